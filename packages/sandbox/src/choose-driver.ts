@@ -9,27 +9,27 @@ import {
 } from './driver.port.ts';
 import { anyWritable } from './linux/mounts.ts';
 
-/** What an operator demands of every driver. */
+/** An operator's demands on every driver. */
 export interface Demands {
-  /** Limits that have to be kept in full. */
+  /** Limits that must be enforced in full. */
   readonly limits?: readonly LimitName[];
-  /** Whether the driver's program must have a known version and no known hole. */
+  /** True when the driver's program must have a known version without known holes. */
   readonly withoutHoles?: boolean;
 }
 
 /**
- * One driver made of several: each sandbox is made by the first, in the given order, that stands as strong as the spec asks,
- * can do what it needs and works on this machine. None below it is ever tried (SBX-02).
+ * One driver made of several: each sandbox is made by the first, in the given order, that is as strong as the spec
+ * asks, can do what it needs and works on this machine. Weaker ones are never tried (SBX-02).
  * @param drivers most preferred first; at least one
- * @param atLeast what stands between any tool and the host, whatever its spec says; default `namespaces`
- * @param demands what nothing runs without; default none
+ * @param atLeast least isolation between any tool and the host, whatever its spec says; default `namespaces`
+ * @param demands requirements for every run; default none
  */
 export function chooseDriver(
   drivers: readonly SandboxDriver[],
   atLeast: IsolationLevel = 'namespaces',
   demands: Demands = {},
 ): SandboxDriver {
-  // Where nothing else is configured, the operator's tools are those of the image.
+  // When nothing else is configured, operators name programs of the image.
   const imagesOnly = drivers.every(({ supports }) => supports.programs !== 'host');
   const wanted = (spec: SandboxSpec): IsolationLevel => stronger(atLeast, spec.isolation ?? atLeast);
   return {
@@ -56,7 +56,7 @@ export function chooseDriver(
   };
 }
 
-/** Whether the first level is as strong as the second, or stronger. */
+/** True when the first level is as strong as the second, or stronger. */
 export function isAsStrong(level: IsolationLevel, asked: IsolationLevel): boolean {
   return ISOLATION_LEVELS.indexOf(level) >= ISOLATION_LEVELS.indexOf(asked);
 }
@@ -68,13 +68,13 @@ function stronger(one: IsolationLevel, other: IsolationLevel): IsolationLevel {
 /** Why one driver cannot run a spec. */
 interface Unfit {
   readonly why: string;
-  /** What it cannot show, where that alone keeps it from running the spec. */
+  /** The capability it lacks, when that is the only reason. */
   readonly lacks?: 'folders' | 'network';
-  /** Whether it would run the spec if it worked here. */
+  /** True when it would run the spec if it worked here. */
   readonly broken?: true;
 }
 
-/** Why a driver cannot run a spec even where it works; undefined when it can. */
+/** Why a driver cannot run a spec even when it works; undefined when it can. */
 function unfitFor(
   { isolation, supports }: SandboxDriver,
   spec: SandboxSpec,
@@ -83,7 +83,7 @@ function unfitFor(
 ): Unfit | undefined {
   if (!isAsStrong(isolation, level)) return { why: `it gives ${isolation} only` };
   if (supports.programs === 'javascript') return { why: 'it runs JavaScript only' };
-  // A program of the host's name in some image may be another program.
+  // In an image the same name may be another program.
   if (supports.programs === 'image' && spec.isolation === undefined && !imagesOnly)
     return { why: 'it runs programs of its own image, and the tool asks for no isolation of that kind' };
   if (!supports.mounts && spec.mounts.length > 0) return { why: 'it shows no folders of the host', lacks: 'folders' };
@@ -107,7 +107,10 @@ function brokenBy(
   return { why, broken: true };
 }
 
-/** Where the strong enough drivers lack the same, calling again changes nothing: it is the tool's permission that cannot be given. */
+/**
+ * When the strong enough drivers all lack the same capability, retrying is useless: the tool's permission cannot be
+ * granted.
+ */
 function noDriver(unfits: readonly Unfit[], spec: SandboxSpec, level: IsolationLevel): ToolLayerError {
   const where = `No sandbox of the isolation ${level} or stronger can run this tool here (${unfits.map(({ why }) => why).join('; ')}).`;
   const lacking = unfits.filter(({ lacks }) => lacks !== undefined);
@@ -125,7 +128,7 @@ function noDriver(unfits: readonly Unfit[], spec: SandboxSpec, level: IsolationL
   return new ToolLayerError('E3101', `${where} See sallyport doctor.`, { details: { isolation: level } });
 }
 
-/** That of the first driver that works and keeps what is required, or of the first of all. */
+/** The probe of the first driver that works and meets the demands, or of the first of all. */
 async function firstProbe(drivers: readonly SandboxDriver[], demands: Demands): Promise<DriverProbe> {
   const probes = await Promise.all(drivers.map((driver) => driver.probe()));
   const found = probes.find((probe) => brokenBy(probe, demands) === undefined) ?? probes[0];

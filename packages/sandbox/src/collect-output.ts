@@ -2,34 +2,35 @@ import type { Readable } from 'node:stream';
 import { MiB } from '@sallyport/std/bytes';
 import type { SandboxProcess } from './driver.port.ts';
 
-/** How much of a tool's output is kept, and when a flood ends the tool. */
+/** How much of a tool's output is kept, and when too much output ends the tool. */
 export interface OutputBounds {
-  /** Bytes of stdout kept, the first; the rest is read and thrown away. */
+  /** Bytes of stdout kept, from the beginning; the rest is discarded. */
   readonly stdoutBytesMax: number;
-  /** Bytes of stderr kept, the last: a program says at the end why it failed. */
+  /** Bytes of stderr kept, from the end: a program says at the end why it failed. */
   readonly stderrBytesMax: number;
   /** Bytes of both together after which the sandbox is killed. Default 256 MiB. */
   readonly drainedBytesMax?: number;
 }
 
-/** What a tool wrote. */
+/** A tool's output. */
 export interface CollectedOutput {
-  /** UTF-8 text; bytes that are none became U+FFFD, and a character cut in two by the bound is left out. */
+  /** UTF-8 text; invalid bytes became U+FFFD, and a character split by the limit is dropped. */
   readonly stdout: string;
-  /** As stdout; where it was cut it begins with a whole line, or with a whole character where no line begins. */
+  /** As stdout; a cut text begins with a whole line, or with a whole character when no line begins. */
   readonly stderr: string;
-  /** Whether anything was thrown away. */
+  /** True when anything was discarded. */
   readonly truncated: boolean;
-  /** Whether the tool was killed because it wrote more than `drainedBytesMax`. */
+  /** True when the tool was killed for writing more than `drainedBytesMax`. */
   readonly flooded: boolean;
 }
 
-/** Enough for any honest tool, and little enough that a flood costs a second or two. */
+/** Enough for any honest tool, and small enough that a flood costs only a second or two. */
 const DRAINED_BYTES_MAX = 256 * MiB;
 
 /**
- * Reads stdout and stderr to their ends, in bounded memory: beyond its bound a stream is still read, so that the tool
- * does not stand still, but of stdout only the beginning is kept, and of stderr only the end. Call it at once after `start`. Never rejects; ends when both streams are closed.
+ * Reads stdout and stderr to their ends, in limited memory: beyond its limit a stream is still read, so that the tool
+ * does not block, but of stdout only the beginning is kept, and of stderr only the end. Call it at once after `start`.
+ * Never rejects; ends when both streams are closed.
  */
 export async function collectOutput(process: SandboxProcess, bounds: OutputBounds): Promise<CollectedOutput> {
   const drainedBytesMax = bounds.drainedBytesMax ?? DRAINED_BYTES_MAX;
@@ -55,7 +56,7 @@ interface Collected {
 
 function collect(stream: Readable, bytesMax: number, count: (bytes: number) => void): Promise<Collected> {
   const { promise, resolve } = Promise.withResolvers<Collected>();
-  // `stream` keeps the first bytes of a character until the rest comes; at the end of a cut text they are dropped.
+  // `stream` holds the first bytes of a character until the rest arrives; at the end of a cut text they are dropped.
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
   let text = '';
   let kept = 0;
@@ -85,7 +86,8 @@ function collectEnd(stream: Readable, bytesMax: number, count: (bytes: number) =
   stream.on('data', (part: Buffer) => {
     count(part.length);
     text += decoder.decode(part, { stream: true });
-    // Twice the bound is let grow first, so that small parts do not each cost a cut; no character is less than a byte.
+    // The text may grow to twice the limit before it is cut, so that small chunks do not each cost a cut; no character
+    // is less than a byte.
     if (text.length <= 2 * bytesMax) return;
     text = bytesMax === 0 ? '' : text.slice(-bytesMax);
     cut = true;
@@ -104,7 +106,7 @@ function collectEnd(stream: Readable, bytesMax: number, count: (bytes: number) =
   return promise;
 }
 
-/** The cut may go through a character, and through a secret that is hidden only where it is whole. */
+/** The cut may split a character, or a secret that is only recognised whole. */
 function fromWholeLine(end: Buffer): string {
   const line = end.indexOf('\n') + 1;
   if (line > 0 && line < end.length) return end.toString('utf8', line);
@@ -116,5 +118,5 @@ function fromWholeLine(end: Buffer): string {
 /** A byte inside a character of UTF-8. */
 const isContinuation = (byte: number | undefined): boolean => byte !== undefined && (byte & 0xc0) === 0x80;
 
-/** `close` follows, and what was read so far counts. */
+/** `close` follows; the data read so far counts. */
 function ignoreBrokenPipe(): void {}

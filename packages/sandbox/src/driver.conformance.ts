@@ -28,13 +28,13 @@ export function sandboxContainmentConformance(test: Test, adapter: string, open:
   networkCases(check);
 }
 
-/** Whether the answer of a hostile program is one of a contained program. */
+/** True when a hostile program's output is that of a contained program. */
 export function isContained(program: HostileProgram, driver: SandboxDriver, answer: string): boolean {
   if (answer === 'contained\n') return true;
   return program.ownKernelMay === true && isAsStrong(driver.isolation, 'user_kernel') && answer === 'ESCAPED\n';
 }
 
-/** What every driver with `supports.mounts` keeps from sandboxes: what the layer it works for has for itself. */
+/** Every driver with `supports.mounts` hides the private files of its layer from sandboxes. */
 export function sandboxClosedConformance(test: Test, adapter: string, open: OpenClosed): void {
   closedCases(
     checkWith(test, adapter, () => open([])),
@@ -44,8 +44,10 @@ export function sandboxClosedConformance(test: Test, adapter: string, open: Open
 }
 
 /**
- * What every SandboxDriver does; what it claims in `supports` is tested, and the refusal of what it does not claim.
- * @param dialect how its programs say what the cases need; default: the host's own, which must have sh and perl in /usr
+ * Conformance of every SandboxDriver; capabilities that it claims in `supports` are tested, and the refusal of those
+ * that it does not claim.
+ * @param dialect how its programs express the suite's actions; default: the host's own, which must have sh and perl in
+ *   /usr
  */
 export function sandboxDriverConformance(
   test: Test,

@@ -15,7 +15,7 @@ afterEach(async () => {
   for (const close of closing.splice(0).reverse()) await close();
 });
 
-/** A server on the loopback, and what it holds open. */
+/** A server on the loopback, and its open connections. */
 async function serve(onConnection: (socket: Socket) => void): Promise<{ port: number; open: Set<Socket> }> {
   const open = new Set<Socket>();
   const server: Server = createServer({ allowHalfOpen: true }, (socket) => {
@@ -40,7 +40,7 @@ interface Opened {
   readonly asked: string[];
 }
 
-/** A way out that a unix socket leads to. Every name leads to the loopback. */
+/** A way out behind a unix socket. Every name leads to the loopback. */
 async function open(order: EgressOrder, bounds: Partial<EgressBounds> = {}): Promise<Opened> {
   const folder = mkdtempSync(join(tmpdir(), 'egress-gate-'));
   const path = join(folder, 'gate');
@@ -64,7 +64,7 @@ async function open(order: EgressOrder, bounds: Partial<EgressBounds> = {}): Pro
 
 const to = (port: number, host = 'a.test'): EgressOrder => ({ network: [{ host, port }] });
 
-/** What comes back for some bytes; the answer ends when the gate hangs up. */
+/** The answer to some bytes; it ends when the gate hangs up. */
 async function say(path: string, text: string, end = false): Promise<string> {
   const socket = connect({ path, allowHalfOpen: true });
   socket.on('error', () => {});
@@ -80,7 +80,7 @@ async function say(path: string, text: string, end = false): Promise<string> {
 
 const ESTABLISHED = 'HTTP/1.1 200 Connection established\r\n\r\n';
 
-/** A tunnel that stands. */
+/** An established tunnel. */
 async function tunnel(path: string, target: string): Promise<Socket> {
   const socket = connect({ path, allowHalfOpen: true });
   socket.on('error', () => {});
@@ -92,7 +92,7 @@ async function tunnel(path: string, target: string): Promise<Socket> {
   return socket;
 }
 
-/** When the gate has ended a connection, in whatever way. */
+/** Resolves when the gate has ended a connection, in whatever way. */
 async function gone(socket: Socket): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   socket.on('error', () => {});
@@ -286,7 +286,7 @@ describe('abuse', () => {
     await sleep(5);
     answer(['127.0.0.1']);
     await sleep(20);
-    // On a busy machine the gate hears of the end later than of the address.
+    // On a busy machine the gate learns of the end later than of the address.
     await until(() => held.size === 0);
     await run.close();
     rmSync(folder, { recursive: true });

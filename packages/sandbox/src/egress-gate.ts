@@ -12,28 +12,28 @@ import type { EgressUsage } from './egress/traffic/traffic.ts';
 export type { EgressBounds, EgressRun, EgressUsage, InsideListener, InsideView };
 export { EGRESS_DEFAULTS };
 
-/** What the way out of one sandbox leads to. */
+/** Addresses and bandwidth of one sandbox's network. */
 export interface EgressOrder {
   /** Exact hosts; `*.name` and `*` too; port 0 stands for every port. */
   readonly network: readonly NetworkPermission[];
-  /** Both directions together, on average; unbounded when absent. */
+  /** Both directions together, on average; default: no limit. */
   readonly bandwidthMbps?: number;
 }
 
-/** Lets sandboxes out, each to the addresses of its grant and nowhere else (SBX-04). */
+/** Lets sandboxes reach the network, each the addresses of its grant and nothing else (SBX-04). */
 export interface EgressGate {
   /**
-   * Opens the way out of one sandbox. Whoever opens it closes it.
-   * @throws E3104 for a host or port that is none
+   * Opens the network of one sandbox. The caller closes it.
+   * @throws E3104 for an invalid host or port
    */
   open(order: EgressOrder): EgressRun;
 }
 
-/** What a gate stands on; everything has a default. */
+/** Dependencies of a gate; everything has a default. */
 export interface EgressGateParts {
   /**
-   * Which addresses names may lead to; default: public ones only. Rows of the grant that name an IP literal mean it,
-   * and `localhost` means the loopback of the machine.
+   * Addresses that names may lead to; default: public ones only. An IP literal in the grant is always meant, and
+   * `localhost` means the machine's loopback.
    */
   readonly policy?: UrlPolicy;
   /** Default: the system's resolver. */
@@ -44,11 +44,11 @@ export interface EgressGateParts {
 /**
  * Makes a gate. Names are looked up here and never inside; every address is checked, and connections go to the checked
  * address.
- * @throws TypeError for a policy that names an address which is none
+ * @throws TypeError for a policy with an invalid address
  */
 export function createEgressGate({ policy = {}, resolver = systemResolver, bounds }: EgressGateParts = {}): EgressGate {
   const allBounds = { ...EGRESS_DEFAULTS, ...bounds };
-  // Read once here, so that a policy with an address that is none is an error of the one who wrote it.
+  // Evaluated once here, so that an invalid address in a policy is reported to its author.
   addressAllowed('127.0.0.1', policy);
   return {
     open({ network, bandwidthMbps }) {

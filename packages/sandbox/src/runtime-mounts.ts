@@ -2,14 +2,13 @@ import { realpathSync } from 'node:fs';
 import { dirname, isAbsolute } from 'node:path';
 import type { FilesystemPermission } from '@sallyport/std/permissions';
 
-/** What every driver shows of the host anyway. */
+/** Host folders that every driver shows. */
 const BASE_SYSTEM = /^\/(?:usr|bin|sbin|lib|lib32|lib64|libx32)\//;
 
 /**
- * Read-only mounts without which a program outside the base system would not be there: the folder of its path, and the
- * folder where it really lies when that path is a link. Nothing for a program of the base system or for a name that is looked
- * up in PATH.
- * @param command program and arguments; only the program is looked at
+ * Read-only mounts needed for a program outside the base system: the folder of its path, and its real folder when that
+ * path is a link. None for a program of the base system or for a name looked up in PATH.
+ * @param command program and arguments; only the program is read
  */
 export function runtimeMounts(command: readonly string[]): FilesystemPermission[] {
   const program = command[0];

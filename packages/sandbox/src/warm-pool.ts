@@ -9,47 +9,47 @@ import type { WarmableDriver } from './warm-pool/warmable-driver.ts';
 export type { WarmableDriver, WarmPoolSettings };
 export { WARM_POOL_DEFAULTS };
 
-/** A driver whose sandboxes may have been made ahead; each still serves one call and is gone after it (SBX-06). */
+/** A driver whose sandboxes may be made in advance; each still serves one call and is gone after it (SBX-06). */
 export interface WarmPool extends SandboxDriver {
   /**
-   * Makes one sandbox for specs like this now, as if a call had asked for it, up to the bounds.
-   * @returns whether one stands ready; false where none can be made ahead
+   * Makes one sandbox for specs like this now, as if a call had asked for it, up to the limits.
+   * @returns true when one is ready; false when none can be made in advance
    * @throws what `start` throws for a spec that cannot be run
    */
   prepare(spec: SandboxSpec): Promise<boolean>;
   counts(): WarmPoolCounts;
-  /** Ends what stands ready, and what the driver keeps. Sandboxes that run are not touched. Idempotent. */
+  /** Ends ready sandboxes, and the driver's own stock. Running sandboxes are not affected. Idempotent. */
   close(): Promise<void>;
 }
 
-/** What a pool did. */
+/** Counters of a pool. */
 export interface WarmPoolCounts {
-  /** Sandboxes that stand ready now. */
+  /** Sandboxes ready now. */
   readonly standing: number;
-  /** Calls that got one. */
+  /** Calls that got a ready one. */
   readonly warm: number;
-  /** Calls that could have had one, and found none. */
+  /** Calls that could have used one, but found none. */
   readonly cold: number;
 }
 
-/** What a pool stands on beside its driver; everything has a default. */
+/** Dependencies of a pool beside its driver; everything has a default. */
 export interface WarmPoolParts {
   readonly settings?: Partial<WarmPoolSettings>;
   readonly clock?: Clock;
-  /** Whether the machine has better things to do than to make a sandbox ahead. */
+  /** True while the machine has more urgent work than making sandboxes in advance. */
   readonly isBusy?: () => boolean;
 }
 
 /**
- * Keeps sandboxes ready for what calls asked for lately. A call takes one if one stands ready, and starts cold if not. The
- * place of one that was taken is filled after the call began, one at a time, and not while the machine is busy.
+ * Keeps sandboxes ready for recently requested keys. A call takes a ready one if there is one, and starts cold
+ * otherwise. A taken one is replaced after the call began, one at a time, and not while the machine is busy.
  */
 export function createWarmPool(driver: WarmableDriver, parts: WarmPoolParts = {}): WarmPool {
   const { clock = systemClock, isBusy = machineBusy } = parts;
   const settings = { ...WARM_POOL_DEFAULTS, ...parts.settings };
   const demands = createDemands(clock, settings);
   const counted = { warm: 0, cold: 0 };
-  /** Calls that are on their way into a cold sandbox. */
+  /** Calls that are starting a cold sandbox. */
   let starting = 0;
   let closing: Promise<void> | undefined;
   const filling = createFilling({ demands, settings, clock, isBusy: () => starting > 0 || isBusy() });
@@ -102,7 +102,7 @@ export function createWarmPool(driver: WarmableDriver, parts: WarmPoolParts = {}
   };
 }
 
-/** Gives the job to the oldest that stands ready. Undefined when none can take it. */
+/** Gives the job to the oldest ready one. Undefined when none can take it. */
 function handOff(demand: Demand, spec: SandboxSpec): SandboxProcess | undefined {
   for (const entry of demand.standing) {
     demand.standing.delete(entry);
@@ -110,7 +110,7 @@ function handOff(demand: Demand, spec: SandboxSpec): SandboxProcess | undefined 
     try {
       return entry.sandbox.handOff(spec);
     } catch {
-      // Its limits are too tight for what already waits in it.
+      // Its limits are too tight for the runtime that already waits in it.
       void entry.sandbox.discard();
     }
   }

@@ -1,10 +1,10 @@
-/** The runner's `test`, as conformance suites take it. */
+/** The runner's `test`, in the form that conformance suites take. */
 export type TestCase = (name: string, run: () => Promise<void>) => void;
 
-/** Opens the adapter anew for one case. */
+/** Opens a fresh adapter for one case. */
 export type OpenStore<S> = () => Promise<{ readonly store: S; close(): Promise<void> }>;
 
-/** Declares cases over one adapter: each gets a store of its own, which is closed however the case ends. */
+/** Declares cases over one adapter: each gets a store of its own, which is always closed afterwards. */
 export function casesOver<S>(
   test: TestCase,
   adapter: string,

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createBatched } from './batches.ts';
 
-/** Runs that end when they are told to. */
+/** Runs that end on command. */
 function held(limits: { readonly max: number; readonly atOnceMax: number }) {
   const runs: { readonly items: readonly string[]; end(): void; fail(error: Error): void }[] = [];
   const ask = createBatched<string, string>(

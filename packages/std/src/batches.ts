@@ -1,13 +1,13 @@
-/** Asks for one thing; who asks at the same time is answered together. */
+/** Requests one item; concurrent requests are answered by one batch. */
 export type Batched<Item, Answer> = (item: Item) => Promise<Answer>;
 
-/** How many things are asked for together. */
+/** Limits of the batches. */
 export interface BatchOptions<Item> {
-  /** Items in one batch at most. */
+  /** Most items in one batch. */
   readonly max: number;
-  /** Batches under way at once, at most. */
+  /** Most batches under way at once. */
   readonly atOnceMax: number;
-  /** Two items of one key never stand in one batch; the later one comes in a batch after it. */
+  /** Two items with the same key are never in one batch; the later one goes into a later batch. */
   readonly keyOf: (item: Item) => string;
 }
 
@@ -19,9 +19,9 @@ interface Waiting<Item, Answer> {
 }
 
 /**
- * A lonely item goes at once; what comes while `atOnceMax` batches are under way goes together with the next. So nobody
- * waits for company, and under load many share one journey.
- * @param run answers with one answer for each item, in their order; what it throws is thrown to each of them
+ * A single item is sent at once; items that arrive while `atOnceMax` batches are under way are sent together next. So
+ * nothing waits for company, and under load many items share one batch.
+ * @param run answers with one answer per item, in order; its error is thrown to every caller
  */
 export function createBatched<Item, Answer>(
   run: (items: readonly Item[]) => Promise<readonly Answer[]>,
@@ -30,7 +30,7 @@ export function createBatched<Item, Answer>(
   let waiting: Waiting<Item, Answer>[] = [];
   let underWay = 0;
 
-  /** The first items of those that wait, each key once; the others keep their order. */
+  /** The first waiting items, each key once; the others keep their order. */
   const takeBatch = (): Waiting<Item, Answer>[] => {
     const batch = new Map<string, Waiting<Item, Answer>>();
     const rest: Waiting<Item, Answer>[] = [];

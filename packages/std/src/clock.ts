@@ -1,8 +1,8 @@
-/** Time as an argument, so that what depends on it can be tested without waiting. */
+/** Time as a dependency, so that code that depends on it can be tested without waiting. */
 export interface Clock {
   /** Wall time in ms since 1970, UTC. */
   now(): number;
-  /** Monotonic time in ms with fractions; only differences mean something. */
+  /** Monotonic time in ms with fractions; only differences are meaningful. */
   monotonic(): number;
 }
 

@@ -8,10 +8,10 @@ let last = Number.NaN;
 let lastText = '';
 
 /**
- * Time in ISO 8601 with milliseconds, UTC, as Date writes it. Remembers the last one and its second, because Date takes
+ * Time in ISO 8601 with milliseconds, UTC, as Date writes it. Caches the last one and its second, because Date takes
  * ten times as long.
  * @param ms epoch ms; whole
- * @throws RangeError beyond the times that Date knows
+ * @throws RangeError outside the range of Date
  */
 export function isoTime(ms: number): string {
   if (ms === last) return lastText;

@@ -5,9 +5,9 @@ export type FilesystemPermission = { path: string; mode: 'ro' | 'rw' };
 export type NetworkPermission = { host: string; port: number };
 
 /**
- * How much stands between a program and the host, the weakest first: nothing; an interpreter of our own (WebAssembly); the
- * host's kernel, narrowed by namespaces and a call filter; another kernel in user space; another kernel on virtual
- * hardware. A tool that asks for a level never runs below it (SBX-02).
+ * Strength of the isolation between a program and the host, weakest first: nothing; an interpreter of our own
+ * (WebAssembly); the host's kernel, narrowed by namespaces and a call filter; another kernel in user space; another
+ * kernel on virtual hardware. A tool that asks for a level never runs below it (SBX-02).
  */
 export const ISOLATION_LEVELS = ['none', 'interpreter', 'namespaces', 'user_kernel', 'microvm'] as const;
 /** One level of isolation. */

@@ -1,15 +1,15 @@
-/** Open things that are looked at again from time to time, each until its entry is disposed of. */
+/** Rechecks open things from time to time, each until its entry is disposed. */
 export interface Recheck {
   /**
-   * @param check rejects when the thing may be open no longer
-   * @param end called once then
+   * @param check rejects when the thing may no longer be open
+   * @param end called once in that case
    */
   add(check: () => Promise<unknown>, end: () => void): Disposable;
-  /** Looks at nothing any more. */
+  /** Ends all checks. */
   close(): void;
 }
 
-/** Nothing is open yet. The timer does not keep the process alive. */
+/** Makes the checks, initially none. The timer does not keep the process alive. */
 export function createRecheck(everyMs: number): Recheck {
   const open = new Set<{ readonly check: () => Promise<unknown>; readonly end: () => void }>();
   const look = (): void => {

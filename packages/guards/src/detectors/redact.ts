@@ -4,57 +4,57 @@ import { plainName, secretKindOf } from './redaction/secrets/field-names.ts';
 import { replaceSpans, spansOf } from './redaction/spans.ts';
 import { walkValue } from './redaction/walk.ts';
 
-/** What is found, as a closed list: see {@link REDACTION_KINDS}. `field` is a value that only its field's name gives away. */
+/** Closed list of findings: see {@link REDACTION_KINDS}. `field` is a value that only its field's name identifies. */
 export type { RedactionKind } from './redaction/kinds.ts';
-/** All kinds; those that are looked for by default; and the kinds of each of the six groups (MOD-06). */
+/** All kinds; the default kinds; and the kinds of each of the six groups (MOD-06). */
 export { DEFAULT_REDACTION_KINDS, KINDS_BY_CATEGORY, REDACTION_KINDS } from './redaction/kinds.ts';
 
-/** Something sensitive, and where it stands. What it is stays out: a finding may be logged. */
+/** A sensitive part and its position. The text itself is not included: a finding may be logged. */
 export interface RedactionFinding {
   readonly kind: RedactionKind;
-  /** What told, for example `github-token` or `assigned-password`. */
+  /** The rule that matched, for example `github-token` or `assigned-password`. */
   readonly rule: string;
   /** JSON pointer (RFC 6901) of the text in the value; empty for a text by itself. Names in it are redacted too. */
   readonly path: string;
-  /** First place of the text, and the first behind, in UTF-16 units of the text before it was changed. */
+  /** Start and end (exclusive) in UTF-16 units of the unchanged text. */
   readonly start: number;
   readonly end: number;
 }
 
-/** What to look for, and what to write instead. */
+/** What to look for, and the replacement. */
 export interface RedactionOptions {
   /** Default: all but `path`. */
   readonly kinds?: readonly RedactionKind[];
-  /** Names of further fields whose values are replaced, in any case and spelling; default none. */
+  /** Names of additional fields whose values are replaced, in any case and spelling; default none. */
   readonly fields?: readonly string[];
-  /** What stands for what was taken out; default `[REDACTED:kind]`. */
+  /** Replacement of a finding; default `[REDACTED:kind]`. */
   readonly replacement?: (kind: RedactionKind) => string;
 }
 
-/** A value without what is sensitive. */
+/** A value without its sensitive parts. */
 export interface Redacted {
-  /** The very same value when nothing was found, else a copy of what changed; the rest is shared. */
+  /** The same object when nothing was found, else a copy that shares unchanged parts. */
   readonly value: unknown;
   /** In the order of the value. */
   readonly findings: readonly RedactionFinding[];
 }
 
-/** Takes sensitive things out of texts and JSON values, always in the same way. Keeps nothing between two calls. */
+/** Removes sensitive parts of texts and JSON values, deterministically and without state between calls. */
 export interface Redactor {
   text(text: string): { readonly text: string; readonly findings: readonly RedactionFinding[] };
-  /** Texts and names at every depth; the values of secret fields as a whole. */
+  /** Redacts texts and names at every depth, and whole values of secret fields. */
   value(value: unknown): Redacted;
 }
 
 const NO_FINDINGS: readonly RedactionFinding[] = [];
 const standsFor = (kind: RedactionKind): string => `[REDACTED:${kind}]`;
 
-/** Sensitive places of a text in order, none overlapping another. Time is linear in the text, whatever it holds. */
+/** Sensitive parts of a text in order, without overlaps. Time is linear in any text. */
 export function findSensitive(text: string, options?: RedactionOptions): readonly RedactionFinding[] {
   return redactorOf(options).text(text).findings;
 }
 
-/** The value without what is sensitive, and what was found where (AUD-04). */
+/** Removes the sensitive parts of a value, and reports them (AUD-04). */
 export function redact(value: unknown, options?: RedactionOptions): Redacted {
   return redactorOf(options).value(value);
 }

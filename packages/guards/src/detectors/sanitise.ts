@@ -16,23 +16,23 @@ export type {
 } from './injection/value/sanitiser.ts';
 
 /**
- * Looks for SQL injection, cross-site scripting and command injection in one text (VAL-04). Tokens are judged by what
- * stands around them, escapes of addresses and of programs undone; the time is linear in the length of the text.
- * @returns at most 64 findings a threat, in the order of the text; empty when it is clean
+ * Looks for SQL injection, cross-site scripting and command injection in one text (VAL-04). Tokens are judged by their
+ * context, with escapes of URLs and programs decoded; the time is linear in the length of the text.
+ * @returns at most 64 findings per threat, in the order of the text; empty when it is clean
  */
 export function detectInjection(text: string, options: DetectOptions = {}): readonly InjectionFinding[] {
   return findInjection(text, options);
 }
 
 /**
- * Makes a sanitiser once, to check many values with.
- * @throws E3801 when one of the patterns is no pattern of RE2, or there are too many
+ * Makes a reusable sanitiser.
+ * @throws E3801 when one of the patterns is not valid in RE2, or there are too many
  */
 export function createSanitiser(options: SanitiseOptions = {}): Sanitiser {
   return createValueSanitiser(options);
 }
 
-/** The same for one value. */
+/** Sanitises a single value. */
 export function sanitise(value: unknown, options: SanitiseOptions = {}): Sanitised {
   return createSanitiser(options).check(value);
 }

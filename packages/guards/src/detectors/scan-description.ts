@@ -6,42 +6,45 @@ import { textsBelow } from './instructions/texts-of.ts';
 
 export { writtenOut } from './instructions/hidden-characters.ts';
 
-/** What a tool says of itself: every text in it may reach a model. */
+/** A tool's description of itself: every text in it may reach a model. */
 export interface DescribedTool {
   readonly name: string;
   readonly description: string;
   /** JSON Schema of the arguments; its names, titles, descriptions, enumerations, defaults and examples are judged too. */
   readonly parameters_schema?: unknown;
-  /** Other members that reach a model, such as a title or the schema of the result; each is judged as a field of its name. */
+  /**
+   * Other members that reach a model, such as a title or the schema of the result; each is judged as a field of its
+   * name.
+   */
   readonly more?: Readonly<Record<string, unknown>>;
 }
 
-/** What may be known beside the tool itself. */
+/** Context beside the tool itself. */
 export interface DescriptionContext {
-  /** Names of tools of other providers. A demand that names one is a finding; no tool has to be named for the rest. */
+  /** Names of other providers' tools. A demand that names one is a finding; other rules do not need names. */
   readonly foreignTools?: ReadonlySet<string>;
 }
 
-/** Something in a text that speaks to the model behind the user's back, or may. */
+/** A text that speaks, or may speak, to the model without the user's knowledge. */
 export interface DescriptionFinding {
   /** The class, in kebab-case; the table is in docs/detectors.md. */
   readonly rule: string;
   /** A sentence for people. */
   readonly why: string;
-  /** Place in the field, in UTF-16 units; the sentence around it where it was found in one. */
+  /** Position in the field, in UTF-16 units; of the surrounding sentence when it was found in one. */
   readonly start: number;
   readonly end: number;
   /** JSON Pointer into the tool as it was given; `/parameters_schema/properties/x` also for the name of a member. */
   readonly field: string;
 }
 
-/** What a scan says. */
+/** Result of a scan. */
 export interface DescriptionVerdict {
   /** `suspicious` from a score of 0.5 on. */
   readonly verdict: 'clean' | 'suspicious';
-  /** 0 to 1: how much all findings say together, those of different classes as independent evidence. */
+  /** 0 to 1: combined weight of all findings, those of different classes as independent evidence. */
   readonly score: number;
-  /** In the order of the fields, at most 20. A clean tool may have some that say too little. */
+  /** In the order of the fields, at most 20. A clean tool may have findings of too little weight. */
   readonly findings: readonly DescriptionFinding[];
 }
 
@@ -50,10 +53,10 @@ const TEXT_CHARS_MAX = 128 * KiB;
 const FINDINGS_MAX = 20;
 
 /**
- * Judges what a tool says of itself for instructions that are meant for the model and not for the user (REG-09): demands to
- * conceal, to read or hand over secrets, files or the conversation, to change or come before other tools, claims of
- * authority, text that nobody sees, markup that passes for the system's. It judges what a text asks for, not the words of
- * known attacks; an attack in harmless words passes it. Bounded in time for any tool.
+ * Judges a tool's description for instructions to the model that are hidden from the user (REG-09): demands to conceal,
+ * to read or hand over secrets, files or the conversation, to change or precede other tools, claims of authority,
+ * invisible text, markup that imitates the system's. It judges what a text asks for, not the words of known attacks; an
+ * attack in harmless words passes. Limited in time for any tool.
  */
 export function scanDescription(tool: DescribedTool, { foreignTools }: DescriptionContext = {}): DescriptionVerdict {
   const evidence: (Evidence & { readonly field: string })[] = [];

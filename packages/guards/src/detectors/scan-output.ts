@@ -2,38 +2,38 @@ import { KiB, MiB } from '@sallyport/std/bytes';
 import { ENOUGH, judgeText, scoreOf } from './instructions/judge-text.ts';
 import { textsBelow } from './instructions/texts-of.ts';
 
-/** Something in a result that speaks to the model as if it had a say. */
+/** A part of a result that gives the model orders. */
 export interface OutputFinding {
   /** The class, in kebab-case; the table is in docs/detectors.md. */
   readonly rule: string;
   /** JSON Pointer to the text, or to the member whose name it is; empty for a result that is a text. */
   readonly path: string;
-  /** Place in that text, in UTF-16 units; the sentence around it where it was found in one. */
+  /** Position in that text, in UTF-16 units; of the surrounding sentence when it was found in one. */
   readonly start: number;
   readonly end: number;
 }
 
-/** What a scan says. The result itself stays as it is: whoever shows it to a model marks it. */
+/** Result of a scan. The tool's result is unchanged: the caller marks it when showing it to a model. */
 export interface OutputVerdict {
-  /** Whether the result is to be shown to a model as data that may hold orders of somebody else. */
+  /** True when a model should see the result as data that may contain foreign orders. */
   readonly tainted: boolean;
-  /** Whether everything was judged; false when there was more text than is. */
+  /** False when there was too much text to judge all of it. */
   readonly complete: boolean;
-  /** In the order of the texts, at most 100; only of texts that taint. */
+  /** In the order of the texts, at most 100; only of tainted texts. */
   readonly findings: readonly OutputFinding[];
 }
 
 /** Text of one result that is judged, in UTF-16 units. */
 const TEXT_CHARS_MAX = MiB;
-/** Text that is judged in one piece, and by how much pieces overlap, so that no demand falls between two. */
+/** Text judged in one piece, and the overlap of pieces, so that no demand falls between two. */
 const PIECE_CHARS = 32 * KiB;
 const PIECE_OVERLAP = 1024;
 const FINDINGS_MAX = 100;
 
 /**
- * Judges what a tool returned for instructions that somebody hid in it, in a page, a mail, a file or an error (indirect
- * prompt injection). Nothing is deleted: a text about attacks is worth reading too. Bounded in time for any value.
- * @param value as JSON reads it
+ * Judges a tool's output for hidden instructions in a page, a mail, a file or an error (indirect prompt injection).
+ * Nothing is deleted: a text about attacks is worth reading too. Limited in time for any value.
+ * @param value as parsed from JSON
  */
 export function scanOutput(value: unknown): OutputVerdict {
   const steps = scanning(value);
@@ -44,8 +44,8 @@ export function scanOutput(value: unknown): OutputVerdict {
 }
 
 /**
- * The same, for large values beside other work.
- * @param pause asked after each piece of text; what it gives is awaited before the next
+ * As scanOutput, for large values beside other work.
+ * @param pause called and awaited after each piece of text
  */
 export async function scanOutputInTurns(
   value: unknown,

@@ -12,7 +12,7 @@ function verdicts(commands: readonly string[]): Record<string, string> {
 const all = (commands: readonly string[], verdict: string): Record<string, string> =>
   Object.fromEntries(commands.map((command) => [command, verdict]));
 
-/** The same harm, said in ways that no list of words knows. */
+/** The same harm, written in ways that no word list covers. */
 const OBFUSCATED = [
   'r\\m -rf /',
   `'r''m' -rf /`,

@@ -7,7 +7,7 @@ import { createReport, worstOf } from './shell/report.ts';
 import { createShell, type PolicyMatchers } from './shell/shell.ts';
 import { createRunner } from './shell/walk/walk-script.ts';
 
-/** `safe`: known to read only, may run without a question; `ask`: its effect is not known; `blocked`: never. */
+/** `safe`: known to be read-only, may run without a question; `ask`: its effect is unknown; `blocked`: never. */
 export type CommandVerdict = 'safe' | 'ask' | 'blocked';
 
 /** Why a command is not safe. */
@@ -21,53 +21,59 @@ export interface CommandFinding {
   readonly verdict: CommandVerdict;
 }
 
-/** What is to be said of a command. */
+/** Result of checking a command. */
 export interface CommandCheck {
-  /** The worst of the findings. */
+  /** The worst verdict of the findings. */
   readonly verdict: CommandVerdict;
   /** At most 100. */
   readonly findings: readonly CommandFinding[];
   /**
-   * Every simple command that was found, nested ones too, in order of appearance. A word that is only known when it runs
-   * is undefined; `depth` counts the scripts around it: substitutions, `sh -c`, functions.
+   * Every simple command found, nested ones included, in order of appearance. A word known only at run time is
+   * undefined; `depth` counts the surrounding scripts: substitutions, `sh -c`, functions.
    */
   readonly commands: readonly {
     readonly name: string;
     readonly words: readonly (string | undefined)[];
     readonly depth: number;
   }[];
-  /** Targets of redirections and operands that are known to be written. */
+  /** Targets of redirections, and operands known to be written. */
   readonly writes: readonly string[];
 }
 
-/** What an operator adds to the rules. Entries are words that a command begins with; `*` stands for any characters of a word. */
+/**
+ * An operator's additions to the rules. Entries are the first words of a command; `*` stands for any characters of a
+ * word.
+ */
 export interface CommandPolicy {
-  /** `blocklist` (default): what no rule blocks is safe or asked; `allowlist`: what is neither allowed nor known to read only is blocked. */
+  /**
+   * `blocklist` (default): a command that no rule blocks is safe or asked about; `allowlist`: a command that is neither
+   * allowed nor known to be read-only is blocked.
+   */
   readonly mode?: 'blocklist' | 'allowlist';
-  /** Blocked beside what the rules block, for example `git push` or `kubectl delete *`. */
+  /** Blocked in addition to the rules, for example `git push` or `kubectl delete *`. */
   readonly blocked?: readonly string[];
-  /** Safe although the rules do not know them. Never lifts what is blocked. */
+  /** Safe although the rules do not know them. Never unblocks a command. */
   readonly allowed?: readonly string[];
   /**
-   * Names of rules that ask: instead of blocking (`deletes-by-force`), or also about the program that the definition of a
-   * tool names (`unknown-program`, `has-effect`, `runs-file`, `runs-code`).
+   * Names of rules that ask: instead of blocking (`deletes-by-force`), or also about the program that a tool's
+   * definition names (`unknown-program`, `has-effect`, `runs-file`, `runs-code`).
    */
   readonly asked?: readonly string[];
 }
 
 /**
  * Checks commands under one policy.
- * @param input what the command will read, where that is known; it matters to `xargs` and shells
- * @param declared how many leading words of the command the definition of a tool fixes. That the program they name, or the
- *   file that it is to run, is not known is then no finding: who registered the tool knows it. Default 0
+ * @param input the command's standard input, when known; it matters to `xargs` and shells
+ * @param declared number of leading words of the command that a tool's definition fixes. An unknown program or file
+ *   among them is then no finding: who registered the tool knows it. Default 0
  */
 export type CommandScreen = (command: string | readonly string[], input?: string, declared?: number) => CommandCheck;
 
 /**
  * Judges a command without running anything: it is parsed as bash would, every command in it is followed through
- * substitutions, wrappers, quotes, variables and encodings, and each is judged by what it does. What cannot be read or told
- * is never safe; what is beyond the bounds of the parser is blocked (EXE-02).
- * @param command a script for a shell, or the words of one command as a program gets them
+ * substitutions, wrappers, quotes, variables and encodings, and each is judged by its effects. Unreadable or unknown
+ * parts are never safe; a script beyond the parser's limits is blocked (EXE-02).
+ * @param command a script for a shell, or the argument list of one command
  */
 export function checkCommand(command: string | readonly string[], options: CommandPolicy = NO_POLICY): CommandCheck {
   let screen = screens.get(options);
@@ -81,7 +87,7 @@ export function checkCommand(command: string | readonly string[], options: Comma
 const NO_POLICY: CommandPolicy = {};
 const screens = new WeakMap<CommandPolicy, CommandScreen>();
 
-/** Reads a policy once, for many commands. */
+/** Parses a policy once, for many commands. */
 export function createCommandScreen({
   mode = 'blocklist',
   blocked,
@@ -110,7 +116,7 @@ function check(
   const shell = createShell(RUNNER, policy, report, words.slice(0, declared));
   const input = text === undefined ? undefined : { stream: streamOf(text), taken: 0 };
   if (typeof command === 'string') {
-    // The script itself is no script within a script.
+    // The script itself does not count as nested.
     shell.depth -= 1;
     RUNNER.text(shell, command, input);
   } else {
@@ -130,7 +136,7 @@ function check(
   return { verdict: worstOf(findings), findings, commands, writes };
 }
 
-/** A long input is data, and what reads it as a script is asked about. */
+/** A long input is data; a program that reads it as a script is asked about. */
 function streamOf(text: string): Stream {
   return text.length > SHELL_SCREEN_BOUNDS.textCharactersMax ? unknownStream() : knownStream(text);
 }

@@ -1,5 +1,5 @@
-// Asked for every path among the arguments of a call. Reads no disk: who opens the file resolves symbolic links and
-// asks again for what it found.
+// Called for every path among the arguments of a call. Reads no disk: the code that opens the file resolves symbolic
+// links and checks the result again.
 import { posix } from 'node:path';
 import { formRefusal } from './path/path-form.ts';
 import { type PathPattern, pathPattern } from './path/path-globs.ts';
@@ -7,28 +7,29 @@ import { HARMLESS_PATHS, PROCESS_DOORS, SENSITIVE_PATHS, SPECIAL_FOLDERS } from 
 
 export { SENSITIVE_PATHS };
 
-/** What may be touched below the roots. What is denied wins over what is allowed. */
+/** Paths that may be accessed below the roots. Deny wins over allow. */
 export interface PathPolicy {
   /** Where relative paths start, absolute. Default: the first root. */
   readonly base?: string;
-  /** Patterns with `*` and `**`; whoever fits one is refused. Default `SENSITIVE_PATHS`; `[]` denies nothing. */
+  /** Patterns with `*` and `**`; a matching path is refused. Default `SENSITIVE_PATHS`; `[]` denies nothing. */
   readonly deny?: readonly string[];
-  /** When not empty, a path has to fit one of them. Default empty. */
+  /** When not empty, a path must match one of them. Default empty. */
   readonly allow?: readonly string[];
 }
 
-/** What is to be said of a path. */
+/** Result of checking a path. */
 export interface PathVerdict {
   readonly allowed: boolean;
-  /** Absolute, without `.`, `..` and doubled slashes. Open this, not the text. Empty when the text is no path at all. */
+  /** Absolute, without `.`, `..` and doubled slashes. Open this, not the text. Empty when the text is no path. */
   readonly normal: string;
-  /** A sentence; present exactly when it is not allowed. */
+  /** A sentence; present only when not allowed. */
   readonly why?: string;
 }
 
 /**
- * Whether a path lies in one of the allowed folders and is no place of secrets, judged by its text alone (EXE-04, seeds
- * 002). Encoded dots, look-alikes of slashes, backslashes, drives, `~` and control characters are refused, not read.
+ * Checks that a path lies in one of the allowed folders and is not a place of secrets, by its text alone (EXE-04, seeds
+ * 002). Encoded dots, lookalikes of slashes, backslashes, drives, `~` and control characters are refused, not
+ * interpreted.
  * @param allowedRoots absolute folders; none allows nothing
  */
 export function checkPath(
@@ -65,7 +66,7 @@ function placeRefusal(normal: string, roots: readonly string[], policy: PathPoli
   return refused(normal, `${normal} is not among the allowed files.`);
 }
 
-/** Lists are few and live long, so each is read once; forgotten together with the list. */
+/** Lists are few and long-lived, so each is parsed once; the result is garbage-collected with the list. */
 const READ = new WeakMap<readonly string[], readonly PathPattern[]>();
 
 function fits(segments: readonly string[], globs: readonly string[]): boolean {
@@ -77,7 +78,7 @@ function fits(segments: readonly string[], globs: readonly string[]): boolean {
   return patterns.some((pattern) => pattern(segments));
 }
 
-/** In lower case; without the dots and spaces at the end that some systems leave out. */
+/** In lower case; without the trailing dots and spaces that some systems ignore. */
 function segmentsOf(normal: string): readonly string[] {
   const parts = normal.toLowerCase().split('/').slice(1);
   return parts.map((part) => (/[. ]$/.test(part) ? part.replace(/[. ]{1,255}$/, '') : part));

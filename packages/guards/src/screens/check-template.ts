@@ -1,16 +1,16 @@
 import { placesIn, type TemplateOptions, type TemplateWord } from './shell/table/judge-places.ts';
 
-/** Where parameters stand in a command, by the index of the word; `input` is what the command reads. */
+/** Places of parameters in a command, by the index of the word; `input` is standard input. */
 export interface TemplateCheck {
-  /** Places whose text is run: as code, or as the name of a program. */
+  /** Places whose text is executed: as code, or as the name of a program. */
   readonly runs: readonly { readonly at: number | 'input'; readonly as: 'code' | 'program' }[];
-  /** Places that may lead there, of programs that are known to run others. */
+  /** Places that may be executed, in programs known to run others. */
   readonly open: readonly (number | 'input')[];
 }
 
 /**
- * Judges the command of a tool before anybody calls it: which parameters would be run, and which stand where a program that
- * is known to run code is not known to be safe with them. Of programs that it does not know it says nothing.
+ * Judges a tool's command before any call: which parameters would be executed, and which are in places not known to be
+ * safe, of a program known to run code. Unknown programs are not judged.
  */
 export function checkTemplate(words: readonly TemplateWord[], options: TemplateOptions = {}): TemplateCheck {
   const { runs, open } = placesIn(words, options);

@@ -13,33 +13,36 @@ import {
 export type { AddressClass, UrlPolicy };
 export { classifyAddress };
 
-/** Finds the addresses of a name; rejects, or finds none, when there are none. */
+/** Resolves a name to addresses; rejects, or returns none, when it has none. */
 export type Resolver = (host: string) => Promise<readonly string[]>;
 
-/** What is to be said of a URL. */
+/** Result of checking a URL. */
 export interface UrlVerdict {
   readonly allowed: boolean;
-  /** A sentence; present exactly when it is not allowed. */
+  /** A sentence; present only when not allowed. */
   readonly why?: string;
-  /** The URL as it was understood. Request this, not the text: others may read the text otherwise. Empty when it is no URL. */
+  /**
+   * The URL as it was understood. Request this, not the text, which others may parse differently. Empty when it is no
+   * URL.
+   */
   readonly href: string;
   /** Lower case, without brackets and without dots at the end; empty when there is none. */
   readonly host: string;
-  /** That of the scheme when the URL names none; 0 when neither does. */
+  /** Port; the scheme's default when the URL names none; 0 when neither does. */
   readonly port: number;
-  /** Of the literal, or what the name alone says; `public` for a name says nothing of where it leads. */
+  /** Class of the literal, or of the name alone; `public` for a name says nothing about its addresses. */
   readonly addressClass: AddressClass;
 }
 
-/** A verdict with the addresses of the host. Empty when it is not allowed. */
+/** A verdict with the addresses of the host; empty when not allowed. */
 export interface ResolvedUrlVerdict extends UrlVerdict {
-  /** All of them were checked. Connect to these and look up nothing again. */
+  /** All of them were checked. Connect to these without another lookup. */
   readonly addresses: readonly string[];
 }
 
 /** Longest URL that is judged, in characters. */
 const URL_CHARS_MAX = 16_384;
-/** Addresses of one name that are judged; a name with more is refused. */
+/** Most addresses of one name that are checked; a name with more is refused. */
 const ADDRESSES_MAX = 256;
 const DEFAULT_POLICY: UrlPolicy = {};
 const DEFAULT_PORTS: Readonly<Record<string, number>> = {
@@ -51,15 +54,15 @@ const DEFAULT_PORTS: Readonly<Record<string, number>> = {
 };
 /** Four decimal numbers as the host, as they were written. */
 const PADDED = /^[^:]{1,32}:[/\\]{0,8}(?:[^/\\?#]{0,512}@)?(\d{1,40}\.\d{1,40}\.\d{1,40}\.\d{1,40})\.?(?![\w.])/;
-/** Readers of URLs disagree on these before the query: WHATWG drops or turns them, others end the host at them. */
+/** Parsers disagree on these before the query: WHATWG drops or converts them, others end the host there. */
 const AMBIGUOUS = /[\p{Cc}\\]/u;
 
 /**
- * Whether a URL may be requested, judged by its text alone (EXE-05). It is read as the platform's own parser reads it, so
+ * Checks whether a URL may be requested, by its text alone (EXE-05). It is parsed like the platform's parser, so
  * decimal, octal, hexadecimal, short, full-width and percent-encoded forms of an address are that address. A name may
  * still lead anywhere: see `checkUrlResolved`.
- * @param url absolute; resolve what a `Location` header says against the URL before it first
- * @throws TypeError for a policy that names an address which is none
+ * @param url absolute; first resolve a `Location` header against the URL before it
+ * @throws TypeError for a policy with an invalid address
  */
 export function checkUrl(url: string, policy: UrlPolicy = DEFAULT_POLICY): UrlVerdict {
   const read = readPolicy(policy);
@@ -79,8 +82,8 @@ export function checkUrl(url: string, policy: UrlPolicy = DEFAULT_POLICY): UrlVe
 }
 
 /**
- * The same, with the name looked up: every address has to be allowed, or none is. The dialer asks `addressAllowed` once
- * more for the address that it connects to, so that a name that changes between the two leads nowhere.
+ * As checkUrl, with the name looked up: all addresses must be allowed. The dialer calls `addressAllowed` again for the
+ * address that it connects to, so that a name that changes in between leads nowhere.
  * @returns not allowed also when the name has no address or the resolver rejects
  */
 export async function checkUrlResolved(
@@ -99,7 +102,7 @@ export async function checkUrlResolved(
 }
 
 /**
- * Whether a connection may go to an address: for the hook of a dialer, right before it connects.
+ * Checks whether a connection may go to an address: for a dialer's hook, right before it connects.
  * @param port for a policy that allows or denies an address at one port
  */
 export function addressAllowed(address: string, policy: UrlPolicy = DEFAULT_POLICY, port?: number): boolean {
@@ -114,7 +117,7 @@ function parse(url: string): URL | undefined {
   return URL.parse(url) ?? undefined;
 }
 
-/** Hosts of schemes that the URL standard does not know stay as they are written there, so they are read as those of http. */
+/** Hosts of schemes unknown to the URL standard are kept unparsed, so they are parsed like those of http. */
 function hostOf({ protocol, hostname }: URL): string {
   if (protocol in DEFAULT_PORTS || hostname === '') return bareHost(hostname);
   return bareHost(URL.parse(`http://${hostname}/`)?.hostname ?? '');
@@ -134,7 +137,7 @@ function formRefusal(url: string, parsed: URL, { schemes, allowCredentials }: Re
   return undefined;
 }
 
-/** `http://one.example#@127.0.0.1/`: some take all before the `@` for a user name. */
+/** `http://one.example#@127.0.0.1/`: some parsers take everything before the `@` for a user name. */
 function hasSecondHost(url: string, query: number): boolean {
   const at = query === -1 ? -1 : url.indexOf('@', query);
   if (at === -1 || url.slice(url.indexOf('//') + 2, at).includes('/')) return false;

@@ -5,29 +5,29 @@ import { pathTokens } from './path/path-tokens.ts';
 /** A path found among values. */
 export interface FoundPath {
   readonly path: string;
-  /** Whether it means the same in every folder: `/x`, `~/x`, `C:\x`, `\\server\x`. */
+  /** True when it means the same in every folder: `/x`, `~/x`, `C:\x`, `\\server\x`. */
   readonly absolute: boolean;
   /** JSON Pointer to the value, or to the member whose name it is. */
   readonly at: string;
 }
 
-/** Paths of one value that are told; further ones are left out. */
+/** Most paths reported per value; further ones are left out. */
 const PATHS_MAX = 1_000;
 /** Depth below which nothing is looked at. */
 const DEPTH_MAX = 64;
-/** Text that is looked at, in UTF-16 units over all strings. */
+/** Most text searched, in UTF-16 units over all strings. */
 const TEXT_CHARS_MAX = 4 * MiB;
 
-/** Names of members that hold a path, whatever it looks like. */
+/** Names of members that hold a path, whatever its form. */
 const PATH_MEMBER =
   /^(?:(?:\w{1,32}[_-])?(?:path|paths|file|files|filename|filepath|dir|dirs|directory|folder|cwd|pathname)|(?:\w{0,32}[a-z])?(?:Path|Paths|File|Files|Dir|Directory|Folder)|(?:file|path)_?(?:name|path)s?|fileName|filePath)$/;
 const URL_LIKE = /^[a-z][a-z0-9+.-]{1,31}:|^\/\/|^www\./i;
 
 /**
- * The paths in the arguments of a call, absolute and relative (MOD-09, seeds 002 "extract_paths"): words with a separator,
- * wherever they stand in a text, and the values of members that are named for a path. URLs are none; a `file:` URL is the
- * path in it. Each path is told once for each place; in the order of the values.
- * @param value as JSON reads it
+ * The paths in the arguments of a call, absolute and relative (MOD-09, seeds 002 "extract_paths"): words with a
+ * separator, anywhere in a text, and the values of members named after paths. URLs are not paths; a `file:` URL counts
+ * as its path. Each path is reported once per place, in the order of the values.
+ * @param value as parsed from JSON
  */
 export function extractPaths(value: unknown): readonly FoundPath[] {
   const found: FoundPath[] = [];
@@ -63,7 +63,7 @@ export function extractPaths(value: unknown): readonly FoundPath[] {
   return found;
 }
 
-/** What a member that is named for a path holds; undefined when that is a URL, or more than a path. */
+/** The value of a member named after a path; undefined when it is a URL, or more than a path. */
 function wholePath(text: string): { readonly path: string; readonly absolute: boolean } | undefined {
   const path = text.trim();
   if (path === '' || path.length > 4096 || /[\n\r]/.test(path) || URL_LIKE.test(path.replace(/^[A-Za-z]:[\\/]/, ''))) {

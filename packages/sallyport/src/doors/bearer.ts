@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { type Failure, failure } from '@sallyport/std/error/failure';
 
-/** The credential of a request: the bearer token, or the API key of the header `X-API-Key` where nothing else is shown. */
+/** The credential of a request: the bearer token or, when there is none, the API key of the header `X-API-Key`. */
 export function presentedCredential({ authorization, 'x-api-key': key }: IncomingHttpHeaders): string | undefined {
   if (authorization !== undefined) return bearerToken(authorization);
   if (typeof key !== 'string') return undefined;
@@ -39,7 +39,7 @@ const IN_ADDRESS: ReadonlySet<string> = new Set([
  */
 export function refuseCredentials({ url = '', rawHeaders }: IncomingMessage): Failure | undefined {
   const query = url.indexOf('?');
-  // The common case first: an address without a query.
+  // Fast path: an address without a query.
   const name = query < 0 ? undefined : credentialNameIn(url.slice(query + 1));
   if (name !== undefined) {
     const message = `The query holds ${name}. Credentials do not belong in an address: send the header Authorization, and have this one revoked if it was real.`;

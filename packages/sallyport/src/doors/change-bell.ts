@@ -1,13 +1,13 @@
 import type { ToolLayer } from '../operations/tool-layer.ts';
 
-/** Tells many listeners of a change of the tools, once for changes that come close together. */
+/** Notifies many listeners that the tools changed; changes close together cause one notification. */
 export interface ChangeBell {
   onRing(listener: () => void): Disposable;
   close(): void;
 }
 
 /**
- * @param togetherMs how long after a change the listeners are told; further changes until then count as the same
+ * @param togetherMs time between a change and the notification; changes in between are covered by it
  * @param atOnce called at each change, before any listener
  */
 export function createChangeBell(layer: ToolLayer, togetherMs: number, atOnce: () => void): ChangeBell {

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import { ConnectionLost } from '../domain/principal/connection-lost.ts';
 
-/** Sent with every answer: nothing of it may be cached, framed, sniffed or run by a browser. */
+/** Sent with every answer: forbids caching, framing, content sniffing and running anything in a browser. */
 const SECURITY_HEADERS = [
   'cache-control',
   'no-store',
@@ -16,7 +16,7 @@ const SECURITY_HEADERS = [
   'same-origin',
 ];
 
-/** Sends a whole answer. `headers` are name and value in turn. */
+/** Sends a whole answer. `headers` alternates names and values. */
 export function send(
   response: ServerResponse,
   status: number,
@@ -30,7 +30,7 @@ export function send(
   response.end(body);
 }
 
-/** Sends a page for people. A browser applies the one style sheet that is given, and still runs and loads nothing. */
+/** Sends a page for people. The browser may apply the one given style sheet, and runs and loads nothing else. */
 export function sendPage(response: ServerResponse, html: string, style: string): void {
   const policy = `default-src 'none'; style-src 'sha256-${hash('sha256', style, 'base64')}'; frame-ancestors 'none'`;
   const headers = SECURITY_HEADERS.with(SECURITY_HEADERS.indexOf('content-security-policy') + 1, policy);
@@ -39,14 +39,14 @@ export function sendPage(response: ServerResponse, html: string, style: string):
   response.end(html);
 }
 
-/** Headers of a stream of events: SECURITY_HEADERS' rule against caching, and none of what only pages need. */
+/** Headers of an event stream: the caching rule of SECURITY_HEADERS, without the headers that only pages need. */
 export const STREAM_HEADERS = ['cache-control', 'no-store, no-transform', 'x-content-type-options', 'nosniff'];
 
 const ENDS = new WeakMap<ServerResponse, AbortController>();
 
 /**
- * The end of what a request asked for: aborted with `ConnectionLost` when its connection ends before the answer, and with the
- * door's reason when the door stops.
+ * The controller that ends the work for a request: aborted with `ConnectionLost` when the connection ends before the
+ * answer, and with the door's reason when the door stops.
  * @returns the same controller for the same response
  */
 export function requestEnd(response: ServerResponse): AbortController {

@@ -1,4 +1,7 @@
-/** Where JSON text stops being JSON. Only asked after JSON.parse refused, so it may be slow but never recursive. */
+/**
+ * The place where JSON text becomes invalid. Only computed after JSON.parse refused, so it may be slow but never
+ * recursive.
+ */
 export interface JsonPlace {
   /** UTF-16 index into the text, from 0. */
   readonly index: number;
@@ -6,7 +9,7 @@ export interface JsonPlace {
   readonly line: number;
   /** From 1. */
   readonly column: number;
-  /** What stood in the way, in words; never text of the document beyond one character. */
+  /** The offending token, in words; never more than one character of the document. */
   readonly what: string;
 }
 
@@ -15,10 +18,10 @@ const STRING = /"(?:[ -!#-[\]-\uffff]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"/y;
 const SPACE = /[ \t\r\n]*/y;
 const LITERALS = ['true', 'false', 'null'] as const;
 
-/** What may come next: a value, a key, a colon after a key, or a comma or end after a value. */
+/** The tokens allowed next: a value, a key, a colon after a key, or a comma or end after a value. */
 type Expecting = 'value' | 'value-or-end' | 'key' | 'key-or-end' | 'colon' | 'comma-or-end' | 'nothing';
 
-/** Finds the first character that cannot be there (RFC 8259). */
+/** Finds the first character that is not valid JSON (RFC 8259). */
 export function findJsonFault(text: string): JsonPlace {
   const open: ('[' | '{')[] = [];
   let expecting: Expecting = 'value';

@@ -1,4 +1,4 @@
-// Hot path: every message is taken apart and answered through here.
+// Hot path: every message is parsed and answered here.
 
 import { isObject } from '../domain/shape/is-object.ts';
 import type { Refusal } from './protected-resource.ts';
@@ -9,7 +9,7 @@ export type RpcId = string | number;
 /** Members of a request or notification; empty when it has none. */
 export type Params = Readonly<Record<string, unknown>>;
 
-/** A message that wants an answer. */
+/** A message that expects an answer. */
 export interface RpcRequest {
   readonly kind: 'request';
   readonly id: RpcId;
@@ -17,7 +17,7 @@ export interface RpcRequest {
   readonly params: Params;
 }
 
-/** What a client answers to a request of ours: one of `result` and `error`. */
+/** A client's answer to a request of ours: has either `result` or `error`. */
 export interface RpcResponse {
   readonly kind: 'response';
   readonly id: RpcId;
@@ -25,7 +25,7 @@ export interface RpcResponse {
   readonly error?: unknown;
 }
 
-/** What a message may be; `invalid` says why it is none, with the id that its refusal carries. */
+/** The kinds of messages; `invalid` carries the reason, and the id for its refusal. */
 export type RpcMessage =
   | RpcRequest
   | { readonly kind: 'notification'; readonly method: string; readonly params: Params }
@@ -37,7 +37,7 @@ export interface RpcAnswer {
   readonly text: string;
   /** It is a JSON-RPC error. */
   readonly failed?: true;
-  /** HTTP status where it is not 200, and why another credential is asked for. */
+  /** HTTP status when not 200, and the reason to ask for another credential. */
   readonly http?: number;
   readonly challenge?: Refusal;
 }
@@ -49,7 +49,7 @@ export const RPC = {
   methodNotFound: -32_601,
   invalidParams: -32_602,
   internalError: -32_603,
-  /** Of the 2025 era; 2026-07-28 answers invalidParams. */
+  /** 2025 era only; 2026-07-28 answers invalidParams. */
   resourceNotFound: -32_002,
   headerMismatch: -32_020,
   unsupportedVersion: -32_022,
@@ -57,7 +57,7 @@ export const RPC = {
 
 const NO_PARAMS: Params = {};
 
-/** Tells what a parsed message is. */
+/** Determines the kind of a parsed message. */
 export function classify(value: unknown): RpcMessage {
   if (Array.isArray(value)) return invalid(null, 'Batches are not supported. Send one message at a time.');
   if (!isObject(value)) return invalid(null, 'A message must be a JSON object.');
@@ -79,7 +79,7 @@ export function resultAnswer(id: RpcId, result: string): RpcAnswer {
   return { text: `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${result}}` };
 }
 
-/** Answers with an error; `data` is left out when undefined, `http` is the status where it is not 200. */
+/** An error answer; `data` is left out when undefined, `http` is the status when not 200. */
 export function errorAnswer(id: RpcId | null, code: number, message: string, data?: unknown, http?: number): RpcAnswer {
   const text = JSON.stringify({ jsonrpc: '2.0', id, error: { code, message, data } });
   return http === undefined ? { text, failed: true } : { text, failed: true, http };

@@ -1,22 +1,22 @@
 import type { Params } from './json-rpc.ts';
 
-/** Versions with an `initialize` handshake, newest first. */
+/** Protocol versions with an `initialize` handshake, newest first. */
 export const LEGACY_VERSIONS = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05'] as const;
-/** Versions that every request states for itself. */
+/** Protocol versions that every request states for itself. */
 export const MODERN_VERSIONS = ['2026-07-28'] as const;
-/** Every version that is spoken, newest first. */
+/** All supported protocol versions, newest first. */
 export const ALL_VERSIONS: readonly string[] = [...MODERN_VERSIONS, ...LEGACY_VERSIONS];
 
-/** `legacy`: an initialize handshake, then sessions; `modern`: each request stands alone (2026-07-28). */
+/** `legacy`: an initialize handshake, then sessions; `modern`: self-contained requests (2026-07-28). */
 export type Era = 'legacy' | 'modern';
 
-/** Key of `_meta` under which a request states its version (2026-07-28, as the following). */
+/** `_meta` key under which a request states its version. This and the next three keys: 2026-07-28. */
 export const META_VERSION = 'io.modelcontextprotocol/protocolVersion';
-/** Key of `_meta` under which a request states what its client can do. */
+/** `_meta` key under which a request states its client's capabilities. */
 export const META_CLIENT_CAPABILITIES = 'io.modelcontextprotocol/clientCapabilities';
-/** Key of `_meta` under which a result says which server gave it. */
+/** `_meta` key under which a result names its server. */
 export const META_SERVER = 'io.modelcontextprotocol/serverInfo';
-/** Key of `_meta` under which a notification names the subscription that it belongs to. */
+/** `_meta` key under which a notification names its subscription. */
 export const META_SUBSCRIPTION = 'io.modelcontextprotocol/subscriptionId';
 
 /** `_meta` of a request; empty when it has none. */
@@ -27,23 +27,26 @@ export function metaOf(params: Params): Params {
 
 const NONE: Params = {};
 
-/** The version of a handshake: the client's own when it is spoken here, otherwise the newest. */
+/** The version for a handshake: the client's own when supported, otherwise the newest. */
 export function negotiate(requested: unknown): string {
   return LEGACY_VERSIONS.find((version) => version === requested) ?? LEGACY_VERSIONS[0];
 }
 
-/** Whether it is a version with sessions. */
+/** True for versions with sessions. */
 export function isLegacyVersion(version: unknown): boolean {
   return LEGACY_VERSIONS.some((known) => known === version);
 }
 
-/** Whether it is a version whose requests stand alone. */
+/** True for versions with self-contained requests. */
 export function isModernVersion(version: unknown): boolean {
   return MODERN_VERSIONS.some((known) => known === version);
 }
 
-/** Lists may change at any time and belong to one token: nothing may be kept without asking again (2026-07-28, caching). */
+/**
+ * Lists may change at any time and depend on the token: clients must not reuse one without asking again (2026-07-28,
+ * caching).
+ */
 export const CACHE_HINTS = { ttlMs: 0, cacheScope: 'private' } as const;
 
-/** What a session of the 2025 era is told of without asking, as 2026-07-28 would ask for it. */
+/** The notifications of a 2025-era session, as a SubscriptionFilter of 2026-07-28. */
 export const SESSION_WISH: Params = { toolsListChanged: true, resourcesListChanged: true, promptsListChanged: true };

@@ -18,19 +18,19 @@ import {
 import { ALL_VERSIONS, CACHE_HINTS, type Era, META_SERVER, negotiate } from './mcp-protocol.ts';
 import { isChallenged, refusalOf } from './protected-resource.ts';
 
-/** Who sent a request, and how to reach them while it runs. */
+/** The client that sent a request, and the ways to reach it while the request runs. */
 export interface Peer {
   readonly era: Era;
-  /** Without signal and progress: the method adds them where it has use for them. */
+  /** Without signal and progress: methods add them where needed. */
   readonly caller: Caller;
   readonly signal: AbortSignal;
   /** Sends a notification that belongs to the running request. */
   readonly notify: (text: string) => void;
-  /** What the client said that it can do, in its own words; absent when it said nothing. */
+  /** The client's capabilities as it stated them; absent when it stated none. */
   readonly can?: Params;
-  /** Puts a request to the client of the running one. Absent in the 2026 era, which answers with its questions instead. */
+  /** Asks the client of the running request. Absent in the 2026 era, where the answer carries the question. */
   readonly ask?: AskClient;
-  /** What the session of the 2025 era is told of; undefined in the 2026 era, which has no sessions. */
+  /** Subscription of the 2025-era session; undefined in the 2026 era, which has no sessions. */
   readonly watch?: Watch;
 }
 
@@ -47,15 +47,15 @@ export type Method = (request: RpcRequest, peer: Peer) => Promise<RpcAnswer>;
 /** Sends a notification that belongs to no request. */
 export type Tell = (method: string, params?: Params) => void;
 
-/** One client's wish to be told of changes, until disposed. Nothing is told before `listen`. */
+/** One client's subscription to changes, until disposed. Nothing is sent before `listen`. */
 export interface Watch extends Disposable {
-  /** What of the wish is granted, as SubscriptionFilter of 2026-07-28. */
+  /** Granted part of the wish, as SubscriptionFilter of 2026-07-28. */
   readonly granted: Params;
-  /** From now on somebody listens, with this caller's token; undefined: nobody does any more. */
+  /** Starts notifications with this caller's token; undefined stops them. */
   listen(caller: Caller | undefined): Promise<void>;
-  /** Adds a resource to what is told of, false when there is none; only servers that have resources know this. */
+  /** Adds a resource to the subscription; false when it does not exist. Only servers with resources have this. */
   readonly subscribe?: (uri: string, caller: Caller) => Promise<boolean>;
-  /** Takes it away again; one that was not there is no fault. */
+  /** Removes a resource; unknown ones are ignored. */
   readonly unsubscribe?: (uri: string) => void;
 }
 
@@ -64,37 +64,37 @@ export interface McpServer {
   /** Answers one request. Never throws. */
   answer(request: RpcRequest, peer: Peer): Promise<RpcAnswer>;
   /**
-   * For whom a caller speaks: the same for all tokens of the same agent and user of a tenant.
-   * @throws ToolLayerError E32xx for a token that is not good
+   * The holder of a caller's token: the same for all tokens of one agent and user of a tenant.
+   * @throws ToolLayerError E32xx for an invalid token
    */
   holderOf(caller: Caller): Promise<Holder>;
-  /** A failure as the answer to a request that it ended. */
+  /** Turns a failure into the answer of the request that it ended. */
   explain(id: RpcId | null, thrown: unknown): RpcAnswer;
-  /** Refuses a caller who may not even see what the server offers; undefined for one who may. */
+  /** Refuses a caller who may not even see what the server offers; undefined when the caller may. */
   refuseCaller(id: RpcId | null, caller: Caller): Promise<RpcAnswer | undefined>;
-  /** @param wish SubscriptionFilter of 2026-07-28; what the server does not know of it is not granted */
+  /** @param wish SubscriptionFilter of 2026-07-28; unknown members are not granted */
   watch(wish: Params, caller: Caller, tell: Tell): Promise<Watch>;
 }
 
-/** Name and version of the product as clients are told. */
+/** Name and version of the product, as shown to clients. */
 export interface ServerIdentity {
   readonly name: string;
   readonly title: string;
   readonly version: string;
 }
 
-/** What one MCP server is made of. */
+/** Parts of one MCP server. */
 export interface McpServerParts {
   readonly log: Log;
   readonly identity: ServerIdentity;
   readonly capabilities: Readonly<Record<Era, Params>>;
-  /** Told to every client in the handshake. */
+  /** Sent to every client in the handshake. */
   readonly instructions: string;
   /** The methods beside those of the handshake. */
   readonly methods: Readonly<Record<Era, Iterable<readonly [string, Method]>>>;
   /** Throws for a caller who may not even see what the server offers. */
   readonly admit: (caller: Caller) => Promise<unknown>;
-  /** Says for whom a caller's token speaks; throws for one that is not good. */
+  /** Identifies the holder of a caller's token; throws for an invalid token. */
   readonly inspect: (caller: Caller) => Promise<TokenHolder>;
   readonly watch: McpServer['watch'];
 }
@@ -132,7 +132,7 @@ export function createMcpServer(parts: McpServerParts): McpServer {
   };
 }
 
-/** A failure as a JSON-RPC error, where no model reads a result. */
+/** A failure as a JSON-RPC error, for requests whose result no model reads. */
 export function protocolError(
   id: RpcId | null,
   error: ToolErrorBody,
@@ -145,12 +145,12 @@ export function protocolError(
   return { ...answer, http: entry.http, challenge: refusalOf(e_code, details) };
 }
 
-/** The row of a code that came over the wire; of one that is not known, that of an unexpected failure. */
+/** The catalogue row of a received error code; for unknown codes the row of an unexpected failure. */
 export function errorEntry(code: string): ErrorEntry {
   return Object.hasOwn(ERRORS, code) ? ERRORS[code as ErrorCode] : ERRORS.E3900;
 }
 
-/** A handshake is only for who may see what the server offers. */
+/** Only callers who may see what the server offers get a handshake. */
 function legacyHandshake({ admit, capabilities, identity, instructions }: McpServerParts): [string, Method][] {
   const initialize: Method = async ({ id, params }, { caller }) => {
     await admit(caller);

@@ -1,24 +1,24 @@
 import type { IncomingMessage } from 'node:http';
 import type { Role } from '../../api/schemas/capability-token.ts';
 
-/** What can be set of the doors as OAuth 2.1 resource servers. */
+/** Settings of the doors as OAuth 2.1 resource servers. */
 export interface ResourceSettings {
-  /** Address that clients know, without trailing slash; empty: the one that a request names in `Host`, over http. */
+  /** Address that clients use, without trailing slash; empty: the `Host` of the request, over http. */
   readonly publicUrl: string;
-  /** Issuers whose access tokens are accepted; none: clients bring tokens and keys of the layer's own. */
+  /** Issuers whose access tokens are accepted; none: clients use the layer's own tokens and keys. */
   readonly authorizationServers: readonly string[];
-  /** Scope that gives a role. */
+  /** Scopes that give a role. */
   readonly scopes: readonly { readonly scope: string; readonly role: Role }[];
-  /** Scopes that tools are called with. */
+  /** Scopes needed to call tools. */
   readonly toolScopes: readonly string[];
 }
 
-/** An error as far as a challenge depends on it. */
+/** The parts of an error that a challenge depends on. */
 export interface Refusal {
   readonly code: string;
-  /** Roles one of which would do, the least first. */
+  /** Sufficient roles, lowest first. */
   readonly roles?: readonly string[];
-  /** Scopes that would do, those of the token that was shown among them. */
+  /** Sufficient scopes, those of the presented token included. */
   readonly scopes?: readonly string[];
 }
 
@@ -26,24 +26,24 @@ export interface Refusal {
 export interface ProtectedResource {
   /**
    * Value of `WWW-Authenticate` (RFC 6750 §3, RFC 9728 §5.1).
-   * @param path of the resource that was asked: '' for REST, else the endpoint's own
+   * @param path of the requested resource: '' for REST, else the endpoint's own
    */
   challenge(request: IncomingMessage, path: string, refusal: Refusal): string;
   /** Metadata of the resource at a path (RFC 9728 §2). */
   metadata(request: IncomingMessage, path: string): object;
 }
 
-/** Where metadata stand; the path of the resource follows (RFC 9728 §3). */
+/** Path prefix of the metadata; the path of the resource follows (RFC 9728 §3). */
 export const METADATA_PATH = '/.well-known/oauth-protected-resource';
-/** Where the layer's public keys are. */
+/** Path of the layer's public keys. */
 const KEYS_PATH = '/.well-known/jwks.json';
 
-/** Role of who only calls tools. */
+/** Role that is enough to call tools. */
 const TO_CALL: readonly Role[] = ['agent'];
 
 const NOTHING_SET: ResourceSettings = { publicUrl: '', authorizationServers: [], scopes: [], toolScopes: [] };
 
-/** Makes the resource server of the doors. Default: the address that was asked, no authorization server, no scopes. */
+/** Makes the resource server of the doors. Default: the requested address, no authorization server, no scopes. */
 export function createProtectedResource(given: Partial<ResourceSettings> = {}): ProtectedResource {
   const { publicUrl, authorizationServers, scopes, toolScopes } = { ...NOTHING_SET, ...given };
   const base = publicUrl.replace(/\/+$/, '');
@@ -53,12 +53,12 @@ export function createProtectedResource(given: Partial<ResourceSettings> = {}): 
   const supported = [...new Set([...scopes.map(({ scope }) => scope), ...toolScopes])];
   return {
     challenge(request, path, { code, roles, scopes: needed }) {
-      // Who comes without a good token learns which scope to ask for first (MCP 2025-11-25, authorization).
+      // A caller without a valid token learns which scope to request first (MCP 2025-11-25, authorization).
       const first = path !== '' && authorizationServers.length > 0 && !SCOPE_ERRORS.has(code) ? TO_CALL : undefined;
       const scope = needed?.join(' ') ?? scopeOf(roles ?? first);
       return [
         'Bearer realm="sallyport"',
-        // A request without a token is told no error (RFC 6750 §3.1).
+        // A challenge to a request without a token names no error (RFC 6750 §3.1).
         ...(code === 'E3212' ? [] : [`error="${SCOPE_ERRORS.has(code) ? 'insufficient_scope' : 'invalid_token'}"`]),
         ...(scope === undefined ? [] : [`scope="${scope.replaceAll(/["\\]/g, '')}"`]),
         `resource_metadata="${baseOf(request)}${METADATA_PATH}${path}"`,
@@ -78,14 +78,14 @@ export function createProtectedResource(given: Partial<ResourceSettings> = {}): 
   };
 }
 
-/** Errors that another token of the same caller could mend. */
+/** Errors that another token of the same caller could resolve. */
 const SCOPE_ERRORS: ReadonlySet<string> = new Set(['E3209', 'E3213', 'E3215']);
 
-/** Whether an answer with this status has a challenge: 401 always, 403 where more scope would help. */
+/** True for answers with a challenge: 401 always, 403 where more scope would help. */
 export const isChallenged = (status: number, code: string): boolean =>
   status === 401 || (status === 403 && SCOPE_ERRORS.has(code));
 
-/** Roles and scopes that the details of an error name. */
+/** Roles and scopes named in an error's details. */
 export function refusalOf(code: string, details: Readonly<Record<string, unknown>> | undefined): Refusal {
   const { roles, scopes } = details ?? {};
   return {
@@ -95,7 +95,7 @@ export function refusalOf(code: string, details: Readonly<Record<string, unknown
   };
 }
 
-/** What a client calls this server; it stands in a quoted text, so anything odd does not count. */
+/** The host that a client names for this server; it is quoted in a header, so unusual values are ignored. */
 function hostOf({ headers }: IncomingMessage): string {
   const { host = '' } = headers;
   return /^[A-Za-z0-9.:[\]-]{1,255}$/.test(host) ? host : 'localhost';

@@ -3,34 +3,34 @@ import { KiB, MiB } from '@sallyport/std/bytes';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { GrowingBuffer } from '@sallyport/std/web/growing-buffer';
 
-/** How long a client may go on sending a body that was refused, before its connection is cut. In ms. */
+/** How long a client may keep sending a refused body before its connection is cut, in ms. */
 const LINGER_MS = 1_000;
-/** Largest body of a sender whose credential was not looked at yet, in bytes: one that holds a token of 16 KiB fits. */
+/** Largest body read before its sender's credential is checked, in bytes; a token of 16 KiB fits. */
 export const UNKNOWN_BODY_BYTES_MAX = 64 * KiB;
 /**
- * What chunks may cost on the wire beside twice what they carry, in bytes: what was received and is not parsed yet counts
- * among it.
+ * Allowed overhead of chunks on the wire, beyond twice their payload, in bytes: bytes received but not yet parsed count
+ * too.
  */
 const FRAMING_SLACK_BYTES = 256 * KiB;
 
 /** How a body is read. */
 export interface BodyTerms {
-  /** Bodies beyond it are refused as soon as that is known: by Content-Length before the first byte. */
+  /** Larger bodies are refused as soon as that is known: by Content-Length before the first byte. */
   readonly bytesMax: number;
   readonly budget: BodyBudget;
   /**
-   * Rejects when the sender's credential is not good. Asked before a body that is larger than UNKNOWN_BODY_BYTES_MAX or
-   * does not say how large it is, and when there is no room for bodies of unknown senders.
+   * Rejects when the sender's credential is invalid. Called before a body that is larger than UNKNOWN_BODY_BYTES_MAX or
+   * of unknown length, and when there is no room for bodies of unverified senders.
    */
   readonly admit: () => Promise<unknown>;
-  /** Whether `admit` is asked before every body. Default false: small ones may hold the credential themselves. */
+  /** Calls `admit` before every body. Default false: a small body may hold the credential itself. */
   readonly admitFirst?: boolean;
 }
 
 /**
- * Reads a request's body whole. What is refused is not kept, and its connection is cut when it goes on for long.
- * @throws ToolLayerError E3810 when larger; E3801 when the connection ended inside the body; E3803 when the bodies being
- * read take all the room there is; and what `admit` rejects with
+ * Reads a request's whole body. Refused bodies are discarded, and a connection that keeps sending is cut.
+ * @throws ToolLayerError E3810 when too large; E3801 when the connection ended inside the body; E3803 when the bodies
+ *   being read take all the room; and the rejection of `admit`
  */
 export async function readBody(request: IncomingMessage, terms: BodyTerms): Promise<Buffer> {
   const { budget, bytesMax } = terms;
@@ -47,7 +47,7 @@ export async function readBody(request: IncomingMessage, terms: BodyTerms): Prom
     );
     if (refused === undefined) return await collect(request, declared, budget.known, bytesMax, tooLarge);
     if (terms.admitFirst === true || declared !== undefined) throw refused.thrown;
-    // The credential may be in the body, as long as that is small.
+    // The credential may be in the body, as long as the body is small.
     const most = Math.min(bytesMax, UNKNOWN_BODY_BYTES_MAX);
     return await collect(request, undefined, budget.unknown, most, () => refused.thrown);
   } catch (thrown) {
@@ -56,7 +56,7 @@ export async function readBody(request: IncomingMessage, terms: BodyTerms): Prom
   }
 }
 
-/** Undefined for a body in chunks; 0 where there is none. */
+/** Undefined for chunked bodies; 0 when there is no body. */
 function declaredLength({ headers }: IncomingMessage): number | undefined {
   return headers['transfer-encoding'] === undefined ? Number(headers['content-length'] ?? 0) : undefined;
 }
@@ -82,13 +82,13 @@ function collect(
   };
   const read = new Promise<Buffer>((resolve, reject) => {
     const onData = (chunk: Buffer): void => {
-      // The common case first: all of it at once.
+      // Fast path: the whole body in one chunk.
       if (chunk.length === declared) {
         whole = chunk;
         return;
       }
       try {
-        // Chunks may cost more than what they carry: what came over the wire is bounded too.
+        // Chunk framing costs bytes beyond the payload: the bytes on the wire are limited too.
         const bytes = held.length + chunk.length;
         if (bytes > bytesMax || isFramedTooMuch(bytes)) throw refuse(bytesMax);
         if (declared === undefined) take(chunk.length);
@@ -101,10 +101,10 @@ function collect(
     request.on('data', onData);
     request.once('end', () => resolve(whole ?? held.bytes()));
     request.once('close', () => {
-      // It closes after every request too: making an error then would cost more than reading the body.
+      // Also emitted after every normal request: creating an error then would cost more than reading the body.
       if (!request.complete) reject(new ToolLayerError('E3801', 'The request ended early.'));
     });
-    // It may have gone while its credential was looked at.
+    // The connection may have closed while the credential was checked.
     if (request.destroyed && !request.complete) reject(new ToolLayerError('E3801', 'The request ended early.'));
   });
   return read.finally(() => share.give(taken));
@@ -116,9 +116,7 @@ const tooLarge = (bytesMax: number): ToolLayerError =>
     `The request body is larger than ${bytesMax} bytes, or comes in chunks that are much too small. Send less in one request, or larger chunks.`,
   );
 
-/**
- * The rest of a body is thrown away for a moment, so that the client can read the answer, then the connection is cut.
- */
+/** Discards the rest of a body for a moment, so that the client can read the answer, then cuts the connection. */
 export function discardRest(request: IncomingMessage): void {
   if (request.complete || request.destroyed) {
     request.resume();
@@ -126,7 +124,7 @@ export function discardRest(request: IncomingMessage): void {
   }
   const { socket } = request;
   const cut = setTimeout(() => socket.destroy(), LINGER_MS);
-  // A connection outlives many refused requests, so nothing of one may stay with it.
+  // A connection outlives many refused requests, so no listener of one may stay on it.
   const keep = (): void => {
     clearTimeout(cut);
     socket.off('close', keep);
@@ -138,23 +136,23 @@ export function discardRest(request: IncomingMessage): void {
 
 /** Default of `server.bodies_bytes_max`. */
 export const BODIES_BYTES_MAX = 64 * MiB;
-/** When a client that found no room may come again, in ms. */
+/** Delay after which a client that found no room may retry, in ms. */
 const RETRY_MS = 1_000;
-/** The share of bodies whose sender is not known yet: one part in so many. */
+/** Unverified senders get one part in this many of the room. */
 const UNKNOWN_SHARE = 4;
 
-/** Bytes of the bodies that are being read, of all connections of a door together. */
+/** Room for the bodies being read, across all connections of a door. */
 export interface BodyBudget {
-  /** For senders whose credential was found good. */
+  /** For senders with a verified credential. */
   readonly known: BodyShare;
-  /** For everybody else, so that they cannot take the room of the others. */
+  /** For all other senders, so that they cannot take the room of verified ones. */
   readonly unknown: BodyShare;
 }
 
 /** Room for bodies. */
 export interface BodyShare {
   hasRoom(bytes: number): boolean;
-  /** @throws ToolLayerError E3803 where that much is not left; nothing is taken then */
+  /** @throws ToolLayerError E3803 when too little is left; nothing is taken then */
   take(bytes: number): void;
   give(bytes: number): void;
 }
@@ -167,7 +165,8 @@ export function createBodyBudget(bytesMax = BODIES_BYTES_MAX): BodyBudget {
 
 function createShare(bytesMax: number): BodyShare {
   let taken = 0;
-  // A single body of any allowed size is read, however small the share: alone it cannot be refused for ever.
+  // With no other body under way any allowed size is read, however small the share; otherwise it would be refused for
+  // ever.
   const hasRoom = (bytes: number): boolean => taken === 0 || taken + bytes <= bytesMax;
   return {
     hasRoom,

@@ -5,13 +5,13 @@ import { pointerTo } from '@sallyport/std/json/json-pointer';
 import type { Fault } from '../../api/schemas/error.ts';
 import { findJsonFault } from './json-place.ts';
 
-/** Most levels of arrays and objects in a request; what tools need stays far below, what recursion bears far above. */
+/** Most levels of arrays and objects in a request: far above what tools need, far below what recursion can handle. */
 export const JSON_DEPTH_MAX = 128;
 
-/** Why bytes from outside are not taken as JSON. */
+/** Why received bytes are refused as JSON. */
 export type JsonRefusal = 'encoding' | 'syntax' | 'depth' | 'key';
 
-/** JSON that was read, or why it was not. */
+/** Parsed JSON, or the reason for its refusal. */
 export type WireJson =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly refusal: JsonRefusal; readonly failure: Failure };
@@ -21,13 +21,13 @@ export type WireJson =
  * prototype of an object it is copied into. Failures: E3801 with the place in `details.faults`, E3810 when too deep.
  */
 export function readWireJson(bytes: Buffer): WireJson {
-  // The common case first: nothing but ASCII decodes without a second look.
+  // Fast path: pure ASCII decodes without a second look.
   const ascii = isAscii(bytes);
   if (!ascii && !isUtf8(bytes)) return badEncoding(bytes);
   return readWireText(ascii ? bytes.toString('latin1') : bytes.toString('utf8'));
 }
 
-/** The same for text that is decoded already. */
+/** As readWireJson, for text that is already decoded. */
 export function readWireText(text: string): WireJson {
   if (text.length > JSON_DEPTH_MAX) {
     const index = tooDeepAt(text);
@@ -43,12 +43,12 @@ export function readWireText(text: string): WireJson {
   return pointer === undefined ? { ok: true, value } : badKey(pointer);
 }
 
-/** Whether a key that names a prototype may be in there, plainly or with escapes. */
+/** True when the text may contain a key that names a prototype, plain or with escapes. */
 function isSuspicious(text: string): boolean {
   return text.includes('__proto__') || text.includes('"constructor"') || text.includes('\\u00');
 }
 
-/** Index of the bracket that opens one level too many, or -1. Brackets inside strings do not count. */
+/** Index of the bracket that opens the first level too many, or -1. Brackets inside strings do not count. */
 function tooDeepAt(text: string): number {
   let depth = 0;
   for (let index = 0; index < text.length; index += 1) {
@@ -62,7 +62,7 @@ function tooDeepAt(text: string): number {
   return -1;
 }
 
-/** Index of the quote that closes the string opened at `start`; the text's length when none does. */
+/** Index of the quote that closes the string opened at `start`; the text's length when unclosed. */
 function endOfString(text: string, start: number): number {
   let quote = text.indexOf('"', start + 1);
   while (quote >= 0 && isEscaped(text, quote)) quote = text.indexOf('"', quote + 1);
@@ -97,7 +97,7 @@ function badEncoding(bytes: Buffer): WireJson {
   return refused('encoding', 'E3801', message, { path: '', keyword: 'encoding', hint: 'Encode the body as UTF-8.' });
 }
 
-/** Decoding puts U+FFFD where a byte is wrong; one that the bytes really spell is none. */
+/** Index of the first invalid byte. Decoding replaces it by U+FFFD; a U+FFFD that the bytes really encode is valid. */
 function firstBadByte(bytes: Buffer): number {
   let offset = 0;
   for (const part of bytes.toString('utf8').split('\ufffd')) {

@@ -1,8 +1,8 @@
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 
 /**
- * Why a run was aborted, as the error that it ends with. The pipeline aborts with an error of its own; any other reason
- * becomes E3103 when it is a timeout of the platform, else E3805.
+ * The error for an aborted run. The pipeline aborts with an error of its own; any other reason becomes E3103 for a
+ * timeout of the platform, else E3805.
  */
 export function abortReason(signal: AbortSignal): ToolLayerError {
   const reason: unknown = signal.reason;

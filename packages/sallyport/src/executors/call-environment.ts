@@ -4,13 +4,13 @@ import type { Fault } from '../../api/schemas/error.ts';
 import type { ToolManifest } from '../../api/schemas/tool-manifest.ts';
 import type { Executor } from './executor.port.ts';
 
-/** Bounds of the variables that one call sets. */
+/** Limits of the variables that one call sets. */
 export const CALL_VARIABLE_BOUNDS = { variablesMax: 64, nameCharsMax: 128, valueCharsMax: 32 * KiB } as const;
 
 const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]*$/;
 const NAME_SHOWN_MAX = 100;
 
-/** Variables that no caller sets, whatever a manifest says, and what they decide. Upper and lower case count as one. */
+/** Variables that no caller may set, whatever a manifest says, and what they control. Case-insensitive. */
 const FORBIDDEN: readonly (readonly [pattern: RegExp, decides: string])[] = [
   [/^(?:PATH|PATHEXT|CDPATH|FPATH|COMSPEC)$/i, 'decides which programs are found'],
   [/^(?:LD|DYLD|GLIBC|MALLOC)_|^(?:GCONV_PATH|LOCPATH|NLSPATH|LIBPATH|SHLIB_PATH)$/i, 'decides what code is loaded'],
@@ -47,9 +47,10 @@ const FORBIDDEN: readonly (readonly [pattern: RegExp, decides: string])[] = [
 ];
 
 /**
- * Why a call may not set these variables for its tool (EXE-10): the executor takes none, the manifest does not name one, it
- * is a secret of the tool, or it would decide what code runs. Names only stand in the message, never values.
- * @returns undefined when it may; E3801 otherwise
+ * Checks that a call may set these variables for its tool (EXE-10). Refused when the executor takes none, the manifest
+ * does not name one, it is a secret of the tool, or it would decide what code runs. The message contains only names,
+ * never values.
+ * @returns undefined when allowed; E3801 otherwise
  */
 export function environmentRefusal(
   { takesVariables }: Pick<Executor, 'takesVariables'>,
@@ -77,13 +78,13 @@ export function environmentRefusal(
   return undefined;
 }
 
-/** Why a variable is never set by a call; undefined when it may be. */
+/** The reason why no call may set a variable; undefined when one may. */
 export function forbiddenVariable(name: string): string | undefined {
   if (!VARIABLE.test(name) || name.length > CALL_VARIABLE_BOUNDS.nameCharsMax) return 'is no name of a variable';
   return FORBIDDEN.find(([pattern]) => pattern.test(name))?.[1];
 }
 
-/** Faults of what a manifest says of variables: an executor that takes none, and names that no call may set. */
+/** Faults in a manifest's variables: an executor that takes none, and names that no call may set. */
 export function callVariableFaults(
   { takesVariables }: Pick<Executor, 'takesVariables'>,
   { executor: { kind }, execution_config, permissions }: ToolManifest,

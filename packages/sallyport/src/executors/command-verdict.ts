@@ -1,17 +1,17 @@
 import type { CommandFinding, CommandVerdict } from '@sallyport/guards';
 import { type Failure, failure } from '@sallyport/std/error/failure';
 
-/** What was screened, for messages: the command of a tool, or a script of a skill. */
+/** What was screened, for messages: a tool's command, or a skill's script. */
 export type Screened = 'command' | 'script';
 
 type Findings = readonly CommandFinding[];
 
-/** Reasons that a message names. */
+/** Most reasons that a message names. */
 const REASONS_MAX = 3;
 
 const SCREEN_OF: Readonly<Record<Screened, string>> = { command: 'shell', script: 'skill' };
 
-/** The refusal of what is blocked, whether a person confirmed it or not; undefined for everything else. */
+/** The refusal of a blocked command, confirmed or not; undefined for any other. */
 export function blockedFailure(findings: Findings, what: Screened): Failure | undefined {
   const found = withVerdict(findings, 'blocked');
   if (found.length === 0) return undefined;
@@ -20,8 +20,8 @@ export function blockedFailure(findings: Findings, what: Screened): Failure | un
 }
 
 /**
- * What a person is asked before it runs; undefined when nothing is asked about, and for what is blocked. The words of the
- * command stay out of it: they may hold what must not be shown.
+ * The question for a person before the run; undefined when none is needed, and for blocked commands. It does not quote
+ * the command, which may hold confidential text.
  */
 export function questionOf(findings: Findings, what: Screened): string | undefined {
   const found = askedAbout(findings);
@@ -29,7 +29,7 @@ export function questionOf(findings: Findings, what: Screened): string | undefin
   return `The screen of commands asks about this ${what}, because ${reasonsOf(found)}.`;
 }
 
-/** The refusal, on the path without a confirmation, of what a person has to be asked about; undefined for everything else. */
+/** The refusal of a command that needs a person's confirmation but has none; undefined for any other. */
 export function unconfirmedFailure(findings: Findings, what: Screened): Failure | undefined {
   const question = questionOf(findings, what);
   if (question === undefined) return undefined;

@@ -6,22 +6,22 @@ import type { ToolVersion } from '../domain/tool/tool-version.ts';
 import { callVariableFaults } from './call-environment.ts';
 import type { Executor } from './executor.port.ts';
 
-/** Executors as one: everything is delegated to the one that owns the tool (EXE-01). It has no kind of its own. */
+/** Several executors as one: each call goes to the executor that owns the tool (EXE-01). It has no kind of its own. */
 export interface CompositeExecutor extends Omit<Executor, 'kind' | 'takesVariables'> {
   /** The executors in the order in which they are asked. */
   readonly chain: readonly Executor[];
-  /** The first executor that owns the tool, E3901 naming the kinds that there are, or the refusal of the machine. */
+  /** The first executor that owns the tool; else E3901 naming the available kinds, or the machine's refusal. */
   executorOf(tool: ToolVersion): Executor | Failure;
 }
 
-/** Why a tool does not run on this machine; undefined when it does. */
+/** The reason why a tool cannot run on this machine; undefined when it can. */
 type Refusal = (tool: ToolVersion) => Failure | undefined;
 
 /**
- * Puts executors into a chain; the first that owns a tool runs it. A tool that nobody owns is refused with E3901, never
- * tried, needs no confirmation of its own (there is nothing to confirm) and is not retryable.
+ * Puts executors into a chain; the first that owns a tool runs it. A tool without an owner is refused with E3901; it is
+ * never tried, needs no confirmation of its own and is not retryable.
  * @param chain in the order in which they are asked; two of one kind are allowed
- * @param refusal asked before the owner is looked for
+ * @param refusal asked before the owner is looked up
  */
 export function createCompositeExecutor(
   chain: readonly Executor[],
@@ -64,7 +64,7 @@ const nobody = ({ tool_id, executor }: ToolManifest, kinds: string): Failure =>
     },
   );
 
-/** Of two definitions with one id and version the earlier executor's stands, as it does when the tool is run. */
+/** Of two definitions with one id and version, the earlier executor's counts, as in execution. */
 function firstOfEach(manifests: readonly ToolManifest[]): ToolManifest[] {
   const first = new Map<string, ToolManifest>();
   for (const manifest of manifests) {
@@ -74,7 +74,10 @@ function firstOfEach(manifests: readonly ToolManifest[]): ToolManifest[] {
   return [...first.values()];
 }
 
-/** Faults that the first executor of the kind finds: ownership needs a registered tool, and this one is not yet. */
+/**
+ * Faults found by the first executor of the kind: ownership needs a registered tool, and this one is not registered
+ * yet.
+ */
 function configFaults(executors: readonly Executor[], manifest: ToolManifest, kinds: string): readonly Fault[] {
   const judge = executors.find(({ kind }) => kind === manifest.executor.kind);
   if (judge !== undefined) return [...judge.configFaults(manifest), ...callVariableFaults(judge, manifest)];

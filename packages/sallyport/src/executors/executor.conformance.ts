@@ -3,25 +3,25 @@ import { ERRORS } from '@sallyport/std/error/catalogue';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import type { Executor, ExecutorCall } from './executor.port.ts';
 
-/** An executor with calls that show what it does. Each call is made anew, since a suite may run it more than once. */
+/** An executor with sample calls. Each call is made anew, since a suite may run it more than once. */
 export interface ExecutorUnderTest {
   readonly executor: Executor;
-  /** A call that needs no confirmation and ends well, and what it gives. */
+  /** A call that needs no confirmation and succeeds, and its result. */
   works(): { readonly call: ExecutorCall; readonly result: unknown };
-  /** A call that ends with an error. */
+  /** A call that fails. */
   fails(): ExecutorCall;
-  /** A call that a person has to be asked about, and what it gives; absent for an executor that never asks. */
+  /** A call that needs a person's confirmation, and its result; absent for an executor that never asks. */
   asks?(): { readonly call: ExecutorCall; readonly result: unknown };
-  /** A call that does not end by itself within the time of a test. `running` resolves when the tool has begun. */
+  /** A call that does not end by itself within the time of a test. `running` resolves when the tool has started. */
   hangs(): { readonly call: ExecutorCall; readonly running: Promise<void> };
   /** A manifest of the executor's kind whose `executor.config` has a fault. */
   faulty(): ExecutorCall['tool']['manifest'];
-  /** What is left running of the tool: processes, connections, requests. Asked after an abort; 0 must come soon. */
+  /** Number of the tool's processes, connections and requests still running. Polled after an abort; must soon be 0. */
   leftovers(): number | Promise<number>;
   close(): Promise<void>;
 }
 
-/** What every Executor does (EXE-01). `open` gives a fresh one each time. */
+/** Conformance of every Executor (EXE-01). `open` returns a fresh one each time. */
 export function executorConformance(
   test: (name: string, run: () => Promise<void>) => void,
   adapter: string,
@@ -75,7 +75,7 @@ function callCases(check: Check): void {
   });
 }
 
-/** How a call ended: well, with a tool's own error, or with the code of an error. */
+/** The end of a call: success, the tool's own error, or an error code. */
 async function end(executor: Executor, path: 'execute' | 'executeConfirmed', call: ExecutorCall): Promise<string> {
   try {
     const { toolError } = await executor[path](call, never);

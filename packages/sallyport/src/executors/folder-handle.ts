@@ -1,43 +1,43 @@
-// Node has no openat. A path below /proc/self/fd/N starts at the very folder that descriptor N holds, so one name at a time
-// with O_NOFOLLOW is openat: whatever is swapped meanwhile, nothing outside of the folder is touched. Names are bytes,
-// and are kept as text of one character a byte, so that those that are no UTF-8 are names too.
+// Node has no openat. A path below /proc/self/fd/N starts at the folder that descriptor N holds, so one name at a time
+// with O_NOFOLLOW is equivalent: whatever is swapped meanwhile, nothing outside the folder is touched. Names are bytes,
+// kept as text with one character per byte, so that names that are not UTF-8 work too.
 import { constants } from 'node:fs';
 import { type FileHandle, open, readdir } from 'node:fs/promises';
 
-/** The same on every architecture that Node runs on; Node does not name it. */
+/** Equal on every architecture that Node runs on; Node does not define it. */
 const O_PATH = 0o10000000;
-/** Holds whatever stands there without opening it: no FIFO waits, no device acts, no link is followed. */
+/** Holds a file without opening it: FIFOs do not block, devices do not act, links are not followed. */
 export const PROBE = O_PATH | constants.O_NOFOLLOW;
-/** The same for what must be a folder. */
+/** As PROBE, for folders only. */
 export const PROBE_FOLDER = PROBE | constants.O_DIRECTORY;
 const READ = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK | constants.O_NOCTTY;
 const MAKE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
 
-/** A name of a file as bytes, one character each. */
+/** A file name as bytes, one character each. */
 export type RawName = string;
 
-/** The name as people read it. */
+/** The name decoded for people. */
 export const shownName = (name: RawName): string => Buffer.from(name, 'latin1').toString('utf8');
 
-/** The bytes of a text as a name. */
+/** A text encoded as a name. */
 export const rawName = (text: string): RawName => Buffer.from(text, 'utf8').toString('latin1');
 
-/** The path of a name in an open folder; of the folder itself without one. */
+/** The path of a name in an open folder, or of the folder itself. */
 export function at({ fd }: FileHandle, name: RawName = ''): Buffer {
   return Buffer.from(`/proc/self/fd/${fd}${name === '' ? '' : `/${name}`}`, 'latin1');
 }
 
-/** Opens a folder of that name, never through a link. */
+/** Opens the folder of that name, never through a link. */
 export const openFolder = (folder: FileHandle, name: RawName): Promise<FileHandle> =>
   open(at(folder, name), PROBE_FOLDER);
 
-/** Opens a file to read it, never through a link, and never waiting for what is no file. */
+/** Opens a file for reading, never through a link, and without blocking on special files. */
 export const openToRead = (folder: FileHandle, name: RawName): Promise<FileHandle> => open(at(folder, name), READ);
 
-/** Makes a file that must not be there, for its owner alone. */
+/** Creates a file that must not exist, private to its owner. */
 export const makeFile = (folder: FileHandle, name: RawName): Promise<FileHandle> => open(at(folder, name), MAKE, 0o600);
 
-/** Opens the folder at an absolute path of real names, from the root on. @throws ENOTDIR or ELOOP for a link on the way */
+/** Opens the folder at an absolute path of real names, from the root. @throws ENOTDIR or ELOOP for a link on the way */
 export async function openPath(path: string): Promise<FileHandle> {
   let folder = await open('/', PROBE_FOLDER);
   for (const part of rawName(path).split('/')) {

@@ -1,8 +1,8 @@
 import type { Executor } from './executor.port.ts';
 
 /**
- * The members of an executor that asks no person about a call of its own: both paths are one, because a yes changes
- * nothing of what may run (EXE-01).
+ * The members of an executor that never asks a person about a call: confirmed and unconfirmed calls run alike, because
+ * an approval does not change what may run (EXE-01).
  */
 export function neverAsks(
   run: Executor['execute'],

@@ -5,51 +5,51 @@ import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import type { Usage } from '../domain/invocation/usage.ts';
 import { hideSecrets } from '../external/hide-secrets.ts';
 
-/** Part of a call's output that stderr may take, and its most. */
+/** Share of a call's output limit for stderr, and its maximum. */
 const STDERR_SHARE = 0.25;
 const STDERR_BYTES_MAX = 16 * KiB;
 
-/** Exit codes by which shells say that a program may not run, or is not there. */
+/** Exit codes of shells for a program that may not be executed or does not exist. */
 const NOT_PERMITTED = 126;
 const NOT_FOUND = 127;
 const SIGNAL_BASE = 128;
 const NO_ACCESS = /permission denied|no such file/i;
 
-/** What programs say when their scratch space is full; the layer itself cannot look into it. */
+/** Programs' messages for full scratch space; the layer itself cannot measure it. */
 const DISK_FULL = /no space left on device|\bENOSPC\b/i;
-/** How the gate tells of an allowed address that did not answer. */
+/** The gate's message for an allowed address that did not answer. */
 const NOT_REACHED = /could not be reached/;
-/** Refused addresses that a message names. */
+/** Most refused addresses that a message names. */
 const REFUSALS_TOLD = 3;
 
-/** What a program gives: a shell tool, or a script of a skill (002). Errors carry it as `details.envelope`. */
+/** Result of a program: a shell tool, or a script of a skill (002). Errors carry it as `details.envelope`. */
 export interface ProgramEnvelope {
   readonly stdout: string;
-  /** Its end, where it was cut. */
+  /** The end of stderr when it was cut. */
   readonly stderr: string;
-  /** As a shell tells it: 128 + number for a signal. */
+  /** In the shell's convention: 128 + number for a signal. */
   readonly exit_code: number;
-  /** Whether stdout or stderr was cut. */
+  /** True when stdout or stderr was cut. */
   readonly truncated: boolean;
 }
 
-/** How a program ended in its sandbox, with what it wrote; secrets are hidden already. */
+/** How a program ended in its sandbox, with its output; secrets are hidden already. */
 export interface ProgramEnd {
   readonly exit: SandboxExit;
   readonly output: CollectedOutput;
   readonly limits: SandboxLimits;
 }
 
-/** What messages say of a program. */
+/** Wording about a program in messages. */
 export interface ProgramWords {
   readonly kind: 'tool' | 'script';
-  /** What failed, at the beginning of a sentence. */
+  /** What failed, as the beginning of a sentence. */
   readonly name: string;
   /** The sentence for exit code 127. */
   readonly notFound: string;
 }
 
-/** What a run in a sandbox used, as the record of its call tells it. */
+/** Usage of a run in a sandbox, in the form of call records. */
 export function usageOf({ cpuMs, memoryPeakMb, network, weakerLimits }: SandboxExit): Usage {
   return {
     // One ms of a whole core is one thousandth of a core for a second.
@@ -61,22 +61,22 @@ export function usageOf({ cpuMs, memoryPeakMb, network, weakerLimits }: SandboxE
   };
 }
 
-/** An envelope shares the bytes of the call between the streams; otherwise stdout is the result and may have all. */
+/** An envelope divides the call's bytes between the streams; otherwise stdout is the result and may use all. */
 export function outputBounds(outputBytesMax: number, isEnvelope: boolean): OutputBounds {
   const stderrBytesMax = Math.min(STDERR_BYTES_MAX, Math.floor(outputBytesMax * STDERR_SHARE));
   return { stdoutBytesMax: isEnvelope ? outputBytesMax - stderrBytesMax : outputBytesMax, stderrBytesMax };
 }
 
-/** What was written, without the secrets of the call. */
+/** The output without the secrets of the call. */
 export function withoutSecrets(output: CollectedOutput, secrets: ReadonlyMap<string, string>): CollectedOutput {
   const hide = hideSecrets(secrets);
   return { ...output, stdout: hide(output.stdout), stderr: hide(output.stderr) };
 }
 
 /**
- * What a program gave that ended well.
- * @throws E3101 when it never ran; E3107 when its sandbox was lost; E3102 when a limit ended it; E3104 when it failed and an
- *   address was refused to it; E3210 for exit code 126; E3108 for any other failure
+ * The result of a program that succeeded.
+ * @throws E3101 when it never ran; E3107 when its sandbox was lost; E3102 when a limit ended it; E3104 when it failed
+ *   after an address was refused; E3210 for exit code 126; E3108 for any other failure
  */
 export function envelopeOf(end: ProgramEnd, words: ProgramWords, successCodes: ReadonlySet<number>): ProgramEnvelope {
   const { exit, output } = end;
@@ -148,10 +148,10 @@ function failed({ exit, limits }: ProgramEnd, words: ProgramWords, envelope: Pro
 
 type Refusal = NonNullable<SandboxExit['network']>['refusals'][number];
 
-/** A server that did not answer was allowed; what was asked for in no readable form has no address to grant. */
+/** A server that did not answer was allowed; an unreadable target has no address to grant. */
 const isDenied = ({ target, why }: Refusal): boolean => target !== undefined && !NOT_REACHED.test(why);
 
-/** The program failed, and it was refused an address: most likely that is why, and the caller can do something about it. */
+/** The program failed after it was refused an address: most likely that is the cause, and the caller can change it. */
 function addressRefused(failedWith: string, denied: readonly Refusal[], envelope: ProgramEnvelope): ToolLayerError {
   const refused = denied.map(({ target, why }) => ({ address: `${target?.host}:${target?.port}`, why }));
   const shown = [...new Set(refused.map(({ why }) => why))].slice(0, REFUSALS_TOLD).join('; ');

@@ -4,7 +4,7 @@ import type { AttemptEnd, CircuitAnswer, CircuitPermit } from '../domain/circuit
 import { CIRCUIT_DEFAULTS, type CircuitTerms } from '../domain/circuit/circuit-terms.ts';
 import type { CircuitStore } from './circuit-store.port.ts';
 
-/** A clock that the suite turns. */
+/** A clock that the suite advances. */
 interface TurnedClock extends Clock {
   turn(ms: number): void;
 }
@@ -21,7 +21,7 @@ const TERMS: CircuitTerms = {
 const HELD_MS = 10_000;
 const [TENANT, NAME] = ['acme', 'api.example.com'];
 
-/** What every CircuitStore does. `open` gives a store without circuits each time, which reads `clock` and no other. */
+/** Conformance of every CircuitStore. `open` returns a store without circuits each time, which uses only `clock`. */
 export function circuitStoreConformance(
   test: (name: string, run: () => Promise<void>) => void,
   adapter: string,

@@ -9,19 +9,19 @@ import type {
 import type { CircuitTerms } from '../domain/circuit/circuit-terms.ts';
 import type { CallCounts } from '../domain/circuit/sliding-window.ts';
 
-/** A circuit as a store shows it. */
+/** State of a circuit in its store. */
 export interface KnownCircuit {
   readonly name: string;
   readonly state: CircuitState;
-  /** Epoch ms of the last change; of its first call when it never changed. */
+  /** Epoch ms of the last change, or of the first call when it never changed. */
   readonly since: number;
   /** Epoch ms. */
   readonly lastFailureAt?: number;
-  /** Of the window; of what opened it while it is open; of the step of the trials while it is half open. */
+  /** Counts of the window; while open, those that opened it; while half open, those of the current step of trials. */
   readonly counts: CallCounts;
-  /** While it is open: until the next trial. */
+  /** While open: time until the next trial. */
   readonly waitMs?: number;
-  /** While it is half open: the share of the calls that is let through, in percent, and its trials. */
+  /** While half open: the share of calls let through, in percent, and the trials. */
   readonly trials?: {
     readonly share: number;
     readonly calls: number;
@@ -32,33 +32,33 @@ export interface KnownCircuit {
   readonly terms: CircuitTerms;
 }
 
-/** The end of an attempt that had a permit. */
+/** The end of an attempt with a permit. */
 export interface EndedAttempt {
   readonly end: AttemptEnd;
   readonly durationMs: number;
 }
 
-/** Which circuits a page shows. */
+/** Selection of circuits for one page. */
 export interface CircuitQuery {
   readonly limit: number;
-  /** The page begins behind this name. */
+  /** Cursor: the last name of the previous page. */
   readonly after?: string;
   readonly state?: CircuitState;
 }
 
 /**
- * Circuits by tenant and name (CIR-01, CIR-03). Any text is a name; one not seen before is closed. Each method is one
- * atomic step: of callers at the same time as many get a trial as there are, one makes each change, and only that one is
- * told of it. A store that does not know the state for sure throws (or rejects) within a bound of its own, and has changed
- * nothing or does not know it; its callers then count the circuit as open, unless they are set otherwise (E3402). May
- * answer at once or later.
+ * Circuits by tenant and name (CIR-01, CIR-03). Any text is a name; an unknown one is closed. Each method is one atomic
+ * step: among concurrent callers exactly the available trials are granted, one caller makes each change, and only that
+ * caller gets it as a result. A store that does not know the state for sure throws (or rejects) within its own time
+ * limit; it has then changed nothing, or does not know. Callers then treat the circuit as open, unless configured
+ * otherwise (E3402). May answer synchronously or later.
  */
 export interface CircuitStore {
   /**
-   * Whether an attempt may go. An open circuit whose wait is over becomes half open by this very question, and the answer
-   * says so in `change`.
-   * @param terms those of the circuit from now on
-   * @param heldMsMax a trial whose end was not told by then gives its place back
+   * Asks whether an attempt may start. An open circuit whose wait is over becomes half open by this call, and the
+   * answer reports that in `change`.
+   * @param terms terms of the circuit from now on
+   * @param heldMsMax a trial not reported by then is released
    */
   permit(
     tenantId: string,
@@ -67,8 +67,8 @@ export interface CircuitStore {
     heldMsMax: number,
   ): CircuitAnswer | Promise<CircuitAnswer>;
   /**
-   * Counts the end of an attempt. One that began before the last change, or was told before, counts nothing.
-   * @returns the change that it brought about; undefined when there was none
+   * Reports the end of an attempt. Attempts that began before the last change, or were reported before, do not count.
+   * @returns the change that it caused; undefined when there was none
    */
   report(
     tenantId: string,
@@ -77,8 +77,9 @@ export interface CircuitStore {
     attempt: EndedAttempt,
   ): CircuitChange | undefined | Promise<CircuitChange | undefined>;
   /**
-   * Does what a person says: `closed` begins anew, `forced_open` lets nothing through and `disabled` everything, until
-   * another is set. To set the same again is a change too. Such a circuit is never forgotten while the store lives.
+   * Applies an operator's command: `closed` starts afresh, `forced_open` lets nothing through and `disabled`
+   * everything, until the next command. Setting the same state again is a change too. Such a circuit is kept for the
+   * life of the store.
    * @returns undefined when there is no such circuit
    */
   set(tenantId: string, name: string, state: SetState): Promise<CircuitChange | undefined>;

@@ -15,28 +15,31 @@ export interface EgressTarget {
   readonly port: number;
 }
 
-/** Decides where the layer's own requests may go, so that a tool cannot make it speak to what only it can reach. */
+/**
+ * Decides where the layer's own requests may go, so that a tool cannot make the layer reach addresses that only the
+ * layer can reach.
+ */
 export interface EgressGuard {
   /**
-   * The target of a URL, when the grant opens that host and port: by its exact name, by `*.name` for what lies below a
-   * name, or by `*` for any public host; port 0 stands for any. What only a pattern opens has to be public by its name or
-   * address: neither pattern means `localhost`, an internal name, or an address that is not public.
-   * @throws ToolLayerError E3104 when it does not
+   * The target of a URL, when the grant permits its host and port: by exact name, by `*.name` for names below it, or by
+   * `*` for any public host; port 0 stands for any. A target permitted only by a pattern must be public by name or
+   * address: patterns never cover `localhost`, internal names, or non-public addresses.
+   * @throws ToolLayerError E3104 when it is not permitted
    */
   admit(url: URL, allowed: readonly NetworkPermission[]): EgressTarget;
   /**
-   * Addresses to connect to. The caller connects to one of these and looks up nothing itself, so that a name cannot
-   * lead elsewhere between the check and the connection.
+   * Addresses to connect to. The caller connects to one of these without a lookup of its own, so that a name cannot
+   * lead elsewhere between check and connection.
    * @throws ToolLayerError E3104 when one of them is not allowed, E3310 when the name has no address
    */
   resolve(target: EgressTarget): Promise<readonly LookupAddress[]>;
 }
 
-/** What a guard stands on; everything has a default. */
+/** Dependencies of a guard; everything has a default. */
 export interface EgressGuardParts {
   /** Default: the system's resolver. */
   readonly resolveHost?: ResolveHost;
-  /** What an operator allows or denies beyond the rules below; hosts are those of the grant, whatever it lists. */
+  /** An operator's additions to the rules below; hosts are those of the grant, whatever it lists. */
   readonly policy?: Omit<UrlPolicy, 'allowedHosts'>;
 }
 
@@ -57,7 +60,7 @@ const ADDRESSES_MAX = 256;
  */
 export function createEgressGuard({ resolveHost = systemResolve, policy }: EgressGuardParts = {}): EgressGuard {
   const rules: UrlPolicy = policy ?? {};
-  // Read once here, so that a policy with an address that is none is an error of the one who wrote it.
+  // Evaluated once here, so that an invalid address in a policy is reported to its author.
   addressAllowed('127.0.0.1', rules);
   return {
     admit(url, allowed) {
@@ -66,7 +69,7 @@ export function createEgressGuard({ resolveHost = systemResolve, policy }: Egres
       if (opened === undefined) {
         throw outside(`${url.host} is not among the addresses that this call may reach.`, { ...target });
       }
-      // The common case: a host that the grant names, and no policy that could say more.
+      // Common case: a host named in the grant, and no further policy.
       if (opened === 'name' && policy === undefined) return target;
       const named = opened === 'name' ? { ...rules, allowedHosts: [target.host] } : rules;
       const { why } = checkUrl(`${url.protocol}//${url.host}/`, named);
@@ -74,7 +77,7 @@ export function createEgressGuard({ resolveHost = systemResolve, policy }: Egres
       throw outside(`${url.host} may not be reached: ${why}.`, { ...target });
     },
     async resolve({ host, port }) {
-      // The grant named this very literal, or it is public: see admit().
+      // The grant named exactly this literal, or it is public: see admit().
       if (isIP(host) !== 0) return [{ address: host, family: isIPv6(host) ? 6 : 4 }];
       const addresses = await resolveHost(host).catch((cause: unknown) => {
         throw noAddress(host, cause);
@@ -92,12 +95,12 @@ export function createEgressGuard({ resolveHost = systemResolve, policy }: Egres
   };
 }
 
-/** Whether an IP address belongs to the public internet. */
+/** True for addresses of the public internet. */
 export function isPublic(address: string): boolean {
   return classifyAddress(address) === 'public';
 }
 
-/** Whether a row of a grant is a pattern and not one host. */
+/** True when a row of a grant is a pattern, not a single host. */
 export function isHostPattern(host: string): boolean {
   return host.startsWith(ANY_HOST);
 }

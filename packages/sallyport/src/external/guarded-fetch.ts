@@ -3,7 +3,7 @@ import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import type { NetworkPermission } from '../../api/schemas/tool-manifest.ts';
 import type { OpenAnswer, OutboundHttp, OutboundRequest, OutboundTimes } from './outbound-http.ts';
 
-/** The part of `fetch` that clients of protocols use. */
+/** The part of `fetch` that protocol clients use. */
 export type GuardedFetch = (url: string | URL, init?: RequestInit) => Promise<Response>;
 
 /** Answers that have no body, whatever they say (Fetch §2.2.6 "null body status"). */
@@ -12,15 +12,15 @@ const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 const OF_CONNECTION: ReadonlySet<string> = new Set(['host', 'connection', 'content-length', 'transfer-encoding']);
 
 /**
- * A `fetch` for libraries that bring a protocol of their own, such as clients of MCP servers: it reaches only what the
- * rows allow, over connections of `outbound`, and bodies stream. Redirects are never followed: an answer with one is given
- * back with `redirect: 'manual'`, and is an error otherwise, as `fetch` has it with `redirect: 'error'`.
+ * A `fetch` for libraries with a protocol of their own, such as MCP clients: it reaches only what the rows permit, over
+ * connections of `outbound`, and streams bodies. Redirects are never followed: with `redirect: 'manual'` the
+ * redirecting answer is returned, otherwise it is an error, as in `fetch` with `redirect: 'error'`.
  *
- * Bodies that are sent: text, bytes and URLSearchParams. Nothing is compressed: `accept-encoding` is `identity`.
+ * Request bodies: text, bytes and URLSearchParams. Nothing is compressed: `accept-encoding` is `identity`.
  * @param allowed rows as in a grant; see `EgressGuard.admit`
- * @param times `silenceMs: 0` for streams that may rest for ever (the default here)
- * @returns rejects with a ToolLayerError E3104, E3306, E3308 or E3803; with a `TypeError` whose cause carries the code of the
- *   network fault, as `fetch` does, when the service cannot be reached; with the reason of the signal
+ * @param times `silenceMs: 0` for streams that may be idle for ever (the default here)
+ * @returns rejects with a ToolLayerError E3104, E3306, E3308 or E3803; with a `TypeError` whose cause carries the code
+ *   of the network failure, as `fetch` does, when the service cannot be reached; with the signal's reason
  */
 export function createGuardedFetch(
   outbound: OutboundHttp,
@@ -32,7 +32,7 @@ export function createGuardedFetch(
     const signal = init.signal ?? NEVER;
     signal.throwIfAborted();
     const answer = await outbound.open(request, { allowed, times: { silenceMs: 0, ...times }, signal }).catch(
-      // What the layer refuses is told as it is; what the network did, as every caller of fetch expects it.
+      // The layer's refusals are passed on; network failures take the form that callers of fetch expect.
       (thrown: unknown) => Promise.reject(signal.aborted ? signal.reason : asFetchDoes(thrown)),
     );
     if (REDIRECTS.has(answer.status) && init.redirect !== 'manual') {

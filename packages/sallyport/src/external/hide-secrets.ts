@@ -1,29 +1,30 @@
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 
-/** Shortest secret that is hidden, in characters: hiding `1` would only garble what a tool says. */
+/** Shortest secret that is hidden, in characters: hiding `1` would garble a tool's text. */
 const SECRET_CHARS_MIN = 6;
-/** Shortest piece that base64 makes of a secret in the middle of other bytes and that is hidden, in characters. */
+/** Shortest hidden base64 fragment of a secret among other bytes, in characters. */
 const PIECE_CHARS_MIN = 12;
-/** Bytes that base64 writes together, as four characters. */
+/** Bytes that base64 encodes together, as four characters. */
 const GROUP_BYTES = 3;
-/** Levels of objects and lists in a value that is searched for secrets; no honest one is this deep. */
+/** Most levels of a value searched for secrets; honest values are less deep. */
 const DEPTH_MAX = 512;
 const HIDDEN = '[hidden]';
 
-/** Takes the secrets of one call out of a text. */
+/** Removes the secrets of one call from a text. */
 export type HideSecrets = (text: string) => string;
 
 const unchanged: HideSecrets = (text) => text;
 
 /**
- * Makes the function that hides these secrets, also where a text holds them in base64, in hexadecimal, as a part of a URL
- * or with JSON escapes. A tool may send back what it was given, and neither a model nor a record may see it.
- * @param secrets values by name; those of less than six characters are left, for they would blot out other text
+ * Makes a function that hides these secrets, also in base64, in hexadecimal, within a URL or with JSON escapes. A tool
+ * may echo its input, and neither a model nor a record may see secrets.
+ * @param secrets values by name; values shorter than six characters are not hidden, because that would garble other
+ *   text
  */
 export function hideSecrets(secrets: ReadonlyMap<string, string>): HideSecrets {
   const forms = new Set([...secrets.values()].filter(isLongEnough).flatMap(formsOf));
   if (forms.size === 0) return unchanged;
-  // Longest first, so that a form that holds another one goes as a whole.
+  // Longest first, so that a form that contains another is hidden whole.
   const ordered = [...forms].sort((a, b) => b.length - a.length);
   return (text) => ordered.reduce((shown, form) => shown.replaceAll(form, HIDDEN), text);
 }
@@ -44,11 +45,11 @@ function formsOf(secret: string): readonly string[] {
   ];
 }
 
-/** What base64, of either alphabet, makes of bytes that others stand around: it depends on how many came before. */
+/** The base64 forms, in both alphabets, of bytes surrounded by others: they depend on the number of preceding bytes. */
 function piecesInBase64(bytes: Buffer): readonly string[] {
   const pieces: string[] = [];
   for (let before = 0; before < GROUP_BYTES; before += 1) {
-    // Characters that hold bits of what stands before or behind are left out.
+    // Characters that also encode bits of neighbouring bytes are excluded.
     const from = Math.ceil((before * 8) / 6);
     const until = Math.floor(((before + bytes.length) * 8) / 6);
     const padded = Buffer.concat([Buffer.alloc(before), bytes]);
@@ -59,9 +60,9 @@ function piecesInBase64(bytes: Buffer): readonly string[] {
 }
 
 /**
- * The value without secrets, in its texts and in the names of its members; the very same one when it holds none.
- * @param value as JSON reads it
- * @throws E3308 for one that is nested too deeply to be searched
+ * The value with secrets removed from its texts and member names; the same object when it contains none.
+ * @param value as parsed from JSON
+ * @throws E3308 for a value nested too deeply to be searched
  */
 export function hideInValue<Value>(value: Value, hide: HideSecrets): Value {
   return shown(value, hide, DEPTH_MAX) as Value;

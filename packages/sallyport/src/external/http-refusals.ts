@@ -9,7 +9,7 @@ const BODY_CHARS_MAX = 2000;
 /** Longest wait that a service can ask for, in ms. */
 const RETRY_AFTER_MS_MAX = 86_400_000;
 
-/** What a refusal may name. */
+/** Context for the text of a refusal. */
 export interface RefusalContext {
   readonly host: string;
   readonly secretNames: readonly string[];
@@ -20,7 +20,7 @@ export interface RefusalContext {
 }
 
 /**
- * The error that an answer means (EXT-03): E3303 429, E3304 5xx, E3306 408, E3307 401 and 403, E3309 any other. Its details
+ * The error for an answer (EXT-03): E3303 429, E3304 5xx, E3306 408, E3307 401 and 403, E3309 any other. Its details
  * hold the status and the beginning of the body; `Retry-After` becomes its `retryAfterMs`.
  * @returns undefined for 2xx and 304, which are results
  */

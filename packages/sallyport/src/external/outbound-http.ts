@@ -10,7 +10,7 @@ import { CONNECTION_DEFAULTS, type ConnectionBounds, OUTBOUND_TIMES, type Outbou
 export type { AnswerHead, BodyBounds, ConnectionBounds, OpenAnswer, OutboundAnswer, OutboundRequest, OutboundTimes };
 export { CONNECTION_DEFAULTS, OUTBOUND_TIMES };
 
-/** What one request may do. */
+/** Options of one request. */
 export interface OutboundOptions {
   /** Rows of the call's grant; see `EgressGuard.admit`. */
   readonly allowed: readonly NetworkPermission[];
@@ -18,12 +18,12 @@ export interface OutboundOptions {
   readonly signal: AbortSignal;
 }
 
-/** How much of an answer is read, by its head; what it throws ends the request with that error. */
+/** Decides from an answer's head how much of the body is read; a thrown error ends the request. */
 export type AcceptHead = (head: AnswerHead) => BodyBounds;
 
 /**
- * The layer's own way to HTTP services (EXT-03): every request goes to a target that the grant opens, over a connection
- * to an address that was checked, in bounded time. Redirects are answers like others: whoever follows one asks again.
+ * The layer's HTTP client (EXT-03): every request goes to a target that the grant permits, over a connection to a
+ * checked address, in limited time. Redirects are returned as answers: following one is a new request.
  */
 export interface OutboundHttp extends Disposable {
   /**
@@ -35,11 +35,11 @@ export interface OutboundHttp extends Disposable {
   send(request: OutboundRequest, accept: AcceptHead, options: OutboundOptions): Promise<OutboundAnswer>;
   /** @throws ToolLayerError E3104 for a target that the rows do not open; see `EgressGuard.admit` */
   admit(url: URL, allowed: readonly NetworkPermission[]): void;
-  /** The same, with the body still to come: `silenceMs` holds for it too. */
+  /** As `send`, with the body still to be read: `silenceMs` applies to it too. */
   open(request: OutboundRequest, options: OutboundOptions): Promise<OpenAnswer>;
 }
 
-/** What outbound HTTP stands on. */
+/** Dependencies of outbound HTTP. */
 export interface OutboundHttpParts {
   readonly guard: EgressGuard;
   readonly bounds?: Partial<ConnectionBounds>;
@@ -48,7 +48,7 @@ export interface OutboundHttpParts {
   readonly ca?: string | undefined;
 }
 
-/** Makes a way out; disposing it closes its connections. */
+/** Makes an HTTP client; disposing it closes its connections. */
 export function createOutboundHttp({ guard, bounds, times, ca }: OutboundHttpParts): OutboundHttp {
   const connections = createConnections(guard, { ...CONNECTION_DEFAULTS, ...bounds }, ca);
   const usual = { ...OUTBOUND_TIMES, ...times };

@@ -2,12 +2,12 @@ import { equal, ok } from 'node:assert/strict';
 import type { Clock } from '@sallyport/std/clock';
 import type { RateLimiter } from './rate-limiter.port.ts';
 
-/** A clock that the suite turns. */
+/** A clock that the suite advances. */
 interface TurnedClock extends Clock {
   turn(ms: number): void;
 }
 
-/** What every RateLimiter does. `open` gives a limiter without buckets each time, which reads `clock` and no other. */
+/** Conformance of every RateLimiter. `open` returns a limiter without buckets each time, which uses only `clock`. */
 export function rateLimiterConformance(
   test: (name: string, run: () => Promise<void>) => void,
   adapter: string,

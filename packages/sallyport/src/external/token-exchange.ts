@@ -9,27 +9,27 @@ import type { ExchangeProfile } from './token-exchange/profile.ts';
 export type { ExchangeProfile } from './token-exchange/profile.ts';
 export { readProfiles as readExchangeProfiles } from './token-exchange/read-profiles.ts';
 
-/** Exchanged tokens that are remembered. */
+/** Most exchanged tokens cached. */
 const KEPT_TOKENS_MAX = 10_000;
-/** A token is not used in the last seconds of its life: it would end on the way. */
+/** A token is not used in its last seconds: it would expire on the way. */
 const LEEWAY_SECONDS = 10;
-/** Never kept longer, whatever the server says: what the caller lost should not work on for long. */
+/** Longest time in the cache, whatever the server says: lost rights must not work on for long. */
 const KEPT_SECONDS_MAX = 300;
-/** Three parts of base64url. Keys of the layer's own are no tokens and are shown to nobody. */
+/** Three parts of base64url. The layer's own API keys are not tokens and are never sent to a server. */
 const JWT = /^[\w-]+\.[\w-]+\.[\w-]+$/;
 
-/** What exchanges stand on. */
+/** Dependencies of the exchanges. */
 export interface TokenExchangeParts {
   readonly profiles: readonly ExchangeProfile[];
-  /** Holds all other secrets, and those by which the layer proves who it is. */
+  /** Holds all other secrets, and those with which the layer authenticates itself. */
   readonly secrets: SecretStore;
   readonly clock: Clock;
 }
 
 /**
- * Secrets of which some are the caller's own: a name with a profile stands for a token that the caller's token was
- * exchanged for (RFC 8693, PRM-11). It is remembered for that caller's token alone, and at most 300 s. All other names are
- * those of the store beneath.
+ * Secrets, some of which are the caller's own: a name with a profile stands for a token that the caller's token was
+ * exchanged for (RFC 8693, PRM-11). It is cached for that caller's token alone, at most 300 s. All other names are
+ * looked up in the underlying store.
  */
 export function createTokenExchange({ profiles, secrets, clock }: TokenExchangeParts): SecretStore {
   const byName = new Map(profiles.map((profile) => [profile.name, profile]));
@@ -42,7 +42,7 @@ export function createTokenExchange({ profiles, secrets, clock }: TokenExchangeP
     const before = kept.get(key);
     if (before !== undefined && clock.now() < before.freshUntil) return before.value;
     const value = exchange(tenantId, profile, token);
-    // Several calls of one caller wait for one exchange; a failure is forgotten at once.
+    // Concurrent calls of one caller share one exchange; a failure is not cached.
     const pending: Kept = { value: value.then((issued) => issued.value), freshUntil: Number.POSITIVE_INFINITY };
     kept.set(key, pending);
     value.then(
@@ -55,7 +55,7 @@ export function createTokenExchange({ profiles, secrets, clock }: TokenExchangeP
   const exchange = async (tenantId: string, profile: ExchangeProfile, token: string): Promise<IssuedToken> => {
     const { clientSecret: name } = profile;
     const clientSecret = name === undefined ? undefined : (await secrets.read(tenantId, [name])).get(name);
-    // Not the signal of the first caller: others may wait for the same answer.
+    // Not the first caller's signal: others may wait for the same answer.
     return askServer(profile, token, clientSecret, undefined);
   };
 
@@ -88,7 +88,7 @@ function keptMs({ lifetimeSeconds }: IssuedToken): number {
   return Math.min(lifetimeSeconds - LEEWAY_SECONDS, KEPT_SECONDS_MAX) * 1000;
 }
 
-/** The answer is left to others when this caller gives up. */
+/** When this caller gives up, others can still use the answer. */
 async function aborting<Value>(value: Promise<Value>, signal: AbortSignal | undefined): Promise<Value> {
   if (signal === undefined) return value;
   const { promise, reject } = Promise.withResolvers<never>();

@@ -2,13 +2,13 @@ import type { TrustLevel } from '../../api/schemas/capability-token.ts';
 import type { InvocationPhase } from '../../api/schemas/invocation.ts';
 import type { SideEffectPolicy } from '../../api/schemas/tool-manifest.ts';
 
-/** Where a hook is asked: when a call is authorised and before it runs, or when its tool has answered. */
+/** When a hook is asked: after a call is authorised and before it runs, or after its tool has answered. */
 export type HookPlace = 'before' | 'after';
 
-/** What a hook is told of a call. It is the operator's own, so it sees arguments as they are. */
+/** A call as shown to a hook. The hook is the operator's own, so it sees unredacted arguments. */
 export interface HookedCall {
   readonly invocationId: string;
-  /** Nothing will run: the hook says what it would say, and does nothing else (PIPE-15). */
+  /** Nothing will run: the hook only returns what it would say (PIPE-15). */
   readonly dryRun: boolean;
   readonly tenantId: string;
   readonly agentDid: string;
@@ -17,7 +17,7 @@ export interface HookedCall {
   readonly toolId: string;
   readonly toolVersion: string;
   readonly sideEffect: SideEffectPolicy;
-  /** As the caller stated it; absent when it did not (PRM-09). */
+  /** As stated by the caller; absent when not stated (PRM-09). */
   readonly phase?: InvocationPhase;
   readonly claimSource?: string;
   readonly trust: TrustLevel;
@@ -26,15 +26,15 @@ export interface HookedCall {
   readonly environment?: Readonly<Record<string, string>>;
 }
 
-/** The same after the tool ran, with what it answered. */
+/** A call after its tool ran, with the result. */
 export interface HookedResult extends HookedCall {
-  /** Not inspected yet: what the tool sent, as it is. */
+  /** The tool's raw result, before inspection. */
   readonly result: unknown;
-  /** The tool says itself that it failed. */
+  /** True when the tool itself reports failure. */
   readonly toolError: boolean;
 }
 
-/** The call goes on as it is. */
+/** The call continues unchanged. */
 export interface Allow {
   readonly outcome: 'allow';
 }
@@ -46,62 +46,62 @@ export interface Refuse {
   readonly reason: string;
 }
 
-/** Other arguments, which are validated and authorised as if the caller had sent them. */
+/** Other arguments, which are validated and authorised as if sent by the caller. */
 export interface RewriteArguments {
   readonly outcome: 'rewrite';
   readonly arguments: Readonly<Record<string, unknown>>;
 }
 
-/** Another result, which is inspected as if the tool had sent it. */
+/** Another result, which is inspected as if sent by the tool. */
 export interface RewriteResult {
   readonly outcome: 'rewrite';
   readonly result: unknown;
 }
 
-/** What a hook before a call may say; nothing means that the call goes on. */
+/** Answers of a hook before a call; none means that the call continues. */
 export type BeforeAnswer = Allow | Refuse | RewriteArguments;
-/** What a hook after a call may say; nothing means that the result stays. */
+/** Answers of a hook after a call; none means that the result stays. */
 export type AfterAnswer = Allow | Refuse | RewriteResult;
 
 type Said<Answer> = Answer | undefined;
 
-/** Which calls a hook is asked about: those that fit every member that is there. */
+/** Calls that a hook is asked about: those that match every present member. */
 export interface HookMatch {
   /** Ids of tools, `*` for any run of characters. */
   readonly tools?: readonly string[];
   readonly sideEffects?: readonly SideEffectPolicy[];
-  /** A call that states no phase fits none. */
+  /** A call without a stated phase matches none. */
   readonly phases?: readonly InvocationPhase[];
 }
 
 interface HookCommon {
-  /** Stands in the audit; letters, digits, `.`, `_`, `-`. */
+  /** Name in the audit; letters, digits, `.`, `_`, `-`. */
   readonly id: string;
   readonly match?: HookMatch;
-  /** Longest wait for an answer; 5 000 ms when absent, 60 000 at most. */
+  /** Longest wait for an answer; default 5 000 ms, at most 60 000. */
   readonly timeoutMs?: number;
-  /** Whether the call goes on when the hook fails or takes too long; false when absent. */
+  /** True when the call continues although the hook fails or takes too long; default false. */
   readonly failOpen?: boolean;
 }
 
 /** A hook that is asked before a call runs (PIPE-14). */
 export interface BeforeHook extends HookCommon {
   readonly at: 'before';
-  /** Each is asked once for a call. `signal` is aborted at the timeout and when the call ends. */
+  /** Called once per call. `signal` is aborted at the timeout and when the call ends. */
   run(call: HookedCall, signal: AbortSignal): Said<BeforeAnswer> | Promise<Said<BeforeAnswer>>;
 }
 
 /** A hook that is asked when a tool has answered (PIPE-14). */
 export interface AfterHook extends HookCommon {
   readonly at: 'after';
-  /** Each is asked once for a call. `signal` is aborted at the timeout and when the call ends. */
+  /** Called once per call. `signal` is aborted at the timeout and when the call ends. */
   run(call: HookedResult, signal: AbortSignal): Said<AfterAnswer> | Promise<Said<AfterAnswer>>;
 }
 
 /** A hook of either place. */
 export type Hook = BeforeHook | AfterHook;
 
-/** What one hook said, as the audit has it; never its words nor what it saw. */
+/** One hook's verdict in the form of the audit; never its words nor its input. */
 export interface HookVerdict {
   readonly id: string;
   readonly at: HookPlace;

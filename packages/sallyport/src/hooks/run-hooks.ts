@@ -19,17 +19,17 @@ import type {
   HookVerdict,
 } from './hook.ts';
 
-/** What decides whether a hook is asked. */
+/** Facts that decide whether a hook is asked. */
 export interface HookSubject {
   readonly toolId: string;
   readonly sideEffect: SideEffectPolicy;
   readonly phase: InvocationPhase | undefined;
 }
 
-/** What one hook said. */
+/** Result of one hook. */
 export interface HookEnd<Answer> {
   readonly verdict: HookVerdict;
-  /** Undefined when the call goes on as it is. */
+  /** Undefined when the call continues unchanged. */
   readonly answer?: Extract<Answer, { outcome: 'rewrite' }>;
   readonly refused?: Failure;
 }
@@ -51,7 +51,7 @@ const TIMEOUT_MS_MAX = 60_000;
 /** Hooks of one layer. */
 const HOOKS_MAX = 100;
 const ID = /^[A-Za-z0-9._-]{1,64}$/;
-/** Characters of a hook's reason that its caller is told. */
+/** Most characters of a hook's reason shown to its caller. */
 const REASON_MAX = 500;
 
 /**

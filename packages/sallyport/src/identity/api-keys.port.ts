@@ -3,19 +3,19 @@ import type { CapabilityClaims } from '../../api/schemas/capability-token.ts';
 /** What a key grants: the claims of a token without its times. */
 export type GrantedClaims = Omit<CapabilityClaims, 'exp' | 'iat' | 'iss' | 'jti'>;
 
-/** An API key as it is kept: what its owner presents is not in here. */
+/** A stored API key, without the secret that its owner presents. */
 export interface StoredApiKey {
   readonly id: string;
   readonly tenantId: string;
   readonly name: string;
   /** SHA-256 of the key, hex. */
   readonly hash: string;
-  /** First characters of the key, by which people tell keys apart. */
+  /** First characters of the key, which identify it for people. */
   readonly prefix: string;
   readonly claims: GrantedClaims;
   /** Epoch ms. */
   readonly createdAt: number;
-  /** Agent DID of who made it. */
+  /** Agent DID of its creator. */
   readonly createdBy: string;
   /** Epoch ms; absent: never. */
   readonly expiresAt?: number;
@@ -25,25 +25,30 @@ export interface StoredApiKey {
   readonly lastUsedAt?: number;
 }
 
-/** Keys that were made or revoked, and how far that goes. */
+/** Keys that were created or revoked, up to a revision. */
 export interface ChangedApiKeys {
-  /** In no order; revoked ones among them. `lastUsedAt` may be left out. */
+  /** In no order; revoked ones included. `lastUsedAt` may be left out. */
   readonly keys: readonly StoredApiKey[];
   readonly revision: number;
 }
 
-/** Where API keys are kept for good. Every method is safe to call at the same time from several instances. */
+/** Durable store of API keys. Every method is safe for concurrent use by several instances. */
 export interface ApiKeyStore {
-  /** Adds one; its id and hash are new. */
+  /** Adds a key with a new id and hash. */
   insert(key: StoredApiKey): Promise<void>;
-  /** Revokes one; the first time counts. Undefined when the tenant has none of this id. */
+  /** Revokes a key; the first revocation counts. Undefined when the tenant has no key with this id. */
   revoke(tenantId: string, id: string, atMs: number): Promise<StoredApiKey | undefined>;
-  /** Keys of every tenant that were made or revoked after a revision; all of them for 0. No change is ever left out. */
+  /**
+   * Keys of every tenant that were created or revoked after a revision; all of them for 0. No change is ever missed.
+   */
   changedSince(revision: number): Promise<ChangedApiKeys>;
-  /** Those of a tenant, the newest first. */
+  /** A tenant's keys, newest first. */
   list(tenantId: string): Promise<readonly StoredApiKey[]>;
-  /** Keeps when keys were last used; an older time than the one kept changes nothing. Is no change for `changedSince`. */
+  /**
+   * Stores when keys were last used; an older time than the stored one has no effect. Does not count as a change for
+   * `changedSince`.
+   */
   noteUses(uses: readonly { readonly id: string; readonly atMs: number }[]): Promise<void>;
-  /** Removes keys that were revoked or expired before a time. Answers how many. */
+  /** Removes keys that were revoked or expired before a time. Returns how many. */
   prune(beforeMs: number): Promise<number>;
 }

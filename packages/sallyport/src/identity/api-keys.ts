@@ -10,42 +10,42 @@ import { createFollower } from './follow/follower.ts';
 import { guessBudget } from './follow/guess-budget.ts';
 import { frozen } from './token/claims.ts';
 
-/** What every key begins with, so that it is told from a token and found by scanners of secrets. */
+/** Prefix of every key, which distinguishes it from tokens and helps secret scanners. */
 export const API_KEY_PREFIX = 'sp_';
-/** `iss` of what a key claims. */
+/** `iss` in the claims of a key. */
 export const API_KEY_ISSUER = 'sallyport:api-key';
-/** 256 bits: no key can be guessed, so a plain hash keeps it. */
+/** 256 bits: unguessable, so a plain hash is enough. */
 const SECRET_BYTES = 32;
-/** Characters that are kept and shown: the beginning and six more, 36 of 256 bits. */
+/** Length of the stored and shown beginning: the prefix and six characters, 36 of 256 bits. */
 const SHOWN_LENGTH = API_KEY_PREFIX.length + 6;
 const FORM = /^sp_[A-Za-z0-9_-]{43}$/;
-/** How often an instance looks for keys that others made or revoked. */
+/** How often an instance polls for keys that others created or revoked, in ms. */
 const FOLLOW_MS = 400;
-/** How often uses are written; `last used` is no finer. */
+/** How often uses are written, in ms; `last used` is no finer. */
 const USES_MS = 60_000;
-/** Keys that nobody can use any more are kept this long, for people to look at. */
+/** How long unusable keys are kept for people to see, in ms. */
 const KEPT_MS = 30 * 24 * 3_600_000;
-/** Most keys of one tenant, revoked ones that are still kept among them; more are refused with E3810. */
+/** Most keys of one tenant, stored revoked ones included; more are refused with E3810. */
 export const API_KEYS_MAX = 10_000;
 
-/** What API keys stand on. */
+/** Dependencies of the API keys. */
 export interface ApiKeyParts {
   readonly store: ApiKeyStore;
-  /** Asked on every use, as of a token: a tenant's or an agent's revocation takes its keys with it. */
+  /** Called on every use, as for tokens: revoking a tenant or an agent revokes its keys too. */
   readonly isRevoked: (claims: CapabilityClaims) => boolean;
   readonly clock: Clock;
   readonly log: Log;
   /** Default 400. */
   readonly followMs?: number;
-  /** Called after each look at the store, and after each revocation of this instance. */
+  /** Called after each poll of the store, and after each revocation by this instance. */
   readonly onLook?: () => void;
 }
 
-/** A key that is to be made. */
+/** A key to be created. */
 export interface NewApiKey {
   readonly name: string;
   readonly claims: GrantedClaims;
-  /** Agent DID of who asked. */
+  /** Agent DID of the requester. */
   readonly by: string;
   /** Epoch ms; absent: never. */
   readonly expiresAt?: number;
@@ -53,25 +53,25 @@ export interface NewApiKey {
 
 /** Keys of agents and operators that have no token (PRM-10). */
 export interface ApiKeys extends AsyncDisposable {
-  /** Reads everything from the store, and follows what other instances change, until it is disposed. */
+  /** Reads everything from the store, and follows changes of other instances until disposed. */
   start(): Promise<void>;
   /**
-   * The claims that a key stands for; frozen, and the same object for the same key.
+   * The claims of a key; frozen, and the same object for the same key.
    * @returns E3201 unknown or malformed; E3202 expired; E3208 revoked; E3303 when unknown keys come too fast
    */
   identify(presented: string): CapabilityClaims | Failure;
-  /** Whether what these claims came from is an API key that was revoked since. Its own expiry does not count. */
+  /** True when these claims came from an API key that was revoked since. Its expiry does not count. */
   isRevoked(claims: CapabilityClaims): boolean;
   /**
-   * Makes a key. `key` is told this once; only its hash is kept.
-   * @throws ToolLayerError E3810 beyond {@link API_KEYS_MAX}; E3812 when it cannot be kept
+   * Creates a key. `key` is returned only here; only its hash is stored.
+   * @throws ToolLayerError E3810 beyond {@link API_KEYS_MAX}; E3812 when it cannot be stored
    */
   create(request: NewApiKey): Promise<{ readonly key: string; readonly stored: StoredApiKey }>;
-  /** Undefined when the tenant has none of this id. */
+  /** Undefined when the tenant has no key with this id. */
   revoke(tenantId: string, id: string): Promise<StoredApiKey | undefined>;
-  /** Those of a tenant, the newest first. */
+  /** A tenant's keys, newest first. */
   list(tenantId: string): Promise<readonly StoredApiKey[]>;
-  /** Why the store cannot be followed at the moment; undefined when it can. */
+  /** Why the store cannot be followed now; undefined when it can. */
   problem(): string | undefined;
 }
 
@@ -82,19 +82,19 @@ interface Known {
 
 interface State extends ApiKeyParts {
   readonly byHash: Map<string, Known>;
-  /** Ids of keys that were revoked, as long as they are kept. */
+  /** Ids of stored keys that were revoked. */
   readonly revoked: Set<string>;
-  /** When each key was used since uses were written last, epoch ms. */
+  /** Last uses of keys not yet written, epoch ms. */
   readonly uses: Map<string, number>;
   readonly mayGuess: () => boolean;
 }
 
-/** Whether a credential is meant as an API key. */
+/** True when a credential has the form of an API key. */
 export function isApiKey(presented: string): boolean {
   return presented.startsWith(API_KEY_PREFIX);
 }
 
-/** Knows no keys until `start`. */
+/** Makes the API keys, none known until `start`. */
 export function createApiKeys(parts: ApiKeyParts): ApiKeys {
   const { store, clock, log, followMs = FOLLOW_MS, onLook } = parts;
   const state: State = {
@@ -187,10 +187,10 @@ function newKey({ name, claims, by, expiresAt }: NewApiKey, now: number) {
   return { key, stored };
 }
 
-/** A revoked key stays known, so that its owner is told why it does not work. */
+/** A revoked key stays known, so that its owner is told why it is refused. */
 function take({ byHash, revoked }: State, stored: StoredApiKey): void {
   const known = byHash.get(stored.hash);
-  // What is revoked stays so, in whichever order the news come.
+  // A revocation is final, in whichever order changes arrive.
   if (known?.stored.revokedAt !== undefined) return;
   byHash.set(stored.hash, { stored, claims: known?.claims ?? claimsOf(stored) });
   if (stored.revokedAt !== undefined) revoked.add(stored.id);

@@ -5,18 +5,18 @@ import type { TokenVerifier } from './capability-token.ts';
 import { reasonsOf, told } from './token/explain-token.ts';
 import { payloadOf } from './token/jws.ts';
 
-/** Every kind of credential behind one question: capability tokens, access tokens, API keys (PRM-10). */
+/** One interface for every kind of credential: capability tokens, access tokens, API keys (PRM-10). */
 export interface Authenticator {
   /**
-   * The claims behind what a caller presents: at once for an API key, and for a token that was seen before.
+   * The claims of a presented credential; synchronous for an API key and for a token seen before.
    * @returns as `TokenVerifier.verify` and `ApiKeys.identify` say
    */
   verify(presented: string | undefined): CapabilityClaims | Failure | Promise<CapabilityClaims | Failure>;
-  /** All there is to say of a credential, which is not in the answer. Never rejects. */
+  /** Explains a credential in full, without repeating it. Never rejects. */
   explain(presented: string): Promise<TokenExplanation>;
 }
 
-/** Tells credentials apart by their form; each is judged by what it claims to be, and by nothing else. */
+/** Distinguishes credentials by their form; each is judged only by the rules of the kind it claims to be. */
 export function createAuthenticator(tokens: TokenVerifier, apiKeys: Pick<ApiKeys, 'identify'>): Authenticator {
   return {
     verify: (presented) =>
@@ -35,7 +35,7 @@ export function createAuthenticator(tokens: TokenVerifier, apiKeys: Pick<ApiKeys
   };
 }
 
-/** What a token says of itself, whoever signed it. Absent where it says nothing, or nothing of that form. */
+/** A token's own statements, whoever signed it. Members are absent when missing or malformed. */
 export interface UnverifiedToken {
   readonly jti?: string;
   readonly tenantId?: string;
@@ -43,10 +43,10 @@ export interface UnverifiedToken {
   readonly expiresAt?: number;
 }
 
-/** Longest id that a revocation takes; the wire contract allows no longer one either. */
+/** Longest id that a revocation takes; equal to the limit of the wire contract. */
 const JTI_LENGTH_MAX = 1024;
 
-/** Reads a token without judging it: only for naming it, never for trusting it. */
+/** Reads a token without verifying it: only to name it, never to trust it. */
 export function readUnverified(token: string): UnverifiedToken {
   try {
     const { jti, tenant_id: tenantId, exp } = payloadOf(token);

@@ -14,20 +14,20 @@ export { type Algorithm, isAlgorithm } from './keys/algorithms.ts';
 /** `typ` of a capability token: none, or JWT. A token made for something else is not one (RFC 8725 §3.11). */
 const TYPES: readonly (string | undefined)[] = [undefined, 'jwt'];
 
-/** What a verifier trusts. */
+/** Trust settings of a verifier. */
 export interface TokenVerifierOptions {
   readonly keys: readonly VerificationKey[] | KeySource;
   /** Accepted `iss` values, exact. */
   readonly issuers: readonly string[];
-  /** The layer's own issuer: its tokens alone may name a root holder. Default: none may, and the claim is left out. */
+  /** The layer's own issuer: only its tokens may name a root holder. Default: none, and the claim is dropped. */
   readonly ownIssuer?: string;
   /** Accepted `alg` values; default RS256 alone. Symmetric algorithms and none cannot be configured. */
   readonly algorithms?: readonly Algorithm[];
-  /** What this layer is called in `aud`; a token that has `aud` must name one of them. Default: none. */
+  /** Names of this layer in `aud`; a token with `aud` must name one of them. Default: none. */
   readonly audiences?: readonly string[];
   /** Default 5, at most 300. */
   readonly clockSkewSeconds?: number;
-  /** Asked on every use of a token, also of a cached one, so it must be quick. Default: nothing is revoked. */
+  /** Called on every use of a token, cached or not, so it must be fast. Default: nothing is revoked. */
   readonly isRevoked?: (claims: CapabilityClaims) => boolean;
   /** Access tokens of an authorization server, accepted beside capability tokens (PRM-10). Default: none. */
   readonly accessTokens?: AccessTokenOptions;
@@ -37,16 +37,14 @@ export interface TokenVerifierOptions {
 /** Verifies capability tokens (PRM-01, 000 §4.1.1), and access tokens where they are configured. */
 export interface TokenVerifier {
   /**
-   * The claims of a token: at once when it was verified before, else a promise, which never rejects. Claims are frozen
-   * and the same object for the same token.
+   * The claims of a token: synchronously when it was verified before, else a promise that never rejects. Claims are
+   * frozen and the same object for the same token.
    * @returns E3212 no token; E3201 not by a configured key, algorithm, issuer or audience, not yet valid, too long, or
-   *   not of the right form; E3202 expired; E3206 the keys of its issuer cannot be had; E3207 claims are missing; E3208
-   *   revoked
+   *   malformed; E3202 expired; E3206 the keys of its issuer are unavailable; E3207 claims are missing; E3208 revoked
    */
   verify(token: string | undefined): CapabilityClaims | Failure | Promise<CapabilityClaims | Failure>;
   /**
-   * What a token says, claim by claim, and every reason why it would be refused; the token itself is not in the answer.
-   * Never rejects.
+   * Explains a token claim by claim, with every reason for a refusal; the token itself is not repeated. Never rejects.
    */
   explain(token: string): Promise<TokenExplanation>;
 }
@@ -90,14 +88,14 @@ function capabilityReader({
   };
 }
 
-/** Whoever signs for another issuer says who its subjects are, not to which person of this layer they go back. */
+/** Another issuer may name its subjects, but not the person of this layer behind them. */
 function withoutRootHolder(claims: CapabilityClaims): CapabilityClaims {
   if (claims.root_holder === undefined) return claims;
   const { root_holder: _ignored, ...rest } = claims;
   return frozen(rest);
 }
 
-/** What stays true as long as the token exists. */
+/** Checks whose result never changes for a token. */
 function trustFault(
   claims: CapabilityClaims,
   key: VerificationKey,
@@ -105,7 +103,7 @@ function trustFault(
   audiences: readonly string[],
 ): Failure | undefined {
   const speaksFor = key.issuers ?? issuers;
-  // One issuer's key says nothing of another issuer's tokens.
+  // A key speaks only for its own issuer.
   if (!issuers.includes(claims.iss) || !speaksFor.includes(claims.iss))
     return failure('E3201', 'The issuer of the capability token is not accepted here.');
   const meantFor = claims.aud === undefined ? undefined : [claims.aud].flat();

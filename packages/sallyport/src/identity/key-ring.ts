@@ -9,16 +9,16 @@ import type { Log } from '../telemetry/log.ts';
 import type { KeySource, VerificationKey } from './key-source.ts';
 import { loadSigningKeys, replaceSigningKeys, type SigningKeys } from './keys/signing-keys.ts';
 
-/** Folder of the public halves of pairs that were replaced. They stay: what they signed for the audit is checked with them. */
+/** Folder of the public halves of replaced pairs. They are kept: audit signatures are verified with them. */
 const RETIRED_FOLDER = 'retired';
-/** Replaced keys that are read; more make the layer refuse to start. */
+/** Most replaced keys that are read; with more the layer refuses to start. */
 const RETIRED_MAX = 1_000;
-/** How often the folder is looked into, for a pair that another instance put in force. */
+/** How often the folder is polled for a pair that another instance put in force, in ms. */
 const FOLLOW_MS = 30_000;
-/** Least time between two looks into the folder that tokens with unknown keys cause. */
+/** Least time between two reads of the folder caused by tokens with unknown keys, in ms. */
 const LOOK_MS = 1_000;
 
-/** What the ring stands on. */
+/** Dependencies of the key ring. */
 export interface KeyRingParts {
   readonly folder: string;
   /** `iss` of the tokens that the pair signs. */
@@ -27,25 +27,27 @@ export interface KeyRingParts {
   readonly log: Log;
 }
 
-/** The layer's own keys: the pair in force, and those before it (PRM-02). Looks for changes of the folder until disposed. */
+/**
+ * The layer's own keys: the current pair, and the earlier ones (PRM-02). Polls the folder for changes until disposed.
+ */
 export interface KeyRing extends KeySource, AsyncDisposable {
   /** The pair that signs. */
   current(): SigningKeys;
   /**
-   * Makes a new pair and puts it in force; tokens of the old one are accepted for the overlap. Instances that share the
-   * folder take the new pair over when they meet a token of it.
+   * Makes a new pair and puts it in force; tokens of the old pair are accepted for the overlap. Instances that share
+   * the folder adopt the new pair when they see a token of it.
    * @throws ToolLayerError E3900 naming the file that cannot be written
    */
   rotate(overlapMs: number): Promise<SigningKeys>;
-  /** Public key by its id, replaced ones too, whatever became of their overlap: for what was signed long ago. */
+  /** Public key by its id, replaced ones included, even after their overlap: for old signatures. */
   publicKey(kid: string): KeyObject | undefined;
-  /** The pair in force first, then replaced ones, the latest first. */
+  /** The current pair first, then replaced ones, latest first. */
   list(): readonly OwnKey[];
-  /** Public keys whose tokens are accepted, for others who verify them (RFC 7517). */
+  /** Public keys whose tokens are accepted, published for other verifiers (RFC 7517). */
   published(): JsonWebKeySet;
 }
 
-/** A replaced pair, as it stands in its file. */
+/** A replaced pair, as stored in its file. */
 interface RetiredKey {
   readonly kid: string;
   readonly public_key: string;
@@ -64,13 +66,13 @@ interface State extends KeyRingParts {
   retired: ReadonlyMap<string, Retired>;
   published: JsonWebKeySet['keys'];
   lookedAt: number;
-  /** Rotations and looks go one after the other. */
+  /** Rotations and reads run in sequence. */
   queue: Promise<unknown>;
 }
 
 /**
- * Opens the ring of a folder, and makes the first pair where there is none.
- * @throws ToolLayerError E3900 saying which file to mend
+ * Opens the ring of a folder, and makes the first pair if needed.
+ * @throws ToolLayerError E3900 naming the file to repair
  */
 export async function openKeyRing(parts: KeyRingParts): Promise<KeyRing> {
   const own = await loadSigningKeys(parts.folder);
@@ -108,7 +110,7 @@ function verificationKey(state: State): VerificationKey {
   return { kid: own.kid, key: own.publicKey, issuers: [issuer], goodUntil: () => goodUntil(state, own.kid) };
 }
 
-/** Asked of a key that was in force once, too: it may have been replaced since. */
+/** Asked also for a key that is current: it may have been replaced since. */
 function goodUntil({ own, retired }: State, kid: string): number {
   if (kid === own.kid) return Number.POSITIVE_INFINITY;
   return retired.get(kid)?.acceptedUntil ?? Number.NEGATIVE_INFINITY;
@@ -139,7 +141,7 @@ async function lookAgain(state: State): Promise<boolean> {
   }
 }
 
-/** The old key is on the list before the new one signs: no token is ever without a key. */
+/** The old key is listed before the new one signs: no token is ever without a key. */
 async function rotate(state: State, overlapMs: number): Promise<SigningKeys> {
   const now = state.clock.now();
   const old = state.own;
@@ -175,7 +177,7 @@ async function readFolder(state: State): Promise<void> {
     if (each.kid === own.kid) continue;
     retired.set(each.kid, retiredOf(each, state));
   }
-  // The same object stays the same, so that what was remembered of it stays known.
+  // An unchanged key keeps its object, so that cached facts about it stay valid.
   if (own.kid !== state.own.kid) state.own = own;
   state.retired = retired;
   const publicKeys = [own.publicKey, ...[...retired.values()].map(({ verification }) => verification.key)];

@@ -19,36 +19,36 @@ const PATH_LENGTH_MAX = 4096;
 /** Port of hosts for which the request names no ports. */
 const DEFAULT_PORT = 443;
 
-/** Who signs, and for whom when the request does not say. */
+/** Signer, and defaults for requests. */
 export interface TokenMintOptions {
-  /** The pair that signs; where it may be replaced, a function that is asked for each token. */
+  /** The signing pair; when it may be replaced, a function called for each token. */
   readonly keys: SigningKeys | (() => SigningKeys);
   /** Value of `iss`. */
   readonly issuer: string;
   readonly tenantId: string;
   readonly agentDid: string;
   /**
-   * Second before which tokens of an agent must have been issued to be revoked; infinite when all of them are. New tokens
-   * begin then, so that none is born revoked. Default: nothing is revoked.
+   * Second before which an agent's tokens count as revoked; infinite when all of them are. New tokens begin then, so
+   * that none is revoked from the start. Default: nothing is revoked.
    */
   readonly revokedBefore?: (tenantId: string, agentDid: string) => number;
   readonly clock?: Clock;
 }
 
-/** What a new credential grants, and to whom it goes back; without a root holder it goes back to the agent and user it names. */
+/** Rights of a new credential, and its root holder; without one it goes back to the agent and user it names. */
 export type Granted<Request> = Request & { readonly root_holder?: RootHolder };
 
 /** Signs capability tokens with the layer's own key (PRM-02). */
 export interface TokenMint {
   /**
-   * Signs a token. Absent means: every tool, every version, operation execute, an hour, no paths, no hosts, no secrets,
-   * no roles; mode ro where paths are given, port 443 where hosts are given.
-   * @throws E3801 for a path that is not absolute or a version that is no range; E3208 for an agent that is revoked
+   * Signs a token. Defaults: every tool, every version, operation execute, an hour, no paths, no hosts, no secrets, no
+   * roles; mode ro where paths are given, port 443 where hosts are given.
+   * @throws E3801 for a path that is not absolute or an invalid version range; E3208 for a revoked agent
    */
   mint(request: Granted<TokenMintRequest>): Promise<TokenMintResponse>;
 }
 
-/** Makes a mint. What it signs, a verifier with the same key and issuer accepts. */
+/** Makes a mint. A verifier with the same key and issuer accepts its tokens. */
 export function createTokenMint(options: TokenMintOptions): TokenMint {
   const { keys, clock = systemClock } = options;
   return {
@@ -77,7 +77,7 @@ function claimsFor(request: Granted<TokenMintRequest>, options: TokenMintOptions
   };
 }
 
-/** What a request grants, as claims; without the times, the issuer and the id that make a token of them. */
+/** The claims of a request, without the times, issuer and id of a token. */
 export function grantedClaims(
   request: Granted<Omit<TokenMintRequest, 'expires_in_seconds'>>,
   defaults: Pick<TokenMintOptions, 'tenantId' | 'agentDid'>,
@@ -99,7 +99,7 @@ export function grantedClaims(
   };
 }
 
-/** Who only looks, or only decides on calls of others, makes none: a credential for both names the role agent too. */
+/** Read-only and approver roles call no tools: a credential for both also names the role agent. */
 const callsTools = (roles: readonly Role[] = ['agent']): boolean =>
   roles.length === 0 || roles.some((role) => role !== 'viewer' && role !== 'approver');
 
@@ -113,7 +113,7 @@ function permissionsFor({ paths, mode, hosts, ports, secrets }: TokenMintRequest
   return granted;
 }
 
-/** The one normal form of an absolute path, by text alone. */
+/** The normal form of an absolute path, purely textual. */
 function checkedPath(path: string): string {
   if (!posix.isAbsolute(path) || path.includes('\0') || path.length > PATH_LENGTH_MAX)
     throw new ToolLayerError('E3801', `The path ${JSON.stringify(path.slice(0, 200))} is not absolute.`);

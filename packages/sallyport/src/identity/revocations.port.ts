@@ -1,56 +1,56 @@
-/** What a revocation speaks of: one token, the tokens of an agent, or those of the whole tenant. */
+/** Scope of a revocation: one token, the tokens of an agent, or those of the whole tenant. */
 export type RevocationKind = 'token' | 'agent' | 'tenant';
 
-/** Tokens that do not count any more. */
+/** A revocation of tokens. */
 export interface StoredRevocation {
   readonly id: string;
   readonly tenantId: string;
   readonly kind: RevocationKind;
   /** A token's `jti`, or an agent's DID; empty for the tenant. */
   readonly subject: string;
-  /** Only tokens issued before this second (epoch) are revoked; absent: all of them, and those to come. */
+  /** Only tokens issued before this second (epoch) are revoked; absent: all of them, future ones included. */
   readonly issuedBefore?: number;
-  /** Epoch ms from which no revoked token can be valid any more; absent: never. Later it may be pruned. */
+  /** Epoch ms from which every revoked token is expired; absent: never. It may be pruned after that. */
   readonly expiresAt?: number;
   /** Epoch ms. */
   readonly revokedAt: number;
-  /** Agent DID of who asked. */
+  /** Agent DID of the requester. */
   readonly revokedBy: string;
   readonly reason?: string;
-  /** It was taken back, and says nothing any more. */
+  /** The revocation was lifted and has no effect. */
   readonly lifted?: true;
 }
 
-/** Revocations that were made or taken back, and how far that goes. */
+/** Revocations that were made or lifted, up to a revision. */
 export interface ChangedRevocations {
-  /** In no order; lifted ones among them. */
+  /** In no order; lifted ones included. */
   readonly revocations: readonly StoredRevocation[];
-  /** Give it to the next question to hear only of what changed since. */
+  /** Pass it to the next call to get only later changes. */
   readonly revision: number;
 }
 
-/** Where revocations are kept for good. Every method is safe to call at the same time from several instances. */
+/** Durable store of revocations. Every method is safe for concurrent use by several instances. */
 export interface RevocationStore {
   /**
-   * Adds one. Where one of the same tenant, kind and subject stands, it becomes as wide as both together and keeps its id.
-   * @returns what stands now
+   * Adds a revocation. An active one of the same tenant, kind and subject is widened to cover both and keeps its id.
+   * @returns the resulting revocation
    */
   put(revocation: StoredRevocation): Promise<StoredRevocation>;
-  /** Takes one back. Undefined when the tenant has none of this id, or it was lifted before. */
+  /** Lifts a revocation. Undefined when the tenant has none with this id, or it was lifted before. */
   lift(tenantId: string, id: string): Promise<StoredRevocation | undefined>;
-  /** Revocations of every tenant that changed after a revision; all of them for 0. No change is ever left out. */
+  /** Revocations of every tenant that changed after a revision; all of them for 0. No change is ever missed. */
   changedSince(revision: number): Promise<ChangedRevocations>;
-  /** Those of a tenant that stand, the latest first, and how many there are. */
+  /** A tenant's active revocations, latest first, and their number. */
   list(
     tenantId: string,
     limit: number,
     offset: number,
   ): Promise<{ readonly revocations: readonly StoredRevocation[]; readonly total: number }>;
-  /** Removes what expired up to a time, and what was lifted up to another. Answers how many. */
+  /** Removes revocations that expired up to a time, and those lifted up to another. Returns how many. */
   prune(expiredBeforeMs: number, liftedBeforeMs: number): Promise<number>;
 }
 
-/** Both together: whatever one of them revokes is revoked. Adapters use it in the transaction of `put`. */
+/** The union of both: everything that either revokes. Adapters use it in the transaction of `put`. */
 export function widened(standing: StoredRevocation, added: StoredRevocation): StoredRevocation {
   const { issuedBefore: _bound, expiresAt: _expires, ...newest } = added;
   const bound = larger(standing.issuedBefore, added.issuedBefore);
@@ -63,7 +63,7 @@ export function widened(standing: StoredRevocation, added: StoredRevocation): St
   };
 }
 
-/** Undefined stands for no bound. */
+/** Undefined stands for no limit. */
 function larger(one: number | undefined, other: number | undefined): number | undefined {
   return one === undefined || other === undefined ? undefined : Math.max(one, other);
 }

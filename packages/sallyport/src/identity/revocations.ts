@@ -7,29 +7,31 @@ import { createFollower } from './follow/follower.ts';
 import { revocationIndex } from './follow/revocation-index.ts';
 import type { RevocationKind, RevocationStore, StoredRevocation } from './revocations.port.ts';
 
-/** How often an instance looks for revocations of others; what another one revoked is known within a second. */
+/** How often an instance polls for revocations of others, in ms; these are known within a second. */
 const FOLLOW_MS = 400;
-/** How often revocations of tokens that expired are removed. */
+/** How often revocations of expired tokens are removed, in ms. */
 const PRUNE_MS = 600_000;
-/** Lifted ones are kept this long, so that each instance hears of it. */
+/** How long lifted ones are kept, so that each instance learns of it, in ms. */
 const LIFTED_KEPT_MS = 86_400_000;
-/** Tokens live this long beyond their `exp`, where the largest skew of clocks is configured; twice that is kept. */
+/** Tokens live this long beyond their `exp` under the largest configurable clock skew; twice that is kept. In ms. */
 const EXPIRY_MARGIN_MS = 600_000;
-/** Single tokens that are revoked at once, of all tenants; some 150 bytes of memory each. */
+/** Most revoked single tokens, across all tenants; some 150 bytes of memory each. */
 export const REVOKED_TOKENS_MAX = 1_000_000;
 
-/** What revocations stand on. */
+/** Dependencies of the revocations. */
 export interface RevocationParts {
   readonly store: RevocationStore;
   readonly clock: Clock;
   readonly log: Log;
   /** Default 400. */
   readonly followMs?: number;
-  /** Called after each look at the store, and after each revocation of this instance: what is revoked may have changed. */
+  /**
+   * Called after each poll of the store, and after each revocation by this instance: the revoked set may have changed.
+   */
   readonly onLook?: () => void;
 }
 
-/** What is to be revoked. */
+/** A revocation to be made. */
 export interface NewRevocation {
   readonly tenantId: string;
   readonly kind: RevocationKind;
@@ -37,31 +39,31 @@ export interface NewRevocation {
   readonly subject: string;
   /** Epoch s; see the port. */
   readonly issuedBefore?: number;
-  /** `exp` of the token, epoch s, where it is known. */
+  /** `exp` of the token, epoch s, when known. */
   readonly tokenExpiresAt?: number;
   readonly by: string;
   readonly reason?: string;
 }
 
-/** Which tokens do not count any more (PRM-01). The durable write comes before the one in memory. */
+/** The revoked tokens (PRM-01). Each change is stored durably before it is applied in memory. */
 export interface Revocations extends AsyncDisposable {
-  /** Reads everything from the store, and follows what other instances revoke, until it is disposed. */
+  /** Reads everything from the store, and follows other instances' revocations until disposed. */
   start(): Promise<void>;
-  /** Whether a token with these claims is revoked: a few look-ups in memory. */
+  /** True when a token with these claims is revoked: a few lookups in memory. */
   isRevoked(claims: CapabilityClaims): boolean;
-  /** Second before which tokens of an agent must have been issued to be revoked; infinite for all of them, 0 for none. */
+  /** Second before which an agent's tokens count as revoked; infinite for all of them, 0 for none. */
   issuedBefore(tenantId: string, agentDid: string): number;
-  /** @throws ToolLayerError E3810 beyond {@link REVOKED_TOKENS_MAX}; E3812 when it cannot be kept */
+  /** @throws ToolLayerError E3810 beyond {@link REVOKED_TOKENS_MAX}; E3812 when it cannot be stored */
   revoke(revocation: NewRevocation): Promise<StoredRevocation>;
-  /** Takes one back; undefined when the tenant has none of this id. */
+  /** Lifts a revocation; undefined when the tenant has none with this id. */
   lift(tenantId: string, id: string): Promise<StoredRevocation | undefined>;
-  /** Those of a tenant, the latest first. */
+  /** A tenant's revocations, latest first. */
   list(tenantId: string, limit: number, offset: number): ReturnType<RevocationStore['list']>;
-  /** Why the store cannot be followed at the moment; undefined when it can. */
+  /** Why the store cannot be followed now; undefined when it can. */
   problem(): string | undefined;
 }
 
-/** Knows nothing until `start`. */
+/** Makes the revocations, none known until `start`. */
 export function createRevocations(parts: RevocationParts): Revocations {
   const { store, clock, log, followMs = FOLLOW_MS, onLook } = parts;
   const index = revocationIndex();
@@ -93,7 +95,7 @@ export function createRevocations(parts: RevocationParts): Revocations {
     },
     async lift(tenantId, id) {
       const lifted = await store.lift(tenantId, id);
-      // As the store says: another instance may have revoked the same again.
+      // The store decides: another instance may have revoked the same again.
       if (lifted !== undefined) await follower.lookAfresh();
       return lifted;
     },
@@ -106,7 +108,7 @@ export function createRevocations(parts: RevocationParts): Revocations {
   };
 }
 
-/** What expired is removed by whichever instance comes first; a failure is made good by the next turn. */
+/** Any instance may remove expired ones; a failure is retried next time. */
 async function prune({ store, clock, log }: RevocationParts, forget: (nowMs: number) => void): Promise<void> {
   const now = clock.now();
   forget(now);
@@ -133,7 +135,10 @@ function storedOf(revocation: NewRevocation, now: number): StoredRevocation {
   };
 }
 
-/** A token may claim any time; its revocation is kept to the end of the year 9999 at most, which every database can write. */
+/**
+ * A token may claim any time; its revocation is kept until the end of the year 9999 at most, which every database can
+ * store.
+ */
 function expiryOf(tokenExpiresAt: number): number {
   return Math.min(tokenExpiresAt * 1000 + EXPIRY_MARGIN_MS, 253_402_300_799_000);
 }

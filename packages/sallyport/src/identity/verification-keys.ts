@@ -7,12 +7,12 @@ import { type RefreshedKeys, type RefreshOptions, refreshedKeys } from './keys/r
 
 export type { RefreshedKeys } from './keys/refreshed-keys.ts';
 
-/** What file and URL have in common. */
+/** Options shared by file and URL. */
 export type KeySourceOptions = Omit<RefreshOptions, 'load' | 'name'>;
 
 /**
  * Public keys of a file: PEM blocks (PUBLIC KEY, CERTIFICATE) or a JWKS (RFC 7517); read again from time to time.
- * @throws ToolLayerError E3900 saying what to put into the file, when it cannot be used at the start
+ * @throws ToolLayerError E3900 saying what to put into the file, when it is unusable at the start
  */
 export async function openKeyFile(file: string, options: KeySourceOptions): Promise<RefreshedKeys> {
   const keys = refreshedKeys({ ...options, name: `the key file ${file}`, load: () => loadVerificationKeys(file) });
@@ -21,8 +21,8 @@ export async function openKeyFile(file: string, options: KeySourceOptions): Prom
 }
 
 /**
- * Public keys that an issuer publishes at a URL as a JWKS (RFC 7517). The first load is not waited for: until it
- * succeeded, tokens of the issuer are refused.
+ * Public keys that an issuer publishes at a URL as a JWKS (RFC 7517). Does not wait for the first load: until it
+ * succeeds, the issuer's tokens are refused.
  * @throws ToolLayerError E3801 for a URL that is neither https nor http on this machine
  */
 export function openKeyUrl(url: string, options: KeySourceOptions): RefreshedKeys {

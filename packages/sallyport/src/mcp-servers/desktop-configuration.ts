@@ -5,25 +5,25 @@ import { isObject } from '../domain/shape/is-object.ts';
 import { readEntry } from './desktop/server-entry.ts';
 import { parseTolerantJson } from './desktop/tolerant-json.ts';
 
-/** Largest file that is read, in characters, and the most servers in it. */
+/** Largest file that is read, in characters, and its most servers. */
 const TEXT_CHARS_MAX = 1 * MiB;
 const SERVERS_MAX = 256;
 const NAME_CHARS_MAX = 40;
 const REFUSED_NAME_CHARS_MAX = 100;
 
-/** What a desktop client's file says, as definitions of ours. */
+/** A desktop client's file, converted to our definitions. */
 export interface DesktopConfiguration {
   readonly upstreams: readonly UpstreamDefinition[];
-  /** Entries that cannot be taken over, by their name in the file. */
+  /** Entries that cannot be converted, by their name in the file. */
   readonly refused: readonly { readonly name: string; readonly reason: string }[];
-  /** What a person should know: renamed servers, read-only folders, variables. */
+  /** Remarks for people: renamed servers, read-only folders, variables. */
   readonly notes: readonly string[];
 }
 
 /**
- * Reads the `mcpServers` JSON of desktop clients (Claude Desktop, Cursor, Windsurf; `servers` of VS Code, `context_servers` of Zed), with comments,
- * trailing commas and a byte order mark (REG-14). One entry that is wrong does not keep the others out. Absolute paths
- * among the arguments that exist become read-only mounts.
+ * Reads the `mcpServers` JSON of desktop clients (Claude Desktop, Cursor, Windsurf; `servers` of VS Code,
+ * `context_servers` of Zed), with comments, trailing commas and a byte order mark (REG-14). A faulty entry does not
+ * affect the others. Absolute paths among the arguments that exist become read-only mounts.
  * @param source name of the file, for messages; "The configuration" when absent
  * @throws E3801 for text that is no such file, with line and column where it is broken; E3810 when it is too large
  */
@@ -51,7 +51,7 @@ export function readDesktopConfiguration(text: string, source = 'The configurati
   return { upstreams, refused, notes };
 }
 
-/** The object whose members are the servers, wherever the client keeps it. */
+/** The object whose members are the servers, at any of the places that clients use. */
 function serversOf(file: unknown, source: string): Record<string, unknown> {
   if (!isObject(file)) throw notSuchFile(source, 'it holds no object');
   const inSettings = isObject(file['mcp']) ? file['mcp'] : {};
@@ -66,7 +66,7 @@ function serversOf(file: unknown, source: string): Record<string, unknown> {
     if (isObject(servers)) return servers;
     if (servers !== undefined) throw notSuchFile(source, 'its servers are no object');
   }
-  // People paste the inner part alone.
+  // People often paste the inner object alone.
   const members = Object.values(file);
   if (members.length > 0 && members.every((member) => isObject(member) && ('command' in member || 'url' in member))) {
     return file;
@@ -74,7 +74,7 @@ function serversOf(file: unknown, source: string): Record<string, unknown> {
   throw notSuchFile(source, 'it has no member mcpServers (or servers)');
 }
 
-/** A name in the form of ours that no other server of the file has. */
+/** A valid name for our definition that no other server of the file has. */
 function freeName(given: string, taken: Set<string>): string {
   const plain = given
     .normalize('NFKD')

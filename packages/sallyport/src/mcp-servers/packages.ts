@@ -11,36 +11,36 @@ import { findInstalled, npxRequest } from './stdio/npx.ts';
 
 export type { WantedPackage };
 
-/** Packages that upstreams run, in the layer's own folder. */
+/** Packages that upstreams run, kept in the layer's own folder. */
 export interface Packages {
   /**
-   * What has to be installed before a command can start: the package that `npx`, `uvx` and the like would download.
-   * Undefined when nothing has to be: another command, or a package that the user of this machine has installed.
+   * The package to install before a command can start: the one that `npx`, `uvx` and the like would download. Undefined
+   * when none is needed: another command, or a package that the user of this machine has installed.
    * @throws E3801 for a command that names no package of a registry
    */
   wanted(transport: StdioTransport): WantedPackage | undefined;
-  /** What an earlier installation of the same spec left. */
+  /** The result of an earlier installation of the same spec. */
   known(wanted: WantedPackage): InstalledPackage | undefined;
   /**
-   * Downloads a package with all that it needs, in a sandbox that reaches the registry alone, and keeps it. None of its code
-   * runs meanwhile. The same spec again answers with what is there already.
-   * @throws E3801 when the package manager is not there, or does not get it, saying why
+   * Downloads a package with its dependencies, in a sandbox that reaches only the registry, and keeps it. None of its
+   * code runs meanwhile. Installing the same spec again returns the existing installation.
+   * @throws E3801 when the package manager is missing or fails, saying why
    */
   install(wanted: WantedPackage): Promise<InstalledPackage>;
-  /** The folder of an installed package. @throws E3801 when it is not there */
+  /** The folder of an installed package. @throws E3801 when it is missing */
   folderOf(installed: InstalledPackage): string;
 }
 
-/** What installs packages. */
+/** Dependencies of the packages. */
 export interface PackagesParts {
   readonly driver: SandboxDriver;
-  /** Absolute; made when the first package is installed. */
+  /** Absolute; created when the first package is installed. */
   readonly folder: string;
-  /** Variables that the user gave to npm and pip are among them. */
+  /** Environment, including the user's variables for npm and pip. */
   readonly environment: Readonly<Record<string, string | undefined>>;
 }
 
-/** Nothing is looked at before it is asked for. */
+/** Makes the packages; nothing is read before it is needed. */
 export function createPackages({ driver, folder, environment }: PackagesParts): Packages {
   const folders = createPackageFolders(folder);
   const inTurn = createTurns();

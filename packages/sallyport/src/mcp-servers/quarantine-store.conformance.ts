@@ -2,7 +2,7 @@ import { deepEqual } from 'node:assert/strict';
 import { casesOver, type OpenStore, type TestCase } from '@sallyport/std/adapter-cases';
 import type { QuarantineStore, UpstreamTool } from './quarantine-store.port.ts';
 
-/** What every QuarantineStore does. `open` gives an empty store each time. */
+/** Conformance of every QuarantineStore. `open` returns an empty store each time. */
 export function quarantineStoreConformance(test: TestCase, adapter: string, open: OpenStore<QuarantineStore>): void {
   const check = casesOver(test, adapter, open);
 

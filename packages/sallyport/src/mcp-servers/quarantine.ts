@@ -30,56 +30,59 @@ export type {
 };
 export { definitionHash };
 
-/** Tools that the layer remembers of one upstream, absent ones too; further ones are refused. */
+/** Most tools remembered of one upstream, absent ones included; further tools are refused. */
 export const TOOLS_PER_UPSTREAM_MAX = 20_000;
 
 /**
- * Which tools of upstreams are what an operator accepted (REG-09). What blocks a tool takes effect at once and is then
- * written; what lifts a block is written first.
+ * Compares tools of upstreams with the definitions that an operator accepted (REG-09). A block takes effect at once and
+ * is then written; the lifting of a block is written first.
  */
 export interface Quarantine {
-  /** Reads everything from the store anew, so that what other instances decided holds here too. */
+  /** Reloads everything from the store, so that decisions of other instances take effect here too. */
   load(): Promise<void>;
-  /** Loads every `intervalMs` until it is disposed; failures are logged. A longer load makes a longer pause. */
+  /** Loads every `intervalMs` until disposed; failures are logged. A longer load causes a longer pause. */
   follow(intervalMs: number): AsyncDisposable;
-  /** Undefined for a tool that may be called, and for one that belongs to no upstream. One look into a map. */
+  /** The block of a tool; undefined when it may be called or belongs to no upstream. One map lookup. */
   blocks(tenantId: string, toolId: string): Block | undefined;
   /**
-   * Whether a tool may be run as it is served at this moment.
+   * The refusal of a tool as it is listed at this moment.
    * @param servedHash of the definition in the current listing; undefined when it is not listed
-   * @returns E3813, or E3001 for a tool that is not listed; undefined when it may run, or belongs to nobody here
+   * @returns E3813, or E3001 for a tool that is not listed; undefined when it may run, or belongs to no upstream here
    */
   refusal(tenantId: string, upstream: string, tool: string, servedHash: string | undefined): Failure | undefined;
-  /** How many tools of an upstream wait or were rejected, and how many are absent. */
+  /** Number of an upstream's tools that wait or were rejected, and number of absent ones. */
   counts(tenantId: string, upstream: string): { readonly quarantined: number; readonly absent: number };
-  /** The tool that has an id. */
+  /** The tool with an id. */
   find(tenantId: string, toolId: string): UpstreamTool | undefined;
-  /** Of one upstream, or of all; ordered by id. */
+  /** Tools of one upstream, or of all; ordered by id. */
   tools(tenantId: string, upstream?: string): readonly UpstreamTool[];
-  /** What a listing means; what it shows to be changed or absent is blocked at once, until `put` says otherwise. */
+  /** Compares a listing with what is known; changed and absent tools are blocked at once, until `put` changes that. */
   compare(tenantId: string, upstream: string, listing: readonly IdentifiedTool[]): ListingComparison;
-  /** Verdicts on definitions, in their order; lets others work in between. One that cannot be judged is `suspicious`. */
+  /**
+   * Verdicts on definitions, in order; yields to other work in between. A definition that cannot be judged is
+   * `suspicious`.
+   */
   scan(tenantId: string, upstream: string, tools: readonly ListedMcpTool[]): Promise<readonly ScanVerdict[]>;
-  /** Writes what is now known of tools, then acts by it. Idempotent. */
+  /** Writes the new state of tools, then applies it. Idempotent. */
   put(tools: readonly UpstreamTool[]): Promise<void>;
-  /** Forgets an upstream; its next listing is its first. */
+  /** Forgets an upstream; its next listing counts as its first. */
   forget(tenantId: string, upstream: string): Promise<void>;
-  /** Runs work on one upstream after what runs on it already. */
+  /** Runs work on one upstream after the work already running on it. */
   inTurn<T>(tenantId: string, upstream: string, work: () => Promise<T>): Promise<T>;
-  /** Tells of changes after they took effect, until the handle is disposed. */
+  /** Notifies of changes after they took effect, until the handle is disposed. */
   onChanged(listener: (change: QuarantineChange) => void): Disposable;
 }
 
-/** What a quarantine stands on. */
+/** Dependencies of a quarantine. */
 export interface QuarantineParts {
   readonly store: QuarantineStore;
   readonly clock: Clock;
   readonly log: Log;
-  /** The plain first line of `trust/scan-description.ts` when absent. */
+  /** Default: the basic scanner of `trust/scan-description.ts`. */
   readonly scanner?: DescriptionScanner;
 }
 
-/** Knows nothing until `load`. */
+/** Makes the quarantine, empty until `load`. */
 export function createQuarantine({ store, clock, log, scanner = scanDescription }: QuarantineParts): Quarantine {
   const known = createKnownTools(log);
   const turns = createTurns();
@@ -93,7 +96,7 @@ export function createQuarantine({ store, clock, log, scanner = scanDescription 
       if (found === undefined) return undefined;
       const block = known.blockOf(tenantId, found.toolId);
       if (block !== undefined) return blockedFailure(found.toolId, block);
-      // The listing is newer than what is known: nothing runs that was not accepted, not even for a moment.
+      // The listing is newer than the known state: nothing unaccepted may run, not even for a moment.
       if (servedHash === found.acceptedHash) return undefined;
       return blockedFailure(found.toolId, { reason: servedHash === undefined ? 'absent' : 'changed', upstream, tool });
     },
@@ -140,17 +143,17 @@ export function createQuarantine({ store, clock, log, scanner = scanDescription 
   };
 }
 
-/** Reads and writes of the store that do not undo each other in memory. */
+/** Coordinates reads and writes of the store, so that neither undoes the other in memory. */
 function onRecord(store: QuarantineStore, known: ReturnType<typeof createKnownTools>) {
   const writes = { begun: 0, open: 0 };
   return {
     async load(): Promise<void> {
       const { begun, open } = writes;
       const tools = await store.loadAll();
-      // What was read while something was written here may be older than it; the next load comes soon.
+      // A read that overlaps a write here may be older than it; the next load comes soon.
       if (open === 0 && begun === writes.begun) known.agreeWith(tools);
     },
-    /** Writes, then acts by it. */
+    /** Writes, then applies. */
     async written(write: () => Promise<void>, act: () => void): Promise<void> {
       writes.begun += 1;
       writes.open += 1;

@@ -2,7 +2,7 @@ import { deepEqual, equal } from 'node:assert/strict';
 import { casesOver, type OpenStore, type TestCase } from '@sallyport/std/adapter-cases';
 import type { StoredUpstream, UpstreamStore } from './upstream-store.port.ts';
 
-/** What every UpstreamStore does. `open` gives an empty store each time. */
+/** Conformance of every UpstreamStore. `open` returns an empty store each time. */
 export function upstreamStoreConformance(test: TestCase, adapter: string, open: OpenStore<UpstreamStore>): void {
   const check = casesOver(test, adapter, open);
 

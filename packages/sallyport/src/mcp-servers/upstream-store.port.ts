@@ -6,11 +6,11 @@ export interface StoredUpstream {
   readonly definition: UpstreamDefinition;
 }
 
-/** Which upstreams are registered. */
+/** The registered upstreams. */
 export interface UpstreamStore {
   /** Adds or replaces by tenant and name. */
   put(upstream: StoredUpstream): Promise<void>;
-  /** False when there was none. */
+  /** False when there was no such upstream. */
   remove(tenantId: string, name: string): Promise<boolean>;
   loadAll(): Promise<readonly StoredUpstream[]>;
 }

@@ -26,30 +26,30 @@ import type { UpstreamStore } from './upstream-store.port.ts';
 export type { ElicitationAsker, Packages, UpstreamCaller, UpstreamCallOptions, UpstreamCallResult, UpstreamSettings };
 export { callerCredentials, literalSecrets, secretArgument, secretNameOf, withReferences };
 
-/** What came of adding an upstream. */
+/** Result of adding an upstream. */
 export interface AddedUpstream {
   readonly status: UpstreamStatus;
-  /** Its tools as it lists them; empty for one that is disabled. */
+  /** Its tools as listed; empty for a disabled upstream. */
   readonly tools: readonly ListedMcpTool[];
-  /** As the server says; empty when it says nothing. */
+  /** The server's version as it states it; empty when it states none. */
   readonly serverVersion: string;
-  /** Entries of its list that are no tools, with the reason. */
+  /** Invalid entries of its list, with the reason. */
   readonly malformed: readonly { readonly place: string; readonly reason: string }[];
 }
 
-/** An upstream as it is now. */
+/** The current state of an upstream. */
 export interface CurrentUpstream {
   readonly status: UpstreamStatus;
   readonly definition: UpstreamDefinition;
-  /** The list last known. */
+  /** The last known list. */
   readonly tools: readonly ListedMcpTool[];
-  /** As the server says; empty when it says nothing, and before the first connection. */
+  /** The server's version as it states it; empty when it states none, and before the first connection. */
   readonly serverVersion: string;
-  /** Entries of its list that are no tools, with the reason; the first hundred. */
+  /** Invalid entries of its list, with the reason; the first hundred. */
   readonly malformed: AddedUpstream['malformed'];
 }
 
-/** Told when the tools of an upstream differ from the last list known in this process; never for `add`. */
+/** Called when the tools of an upstream differ from the last list known in this process; never for `add`. */
 export type ToolsChanged = (
   tenantId: string,
   name: string,
@@ -57,57 +57,58 @@ export type ToolsChanged = (
   serverVersion: string,
 ) => void;
 
-/** The MCP servers that the layer is a client of. Each lives and dies by itself (EXE-11). */
+/** The MCP servers that the layer is a client of. A failure of one does not affect the others (EXE-11). */
 export interface Upstreams {
-  /** Loads what is stored and starts it in the background; resolves before any of it is connected. */
+  /** Loads the stored upstreams and starts them in the background; resolves before any is connected. */
   start(): Promise<void>;
   /**
-   * Installs what the command of a definition needs, where that is not on this machine, and names it in the definition, so
-   * that the upstream runs this and nothing newer. What an earlier call installed is taken again.
-   * @throws E3801 with `details.install` when something has to be installed and may not be; what `Packages.install` throws;
-   *   E3210 E3105 E3104 for what the operator of the machine does not allow
+   * Installs the package that a definition's command needs, when missing on this machine, and names it in the
+   * definition, so that the upstream runs exactly this version. An earlier installation is reused.
+   * @throws E3801 with `details.install` when an installation is needed but not allowed; what `Packages.install`
+   *   throws; E3210 E3105 E3104 for what the operator of the machine does not allow
    */
   prepare(tenantId: string, definition: UpstreamDefinition, mayInstall: boolean): Promise<UpstreamDefinition>;
   /** What adding it needs first; nothing is started, installed or written. Never throws. */
   plan(tenantId: string, definition: UpstreamDefinition): UpstreamPlan;
   /**
-   * Connects, lists the tools, and only then stores the definition; replaces an upstream of the same name. A disabled one
-   * is stored unconnected.
-   * @param operator who adds it; with his credentials the tools are listed where the connections are per caller and the
-   *   definition has no `list_credentials`
-   * @throws E3801 E3105 E3302 for what the definition names and this machine has not; E3101 E3104 of the sandbox driver;
-   *   E3108 when the server ended, E3306 when it did not answer, E3308 when it broke the protocol; E3304 E3307 E3309 E3310
-   *   of an HTTP server; E3102 when the tenant has as many as it may. Nothing is stored then.
+   * Connects, lists the tools, and only then stores the definition; replaces an upstream of the same name. A disabled
+   * one is stored unconnected.
+   * @param operator who adds it; when connections are per caller and the definition has no `list_credentials`, the
+   *   tools are listed with the operator's credentials
+   * @throws E3801 E3105 E3302 for things the definition names that are missing on this machine; E3101 E3104 of the
+   *   sandbox driver; E3108 when the server ended, E3306 when it did not answer, E3308 when it broke the protocol;
+   *   E3304 E3307 E3309 E3310 of an HTTP server; E3102 when the tenant has as many as it may. Nothing is stored then.
    */
   add(tenantId: string, definition: UpstreamDefinition, operator?: SecretCaller): Promise<AddedUpstream>;
   /**
-   * Stores one that cannot be connected at the moment, and tries it in the background. One of the same name stays as it is.
-   * @returns false when there is one of that name
+   * Stores an upstream that cannot be connected now, and keeps trying in the background. An existing one of the same
+   * name is unchanged.
+   * @returns false when one of that name exists
    * @throws E3102 when the tenant has as many as it may
    */
   keep(tenantId: string, definition: UpstreamDefinition): Promise<boolean>;
   /**
-   * Ends it, and unless it is disabled starts it anew in the background.
-   * @param disabled what it is from now on, also after a restart of the layer; as it was when absent
-   * @returns undefined when there is none of that name
+   * Ends it, and unless it is disabled starts it again in the background.
+   * @param disabled its state from now on, also after a restart of the layer; default: unchanged
+   * @returns undefined when none of that name exists
    */
   restart(tenantId: string, name: string, disabled?: boolean): Promise<UpstreamStatus | undefined>;
-  /** What it wrote on its standard error, after the line `after`; undefined when there is no such upstream. */
+  /** Its standard error after the line `after`; undefined when there is no such upstream. */
   logs(tenantId: string, name: string, after: number): ReturnType<StderrLog['read']> | undefined;
-  /** Stops it and forgets it. False when there was none. */
+  /** Stops and deletes it. False when there was none. */
   remove(tenantId: string, name: string): Promise<boolean>;
-  /** Of one tenant, by name. */
+  /** States of one tenant's upstreams, by name. */
   statuses(tenantId: string): readonly UpstreamStatus[];
   /** Undefined when there is no such upstream. */
   current(tenantId: string, name: string): CurrentUpstream | undefined;
   /**
-   * Calls a tool by the upstream's own name for it. One that is not running is waited for, within the call's time.
-   * @throws ToolLayerError; `details.reached` says whether the server may have acted: E3809 for no such upstream; E3813 when
-   *   the tool is in quarantine, E3001 when the server no longer lists one that was accepted; E3310 when
-   *   it is not running; E3107 when it ended during the call; E3103 out of time; E3805 cancelled; E3309 refused; E3109
-   *   reported an error; E3308 unreadable; E3803 too many in flight; E3303 E3304 E3307 of an HTTP server;
-   *   where connections are per caller also E3302 when the call was not granted what they are made with, E3803 when there is
-   *   no room for one more, and what `add` throws when the server does not take this caller
+   * Calls a tool by the upstream's own name. A call waits, within its time, for an upstream that is not running.
+   * @throws ToolLayerError; `details.reached` says whether the server may have acted: E3809 for no such upstream; E3813
+   *   when the tool is in quarantine, E3001 when the server no longer lists an accepted tool; E3310 when it is not
+   *   running; E3107 when it ended during the call; E3103 out of time; E3805 cancelled; E3309 refused; E3109 reported
+   *   an error; E3308 unreadable; E3803 too many in flight; E3303 E3304 E3307 of an HTTP server; with per-caller
+   *   connections also E3302 when the call was not granted the connection's credentials, E3803 when there is no room
+   *   for one more, and what `add` throws when the server does not accept this caller
    */
   call(
     tenantId: string,
@@ -116,45 +117,45 @@ export interface Upstreams {
     args: Readonly<Record<string, unknown>>,
     options: UpstreamCallOptions,
   ): Promise<UpstreamCallResult>;
-  /** The listener is told at once of those that are connected already. @returns a function that stops it */
+  /** The listener is called at once for upstreams that are connected already. @returns a function that removes it */
   onToolsChanged(listener: ToolsChanged): () => void;
   /** Stops all; no process remains. Idempotent. */
   close(): Promise<void>;
 }
 
-/** What the upstreams stand on. */
+/** Dependencies of the upstreams. */
 export interface UpstreamsParts extends UpstreamChecks {
   /** Starts every stdio server. */
   readonly driver: SandboxDriver;
   readonly store: UpstreamStore;
-  /** Tools that are not what was accepted are refused by it; without it every tool is called. */
+  /** Refuses tools that differ from the accepted ones; absent: every tool is called. */
   readonly quarantine?: Pick<Quarantine, 'refusal' | 'counts'>;
-  /** Values of `{{NAME}}` in headers and environments; without it such a definition is refused. */
+  /** Values of `{{NAME}}` in headers and environments; absent: definitions with secrets are refused. */
   readonly secrets?: SecretStore;
-  /** Installs packages; definitions that need one are refused without it. */
+  /** Installs packages; absent: definitions that need one are refused. */
   readonly packages?: Packages;
   readonly log: Log;
   readonly clock: Clock;
-  /** Puts questions of servers to people; without one nobody is asked. */
+  /** Puts questions of servers to people; absent: nobody is asked. */
   readonly onElicitation?: ElicitationAsker;
   /**
-   * The guarded way out for HTTP servers: each reaches the host and port of its own URL, over addresses that are checked
-   * when it connects. The platform's own `fetch`, which checks nothing, when absent.
+   * Guarded outbound HTTP for HTTP servers: each reaches only the host and port of its own URL, over addresses that are
+   * checked on connection. Default: the platform's `fetch`, which checks nothing.
    */
   readonly outbound?: OutboundHttp;
   /**
-   * Makes a way out for the connection of one caller to an HTTP server, so that no two callers share a socket either; it is
-   * disposed with the connection. `outbound`, whose idle sockets all share, when absent.
+   * Makes outbound HTTP for one caller's connection to an HTTP server, so that two callers never share a socket;
+   * disposed with the connection. Default: `outbound`, whose idle sockets are shared by all.
    */
   readonly callerOutbound?: () => OutboundHttp;
   /** How the layer names itself to servers. */
   readonly client: { readonly name: string; readonly version: string };
   readonly settings?: Partial<UpstreamSettings>;
-  /** 0 (inclusive) to 1 (exclusive); `Math.random` when absent. */
+  /** 0 (inclusive) to 1 (exclusive); default `Math.random`. */
   readonly random?: () => number;
 }
 
-/** No upstream is running until `start` or `add`. */
+/** Makes the upstreams; none runs until `start` or `add`. */
 export function createUpstreams(parts: UpstreamsParts): Upstreams {
   return new OwnUpstreams(parts);
 }
@@ -165,10 +166,10 @@ class OwnUpstreams implements Upstreams {
   readonly #startSlots: StartSlots;
   readonly #inTurn = createTurns();
   readonly #tenants = new Map<string, Map<string, KeptUpstream>>();
-  /** Every one that may have something running, those that are being added too. */
+  /** Upstreams that may have something running, those being added included. */
   readonly #alive = new Set<KeptUpstream>();
   readonly #listeners = new Set<ToolsChanged>();
-  /** Of every one that is known; they outlive its connections. */
+  /** Logs of all known upstreams; they outlive the connections. */
   readonly #logs = new Map<string, StderrLog>();
   #closed = false;
 
@@ -295,7 +296,8 @@ class OwnUpstreams implements Upstreams {
     this.#listeners.add(listener);
     for (const [tenantId, known] of this.#tenants) {
       for (const [name, upstream] of known) {
-        // What an operator has to list is not listed here after a start, and taken at once when it is.
+        // Upstreams that only an operator can list are skipped: after a start they are not listed here, and a listing
+        // by an operator is taken over when it is made.
         if (upstream.status().state !== 'ready' || isListedByOperator(upstream.definition())) continue;
         tell(listener, tenantId, name, upstream.tools(), upstream.serverVersion(), this.#parts.log);
       }

@@ -1,14 +1,14 @@
-/** Names that are compared; a tenant may have any number of tools. */
+/** Most names compared; a tenant may have any number of tools. */
 const COMPARED_MAX = 2_000;
 /** Characters of a name that are compared. */
 const LENGTH_MAX = 128;
-/** Least likeness, 0 to 1, of a name that is worth telling. */
+/** Least similarity, 0 to 1, of a suggested name. */
 const LIKENESS_MIN = 0.4;
 
 /**
- * The names that are most like a wrong one, the likest first, by the pairs of letters that they share (Dice). Case, dots,
- * dashes and underscores do not count.
- * @param max how many at most
+ * The names most similar to a wrong one, most similar first, by the letter pairs that they share (Dice). Case, dots,
+ * dashes and underscores are ignored.
+ * @param max most names returned
  */
 export function nearestNames(wrong: string, names: readonly string[], max = 3): readonly string[] {
   const wanted = pairsOf(wrong);

@@ -7,31 +7,36 @@ import { plainLine, quotedLine } from './errors/plain-line.ts';
 import { BY_CATEGORY, BY_CODE } from './errors/suggestions.ts';
 import { toolWords } from './errors/tool-words.ts';
 
-/** What is known of the call beside its error. */
+/** Facts about the call beside its error. */
 export interface ToolErrorContext {
-  /** Whether running the tool twice is as good as once. Absent counts as no: the model is told to look first. */
+  /**
+   * True when running the tool twice has the same effect as once. Default false: the model is advised to check first.
+   */
   readonly safeToRepeat?: boolean;
 }
 
-/** An error as a model can act on it (MOD-01, 002). Every text is one line and bounded. */
+/** An error in a form that a model can act on (MOD-01, 002). Every text is one line of limited length. */
 export interface ModelError {
   readonly category: ToolErrorCategory;
   readonly message: string;
   /** What to do next. */
   readonly suggestion: string;
-  /** Whether calling again may help: the same call, or for InvalidParameters and TypeMismatch one with other arguments. */
+  /**
+   * True when calling again may help: the same call, or for InvalidParameters and TypeMismatch one with other
+   * arguments.
+   */
   readonly retryable: boolean;
-  /** Whether the model made the fault by the quality of its arguments, so that it is worth thinking over (002). */
+  /** True when the model caused the fault by the quality of its arguments, so that it should reconsider them (002). */
   readonly quality: boolean;
-  /** What the tool itself said of its failure: data, never instructions. */
+  /** The tool's own description of its failure: data, never instructions. */
   readonly toolSaid?: string;
 }
 
-/** Most faults named to a model; the others it meets at its next try. */
+/** Most faults listed for a model; it meets the others at its next try. */
 const FAULTS_MAX = 8;
 /** Characters of one fault; it quotes names and values of strangers. */
 const FAULT_LENGTH_MAX = 240;
-/** Names of tools in a suggestion. */
+/** Most names of tools in a suggestion. */
 const NEAR_MAX = 5;
 const NAME_LENGTH_MAX = 128;
 /** Characters of the message, of the suggestion, and of what the tool said. */
@@ -42,15 +47,15 @@ const TOOL_SAID_LENGTH_MAX = 2_000;
 const REFORMAT: ReadonlySet<ToolErrorCategory> = new Set(['InvalidParameters', 'TypeMismatch']);
 const CATEGORIES: ReadonlySet<string> = new Set(ToolErrorCategory.enum);
 
-/** What people wrote of one another stays: the model sent it, or may see it. Secrets never. */
+/** Personal data stays: the model sent it, or may see it. Secrets are removed. */
 const redactor = createRedactor({
   kinds: (['secrets', 'tokens', 'keys', 'credentials'] as const).flatMap((group) => [...KINDS_BY_CATEGORY[group]]),
 });
 
 /**
- * The error in the words for a model. Of the failure's cause, stack and details nothing is told but the faults of
- * arguments, the names of near tools and what the tool said itself.
- * @param given a failure of this layer, or an error as a door has it
+ * The error worded for a model. Of the failure's cause, stack and details it contains only the faults of arguments, the
+ * names of similar tools and the tool's own description.
+ * @param given a failure of this layer, or an error as sent by a door
  */
 export function toolErrorOf(given: Failure | ToolErrorBody, context: ToolErrorContext = {}): ModelError {
   const error = 'failed' in given ? errorBody(given) : given;
@@ -68,8 +73,8 @@ export function toolErrorOf(given: Failure | ToolErrorBody, context: ToolErrorCo
 }
 
 /**
- * The `[tool_error]` block: one line for each member, in the order of 002, and behind them `tool_said` as a JSON string
- * where the tool itself said something. No text in it can pass for another member or another block.
+ * The `[tool_error]` block: one line per member, in the order of 002, followed by `tool_said` as a JSON string when the
+ * tool described its failure. No text in it can imitate another member or another block.
  */
 export function toolErrorText(given: Failure | ToolErrorBody, context: ToolErrorContext = {}): string {
   const { category, message, suggestion, retryable, toolSaid } = toolErrorOf(given, context);
@@ -83,14 +88,14 @@ export function toolErrorText(given: Failure | ToolErrorBody, context: ToolError
   ].join('\n');
 }
 
-/** A newer layer elsewhere may know categories that this one does not. */
+/** A newer layer may use categories that this one does not know. */
 const categoryOf = ({ category }: ToolErrorBody): ToolErrorCategory =>
   CATEGORIES.has(category) ? category : 'PermanentFailure';
 
 const line = (text: string, lengthMax: number): string =>
   plainLine(redactor.text(bounded(text, lengthMax)).text, lengthMax);
 
-/** Looking for secrets in a text takes time that grows with it. */
+/** The search for secrets takes time proportional to the text. */
 const bounded = (text: string, lengthMax: number): string => text.slice(0, lengthMax * 4);
 
 function suggestionOf(error: ToolErrorBody, category: ToolErrorCategory, context: ToolErrorContext): string {
@@ -125,7 +130,7 @@ const nearInWords = (names: readonly string[]): string =>
     .map((name) => plainLine(name, NAME_LENGTH_MAX))
     .join(', or ')}? Otherwise list the tools and use one of them.`;
 
-/** Names that the model could have meant when there is no such tool; the nearest first. */
+/** Names that the model may have meant when there is no such tool; most similar first. */
 function namesIn({ details }: ToolErrorBody): readonly string[] {
   const names = details?.['did_you_mean'];
   return Array.isArray(names) ? names.filter((name) => typeof name === 'string') : [];

@@ -13,23 +13,23 @@ import { type JudgedCall, promptOf } from './gates/prompt.ts';
 export { type GatePolicies, readGatePolicies } from './gates/policy-file.ts';
 export type { JudgedCall } from './gates/prompt.ts';
 
-/** Which model judges by which policies, and what happens when it does not. */
+/** Which model judges by which policies, and the outcome when it gives no answer. */
 export interface AdversarialGateOptions extends Partial<ValuesOf<typeof GATE_SETTINGS>> {
   readonly model: LanguageModel;
   readonly policies: GatePolicies;
-  /** Takes personal data and secrets out of what the model is shown. */
+  /** Removes personal data and secrets from everything shown to the model. */
   readonly redact?: (value: unknown) => unknown;
   readonly clock?: Clock;
 }
 
 /** Lets a language model judge calls that policies already allow (PRM-08). */
 export interface AdversarialGate {
-  /** What an operator sees of it. */
+  /** State for operators. */
   readonly state: { readonly model: string; readonly policies: number; readonly failOpen: boolean };
   /**
-   * Judges one call; asked once for it, never again after a DENY.
+   * Judges one call; asked once per call, never again after a DENY.
    * @returns undefined, at once, for an exempt tool and for a phase without policies
-   * @throws only the reason of the signal, when the call itself was aborted
+   * @throws only the signal's reason, when the call itself was aborted
    */
   judge(call: JudgedCall, signal: AbortSignal): Promise<GateDecision> | undefined;
 }
@@ -38,7 +38,7 @@ const VERSION_LENGTH = 12;
 
 type Verdict = Pick<GateDecision, 'answer' | 'because'>;
 
-/** A gate that fails closed unless it is told otherwise. */
+/** Makes the gate; fails closed unless configured otherwise. */
 export function createAdversarialGate(options: AdversarialGateOptions): AdversarialGate {
   const { model, policies, failOpen = GATE_SETTINGS.failOpen.default, clock = systemClock } = options;
   const exempt = (options.exemptTools ?? GATE_SETTINGS.exemptTools.default).map(wildcardMatcher);
@@ -79,7 +79,7 @@ async function verdictOn(
   const timeout = new AbortController();
   const timer = setTimeout(() => timeout.abort(new ToolLayerError('E3306', 'The model took too long.')), timeoutMs);
   try {
-    // A part that was left out unseen would be the place to hide in, so nothing is cut.
+    // A part cut off unseen would be the place to hide an attack, so nothing is cut.
     if (Buffer.byteLength(canonicalJson(call.parameters)) > argumentBytesMax) return unanswered('too_large');
     const shown = redact === undefined ? call : redacted(call, redact);
     if (shown === undefined) return unanswered('not_redacted');
@@ -94,7 +94,7 @@ async function verdictOn(
   }
 }
 
-/** Undefined when the redaction failed: then the model is shown nothing. */
+/** Undefined when the redaction failed: the model is then shown nothing. */
 function redacted(call: JudgedCall, redact: (value: unknown) => unknown): JudgedCall | undefined {
   try {
     const parameters = redact(call.parameters);
@@ -111,8 +111,8 @@ function redacted(call: JudgedCall, redact: (value: unknown) => unknown): Judged
 }
 
 /**
- * ALLOW is that one word alone. A DENY may be followed by more, because taking it for none would let a call through where
- * the gate fails open. Anything else is no answer.
+ * ALLOW counts only as that single word. A DENY may have more text after it: not counting it would let a call through
+ * where the gate fails open. Anything else is no answer.
  */
 function answerIn(text: string): Verdict {
   const said = text.trim();
@@ -122,7 +122,7 @@ function answerIn(text: string): Verdict {
 
 const unanswered = (because: string): Verdict => ({ answer: 'UNANSWERED', because });
 
-/** The model's answer, or the reason of the signal for a model that does not heed it. */
+/** The model's answer, or the signal's reason when the model ignores the signal. */
 function orAborted<T>(answer: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const onAbort = (): void => reject(signal.reason);

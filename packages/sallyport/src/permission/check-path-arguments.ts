@@ -9,7 +9,7 @@ import { pathCheck } from './grant/bounds.ts';
 import { normalPath } from './grant/normal-path.ts';
 import { deadMarksOf, EACH, type PathRule, pathRulesOf } from './grant/path-rules.ts';
 
-/** Paths in one call's arguments. */
+/** Most paths in one call's arguments. */
 const PATHS_MAX = 1000;
 
 interface PathArgument {
@@ -42,8 +42,9 @@ export function checkPathArguments(
 }
 
 /**
- * Marks of a manifest that `checkPathArguments` would not see, for registration: an unknown mode, or a place that is not
- * reached by `properties` and `items` alone. Such a manifest must be refused, or the mark would promise what nobody checks.
+ * Marks of a manifest that `checkPathArguments` would not see, checked at registration: an unknown mode, or a place
+ * that `properties` and `items` alone do not reach. Such a manifest must be refused, since nobody would check what the
+ * mark promises.
  */
 export function pathMarkFaults(manifest: ToolManifest): readonly Fault[] {
   return deadMarksOf(manifest);
@@ -87,7 +88,7 @@ function refused(pointer: string, why: string): Failure {
   });
 }
 
-/** The path with its links followed as far as it exists; undefined when that cannot be told. */
+/** The path with its links followed as far as it exists; undefined when that cannot be determined. */
 async function realPathOf(path: string): Promise<string | undefined> {
   try {
     return await realpath(path);
@@ -99,7 +100,7 @@ async function realPathOf(path: string): Promise<string | undefined> {
   return parent === undefined ? undefined : join(parent, basename(path));
 }
 
-/** Whether something of that name is there, a link that leads nowhere included. */
+/** True when something of that name exists, a dangling link included. */
 async function exists(path: string): Promise<boolean> {
   try {
     await lstat(path);

@@ -1,4 +1,4 @@
-// Runs for every call; manifests, tokens and contexts are prepared once each.
+// Runs for every call; manifests, tokens and contexts are each prepared once.
 
 import { type Failure, failure, isFailure } from '@sallyport/std/error/failure';
 import type { AgentSandboxContext, ResourceLimits } from '../../api/schemas/agent-sandbox-context.ts';
@@ -20,38 +20,37 @@ export { realPathOf };
 /** Violations beyond this many are not listed. */
 const VIOLATIONS_MAX = 50;
 
-/** The three that meet in a grant, and the limits. */
+/** Inputs of a grant: token, manifest, contexts and limits. */
 export interface GrantQuestion {
   readonly manifest: ToolManifest;
   readonly claims: CapabilityClaims;
-  /** Bounds of the agent (BC-1). Absent, or a policy absent in it: no bound from this side. */
+  /** Bounds of the agent (BC-1). A missing context, or a policy missing in it, sets no bound. */
   readonly agentContext?: AgentSandboxContext;
-  /** Bounds that this very call brings; they narrow those of the agent and never widen them. */
+  /** Bounds of this one call; they narrow the agent's bounds and never widen them. */
   readonly requestContext?: AgentSandboxContext;
-  /** What this very call asks for. */
+  /** Limits that this call asks for. */
   readonly requestLimits?: ResourceLimits;
   readonly layer: LayerLimits;
-  /** Follows links on the way to wanted paths; `realPathOf` does. Absent: paths are compared by their names alone. */
+  /** Follows links on the way to wanted paths, as `realPathOf` does. Absent: paths are compared by name alone. */
   readonly realPath?: RealPath;
-  /** Name servers that the layer asks. A context that names others is refused for tools that reach hosts by name. */
+  /** Name servers that the layer uses. A context that names others is refused for tools that reach hosts by name. */
   readonly dnsServers?: readonly string[];
 }
 
 /**
- * Token ∩ manifest ∩ agent sandbox context (PRM-03, SBX-01). The grant is what the manifest asks for, in normal form;
- * whatever of it the token or a context does not cover refuses the call. Pure but for `realPath`.
+ * Token ∩ manifest ∩ agent sandbox context (PRM-03, SBX-01). The grant is the manifest's request in normal form; any
+ * part of it that the token or a context does not cover refuses the call. Pure but for `realPath`.
  *
- * Paths: a wanted path must be covered by its name, and by what it leads to when links are followed.
- * Addresses: exact hosts as above; of a pattern (`*`, `*.name`) the grant holds what every side leaves of it.
- * Limits: the request's, else the manifest's, else the layer's default. The request may go below and above the
- * manifest's default, but neither may ask for more than the agent's or the layer's maximum; a default that nobody asked
- * for is lowered to the agent's.
+ * Paths: a wanted path must be covered both by its name and by its target when links are followed. Addresses: exact
+ * hosts likewise; of a pattern (`*`, `*.name`) the grant holds what every side leaves of it. Limits: the request's,
+ * else the manifest's, else the layer's default. The request may go below and above the manifest's default, but neither
+ * may exceed the agent's or the layer's maximum; a default that nobody asked for is lowered to the agent's.
  * @returns every violation in `details.violations`, each with what was wanted and what is allowed, and the code of the
- *   first: E3203 and E3105 paths, E3204 and E3104 addresses (token before agent), E3205 credentials, E3102 limits; E3209
- *   when a context is another agent's
+ *   first: E3203 and E3105 paths, E3204 and E3104 addresses (token before agent), E3205 credentials, E3102 limits;
+ *   E3209 when a context is another agent's
  */
 export function computeGrant(question: GrantQuestion): Grant | Failure {
-  // The common case first: nothing but token and manifest, which have met before.
+  // Fast path: only token and manifest, whose grant is cached.
   const { agentContext, requestContext, requestLimits } = question;
   const isPlain = agentContext === undefined && requestContext === undefined && requestLimits === undefined;
   const known = isPlain ? plainGrants.get(question.claims)?.get(question.manifest) : undefined;
@@ -65,11 +64,11 @@ interface PlainGrant {
   readonly layer: LayerLimits;
   readonly grant: Grant;
 }
-/** The same object for the same token and manifest, so that what is keyed by the grant need not look into it. */
+/** The same object for the same token and manifest, so that caches keyed by the grant need not inspect it. */
 const plainGrants = new WeakMap<CapabilityClaims, WeakMap<ToolManifest, PlainGrant>>();
 
 function remember({ claims, manifest, layer }: GrantQuestion, grant: Grant): void {
-  // Where a link leads may be another place at the next call.
+  // A link may lead elsewhere at the next call.
   if (grant.links !== undefined) return;
   let ofToken = plainGrants.get(claims);
   if (ofToken === undefined) {
@@ -86,7 +85,7 @@ function newGrant(question: GrantQuestion): Grant | Failure {
   if (foreign !== undefined) return foreign;
   const wanted = wantedBy(manifest);
   const { limits, violations: beyondLimits } = effectiveLimits(manifest, contexts, requestLimits, layer);
-  // Most tools touch nothing.
+  // Most tools access no files.
   const links = realPath === undefined ? undefined : linksAmong(wanted.filesystem, realPath);
   const violations = wanted.nothing
     ? beyondLimits
@@ -100,13 +99,13 @@ function newGrant(question: GrantQuestion): Grant | Failure {
       ? wanted.network
       : [...wanted.network, ...patterns.flatMap((pattern) => narrowed(pattern, { claims, contexts }))];
   const plain: Grant = { filesystem, network, credentials, limits };
-  // Without violations each link leads to a place that could be told.
+  // Without violations every link's target is known.
   return links === undefined ? plain : { ...plain, links: links as ReadonlyMap<string, string> };
 }
 
 /**
- * The first of the permissions that an agent sandbox context does not allow, for what runs without a capability token; undefined
- * when it allows all.
+ * The first permission that an agent sandbox context does not allow, for programs that run without a capability token;
+ * undefined when it allows all.
  * @returns E3105 for a path, E3104 for an address
  */
 export function outsideAgent(

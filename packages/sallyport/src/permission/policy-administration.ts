@@ -18,20 +18,20 @@ import type { PolicyUpdates } from './policy-updates.port.ts';
 
 export type { FiledCase } from './policies/run-cases.ts';
 
-/** One of the engines that decide, or only put on record what they would have decided. */
+/** One engine, which either decides or only records what it would have decided. */
 export interface RunningEngine {
   readonly engine: PolicyEngine;
   readonly mode: PolicyMode;
 }
 
-/** What looks after the policies. */
+/** Dependencies of the policy administration. */
 export interface PolicyAdministrationParts {
   /** In the order in which they are asked. */
   readonly engines: readonly RunningEngine[];
   /** Where the policy files lie. */
   readonly folder: string;
   /**
-   * An engine over files that are not in force; `own` for those of the layer's folder.
+   * Makes an engine over files that are not in force; `own`: the files of the layer's folder.
    * @throws E3214 with file and line
    */
   readonly engineOver: (files: readonly PolicyFileBody[], own: boolean) => Promise<PolicyEngine>;
@@ -40,60 +40,60 @@ export interface PolicyAdministrationParts {
   readonly clock?: Clock;
 }
 
-/** Who had the policies read again. */
+/** The person who had the policies read again. */
 export interface PolicyReader {
   readonly agentDid: string;
   readonly door: string;
 }
 
-/** What became of policies that were read. */
+/** Result of reading the policies. */
 export interface PolicyReading {
   readonly engine: string;
-  /** Of the policies that are in force now. */
+  /** Version of the policies now in force. */
   readonly version: string;
-  /** Of those before; the same where the new ones were not taken. */
+  /** Version before; the same when the new policies were rejected. */
   readonly versionBefore: string;
-  /** How many are in force. */
+  /** Number of policies in force. */
   readonly policies: number;
-  /** Absent where the layer read them by itself: at its start, or because the files changed. */
+  /** Absent when the layer read them by itself: at its start, or because the files changed. */
   readonly by?: PolicyReader;
 }
 
-/** Who is told what became of the policies; a promise is waited for and must not reject. */
+/** Receives the result of each reading; returned promises are awaited and must not reject. */
 export interface PolicyNews {
-  /** New policies hold from now on. */
+  /** New policies are now in force. */
   inForce(reading: PolicyReading): Promise<void> | void;
-  /** Policies, or a part of them that is in shadow mode, were not taken. */
+  /** Policies, or a part of them in shadow mode, were rejected. */
   notTaken(reading: PolicyReading, fault: PolicyFault): Promise<void> | void;
 }
 
-/** Lists, reloads, tests and explains policies, and keeps what is in force the same as the files. */
+/** Lists, reloads, tests and explains policies, and keeps the policies in force equal to the files. */
 export interface PolicyAdministration extends AsyncDisposable {
   /** State of each engine. `text` adds the text of each policy. */
   list(text: boolean): readonly PolicyEngineState[];
   /**
-   * Reads the files again and tells every instance that decisions made before are out of date.
+   * Reads the files again and notifies every instance that earlier decisions are out of date.
    * @param by who asked for it, for the news
-   * @throws E3214 with file and line when an engine did not take its policies; those before them stay in force
+   * @throws E3214 with file and line when an engine rejected its policies; its previous ones stay in force
    */
   reload(by?: PolicyReader): Promise<PolicyReloadResponse>;
   /** The test files of the policy folder: `*.test.toml` and `*.test.json`. */
   testFiles(): Promise<readonly PolicyFileBody[]>;
   /**
-   * Asks policies that are not put in force each case. Only what lies in files is asked, no server.
-   * @param files policies; those of the folder, as they are now, when undefined
+   * Runs each case against policies that are not put in force. Only engines over files are asked, no servers.
+   * @param files policies; default: those of the folder as they are now
    * @throws E3214 with file and line
    */
   test(files: readonly PolicyFileBody[] | undefined, cases: readonly FiledCase[]): Promise<PolicyTestResponse['cases']>;
-  /** What each engine says of a call that nobody made, and why. */
+  /** Each engine's answer to a hypothetical call, with its reasons. */
   explain(question: PolicyQuestionBody): Promise<readonly PolicyExplanation[]>;
-  /** Version of the policies in force, as decisions on record name it. */
+  /** Version of the policies in force, as recorded decisions name it. */
   version(): string;
 }
 
-/** Whether a file of the policy folder holds tests. */
+/** True for test files of the policy folder. */
 const isTest = (name: string): boolean => /\.test\.(?:toml|json)$/.test(name);
-/** Whether it holds policies. */
+/** True for policy files. */
 const isPolicy = (name: string): boolean =>
   name.endsWith('.cedar') || name === 'rules.toml' || name.endsWith('.rules.toml');
 
@@ -103,9 +103,9 @@ interface StandingFault extends PolicyFault {
 }
 
 /**
- * Starts to look after policies: a change of the files is in force within a second, and a set with a fault stays out,
- * which is told once for each fault and stands in `list` until it is mended.
- * @param decided the engine that all of them make together, as decisions name it
+ * Starts the policy administration: a change of the files takes effect within a second; a faulty set is rejected,
+ * reported once per fault, and listed by `list` until it is fixed.
+ * @param decided the combined engine, as decisions name it
  */
 export function createPolicyAdministration(
   parts: PolicyAdministrationParts,
@@ -114,7 +114,7 @@ export function createPolicyAdministration(
   const { engines, folder, engineOver, updates, clock = systemClock } = parts;
   const faults = new Map<PolicyEngine, StandingFault>();
   let refreshing: Promise<unknown> = Promise.resolve();
-  // One after the other: what was read earlier must not end up in force later.
+  // In sequence, so that an earlier reading cannot take effect after a later one.
   const refresh = (by?: PolicyReader): Promise<boolean> => {
     const turn = refreshing.then(() => refreshAll(parts, faults, clock, by));
     refreshing = turn.catch(() => undefined);
@@ -148,7 +148,7 @@ export function createPolicyAdministration(
   };
 }
 
-/** Whether any engine's policies changed. One that does not take its own keeps the others from nothing. */
+/** True when any engine's policies changed. An engine that rejects its policies does not stop the others. */
 async function refreshAll(
   { engines, told }: PolicyAdministrationParts,
   faults: Map<PolicyEngine, StandingFault>,

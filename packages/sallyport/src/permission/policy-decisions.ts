@@ -1,4 +1,4 @@
-// Hot path: asked for every call; a decision made before costs one key and one look-up.
+// Hot path: asked for every call; a cached decision costs one key and one lookup.
 
 import { type Clock, systemClock } from '@sallyport/std/clock';
 import { type Failure, failure } from '@sallyport/std/error/failure';
@@ -11,12 +11,12 @@ import type { ValuesOf } from '../domain/settings/setting.ts';
 import { DECISION_SETTINGS } from './policies/policy-settings.ts';
 import type { PolicyDecision, PolicyEngine, PolicyQuestion } from './policy-engine.port.ts';
 
-/** Decisions kept in memory. */
+/** Most decisions kept in memory. */
 const DECISIONS_MAX = 10_000;
-/** Longest time that an engine may ask for. */
+/** Longest lifetime that an engine may ask for. */
 const TTL_SECONDS_MAX = 3600;
 
-/** The engine that is asked, and how much of it is remembered. */
+/** The engine, and the limits of the cache. */
 export interface PolicyDecisionsOptions extends Partial<ValuesOf<typeof DECISION_SETTINGS>> {
   readonly engine: PolicyEngine;
   readonly clock?: Clock;
@@ -24,23 +24,26 @@ export interface PolicyDecisionsOptions extends Partial<ValuesOf<typeof DECISION
   readonly decisionsMax?: number;
 }
 
-/** A decision with who made it. */
+/** A decision, and the engine that made it. */
 export interface MadeDecision extends PolicyDecision {
   readonly engine: string;
   /** Version of the policies that decided. */
   readonly version: string;
 }
 
-/** A policy engine's decisions, remembered. */
+/** A policy engine's decisions, cached. */
 export interface PolicyDecisions {
   /**
-   * Decides: at once when the same was asked before, or when the engine answers at once. Never throws or rejects.
-   * Remembered by engine version, tenant, principal, tool content, phase, trust, findings in the arguments and grant; never across tenants. The same
-   * question asked again while the engine thinks waits for the one answer.
-   * @returns E3206 when the engine gives no answer; that is not remembered, and the caller denies
+   * Decides; synchronously when the decision is cached or the engine answers synchronously. Never throws or rejects.
+   * The cache key is engine version, tenant, principal, tool content, phase, trust, findings in the arguments and
+   * grant; entries are never shared across tenants. The same question asked while the engine is busy waits for the one
+   * answer.
+   * @returns E3206 when the engine gives no answer; that is not cached, and the caller denies
    */
   decide(question: PolicyQuestion): MadeDecision | Failure | Promise<MadeDecision | Failure>;
-  /** Forgets all, for when something that policies judge by changed elsewhere. An answer that is on its way counts as old. */
+  /**
+   * Clears the cache, for when something that policies depend on changed elsewhere. An answer under way counts as old.
+   */
   clear(): void;
 }
 
@@ -52,7 +55,7 @@ interface Remembered {
 
 type Answer = MadeDecision | Failure;
 
-/** Puts a cache before a policy engine. The engine's `version` is asked each time, so a reload takes effect at once. */
+/** Puts a cache before a policy engine. The engine's `version` is read each time, so a reload takes effect at once. */
 export function createPolicyDecisions(options: PolicyDecisionsOptions): PolicyDecisions {
   const {
     engine,
@@ -72,7 +75,8 @@ export function createPolicyDecisions(options: PolicyDecisionsOptions): PolicyDe
     const asked = pending;
     const made = answer.then(
       (decision) => {
-        // What was asked before `clear`, or of policies that changed meanwhile, answers this call and no later one.
+        // An answer asked for before `clear`, or under policies that changed meanwhile, serves this call and no later
+        // one.
         const current = asked === pending && engine.version() === version;
         return current ? remember(key, version, decision) : { ...decision, engine: engine.name, version };
       },
@@ -92,7 +96,7 @@ export function createPolicyDecisions(options: PolicyDecisionsOptions): PolicyDe
       if (underway !== undefined) return underway;
       try {
         const answer = engine.decide(question);
-        // What is answered at once is shared with nobody who asks meanwhile.
+        // A synchronous answer needs no sharing.
         return answer instanceof Promise ? waitFor(key, version, answer) : remember(key, version, answer);
       } catch (cause) {
         return unanswered(engine, cause);
@@ -105,7 +109,7 @@ export function createPolicyDecisions(options: PolicyDecisionsOptions): PolicyDe
   };
 }
 
-/** A decision as records and events keep it, in canonical order. */
+/** A decision in the form of records and events, in canonical order. */
 export function recordedDecision(made: MadeDecision): RecordedDecision {
   const { engine, version, allowed, ask, policies, shadow } = made;
   return {
@@ -122,7 +126,7 @@ function lifetimeOf(seconds: number): number {
   return Number.isFinite(seconds) ? Math.min(seconds, TTL_SECONDS_MAX) : 0;
 }
 
-/** A fault that an engine explains is told in its own words; anything else stays with the operator. */
+/** An engine's own explanation of a fault is passed on; any other detail stays with the operator. */
 function unanswered({ name }: PolicyEngine, cause: unknown): Failure {
   const explained = cause instanceof ToolLayerError ? failureOf(cause) : undefined;
   if (explained?.code === 'E3206') return explained;
@@ -131,11 +135,11 @@ function unanswered({ name }: PolicyEngine, cause: unknown): Failure {
   });
 }
 
-/** A number for each text, so that keys are short: the time of a look-up is the length of its key. */
+/** Maps each text to a number, so that keys are short: the time of a lookup is the length of its key. */
 const numbers = new LRUCache<string, number>({ max: 2 * DECISIONS_MAX });
 let numbersGiven = 0;
 
-/** The same for the same text; a text that was forgotten gets a new one, and no number is given twice. */
+/** The same number for the same text; an evicted text gets a new number, and no number is reused. */
 function numberOf(text: string): number {
   const known = numbers.get(text);
   if (known !== undefined) return known;
@@ -147,7 +151,7 @@ function numberOf(text: string): number {
 const principalNumbers = new WeakMap<Principal, number>();
 const grantNumbers = new WeakMap<Grant, number>();
 
-/** Numbers, words of a closed set and names; the name that a caller may choose freely stands last. */
+/** Numbers, words of closed sets and names; the name that a caller chooses freely comes last. */
 function keyOf(version: string, question: PolicyQuestion): string {
   const { principal, grant, toolId, toolVersion, contentHash, source, phase = '', trust } = question;
   const { argumentFindings } = question;

@@ -1,17 +1,17 @@
-/** Something that policies are judged by changed: a policy, a set of them, an attribute kept elsewhere. */
+/** A change of something that policies depend on: a policy, a set of them, an attribute kept elsewhere. */
 export interface PolicyUpdate {
   /** What changed, for the log. */
   readonly reason: string;
 }
 
 /**
- * Tells every instance that decisions made before are out of date: the channel `policy:updates` (PRM-05, G-007). Heard by
- * the instance that told it too. Delivered at most once, and within a second; what an instance misses while it is cut
- * off it makes up for by the end of a decision's time.
+ * Notifies every instance that earlier decisions are out of date: the channel `policy:updates` (PRM-05, G-007). The
+ * publishing instance is notified too. Delivered at most once, and within a second; for messages missed while
+ * disconnected, cached decisions expire by their lifetime.
  */
 export interface PolicyUpdates {
-  /** Resolves when it is on its way. */
+  /** Resolves when the message is sent. */
   publish(update: PolicyUpdate): Promise<void>;
-  /** Until the returned handle is disposed. A listener that throws keeps nobody else from hearing. */
+  /** Subscribes until the returned handle is disposed. A listener that throws does not affect the others. */
   subscribe(listener: (update: PolicyUpdate) => void): Disposable;
 }

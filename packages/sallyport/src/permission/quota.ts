@@ -10,30 +10,30 @@ import { defaultsOf, type ValuesOf } from '../domain/settings/setting.ts';
 import { QUOTA_SETTINGS } from './gates/gate-settings.ts';
 import type { QuotaSession, QuotaStore } from './quota-store.port.ts';
 
-/** What the quota stands on. */
+/** Dependencies of the quota. */
 export interface QuotaOptions extends Partial<ValuesOf<typeof QUOTA_SETTINGS>> {
   readonly store: QuotaStore;
   readonly clock?: Clock;
 }
 
-/** Bounds how many calls a session may make (PRM-07). */
+/** Limits how many calls a session may make (PRM-07). */
 export interface Quota {
   /**
-   * Takes one call from the session's quota: what is refused before, or answered by an earlier call, is not counted.
-   * Without a quota nothing is asked and nothing made.
-   * @returns undefined when the call may go on, E3211 when the quota is spent
+   * Takes one call from the session's quota. Calls that were refused before, or answered by an earlier call, are not
+   * counted. Without a quota the store is not asked and nothing is allocated.
+   * @returns undefined when the call may proceed, E3211 when the quota is spent
    */
   take(principal: Principal, claims: CapabilityClaims): Failure | undefined | Promise<Failure | undefined>;
-  /** E3211 when the session is known to have spent its quota; asks no store, and forgets after some seconds. */
+  /** E3211 when the session is known to have spent its quota; asks no store, and expires after some seconds. */
   knownSpent(principal: Principal, claims: CapabilityClaims): Failure | undefined;
 }
 
-/** Sessions known to have nothing left; they need not be asked for again. */
+/** Sessions known to have nothing left, which the store need not be asked about. */
 const SPENT_MAX = 10_000;
-/** For so long: then the store is asked again, since a bound may have been raised or the session be over. */
+/** Lifetime of that knowledge: the limit may be raised or the session be over meanwhile. */
 const SPENT_MS = 5_000;
 
-/** Counts in the store, so that restarts and other instances go on where this one is. */
+/** Counts in the store, so that restarts and other instances continue the count. */
 export function createQuota(options: QuotaOptions): Quota {
   const { store, callsPerSession, idleSeconds, clock = systemClock } = { ...defaultsOf(QUOTA_SETTINGS), ...options };
   const spent = new LRUCache<string, number>({ max: SPENT_MAX });
@@ -63,7 +63,7 @@ export function createQuota(options: QuotaOptions): Quota {
   };
 }
 
-/** Undefined for no bound. A claim that cannot be read allows nothing. */
+/** Undefined for no limit. An invalid claim allows nothing. */
 function boundOf({ max_tool_calls_per_session: claimed }: CapabilityClaims, set: number): number | undefined {
   if (claimed === undefined) return set === 0 ? undefined : set;
   const own = Number.isSafeInteger(claimed) && claimed >= 0 ? claimed : 0;
@@ -71,8 +71,8 @@ function boundOf({ max_tool_calls_per_session: claimed }: CapabilityClaims, set:
 }
 
 /**
- * The session that the token names; a token without one is a session of its own, and all calls of an owner without either are one.
- * What the request says of its session does not count: the caller could choose a new one for each call.
+ * The session that the token names; a token without one is a session of its own, and all calls of an owner without
+ * either share one. The request's own session does not count: the caller could choose a new one for each call.
  */
 function sessionOf(owner: Principal, { jti }: CapabilityClaims): QuotaSession {
   const named = owner.sessionId === undefined ? undefined : `session:${owner.sessionId}`;

@@ -1,4 +1,4 @@
-// Runs for every call and for every tool of a listing; what a token says is prepared once.
+// Runs for every call and for every tool of a listing; each token is prepared once.
 
 import { type Failure, failure } from '@sallyport/std/error/failure';
 import { wildcardMatcher } from '@sallyport/std/text/wildcard';
@@ -10,7 +10,7 @@ interface Scope {
   readonly coversId: (toolId: string) => boolean;
   readonly coversVersion: (version: string) => boolean;
   readonly mayExecute: boolean;
-  /** The scope that a tool is called with and the token lacks; undefined when it lacks none. */
+  /** The scope that a tool needs and the token lacks; undefined when it lacks none. */
   readonly lacksScope: (toolId: string) => string | undefined;
   readonly scopesHeld: readonly string[];
 }
@@ -18,11 +18,11 @@ interface Scope {
 const scopes = new WeakMap<CapabilityClaims, Scope>();
 
 /**
- * Whether a token may be used to execute this version of a tool. `*` in `tool_id` stands for any run of characters; an
- * absent `tool_version` or `*` covers every version, a range covers as SemVer says (pre-releases only when it names
- * one), and what is neither covers nothing.
- * @returns E3209 saying what the token is for; E3215 when another access token would do,
- *   with the scope in `details.scope` and what the token must have to lose nothing in `details.scopes` (RFC 6750 §3.1)
+ * Checks whether a token may be used to execute this version of a tool. `*` in `tool_id` stands for any run of
+ * characters; an absent `tool_version` or `*` covers every version, a range covers as in SemVer (pre-releases only when
+ * it names one), and an invalid value covers nothing.
+ * @returns E3209 saying what the token is for; E3215 when another access token would do, with the scope in
+ *   `details.scope` and, in `details.scopes`, the scopes that a new token needs to lose nothing (RFC 6750 §3.1)
  */
 export function coversTool(claims: CapabilityClaims, toolId: string, version: string): Failure | undefined {
   const scope = scopeOf(claims);
@@ -44,18 +44,18 @@ export function coversTool(claims: CapabilityClaims, toolId: string, version: st
   return undefined;
 }
 
-/** E3209 for a tool that the token is not for. @param name as the caller knows it */
+/** E3209 for a tool that the token does not cover. @param name as the caller knows it */
 export function otherTool(claims: CapabilityClaims, name: string): Failure {
   return failure('E3209', `The capability token is for tool "${claims.tool_id}", not for "${name.slice(0, 128)}".`);
 }
 
-/** Whether a token covers any version of a tool, for listings. */
+/** True when a token covers any version of a tool; for listings. */
 export function coversToolId(claims: CapabilityClaims, toolId: string): boolean {
   return scopeOf(claims).coversId(toolId);
 }
 
 /**
- * Whether the request speaks for the agent that the token was given to. Members that the request leaves out agree.
+ * Checks that the request speaks for the agent that the token was issued to. Members missing in the request agree.
  * @returns E3209 naming the member that differs
  */
 export function agreesWithContext(
@@ -98,7 +98,7 @@ function scopeLacking(given: CapabilityClaims['tool_scopes']): Scope['lacksScope
   };
 }
 
-/** Answers of a token for versions that were asked before; tools have few. */
+/** Most cached answers of a token, by version; tools have few. */
 const VERSIONS_REMEMBERED_MAX = 64;
 
 function versionMatcher(range: string | undefined): (version: string) => boolean {

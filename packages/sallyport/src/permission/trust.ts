@@ -4,20 +4,20 @@ import { SideEffectPolicy, type ToolManifest } from '../../api/schemas/tool-mani
 import { defaultsOf, type ValuesOf } from '../domain/settings/setting.ts';
 import { TRUST_SETTINGS } from './gates/gate-settings.ts';
 
-/** What an operator may say of trust; everything has a default. */
+/** Settings of trust; every member has a default. */
 export type TrustSettings = Partial<ValuesOf<typeof TRUST_SETTINGS>>;
 
-/** What becomes of an autonomous call that somebody would have to confirm: nobody can be asked. */
+/** Outcome of an autonomous call that would need a confirmation: nobody can be asked. */
 export type AutonomousCalls = NonNullable<TrustSettings['autonomous']>;
 
-/** How far a call is trusted, and what runs without asking a person (PRM-06). */
+/** Computes trust, and what runs without a person's confirmation (PRM-06). */
 export interface TrustRules {
   /**
-   * The least of what the agent and the source of the tool are trusted; an agent of whom nothing is said is not.
-   * @param asked what the call itself is content with (EXE-10): it only lowers
+   * The lower of the trust in the agent and in the tool's source; an agent without a stated trust is untrusted.
+   * @param asked the call's own limit (EXE-10): it only lowers
    */
   effective(agent: TrustLevel | undefined, manifest: ToolManifest, asked?: TrustLevel): TrustLevel;
-  /** Whether a call that may leave `sideEffect` behind runs at this level without confirmation. */
+  /** True when a call with this side effect runs at this level without confirmation. */
   runsUnconfirmed(level: TrustLevel, sideEffect: SideEffectPolicy): boolean;
   readonly autonomous: AutonomousCalls;
 }
@@ -28,7 +28,7 @@ const EFFECTS: readonly SideEffectPolicy[] = SideEffectPolicy.enum;
 
 type UnconfirmedTable = Readonly<Record<TrustLevel, ReadonlySet<SideEffectPolicy>>>;
 
-/** What runs without confirmation when nobody says otherwise. */
+/** Default table of what runs without confirmation. */
 const UNCONFIRMED: UnconfirmedTable = {
   untrusted: new Set(['pure']),
   provisional: new Set(['pure', 'idempotent']),
@@ -41,8 +41,8 @@ interface SourceRule {
 }
 
 /**
- * Reads the rules once.
- * @throws ToolLayerError E3801 naming the entry that cannot be read
+ * Parses the rules once.
+ * @throws ToolLayerError E3801 naming the invalid entry
  */
 export function createTrustRules(settings: TrustSettings = {}): TrustRules {
   const { sources, unconfirmed, autonomous } = { ...defaultsOf(TRUST_SETTINGS), ...settings };

@@ -6,12 +6,12 @@ import { comparePermissions } from './manifests/comparison/compare-permissions.t
 import { compareSchemas } from './manifests/comparison/compare-schemas.ts';
 import { createFindings, type Findings } from './manifests/comparison/findings.ts';
 
-/** What became of a tool from one manifest to another. */
+/** Differences between two manifests of a tool. */
 export interface ManifestComparison {
   /** Breaking ones first, then notable and compatible ones; each kind in the order of the manifest. At most 500. */
   readonly changes: readonly ManifestChange[];
   readonly breaking: boolean;
-  /** It asks for more than before, or is held back less. */
+  /** True when the tool asks for more than before, or is restricted less. */
   readonly needsReview: boolean;
   readonly step: VersionStep;
   /** False when something breaks and the version says that nothing does (SemVer 2.0.0, 8; for 0.y.z, 4). */
@@ -23,9 +23,10 @@ export interface ManifestComparison {
 const ORDER: readonly ChangeSeverity[] = ['breaking', 'notable', 'compatible'];
 
 /**
- * Compares two versions of a tool as its callers feel it. Arguments may become less strict and results more so; the
- * opposite breaks. References are followed within each schema, circles once. What cannot be worked out (conditions,
- * dependent schemas, other patterns) counts as breaking. Pure and bounded: 20 000 pairs of schemas, 500 changes.
+ * Compares two versions of a tool from its callers' point of view. Arguments may become less strict and results more
+ * so; the opposite breaks. References are followed within each schema, cycles once. Anything that cannot be computed
+ * (conditions, dependent schemas, other patterns) counts as breaking. Pure and limited: 20 000 pairs of schemas, 500
+ * changes.
  */
 export function compareManifests(from: ToolManifest, to: ToolManifest): ManifestComparison {
   const findings = createFindings();

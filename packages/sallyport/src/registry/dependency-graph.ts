@@ -1,38 +1,41 @@
-/** What a tool says of others, by their ids (REG-10). */
+/** A tool's statements about other tools, by id (REG-10). */
 export interface ToolDependencies {
   readonly toolId: string;
   /** Tools that must have completed in the session before this one is offered. */
   readonly requires?: readonly string[];
-  /** Tools after which this one fits better. */
+  /** Tools after which this one ranks higher. */
   readonly prefers?: readonly string[];
 }
 
-/** A tool that is held back, and what it waits for. */
+/** A tool that is withheld, and the tools it waits for. */
 export interface HeldTool {
   readonly toolId: string;
   readonly missing: readonly string[];
 }
 
-/** What the gates say of the tools that could be offered. */
+/** The gates' result for the available tools. */
 export interface Gated {
   /** In the order in which they were given. */
   readonly open: readonly string[];
   readonly held: readonly HeldTool[];
-  /** To be added to the similarity of open tools, 0 to {@link BOOST_MAX}; tools without one are not in it. */
+  /** Added to the similarity of open tools, 0 to {@link BOOST_MAX}; tools without a boost are absent. */
   readonly boosts: ReadonlyMap<string, number>;
-  /** Every gate was shut, so all of them stand open this time: an agent never has no tool at all. */
+  /** Every gate was closed, so all are opened this time: an agent always has some tool. */
   readonly deadlock: boolean;
 }
 
-/** Which tools wait for which (MOD-05). */
+/** Dependencies between tools (MOD-05). */
 export interface DependencyGraph {
-  /** Circles that were broken, each as the ids of its tools. Their `requires` count for nothing; of `prefers` those within the circle. */
+  /**
+   * Cycles that were broken, each as the ids of its tools. Their `requires` are ignored, and the `prefers` within the
+   * cycle.
+   */
   readonly broken: readonly { readonly kind: 'requires' | 'prefers'; readonly toolIds: readonly string[] }[];
   /**
-   * Applies after every other filter.
+   * Applied after every other filter.
    * @param available tools that could be offered
    * @param completed tools that completed in this session
-   * @param always tools whose gate is never shut: those that are always on, and those that the user named
+   * @param always tools whose gate is always open: always-on tools, and tools that the user named
    */
   gate(available: readonly string[], completed: ReadonlySet<string>, always?: ReadonlySet<string>): Gated;
 }
@@ -41,12 +44,12 @@ export interface DependencyGraph {
 export const BOOST_PER_TOOL = 0.15;
 /** What all of them together add at most. */
 export const BOOST_MAX = 0.2;
-/** Tools that one search for a circle looks at; beyond, there is taken to be none. */
+/** Tools that one search for a cycle visits; beyond that, none is assumed. */
 export const CYCLE_STEPS_MAX = 200_000;
 
 type Edges = ReadonlyMap<string, readonly string[]>;
 
-/** Builds the graph; every circle is broken here and never while tools are chosen. Linear in tools and dependencies. */
+/** Builds the graph; cycles are broken here, never while tools are chosen. Linear in tools and dependencies. */
 export function createDependencyGraph(tools: Iterable<ToolDependencies>): DependencyGraph {
   const requires = new Map<string, readonly string[]>();
   const prefers = new Map<string, readonly string[]>();
@@ -98,9 +101,9 @@ function gate(
 }
 
 /**
- * The circle that a tool would close with what it depends on: its own id, those on the way, and its id again. Undefined
+ * The cycle that a tool would close with its dependencies: its own id, the ids on the way, and its id again. Undefined
  * when there is none.
- * @param dependsOn direct dependencies of a tool; the tool's own are those that it would get
+ * @param dependsOn direct dependencies of a tool; for the tool itself its proposed ones
  */
 export function circleThrough(
   toolId: string,

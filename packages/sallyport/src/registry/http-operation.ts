@@ -12,7 +12,7 @@ export const ParameterStyle = Type.Enum([
 ]);
 export type ParameterStyle = Static<typeof ParameterStyle>;
 
-/** One argument of the tool that travels outside the body. */
+/** One argument of the tool that is sent outside the body. */
 export const HttpParameter = Type.Object(
   {
     property: Type.String({ minLength: 1, description: 'Name of the argument.' }),
@@ -88,7 +88,7 @@ export const HttpAuth = Type.Union([
 export type HttpAuth = Static<typeof HttpAuth>;
 
 /**
- * `executor.config` of a tool of kind `http`: all that is needed to build its request. Importers write it, the HTTP
+ * `executor.config` of a tool of kind `http`: everything needed to build its request. Importers write it, the HTTP
  * executor reads it; people may write it too.
  */
 export const HttpOperation = Type.Object(

@@ -1,12 +1,15 @@
 import type { ToolManifest } from '../../api/schemas/tool-manifest.ts';
 import type { ToolOverride } from '../../api/schemas/upstream.ts';
 
-/** What is known of ids: a tool that is registered under one that is longer than an import makes today keeps it. */
+/** Knowledge of registered ids: a registered tool keeps its id, even when it is longer than imports make today. */
 export interface KnownIds {
   readonly isRegistered?: (toolId: string) => boolean;
 }
 
-/** What an importer made of a foreign document. Nothing is lost silently: what has no manifest is listed with its reason. */
+/**
+ * Result of importing a foreign document. Nothing is lost silently: entries without a manifest are listed with the
+ * reason.
+ */
 export interface ImportedTools {
   /** Prefix of the tool ids. */
   readonly source: string;
@@ -36,19 +39,19 @@ export interface ListedMcpTool {
   readonly execution?: Record<string, unknown>;
 }
 
-/** Where a list of tools comes from, and what the operator says of it. */
+/** Source of a list of tools, and the operator's statements about it. */
 export interface McpSource {
-  /** Of the upstream; the prefix of the ids. */
+  /** Name of the upstream; prefix of the ids. */
   readonly name: string;
-  /** As the server says; empty when it says nothing. */
+  /** The server's version as it states it; empty when it states none. */
   readonly version: string;
-  /** By the server's name for a tool; `*` for all. What is said of one tool wins. */
+  /** By the server's name for a tool; `*` for all. Statements about one tool win. */
   readonly overrides?: Readonly<Record<string, ToolOverride>>;
-  /** Credentials that every call needs, because its connection is made with them; none when absent. */
+  /** Credentials that every call needs, because its connection is made with them; default none. */
   readonly credentials?: readonly string[];
-  /** The server's name for the tool that has an id already; undefined for a free id. */
+  /** The server's name for the tool that owns an id; undefined for a free id. */
   readonly holderOf?: (toolId: string) => string | undefined;
-  /** The id that a tool has already, by the server's name for it; it keeps it. */
+  /** The existing id of a tool, by the server's name; the tool keeps it. */
   readonly idOf?: (tool: string) => string | undefined;
 }
 
@@ -59,25 +62,25 @@ export interface McpSource {
 export type McpImporter = (tools: readonly ListedMcpTool[], source: McpSource) => ImportedTools;
 
 /**
- * Turns serialised LangChain tools (parsed JSON) into manifests of kind `native`. What is no tool is listed as skipped;
- * `name` is the prefix of the tool ids, `langchain` when absent.
+ * Turns serialised LangChain tools (parsed JSON) into manifests of kind `native`. Anything else is listed as skipped;
+ * `name` is the prefix of the tool ids, default `langchain`.
  */
 export type LangChainImporter = (
   tools: unknown,
   options?: KnownIds & { readonly name?: string; readonly version?: string },
 ) => ImportedTools;
 
-/** What is asked of Composio, and with what. */
+/** A request for Composio's tools, and its means. */
 export interface ComposioListing {
-  /** A `fetch` that reaches the service; it bounds connections and where they lead. */
+  /** A `fetch` that reaches the service, with limited connections and targets. */
   readonly fetch: (url: string | URL, init?: RequestInit) => Promise<Response>;
-  /** The project's key, from the secret store. It is taken out of what the service says. */
+  /** The project's key, from the secret store. It is removed from the service's texts. */
   readonly apiKey: string;
   /** Default `https://backend.composio.dev/api/v3`. */
   readonly baseUrl?: string;
   /** Only tools of this toolkit, as `github`. */
   readonly toolkit?: string;
-  /** Only these tools; what is said beside it does not count then. */
+  /** Only these tools; the other filters are then ignored. */
   readonly slugs?: readonly string[];
   /** Words to look for. */
   readonly search?: string;
@@ -91,23 +94,24 @@ export interface ComposioListing {
  */
 export type ComposioLister = (listing: ComposioListing) => Promise<readonly unknown[]>;
 
-/** What an operator says of tools of Composio. */
+/** An operator's statements about Composio's tools. */
 export interface ComposioSource extends KnownIds {
-  /** Prefix of the tool ids; `composio` when absent. */
+  /** Prefix of the tool ids; default `composio`. */
   readonly name?: string;
-  /** Up to the version of the API; `https://backend.composio.dev/api/v3` when absent. */
+  /** URL up to the version of the API; default `https://backend.composio.dev/api/v3`. */
   readonly baseUrl?: string;
-  /** Name of the secret that is the API key; `composio_api_key` when absent. */
+  /** Name of the secret with the API key; default `composio_api_key`. */
   readonly secret?: string;
-  /** Whose account the tools use: one of these. The agent that calls is the user when nothing is said. */
+  /** The account that the tools use: one of these. Default: the calling agent is the user. */
   readonly connectedAccountId?: string;
   readonly userId?: string;
   readonly userFrom?: 'agent' | 'tenant';
 }
 
 /**
- * Turns tools as Composio lists them into manifests of kind `composio`. Whatever their tags say, a tool counts as irreversible
- * until an operator says otherwise (REG-02). Of two tools with one id the first keeps it and the other is skipped.
+ * Turns tools as Composio lists them into manifests of kind `composio`. Whatever their tags say, a tool counts as
+ * irreversible until an operator says otherwise (REG-02). Of two tools with one id the first keeps it and the other is
+ * skipped.
  */
 export type ComposioImporter = (tools: readonly unknown[], source?: ComposioSource) => ImportedTools;
 
@@ -127,8 +131,8 @@ export interface SkillFile {
 
 /**
  * Turns the files of one skill, or of a folder of skills, into manifests of kind `skill`; `name` is the prefix of the
- * tool ids, `skill` when absent.
- * @throws ToolLayerError E3008 with every fault and its place when the files hold no skill that can be read
+ * tool ids, default `skill`.
+ * @throws ToolLayerError E3008 with every fault and its place when the files contain no readable skill
  */
 export type SkillImporter = (
   files: readonly SkillFile[],

@@ -30,7 +30,7 @@ import type { Found } from './versions/version-set.ts';
 export type { Found, HistoryEntry, ListFilter, MoveDetails, Registered, RegistryChange, RegistryParts, VersionMove };
 export { complianceOf, didYouMean, RETENTION, stepWarning, TIMEOUT_CUT, unknownTool };
 
-/** A request that finds nothing makes the registry look at the store, at most this often, in ms. */
+/** Least time between two reads of the store caused by requests that find nothing, in ms. */
 const MISS_REFRESH_MS = 1000;
 
 /** Which page of a list: `page` counts from 1, `pageSize` in tools. */
@@ -39,40 +39,41 @@ export interface Paging {
   readonly pageSize: number;
 }
 
-/** What registering a manifest would say. */
+/** Result of checking a manifest without registering it. */
 export interface CheckedManifest {
-  /** E3008 with every fault in `details.faults`; undefined for a manifest that could be registered. */
+  /** E3008 with every fault in `details.faults`; undefined when the manifest could be registered. */
   readonly failure?: Failure;
-  /** Absent with a failure. */
+  /** Absent on failure. */
   readonly manifest?: ToolManifest;
   readonly compliance?: ComplianceReport;
   readonly warnings: readonly Warning[];
 }
 
 /**
- * Which tools exist, for each tenant. The store is the truth and memory follows it: after each write of its own, at
- * intervals, and when something is asked for that memory does not know. Several registries may stand on one store.
+ * The tools of each tenant. The store is authoritative and memory follows it: after each own write, at intervals, and
+ * when something unknown to memory is asked for. Several registries may share one store.
  */
 export interface Registry {
-  /** Reads everything from the store anew. Rows that cannot be read are left out and logged. */
+  /** Reads everything from the store again. Unreadable rows are skipped and logged. */
   load(): Promise<void>;
-  /** Reads what changed in the store since the last time, by whichever instance. */
+  /** Reads changes of any instance since the last time. */
   refresh(): Promise<void>;
-  /** Refreshes every `intervalMs` and writes notes of uses every minute, until it is disposed; failures are logged. */
+  /** Refreshes every `intervalMs` and writes notes of uses every minute, until disposed; failures are logged. */
   follow(intervalMs: number): AsyncDisposable;
   /**
-   * Registers one version. A removed version comes back when its content is the same. Beyond `versionsPerToolMax` the
-   * oldest versions leave.
-   * @param by agent DID of who asks
+   * Registers one version. A removed version is restored when its content is the same. Beyond `versionsPerToolMax` the
+   * oldest versions are retired.
+   * @param by agent DID of the registering agent
    * @throws ToolLayerError E3008 with every fault in `details.faults`; E3007 when id and version have another content
    */
   register(tenantId: string, manifest: unknown, by?: string): Promise<Registered>;
   /**
-   * Registers many in one transaction; a refused one (E3008, E3007) stops none of the others. Answers in the order of the input.
+   * Registers many in one transaction; a refused one (E3008, E3007) does not affect the others. Results are in the
+   * order of the input.
    * @throws ToolLayerError E3810 for more than 20 000 in one registration
    */
   registerAll(tenantId: string, manifests: readonly unknown[], by?: string): Promise<readonly (Registered | Failure)[]>;
-  /** Judges a manifest as a registration would, without one. */
+  /** Checks a manifest like a registration, without registering it. */
   check(tenantId: string, manifest: unknown): CheckedManifest;
   /**
    * The version for a request (REG-03): exact version, SemVer range, `latest`; the newest release when undefined.
@@ -80,11 +81,11 @@ export interface Registry {
    * @returns E3001 unknown tool, E3002 unknown version, E3004 removed, E3006 nothing in the range
    */
   find(tenantId: string, toolId: string, range?: string): Found | Failure;
-  /** Reads what other instances have changed, at most once a second; undefined when that was done just now. */
+  /** Reads changes of other instances, at most once a second; undefined when that was done just now. */
   lookAgain(): Promise<void> | undefined;
-  /** As `find`; what memory does not know is looked for in the store first, as by `lookAgain`. */
+  /** As `find`; for a tool unknown to memory the store is read first, as by `lookAgain`. */
   findAnywhere(tenantId: string, toolId: string, range?: string): Found | Failure | Promise<Found | Failure>;
-  /** Notes that a version is called, so that it counts as in use. Costs a look-up. */
+  /** Notes that a version is called, so that it counts as in use. Costs one lookup. */
   noteUse(version: ToolVersion): void;
   /** One page of the tools, ordered by id; `total` counts all that match. A page beyond the last is empty. */
   list(
@@ -96,37 +97,37 @@ export interface Registry {
   manifests(tenantId: string): readonly ToolVersion[];
   /** Versions of a tool that were not removed, newest first. Empty when there are none. */
   versions(tenantId: string, toolId: string): readonly ToolVersion[];
-  /** Every version of a tool, removed ones among them, newest first. Empty for an unknown tool. */
+  /** Every version of a tool, removed ones included, newest first. Empty for an unknown tool. */
   history(tenantId: string, toolId: string): Promise<readonly HistoryEntry[]>;
-  /** Which of the newest versions wait for which (MOD-05); built at the first question after a change. */
+  /** Dependencies among the newest versions (MOD-05); built at the first request after a change. */
   dependencies(tenantId: string): DependencyGraph;
   /**
-   * Moves one version in its lifecycle, or without `version` each that can go there (REG-04). A way of several steps is
-   * taken whole. Answers with the moved versions.
-   * @throws ToolLayerError E3001 and E3002 for what is not there, also as successor; E3814 for a state that does not
-   * allow it, and for a removal before `removableAt` without `force`
+   * Moves one version in its lifecycle, or without `version` every version that can go there (REG-04). Several steps
+   * are taken as one. Returns the moved versions.
+   * @throws ToolLayerError E3001 and E3002 for a missing tool or version, also as successor; E3814 for a state that
+   *   does not allow it, and for a removal before `removableAt` without `force`
    */
   move(move: VersionMove): Promise<readonly ToolVersion[]>;
   /**
-   * Removes one version, or all, at once: for tools whose source is gone. Answers with the versions that this call removed.
+   * Removes one version, or all, at once: for tools whose source is gone. Returns the versions that this call removed.
    * @throws ToolLayerError E3001 for an unknown tool, E3002 for an unknown version
    */
   remove(tenantId: string, toolId: string, version?: string): Promise<readonly string[]>;
   /**
-   * Removes every version of many tools in one transaction: for a source that is gone with all its tools. Answers with
-   * the versions that left; what is not there is passed over.
+   * Removes every version of many tools in one transaction: for a source that is gone with all its tools. Returns the
+   * removed versions; unknown ids are ignored.
    */
   removeAll(tenantId: string, toolIds: readonly string[]): Promise<readonly ToolVersion[]>;
-  /** Notes that changes of these versions are on the audit record. */
+  /** Notes that changes of these versions are recorded in the audit. */
   recorded(versions: readonly ToolVersion[]): Promise<void>;
   /**
-   * Versions that were added or moved longer ago than a time in ms, by whichever instance, without a note that this is on
-   * record: a crash came in between. At most 1 000.
+   * Versions that any instance added or moved longer ago than a time in ms, without a note that this is recorded: a
+   * crash came in between. At most 1 000.
    */
   unrecorded(olderThanMs: number): Promise<readonly ToolVersion[]>;
-  /** Tells of each change after it took effect, until the handle is disposed. A listener that throws is logged. */
+  /** Notifies of each change after it took effect, until the handle is disposed. A listener that throws is logged. */
   onChanged(listener: (change: RegistryChange) => void): Disposable;
-  /** How much is held in memory. */
+  /** Number of entries held in memory. */
   sizes(): { readonly tenants: number; readonly tools: number; readonly versions: number };
 }
 
@@ -195,7 +196,7 @@ function check(state: RegistryState, tenantId: string, given: unknown): CheckedM
   };
 }
 
-/** One graph for each list of newest versions, which is another after each change. */
+/** One graph per list of newest versions; the list is replaced by each change. */
 function dependencyGraphs(state: RegistryState): Registry['dependencies'] {
   const graphs = new WeakMap<readonly ToolVersion[], DependencyGraph>();
   return (tenantId) => {
@@ -228,8 +229,8 @@ async function remove(
 }
 
 /**
- * Finds tools for tenants: each has its own, and those of the catalogue where it has none of that id.
- * @returns a function that gives the newest version of the id or the one that is named; undefined when there is none
+ * Finds tools for tenants: a tenant's own, then those of the catalogue for ids that it does not have.
+ * @returns a function that returns the newest version of the id, or the named version; undefined when there is none
  */
 export function toolsOfTenants(
   registry: Pick<Registry, 'find'>,

@@ -20,23 +20,23 @@ import type { VectorIndex, VectorStore } from './vectors.port.ts';
 
 export type { SearchProgress };
 
-/** What is searched for. Filters hold before anything is ranked. */
+/** A search request. Filters apply before ranking. */
 export interface ToolSearchQuery extends ToolFilters {
-  /** In the words of who needs a tool. Without letters and digits nothing is found. */
+  /** The words of the requester. Without letters and digits nothing is found. */
   readonly text: string;
-  /** Least similarity, 0 to 1, of what no word of the query occurs in; the layer's setting when absent. */
+  /** Least similarity, 0 to 1, of a tool without a word of the query; default: the layer's setting. */
   readonly threshold?: number;
   /** From 1. */
   readonly page: number;
   readonly pageSize: number;
 }
 
-/** What was found, best first. */
+/** The tools found, best first. */
 export interface ToolSearchAnswer {
   readonly found: readonly RankedTool[];
-  /** Found in all, at most {@link RANKED_MAX} by keywords and as many by meaning. */
+  /** Number found in all, at most {@link RANKED_MAX} by keywords and as many by meaning. */
   readonly total: number;
-  /** `keyword` when meaning could not be asked for, for which there is a warning E3005, or when there is no embedder. */
+  /** `keyword` when search by meaning failed (with a warning E3005), or when there is no embedder. */
   readonly mode: SearchMode;
   readonly warnings: readonly Warning[];
 }
@@ -44,22 +44,23 @@ export interface ToolSearchAnswer {
 /** Finds tools by words and by meaning (REG-05). */
 export interface ToolSearch {
   /**
-   * Never throws for a failing embedder: then keywords answer. Pages of one query are stable while the tools stay the same.
+   * Does not throw for a failing embedder: keywords are used then. Pages of one query are stable while the tools are
+   * unchanged.
    * @param tenantIds tenants whose tools may be found, and no others
    */
   search(tenantIds: readonly string[], query: ToolSearchQuery): Promise<ToolSearchAnswer>;
-  /** How far the vectors are, of one tenant or of all. All zero without an embedder. */
+  /** Progress of the vectors, of one tenant or of all. All zero without an embedder. */
   progress(tenantId?: string): SearchProgress;
   /** Ends the work in the background and closes the embedder. Idempotent. */
   close(): Promise<void>;
 }
 
-/** What the search stands on. */
+/** Dependencies of the search. */
 export interface ToolSearchParts {
   /** The newest version of each tool of a tenant. */
   readonly tools: (tenantId: string) => readonly ToolVersion[];
   readonly onChanged: (listener: (change: RegistryChange) => void) => Disposable;
-  /** Closed with the search. Without one keywords answer, and no warning is given. */
+  /** Closed with the search. Absent: only keywords are used, without a warning. */
   readonly embedder?: Embedder;
   readonly index: VectorIndex;
   readonly vectors: VectorStore;
@@ -67,18 +68,18 @@ export interface ToolSearchParts {
   readonly threshold: number;
   readonly clock: Clock;
   readonly log: Log;
-  /** Quiet time after a change before vectors are made, in ms; 1000 by default: a short command never starts a model. */
+  /** Quiet time after a change before vectors are made, in ms; default 1000: a short command never starts a model. */
   readonly quietMs?: number;
 }
 
-/** Tenants whose keyword index is kept; that of another is made again when it searches. */
+/** Most tenants whose keyword index is kept; another tenant's is rebuilt when it searches. */
 const TENANTS_MAX = 256;
 const QUIET_MS = 1000;
-/** Vectors that are being made are waited for when they are few, as after the first start, but not for long. */
+/** Missing vectors are waited for when they are few, as after the first start, but not for long. */
 const WAIT_FOR_VECTORS_MAX = 64;
 const WAIT_FOR_VECTORS_MS = 1500;
 
-/** A search that does nothing until a tool changes or somebody searches. */
+/** Makes the search, idle until a tool changes or somebody searches. */
 export function createToolSearch(parts: ToolSearchParts): ToolSearch {
   const { index, vectors: store, log, clock } = parts;
   const embedder = parts.embedder === undefined ? undefined : checkedEmbedder({ embedder: parts.embedder, clock, log });
@@ -101,7 +102,7 @@ export function createToolSearch(parts: ToolSearchParts): ToolSearch {
     async close() {
       listening[Symbol.dispose]();
       clearTimeout(state.timer);
-      // The feed is told first: what the embedder breaks off is then no failure that it would log.
+      // The feed is closed first: requests that the closing embedder aborts are then not logged as failures.
       const fed = state.meaning?.feed.close();
       await embedder?.close();
       await fed;
@@ -119,9 +120,9 @@ interface State extends Omit<ToolSearchParts, 'embedder'> {
   readonly meaning: Meaning | undefined;
   readonly tenants: LRUCache<string, TenantTools>;
   readonly filters: KeptFilters;
-  /** Tools whose vectors are to be looked at, by tenant. */
+  /** Tools whose vectors must be updated, by tenant. */
   readonly changed: Map<string, Set<string>>;
-  /** Tenants all of whose tools were given to the feed since the start. */
+  /** Tenants whose tools were all given to the feed since the start. */
   readonly fed: Set<string>;
   timer: NodeJS.Timeout | undefined;
 }
@@ -139,7 +140,7 @@ function noteChange(state: State, { tenantId, toolIds }: RegistryChange): void {
   }, state.quietMs ?? QUIET_MS).unref();
 }
 
-/** Gives the feed what changed; at the first search of a tenant all of its tools. */
+/** Gives changes to the feed; at a tenant's first search all of its tools. */
 function feedVectors({ meaning, changed, fed, tools }: State, tenantId: string, everything = false): void {
   const ids = changed.get(tenantId);
   const isFirst = everything && !fed.has(tenantId);
@@ -241,7 +242,7 @@ interface Near {
   readonly traits: EmbedderTraits;
 }
 
-/** The vectors of the query, or a warning why there are none. */
+/** The vectors of the query, or a warning with the reason why there are none. */
 async function askMeaning(
   state: State,
   { embedder, queries, feed }: Meaning,

@@ -8,13 +8,13 @@ export interface VersionKey {
   readonly version: string;
 }
 
-/** Where a version stands in its deprecation lifecycle. Replaces what was said before as a whole. */
+/** State of a version in its deprecation lifecycle. Replaces the previous state as a whole. */
 export type VersionLifecycle = Pick<
   ToolVersion,
   'state' | 'deprecatedInFavorOf' | 'migrationGuide' | 'deprecatedAt' | 'removableAt' | 'stateChanges'
 >;
 
-/** One version's way to another state. */
+/** One version's move to another state. */
 export interface StateMove {
   readonly key: VersionKey;
   /** State that it must be in. */
@@ -22,42 +22,45 @@ export interface StateMove {
   readonly lifecycle: VersionLifecycle;
 }
 
-/** Tool versions that were added or changed, and how far that goes. */
+/** Tool versions that were added or changed, up to a revision. */
 export interface StoredVersions {
   /** In no order. */
   readonly versions: readonly ToolVersion[];
-  /** Give it to the next question to hear only of what changed since. */
+  /** Pass it to the next call to get only later changes. */
   readonly revision: number;
 }
 
-/** Where tool versions are kept for good. Every method is safe to call at the same time from several instances. */
+/** Durable store of tool versions. Every method is safe for concurrent use by several instances. */
 export interface ToolStore {
   /**
-   * Adds one version. Idempotent: `unchanged` when id and version are there with the same content hash, `conflict` when
+   * Adds one version. Idempotent: `unchanged` when id and version exist with the same content hash, `conflict` when
    * with another; in both cases nothing is written.
    */
   insert(version: ToolVersion): Promise<'created' | 'unchanged' | 'conflict'>;
-  /** Adds many in one transaction; answers in the order of the input, as `insert` does. */
+  /** Adds many in one transaction; results as of `insert`, in the order of the input. */
   insertAll(versions: readonly ToolVersion[]): Promise<readonly ('created' | 'unchanged' | 'conflict')[]>;
   /**
-   * Versions of every tenant that were added or moved after a revision, each as it stands now; all of them for 0. No
-   * change is ever left out, whatever other instances do meanwhile; one may come twice.
+   * Versions of every tenant that were added or moved after a revision, in their current state; all of them for 0. No
+   * change is ever missed, whatever other instances do meanwhile; one may come twice.
    */
   changedSince(revision: number): Promise<StoredVersions>;
   /**
-   * Moves versions in their lifecycle, each named once, in one transaction. Answers in the order of the input: false, and
-   * nothing is written of it, for one that is not in the expected state or not there.
+   * Moves versions in their lifecycle, each named once, in one transaction. Results in the order of the input: false,
+   * with nothing written, for one that is missing or not in the expected state.
    */
   changeStates(moves: readonly StateMove[]): Promise<readonly boolean[]>;
   /**
-   * Notes that what was last written of these versions is on the audit record too. Unknown ones are passed over. Is no
-   * change for `changedSince`.
+   * Notes that the last change of these versions is recorded in the audit too. Unknown ones are ignored. Does not count
+   * as a change for `changedSince`.
    */
   markRecorded(keys: readonly VersionKey[]): Promise<void>;
   /** Versions added or moved before a time, in ms since 1970, and not marked since; the oldest 1 000. */
   unrecorded(before: number): Promise<readonly ToolVersion[]>;
-  /** Keeps when versions were last called; an older time than the one kept changes nothing. Unknown versions are passed over. Is no change for `changedSince`. */
+  /**
+   * Stores when versions were last called; an older time than the stored one has no effect. Unknown versions are
+   * ignored. Does not count as a change for `changedSince`.
+   */
   noteUses(uses: readonly (VersionKey & { readonly lastUsedAt: string })[]): Promise<void>;
-  /** When each version of a tool was last called, ISO 8601, as far as one of the instances noted it. */
+  /** When each version of a tool was last called, ISO 8601, as far as any instance noted it. */
   lastUses(tenantId: string, toolId: string): Promise<ReadonlyMap<string, string>>;
 }

@@ -8,14 +8,16 @@ import { shapeOf } from '../domain/shape/shape.ts';
 /** Most faults that one check reports; a caller who fixes these asks again. */
 export const FAULTS_MAX = 100;
 
-/** Checks a value against one of our own wire schemas. Empty when it fits; else every fault, at most {@link FAULTS_MAX}. */
+/**
+ * Validates a value against one of our own wire schemas. Empty when valid; else the faults, at most {@link FAULTS_MAX}.
+ */
 export type WireCheck = (value: unknown) => readonly Fault[];
 
 /**
- * Makes the check of one wire schema. Nothing is compiled before the first use, nor the code that names faults before the
- * first fault.
+ * Makes the check of one wire schema. Nothing is compiled before the first use, nor the code that names faults before
+ * the first fault.
  * @param code catalogue row that each fault carries
- * @param pointer JSON Pointer to where the checked value stands in what the caller sent; empty for the whole
+ * @param pointer JSON Pointer to the checked value within the caller's input; empty for the whole
  */
 export function wireCheck(schema: TSchema, code: ErrorCode, pointer = ''): WireCheck {
   const fits = shapeOf(schema);
@@ -33,7 +35,10 @@ export function wireCheck(schema: TSchema, code: ErrorCode, pointer = ''): WireC
 
 let shared: Ajv2020 | undefined;
 
-/** Our own schemas need no strict mode: TypeBox writes them. One instance, since each costs its meta-schema. */
+/**
+ * Our own schemas are written by TypeBox and need no strict mode. One shared instance, since each compiles its
+ * meta-schema.
+ */
 function compiler(): Ajv2020 {
   shared ??= new Ajv2020({
     strict: false,
@@ -57,7 +62,7 @@ function faultOf(error: ErrorObject, code: ErrorCode, pointer: string): Fault {
   };
 }
 
-/** The member that is missing or too much, so that the pointer names it and not its parent. */
+/** The missing or surplus member, so that the pointer names it and not its parent. */
 function placeOf({ keyword, params }: ErrorObject): string | undefined {
   if (keyword === 'required') return String(params['missingProperty']);
   if (keyword === 'additionalProperties') return String(params['additionalProperty']);

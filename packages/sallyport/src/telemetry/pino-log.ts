@@ -7,9 +7,9 @@ import { type RedactFields, redactedFields } from './redacted-log.ts';
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
 
 /**
- * Log lines as JSON on standard error: standard output belongs to what a command answers, or to the MCP protocol.
- * Characters that a terminal would obey or not show are escapes of JSON.
- * @param redact takes personal data and secrets out of the fields of the lines that are kept (AUD-04)
+ * Log lines as JSON on standard error: standard output belongs to a command's answer, or to the MCP protocol.
+ * Characters that a terminal would interpret or not show are JSON escapes.
+ * @param redact removes personal data and secrets from the fields of the lines that are kept (AUD-04)
  * @param fd file descriptor to write to; default 2
  */
 export function createPinoLog(level: LogLevel, redact: RedactFields = (fields) => fields, fd = 2): Log {

@@ -1,7 +1,9 @@
-/** Errors within errors that are told. */
+/** Most nested causes of an error that are logged. */
 const CAUSES_MAX = 5;
 
-/** Fields as JSON can show them: an error is told by its name, message, stack and causes, which it would hide otherwise. */
+/**
+ * Fields in JSON form: an error is logged with its name, message, stack and causes, which JSON would omit otherwise.
+ */
 export function plainFields(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(fields).map(([name, value]) => [name, value instanceof Error ? plainError(value, 0) : value]),

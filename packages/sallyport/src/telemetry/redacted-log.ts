@@ -1,13 +1,13 @@
 import type { Log } from './log.ts';
 import { plainFields } from './plain-fields.ts';
 
-/** Takes personal data and secrets out of the fields of a log line. */
+/** Removes personal data and secrets from the fields of a log line. */
 export type RedactFields = (fields: Record<string, unknown>) => Record<string, unknown>;
 
-/** What is left of a line whose fields could not be redacted: nothing unread is written. */
+/** The rest of a line whose fields could not be redacted: unredacted fields are never written. */
 const UNREADABLE = { redaction: 'failed' };
 
-/** The same log, with the fields of every line redacted first (AUD-04). Event names are constants and stay. */
+/** The same log, with the fields of every line redacted (AUD-04). Event names are constants and stay. */
 export function redactedLog(log: Log, redact: RedactFields): Log {
   const told = redactedFields(redact);
   return {
@@ -18,7 +18,7 @@ export function redactedLog(log: Log, redact: RedactFields): Log {
   };
 }
 
-/** The redaction as one that never throws. */
+/** The redaction, made safe: it never throws. */
 export function redactedFields(
   redact: RedactFields,
 ): (fields: Record<string, unknown> | undefined) => Record<string, unknown> {

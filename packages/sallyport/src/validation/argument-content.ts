@@ -3,7 +3,7 @@ import { ArgumentContent } from '../../api/schemas/tool-manifest.ts';
 import { isContentName } from './content-names.ts';
 
 /**
- * What the argument at a JSON Pointer holds: what the owner of the tool says of the place, the more exact place first and
+ * Kind of content of the argument at a JSON Pointer: as declared by the tool's owner, the more specific place first and
  * then the manifest; else `undeclared`; else `text` for names of content, and `fragment` for all others.
  */
 export type ContentAt = (path: string) => ArgumentContent;
@@ -13,7 +13,7 @@ const DEPTH_MAX = 16;
 const VISITS_MAX = 2_000;
 const DECLARED_MAX = 256;
 
-/** Media types by their beginning, the first that fits. */
+/** Media types by prefix; the first match counts. */
 const MEDIA_TYPES: readonly (readonly [RegExp, ArgumentContent])[] = [
   [/^application\/(?:x-)?sql\b/, 'sql'],
   [/^(?:text\/html|text\/xml|application\/(?:xhtml\+)?xml|image\/svg\+xml)\b/, 'html'],
@@ -23,7 +23,7 @@ const MEDIA_TYPES: readonly (readonly [RegExp, ArgumentContent])[] = [
   [/^/, 'text'],
 ];
 
-/** What `x-content` may say. */
+/** Allowed values of `x-content`. */
 const WORDS: ReadonlySet<string> = new Set(ArgumentContent.enum);
 
 type Segment = string;
@@ -45,7 +45,7 @@ export function argumentContent(
   const declared: Declaration[] = [];
   collect({ root: schema, declared, visits: 0 }, schema, []);
   for (const [pointer, content] of Object.entries(named)) declared.unshift([segmentsOf(pointer), content]);
-  // The place that is named most exactly first.
+  // Most specific places first.
   declared.sort(([one], [other]) => other.length - one.length);
   return (path) => {
     const segments = segmentsOf(path);
@@ -54,7 +54,7 @@ export function argumentContent(
   };
 }
 
-/** The last name of a path; elements of a list have none of their own. */
+/** The last name of a path; list elements have no name of their own. */
 const nameOf = (segments: readonly Segment[]): string => segments.findLast((each) => !/^[0-9]+$/.test(each)) ?? '';
 
 interface Walk {
@@ -79,7 +79,7 @@ function collect(walk: Walk, schema: unknown, segments: readonly Segment[]): voi
   if (typeof held['$ref'] === 'string') collect(walk, definitionAt(walk.root, held['$ref']), segments);
 }
 
-/** What a reference within the document leads to. */
+/** The target of a reference within the document. */
 function definitionAt(root: JsonSchemaObject, reference: string): unknown {
   if (!reference.startsWith('#/')) return undefined;
   return segmentsOf(reference).reduce<unknown>(
@@ -106,7 +106,7 @@ const segmentsOf = (pointer: string): readonly Segment[] =>
     .slice(1)
     .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
 
-/** Whether a declaration is for a place or for something around it. */
+/** True when a declaration applies to a place or to something around it. */
 function covers(pattern: readonly Segment[], segments: readonly Segment[]): boolean {
   return pattern.length <= segments.length && pattern.every((part, at) => part === ANY || part === segments[at]);
 }

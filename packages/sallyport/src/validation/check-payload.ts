@@ -4,7 +4,7 @@ import { pointerTo } from '@sallyport/std/json/json-pointer';
 import type { Fault } from '../../api/schemas/error.ts';
 import { hasControl } from './control-characters.ts';
 
-/** Bounds of a payload. */
+/** Limits of a payload. */
 export interface PayloadBounds {
   /** Levels of nesting, a scalar being 1; default 64, at most 512. */
   readonly depthMax: number;
@@ -14,10 +14,10 @@ export interface PayloadBounds {
   readonly membersMax: number;
 }
 
-/** Bounds that hold when the caller names none. */
+/** Default limits. */
 export const PAYLOAD_BOUNDS: PayloadBounds = { depthMax: 64, stringBytesMax: 8 * MiB, membersMax: 200_000 };
 
-/** The walk is recursive, and so deep at most; far below what overflows the stack. */
+/** The walk is recursive, and at most this deep; far below a stack overflow. */
 const DEPTH_LIMIT = 512;
 /** Faults after which the walk ends. */
 const FAULTS_MAX = 20;
@@ -35,11 +35,12 @@ interface Walk {
 }
 
 /**
- * Checks in one pass that a value is plain JSON within bounds (VAL-06), before any schema is asked. `undefined` members
- * count as absent. Paths of deep faults are as long as the depth bound allows, names in them are shortened.
- * @returns E3810 for what is too deep or too large (which ends the walk); E3801 for what no JSON text should hold:
- *   numbers that are not finite, lone surrogates, U+0000, control characters in names, objects that are not plain, and
- *   the keys by which prototypes are polluted: `__proto__`, and `constructor` or `prototype` when they hold an object
+ * Checks in one pass that a value is plain JSON within limits (VAL-06), before any schema is used. `undefined` members
+ * count as absent. Paths of deep faults are as long as the depth limit permits, names in them are shortened.
+ * @returns E3810 for a value too deep or too large (which ends the walk); E3801 for content that no JSON text should
+ *   hold: numbers that are not finite, lone surrogates, U+0000, control characters in names, objects that are not
+ *   plain, and the keys used for prototype pollution: `__proto__`, and `constructor` or `prototype` when they hold an
+ *   object
  */
 export function checkPayload(value: unknown, bounds: Partial<PayloadBounds> = {}): readonly Fault[] {
   const all = { ...PAYLOAD_BOUNDS, ...bounds };

@@ -1,6 +1,6 @@
 /**
- * Names that say that a field holds what people and programs write: text, code, documents. What becomes a part of a
- * command or a query is named after the thing that it picks out: `id`, `user`, `table`, `where`, `host`, `query`.
+ * Names of fields that hold content written by people and programs: text, code, documents. Parts of commands and
+ * queries are named after the thing they select: `id`, `user`, `table`, `where`, `host`, `query`.
  */
 const WHOLE_NAMES: ReadonlySet<string> = new Set([
   'code',
@@ -13,7 +13,7 @@ const WHOLE_NAMES: ReadonlySet<string> = new Set([
   'stdin',
 ]);
 
-/** The same by the last word of a name, in the singular. */
+/** As above, by the last word of a name, in the singular. */
 const LAST_WORDS: ReadonlySet<string> = new Set([
   'abstract',
   'annotation',
@@ -76,7 +76,7 @@ const LAST_WORDS: ReadonlySet<string> = new Set([
   'yaml',
 ]);
 
-/** Whether a field of this name holds content: `fileText`, `commit_message`, `observations`. */
+/** True when a field of this name holds content: `fileText`, `commit_message`, `observations`. */
 export function isContentName(name: string): boolean {
   const words = name
     .replace(/([a-z0-9])([A-Z])/g, '$1_$2')

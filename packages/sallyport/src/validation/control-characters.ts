@@ -1,18 +1,18 @@
 import { pointerTo } from '@sallyport/std/json/json-pointer';
 import type { Fault } from '../../api/schemas/error.ts';
 
-/** What becomes of control characters in texts: a fault, nothing of them, or nothing at all. */
+/** Handling of control characters in texts: a fault, removed, or allowed. */
 export type ControlCharacters = 'refuse' | 'strip' | 'allow';
 
 /** Faults after which the walk ends. */
 const FAULTS_MAX = 20;
 /**
- * C0 without tab, line feed and carriage return, DEL, and the byte order mark: invisible, and read by terminals,
- * protocols and parsers as something else than text.
+ * C0 without tab, line feed and carriage return, DEL, and the byte order mark: invisible, and not treated as text by
+ * terminals, protocols and parsers.
  */
 const CONTROL = /[^\P{Cc}\t\n\r\u0080-\u009f]|\ufeff/u;
 const CONTROLS = new RegExp(CONTROL, 'gu');
-/** Names hold no control at all. */
+/** Names may contain no control character. */
 const CONTROL_IN_NAME = /[\p{Cc}\ufeff]/u;
 
 /** Whether a property name holds a control character or a byte order mark. */
@@ -25,10 +25,10 @@ interface Walk {
 }
 
 /**
- * Finds control characters in the texts of a JSON value, or takes them out (VAL-06). Names are looked at by checkPayload.
- * @param value within the bounds of checkPayload; never changed, the answer is a copy where something was taken out
- * @param isExempt whether the text at a JSON Pointer may hold anything
- * @returns faults with E3801, at most 20, and none when they are taken out
+ * Finds control characters in the texts of a JSON value, or removes them (VAL-06). checkPayload checks names.
+ * @param value within the limits of checkPayload; never changed, a copy is returned when something was removed
+ * @param isExempt true when the text at a JSON Pointer may contain anything
+ * @returns faults with E3801, at most 20, and none when they are removed
  */
 export function withoutControls(
   value: unknown,
@@ -40,7 +40,7 @@ export function withoutControls(
   return { value: visit(walk, value, ''), faults: walk.faults };
 }
 
-/** The common case: nothing is found, and no path is written. */
+/** Common case: nothing is found, and no path is built. */
 function hasAny(value: unknown): boolean {
   if (typeof value === 'string') return CONTROL.test(value);
   if (typeof value !== 'object' || value === null) return false;

@@ -1,17 +1,16 @@
 import { pointerTo } from '@sallyport/std/json/json-pointer';
 import type { Fault } from '../../api/schemas/error.ts';
 
-/** Levels that are read; deeper values are faults, as are values that hold themselves. */
+/** Most levels that are read; deeper and cyclic values are faults. */
 const DEPTH_MAX = 256;
 /** Faults after which the walk ends. */
 const FAULTS_MAX = 20;
 
 /**
- * A value as its JSON text would read back: dates and whatever knows how to write itself become that, what is undefined
- * goes. Values that JSON would lose or refuse are faults instead: numbers that are not finite, big integers, maps, sets,
+ * A value as its JSON text would read back: dates and values with toJSON are converted, undefined members dropped.
+ * Values that JSON would lose or refuse are faults instead: numbers that are not finite, big integers, maps, sets,
  * functions and symbols.
- * @returns the very value when it is plain already, which is the common case, or undefined; faults with E3501 and their
- *   place
+ * @returns the same value when it is plain already (the common case) or undefined; faults with E3501 and their place
  */
 export function plainJson(value: unknown): { readonly value: unknown; readonly faults: readonly Fault[] } {
   if (value === undefined || isPlain(value, 1)) return { value, faults: NONE };
@@ -51,13 +50,13 @@ function convert(given: unknown, path: string, depth: number, faults: Fault[]): 
   return Object.fromEntries(members.filter(([, member]) => member !== undefined));
 }
 
-/** What a value writes itself as, a date its instant. */
+/** The JSON form of a value; of a date its instant. */
 function written(value: unknown): unknown {
   if (typeof value !== 'object' || value === null || !('toJSON' in value)) return value;
   return typeof value.toJSON === 'function' ? value.toJSON() : value;
 }
 
-/** What JSON would lose of a value; undefined when it loses nothing. */
+/** What JSON would lose of a value; undefined when nothing. */
 function lost(value: unknown): string | undefined {
   if (typeof value === 'number' && !Number.isFinite(value)) return `the number ${value}`;
   if (typeof value === 'bigint' || typeof value === 'function' || typeof value === 'symbol') return `a ${typeof value}`;

@@ -21,27 +21,27 @@ export type { Dialect } from './schema/dialect.ts';
 export { FAULTS_MAX } from './schema/faults/fault-of.ts';
 export { SCHEMA_BOUNDS } from './schema/schema-bounds.ts';
 
-/** Generated validators kept when nothing else is said; one takes 10 to 60 KB. */
+/** Default number of generated validators kept; one takes 10 to 60 KB. */
 const VALIDATORS_MAX = 1000;
 
-/** What a validator may be told. */
+/** Options of a validator. */
 export interface SchemaValidatorOptions {
-  /** Generated validators kept in memory, the least recently used go first; default 1000. */
+  /** Most generated validators kept in memory, least recently used evicted first; default 1000. */
   readonly validatorsMax?: number;
   /** What a coercion converts beside numbers and booleans; default: dates, no epochs. */
   readonly coercion?: Partial<CoercionRules>;
-  /** Whether `format` judges or is only a remark, as 2020-12 has it when nobody asks; default `assert`. */
+  /** Whether `format` is enforced, or only an annotation as is 2020-12's default; default `assert`. */
   readonly formats?: 'assert' | 'annotate';
   /**
    * Schema documents by absolute address that references and `$schema` may name; nothing else outside a schema is ever
-   * looked at. The layer gives none: schemas of tools stand alone. The official meta-schemas are always known.
+   * read. The layer passes none: schemas of tools are self-contained. The official meta-schemas are always known.
    */
   readonly known?: Readonly<Record<string, JsonSchemaObject>>;
 }
 
-/** What a check found. */
+/** Result of a check. */
 export interface CheckedValue {
-  /** The value, with conversions where they were asked for and needed; the very input when nothing was converted. */
+  /** The value, converted where requested and needed; the input itself when nothing was converted. */
   readonly value: unknown;
   /** Empty when the value is valid; at most FAULTS_MAX and one that counts the rest. */
   readonly faults: readonly Fault[];
@@ -61,23 +61,25 @@ export interface CompiledSchema {
   check(value: unknown, options: { readonly coerce: boolean }): CheckedValue;
 }
 
-/** Judges values by foreign schemas (VAL-01, VAL-05, REG-12). */
+/** Validates values by foreign schemas (VAL-01, VAL-05, REG-12). */
 export interface SchemaValidator {
   /**
-   * Prepares a schema; answers from memory for a schema object it has seen, so the object must not change afterwards.
-   * The code is generated at the first check.
+   * Prepares a schema; cached by schema object, so the object must not change afterwards. The code is generated at the
+   * first check.
    * @returns E3008 with `details.faults` when the schema cannot be used
    */
   compile(schema: JsonSchemaObject): CompiledSchema | Failure;
   /**
-   * What keeps a schema from being used, for registration: unknown dialect, faults by its meta-schema, references that
-   * leave the document or lead nowhere, patterns that cannot run in linear time, size. Generates no code.
-   * @param pointer where the schema stands in its document, put before each fault's path
+   * Faults that make a schema unusable, for registration: unknown dialect, violations of its meta-schema, references
+   * that leave the document or lead nowhere, patterns that cannot run in linear time, size. Generates no code.
+   * @param pointer place of the schema in its document, prepended to each fault's path
    */
   inspect(schema: JsonSchemaObject, pointer?: string): readonly Fault[];
 }
 
-/** Makes a validator with its own cache. One a process is enough; tenants and tools do not see each other through it. */
+/**
+ * Makes a validator with its own cache. One per process is enough; tenants and tools cannot see each other through it.
+ */
 export function createSchemaValidator({
   validatorsMax = VALIDATORS_MAX,
   coercion,
@@ -112,7 +114,7 @@ export function createSchemaValidator({
 const knownBy = (known: Readonly<Record<string, JsonSchemaObject>>): KnownDocuments =>
   new Map(Object.entries(known).map(([address, schema]) => [addressOf(address), schema]));
 
-/** The generated code of a schema, with the very nodes that it was generated from. */
+/** The generated code of a schema, with the nodes it was generated from. */
 interface Compiled {
   readonly own: OwnSchema;
   readonly judges: Judges;
@@ -143,7 +145,7 @@ function compiledSchema(
         if (errors.length === 0) return { value, faults: NONE };
         return coerce ? coerced(shared, judges, rules, value, errors) : { value, faults: faultsOf(errors) };
       } catch (error) {
-        // A budget that is spent, or a schema that refers to itself in place and overflows the stack.
+        // The budget is spent, or a schema that refers to itself in place overflows the stack.
         if (error instanceof RangeError) return { value, faults: TOO_COMPLEX };
         throw error;
       }

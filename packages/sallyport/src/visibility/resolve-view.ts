@@ -4,38 +4,38 @@ import { bySource, type Sourced } from './views/origin.ts';
 import { type Selection, selectionOf } from './views/selection.ts';
 import { type Candidate, type Contest, contest } from './views/winners.ts';
 
-/** A tool under the name by which a view shows it. */
+/** A tool under its name in a view. */
 export interface ViewEntry {
   readonly name: string;
   /** The version that lists show; a call may choose another by range, unless the rule pins one. */
   readonly tool: ToolVersion;
-  /** What the view says of this very tool. */
+  /** The view's rule about this tool. */
   readonly rule?: ViewTool;
 }
 
-/** A tool that the view would show, and why it does not. */
+/** A tool that the view drops, and the reason. */
 export interface Dropped {
   readonly source: string;
-  /** As its source names it. */
+  /** The source's name of it. */
   readonly tool: string;
   readonly toolId?: string;
-  /** The name that it would have had. */
+  /** The name it would have had. */
   readonly name?: string;
   readonly reason: string;
 }
 
-/** What becomes of a view for the tools that there are now. */
+/** Result of applying a view to the current tools. */
 export interface ResolvedView {
   readonly view: ToolView;
   readonly entries: ReadonlyMap<string, ViewEntry>;
   readonly dropped: readonly Dropped[];
 }
 
-/** The tools of a tenant, as a view is applied to them. */
+/** The tools of a tenant that a view is applied to. */
 export interface TenantTools {
   /** The newest version of each that is available to the tenant, ordered by id. */
   readonly tools: readonly ToolVersion[];
-  /** Whether the tenant has a tool of this id, available or not. */
+  /** True when the tenant has a tool with this id, available or not. */
   readonly isId: (name: string) => boolean;
 }
 
@@ -43,8 +43,8 @@ export interface TenantTools {
 const TOOL_ID = /^[A-Za-z0-9](?:[A-Za-z0-9_.-]{0,126}[A-Za-z0-9_])?$/;
 
 /**
- * Applies a view (REG-13). A tool leaves it, with the reason in `dropped`, when its definition is not the pinned one,
- * when its name cannot be a tool id, is the id of another tool, or went to another tool by the conflict strategy.
+ * Applies a view (REG-13). A tool is dropped, with the reason in `dropped`, when its definition differs from the pinned
+ * one, when its name cannot be a tool id, is another tool's id, or went to another tool by the conflict strategy.
  */
 export function resolveView(view: ToolView, { tools, isId }: TenantTools): ResolvedView {
   const { wanting, dropped } = candidatesOf(view, tools, isId);
@@ -61,7 +61,7 @@ export function resolveView(view: ToolView, { tools, isId }: TenantTools): Resol
 }
 
 interface Candidates {
-  /** By the name that they want. */
+  /** By wanted name. */
   readonly wanting: ReadonlyMap<string, readonly Candidate[]>;
   readonly dropped: Dropped[];
 }
@@ -87,7 +87,7 @@ function candidatesOf(view: ToolView, tools: readonly ToolVersion[], isId: Tenan
   return { wanting, dropped };
 }
 
-/** Who knows a tool by its id must not reach another one by it, unless the strategy gave that name away. */
+/** A caller who knows a tool by its id must not reach another one by it, unless the strategy gave that name away. */
 function contestFor(
   name: string,
   candidates: readonly Candidate[],
@@ -99,7 +99,7 @@ function contestFor(
   return { losers: candidates.map((candidate) => ({ candidate, reason: isAnotherTool(name) })) };
 }
 
-/** Rules of tools that the source does not have now. */
+/** Rules about tools that the source lacks now. */
 function missing({ source }: ViewSource, { rules }: Selection, there: readonly Sourced[]): readonly Dropped[] {
   if (rules.size === 0) return [];
   const known = new Set(there.map(({ origin }) => origin.tool));

@@ -3,17 +3,17 @@ import type { ToolManifest } from '../../api/schemas/tool-manifest.ts';
 import type { PolicyOverrides, ViewTool } from '../../api/schemas/visibility.ts';
 import { isObject } from '../domain/shape/is-object.ts';
 
-/** What an agent sees of a tool beside the manifest itself. */
+/** How an agent sees a tool, beyond the manifest. */
 export interface Showing {
-  /** The name that the agent calls it by; the tool's id when absent. */
+  /** The agent's name for it; default: the tool's id. */
   readonly name?: string;
   readonly rule?: ViewTool;
   readonly overrides?: PolicyOverrides;
 }
 
 /**
- * The manifest as one agent sees it: name, description and default arguments of its view, and what its activation changes.
- * The same object when nothing differs.
+ * The manifest as one agent sees it: name, description and default arguments of its view, and the changes of its
+ * activation. The same object when nothing differs.
  */
 export function shownManifest(manifest: ToolManifest, { name, rule, overrides }: Showing): ToolManifest {
   const renamed = name !== undefined && name !== manifest.tool_id;
@@ -28,7 +28,7 @@ export function shownManifest(manifest: ToolManifest, { name, rule, overrides }:
   };
 }
 
-/** A schema in which arguments that the view gives need not be given by the caller, who is told their value. */
+/** The schema with the view's default arguments made optional; their values are described to the caller. */
 export function withDefaults(schema: JsonSchemaObject, defaults: Readonly<Record<string, unknown>>): JsonSchemaObject {
   const { properties, required } = schema;
   const shown: Record<string, unknown> = isObject(properties) ? { ...properties } : {};
@@ -45,7 +45,7 @@ function define(target: Record<string, unknown>, name: string, value: unknown): 
   Object.defineProperty(target, name, { value, enumerable: true, configurable: true, writable: true });
 }
 
-/** Overrides tighten: a limit that is lower already stays, a required yes of an approver is never taken away. */
+/** Overrides only tighten: a lower limit stays, and a required approval is never removed. */
 function policyOf(manifest: ToolManifest, overrides: PolicyOverrides): Partial<ToolManifest> {
   const { requires_confirmation, confirmation_prompt, requires_approval, timeout_seconds_max, rate_limit } = overrides;
   const config = manifest.execution_config;
@@ -67,9 +67,9 @@ function policyOf(manifest: ToolManifest, overrides: PolicyOverrides): Partial<T
   };
 }
 
-/** What a manifest that says nothing gets, api/schemas/tool-manifest.ts. */
+/** Default timeout of a manifest, api/schemas/tool-manifest.ts. */
 const TIMEOUT_SECONDS = 30;
-/** The same of a tool of an upstream. */
+/** Default timeout of an upstream's tool. */
 const UPSTREAM_TIMEOUT_SECONDS = 120;
 
 const lower = (own: number | undefined, max: number | undefined, fallback: number): number | undefined =>

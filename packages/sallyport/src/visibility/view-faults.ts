@@ -10,21 +10,21 @@ import type { TenantRules } from './visibility.ts';
 
 /** Most default arguments of one tool, as JSON. */
 const DEFAULT_ARGUMENTS_BYTES_MAX = 64 * KiB;
-/** Faults that are told; a view with more is mended in more than one go. */
+/** Most faults reported; a view with more needs several rounds. */
 export const FAULTS_MAX = 100;
 
-/** What a view is checked against. */
+/** Context for checking a view. */
 export interface ViewChecks extends TenantTools {
   /** The tenant's rules, with its other views. */
   readonly rules: TenantRules | undefined;
-  /** Faults of arguments that are only some of those a tool takes; paths count from the arguments. */
+  /** Faults of a partial set of a tool's arguments; paths start at the arguments. */
   readonly argumentFaults: (tool: ToolVersion, given: Readonly<Record<string, unknown>>) => readonly Fault[];
 }
 
-/** Everything that is wrong with a view, with its place in the view; empty for a good one (REG-13). */
+/** All faults of a view, with their places; empty for a valid one (REG-13). */
 export function viewFaults(view: ToolView, checks: ViewChecks): readonly Fault[] {
   const faults = [...agentFaults(view, checks.rules), ...sourceFaults(view, checks)];
-  // Conflicts are told of a view whose parts are good: others would only repeat what was said.
+  // Conflicts are checked only for a view whose parts are valid: otherwise they would repeat the faults.
   return (faults.length === 0 ? conflictFaults(view, checks) : faults).slice(0, FAULTS_MAX);
 }
 
@@ -127,7 +127,7 @@ function argumentFaults(
   return checks.argumentFaults(tool, given).map((each) => ({ ...each, path: `${path}${each.path}` }));
 }
 
-/** `priority` and `prefix` drop a tool that lost its name; with `manual` the operator has to say what becomes of it. */
+/** `priority` and `prefix` drop a tool that lost its name; with `manual` the operator must decide. */
 function conflictFaults(view: ToolView, checks: ViewChecks): readonly Fault[] {
   if (view.conflict !== 'manual') return [];
   const hint = 'Give all but one another name in tools, or deny them.';

@@ -2,7 +2,7 @@ import { deepEqual, equal } from 'node:assert/strict';
 import { casesOver, type OpenStore, type TestCase } from '@sallyport/std/adapter-cases';
 import type { StoredRule, VisibilityStore } from './visibility-store.port.ts';
 
-/** What every VisibilityStore does. `open` gives a store without rules each time; its revision may be any. */
+/** Conformance of every VisibilityStore. `open` returns a store without rules each time; its revision may be any. */
 export function visibilityStoreConformance(test: TestCase, adapter: string, open: OpenStore<VisibilityStore>): void {
   const check = casesOver(test, adapter, open);
 

@@ -1,7 +1,7 @@
-/** What a rule is about. */
+/** Kind of a rule. */
 export type RuleKind = 'availability' | 'activation' | 'view';
 
-/** One rule on who sees what, as JSON that only the visibility component reads. */
+/** One visibility rule, as JSON that only the visibility component reads. */
 export interface StoredRule {
   readonly tenantId: string;
   readonly kind: RuleKind;
@@ -10,14 +10,14 @@ export interface StoredRule {
   readonly rule: object;
 }
 
-/** Where rules are kept for good. Every method is safe to call at the same time from several instances. */
+/** Durable store of rules. Every method is safe for concurrent use by several instances. */
 export interface VisibilityStore {
   /** Grows with each change of any tenant's rules, by exactly one. */
   revision(): Promise<number>;
-  /** Adds or replaces by tenant, kind and key. Answers with the revision after it. */
+  /** Adds or replaces by tenant, kind and key. Returns the new revision. */
   put(rule: StoredRule): Promise<number>;
-  /** Answers with the revision after it; undefined, and nothing changes, when there was no such rule. */
+  /** Returns the new revision; undefined, with no change, when there was no such rule. */
   remove(tenantId: string, kind: RuleKind, key: string): Promise<number | undefined>;
-  /** Every rule of every tenant, in no order; all changes up to `revision` are in it. */
+  /** Every rule of every tenant, in no order, including all changes up to `revision`. */
   loadAll(): Promise<{ readonly revision: number; readonly rules: readonly StoredRule[] }>;
 }

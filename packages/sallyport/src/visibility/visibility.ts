@@ -19,14 +19,14 @@ import type { RuleKind, VisibilityStore } from './visibility-store.port.ts';
 
 export { activationFor, type StoredView, type TenantRules, viewOf };
 
-/** How often an instance asks whether another one changed the rules. */
+/** How often an instance polls for rule changes of others, in ms. */
 const REFRESH_MS = 2_000;
 /** Most views of one tenant; more are refused with E3810. */
 export const VIEWS_MAX = 1_000;
-/** Most activations of one tenant, and most statements on availability; more are refused with E3810. */
+/** Most activations of one tenant, and most availability rules; more are refused with E3810. */
 export const RULES_MAX = 100_000;
 
-/** What visibility stands on. */
+/** Dependencies of the visibility component. */
 export interface VisibilityParts {
   readonly store: VisibilityStore;
   readonly clock: Clock;
@@ -35,14 +35,14 @@ export interface VisibilityParts {
   readonly refreshMs?: number;
 }
 
-/** What an activation is about. */
+/** The subject of an activation. */
 export type ActivationOf = Pick<ToolActivation, 'agent_did' | 'tool_id' | 'user_did'>;
 
-/** Which rules each tenant has on who sees what (VIS-01, REG-13). The durable write comes before the one in memory. */
+/** Each tenant's visibility rules (VIS-01, REG-13). Changes are stored durably before they apply in memory. */
 export interface Visibility {
-  /** Reads everything from the store, and looks every few seconds whether another instance changed it, until `close`. */
+  /** Reads everything from the store, and polls it every few seconds for changes of other instances, until `close`. */
   start(): Promise<void>;
-  /** The rules of a tenant, live; undefined while it has none, so that a call without rules costs one look-up. */
+  /** The live rules of a tenant; undefined without rules, so that a call then costs one lookup. */
   rulesOf(tenantId: string): TenantRules | undefined;
   /** @throws ToolLayerError E3810 beyond {@link RULES_MAX} */
   setAvailability(tenantId: string, said: Omit<ToolAvailability, 'changed_at'>): Promise<ToolAvailability>;
@@ -50,13 +50,17 @@ export interface Visibility {
   setActivation(tenantId: string, activation: Omit<ToolActivation, 'changed_at'>): Promise<ToolActivation>;
   /** False when there was none. */
   removeActivation(tenantId: string, of: ActivationOf): Promise<boolean>;
-  /** The view was checked before: see view-faults.ts. @throws ToolLayerError E3810 beyond {@link VIEWS_MAX} */
+  /**
+   * Stores a view that was validated before: see view-faults.ts. @throws ToolLayerError E3810 beyond {@link VIEWS_MAX}
+   */
   putView(tenantId: string, view: ToolView): Promise<StoredView>;
   /** False when there was none. */
   removeView(tenantId: string, name: string): Promise<boolean>;
-  /** Tells of each change after it took effect; of a change elsewhere too. A listener that throws is logged. */
+  /**
+   * Notifies of each change after it took effect, those of other instances included. A listener that throws is logged.
+   */
   onChanged(listener: () => void): Disposable;
-  /** Ends looking for changes. Idempotent. */
+  /** Stops polling. Idempotent. */
   close(): Promise<void>;
 }
 
@@ -65,13 +69,13 @@ interface State extends VisibilityParts {
   /** Replaced as a whole by each load. */
   tenants: Map<string, ChangingRules>;
   revision: number;
-  /** Changes and loads go one after the other, so that a load never undoes a change that it had not read. */
+  /** Changes and loads run in sequence, so that a load never undoes a change that it had not read. */
   queue: Promise<unknown>;
   timer: NodeJS.Timeout | undefined;
   refreshing: boolean;
 }
 
-/** Without rules until `start`. */
+/** Makes the component, without rules until `start`. */
 export function createVisibility(parts: VisibilityParts): Visibility {
   const state: State = {
     ...parts,
@@ -131,7 +135,7 @@ function rulesIn(tenants: Map<string, ChangingRules>, tenantId: string): Changin
   return rules;
 }
 
-/** A database that does not answer is asked again at the next turn; what is known stands until then. */
+/** A database that does not answer is polled again next time; the known rules stay until then. */
 async function refresh(state: State): Promise<void> {
   if (state.refreshing) return;
   state.refreshing = true;
@@ -178,7 +182,10 @@ function erase(state: State, tenantId: string, kind: RuleKind, key: string): Pro
   });
 }
 
-/** When another instance changed something between, the revision stays behind and the next look reads everything anew. */
+/**
+ * When another instance changed something in between, the revision stays behind and the next poll reads everything
+ * again.
+ */
 function tookEffect(state: State, revision: number, rules: ChangingRules, kind: RuleKind): void {
   if (kind === 'view') bindAgents(rules);
   if (revision === state.revision + 1) state.revision = revision;

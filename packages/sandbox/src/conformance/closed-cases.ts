@@ -5,10 +5,10 @@ import type { FilesystemPermission } from '@sallyport/std/permissions';
 import type { Dialect } from './dialect.ts';
 import { type Check, type OpenedDriver, type Sandboxes, sandboxesOf } from './suite.ts';
 
-/** Opens a driver whose layer keeps these paths to itself. */
+/** Opens a driver whose layer keeps these paths private. */
 export type OpenClosed = (closed: readonly string[]) => Promise<OpenedDriver>;
 
-/** What is the layer's own is seen by no sandbox, whatever was granted around it. */
+/** No sandbox sees the layer's own files, whatever was granted around them. */
 export function closedCases(check: Check, open: OpenClosed, dialect: Dialect): void {
   check('a place of the layer is refused as a mount, and so is what lies in it', async ({ folder }) => {
     const { home, keys, alias } = planted(folder);

@@ -5,7 +5,7 @@ import { runtimeMounts } from '../runtime-mounts.ts';
 import type { Dialect } from './dialect.ts';
 import { type Check, firstOutput, hostProcesses, LIMITS } from './suite.ts';
 
-/** What goes in and comes out of every sandbox. */
+/** Inputs and outputs of every sandbox. */
 export function contractCases(check: Check, dialect: Dialect): void {
   check('the probe says that the driver works', async ({ driver }) => {
     const probe = await driver.probe();
@@ -58,7 +58,7 @@ function environmentCases(check: Check, dialect: Dialect): void {
   check('the environment is the one of the spec and nothing else', async ({ run }) => {
     const { stdout } = await run(dialect.environment, { environment: { SECRET: 'one\ntwo = "€"' } });
     const names = [...stdout.matchAll(/^(\w+)=/gm)].map(([, name]) => name);
-    // What any program may be told beside: where programs are, where it is, and where it may write.
+    // Variables that every program may get: where programs are, where it is, and where it may write.
     deepEqual(
       names.filter((name = '') => !['PATH', 'PWD', 'HOME'].includes(name)),
       ['SECRET'],

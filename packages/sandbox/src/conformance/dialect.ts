@@ -1,7 +1,7 @@
 import type { Command } from './suite.ts';
 
 /**
- * How the programs of a driver say what the suite needs. What is absent cannot be said in them at all (a script without
+ * How a driver's programs express the actions of the suite. An absent member cannot be expressed (a script without
  * processes makes no fork bomb), and its cases are skipped by name.
  */
 export interface Dialect {
@@ -9,19 +9,19 @@ export interface Dialect {
   echo(argument: string): Command;
   /** Writes the environment, each variable as `NAME=value` and a newline. */
   readonly environment: Command;
-  /** Ends with 0 at once and reads nothing. */
+  /** Exits with 0 at once and reads nothing. */
   readonly nothing: Command;
   /** Writes `out` to stdout and `err` to stderr, each with a newline. */
   readonly twoOutputs: Command;
   /** Ignores SIGTERM where there is one, writes `ready`, and never ends. The mark is an argument of it. */
   hold(mark: string): Command;
-  /** Programs that are not there. */
+  /** Programs that do not exist. */
   readonly missing: readonly Command[];
   /** Takes between 25 and 128 MB of memory and more than 50 ms of processor time. */
   readonly work: Command;
-  /** Takes memory without end. */
+  /** Allocates memory without end. */
   readonly memoryBomb: Command;
-  /** Takes processor time without end. */
+  /** Uses processor time without end. */
   readonly spin: Command;
   /** Writes `y` and newlines without end. */
   readonly flood: Command;

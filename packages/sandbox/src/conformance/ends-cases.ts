@@ -5,7 +5,7 @@ import { collectOutput } from '../collect-output.ts';
 import type { Dialect } from './dialect.ts';
 import { type Check, firstOutput } from './suite.ts';
 
-/** How sandboxes end, and what stays: nothing. */
+/** How sandboxes end, and that they leave nothing. */
 export function endsCases(check: Check, dialect: Dialect): void {
   killCases(check, dialect);
   leavingCases(check, dialect);

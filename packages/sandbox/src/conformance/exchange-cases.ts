@@ -11,7 +11,7 @@ type Shell = NonNullable<Dialect['sh']>;
 
 /** Pauses of the neighbour between two exchanges, in microseconds. */
 const PAUSES_US = [0, 200, 20_000];
-/** Sandboxes that run for each pause; of a driver that starts a kernel of its own, fewer. */
+/** Sandboxes started for each pause; fewer for a driver that starts a kernel of its own. */
 const RUNS = { quick: 15, slow: 3 };
 /**
  * How long they may take, in ms. Not a number of starts: a refusal takes so little that thousands fit into the moment that a busy
@@ -60,7 +60,7 @@ export function exchangeCases(check: Check, dialect: Dialect): void {
   }
 }
 
-/** `sub` is what is granted, `link` leads from beside it to `outside`, which nobody granted. */
+/** `sub` is granted; `link` beside it leads to `outside`, which is not granted. */
 function planted(folder: string): { work: string; sub: string; link: string; outside: string } {
   const [work, outside] = [join(folder, 'work'), join(folder, 'outside')];
   const [sub, link] = [join(work, 'sub'), join(work, 'link')];
@@ -80,7 +80,7 @@ function grantsOf(work: string, sub: string): readonly (readonly FilesystemPermi
   ];
 }
 
-/** The start may be refused, as long as nothing is seen that was not granted. @returns whether the sandbox ran */
+/** The start may be refused, as long as nothing ungranted is seen. @returns whether the sandbox ran */
 async function lookAround(
   { run }: Sandboxes,
   sh: Shell,

@@ -7,7 +7,7 @@ import type { Check, Sandboxes } from './suite.ts';
 
 type Shell = NonNullable<Dialect['sh']>;
 
-/** What a sandbox sees of the host's files: what was granted, in the mode that was granted. */
+/** Which files of the host a sandbox sees: the granted ones, in the granted mode. */
 export function filesCases(check: Check, dialect: Dialect): void {
   check.with(dialect.sh, 'a file of the host that is not mounted does not exist', async ({ run, folder }, sh) => {
     writeFileSync(join(folder, 'secret'), 'secret');

@@ -7,7 +7,7 @@ import { collectOutput } from '../collect-output.ts';
 import type { Dialect } from './dialect.ts';
 import { type Check, LIMITS } from './suite.ts';
 
-/** What ends a tool that takes more than it may, and what is said then. */
+/** What ends a tool that exceeds its limits, and how that is reported. */
 export function limitsCases(check: Check, dialect: Dialect): void {
   check('a memory bomb is stopped, and memory is named', async ({ run }) => {
     const { exit } = await run(dialect.memoryBomb);

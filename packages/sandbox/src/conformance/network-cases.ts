@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Check } from './suite.ts';
 
-/** What a sandbox without granted addresses reaches: nothing. The host must have perl in /usr. */
+/** A sandbox without granted addresses reaches nothing. The host must have perl in /usr. */
 export function networkCases(check: Check): void {
   check('a server on the loopback of the host is not reached', async ({ run }) => {
     for (const host of ['127.0.0.1', '::1']) {

@@ -12,14 +12,17 @@ export interface OpenedDriver {
   /** Mounts that every sandbox of the suite gets, for drivers that treat sandboxes with host folders differently. */
   readonly mounts?: readonly FilesystemPermission[];
   /**
-   * Host processes (any text for each) of sandboxes whose command line holds a mark. Default: those of the host whose own
-   * command line holds it. For drivers whose programs are no processes of the host: what stands for them there.
+   * Host processes (any text for each) of sandboxes whose command line holds a mark. Default: host processes whose own
+   * command line holds it. For drivers whose programs are no host processes: their equivalent there.
    */
   traces?(mark: string): readonly string[];
   close(): Promise<void>;
 }
 
-/** The runner's own `test`. Cases for which a driver's programs have no words are given to `skip`, with the reason in the name. */
+/**
+ * The runner's own `test`. Cases that a driver's dialect cannot express are given to `skip`, with the reason in the
+ * name.
+ */
 export interface Test {
   (name: string, run: () => Promise<void>): void;
   readonly skip?: (name: string, run: () => Promise<void>) => void;
@@ -27,7 +30,7 @@ export interface Test {
 export type Open = () => Promise<OpenedDriver>;
 export type Command = SandboxSpec['command'];
 
-/** Bounds of every sandbox of the suite that has no others. */
+/** Default limits of the suite's sandboxes. */
 export const LIMITS: SandboxLimits = { cpuMillicores: 2000, memoryMb: 128, processesMax: 32, diskMb: 8 };
 
 /** The sandboxes of one case. */
@@ -37,7 +40,7 @@ export interface Sandboxes {
   readonly folder: string;
   start(command: Command, changes?: Partial<SandboxSpec>): Promise<SandboxProcess>;
   run(command: Command, changes?: Partial<SandboxSpec>): Promise<CollectedOutput & { exit: SandboxExit }>;
-  /** What the host has of sandboxes whose command line holds the mark. */
+  /** Traces on the host of sandboxes whose command line holds the mark. */
   traces(mark: string): readonly string[];
 }
 

@@ -7,9 +7,9 @@ import type { EgressBounds } from './settings.ts';
 import { hangUp } from './traffic/hang-up.ts';
 import { createTraffic, type EgressUsage } from './traffic/traffic.ts';
 
-/** The way out of one sandbox. It is open until it is closed, and then nothing of it is left. */
+/** The network of one sandbox. Open until closed, and then nothing of it is left. */
 export interface EgressRun {
-  /** What has to be there inside. */
+  /** What must exist inside. */
   readonly view: InsideView;
   /**
    * Serves a socket that listens inside the sandbox.
@@ -17,15 +17,15 @@ export interface EgressRun {
    */
   serve(listener: InsideListener, handle: object): void;
   /**
-   * Listens on a unix socket that speaks the proxy's language (`CONNECT host:port HTTP/1.1`), for sandboxes that the layer
-   * cannot reach into. The file goes with the run.
+   * Listens on a unix socket that speaks the proxy protocol (`CONNECT host:port HTTP/1.1`), for sandboxes that the
+   * layer cannot reach into. The file is removed with the run.
    * @throws the system's error when the path is taken
    */
   listenAt(path: string): Promise<void>;
   usage(): EgressUsage;
   /**
    * Ends every connection and listener. Idempotent, never rejects.
-   * @param drainMs how long bytes on their way out may take; 0 for a sandbox that was killed
+   * @param drainMs how long outgoing bytes may take; 0 for a killed sandbox
    */
   close(drainMs?: number): Promise<void>;
 }
@@ -37,7 +37,7 @@ export interface EgressRunParts {
   readonly bandwidthMbps: number | undefined;
 }
 
-/** Clients are untrusted: half-open ones, slow ones and thousands of them are nothing special. */
+/** Clients are untrusted: half-open, slow, or thousands of connections are normal. */
 const SERVER_OPTIONS = { allowHalfOpen: true, pauseOnConnect: true, noDelay: true } as const;
 
 export function openEgressRun({ view, findRoute, bounds, bandwidthMbps }: EgressRunParts): EgressRun {
@@ -75,7 +75,7 @@ export function openEgressRun({ view, findRoute, bounds, bandwidthMbps }: Egress
       if (!admit(client)) return;
       void (target === undefined ? carryProxied(client, parts) : carryTo(client, target, parts));
     });
-    // Too many open files: the client waits or gives up, the layer goes on.
+    // Too many open files: the client waits or gives up, the layer continues.
     made.on('error', ignoreBrokenConnection);
     servers.add(made);
     return made;

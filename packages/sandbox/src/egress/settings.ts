@@ -1,30 +1,30 @@
 import { KiB } from '@sallyport/std/bytes';
 
-/** Bounds of one way out. Nobody needs to choose them; tests choose smaller ones. */
+/** Limits of one sandbox's network. They need no configuration; tests use smaller ones. */
 export interface EgressBounds {
-  /** Connections at once; one more is reset. */
+  /** Most concurrent connections; one more is reset. */
   readonly connectionsMax: number;
-  /** Connections of one sandbox in all; with the last one the way out closes. */
+  /** Most connections of one sandbox in total; after the last one the network closes. */
   readonly connectionsTotalMax: number;
-  /** Bytes in both directions together; with the next one the way out closes. */
+  /** Most bytes in both directions together; beyond that the network closes. */
   readonly bytesMax: number;
   readonly connectTimeoutMs: number;
-  /** Without a byte in either direction. */
+  /** Longest time without a byte in either direction. */
   readonly idleTimeoutMs: number;
-  /** Of one connection, however busy it is. */
+  /** Longest life of one connection, however busy. */
   readonly connectionTimeoutMs: number;
-  /** For the request by which a client names its target; time and bytes. */
+  /** Limits of the request by which a client names its target; time and bytes. */
   readonly headTimeoutMs: number;
   readonly headBytesMax: number;
-  /** Addresses of one name that are tried. */
+  /** Most addresses of one name that are tried. */
   readonly addressesTriedMax: number;
-  /** How long the addresses of a name stay the ones first found. */
+  /** How long the first addresses of a name are kept. */
   readonly pinnedMs: number;
-  /** Names that may be looked up; only patterns allow more than the grant has rows. */
+  /** Most names that may be looked up; only patterns permit more than the grant has rows. */
   readonly namesMax: number;
-  /** Refusals that are kept word for word; the others are counted. */
+  /** Refusals kept with their text; further ones are only counted. */
   readonly refusalsKeptMax: number;
-  /** How long bytes that the tool wrote before its end may still take to leave. */
+  /** How long bytes that the tool wrote before its end may take to leave. */
   readonly drainMs: number;
 }
 

@@ -1,24 +1,24 @@
 import type { SandboxExit, SandboxLimits, SandboxSpec } from '../driver.port.ts';
 
-/** A program that harms rather than leaves: it takes too much, or does not end. What must be seen of it is said here. */
+/** A program that harms rather than escapes: it takes too much, or does not end. Its expected outcome is part of it. */
 export interface HostileRun {
   readonly name: string;
   readonly command: SandboxSpec['command'];
   readonly environment?: Readonly<Record<string, string>>;
-  /** What differs from the bounds of all: 64 MB, 16 processes, 8 MB of disk, two seconds of processor time. */
+  /** Differences from the common limits: 64 MB, 16 processes, 8 MB of disk, two seconds of processor time. */
   readonly limits?: Partial<SandboxLimits>;
   /** Whether it gets a writable folder of the host, as `$1` of a shell, `$ARGV[0]` of perl. */
   readonly folder?: true;
   /** Ends it from outside, with a short grace, once it wrote something. */
   readonly kill?: true;
-  /** What the end must say. */
+  /** Expected end. */
   readonly seen: {
     /** One of these limits, or none of them where `undefined` is among them. */
     readonly violation: readonly SandboxExit['violation'][];
     readonly stdout?: RegExp;
     readonly signal?: string;
     readonly code?: number;
-    /** Whether the collector ended it for its output. */
+    /** True when the collector ended it for its output. */
     readonly flooded?: boolean;
   };
 }

@@ -1,6 +1,6 @@
 import { type HostileRun, perlCode, shell } from './hostile-run.ts';
 
-/** Programs that do not end when they are told to, or leave something that goes on. */
+/** Programs that ignore the order to end, or leave a process running. */
 export const LINGERING_PROGRAMS: readonly HostileRun[] = [
   {
     name: 'ignores every signal that can be ignored',

@@ -25,7 +25,7 @@ export const OUTPUT_PROGRAMS: readonly HostileRun[] = [
   {
     name: 'writes bytes that are no text, and codes of a terminal',
     command: perlCode('print "\\xff\\xfe\\x1b]0;title\\x07\\x1b[2J\\x00end"'),
-    // Data and nothing else: whoever shows it screens it.
+    // Only data: the code that shows it screens it.
     seen: { violation: [undefined], code: 0, stdout: /^\uFFFD{2}.\]0;title.{2}\[2J.end$/ },
   },
   {

@@ -1,7 +1,7 @@
 import { arch } from 'node:process';
 import type { SandboxSpec } from '../driver.port.ts';
 
-/** A program that tries to leave its sandbox and says `ESCAPED` when it can. It ends at once and harms nothing. */
+/** A program that tries to leave its sandbox and prints `ESCAPED` when it can. It ends at once and does no harm. */
 export interface HostileProgram {
   readonly name: string;
   readonly command: SandboxSpec['command'];
@@ -12,7 +12,7 @@ export interface HostileProgram {
   readonly ownKernelMay?: true;
 }
 
-/** Numbers of calls that perl and sh have no word for: x86-64, arm64. */
+/** Numbers of system calls that perl and sh do not define: x86-64, arm64. */
 const CALLS = {
   bpf: [321, 280],
   chroot: [161, 51],
@@ -52,12 +52,12 @@ export function sh(name: string, attempt: string): HostileProgram {
   };
 }
 
-/** A program of perl that says by itself what came of it. */
+/** A perl program that reports the outcome itself. */
 export function perl(name: string, code: string): HostileProgram {
   return { name, command: ['/usr/bin/perl', '-e', code] };
 }
 
-/** Makes a system call that has to be refused by the filter, not by chance: a wrong argument would be EFAULT or EINVAL. */
+/** Makes a system call that the filter must refuse, not chance: a wrong argument would be EFAULT or EINVAL. */
 export function call(name: string, callName: keyof typeof CALLS, args: string): HostileProgram {
   return perl(
     name,

@@ -13,16 +13,17 @@ export interface Cover {
   readonly isFolder: boolean;
 }
 
-/** What of the host one sandbox sees. */
+/** The part of the host that one sandbox sees. */
 export interface View {
   readonly mounts: readonly Mount[];
   readonly covers: readonly Cover[];
 }
 
 /**
- * Checks the mounts of a spec against the places that are the layer's own.
- * @param closed absolute paths, there already or not: data folder, files of settings, policies and the like
- * @throws E3105 for a mount that cannot be made, or lies at or below a closed place, or would let a tool make one that is missing
+ * Checks the mounts of a spec against the layer's private places.
+ * @param closed absolute paths, existing or not: data folder, files of settings, policies and the like
+ * @throws E3105 for a mount that cannot be made, or lies at or below a closed place, or would let a tool create a
+ *   missing one
  */
 export function viewOf({ mounts: wanted, own = [] }: SandboxSpec, closed: readonly string[]): View {
   const granted = resolveMounts(wanted);
@@ -41,14 +42,14 @@ export function viewOf({ mounts: wanted, own = [] }: SandboxSpec, closed: readon
   return { mounts: [...granted, ...ownMounts], covers };
 }
 
-/** Without those that lie in another one: what covers a folder covers what is in it, and what will be. */
+/** Drops places within another one: covering a folder covers its present and future content. */
 function outermost(places: readonly string[]): readonly string[] {
   return [...new Set(places)].filter((path) => !places.some((other) => isInside(path, other)));
 }
 
 function coverFor(path: string, granted: readonly Mount[]): readonly Cover[] {
   const stats = lstatSync(path, { bigint: true, throwIfNoEntry: false });
-  // Where a link leads is a place of its own.
+  // A link's target is a place of its own.
   if (stats?.isSymbolicLink() === true) return [];
   if (stats !== undefined) return [{ path, identity: `${stats.dev}:${stats.ino}`, isFolder: stats.isDirectory() }];
   const nearest = granted.findLast((mount) => isInside(path, mount.path));

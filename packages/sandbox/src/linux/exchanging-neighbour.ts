@@ -9,9 +9,9 @@ const PROGRAM = String.raw`my ($call, $pause, $one, $other) = @ARGV; $| = 1; pri
 for (;;) { syscall($call + 0, -100, $one, -100, $other, 2); select(undef, undef, undef, $pause / 1e6) if $pause > 0 }`;
 
 /**
- * For tests of drivers: exchanges two names again and again, as a tool that may write around a granted folder can, until it is
+ * For tests of drivers: exchanges two names repeatedly, as a tool that may write around a granted folder can, until
  * disposed.
- * @param pauseUs between two exchanges, in microseconds
+ * @param pauseUs pause between two exchanges, in microseconds
  */
 export async function exchangingNeighbour(one: string, other: string, pauseUs: number): Promise<Disposable> {
   const neighbour = spawn('/usr/bin/perl', ['-e', PROGRAM, `${RENAMEAT2[process.arch]}`, `${pauseUs}`, one, other], {

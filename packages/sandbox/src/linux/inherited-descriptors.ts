@@ -4,8 +4,8 @@ const O_CLOEXEC = 0o2_000_000;
 const FIRST_AFTER_STANDARD = 3;
 
 /**
- * Descriptors of this process that every child would get too: whoever started the layer left them open. They are not
- * closed, since an embedding program may need them; the launcher covers them instead.
+ * Descriptors of this process that every child would inherit, because the program that started the layer left them
+ * open. They are not closed, since an embedding program may need them; the launcher covers them instead.
  */
 export function inheritableDescriptors(): readonly number[] {
   return readdirSync('/proc/self/fd')
@@ -23,12 +23,12 @@ function isInheritable(descriptor: number): boolean {
   }
 }
 
-/** How a child gets one descriptor. */
+/** Kind of a child's descriptor. */
 export type Stdio = 'pipe' | 'ignore' | 'ipc' | number;
 
 /**
- * The stdio of a child that gets nothing that was left open.
- * @param cover what lies in the place of an inherited descriptor
+ * The stdio of a child that inherits no open descriptors.
+ * @param cover put in the place of an inherited descriptor
  */
 export function withCover(used: readonly Stdio[], inherited: readonly number[], cover: Stdio): Stdio[] {
   const last = Math.max(used.length - 1, ...inherited);

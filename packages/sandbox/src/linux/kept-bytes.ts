@@ -4,15 +4,15 @@ import { join } from 'node:path';
 import { MARKED_FOLDER } from './crash/clear-leftovers.ts';
 import { ownMark } from './crash/layer-mark.ts';
 
-/** Bytes that lie in a file without a name, to be handed to child processes. */
+/** Bytes in an unnamed file, to be passed to child processes. */
 export interface KeptBytes {
-  /** A descriptor of its own, at the beginning of the bytes. Whoever opens it closes it. */
+  /** Opens a descriptor of its own, at the beginning of the bytes. The caller closes it. */
   open(): number;
 }
 
 /**
- * Keeps bytes for the life of the process in a temporary file that has no name. Each reader needs its own descriptor:
- * readers of one would share its position.
+ * Keeps bytes for the life of the process in an unnamed temporary file. Each reader needs its own descriptor: a shared
+ * one would share its position.
  */
 export function keepBytes(bytes: string): KeptBytes {
   const kept = openNameless();
@@ -20,7 +20,7 @@ export function keepBytes(bytes: string): KeptBytes {
   return { open: () => openSync(`/proc/self/fd/${kept}`, 'r') };
 }
 
-/** Runs `use` with opened descriptors and closes them, whatever happens. */
+/** Runs `use` with opened descriptors and always closes them. */
 export function withDescriptors<Result>(kept: readonly KeptBytes[], use: (descriptors: number[]) => Result): Result {
   const opened: number[] = [];
   try {
@@ -31,7 +31,7 @@ export function withDescriptors<Result>(kept: readonly KeptBytes[], use: (descri
   }
 }
 
-/** `__O_TMPFILE` of Linux on x86-64 and arm64; Node has no word for it. */
+/** `__O_TMPFILE` of Linux on x86-64 and arm64, which Node does not define. */
 const TEMPORARY = 0o20_000_000;
 const OWNER_MAY_READ = 0o400;
 
@@ -39,7 +39,7 @@ function openNameless(): number {
   try {
     return openSync(tmpdir(), TEMPORARY | constants.O_DIRECTORY | constants.O_RDWR, OWNER_MAY_READ);
   } catch {
-    // A file system that does not know such files: the name is there for a moment.
+    // A file system without such files: the name exists for a moment.
     const folder = mkdtempSync(join(tmpdir(), `${MARKED_FOLDER}${ownMark()}-`));
     try {
       return openSync(join(folder, 'bytes'), 'wx+', OWNER_MAY_READ);

@@ -1,26 +1,26 @@
 import { readFileSync } from 'node:fs';
 
-/** A range of uids; each is lent to one sandbox at a time, so that per-uid limits count per sandbox. */
+/** A range of uids; each is lent to one sandbox at a time, so that per-uid limits apply per sandbox. */
 export interface UidSlots {
   /** A free uid; undefined when all are lent. */
   take(): number | undefined;
   giveBack(uid: number): void;
 }
 
-/** Sandboxes under a uid of their own at once, when the layer is root. */
+/** Most concurrent sandboxes with their own uid, when the layer is root. */
 export const UID_SLOTS_MAX = 1000;
-/** Far from every range that distributions, systemd and container tools hand out. */
+/** Far from every range that distributions, systemd and container tools use. */
 const FAVOURITE_FIRST = 2_100_000_000;
 
 let shared: { readonly slots: UidSlots | undefined } | undefined;
 
-/** The slots of this process, the same for every driver: no two sandboxes may have one uid at once. */
+/** The slots of this process, shared by all drivers: two sandboxes must never have one uid at once. */
 export function sharedUidSlots(): UidSlots | undefined {
   shared ??= { slots: createUidSlots() };
   return shared.slots;
 }
 
-/** Slots in the uids that this process may become. Undefined when it may become none (not root, or too few mapped). */
+/** Slots of uids that this process may become. Undefined when it may become none (not root, or too few mapped). */
 export function createUidSlots(uidMap = readUidMap(), count: number = UID_SLOTS_MAX): UidSlots | undefined {
   const first = firstOf(uidMap, count);
   if (first === undefined) return undefined;

@@ -5,7 +5,7 @@ const ENVIRONMENT_NAMES_MAX = 1000;
 const ENVIRONMENT_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
 /**
- * Refuses what no process of Linux can be started with.
+ * Refuses specs that Linux cannot start a process with.
  * @throws E3101 for a NUL character, or a name that no environment can hold, or more than 1 000 of them
  */
 export function checkUsable({ command, environment, workingDirectory }: SandboxSpec): void {

@@ -2,19 +2,19 @@ import type { Clock } from '@sallyport/std/clock';
 import { WARM_POOL_BOUNDS, type WarmPoolSettings } from './settings.ts';
 import type { StandingSandbox, WarmPlan } from './warmable-driver.ts';
 
-/** One that stands ready. */
+/** A ready sandbox. */
 export interface Standing {
   readonly sandbox: StandingSandbox;
   /** Of the monotonic clock. */
   readonly bornMs: number;
 }
 
-/** What is known of one key. */
+/** Demand for one key. */
 export interface Demand {
   readonly plan: WarmPlan;
   /** Oldest first. */
   readonly standing: Set<Standing>;
-  /** How many should stand ready: more after a call found none, fewer after one grew old unused. */
+  /** Number to keep ready: raised after a call found none, lowered after one grew old unused. */
   wanted: number;
   calls: number;
   /** Of the monotonic clock. */
@@ -23,19 +23,19 @@ export interface Demand {
   failures: number;
 }
 
-/** Which keys were asked for lately. */
+/** Recently requested keys. */
 export interface Demands {
   /** Notes a call. */
   ask(plan: WarmPlan): Demand;
-  /** Every key, the one asked for the longest ago first. */
+  /** Every key, least recently requested first. */
   all(): readonly Demand[];
-  /** The key asked for last of those for which too few stand ready. */
+  /** The most recently requested key with too few ready sandboxes. */
   next(): Demand | undefined;
-  /** Forgets keys that were not asked for lately, or are too many. @returns what stands ready for them */
+  /** Drops keys that are too old or too many. @returns their ready sandboxes */
   forgetOld(): readonly StandingSandbox[];
 }
 
-/** Remembers the keys of the last calls. */
+/** Remembers the keys of recent calls. */
 export function createDemands(clock: Clock, { keepMs }: WarmPoolSettings): Demands {
   const demands = new Map<string, Demand>();
   return {

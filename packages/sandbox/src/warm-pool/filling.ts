@@ -3,28 +3,28 @@ import type { Demand, Demands, Standing } from './demand.ts';
 import { WARM_POOL_BOUNDS, type WarmPoolSettings } from './settings.ts';
 import type { StandingSandbox } from './warmable-driver.ts';
 
-/** What a filling stands on. */
+/** Dependencies of the filling. */
 export interface FillingParts {
   readonly demands: Demands;
   readonly settings: WarmPoolSettings;
   readonly clock: Clock;
-  /** Whether sandboxes that stand ready have to wait for something more urgent. */
+  /** True while more urgent work delays making sandboxes. */
   readonly isBusy: () => boolean;
 }
 
-/** Makes sandboxes ahead, one at a time, and ends those that are not needed any more. */
+/** Makes sandboxes in advance, one at a time, and ends those no longer needed. */
 export interface Filling {
-  /** Looks soon whether something has to be made. */
+  /** Soon checks whether one must be made. */
   soon(): void;
-  /** Makes one for this key now, up to the bounds. */
+  /** Makes one for this key now, up to the limits. */
   now(demand: Demand): Promise<void>;
-  /** How many stand ready. */
+  /** Number of ready sandboxes. */
   standing(): number;
-  /** Ends what stands ready and makes no more. */
+  /** Ends ready sandboxes and makes no more. */
   close(): Promise<void>;
 }
 
-/** The filling of one pool. Its timers keep no process from ending. */
+/** The filling of one pool. Its timers do not keep the process alive. */
 export function createFilling({ demands, settings, clock, isBusy }: FillingParts): Filling {
   let making: Promise<void> | undefined;
   let timer: NodeJS.Timeout | undefined;
@@ -47,7 +47,7 @@ export function createFilling({ demands, settings, clock, isBusy }: FillingParts
     else if (hasRoom(demand)) void make(demand);
     else plan(settings.ageMaxMs);
   };
-  /** Whether one more may stand for this key: instead of one for a key that was asked for longer ago, if need be. */
+  /** True when one more may be made for this key, replacing one of a less recently requested key if necessary. */
   const hasRoom = (demand: Demand): boolean => {
     if (standing() < settings.standingMax) return true;
     const all = demands.all();
@@ -90,7 +90,7 @@ async function stand(demand: Demand, clock: Clock): Promise<void> {
     demand.failures = 0;
     demand.standing.add({ sandbox, bornMs: clock.monotonic() });
   } catch {
-    // A call that starts cold meets the same fault and tells it.
+    // A call that starts cold meets the same fault and reports it.
     demand.failures += 1;
   }
 }
@@ -105,7 +105,7 @@ function take({ standing }: Demand, isWanted: (entry: Standing) => boolean = () 
   return taken.map(({ sandbox }) => sandbox);
 }
 
-/** Those that ended by themselves, and those that grew old because fewer calls come than before. */
+/** Takes those that ended by themselves, and those that grew old because calls became fewer. */
 function takeOld(demand: Demand, clock: Clock, { ageMaxMs }: WarmPoolSettings): StandingSandbox[] {
   const old = take(demand, ({ bornMs }) => clock.monotonic() - bornMs >= ageMaxMs);
   demand.wanted = Math.max(1, demand.wanted - old.length);

@@ -1,37 +1,38 @@
 import type { SandboxDriver, SandboxProcess, SandboxSpec } from '../driver.port.ts';
 
-/** A driver that can make a sandbox ahead of the call that it is for. */
+/** A driver that can make a sandbox before its call. */
 export interface WarmableDriver extends SandboxDriver {
   /**
-   * How a sandbox for this spec would be made ahead. Undefined when none can be, or the driver is not ready yet.
+   * How a sandbox for this spec would be made in advance. Undefined when that is impossible, or the driver is not ready
+   * yet.
    * @throws what `start` throws for a spec that cannot be run
    */
   plan(spec: SandboxSpec): WarmPlan | undefined;
-  /** Ends what the driver keeps ready for itself. Sandboxes that run are not touched. */
+  /** Ends the driver's own stock. Running sandboxes are not affected. */
   close(): Promise<void>;
 }
 
-/** What a sandbox is made with before it has a job. Holds nothing of a call: no command, no environment. */
+/** The parts that a sandbox is made with before it has a job. Holds nothing of a call: no command, no environment. */
 export interface WarmPlan {
-  /** All that cannot be given later, as text. Specs with equal keys can be served by each other's sandboxes. */
+  /** Everything that cannot be set later, as text. Sandboxes and specs with equal keys fit each other. */
   readonly key: string;
   /**
    * Makes one.
-   * @throws what `start` throws, and E3101 when what the key names is not there any more
+   * @throws what `start` throws, and E3101 when something in the key no longer exists
    */
   stand(): Promise<StandingSandbox>;
 }
 
-/** A sandbox that waits for its one job. It keeps no layer from ending, and ends with it. */
+/** A sandbox that waits for its one job. It does not keep the layer alive, and ends with it. */
 export interface StandingSandbox {
-  /** Whether it can still be given a job. */
+  /** True while it can be given a job. */
   waits(): boolean;
   /**
-   * Gives it the job, its only one.
-   * @param spec one with the key that it was made for
-   * @throws when the limits of the spec cannot hold for it; it then still has to be discarded
+   * Gives it its only job.
+   * @param spec a spec with the key that it was made for
+   * @throws when the limits of the spec cannot be applied; it must then still be discarded
    */
   handOff(spec: SandboxSpec): SandboxProcess;
-  /** Ends one that got no job. Resolves when nothing of it is left. Idempotent. */
+  /** Ends one without a job. Resolves when nothing of it is left. Idempotent. */
   discard(): Promise<void>;
 }

@@ -19,11 +19,11 @@ export interface ErrorEntry {
   readonly http: number;
   /** gRPC status number. */
   readonly grpc: number;
-  /** JSON-RPC code for a protocol error, or 'result' when the model reads it as a tool result that it can act on. */
+  /** JSON-RPC code for a protocol error, or 'result' when the model gets it as a tool result that it can act on. */
   readonly rpc: number | 'result';
-  /** Whether the same call may succeed later without a change. */
+  /** True when the same call may succeed later unchanged. */
   readonly retryable: boolean;
-  /** Whether the model caused it by the quality of its arguments (002). */
+  /** True when the model caused it by the quality of its arguments (002). */
   readonly quality: boolean;
   readonly means: string;
 }

@@ -14,7 +14,7 @@ export interface Failure {
   readonly cause?: unknown;
 }
 
-/** What a failure may carry beside code and message. */
+/** Optional members of a failure. */
 export interface FailureExtras {
   readonly details?: Record<string, unknown>;
   readonly retryAfterMs?: number;
@@ -26,7 +26,7 @@ export function failure(code: ErrorCode, message: string, extras: FailureExtras 
   return { failed: true, code, message, ...extras };
 }
 
-/** Tells a failure from what a step establishes. */
+/** Distinguishes a failure from the result of a step. */
 export function isFailure(value: unknown): value is Failure {
   return typeof value === 'object' && value !== null && (value as Partial<Failure>).failed === true;
 }
@@ -47,7 +47,7 @@ export type ErrorBody = {
   retry_after_ms?: number;
 };
 
-/** The failure as it leaves through a door: no cause, no stack. */
+/** The failure as sent through a door: no cause, no stack. */
 export function errorBody(failed: Failure): ErrorBody {
   const entry = entryOf(failed.code);
   return {

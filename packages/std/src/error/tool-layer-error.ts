@@ -19,7 +19,7 @@ export class ToolLayerError extends Error {
   }
 }
 
-/** The failure in anything that was thrown; what is not ours becomes E3900 with the cause kept for operators (PIPE-04). */
+/** The failure in anything thrown; foreign errors become E3900, with the cause kept for operators (PIPE-04). */
 export function failureOf(thrown: unknown): Failure {
   if (thrown instanceof ToolLayerError) return thrown.failure;
   return failure('E3900', 'The layer failed in an unexpected way. The operator finds the cause in its log.', {

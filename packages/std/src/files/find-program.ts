@@ -1,7 +1,7 @@
 import { accessSync, constants } from 'node:fs';
 import { delimiter, isAbsolute, join } from 'node:path';
 
-/** Absolute path of a program, looked for in the absolute folders of PATH; undefined when there is none that may be run. */
+/** Absolute path of a program, searched in the absolute folders of PATH; undefined when none is executable. */
 export function findProgram(name: string): string | undefined {
   const folders = isAbsolute(name) ? [''] : (process.env['PATH'] ?? '').split(delimiter).filter(isAbsolute);
   return folders.map((folder) => (folder === '' ? name : join(folder, name))).find(isExecutable);

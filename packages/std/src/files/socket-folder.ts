@@ -8,8 +8,8 @@ import { sha256 } from '../sha256.ts';
 const SOCKET_PATH_BYTES_MAX = 103;
 
 /**
- * Where the sockets of a data folder lie: in a folder of it, or, when the path of a socket there would be too long, in the folder
- * for temporary files, under a name that follows from the data folder's.
+ * Folder for the sockets of a data folder: inside it, or, when the path of a socket there would be too long, in the
+ * folder for temporary files, under a name derived from the data folder's.
  * @param name of the folder inside the data folder
  * @param longest name of a socket in it
  */
@@ -23,9 +23,9 @@ export function socketFolderOf(dataFolder: string, name: string, longest: string
 }
 
 /**
- * Makes a folder that nobody but its owner can look into: what lies in it, its owner put there.
+ * Makes a folder that only its owner can access, so that its content comes from the owner.
  * @param uid owner, when it is not this process's user
- * @returns false when there is something else of this name: a link, a file, or a folder that others may use
+ * @returns false when something else has this name: a link, a file, or a folder that others may use
  * @throws the file system's error
  */
 export async function makePrivateFolder(path: string, uid = process.getuid?.()): Promise<boolean> {
@@ -38,12 +38,12 @@ export async function makePrivateFolder(path: string, uid = process.getuid?.()):
   return isPrivate(await lstat(path), uid);
 }
 
-/** Whether this is a folder that one user alone can look into. */
+/** True for a folder that only one user can access. */
 export function isPrivate(found: Stats, uid: number | undefined): boolean {
   return found.isDirectory() && found.uid === uid && (found.mode & 0o077) === 0;
 }
 
-/** Removes a folder when it is there and empty. */
+/** Removes a folder when it exists and is empty. */
 export async function removeEmptyFolder(path: string): Promise<void> {
   try {
     await rmdir(path);

@@ -6,11 +6,11 @@
  * @throws TypeError for values that JSON cannot hold (bigint, cycles deeper than the stack)
  */
 export function canonicalJson(value: unknown): string {
-  // The plain case first: what is in order already is written ten times faster by the platform.
+  // Fast path: the platform writes a value that is already in order ten times faster.
   return isInOrder(value) ? (JSON.stringify(value) ?? 'null') : sorted(value);
 }
 
-/** Whether every object's keys stand in ascending order and nothing has to be left out or converted. */
+/** True when every object's keys are in ascending order and nothing must be left out or converted. */
 function isInOrder(value: unknown): boolean {
   if (value === null || typeof value !== 'object') return typeof value !== 'bigint';
   if (Array.isArray(value)) {

@@ -1,4 +1,4 @@
-/** Levenshtein distance in UTF-16 units: how many of them are to be inserted, removed or replaced. */
+/** Levenshtein distance in UTF-16 units: the number of insertions, removals and replacements. */
 export function editDistance(a: string, b: string): number {
   const row = new Uint16Array(b.length + 1);
   for (let j = 1; j <= b.length; j++) row[j] = j;

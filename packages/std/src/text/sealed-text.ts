@@ -1,17 +1,17 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 
-/** What a sealed text begins with; the number is that of its form. */
+/** Prefix of a sealed text; the number is the version of the format. */
 const MARK = 'sealed:1:';
 const ALGORITHM = 'aes-256-gcm';
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
-/** Bytes of the key that texts are sealed with. */
+/** Length of the sealing key, in bytes. */
 export const SEALING_KEY_BYTES = 32;
 
 /**
- * Encrypts a text (AES-256-GCM, a nonce of its own each time).
- * @param place where the text stands; it opens nowhere else, so that nobody moves it
+ * Encrypts a text (AES-256-GCM, a fresh nonce each time).
+ * @param place position of the text; it can be opened only there, so that nobody can move it
  */
 export function sealText(key: Uint8Array, text: string, place: string): string {
   const nonce = randomBytes(NONCE_BYTES);
@@ -34,5 +34,5 @@ export function openText(key: Uint8Array, sealed: string, place: string): string
   }
 }
 
-/** Whether a text is one that was sealed. */
+/** True for sealed texts. */
 export const isSealed = (text: string): boolean => text.startsWith(MARK);

@@ -1,6 +1,6 @@
 /**
- * Whether a text fits a pattern in which `*` stands for any run of characters, an empty one too; nothing else is special.
- * Linear in the text: the parts between stars are looked for from left to right, and never twice.
+ * Makes a test whether a text matches a pattern in which `*` stands for any run of characters, also an empty one;
+ * nothing else is special. Linear in the text: the parts between stars are searched from left to right, never twice.
  */
 export function wildcardMatcher(pattern: string): (text: string) => boolean {
   const [first = '', ...others] = pattern.split('*');

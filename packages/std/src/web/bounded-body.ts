@@ -1,9 +1,9 @@
 import { GrowingBuffer } from './growing-buffer.ts';
 
 /**
- * The body of an answer, when it has no more than so many bytes.
- * @returns undefined when it has more; the rest is not read, and its connection is closed
- * @throws what the connection throws
+ * The body of an answer, unless it exceeds a number of bytes.
+ * @returns undefined when it does; the rest is not read, and its connection is closed
+ * @throws the connection's error
  */
 export async function boundedBody(
   { body }: { readonly body: AsyncIterable<Uint8Array> | null },

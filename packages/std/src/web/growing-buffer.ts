@@ -1,20 +1,20 @@
-/** Least room that is made, in bytes. */
+/** Smallest allocation, in bytes. */
 const ROOM_MIN = 4096;
 
 /**
- * Bytes that come in pieces, copied together as they come: a piece of one byte costs one byte. A list of the pieces would
- * keep an object of some hundred bytes for each.
+ * Collects bytes that arrive in pieces, copied together on arrival: a piece of one byte costs one byte. A list of the
+ * pieces would keep an object of some hundred bytes for each.
  */
 export class GrowingBuffer {
   #room = Buffer.alloc(0);
   #length = 0;
 
-  /** Bytes held. */
+  /** Number of bytes held. */
   get length(): number {
     return this.#length;
   }
 
-  /** Adds a copy of a piece; the room doubles when it is full. */
+  /** Adds a copy of a piece; the capacity doubles when it is full. */
   add(piece: Uint8Array): void {
     const needed = this.#length + piece.length;
     if (needed > this.#room.length) {
@@ -26,7 +26,7 @@ export class GrowingBuffer {
     this.#length = needed;
   }
 
-  /** What is held, not copied; to be asked for when all is there. */
+  /** The collected bytes, not copied; call it when everything has arrived. */
   bytes(): Buffer {
     return this.#room.subarray(0, this.#length);
   }

@@ -2,8 +2,8 @@
 const LOOPBACK = /^(?:localhost|127(?:\.[0-9]{1,3}){3}|\[::1\])$/;
 
 /**
- * Whether only this machine answers for a host, so that a plain connection to it cannot be changed on its way.
- * @param hostname as `URL.hostname` has it
+ * True when only this machine answers for a host, so that a plain connection to it cannot be tampered with.
+ * @param hostname as in `URL.hostname`
  */
 export function isLoopback(hostname: string): boolean {
   return LOOPBACK.test(hostname);

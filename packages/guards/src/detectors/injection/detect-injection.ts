@@ -12,7 +12,7 @@ import { type Reading, readText } from './text/reading.ts';
 import { SIGN } from './text/signs.ts';
 import { decodedView, placeIn, type View } from './text/views.ts';
 
-/** How one text is judged. */
+/** Options for one text. */
 export interface DetectOptions {
   /** Default `default`. */
   readonly profile?: SanitiseProfile;
@@ -20,13 +20,13 @@ export interface DetectOptions {
   readonly threats?: readonly Threat[];
 }
 
-/** Findings of one threat in one text that are told. */
+/** Most findings reported per threat in one text. */
 const FINDINGS_MAX = 64;
-/** A longer text is looked at in windows; they share so many units, so that nothing hides between them. */
+/** A longer text is searched in windows that overlap by this many units, so that nothing hides between them. */
 const WINDOW_OVERLAP = 4 * KiB;
 const NOTHING: readonly InjectionFinding[] = Object.freeze([]);
 
-/** See the face, `../sanitise.ts`. */
+/** Documented at the public function, `../sanitise.ts`. */
 export function findInjection(text: string, options: DetectOptions = {}): readonly InjectionFinding[] {
   if (isOneWord(text)) return NOTHING;
   if (text.length <= TEXT_UNITS_MAX) return findInWindow(text, options);
@@ -52,7 +52,7 @@ function findInWindow(text: string, { profile, threats = THREATS }: DetectOption
   const strict = profile === 'strict';
   collect(undefined);
   const reading = readText(text);
-  // A second reading takes the place of the first, so everything is looked for in the open before.
+  // A second reading replaces the first, so the plain text is searched completely before.
   lookAt(reading, threats, strict);
   const decoded = (reading.signs & SIGN.escape) === 0 ? undefined : decodedView(text);
   if (decoded !== undefined) {
@@ -66,7 +66,7 @@ function findInWindow(text: string, { profile, threats = THREATS }: DetectOption
   return shown.length === 0 ? NOTHING : inOrder(shown);
 }
 
-/** What was found in the text that is looked at; one at a time, so that a text without a finding costs no memory. */
+/** Findings in the current text; one text at a time, so that a text without findings costs no memory. */
 let collected: InjectionFinding[] | undefined;
 let view: View | undefined;
 let sought: Threat = 'sql_injection';
@@ -89,7 +89,7 @@ const MARKUP_SIGNS = SIGN.less | SIGN.equals | SIGN.open;
 const SCRIPT_SIGNS = SIGN.open | SIGN.quote | SIGN.bracket | SIGN.colon | SIGN.plus | SIGN.shell;
 const COMMAND_SIGNS = SIGN.shell | SIGN.escape | SIGN.open | SIGN.slash | SIGN.quote | SIGN.less;
 
-/** Each is looked for only in texts in which something of its kind could stand. */
+/** Each threat is searched only in texts where it could occur. */
 function lookAt(reading: Reading, threats: readonly Threat[], strict: boolean): void {
   const { text, signs } = reading;
   const plusIsBlank = (signs & (SIGN.plus | SIGN.blank)) === SIGN.plus && !text.startsWith('+');
@@ -106,7 +106,7 @@ function lookAt(reading: Reading, threats: readonly Threat[], strict: boolean): 
 }
 
 /**
- * Leaves out what a document shows as code. SQL is not left out: the quotes of a statement know nothing of backticks.
+ * Drops findings in parts that a document shows as code. SQL findings stay: the quotes of a statement ignore backticks.
  */
 function withoutCode(text: string, found: readonly InjectionFinding[]): readonly InjectionFinding[] {
   const spans = codeSpans(text);

@@ -1,7 +1,7 @@
-/** Kinds of injection that are looked for (VAL-04). */
+/** Kinds of injection (VAL-04). */
 export type Threat = 'sql_injection' | 'xss' | 'command_injection';
 
-/** All of them, in the order in which they are looked for. */
+/** All kinds, in the order of the search. */
 export const THREATS: readonly Threat[] = ['sql_injection', 'xss', 'command_injection'];
 
 /**
@@ -11,17 +11,17 @@ export const THREATS: readonly Threat[] = ['sql_injection', 'xss', 'command_inje
 export type SanitiseProfile = 'default' | 'strict';
 
 /**
- * What becomes of a text with a finding. `reject`: the value is not to be used. `redact`: what was found gives way to
- * `[removed: …]`. `escape`: the whole text is written so that it does nothing where it is put, and can be read back:
- * HTML references for xss, doubled quotes for SQL, single quotes for a shell; what no escape makes safe is redacted.
- * `mark`: the text is not changed; the finding is reported to the caller.
+ * What happens to a text with a finding. `reject`: the value must not be used. `redact`: the finding is replaced by
+ * `[removed: …]`. `escape`: the whole text is escaped so that it is harmless in its target, and can be read back: HTML
+ * references for xss, doubled quotes for SQL, single quotes for a shell; findings that no escape makes safe are
+ * redacted. `mark`: the text is unchanged; the finding is reported to the caller.
  */
 export type SanitiseAction = 'reject' | 'redact' | 'escape' | 'mark';
 
 /** One place in a text that looks like an attack. */
 export interface InjectionFinding {
   readonly threat: Threat;
-  /** Name of what was recognised, in snake_case; `operator_pattern` for an operator's own pattern. */
+  /** Name of the matched rule, in snake_case; `operator_pattern` for an operator's own pattern. */
   readonly rule: string;
   /** First UTF-16 unit. */
   readonly start: number;
@@ -29,5 +29,5 @@ export interface InjectionFinding {
   readonly end: number;
 }
 
-/** Takes what a rule recognised, in offsets of the text that the rule saw. */
+/** Takes a rule's match, in offsets of the text that the rule searched. */
 export type Report = (rule: string, start: number, end: number) => void;

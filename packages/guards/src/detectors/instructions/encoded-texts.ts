@@ -1,25 +1,25 @@
-/** A text that stood encoded in another. */
+/** A text encoded within another. */
 export interface EncodedText {
   readonly decoded: string;
-  /** Place of the encoded form, in UTF-16 units. */
+  /** Position of the encoded form, in UTF-16 units. */
   readonly start: number;
   readonly end: number;
-  /** Whether the form itself is there to be read and not to be found: words with their letters apart. */
+  /** True when the form itself is meant to be read but not found: words with their letters apart. */
   readonly evasive: boolean;
 }
 
-/** Encoded texts of one text that are read. */
+/** Most encoded texts decoded per text. */
 const TEXTS_MAX = 16;
-/** Longest encoded text, in characters; what follows is left out. */
+/** Longest encoded text, in characters; the rest is ignored. */
 const TEXT_CHARS_MAX = 4096;
-/** Shorter ones hold no demand. */
+/** Shorter ones contain no demand. */
 const TEXT_CHARS_MIN = 12;
 
 /** Base64, hexadecimal, percent-encoding, escapes of programming languages and of HTML, letters apart. */
 const ENCODED =
   /(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{24,4096}={0,2}|(?:%[0-9a-fA-F]{2}){8,1024}|(?:\\u[0-9a-fA-F]{4}|\\x[0-9a-fA-F]{2}){6,1024}|(?:&#(?:x[0-9a-fA-F]{1,6}|\d{1,7});){6,1024}|(?<![A-Za-z])[A-Za-z](?:[ ._-]{1,4}[A-Za-z'](?![A-Za-z])){8,512}/g;
 
-/** Readable texts that stand encoded in a text. Linear. */
+/** Readable texts that are encoded in a text. Linear. */
 export function* encodedTexts(text: string): Generator<EncodedText> {
   if (!mayHoldEncoded(text)) return;
   let count = 0;
@@ -34,10 +34,10 @@ export function* encodedTexts(text: string): Generator<EncodedText> {
 
 /** Shortest run of characters of base64 and hexadecimal that is read. */
 const RUN_CHARS_MIN = 24;
-/** Shortest text in which letters stand apart: nine of them, and what parts them. */
+/** Shortest text with spaced letters: nine letters and their separators. */
 const APART_CHARS_MIN = 17;
 
-/** False for most texts, of which few characters are looked at. */
+/** False for most texts, after reading few of their characters. */
 function mayHoldEncoded(text: string): boolean {
   return (
     (text.includes('%') && PERCENT_ROW.test(text)) ||
@@ -54,8 +54,8 @@ const BACKSLASH_ROW = /(?:\\u[0-9a-fA-F]{4}|\\x[0-9a-fA-F]{2}){6}/;
 const REFERENCE_ROW = /(?:&#(?:x[0-9a-fA-F]{1,6}|\d{1,7});){6}/;
 
 /**
- * Whether so many characters in a row may be base64. Jumps: where one of them is not, no row goes on over it, so that of
- * most rows only the last character is read.
+ * True when a run of this many characters may be base64. Skips ahead: a run cannot cross a character outside the
+ * alphabet, so for most runs only the last character is read.
  */
 function hasRun(text: string): boolean {
   for (let start = 0; start + RUN_CHARS_MIN <= text.length; ) {
@@ -67,7 +67,7 @@ function hasRun(text: string): boolean {
   return false;
 }
 
-/** The same for letters that stand apart: where two letters stand side by side, no such row goes on. */
+/** As above, for spaced letters: such a row cannot cross two adjacent letters. */
 function hasLettersApart(text: string): boolean {
   for (let start = 0; start + APART_CHARS_MIN <= text.length; ) {
     let at = start + APART_CHARS_MIN - 1;
@@ -102,7 +102,7 @@ function partOf(text: string, at: number): number {
   return code < PARTS.length ? (PARTS[code] as number) : 0;
 }
 
-/** Some words, so that no row of single letters counts. */
+/** Several words, so that a row of single letters does not count. */
 const WORDS = /^(?:.*?\b[A-Za-z']{3,20}\b){3}/;
 
 const isApart = (form: string): boolean => /^[A-Za-z][ ._-]/.test(form) && !/[A-Za-z]{2}/.test(form);
@@ -122,13 +122,13 @@ function unescaped(form: string): string {
   });
 }
 
-/** Letters apart read as words only where a wider gap parts words; without one it is one word, which no rule needs. */
+/** Spaced letters form words only when wider gaps separate words; without them it is one word, which no rule needs. */
 function apart(form: string): string | undefined {
   const words = form.split(/[ ._-]{2,4}/);
   return words.map((word) => word.replace(/[ ._-]/g, '')).join(' ');
 }
 
-/** Undefined for bytes that are no text of words. */
+/** Undefined for bytes that are not text made of words. */
 function readable(bytes: Buffer): string | undefined {
   const text = bytes.toString('utf8');
   if (!/[A-Za-z]{2}[^A-Za-z]{1,3}[A-Za-z]{2}/.test(text)) return undefined;

@@ -1,13 +1,13 @@
 import type { Evidence } from './judge-text.ts';
 import { sentencesOf } from './sentences.ts';
 
-/** Shorter names of tools are ordinary words too often. */
+/** Shorter tool names are too often ordinary words. */
 const NAME_CHARS_MIN = 5;
 /** What makes a mention of another provider's tool an instruction. */
 const DEMAND = /\b(?:must|always|never|instead of|before|do not|don't|override|redirect|whenever)\b/;
 const WHY = "It demands something about another provider's tool.";
 
-/** Demands that name a tool of somebody else. */
+/** Demands that name another provider's tool. */
 export function* foreignNames(text: string, names: ReadonlySet<string>): Generator<Evidence> {
   for (const { text: sentence, start, end } of sentencesOf(text)) {
     if (!DEMAND.test(sentence.toLowerCase())) continue;

@@ -1,4 +1,4 @@
-// Hot path: every text of what a tool returned is judged here.
+// Hot path: every text that a tool returned is judged here.
 import { createSieve, type Sieve } from '../literals/sieve.ts';
 import { encodedTexts } from './encoded-texts.ts';
 import { hiddenCharacters, speltInHiding } from './hidden-characters.ts';
@@ -15,27 +15,27 @@ import { STEERING_RULES } from './rules/steering.ts';
 import { ORDER_WORDS } from './rules/words.ts';
 import { eachSentence, joined, sentenceAt } from './sentences.ts';
 
-/** What kind of text is judged: what a tool says of itself, or what it returns. */
+/** Kind of text: a tool's description, or its output. */
 export type TextKind = 'description' | 'output';
 
-/** One thing that was found in one text. */
+/** One finding in one text. */
 export interface Evidence {
   readonly rule: string;
   readonly why: string;
-  /** Place in the text, in UTF-16 units; the sentence around it where it was found in one. */
+  /** Position in the text, in UTF-16 units; of the surrounding sentence when it was found in one. */
   readonly start: number;
   readonly end: number;
-  /** How much it says by itself, 0 to 1. */
+  /** Weight of this evidence by itself, 0 to 1. */
   readonly weight: number;
 }
 
 /** Enough for a verdict by itself. */
 export const ENOUGH = 0.5;
-/** Nothing shorter holds an encoded demand. */
+/** Shorter texts contain no encoded demand. */
 const ENCODED_CHARS_MIN = 24;
-/** Nothing shorter asks for anything. */
+/** Shorter texts contain no demand. */
 const TEXT_CHARS_MIN = 8;
-/** Findings in one text that are told. */
+/** Most findings reported per text. */
 const FINDINGS_MAX = 50;
 
 const SENTENCE_RULES = [
@@ -50,7 +50,7 @@ const SENTENCE_RULES = [
 const forKind = (rules: readonly InstructionRule[], kind: TextKind): readonly InstructionRule[] =>
   rules.filter(({ only }) => only === undefined || only === kind);
 
-/** Rules for one kind of text, each with what passes the texts on that it can match. */
+/** Rules for one kind of text, each with a filter for the texts that it can match. */
 interface Judges {
   readonly byText: readonly InstructionRule[];
   readonly ofText: Sieve;
@@ -60,7 +60,7 @@ interface Judges {
 
 const known: Partial<Record<TextKind, Judges>> = {};
 
-/** Made when they are asked for: it takes some milliseconds. */
+/** Made on first use: it takes some milliseconds. */
 function judgesOf(kind: TextKind): Judges {
   const made = known[kind];
   if (made !== undefined) return made;
@@ -70,8 +70,8 @@ function judgesOf(kind: TextKind): Judges {
 }
 
 /**
- * Everything in a text that speaks to the model behind the user's back, or may. Linear in the text.
- * @param text the caller bounds its length
+ * Everything in a text that speaks to the model without the user's knowledge, or may. Linear in the text.
+ * @param text the caller limits its length
  */
 export function judgeText(text: string, kind: TextKind): readonly Evidence[] {
   const found = judgeWords(text, kind);
@@ -81,7 +81,7 @@ export function judgeText(text: string, kind: TextKind): readonly Evidence[] {
   return found.slice(0, FINDINGS_MAX);
 }
 
-/** What stands encoded is judged as it reads decoded. */
+/** Encoded texts are judged in their decoded form. */
 function* encodedEvidence(text: string, kind: TextKind): Generator<Evidence> {
   const rule = 'encoded-order';
   for (const { decoded, start, end, evasive } of encodedTexts(text)) {
@@ -100,7 +100,7 @@ function* encodedEvidence(text: string, kind: TextKind): Generator<Evidence> {
   }
 }
 
-/** How much all evidence says together, 0 to 1; several finds of one rule count once. */
+/** Combined weight of all evidence, 0 to 1; several findings of one rule count once. */
 export function scoreOf(evidence: readonly Evidence[]): number {
   const strongest = new Map<string, number>();
   for (const { rule, weight } of evidence) strongest.set(rule, Math.max(weight, strongest.get(rule) ?? 0));
@@ -141,7 +141,7 @@ function judgeSentences({ bySentence, ofSentence }: Judges, read: string, kind: 
   ofSentence.restart();
   eachSentence(read, (start, end) => {
     if (link >= 0 && link < start) link = read.indexOf('](', start);
-    // What a link is read as is not what stands there.
+    // A link's text differs from its target.
     if (link >= 0 && link < end) {
       const { text } = sentenceAt(read, start, end);
       ofSentence.read(text, 0, text.length);
@@ -162,7 +162,7 @@ function judgeSentences({ bySentence, ofSentence }: Judges, read: string, kind: 
   });
 }
 
-/** Most texts of a schema are single words, which ask for nothing. */
+/** Most texts of a schema are single words without a demand. */
 const isMute = (text: string): boolean => text.length < TEXT_CHARS_MIN || (!/\s/.test(text) && /^[\w.-]*$/.test(text));
 
 function fits(rule: InstructionRule, text: string): boolean {
@@ -177,10 +177,7 @@ const isClear = ({ none }: InstructionRule, text: string): boolean =>
 const CONCEALED = /\p{Cc}\[(?:\d{1,3};){0,8}8m/u;
 const UNSEEN = 'It holds characters that nobody sees.';
 
-/**
- * What a tool returns may hold the controls of a terminal and the soft hyphens of a page; only characters that are there
- * on purpose count in it.
- */
+/** Tool output may contain terminal controls and soft hyphens; only intentional characters count in it. */
 function hiddenEvidence(text: string, kind: TextKind): Evidence | undefined {
   const hidden = hiddenCharacters(text);
   if (hidden === undefined) return undefined;

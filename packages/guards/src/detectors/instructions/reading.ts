@@ -1,13 +1,13 @@
 import { BLANK, isPlain, withBlanks } from './hidden-characters.ts';
 
-/** A text as a model reads it: lower case, one spelling of each letter, nothing hidden. */
+/** A text as a model reads it: lower case, one spelling per letter, nothing hidden. */
 export interface Reading {
   readonly text: string;
-  /** The place in the original at which a place of `text` stands, in UTF-16 units. */
+  /** Maps a position in `text` to the original, in UTF-16 units. */
   readonly original: (at: number) => number;
 }
 
-/** Letters that look like Latin ones, as they stand in texts that mean to be read and not found (Unicode TR 39). */
+/** Lookalikes of Latin letters, used by texts that want to be read but not found (Unicode TR 39). */
 const LOOKALIKES: ReadonlyMap<string, string> = new Map(
   Object.entries({
     ...{
@@ -34,19 +34,19 @@ const LOOKALIKES: ReadonlyMap<string, string> = new Map(
 const PUNCTUATION: ReadonlyMap<string, string> = new Map(
   Object.entries({ '‘': "'", '’': "'", '“': '"', '”': '"', '‐': '-', '‑': '-', '–': '-', '—': '-', [BLANK]: '' }),
 );
-/** Letters of other alphabets count as look-alikes only in a word that has Latin ones too. */
+/** Letters of other alphabets count as lookalikes only in a word that also has Latin letters. */
 const OTHER_ALPHABET = /[\u0370-\u052f\u0560-\u058f]/;
 const WORD = /[^\s]+/g;
 /** Spellings that are remembered; there are not many letters. */
 const SPELLINGS_MAX = 8_192;
 const SPELLINGS = new Map<string, string>();
 
-/** Reads a text. Linear; without a detour for ASCII. */
+/** Makes the reading of a text. Linear; fast for ASCII. */
 export function readingOf(text: string): Reading {
   if (isPlain(text)) return { text: text.toLowerCase(), original: (at) => at };
   if (/^\p{ASCII}*$/u.test(text)) return { text: withoutControls(text).toLowerCase(), original: (at) => at };
   let read = '';
-  /** Where each run of ASCII and each other character begins: in the reading, and in the original. */
+  /** Start of each run of ASCII and each other character: in the reading, and in the original. */
   const places: number[] = [];
   const originals: number[] = [];
   for (const { 0: run, index } of withBlanks(text).matchAll(/\p{ASCII}+|\P{ASCII}/gu)) {
@@ -64,7 +64,7 @@ export function readingOf(text: string): Reading {
 
 const withoutControls = (text: string): string => text.replace(/[\p{Cc}--[\t\n\r]]/gv, ' ');
 
-/** Index of the last of ascending numbers that is not above one. */
+/** Index of the last ascending number not above a bound. */
 function lastAtMost(ascending: readonly number[], bound: number): number {
   let low = 0;
   let high = ascending.length - 1;

@@ -1,4 +1,4 @@
-/** A sentence or item of a list, with its place in the text. */
+/** A sentence or list item, with its position in the text. */
 export interface Sentence {
   /** With single spaces. */
   readonly text: string;
@@ -9,15 +9,15 @@ export interface Sentence {
 /** Longest sentence that is judged in one piece, and by how much pieces of a longer one overlap, in characters. */
 const SENTENCE_CHARS_MAX = 500;
 const SENTENCE_OVERLAP = 150;
-/** Nothing shorter asks for anything. */
+/** Shorter sentences contain no demand. */
 const SENTENCE_CHARS_MIN = 8;
 
-/** Where a link of Markdown leads says nothing of what a sentence asks for. */
+/** The target of a Markdown link says nothing about a sentence's demand. */
 const LINK_TARGET = /\]\([^()\s]{1,500}\)/g;
 
 const ENDS = /[.!?;。！？](?=\s|$)|\n\s{0,64}\n|\n[ \t]{0,64}(?:[-*•]|\d{1,2}[.)])/g;
 
-/** Visits the sentences of a text in order; what is longer than one comes in pieces that overlap. */
+/** Visits the sentences of a text in order; longer ones come in overlapping pieces. */
 export function eachSentence(text: string, visit: (start: number, end: number) => void): void {
   let start = 0;
   for (;;) {
@@ -36,7 +36,7 @@ function eachPiece(start: number, end: number, visit: (start: number, end: numbe
   }
 }
 
-/** White space other than single spaces, of which most sentences have none. */
+/** White space other than single spaces; most sentences have none. */
 const NOT_SINGLE = /\s{2,}|[^\S ]/g;
 
 /** The words of the sentence that stands at a place. */

@@ -1,11 +1,11 @@
 import { pointerTo } from '@sallyport/std/json/json-pointer';
 
-/** Depth below which no text is looked at. */
+/** Deeper texts are not read. */
 const DEPTH_MAX = 256;
 
 /**
- * Every text in a value as JSON reads it, names of members too, each with a JSON Pointer below `pointer`. A name that many objects
- * share comes once, where it stands first.
+ * Every text in a value as parsed from JSON, names of members included, each with a JSON Pointer below `pointer`. A
+ * name that many objects share comes once, at its first place.
  */
 export function* textsBelow(
   value: unknown,

@@ -1,41 +1,41 @@
 import { EDGE, type Telling, tellingOf } from './tokens.ts';
 
-/** Keys of words and signs of which each match of a pattern holds at least one. */
+/** Keys of words and signs; each match of a pattern contains at least one of them. */
 export interface Clause {
   readonly keys: readonly number[];
-  /** How much the least telling of them tells. */
+  /** Selectivity of the least selective key. */
   readonly tells: number;
 }
 
-/** What a part of a pattern needs of a text. */
+/** What a part of a pattern requires of a text. */
 interface Needs {
-  /** Everything that it matches, when that is little; with `EDGE` where it asks for the edge of a word. */
+  /** All texts that it matches, when they are few; with `EDGE` where it requires the edge of a word. */
   readonly exact?: readonly string[];
-  /** Something unknown may follow what it matches. */
+  /** True when something unknown may follow its match. */
   readonly isOpen?: boolean;
-  /** Every match meets each of them. The most telling first. */
+  /** Every match satisfies each of them. Most selective first. */
   readonly clauses: readonly Clause[];
 }
 
-/** A pattern while it is read. */
+/** A pattern while it is parsed. */
 interface Source {
   readonly text: string;
   readonly isUnicode: boolean;
   at: number;
-  /** What comes next begins at the edge of a word. */
+  /** True when the next part begins at the edge of a word. */
   isAtEdge: boolean;
-  /** Whatever stands at the end of the group that is read ends at the edge of a word. */
+  /** True when the current group ends at the edge of a word. */
   endsAtEdge: boolean;
 }
 
-/** Clauses that are told of one pattern: more say hardly more. */
+/** Most clauses of one pattern: more add hardly anything. */
 const CLAUSES_MAX = 3;
 /** Keys of one clause. */
 const KEYS_MAX = 512;
-/** Texts that one part is written out as. */
+/** Most texts that one part is expanded to. */
 const EXACT_MAX = 256;
 const FEW = 64;
-/** Characters from which on texts are not written out further, when that takes more than a few of them. */
+/** Texts of this length are not expanded further, when that takes more than a few of them. */
 const LONG_ENOUGH = 5;
 /** Members of a class that is written out. */
 const CLASS_MAX = 16;
@@ -47,9 +47,9 @@ const NOTHING: Needs = { exact: [''], clauses: [] };
 const UNKNOWN: Needs = { clauses: [] };
 
 /**
- * What every match of a pattern holds: a word or sign of each clause. A text that lacks one need not be asked. Told from
- * the pattern itself, so that no rule can forget one.
- * @returns no clause when nothing is sure, or the pattern uses what is not read here: the flags `v` and `iu`,
+ * Words and signs that every match of a pattern contains: one of each clause. A text that lacks one cannot match.
+ * Derived from the pattern itself, so that no rule can forget one.
+ * @returns no clause when nothing is certain, or the pattern uses unsupported syntax: the flags `v` and `iu`,
  *   back-references
  */
 export function requiredLiterals(pattern: RegExp): readonly Clause[] {
@@ -96,7 +96,7 @@ function alternatives(source: Source): Needs {
   return { clauses: merged(branches.map(clausesOf)) };
 }
 
-/** A match goes through one of the branches, and meets each clause of that. */
+/** A match takes one of the branches, and satisfies each clause of that branch. */
 function merged(branches: readonly (readonly Clause[])[]): readonly Clause[] {
   if (branches.some(({ length }) => length === 0)) return [];
   const count = Math.max(...branches.map(({ length }) => length));
@@ -112,7 +112,7 @@ function sequence(source: Source): Needs {
   const { endsAtEdge } = source;
   let run: readonly string[] = [source.isAtEdge ? EDGE : ''];
   let isWhole = true;
-  /** What stood side by side ends here; something unknown, or too much, comes next. */
+  /** Ends a run of adjacent texts; something unknown, or too much, follows. */
   const end = (next: readonly string[]): void => {
     isWhole = false;
     clauses.push(clauseOf(next.every((each) => BEGINS_AT_EDGE.test(each)) ? atEdge(run) : run));
@@ -129,7 +129,7 @@ function sequence(source: Source): Needs {
     }
     if (isWorth(run, exact)) run = run.flatMap((one) => exact.map((other) => one + other));
     else end(areAtEdge(run) ? exact.map((each) => EDGE + each) : exact);
-    // What is repeated ends as it did the first time.
+    // A repetition ends like its first round.
     if (isOpen === true) end([areAtEdge(exact) ? EDGE : '']);
   }
   if (endsAtEdge) run = atEdge(run);
@@ -165,7 +165,7 @@ function repeated(source: Source, part: Needs): Needs {
   return isOnceAtMost && part.exact !== undefined ? { exact: ['', ...part.exact], clauses: [] } : UNKNOWN;
 }
 
-/** Characters that mean themselves; the last one before a quantifier stands by itself. */
+/** Characters that stand for themselves; the last one before a quantifier is separate. */
 const PLAIN = /[^\\^$.*+?()[\]{}|\ud800-\udfff]+(?![*+?{])/y;
 
 function atom(source: Source): Needs {
@@ -215,11 +215,11 @@ function group(source: Source): Needs {
   source.endsAtEdge = !isLook && endsAtEdge(source);
   const inside = alternatives(source);
   source.at += 1;
-  // What is looked at is no part of the match.
+  // A look-around is not part of the match.
   return isLook ? NOTHING : inside;
 }
 
-/** Whether the edge of a word, a blank or a sign comes right behind the group that begins here. */
+/** True when the edge of a word, a blank or a sign directly follows the group that begins here. */
 function endsAtEdge({ text, at, endsAtEdge: isOuterAtEdge }: Source): boolean {
   const { end } = groupFrom(text, at);
   return beginsAtEdge(text, end) || (isOuterAtEdge && /[)|]/.test(text[end] ?? ''));
@@ -235,7 +235,7 @@ function beginsAtEdge(text: string, at: number): boolean {
   return !/[*?{]/.test(text[end] ?? '') && starts.every((start) => beginsAtEdge(text, start));
 }
 
-/** Where the branches of a group begin, and where it has ended; from its first branch on. */
+/** Starts of a group's branches, and its end; from its first branch on. */
 function groupFrom(text: string, at: number): { readonly starts: readonly number[]; readonly end: number } {
   const starts = [at];
   let depth = 0;

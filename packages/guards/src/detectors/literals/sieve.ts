@@ -2,27 +2,27 @@
 import { type Clause, requiredLiterals } from './required-literals.ts';
 import { FOLDED, keyOfSign, PART, PARTS, WORD_CHARS } from './tokens.ts';
 
-/** Tells in one pass which rules have a chance with a text, so that their patterns are asked of few texts. */
+/** Finds in one pass the rules that may match a text, so that few patterns are run per text. */
 export interface Sieve {
   /** Forgets every text. */
   restart(): void;
-  /** Reads the next text; the one before can still be asked for together with it. */
+  /** Reads the next text; it can still be combined with the previous one. */
   read(text: string, from: number, to: number): void;
-  /** Whether the rule of this number has a chance, with the text alone or, where it reaches so far, with the one before. */
+  /** True when the rule with this number may match the text alone or, if its reach permits, with the previous text. */
   passes(rule: number): boolean;
-  /** Number of the first rule that has a chance, -1 for none. */
+  /** Number of the first rule that may match, -1 for none. */
   firstPassing(): number;
 }
 
-/** What a sieve knows of a rule. */
+/** The parts of a rule that a sieve uses. */
 export interface SievedRule {
-  /** A text has to match all of these, or the rule says nothing of it. */
+  /** A text must match all of these for the rule to apply. */
   readonly all: readonly RegExp[];
-  /** Texts that are judged together. Default 1. */
+  /** Number of texts judged together. Default 1. */
   readonly reach?: 1 | 2;
 }
 
-/** Clauses that are looked at of one rule; of those that stand in most sentences only as many as it needs to have three. */
+/** Most clauses used per rule; frequent ones only as needed to have three. */
 const CLAUSES_MAX = 4;
 const CLAUSES_ENOUGH = 3;
 /** Slots of the table of keys, a power of two well above their number. */
@@ -31,7 +31,7 @@ const SLOT_BITS = 13;
 /** Spreads what it is multiplied with (Knuth, The Art of Computer Programming 3, 6.4). */
 const SPREAD = 0x9e3779b1;
 
-/** A sieve never loses a text that all patterns of a rule match; it may pass one that they do not. */
+/** A sieve never rejects a text that all patterns of a rule match; it may pass one that they do not. */
 export function createSieve(rules: readonly SievedRule[]): Sieve {
   const keys = new Int32Array(SLOTS);
   const told: (number[] | undefined)[] = new Array(SLOTS).fill(undefined);
@@ -49,7 +49,7 @@ export function createSieve(rules: readonly SievedRule[]): Sieve {
     }),
   );
   const reaching = rules.map(({ reach }) => reach === 2);
-  /** Number of the text that met a clause last. */
+  /** Number of the last text that satisfied each clause. */
   const met = new Int32Array(clauseCount).fill(-2);
   let turn = 0;
   const passes = (rule: number): boolean => {

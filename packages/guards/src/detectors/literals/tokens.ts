@@ -1,7 +1,7 @@
 /** What a character is part of. */
 export const PART = { blank: 0, word: 1, sign: 2 } as const;
 
-/** By UTF-16 unit. Words are what `\w` means: anything beyond ASCII is a sign, so that it tells by itself. */
+/** By UTF-16 unit. Words are those of `\w`: anything beyond ASCII is a sign, so that it is selective by itself. */
 export const PARTS = new Uint8Array(1 << 16).fill(PART.sign);
 /** By UTF-16 unit: letters in lower case, 0 for blanks. */
 export const FOLDED = new Uint16Array(1 << 16);
@@ -14,13 +14,13 @@ for (let code = 0; code < FOLDED.length; code += 1) FOLDED[code] = code >= 65 &&
 for (const each of BLANKS) PARTS[each.charCodeAt(0)] = FOLDED[each.charCodeAt(0)] = PART.blank;
 for (const each of WORD) PARTS[each.charCodeAt(0)] = PART.word;
 
-/** Characters of a word that its key is made of; what is behind them does not count. */
+/** Characters of a word used for its key; further ones are ignored. */
 export const WORD_CHARS = 4;
 
-/** Key of a sign, and of what stands right behind it: 0 for a blank, or nothing. */
+/** Key of a sign and the character directly after it: 0 for a blank, or nothing. */
 export const keyOfSign = (code: number, next: number): number => (Math.imul(code, 0x1003f) + next + 0x5bd1e995) | 0;
 
-/** A word or sign of a text that a pattern needs, and how much it tells: more for what stands in fewer texts. */
+/** A word or sign that a pattern requires, and its selectivity: higher when it occurs in fewer texts. */
 export interface Telling {
   readonly key: number;
   readonly tells: number;
@@ -29,7 +29,7 @@ export interface Telling {
 /** Stands in a text for the edge of a word. */
 export const EDGE = '\0';
 
-/** The most telling word or sign of a text in lower case; undefined when none is known well enough to be found again. */
+/** The most selective word or sign of a text in lower case; undefined when none can be found reliably. */
 export function tellingOf(text: string): Telling | undefined {
   let found: Telling | undefined;
   for (let at = 0; at < text.length; at += 1) {

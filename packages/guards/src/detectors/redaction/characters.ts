@@ -2,14 +2,14 @@
 export const PART = {
   /** The name of a variable, header or option. */
   name: 1 << 0,
-  /** What stands between a name and its sign: `"name" =`, `['name'] =`, `\"name\":`. */
+  /** Characters between a name and its sign: `"name" =`, `['name'] =`, `\"name\":`. */
   closing: 1 << 1,
   /** An IPv6 address with an IPv4 one in it. */
   address: 1 << 2,
-  /** What stands before and behind the sign of a mail address. */
+  /** Characters around the `@` of a mail address. */
   mailbox: 1 << 3,
   domain: 1 << 4,
-  /** A word, where underscores part words. */
+  /** A word, where underscores separate words. */
   word: 1 << 5,
 } as const;
 
@@ -26,7 +26,7 @@ const MADE_OF: readonly (readonly [bit: number, characters: string])[] = [
 
 /** By UTF-16 unit. */
 export const PARTS = new Uint8Array(1 << 16);
-// Of addresses only scripts that are written with blanks between words: in others a sentence would join the address.
+// For addresses only scripts with blanks between words: in others a sentence would join the address.
 PARTS.fill(PART.mailbox | PART.domain, 0x00c0, 0x0250);
 PARTS.fill(PART.mailbox | PART.domain, 0x0370, 0x0500);
 for (const [bit, characters] of MADE_OF) {

@@ -3,13 +3,13 @@
 /** Shortest run of a secret with a form of its own, in characters. */
 export const DENSE_RUN_MIN = 12;
 
-/** Blanks and what controls lines come before all that is shown. */
+/** Blanks and line controls sort before all visible characters. */
 const SPACE = 32;
 
 /**
- * Pieces without white space that hold a digit or a capital, and a run of {@link DENSE_RUN_MIN} letters, digits, dashes and
- * underscores or more: begin and end of each in turn.
- * @param runs a place within each run that is so long
+ * Pieces without white space that contain a digit or a capital, and a run of at least {@link DENSE_RUN_MIN} letters,
+ * digits, dashes and underscores; alternately start and end of each.
+ * @param runs a position within each such run
  */
 export function densePieces(codes: Uint16Array, length: number, runs: readonly number[]): readonly number[] {
   const pieces: number[] = [];

@@ -13,7 +13,7 @@ import { privateKeyFamily } from './secrets/private-key.ts';
 import { providerTokenFamily } from './secrets/provider-tokens.ts';
 import { urlCredentialsFamily } from './secrets/url-credentials.ts';
 
-/** All families. Where two of them find overlapping places, the earlier one names the kind. */
+/** All families. When two find overlapping places, the earlier one determines the kind. */
 export const FAMILIES: readonly Family[] = [
   privateKeyFamily,
   providerTokenFamily,

@@ -1,4 +1,4 @@
-/** What is found and replaced, as a closed list. `field` is a value that only the name of its field gives away. */
+/** Closed list of kinds. `field` is a value that only the name of its field identifies. */
 export const REDACTION_KINDS = [
   'email',
   'phone',
@@ -18,7 +18,7 @@ export const REDACTION_KINDS = [
 /** One kind of sensitive text. */
 export type RedactionKind = (typeof REDACTION_KINDS)[number];
 
-/** What is looked for when nobody chooses: all but paths, which are sensitive in few places and common in most. */
+/** Default kinds: all but paths, which are rarely sensitive and mostly common. */
 export const DEFAULT_REDACTION_KINDS: readonly RedactionKind[] = REDACTION_KINDS.filter((kind) => kind !== 'path');
 
 /** The six groups that a filter names its patterns by (MOD-06). */

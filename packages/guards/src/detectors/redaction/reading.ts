@@ -1,8 +1,8 @@
-// Hot path: one look at every character of every text that is written or shown, so that most need no second.
+// Hot path: every character of every text written or shown is read once here, so that most texts need no second pass.
 import { KiB } from '@sallyport/std/bytes';
 import { DENSE_RUN_MIN, densePieces } from './dense-pieces.ts';
 
-/** What stands in a text, as bits. */
+/** Signs that occur in a text, as bits. */
 export const SIGN = {
   colon: 1 << 0,
   dot: 1 << 1,
@@ -15,20 +15,20 @@ export const SIGN = {
   digit: 1 << 7,
   capital: 1 << 8,
   small: 1 << 9,
-  /** Beside another bit: the place is kept among the marks. */
+  /** Additional bit: the position is recorded among the marks. */
   mark: 1 << 10,
-  /** What secrets with a form of their own are written with. */
+  /** Characters of secrets with a recognisable form. */
   inRun: 1 << 11,
-  /** A piece that may hold such a secret. */
+  /** A piece that may contain such a secret. */
   dense: 1 << 12,
-  /** So many digits together, with a few other characters but no letters between. */
+  /** Four digits together, with a few other characters but no letters between. */
   digits4: 1 << 13,
   digits7: 1 << 14,
   digits9: 1 << 15,
   digits13: 1 << 16,
 } as const;
 
-/** A text as numbers, with what was seen in it. Good until the next text is read. */
+/** A text as numbers, with the signs found in it. Valid until the next text is read. */
 export interface Reading {
   /** UTF-16 units; a zero after the last one. */
   readonly codes: Uint16Array;
@@ -38,25 +38,25 @@ export interface Reading {
   /** Places of `:`, `=` and `@`, in order. */
   readonly marks: Int32Array;
   readonly markCount: number;
-  /** Begin and end of each dense piece in turn. */
+  /** Alternately start and end of each dense piece. */
   readonly dense: readonly number[];
 }
 
 /**
- * Units that the kept buffers hold; longer texts get buffers of their own. What was read last stays in them until it is
- * written over; nothing but this file's readings looks at it.
+ * Size of the reused buffers; longer texts get buffers of their own. The last text stays in them until overwritten;
+ * only this file's readings access it.
  */
 const KEPT_UNITS_MAX = 64 * KiB;
-/** From this length on, copying at once is faster than unit by unit. */
+/** From this length on, copying in bulk is faster than unit by unit. */
 const COPIED_MIN = 24;
 const NONE: readonly number[] = [];
-/** Characters other than letters that may stand between two digits of one number. */
+/** Most characters, other than letters, between two digits of one number. */
 const BETWEEN_DIGITS_MAX = 4;
 const IN_RUN_AT = Math.log2(SIGN.inRun);
 const LETTER = SIGN.capital | SIGN.small;
 const NOTED = SIGN.mark | SIGN.digit;
 
-/** By UTF-16 unit, so that the loop has nothing to decide. */
+/** By UTF-16 unit, so that the loop needs no decisions. */
 const SIGNS = new Uint16Array(1 << 16);
 const SHOWN_BY: readonly (readonly [bits: number, characters: string])[] = [
   [SIGN.colon | SIGN.mark, ':'],
@@ -72,7 +72,8 @@ const SHOWN_BY: readonly (readonly [bits: number, characters: string])[] = [
   [SIGN.small | SIGN.inRun, 'abcdefghijklmnopqrstuvwxyz'],
 ];
 for (const [bits, characters] of SHOWN_BY) for (const each of characters) SIGNS[each.charCodeAt(0)] = bits;
-// A character beyond ASCII may stand in a run where the one with the same last bits does; at worst a rule looks in vain.
+// A character beyond ASCII may be in a run where the ASCII character with the same last bits may; at worst a rule
+// searches in vain.
 for (let code = 128; code < SIGNS.length; code++) SIGNS[code] = (SIGNS[code & 127] ?? 0) & SIGN.inRun;
 
 interface Buffers {
@@ -100,13 +101,13 @@ export function readText(text: string): Reading {
   let digitsMax = 0;
   let digits = 0;
   let lastDigit = -1;
-  /** Characters in a row that are in a run. */
+  /** Length of the current run. */
   let run = 0;
   let runs: number[] | undefined;
   for (let at = 0; at < length; at++) {
     const bits = SIGNS[codes[at] as number] as number;
     signs |= bits;
-    // Without a branch, which would be guessed wrong once in every word.
+    // Without a branch, which would be mispredicted once per word.
     run = (run + 1) & -((bits >> IN_RUN_AT) & 1);
     if (run === DENSE_RUN_MIN) {
       runs ??= [];
@@ -126,7 +127,7 @@ export function readText(text: string): Reading {
   return { codes, length, signs, marks, markCount, dense };
 }
 
-/** Whether two digits belong to one number. */
+/** True when two digits belong to one number. */
 function isJoined(codes: Uint16Array, before: number, at: number): boolean {
   if (at - before > BETWEEN_DIGITS_MAX + 1) return false;
   for (let between = before + 1; between < at; between++) {
@@ -145,8 +146,8 @@ function digitSigns(count: number): number {
 }
 
 /**
- * Visits the places of one of the marks.
- * @param visit answers with the place until which nothing else has to be looked at
+ * Visits the positions of one of the marks.
+ * @param visit returns the position up to which nothing else needs to be searched
  */
 export function eachMark({ codes, marks, markCount }: Reading, mark: string, visit: (at: number) => number): void {
   const code = mark.charCodeAt(0);

@@ -13,17 +13,17 @@ export interface Span {
 export interface Scan {
   readonly text: string;
   readonly reading: Reading;
-  /** Name of the field that the text is the value of; empty for none. */
+  /** Name of the field whose value the text is; empty for none. */
   readonly name: string;
   add(kind: RedactionKind, rule: string, start: number, end: number): void;
-  /** Whether an earlier family found a place that holds this one: what is found there again changes nothing. */
+  /** True when an earlier family found a place that contains this one: finding it again changes nothing. */
   isFound(start: number, end: number): boolean;
 }
 
 /** Finds places of one family and adds them; time is linear in the text. */
 export interface Family {
   readonly kinds: readonly RedactionKind[];
-  /** Sets of bits of SIGN: a text that has not all of one set holds nothing of this family. */
+  /** Sets of bits of SIGN: a text that lacks a bit of every set has nothing for this family. */
   readonly signs: readonly number[];
   find(scan: Scan): void;
 }

@@ -3,10 +3,10 @@ import { readText } from './reading.ts';
 import type { Family, Span } from './scan.ts';
 
 const NOTHING: readonly Span[] = [];
-/** What cannot hold anything: shorter than the shortest of all forms, which is an unspecified address. */
+/** Shorter texts match nothing: the shortest form is an unspecified address. */
 const TEXT_CHARS_MIN = 2;
 
-/** All sensitive places of a text in order, none overlapping another. */
+/** All sensitive parts of a text in order, without overlaps. */
 export function spansOf(
   text: string,
   families: readonly Family[],
@@ -33,12 +33,12 @@ function mayHold(signs: number, family: Family): boolean {
   return false;
 }
 
-/** A place with its turn: families that know more of what they find come first. */
+/** A place with its family's rank: more specific families come first. */
 interface Found extends Span {
   readonly order: number;
 }
 
-/** Overlapping places become one; the family that came first says what it is. */
+/** Merges overlapping places; the first family determines the kind. */
 function withoutOverlap(found: Found[]): readonly Span[] {
   found.sort((a, b) => a.start - b.start);
   const kept: Found[] = [];

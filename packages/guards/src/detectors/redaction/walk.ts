@@ -1,17 +1,17 @@
 import { pointerTo } from '@sallyport/std/json/json-pointer';
 import type { RedactionKind } from './kinds.ts';
 
-/** Values nested deeper are replaced as a whole: nobody has looked at them. */
+/** Deeper values are replaced as a whole, since they were not examined. */
 const DEPTH_MAX = 128;
 
-/** Looks at texts and fields while a value is walked. */
+/** Callbacks for texts and fields during the walk. */
 export interface Visitor {
-  /** A text, and the name of the field that it is the value of. */
+  /** A text, and the name of its field. */
   text(text: string, name: string, path: string): string;
-  /** A text that a field's name says is secret. */
+  /** A text that its field's name marks as secret. */
   secret(text: string, kind: RedactionKind, path: string): string;
   kindOf(name: string): RedactionKind | undefined;
-  /** A value too deep to be looked at. */
+  /** A value too deep to be examined. */
   tooDeep(path: string): string;
 }
 
@@ -70,7 +70,7 @@ function visitObject(
   const taken = new Set<string>();
   let isSame = true;
   for (const key of Object.keys(object)) {
-    // A name may be what has to be hidden, as in a map by address; so the path tells only what is left of it.
+    // A name may itself be sensitive, as in a map by address; so the path contains only its redacted form.
     const shown = freeName(visitor.text(key, '', path), key, taken);
     taken.add(shown);
     const kind = secret ?? visitor.kindOf(key);
@@ -81,7 +81,7 @@ function visitObject(
   return isSame ? object : Object.fromEntries(entries);
 }
 
-/** Two names may become the same. */
+/** Two names may become equal. */
 function freeName(shown: string, key: string, taken: ReadonlySet<string>): string {
   if (shown === key && !taken.has(shown)) return shown;
   let name = shown;

@@ -1,7 +1,7 @@
 import { type AddressRange, isWithin, parseRange } from './address-range.ts';
 import { type IpAddress, parseAddress } from './parse-address.ts';
 
-/** What an address is for; `invalid` for a text that is none in its canonical form. */
+/** Class of an address; `invalid` for a text that is no address in canonical form. */
 export type AddressClass =
   | 'public'
   | 'loopback'
@@ -18,8 +18,8 @@ export type AddressClass =
   | 'invalid';
 
 /**
- * IANA special-purpose registries (RFC 6890 and its updates), and the metadata services of clouds, some of which sit on
- * addresses that are otherwise public. The first row that fits says the class.
+ * IANA special-purpose registries (RFC 6890 and its updates), and the metadata services of clouds, some of which have
+ * otherwise public addresses. The first matching row gives the class.
  */
 const ROWS: readonly (readonly [AddressClass, readonly string[]])[] = [
   // AWS (instance, DNS, container and pod credentials), Azure, Alibaba, Oracle, Tencent, OpenStack, GCP.
@@ -35,7 +35,7 @@ const ROWS: readonly (readonly [AddressClass, readonly string[]])[] = [
   ['documentation', ['192.0.2.0/24', '198.51.100.0/24', '203.0.113.0/24', '2001:db8::/32', '3fff::/20']],
   ['benchmarking', ['198.18.0.0/15', '2001:2::/48']],
   ['reserved', ['0.0.0.0/8', '192.0.0.0/24', '192.88.99.0/24', '240.0.0.0/4']],
-  // They hold an IPv4 address that a gateway on the way may turn them into: IPv4-compatible, SIIT, NAT64, Teredo, 6to4.
+  // Contain an IPv4 address that a gateway on the way may extract: IPv4-compatible, SIIT, NAT64, Teredo, 6to4.
   ['translated', ['::/96', '::ffff:0:0:0/96', '64:ff9b::/96', '64:ff9b:1::/48', '2001::/32', '2002::/16']],
   ['reserved', ['100::/64', '100:0:0:1::/64', '2001::/23', '5f00::/16', 'fec0::/10']],
 ];
@@ -49,8 +49,8 @@ const TABLES = {
 };
 
 /**
- * What an IP address is for (EXE-05). An IPv4-mapped IPv6 address is what the IPv4 address in it is; one that a gateway
- * translates (NAT64, 6to4, Teredo) is `translated`, whatever it holds. Brackets and zones are left out.
+ * Classifies an IP address (EXE-05). An IPv4-mapped IPv6 address has the class of its IPv4 address; one that a gateway
+ * translates (NAT64, 6to4, Teredo) is `translated`, whatever it contains. Brackets and zones are ignored.
  */
 export function classifyAddress(address: string): AddressClass {
   const parsed = parseAddress(address);
@@ -64,7 +64,7 @@ export function classOf(address: IpAddress): AddressClass {
   return plain.family === 6 && isIsatap(plain.groups) ? 'translated' : 'public';
 }
 
-/** The IPv4 address in an IPv4-mapped IPv6 address (RFC 4291 2.5.5.2); every other address as it is. */
+/** The IPv4 address in an IPv4-mapped IPv6 address (RFC 4291 2.5.5.2); every other address unchanged. */
 export function unmapped(address: IpAddress): IpAddress {
   if (address.family === 4 || address.groups[5] !== 0xffff || !isWithin(address, MAPPED)) return address;
   const [high = 0, low = 0] = address.groups.slice(6);

@@ -1,6 +1,6 @@
 import type { AddressClass } from './address-classes.ts';
 
-/** Names under which clouds and container platforms serve credentials to whoever asks from inside. */
+/** Names under which clouds and container platforms serve credentials to any inside client. */
 const METADATA_NAMES: ReadonlySet<string> = new Set([
   'instance-data',
   'instance-data.ec2.internal',
@@ -44,10 +44,9 @@ const PRIVATE_SUFFIXES: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * What a host name says of where it leads, before anybody looks it up: loopback, metadata or private names, and names of
- * one label, which only a search domain or a container network answers. `public` for the rest, which says nothing of
- * their addresses.
- * @param host lower case, without dots at the end
+ * Class of a host name before any lookup: loopback, metadata or private names, and single-label names, which only a
+ * search domain or a container network resolves. `public` for the rest, which says nothing about their addresses.
+ * @param host lower case, without trailing dots
  */
 export function classOfName(host: string): AddressClass {
   if (METADATA_NAMES.has(host)) return 'metadata';

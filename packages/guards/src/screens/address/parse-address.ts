@@ -17,9 +17,9 @@ const ADDRESS_CHARS_MAX = 45;
 const GROUPS = 8;
 
 /**
- * Reads an address in its one canonical way: four decimal numbers without leading zeros (RFC 6943 3.1.1 says what the
- * others lead to), or RFC 4291 2.2. Brackets and a zone (RFC 4007) around an IPv6 address are left out.
- * @returns undefined for every other text, short, octal and hexadecimal forms of IPv4 too
+ * Parses an address in canonical form: four decimal numbers without leading zeros (RFC 6943 3.1.1 describes the dangers
+ * of other forms), or RFC 4291 2.2. Brackets and a zone (RFC 4007) around an IPv6 address are ignored.
+ * @returns undefined for every other text, short, octal and hexadecimal forms of IPv4 included
  */
 export function parseAddress(text: string): IpAddress | undefined {
   if (!text.includes(':')) return ipv4Of(text);
@@ -59,7 +59,7 @@ function ipv6Of(text: string): Ipv6 | undefined {
   return { family: 6, groups: [...before, ...new Array<number>(missing).fill(0), ...after] };
 }
 
-/** @param isLast whether the part may end in an IPv4 address */
+/** @param isLast true when the part may end in an IPv4 address */
 function groupsOf(part: string, isLast: boolean): number[] | undefined {
   if (part === '') return [];
   const groups: number[] = [];

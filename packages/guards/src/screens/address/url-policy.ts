@@ -2,31 +2,37 @@ import { type AddressClass, classOf, unmapped } from './address-classes.ts';
 import { type AddressRange, isWithin, parseRange } from './address-range.ts';
 import { type IpAddress, parseAddress } from './parse-address.ts';
 
-/** Where a URL may lead. What is denied wins over what is allowed. */
+/** Where a URL may lead. Deny wins over allow. */
 export interface UrlPolicy {
   /** Without the colon. Default `http` and `https`. */
   readonly schemes?: readonly string[];
-  /** Whether loopback, private and shared (CGNAT) addresses are allowed; the others that are not public never are. Default false. */
+  /**
+   * True when loopback, private and shared (CGNAT) addresses are allowed; other non-public ones never are. Default
+   * false.
+   */
   readonly allowPrivate?: boolean;
   /**
-   * When given, no other host is allowed: names, `*.name` for those below a name, IP literals. One that is named exactly is
-   * meant: an IP literal may then be any address, `localhost` may lead to loopback addresses; other names still have to
+   * When given, only these hosts are allowed: names, `*.name` for names below it, IP literals. An exact entry widens
+   * the rules: an IP literal may be any address, `localhost` may lead to loopback addresses; other names must still
    * lead to allowed addresses.
    */
   readonly allowedHosts?: readonly string[];
   /** In the same form. */
   readonly deniedHosts?: readonly string[];
-  /** Addresses that are allowed whatever their class: `address`, `address/prefix`, either with `:port` (IPv6 in brackets). */
+  /** Addresses allowed whatever their class: `address`, `address/prefix`, either with `:port` (IPv6 in brackets). */
   readonly allowedAddresses?: readonly string[];
   /** In the same form. */
   readonly deniedAddresses?: readonly string[];
-  /** Default: every port but 0. */
+  /** Default: every port except 0. */
   readonly ports?: readonly number[];
-  /** Whether a user name or password in the URL is allowed. Default false: readers disagree on what stands before the `@`. */
+  /**
+   * True when a user name or password in the URL is allowed. Default false: parsers disagree about the text before the
+   * `@`.
+   */
   readonly allowCredentials?: boolean;
 }
 
-/** A policy made ready for many questions. */
+/** A parsed policy. */
 export interface ReadPolicy {
   readonly schemes: ReadonlySet<string>;
   readonly allowPrivate: boolean;
@@ -38,15 +44,15 @@ export interface ReadPolicy {
   readonly deniedAddresses: AddressList;
 }
 
-/** Whether a list names a host: in so many words, or by a pattern. */
+/** How a list names a host: exactly, or by a pattern. */
 export type HostList = (host: string) => 'exactly' | 'by-pattern' | undefined;
-/** Whether a list holds an address. Without a port, rows that name one do not count. */
+/** True when a list contains an address. Without a port, rows with a port do not count. */
 export type AddressList = (address: IpAddress, port: number | undefined) => boolean;
 
-/** Policies are few and live long, so each is read once; forgotten together with the policy. */
+/** Policies are few and long-lived, so each is parsed once; the result is garbage-collected with the policy. */
 const READ = new WeakMap<UrlPolicy, ReadPolicy>();
 
-/** @throws TypeError for an address or range that is none: a bound that cannot be read must not be passed over */
+/** @throws TypeError for an invalid address or range: an unreadable rule must not be ignored */
 export function readPolicy(policy: UrlPolicy): ReadPolicy {
   const known = READ.get(policy);
   if (known !== undefined) return known;
@@ -109,8 +115,8 @@ function addressRow(text: string): { readonly range: AddressRange; readonly port
 }
 
 /**
- * Whether a policy lets a connection go to an address.
- * @returns why not, or undefined
+ * Checks whether a policy lets a connection go to an address.
+ * @returns the reason of a refusal, or undefined
  */
 export function addressRefusal(text: string, policy: ReadPolicy, port?: number): string | undefined {
   const address = parseAddress(text);
@@ -118,7 +124,7 @@ export function addressRefusal(text: string, policy: ReadPolicy, port?: number):
   return refusalOf(address, classOf(address), text, policy, port);
 }
 
-/** The same for an address that was read and classed before. */
+/** As above, for an address that was parsed and classified before. */
 export function refusalOf(
   address: IpAddress,
   found: AddressClass,

@@ -1,6 +1,6 @@
 /** Longest path, in UTF-16 units: PATH_MAX of Linux. */
 const PATH_CHARS_MAX = 4096;
-/** How often a path may have been percent-encoded over itself. */
+/** Most layers of percent-encoding on a path. */
 const DECODINGS_MAX = 3;
 
 /** Characters that print like `/` or `\`, or become one where text is normalised. */
@@ -11,9 +11,9 @@ const ENCODED =
 const INVISIBLE = /\p{Default_Ignorable_Code_Point}/gu;
 
 /**
- * What makes the text of a path unfit to be judged: forms that one reader takes for a separator, a parent folder or a
- * home folder and another does not.
- * @returns a sentence's end, or undefined
+ * Why the text of a path cannot be judged: forms that one parser takes for a separator, a parent folder or a home
+ * folder and another does not.
+ * @returns the end of a sentence, or undefined
  */
 export function formRefusal(path: string): string | undefined {
   if (path === '') return 'is empty';

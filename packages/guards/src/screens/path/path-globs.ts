@@ -1,6 +1,6 @@
 import { wildcardMatcher } from '@sallyport/std/text/wildcard';
 
-/** Whether the segments of an absolute path, in lower case, fit a pattern. */
+/** True when the segments of an absolute path, in lower case, match a pattern. */
 export type PathPattern = (segments: readonly string[]) => boolean;
 
 /**
@@ -15,13 +15,13 @@ export function pathPattern(glob: string): PathPattern {
     .filter((part) => part !== '');
   if (!glob.startsWith('/') && parts[0] !== '**') parts.unshift('**');
   const steps = parts.map((part) => (part === '**' ? undefined : wildcardMatcher(part)));
-  // Nearly every pattern names a segment that nearly no path has.
+  // Nearly every pattern contains a segment that nearly no path has.
   const literal = parts.find((part) => !part.includes('*'));
   return (segments) => {
     if (literal !== undefined && !segments.includes(literal)) return false;
     if (parts.length === 2 && steps[0] === undefined && segments.length > 0)
       return steps[1]?.(segments.at(-1) ?? '') ?? true;
-    // reached[at]: whether the steps so far can take exactly the first `at` segments.
+    // reached[at]: true when the steps so far can match exactly the first `at` segments.
     let reached: boolean[] = [true];
     for (const step of steps) {
       const next: boolean[] = [];

@@ -1,6 +1,6 @@
 /**
- * Files that hold secrets, or that let whoever writes them run code later (seeds 002, "Per-Path File Read Sandbox", and
- * the places where well-known programs keep credentials).
+ * Files that hold secrets, or that let their writer run code later (seeds 002, "Per-Path File Read Sandbox", and the
+ * credential files of well-known programs).
  */
 export const SENSITIVE_PATHS: readonly string[] = [
   '**/.env',
@@ -50,7 +50,7 @@ export const SENSITIVE_PATHS: readonly string[] = [
   '/run/docker.sock',
 ];
 
-/** Patterns of files that show what an `.env` may hold, and hold nothing themselves. */
+/** Patterns of sample files for an `.env`, without secrets of their own. */
 export const HARMLESS_PATHS: readonly string[] = [
   '**/.env.example',
   '**/.env.sample',
@@ -58,10 +58,13 @@ export const HARMLESS_PATHS: readonly string[] = [
   '**/.env.dist',
 ];
 
-/** Where files are not files: devices, kernel switches, what other processes hold. Allowed only below a root in there. */
+/**
+ * Folders whose files are special: devices, kernel switches, state of other processes. Allowed only below a root inside
+ * them.
+ */
 export const SPECIAL_FOLDERS: readonly string[] = ['/proc', '/sys', '/dev'];
 
-/** A second way to every file, open descriptor or memory of a process; never allowed. */
+/** A second path to every file, open descriptor or memory of a process; never allowed. */
 export const PROCESS_DOORS: readonly string[] = [
   ...['root', 'cwd', 'fd', 'map_files', 'task'].map((door) => `/proc/*/${door}/**`),
   '/proc/*/environ',

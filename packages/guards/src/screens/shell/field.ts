@@ -1,13 +1,13 @@
 /** Where a text comes from; `text` is the script itself. */
 export type Origin = 'text' | 'file' | 'unknown' | 'decoder' | 'network';
 
-/** One word as a program gets it, as far as that can be told without running anything. */
+/** One word as a program gets it, as far as known without running anything. */
 export interface Field {
-  /** The word, or the best guess: what is unknown counts as empty. */
+  /** The word, or the best guess: unknown parts count as empty. */
   readonly text: string;
-  /** Whether the guess is all there is to it. */
+  /** True when the guess is the complete word. */
   readonly certain: boolean;
-  /** Whether something unknown was taken as empty. */
+  /** True when something unknown was taken as empty. */
   readonly blank: boolean;
   /** Whether the shell would still match it against file names. */
   readonly glob: boolean;
@@ -18,20 +18,20 @@ export interface Field {
 
 /** Bytes that flow from one command into another. */
 export interface Stream {
-  /** All of it, or undefined when it cannot be told. */
+  /** The whole text, or undefined when unknown. */
   readonly text: string | undefined;
   readonly certain: boolean;
   readonly origin: Origin;
   /** Whether a credential or key flows in it. */
   readonly secret: boolean;
-  /** Whether it is what a shell answers to commands that are not known. */
+  /** True for a shell's answer to commands that are not known. */
   readonly fromShell?: true;
 }
 
 /** A stream that is read line by line. */
 export interface Input {
   readonly stream: Stream;
-  /** Characters that were read already. */
+  /** Number of characters already read. */
   taken: number;
 }
 
@@ -47,7 +47,7 @@ export function literal(text: string): Field {
   return { text, certain: true, blank: false, glob: false, origin: 'text' };
 }
 
-/** A word of which nothing is known. */
+/** A completely unknown word. */
 export function unknownField(origin: Origin = 'unknown'): Field {
   return { text: '', certain: false, blank: true, glob: false, origin };
 }
@@ -57,14 +57,14 @@ export function knownStream(text: string, certain = true, origin: Origin = 'text
   return { text, certain, origin, secret: false };
 }
 
-/** A stream of which nothing but the origin is known. */
+/** A stream of which only the origin is known. */
 export function unknownStream(origin: Origin = 'unknown', secret = false): Stream {
   return { text: undefined, certain: false, origin, secret };
 }
 
 export const EMPTY_STREAM: Stream = knownStream('');
 
-/** What is left to read of an input. */
+/** The unread rest of an input. */
 export function restOf(input: Input | undefined): Stream | undefined {
   if (input === undefined) return undefined;
   const { stream, taken } = input;
@@ -77,7 +77,7 @@ export function joinStreams(first: Stream, second: Stream): Stream {
   if (second === EMPTY_STREAM) return first;
   const isUnknown = first.text === undefined && second.text === undefined;
   return {
-    // What is known of it is still worth a look.
+    // The known part is still worth examining.
     text: isUnknown ? undefined : (first.text ?? '') + (second.text ?? ''),
     certain: first.certain && second.certain,
     origin: worseOrigin(first.origin, second.origin),

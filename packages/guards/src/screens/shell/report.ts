@@ -1,10 +1,10 @@
 import { SHELL_SCREEN_BOUNDS } from './bounds.ts';
 import { type Field, lineOf } from './field.ts';
 
-/** What is to be done with a command: run it, ask a person first, or never run it. */
+/** What to do with a command: run it, ask a person first, or never run it. */
 export type Verdict = 'safe' | 'ask' | 'blocked';
 
-/** Why a command is not plainly safe. */
+/** Why a command is not certainly safe. */
 export interface Finding {
   readonly rule: string;
   readonly command: string;
@@ -19,12 +19,12 @@ export interface FoundCommand {
   readonly depth: number;
 }
 
-/** What a rule says of a command. */
+/** A rule's judgement of a command. */
 export interface Judgement {
   readonly rule: string;
   readonly why: string;
   readonly verdict: 'ask' | 'blocked';
-  /** Bad enough to be believed where a command is only suspected among the arguments of another. */
+  /** Severe enough to count even when the command is only suspected among another command's arguments. */
   readonly severe?: true;
 }
 
@@ -33,20 +33,20 @@ export interface Report {
   readonly findings: Finding[];
   readonly commands: FoundCommand[];
   readonly writes: string[];
-  /** Whether a bound was reached; the check then ends early. */
+  /** True when a limit was reached; the check then ends early. */
   readonly isSpent: boolean;
   /** @param command its words, or a text of at most 200 characters */
   add(judgement: Judgement, command: string | readonly Field[]): void;
   /** Notes a command, at the end or at a place among those found before. */
   found(fields: readonly Field[], depth: number, position?: number): void;
   writesTo(target: string): void;
-  /** Whether what is looked at is only suspected to be run. */
+  /** True while the examined command is only suspected to run. */
   readonly isSuspecting: boolean;
-  /** Counts characters that are about to be worked through. */
+  /** Counts characters about to be processed; false when the limit is reached. */
   spend(characters: number): boolean;
-  /** Ends the check: what was not seen may be anything. */
+  /** Ends the check: the rest may be anything. */
   exhaust(why: string, command: string): void;
-  /** What `look` finds counts only where it is severe, and the commands that it finds are not reported. */
+  /** Findings of `look` count only when severe, and its commands are not reported. */
   suspect(look: () => void): boolean;
 }
 

@@ -4,7 +4,7 @@ import { type Field, type Input, literal, type Origin, type Stream, unknownField
 import type { Report } from './report.ts';
 import { isTelling } from './telling-variables.ts';
 
-/** A shell variable, as far as it can be told. */
+/** A shell variable, as far as known. */
 export interface Variable {
   /** One text, or the elements of an array. */
   readonly values: readonly string[];
@@ -13,49 +13,49 @@ export interface Variable {
   readonly origin: Origin;
 }
 
-/** What a command runs with. */
+/** Context of a command. */
 export interface Context {
   readonly input: Input | undefined;
   /** Names of variables that are set for this command only. */
   readonly assigned: readonly string[];
   readonly redirects: readonly Redirection[];
-  /** Whether its output goes into another command. */
+  /** True when its output goes into another command. */
   readonly piped: boolean;
-  /** Where it stands among the commands that were found: before those in its own words. */
+  /** Its position among the commands found: before those in its own words. */
   readonly position?: number;
-  /** Whether another program runs it, which knows no functions and aliases. */
+  /** True when another program runs it, which knows no functions and aliases. */
   readonly viaProgram: boolean;
 }
 
-/** The parts that call each other in a circle: bound once for a check. */
+/** The mutually recursive parts, bound once per check. */
 export interface Runner {
-  /** Follows a parsed script and gives what it writes. */
+  /** Follows a parsed script and returns its output. */
   script(shell: Shell, script: ParsedScript, input?: Input): Stream;
   /** Parses a text and follows it. */
   text(shell: Shell, text: string, input?: Input): Stream;
-  /** Judges one simple command by its words and gives what it writes. */
+  /** Judges one simple command by its words and returns its output. */
   command(shell: Shell, fields: readonly Field[], context: Context): Stream;
   /** Follows the body of a function. */
   call(shell: Shell, body: FunctionNode['body'], input?: Input): Stream;
 }
 
-/** What an operator adds to the rules. */
+/** An operator's additions to the rules. */
 export interface PolicyMatchers {
   readonly blocked: CommandMatcher;
   readonly allowed: CommandMatcher;
   /** Rules that only ask. */
   readonly lowered: ReadonlySet<string>;
-  /** Whether nothing may run but what is allowed. */
+  /** True when only allowed commands may run. */
   readonly isStrict: boolean;
 }
 
-/** Asks whether a command begins with the words of an entry. */
+/** Tests whether a command begins with the words of an entry. */
 export interface CommandMatcher {
-  /** The entry that it begins with; `certainly` leaves out words that are only guessed. */
+  /** The matching entry; `certainly` excludes guessed words. */
   match(fields: readonly Field[], certainly: boolean): string | undefined;
 }
 
-/** State of the shell that is followed, without a process behind it. */
+/** State of the followed shell, without a process. */
 export interface Shell {
   readonly run: Runner;
   readonly report: Report;
@@ -63,26 +63,26 @@ export interface Shell {
   /** The leading words of the command that the definition of a tool fixes, the program first; empty for a script. */
   readonly declared: readonly Field[];
   readonly variables: Map<string, Variable>;
-  /** Bodies of functions: several where it is not certain which one holds. */
+  /** Bodies of functions: several when it is uncertain which one applies. */
   readonly functions: Map<string, readonly FunctionNode['body'][]>;
   readonly aliases: Map<string, string>;
-  /** What was written into files by the script, by path. */
+  /** Content that the script wrote into files, by path. */
   readonly files: Map<string, Stream>;
-  /** Scripts that read what the command writes that is about to run: `>(…)`. */
+  /** Scripts that read the output of the next command: `>(…)`. */
   readonly sinks: ParsedScript[];
-  /** Names of the functions that are being followed. */
+  /** Names of the functions being followed. */
   readonly calls: string[];
-  /** `$1`, `$2` …; undefined when they are not known. */
+  /** `$1`, `$2` …; undefined when unknown. */
   positional: readonly Field[] | undefined;
-  /** Above 0 where it is not certain that a command runs at all, or in this shell. */
+  /** Above 0 when it is uncertain that a command runs at all, or in this shell. */
   conditional: number;
   /** Scripts within scripts. */
   depth: number;
-  /** Last folder of `cd`; undefined when it is not known. */
+  /** Last folder of `cd`; undefined when unknown. */
   folder: string | undefined;
 }
 
-/** A shell that has done nothing yet. */
+/** A shell in its initial state. */
 export function createShell(
   run: Runner,
   policy: PolicyMatchers,
@@ -122,7 +122,7 @@ export function mayRunCode(shell: Shell, file: Field | undefined, rule: string, 
   return !shell.policy.isStrict && shell.policy.allowed.match(command, true) !== undefined;
 }
 
-/** What most shells start with. It serves to follow tricks such as `${PATH:0:1}`, never to call something safe. */
+/** Usual initial values. Used to follow tricks such as `${PATH:0:1}`, never to call something safe. */
 const USUAL: ReadonlyMap<string, string> = new Map([
   ['HOME', '/home/user'],
   ['PATH', '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'],
@@ -164,7 +164,7 @@ export function variableOf(shell: Shell, name: string): Variable {
   return { values: [], certain: false, blank: true, origin: 'unknown' };
 }
 
-/** Sets a variable. Where the script may not come by, the value is a guess from now on. */
+/** Sets a variable. When the assignment may not be reached, the value is a guess from now on. */
 export function assign(shell: Shell, name: string, fields: readonly Field[]): void {
   if (isTelling(name))
     shell.report.add({ rule: 'sets-variable', why: `${name} changes what programs run`, verdict: 'ask' }, `${name}=`);

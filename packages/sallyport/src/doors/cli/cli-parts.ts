@@ -10,7 +10,7 @@ export interface CliOutput {
   readonly columns?: number;
 }
 
-/** The surroundings of one run of the command line. */
+/** Streams, folder, environment and end signal of one run of the command line. */
 export interface CliIo {
   readonly stdin: AsyncIterable<Uint8Array | string> & { readonly isTTY?: boolean };
   readonly stdout: CliOutput;
@@ -22,43 +22,43 @@ export interface CliIo {
   readonly signal?: AbortSignal;
 }
 
-/** What every command may be told of where the layer lives. */
+/** Options of every command that say where the layer lives. */
 export interface LayerOptions {
-  /** Absent: from the settings. */
+  /** Default: from the settings. */
   readonly dataFolder?: string;
 }
 
 /**
- * What becomes of a data folder that no layer has used yet: nothing, it is made, or a layer on a folder of its own answers in its
- * place, which is gone afterwards.
+ * Handling of a data folder that no layer has used yet. `refuse`: an error. `make`: the folder is created. `borrow`: a
+ * layer on a temporary folder answers instead, and the folder is deleted afterwards.
  */
 export type WhenAbsent = 'refuse' | 'make' | 'borrow';
 
-/** How a client on standard input and output sees the tools. */
+/** The ways in which a client on standard input and output can be shown the tools. */
 export const STDIO_TOOLS = ['all', 'meta', 'auto'] as const;
 
-/** What `mcp` is told beside where the layer lives. */
+/** Options of the command `mcp`. */
 export interface StdioOptions extends LayerOptions {
-  /** Absent: a token is minted for the session. */
+  /** Default: a token is minted for the session. */
   readonly token?: string;
-  /** Absent: from the settings. */
+  /** Default: from the settings. */
   readonly tools?: (typeof STDIO_TOOLS)[number];
 }
 
-/** A layer to ask, and as whom. `close` ends what `openLayer` began, nothing else. */
+/** A layer that commands ask, with the caller they ask as. `close` ends only what `openLayer` began. */
 export interface OpenedLayer {
   readonly layer: ToolLayer;
   readonly caller: Caller;
-  /** Absolute path of what the layer keeps. */
+  /** Absolute path of the layer's data folder. */
   readonly dataFolder: string;
-  /** Address of the layer when it serves; absent when it was opened for this run. */
+  /** Address of a layer that serves already; absent when the layer was opened for this run. */
   readonly url?: string;
   close(): Promise<void>;
 }
 
 /**
- * One thing that `doctor` looked at. `absent`: works without it, but less well. `limit`: works, and this is what it does not do.
- * `warning`: works, and somebody should look after it.
+ * One finding of `doctor`. `absent`: something is missing; Sallyport works without it, but less well. `limit`: works,
+ * with the limitation that the finding names. `warning`: works, and needs attention.
  */
 export interface DoctorFinding {
   readonly name: string;
@@ -68,14 +68,14 @@ export interface DoctorFinding {
   readonly hint?: string;
 }
 
-/** What the command line needs of the program around it. */
+/** Dependencies of the command line: the program around it. */
 export interface CliParts {
   readonly io: CliIo;
   /** Version of the product. */
   readonly version: string;
-  /** What starts this program from anywhere: a command and its first arguments. */
+  /** Command line that starts this program from any folder: a command and its first arguments. */
   readonly program: readonly string[];
-  /** Opens the data folder in this process, or asks the layer that serves it already. */
+  /** Opens the data folder in this process, or connects to the layer that serves it already. */
   openLayer(options: LayerOptions, whenAbsent: WhenAbsent): Promise<OpenedLayer>;
   /** Serves until `io.signal` ends; resolves with the exit code. */
   serve(options: LayerOptions & { readonly host?: string; readonly port?: number }): Promise<number>;

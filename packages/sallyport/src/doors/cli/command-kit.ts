@@ -10,18 +10,18 @@ export interface CommonOptions {
   readonly json?: boolean;
 }
 
-/** What a command works with: a layer to ask, and somebody to tell. */
+/** Everything a command works with: the layer, the caller and the printer. */
 export interface CommandWork extends Omit<OpenedLayer, 'close'> {
   readonly print: Printer;
   readonly parts: CliParts;
 }
 
-/** Makes commands; what they resolve with is the exit code. */
+/** Builds commands; their actions resolve with the exit code. */
 export interface CommandKit {
   readonly parts: CliParts;
   /**
-   * Gives a command the common options and its action, which gets the positional arguments and all options.
-   * @param whenFailed exit code of a failure, 1 when absent
+   * Gives a command the common options and its action, which receives the positional arguments and all options.
+   * @param whenFailed exit code of a failure, default 1
    */
   action<O extends object>(
     command: Command,
@@ -33,22 +33,22 @@ export interface CommandKit {
     whenFailed?: number,
   ): void;
   /**
-   * The same for a command that asks the layer, opened before and closed after. A data folder that no layer has used yet is
-   * refused: there is nothing in it to read, to end or to change.
+   * As `action`, for commands that ask the layer, which is opened before and closed after. A data folder that no layer
+   * has used yet is refused: it holds nothing to read, to end or to change.
    */
   asking<O extends object>(command: Command, run: AskingRun<O>): void;
-  /** The same for a command that puts something into the layer: a data folder is made when there is none. */
+  /** As `asking`, for commands that write into the layer: a missing data folder is created. */
   adding<O extends object>(command: Command, run: AskingRun<O>, whenAbsent?: (options: O) => WhenAbsent): void;
 }
 
-/** A command at work; it resolves with the exit code. */
+/** The run of a command that asks the layer; resolves with the exit code. */
 export type AskingRun<O extends object> = (
   work: CommandWork,
   args: readonly (string | string[] | undefined)[],
   options: O & CommonOptions,
 ) => Promise<number>;
 
-/** @param finish takes the exit code of the command that ran */
+/** @param finish receives the exit code of the command that ran */
 export function createCommandKit(parts: CliParts, finish: (code: number) => void): CommandKit {
   const action: CommandKit['action'] = (command, run, whenFailed) => {
     withCommonOptions(command).action(async (...given: unknown[]) => {
@@ -83,7 +83,7 @@ export function withCommonOptions(command: Command): Command {
     .option('--json', 'answer as JSON, for programs');
 }
 
-/** The options of the layer among those of a command. */
+/** Picks the options that concern the layer from the options of a command. */
 export function layerOptions({ dataFolder }: CommonOptions): LayerOptions {
   return dataFolder === undefined ? {} : { dataFolder };
 }
@@ -102,7 +102,7 @@ async function open(
   }
 }
 
-/** Tells what went wrong and turns it into an exit code; a wrong use is told by the caller. */
+/** Runs a command: reports a failure and turns it into an exit code. Usage errors are reported by the caller. */
 async function guarded(print: Printer, run: () => Promise<number>, whenFailed: number = EXIT.refused): Promise<number> {
   try {
     return await run();

@@ -24,13 +24,13 @@ const AFTER_HELP = `
 Exit codes: 0 done, 1 refused or failed, 2 used wrongly, 3 the layer cannot be reached or opened.`;
 
 /**
- * The commands with their options and arguments.
- * @param json whether what commander itself says is left to the caller
- * @param finish takes the exit code of the command that ran
+ * Builds all commands with their options and arguments.
+ * @param json true when the caller prints commander's own messages
+ * @param finish receives the exit code of the command that ran
  */
 export function createProgram(parts: CliParts, json: boolean, finish: (code: number) => void): Command {
   const { stdout, stderr } = parts.io;
-  // Settings of the program are taken over by commands that are made afterwards.
+  // Commands that are added later inherit the settings of the program.
   const program = new Command('sallyport')
     .description('The tool execution layer for AI agents.')
     .version(parts.version, '-V, --version', 'print the version')

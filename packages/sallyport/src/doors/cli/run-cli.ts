@@ -27,18 +27,18 @@ export async function runCli(argv: readonly string[], parts: CliParts): Promise<
       return EXIT.refused;
     }
     if (thrown.exitCode === 0) return EXIT.ok;
-    // To people it was told when it was thrown, with the help beside it.
+    // For people commander printed it when it was thrown, with the help.
     if (json) print.usage(messageOf(thrown));
     return EXIT.usage;
   }
 }
 
-/** Before anything is parsed: what cannot be parsed is told in the same form. */
+/** Determined before parsing: errors of parsing are reported in the same form. */
 function wantsJson(argv: readonly string[]): boolean {
   const end = argv.indexOf('--');
   return (end < 0 ? argv : argv.slice(0, end)).includes('--json');
 }
 
-/** Where a command is missing, commander throws its help, which is for people. */
+/** For a missing command, commander throws its help text, which is for people. */
 const messageOf = ({ code, message }: CommanderError): string =>
   code === 'commander.help' ? 'Name a command. See --help.' : message.replace(/^error: /, '');

@@ -1,21 +1,21 @@
 import type { Caller } from '../../domain/principal/principal.ts';
 import type { ToolLayer } from '../../operations/tool-layer.ts';
 
-/** What may stand for an argument of a template (completion/complete). */
+/** A completion request: an argument of a template and its text so far (completion/complete). */
 export interface Completion {
   readonly values: readonly string[];
   readonly hasMore: boolean;
 }
 
-/** MCP allows no more values in one answer. */
+/** Most values in one answer (MCP's limit). */
 const VALUES_MAX = 100;
-/** Tools that are looked through for one completion: pages of so many each. */
+/** Most pages of tools searched for one completion, and their size. */
 const PAGES_MAX = 10;
 const PAGE_SIZE = 1_000;
 
 const NOTHING: Completion = { values: [], hasMore: false };
 
-/** Values that begin with what was typed, as far as the token may know them; nothing for arguments without a list. */
+/** Values that start with the typed text and are visible to the token; none for arguments without a list. */
 export async function completions(layer: ToolLayer, name: string, typed: string, caller: Caller): Promise<Completion> {
   const holder = await layer.ask('tokens.inspect', {}, caller);
   if (name === 'tool_id') return toolNames(layer, typed, caller);

@@ -11,18 +11,18 @@ import { resourceMethods } from './resource-methods.ts';
 import { DISCOVERY_DEFAULTS, type DiscoverySettings } from './settings.ts';
 import { createWatches } from './watches.ts';
 
-/** The read-only MCP server that shows which tools there are, and calls none (VIS-07). */
+/** The read-only MCP server that shows which tools exist and calls none (VIS-07). */
 export interface Discovery {
   readonly server: McpServer;
-  /** Ends the subscription to the layer; requests that run go on. */
+  /** Ends the subscription to the layer; running requests continue. */
   close(): void;
 }
 
-/** What the discovery server needs. */
+/** Dependencies of the discovery server. */
 export interface DiscoveryParts {
   readonly layer: ToolLayer;
   readonly log: Log;
-  /** Version of the product, told to clients. */
+  /** Version of the product, as shown to clients. */
   readonly version: string;
   readonly settings?: Partial<DiscoverySettings>;
 }

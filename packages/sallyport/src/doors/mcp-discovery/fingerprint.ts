@@ -5,13 +5,16 @@ import type { Caller } from '../../domain/principal/principal.ts';
 import type { ToolLayer } from '../../operations/tool-layer.ts';
 import type { ReadResource } from './read-resource.ts';
 
-/** The list of resources, where other subjects are URIs. */
+/** Subject of the list of resources; other subjects are URIs. */
 export const LIST = 'list';
 
-/** What a caller sees of a subject, as a hash; undefined for what is not there. Throws for a token that is not good. */
+/**
+ * Hash of what a caller sees of a subject; undefined when it does not exist for the caller. Throws for an invalid
+ * token.
+ */
 export type Fingerprint = (subject: string, caller: Caller) => Promise<string | undefined>;
 
-/** Tools behind the list of resources are read in pages of so many, and so many pages at most. */
+/** Page size and most pages of tools read for the list of resources. */
 const PAGE_SIZE = 1_000;
 const PAGES_MAX = 100;
 
@@ -31,7 +34,7 @@ async function ofList(layer: ToolLayer, caller: Caller): Promise<string> {
     const shown = tools.map(({ name, tool_name, description }) => [name, tool_name, description]);
     pages.push(sha256(JSON.stringify(shown)));
     if (page * PAGE_SIZE >= total_count) break;
-    // Calls come first: a page of many tools takes its time.
+    // Yields to calls first: a page of many tools takes time.
     await nextTurn();
   }
   return sha256(pages.join());

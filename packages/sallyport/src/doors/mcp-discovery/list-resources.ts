@@ -4,7 +4,7 @@ import type { Caller } from '../../domain/principal/principal.ts';
 import type { ToolLayer } from '../../operations/tool-layer.ts';
 import { type Address, TEMPLATES, uriOf } from './resource-uri.ts';
 
-/** One resource as it is listed. */
+/** One entry of the list of resources. */
 interface Listed {
   readonly uri: string;
   readonly name: string;
@@ -19,13 +19,13 @@ export interface ResourcesPage {
   readonly nextCursor?: string;
 }
 
-/** Longest description in a list, in characters; the tool's own resource has it whole. */
+/** Longest description in a list, in characters; the tool's own resource has the full text. */
 const DESCRIPTION_MAX = 1_024;
 const CURSOR = /^page-([1-9][0-9]{0,6})$/;
 
 /**
- * What the token may read by name: its own lists first, then one resource for each tool that it may use.
- * @throws ToolLayerError E3801 for a cursor that this server did not give
+ * Resources that the token may read: the fixed lists first, then one per visible tool.
+ * @throws ToolLayerError E3801 for a cursor that this server did not issue
  */
 export async function listResources(
   layer: ToolLayer,

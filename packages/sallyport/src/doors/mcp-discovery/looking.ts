@@ -5,20 +5,20 @@ import type { Tell } from '../mcp-server.ts';
 import { type Fingerprint, LIST } from './fingerprint.ts';
 import type { DiscoverySettings } from './settings.ts';
 
-/** What a client saw of a subject last, and with which token: another token's sight of it is not told. */
+/** What a client last saw of a subject, and with which token: views of different tokens are not compared. */
 export interface Seen {
   readonly token: string | undefined;
   readonly print: string | undefined;
 }
 
-/** Who is told of changes, and of which. */
+/** A client that watches, and its subjects. */
 export interface Client {
   readonly tell: Tell;
-  /** Whose token listens now; undefined while nobody does. */
+  /** Caller whose token listens; undefined while nobody listens. */
   listener: Caller | undefined;
   /** By subject: a URI, or the list of resources. */
   readonly seen: Map<string, Seen>;
-  /** By URI: its place among all resources that are watched. */
+  /** Place of each watched URI among all watched resources, by URI. */
   readonly places: Map<string, Disposable>;
 }
 
@@ -29,14 +29,14 @@ export function forget({ seen, places }: Client, subject: string): void {
   places.delete(subject);
 }
 
-/** Looks at what clients watch, one look after the other. */
+/** Checks what clients watch, one check at a time. */
 export interface Looking {
-  /** Something may have changed: looks at everything, now or after the look that is under way. */
+  /** Something may have changed: checks everything, now or after the check under way. */
   look(): void;
   close(): void;
 }
 
-/** What looking needs. */
+/** Dependencies of the checks. */
 export interface LookingParts {
   readonly clients: ReadonlySet<Client>;
   readonly fingerprint: Fingerprint;
@@ -44,7 +44,10 @@ export interface LookingParts {
   readonly log: Log;
 }
 
-/** A look pauses at least so many times as long as it took, so that changes without end leave time for calls. */
+/**
+ * A check is followed by a pause of at least this multiple of its duration, so that constant changes leave time for
+ * calls.
+ */
 const PAUSE_FACTOR = 4;
 
 export function createLooking({ clients, fingerprint, settings, log }: LookingParts): Looking {
@@ -86,13 +89,13 @@ async function lookAtAll(clients: ReadonlySet<Client>, fingerprint: Fingerprint,
     for (const subject of client.listener === undefined ? [] : [...client.seen.keys()]) {
       if (signal.aborted) return;
       await lookAt(client, subject, fingerprint);
-      // Calls come first: everything here may have been answered without leaving this turn of the event loop.
+      // Yields to calls first: everything here may have been answered within one turn of the event loop.
       await nextTurn();
     }
   }
 }
 
-/** The same, asked once for each subject and token: many clients may share both. */
+/** Caches the fingerprint per subject and token: many clients may share both. */
 function onceEach(fingerprint: Fingerprint): Fingerprint {
   const known = new Map<string, Promise<string | undefined>>();
   return (subject, caller) => {
@@ -103,7 +106,7 @@ function onceEach(fingerprint: Fingerprint): Fingerprint {
   };
 }
 
-/** Tells the client when what it sees of the subject is not what it saw. */
+/** Notifies the client when its view of the subject changed. */
 async function lookAt(client: Client, subject: string, fingerprint: Fingerprint): Promise<void> {
   const { listener, seen, tell } = client;
   if (listener === undefined) return;
@@ -111,7 +114,7 @@ async function lookAt(client: Client, subject: string, fingerprint: Fingerprint)
   try {
     print = await fingerprint(subject, listener);
   } catch {
-    // A token that ran out, or a layer that does not answer: there is nothing that could be told.
+    // Expired token or no answer of the layer: there is nothing to report.
     return;
   }
   const before = seen.get(subject);

@@ -5,20 +5,20 @@ import type { Caller } from '../../domain/principal/principal.ts';
 import type { ToolLayer } from '../../operations/tool-layer.ts';
 import { type Address, addressOf, uriOf } from './resource-uri.ts';
 
-/** What a caller reads at a URI. */
+/** Reads the resource at a URI for a caller. */
 export type ReadResource = (uri: string, caller: Caller) => Promise<object | undefined>;
 
-/** HTTP statuses of errors that say no more than that there is nothing here for this caller. */
+/** HTTP statuses of errors that only mean: nothing here for this caller. */
 const NOTHING_HERE: ReadonlySet<number> = new Set([400, 403, 404, 410]);
 
 /**
- * Reads resources for the token that asks. What belongs to another tenant or agent answers as what does not exist:
- * undefined. Throws what the layer says of a token that is not good, and its own failures.
+ * Reads resources for the token that asks. Resources of another tenant or agent are answered like missing ones:
+ * undefined. Throws the layer's error for an invalid token, and its own failures.
  */
 export function createReadResource(layer: ToolLayer, pageSize: number): ReadResource {
   return async (uri, caller) => {
     const address = addressOf(uri);
-    // Who may ask is settled first, so that a bad token gets one answer whatever it names.
+    // The token is checked first, so that an invalid one gets the same answer for every URI.
     const holder = await layer.ask('tokens.inspect', {}, caller);
     if (address === undefined) return undefined;
     try {
@@ -40,7 +40,7 @@ function readTool(
   return layer.ask('tools.get', { tool_id: toolId, ...(version === undefined ? {} : { version }) }, caller);
 }
 
-/** One page of a list; the first is there even when it is empty. */
+/** One page of a list; the first page exists even when it is empty. */
 async function readList(
   layer: ToolLayer,
   address: Exclude<Address, { kind: 'tool' }>,

@@ -12,7 +12,7 @@ import type { DiscoverySettings } from './settings.ts';
 /** Every resource is a JSON document. */
 export const MIME_TYPE = 'application/json';
 
-/** What the methods about resources need. */
+/** Dependencies of the methods about resources. */
 export interface ResourceMethodParts {
   readonly layer: ToolLayer;
   readonly settings: DiscoverySettings;
@@ -21,7 +21,10 @@ export interface ResourceMethodParts {
   readonly era: Era;
 }
 
-/** The methods about resources; sessions also subscribe to single ones, 2026-07-28 has `subscriptions/listen` for that. */
+/**
+ * The methods about resources. Sessions also subscribe to single resources; 2026-07-28 has `subscriptions/listen` for
+ * that.
+ */
 export function resourceMethods(parts: ResourceMethodParts): readonly (readonly [string, Method])[] {
   const { layer, settings, read, era } = parts;
   const { plain, cacheable } = endings(parts);
@@ -99,13 +102,13 @@ function wrong(id: RpcId, message: string): RpcAnswer {
   return errorAnswer(id, RPC.invalidParams, message);
 }
 
-/** One answer for what does not exist and for what is not the asker's. 2026-07-28 gave up the code of its own. */
+/** The same answer for missing resources and for those of others. 2026-07-28 has no separate code for it. */
 function notFound(id: RpcId, uri: string, era: Era): RpcAnswer {
   const code = era === 'modern' ? RPC.invalidParams : RPC.resourceNotFound;
   return errorAnswer(id, code, 'There is no such resource.', { uri: uri.slice(0, URI_CHARACTERS_MAX) });
 }
 
-/** Last members of a result in each era: what every one has, and what one has that could be kept. */
+/** Last members of a result in each era: those of every result, and those of a result that may be cached. */
 function endings({ era, identity }: ResourceMethodParts): { readonly plain: object; readonly cacheable: object } {
   if (era === 'legacy') return { plain: {}, cacheable: {} };
   const plain = { resultType: 'complete', _meta: { [META_SERVER]: identity } };

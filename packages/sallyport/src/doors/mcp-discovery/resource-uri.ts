@@ -1,18 +1,18 @@
-/** What a URI of this server names. Pages count from 1. */
+/** A parsed URI of this server. Pages count from 1. */
 export type Address =
   | { readonly kind: 'tenant-available'; readonly tenantId: string; readonly page: number }
   | { readonly kind: 'agent-enabled' | 'agent-unavailable'; readonly agentDid: string; readonly page: number }
   | { readonly kind: 'tool'; readonly toolId: string; readonly version?: string };
 
-/** Longest URI, in characters; a longer one names nothing. */
+/** Longest URI, in characters; longer ones name nothing. */
 export const URI_CHARACTERS_MAX = 2_048;
 
 const ROOT = 'sallyport://tools/';
-/** Everything else is written in percent code (RFC 3986 §2.1). */
+/** All other characters are percent-encoded (RFC 3986 §2.1). */
 const URI_TEXT = /^[A-Za-z0-9._~:/?=%!$&'()*+,;@-]*$/;
 const CONTROL = /\p{Cc}/u;
 
-/** A template of RFC 6570 level 3, with what it stands for. */
+/** A template of RFC 6570 level 3, and the addresses it describes. */
 export interface Template {
   readonly uriTemplate: string;
   readonly name: string;
@@ -47,7 +47,7 @@ export const TEMPLATES: readonly Template[] = [
   },
 ];
 
-/** The URI of an address as it is listed. The first page and the newest version are not named in it. */
+/** The URI of an address as it is listed. It does not name the first page and the newest version. */
 export function uriOf(address: Address): string {
   switch (address.kind) {
     case 'tenant-available':
@@ -64,8 +64,8 @@ export function uriOf(address: Address): string {
 }
 
 /**
- * What a URI names; undefined for one that is none of this server's. Parts are taken as text, decoded once: nothing in
- * them (dots, slashes, further percent signs) leads anywhere else.
+ * The address in a URI; undefined for a URI that is not of this server. Parts are text, decoded once: dots, slashes and
+ * further percent signs in them have no meaning.
  */
 export function addressOf(uri: string): Address | undefined {
   if (uri.length > URI_CHARACTERS_MAX || !uri.startsWith(ROOT) || !URI_TEXT.test(uri)) return undefined;
@@ -100,7 +100,7 @@ function pageQuery(page: number): string {
   return page === 1 ? '' : `?page=${page}`;
 }
 
-/** Simple expansion of RFC 6570 §3.2.2: everything but unreserved characters in percent code. */
+/** Simple expansion of RFC 6570 §3.2.2: percent-encodes all but unreserved characters. */
 function encode(text: string): string {
   return encodeURIComponent(text).replaceAll(/[!'()*]/g, (mark) => `%${mark.charCodeAt(0).toString(16).toUpperCase()}`);
 }

@@ -1,20 +1,20 @@
-/** What can be set of the discovery server. */
+/** Settings of the discovery server. */
 export interface DiscoverySettings {
   /** Tools on one page of a list that is read as a resource. */
   readonly toolsPageSize: number;
   /** Tools on one page of resources/list. */
   readonly resourcesPageSize: number;
-  /** Most resources that one client, a session or a subscription, is told changes of. */
+  /** Most resources that one client, a session or a subscription, can watch. */
   readonly watchedPerClientMax: number;
-  /** The same for all clients of one agent and user of a tenant. */
+  /** Most resources watched by all clients of one agent and user of a tenant. */
   readonly watchedPerHolderMax: number;
-  /** The same for all clients of one tenant. */
+  /** Most resources watched by all clients of one tenant. */
   readonly watchedPerTenantMax: number;
-  /** The same for all clients together. */
+  /** Most resources watched by all clients together. */
   readonly watchedMax: number;
-  /** Changes of the tools within this time are looked at once, in ms. */
+  /** Changes of the tools within this time cause one check, in ms. */
   readonly changesTogetherMs: number;
-  /** Least time between two looks at everything that is watched, in ms; after a long look four times as long as it took. */
+  /** Least time between two checks of everything watched, in ms; after a long check four times its duration. */
   readonly lookPauseMs: number;
 }
 

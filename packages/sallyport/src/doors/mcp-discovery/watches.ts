@@ -9,30 +9,30 @@ import { type Fingerprint, LIST } from './fingerprint.ts';
 import { type Client, createLooking, forget } from './looking.ts';
 import type { DiscoverySettings } from './settings.ts';
 
-/** Who is told of which changes. */
+/** Notifies clients of the changes they watch. */
 export interface Watches {
-  /** @param wish SubscriptionFilter of 2026-07-28; resources that are not there for the caller are not granted */
+  /** @param wish SubscriptionFilter of 2026-07-28; resources that the caller cannot see are not granted */
   open(wish: Params, caller: Caller, tell: Tell): Promise<Watch>;
-  /** Something changed somewhere: looks at everything that is watched, and tells each client what changed for it. */
+  /** Something changed: checks everything that is watched, and notifies each client of what changed for it. */
   look(): void;
   close(): void;
 }
 
-/** What the watches need. */
+/** Dependencies of the watches. */
 export interface WatchesParts {
   readonly fingerprint: Fingerprint;
-  /** @throws ToolLayerError E32xx for a token that is not good */
+  /** @throws ToolLayerError E32xx for an invalid token */
   readonly holderOf: (caller: Caller) => Promise<Holder>;
   readonly settings: DiscoverySettings;
   readonly log: Log;
 }
 
-/** Code of the refusal of one more resource. */
+/** Error code when a client may watch no further resource. */
 const NO_ROOM = 'E3803';
 
 /**
- * That something changed says nothing of whose it was. So each client is told only what differs, read with the token that
- * listens: what happens in one tenant is not even felt in another.
+ * A change event does not say whose tools changed. So each client is notified only when its own view, read with its own
+ * token, differs: changes in one tenant are not observable in another.
  */
 export function createWatches({ fingerprint, holderOf, settings, log }: WatchesParts): Watches {
   const clients = new Set<Client>();
@@ -59,7 +59,7 @@ export function createWatches({ fingerprint, holderOf, settings, log }: WatchesP
     const print = uri === LIST ? undefined : await fingerprint(uri, caller);
     if (print === undefined) return false;
     const holder = await holderOf(caller);
-    // The client may have gone meanwhile: nobody would give the place back.
+    // The client may have left meanwhile; then nobody would release the place.
     if (!clients.has(client)) return false;
     if (!client.places.has(uri)) client.places.set(uri, placeFor(client, holder));
     client.seen.set(uri, { token: caller.token, print });
@@ -71,7 +71,7 @@ export function createWatches({ fingerprint, holderOf, settings, log }: WatchesP
     if (listener === undefined) return;
     const isFirst = wantsList && !client.seen.has(LIST);
     if (isFirst) client.seen.set(LIST, { token: listener.token, print: await fingerprint(LIST, listener) });
-    // What changed while nobody listened is told now.
+    // Changes that happened while nobody listened are reported now.
     if (client.seen.size > (isFirst ? 1 : 0)) look();
   };
 
@@ -99,7 +99,7 @@ export function createWatches({ fingerprint, holderOf, settings, log }: WatchesP
   return { open, look, close };
 }
 
-/** The resources of the wish that are there, each once, and no more than there is room for. */
+/** The existing resources of the wish, each once, as far as there is room. */
 async function grantedOf(wish: Params, max: number, add: (uri: string) => Promise<boolean>): Promise<string[]> {
   const { resourceSubscriptions: wanted } = wish;
   const granted: string[] = [];

@@ -1,46 +1,47 @@
 import type { CallOwner } from '../../domain/invocation/call-owner.ts';
 import type { ConfirmationReason } from '../../domain/invocation/waiting-call.ts';
 
-/** For whom a client speaks, as its token says. */
+/** The owner that a client speaks for, as its token says. */
 export type Confirmer = CallOwner;
 
-/** What the user at a client says yes or no to. All text in it is foreign. */
+/** The question that the user at a client answers. All text in it is foreign. */
 export interface ShownQuestion {
   readonly toolId: string;
   readonly toolVersion: string;
   readonly reason: ConfirmationReason;
-  /** What the executor asks about this call, in the words of the layer. */
+  /** The executor's question about this call, in the layer's words. */
   readonly question?: string;
-  /** In the words of the manifest or the activation. */
+  /** Text of the manifest or the activation. */
   readonly prompt?: string;
   /** The arguments as JSON, without secrets and personal data. */
   readonly argumentsText?: string;
-  /** What a yes is bound to, in one word. */
+  /** Digest that an approval is bound to. */
   readonly bindingDigest: string;
   /** Epoch ms. */
   readonly expiresAt: number;
 }
 
-/** What the user said, and to what. */
+/** The user's answer, and the question it belongs to. */
 export interface ClientAnswer {
   readonly tenantId: string;
   readonly approvalId: string;
   readonly by: Confirmer;
   readonly accepted: boolean;
-  /** Of the question that the user was shown. */
+  /** Digest of the question that the user was shown. */
   readonly bindingDigest: string;
 }
 
 /**
- * The part of the approvals that the MCP gateway answers to, in the name of the user who sits with the agent. It is no
- * operation: nothing that an agent can call leads here.
+ * The part of the approvals that the MCP gateway uses, in the name of the user who sits with the agent. It is no
+ * operation: agents cannot reach it through any call.
  */
 export interface ClientConfirmations {
-  /** A question that waits; undefined when this client's user may not answer it, or nobody can any more. */
+  /** A waiting question; undefined when this client's user may not answer it, or when it is over. */
   shown(by: Confirmer, approvalId: string): Promise<ShownQuestion | undefined>;
   /**
-   * Gives the answer. A yes has the call taken through every stage again, policy too; what becomes of it is on its record.
-   * @throws ToolLayerError E3213 for who may not decide, E3808 when it expired, E3809 and E3817 when there is no such question any more
+   * Records the answer. An approved call passes every stage again, policy included; its outcome is on its record.
+   * @throws ToolLayerError E3213 when the user may not decide, E3808 when the question expired, E3809 and E3817 when it
+   *   no longer exists
    */
   confirm(answer: ClientAnswer): Promise<void>;
 }

@@ -24,37 +24,40 @@ import { type ModeRequest, toolsModeOf } from './tools-mode.ts';
 import { createSuspendedCalls, type SuspendedCalls } from './upstream-questions/suspended-calls.ts';
 import { createUpstreamAsker, type UpstreamAsker } from './upstream-questions/upstream-questions.ts';
 
-/** The registered tools for MCP clients, in each way that a client may choose to see them (MOD-11). */
+/** The registered tools for MCP clients, in each mode that a client may choose (MOD-11). */
 export interface Gateway {
-  /** The server for clients that chose a mode; the settings choose for those that did not. */
+  /** The server for clients that chose a mode; without one the settings choose. */
   serverIn(mode?: ToolsMode): McpServer;
   /**
    * The server that an HTTP request asks for, by the query `tools` of its address or the header `Sallyport-Tools`.
-   * @throws ToolLayerError E3801 for a mode that there is not
+   * @throws ToolLayerError E3801 for an unknown mode
    */
   serverOf(request: ModeRequest): McpServer;
   /** Puts questions of upstreams to the users of clients; fits `createUpstreams({onElicitation})`. */
   readonly upstreamAsker: UpstreamAsker;
-  /** Ends the subscription to the layer; requests that run go on. */
+  /** Ends the subscription to the layer; running requests continue. */
   close(): void;
 }
 
-/** What the gateway needs. */
+/** Dependencies of the gateway. */
 export interface GatewayParts {
   readonly layer: ToolLayer;
   readonly log: Log;
-  /** Version of the product, told to clients. */
+  /** Version of the product, as shown to clients. */
   readonly version: string;
   readonly settings?: Partial<McpSettings>;
-  /** Where the user at a client confirms calls; absent: nobody is asked at a client. */
+  /** Confirmations by the user at a client; absent: no client is asked. */
   readonly confirmations?: ClientConfirmations;
-  /** 32 bytes that sign what clients of the 2026 era carry; instances that share them understand each other. Default: random. */
+  /**
+   * 32 bytes that sign the state which clients of the 2026 era carry; instances that share them accept each other's
+   * states. Default: random.
+   */
   readonly stateKey?: Uint8Array;
-  /** The signal of the caller of a call that runs, which says whose call it is; absent: upstreams ask nobody. */
+  /** The caller's signal of a running call, which identifies the client; absent: upstreams cannot ask anybody. */
   readonly signalOf?: (tenantId: string, invocationId: string) => AbortSignal | undefined;
 }
 
-/** What the servers of all modes share. */
+/** Parts that the servers of all modes share. */
 interface Shared extends Pick<GatewayParts, 'layer' | 'log'> {
   readonly settings: McpSettings;
   readonly identity: ServerIdentity;
@@ -111,7 +114,7 @@ function serverFor(
     if (mode === 'all') return tools.methods;
     return metaMethods({ ...parts, mode, tools, inner: toolMethods({ ...parts, modelNames: true }), ...settings });
   };
-  // Whoever sees all tools needs their list next anyway; for the others a token that is good is enough.
+  // In mode `all` the client needs the list next anyway; for the other modes a valid token is enough.
   const inspect = (caller: Caller) => layer.ask('tokens.inspect', {}, caller);
   const admit = (caller: Caller): Promise<unknown> => (mode === 'meta' ? inspect(caller) : shelf.list(caller));
   return createMcpServer({
@@ -128,7 +131,7 @@ function serverFor(
   });
 }
 
-/** Tells whoever listens when what they see changed: of the tools of others nothing is told, not even that they changed. */
+/** Notifies a listener when the tools it sees changed. Changes of tools it does not see are not observable. */
 function watchTools({ shelf, bell, log }: Pick<Shared, 'shelf' | 'bell' | 'log'>, granted: boolean, tell: Tell): Watch {
   let ringing: Disposable | undefined;
   const stop = (): void => {
@@ -148,7 +151,7 @@ function watchTools({ shelf, bell, log }: Pick<Shared, 'shelf' | 'bell' | 'log'>
         seen = now;
         tell('notifications/tools/list_changed');
       };
-      // A token that ran out sees nothing any more: there is nothing that could be told.
+      // An expired token sees nothing: there is nothing to report.
       ringing = bell.onRing(() => void lookAgain().catch((cause: unknown) => log.debug('mcp-look-failed', { cause })));
     },
     [Symbol.dispose]: stop,

@@ -15,12 +15,12 @@ const INSTRUCTIONS: Readonly<Record<ToolsMode, string>> = {
   auto: `Where only three tools are listed, there are more: ${META} ${CHECKED}`,
 };
 
-/** Told to every client in the handshake. */
+/** Instructions sent to every client in the handshake. */
 export function instructionsIn(mode: ToolsMode): string {
   return INSTRUCTIONS[mode];
 }
 
-/** What the gateway can do beside calling tools. */
+/** MCP capabilities of the gateway beside calling tools. */
 export function capabilitiesIn(mode: ToolsMode): Readonly<Record<Era, Params>> {
   const tools = mode === 'meta' ? {} : { listChanged: true };
   return { legacy: { tools, logging: {} }, modern: { tools } };

@@ -1,16 +1,16 @@
 import { integer, oneOf, seconds } from '../../domain/settings/rows.ts';
 import { defaultsOf, type ValuesOf } from '../../domain/settings/setting.ts';
 
-/** How a client is shown the tools. */
+/** The ways to show tools to a client. */
 export const TOOLS_MODES = ['all', 'meta', 'auto'] as const;
 
 /**
- * `all`: each tool with its schema. `meta`: three tools that find, describe and call the others. `auto`: as `all` while
- * the client sees few tools, as `meta` beyond.
+ * `all`: each tool with its schema. `meta`: three tools that find, describe and call the others. `auto`: as `all` for a
+ * client with few tools, else as `meta`.
  */
 export type ToolsMode = (typeof TOOLS_MODES)[number];
 
-/** What can be set of the MCP gateway. */
+/** Settings of the MCP gateway. */
 export const MCP_SETTINGS = {
   toolsMode: oneOf('mcp.tools', TOOLS_MODES, {
     default: 'all',
@@ -36,25 +36,28 @@ export const MCP_SETTINGS = {
   }),
 };
 
-/** How the MCP gateway behaves. */
+/** Values of the gateway's settings. */
 export interface McpSettings extends ValuesOf<typeof MCP_SETTINGS> {
-  /** How long a list of tools is served before the layer is asked again, in ms; a change ends it at once. */
+  /** How long a list of tools is cached, in ms; a change ends it at once. */
   readonly toolListTtlMs: number;
-  /** Most lists kept, one per token. */
+  /** Most lists cached, one per token. */
   readonly toolListsMax: number;
-  /** Most tools listed to one caller; further ones can be called, not listed. */
+  /** Most tools listed to one caller; further tools can be called, but are not listed. */
   readonly toolsMax: number;
   /** Tools on one page of tools/list. */
   readonly toolsPageSize: number;
-  /** Changes of the tools within this time are told once, in ms. */
+  /** Changes of the tools within this time cause one notification, in ms. */
   readonly changesTogetherMs: number;
-  /** Longest wait for the end of a call that was confirmed, in ms; the call goes on after it. */
+  /** Longest wait for the end of a confirmed call, in ms; the call itself continues. */
   readonly confirmedWaitMs: number;
-  /** Waiting calls that are remembered, so that a repeated request finds its own; beyond it the holder's oldest is forgotten. */
+  /**
+   * Most waiting calls remembered, so that a repeated request finds its own; beyond that the holder's oldest is
+   * forgotten.
+   */
   readonly waitingCallsMax: number;
-  /** The same for one agent and user of a tenant. */
+  /** Most waiting calls remembered for one agent and user of a tenant. */
   readonly waitingCallsPerHolderMax: number;
-  /** The same for one tenant. */
+  /** Most waiting calls remembered for one tenant. */
   readonly waitingCallsPerTenantMax: number;
 }
 

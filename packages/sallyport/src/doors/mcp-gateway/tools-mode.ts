@@ -2,23 +2,23 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { TOOLS_MODES, type ToolsMode } from './settings.ts';
 
-/** What of an HTTP request may choose a mode. */
+/** The parts of an HTTP request that may choose a mode. */
 export interface ModeRequest {
   /** Path and query. */
   readonly url?: string | undefined;
   readonly headers: IncomingHttpHeaders;
 }
 
-/** Query of the address, and header for clients whose address is not theirs to choose. */
+/** Query of the address; the header is for clients that cannot choose their address. */
 const QUERY = 'tools';
 const HEADER = 'sallyport-tools';
 
 /**
- * The mode that a request asks for; undefined when it says nothing. The query wins over the header.
- * @throws ToolLayerError E3801 for a mode that there is not
+ * The mode that a request asks for; undefined when it names none. The query wins over the header.
+ * @throws ToolLayerError E3801 for an unknown mode
  */
 export function toolsModeOf({ url, headers }: ModeRequest): ToolsMode | undefined {
-  // The common case first: an address without a query, and no header.
+  // Fast path: an address without a query, and no header.
   const query = url?.indexOf('?') ?? -1;
   const header = headers[HEADER];
   if (query < 0 && header === undefined) return undefined;

@@ -2,24 +2,24 @@ import { randomUUID } from 'node:crypto';
 import { isObject } from '../../domain/shape/is-object.ts';
 import { notificationText, type Params, type RpcId, type RpcResponse, requestText } from '../json-rpc.ts';
 
-/** Questions to one client that wait for its answer. */
+/** Most open questions to one client. */
 const OPEN_MAX = 16;
-/** Characters of what a client says in an error. */
+/** Most characters taken from a client's error message. */
 const SAID_CHARACTERS_MAX = 200;
 
-/** How a question reaches the client; false when it does not. */
+/** Sends a question to the client; false when it could not be sent. */
 export type SendText = (text: string) => boolean;
 
-/** Requests to one client of the 2025 era, each with an id that nobody can guess: an answer finds its own question or none. */
+/** Requests to one client of the 2025 era, each with an unguessable id: an answer matches its own question or none. */
 export interface ClientQuestions {
-  /** Questions that wait. */
+  /** Number of open questions. */
   readonly open: number;
   /**
-   * Asks, and takes the question back when `signal` ends first.
-   * @throws Error when the client refuses, cannot be reached, is asked too much at once, or the wait ends
+   * Asks; withdraws the question when `signal` aborts first.
+   * @throws Error when the client refuses, cannot be reached, has too many open questions, or the wait ends
    */
   ask(method: string, params: Params, send: SendText, signal: AbortSignal): Promise<unknown>;
-  /** Takes what the client answers; the second answer to a question, a late one and an invented one change nothing. */
+  /** Takes a client's answer; duplicate, late and invented answers change nothing. */
   take(answer: RpcResponse): void;
   /** Ends every wait. */
   close(): void;
@@ -30,7 +30,7 @@ interface Open {
   readonly reject: (reason: Error) => void;
 }
 
-/** Nothing is asked yet. @param onAsked told of each question that begins to wait */
+/** Makes the questions of one client, none open. @param onAsked called for each question that begins to wait */
 export function createClientQuestions(onAsked: () => void = () => {}): ClientQuestions {
   const open = new Map<RpcId, Open>();
   let closed = false;

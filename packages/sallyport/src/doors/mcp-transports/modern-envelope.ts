@@ -3,7 +3,7 @@ import { isObject } from '../../domain/shape/is-object.ts';
 import { errorAnswer, type Params, RPC, type RpcAnswer, type RpcRequest } from '../json-rpc.ts';
 import { ALL_VERSIONS, isModernVersion, META_CLIENT_CAPABILITIES, META_VERSION, metaOf } from '../mcp-protocol.ts';
 
-/** Whether a request speaks the 2026 era: it states its version itself, or asks what only that era knows. */
+/** True when a request is of the 2026 era: it states its own version, or uses a method of that era. */
 export function isModern(request: RpcRequest, headers: IncomingHttpHeaders = {}): boolean {
   return (
     META_VERSION in metaOf(request.params) ||
@@ -13,8 +13,8 @@ export function isModern(request: RpcRequest, headers: IncomingHttpHeaders = {})
 }
 
 /**
- * What is wrong with the statements that every request of 2026-07-28 makes of itself. A header that says another version than the body
- * is a mismatch, whether or not either is spoken here.
+ * Refuses a request whose self-description (2026-07-28) is wrong. A version in the header other than in the body is a
+ * mismatch, whether or not either is supported.
  */
 export function refuseEnvelope(request: RpcRequest, headers: IncomingHttpHeaders = {}): RpcAnswer | undefined {
   const meta = metaOf(request.params);
@@ -34,13 +34,13 @@ export function refuseEnvelope(request: RpcRequest, headers: IncomingHttpHeaders
   return undefined;
 }
 
-/** What a client states in its request that it can do. */
+/** The client's capabilities as its request states them. */
 export function clientCapabilities({ params }: RpcRequest): Params {
   const stated = metaOf(params)[META_CLIENT_CAPABILITIES];
   return isObject(stated) ? stated : {};
 }
 
-/** The headers of 2026-07-28 must say what the body says (streamable HTTP, server validation). */
+/** Refuses headers of 2026-07-28 that contradict the body (streamable HTTP, server validation). */
 export function refuseHeaders(request: RpcRequest, headers: IncomingHttpHeaders): RpcAnswer | undefined {
   const version = metaOf(request.params)[META_VERSION];
   const wrong =
@@ -50,7 +50,7 @@ export function refuseHeaders(request: RpcRequest, headers: IncomingHttpHeaders)
   return wrong === undefined ? undefined : errorAnswer(request.id, RPC.headerMismatch, wrong, undefined, 400);
 }
 
-/** Which member of the params the header Mcp-Name repeats, for the methods that are served here. */
+/** The params member that the header Mcp-Name repeats, for the methods served here. */
 const NAMED_BY: ReadonlyMap<string, string> = new Map([
   ['tools/call', 'name'],
   ['resources/read', 'uri'],
@@ -68,7 +68,7 @@ function mismatch(name: string, header: string | string[] | undefined, body: unk
     : `Header mismatch: the header ${name} does not say what the body says.`;
 }
 
-/** A value that is not plain ASCII comes as Base64 (value encoding). */
+/** Values that are not plain ASCII are Base64 (value encoding). */
 function decoded(header: string | string[] | undefined): string | undefined {
   if (typeof header !== 'string') return undefined;
   const inner = /^=\?base64\?([A-Za-z0-9+/]*={0,2})\?=$/.exec(header)?.[1];

@@ -3,7 +3,7 @@ import { integer } from '../../domain/settings/rows.ts';
 import { STOP_SETTINGS, STREAM_SETTINGS } from '../../domain/settings/server-settings.ts';
 import { defaultsOf, type ValuesOf } from '../../domain/settings/setting.ts';
 
-/** What can be set of the transports of MCP. */
+/** Settings of the MCP transports. */
 export const TRANSPORT_SETTINGS = {
   sessionsMax: integer('server.sessions_max', {
     unit: 'sessions',
@@ -28,21 +28,22 @@ export const TRANSPORT_SETTINGS = {
   closeGraceMs: STOP_SETTINGS.graceMs,
 };
 
-/** How the transports of MCP behave. */
+/** Values of the settings of the MCP transports. */
 export interface TransportSettings extends ValuesOf<typeof TRANSPORT_SETTINGS> {
   /** Largest message, in bytes. */
   readonly messageBytesMax: number;
-  /** After this idle time a session may be ended to make room, in ms. */
+  /** A session idle for longer may be ended to make room, in ms. */
   readonly sessionIdleMs: number;
   /** Time between comments that keep an idle stream open, in ms. */
   readonly keepAliveMs: number;
   /**
-   * How often the credentials of open streams are looked at, in ms. A look asks no database: revocations are followed beside it.
+   * Time between checks of the credentials of open streams, in ms. A check needs no database: revocations are followed
+   * separately.
    */
   readonly credentialLookMs: number;
   /**
-   * Most requests of one stdio connection that run at once; further ones wait unread. A relay refuses them, and counts
-   * notifications that the endpoint has not taken yet among them.
+   * Most concurrent requests of one stdio connection; further ones wait unread. A relay refuses them, and counts
+   * notifications that the endpoint has not yet taken as requests.
    */
   readonly requestsMax: number;
 }

@@ -4,16 +4,16 @@ import { notificationText, type Params, type RpcRequest, resultAnswer } from '..
 import { META_SUBSCRIPTION } from '../mcp-protocol.ts';
 import type { McpServer, Watch } from '../mcp-server.ts';
 
-/** A `subscriptions/listen` of 2026-07-28 that is open, on whatever transport. */
+/** An open `subscriptions/listen` of 2026-07-28, on any transport. */
 export interface Subscription {
   readonly watch: Watch;
-  /** Says what of the wish is granted, then tells of changes. Resolves when a change is no longer missed. */
+  /** Acknowledges the granted part of the wish, then sends changes. Resolves when no later change can be missed. */
   begin(caller: Caller): Promise<void>;
 }
 
 const NOTHING: Params = {};
 
-/** @param send puts a message on the transport; what it cannot take is left out */
+/** @param send puts a message on the transport; messages that the transport cannot take are dropped */
 export async function openSubscription(
   server: McpServer,
   request: RpcRequest,
@@ -30,7 +30,7 @@ export async function openSubscription(
   };
   const wish = request.params['notifications'];
   const watch = await server.watch(isObject(wish) ? wish : NOTHING, caller, (method, params) => {
-    // The acknowledgement comes first, even when something changes while the subscription opens.
+    // The acknowledgement is sent first, even when something changes while the subscription opens.
     acknowledge();
     send(notificationText(method, { ...params, _meta }));
   });

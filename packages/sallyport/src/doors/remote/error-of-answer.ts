@@ -3,19 +3,19 @@ import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { isObject } from '../../domain/shape/is-object.ts';
 import type { OperationName } from '../../operations/catalogue.ts';
 
-/** What came back from a layer. */
+/** An answer received from a layer. */
 export interface Answer {
   readonly status: number;
   readonly contentType: string | undefined;
   readonly text: string;
 }
 
-/** A tool call that was accepted answers in its own shape, whatever became of it. */
+/** An accepted tool call is answered in its own shape, whatever its outcome. */
 export function isInvocation(name: OperationName, answer: Answer, body: unknown): boolean {
   return name === 'tools.invoke' && !isProblem(answer) && isObject(body) && typeof body['invocation_id'] === 'string';
 }
 
-/** The layer's error in problem details, as it was thrown there; undefined for anything else. */
+/** The error that a layer sent as problem details, as it was thrown there; undefined for any other body. */
 export function errorOfAnswer(body: unknown, answer: Answer): ToolLayerError | undefined {
   if (!isProblem(answer) || !isObject(body)) return undefined;
   const { e_code, detail, details, retry_after_ms } = body;

@@ -10,11 +10,11 @@ import { type Answer, errorOfAnswer, isInvocation } from './error-of-answer.ts';
 import { type RemoteRequest, requestOf } from './request-of.ts';
 import { REMOTE_DEFAULTS, type RemoteSettings } from './settings.ts';
 
-/** Where the layer runs, and as whom to ask. */
+/** Address of a layer, and the credentials to ask it with. */
 export interface RemoteLayerParts {
   /** Address without trailing slash, for example http://127.0.0.1:7420. */
   readonly url: string;
-  /** Unix socket of the layer on this machine, to be asked in place of the address: who may use it is the operator. */
+  /** Unix socket of a layer on this machine, used instead of the address: access to it means operator rights. */
   readonly socket?: string;
   /** Sent when the caller has no token of its own. */
   readonly token?: string;
@@ -22,10 +22,9 @@ export interface RemoteLayerParts {
 }
 
 /**
- * A layer that runs elsewhere, asked over its REST door; connections are kept. Answers and errors are those of the layer
- * itself; the progress of calls does not come across.
- * Beside what the layer throws: E3310 with `details.layer = "unreachable"` when nothing answers there, E3308 when what
- * answers is no layer, E3805 when the caller's signal ended first.
+ * A layer in another process, asked over its REST door with kept-alive connections. Answers and errors are those of the
+ * layer; the progress of calls is not transmitted. Further errors: E3310 with `details.layer = "unreachable"` when
+ * nothing answers there, E3308 when the peer is no layer, E3805 when the caller's signal aborted first.
  */
 export function createRemoteLayer(parts: RemoteLayerParts): ToolLayer {
   const settings = { ...REMOTE_DEFAULTS, ...parts.settings };
@@ -58,7 +57,7 @@ function tokenFor(caller: Caller, own: string | undefined): string | undefined {
   return caller.token ?? own;
 }
 
-/** Health that is not ready comes with 503, and is an answer all the same. */
+/** An unready layer answers health with 503, which is still an answer. */
 function isHealth(name: OperationName, body: unknown): boolean {
   return name === 'health' && typeof body === 'object' && body !== null && 'ready' in body;
 }
@@ -105,7 +104,7 @@ function notALayer(base: string, status: number): ToolLayerError {
   return new ToolLayerError('E3308', `What answers at ${base} is no layer (HTTP ${status}). Check the address.`);
 }
 
-/** Looks again and again while it is not disposed; a look that fails says nothing. */
+/** Polls until disposed; a failed poll is ignored. */
 function watch(look: () => Promise<string>, changed: () => void, everyMs: number): Disposable {
   let last: string | undefined;
   let disposed = false;

@@ -1,7 +1,7 @@
 import type { Caller } from '../../domain/principal/principal.ts';
 import { OPERATIONS, type OperationEntry, type OperationName } from '../../operations/catalogue.ts';
 
-/** What is sent beside the path. */
+/** Parts of the request beside the path. */
 export interface RemoteRequest {
   readonly method: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -9,7 +9,7 @@ export interface RemoteRequest {
   readonly signal?: AbortSignal;
 }
 
-/** The HTTP request that asks for an operation: members in the path where it names them, the others in query or body. */
+/** The HTTP request for an operation: members named in the path go there, the others into query or body. */
 export function requestOf(
   name: OperationName,
   input: object,
@@ -38,7 +38,7 @@ export function requestOf(
   return { path: inBody ? path : `${path}${queryOf(rest)}`, request };
 }
 
-/** Lists repeat their name; objects travel as JSON text; what is undefined is left out. */
+/** Lists repeat their name; objects are JSON text; undefined members are left out. */
 function queryOf(members: ReadonlyMap<string, unknown>): string {
   const query = new URLSearchParams();
   for (const [name, value] of members) {

@@ -1,10 +1,10 @@
 import { MiB } from '@sallyport/std/bytes';
 
-/** What can be set of the client of a running layer. */
+/** Settings of the client of a running layer. */
 export interface RemoteSettings {
   /** Largest answer that is read, in bytes. */
   readonly answerBytesMax: number;
-  /** Time between looks at the tools while somebody listens for changes, in ms: REST tells of none by itself. */
+  /** Time between polls of the tools while somebody listens for changes, in ms: REST sends no notifications. */
   readonly changesPollMs: number;
 }
 

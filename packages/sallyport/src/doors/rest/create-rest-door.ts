@@ -19,41 +19,43 @@ import { addOwnRoutes } from './own-routes/own-routes.ts';
 import { sendProblem } from './reply.ts';
 import { REST_DEFAULTS, type RestSettings } from './settings.ts';
 
-/** What the door needs. */
+/** Dependencies of the door. */
 export interface RestDoorParts {
   readonly layer: ToolLayer;
   readonly log: Log;
-  /** Makes the document served at `/openapi.json`, when it is first asked for. */
+  /** Makes the document at `/openapi.json`, on first request. */
   readonly openApi: () => object;
-  /** Address to bind. Default 127.0.0.1; a loopback address turns the check of the `Host` header on. */
+  /** Address to bind. Default 127.0.0.1; with a loopback address the `Host` header is checked. */
   readonly host?: string;
-  /** Path of a unix socket to listen on too, in a folder of the owner's alone: who asks there is the operator. */
+  /**
+   * Path of an additional unix socket, in a folder that only its owner can access: callers there have operator rights.
+   */
   readonly localSocket?: string;
-  /** What the door says of itself to OAuth clients. Default: no authorization server. */
+  /** Description of the door for OAuth clients. Default: no authorization server. */
   readonly resource?: ProtectedResource;
   readonly settings?: Partial<RestSettings>;
 }
 
-/** REST, one route per operation, and the HTTP server that other doors are mounted in. */
+/** REST, with one route per operation, and the HTTP server that other doors mount in. */
 export interface RestDoor {
   /** Other doors add their routes here before `listen`. */
   readonly app: FastifyInstance;
-  /** Where they add what need not go through the framework. */
+  /** Other doors add their framework-free POST routes here. */
   readonly direct: DirectPosts;
   /** Room for the bodies of all requests together. */
   readonly bodies: BodyBudget;
-  /** Calls back when the door begins to stop; streams that last as long as their clients end then. */
+  /** Calls back when the door begins to stop; long-lived streams end then. */
   readonly onStop: OpenRequests['onStop'];
   /**
    * Starts to listen.
    * @param port 0 for any free one
    * @returns address as a URL without trailing slash, for example http://127.0.0.1:7070
-   * @throws ToolLayerError E3900 when the address cannot be had; the message says why and what to change
+   * @throws ToolLayerError E3900 when the address cannot be bound; the message says why and what to change
    */
   listen(port: number): Promise<string>;
   /**
-   * Answers new requests with E3811 and lets running ones end within `closeGraceMs`; what still runs then ends with E3811
-   * and is answered. Only then the connections close. Idempotent.
+   * Refuses new requests with E3811 and lets running ones finish within `closeGraceMs`; those still running then are
+   * ended and answered with E3811. The connections close after that. Idempotent.
    */
   close(): Promise<void>;
 }
@@ -114,7 +116,7 @@ function createApp(settings: RestSettings, resource: ProtectedResource): Fastify
     bodyLimit: settings.bodyBytesMax,
     requestTimeout: settings.requestTimeoutMs,
     keepAliveTimeout: settings.keepAliveTimeoutMs,
-    // Closed once every request is answered: what is open then is idle, or never became a request.
+    // Closed after every request is answered: connections still open then are idle, or never carried a request.
     forceCloseConnections: true,
     http: { maxHeaderSize: settings.headBytesMax, headersTimeout: settings.requestTimeoutMs },
     routerOptions: { maxParamLength: 512 },

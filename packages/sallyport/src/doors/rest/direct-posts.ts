@@ -6,16 +6,16 @@ import type { FastifyInstance } from 'fastify';
 export type DirectAnswer = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
 /**
- * POST requests to an exact address, with a JSON body, that are answered without the framework: its routing and its own
- * objects cost a call more than reading the body. Every such address has a route with the same answer too, which takes
- * whatever is spelled in another way.
+ * POST requests to an exact address, with a JSON body, that are answered outside the framework: its routing and its
+ * objects cost a call more than reading the body. Every such address also has a normal route with the same answer, for
+ * requests spelled differently.
  */
 export interface DirectPosts {
   /** @param path as a request line holds it, without a query */
   add(path: string, answer: DirectAnswer): void;
 }
 
-/** As clients spell it: JSON is UTF-8 anyway (RFC 8259 §8.1). Other spellings go to the framework. */
+/** The usual spellings of the JSON type: JSON is always UTF-8 (RFC 8259 §8.1). Other spellings go to the framework. */
 const JSON_TYPE = /^application\/json(?:; ?charset=utf-8)?$/i;
 
 const isJson = (type: string | undefined): boolean =>
@@ -23,8 +23,8 @@ const isJson = (type: string | undefined): boolean =>
 
 /**
  * Takes its requests before the framework sees them.
- * @param admit asked first for every request; false when it has answered the request itself
- * @param passes the checks that the framework makes first; what they refuse goes to the framework, which says why
+ * @param admit called first for every request; false when it has answered the request itself
+ * @param passes the framework's first checks; requests that fail go to the framework, which reports why
  */
 export function createDirectPosts(
   app: FastifyInstance,
@@ -40,7 +40,7 @@ export function createDirectPosts(
       app.routing(request, response);
       return;
     }
-    // Nothing of it may be left open when an answer fails in a way that was not foreseen.
+    // When an answer fails unexpectedly, nothing of its request may stay open.
     answer(request, response).catch(() => request.destroy());
   });
   return { add: (path, answer) => void answers.set(path, answer) };

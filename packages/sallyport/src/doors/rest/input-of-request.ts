@@ -7,17 +7,17 @@ import type { OperationEntry } from '../../operations/catalogue.ts';
 /** Turns one text of a path or query into the value that the schema asks for. */
 type Reader = (text: string, name: string) => unknown;
 
-/** How an operation's input is read from a request; made once per route. */
+/** Reads an operation's input from a request; made once per route. */
 export interface InputReader {
-  /** From path and query. A key of the query may come as a list when it was repeated. */
+  /** From path and query. A repeated query key may come as a list. */
   fromUrl(params: Readonly<Record<string, string>>, query: Readonly<Record<string, unknown>>): Record<string, unknown>;
   /** From a JSON body and the path. */
   fromBody(params: Readonly<Record<string, string>>, body: unknown): Record<string, unknown>;
 }
 
 /**
- * Only the shape that text cannot carry is made here (numbers, booleans, lists, objects as JSON); whether values are
- * allowed is judged by the operation. Keys the operation does not know are passed on, so that it names them.
+ * Restores only the shapes that text cannot carry (numbers, booleans, lists, objects as JSON); the operation validates
+ * the values. Unknown keys are passed on, so that the operation names them.
  */
 export function createInputReader(entry: OperationEntry): InputReader {
   const readers = new Map<string, Reader>();
@@ -81,18 +81,18 @@ const READERS: Readonly<Record<string, Reader>> = {
   },
 };
 
-/** What is read of a property's schema; `items` is another one. */
+/** The parts of a property's schema that are read; `items` is a schema too. */
 type PropertySchema = Readonly<Record<string, unknown>>;
 
 function propertiesOf(schema: TSchema): Readonly<Record<string, PropertySchema>> {
   return (schema as { properties?: Record<string, PropertySchema> }).properties ?? {};
 }
 
-/** Which of the two was meant cannot be known. */
+/** The request is ambiguous between two meanings. */
 const twoMeanings = (name: string): ToolLayerError =>
   refusal(name, 'const', 'is not what the address says; leave it out, the address names it.');
 
-/** @param name the member at fault; undefined for the whole */
+/** @param name the member at fault; undefined for the input as a whole */
 function refusal(name: string | undefined, keyword: string, what: string): ToolLayerError {
   const path = name === undefined ? '' : pointerTo('', name);
   const message = name === undefined ? what : `${path} ${what}`;

@@ -10,14 +10,16 @@ import { STREAM_HEADERS } from '../http-answer.ts';
 import { callerOf } from './operation-routes.ts';
 import type { RestSettings } from './settings.ts';
 
-/** Where the states and the progress of one call are streamed; no operation of its own, but `invocations.watch` again and again. */
+/**
+ * Path of the stream of one call's states and progress; not an operation of its own, but repeated `invocations.watch`.
+ */
 export const STREAM_PATH = '/v1/invocations/:invocation_id/events';
 
-/** Longest wait for something new, in seconds; then a comment keeps the connection alive. */
+/** Longest wait for news, in seconds; then a comment keeps the connection alive. */
 const WAIT_SECONDS = 15;
-/** What an EventSource waits before it comes again, in ms. */
+/** Delay before an EventSource reconnects, in ms. */
 const RETRY_MS = 2_000;
-/** Characters of a Last-Event-ID that are looked at. */
+/** Most characters read of a Last-Event-ID. */
 const EVENT_ID_MAX = 64;
 
 type Settings = Pick<
@@ -26,9 +28,10 @@ type Settings = Pick<
 >;
 
 /**
- * The states and progress of one call as server-sent events (WHATWG HTML §9.2), for whoever may ask for its status. A stream
- * ends after the final state, after `streamMs`, when its credential ends, or for a newer one of its holder where a bound is reached; who comes again with Last-Event-ID hears only of what is new. Where
- * nothing is and nothing will be, the answer is 204, and an EventSource comes no more.
+ * The states and progress of one call as server-sent events (WHATWG HTML §9.2), for callers who may read its status. A
+ * stream ends after the final state, after `streamMs`, when its credential ends, or when a newer stream of its holder
+ * needs the room. A client that reconnects with Last-Event-ID gets only newer events. When no further event can come,
+ * the answer is 204, and an EventSource stops reconnecting.
  */
 export function addInvocationStream(
   app: FastifyInstance,
@@ -39,7 +42,7 @@ export function addInvocationStream(
   const { streamsMax: max, streamsPerHolderMax: perHolderMax, streamsPerTenantMax: perTenantMax } = settings;
   const register = createOpenRegister('streams of calls', { max, perHolderMax, perTenantMax });
   const closing = new AbortController();
-  // A door that stops waits for its answers: streams end by themselves.
+  // A stopping door waits for its answers: streams end by themselves.
   const credentials = createRecheck(settings.credentialLookMs);
   onStop(() => {
     closing.abort();
@@ -53,7 +56,7 @@ export function addInvocationStream(
     const caller: Caller = { ...known, signal: AbortSignal.any(ends) };
     const given = request.headers['last-event-id'];
     const after = typeof given === 'string' && given !== '' ? given.slice(0, EVENT_ID_MAX) : undefined;
-    // Whoever may not see it gets the same refusal as everywhere, before a stream begins.
+    // A caller who may not see the call gets the usual refusal, before a stream begins.
     const first = await layer.ask('invocations.watch', watch(invocation_id, after, 0), caller);
     if (first.over && !first.changed) {
       reply.hijack();
@@ -77,7 +80,7 @@ export function addInvocationStream(
   });
 }
 
-/** What a stream is written to. */
+/** The target of a stream. */
 interface Sink {
   write(text: string): boolean;
   once(event: 'drain' | 'close', listener: () => void): unknown;
@@ -101,7 +104,7 @@ async function stream(
     try {
       seen = await layer.ask('invocations.watch', watch(invocationId, seen.event_id, WAIT_SECONDS), caller);
     } catch (thrown) {
-      // A credential may end, or the layer stop, while a stream is open: the client comes again and is told.
+      // A credential may end, or the layer stop, while a stream is open: the client reconnects and gets the error then.
       if (thrown instanceof ToolLayerError) return;
       throw thrown;
     }
@@ -114,12 +117,12 @@ const watch = (invocation_id: string, after: string | undefined, wait_seconds: n
   ...(after === undefined ? {} : { after }),
 });
 
-/** JSON has no line breaks, so the data is one line. */
+/** JSON text has no line breaks, so the data is one line. */
 function eventOf({ event_id, over, invocation }: ToolWatchResponse): string {
   return `id: ${event_id}\nevent: ${over ? 'end' : 'status'}\ndata: ${JSON.stringify(invocation)}\n\n`;
 }
 
-/** Waits for a slow reader: nothing is held for him but one event. */
+/** Waits for a slow reader: at most one event is held for it. */
 async function write(sink: Sink, text: string): Promise<void> {
   if (sink.destroyed || sink.write(text)) return;
   await new Promise<void>((resolve) => {

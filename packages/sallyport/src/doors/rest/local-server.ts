@@ -9,11 +9,12 @@ type Settings = Pick<RestSettings, 'connectionsMax' | 'headBytesMax' | 'keepAliv
 
 const LOCAL = new WeakSet<Socket>();
 
-/** Whether a request came over the door's unix socket: whoever can look into its folder is the layer's operator. */
+/** True when a request came over the door's unix socket: access to its folder means operator rights. */
 export const isLocal = ({ socket }: IncomingMessage): boolean => LOCAL.has(socket);
 
 /**
- * Lets a door answer on a unix socket too. Its folder decides who can ask there, so it must be the owner's alone.
+ * Lets a door answer on a unix socket too. Access to its folder decides who can ask there, so the folder must be
+ * private to its owner.
  * @throws ToolLayerError E3900 when the socket cannot be made
  */
 export async function listenLocally(app: FastifyInstance, path: string, settings: Settings): Promise<Server> {
@@ -37,7 +38,7 @@ export async function listenLocally(app: FastifyInstance, path: string, settings
   return server;
 }
 
-/** Closes it with its connections; the socket's file goes with it. */
+/** Closes the server and its connections; the socket's file is removed. */
 export async function closeLocally(server: Server): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   server.close(() => resolve());

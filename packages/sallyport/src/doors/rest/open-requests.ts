@@ -4,25 +4,25 @@ import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { requestEnd } from '../http-answer.ts';
 import type { RestSettings } from './settings.ts';
 
-/** When a client that was refused because the layer stops may try again, in ms. */
+/** Delay after which a client that was refused by a stopping layer may retry, in ms. */
 const RETRY_MS = 5_000;
-/** Paths that are answered until the end: they say that the layer stops. */
+/** Paths that are answered to the end: they report that the layer stops. */
 const HEALTH = new Set(['/readyz', '/healthz']);
 
-/** The requests that a door is answering, and what becomes of them when it stops. */
+/** The requests that a door is answering, and their handling when the door stops. */
 export interface OpenRequests {
   /** Counts a request until its connection is done with it. False: the door stops, and the request was refused. */
   admit(request: IncomingMessage, response: ServerResponse): boolean;
-  /** Adds what ends its streams when the door stops: they would last as long as their clients. */
+  /** Adds a listener that ends its streams when the door stops: they would last as long as their clients. */
   onStop(listener: () => void): void;
   /**
-   * Refuses every new request, on kept connections too, and waits for the running ones. What still runs after
-   * `closeGraceMs` is aborted with E3811. Resolves when all are answered, or `cutAnswerMs` after the abort.
+   * Refuses every new request, on kept-alive connections too, and waits for the running ones. Requests still running
+   * after `closeGraceMs` are aborted with E3811. Resolves when all are answered, or `cutAnswerMs` after the abort.
    */
   stop(settings: Pick<RestSettings, 'closeGraceMs' | 'cutAnswerMs'>): Promise<void>;
 }
 
-/** @param refuse answers a request that comes while the door stops */
+/** @param refuse answers a request that arrives while the door stops */
 export function createOpenRequests(refuse: (response: ServerResponse) => void): OpenRequests {
   const open = new Set<ServerResponse>();
   const listeners: (() => void)[] = [];
@@ -36,7 +36,7 @@ export function createOpenRequests(refuse: (response: ServerResponse) => void): 
     admit(request, response) {
       if (stopping && !HEALTH.has(request.url ?? '')) {
         response.shouldKeepAlive = false;
-        // What is left of a body is read and thrown away, so that the client can read the answer.
+        // The rest of a body is read and discarded, so that the client can read the answer.
         request.resume();
         refuse(response);
         return false;

@@ -26,12 +26,12 @@ import type { RestSettings } from './settings.ts';
 type Params = Readonly<Record<string, string>>;
 type Query = Readonly<Record<string, unknown>>;
 
-/** How the framework writes the address of an operation. */
+/** The address of an operation in the framework's notation. */
 const routeOf = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ':$1');
 
 /**
- * Routes whose bodies are looked at without a credential, when small: calls, which may carry their token in it and are refused on
- * record, and what is open to everybody, such as the answer to a notice.
+ * Routes whose small bodies are read without a credential: calls, which may carry their token in the body and whose
+ * refusal is recorded, and routes open to everybody, such as the answer to a notice.
  */
 const TOKEN_IN_BODY: ReadonlySet<string> = new Set(
   [
@@ -73,7 +73,7 @@ function addRoute(app: FastifyInstance, layer: ToolLayer, resource: ProtectedRes
   const handler = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     const params = request.params as Params;
     const input = inBody ? reader.fromBody(params, request.body) : reader.fromUrl(params, request.query as Query);
-    // The operation checks the input itself: whatever came in is passed on as it is.
+    // The operation validates its input itself: the input is passed on unchanged.
     const answer = await layer.ask(name, input as OperationInput<typeof name>, callerOf(request.raw, reply.raw));
     reply.hijack();
     if (name === 'tools.invoke') sendInvocation(reply.raw, answer as ToolInvokeResponse, resource);
@@ -91,7 +91,7 @@ async function readJson(payload: IncomingMessage, terms: BodyTerms): Promise<unk
   return read.value;
 }
 
-/** Calls of tools without the framework: the same as their route does. */
+/** Tool calls without the framework; equivalent to their route. */
 export function addDirectInvocation(
   direct: DirectPosts,
   layer: ToolLayer,
@@ -115,12 +115,12 @@ export function addDirectInvocation(
   });
 }
 
-/** Health that is not ready is an answer, but not a good one. */
+/** An unready layer answers health normally, but with a status of failure. */
 function statusOf(entry: OperationEntry, answer: object): number {
   return 'ready' in answer && answer.ready === false ? 503 : entry.status;
 }
 
-/** What this door knows of who asks. The signal ends with the connection, or with the door, when that comes before the answer. */
+/** What this door knows of the caller. The signal aborts when the connection or the door ends before the answer. */
 export function callerOf(request: IncomingMessage, response: ServerResponse): Caller {
   const { traceparent } = request.headers;
   return {
@@ -130,7 +130,7 @@ export function callerOf(request: IncomingMessage, response: ServerResponse): Ca
   };
 }
 
-/** Who shows a token asks with it, on the local socket too. */
+/** A request with a token is made with that token, on the local socket too. */
 function senderOf(request: IncomingMessage): Caller {
   const token = presentedCredential(request.headers);
   if (token !== undefined) return { door: 'rest', token };

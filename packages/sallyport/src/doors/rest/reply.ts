@@ -9,12 +9,15 @@ import { isChallenged, type ProtectedResource, refusalOf } from '../protected-re
 export const JSON_TYPE = 'application/json; charset=utf-8';
 const PROBLEM_TYPE = 'application/problem+json; charset=utf-8';
 
-/** Sends a happy answer as JSON. */
+/** Sends a successful answer as JSON. */
 export function sendJson(response: ServerResponse, status: number, value: unknown): void {
   send(response, status, JSON_TYPE, JSON.stringify(value));
 }
 
-/** Sends a failure as problem details (RFC 9457). `status` replaces the catalogue's where HTTP itself was misused. */
+/**
+ * Sends a failure as problem details (RFC 9457). `status` replaces the catalogue's status where HTTP itself was
+ * misused.
+ */
 export function sendProblem(
   response: ServerResponse,
   failed: Failure,
@@ -41,14 +44,14 @@ export function problemOf(failed: Failure, status: number = entryOf(failed.code)
   };
 }
 
-/** Sends the answer of a tool call, whatever became of it, with the status that the catalogue gives its error. */
+/** Sends the answer of a tool call, whatever its outcome, with the status that the catalogue gives its error. */
 export function sendInvocation(
   response: ServerResponse,
   answer: ToolInvokeResponse,
   resource: ProtectedResource,
 ): void {
   const { error } = answer;
-  // The common case first: a call that went well has no headers of its own.
+  // Fast path: a successful call has no headers of its own.
   if (error === undefined) {
     sendJson(response, answer.status === 'success' ? 200 : 202, answer);
     return;
@@ -67,7 +70,7 @@ function isErrorCode(code: string): code is ErrorCode {
   return Object.hasOwn(ERRORS, code);
 }
 
-/** Name and value of the header that says which credential to bring, where one would help. */
+/** Name and value of the header that says which credential to use, where another one would help. */
 function challengeFor(
   { req }: ServerResponse,
   resource: ProtectedResource,

@@ -2,22 +2,22 @@ import { type Failure, failure } from '@sallyport/std/error/failure';
 import { editDistance } from '@sallyport/std/text/edit-distance';
 import { OPERATIONS, type OperationEntry } from '../../operations/catalogue.ts';
 
-/** One method and path the door answers. */
+/** One method and path that the door answers. */
 export interface KnownRoute {
   readonly method: string;
   /** Path template with `{x}`. */
   readonly path: string;
 }
 
-/** What a request that no route takes is told. */
+/** Answer to a request that no route takes. */
 export interface RouteRefusal {
   readonly failure: Failure;
   readonly status: 404 | 405;
-  /** Methods of the path, for `Allow`; empty with 404. */
+  /** Methods of the path, for `Allow`; empty for 404. */
   readonly allow: readonly string[];
 }
 
-/** Routes that are no operation. */
+/** Routes that are not operations. */
 export const OWN_ROUTES: readonly KnownRoute[] = [
   { method: 'GET', path: '/' },
   { method: 'GET', path: '/readyz' },
@@ -27,10 +27,10 @@ export const OWN_ROUTES: readonly KnownRoute[] = [
 
 export const OPERATION_ROUTES: readonly KnownRoute[] = Object.values<OperationEntry>(OPERATIONS);
 
-/** Most routes that a message offers. */
+/** Most routes that a message suggests. */
 const NEAR_ROUTES_MAX = 3;
 
-/** Explains why nothing answers: the path is known with other methods, or it is not and these are near. */
+/** Explains why no route matches: the path exists with other methods, or similar paths exist. */
 export function refuseRoute(routes: readonly KnownRoute[], method: string, path: string): RouteRefusal {
   const same = routes.filter((route) => matches(route.path, path));
   if (same.length > 0) {
@@ -64,7 +64,7 @@ function nearest(routes: readonly KnownRoute[], path: string): string[] {
     .map(({ candidate }) => candidate);
 }
 
-/** Sum over path segments of their edit distance; a parameter fits anything, a segment too many costs its length. */
+/** Sum of the edit distances of the path segments; a parameter matches anything, a surplus segment costs its length. */
 function distance(template: string, path: string): number {
   const wanted = template.split('/');
   const given = path.slice(0, 200).split('/');

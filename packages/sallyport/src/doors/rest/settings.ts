@@ -4,7 +4,7 @@ import { STOP_SETTINGS, STREAM_SETTINGS } from '../../domain/settings/server-set
 import { defaultsOf, type ValuesOf } from '../../domain/settings/setting.ts';
 import { BODIES_BYTES_MAX } from '../request-body.ts';
 
-/** What can be set of the REST door. */
+/** Settings of the REST door. */
 export const REST_SETTINGS = {
   bodyBytesMax: integer('server.body_bytes_max', {
     unit: 'bytes',
@@ -32,26 +32,29 @@ export const REST_SETTINGS = {
   ...STREAM_SETTINGS,
 };
 
-/** How the REST door behaves. */
+/** Values of the settings of the REST door. */
 export interface RestSettings extends ValuesOf<typeof REST_SETTINGS> {
-  /** Largest body that carries a whole foreign document (imports), in bytes. */
+  /** Largest body with a complete foreign document (imports), in bytes. */
   readonly documentBytesMax: number;
-  /** Largest request head: the request line and all headers, in bytes. A capability token of 16 KiB fits. */
+  /** Largest head of a request (request line and all headers), in bytes. A capability token of 16 KiB fits. */
   readonly headBytesMax: number;
   /** How long a client may take to send a request, in ms. */
   readonly requestTimeoutMs: number;
-  /** How long an idle connection is kept for the next request, in ms. */
+  /** How long an idle connection is kept open for the next request, in ms. */
   readonly keepAliveTimeoutMs: number;
   /**
-   * How long calls that were ended when the door stopped may take to be recorded and answered, in ms: longer than an executor
-   * may take to stop. Then their connections are cut.
+   * Longest time to record and answer calls that were ended by stopping the door, in ms; longer than an executor may
+   * take to stop. Then their connections are cut.
    */
   readonly cutAnswerMs: number;
-  /** Longest life of a stream, in ms; its client comes again and goes on where it was. */
+  /** Longest life of a stream, in ms; its client reconnects and continues from there. */
   readonly streamMs: number;
-  /** How often the credentials of open streams are looked at, in ms. A look asks no database: revocations are followed beside it. */
+  /**
+   * Time between checks of the credentials of open streams, in ms. A check needs no database: revocations are followed
+   * separately.
+   */
   readonly credentialLookMs: number;
-  /** Most open connections; more are refused by the socket. */
+  /** Most open connections; the socket refuses more. */
   readonly connectionsMax: number;
 }
 

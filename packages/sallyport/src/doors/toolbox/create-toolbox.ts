@@ -32,12 +32,12 @@ export type {
   TurnContext,
 };
 
-/** Most executions of one batch when nobody says (004 §11). */
+/** Default limit of executions in one batch (004 §11). */
 const BATCH_MAX = 10;
-/** Longest wait for a confirmed call when nobody says, in ms (004 §11). */
+/** Default limit of the wait for a confirmed call, in ms (004 §11). */
 const CONFIRM_TIMEOUT_MS = 30_000;
 
-/** The toolbox of one agent over any layer. Dispose it to stop listening for changes. */
+/** The toolbox of one agent over any layer. Disposing it ends the subscription to changes. */
 export function createToolbox(options: ToolboxOptions): Toolbox {
   const { layer, token, maxBatchSize = BATCH_MAX, confirmTimeoutMs = CONFIRM_TIMEOUT_MS } = options;
   const caller: Caller = { door: 'library', ...(token === undefined ? {} : { token }), ...options.caller };
@@ -71,7 +71,7 @@ async function executeBatch(
   for (const each of planned) {
     const result = await executeOne(each, turn);
     results.push(result);
-    // A turn that was given up is given up as a whole.
+    // A turn is given up as a whole.
     if (result.supersede === 'SUPERSEDE') break;
     if (!result.success && each.critical !== false) break;
   }

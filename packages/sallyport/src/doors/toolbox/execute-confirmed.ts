@@ -6,12 +6,12 @@ import type { ToolLayer } from '../../operations/tool-layer.ts';
 import { errorResult, resultOf } from './tool-result.ts';
 import type { ConfirmationRequest, Confirming, ToolResult } from './toolbox-types.ts';
 
-/** Longest wait of one question for news, in seconds, as the operation bounds it. */
+/** Longest wait of one request for news, in seconds: the operation's limit. */
 const WATCH_SECONDS_MAX = 30;
 
 /**
- * Says yes to a call that waits, then waits for its end (VIS-06). The yes is the desk's to judge: who may say it, and
- * whether it is still this very call.
+ * Approves a waiting call, then waits for its end (VIS-06). The layer decides whether the approval counts: who may
+ * approve, and whether the call is unchanged.
  */
 export async function executeConfirmed(
   { layer, caller }: { readonly layer: ToolLayer; readonly caller: Caller },
@@ -26,7 +26,7 @@ export async function executeConfirmed(
     if (decided.state === 'denied') {
       return errorResult(toolName, failure('E3807', 'Somebody denied the call before this yes came.'));
     }
-    // More people have to say yes: there is nothing to wait for here.
+    // More approvals are needed: there is nothing to wait for yet.
     const waitMs = decided.state === 'pending' ? 0 : timeoutMs;
     return resultOf(confirmation, await endOf(layer, caller, confirmation, waitMs));
   } catch (thrown) {
@@ -34,7 +34,7 @@ export async function executeConfirmed(
   }
 }
 
-/** The call once it is over, once it waits for more people, or as it stands when the time is over. */
+/** The call once it is over or waits for more approvals; at the timeout, as it stands. */
 async function endOf(
   layer: ToolLayer,
   caller: Caller,
@@ -55,7 +55,7 @@ async function endOf(
       caller,
     );
     const { invocation, over, event_id } = watched;
-    // An edit by the approver, or a change of the policies, asks anew.
+    // An edit by the approver, or a change of the policies, causes a new question.
     const asksAnew = invocation.approval !== undefined && invocation.approval.approval_id !== approvalId;
     if (over || asksAnew || leftMs === 0) return invocation;
     after = event_id;

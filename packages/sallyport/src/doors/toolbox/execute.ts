@@ -7,7 +7,7 @@ import { askSupersede } from './supersede.ts';
 import { errorResult, resultOf } from './tool-result.ts';
 import type { PlannedToolExecution, ToolMetadata, ToolResult, TurnContext } from './toolbox-types.ts';
 
-/** What executions of one toolbox stand on. */
+/** Dependencies of the executions of one toolbox. */
 export interface ExecuteParts {
   readonly layer: ToolLayer;
   readonly caller: Caller;

@@ -14,14 +14,14 @@ import type {
 
 const DECISIONS: ReadonlySet<unknown> = new Set<SupersedeDecision>(['SUPERSEDE', 'ABSORB', 'FORCE_COMPLETE', 'QUEUE']);
 
-/** What came of the question: the tool does not run, or it does. */
+/** Outcome of the question: the tool does not run, or it does. */
 export type Asked =
   | { readonly stopped: ToolResult }
   | { readonly metadata: ToolMetadata | undefined; readonly decision: SupersedeDecision | undefined };
 
 /**
- * Asks the caller before an irreversible tool (VIS-05). A tool that does not exist for the agent is not asked about: its
- * call says so. What cannot be found out, and an answer that is none, keeps the tool from running.
+ * Asks the caller before an irreversible tool (VIS-05). Tools that do not exist for the agent are not asked about:
+ * their call reports that. When the question cannot be answered, or the answer is invalid, the tool does not run.
  */
 export async function askSupersede(
   layer: ToolLayer,

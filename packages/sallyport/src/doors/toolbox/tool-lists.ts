@@ -2,9 +2,11 @@ import type { VisibilityListRequest, VisibleTool } from '../../../api/schemas/vi
 import type { Caller } from '../../domain/principal/principal.ts';
 import type { ToolLayer } from '../../operations/tool-layer.ts';
 
-/** How long a list is good when no change is heard of: a layer elsewhere tells only of what it shows itself. */
+/**
+ * Longest life of a cached list without news, in ms: a layer in another process only reports changes it sees itself.
+ */
 const LIST_TTL_MS = 2_000;
-/** Tools asked for at once. */
+/** Tools on one page of a request. */
 const PAGE_SIZE = 1_000;
 /** Longest list that is held, in tools. */
 const TOOLS_MAX = 100_000;
@@ -17,7 +19,7 @@ interface Held {
   readonly until: number;
 }
 
-/** The lists by tier of one agent, held until something changes. */
+/** The cached lists of one agent by tier, until something changes. */
 export interface ToolLists {
   get(list: ListName): Promise<readonly VisibleTool[]>;
   close(): void;
@@ -32,7 +34,7 @@ export function toolLists(layer: ToolLayer, caller: Caller): ToolLists {
       if (known !== undefined && performance.now() < known.until) return known.tools;
       const tools = load(layer, caller, list);
       held.set(list, { tools, until: performance.now() + LIST_TTL_MS });
-      // A refusal is not kept: the next question asks again.
+      // A refusal is not cached: the next request asks again.
       tools.catch(() => {
         if (held.get(list)?.tools === tools) held.delete(list);
       });

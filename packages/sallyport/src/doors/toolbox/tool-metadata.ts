@@ -5,7 +5,10 @@ import { isSafeToRepeat, sideEffectOf } from '../../domain/tool/tool-version.ts'
 import type { ToolLayer } from '../../operations/tool-layer.ts';
 import type { ToolMetadata } from './toolbox-types.ts';
 
-/** The manifest of a tool with what the agent's activation changes; undefined for one that does not exist for this agent. */
+/**
+ * The manifest of a tool with the changes of the agent's activation; undefined for a tool that does not exist for this
+ * agent.
+ */
 export async function manifestOf(
   layer: ToolLayer,
   caller: Caller,
@@ -21,10 +24,10 @@ export async function manifestOf(
   }
 }
 
-/** E3801: what cannot be the name of a tool is none. E3813: it waits for an operator. */
+/** Codes that mean "no such tool". E3801: not a valid tool name. E3813: the tool waits for an operator. */
 const NONE: ReadonlySet<string> = new Set(['E3001', 'E3002', 'E3004', 'E3006', 'E3801', 'E3813']);
 
-/** What an agent weighs before it uses the tool. */
+/** The facts that an agent weighs before it uses the tool. */
 export function metadataOf(manifest: ToolManifest): ToolMetadata {
   const { tool_id, confirmation_prompt, compensation_tool_id, category, tags, execution_config } = manifest;
   const sideEffectPolicy = sideEffectOf(manifest);

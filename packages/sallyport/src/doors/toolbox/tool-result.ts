@@ -4,7 +4,7 @@ import type { PendingApproval, ToolInvokeResponse, ToolStatusResponse } from '..
 import { type ToolErrorContext, toolErrorText } from '../../operations/error-for-model.ts';
 import type { PlannedToolExecution, SupersedeDecision, ToolResult } from './toolbox-types.ts';
 
-/** How a call ended, or what it waits for. */
+/** The result of a call: its outcome, or what it waits for. */
 export function resultOf(
   { toolName, args = {} }: Pick<PlannedToolExecution, 'toolName' | 'args'>,
   response: ToolInvokeResponse | ToolStatusResponse,
@@ -41,12 +41,12 @@ export function resultOf(
   };
 }
 
-/** The result of an execution that never became a call, or of which nothing is known. */
+/** The result of an execution that never became a call, or whose call is unknown. */
 export function errorResult(toolName: string, failed: Failure, context: ToolErrorContext = {}): ToolResult {
   return { toolName, status: 'error', success: false, cached: false, ...errorParts(errorBody(failed), context) };
 }
 
-/** The result of an execution that did not run because of what the caller decided. */
+/** The result of an execution that the caller decided to skip. */
 export function skippedResult(toolName: string, failed: Failure, supersede: SupersedeDecision): ToolResult {
   return { ...errorResult(toolName, failed), status: 'skipped', supersede };
 }
@@ -56,7 +56,7 @@ const errorParts = (error: ToolErrorBody, context: ToolErrorContext): Pick<ToolR
   modelText: toolErrorText(error, context),
 });
 
-/** What the executor asks comes first, so that no text of a manifest passes for it. */
+/** The executor's question comes first, so that no text of a manifest can imitate it. */
 function promptOf({ question, prompt }: PendingApproval, toolName: string): string {
   const own = prompt ?? `May ${toolName} run with these arguments?`;
   return question === undefined ? own : `${question} ${own}`;

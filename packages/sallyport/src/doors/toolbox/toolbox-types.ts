@@ -11,20 +11,20 @@ import type { VisibleTool } from '../../../api/schemas/visibility.ts';
 import type { Caller } from '../../domain/principal/principal.ts';
 import type { ToolLayer } from '../../operations/tool-layer.ts';
 
-/** What a toolbox is made from: a layer in this process or a client of one, and who the agent is. */
+/** What a toolbox is made from: a layer (in this process, or a client of one) and the agent's identity. */
 export interface ToolboxOptions extends TurnContext {
   readonly layer: ToolLayer;
   /** The agent's capability token. */
   readonly token?: string;
-  /** More of who asks; its token wins over `token`. */
+  /** Further facts about the caller; its token wins over `token`. */
   readonly caller?: Partial<Caller>;
-  /** Most executions of one batch; 10 when absent. */
+  /** Most executions of one batch; default 10. */
   readonly maxBatchSize?: number;
-  /** Longest wait for a confirmed call, in ms; 30 000 when absent. */
+  /** Longest wait for a confirmed call, in ms; default 30 000. */
   readonly confirmTimeoutMs?: number;
 }
 
-/** The turn in which an agent executes (004 §4.1). What it leaves out, the options of the toolbox say. */
+/** The turn in which an agent executes (004 §4.1). Members left out come from the toolbox's options. */
 export interface TurnContext {
   /**
    * The attempt at answering that the turn belongs to: turns that supersede one another share it, and within it each tool
@@ -32,8 +32,8 @@ export interface TurnContext {
    */
   readonly turnGroupId?: string;
   /**
-   * Asked just before each irreversible tool, also within a batch (004 §10.1). Without it nothing is asked. What it throws,
-   * and a word that is none of the four, keeps the tool from running.
+   * Asked just before each irreversible tool, also within a batch (004 §10.1). Default: nothing is asked. When it
+   * throws or returns anything but one of the four words, the tool does not run.
    */
   readonly checkSupersede?: CheckSupersede;
 }
@@ -54,11 +54,11 @@ export interface PlannedToolExecution {
   /** The name that the agent knows the tool by. */
   readonly toolName: string;
   readonly args?: Readonly<Record<string, unknown>>;
-  /** Exact version or range; the newest when absent. */
+  /** Exact version or range; default: the newest. */
   readonly version?: string;
-  /** One answer for every execution with this key; wins over the turn group. */
+  /** Executions with the same key share one answer; wins over the turn group. */
   readonly idempotencyKey?: string;
-  /** Whether a batch stops when this fails; true when absent. */
+  /** Stops a batch when this execution fails; default true. */
   readonly critical?: boolean;
 }
 
@@ -67,48 +67,48 @@ export interface ToolResult {
   readonly toolName: string;
   /**
    * `cached`: an earlier execution with the same key answered. `skipped`: the turn was superseded and nothing ran.
-   * `confirmation`: a person has to say yes first.
+   * `confirmation`: a person must approve first.
    */
   readonly status: 'success' | 'cached' | 'error' | 'skipped' | 'confirmation';
   readonly success: boolean;
-  /** An earlier execution answered, a failed one too. */
+  /** True when an earlier execution answered, even a failed one. */
   readonly cached: boolean;
-  /** What the layer says of the call, for example `pending_approval`; absent when there was no call. */
+  /** The layer's status of the call, for example `pending_approval`; absent when there was no call. */
   readonly callStatus?: InvocationStatus;
   readonly data?: unknown;
   readonly error?: ToolErrorBody;
-  /** The error in the words for a model: the `[tool_error]` block. Present with `error`. */
+  /** The error worded for a model: the `[tool_error]` block. Present with `error`. */
   readonly modelText?: string;
-  /** What the caller decided before it ran; absent when nothing was asked or nothing waited. */
+  /** The caller's decision before the run; absent when nothing was asked or nothing waited. */
   readonly supersede?: SupersedeDecision;
-  /** What a person is asked; hand it to `executeConfirmed` once there is a yes. */
+  /** Question for a person; pass it to `executeConfirmed` after they approved. */
   readonly confirmation?: ConfirmationRequest;
   readonly invocationId?: string;
   readonly executionTimeMs?: number;
   readonly warnings?: ToolInvokeResponse['warnings'];
 }
 
-/** A call that waits for a person's yes (004 §10.2). */
+/** A call that waits for a person's approval (004 §10.2). */
 export interface ConfirmationRequest {
   readonly toolName: string;
   readonly args: Readonly<Record<string, unknown>>;
-  /** What the person is asked. */
+  /** The question for the person. */
   readonly prompt: string;
   readonly reason: Static<typeof PendingApproval>['reason'];
   readonly approvalId: string;
   readonly invocationId: string;
-  /** ISO 8601; after that nobody can say yes any more. */
+  /** ISO 8601; after that the call can no longer be approved. */
   readonly expiresAt: string;
 }
 
-/** Whose yes it is. */
+/** The person who approves. */
 export interface Confirming {
-  /** Who says yes; the toolbox's own caller when absent. He needs the right to approve: the layer decides. */
+  /** The approver; default: the toolbox's own caller. The layer checks their right to approve. */
   readonly approver?: Partial<Caller>;
   readonly reason?: string;
 }
 
-/** What an agent weighs before it uses a tool; overrides of its activation are in it. */
+/** The facts that an agent weighs before it uses a tool, with the overrides of its activation applied. */
 export interface ToolMetadata {
   readonly name: string;
   readonly sideEffectPolicy: SideEffectPolicy;
@@ -122,51 +122,51 @@ export interface ToolMetadata {
   readonly isSafeToRetry: boolean;
 }
 
-/** A tool that the tenant has; its schema only where the agent may use it. */
+/** A tool that the tenant has; its schema is present only when the agent may use it. */
 export interface ToolDefinition extends VisibleTool {
   readonly parameters_schema?: Readonly<Record<string, unknown>>;
 }
 
-/** The tools of one agent (VIS-02): what it may use, what it could ask for, and the way to use them. */
+/** The tools of one agent (VIS-02): those it may use, those it could request, and the operations on them. */
 export interface Toolbox extends Disposable {
-  /** Runs one tool. Never throws: what went wrong is in the result. */
+  /** Runs one tool. Never throws: failures are in the result. */
   execute(planned: PlannedToolExecution, turn?: TurnContext): Promise<ToolResult>;
   /**
-   * Runs several, one after the other, and stops after the first critical one that fails, or when the turn is superseded;
-   * what did not run has no result.
+   * Runs several tools in sequence; stops after the first critical one that fails, or when the turn is superseded.
+   * Tools that did not run have no result.
    * @throws ToolLayerError E3810 for more than `maxBatchSize`; nothing runs then
    */
   executeBatch(planned: readonly PlannedToolExecution[], turn?: TurnContext): Promise<readonly ToolResult[]>;
   /**
-   * Says yes to a call that waits and gives its end, or what it still waits for. The call goes through every check again:
-   * a yes passes no policy by (VIS-06). Never throws.
+   * Approves a waiting call and returns its end, or what it still waits for. The call passes every check again: an
+   * approval does not bypass policies (VIS-06). Never throws.
    */
   executeConfirmed(confirmation: ConfirmationRequest, confirming?: Confirming): Promise<ToolResult>;
   /** Undefined for a tool that the agent may not use. */
   getMetadata(toolName: string): Promise<ToolMetadata | undefined>;
-  /** Whether the agent may use a tool. */
+  /** True when the agent may use a tool. */
   isAvailable(toolName: string): Promise<boolean>;
   /** Names of the tools that the agent may use. */
   listAvailable(): Promise<readonly string[]>;
-  /** Tools that the tenant has and the agent may not use, each with the reason. */
+  /** Tools that the tenant has but the agent may not use, each with the reason. */
   getUnavailableTools(): Promise<readonly VisibleTool[]>;
-  /** Whether the tenant has a tool, by its id, or by the name that the agent knows it by. */
+  /** True when the tenant has a tool, by its id or by the name that the agent knows it by. */
   isTenantAvailable(toolName: string): Promise<boolean>;
-  /** What the tenant has under an id, or the agent under a name; undefined for nothing. */
+  /** The tool that the tenant has under an id, or the agent under a name; undefined when there is none. */
   getToolDefinition(toolName: string): Promise<ToolDefinition | undefined>;
   /**
-   * What a call left behind, as 004 §4.1 has it.
-   * @throws ToolLayerError E3809 for a call that left nothing behind or is not the agent's
+   * The side effect of a call (004 §4.1).
+   * @throws ToolLayerError E3809 when the call left none or is not the agent's
    */
   getSideEffect(invocationId: string): Promise<SideEffectRecord>;
   /**
-   * Takes it back, once, by the tool that the tool names (VIS-03).
+   * Compensates the side effect, once, with the tool that the call's tool names (VIS-03).
    * @throws ToolLayerError E3809, E3818
    */
   compensate(invocationId: string, args?: Readonly<Record<string, unknown>>): Promise<CompensationOutcome>;
   /**
-   * Takes back what the calls left behind, the last that ran first: those of a turn group, or these in the order in which
-   * they ran, for example of a batch. Stops at the first that could not be taken back unless told to go on.
+   * Compensates the side effects of several calls, latest first: those of a turn group, or the given calls in the order
+   * in which they ran, for example of a batch. Stops at the first failure unless asked to continue.
    * @throws ToolLayerError E3809, E3810 for more than 100
    */
   compensateAll(

@@ -10,34 +10,37 @@ import { neverAsks } from '../never-asks.ts';
 import type { ComposioConfig } from './composio-config.ts';
 import { configFaults } from './config-faults.ts';
 
-/** What the Composio executor stands on. */
+/** Dependencies of the Composio executor. */
 export interface ComposioExecutorParts {
-  /** The layer's way out; it is not closed with the executor. */
+  /** The layer's outbound HTTP; not closed with the executor. */
   readonly outbound: OutboundHttp;
   readonly clock?: Clock;
 }
 
-/** What a tool gives that says itself that it failed. */
+/** Result of a tool that reports its own failure. */
 export interface ComposioFailure {
   readonly error: string;
-  /** What it gave all the same. */
+  /** Data that it returned all the same. */
   readonly data?: unknown;
-  /** Composio's name for the run, for its support. */
+  /** Composio's name of the run, for its support. */
   readonly log_id?: string;
 }
 
-/** Part of a call's time within which Composio has to answer, so that the call ends with what was slow. */
+/**
+ * Share of a call's time within which Composio must answer, so that a slow answer is reported as such before the call
+ * times out.
+ */
 const ANSWER_SHARE = 0.95;
-/** A secret that cannot stand in a header could begin another one (RFC 9110 §5.5). */
+/** Characters allowed in a header: other ones in a secret could begin another header (RFC 9110 §5.5). */
 const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]+$/;
 
 /**
- * Runs tools of the Composio platform through its REST API (`POST /tools/execute/{slug}`, EXE-08). The result is the `data` of
- * the answer; a tool that says that it failed gives a `ComposioFailure` as its result.
+ * Runs tools of the Composio platform through its REST API (`POST /tools/execute/{slug}`, EXE-08). The result is the
+ * `data` of the answer; a tool that reports its own failure gives a `ComposioFailure` as its result.
  *
- * Errors: E3102 the answer is larger than the call may return, E3104 address outside the grant, E3302 missing API key, E3303 429, E3304 5xx,
- * E3306 too slow, E3307 401 and 403, E3308 unreadable answer, E3309 any other refusal (no such tool or account: its explanation
- * is in the details), E3310 not reachable, the reason of the signal when it fires.
+ * Errors: E3102 the answer is larger than the call may return, E3104 address outside the grant, E3302 missing API key,
+ * E3303 429, E3304 5xx, E3306 too slow, E3307 401 and 403, E3308 unreadable answer, E3309 any other refusal (no such
+ * tool or account: its explanation is in the details), E3310 not reachable, and the signal's reason when it aborts.
  */
 export function createComposioExecutor({ outbound, clock = systemClock }: ComposioExecutorParts): Executor {
   const run = (call: ExecutorCall, signal: AbortSignal): Promise<ExecutorOutcome> =>
@@ -87,7 +90,7 @@ function keyOf({ secret }: ComposioConfig, { secrets }: ExecutorCall): string {
   });
 }
 
-/** As the API takes it. The caller is named by the layer, never by an argument of the tool. */
+/** The request in the API's form. The layer sets the user, never an argument of the tool. */
 function requestOf(config: ComposioConfig, { parameters, principal }: ExecutorCall): Record<string, unknown> {
   const { connected_account_id, user_id, user_from, version } = config;
   const caller = user_from === 'tenant' ? principal.tenantId : principal.agentDid;
@@ -110,7 +113,7 @@ function timesWithin(timeoutMs: number): typeof OUTBOUND_TIMES {
   };
 }
 
-/** What the API answers with 200, whether the tool did well or not. */
+/** The API's body with status 200, for successes and failures of the tool. */
 interface ComposioAnswer {
   readonly data?: unknown;
   readonly error?: unknown;
@@ -150,7 +153,7 @@ function parsed(text: string): ComposioAnswer {
   } catch (cause) {
     throw unreadable(cause);
   }
-  // Without the word whether it went well nothing is known of the run.
+  // Without the success flag nothing is known of the run.
   if (typeof value !== 'object' || value === null || !('successful' in value)) throw unreadable(undefined);
   return value;
 }

@@ -9,8 +9,8 @@ const CONFIG = '/executor/config';
 const matchesContract = wireCheck(ComposioConfig, 'E3008', CONFIG);
 
 /**
- * Faults of `executor.config`: it must be whole, say whose account is used, send the key over TLS, and ask for nothing that
- * the manifest does not name.
+ * Faults of `executor.config`: it must be complete, name the account, send the key over TLS, and use nothing that the
+ * manifest does not declare.
  */
 export function configFaults(manifest: ToolManifest): readonly Fault[] {
   const shape = matchesContract(manifest.executor.config ?? {});

@@ -34,23 +34,25 @@ import { searchFiles } from './tasks/search-files.ts';
 import { undoChange } from './tasks/undo-change.ts';
 import { writeFile } from './tasks/write-file.ts';
 
-/** What the file executor stands on; everything has a default. */
+/** Dependencies of the file executor; everything has a default. */
 export interface FileExecutorParts {
   readonly settings?: Partial<FileSettings>;
   readonly bounds?: Partial<FileBounds>;
   readonly clock?: Clock;
-  /** Folders for which `definitions` gives the tools; none gives no tools. Manifests may be registered without it. */
+  /** Folders of the tools in `definitions`; none: no tools. Manifests may also be registered without it. */
   readonly folders?: readonly FilesystemPermission[];
-  /** Absolute folders that no tool sees, whatever grant and settings say: the layer's own keys are not for agents. */
+  /**
+   * Absolute folders that no tool can access, whatever grant and settings say: the layer's own keys are not for agents.
+   */
   readonly closed?: readonly string[];
-  /** Where the kernel shows this process's descriptors. Default /proc/self/fd. */
+  /** Path where the kernel shows this process's descriptors. Default /proc/self/fd. */
   readonly descriptors?: string;
 }
 
 type Operation = FileConfig['operation'];
 type Parameters = Readonly<Record<string, unknown>>;
 
-/** Each has had its parameters checked against its schema. */
+/** Each gets parameters that were checked against its schema. */
 const RUNS: Readonly<Record<Operation, (task: FileTask, parameters: Parameters) => Promise<Record<string, unknown>>>> =
   {
     read: (task, parameters) => readFile(task, parameters as ReadParameters),
@@ -61,11 +63,11 @@ const RUNS: Readonly<Record<Operation, (task: FileTask, parameters: Parameters) 
     grep: (task, parameters) => searchFiles(task, parameters as GrepParameters),
   };
 
-/** The manifest, its config and what the result says around the text, in bytes of the call's output limit. */
+/** Part of the call's output limit reserved for the result's members around the text, in bytes. */
 const ENVELOPE_BYTES = KiB;
 const OUTPUT_BYTES_MIN = 256;
 
-/** Longest time that taking back one change may take. */
+/** Longest time for undoing one change, in ms. */
 const UNDO_MS = 60_000;
 
 const configCheck = wireCheck(FileConfig, 'E3008', '/executor/config');
@@ -73,9 +75,10 @@ const configCheck = wireCheck(FileConfig, 'E3008', '/executor/config');
 /**
  * Runs tools of kind `file` within the folders of the call's grant (EXE-04).
  *
- * Errors: E3102 a bound of size, E3105 a path outside of the grant or beyond its mode, E3109 what the model can mend (no
- * such file, text that does not occur), E3210 a glob of the settings, E3509 arguments that do not fit, E3704 a file that
- * somebody else changed, E3901 where /proc is missing, the reason of the signal when it fires. Refusals are not retryable.
+ * Errors: E3102 a size limit, E3105 a path outside the grant or beyond its mode, E3109 a fault that the model can fix
+ * (no such file, text that does not occur), E3210 a glob of the settings, E3509 invalid arguments, E3704 a file that
+ * somebody else changed, E3901 where /proc is missing, and the signal's reason when it aborts. Refusals are not
+ * retryable.
  */
 export function createFileExecutor(parts: FileExecutorParts = {}): Executor & Undoer {
   const handles = createHandles(parts.descriptors);
@@ -131,7 +134,7 @@ const parameterChecks = (): Readonly<Record<Operation, WireCheck>> => {
   };
 };
 
-/** Again, since the manifest's own schema may be anyone's. */
+/** Checked again, since a registered manifest may have any schema. */
 function checkParameters(check: WireCheck, parameters: Parameters): void {
   const [first] = check(parameters);
   if (first === undefined) return;

@@ -15,11 +15,11 @@ interface FileTool {
   readonly description: string;
   readonly parameters: TObject;
   /**
-   * `pure` leaves nothing. A change is `compensatable`: it is never repeated unasked, since a repetition could undo what
-   * somebody else wrote between, and the `before` of its result names what an undo has to bring back.
+   * `pure` leaves no side effect. A change is `compensatable`: it is never repeated automatically, since a repetition
+   * could undo what somebody else wrote in between, and the `before` of its result says what an undo must restore.
    */
   readonly sideEffects: SideEffectPolicy;
-  /** Parameters that hold any text by intent. */
+  /** Parameters that may hold any text by design. */
   readonly content: readonly string[];
 }
 
@@ -84,8 +84,8 @@ const VERSION = '1.0.0';
 
 /**
  * Manifests of `file_read`, `file_write`, `file_edit`, `file_list`, `file_glob` and `file_grep`, to be registered.
- * @param folders which the tools ask for; a tool that changes nothing asks for them read-only, one that writes for the
- *   writable ones only, and is left out when there are none
+ * @param folders that the tools ask for; reading tools ask for them read-only, writing tools for the writable ones
+ *   only, and are left out when there are none
  */
 export function fileToolManifests(folders: readonly FilesystemPermission[]): readonly ToolManifest[] {
   const operations = Object.keys(FILE_TOOLS) as FileConfig['operation'][];
@@ -109,7 +109,7 @@ function manifestOf(operation: FileConfig['operation'], filesystem: FilesystemPe
     description,
     category: 'file_system',
     tags: ['files'],
-    // A plain copy: TypeBox keeps notes of its own on a schema.
+    // A plain copy: TypeBox attaches metadata of its own to a schema.
     parameters_schema: JSON.parse(JSON.stringify(parameters)),
     permissions: { filesystem },
     ...(content.length === 0

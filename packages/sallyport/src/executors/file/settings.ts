@@ -2,7 +2,10 @@ import { KiB, MiB } from '@sallyport/std/bytes';
 import { list } from '../../domain/settings/rows.ts';
 import { defaultsOf, type ValuesOf } from '../../domain/settings/setting.ts';
 
-/** Which files the tools may touch within the roots of a call. What is denied wins over what is allowed (seeds 002, "Per-Path File Read Sandbox"). */
+/**
+ * Settings of the files that tools may access within the roots of a call. Deny wins over allow (seeds 002, "Per-Path
+ * File Read Sandbox").
+ */
 export const FILE_SETTINGS = {
   denyRead: list('file.deny_read', {
     default: ['**/.env', '**/secrets/**', '**/.git/config'],
@@ -22,37 +25,37 @@ export const FILE_SETTINGS = {
   }),
 };
 
-/** Which files the tools may touch. */
+/** Values of the file settings. */
 export type FileSettings = ValuesOf<typeof FILE_SETTINGS>;
 
-/** Used for every setting that is not given. */
+/** Defaults. */
 export const FILE_DEFAULTS: FileSettings = defaultsOf(FILE_SETTINGS);
 
-/** What the file tools may take up. Tests narrow or widen them; nobody else does. */
+/** Limits of the file tools. Only tests change them. */
 export interface FileBounds {
-  /** Text or Base64 of one read, in bytes; the call's own output limit may be lower. */
+  /** Most text or Base64 of one read, in bytes; the call's own output limit may be lower. */
   readonly readBytesMax: number;
-  /** Bytes that a read goes through to find its first line. */
+  /** Most bytes that a read scans to find its first line. */
   readonly scanBytesMax: number;
-  /** Size up to which a read tells the number of lines and the hash of the whole file, in bytes. */
+  /** Largest file whose number of lines and hash a read reports, in bytes. */
   readonly wholeBytesMax: number;
-  /** Size of a file that is written, and of one that is edited, in bytes. */
+  /** Largest file that is written or edited, in bytes. */
   readonly writeBytesMax: number;
-  /** Size of a file that is replaced, in bytes: it has to be hashed before. */
+  /** Largest file that is replaced, in bytes: it must be hashed before. */
   readonly replacedBytesMax: number;
-  /** Folders between the searched one and an entry. */
+  /** Most folder levels between the searched folder and an entry. */
   readonly depthMax: number;
-  /** Entries of one folder that are looked at. */
+  /** Most entries of one folder that are read. */
   readonly folderEntriesMax: number;
-  /** Entries that one list, glob or grep looks at. */
+  /** Most entries that one list, glob or grep visits. */
   readonly entriesMax: number;
-  /** Size of a file that is searched, in bytes; larger ones are skipped and counted. */
+  /** Largest file that is searched, in bytes; larger ones are skipped and counted. */
   readonly grepFileBytesMax: number;
-  /** Bytes that one grep goes through. */
+  /** Most bytes that one grep reads. */
   readonly grepBytesMax: number;
-  /** Characters of a line that are searched; the rest of a longer line is not. */
+  /** Most characters of a line that are searched; the rest of a longer line is not. */
   readonly grepLineMax: number;
-  /** Time of one glob or grep, in ms; what was found until then is the result. */
+  /** Longest glob or grep, in ms; the matches found until then are the result. */
   readonly searchMs: number;
 }
 

@@ -8,7 +8,7 @@ import { isHeaderValue } from './request/credentials.ts';
 const CONFIG = '/executor/config';
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 
-/** Header fields that this executor writes itself, or that belong to the connection (RFC 9110 §7.6.1). */
+/** Header fields that this executor sets itself, or that belong to the connection (RFC 9110 §7.6.1). */
 const NOT_FREE: ReadonlySet<string> = new Set([
   'authorization',
   'connection',
@@ -27,7 +27,10 @@ const NOT_FREE: ReadonlySet<string> = new Set([
 
 const matchesContract = wireCheck(HttpOperation, 'E3008', CONFIG);
 
-/** Faults of the operation in `executor.config`: it must be whole, and ask for nothing that the manifest does not name. */
+/**
+ * Faults of the operation in `executor.config`: it must be complete, and use nothing that the manifest does not
+ * declare.
+ */
 export function configFaults(manifest: ToolManifest): readonly Fault[] {
   const shape = matchesContract(manifest.executor.config ?? {});
   if (shape.length > 0) return shape;
@@ -41,7 +44,7 @@ export function configFaults(manifest: ToolManifest): readonly Fault[] {
   ];
 }
 
-/** TRACE gives credentials back in its answer (RFC 9110 §9.3.8). */
+/** TRACE returns credentials in its answer (RFC 9110 §9.3.8). */
 function methodFaults({ method, not_callable }: HttpOperation): Fault[] {
   if (method !== 'TRACE' || not_callable !== undefined) return [];
   return [fault(`${CONFIG}/method`, 'method', 'is never sent; such an operation is kept with not_callable only')];
@@ -66,7 +69,10 @@ function unnamedFaults(at: string, url: URL, permissions: ToolManifest['permissi
 
 const bare = (host: string): string => host.replace(/^\[|\]$/g, '');
 
-/** A token server is sent the client's secret, so plain HTTP is for this machine and for addresses that are meant. */
+/**
+ * A token server receives the client's secret, so plain HTTP is limited to this machine and to addresses that the
+ * manifest names.
+ */
 function tokenUrlFaults(at: string, text: string, permissions: ToolManifest['permissions']): Fault[] {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || /[\s\\{}#]/.test(text) || url.username !== '' || url.password !== '') {

@@ -1,4 +1,4 @@
-// What does not depend on the call is in the plan of its tool version.
+// Everything independent of the call is in the plan of its tool version.
 
 import { type Clock, systemClock } from '@sallyport/std/clock';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
@@ -28,18 +28,21 @@ import { paginationOf } from './response/pagination.ts';
 import { resultOf } from './response/result.ts';
 import { HTTP_EXECUTOR_DEFAULTS, type HttpExecutorSettings } from './settings.ts';
 
-/** Part of a call's time within which a service has to answer, so that the call ends with what was slow. */
+/**
+ * Share of a call's time within which a service must answer, so that a slow answer is reported as such before the call
+ * times out.
+ */
 const ANSWER_SHARE = 0.95;
 const UNAUTHORIZED = 401;
 
-/** What the HTTP executor stands on; everything has a default. */
+/** Dependencies of the HTTP executor; everything has a default. */
 export interface HttpExecutorParts {
-  /** A way out that others use too; it is not closed with the executor. Without it the executor makes its own. */
+  /** Outbound HTTP shared with others; not closed with the executor. Default: the executor makes its own. */
   readonly outbound?: OutboundHttp;
-  /** Of its own way out. */
+  /** Guard of its own outbound HTTP. */
   readonly guard?: EgressGuard;
   readonly connections?: Partial<ConnectionBounds>;
-  /** Certificate authorities in PEM that replace the ones Node brings, for its own way out. */
+  /** Certificate authorities in PEM that replace Node's, for its own outbound HTTP. */
   readonly ca?: string;
   readonly times?: Partial<OutboundTimes>;
   readonly settings?: Partial<HttpExecutorSettings>;
@@ -49,10 +52,10 @@ export interface HttpExecutorParts {
 /**
  * Runs tools whose `executor.config` is an `HttpOperation` (EXE-06). The result is an `HttpResult`.
  *
- * Errors: E3104 address outside the grant or not public, E3302 missing secret, E3303 429, E3304 5xx, E3306 the service is
- * slow, E3307 401 and 403, E3308 unreadable answer, E3309 any other refusal, E3310 not reachable, E3509 an argument that
- * cannot stand in a request, E3803 too many requests wait for the service, E3901 an operation that is `not_callable`, the
- * reason of the signal when it fires. Disposing closes the connections that it keeps itself.
+ * Errors: E3104 address outside the grant or not public, E3302 missing secret, E3303 429, E3304 5xx, E3306 the service
+ * is slow, E3307 401 and 403, E3308 unreadable answer, E3309 any other refusal, E3310 not reachable, E3509 an argument
+ * that cannot be put into a request, E3803 too many requests wait for the service, E3901 an operation that is
+ * `not_callable`, and the signal's reason when it aborts. Disposing closes its own connections.
  */
 export function createHttpExecutor(parts: HttpExecutorParts = {}): Executor & Disposable {
   const settings = { ...HTTP_EXECUTOR_DEFAULTS, ...parts.settings };
@@ -86,7 +89,7 @@ export function createHttpExecutor(parts: HttpExecutorParts = {}): Executor & Di
   };
 }
 
-/** What all calls share. */
+/** Parts shared by all calls. */
 interface Way {
   readonly outbound: OutboundHttp;
   readonly settings: HttpExecutorSettings;
@@ -105,7 +108,7 @@ async function runCall(way: Way, call: ExecutorCall, signal: AbortSignal): Promi
   const sent = request(tokens);
   const answer = await following(way, sent, call, signal);
   if (answer.status !== UNAUTHORIZED || !tokens.areKept) return outcomeOf(way, plan, call, { answer, sent, tokens });
-  // A token that was kept may have been taken back since; the service has done nothing, so a new one is worth a try.
+  // A cached token may have been revoked; the service has done nothing, so one retry with a new token is safe.
   tokens.forget();
   const fresh = await tokensOf(way.tokens, plan.operation, call, signal);
   const again = request(fresh);
@@ -115,7 +118,7 @@ async function runCall(way: Way, call: ExecutorCall, signal: AbortSignal): Promi
 const notCallable = (toolId: string, { not_callable: reason }: HttpOperation): ToolLayerError =>
   new ToolLayerError('E3901', `${toolId} cannot be called by this layer: ${reason}.`, { details: { tool_id: toolId } });
 
-/** The answer at the end of the redirects; every step is checked against the grant. */
+/** The answer after redirects; every step is checked against the grant. */
 async function following(
   way: Way,
   first: BuiltRequest,

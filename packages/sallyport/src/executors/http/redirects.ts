@@ -6,9 +6,9 @@ const METHOD_MAY_CHANGE: ReadonlySet<number> = new Set([301, 302]);
 const SEE_OTHER = 303;
 
 /**
- * The request that an answer redirects to; undefined when the answer is no redirect that may be followed. Only the same
- * origin is followed, or the step from http to https on the default ports of one host: credentials go nowhere else. A
- * 301 or 302 to anything but GET or HEAD is not followed, since clients disagree on the method (RFC 9110 §15.4).
+ * The request that an answer redirects to; undefined when there is no redirect to follow. Followed are only the same
+ * origin, and the step from http to https on the default ports of one host: credentials go nowhere else. A 301 or 302
+ * is followed only for GET and HEAD, since clients disagree on the method otherwise (RFC 9110 §15.4).
  */
 export function redirectOf(answer: AnswerHead, request: BuiltRequest): BuiltRequest | undefined {
   const location = answer.headers.location;

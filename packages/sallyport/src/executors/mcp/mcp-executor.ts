@@ -13,13 +13,13 @@ const UPSTREAM_NAME = /^[A-Za-z0-9][A-Za-z0-9-]{0,39}$/;
 const CONFIG_MEMBERS: ReadonlySet<string> = new Set(['upstream', 'tool', 'server_version', ...LISTED_MEMBERS]);
 
 /**
- * Runs tools of upstream MCP servers (EXE-07). The result is the upstream's `CallToolResult` as it came, an error result
- * too, which is marked as the tool's own error (EXE-12).
+ * Runs tools of upstream MCP servers (EXE-07). The result is the upstream's `CallToolResult` unchanged; an error result
+ * is marked as the tool's own error (EXE-12).
  */
 export function createMcpExecutor(upstreams: Pick<Upstreams, 'call'>): Executor {
   const run = async (call: ExecutorCall, signal: AbortSignal): Promise<ExecutorOutcome> => {
     const { upstream, tool } = call.tool.manifest.executor.config as { upstream: string; tool: string };
-    // A server may send back what its connection was made with (PRM-11).
+    // A server may echo the credentials of its connection (PRM-11).
     const hide = call.secrets.size === 0 ? undefined : hideSecrets(call.secrets);
     const answer = await upstreams.call(call.tool.tenantId, upstream, tool, call.parameters, {
       signal,

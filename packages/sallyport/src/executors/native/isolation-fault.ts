@@ -2,13 +2,13 @@ import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import type { Fault } from '../../../api/schemas/error.ts';
 import type { IsolationLevel, ToolManifest } from '../../../api/schemas/tool-manifest.ts';
 
-/** What a manifest asks for beyond what a function of the embedding program has; undefined when it asks for nothing. */
+/** The isolation that a manifest demands beyond what a function of the embedding program has; undefined for none. */
 function demanded({ execution_config }: ToolManifest): IsolationLevel | undefined {
   const level = execution_config?.isolation;
   return level === 'none' ? undefined : level;
 }
 
-/** The fault of a manifest that demands isolation of a function that would run in this very process. */
+/** The fault of a manifest that demands isolation for a function that would run in this process. */
 export function isolationFaults(manifest: ToolManifest): readonly Fault[] {
   const level = demanded(manifest);
   if (level === undefined) return [];
@@ -23,7 +23,7 @@ export function isolationFaults(manifest: ToolManifest): readonly Fault[] {
   ];
 }
 
-/** The same for a manifest that was registered before it could be refused. */
+/** As above, for a manifest that an earlier release registered. */
 export function isolationError(manifest: ToolManifest): ToolLayerError | undefined {
   const level = demanded(manifest);
   if (level === undefined) return undefined;

@@ -42,12 +42,12 @@ export const ModuleConfig = Type.Object(
 );
 export type ModuleConfig = Static<typeof ModuleConfig>;
 
-/** Whether a manifest of kind `native` is a module, and no function of the embedding program. */
+/** True when a manifest of kind `native` is a module, not a function of the embedding program. */
 export function isModule({ executor }: ToolManifest): boolean {
   return executor.config !== undefined && Object.hasOwn(executor.config, 'module');
 }
 
-/** The configuration of a registered tool; its manifest has no faults. */
+/** The configuration of a registered tool, whose manifest was checked. */
 export function moduleConfigOf(manifest: ToolManifest): ModuleConfig {
   return manifest.executor.config as ModuleConfig;
 }

@@ -5,17 +5,18 @@ import { type CheckSource, moduleFaults } from './module-faults.ts';
 import { type ModuleDrivers, runModule } from './module-run.ts';
 import { createFindSource } from './module-source.ts';
 
-/** What modules need beside the functions of the embedding program. */
+/** Dependencies of modules beside the functions of the embedding program. */
 export interface ModuleParts extends ModuleDrivers {
   readonly checkSource: CheckSource;
-  /** Absolute path of the operator's folder of modules; sources must be in manifests without one. */
+  /** Absolute path of the operator's folder of modules; absent: sources must be in manifests. */
   readonly folder?: string;
 }
 
 /**
- * All tools of kind `native`: functions of the embedding program, and modules, which run in a sandbox (EXE-08). A module
- * has `executor.config.module`; it asks for nothing of the embedding program, so anyone who may register tools may bring one.
- * @param functions runs what is no module
+ * All tools of kind `native`: functions of the embedding program, and modules, which run in a sandbox (EXE-08). A
+ * module has `executor.config.module`; it needs nothing of the embedding program, so anyone who may register tools may
+ * register one.
+ * @param functions runs everything that is not a module
  */
 export function withModules(functions: Executor, parts: ModuleParts): Executor {
   const find = createFindSource(parts.folder);
@@ -35,7 +36,7 @@ export function withModules(functions: Executor, parts: ModuleParts): Executor {
     isRetryable: (tool) => (isModule(tool.manifest) ? isSafeToRepeat(tool.manifest) : functions.isRetryable(tool)),
     takesBackAll: (tool) => !isModule(tool.manifest) && functions.takesBackAll?.(tool) === true,
     execute: (call, signal) => run('execute', call, signal),
-    // A module asks nobody, so its two paths are one.
+    // A module asks nobody, so both ways of running it are the same.
     executeConfirmed: (call, signal) => run('executeConfirmed', call, signal),
   };
 }

@@ -6,14 +6,14 @@ import type { FindSource } from './module-source.ts';
 
 const CONFIG = '/executor/config';
 
-/** What is wrong with a source. */
+/** A fault in a source. */
 export interface SourceFault {
   readonly message: string;
-  /** 1 for the first. */
+  /** From 1. */
   readonly line?: number;
 }
 
-/** Reads a source without running it; undefined when its syntax is good. */
+/** Parses a source without running it; undefined when its syntax is valid. */
 export type CheckSource = (source: string, format: 'module' | 'script') => SourceFault | undefined;
 
 const matchesContract = wireCheck(ModuleConfig, 'E3008', CONFIG);

@@ -2,7 +2,7 @@ import type { CollectedOutput, SandboxExit, SandboxLimits } from '@sallyport/san
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { MODULE_BOUNDS } from './settings.ts';
 
-/** How a run ended, with what it wrote; secrets are hidden already. */
+/** How a run ended, and its output without secrets. */
 export interface ModuleEnd {
   readonly toolId: string;
   readonly exit: SandboxExit;
@@ -10,15 +10,15 @@ export interface ModuleEnd {
   readonly limits: SandboxLimits;
 }
 
-/** Exit code of both programs when the function waits for what never comes. */
+/** Exit code of both programs when the function waits for something that never happens. */
 const NEVER_SETTLED = 13;
-/** What a message must not bring along: line ends would let it look like more than one. */
+/** Characters removed from messages: line ends would make one look like several. */
 const CONTROLS = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu;
 
 /**
  * The result of a run.
- * @throws E3101 when the function never ran; E3102 when a limit ended it; E3501 for a result that is too long; E3108 with its
- *   message for what it threw; E3107 when the sandbox ended in the middle
+ * @throws E3101 when the function never ran; E3102 when a limit ended it; E3501 for a result that is too long; E3108
+ *   with the message of its exception; E3107 when the sandbox ended midway
  */
 export function moduleResultOf(end: ModuleEnd): unknown {
   const { toolId, exit, output } = end;
@@ -61,11 +61,11 @@ function checkLimits({ exit, output, limits }: ModuleEnd): void {
   throw new ToolLayerError('E3102', message, { details: { limit, ...consoleOf(output) } });
 }
 
-/** What the function wrote to its console; it is told with a failure only. */
+/** The function's console output; reported only with a failure. */
 const consoleOf = ({ stderr }: CollectedOutput): { readonly console?: string } =>
   stderr === '' ? {} : { console: stderr };
 
-/** Written by our own program, but in a sandbox with foreign code: it is checked like anything foreign. */
+/** Written by our own program, but in a sandbox with foreign code: validated like foreign data. */
 function answerOf({ toolId, output }: ModuleEnd, details: { readonly console?: string }): unknown {
   const answer = parsed(toolId, output);
   if (Object.hasOwn(answer, 'result')) return answer['result'];
@@ -87,7 +87,7 @@ function parsed(toolId: string, { stdout, truncated }: CollectedOutput): Readonl
     const answer: unknown = JSON.parse(stdout);
     if (typeof answer === 'object' && answer !== null) return answer as Readonly<Record<string, unknown>>;
   } catch (cause) {
-    // An answer that was cut lacks its last brace.
+    // A cut answer lacks its last brace.
     if (truncated)
       throw new ToolLayerError('E3501', `The result of ${toolId} is longer than the call may give.`, { cause });
     throw new ToolLayerError('E3107', `The sandbox of ${toolId} gave no answer.`, { cause });

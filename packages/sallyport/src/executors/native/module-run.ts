@@ -18,7 +18,7 @@ import { NODE_PROGRAM } from './module-programs/node-program.ts';
 import type { FindSource } from './module-source.ts';
 import { MODULE_BOUNDS } from './settings.ts';
 
-/** Where modules run. */
+/** Drivers that run modules. */
 export interface ModuleDrivers {
   /** Runs JavaScript (`supports.programs` javascript): for modules that ask for no more than an interpreter. */
   readonly interpreter: SandboxDriver;
@@ -26,13 +26,13 @@ export interface ModuleDrivers {
   readonly processes: SandboxDriver;
   /** Absolute path of Node. Default: that of this process. */
   readonly node?: string;
-  /** The least that stands between any module and the host, whatever its manifest says. Default: an interpreter. */
+  /** Least isolation of every module, whatever its manifest says. Default: an interpreter. */
   readonly atLeast?: IsolationLevel;
 }
 
 /**
  * Runs the function of a module in a sandbox of its own.
- * @throws E3901 for a source that is not there any more, and whatever `moduleResultOf` says
+ * @throws E3901 for a source that no longer exists, and the errors of `moduleResultOf`
  */
 export async function runModule(
   drivers: ModuleDrivers,
@@ -67,7 +67,7 @@ export async function runModule(
   }
 }
 
-/** Everything of the call travels over stdin: nothing of it is on a command line. */
+/** All data of the call goes through stdin, none on a command line. */
 function inputOf(
   find: FindSource,
   { tool, invocationId, principal, attempt, secrets, parameters }: ExecutorCall,
@@ -102,7 +102,7 @@ async function placeOf(
   }
   const command: SandboxSpec['command'] = [node, '--input-type=module', '--eval', NODE_PROGRAM];
   const mounts = runtimeMounts(command);
-  // The interpreter tells no zone but UTC either.
+  // The interpreter knows only UTC too.
   return { driver: processes, spec: { ...shared, command, environment: { TZ: 'UTC' }, mounts, isolation: demanded } };
 }
 
@@ -113,7 +113,7 @@ function limitsOf({ grant }: ExecutorCall): SandboxSpec['limits'] {
     memoryMb,
     processesMax: processesMax ?? MODULE_BOUNDS.processesMax,
     diskMb: diskMb ?? MODULE_BOUNDS.diskMb,
-    // All the time that the share gives until the end; where no share can be enforced, this holds alone.
+    // The full CPU share until the timeout; where shares cannot be enforced, this is the only limit.
     cpuSecondsMax: Math.ceil((timeoutMs / 1000) * Math.max(1, cpuMillicores / 1000)) + 1,
   };
 }

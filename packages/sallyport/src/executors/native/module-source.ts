@@ -5,10 +5,10 @@ import { LRUCache } from 'lru-cache';
 import type { ModuleConfig } from './module-config.ts';
 import { MODULE_BOUNDS } from './settings.ts';
 
-/** A source, or in one sentence why there is none. */
+/** A source, or the reason in one sentence why there is none. */
 export type FoundSource = { readonly source: string } | { readonly problem: string };
 
-/** Finds the sources of modules. Files are read again when they have changed. */
+/** Finds the sources of modules. Changed files are read again. */
 export type FindSource = (module: ModuleConfig['module']) => FoundSource;
 
 interface KeptFile {
@@ -19,7 +19,7 @@ interface KeptFile {
 
 /**
  * Makes the finder.
- * @param folder absolute path of the operator's folder of modules; without one, only sources in manifests are found
+ * @param folder absolute path of the operator's folder of modules; absent: only sources in manifests are found
  */
 export function createFindSource(folder: string | undefined): FindSource {
   const kept = new LRUCache<string, KeptFile>({ max: MODULE_BOUNDS.filesMax });

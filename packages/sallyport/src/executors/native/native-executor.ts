@@ -1,4 +1,4 @@
-// A synchronous function runs without a promise of its own and without listening to the signal.
+// A synchronous function runs without a promise of its own and without a listener on the signal.
 
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import type { Fault } from '../../../api/schemas/error.ts';
@@ -12,40 +12,42 @@ import type { Executor, ExecutorCall, ExecutorOutcome } from '../executor.port.t
 import { neverAsks } from '../never-asks.ts';
 import { isolationError, isolationFaults } from './isolation-fault.ts';
 
-/** What a function knows of the call beside its parameters. */
+/** Context of a function beside its parameters. */
 export interface NativeCallContext {
   readonly invocationId: string;
   readonly principal: Principal;
-  /** Aborted when time is up or the call is cancelled. A function that goes on is abandoned: nobody reads its result. */
+  /**
+   * Aborted when time is up or the call is cancelled. A function that continues is abandoned: nobody reads its result.
+   */
   readonly signal: AbortSignal;
-  /** Values of the secrets that the manifest asks for and the call was granted, by name. */
+  /** Values of the secrets that the manifest declares and the call was granted, by name. */
   readonly secrets: ReadonlyMap<string, string>;
-  /** Tells the caller how far the work is; does nothing when nobody listens. */
+  /** Reports progress to the caller; without a listener it does nothing. */
   progress(progress: Progress): void;
-  /** What the tool keeps in the layer. What a call writes is gone when the call does not end well. */
+  /** The tool's state in the layer. Writes of a failed call are discarded. */
   readonly state: ToolState;
   /**
-   * To be called before a change elsewhere: if this call does not end well, the layer calls that other tool with these
-   * arguments for the same agent, once. Resolves when the change may be made.
-   * @param version or range; the newest when absent
+   * Call this before a change elsewhere: if this call fails, the layer calls the given tool with these arguments for
+   * the same agent, once. Resolves when the change may be made.
+   * @param version or range; default: the newest
    * @throws ToolLayerError when the agent may not call that tool, or too much is recorded: then make no change
    */
   compensateWith(toolId: string, parameters: Readonly<Record<string, unknown>>, version?: string): Promise<void>;
 }
 
 /**
- * A tool as a function of the embedding program. What it returns (or its promise gives) is the result; undefined counts
- * as null. A thrown ToolLayerError reaches the caller as it is; of any other error only its name does, since a message
- * that was not written for the caller may hold anything.
+ * A tool as a function of the embedding program. Its return value (or its promise's) is the result; undefined counts as
+ * null. A thrown ToolLayerError reaches the caller unchanged; of any other error only the name does, since its message
+ * was not written for the caller.
  */
 export type NativeFunction = (parameters: Readonly<Record<string, unknown>>, context: NativeCallContext) => unknown;
 
-/** Runs functions in this very process: trusted code, `isolation: none`. */
+/** Runs functions in this process: trusted code, `isolation: none`. */
 export interface NativeExecutor extends Executor {
   /**
-   * Says which function runs one version of a tool, for every tenant, until the handle is disposed.
-   * @param contentHash of the manifest that the function was written for: a manifest of the same id and version with another
-   *   content, in whatever tenant, does not reach it. Every content does when absent.
+   * Sets the function that runs one version of a tool, for every tenant, until the handle is disposed.
+   * @param contentHash of the manifest that the function was written for: a manifest with the same id and version but
+   *   another content, in any tenant, does not reach it. Default: any content.
    * @throws ToolLayerError E3007 when that version has a function already
    */
   register(toolId: string, version: string, run: NativeFunction, contentHash?: string): Disposable;
@@ -64,7 +66,7 @@ export function createNativeExecutor(): NativeExecutor {
   const functions: Functions = new Map();
   const run = (call: ExecutorCall, signal: AbortSignal): Promise<ExecutorOutcome> => {
     const { manifest, contentHash } = call.tool;
-    // Refused at registration; what was registered by an earlier release is refused here.
+    // Refused at registration; manifests registered by an earlier release are refused here.
     const unisolated = isolationError(manifest);
     if (unisolated !== undefined) return Promise.reject(unisolated);
     const found = functions.get(manifest.tool_id)?.get(manifest.version);
@@ -103,7 +105,7 @@ function forget(functions: Functions, toolId: string, version: string, bound: Bo
   if (versions.size === 0) functions.delete(toolId);
 }
 
-/** `executor.config`: all that the function changes is its state, or has a call that takes it back. */
+/** `executor.config`: the function changes only its state, or names a compensating call for each change. */
 const TRANSACTED = 'transacted';
 
 const noProgress = (): void => {};

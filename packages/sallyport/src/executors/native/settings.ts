@@ -1,21 +1,21 @@
 import { KiB, MiB } from '@sallyport/std/bytes';
 
-/** Bounds of sandboxed modules. */
+/** Limits of sandboxed modules. */
 export const MODULE_BOUNDS = {
-  /** Characters of one source. */
+  /** Most characters of one source. */
   sourceMax: MiB,
-  /** Processes and threads of one run under Node, which has about a dozen by itself. */
+  /** Most processes and threads of one run under Node, which itself has about a dozen. */
   processesMax: 32,
-  /** Scratch space; nothing of it is within a function's reach. */
+  /** Scratch space in MiB; a function cannot access it. */
   diskMb: 8,
-  /** What is kept of what a function writes to its console. */
+  /** Most console output kept, in bytes. */
   consoleBytesMax: 8 * KiB,
-  /** Around a result: its envelope, which is no part of it. */
+  /** Bytes around a result for its envelope. */
   envelopeBytes: 64,
-  /** Characters of a thrown error's message that reach the caller. */
+  /** Most characters of an exception's message that reach the caller. */
   messageMax: 1000,
-  /** Lines of a thrown error's stack. */
+  /** Most lines of an exception's stack. */
   stackLinesMax: 10,
-  /** Sources of files that are kept in memory. */
+  /** Most sources of files kept in memory. */
   filesMax: 64,
 } as const;

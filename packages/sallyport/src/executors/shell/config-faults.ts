@@ -12,8 +12,8 @@ const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]*$/;
 const matchesContract = wireCheck(ShellConfig, 'E3008', CONFIG);
 
 /**
- * Faults of a shell tool: the shape of its `executor.config`, and what in it would let a parameter become code.
- * @param hasTransactions whether this layer can take back what commands change
+ * Faults of a shell tool: the shape of its `executor.config`, and uses of parameters that would let them become code.
+ * @param hasTransactions true when this layer can undo what commands change
  */
 export function configFaults(manifest: ToolManifest, hasTransactions = true): readonly Fault[] {
   const shape = matchesContract(manifest.executor.config ?? {});
@@ -42,7 +42,7 @@ function programFaults([program]: readonly Template[]): Fault[] {
 
 function placeFaults(config: ShellConfig, command: readonly Template[], { parameters_schema }: ToolManifest): Fault[] {
   const properties = parameters_schema['properties'];
-  // Without a list of properties every name may come; what does not come is left out.
+  // Without a list of properties, any name may be given or omitted.
   if (typeof properties !== 'object' || properties === null) return [];
   const unknown = ({ names }: Template): string[] => names.filter((name) => !Object.hasOwn(properties, name));
   const faults = command.flatMap((template, index) =>

@@ -2,7 +2,7 @@ import { MiB } from '@sallyport/std/bytes';
 import { boolean, integer, list, oneOf } from '../../domain/settings/rows.ts';
 import { EXECUTION_SETTINGS } from '../../domain/tool/execution-settings.ts';
 
-/** What an operator adds to the rules of the command screen. */
+/** An operator's additions to the rules of the command screen. */
 export const COMMAND_SETTINGS = {
   mode: oneOf('shell.mode', ['blocklist', 'allowlist'], {
     default: 'blocklist',
@@ -26,7 +26,7 @@ export const COMMAND_SETTINGS = {
   }),
 };
 
-/** What holds where a manifest does not speak of transactions. */
+/** Defaults for manifests that do not mention transactions. */
 export const TRANSACTION_SETTINGS = {
   transactional: boolean('shell.transactional', {
     default: false,
@@ -53,28 +53,28 @@ export const TRANSACTION_SETTINGS = {
   }),
 };
 
-/** Bounds of the shell executor. */
+/** Limits of the shell executor. */
 export const SHELL_BOUNDS = {
-  /** From SIGTERM to SIGKILL when a call is cancelled or its time is up. */
+  /** Time from SIGTERM to SIGKILL when a call is cancelled or times out, in ms. */
   termGraceMs: 500,
-  /** Processes and threads of one tool; Node alone has about a dozen. */
+  /** Most processes and threads of one tool; Node alone has about a dozen. */
   processesMax: EXECUTION_SETTINGS.processesMax.default,
   /** Scratch space of one tool. */
   diskMb: EXECUTION_SETTINGS.diskMb.default,
 } as const;
 
-/** Bounds of transactions. */
+/** Limits of transactions. */
 export const TRANSACTION_BOUNDS = {
-  /** Files and folders of one snapshot. */
+  /** Most files and folders of one snapshot. */
   entriesMax: 200_000,
-  /** Levels of folders; each holds a descriptor open while it is walked. */
+  /** Most levels of folders; each keeps a descriptor open during the walk. */
   depthMax: 128,
   /** Largest single file, holes included: they are read as well. */
   fileBytesMax: 65_536 * MiB,
-  /** Files of a folder that are read at once. */
+  /** Most files of a folder read at once. */
   filesAtOnce: 8,
   /** Levels of new folders that are removed in place; deeper ones are moved up first. */
   removalLevels: 64,
-  /** Age of a change from which its time tells it from later ones. File systems count in steps of up to 2 s. */
+  /** Age of a change from which its time is distinct from later changes. File systems count in steps of up to 2 s. */
   ctimeSlackMs: 2500,
 } as const;

@@ -14,22 +14,22 @@ import { createShellScreen } from './shell-screen.ts';
 import { commandEndOf, settleFailure } from './transaction/settle-failure.ts';
 import type { Transactions } from './transaction/transactions.ts';
 
-/** What the shell executor needs. */
+/** Dependencies of the shell executor. */
 export interface ShellExecutorParts {
   readonly driver: SandboxDriver;
-  /** Which commands are refused; the rules of `checkCommand` alone when absent. */
+  /** Policy of refused commands; default: the rules of `checkCommand`. */
   readonly policy?: ShellPolicy;
-  /** Takes back what failed commands changed. Without it a manifest that asks for transactions has a fault. */
+  /** Undoes the changes of failed commands. Without it, a manifest that asks for transactions has a fault. */
   readonly transactions?: Transactions;
 }
 
-/** A command is written for its own variables: only those that its manifest gives away are a caller's. */
+/** A command is written for its own variables: callers may set only those that its manifest names. */
 const TAKES = { takesVariables: 'named' } as const;
 
 /**
- * Runs programs in a sandbox. The manifest holds the command with places for parameters; no shell reads it, so a value
- * is never more than one argument. Every command is screened with the policy of the moment, whoever asks for it (EXE-02):
- * what is blocked runs on neither path, what is asked about runs only when a person confirmed it.
+ * Runs programs in a sandbox. The manifest holds the command with placeholders; no shell parses it, so a value is never
+ * more than one argument. Every command is screened with the current policy, whoever calls (EXE-02): a blocked command
+ * never runs, a questioned one only after a person confirmed it.
  */
 export function createShellExecutor(parts: ShellExecutorParts): Executor {
   const { policy = createShellPolicy(), transactions } = parts;
@@ -86,7 +86,7 @@ interface Program {
   readonly input: string | undefined;
 }
 
-/** Runs to the end; nothing of the program is left when this is over. */
+/** Runs the program to its end; nothing of it remains when this resolves. */
 async function runProgram(
   driver: SandboxDriver,
   { spec, bounds, input }: Program,

@@ -11,7 +11,7 @@ const WORDS = {
 
 /**
  * The result of a run.
- * @throws those of {@link envelopeOf}; E3501 when the manifest promises JSON and the tool wrote something else
+ * @throws the errors of {@link envelopeOf}; E3501 when the manifest promises JSON and the tool wrote something else
  */
 export function resultOf({ config, successCodes }: ShellPlan, end: ProgramEnd): unknown {
   const envelope = envelopeOf(end, WORDS, successCodes);

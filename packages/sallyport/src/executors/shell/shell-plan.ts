@@ -1,4 +1,4 @@
-// What can be worked out once for a tool is not worked out for each call.
+// Everything that is the same for all calls of a tool is computed once.
 
 import type { SandboxSpec } from '@sallyport/sandbox';
 import type { ToolManifest } from '../../../api/schemas/tool-manifest.ts';
@@ -9,15 +9,15 @@ import { parameterPlaces } from './command/parameter-places.ts';
 import { SHELL_BOUNDS } from './settings.ts';
 import type { ShellConfig } from './shell-config.ts';
 
-/** A shell tool, ready to be called. */
+/** A shell tool prepared for calls. */
 export interface ShellPlan {
   readonly config: ShellConfig;
   readonly command: readonly Template[];
-  /** How many leading words of the command hold no parameter: the program, and more. */
+  /** Number of leading words of the command without parameters: the program, and possibly more. */
   readonly fixedWords: number;
-  /** Whether a parameter stands where its program, which can run others, is not known to be safe with it. */
+  /** True when the program can run others and a parameter is not known to be safe in its place. */
   readonly isOpen: boolean;
-  /** Name of the parameter that stdin gets. */
+  /** Name of the parameter passed to stdin. */
   readonly stdinParameter: string | undefined;
   readonly successCodes: ReadonlySet<number>;
 }
@@ -44,9 +44,9 @@ export function planOf(manifest: ToolManifest): ShellPlan {
 }
 
 /**
- * What the sandbox shall run.
- * @throws E3505 for a value that no argument may have; E3105 for a working directory outside the granted folders, and for
- *   a granted folder that leads elsewhere than when it was granted
+ * The sandbox specification of a call.
+ * @throws E3505 for a value that no argument may have; E3105 for a working directory outside the granted folders, and
+ *   for a granted folder that leads elsewhere than when it was granted
  */
 export function specOf(plan: ShellPlan, { tool, parameters, grant, secrets, environment }: ExecutorCall): SandboxSpec {
   const { config } = plan;
@@ -67,19 +67,19 @@ export function specOf(plan: ShellPlan, { tool, parameters, grant, secrets, envi
       memoryMb,
       processesMax: grant.limits.processesMax ?? SHELL_BOUNDS.processesMax,
       diskMb: grant.limits.diskMb ?? SHELL_BOUNDS.diskMb,
-      // All the time that the share gives until the end; where no share can be enforced, this holds alone.
+      // The full CPU share until the timeout; where shares cannot be enforced, this is the only limit.
       cpuSecondsMax: Math.ceil((timeoutMs / 1000) * Math.max(1, cpuMillicores / 1000)) + 1,
       ...(networkBandwidthMbps === undefined ? {} : { networkBandwidthMbps }),
     },
   };
 }
 
-/** What the tool reads from its input; undefined for nothing. */
+/** The tool's standard input; undefined for none. */
 export function inputOf(plan: ShellPlan, { parameters }: ExecutorCall): string | undefined {
   return inputText(plan, parameters);
 }
 
-/** The same, for parameters that are not yet those of a call. */
+/** As above, for parameters that do not belong to a call yet. */
 export function inputText(
   { config, stdinParameter }: ShellPlan,
   parameters: ExecutorCall['parameters'],

@@ -22,20 +22,23 @@ const PolicyFile = Type.Object(
 );
 const schema = Compile(PolicyFile);
 
-/** Size of the file, in bytes. */
+/** Largest size of the file, in bytes. */
 const FILE_BYTES_MAX = 256 * KiB;
-/** How often it is looked at. */
+/** Poll interval, in ms. */
 const POLL_MS = 500;
-/** Age from which it counts as wholly written: who writes in place leaves it empty, and so without its rules, for a moment. */
+/**
+ * Age from which it counts as completely written, in ms: writing in place leaves it empty, and so without its rules,
+ * for a moment.
+ */
 const SETTLED_MS = 100;
-/** Looks at a file that somebody keeps writing to; then it is read as it stands. */
+/** Most attempts on a file that keeps changing; then it is read as it is. */
 const LOOKS_MAX = 20;
 
-/** What an operator changes while the layer runs. */
+/** Inputs of a policy file that an operator changes while the layer runs. */
 export interface ShellPolicyFileParts {
-  /** TOML with any of `mode`, `blocked`, `allowed` and `asked`; it need not be there. */
+  /** TOML with any of `mode`, `blocked`, `allowed` and `asked`; it may be absent. */
   readonly file: string;
-  /** What holds where the file does not speak. */
+  /** Values for members missing in the file. */
   readonly settings: CommandPolicy;
   readonly policy: ShellPolicy;
   readonly log: Log;
@@ -44,10 +47,10 @@ export interface ShellPolicyFileParts {
 }
 
 /**
- * Puts the policy of a file in force, and each later version of it within about a second, without a restart (EXE-02). A
- * version with faults is not taken: the log says why, and the one before stays in force. Without the file, or when it is
- * removed, the settings hold. Keeps no process alive.
- * @throws ToolLayerError E3801 when the file has faults at the start: a layer does not begin with rules that nobody can read
+ * Applies the policy of a file, and each later version of it within about a second, without a restart (EXE-02). A
+ * faulty version is rejected: the log says why, and the previous one stays in force. Without the file, or after its
+ * removal, the settings apply. Does not keep the process alive.
+ * @throws ToolLayerError E3801 when the file is faulty at the start: a layer does not start with unreadable rules
  */
 export async function followShellPolicy(parts: ShellPolicyFileParts): Promise<AsyncDisposable> {
   const { file, policy, log, pollMs = POLL_MS } = parts;
@@ -68,7 +71,7 @@ export async function followShellPolicy(parts: ShellPolicyFileParts): Promise<As
   };
   const watcher: StatWatcher = watchFile(file, { interval: pollMs, persistent: false, bigint: true }, changed);
   watcher.unref();
-  // What changed between the first reading and the first look of the watcher.
+  // Picks up changes between the first reading and the first poll of the watcher.
   changed();
   return {
     async [Symbol.asyncDispose]() {
@@ -94,7 +97,7 @@ async function readPolicy({ file, settings }: ShellPolicyFileParts): Promise<Com
   return { ...settings, ...given };
 }
 
-/** Undefined when there is no such file. */
+/** Undefined when the file does not exist. */
 async function settledText(file: string): Promise<string | undefined> {
   try {
     for (let look = 1; ; look += 1) {

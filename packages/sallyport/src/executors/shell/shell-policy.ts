@@ -1,14 +1,17 @@
 import { type CommandPolicy, type CommandScreen, createCommandScreen } from '@sallyport/guards';
 
-/** The policy of shell commands, which can be changed while calls run (002): a call takes the one that holds when it is screened. */
+/**
+ * The policy of shell commands, which can change while calls run (002): a call uses the policy at the time of its
+ * screening.
+ */
 export interface ShellPolicy {
-  /** The screen of the policy that holds now; another function after each `replace`. */
+  /** The screen of the current policy; a new function after each `replace`. */
   screen(): CommandScreen;
-  /** Puts another policy in force, for all calls that are screened from now on. */
+  /** Replaces the policy for all calls screened from now on. */
   replace(policy: CommandPolicy): void;
 }
 
-/** @param policy what an operator adds to the rules; nothing when absent */
+/** @param policy an operator's additions to the rules; default: none */
 export function createShellPolicy(policy: CommandPolicy = {}): ShellPolicy {
   let current = createCommandScreen(policy);
   return {

@@ -9,13 +9,13 @@ import type { ShellPolicy } from './shell-policy.ts';
 
 type Parameters = Readonly<Record<string, unknown>>;
 
-/** What the screen says of the command of one call. */
+/** The screen's verdict on the command of one call. */
 export interface ScreenedCommand {
-  /** Why the call must not run, whoever confirms it. */
+  /** The refusal of the call, confirmed or not. */
   readonly refused?: Failure | undefined;
-  /** What a person has to be asked before it runs. */
+  /** The question for a person before it runs. */
   readonly question?: string | undefined;
-  /** Why the call must not run as long as no person has confirmed it; there with `question`. */
+  /** The refusal while no person has confirmed the call; present with `question`. */
   readonly unconfirmed?: Failure | undefined;
 }
 
@@ -28,7 +28,7 @@ interface Seen {
   readonly screened: ScreenedCommand;
 }
 
-/** The same call under the same policy is looked at once. */
+/** Caches the verdict: the same call under the same policy is screened once. */
 export function createShellScreen(policy: ShellPolicy): ShellScreen {
   const seen = new WeakMap<Parameters, Seen>();
   return ({ manifest }, parameters) => {
@@ -65,7 +65,10 @@ const OPEN = {
   verdict: 'ask',
 } as const;
 
-/** Where a parameter may choose the program, the tool's owner cannot answer for it: every command asks that is not known to read only. */
+/**
+ * When a parameter may choose the program, the tool's owner cannot vouch for it: every command that is not known to be
+ * read-only needs a confirmation.
+ */
 function findingsOf(
   screen: CommandScreen,
   command: readonly string[],

@@ -14,7 +14,7 @@ import type { SkillTask } from './skill-parameters.ts';
 
 type ScriptTask = Extract<SkillTask, { readonly what: 'script' }>;
 
-/** A script that a call names, with the content of its file, which was checked against its hash. */
+/** The script that a call names, with its content, which was checked against its hash. */
 export interface ReadScript {
   readonly task: ScriptTask;
   readonly content: Buffer;
@@ -23,7 +23,7 @@ export interface ReadScript {
 /** One run of a script. */
 export interface ScriptRun extends ReadScript {
   readonly call: ExecutorCall;
-  /** Whether a person confirmed the call. */
+  /** True when a person confirmed the call. */
   readonly isConfirmed: boolean;
   /** Where the skill's files lie. */
   readonly folder: string;
@@ -32,9 +32,9 @@ export interface ScriptRun extends ReadScript {
 const SYSTEM_PATH = '/usr/local/bin:/usr/bin:/bin';
 
 /**
- * Runs a bundled script in a sandbox: the skill's folder is read-only and the working directory, arguments are never read by
- * a shell, and what the script's own text would do is screened where a shell reads it (EXE-02, EXE-08).
- * @throws ToolLayerError E3008 when nothing says what starts the script; E3210 when the screen refuses it; those of the
+ * Runs a bundled script in a sandbox: the skill's folder is the read-only working directory, arguments are never parsed
+ * by a shell, and a script for a shell has its text screened (EXE-02, EXE-08).
+ * @throws ToolLayerError E3008 when the interpreter is unknown; E3210 when the screen refuses it; the errors of the
  *   sandbox and of a failed run
  */
 export async function runScript(
@@ -75,7 +75,7 @@ const wordsOf = (path: string): ProgramWords => ({
   notFound: `${path} failed with exit code 127. A program that it needs is not installed on this machine.`,
 });
 
-/** What a person has to be asked before a script runs; undefined for nothing, and for what `runScript` refuses. */
+/** The question for a person before a script runs; undefined for none, and for scripts that `runScript` refuses. */
 export function scriptQuestion(screen: CommandScreen, script: ReadScript): string | undefined {
   const starter = starterOf(script.task.script.path, script.content);
   if (starter === undefined) return undefined;
@@ -97,7 +97,7 @@ function refusalOf(
   return blockedFailure(findings, 'script') ?? (isConfirmed ? undefined : unconfirmedFailure(findings, 'script'));
 }
 
-/** The command line, whose program and file the skill fixes, and the script itself where a shell reads it. */
+/** Screens the command line, whose program and file the skill fixes, and the script's text when a shell runs it. */
 function findingsIn(screen: CommandScreen, starter: Starter, { task, content }: ReadScript): readonly CommandFinding[] {
   const { script, args, stdin } = task;
   const line = screen([...starter, script.path, ...args], stdin, starter.length + 1).findings;
@@ -136,7 +136,7 @@ function specOf(starter: Starter, { call, task, folder }: ScriptRun): SandboxSpe
       memoryMb,
       processesMax: SKILL_RUN_BOUNDS.processesMax,
       diskMb: SKILL_RUN_BOUNDS.diskMb,
-      // As for shell tools: all the time that the share gives until the end.
+      // As for shell tools: the full CPU share until the timeout.
       cpuSecondsMax: Math.ceil((timeoutMs / 1000) * Math.max(1, cpuMillicores / 1000)) + 1,
     },
   };
@@ -147,5 +147,5 @@ function notStartable(path: string): ToolLayerError {
   return new ToolLayerError('E3008', message);
 }
 
-/** A script that reads no input says nothing by it. */
+/** A script that does not read its input is no failure. */
 function ignore(): void {}

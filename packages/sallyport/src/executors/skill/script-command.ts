@@ -1,10 +1,10 @@
 import { basename } from 'node:path';
 import { SKILL_RUN_BOUNDS } from './settings.ts';
 
-/** What starts a script: a program with arguments that come before the script's path. */
+/** The interpreter of a script: a program with arguments before the script's path. */
 export type Starter = readonly [string, ...string[]];
 
-/** Programs of scripts without a `#!` line, by the end of their name. */
+/** Interpreters of scripts without a `#!` line, by file extension. */
 const BY_EXTENSION: Readonly<Record<string, string>> = {
   py: 'python3',
   sh: 'sh',
@@ -22,7 +22,7 @@ const BY_EXTENSION: Readonly<Record<string, string>> = {
 const SHELL = /^(?:ba|da|z|k|mk|a)?sh$/;
 
 /**
- * What starts a script, by its `#!` line, else by its extension. Undefined when neither says.
+ * The interpreter of a script, from its `#!` line, else from its extension. Undefined when neither names one.
  * @param head the first bytes of the script
  */
 export function starterOf(path: string, head: Buffer): Starter | undefined {
@@ -33,12 +33,14 @@ export function starterOf(path: string, head: Buffer): Starter | undefined {
   return program === undefined ? undefined : [program];
 }
 
-/** Whether the script is read by a shell, so that its text can be screened. */
+/** True when a shell runs the script, so that its text can be screened. */
 export function isShell(starter: Starter): boolean {
   return SHELL.test(basename(starter[0]));
 }
 
-/** As the kernel reads it, but `env` and `env -S` are taken away: the program is looked up in the sandbox's PATH. */
+/**
+ * Parsed like the kernel, except that `env` and `env -S` are removed: the program is looked up in the sandbox's PATH.
+ */
 function shebangOf(head: Buffer): Starter | undefined {
   if (head[0] !== 0x23 || head[1] !== 0x21) return undefined;
   const end = head.subarray(0, SKILL_RUN_BOUNDS.shebangBytesMax).indexOf(0x0a);
@@ -48,7 +50,7 @@ function shebangOf(head: Buffer): Starter | undefined {
   if (first === undefined) return undefined;
   if (basename(first) !== 'env') return [first, ...rest];
   const [program, ...more] = rest[0] === '-S' ? rest.slice(1) : rest;
-  // Options and assignments of env itself are not understood, so such a script is not started.
+  // Options and assignments of env are not supported, so such a script is not started.
   if (program === undefined || program.startsWith('-') || program.includes('=')) return undefined;
   return [program, ...more];
 }

@@ -1,33 +1,33 @@
 import { isUtf8 } from 'node:buffer';
 import type { SkillPackage } from '../../registry/skill-package.ts';
 
-/** What a call without a script and a file gives. */
+/** Result of a call without a script and a file. */
 export interface SkillInstructions {
   /** The text of SKILL.md after its front matter, in Markdown. */
   readonly instructions: string;
   /** Every file that can be read with `file`. */
   readonly files: readonly { readonly path: string; readonly bytes: number }[];
-  /** Those that can be run with `script`. */
+  /** Files that can be run with `script`. */
   readonly scripts: readonly string[];
-  /** Tools that its author meant it for; a hint, no permission. */
+  /** Tools that its author intended; a hint, not a permission. */
   readonly allowed_tools?: readonly string[];
   readonly compatibility?: string;
 }
 
-/** What a call with a file gives: `text` for UTF-8, else `base64`. */
+/** Result of a call with a file: `text` for UTF-8, else `base64`. */
 export interface SkillFileContent {
   readonly path: string;
-  /** Of the whole file. */
+  /** Size of the whole file. */
   readonly bytes: number;
   readonly offset: number;
   readonly text?: string;
   readonly base64?: string;
-  /** Whether the file goes on; then `next_offset` is where. */
+  /** True when the file continues at `next_offset`. */
   readonly truncated: boolean;
   readonly next_offset?: number;
 }
 
-/** The instructions of a skill with what lies beside them. */
+/** The instructions of a skill and the list of its files. */
 export function instructionsOf(skill: SkillPackage): SkillInstructions {
   const { instructions, files, scripts, allowed_tools, compatibility, entry } = skill;
   return {
@@ -40,7 +40,7 @@ export function instructionsOf(skill: SkillPackage): SkillInstructions {
 }
 
 /**
- * A part of a file, as much as fits.
+ * A part of a file, as large as fits.
  * @param offset where to begin, bytes
  * @param bytesMax of the answer
  */
@@ -62,7 +62,7 @@ export function contentOf(path: string, content: Buffer, offset: number, bytesMa
   };
 }
 
-/** A byte inside a character of UTF-8. */
+/** True for a byte inside a UTF-8 character. */
 function isContinuation(byte: number | undefined): boolean {
   return byte !== undefined && (byte & 0xc0) === 0x80;
 }

@@ -17,13 +17,13 @@ import { contentOf, instructionsOf } from './skill-answers.ts';
 import { readKept } from './skill-folders.ts';
 import { type SkillTask, taskOf } from './skill-parameters.ts';
 
-/** What the skill executor needs. */
+/** Dependencies of the skill executor. */
 export interface SkillExecutorParts {
-  /** Runs the scripts; without it none runs (E3901). */
+  /** Runs the scripts; absent: scripts are refused (E3901). */
   readonly driver?: SandboxDriver;
-  /** Where imported files are kept; without it a call gives the instructions alone (E3901 for all else). */
+  /** Storage of imported files; absent: a call returns only the instructions (E3901 for all else). */
   readonly files?: SkillFiles;
-  /** The screen of commands that holds now; the rules of `checkCommand` alone when absent. */
+  /** The current screen of commands; default: the rules of `checkCommand`. */
   readonly screen?: () => CommandScreen;
 }
 
@@ -31,8 +31,8 @@ const configFaults = wireCheck(SkillPackage, 'E3008', '/executor/config');
 const NOTHING = Buffer.alloc(0);
 
 /**
- * Runs skills (EXE-08): without parameters a call gives the instructions and the list of files, with `file` the content of
- * one, with `script` what a bundled script does in a sandbox.
+ * Runs skills (EXE-08): without parameters a call returns the instructions and the list of files, with `file` the
+ * content of one, with `script` the result of a bundled script in a sandbox.
  */
 export function createSkillExecutor({ driver, files, screen = rulesAlone() }: SkillExecutorParts = {}): Executor {
   const run = async (call: ExecutorCall, signal: AbortSignal, isConfirmed: boolean): Promise<ExecutorOutcome> => {
@@ -73,7 +73,7 @@ export function createSkillExecutor({ driver, files, screen = rulesAlone() }: Sk
   };
 }
 
-/** The file that a call names, from the skill's folder; undefined when it is not kept, or was changed. */
+/** The file that a call names, from the skill's folder; undefined when it is missing or was changed. */
 async function keptFile(
   files: SkillFiles | undefined,
   { tool }: ExecutorCall,
@@ -91,7 +91,7 @@ function skillOf({ executor }: ExecutorCall['tool']['manifest']): SkillPackage {
   return executor.config as unknown as SkillPackage;
 }
 
-/** What can be told before the files are read: the parameters, and the command line by the script's name. */
+/** The verdict possible before the files are read: on the parameters, and on the command line by the script's name. */
 function screenCall(
   skill: SkillPackage,
   parameters: ExecutorCall['parameters'],

@@ -11,21 +11,21 @@ import { SKILL_RUN_BOUNDS } from './settings.ts';
 
 const UNFINISHED = '.unfinished-';
 
-/** What the folders stand on beside the disk. */
+/** Dependencies of the folders beside the disk. */
 export interface SkillFolderParts {
-  /** Where contents are kept for every instance; without it a skill runs where it was imported alone. */
+  /** Storage shared by every instance; absent: a skill runs only where it was imported. */
   readonly contents?: SkillContents;
-  /** Hashes that the skills of a tenant name; without it nothing is removed to make room. */
+  /** Hashes that a tenant's skills refer to; absent: nothing is removed to make room. */
   readonly namedBy?: (tenantId: string) => Promise<ReadonlySet<string>>;
   readonly clock?: Clock;
 }
 
 /**
- * Keeps each skill as a folder named by its tenant and the hash of its list of files, below `root`, which is made when the
- * first is kept. A folder is written aside and then renamed, so that it is there as a whole or not at all; each look at one
- * checks the contents against the hashes. What is kept for every instance comes first; then folders are only copies of
- * it, made where they are missing or were changed.
- * @param root absolute; of the layer alone. Where everybody may enter it, scripts run under a user of their own
+ * Keeps each skill as a folder named by its tenant and the hash of its list of files, below `root`, which is created
+ * with the first. A folder is written aside and then renamed, so that it is complete or absent; each read checks the
+ * contents against the hashes. With shared storage, that is authoritative; folders are then only copies of it, made
+ * where they are missing or were changed.
+ * @param root absolute; private to the layer. When everybody may enter it, scripts run under a user of their own
  */
 export function createSkillFolders(root: string, parts: SkillFolderParts = {}): SkillFiles {
   const { contents: shared } = parts;
@@ -57,7 +57,7 @@ export function createSkillFolders(root: string, parts: SkillFolderParts = {}): 
       try {
         return await ready(tenantId, skill, (hash) => shared.get(tenantId, hash));
       } catch (thrown) {
-        // Not all of it is kept.
+        // It is not stored completely.
         if (thrown instanceof ToolLayerError && thrown.code === 'E3801') return undefined;
         throw thrown;
       }
@@ -67,7 +67,7 @@ export function createSkillFolders(root: string, parts: SkillFolderParts = {}): 
 
 type BytesOf = (hash: string) => Promise<Uint8Array | undefined>;
 
-/** The contents of one skill; each is what its hash says. */
+/** The contents of one skill, each verified by its hash. */
 function contentsOf(
   { files }: SkillPackage,
   contents: ReadonlyMap<string, Uint8Array>,
@@ -84,7 +84,7 @@ function contentsOf(
 const isInside = (path: string): boolean =>
   !path.split('/').some((part) => part === '' || part === '.' || part === '..');
 
-/** A tenant whose room is taken gets back what skills that were removed held. */
+/** When a tenant's room is full, contents of removed skills are deleted. */
 async function putWithRoom(
   shared: SkillContents,
   { namedBy, clock = systemClock }: SkillFolderParts,
@@ -101,7 +101,7 @@ async function putWithRoom(
   }
 }
 
-/** Names the set of files by their paths and contents, whatever their order. No two tenants share a folder. */
+/** Key of a set of files by their paths and contents, independent of order. Tenants never share a folder. */
 function keyOf(tenantId: string, { files }: SkillPackage): string {
   const list = files
     .map(({ path, sha256: hash }) => `${hash} ${path}`)
@@ -111,8 +111,8 @@ function keyOf(tenantId: string, { files }: SkillPackage): string {
 }
 
 /**
- * Reads a file of a kept skill. A link in its place is not followed.
- * @returns undefined when it is not there, or is not what was imported
+ * Reads a file of a stored skill. A link in its place is not followed.
+ * @returns undefined when it is missing, or differs from the import
  */
 export async function readKept(folder: string, file: SkillPackage['files'][number]): Promise<Buffer | undefined> {
   try {
@@ -132,12 +132,12 @@ async function holds(folder: string, { files }: SkillPackage): Promise<boolean> 
     () => false,
   );
   if (!there) return false;
-  // One after the other: a skill has few files, and its whole must not lie in memory.
+  // In sequence: a skill has few files, and they must not all be in memory.
   for (const file of files) if ((await readKept(folder, file)) === undefined) return false;
   return true;
 }
 
-/** Another import may be faster with the same files; what lies there and differs is replaced. */
+/** Another import may be faster with the same files; a differing folder is replaced. */
 async function putInPlace(aside: string, folder: string, skill: SkillPackage): Promise<void> {
   try {
     await rename(aside, folder);
@@ -152,7 +152,7 @@ async function writeAll(folder: string, { files, scripts }: SkillPackage, bytesO
   await mkdir(folder, { mode: 0o755 });
   for (const { path, sha256: hash } of files) {
     const bytes = await bytesOf(hash);
-    // A registered manifest may have been written by hand, so its paths are judged here too.
+    // A manifest may have been written by hand, so its paths are checked here too.
     if (bytes === undefined || sha256(bytes) !== hash || !isInside(path)) throw missing(path);
     await mkdir(dirname(join(folder, path)), { recursive: true, mode: 0o755 });
     await using handle = await open(join(folder, path), 'wx');

@@ -2,7 +2,7 @@ import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import type { SkillPackage } from '../../registry/skill-package.ts';
 import { SKILL_RUN_BOUNDS } from './settings.ts';
 
-/** What a call of a skill asks for. */
+/** The request in a call of a skill. */
 export type SkillTask =
   | { readonly what: 'instructions' }
   | { readonly what: 'file'; readonly file: SkillPackage['files'][number]; readonly offset: number }
@@ -16,8 +16,9 @@ export type SkillTask =
 type Parameters = Readonly<Record<string, unknown>>;
 
 /**
- * Reads the parameters of a call. A file is one that was imported with the skill, by its path; there is no other.
- * @throws ToolLayerError E3801 for what the skill does not have, or two things at once; E3505 for a text that no argument can be
+ * Parses the parameters of a call. A file is one that was imported with the skill, by its path.
+ * @throws ToolLayerError E3801 for a file or script that the skill does not have, or two requests at once; E3505 for a
+ *   text that is not valid as an argument
  */
 export function taskOf(skill: SkillPackage, parameters: Parameters): SkillTask {
   const { script, file, arguments: args = [], stdin, offset = 0 } = parameters;

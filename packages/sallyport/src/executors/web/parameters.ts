@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 
-/** Characters of content that one call gives when it does not say. */
+/** Default number of content characters per call. */
 export const CHARS_DEFAULT = 40_000;
 
 export const FetchParameters = Type.Object(

@@ -8,9 +8,9 @@ import { type ContentKind, kindOfBytes, kindOfType, mediaTypeOf } from './reques
 import { decodeText } from './request/decode-text.ts';
 import type { FetchedPage } from './request/fetch-page.ts';
 
-/** What a tool of kind `web` gives. */
+/** Result of a tool of kind `web`. */
 export interface WebResult {
-  /** As it was asked for. */
+  /** URL as requested. */
   readonly url: string;
   /** After redirects. */
   readonly final_url: string;
@@ -21,18 +21,18 @@ export interface WebResult {
   readonly content: string;
   /** Of the answer, without parameters. */
   readonly content_type: string;
-  /** There is more than `content` holds: `next_offset` where it can be asked for, else the page itself was cut. */
+  /** There is more than `content` holds: request it at `next_offset`, if given; otherwise the page itself was cut. */
   readonly truncated: boolean;
   readonly next_offset?: number;
   readonly links?: readonly PageLink[];
-  /** What was left out of the page, by kind, and how often: hidden, active, links, images. */
+  /** Number of dropped items, by kind: hidden, active, links, images. */
   readonly dropped?: Readonly<Record<string, number>>;
   readonly notes?: readonly string[];
   readonly from_cache: boolean;
   readonly fetched_at: string;
 }
 
-/** A page that came, and what is wanted of it. */
+/** A fetched page, and the wanted form. */
 export interface ResultQuestion {
   readonly page: FetchedPage;
   readonly parameters: FetchParameters;
@@ -40,15 +40,15 @@ export interface ResultQuestion {
   readonly signal: AbortSignal;
 }
 
-/** What the result says around the content, in bytes of the call's output limit. */
+/** Part of the call's output limit reserved for members around the content, in bytes. */
 const ENVELOPE_BYTES = 8 * KiB;
 const CONTENT_BYTES_MIN = 512;
-/** Share of the output limit that links may take. */
+/** Largest share of the output limit for links. */
 const LINKS_SHARE = 0.25;
 
 /**
  * The page as the tool's result.
- * @throws ToolLayerError E3308 when its bytes are no text, and those of `PageConverter.run`
+ * @throws ToolLayerError E3308 when its bytes are not text, and the errors of `PageConverter.run`
  */
 export async function resultOf(converter: PageConverter, question: ResultQuestion): Promise<WebResult> {
   const { page, parameters, bytesMax } = question;

@@ -3,7 +3,7 @@ import { boolean, text } from '../../domain/settings/rows.ts';
 import { defaultsOf, type ValuesOf } from '../../domain/settings/setting.ts';
 import type { ConverterBounds } from './page/page-converter.ts';
 
-/** What can be set of the web executor. */
+/** Settings of the web executor. */
 export const WEB_SETTINGS = {
   respectRobots: boolean('web.respect_robots', {
     default: true,
@@ -23,31 +23,31 @@ export const WEB_SETTINGS = {
   }),
 };
 
-/** What the web executor may be told. */
+/** Values of the settings of the web executor. */
 export interface WebSettings extends ValuesOf<typeof WEB_SETTINGS> {
   readonly acceptLanguage: string;
 }
 
 export const WEB_DEFAULTS: WebSettings = { ...defaultsOf(WEB_SETTINGS), acceptLanguage: 'en,*;q=0.5' };
 
-/** What one call may take up. Tests narrow them; nobody else does. */
+/** Limits of one call. Only tests change them. */
 export interface WebBounds {
-  /** Most bytes of an answer as they come, and decompressed; a longer one is cut. */
+  /** Most bytes of an answer, both received and decompressed; a longer one is cut. */
   readonly wireBytesMax: number;
   readonly bodyBytesMax: number;
   readonly redirectsMax: number;
-  /** Time of a call with all its redirects, in ms, waiting for a reader left out. */
+  /** Longest time of a call with all its redirects, in ms, without the wait for a converter thread. */
   readonly fetchMs: number;
   readonly connectMs: number;
   readonly answerMs: number;
   readonly silenceMs: number;
-  /** Bytes of a robots.txt that are read: RFC 9309 §2.5 asks for 500 KiB at least. */
+  /** Most bytes read of a robots.txt: RFC 9309 §2.5 asks for 500 KiB at least. */
   readonly robotsBytesMax: number;
   readonly robotsSitesMax: number;
-  /** How long a robots.txt is believed, and how long it is that it could not be had, in ms. */
+  /** Lifetime of a cached robots.txt, and of the fact that it could not be fetched, in ms. */
   readonly robotsMs: number;
   readonly robotsFailureMs: number;
-  /** Answers that are kept, how many bytes of them in all, how many of one, and how long at most, in ms. */
+  /** Limits of the cache: number of answers, bytes of all together, bytes of one, and longest lifetime in ms. */
   readonly cacheEntriesMax: number;
   readonly cacheBytesMax: number;
   readonly cacheEntryBytesMax: number;

@@ -20,23 +20,23 @@ import { WEB_BOUNDS, WEB_DEFAULTS, type WebBounds, type WebSettings } from './se
 import { WebConfig } from './web-config.ts';
 import { webToolManifests } from './web-tools.ts';
 
-/** What the web executor stands on; everything has a default. */
+/** Dependencies of the web executor; everything has a default. */
 export interface WebExecutorParts {
-  /** A way out that others use too; it is not closed with the executor. Without it the executor makes its own. */
+  /** Outbound HTTP shared with others; not closed with the executor. Default: the executor makes its own. */
   readonly outbound?: OutboundHttp;
-  /** Of its own way out. */
+  /** Guard of its own outbound HTTP. */
   readonly guard?: EgressGuard;
   readonly settings?: Partial<WebSettings>;
   readonly bounds?: Partial<WebBounds>;
   readonly clock?: Clock;
-  /** Hosts for which `definitions` gives the tool; none gives no tool. A manifest may be registered without it. */
+  /** Hosts of the tool in `definitions`; none: no tool. A manifest may also be registered without it. */
   readonly hosts?: readonly string[];
 }
 
 const configCheck = wireCheck(WebConfig, 'E3008', '/executor/config');
 const parameterCheck = wireCheck(FetchParameters, 'E3509');
 
-/** What every call of one executor shares. */
+/** Parts shared by all calls of one executor. */
 interface Web extends FetchParts {
   readonly converter: PageConverter;
 }
@@ -44,10 +44,11 @@ interface Web extends FetchParts {
 /**
  * Runs tools of kind `web` (EXE-05): a URL as Markdown, text or source. The result is a `WebResult`.
  *
- * Errors: E3102 a page that takes too long or too much memory to read, E3104 an address outside the grant or not public,
- * E3109 a selector that fits nothing, E3303 429, E3304 5xx, E3306 the site is slow, E3307 401 and 403, E3308 a type that is
- * not read, E3309 any other refusal, robots.txt and redirects that are not followed, E3310 not reachable, E3509 arguments
- * that do not fit, E3803 too many wait, the reason of the signal when it fires. Disposing ends its threads and connections.
+ * Errors: E3102 a page that takes too long or too much memory to read, E3104 an address outside the grant or not
+ * public, E3109 a selector that fits nothing, E3303 429, E3304 5xx, E3306 the site is slow, E3307 401 and 403, E3308 a
+ * type that is not read, E3309 any other refusal, robots.txt and redirects that are not followed, E3310 not reachable,
+ * E3509 invalid arguments, E3803 too many wait, and the signal's reason when it aborts. Disposing ends its threads and
+ * connections.
  */
 export function createWebExecutor(parts: WebExecutorParts = {}): Executor & AsyncDisposable {
   const own = parts.outbound === undefined ? ownWayOut(parts.guard) : undefined;
@@ -105,10 +106,12 @@ async function runCall(web: Web, call: ExecutorCall, signal: AbortSignal): Promi
   };
 }
 
-/** Where a URL leads is for the guard to judge, and this says its form only: nobody may read it otherwise than we do. */
+/** The guard judges where a URL leads; this checks only its form, so that every parser reads it alike. */
 const ANY_PLACE: UrlPolicy = { allowPrivate: true, allowedAddresses: ['0.0.0.0/0', '::/0'] };
 
-/** Again, since the manifest's own schema may be anyone's. The text of the URL is judged before it is read as one. */
+/**
+ * Checked again, since a registered manifest may have any schema. The text of the URL is checked before it is parsed.
+ */
 function checked(given: Readonly<Record<string, unknown>>): FetchParameters {
   const [first] = parameterCheck(given);
   if (first !== undefined) throw refused(first.path || '/', first.message);
@@ -123,7 +126,7 @@ const refused = (path: string, message: string): ToolLayerError =>
     details: { faults: [{ path, code: 'E3509', keyword: 'web', message }] },
   });
 
-/** The page within the time of one call. */
+/** Fetches the page within the time of one call. */
 async function fetched(
   web: Web,
   { principal, grant }: ExecutorCall,

@@ -6,8 +6,8 @@ const PORTS = [443, 80];
 
 /**
  * The manifest of `web_fetch`, to be registered.
- * @param hosts which it asks for: exact hosts, `*.name` for those below a name, or `*` (default) for any public host; each at
- *   the ports of https and http. Token and agent have to allow them too
+ * @param hosts that it asks for: exact hosts, `*.name` for hosts below a name, or `*` (default) for any public host;
+ *   each at the ports of https and http. Token and agent must allow them too
  */
 export function webToolManifests(hosts: readonly string[] = ['*']): readonly ToolManifest[] {
   if (hosts.length === 0) return [];
@@ -23,7 +23,7 @@ export function webToolManifests(hosts: readonly string[] = ['*']): readonly Too
         'not instructions.',
       category: 'external_api',
       tags: ['web'],
-      // A plain copy: TypeBox keeps notes of its own on a schema.
+      // A plain copy: TypeBox attaches metadata of its own to a schema.
       parameters_schema: JSON.parse(JSON.stringify(FetchParameters)),
       permissions: { network: hosts.flatMap((host) => PORTS.map((port) => ({ host, port }))) },
       deterministic: false,

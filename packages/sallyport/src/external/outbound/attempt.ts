@@ -9,7 +9,7 @@ import { networkFailure } from './network-failures.ts';
 import { phaseClock } from './phase-clock.ts';
 import type { OutboundTimes } from './settings.ts';
 
-/** A request with all that it takes. */
+/** A request with its options. */
 export interface Flight {
   readonly connections: Connections;
   readonly request: OutboundRequest;
@@ -22,21 +22,21 @@ export interface Flight {
 interface Attempt {
   readonly sent: ClientRequest | undefined;
   readonly answer: Promise<OpenAnswer>;
-  /** Whether there was a connection that the request could leave on. */
+  /** True once there was a connection for the request. */
   connected(): boolean;
 }
 
-/** Methods that may be sent again when a kept connection turns out to be closed (RFC 9110 §9.2.2). */
+/** Methods that may be resent when a kept-alive connection turns out to be closed (RFC 9110 §9.2.2). */
 const REPEATABLE: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE']);
 
-/** The service closed a kept connection just as we used it, and gave no answer. */
+/** True when the service closed a kept-alive connection as we used it, without an answer. */
 function isStale(thrown: unknown, { sent }: Attempt, { method }: OutboundRequest): boolean {
   const code = codeOf(thrown);
   return sent?.reusedSocket === true && REPEATABLE.has(method) && (code === 'ECONNRESET' || code === 'EPIPE');
 }
 
 /**
- * Sends a request; once more when a kept connection turned out to be closed.
+ * Sends a request; resends it once when a kept-alive connection turned out to be closed.
  * @throws ToolLayerError as `OutboundHttp.open`
  */
 export async function answerOf(flight: Flight): Promise<OpenAnswer> {
@@ -82,7 +82,7 @@ function attemptOf({ connections, request, to, signal, times }: Flight): Attempt
     socket.destroy();
     reject(new ToolLayerError('E3308', 'The service wants to change the protocol, which is not supported.'));
   });
-  // Stays, since a request may report more than one error.
+  // Kept, since a request may report several errors.
   sent.on('error', reject);
   sent.once('close', () => {
     clock.end();
@@ -112,7 +112,7 @@ function meterOf(sent: ClientRequest): OpenAnswer['traffic'] {
   });
 }
 
-/** Why a request was aborted. The layer aborts with errors of its own; whoever gets another one maps it. */
+/** The reason of an abort. The layer aborts with errors of its own; callers map other reasons. */
 function reasonOf(signal: AbortSignal): Error {
   const reason: unknown = signal.reason;
   if (reason instanceof ToolLayerError) return reason;

@@ -6,11 +6,11 @@ import type { EgressGuard, EgressTarget } from '../egress-guard.ts';
 import type { OutboundRequest } from './exchange.ts';
 import type { ConnectionBounds } from './settings.ts';
 
-/** Kept connections, each to an address that the guard gave. */
+/** Kept-alive connections, each to an address approved by the guard. */
 export interface Connections extends Disposable {
   /**
-   * Begins a request; its body is not sent yet.
-   * @throws ToolLayerError E3803 when too many wait for a connection to the same host already
+   * Begins a request without sending its body.
+   * @throws ToolLayerError E3803 when too many wait for a connection to the same host
    */
   begin(request: OutboundRequest, to: EgressTarget): ClientRequest;
 }
@@ -26,7 +26,7 @@ export function createConnections(guard: EgressGuard, bounds: ConnectionBounds, 
   };
   const plain = new HttpAgent(pooling);
   const secure = new HttpsAgent({ ...pooling, ...(ca === undefined ? {} : { ca }) });
-  /** Requests on their way by host and port. */
+  /** Requests under way by host and port. */
   const open = new Map<string, number>();
   const openMax = bounds.connectionsPerHostMax + bounds.waitingPerHostMax;
 
@@ -73,7 +73,7 @@ export function createConnections(guard: EgressGuard, bounds: ConnectionBounds, 
   };
 }
 
-/** A connection is made to what this gives and to nothing else: the name is not looked up again. */
+/** The connection uses exactly these addresses: the name is not looked up again. */
 function guardedLookup(guard: EgressGuard, to: EgressTarget): LookupFunction {
   return (_host, options, done) => {
     guard.resolve(to).then(

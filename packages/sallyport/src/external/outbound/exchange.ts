@@ -10,18 +10,18 @@ export interface OutboundRequest {
   readonly body?: Uint8Array | undefined;
 }
 
-/** What came back for one request, before its body is read. */
+/** The head of an answer, before its body is read. */
 export interface AnswerHead {
   readonly status: number;
   /** Names in lower case; of a field that came several times the values are joined as RFC 9110 §5.3 says. */
   readonly headers: IncomingHttpHeaders;
 }
 
-/** An answer whose body is still to come. Whoever gets it reads `message` to its end, or destroys it. */
+/** An answer with an unread body. The receiver must read `message` to its end, or destroy it. */
 export interface OpenAnswer extends AnswerHead {
-  /** As it comes: still compressed where the service compressed it. */
+  /** The raw body: still compressed when the service compressed it. */
   readonly message: IncomingMessage;
-  /** Bytes of this request alone; a kept connection has counted before. */
+  /** Bytes of this request alone; a kept-alive connection may have served others. */
   traffic(): { readonly bytesSent: number; readonly bytesReceived: number };
 }
 

@@ -2,7 +2,7 @@ import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { codeOf } from '@sallyport/std/error-code';
 import type { EgressTarget } from '../egress-guard.ts';
 
-/** What went wrong below HTTP, in words of the catalogue. */
+/** The catalogue error for a failure below HTTP. */
 export function networkFailure(thrown: unknown, { host, port }: EgressTarget, connected: boolean): ToolLayerError {
   if (thrown instanceof ToolLayerError) return thrown;
   const [inner] = thrown instanceof AggregateError ? (thrown.errors as NodeJS.ErrnoException[]) : [];
@@ -10,13 +10,13 @@ export function networkFailure(thrown: unknown, { host, port }: EgressTarget, co
   if (code.startsWith('HPE_')) {
     return new ToolLayerError('E3308', `${host}:${port} sent something that is not HTTP (${code}).`, { cause: thrown });
   }
-  // Whether the service may have seen the request decides whether it may be repeated.
+  // A request may be repeated only when the service cannot have seen it.
   const details = { host, port, ...(code === '' ? {} : { reason: code }), request_sent: connected };
   const reason = code === '' ? 'it closed the connection' : code;
   return new ToolLayerError('E3310', `${host}:${port} cannot be reached: ${reason}.`, { details, cause: thrown });
 }
 
-/** Words for a phase that took too long. */
+/** Wording for a phase that took too long. */
 const SLOW = {
   connect: 'gave no connection',
   answer: 'did not begin to answer',

@@ -6,12 +6,12 @@ import type { OutboundTimes } from './settings.ts';
 /** The timer of one request. */
 export interface PhaseClock {
   enter(phase: Phase): void;
-  /** Makes every part of a body turn the clock back. */
+  /** Restarts the timer for every part of a body. */
   watch(message: IncomingMessage): IncomingMessage;
   end(): void;
 }
 
-/** Runs one timer for the phase that a request is in. */
+/** Runs one timer for the current phase of a request. */
 export function phaseClock(times: OutboundTimes, to: EgressTarget, stop: (reason: Error) => void): PhaseClock {
   const lengths: Readonly<Record<Phase, number>> = {
     connect: times.connectMs,
@@ -30,7 +30,7 @@ export function phaseClock(times: OutboundTimes, to: EgressTarget, stop: (reason
       clearTimeout(timer);
       timer = start(phase);
     },
-    // Asking for 'data' would start the flow, so what comes in is watched instead.
+    // Listening for 'data' would start the flow, so incoming chunks are observed instead.
     watch(message: IncomingMessage): IncomingMessage {
       const push = message.push.bind(message);
       message.push = (chunk: unknown, encoding?: BufferEncoding): boolean => {

@@ -14,13 +14,13 @@ export interface ReceivedBody {
   readonly truncated: boolean;
 }
 
-/** Most bytes of a body: as they come, and decompressed. They are bounded apart, so a bomb ends while it unfolds. */
+/** Most bytes of a body, as received and decompressed. Limited separately, so a decompression bomb ends early. */
 export interface BodyBounds {
   readonly wireBytesMax: number;
   readonly bodyBytesMax: number;
 }
 
-/** Content codings one upon another that are undone. */
+/** Most nested content codings that are decoded. */
 const CODINGS_MAX = 2;
 
 const DECODERS: ReadonlyMap<string, () => Transform> = new Map([
@@ -31,8 +31,8 @@ const DECODERS: ReadonlyMap<string, () => Transform> = new Map([
 ]);
 
 /**
- * Reads a body up to its bounds; a longer one is cut, and its connection closed.
- * @throws ToolLayerError E3308 for a coding that is unknown or broken; errors of the connection as they are
+ * Reads a body up to its limits; a longer one is cut, and its connection closed.
+ * @throws ToolLayerError E3308 for an unknown or broken coding; connection errors unchanged
  */
 export function receiveBody(message: IncomingMessage, bounds: BodyBounds): Promise<ReceivedBody> {
   const codings = codingsOf(message.headers['content-encoding']);
@@ -42,7 +42,7 @@ export function receiveBody(message: IncomingMessage, bounds: BodyBounds): Promi
     message.destroy();
     return Promise.reject(unreadable(`in the content encoding ${codings.join(', ').slice(0, 40)}`));
   }
-  // The last coding was put on last, so it comes off first (RFC 9110 §8.4).
+  // The last coding was applied last, so it is undone first (RFC 9110 §8.4).
   return decoded(message, known.filter((decoder) => decoder !== undefined).reverse(), bounds, codings.join(', '));
 }
 
@@ -65,10 +65,10 @@ function plain(message: IncomingMessage, bytesMax: number): Promise<ReceivedBody
       message.destroy();
     });
     message.once('end', () => resolve({ body: held.bytes(), truncated: false }));
-    // Stays, since a message may report more than one error.
+    // Kept, since a message may report several errors.
     message.on('error', reject);
     message.once('close', () => {
-      // Every answer ends with this event; an error costs a stack trace, so it is made only when it is one.
+      // Emitted after every answer; an error costs a stack trace, so it is made only when needed.
       if (!message.complete) reject(new Error('the connection was closed before the whole answer had come'));
     });
   });
@@ -104,7 +104,7 @@ async function decoded(
     return { body: whole(), truncated: false };
   } catch (thrown) {
     if (thrown instanceof Full) return { body: whole(), truncated: true };
-    // A head without a body may name a coding all the same: HEAD, 304.
+    // An answer without a body may still name a coding: HEAD, 304.
     if (wireBytes === 0 && message.complete) return { body: Buffer.alloc(0), truncated: false };
     if (isOfDecoder(thrown)) throw unreadable(`in ${coding}, which is broken`, thrown);
     throw thrown;

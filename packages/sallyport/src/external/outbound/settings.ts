@@ -1,6 +1,6 @@
 import { KiB } from '@sallyport/std/bytes';
 
-/** Bounds of kept connections. */
+/** Limits of kept-alive connections. */
 export interface ConnectionBounds {
   /** Connections to one host and port at the same time; further requests wait for one. */
   readonly connectionsPerHostMax: number;
@@ -25,7 +25,7 @@ export const CONNECTION_DEFAULTS: ConnectionBounds = {
   headerBytesMax: 32 * KiB,
 };
 
-/** How long a request may wait for each of its parts, in ms; beyond it is E3306. 0 stands for no bound. */
+/** How long a request may wait in each of its phases, in ms; longer is E3306. 0 stands for no limit. */
 export interface OutboundTimes {
   /** Until there is a connection: waiting for a free one, looking up the name, connecting, TLS. */
   readonly connectMs: number;

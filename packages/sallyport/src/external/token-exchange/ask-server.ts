@@ -5,13 +5,13 @@ import type { ExchangeProfile } from './profile.ts';
 
 /** Largest answer of an authorization server that is read. */
 const ANSWER_BYTES_MAX = 64 * KiB;
-/** How long it may take. */
+/** Longest time for its answer. */
 const TIMEOUT_MS = 10_000;
-/** How long a token lives whose server does not say. */
+/** Lifetime of a token whose server states none. */
 const LIFETIME_SECONDS_DEFAULT = 60;
 const GRANT_TYPE = 'urn:ietf:params:oauth:grant-type:token-exchange';
 const TOKEN_TYPE = 'urn:ietf:params:oauth:token-type:';
-/** RFC 6749 §5.2 and RFC 8693 §2.2.2: words that say nothing of the token itself. */
+/** RFC 6749 §5.2 and RFC 8693 §2.2.2: error codes that reveal nothing of the token. */
 const ERROR_WORD = /^[a-z_]{1,64}$/;
 
 /** A token for another service. */
@@ -21,10 +21,10 @@ export interface IssuedToken {
 }
 
 /**
- * Exchanges a token (RFC 8693 §2). Redirects are refused, since they would carry the token elsewhere.
+ * Exchanges a token (RFC 8693 §2). Redirects are refused, since they would send the token elsewhere.
  * @param clientSecret undefined for a client that has none
- * @throws ToolLayerError E3307 when the server refuses, E3304 E3306 E3308 E3310 when it fails; without anything that it said
- *   but the name of its error
+ * @throws ToolLayerError E3307 when the server refuses, E3304 E3306 E3308 E3310 when it fails; of the server's text
+ *   only the error code
  */
 export async function askServer(
   profile: ExchangeProfile,
@@ -73,7 +73,7 @@ function formOf(
     ...(audience === undefined ? {} : { audience }),
     ...(resource === undefined ? {} : { resource }),
     ...(scope === undefined ? {} : { scope }),
-    // A client with a secret names itself in the header (RFC 6749 §2.3.1).
+    // A client with a secret identifies itself in the header (RFC 6749 §2.3.1).
     ...(clientId === undefined || clientSecret !== undefined ? {} : { client_id: clientId }),
   });
 }
@@ -104,7 +104,7 @@ function issuedToken({ name }: ExchangeProfile, origin: string, status: number, 
   }
   const value = answer?.['access_token'];
   const type = answer?.['token_type'];
-  // `N_A` is a token that is no bearer token (RFC 8693 §2.2.1); whoever holds a DPoP token cannot use it as one.
+  // `N_A` marks a token that is no bearer token (RFC 8693 §2.2.1); a DPoP token cannot be used as one.
   const usable = typeof type === 'string' && /^(?:bearer|n_a)$/i.test(type);
   if (typeof value !== 'string' || value === '' || !usable) {
     throw new ToolLayerError('E3308', `The authorization server ${origin} sent no bearer token for ${name}.`);

@@ -17,15 +17,15 @@ export const ExchangeTable = Type.Object(
 );
 export type ExchangeTable = Static<typeof ExchangeTable>;
 
-/** How the token of a caller becomes one for another service (RFC 8693). */
+/** How a caller's token is exchanged for one of another service (RFC 8693). */
 export interface ExchangeProfile {
   /** Name of the secret that tools ask for. */
   readonly name: string;
   /** Token endpoint of the authorization server: https, or http on this machine. */
   readonly endpoint: string;
-  /** Who the layer is there; absent for a server that does not ask. */
+  /** Client id of the layer there; absent for a server that does not ask. */
   readonly clientId?: string;
-  /** Name of the secret that the layer proves it with. */
+  /** Name of the secret that authenticates the layer. */
   readonly clientSecret?: string;
   /** Logical name of the service that the new token is for (§2.1 `audience`). */
   readonly audience?: string;
@@ -33,6 +33,6 @@ export interface ExchangeProfile {
   readonly resource?: string;
   /** Scopes of the new token, with blanks between. */
   readonly scope?: string;
-  /** What the caller's token is said to be; default `access_token`. */
+  /** Declared type of the caller's token; default `access_token`. */
   readonly subjectTokenType?: 'access_token' | 'jwt';
 }

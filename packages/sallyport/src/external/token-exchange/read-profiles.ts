@@ -11,7 +11,7 @@ import { type ExchangeProfile, ExchangeTable } from './profile.ts';
 const TEXT_MAX = 256 * KiB;
 
 /**
- * Reads a file of exchanges: one table for each, named as the secret that tools ask for.
+ * Reads a file of exchanges: one table each, named like the secret that tools ask for.
  * @throws ToolLayerError E3801 naming the file and every fault in it
  */
 export async function readProfiles(path: string): Promise<readonly ExchangeProfile[]> {
@@ -49,7 +49,7 @@ function profileOf(name: string, table: ExchangeTable, path: string): ExchangePr
   };
 }
 
-/** Tokens go there, so the way must be one that nobody reads on. */
+/** Tokens are sent there, so the connection must be private. */
 function endpointFault(text: string): string | undefined {
   if (!URL.canParse(text)) return 'is no URL';
   const { protocol, hostname, username, password, hash } = new URL(text);

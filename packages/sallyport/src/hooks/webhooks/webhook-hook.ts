@@ -11,19 +11,19 @@ import type { WebhookSettings } from './settings.ts';
 const MESSAGE_BYTES_MAX = 4 * MiB;
 /** Largest answer that is read. */
 const ANSWER_BYTES_MAX = 4 * MiB;
-/** Characters of what a server said that go into the cause. */
+/** Most characters of a server's text in the cause. */
 const SAID_CHARACTERS_MAX = 500;
-/** Shortest key that is taken, in bytes: the size of what HMAC-SHA256 gives. */
+/** Shortest accepted key, in bytes: the output size of HMAC-SHA256. */
 const KEY_BYTES_MIN = 24;
 
-/** What the adapter needs beside its settings. */
+/** Dependencies of the adapter beside its settings. */
 export interface WebhookParts {
-  /** Value of a secret by its name, read anew for each call. */
+  /** Reads the value of a secret by its name for each call. */
   readonly secret: (name: string) => Promise<string>;
   readonly clock?: Clock;
 }
 
-/** A hook that is somebody's HTTP server (PIPE-14). Its answer counts only when it is signed, unless the settings say otherwise. */
+/** A hook that is an HTTP server (PIPE-14). Its answer counts only when signed, unless the settings say otherwise. */
 export function createWebhookHook(settings: WebhookSettings, parts: WebhookParts): Hook {
   const { id, at, match, timeoutMs, failOpen } = settings;
   const common = {
@@ -32,7 +32,7 @@ export function createWebhookHook(settings: WebhookSettings, parts: WebhookParts
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
     ...(failOpen === undefined ? {} : { failOpen }),
   };
-  // What the server says is checked by whoever asked the hook, as with any other.
+  // The caller of the hook checks the server's answer, as for any other hook.
   const run = (call: HookedCall, signal: AbortSignal) => ask(settings, parts, messageOf(at, id, call), signal);
   if (at === 'before') return { ...common, at, run: run as (...of: Parameters<typeof run>) => Promise<BeforeAnswer> };
   return { ...common, at, run: run as (...of: Parameters<typeof run>) => Promise<AfterAnswer> };
@@ -100,7 +100,9 @@ async function ask(
 
 const header = (response: Response, name: string): string => response.headers.get(name) ?? '';
 
-/** 204 and an empty body say nothing. An answer with other members is none: our own message, sent back, among them. */
+/**
+ * 204 and an empty body mean no answer. An answer with other members is invalid, for example our own message sent back.
+ */
 function answerIn(text: string): unknown {
   if (text === '') return undefined;
   const answer = JSON.parse(text) as unknown;

@@ -4,7 +4,7 @@ import type { ApiKeyStore, StoredApiKey } from '../api-keys.port.ts';
 
 const NOW = 1_800_000_000_000;
 
-/** What every ApiKeyStore does. `open` gives a store without keys each time; its revision may be any. */
+/** Conformance of every ApiKeyStore. `open` returns a store without keys each time; its revision may be any. */
 export function apiKeyStoreConformance(test: TestCase, adapter: string, open: OpenStore<ApiKeyStore>): void {
   const check = casesOver(test, adapter, open);
 

@@ -4,7 +4,9 @@ import type { RevocationStore, StoredRevocation } from '../revocations.port.ts';
 
 const NOW = 1_800_000_000_000;
 
-/** What every RevocationStore does. `open` gives a store without revocations each time; its revision may be any. */
+/**
+ * Conformance of every RevocationStore. `open` returns a store without revocations each time; its revision may be any.
+ */
 export function revocationStoreConformance(test: TestCase, adapter: string, open: OpenStore<RevocationStore>): void {
   const check = casesOver(test, adapter, open);
   keepingCases(check);

@@ -1,28 +1,28 @@
 import type { Log } from '../../telemetry/log.ts';
 
-/** What is followed, and how. */
+/** Source of the changes, and the polling. */
 export interface FollowOptions<Change> {
-  /** What changed after a revision; everything for 0. */
+  /** Reads the changes after a revision; everything for 0. */
   readonly read: (revision: number) => Promise<Change & { readonly revision: number }>;
   readonly take: (change: Change) => void;
-  /** Time between two looks, in ms. */
+  /** Time between two polls, in ms. */
   readonly intervalMs: number;
-  /** Line of the log when a look fails. */
+  /** Log event when a poll fails. */
   readonly event: string;
   readonly log: Log;
 }
 
-/** Keeps memory in step with a store that other instances write too, until it is disposed. */
+/** Keeps memory in sync with a store that other instances write too, until disposed. */
 export interface Follower extends AsyncDisposable {
-  /** Reads everything, and then follows. Rejects with what the store throws. */
+  /** Reads everything, then follows. Rejects with the store's error. */
   start(): Promise<void>;
-  /** Looks, beginning after this moment: what was written before is known afterwards. Rejects with what the store throws. */
+  /** Polls, starting after this call: everything written before is known afterwards. Rejects with the store's error. */
   lookAfresh(): Promise<void>;
-  /** Why the last look failed; undefined when it did not. */
+  /** Error of the last poll; undefined after a success. */
   problem(): string | undefined;
 }
 
-/** A store that does not answer is asked again at the next turn; what is known stands until then. */
+/** A store that does not answer is polled again next time; the known state stays until then. */
 export function createFollower<Change>(options: FollowOptions<Change>): Follower {
   const { read, take, intervalMs, event, log } = options;
   let revision = 0;
@@ -47,7 +47,7 @@ export function createFollower<Change>(options: FollowOptions<Change>): Follower
       await look();
     } catch (cause) {
       const reason = cause instanceof Error ? cause.message : String(cause);
-      // Said once for each outage: twice a second would drown the log.
+      // Logged once per outage: twice a second would drown the log.
       if (problem === undefined && !closed) log.error(event, { reason });
       problem = reason;
     }

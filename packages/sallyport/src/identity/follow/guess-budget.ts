@@ -1,16 +1,15 @@
 import type { Clock } from '@sallyport/std/clock';
 import type { Log } from '../../telemetry/log.ts';
 
-/** Unknown keys that are answered each second, on average and at once. */
+/** Unknown keys answered per second, on average and in a burst. */
 const GUESSES_PER_SECOND = 20;
 const BURST = 100;
-/** Least time between two lines of the log about guesses. */
+/** Least time between two log lines about guesses, in ms. */
 const LOG_MS = 60_000;
 
 /**
- * Bounds how fast unknown keys are answered, all callers together; a known key never waits for it. Says in the log that
- * keys are guessed, once a minute.
- * @returns a function that takes one from the budget, and says whether there was one
+ * Limits how fast unknown keys are answered, across all callers; a known key never waits. Logs guessing once a minute.
+ * @returns a function that takes one from the budget, and returns whether there was one
  */
 export function guessBudget(clock: Clock, log: Log): () => boolean {
   let left = BURST;

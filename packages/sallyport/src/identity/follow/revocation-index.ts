@@ -1,27 +1,27 @@
 import type { CapabilityClaims } from '../../../api/schemas/capability-token.ts';
 import type { StoredRevocation } from '../revocations.port.ts';
 
-/** Revocations of one tenant, as tokens are checked against them. */
+/** Revocations of one tenant, in the form for checks. */
 interface TenantRevocations {
-  /** By `jti`: epoch ms from which nothing depends on it. */
+  /** By `jti`: epoch ms after which the entry is irrelevant. */
   readonly tokens: Map<string, number>;
-  /** By agent: tokens issued before this second are revoked. */
+  /** By agent: tokens issued before this second (epoch) are revoked. */
   readonly agents: Map<string, number>;
   issuedBefore: number;
 }
 
-/** All that is revoked, in memory. */
+/** All revocations, in memory. */
 export interface RevocationIndex {
-  /** Takes over what stands now, as the store says. */
+  /** Takes over the store's current state. */
   take(revocations: readonly StoredRevocation[]): void;
-  /** Adds what was revoked here; what is known already may be newer and wider, and stays so. */
+  /** Adds a revocation made here; a known one may be newer and wider, and then stays. */
   add(revocation: StoredRevocation): void;
   isRevoked(claims: CapabilityClaims): boolean;
-  /** Second before which tokens of an agent must have been issued to be revoked; infinite for all of them, 0 for none. */
+  /** Second before which an agent's tokens count as revoked; infinite for all of them, 0 for none. */
   issuedBefore(tenantId: string, agentDid: string): number;
-  /** Single tokens that are revoked, of all tenants. */
+  /** Number of revoked single tokens, across all tenants. */
   size(): number;
-  /** Forgets tokens that expired. */
+  /** Removes expired tokens. */
   prune(nowMs: number): void;
 }
 

@@ -1,9 +1,9 @@
 import type { KeyObject } from 'node:crypto';
 
-/** The keys that signatures of one algorithm go with. */
+/** The keys that fit signatures of one algorithm. */
 interface SignatureKind {
   readonly type: 'rsa' | 'ec' | 'ed25519';
-  /** Of elliptic curves: the curve, as OpenSSL names it. */
+  /** Elliptic curve, by its OpenSSL name. */
   readonly curve?: string;
 }
 
@@ -28,12 +28,12 @@ export const ALGORITHMS = {
 /** The closed set of algorithms. */
 export type Algorithm = keyof typeof ALGORITHMS;
 
-/** RSA keys below are too weak, above too slow: whoever publishes keys must not make verification expensive. */
+/** Smaller RSA keys are too weak, larger ones too slow: a publisher of keys must not make verification expensive. */
 const RSA_BITS_MIN = 2048;
 const RSA_BITS_MAX = 8192;
 const CURVES: ReadonlySet<string> = new Set(['prime256v1', 'secp384r1', 'secp521r1']);
 
-/** Why a key is not used, to follow its document's name; undefined when it is. */
+/** Why a key is unusable, as a sentence after its document's name; undefined when usable. */
 export function keyFault({ asymmetricKeyType, asymmetricKeyDetails = {} }: KeyObject): string | undefined {
   const { modulusLength = 0, namedCurve = '' } = asymmetricKeyDetails;
   if (asymmetricKeyType === 'ed25519') return undefined;
@@ -44,10 +44,10 @@ export function keyFault({ asymmetricKeyType, asymmetricKeyDetails = {} }: KeyOb
   return `must hold RSA keys of ${RSA_BITS_MIN} bits or more, ${RSA_BITS_MAX} at most.`;
 }
 
-/** Algorithms that go with each key; to ask a key for its kind takes as long as a signature. */
+/** Algorithms that fit each key, cached: asking a key for its type takes as long as a signature. */
 const fitting = new WeakMap<KeyObject, ReadonlySet<string>>();
 
-/** Whether a key can have made a signature by an algorithm. */
+/** True when a key can have made a signature by an algorithm. */
 export function fitsAlgorithm(key: KeyObject, algorithm: string): boolean {
   let known = fitting.get(key);
   if (known === undefined) {

@@ -5,7 +5,7 @@ import { isLoopback } from '@sallyport/std/web/loopback';
 /** Largest key set that is read. */
 const DOCUMENT_BYTES_MAX = 256 * KiB;
 
-/** Why a URL is not taken for a key set; undefined when it is. */
+/** Why a URL is not accepted for a key set; undefined when it is. */
 export function jwksUrlFault(text: string): string | undefined {
   let url: URL;
   try {
@@ -19,8 +19,8 @@ export function jwksUrlFault(text: string): string | undefined {
 }
 
 /**
- * Text of a document at an address: no redirects, 200 only, at most 256 KiB.
- * @throws Error saying what was wrong with the answer, without anything of its content
+ * Downloads a document: no redirects, 200 only, at most 256 KiB.
+ * @throws Error saying what was wrong with the answer, without its content
  */
 export async function fetchDocument(url: string, signal: AbortSignal): Promise<string> {
   const headers = { accept: 'application/jwk-set+json, application/json' };

@@ -4,15 +4,16 @@ import type { Log } from '../../telemetry/log.ts';
 import type { VerificationKey } from '../key-source.ts';
 import { ALGORITHMS, keyFault } from './algorithms.ts';
 
-/** Keys of one document; each may be tried for a token that names none of them. */
+/** Most keys of one document; each may be tried for a token that names none of them. */
 const KEYS_MAX = 64;
 const KID_LENGTH_MAX = 256;
 const PUBLIC_BLOCK = /-----BEGIN ((?:RSA )?PUBLIC KEY|CERTIFICATE)-----[^-]+-----END \1-----/g;
 
 /**
- * Public keys of a PEM text or a JWKS. In a JWKS, keys for encryption, of other kinds, too weak or broken are passed over.
- * @param source what a line of the log calls the document
- * @throws Error saying what is wrong, to follow the name of the document
+ * Public keys of a PEM text or a JWKS. In a JWKS, keys that are for encryption, of other types, too weak or broken are
+ * skipped.
+ * @param source the document's name in log lines
+ * @throws Error saying what is wrong, as a sentence after the document's name
  */
 export async function keysOfDocument(text: string, source: string, log?: Log): Promise<readonly VerificationKey[]> {
   return text.trimStart().startsWith('{') ? keysOfJwks(text, source, log) : keysOfPem(text);
@@ -33,7 +34,7 @@ async function keysOfPem(text: string): Promise<readonly VerificationKey[]> {
   );
 }
 
-/** RFC 7517 §5. An empty set is a statement: its owner vouches for no key. */
+/** RFC 7517 §5. An empty set is meaningful: its owner vouches for no key. */
 async function keysOfJwks(text: string, source: string, log?: Log): Promise<readonly VerificationKey[]> {
   const entries = entriesOf(text);
   if (entries.length > KEYS_MAX) throw tooMany(entries.length);
@@ -59,7 +60,7 @@ function entriesOf(text: string): readonly unknown[] {
   return entries;
 }
 
-/** The reason when it is no public key for signatures. */
+/** Returns the reason when it is no public key for signatures. */
 async function keyOfJwk(entry: unknown): Promise<VerificationKey | string> {
   if (typeof entry !== 'object' || entry === null) return 'not an object';
   const jwk = entry as Record<string, unknown>;

@@ -1,6 +1,6 @@
 import { seconds } from '../../domain/settings/rows.ts';
 
-/** How long public keys of others count. */
+/** Settings of how long other issuers' public keys are valid. */
 export const KEY_SETTINGS = {
   refreshMs: seconds('tokens.jwks_refresh_seconds', {
     whole: true,

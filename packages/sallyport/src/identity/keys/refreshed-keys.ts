@@ -4,19 +4,19 @@ import type { Log } from '../../telemetry/log.ts';
 import type { KeySource, VerificationKey } from '../key-source.ts';
 import type { KEY_SETTINGS } from './key-settings.ts';
 
-/** Longest time that one look for keys may take, in ms. */
+/** Longest time of one refresh of the keys, in ms. */
 const LOAD_TIMEOUT_MS = 5_000;
-/** Keys of one source that are remembered, vanished ones among them; the source itself may name 64. */
+/** Most keys of one source remembered, vanished ones included; the source itself may name 64. */
 const ENTRIES_MAX = 128;
-/** Least time between two looks that tokens with unknown keys, or failures, cause. */
+/** Least time between two refreshes caused by unknown keys or failures, in ms. */
 const RETRY_MS = 10_000;
 
-/** Where keys come from, and how long they count. */
+/** Source of keys, and how long they are valid. */
 export interface RefreshOptions extends ValuesOf<typeof KEY_SETTINGS> {
   readonly load: (signal: AbortSignal) => Promise<readonly VerificationKey[]>;
-  /** What messages call the source. */
+  /** Name of the source in messages. */
   readonly name: string;
-  /** Issuers that the keys speak for; absent for each that is accepted. */
+  /** Issuers that the keys speak for; absent: every accepted one. */
   readonly issuers?: readonly string[];
   /** Default 10 000. */
   readonly retryMs?: number;
@@ -26,11 +26,11 @@ export interface RefreshOptions extends ValuesOf<typeof KEY_SETTINGS> {
   readonly log: Log;
 }
 
-/** Keys that are read again from time to time, until closed. */
+/** Keys that are refreshed from time to time, until closed. */
 export interface RefreshedKeys extends KeySource, AsyncDisposable {
-  /** The first look, whose failure is the caller's: rejects with what `load` threw. */
+  /** First refresh; the caller handles its failure: rejects with the error of `load`. */
   loadFirst(): Promise<void>;
-  /** Begins to look: at once, when it has not been done, and then regularly. */
+  /** Starts refreshing: at once, unless done already, and then regularly. */
   start(): void;
 }
 
@@ -43,7 +43,7 @@ interface State extends RefreshOptions {
   readonly retryMs: number;
   readonly entries: Map<string, Entry>;
   readonly closing: AbortController;
-  /** Wall time of the last look that succeeded; undefined before the first. */
+  /** Wall time of the last successful refresh; undefined before the first. */
   goodAt: number | undefined;
   /** Monotonic. */
   lookedAt: number | undefined;
@@ -53,8 +53,8 @@ interface State extends RefreshOptions {
 }
 
 /**
- * Keeps the keys of a source: what vanishes from it counts for an overlap, what it answered last counts for a maximum age,
- * and whatever goes wrong meanwhile is logged and changes nothing (PRM-02).
+ * Keeps the keys of a source: vanished keys stay valid for an overlap, the last answer stays valid for a maximum age,
+ * and failures meanwhile are logged and change nothing (PRM-02).
  */
 export function refreshedKeys(options: RefreshOptions): RefreshedKeys {
   const state: State = {
@@ -94,7 +94,7 @@ function goodUntil({ goodAt = Number.NEGATIVE_INFINITY, maxAgeMs, overlapMs }: S
   return vanishedAt === undefined ? aged : Math.min(aged, vanishedAt + overlapMs);
 }
 
-/** After a failure sooner than usual. */
+/** Sooner than usual after a failure. */
 function plan(state: State): void {
   const wait = state.failures > 0 ? Math.min(state.retryMs, state.refreshMs) : state.refreshMs;
   state.timer = setTimeout(async () => {
@@ -120,7 +120,7 @@ async function lookLoudly(state: State): Promise<void> {
   }
 }
 
-/** Looks that are asked for at the same time are one. */
+/** Concurrent requests share one refresh. */
 function look(state: State): Promise<void> {
   state.looking ??= load(state).finally(() => {
     state.looking = undefined;
@@ -144,7 +144,7 @@ async function load(state: State): Promise<void> {
   }
 }
 
-/** Rejects when a signal ends, whatever the one who was given it does. */
+/** Rejects when the signal aborts, even if the work ignores it. */
 function aborted(signal: AbortSignal): Promise<never> {
   return new Promise((_resolve, reject) => {
     if (signal.aborted) reject(signal.reason as Error);
@@ -167,7 +167,7 @@ function take(state: State, loaded: readonly VerificationKey[]): void {
       entry.vanishedAt = now;
       state.log.warn('key-vanished', { source: state.name, kid: entry.key.kid, accepted_for_ms: state.overlapMs });
     }
-    // In order of their coming: whoever publishes new keys without end loses the oldest of the vanished ones.
+    // In order of arrival: a source that publishes new keys without end loses its oldest vanished ones.
     if (now >= entry.vanishedAt + state.overlapMs || state.entries.size > ENTRIES_MAX) {
       entry.vanishedAt = Number.NEGATIVE_INFINITY;
       state.entries.delete(id);
@@ -184,7 +184,7 @@ function entryOf(state: State, key: VerificationKey): Entry {
   return entry;
 }
 
-/** The same name with other material is another key. */
+/** The same name with other key material is another key. */
 const identityOf = ({ kid, key, algorithm }: VerificationKey): string =>
   JSON.stringify([kid, algorithm, key.export({ type: 'spki', format: 'der' }).toString('base64')]);
 

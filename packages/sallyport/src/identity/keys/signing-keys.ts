@@ -21,12 +21,12 @@ const PUBLIC_FILE = 'signing-key.pub.pem';
 /**
  * Loads the layer's key pair from a folder, or makes one there (RSA, 2048 bits, mode 0600). Instances that start at the
  * same time end up with the same pair.
- * @throws E3900 saying which file to mend when a key cannot be read or is too weak
+ * @throws E3900 naming the file to repair when a key is unreadable or too weak
  */
 export async function loadSigningKeys(folder: string): Promise<SigningKeys> {
   const file = join(folder, PRIVATE_FILE);
   const pem = (await read(file)) ?? (await create(folder, file));
-  // Nobody else reads it, whatever a copy or a restored backup did to its mode.
+  // Keeps it private, whatever a copy or a restored backup did to its mode.
   await chmod(file, 0o600);
   const keys = await keysOf(file, pem);
   if ((await read(join(folder, PUBLIC_FILE))) === undefined) await writePublic(folder, keys);
@@ -34,7 +34,7 @@ export async function loadSigningKeys(folder: string): Promise<SigningKeys> {
 }
 
 /**
- * Puts a new pair into the place of the one in a folder. Whoever dies in between leaves the old pair in force.
+ * Replaces the pair in a folder. A crash in between leaves the old pair in force.
  * @returns the pair that is in force now
  * @throws E3900 naming the file that cannot be written
  */
@@ -70,7 +70,7 @@ async function read(file: string): Promise<string | undefined> {
   }
 }
 
-/** Writes beside and links into place, so that of two instances one wins whole and the other takes its key. */
+/** Writes beside and links into place, so that of two instances one wins and the other adopts its key. */
 async function create(folder: string, file: string): Promise<string> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const draft = await writeDraft(file);
@@ -97,7 +97,7 @@ async function writeDraft(file: string): Promise<string> {
   }
 }
 
-/** For people and other layers; nothing reads it here. */
+/** For people and other layers; the layer itself does not read it. */
 async function writePublic(folder: string, { publicKey }: SigningKeys): Promise<void> {
   const pem = publicKey.export({ type: 'spki', format: 'pem' });
   await writeFile(join(folder, PUBLIC_FILE), pem, { mode: 0o644 });

@@ -10,27 +10,27 @@ import { verifySigned } from './signed-token.ts';
 import { strictObject } from './strict-json.ts';
 import type { TokenReader } from './verified-tokens.ts';
 
-/** Scope that allows calling tools, when the token has no capability claims of its own. */
+/** Scope that permits calling tools, when the token has no capability claims. */
 export const CALL_SCOPE = 'tools:call';
-/** Claims of RFC 9068 §2.2 without which an access token says too little; `client_id` may be spelt `azp`. */
+/** Claims of RFC 9068 §2.2 that an access token must have; `client_id` may be spelt `azp`. */
 const REQUIRED = ['iss', 'exp', 'aud', 'sub', 'iat'] as const;
 /** Longest name that becomes part of an identity. */
 const NAME_LENGTH_MAX = 240;
 
-/** Which authorization server's access tokens are accepted (RFC 9068), and what they mean here. */
+/** The authorization server whose access tokens are accepted (RFC 9068), and their meaning here. */
 export interface AccessTokenOptions {
   /** `iss`, exact. */
   readonly issuer: string;
   readonly keys: KeySource;
-  /** What this layer is called in `aud`; a token must name one of them (RFC 8707). */
+  /** Names of this layer in `aud`; a token must name one of them (RFC 8707). */
   readonly audiences: readonly string[];
   /** Default RS256 alone. */
   readonly algorithms?: readonly Algorithm[];
   /** Accepted `typ`, in lower case; default at+jwt alone (RFC 9068 §4). */
   readonly types?: readonly string[];
-  /** Role that a scope gives. */
+  /** The role that each scope gives. */
   readonly roles: Readonly<Record<string, Role>>;
-  /** Tools that are called with a scope of their own instead of `tools:call`; the first that fits a tool decides. Default none. */
+  /** Tools that need a scope of their own instead of `tools:call`; the first match decides. Default none. */
   readonly toolScopes?: readonly Omit<ToolScope, 'held'>[];
   /** Claim that names the tenant; absent: every token acts for `tenantId`. */
   readonly tenantClaim?: string;
@@ -59,7 +59,9 @@ type AccessClaims = Static<typeof AccessClaims>;
 const shape = Compile(AccessClaims);
 const capabilityShape = Compile(ClaimsSchema);
 
-/** Capability claims that an authorization server may put into its tokens; together they replace what scopes say of tools. */
+/**
+ * Capability claims that an authorization server may put into its tokens; together they replace the scopes for tools.
+ */
 const CAPABILITIES = [
   'tool_id',
   'tool_version',
@@ -70,9 +72,9 @@ const CAPABILITIES = [
 ] as const;
 
 /**
- * Reads access tokens as identities of the layer (PRM-10). Roles come from scopes alone. Tools are called as the
- * capability claims say, or with the scope that the tool is called with (`tools:call` where no other is set), without paths,
- * hosts and credentials. Agent and user are `oauth:` and the server's name for them, so that no client can bear the name of an agent of another issuer.
+ * Reads access tokens as identities of the layer (PRM-10). Roles come from scopes alone. Tools may be called as the
+ * capability claims say, or with the tool's scope (default `tools:call`), without paths, hosts and credentials. Agent
+ * and user are `oauth:` plus the server's name for them, so that no client can have the name of another issuer's agent.
  */
 export function accessTokenReader(options: AccessTokenOptions): TokenReader {
   const { keys, algorithms = ['RS256'], types = ['at+jwt'], issuer, audiences } = options;
@@ -141,13 +143,13 @@ function tenantOf(access: AccessClaims, { tenantClaim, tenantId }: AccessTokenOp
   });
 }
 
-/** Who may call a tool is an agent, by whatever scope. */
+/** Any scope that permits calling a tool makes the holder an agent. */
 function roleOf(scope: string, { roles, toolScopes = [] }: AccessTokenOptions): Role | undefined {
   if (Object.hasOwn(roles, scope)) return roles[scope];
   return toolScopes.some((each) => each.scope === scope) ? 'agent' : undefined;
 }
 
-/** Nothing may be called without the scope or claims that say so. */
+/** Nothing may be called without a scope or claim that permits it. */
 function capabilitiesOf(
   access: AccessClaims,
   scopes: readonly string[],

@@ -3,7 +3,7 @@ import { Compile } from 'typebox/compile';
 import { CapabilityClaims } from '../../../api/schemas/capability-token.ts';
 import { strictObject } from './strict-json.ts';
 
-/** Claims without which a capability token says nothing (000 §4.1.1). */
+/** Required claims of a capability token (000 §4.1.1). */
 export const REQUIRED_CLAIMS = [
   'tool_id',
   'agent_did',
@@ -13,12 +13,12 @@ export const REQUIRED_CLAIMS = [
   'iat',
   'iss',
 ] as const;
-/** Faulty claims that a message names. */
+/** Most faulty claims named in a message. */
 const NAMED_MAX = 8;
 
 const shape = Compile(CapabilityClaims);
 
-/** The claims in a verified payload: E3201 when they have the wrong form, E3207 with all that are missing. */
+/** The claims in a verified payload: E3201 for malformed claims, E3207 naming all missing ones. */
 export function readClaims(payload: Uint8Array): CapabilityClaims | Failure {
   const claims = parse(payload);
   if (claims === undefined)
@@ -35,7 +35,7 @@ export function readClaims(payload: Uint8Array): CapabilityClaims | Failure {
   });
 }
 
-/** Names of the claims that have the wrong form. */
+/** Names of the malformed claims. */
 export function faultyClaims(claims: Record<string, unknown>): readonly string[] {
   const faulty = shape.Errors(claims).map(({ instancePath }) => instancePath.split('/')[1] ?? '');
   const { nbf } = claims;
@@ -55,7 +55,7 @@ function parse(payload: Uint8Array): Record<string, unknown> | undefined {
   }
 }
 
-/** The claims are shared by all calls with the token, so nobody may change them. */
+/** All calls with the token share the claims, so they must not be changed. */
 export function frozen<T>(value: T): T {
   if (typeof value === 'object' && value !== null) {
     Object.freeze(value);

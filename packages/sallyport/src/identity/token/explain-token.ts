@@ -4,17 +4,17 @@ import { faultyClaims, frozen, REQUIRED_CLAIMS } from './claims.ts';
 import { headerOf, JwsFault, payloadOf } from './jws.ts';
 import { type CurrentOptions, currentCheck, TOKEN_BYTES_MAX, type TokenReader } from './verified-tokens.ts';
 
-/** By which rules a token is explained. */
+/** Rules for explaining a token. */
 export interface ExplainOptions extends CurrentOptions {
   readonly kind: 'capability_token' | 'access_token';
   readonly read: TokenReader;
   readonly issuers: readonly string[];
 }
 
-/** Claims that are told of; a token of 16 KiB could hold thousands. */
+/** Most claims explained; a token of 16 KiB could hold thousands. */
 const CLAIMS_MAX = 100;
 
-/** What each claim is to this layer. */
+/** Meaning of each claim for this layer. */
 const MEANINGS: Readonly<Record<string, string>> = {
   tool_id: 'tools that it may call; * stands for any run of characters',
   tool_version: 'versions of these tools',
@@ -43,7 +43,7 @@ const MEANINGS: Readonly<Record<string, string>> = {
   scp: 'what the authorization server allowed',
 };
 
-/** All there is to say of a token: unlike verification it does not stop at the first fault. Never rejects. */
+/** Explains a token in full: unlike verification it does not stop at the first fault. Never rejects. */
 export async function explainToken(token: string, options: ExplainOptions): Promise<TokenExplanation> {
   const header = attempt(() => headerOf(token));
   const payload = attempt(() => payloadOf(token));
@@ -80,7 +80,7 @@ export function reasonsOf(faults: readonly Failure[]): TokenExplanation['reasons
   return [...reasons.values()];
 }
 
-/** What is wrong with the claims of a token that is refused anyhow. */
+/** Faults in the claims of a token that is refused anyway. */
 function claimFaults(claims: Record<string, unknown>, options: ExplainOptions): readonly Failure[] {
   if (options.kind === 'access_token' || Object.keys(claims).length === 0) return [];
   const missing = REQUIRED_CLAIMS.filter((name) => !Object.hasOwn(claims, name));
@@ -93,7 +93,7 @@ function claimFaults(claims: Record<string, unknown>, options: ExplainOptions): 
       ? []
       : [failure('E3201', 'The issuer of the capability token is not accepted here.')]),
   ];
-  // Time and revocation can be judged of whole claims only.
+  // Time and revocation can only be checked for complete claims.
   if (missing.length > 0 || faulty.length > 0) return faults;
   return [...faults, ...listed(currentCheck(options)(frozen(claims) as unknown as CapabilityClaims))];
 }

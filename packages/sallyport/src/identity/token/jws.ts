@@ -4,21 +4,21 @@ import type { VerificationKey } from '../key-source.ts';
 import { type Algorithm, fitsAlgorithm, isAlgorithm } from '../keys/algorithms.ts';
 import { strictObject } from './strict-json.ts';
 
-/** Header members by which a token would choose its own key or demand processing that we do not do. */
+/** Header members with which a token would choose its own key or demand unsupported processing. */
 const FORBIDDEN_HEADERS = ['jwk', 'jku', 'x5u', 'x5c', 'crit', 'b64', 'zip', 'enc'];
 const COMPACT = /^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]*\.[A-Za-z0-9_-]+$/;
 const KID_LENGTH_MAX = 1024;
-/** Keys that are tried for a token that names none of them. */
+/** Most keys tried for a token that names none of them. */
 const TRIED_MAX = 64;
 
-/** Header members of a JWS that matter here. */
+/** The relevant header members of a JWS. */
 export interface JwsHeader {
   readonly alg: string;
   readonly kid?: string;
   readonly typ?: string;
 }
 
-/** A JWS whose signature is good. */
+/** A JWS with a valid signature. */
 export interface VerifiedJws {
   readonly header: JwsHeader;
   readonly payload: Uint8Array;
@@ -26,7 +26,7 @@ export interface VerifiedJws {
   readonly key: VerificationKey;
 }
 
-/** What is wrong with a JWS, for operators. `unknownKey`: a look for newer keys may help. */
+/** The fault of a JWS, for operators. `unknownKey`: refreshing the keys may help. */
 export class JwsFault extends Error {
   readonly unknownKey: boolean;
 
@@ -38,9 +38,9 @@ export class JwsFault extends Error {
 }
 
 /**
- * A compact JWS (RFC 7515), when one of our keys signed it by an algorithm that we accept. A key named by `kid` is the
- * only one tried; a token that names none of ours is tried with the keys that nobody but us named.
- * @throws JwsFault when the token is not of that form or nobody we know signed it
+ * Verifies a compact JWS (RFC 7515): one of our keys signed it by an accepted algorithm. A key named by `kid` is the
+ * only one tried; a token that names none of ours is tried with the keys without an owner-given name.
+ * @throws JwsFault when the token is malformed or not signed by a known key
  */
 export async function verifyJws(
   token: string,
@@ -60,7 +60,7 @@ export async function verifyJws(
   throw new JwsFault(why, !isNamed);
 }
 
-/** The payload when a key made the signature, else undefined. The key fits the algorithm. */
+/** The payload when a key made the signature, else undefined. The key must fit the algorithm. */
 async function payloadSignedBy(key: KeyObject, alg: Algorithm, token: string): Promise<Uint8Array | undefined> {
   try {
     return (await compactVerify(token, key, { algorithms: [alg] })).payload;
@@ -70,7 +70,7 @@ async function payloadSignedBy(key: KeyObject, alg: Algorithm, token: string): P
   }
 }
 
-/** The header of a compact JWS, whoever signed it. @throws JwsFault when it is none that is taken here */
+/** The header of a compact JWS, whoever signed it. @throws JwsFault when it is not accepted here */
 export function headerOf(token: string): JwsHeader {
   if (!COMPACT.test(token) || !token.split('.').every(isCanonicalBase64Url)) throw new JwsFault('it is no compact JWS');
   const header = objectOf(token.slice(0, token.indexOf('.')), 'header');
@@ -109,5 +109,5 @@ function candidatesFor({ alg, kid }: JwsHeader, keys: readonly VerificationKey[]
   return { candidates: others.slice(0, TRIED_MAX), isNamed: false };
 }
 
-/** Other spellings of the same bytes are refused, so that a token has one spelling only. */
+/** Other spellings of the same bytes are refused, so that each token has exactly one spelling. */
 const isCanonicalBase64Url = (part: string): boolean => Buffer.from(part, 'base64url').toString('base64url') === part;

@@ -2,22 +2,22 @@ import { type Failure, failure } from '@sallyport/std/error/failure';
 import type { KeySource } from '../key-source.ts';
 import { JwsFault, payloadOf, type VerifiedJws, verifyJws } from './jws.ts';
 
-/** Advice to a caller whose token cannot be judged because its issuer's keys are away. */
+/** Retry delay for a caller whose token cannot be verified because its issuer's keys are unavailable, in ms. */
 const KEYS_RETRY_MS = 10_000;
 
-/** By which keys and how tokens of one kind are signed. */
+/** Keys and signature rules for tokens of one kind. */
 export interface SignatureOptions {
   readonly keys: KeySource;
   readonly algorithms: readonly string[];
   /** Accepted `typ`, in lower case and without `application/` (RFC 7515 §4.1.9); undefined accepts a token without one. */
   readonly types: readonly (string | undefined)[];
-  /** What messages call it. */
+  /** Name of the kind in messages. */
   readonly what: string;
 }
 
 /**
- * A token of one kind whose signature is good. When it names a key that is not known, the source is asked to look again.
- * @returns E3201 saying what it is not; E3206 when the keys of its issuer cannot be had
+ * Verifies the signature of a token of one kind. For an unknown key, the source is refreshed first.
+ * @returns E3201 saying what is wrong; E3206 when the keys of its issuer are unavailable
  */
 export async function verifySigned(token: string, options: SignatureOptions): Promise<VerifiedJws | Failure> {
   try {
@@ -52,7 +52,7 @@ export function plainType(typ: string | undefined): string | undefined {
   return typ?.toLowerCase().replace(/^application\//, '');
 }
 
-/** The issuer that an unverified token names; only for choosing by which rules it is judged. */
+/** The issuer named by an unverified token; only for choosing the rules to verify it by. */
 export function issuerOf(token: string): string | undefined {
   try {
     const { iss } = payloadOf(token);

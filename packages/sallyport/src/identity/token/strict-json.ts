@@ -12,13 +12,13 @@ const CLOSE_ARRAY = 0x5d;
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /**
- * A JSON object from bytes that somebody else wrote: valid UTF-8 without a byte order mark, no member twice at any level
- * (RFC 7519 §4: parsers differ in which one counts), at most 32 levels.
- * @throws Error saying which of these it is not
+ * A JSON object from foreign bytes: valid UTF-8 without a byte order mark, no duplicate member at any level (RFC 7519
+ * §4: parsers differ in which one counts), at most 32 levels.
+ * @throws Error saying which rule is broken
  */
 export function strictObject(bytes: Uint8Array): Record<string, unknown> {
   const text = UTF8.decode(bytes);
-  // The depth first: what parses recursively must not be given more.
+  // The depth first: a recursive parser must not get more.
   const fault = structureFault(text);
   if (fault !== undefined) throw new Error(fault);
   const value: unknown = JSON.parse(text);
@@ -26,7 +26,7 @@ export function strictObject(bytes: Uint8Array): Record<string, unknown> {
   return value as Record<string, unknown>;
 }
 
-/** Looks at brackets, strings and commas alone; whether it is JSON is for the parser to say. */
+/** Checks brackets, strings and commas alone; the parser decides whether it is JSON. */
 function structureFault(text: string): string | undefined {
   /** Names of each open object; undefined for an array. */
   const open: (string[] | undefined)[] = [];
@@ -54,7 +54,7 @@ function structureFault(text: string): string | undefined {
   return undefined;
 }
 
-/** Names are compared as they read, not as they are spelt. */
+/** Names are compared decoded, not as spelt. */
 const nameOf = (quoted: string): string =>
   quoted.includes('\\') ? (JSON.parse(quoted) as string) : quoted.slice(1, -1);
 

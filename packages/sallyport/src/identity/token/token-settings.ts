@@ -1,6 +1,6 @@
 import { integer, list } from '../../domain/settings/rows.ts';
 
-/** How capability tokens are judged. */
+/** Settings for verifying capability tokens. */
 export const TOKEN_SETTINGS = {
   audiences: list('tokens.audiences', {
     default: [],

@@ -1,4 +1,4 @@
-// Hot path: `verify` runs for every call; a token that was seen before costs one hash and one look-up.
+// Hot path: `verify` runs for every call; a token seen before costs one hash and one lookup.
 
 import { KiB } from '@sallyport/std/bytes';
 import type { Clock } from '@sallyport/std/clock';
@@ -11,22 +11,22 @@ import { TOKEN_SETTINGS } from './token-settings.ts';
 
 /** Bytes of a token; the wire contract allows no more either. */
 export const TOKEN_BYTES_MAX = 16 * KiB;
-/** Verified tokens kept in memory. */
+/** Most verified tokens kept in memory. */
 const VERIFIED_MAX = 10_000;
 /** A larger configured skew would keep expired tokens alive. */
 const CLOCK_SKEW_SECONDS_MAX = 300;
 
-/** A token whose signature, issuer and audience are good. */
+/** A token with a valid signature, issuer and audience. */
 export interface ReadToken {
   /** Frozen. */
   readonly claims: CapabilityClaims;
   readonly key: VerificationKey;
 }
 
-/** Judges what stays true of a token as long as it exists. Never rejects. */
+/** Checks everything that never changes for a token. Never rejects. */
 export type TokenReader = (token: string) => Promise<ReadToken | Failure>;
 
-/** What may change between two uses of a token. */
+/** Checks whose result may change between two uses of a token. */
 export interface CurrentOptions {
   readonly clock: Clock;
   readonly clockSkewSeconds?: number;
@@ -35,7 +35,7 @@ export interface CurrentOptions {
 
 type Verify = (token: string | undefined) => CapabilityClaims | Failure | Promise<CapabilityClaims | Failure>;
 
-/** Remembers tokens that were read, by their SHA-256, and asks on each use what may have changed. */
+/** Caches read tokens, by their SHA-256, and repeats the changing checks on each use. */
 export function verifiedTokens(read: TokenReader, options: CurrentOptions): Verify {
   const verified = new LRUCache<string, ReadToken>({ max: VERIFIED_MAX });
   const { clock } = options;
@@ -57,14 +57,14 @@ export function verifiedTokens(read: TokenReader, options: CurrentOptions): Veri
     const known = verified.get(key);
     if (known === undefined) return readNew(token, key);
     const { claims, key: signedBy } = known;
-    // The key that made it may have been taken back since.
+    // The signing key may have been withdrawn since.
     if (signedBy.goodUntil === undefined || clock.now() < signedBy.goodUntil()) return isCurrent(claims) ?? claims;
     verified.delete(key);
     return readNew(token, key);
   };
 }
 
-/** Whether claims hold at this moment: time and revocation. */
+/** Checks claims for this moment: time and revocation. */
 export function currentCheck({
   clock,
   isRevoked,

@@ -5,20 +5,20 @@ const TEXT_CHARS_MAX = 1_000;
 /** JSON-RPC: parse error, invalid request, unknown method, invalid parameters. */
 const REFUSALS = new Set([-32700, -32600, -32601, -32602]);
 
-/** Whether the request did not leave, because the connection had ended before. */
+/** True when the request was never sent, because the connection had ended before. */
 export function neverLeft(thrown: unknown): boolean {
   if (thrown instanceof ToolLayerError) return thrown.failure.details?.['session_gone'] === true;
   return thrown instanceof SdkError && thrown.code === 'NOT_CONNECTED';
 }
 
-/** The connection is gone that a request would have left by; `neverLeft` knows it. */
+/** The error for a connection that ended before a request was sent; `neverLeft` recognises it. */
 export function notConnected(name: string): ToolLayerError {
   return new ToolLayerError('E3310', `The upstream '${name}' is not connected.`, {
     details: { reached: false, session_gone: true },
   });
 }
 
-/** What a failed call means to the layer; `details.reached` says whether the server may have acted on it. */
+/** The layer's error for a failed call; `details.reached` says whether the server may have acted on it. */
 export function callFailure(name: string, thrown: unknown, signal: AbortSignal | undefined): ToolLayerError {
   if (thrown instanceof ToolLayerError) return thrown;
   if (signal?.aborted === true) {
@@ -48,7 +48,7 @@ export function callFailure(name: string, thrown: unknown, signal: AbortSignal |
   });
 }
 
-/** @param disabled an operator stopped it, and no time will bring it back */
+/** @param disabled an operator disabled the upstream, so that waiting does not help */
 export function stopped(name: string, disabled = false): ToolLayerError {
   const message = disabled
     ? `The upstream '${name}' is disabled. Its operator starts it with: sallyport upstreams enable ${name}`

@@ -2,8 +2,8 @@ import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import type { UpstreamCallResult } from './link.ts';
 
 /**
- * The result of `tools/call` in the one form that the layer passes on: the upstream's own members, without the marker of
- * protocol 2026-07-28, and with a `content` list even when the server left it out.
+ * The result of `tools/call` in the form that the layer passes on: the upstream's own members, without the marker of
+ * protocol 2026-07-28, and always with a `content` list.
  * @throws E3308 when it is no result but asks for something that the layer cannot give
  */
 export function callResultOf(result: Record<string, unknown>, label: string): UpstreamCallResult {

@@ -6,22 +6,23 @@ import type { LinkCallOptions, UpstreamCallResult } from './link.ts';
 import type { Multiplexer } from './multiplexer.ts';
 import type { RawResult, RequestOptions } from './request-table.ts';
 
-/** Bounds of what a server of protocol 2026-07-28 may ask for before it gives its result. */
+/** Limits on the input that a server of protocol 2026-07-28 may request before its result. */
 const INPUT_BOUNDS = {
-  /** Times that one call is sent anew. */
+  /** Most repetitions of one call. */
   roundsMax: 10,
-  /** Questions in one round. */
+  /** Most questions in one round. */
   questionsMax: 16,
-  /** Pause before a call is sent anew for which nobody was asked, ms; doubles each round. */
+  /** Pause before repeating a call for which nobody was asked, ms; doubles each round. */
   firstPauseMs: 100,
 } as const;
 
 type Arguments = Readonly<Record<string, unknown>>;
 
 /**
- * Calls a tool. A server that asks for input first (2026-07-28, `input_required`) gets what people say, and the call is
- * sent anew with it, within the time of the one call.
- * @throws whatever `Multiplexer.request` throws; E3308 when it asks for something that the layer cannot give, or without end
+ * Calls a tool. When the server first asks for input (2026-07-28, `input_required`), the call is repeated with people's
+ * answers, within the time limit of the one call.
+ * @throws whatever `Multiplexer.request` throws; E3308 when the server asks for something that the layer cannot give,
+ *   or asks without end
  */
 export async function callTool(
   mux: Multiplexer,
@@ -48,7 +49,7 @@ export async function callTool(
   throw unanswerable(label, `asked for input more than ${INPUT_BOUNDS.roundsMax} times in one call`);
 }
 
-/** What the next round carries beside the call's own parameters. */
+/** Members that the next round sends beside the call's own parameters. */
 async function inputFor(
   mux: Multiplexer,
   label: string,
@@ -81,7 +82,7 @@ async function inputFor(
   return endedOr(until, signal, label, { inputResponses, ...state });
 }
 
-/** Once the call has ended, there is no next round. */
+/** After the call has ended, no next round begins. */
 function endedOr(until: AbortSignal, signal: AbortSignal | undefined, label: string, input: Arguments): Arguments {
   if (signal?.aborted === true) throw signal.reason;
   if (!until.aborted) return input;

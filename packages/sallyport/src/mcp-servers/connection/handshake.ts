@@ -7,9 +7,9 @@ import {
 import type { ServerIdentity } from './link.ts';
 import type { Multiplexer } from './multiplexer.ts';
 
-/** How long a stdio server may leave the question for the newer protocol unanswered before it is taken for an older one. */
+/** How long a stdio server may ignore the probe for the newer protocol before it counts as an older server. */
 const PROBE_TIMEOUT_MS = 2_000;
-/** Several changes within this time are one. */
+/** Several change notices within this time count as one, ms. */
 const LIST_CHANGED_DEBOUNCE_MS = 100;
 /** Longest wait for a 2026-07-28 server to acknowledge `subscriptions/listen`; after it the upstream is used without change notices. */
 const LISTEN_PATIENCE_MS = 2_000;
@@ -20,13 +20,13 @@ const CAPABILITIES_MAX = 32;
 export interface Handshake {
   readonly identity: ServerIdentity;
   readonly hasTools: boolean;
-  /** Whether protocol 2026-07-28 or later was agreed. */
+  /** True when protocol 2026-07-28 or later was agreed. */
   readonly modern: boolean;
   readonly olderProtocolOnly: boolean;
   close(): Promise<void>;
 }
 
-/** What a handshake is made with. */
+/** Inputs of a handshake. */
 export interface HandshakeOptions {
   readonly client: { readonly name: string; readonly version: string };
   readonly timeoutMs: number;
@@ -37,8 +37,8 @@ export interface HandshakeOptions {
 }
 
 /**
- * Connects with the official client: protocol 2026-07-28 when the server has it, else `initialize`. The client claims
- * elicitation where there is somebody to ask, and nothing else: requests for sampling and roots are refused.
+ * Connects with the official client: protocol 2026-07-28 when the server supports it, else `initialize`. The client
+ * declares elicitation when somebody can be asked, and nothing else: requests for sampling and roots are refused.
  */
 export async function shakeHands(mux: Multiplexer, options: HandshakeOptions): Promise<Handshake> {
   const capabilities = mux.questions.deskStands ? { elicitation: { form: {}, url: {} } } : {};
@@ -87,7 +87,7 @@ export async function shakeHands(mux: Multiplexer, options: HandshakeOptions): P
 
 const tellsOfChanges = (client: Client): boolean => client.getServerCapabilities()?.tools?.listChanged === true;
 
-/** Several changes in a moment are told once. */
+/** Reports several changes within a moment once. */
 function changesTogether(client: Client, onToolsChanged: () => void): () => void {
   let waiting: NodeJS.Timeout | undefined;
   return () => {
@@ -98,8 +98,9 @@ function changesTogether(client: Client, onToolsChanged: () => void): () => void
 }
 
 /**
- * Asks the server to tell of changes (2026-07-28). One that does not answer is used all the same: where its answer comes late, its
- * tools may have changed in between; where none comes, they are listed again from time to time.
+ * Subscribes to the server's change notices (2026-07-28). A server that does not answer is used all the same: after a
+ * late answer the tools are listed again, since they may have changed in between; without an answer they are listed
+ * again from time to time.
  */
 async function listen(client: Client, { timeoutMs, signal, onToolsChanged, onError }: HandshakeOptions): Promise<void> {
   signal.throwIfAborted();

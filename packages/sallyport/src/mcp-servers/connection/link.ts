@@ -3,9 +3,9 @@ import type { ListedMcpTool } from '../../registry/importer.port.ts';
 import type { Askers } from '../incoming/asker.ts';
 import type { RequestOptions } from './request-table.ts';
 
-/** How a tool is called. */
+/** Options of one tool call. */
 export interface LinkCallOptions extends RequestOptions {
-  /** Awaited before the same call is sent once more, after the server asked for input; throws to end it. */
+  /** Awaited before a call is repeated because the server asked for input; throws to end the call. */
   readonly beforeAgain?: (() => Promise<void> | undefined) | undefined;
 }
 
@@ -17,50 +17,50 @@ export interface UpstreamCallResult {
   readonly [member: string]: unknown;
 }
 
-/** What a server offers, bounded and in the form that importers take. */
+/** The tools that a server offers, limited in size and in the form that importers take. */
 export interface ToolListing {
   readonly tools: readonly ListedMcpTool[];
-  /** Entries that are no tools, with the reason. */
+  /** Entries that are not valid tools, with the reason. */
   readonly malformed: readonly { readonly place: string; readonly reason: string }[];
 }
 
-/** What the handshake told. */
+/** What the server said of itself in the handshake. */
 export interface ServerIdentity {
   readonly protocolVersion?: string;
   readonly server?: { readonly name: string; readonly version: string };
-  /** Names of what it says it offers. */
+  /** Names of the capabilities that it declares. */
   readonly capabilities?: readonly string[];
 }
 
-/** One live connection to an upstream. It never heals: when it ends, a new one is made. */
+/** One live connection to an upstream. A link is never repaired: when it ends, a new one is made. */
 export interface Link {
   readonly identity: ServerIdentity;
-  /** Whether the server has to be spoken to in the older way from the start, since it took the newer one badly. */
+  /** True when the server failed at the newer protocol: the next connection starts with the older one. */
   readonly olderProtocolOnly: boolean;
   /**
-   * Takes what the connection was made with out of what the server says; undefined when it was made with nothing secret.
-   * Listings and `identity` are without it already, results are as they came.
+   * Removes the connection's secrets from texts of the server; undefined when there are none. Listings and `identity`
+   * are already clean, results are unchanged.
    */
   readonly hide?: HideSecrets | undefined;
   listTools(signal: AbortSignal): Promise<ToolListing>;
   /** @throws whatever `Multiplexer.request` throws */
   call(tool: string, args: Readonly<Record<string, unknown>>, options: LinkCallOptions): Promise<UpstreamCallResult>;
-  /** Resolves when the server answers anything at all. */
+  /** Resolves when the server answers at all. */
   ping(timeoutMs: number): Promise<void>;
-  /** Resolves with the reason, for a person, once the connection has ended by itself or was closed. Never rejects. */
+  /** Resolves with the reason, for people, once the connection ended by itself or was closed. Never rejects. */
   readonly ended: Promise<string>;
   /** Ends the connection and, for stdio, every process of the server. Idempotent. */
   close(): Promise<void>;
 }
 
-/** What opens a link. */
+/** How a link is opened. */
 export interface OpenOptions {
-  /** Aborted when the caller no longer waits; nothing is left open then. */
+  /** Aborted when the caller no longer waits; nothing stays open then. */
   readonly signal: AbortSignal;
   /** See `Link.olderProtocolOnly`. */
   readonly olderProtocolOnly: boolean;
-  /** The server says that its tools changed. */
+  /** Called when the server says that its tools changed. */
   onToolsChanged(): void;
-  /** The server asked a person something without saying for which of these calls. */
+  /** Called when the server asked a person something without naming the call. */
   onAsks?(askers: Askers): void;
 }

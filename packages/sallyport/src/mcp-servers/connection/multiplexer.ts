@@ -14,7 +14,7 @@ import { routeMessages, type SeenMessages } from '../incoming/route-messages.ts'
 import { createServerRequests } from '../incoming/server-requests.ts';
 import { createRequestTable, type RawResult, type RequestOptions } from './request-table.ts';
 
-/** Bounds of one connection. */
+/** Limits of one connection. */
 const MULTIPLEXER_BOUNDS = {
   /** Requests that wait for an answer; one more is refused with E3803. */
   inFlightMax: 1024,
@@ -22,43 +22,44 @@ const MULTIPLEXER_BOUNDS = {
 
 type Meta = Readonly<Record<string, unknown>> | undefined;
 
-/** One transport shared by the SDK client, which does the handshake, and by our own requests, which do the work. */
+/** One transport shared by the SDK client, which does the handshake, and our own requests, which carry the calls. */
 export interface Multiplexer {
   /** The transport that the SDK client connects to. */
   readonly control: Transport;
   /**
    * Sends a request and waits for its result.
-   * @throws ProtocolError for an error answer; E3103 at a timeout; E3107 when the connection ends before the answer; E3308
-   *   for an answer that is none; E3803 when too many wait; the signal's reason; what the transport throws when it cannot send
+   * @throws ProtocolError for an error answer; E3103 at a timeout; E3107 when the connection ends before the answer;
+   *   E3308 for an invalid answer; E3803 when too many wait; the signal's reason; what the transport throws when it
+   *   cannot send
    */
   request(method: string, params: Readonly<Record<string, unknown>>, options: RequestOptions): Promise<RawResult>;
-  /** Joins these members into `_meta` of every request: the envelope of protocol 2026-07-28. */
+  /** Adds these members to `_meta` of every request: the envelope of protocol 2026-07-28. */
   setEnvelope(meta: Meta): void;
-  /** What the server asks people in results of calls, too. */
+  /** Handles questions to people, those in results of calls included. */
   readonly questions: Questions;
   /** Fails one request whose answer cannot be read. False when no such request waits. */
   failRequest(id: number, error: Error): boolean;
-  /** Whether the server said anything to the probe that asks for the newer protocol. */
+  /** True when the server answered the probe for the newer protocol in any way. */
   probeAnswered(): boolean;
 }
 
-/** Who is connected, and what to do when it floods. */
+/** Connection, and the reaction to a flooding server. */
 export interface MultiplexerParts {
   readonly transport: Transport;
   readonly label: string;
   readonly clock: Clock;
-  /** Answers what the server asks people. */
+  /** Answers the server's questions to people. */
   readonly questions: Questions;
-  /** Length of the message that is being delivered, in bytes; absent where the transport bounds them itself. */
+  /** Length of the message being delivered, in bytes; absent when the transport limits messages itself. */
   messageBytes?(): number;
   onFlood(): void;
-  /** Told of a question that does not say to which call it belongs, with the calls that it may belong to. */
+  /** Called for a question that does not name its call, with the calls that it may belong to. */
   onAsks?(askers: Askers): void;
 }
 
 /**
- * The request whose own stream is read. The transport does not tell on which stream a message came, but it reads a stream in
- * what `send` began.
+ * The request whose own stream is being read. The transport does not say on which stream a message came, but reads each
+ * stream within the async context of `send`.
  */
 const readStream = new AsyncLocalStorage<{ readonly transport: Transport; readonly id: number }>();
 
@@ -103,7 +104,7 @@ export function createMultiplexer(parts: MultiplexerParts): Multiplexer {
   };
   const onGiveUp = (id: number, why: string): void => {
     const stream = streams?.get(id);
-    // Over HTTP the request's own stream ends only after the server was told why.
+    // Over HTTP the request's own stream ends only after the server received the reason.
     const told = transport.send(cancelled(id, why, envelope)).catch(ignore);
     if (stream !== undefined) void told.then(() => stream.abort());
   };
@@ -133,7 +134,7 @@ export function createMultiplexer(parts: MultiplexerParts): Multiplexer {
   };
 }
 
-/** The request of this transport on whose stream the message came that is being delivered. */
+/** The request of this transport on whose stream the current message came. */
 function sentOn(transport: Transport): number | undefined {
   const read = readStream.getStore();
   return read?.transport === transport ? read.id : undefined;
@@ -141,7 +142,7 @@ function sentOn(transport: Transport): number | undefined {
 
 interface StreamedRequest {
   readonly transport: Transport;
-  /** Of the requests that run, by id. */
+  /** Streams of the running requests, by id. */
   readonly streams: Map<number, AbortController>;
   readonly id: number;
   readonly message: JSONRPCMessage;
@@ -150,7 +151,7 @@ interface StreamedRequest {
   lost(error: unknown): unknown;
 }
 
-/** Sends a request that has a stream of its own, whose end before the answer is the end of the request. */
+/** Sends a request with a stream of its own; when the stream ends before the answer, the request fails. */
 function sendStreamed(
   { transport, streams, id, message, options, answer, lost }: StreamedRequest,
   label: string,
@@ -166,7 +167,7 @@ function sendStreamed(
 function controlOf(transport: Transport): Transport {
   const control: Transport = {
     start: () => transport.start(),
-    // Whatever it is sent in the midst of: its stream is none of a request of ours.
+    // Sent outside the current context: its stream belongs to no request of ours.
     send: (message, options) => readStream.exit(() => transport.send(message, options)),
     close: () => transport.close(),
     setProtocolVersion: (version) => transport.setProtocolVersion?.(version),

@@ -10,28 +10,28 @@ import { createFloodGate, type FloodGate } from '../pacing/flood-gate.ts';
 export const FIRST_ID = 1_000_000;
 const LAST_ID = 2_000_000_000;
 const PROGRESS_MESSAGE_CHARS_MAX = 1024;
-/** Reports of one request that are passed on in one window; further ones are only signs of life. */
+/** Progress reports of one request passed on per window; further ones only count as signs of life. */
 const PROGRESS_MAX = 100;
 const PROGRESS_WINDOW_MS = 1_000;
-/** Requests that were given up last, whose answers may still come. */
+/** Most abandoned requests remembered, whose answers may still come. */
 const GIVEN_UP_MAX = 1024;
-/** How long a question of the server may still belong to a request that was given up, in ms: it may not have stopped at once. */
+/** How long a server's question may belong to an abandoned request, in ms: the server may not have stopped at once. */
 const GIVEN_UP_ASKS_MS = 60_000;
-/** JSON-RPC: what an error without a code counts as. */
+/** JSON-RPC: code assumed for an error without one. */
 const INTERNAL_ERROR = -32603;
 
-/** How one request is made. */
+/** Options of one request. */
 export interface RequestOptions {
-  /** Its reason becomes the rejection; the server is told with `notifications/cancelled`. */
+  /** Its reason becomes the rejection; the server is notified with `notifications/cancelled`. */
   readonly signal?: AbortSignal | undefined;
   /** Absolute, ms; E3103 when it passes. */
   readonly timeoutMs?: number | undefined;
-  /** Without an answer or a sign of progress, ms; E3103 when it passes (EXE-12). */
+  /** Longest time without an answer or progress, ms; E3103 when it passes (EXE-12). */
   readonly idleMs?: number | undefined;
   readonly onProgress?: ((progress: Progress) => void) | undefined;
-  /** HTTP headers of this request alone; other transports pass over them. */
+  /** HTTP headers of this request alone; ignored by other transports. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** The call that it is made for, so that a question of the server can be told to belong to it. */
+  /** The call behind the request, so that a question of the server can be assigned to it. */
   readonly asker?: Asker | undefined;
 }
 
@@ -42,32 +42,32 @@ export type RawResult = Record<string, unknown>;
 export interface RequestTable {
   size(): number;
   /**
-   * The calls for which the server may ask.
-   * @param id the request that it asks for, where that is known; else of all that wait or were given up within a minute
+   * The calls that the server may ask for.
+   * @param id the request that it asks for, when known; otherwise all that wait or were abandoned within a minute
    */
   askers(id?: number): Askers;
-  /** While held, no request gives up because it is idle: a person is asked. */
+  /** While held, no request times out for idleness: a person is being asked. */
   holdIdle(isHeld: boolean): void;
   /**
    * Opens a request.
-   * @param onGiveUp told when the caller no longer waits, after the request was forgotten
+   * @param onGiveUp called when the caller no longer waits, after the request was removed
    */
   open(
     options: RequestOptions,
     onGiveUp: (id: number, why: string) => void,
   ): { id: number; answer: Promise<RawResult> };
-  /** Takes an answer; false when no request of ours waits for it, or has waited and was given up lately. */
+  /** Takes an answer; false when no request of ours waits for it or was abandoned lately. */
   settle(message: JSONRPCMessage & { readonly id?: unknown }): boolean;
   /**
-   * Takes the parameters of a progress notification; false when it is about no request of ours, or one too many in a
-   * second.
+   * Takes the parameters of a progress notification; false when it concerns no request of ours, or exceeds the rate
+   * limit.
    */
   progress(params: unknown): boolean;
   fail(id: number, error: unknown): boolean;
   failAll(error: () => unknown): void;
 }
 
-/** One that nobody waits for any more, though the server may be at it. */
+/** An abandoned request that the server may still be working on. */
 interface GivenUp {
   readonly asker: Asker | undefined;
   /** Monotonic, ms. */
@@ -84,17 +84,17 @@ interface Waiting {
   reports: FloodGate | undefined;
 }
 
-/** Whose requests they are, and who hears of them. */
+/** Owner and listeners of the requests. */
 export interface RequestTableParts {
   readonly label: string;
   readonly clock: Clock;
-  /** Added to the message of a timeout, for what the connection has seen meanwhile. */
+  /** Text added to a timeout's message, about what the connection has seen. */
   hint(): string;
-  /** Told when the last request that waited is gone. */
+  /** Called when the last waiting request is gone. */
   onEmpty(): void;
 }
 
-/** An empty table. */
+/** Makes an empty table. */
 export function createRequestTable({ label, clock, hint, onEmpty }: RequestTableParts): RequestTable {
   const waiting = new Map<number, Waiting>();
   const givenUp = new Map<number, GivenUp>();
@@ -122,7 +122,7 @@ export function createRequestTable({ label, clock, hint, onEmpty }: RequestTable
     askers: (id) => askersOf(waiting, givenUp, clock.monotonic() - GIVEN_UP_ASKS_MS, id),
     holdIdle(isHeld) {
       held = isHeld;
-      // The time that a person took is not the server's.
+      // The time that a person took does not count as the server's.
       for (const { idleTimer } of waiting.values()) idleTimer?.refresh();
     },
     fail,
@@ -172,7 +172,7 @@ const PROGRESS_BOUNDS = {
   windowMs: PROGRESS_WINDOW_MS,
 } as const;
 
-/** False for one too many. */
+/** False when the report exceeds the rate limit. */
 function takeReport(request: Waiting, told: Record<string, unknown>, clock: Clock): boolean {
   request.idleTimer?.refresh();
   request.reports ??= createFloodGate(clock, PROGRESS_BOUNDS);
@@ -197,7 +197,7 @@ function askersOf(
   return { running, gone };
 }
 
-/** Its answer may come yet; only the last ones are known. */
+/** Its answer may still come; only the latest abandoned requests are remembered. */
 function remember(givenUp: Map<number, GivenUp>, id: number, request: GivenUp): void {
   givenUp.set(id, request);
   if (givenUp.size <= GIVEN_UP_MAX) return;
@@ -209,7 +209,7 @@ function remember(givenUp: Map<number, GivenUp>, id: number, request: GivenUp): 
 
 function outcomeOf(message: JSONRPCMessage, label: string): RawResult | Error {
   if ('error' in message) {
-    // Looked at as it came: members may be missing, or be something that has no text.
+    // Read defensively: members may be missing or have no textual form.
     const { code, message: text, data } = (message.error ?? {}) as unknown as Record<string, unknown>;
     return new ProtocolError(
       typeof code === 'number' ? code : INTERNAL_ERROR,
@@ -229,7 +229,7 @@ function report({ onProgress }: RequestOptions, progress: Progress): void {
   try {
     onProgress?.(progress);
   } catch {
-    // It hears of the next one.
+    // The listener gets the next report.
   }
 }
 

@@ -1,42 +1,42 @@
-/** How patient the layer is with its upstreams. */
+/** Timeouts and limits for upstreams. */
 export interface UpstreamSettings {
   /**
-   * From the start of a server to its list of tools, ms; also the longest that a new listing may take, and that a call waits
-   * for a server to come back.
+   * From the start of a server to its list of tools, ms; also the longest time for a new listing, and for a call to
+   * wait until a server is back.
    */
   readonly connectTimeoutMs: number;
-  /** Servers that are started at the same time in the background. */
+  /** Most servers started at the same time in the background. */
   readonly startsAtOnce: number;
-  /** A start that takes longer, ms, no longer counts as one of these. */
+  /** A start longer than this, ms, no longer counts against `startsAtOnce`. */
   readonly startHoldMs: number;
   /** Pause before a broken upstream is tried again, ms; doubles each time. */
   readonly firstBackoffMs: number;
   /** Longest pause, ms. */
   readonly maxBackoffMs: number;
-  /** Once a connection has held this long, ms, its end starts the pauses from the first again. */
+  /** After a connection lasted this long, ms, its end starts the pauses from the first again. */
   readonly stableMs: number;
-  /** After a call ran out of time the server is asked for a sign of life; without one in this time, ms, it is restarted. */
+  /** After a call timed out the server is pinged; without an answer within this time, ms, it is restarted. */
   readonly pingTimeoutMs: number;
-  /** Least time between two listings because the server says that its tools changed, ms. */
+  /** Least time between two listings caused by change notices, ms. */
   readonly relistIntervalMs: number;
   /**
-   * A connection whose tools were not listed for this long, ms, is listed again: not every server says when they change.
-   * A random part of up to a tenth is added.
+   * Tools are listed again after this time without a listing, ms: not every server announces changes. A random part of
+   * up to a tenth is added.
    */
   readonly staleListingMs: number;
-  /** Upstreams of one tenant. */
+  /** Most upstreams of one tenant. */
   readonly perTenantMax: number;
-  /** Connections of callers to one upstream over HTTP, those that are being closed too. */
+  /** Most caller connections to one upstream over HTTP, closing ones included. */
   readonly callerConnectionsMax: number;
-  /** The same over stdio, where each is a process in a sandbox. */
+  /** Most caller connections over stdio, where each is a process in a sandbox. */
   readonly callerProcessesMax: number;
-  /** A connection of a caller that nobody used for this long, ms, is closed. */
+  /** Idle time after which a caller's connection is closed, ms. */
   readonly callerIdleMs: number;
-  /** The same, once that caller has a connection with newer credentials, ms. */
+  /** Idle time when the caller has a connection with newer credentials, ms. */
   readonly formerCredentialsIdleMs: number;
 }
 
-/** What holds where the settings say nothing. */
+/** Defaults. */
 export const UPSTREAM_DEFAULTS: UpstreamSettings = {
   connectTimeoutMs: 20_000,
   startsAtOnce: 4,

@@ -11,36 +11,36 @@ import type { StartSlots } from '../pacing/start-slots.ts';
 import type { Link, OpenOptions } from './link.ts';
 import type { UpstreamSettings } from './settings.ts';
 
-/** Whose call it is, and what it was granted. */
+/** Owner of the call and its granted credentials. */
 export interface UpstreamCaller {
   readonly principal: Pick<Principal, 'agentDid' | 'userDid'>;
   /** Values of the credentials of this call, by name. */
   readonly secrets: ReadonlyMap<string, string>;
 }
 
-/** How one call is made. */
+/** Options of one call. */
 export interface UpstreamCallOptions {
   readonly signal?: AbortSignal;
-  /** Absolute, ms, the wait for a start included. None when absent. */
+  /** Absolute, ms, including the wait for a start. Default: none. */
   readonly timeoutMs?: number;
   readonly onProgress?: (progress: Progress) => void;
-  /** So that questions of the server can be told to belong to it. */
+  /** Lets a question of the server be assigned to the call. */
   readonly invocationId?: string;
-  /** The client whose user the server may ask; nobody is asked when absent. */
+  /** The client whose user the server may ask; absent: nobody is asked. */
   readonly client?: AskedClient | undefined;
-  /** What waits for that user is done inside of it. */
+  /** Wraps the wait for that user. */
   readonly whileAsking?: Asker['whileAsking'];
-  /** Told why a question that may belong to this call was shown to nobody. */
+  /** Called with the reason when a question that may belong to this call was shown to nobody. */
   readonly onUnasked?: Asker['onUnasked'];
-  /** The tool may leave something behind: what the server lists at this moment is compared before the call leaves. */
+  /** True for tools with side effects: the server's current listing is compared before the call is sent. */
   readonly leavesTraces?: boolean;
-  /** Upstreams whose connections are per caller refuse a call without it; others pass over it. */
+  /** Required by upstreams with per-caller connections, ignored by others. */
   readonly caller?: UpstreamCaller;
 }
 
 /**
- * The client that a call is made by, the same for all its calls: one session, or, of requests without a session, one agent and user.
- * Undefined when nobody can be asked there.
+ * Identifies the calling client, equal for all its calls: one session, or, for requests without a session, one agent
+ * and user. Undefined when nobody can be asked there.
  */
 export function clientName({ client, caller, invocationId }: UpstreamCallOptions): string | undefined {
   if (client === undefined) return undefined;
@@ -48,7 +48,7 @@ export function clientName({ client, caller, invocationId }: UpstreamCallOptions
   return caller === undefined ? `call ${invocationId}` : `owner ${JSON.stringify(ownerNames(caller.principal))}`;
 }
 
-/** The call as it concerns questions of its server. */
+/** The call from the point of view of its server's questions. */
 export function askerOf(options: UpstreamCallOptions): Asker | undefined {
   const { invocationId, whileAsking, onUnasked } = options;
   if (invocationId === undefined) return undefined;
@@ -60,7 +60,7 @@ export function askerOf(options: UpstreamCallOptions): Asker | undefined {
   };
 }
 
-/** What an upstream is supervised with. */
+/** Dependencies of a supervised upstream. */
 export interface SupervisedParts {
   readonly definition: UpstreamDefinition;
   open(options: OpenOptions & { readonly timeoutMs: number }): Promise<Link>;
@@ -70,11 +70,11 @@ export interface SupervisedParts {
   readonly log: Log;
   /** 0 (inclusive) to 1 (exclusive). */
   readonly random: () => number;
-  /** Told when the list of tools differs from the last one known; not by `connect`. */
+  /** Called when the list of tools differs from the last known one; not by `connect`. */
   onTools(tools: readonly ListedMcpTool[], serverVersion: string): void;
-  /** Why a tool may not run as it is listed now; the hash is undefined when it is not listed. */
+  /** The reason why a tool may not run as it is listed now; the hash is undefined when it is not listed. */
   refusal?(tool: string, servedHash: string | undefined): Failure | undefined;
 }
 
-/** What is known of an upstream without asking anybody else. */
+/** The part of the status that an upstream knows by itself. */
 export type OwnStatus = Omit<UpstreamStatus, 'quarantined_count'>;

@@ -18,7 +18,7 @@ import { createWaiters, type Waiters } from './waiters.ts';
 
 const LAST_ERROR_CHARS_MAX = 2_000;
 
-/** One upstream that is kept running: when it ends it is started again, patiently. */
+/** One upstream that is kept running: when it ends, it is restarted with growing pauses. */
 export class Supervised {
   readonly #parts: SupervisedParts;
   readonly #name: string;
@@ -36,7 +36,7 @@ export class Supervised {
   #changedAt: number;
   #lastError: string | undefined;
   #restarts = 0;
-  /** Starts that failed, or did not hold, since it was last stable. */
+  /** Starts that failed, or did not last, since it was last stable. */
   #failures = 0;
   #readySince = 0;
   /** On the monotonic clock; infinite while a start is under way or none is planned. */
@@ -55,12 +55,12 @@ export class Supervised {
     this.#stale = createStaleWatch(parts.settings.staleListingMs, parts.random, this.#relist);
   }
 
-  /** Connects now and throws what went wrong; nothing is tried again. */
+  /** Connects now and throws the failure, without retries. */
   connect(): Promise<ToolListing> {
     return this.#pending.add(this.#open(false));
   }
 
-  /** Connects in the background, and tries again until `close`. */
+  /** Connects in the background, and retries until `close`. */
   startTrying(): void {
     this.#nextTryAt = Number.POSITIVE_INFINITY;
     const { startSlots, log } = this.#parts;
@@ -79,7 +79,7 @@ export class Supervised {
     return this.#listing.tools();
   }
 
-  /** Entries of its list that are no tools; the first hundred. */
+  /** Invalid entries of its list; the first hundred. */
   malformed(): ToolListing['malformed'] {
     return this.#listing.malformed();
   }
@@ -88,7 +88,7 @@ export class Supervised {
     return this.#parts.definition;
   }
 
-  /** As the server says; empty when it says nothing. */
+  /** The server's version as it states it; empty when it states none. */
   serverVersion(): string {
     return this.#identity.server?.version ?? '';
   }
@@ -110,7 +110,7 @@ export class Supervised {
     };
   }
 
-  /** Calls a tool; while nothing is connected, waits for that. */
+  /** Calls a tool; while not connected, waits for a connection. */
   async call(
     tool: string,
     args: Readonly<Record<string, unknown>>,
@@ -122,7 +122,7 @@ export class Supervised {
       return { ...options, timeoutMs: Math.max(1, options.timeoutMs - (this.#parts.clock.monotonic() - startedAt)) };
     };
     try {
-      // The common case first: it is connected.
+      // Fast path: it is connected.
       if (this.#link !== undefined) {
         try {
           return await this.#callOn(this.#link, tool, args, options);
@@ -137,7 +137,7 @@ export class Supervised {
     }
   }
 
-  /** Ends it for good and waits until nothing of it runs. Idempotent. */
+  /** Ends it permanently and waits until nothing of it runs. Idempotent. */
   async close(): Promise<void> {
     if (!this.#closing.signal.aborted) {
       this.#become('stopped');
@@ -155,7 +155,7 @@ export class Supervised {
   #become(state: UpstreamState, error?: string): void {
     this.#state = state;
     this.#changedAt = this.#parts.clock.now();
-    // Redacted before it is cut: half a secret would not be known as one.
+    // Redacted before cutting: half a secret would not be recognised.
     if (error !== undefined) this.#lastError = String(redact(error).value).slice(0, LAST_ERROR_CHARS_MAX);
   }
 
@@ -207,13 +207,13 @@ export class Supervised {
       if (this.#link !== link) return;
       this.#parts.log.warn('upstream-listing-failed', { upstream: this.#name, error: messageOf(thrown) });
       this.#become('degraded', messageOf(thrown));
-      // It may hang without anybody calling it.
+      // It may hang even when nobody calls it.
       if (!(thrown instanceof ProtocolError)) this.#suspect(link);
       this.#relist();
     }
   }
 
-  /** Lets go of a connection that ended or is of no use any more, and plans the next. */
+  /** Drops a connection that ended or became unusable, and plans the next one. */
   #drop(link: Link, reason: string): void {
     if (this.#link !== link) return;
     const { clock, settings, log } = this.#parts;
@@ -269,7 +269,7 @@ export class Supervised {
     const asker = askerOf(options);
     const idleMs = this.#parts.definition.request_timeout_ms;
     try {
-      // The common case first: a tool that leaves nothing behind waits for nothing.
+      // Fast path: a tool without side effects waits for nothing.
       const checking = check();
       if (checking !== undefined) await checking;
       const passed = this.#parts.clock.monotonic() - startedAt;
@@ -282,7 +282,10 @@ export class Supervised {
     }
   }
 
-  /** Refuses what is not as it was accepted; right before what may leave something behind the server is asked again. */
+  /**
+   * Refuses tools that differ from the accepted definition; the server is asked again right before a tool with side
+   * effects runs.
+   */
   #check(link: Link, tool: string, options: UpstreamCallOptions): Promise<void> | undefined {
     const { refusal } = this.#parts;
     if (refusal === undefined) return undefined;
@@ -309,7 +312,7 @@ export class Supervised {
     if (this.#link === link) this.#adopt(listing, true);
   }
 
-  /** A server that let a call run out of time may hang for good; it is asked for a sign of life. */
+  /** A server that let a call time out may hang permanently, so it is pinged. */
   #suspect(link: Link): void {
     if (this.#pinging || this.#link !== link) return;
     this.#pinging = true;

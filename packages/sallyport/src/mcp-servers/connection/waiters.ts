@@ -1,19 +1,19 @@
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import type { Link } from './link.ts';
 
-/** Calls that wait for one upstream to come up, at most; one more is refused with E3803. */
+/** Most calls that wait for one upstream to start; one more is refused with E3803. */
 const WAITING_MAX = 1024;
 
 /** Calls that wait for a connection. */
 export interface Waiters {
   /**
    * @param deadline on the monotonic clock, ms
-   * @throws what `refuse` is told; E3803 when too many wait; the signal's reason
+   * @throws the error passed to `refuse`; E3803 when too many wait; the signal's reason
    */
   wait(deadline: number, ms: number, signal: AbortSignal | undefined, late: () => ToolLayerError): Promise<Link>;
-  /** Gives the connection to all. */
+  /** Gives the connection to all waiting calls. */
   serve(link: Link): void;
-  /** Refuses those whose deadline lies before `from`. */
+  /** Refuses calls whose deadline is before `from`. */
   refuse(from: number, reason: () => ToolLayerError): void;
 }
 
@@ -23,7 +23,7 @@ interface Waiter {
   reject(error: unknown): void;
 }
 
-/** An empty waiting room. */
+/** Makes an empty list of waiting calls. */
 export function createWaiters(label: string): Waiters {
   const waiting = new Set<Waiter>();
   return {

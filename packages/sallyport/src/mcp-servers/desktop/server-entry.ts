@@ -6,7 +6,7 @@ import { isObject } from '../../domain/shape/is-object.ts';
 import { isBaseSystem } from '../stdio/program.ts';
 import { isInterpreter } from '../stdio/sandbox-spec.ts';
 
-/** One server of a desktop file, read. */
+/** One converted entry of a desktop file. */
 export type ReadEntry =
   | {
       readonly transport: StdioTransport | HttpTransport;
@@ -30,11 +30,11 @@ const STDIO_KEYS = new Set([
 ]);
 const HTTP_KEYS = new Set(['url', 'serverUrl', 'httpUrl', 'headers', 'type', 'transport', 'disabled', 'enabled']);
 const OVER_HTTP = new Set(['http', 'sse', 'streamable-http', 'streamablehttp', 'streamable_http']);
-/** `${VAR}`, `${env:VAR}`, `${input:name}`; `${VAR:-default}` as well. */
+/** Matches `${VAR}`, `${env:VAR}`, `${input:name}` and `${VAR:-default}`. */
 const VARIABLE = /\$\{(?:(?:env|input):)?([A-Za-z_][A-Za-z0-9_.-]*)(?::-[^}]*)?\}/g;
 const PORTS: Readonly<Record<string, number>> = { 'http:': 80, 'https:': 443 };
 
-/** Reads one entry; `reason` says why it cannot be taken over. */
+/** Converts one entry; `reason` says why it cannot be converted. */
 export function readEntry(entry: unknown): ReadEntry {
   if (!isObject(entry)) return { reason: 'The entry is no object.' };
   const type = String(entry['type'] ?? entry['transport'] ?? '').toLowerCase();
@@ -47,7 +47,7 @@ export function readEntry(entry: unknown): ReadEntry {
   return 'reason' in read ? read : { ...read, disabled };
 }
 
-/** Zed has path, args and env in `command`; on Windows `cmd /c` starts what is a script there. */
+/** Zed puts path, args and env into `command`; on Windows `cmd /c` starts scripts. */
 function withPlainCommand(entry: Record<string, unknown>): Record<string, unknown> {
   const { command, args } = entry;
   if (isObject(command)) return { ...entry, ...command, command: command['path'], path: undefined };
@@ -104,7 +104,10 @@ function readHttp(entry: Record<string, unknown>, url: unknown, type: string): R
   };
 }
 
-/** Absolute paths among the arguments are what the server is meant to work on; its script is seen with its package anyway. */
+/**
+ * Mounts for the absolute paths among the arguments: the server is meant to work on them. Its script is visible with
+ * its package anyway.
+ */
 function mountsOf(command: string, args: readonly string[]): { mounts: FilesystemPermission[]; notes: string[] } {
   const script = isInterpreter(command) ? args.findIndex((arg) => !arg.startsWith('-')) : -1;
   const paths = args
@@ -145,17 +148,20 @@ function textValues(
 }
 
 const SENSITIVE_NAME = /key|token|secret|passw|auth|credential/i;
-/** `<your-token>`, `YOUR_API_KEY`, `xxxx`, `changeme`, `...`: what documents write where a reader puts a value of his own. */
+/**
+ * `<your-token>`, `YOUR_API_KEY`, `xxxx`, `changeme`, `...`: placeholders that documents use for the reader's own
+ * value.
+ */
 const PLACEHOLDER =
   /^(?:<[^<>]*>|\[[^[\]]*\]|[x*.]{3,}|your[-_ ].*|.*[-_ ]here|change[-_ ]?me|replace[-_ ]?me|insert[-_ ].*)$/i;
 
-/** Whether a value is a placeholder, which the user of the file has to fill in. */
+/** True for placeholders, which the user of the file must replace. */
 const isPlaceholder = (name: string, value: string): boolean =>
   SECRET_NAME.test(name) && (PLACEHOLDER.test(value.trim()) || (value.trim() === '' && SENSITIVE_NAME.test(name)));
-/** As the secret store takes it. */
+/** Names that the secret store accepts. */
 const SECRET_NAME = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,254}$/;
 
-/** Variables where no secret may stand. */
+/** Variables in places where secrets are not allowed. */
 function unfilled(texts: readonly string[]): string[] {
   const found = texts.flatMap((text) => text.match(VARIABLE) ?? []);
   return [...new Set(found)].map((variable) => `${variable} is not replaced here; write its value in its place.`);

@@ -1,7 +1,7 @@
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 
 /**
- * JSON as people write it by hand: with a byte order mark, comments and commas before a closing bracket.
+ * Parses hand-written JSON: with a byte order mark, comments and commas before a closing bracket.
  * @param source name of the file, for messages
  * @throws E3801 with line and column of the first fault
  */
@@ -24,11 +24,11 @@ export function parseTolerantJson(text: string, source: string): unknown {
 /** A string, a comment, or one other character. */
 const TOKEN = /"(?:\\[\s\S]|[^"\\\n])*"?|\/\/[^\n]*|\/\*[\s\S]*?(?:\*\/|$)|[\s\S]/g;
 
-/** Puts a space in the place of each character that JSON does not have, so that every place keeps its line and column. */
+/** Replaces each character that is not JSON by a space, so that lines and columns stay the same. */
 function blankExtras(text: string): string {
   const tokens = text.match(TOKEN) ?? [];
   if (tokens[0] === '\ufeff') tokens[0] = ' ';
-  /** Place of a comma with nothing but space behind it so far. */
+  /** Place of the last comma that only space follows so far. */
   let comma = -1;
   for (const [at, token] of tokens.entries()) {
     if (token.startsWith('//') || token.startsWith('/*')) tokens[at] = token.replace(/[^\n]/g, ' ');

@@ -5,7 +5,7 @@ import { codeOf } from '@sallyport/std/error-code';
 import { TOO_LONG } from './bounded-fetch.ts';
 
 const TEXT_CHARS_MAX = 300;
-/** Node's codes for a request that never left. */
+/** Node's codes for a request that was never sent. */
 const NOT_SENT = new Set([
   'ECONNREFUSED',
   'ENOTFOUND',
@@ -15,18 +15,18 @@ const NOT_SENT = new Set([
   'UND_ERR_CONNECT_TIMEOUT',
 ]);
 
-/** Whether the server says that it no longer knows our session, so that nothing was done. */
+/** True when the server no longer knows our session, so that nothing was done. */
 export function isSessionGone(error: unknown): boolean {
   if (!(error instanceof SdkHttpError)) return false;
   return error.status === 404 || (error.status === 400 && /session/i.test(error.message));
 }
 
-/** Whether the request cannot have reached the server. */
+/** True when the request cannot have reached the server. */
 export function wasNotSent(error: unknown): boolean {
   return NOT_SENT.has(networkCode(error));
 }
 
-/** An HTTP or network fault as an error of the layer; undefined for what is neither. */
+/** An HTTP or network failure as an error of the layer; undefined for any other error. */
 export function httpFailure(name: string, error: unknown, hide: (text: string) => string): ToolLayerError | undefined {
   if (error instanceof SdkHttpError) return statusFailure(name, error, hide);
   const code = networkCode(error);
@@ -72,7 +72,7 @@ function statusFailure(name: string, error: SdkHttpError, hide: (text: string) =
   });
 }
 
-/** Code of a failed `fetch`, from the depth of its causes; empty when this was no network fault. */
+/** Code of a failed `fetch`, from the innermost cause; empty when it was no network failure. */
 function networkCode(error: unknown): string {
   if (!(error instanceof TypeError)) return '';
   const cause: unknown = error.cause;

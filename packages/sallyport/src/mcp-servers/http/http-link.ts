@@ -20,30 +20,34 @@ import { httpFailure, isSessionGone, wasNotSent } from './http-failures.ts';
 import { type HttpWay, type MakeWay, sseWay, streamableWay } from './http-ways.ts';
 import { headersFor, type ParamHeader, takeParamHeaders } from './param-headers.ts';
 
-/** What an HTTP link needs beside its definition. */
+/** Dependencies of an HTTP link beside its definition. */
 export interface HttpLinkParts {
   readonly secrets?: SecretStore | undefined;
   readonly clock: Clock;
   readonly log: Log;
   readonly client: { readonly name: string; readonly version: string };
-  /** Whom its questions go to; without one nobody is asked. */
+  /** Receiver of its questions; absent: nobody is asked. */
   readonly desk?: ElicitationAsker | undefined;
-  /** Carries the requests, in the place of the platform's `fetch`. */
+  /** Sends the requests instead of the platform's `fetch`. */
   readonly outbound?: OutboundHttp | undefined;
 }
 
-/** How long a server may take to answer that our session is over. */
+/** How long a server may take to confirm the end of our session, ms. */
 const FAREWELL_TIMEOUT_MS = 1_000;
 const TEXT_CHARS_MAX = 300;
 
-/** Answers to `initialize` that a server of the older transport gives (MCP 2025-11-25, transports, backwards compatibility). */
+/**
+ * Statuses with which a server of the older transport answers `initialize` (MCP 2025-11-25, transports, backwards
+ * compatibility).
+ */
 const OLDER_TRANSPORT: ReadonlySet<unknown> = new Set([400, 404, 405]);
 
 /**
- * Connects to a server over streamable HTTP, or over HTTP+SSE of protocol 2024-11-05 where the definition says so or the
- * server does not know the newer way. Redirects are refused; header values with `{{NAME}}` come from the secret store.
- * @throws E3302 for a missing secret; E3310 when it cannot be reached; E3306 when it did not answer; E3307 when it refuses
- *   the credential; E3304 E3309 by its status; E3308 when it broke the protocol
+ * Connects to a server over streamable HTTP, or over HTTP+SSE of protocol 2024-11-05 where the definition says so or
+ * the server does not know the newer transport. Redirects are refused; header values with `{{NAME}}` come from the
+ * secret store.
+ * @throws E3302 for a missing secret; E3310 when it cannot be reached; E3306 when it did not answer; E3307 when it
+ *   refuses the credential; E3304 E3309 by its status; E3308 when it broke the protocol
  */
 export async function openHttpLink(
   parts: HttpLinkParts,
@@ -63,7 +67,7 @@ export async function openHttpLink(
   } catch (thrown) {
     const status = thrown instanceof ToolLayerError ? thrown.failure.details?.['status'] : undefined;
     if (!OLDER_TRANSPORT.has(status) || options.signal.aborted) throw thrown;
-    // Where neither transport works, the error of the first one is shown.
+    // When both transports fail, the error of the first one is reported.
     return await over(sseWay).catch(() => Promise.reject(thrown));
   }
 }
@@ -124,9 +128,9 @@ function linkOf(
   const shown = <Said>(said: Said): Said => (hideInAnswers === undefined ? said : hideInValue(said, hideInAnswers));
   const failureOf = (thrown: unknown): unknown => httpFailure(name, thrown, hide) ?? thrown;
   const broken = (thrown: unknown): never => {
-    // Protocol 2026-07-28 has no sessions: there, a 404 is an answer to the request.
+    // Protocol 2026-07-28 has no sessions: there, a 404 answers the request itself.
     const isGone = !hands.modern && isSessionGone(thrown);
-    // What shows that the server forgot us or is gone ends the link, so that the next call makes a new one.
+    // A forgotten session or a lost server ends the link, so that the next call makes a new one.
     if (isGone || wasNotSent(thrown)) void close(messageOf(failureOf(thrown)));
     throw isGone ? sessionGone(name, thrown) : failureOf(thrown);
   };
@@ -152,21 +156,21 @@ function linkOf(
         return broken(thrown);
       }
     },
-    // Each request has a connection of its own: a slow one says nothing about the next.
+    // Each request has its own connection: a slow one says nothing about the next.
     ping: async () => {},
     ended,
     close: () => close('It was closed.'),
   };
 }
 
-/** What carries the requests: to the server's own host and port and nowhere else, where there is a guarded way out. */
+/** Sends the requests; with guarded outbound HTTP, only to the server's own host and port. */
 function carrierOf(outbound: OutboundHttp | undefined, url: URL): HttpFetch | undefined {
   if (outbound === undefined) return undefined;
   const port = url.port === '' ? (url.protocol === 'https:' ? 443 : 80) : Number(url.port);
   return createGuardedFetch(outbound, [{ host: url.hostname, port }]);
 }
 
-/** Tells the server that the session is over, where there is one, and lets go of every stream. */
+/** Tells the server that the session is over, when there is one, and closes every stream. */
 async function farewell({ transport, terminate }: HttpWay): Promise<void> {
   const patience = new Promise<void>((resolve) => setTimeout(resolve, FAREWELL_TIMEOUT_MS).unref());
   await Promise.race([terminate().catch(() => {}), patience]);

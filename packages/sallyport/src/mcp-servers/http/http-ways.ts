@@ -8,20 +8,20 @@ import {
 } from '@modelcontextprotocol/client';
 import type { HttpFetch } from './bounded-fetch.ts';
 
-/** A transport over HTTP, not started yet, with what the transports do not have in common. */
+/** A transport over HTTP, not started yet, and the differences between such transports. */
 export interface HttpWay {
   readonly transport: Transport;
-  /** Whether servers of it know no protocol of 2026. */
+  /** True when its servers know no protocol of 2026. */
   readonly isOlder: boolean;
   /** Tells the server that the session is over. */
   terminate(): Promise<void>;
-  /** The listener is told once when the connection is lost, also when that was before. */
+  /** Calls the listener once when the connection is lost, even when it was lost before. */
   onLost(listener: () => void): void;
-  /** A fault of the start in the form that failures are told from. */
+  /** Converts an error of the start into the form that `httpFailure` reads. */
   faultOf(thrown: unknown): unknown;
 }
 
-/** @param headers sent with each request @param carry sends it */
+/** @param headers sent with each request @param carry sends the request */
 export type MakeWay = (url: URL, headers: Readonly<Record<string, string>>, carry: HttpFetch) => HttpWay;
 
 /** Streamable HTTP. */
@@ -41,8 +41,8 @@ export const streamableWay: MakeWay = (url, headers, carry) => {
 };
 
 /**
- * HTTP+SSE of protocol 2024-11-05: one stream of events that names where messages are sent to, which has to be of the same
- * origin. A stream that ends is the end of the session: a new one knows nothing of the requests that wait.
+ * HTTP+SSE of protocol 2024-11-05: one event stream that names the address for messages, which must be of the same
+ * origin. The end of the stream ends the session: a new one does not know the waiting requests.
  */
 export const sseWay: MakeWay = (url, headers, carry) => {
   let fault: unknown;
@@ -54,7 +54,7 @@ export const sseWay: MakeWay = (url, headers, carry) => {
       const isPost = init?.method === 'POST';
       if (!isPost) {
         streams += 1;
-        // The library would open a stream again by itself.
+        // The library would reopen a stream by itself.
         if (streams > 1) throw new TypeError('fetch failed', { cause: { code: 'ECONNRESET' } });
       }
       try {
@@ -84,7 +84,7 @@ export const sseWay: MakeWay = (url, headers, carry) => {
   };
 };
 
-/** The answer as it came; `onEnd` is told when its body ended or broke. */
+/** The answer unchanged; `onEnd` is called when its body ended or broke. */
 function toldAtEnd(response: Response, onEnd: () => void): Response {
   const { body, status, statusText, headers } = response;
   if (body === null) return response;

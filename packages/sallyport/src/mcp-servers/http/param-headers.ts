@@ -1,7 +1,7 @@
 import type { ListedMcpTool } from '../../registry/importer.port.ts';
 import type { ToolListing } from '../connection/link.ts';
 
-/** Where a tool's arguments are repeated as HTTP headers (protocol 2026-07-28, streamable HTTP, `x-mcp-header`). */
+/** An argument that is repeated as an HTTP header (protocol 2026-07-28, streamable HTTP, `x-mcp-header`). */
 export interface ParamHeader {
   readonly header: string;
   readonly path: readonly string[];
@@ -9,15 +9,15 @@ export interface ParamHeader {
 
 const MARK = 'x-mcp-header';
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
-/** Space to tilde, and tabs: what an HTTP field value may hold as it is. */
+/** Space to tilde, and tabs: characters that an HTTP field value may contain unencoded. */
 const PLAIN = /^[\t\x20-\x7e]+$/;
-/** A value of any other type has no one form as a header: `number` has several. */
+/** Types with exactly one header form; `number` has several. */
 const TYPES: ReadonlySet<unknown> = new Set(['string', 'integer', 'boolean']);
 const PLACE_CHARS_MAX = 200;
 const REASON_CHARS_MAX = 300;
-/** Entries of a list that are reported as no tools. */
+/** Most entries of a list reported as invalid. */
 const MALFORMED_MAX = 100;
-/** Where schemas stand in a schema but as properties, by what the keyword holds: one or a list, or schemas by name. */
+/** Keywords other than `properties` that contain schemas, by form: one schema or a list, or schemas by name. */
 const SCHEMA_WORDS = [
   'items',
   'prefixItems',
@@ -37,8 +37,9 @@ const SCHEMA_WORDS = [
 const NAMED_SCHEMA_WORDS = ['patternProperties', 'dependentSchemas', '$defs', 'definitions'] as const;
 
 /**
- * The headers that a tool's input schema asks for, most ask for none; or what is wrong with what it asks: such a tool is no tool for a
- * client over HTTP (2026-07-28, streamable HTTP, schema extension). Listed definitions are bounded in depth.
+ * The headers that a tool's input schema asks for (most ask for none), or the fault in its request: such a tool is
+ * invalid for a client over HTTP (2026-07-28, streamable HTTP, schema extension). Listed definitions are limited in
+ * depth.
  */
 function paramHeadersOf({ inputSchema }: ListedMcpTool): readonly ParamHeader[] | string {
   const found: ParamHeader[] = [];
@@ -70,7 +71,7 @@ function faultOf(name: unknown, type: unknown, names: ReadonlySet<string>): stri
     : undefined;
 }
 
-/** Schemas inside of a schema, by name; whether as a property. */
+/** Schemas inside a schema, by name; and whether each is a property. */
 function* schemasIn(schema: Readonly<Record<string, unknown>>): Generator<[string, unknown, boolean]> {
   for (const [key, inner] of Object.entries(objectOf(schema['properties']))) yield [key, inner, true];
   for (const word of SCHEMA_WORDS) {
@@ -84,7 +85,7 @@ function* schemasIn(schema: Readonly<Record<string, unknown>>): Generator<[strin
 
 const objectOf = (value: unknown): object => (typeof value === 'object' && value !== null ? value : {});
 
-/** The tools of a listing with the headers that they ask for; those that ask wrongly are reported instead. */
+/** The tools of a listing with their headers; tools with a faulty request are reported as malformed. */
 export function takeParamHeaders({ tools, malformed }: ToolListing): {
   readonly listing: ToolListing;
   readonly headers: ReadonlyMap<string, readonly ParamHeader[]>;
@@ -101,7 +102,7 @@ export function takeParamHeaders({ tools, malformed }: ToolListing): {
   return { listing: { tools: good, malformed: [...malformed, ...faults].slice(0, MALFORMED_MAX) }, headers };
 }
 
-/** The headers for these arguments. A value that is absent, null or no text, number or boolean has none. */
+/** The headers for these arguments. Values that are absent, null, or no text, number or boolean have none. */
 export function headersFor(
   declared: readonly ParamHeader[],
   args: Readonly<Record<string, unknown>>,

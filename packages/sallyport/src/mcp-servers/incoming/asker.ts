@@ -1,18 +1,18 @@
-/** A call that runs at a server, as far as questions of the server concern it. */
+/** A running call from the point of view of its server's questions. */
 export interface Asker {
   readonly invocationId: string;
-  /** The client whose user is asked, the same for all calls of one client; undefined when nobody can be asked. */
+  /** The client whose user is asked, equal for all calls of one client; undefined when nobody can be asked. */
   readonly client: string | undefined;
-  /** What waits for the person is done inside of it. */
+  /** Wraps the wait for the person. */
   whileAsking?<Answer>(ask: () => Promise<Answer>): Promise<Answer>;
-  /** A question that may belong to this call was shown to nobody. */
+  /** Called when a question that may belong to this call was shown to nobody. */
   onUnasked?(why: string): void;
 }
 
-/** The calls for which a server may ask. */
+/** The calls that a server may ask for. */
 export interface Askers {
-  /** Calls that wait for their result, the oldest first. */
+  /** Calls that wait for their result, oldest first. */
   readonly running: readonly Asker[];
-  /** Calls that were given up lately: the server may not have stopped at once. */
+  /** Recently abandoned calls: the server may not have stopped at once. */
   readonly gone: readonly Asker[];
 }

@@ -3,52 +3,52 @@ import type { Log } from '../../telemetry/log.ts';
 import type { ElicitationAnswer, ElicitationAsker, ElicitationRequest } from '../elicitation.port.ts';
 import type { Asker, Askers } from './asker.ts';
 
-/** Bounds of what one connection may ask people. */
+/** Limits of the questions of one connection. */
 export const QUESTION_BOUNDS = {
-  /** Questions that wait for a person; one more is cancelled at once. */
+  /** Most questions that wait for a person; one more is cancelled at once. */
   openMax: 16,
   messageCharsMax: 4_000,
   urlCharsMax: 4_000,
-  /** A schema that is longer as JSON is no form for a person. */
+  /** A schema longer than this as JSON is not a form for a person. */
   schemaCharsMax: 16_000,
-  /** Questions that nobody was shown and that are logged each, for the life of a connection; then one of a hundred. */
+  /** Most unshown questions logged one by one over the life of a connection; after that one in a hundred. */
   logged: 5,
   loggedEach: 100,
 } as const;
 
-/** Who asks, and whom. */
+/** The asking server, and the receiver of its questions. */
 export interface QuestionParts {
   readonly tenantId: string;
   readonly upstream: string;
   readonly log: Log;
-  /** Without one every question is cancelled. */
+  /** Absent: every question is cancelled. */
   readonly desk?: ElicitationAsker | undefined;
 }
 
 /** Questions of one server to people. */
 export interface Questions {
-  /** Whether there is anybody to ask. */
+  /** True when somebody can be asked. */
   readonly deskStands: boolean;
   /**
-   * Asks the user of the one client whose call the question belongs to. Every other question is shown to nobody and answered with
-   * `cancel`: it is logged, and the calls that it may belong to are told. Never rejects.
+   * Asks the user of the one client whose call the question belongs to. Every other question is shown to nobody and
+   * answered with `cancel`; it is logged, and the calls that it may belong to are notified. Never rejects.
    */
   ask(params: unknown, askers: Askers, signal: AbortSignal): Promise<ElicitationAnswer>;
 }
 
-/** Said of a question for which no client waits that can show it. */
+/** Reason given when no waiting client can show a question. */
 const NO_CLIENT = 'the call runs for no client that can show questions';
 const SEVERAL_CLIENTS =
   'the server did not say for which call it asks, and it runs calls of several clients; from now on each client has a connection of its own, so call again';
 
-/** Nothing was asked yet. */
+/** Makes the questions of one connection. */
 export function createQuestions({ tenantId, upstream, log, desk }: QuestionParts): Questions {
   let open = 0;
   let unasked = 0;
   const cancel = (why: string, { running }: Askers): ElicitationAnswer => {
     unasked += 1;
     if (unasked <= QUESTION_BOUNDS.logged || unasked % QUESTION_BOUNDS.loggedEach === 0) {
-      // Its text stays out of the log: a server may put anything there.
+      // The question's text stays out of the log: a server may put anything there.
       const invocations = running.slice(0, 8).map(({ invocationId }) => invocationId);
       log.warn('upstream-question-unanswered', { upstream, why, invocations, unanswered: unasked });
     }
@@ -82,8 +82,8 @@ export function createQuestions({ tenantId, upstream, log, desk }: QuestionParts
 }
 
 /**
- * The newest call of the one client that is asked, or why there is none. Whose call is not known is not guessed. A client without
- * sessions may have dropped an older call without saying so, and would not see what its answer asks.
+ * The newest call of the one client to ask, or the reason why there is none. An unknown owner is not guessed. A client
+ * without sessions may have dropped an older call silently, and would not show the question.
  */
 function oneOf({ running, gone }: Askers): Asker | string {
   const newest = running.at(-1);
@@ -93,7 +93,7 @@ function oneOf({ running, gone }: Askers): Asker | string {
   return newest.client === undefined ? NO_CLIENT : newest;
 }
 
-/** A desk that does not look at its signal must not keep the connection waiting. */
+/** A receiver that ignores its signal must not keep the connection waiting. */
 function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>();
   const onAbort = (): void => reject(signal.reason);
@@ -108,7 +108,7 @@ function answerOf(answer: ElicitationAnswer): ElicitationAnswer {
 
 type Question = Omit<ElicitationRequest, 'tenantId' | 'upstream' | 'invocationIds' | 'whileAsking'>;
 
-/** The question in the parameters of `elicitation/create`, or why there is none. */
+/** The question in the parameters of `elicitation/create`, or the reason why there is none. */
 function questionOf(params: unknown): Question | string {
   if (!isObject(params) || typeof params['message'] !== 'string') return 'the question has no message';
   const message = params['message'].slice(0, QUESTION_BOUNDS.messageCharsMax);

@@ -5,29 +5,29 @@ import { FIRST_ID, type RequestTable } from '../connection/request-table.ts';
 import { createFloodGate } from '../pacing/flood-gate.ts';
 import type { ServerRequests } from './server-requests.ts';
 
-/** What a server may send that nobody asked for, in one window; beyond it the connection ends. */
+/** Most unsolicited messages of a server in one window; beyond that the connection ends. */
 export const UNSOLICITED_BOUNDS = { itemsMax: 20_000, bytesMax: 64 * MiB, windowMs: 10_000 } as const;
 
-/** What a connection has seen. */
+/** Counters of a connection's messages. */
 export interface SeenMessages {
   /** Answers to requests that do not wait. */
   strayAnswers: number;
-  /** Whether the server said anything to the probe that asks for the newer protocol. */
+  /** True when the server answered the probe for the newer protocol in any way. */
   probeAnswered: boolean;
 }
 
-/** To whom messages go. */
+/** Receivers of messages. */
 export interface RouteParts {
   readonly clock: Clock;
   readonly table: Pick<RequestTable, 'progress' | 'settle'>;
   readonly serverRequests: ServerRequests;
-  /** Where the SDK client listens. */
+  /** Transport that the SDK client listens on. */
   readonly control: Transport;
-  /** Length of the message that is being delivered, in bytes; 0 where the transport does not know. */
+  /** Length of the message being delivered, in bytes; 0 when the transport does not know. */
   messageBytes(): number;
-  /** Our request on whose own stream the message came; undefined where streams are shared. */
+  /** Our request on whose own stream the message came; undefined when streams are shared. */
   sentOn(): number | undefined;
-  /** Whether the server speaks 2026-07-28 or later, in which it sends no requests and is sent no answers. */
+  /** True when the server speaks 2026-07-28 or later, where it sends no requests and gets no answers. */
   isModern(): boolean;
   onFlood(): void;
 }
@@ -35,8 +35,8 @@ export interface RouteParts {
 type Message = JSONRPCMessage & Readonly<Record<'id' | 'method' | 'params', unknown>>;
 
 /**
- * Gives each message to whom it concerns: our own requests, what answers the server's requests, or the SDK client. What is
- * no message of JSON-RPC after all counts as unsolicited, and never throws.
+ * Routes each message: to our own requests, to the handler of the server's requests, or to the SDK client. Anything
+ * that is not a JSON-RPC message counts as unsolicited; never throws.
  */
 export function routeMessages(parts: RouteParts, seen: SeenMessages): NonNullable<Transport['onmessage']> {
   const { table, serverRequests, control, messageBytes, onFlood } = parts;
@@ -72,12 +72,12 @@ export function routeMessages(parts: RouteParts, seen: SeenMessages): NonNullabl
   };
 }
 
-/** Ids that the SDK client gives: small numbers, and a text for its probe. */
+/** Ids that the SDK client uses: small numbers, and a text for its probe. */
 function isControlId(id: unknown): boolean {
   return typeof id === 'number' ? id < FIRST_ID : typeof id === 'string' && id.startsWith('server-discover-probe-');
 }
 
-/** Notifications that nothing here listens to; dropping them early spares their validation. */
+/** Notifications without listeners; dropping them early saves their validation. */
 function isNoise(method: string): boolean {
   return (
     method === 'notifications/message' ||

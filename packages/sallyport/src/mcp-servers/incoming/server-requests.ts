@@ -4,30 +4,33 @@ import type { Questions } from './questions.ts';
 
 const METHOD_NOT_FOUND = -32601;
 
-/** Requests that a server of protocol 2025-11-25 or older sends to us. Each gets exactly one answer, or none once it is void. */
+/**
+ * Requests of a server (protocol 2025-11-25 or older) to us. Each gets exactly one answer, or none once it is
+ * withdrawn.
+ */
 export interface ServerRequests {
-  /** @param sentOn our request on whose own stream it came, where there are such streams */
+  /** @param sentOn our request on whose own stream it came, when there are such streams */
   answer(id: string | number, method: string, params: unknown, sentOn?: number): void;
-  /** The server takes one of its requests back. */
+  /** The server withdraws one of its requests. */
   cancelled(params: unknown): void;
-  /** Nobody waits for answers any more: the calls that questions belong to have ended, or the connection has. */
+  /** Answers are no longer needed: the calls of the questions have ended, or the connection has. */
   abandon(): void;
 }
 
-/** What requests are answered with. */
+/** Dependencies of the answers. */
 export interface ServerRequestParts {
   readonly questions: Questions;
-  /** The calls for which the server may ask: that of one request of ours, or all. */
+  /** The calls that the server may ask for: that of one request of ours, or all. */
   askers(request?: number): Askers;
-  /** Told of a question that does not say to which call it belongs, with the calls that it may belong to. */
+  /** Called for a question that does not name its call, with the calls that it may belong to. */
   onAsks(askers: Askers): void;
   send(message: JSONRPCMessage): void;
-  /** Told when a person is asked, and when not any more. */
+  /** Called when a person starts or stops being asked. */
   onWaiting(isWaiting: boolean): void;
 }
 
 /**
- * Answers what a server asks: a ping at once, an elicitation with what a person says, everything else (sampling, roots)
+ * Answers a server's requests: a ping at once, an elicitation with a person's answer, everything else (sampling, roots)
  * with "method not found". An elicitation while no call runs is cancelled, since it can belong to nobody.
  */
 export function createServerRequests(parts: ServerRequestParts): ServerRequests {

@@ -1,6 +1,6 @@
 import { backoffMs as waitMs } from '../../domain/retry/backoff.ts';
 
-/** When a broken upstream is tried again. */
+/** Pauses before a broken upstream is tried again. */
 export interface BackoffBounds {
   /** Before the first new try, ms. */
   readonly firstMs: number;
@@ -9,8 +9,8 @@ export interface BackoffBounds {
 }
 
 /**
- * Pause before try number `attempt` (0 is the first): doubles each time, and takes a random part of at least a half, so
- * that upstreams which died together do not come back together.
+ * Pause before try number `attempt` (0 is the first): doubles each time, with a random part of up to a half, so that
+ * upstreams that died together do not return together.
  * @param random 0 (inclusive) to 1 (exclusive)
  */
 export function backoffMs(attempt: number, { firstMs, maxMs }: BackoffBounds, random: () => number): number {

@@ -1,8 +1,8 @@
 import type { Clock } from '@sallyport/std/clock';
 
-/** Counts what nobody asked for, in windows of a fixed length. */
+/** Counts unsolicited messages in windows of a fixed length. */
 export interface FloodGate {
-  /** Counts one item; false when the current window holds more than it may. */
+  /** Counts one item; false when the current window exceeds its limit. */
   admits(bytes: number): boolean;
 }
 

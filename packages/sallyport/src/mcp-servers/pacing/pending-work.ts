@@ -1,12 +1,12 @@
-/** Work that its owner has to wait for before it is closed. */
+/** Work that its owner must wait for before closing. */
 export interface PendingWork {
-  /** Remembers the work until it ends; answers it. */
+  /** Tracks the work until it ends; returns it. */
   add<T>(work: Promise<T>): Promise<T>;
-  /** Resolves when nothing is left, however it ended. */
+  /** Resolves when no work is left, successful or not. */
   done(): Promise<void>;
 }
 
-/** Nothing is pending. */
+/** Makes an empty set of work. */
 export function createPendingWork(): PendingWork {
   const pending = new Set<Promise<unknown>>();
   return {

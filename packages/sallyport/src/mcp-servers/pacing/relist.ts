@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** By how much a server that says without end that its tools changed is listed less often. */
+/** Largest factor by which listings slow down for a server that announces changes without end. */
 const SLOWEST = 32;
 
 /**
- * A function that runs `list` when called, never twice at once, and never sooner than `intervalMs` after the last run
- * ended; calls in between are one. While they do not stop, the interval doubles, to {@link SLOWEST} times at most.
+ * A function that runs `list` when called, never twice at once, and at least `intervalMs` after the last run ended;
+ * calls in between are merged. While calls keep coming, the interval doubles, up to {@link SLOWEST} times.
  */
 export function createRelist(intervalMs: number, signal: AbortSignal, list: () => Promise<void>): () => void {
   let running = false;

@@ -1,7 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Log } from '../../telemetry/log.ts';
 
-/** Does the work every `intervalMs`, never twice at once, until it is disposed; that waits for what is under way. Failures are logged. */
+/**
+ * Does the work every `intervalMs`, never twice at once, until disposed; disposing waits for the work under way.
+ * Failures are logged.
+ */
 export function repeatedly(intervalMs: number, work: () => Promise<void>, log: Log): AsyncDisposable {
   const ending = new AbortController();
   const run = async (): Promise<void> => {

@@ -1,13 +1,13 @@
-/** Notices what was not done for long. */
+/** Notices when something was not done for a long time. */
 export interface StaleWatch {
-  /** It was just done. */
+  /** Records that it was just done. */
   fresh(): void;
   stop(): void;
 }
 
 /**
- * Calls `onStale` once `staleMs`, and a random part of a tenth of it, have passed since the last `fresh()`. It does nothing
- * before the first.
+ * Calls `onStale` once `staleMs`, plus a random part of up to a tenth, have passed since the last `fresh()`. Does
+ * nothing before the first `fresh()`.
  * @param random 0 (inclusive) to 1 (exclusive)
  */
 export function createStaleWatch(staleMs: number, random: () => number, onStale: () => void): StaleWatch {

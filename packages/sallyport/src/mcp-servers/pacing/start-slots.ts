@@ -1,10 +1,10 @@
-/** Lets only so many start at once; the others wait their turn in order. */
+/** Limits how many starts run at once; others wait their turn in order. */
 export type StartSlots = <T>(start: () => Promise<T>) => Promise<T>;
 
 /**
- * @param slots how many may run at the same time; those that wait are bounded by what there is to start
- * @param holdMsMax a start that takes longer gives its place to the next and goes on: one that hangs costs no processor time,
- *   and must not keep the others waiting (EXE-11)
+ * @param slots most starts at the same time; the queue is limited by what there is to start
+ * @param holdMsMax a longer start releases its slot and continues: a hanging start costs no processor time, and must
+ *   not keep the others waiting (EXE-11)
  */
 export function createStartSlots(slots: number, holdMsMax: number): StartSlots {
   let free = slots;

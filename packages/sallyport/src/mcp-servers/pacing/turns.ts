@@ -1,7 +1,7 @@
-/** Runs what concerns the same key one after the other, and different keys side by side. */
+/** Runs work for the same key in sequence, and for different keys in parallel. */
 export type Turns = <T>(key: string, work: () => Promise<T>) => Promise<T>;
 
-/** Nobody has a turn yet. */
+/** Makes the queues, empty. */
 export function createTurns(): Turns {
   const last = new Map<string, Promise<unknown>>();
   return (key, work) => {

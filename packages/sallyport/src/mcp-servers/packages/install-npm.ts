@@ -9,13 +9,13 @@ import { npmRegistries } from './npm-registries.ts';
 import type { InstalledContent } from './package-folders.ts';
 import { type InstallWork, runInstaller } from './run-installer.ts';
 
-/** In the folder that is filled, since scratch space is small; removed afterwards. */
+/** Inside the folder being filled, since scratch space is small; removed afterwards. */
 const CACHE = '.npm-cache';
 
 /**
- * Installs an npm package by the user's own npm, without running any script of it. Its lock file names every part by
+ * Installs an npm package with the user's own npm, without running its scripts. The lock file names every part by
  * version and integrity.
- * @throws E3801 when there is no npm, it does not get the package, or a part of it has no integrity
+ * @throws E3801 when there is no npm, it cannot get the package, or a part has no integrity
  */
 export async function installNpmPackage(work: InstallWork): Promise<InstalledContent> {
   const { environment, staging, wanted } = work;
@@ -59,7 +59,7 @@ export async function installNpmPackage(work: InstallWork): Promise<InstalledCon
   return contentOf(await readFile(join(staging, 'package-lock.json'), 'utf8'), wanted.name);
 }
 
-/** The npm that belongs to the Node of the layer, else the one of the user's PATH. */
+/** The npm that belongs to the layer's Node, else the one on the user's PATH. */
 function findNpm(searchPath: string, node: string): string {
   const beside = join(dirname(dirname(node)), 'lib', 'node_modules', 'npm', 'bin', 'npm-cli.js');
   const onPath = searchPath.split(delimiter).map((folder) => join(folder, 'npm'));
@@ -75,7 +75,7 @@ interface LockedPackage {
   readonly optional?: boolean;
 }
 
-/** @throws E3801 for a part that nothing proves to be what was published */
+/** @throws E3801 for a part whose content nothing proves to be as published */
 function contentOf(text: string, name: string): InstalledContent {
   const { packages = {} } = JSON.parse(text) as { packages?: Readonly<Record<string, LockedPackage>> };
   const parts = Object.entries(packages).filter(([path]) => path !== '');

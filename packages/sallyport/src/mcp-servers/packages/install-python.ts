@@ -9,15 +9,15 @@ import type { InstalledContent } from './package-folders.ts';
 import { findPython, SITE } from './python-program.ts';
 import { type InstallWork, runInstaller } from './run-installer.ts';
 
-/** The index of pip when the user has named no other; it keeps its files on a host of their own. */
+/** pip's index when the user has named no other; its files are on a separate host. */
 const PUBLIC_INDEX = 'https://pypi.org/simple/';
 const PUBLIC_FILES: NetworkPermission = { host: 'files.pythonhosted.org', port: 443 };
 const REPORT = 'report.json';
 
 /**
- * Installs a Python package by pip, as built wheels only, so that nothing of it runs. The report of pip names every part by
- * version and SHA-256.
- * @throws E3801 when there is no Python with pip, it does not get the package, or a part of it has no hash
+ * Installs a Python package with pip, as built wheels only, so that none of its code runs. pip's report names every
+ * part by version and SHA-256.
+ * @throws E3801 when there is no Python with pip, it cannot get the package, or a part has no hash
  */
 export async function installPythonPackage(work: InstallWork): Promise<InstalledContent> {
   const { environment, staging, wanted } = work;
@@ -42,7 +42,7 @@ export async function installPythonPackage(work: InstallWork): Promise<Installed
     environment: {
       PATH: '/usr/bin:/bin',
       HOME: '/tmp',
-      // Here and not among the arguments: an address may hold a credential.
+      // In the environment, not the arguments: an address may hold a credential.
       PIP_INDEX_URL: index,
       ...(certificates === undefined ? {} : { PIP_CERT: certificates }),
     },
@@ -55,7 +55,7 @@ export async function installPythonPackage(work: InstallWork): Promise<Installed
   return contentOf(await readFile(join(staging, REPORT), 'utf8'), wanted.name);
 }
 
-/** As pip ranks them: environment, file of the user, file of the machine. */
+/** In pip's order: environment, user's file, machine's file. */
 function indexOf(environment: InstallWork['environment']): string {
   const home = environment['HOME'] ?? homedir();
   const files = [join(home, '.config', 'pip', 'pip.conf'), join(home, '.pip', 'pip.conf'), '/etc/pip.conf'];
@@ -70,7 +70,7 @@ interface Reported {
   readonly download_info: { readonly archive_info?: { readonly hashes?: { readonly sha256?: string } } };
 }
 
-/** @throws E3801 for a part that nothing proves to be what was published */
+/** @throws E3801 for a part whose content nothing proves to be as published */
 function contentOf(text: string, name: string): InstalledContent {
   const { install } = JSON.parse(text) as { install: readonly Reported[] };
   const parts = install.map(({ metadata, download_info }) => ({

@@ -4,14 +4,14 @@ import { dirname, join, resolve } from 'node:path';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import type { NetworkPermission } from '../../../api/schemas/tool-manifest.ts';
 
-/** The registry of npm when the user has named no other. */
+/** npm's registry when the user has named no other. */
 const PUBLIC_REGISTRY = 'https://registry.npmjs.org/';
 
-/** Where npm of this user downloads from. */
+/** The registries that this user's npm downloads from. */
 export interface NpmRegistries {
-  /** Settings of npm that name a registry: `registry`, and `@scope:registry` for each scope that has its own. */
+  /** npm settings that name a registry: `registry`, and `@scope:registry` for each scope with its own. */
   readonly settings: Readonly<Record<string, string>>;
-  /** The user's own file of settings, which may hold his credentials; undefined when there is none. */
+  /** The user's own npm settings file, which may hold credentials; undefined when there is none. */
   readonly userFile?: string;
   readonly network: readonly NetworkPermission[];
 }
@@ -19,7 +19,7 @@ export interface NpmRegistries {
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Reads the registries from the settings of npm as npm ranks them: environment, file of the user, file of the machine.
+ * Reads the registries from npm's settings in npm's order: environment, user's file, machine's file.
  * @throws E3801 for a registry that is no http or https address
  */
 export function npmRegistries(environment: Environment, npmProgram: string): NpmRegistries {
@@ -36,7 +36,7 @@ export function npmRegistries(environment: Environment, npmProgram: string): Npm
   };
 }
 
-/** npm takes its settings from the environment in small and in capital letters. */
+/** npm reads its settings from the environment in lower and upper case. */
 function given(environment: Environment, name: string): string | undefined {
   const value = environment[`npm_config_${name}`] ?? environment[`NPM_CONFIG_${name.toUpperCase()}`];
   return value === '' ? undefined : value;

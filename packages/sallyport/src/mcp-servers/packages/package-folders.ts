@@ -7,17 +7,17 @@ import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import type { InstalledPackage } from '../../../api/schemas/upstream.ts';
 import type { WantedPackage } from './wanted-package.ts';
 
-/** Written last, so that a folder without it was never finished. */
+/** Written last: a folder without it was never finished. */
 const RECORD = 'installed.json';
 
-/** What an installer made in its folder. */
+/** Output of an installer in its folder. */
 export interface InstalledContent {
   readonly version: string;
-  /** Every part with its version and integrity, in an order that does not change. */
+  /** Every part with its version and integrity, in a stable order. */
   readonly lock: string;
 }
 
-/** Keeps installed packages, each under the hash of what it consists of. */
+/** Keeps installed packages, each under the hash of its content. */
 export function createPackageFolders(root: string) {
   const pathOf = (id: string): string => join(root, id);
   return {
@@ -34,7 +34,7 @@ export function createPackageFolders(root: string) {
       wanted: WantedPackage,
       install: (staging: string) => Promise<InstalledContent>,
     ): Promise<InstalledPackage> {
-      // Sandboxes do not see the layer's own folder: what is downloaded is moved there once it is complete.
+      // Sandboxes cannot see the layer's own folder: downloads are moved there once complete.
       const staging = await realpath(await mkdtemp(join(tmpdir(), 'sallyport-install-')));
       try {
         const { version, lock } = await install(staging);

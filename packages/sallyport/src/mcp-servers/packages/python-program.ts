@@ -5,16 +5,16 @@ import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { findProgram, isBaseSystem } from '../stdio/program.ts';
 import type { PythonRequest } from './python-request.ts';
 
-/** Folder of the modules, in that of an installed package. */
+/** Folder of the modules, within an installed package. */
 export const SITE = 'site';
 
-/** A Python, and what has to be visible for it. */
+/** A Python, and the folders that must be visible for it. */
 export interface Python {
   readonly program: string;
   readonly shown: readonly string[];
 }
 
-/** @throws E3801 when there is none whose files can be shown */
+/** @throws E3801 when there is none whose files can be made visible */
 export function findPython(searchPath: string): Python {
   const program = realpathSync(findProgram('python3', undefined, searchPath));
   if (isBaseSystem(program)) return { program, shown: [] };
@@ -33,7 +33,7 @@ const IDENTIFIERS = /^[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*$/;
 
 /**
  * The command that runs a program of an installed package.
- * @throws E3801 when the package has no such program, with those that it has
+ * @throws E3801 when the package has no such program, listing its programs
  */
 export function pythonCommand(
   folder: string,
@@ -51,7 +51,7 @@ export function pythonCommand(
   return [python, '-c', code, ...args];
 }
 
-/** Programs of all packages in a folder, as their metadata names them. */
+/** Programs of all packages in a folder, by their metadata. */
 function consoleScripts(site: string): ReadonlyMap<string, string> {
   const scripts = new Map<string, string>();
   if (!existsSync(site)) return scripts;

@@ -1,20 +1,20 @@
 import { basename } from 'node:path';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 
-/** What a command line of `uvx`, `uv tool run` or `pipx run` asks for. */
+/** The request in a command line of `uvx`, `uv tool run` or `pipx run`. */
 export interface PythonRequest {
   readonly packageName: string;
   /** As pip takes it: `name`, `name==1.2.3`, `name[extra]>=1`. */
   readonly spec: string;
-  /** Program of the package. */
+  /** Program within the package. */
   readonly bin: string;
   readonly args: readonly string[];
 }
 
 const RUNNERS: Readonly<Record<string, readonly string[]>> = { uvx: [], uv: ['tool', 'run'], pipx: ['run'] };
-/** Options that name the package when the program is called otherwise. */
+/** Options that name the package when the program has another name. */
 const PACKAGE_OPTIONS = new Set(['--from', '--spec']);
-/** Options that change nothing here, with and without a value behind them. */
+/** Options without effect here, with and without a value. */
 const WITH_VALUE = new Set(['--python', '-p']);
 const WITHOUT_VALUE = new Set(['--isolated', '--quiet', '-q', '--refresh', '--no-cache', '-n', '--verbose', '-v']);
 const SPEC =
@@ -22,7 +22,7 @@ const SPEC =
 
 /**
  * Reads the command line of a runner of Python packages; undefined when the command is none.
- * @throws E3801 when it names no package of an index, or has an option that would be passed over
+ * @throws E3801 when it names no package of an index, or has an option that would be ignored
  */
 export function pythonRequest(command: string, args: readonly string[]): PythonRequest | undefined {
   const runner = basename(command);

@@ -5,20 +5,20 @@ import type { FilesystemPermission, NetworkPermission } from '../../../api/schem
 import { keepTail } from '../stdio/stderr-tail.ts';
 import type { WantedPackage } from './wanted-package.ts';
 
-/** What one installation works with. */
+/** Inputs of one installation. */
 export interface InstallWork {
   readonly driver: SandboxDriver;
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** Empty folder, real path: the only one that the installer writes to. */
+  /** Empty folder, real path: the only folder that the installer writes to. */
   readonly staging: string;
   readonly wanted: WantedPackage;
 }
 
-/** A package manager, started. */
+/** Command line of a package manager, with what it needs to see and reach. */
 export interface InstallerCommand {
   readonly command: readonly [string, ...string[]];
   readonly environment: Readonly<Record<string, string>>;
-  /** Read-only, beside the staging folder. */
+  /** Read-only paths beside the staging folder. */
   readonly shown: readonly string[];
   /** Hosts and ports of the registries. */
   readonly network: readonly NetworkPermission[];
@@ -31,8 +31,8 @@ const SAID_CHARS_MAX = 1_000;
 const LIMITS = { cpuMillicores: 2000, memoryMb: 1024, processesMax: 128, diskMb: 512 } as const;
 
 /**
- * Runs a package manager in a sandbox that sees nothing but itself, the folder to fill and the registry.
- * @throws E3801 when it does not succeed, with what it said; what the driver throws
+ * Runs a package manager in a sandbox that sees only the manager, the folder to fill and the registry.
+ * @throws E3801 when it fails, with its output; what the driver throws
  */
 export async function runInstaller(work: InstallWork, installer: InstallerCommand): Promise<void> {
   const { driver, staging, wanted } = work;

@@ -4,8 +4,8 @@ import type { Packages } from '../packages.ts';
 import type { WantedPackage } from './wanted-package.ts';
 
 /**
- * The definition with the package that its command needs, installed when it may be; as it is when it needs none.
- * @throws E3801 with `details.install` when something has to be installed and may not be; what `Packages.install` throws
+ * The definition with the package that its command needs, installed when allowed; unchanged when it needs none.
+ * @throws E3801 with `details.install` when an installation is needed but not allowed; what `Packages.install` throws
  */
 export async function withPackage(
   packages: Packages | undefined,
@@ -13,7 +13,7 @@ export async function withPackage(
   mayInstall: boolean,
 ): Promise<UpstreamDefinition> {
   const { name, transport, disabled } = definition;
-  // What is not started needs nothing yet.
+  // A disabled upstream needs no package yet.
   if (disabled === true) return definition;
   if (packages === undefined || transport.type !== 'stdio' || transport.installed !== undefined) return definition;
   const wanted = packages.wanted(transport);

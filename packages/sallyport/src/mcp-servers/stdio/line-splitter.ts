@@ -1,20 +1,20 @@
 const NEWLINE = 0x0a;
-/** A line in more pieces than this is joined early, so that a byte-by-byte writer does not cost an object for each byte. */
+/** A line in more pieces than this is joined early, so that a byte-by-byte writer does not cost an object per byte. */
 const PIECES_MAX = 512;
-/** How much of a line that is too long is kept from either end, to tell which request it answers. */
+/** Bytes kept from either end of an overlong line, to identify the request that it answers. */
 const EDGE_BYTES = 256;
 
-/** Told of each line. */
+/** Callbacks for lines. */
 export interface LineHandlers {
   /** A whole line without its newline. */
   onLine(line: string, bytes: number): void;
-  /** A line beyond the bound: its first and last bytes as text. The rest was never kept. */
+  /** An overlong line: its first and last bytes as text. The rest was never kept. */
   onLongLine(head: string, tail: string, bytes: number): void;
-  /** A line has passed `endlessBytesMax` and goes on; told once for each. */
+  /** A line exceeded `endlessBytesMax` and continues; called once per line. */
   onEndlessLine(): void;
 }
 
-/** Cuts a byte stream into lines and keeps at most `lineBytesMax` bytes of an unfinished one. */
+/** Splits a byte stream into lines and keeps at most `lineBytesMax` bytes of an unfinished one. */
 export interface LineSplitter {
   push(chunk: Buffer): void;
 }
@@ -25,7 +25,7 @@ interface LongLine {
   bytes: number;
 }
 
-/** A splitter; a line ends with a newline, and what stands behind the last one waits for more. */
+/** Makes a splitter; a line ends with a newline, and bytes after the last newline wait for more. */
 export function createLineSplitter(
   lineBytesMax: number,
   endlessBytesMax: number,
@@ -54,7 +54,7 @@ export function createLineSplitter(
   };
 
   const endLine = (last: Buffer): void => {
-    // The common case first: the line lies whole in one chunk.
+    // Fast path: the line lies whole in one chunk.
     if (held === 0 && long === undefined && last.length <= lineBytesMax) {
       if (last.length > 0) handlers.onLine(last.toString('utf8'), last.length);
       return;

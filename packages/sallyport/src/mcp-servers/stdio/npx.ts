@@ -4,26 +4,26 @@ import { dirname, isAbsolute, join } from 'node:path';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { satisfies, validRange } from 'semver';
 
-/** Cached npx folders that are looked through at most. */
+/** Most cached npx folders that are searched. */
 const CACHE_FOLDERS_MAX = 1_000;
 const RUNNERS = new Set(['npx', 'bunx', 'pnpx']);
-/** Programs that run a package by a word of their own. */
+/** Programs that run a package through a subcommand. */
 const RUNNER_WORDS: Readonly<Record<string, ReadonlySet<string>>> = {
   npm: new Set(['exec', 'x']),
   pnpm: new Set(['dlx']),
   yarn: new Set(['dlx']),
   bun: new Set(['x']),
 };
-/** Versions, ranges and tags; what names another place than the registry is none. */
+/** Versions, ranges and tags; a spec that names another place than the registry does not match. */
 const WANTED = /^[\w.~^<>=|* +-]+$/;
 const PACKAGE = /^(@[a-z0-9~][a-z0-9._~-]*\/)?[A-Za-z0-9~][A-Za-z0-9._~-]*$/;
 
-/** What an `npx` command line asks for. */
+/** The request in an `npx` command line. */
 export interface NpxRequest {
   readonly packageName: string;
-  /** Version, range or tag behind the `@`; absent when none was given. */
+  /** Version, range or tag after the `@`; absent when none was given. */
   readonly wanted?: string;
-  /** Program of the package, when `--package` names the package apart. */
+  /** Program of the package, when `--package` names the package separately. */
   readonly bin?: string;
   readonly args: readonly string[];
 }
@@ -71,8 +71,8 @@ function splitSpec(spec: string): Pick<NpxRequest, 'packageName' | 'wanted'> {
 }
 
 /**
- * Finds the installed package of an `npx` command: in the `node_modules` of the folders given and of those above them,
- * among the global packages, and in npx's own cache.
+ * Finds the installed package of an `npx` command: in the `node_modules` of the given folders and their parents, among
+ * the global packages, and in npx's own cache.
  * @throws E3801 when it is not installed in a fitting version, with what to type
  */
 export function findInstalled(
@@ -128,13 +128,13 @@ function readManifest(path: string): PackageManifest | undefined {
   }
 }
 
-/** A tag such as `latest` cannot be judged without a registry; what is installed stands for it. */
+/** A tag such as `latest` cannot be resolved without a registry; the installed version counts as it. */
 function fits(version: string, wanted: string | undefined): boolean {
   if (wanted === undefined || validRange(wanted) === null) return true;
   return satisfies(version, wanted, { includePrerelease: true });
 }
 
-/** The rule of npx: the program named like the package, else the only one. */
+/** npx's rule: the program named like the package, else the only one. */
 function scriptOf(folder: string, { bin }: PackageManifest, { packageName, bin: asked }: NpxRequest): string {
   const unscoped = packageName.slice(packageName.indexOf('/') + 1);
   const bins = new Map<string, unknown>(
@@ -152,7 +152,9 @@ function scriptOf(folder: string, { bin }: PackageManifest, { packageName, bin: 
   return path;
 }
 
-/** `node_modules` folders of packages that the user of the layer has installed; the definition of an upstream adds none. */
+/**
+ * `node_modules` folders of packages that the user of the layer has installed; an upstream's definition cannot add any.
+ */
 export function installedModules(): ReadonlySet<string> {
   return new Set(moduleFolders([import.meta.dirname], process.env));
 }

@@ -1,4 +1,4 @@
-/** Faults of a program that does not find what its sandbox does not show, with what to give it. */
+/** Typical errors of programs that miss something their sandbox hides, each with the option that grants it. */
 const HINTS: readonly (readonly [RegExp, (found: readonly (string | undefined)[]) => string])[] = [
   [
     /(?:EROFS|EACCES|Read-only file system|Permission denied)[^/\n]{0,80}?['"]?(\/[^'"\s:,)]+)/,
@@ -30,8 +30,8 @@ const network = (host = '', port = ''): string =>
 const variable = (name = ''): string => `Give it with --env ${name}=VALUE, or --env ${name}={{${name}}} for a secret.`;
 
 /**
- * What to give a server that ended because of something that its sandbox keeps from it, judged by its own words; empty when
- * they tell nothing of the kind. A guess from untrusted text: it says what to type and changes nothing.
+ * The option to give a server that ended for lack of something its sandbox hides, judged by its own output; empty when
+ * the output does not show that. A guess from untrusted text: it says what to type and changes nothing.
  */
 export function optionHint(words: string): string {
   for (const [pattern, tell] of HINTS) {

@@ -5,14 +5,17 @@ import type { UpstreamChecks } from '../connection/per-caller/keep-upstream.ts';
 import type { Packages } from '../packages.ts';
 import { sandboxSpecOf } from './sandbox-spec.ts';
 
-/** What a plan is made with. */
+/** Dependencies of a plan. */
 export interface PlanParts extends UpstreamChecks {
   readonly packages?: Packages;
 }
 
 const CONTAINER_PROGRAMS = new Set(['docker', 'podman', 'nerdctl']);
 
-/** What adding an upstream needs first. Looks at this machine alone: whether a server answers is known when it is asked. */
+/**
+ * What adding an upstream needs first. Examines this machine alone: whether a server answers shows only when it is
+ * contacted.
+ */
 export function planOf(parts: PlanParts, tenantId: string, definition: UpstreamDefinition): UpstreamPlan {
   const { name, transport, disabled } = definition;
   if (disabled === true) return { name, start: 'disabled' };

@@ -2,12 +2,12 @@ import { accessSync, constants, existsSync, realpathSync, statSync } from 'node:
 import { basename, delimiter, dirname, isAbsolute, join, resolve } from 'node:path';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 
-/** Folders that every sandbox shows from its base system. */
+/** Folders of the base system that every sandbox shows. */
 const BASE_SYSTEM = ['/usr', '/bin', '/sbin', '/lib', '/lib64'];
 const CONTAINER_HINT =
   'containers are started by a daemon or by rights that no sandbox has. Start the container yourself with the HTTP transport of its server ' +
   '(docker run -p 127.0.0.1:PORT:PORT IMAGE …) and add it with --url, or run the same server as a package (npx, uvx).';
-/** Programs that cannot do their work in a sandbox, and what to do instead. */
+/** Programs that cannot work in a sandbox, and what to use instead. */
 const HINTS: Readonly<Record<string, string>> = {
   uv: 'only uvx and uv tool run are known. Install the project and give the path of the Python in its environment.',
   pipx: 'only pipx run is known. Give the path of the program that pipx installed.',
@@ -16,7 +16,7 @@ const HINTS: Readonly<Record<string, string>> = {
   nerdctl: CONTAINER_HINT,
 };
 
-/** Whether the sandbox shows this path without being told. */
+/** True when every sandbox shows this path. */
 export function isBaseSystem(path: string): boolean {
   return BASE_SYSTEM.some((folder) => path === folder || path.startsWith(`${folder}/`));
 }
@@ -38,7 +38,7 @@ export function findProgram(command: string, cwd: string | undefined, searchPath
   );
 }
 
-/** Whether the path names a file that may be executed. */
+/** True when the path names an executable file. */
 function isProgram(path: string): boolean {
   try {
     accessSync(path, constants.X_OK);
@@ -62,13 +62,14 @@ function onPath(command: string, searchPath: string): string | undefined {
     .filter((folder) => isAbsolute(folder))
     .map((folder) => join(folder, command))
     .filter(isProgram);
-  // Shims of version managers read their own configuration, which a sandbox does not show; the real program comes later.
+  // Shims of version managers read their own configuration, which a sandbox does not show; the real program comes later
+  // in the list.
   return candidates.find((path) => !path.includes('/shims/')) ?? candidates[0];
 }
 
 /**
- * The folder or file that has to be visible for the code at `path` to run: the outermost `node_modules` around it, its
- * Python environment, its package, or just the file. A home folder or `/` is never answered.
+ * The folder or file that must be visible for the code at `path` to run: the outermost `node_modules` around it, its
+ * Python environment, its package, or just the file. Never a home folder or `/`.
  * @param home folder that must not be shown as a whole
  */
 export function codeRoots(path: string, home: string): readonly string[] {
@@ -90,7 +91,7 @@ function rootsOf(path: string, home: string): readonly string[] {
   return [path];
 }
 
-/** `node_modules` of the folders above a package, where a workspace keeps what its packages share. */
+/** `node_modules` of the folders above a package, where a workspace keeps shared packages. */
 function modulesAbove(folder: string): readonly string[] {
   const found: string[] = [];
   for (let above = dirname(folder); above !== dirname(above); above = dirname(above)) {
@@ -100,7 +101,7 @@ function modulesAbove(folder: string): readonly string[] {
   return found;
 }
 
-/** Folders too wide to show because a program happens to lie in them. */
+/** False for folders too wide to show just because a program lies in them. */
 function isShowable(folder: string, home: string): boolean {
   return folder !== '/' && folder !== home && folder !== '/tmp' && folder !== '/home' && !home.startsWith(`${folder}/`);
 }

@@ -11,7 +11,7 @@ import type { Packages } from '../packages.ts';
 import { findInstalled, installedModules, installedScript, npxRequest } from './npx.ts';
 import { codeRoots, findProgram, isBaseSystem } from './program.ts';
 
-/** Bounds of one stdio upstream where its definition sets none. */
+/** Limits of one stdio upstream, unless its definition sets them. */
 export const UPSTREAM_LIMITS = {
   memoryMb: 512,
   cpuMillicores: 1000,
@@ -21,7 +21,7 @@ export const UPSTREAM_LIMITS = {
   diskMb: 256,
 } as const;
 
-/** Where the layer keeps what it installed. */
+/** Folders of the packages that the layer installed. */
 export type InstalledFolders = Pick<Packages, 'folderOf'>;
 
 /** Refuses paths that a server would see read-only. @throws ToolLayerError */
@@ -29,7 +29,7 @@ export type CheckShown = (paths: readonly string[]) => void;
 
 const INTERPRETER = /^(?:node|nodejs|bun|deno|python[0-9.]*|ruby|perl)$/;
 
-/** Whether a program runs the script that is its first argument: the surroundings of that are visible without a mount. */
+/** True when a program runs the script in its first argument: the script's surroundings are visible without a mount. */
 export const isInterpreter = (program: string): boolean => INTERPRETER.test(basename(program));
 const SYSTEM_PATH = '/usr/local/bin:/usr/bin:/bin';
 
@@ -37,8 +37,9 @@ const SYSTEM_PATH = '/usr/local/bin:/usr/bin:/bin';
  * The sandbox of a stdio upstream: its program and the code it starts, its folder read-only, its mounts, its network,
  * and nothing else of this machine.
  * @param environment the definition's `env` with secrets filled in
- * @param checkShown told what is shown beside the mounts, for the definition's program, code and folder; throws to refuse it
- * @throws E3801 when program, package or folder is not there; E3105 when a mount is not
+ * @param checkShown called with the paths shown beside the mounts (the definition's program, code and folder); throws
+ *   to refuse them
+ * @throws E3801 when program, package or folder does not exist; E3105 when a mount does not
  */
 export function sandboxSpecOf(
   label: string,
@@ -58,7 +59,7 @@ export function sandboxSpecOf(
   const show = (paths: readonly string[], mode: AccessMode): void => {
     for (const path of paths) visible.set(path, mode);
   };
-  // Programs of packages begin with "env node", so Node is there for every server.
+  // Programs of packages begin with "env node", so every server sees Node.
   for (const program of isNode(command[0]) ? [node, command[0]] : [node]) {
     show(
       runtimeMounts([program]).map(({ path }) => path),
@@ -68,7 +69,7 @@ export function sandboxSpecOf(
   const code = installed?.shown ?? codeOf(command, cwd).flatMap((path) => codeRoots(path, home));
   const folder = cwd === undefined || isBaseSystem(cwd) ? [] : [cwd];
   const modules = installedModules();
-  // A Python that the layer found by itself is a program of the machine, as Node is.
+  // A Python that the layer found by itself is a program of the machine, like Node.
   checkShown?.([...(installed === undefined ? code.filter((path) => !modules.has(path)) : []), ...folder]);
   show([...code, ...folder], 'ro');
   for (const { path, mode } of transport.mounts ?? []) show([checkMount(path)], mode);
@@ -94,7 +95,7 @@ export function sandboxSpecOf(
   };
 }
 
-/** What runs the package that was installed for an upstream, and nothing that was installed otherwise. */
+/** The command that runs the package installed for an upstream, and no package installed otherwise. */
 function installedCommand({ command, args = [], installed }: StdioTransport, packages: InstalledFolders | undefined) {
   if (installed === undefined) return undefined;
   const folder = packages?.folderOf(installed);
@@ -142,16 +143,17 @@ function commandOf(
   }
   const searchPath = [environment['PATH'], process.env['PATH'], SYSTEM_PATH].filter(Boolean).join(':');
   const program = findProgram(command, cwd, searchPath);
-  // A link to a Node elsewhere would need that place to be visible too; a virtual environment's Python needs its link.
+  // A link to a Node elsewhere would need that place to be visible too; the Python of a virtual environment needs its
+  // link.
   return [isNode(program) ? realpathSync(program) : program, ...args];
 }
 
-/** Node needs no more than its own folder, whatever it lies in. */
+/** Node needs only its own folder, wherever that is. */
 function isNode(program: string): boolean {
   return basename(program) === 'node';
 }
 
-/** The files whose surroundings the command needs: its program, and the script that an interpreter is given. */
+/** Files whose surroundings the command needs: its program, and the script given to an interpreter. */
 function codeOf([program, ...args]: readonly [string, ...string[]], cwd: string | undefined): readonly string[] {
   if (!isInterpreter(program)) return [program];
   const interpreter = isNode(program) ? [] : [program];
@@ -161,7 +163,7 @@ function codeOf([program, ...args]: readonly [string, ...string[]], cwd: string 
   return existsSync(path) && statSync(path).isFile() ? [...interpreter, path] : interpreter;
 }
 
-/** A mount inside another has to come after it, or the outer one hides it; one that adds nothing to it is left out. */
+/** A mount inside another must come after it, or the outer one hides it; a mount that adds nothing is left out. */
 function outermostFirst(visible: ReadonlyMap<string, AccessMode>): FilesystemPermission[] {
   const mounts = [...visible].sort(([a], [b]) => (a < b ? -1 : 1)).map(([path, mode]) => ({ path, mode }));
   return mounts.filter(({ path, mode }) => {

@@ -8,50 +8,50 @@ import { createFloodGate } from '../pacing/flood-gate.ts';
 import { createLineSplitter, type LineSplitter } from './line-splitter.ts';
 import { keepTail } from './stderr-tail.ts';
 
-/** Bounds of one stdio connection. */
+/** Limits of one stdio connection. */
 export const TRANSPORT_BOUNDS = {
-  /** Longest message that is read; the request that a longer one answers fails, the connection goes on. */
+  /** Longest message that is read; a longer one fails its request, and the connection continues. */
   lineBytesMax: 16 * MiB,
-  /** What may wait for a server that does not read its input; beyond it the server is stopped. */
+  /** Most input that may wait for a server that does not read; beyond that the server is stopped. */
   unreadInputBytesMax: 32 * MiB,
-  /** A line that is longer than this and still not at its end stops the server. */
+  /** An unfinished line longer than this stops the server. */
   endlessLineBytesMax: 128 * MiB,
-  /** Last part of stderr that is kept for error messages. */
+  /** Bytes of the end of stderr kept for error messages. */
   stderrBytesKept: 8 * KiB,
-  /** Lines that are no messages, in one window; beyond it the server is stopped. */
+  /** Most lines that are no messages in one window; beyond that the server is stopped. */
   rubbishLinesMax: 20_000,
   rubbishBytesMax: 64 * MiB,
   floodWindowMs: 10_000,
-  /** Rubbish lines that are logged, for the life of the connection. */
+  /** Most such lines logged over the life of the connection. */
   rubbishLinesLogged: 5,
   /** From SIGTERM to SIGKILL. */
   closeGraceMs: 500,
 } as const;
 
-/** How the server's process ended, and why if this transport ended it. */
+/** How the server's process ended, with the reason when this transport ended it. */
 export interface SandboxTransportEnd {
   readonly exit: SandboxExit;
   readonly reason?: string;
-  /** Whether it ran until `close()` was called. */
+  /** True when it ran until `close()` was called. */
   readonly closed: boolean;
 }
 
 /** An MCP transport over the stdin and stdout of a process that a sandbox driver started. */
 export interface SandboxTransport extends Transport {
-  /** Always null; by their presence the SDK knows a stdio transport, where silence means an older server. */
+  /** Always null: by these members the SDK recognises a stdio transport, where silence means an older server. */
   readonly stderr: null;
   readonly pid: null;
-  /** What the server wrote last on stderr, 8 KiB at most. */
+  /** The end of the server's stderr, 8 KiB at most. */
   stderrTail(): string;
-  /** How many lines on stdout were no messages. */
+  /** Number of lines on stdout that were no messages. */
   rubbishLines(): number;
-  /** Length of the line that is being delivered, in bytes. */
+  /** Length of the line being delivered, in bytes. */
   messageBytes(): number;
-  /** Told of the two ends of a message that was too long to read. */
+  /** Called with both ends of a message that was too long to read. */
   onlongline?: (head: string, tail: string, bytes: number) => void;
-  /** Stops the server because of what it did; the reason is part of `ended`. */
+  /** Stops the server for misbehaving; the reason becomes part of `ended`. */
   fail(reason: string): void;
-  /** Whether it was stopped so, and its end is only a matter of time. */
+  /** True when it was stopped that way and will end soon. */
   hasFailed(): boolean;
   /** Resolves once no process of the server remains. Never rejects. */
   readonly ended: Promise<SandboxTransportEnd>;
@@ -70,7 +70,7 @@ const SENT = Promise.resolve();
 
 /**
  * Speaks newline-delimited JSON-RPC with a started process and owns it: `close()` ends it and waits until it is gone.
- * Lines that are no messages are counted and passed over; only a flood of them ends the connection.
+ * Lines that are no messages are counted and ignored; only a flood of them ends the connection.
  */
 export function createSandboxTransport(parts: SandboxTransportParts): SandboxTransport {
   const { process } = parts;
@@ -121,7 +121,7 @@ export function createSandboxTransport(parts: SandboxTransportParts): SandboxTra
       }
       lines.add(`${JSON.stringify(message)}\n`);
       if (!stdin.writableNeedDrain) return SENT;
-      // One promise for all that wait for the same room.
+      // One promise for all writers that wait for room.
       drained ??= roomIn(stdin).then(() => {
         drained = undefined;
       });
@@ -161,10 +161,10 @@ function splitMessages(
   });
 }
 
-/** Characters that wait for the end of a tick at most. */
+/** Most characters held until the end of a tick. */
 const GATHERED_MAX = 64 * KiB;
 
-/** Lines of one tick leave together: calls often start side by side, and each write is a system call. */
+/** Writes the lines of one tick together: calls often start side by side, and each write is a system call. */
 function gatherLines(stream: SandboxProcess['stdin']) {
   let gathered = '';
   const flush = (): void => {
@@ -178,14 +178,14 @@ function gatherLines(stream: SandboxProcess['stdin']) {
     add(line: string): void {
       if (gathered === '') nextTick(flush);
       gathered += line;
-      // Only the stream counts bytes, so that little is counted in characters.
+      // Only the stream counts bytes; this small buffer is counted in characters.
       if (gathered.length > GATHERED_MAX) flush();
     },
     flush,
   };
 }
 
-/** Resolves when the stream takes more, or never will. */
+/** Resolves when the stream accepts more, or never will again. */
 function roomIn(stream: SandboxProcess['stdin']): Promise<void> {
   return new Promise((resolve) => {
     const settle = (): void => {
@@ -200,7 +200,7 @@ function roomIn(stream: SandboxProcess['stdin']): Promise<void> {
 
 /** The messages of a line (several in a batch of the older protocol), or undefined when it is none. */
 function parseMessages(line: string): readonly JSONRPCMessage[] | undefined {
-  // Banners and log lines are told by their first character, without the price of an exception.
+  // Banners and log lines are recognised by their first character, without the cost of an exception.
   const first = line.charCodeAt(0);
   if (first !== 0x7b && first !== 0x5b && first !== 0x20 && first !== 0x09) return undefined;
   let value: unknown;
@@ -230,7 +230,7 @@ function countRubbish({ label, log, clock }: SandboxTransportParts, fail: (reaso
       if (line.trim() === '') return;
       count += 1;
       if (count <= TRANSPORT_BOUNDS.rubbishLinesLogged) {
-        // The text itself stays out of the log: a server may print secrets.
+        // The text stays out of the log: a server may print secrets.
         log.warn('upstream-printed-rubbish', { upstream: label, bytes, lines: count });
       }
       if (!gate.admits(bytes)) fail('it floods its standard output with lines that are no MCP messages');
@@ -238,5 +238,5 @@ function countRubbish({ label, log, clock }: SandboxTransportParts, fail: (reaso
   };
 }
 
-/** Stream errors after the process is gone say nothing that `exited` does not. */
+/** Stream errors after the process ended add nothing to `exited`. */
 function ignore(): void {}

@@ -7,14 +7,14 @@ const LINES_MAX = 500;
 const CHARS_MAX = 256 * KiB;
 /** Longer lines are cut. */
 const LINE_CHARS_MAX = 4 * KiB;
-/** A secret that a cut went through is in the part that is kept for that and not shown. */
+/** Shown part of a line: a secret that the cut split is in the hidden rest. */
 const LINE_CHARS_SHOWN = 2 * KiB;
 
-/** The last lines that an upstream wrote on its standard error, over all of its starts. */
+/** The last stderr lines of an upstream, across all its starts. */
 export interface StderrLog {
-  /** Follows the stream of one start. @param hide takes the secrets that this start was given out of a text */
+  /** Follows the stream of one start. @param hide removes this start's secrets from a text */
   follow(stream: Readable, hide: (text: string) => string): void;
-  /** Lines after the one with this number, without secrets, and the number of the last one. */
+  /** Lines after the given number, without secrets, and the number of the last line. */
   read(after: number): { readonly lines: readonly string[]; readonly next: number };
 }
 
@@ -47,7 +47,7 @@ export function createStderrLog(): StderrLog {
     },
     read(after) {
       const first = count - kept.length;
-      // A number of before the layer was started anew says nothing here.
+      // A number from before a restart of the layer has no meaning here.
       const lines = kept.slice(Math.max(0, (after > count ? 0 : after) - first));
       return { lines: lines.map(shown), next: count };
     },

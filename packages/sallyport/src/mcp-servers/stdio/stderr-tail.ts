@@ -1,20 +1,20 @@
 import type { Readable } from 'node:stream';
 import { MiB } from '@sallyport/std/bytes';
 
-/** What is read of one stderr in one window; then the server waits for the next one when it writes more. */
+/** Most stderr read in one window; a server that writes more waits for the next one. */
 export const STDERR_PACE = { bytesMax: 4 * MiB, windowMs: 1_000 } as const;
 
-/** The end of what a server says on stderr. */
+/** The end of a server's stderr. */
 export interface StderrTail {
   /** The last bytes as text. */
   text(): string;
-  /** Nothing is paced any more; what the stream still holds is read. */
+  /** Stops pacing; the rest of the stream is read. */
   stop(): void;
 }
 
 /**
- * Keeps the last bytes of a stream. A server that floods it is read no faster than {@link STDERR_PACE} says, so that it
- * slows down itself and nobody else.
+ * Keeps the last bytes of a stream. A flooding server is read no faster than {@link STDERR_PACE}, so that it slows down
+ * itself and nobody else.
  */
 export function keepTail(stream: Readable, bytesMax: number): StderrTail {
   let tail: Buffer = Buffer.alloc(0);
@@ -44,5 +44,5 @@ export function keepTail(stream: Readable, bytesMax: number): StderrTail {
   };
 }
 
-/** `close` follows, and what was read so far counts. */
+/** `close` follows; the text read so far counts. */
 function ignore(): void {}

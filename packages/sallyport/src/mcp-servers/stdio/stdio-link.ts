@@ -19,35 +19,35 @@ import { createSandboxTransport, type SandboxTransport, type SandboxTransportEnd
 import type { StderrLog } from './stderr-log.ts';
 import { tellingLines } from './telling-lines.ts';
 
-/** What a stdio link needs beside its definition. */
+/** Dependencies of a stdio link beside its definition. */
 export interface StdioLinkParts {
   readonly driver: SandboxDriver;
   readonly secrets?: SecretStore | undefined;
   readonly clock: Clock;
   readonly log: Log;
   readonly client: { readonly name: string; readonly version: string };
-  /** Whom its questions go to; without one nobody is asked. */
+  /** Receiver of its questions; absent: nobody is asked. */
   readonly desk?: ElicitationAsker | undefined;
-  /** Asked before each start, beside what the definition says in so many words; nothing is refused when absent. */
+  /** Called before each start with the paths that the definition shows implicitly; absent: nothing is refused. */
   readonly checkShown?: CheckShown | undefined;
-  /** Where the packages are that definitions name as installed; such a definition is refused when absent. */
+  /** Folders of installed packages; absent: definitions with an installed package are refused. */
   readonly packages?: InstalledFolders | undefined;
-  /** Keeps what the server writes on its standard error. */
+  /** Keeps the server's standard error. */
   readonly stderrLog?: StderrLog | undefined;
 }
 
-/** How long an exit may take to be known after its output ended. */
+/** How long an exit may take to become known after the output ended, ms. */
 const EXIT_MOMENT_MS = 50;
-/** Characters of a fault of the protocol that an error message quotes. */
+/** Most characters of a protocol error quoted in a message. */
 const FAULT_CHARS_SHOWN = 1_000;
-/** An answer's id stands at one end of its line; a message that is too long to read is told by it. */
+/** An answer's id is at one end of its line; it identifies a message too long to read. */
 const ID_AT_END = /"id"\s*:\s*(\d{1,10})\s*\}\s*$/;
 const ID_AT_START = /^\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"id"\s*:\s*(\d{1,10})\s*,/;
 
 /**
- * Starts the server in a sandbox and shakes hands. A server that ends at the question for the newer protocol is started
- * once more and spoken to in the older one.
- * @throws E3801 E3105 when its program, folder or mount is not there; E3101 E3104 of the driver; E3302 for a missing
+ * Starts the server in a sandbox and shakes hands. A server that ends at the probe for the newer protocol is started
+ * once more with the older one.
+ * @throws E3801 E3105 when its program, folder or mount does not exist; E3101 E3104 of the driver; E3302 for a missing
  *   secret; E3108 when it ended; E3306 when it did not answer; E3308 when it broke the protocol
  */
 export async function openStdioLink(
@@ -135,7 +135,7 @@ function linkOf(
     call: (tool, args, options) => callTool(mux, name, tool, args, options),
     async ping(timeoutMs) {
       await mux.request(hands.modern ? 'server/discover' : 'ping', {}, { timeoutMs }).catch((error: unknown) => {
-        // Any answer shows that the server lives, a refusal too.
+        // Any answer shows that the server lives, even a refusal.
         if (error instanceof ToolLayerError) throw error;
       });
     },
@@ -144,10 +144,10 @@ function linkOf(
   };
 }
 
-/** What the process said of itself before we end it: an exit of its own, if there was one. */
+/** The process's own end before we stop it, if it exited by itself. */
 async function endOf(transport: SandboxTransport): Promise<SandboxTransportEnd | undefined> {
   if (transport.hasFailed()) return transport.ended;
-  // When a server exits, its output ends first; its exit code is a moment behind.
+  // When a server exits, its output ends first; its exit code follows a moment later.
   const moment = new Promise<undefined>((resolve) => setTimeout(resolve, EXIT_MOMENT_MS, undefined));
   const ended = await Promise.race([transport.ended, moment]);
   if (ended === undefined) await transport.close();
@@ -168,7 +168,7 @@ function startFailure(
   { hide }: FilledValues,
   { timeoutMs, atProbe, aborted }: StartContext,
 ): ToolLayerError {
-  // Hidden before it is cut: a part of a secret would be shown.
+  // Hidden before cutting: otherwise a part of a secret would show.
   const stderr = hide(transport.stderrTail());
   if (ended !== undefined && !ended.closed) {
     const message = `The upstream '${name}' ended before it was ready: ${describeEnd(ended, stderr)}${optionHint(stderr)}`;

@@ -2,37 +2,40 @@ import type { ListedMcpTool } from '../../registry/importer.port.ts';
 import type { UpstreamTool } from '../quarantine-store.port.ts';
 import { definitionHash } from './definition-hash.ts';
 
-/** A tool of a listing under the id that it has, or would have. */
+/** A tool of a listing, under the id that it has or would have. */
 export interface IdentifiedTool {
   readonly toolId: string;
   readonly listed: ListedMcpTool;
 }
 
-/** A tool that is known, and what is served of it now. */
+/** A known tool and its current definition. */
 export interface ServedTool {
   readonly known: UpstreamTool;
   readonly listed: ListedMcpTool;
 }
 
-/** What a listing means for what was accepted. Every listed tool stands in one of the lists, but for those that wait as before. */
+/**
+ * Result of comparing a listing with the accepted tools. Every listed tool is in one of the lists, except tools that
+ * wait unchanged.
+ */
 export interface ListingComparison {
   /** Never seen before. */
   readonly unknown: readonly IdentifiedTool[];
-  /** Served as accepted, whether or not they were blocked until now. */
+  /** Listed as accepted, blocked until now or not. */
   readonly accepted: readonly ServedTool[];
-  /** Served otherwise than accepted, and otherwise than noted before. */
+  /** Listed differently than accepted, and differently than noted before. */
   readonly changed: readonly ServedTool[];
-  /** Served again as an operator once refused it. */
+  /** Listed again as an operator once refused it. */
   readonly rejected: readonly ServedTool[];
-  /** Known, and not listed any more. */
+  /** Known, but no longer listed. */
   readonly absent: readonly UpstreamTool[];
   /** Their id belongs to another tool. */
   readonly refused: readonly { readonly place: string; readonly reason: string }[];
 }
 
 /**
- * Compares what an upstream lists with what is known of it.
- * @param ownerOf who has an id, among all upstreams of the tenant
+ * Compares an upstream's listing with what is known of it.
+ * @param ownerOf the owner of an id, among all upstreams of the tenant
  * @param known every tool of this upstream
  */
 export function compareListing(

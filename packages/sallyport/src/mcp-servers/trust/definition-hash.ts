@@ -7,8 +7,8 @@ import type { ListedMcpTool } from '../../registry/importer.port.ts';
 const known = new WeakMap<ListedMcpTool, string>();
 
 /**
- * SHA-256 over the canonical JSON of a listed definition, hex; equal for definitions that differ in the order of members only.
- * `execution` is no part of it: it says how a tool is asked for, nothing that a model or a person reads.
+ * SHA-256 over the canonical JSON of a listed definition, hex; independent of the order of members. `execution` is
+ * excluded: it says how to call a tool, which neither a model nor a person reads.
  */
 export function definitionHash(tool: ListedMcpTool): string {
   const before = known.get(tool);

@@ -2,7 +2,7 @@ import type { ListedMcpTool } from '../../registry/importer.port.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { BlockReason, UpstreamTool } from '../quarantine-store.port.ts';
 
-/** A tool of an upstream that is not to be seen or called now. */
+/** A tool of an upstream that may not be seen or called now. */
 export interface Block {
   readonly reason: BlockReason;
   readonly upstream: string;
@@ -10,26 +10,26 @@ export interface Block {
   readonly tool: string;
 }
 
-/** Tools whose block came, went or changed. */
+/** Tools whose block was set, lifted or changed. */
 export interface QuarantineChange {
   readonly tenantId: string;
   readonly toolIds: readonly string[];
 }
 
-/** What is in memory of every upstream's tools. */
+/** The tools of all upstreams, in memory. */
 export interface KnownTools {
   blockOf(tenantId: string, toolId: string): Block | undefined;
   find(tenantId: string, toolId: string): UpstreamTool | undefined;
-  /** Tools of an upstream by its own names for them. */
+  /** Tools of an upstream by its own names. */
   named(tenantId: string, upstream: string): ReadonlyMap<string, UpstreamTool> | undefined;
   /** Ordered by id. */
   list(tenantId: string, upstream?: string): readonly UpstreamTool[];
-  /** Names of tools of the other upstreams, without those that are listed here. */
+  /** Names of tools of the other upstreams, except names that are listed here. */
   foreignNames(tenantId: string, upstream: string, own: readonly ListedMcpTool[]): ReadonlySet<string>;
-  /** Takes what is on record as the whole truth; only what differs from it is touched, and told. */
+  /** Replaces the state by the one on record; only differences are applied and reported. */
   agreeWith(tools: readonly UpstreamTool[]): void;
   put(tools: readonly UpstreamTool[]): void;
-  /** Blocks before it is written. */
+  /** Blocks before the change is written. */
   blockNow(tools: readonly { readonly known: UpstreamTool }[], reason: BlockReason): void;
   forget(tenantId: string, upstream: string): void;
   onChanged(listener: (change: QuarantineChange) => void): Disposable;
@@ -42,7 +42,7 @@ interface TenantTools {
   readonly blocks: Map<string, Block>;
 }
 
-/** Knows nothing yet. */
+/** Makes the state, empty. */
 export function createKnownTools(log: Log): KnownTools {
   const tenants = new Map<string, TenantTools>();
   const listeners = new Set<{ readonly hear: (change: QuarantineChange) => void }>();
@@ -120,7 +120,7 @@ function tenantOf(tenants: Map<string, TenantTools>, tenantId: string): TenantTo
   return known;
 }
 
-/** Every change of a tool shows in one of these. */
+/** Every change of a tool shows in one of these members. */
 function isOther(tool: UpstreamTool, known: UpstreamTool | undefined): boolean {
   return (
     known === undefined ||
@@ -143,7 +143,7 @@ function drop({ byId, byUpstream, blocks }: TenantTools, { toolId, upstream, too
   if (named?.size === 0) byUpstream.delete(upstream);
 }
 
-/** Says whether the tool's block is another than it was on record. */
+/** True when the tool's block differs from the one on record. */
 function keep({ byId, byUpstream, blocks }: TenantTools, tool: UpstreamTool): boolean {
   const { toolId, upstream, block } = tool;
   const before = byId.get(toolId)?.block;

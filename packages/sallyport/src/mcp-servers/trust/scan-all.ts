@@ -4,12 +4,15 @@ import type { ListedMcpTool } from '../../registry/importer.port.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { DescriptionScanner, ScanVerdict } from './description-scanner.port.ts';
 
-/** Longest time that scanning keeps others from working, ms, but for the one definition that it is at. */
+/** Longest scan without yielding to other work, ms, except within one definition. */
 const SLICE_MS = 8;
-/** Longest work on one listing, ms; what is left then is suspicious. A thousand ordinary definitions take a tenth of a second. */
+/**
+ * Longest work on one listing, ms; definitions left then are suspicious. A thousand ordinary definitions take a tenth
+ * of a second.
+ */
 const WORK_MS_MAX = 10_000;
 
-/** What a scan is done with. */
+/** Dependencies of a scan. */
 export interface ScanParts {
   readonly scanner: DescriptionScanner;
   readonly clock: Clock;
@@ -17,7 +20,7 @@ export interface ScanParts {
   readonly upstream: string;
 }
 
-/** Verdicts in the order of the tools. What the scanner cannot judge is suspicious. */
+/** Verdicts in the order of the tools. A definition that the scanner cannot judge is suspicious. */
 export async function scanAll(
   tools: readonly ListedMcpTool[],
   foreignTools: ReadonlySet<string>,

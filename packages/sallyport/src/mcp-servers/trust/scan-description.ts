@@ -5,12 +5,12 @@ import type { DescriptionScanner, ScanFinding, ScanVerdict } from './description
 const FINDINGS_MAX = 20;
 const EXCERPT_CHARS_MAX = 200;
 const LEAD_CHARS = 20;
-/** Score from which on nothing honest is left to think of. */
+/** Score from which no honest explanation is left. */
 const MALICIOUS = 0.8;
 
 /**
- * The scanner that a quarantine uses when it is given none: the public detector, over every text of a definition that may
- * reach a model (see docs/upstreams.md).
+ * The default scanner of a quarantine: the public detector, over every text of a definition that may reach a model (see
+ * docs/upstreams.md).
  */
 export const scanDescription: DescriptionScanner = (tool, context): ScanVerdict => {
   const { name, description = '', title, inputSchema, outputSchema, annotations, icons, _meta } = tool;
@@ -24,14 +24,14 @@ export const scanDescription: DescriptionScanner = (tool, context): ScanVerdict 
 const withoutAbsent = (members: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> =>
   Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));
 
-/** The bytes of an image in an address are read by nobody, and would pass for very long text. */
+/** Nobody reads the bytes of an image in a data URL, and they would count as a very long text. */
 function withoutImage(icon: unknown): unknown {
   if (typeof icon !== 'object' || icon === null || !('src' in icon)) return icon;
   const { src, ...rest } = icon;
   return typeof src === 'string' && src.startsWith('data:image/') ? rest : icon;
 }
 
-/** Each kind once for each place. */
+/** Reports each kind once per place. */
 function told(tool: ListedMcpTool, findings: readonly DescriptionFinding[]): readonly ScanFinding[] {
   const byPlace = new Map<string, ScanFinding>();
   for (const { rule, field, start, end } of findings) {
@@ -54,7 +54,7 @@ function textAt(tool: ListedMcpTool, pointer: string): string {
 }
 
 function shown(text: string, start: number, end: number): string {
-  // Of characters that nobody sees, the words before them say where they are.
+  // For invisible characters, the words before them show the place.
   const lead = writtenOut(text.slice(start, end)) === text.slice(start, end) ? 0 : LEAD_CHARS;
   const found = text.slice(Math.max(0, start - lead), start + EXCERPT_CHARS_MAX);
   const excerpt = writtenOut(found).replace(/\s+/g, ' ').toWellFormed().trim();

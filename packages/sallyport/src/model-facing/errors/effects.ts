@@ -1,6 +1,6 @@
 import type { ToolErrorBody } from '../../../api/schemas/error.ts';
 
-/** Categories after which nobody knows how far a tool came. */
+/** Categories after which the tool's progress is unknown. */
 const UNCERTAIN: ReadonlySet<string> = new Set(['Timeout', 'ServerError', 'NetworkError']);
 /** Rows of those categories that are raised before a tool is reached. */
 const BEFORE_THE_TOOL: ReadonlySet<string> = new Set([
@@ -23,7 +23,7 @@ const BEFORE_THE_TOOL: ReadonlySet<string> = new Set([
   'E3812',
 ]);
 
-/** Whether the tool may have done its work although the call failed. */
+/** True when the tool may have done its work although the call failed. */
 export function mayHaveTakenEffect({ category, e_code, details }: ToolErrorBody): boolean {
   if (!UNCERTAIN.has(category) || BEFORE_THE_TOOL.has(e_code)) return false;
   return details?.['reached'] !== false && details?.['request_sent'] !== false;

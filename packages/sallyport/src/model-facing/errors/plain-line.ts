@@ -1,27 +1,27 @@
-/** Frames of a stack, as JavaScript and Python write them, each a line of its own. */
+/** Stack frames as JavaScript and Python write them, one per line. */
 const STACK_FRAME = /^\s*(?:at\s.*:\d+(?::\d+)?\)?|File ".*", line \d+.*)\s*$/;
-/** What separates lines and words in any script, and what nobody sees. */
+/** Separators of lines and words in any script, and invisible characters. */
 const INVISIBLE = /[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Zl}\p{Zp}\s]+/gu;
-/** What begins a block, or ends one, however it is dressed up. */
+/** The begin or end marker of a block, in any disguise. */
 const MARKER = /[[［⟦【〔❲](\s*\/?\s*tool[\s_-]*error)/giu;
-/** Between frames and lines that a text is taken apart into; longer texts are cut before. */
+/** Splits a text into frames and lines; longer texts are cut before. */
 const LINE_BREAK = /\r\n|[\n\r\u0085\u2028\u2029]/;
 
 /**
- * A text of anybody as part of one line: without stack frames, line breaks, control and invisible characters, and with no
- * marker of a block in it, so that nobody's words can pass for another member or another block (MOD-01).
+ * A foreign text as part of one line: without stack frames, line breaks, control and invisible characters, and without
+ * block markers, so that it cannot imitate another member or another block (MOD-01).
  * @param lengthMax in UTF-16 units; a longer text ends with `…`
  */
 export function plainLine(text: string, lengthMax: number): string {
-  // Far more than is shown, so that frames and blanks that fall away do not shorten it; and a bound of the work.
+  // Much more than is shown, so that removed frames and blanks do not shorten it; this also limits the work.
   const lines = text.slice(0, lengthMax * 4).split(LINE_BREAK);
   const words = lines.filter((line) => !STACK_FRAME.test(line)).join(' ');
-  // Compatibility forms first: a marker in full-width letters is a marker.
+  // Compatibility forms are normalised first: a marker in full-width letters is a marker.
   const plain = words.normalize('NFKC').replaceAll(INVISIBLE, ' ').replaceAll(MARKER, '($1').trim();
   return shortened(plain, lengthMax, text.length > lengthMax * 4);
 }
 
-/** A text as a JSON string on one line: data that cannot be taken for anything else. */
+/** A text as a JSON string on one line: data that cannot be confused with anything else. */
 export function quotedLine(text: string, lengthMax: number): string {
   return JSON.stringify(plainLine(text, lengthMax));
 }

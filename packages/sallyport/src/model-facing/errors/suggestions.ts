@@ -1,7 +1,7 @@
 import type { ErrorCode } from '@sallyport/std/error/catalogue';
 import type { ToolErrorCategory } from '../../../api/schemas/error.ts';
 
-/** What a model does next when nothing more is known of the error. */
+/** A model's next step when nothing more is known of the error. */
 export const BY_CATEGORY: Readonly<Record<ToolErrorCategory, string>> = {
   ToolNotFound: 'List the tools and use one of them.',
   InvalidParameters: "Change the arguments to fit the tool's input schema and call again.",
@@ -16,7 +16,7 @@ export const BY_CATEGORY: Readonly<Record<ToolErrorCategory, string>> = {
   Timeout: 'Ask for less in one call, or repeat it once.',
 };
 
-/** For rows of which more is known than their category says. */
+/** Suggestions for rows that are more specific than their category. */
 export const BY_CODE: Readonly<Partial<Record<ErrorCode, string>>> = {
   E3002: 'Leave the version out, or name one that exists.',
   E3003: 'Use the version that the warning names.',

@@ -1,9 +1,9 @@
 import type { ToolErrorBody } from '../../../api/schemas/error.ts';
 
-/** Blocks of a result that are looked at; a tool may send any number. */
+/** Most blocks of a result that are read; a tool may send any number. */
 const BLOCKS_MAX = 16;
 
-/** What the tool itself said of its failure; undefined when it said nothing. */
+/** The tool's own description of its failure; undefined when it gave none. */
 export function toolWords({ details }: Pick<ToolErrorBody, 'details'>): string | undefined {
   if (details === undefined) return undefined;
   const { result, envelope } = details as { readonly result?: unknown; readonly envelope?: { stderr?: unknown } };

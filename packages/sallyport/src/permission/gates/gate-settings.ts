@@ -1,7 +1,7 @@
 import { KiB } from '@sallyport/std/bytes';
 import { boolean, integer, list, oneOf } from '../../domain/settings/rows.ts';
 
-/** Tools of agents' own upkeep, which policies about the world only get in the way of (002). */
+/** Tools for the agent's own upkeep, where policies about the outside world only get in the way (002). */
 export const GATE_EXEMPT_TOOLS: readonly string[] = [
   'memory_save',
   'memory_search',
@@ -10,7 +10,7 @@ export const GATE_EXEMPT_TOOLS: readonly string[] = [
   'schedule_deferred',
 ];
 
-/** What an operator may say of trust. */
+/** Settings of trust. */
 export const TRUST_SETTINGS = {
   sources: list('trust.sources', {
     default: [],
@@ -29,7 +29,7 @@ export const TRUST_SETTINGS = {
   }),
 };
 
-/** How many calls a session may make. */
+/** Settings of the session quota. */
 export const QUOTA_SETTINGS = {
   callsPerSession: integer('quota.calls_per_session', {
     unit: 'calls',
@@ -45,7 +45,7 @@ export const QUOTA_SETTINGS = {
   }),
 };
 
-/** How a language model judges calls. */
+/** Settings of the adversarial gate. */
 export const GATE_SETTINGS = {
   failOpen: boolean('gate.fail_open', {
     default: false,

@@ -4,25 +4,25 @@ import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { parse } from 'smol-toml';
 import { InvocationPhase } from '../../../api/schemas/invocation.ts';
 
-/** A phase that a caller may state, or that it stated none (PRM-09). */
+/** A phase that a caller may state, or `unstated` (PRM-09). */
 export type PhaseOfPolicies = InvocationPhase | 'unstated';
 
-/** Policies in plain language: those for every call, and those for the calls of one phase beside them. */
+/** Policies in plain language: for every call, and in addition for the calls of each phase. */
 export interface GatePolicies {
   readonly always: readonly string[];
   readonly phases: Readonly<Partial<Record<PhaseOfPolicies, readonly string[]>>>;
 }
 
 const PHASES: readonly PhaseOfPolicies[] = [...InvocationPhase.enum, 'unstated'];
-/** Characters of a file. */
+/** Most characters of a file. */
 const TEXT_MAX = 64 * KiB;
-/** Policies that one call is judged by. */
+/** Most policies that judge one call. */
 const POLICIES_MAX = 100;
 
 /**
- * Reads `policies = [...]` and, under `[phases]`, one such list for a phase each.
- * @returns undefined when there is no such file
- * @throws ToolLayerError E3801 naming the file and what is wrong with it
+ * Reads `policies = [...]` and, under `[phases]`, one such list per phase.
+ * @returns undefined when the file does not exist
+ * @throws ToolLayerError E3801 naming the file and the fault
  */
 export async function readGatePolicies(path: string): Promise<GatePolicies | undefined> {
   let text: string;

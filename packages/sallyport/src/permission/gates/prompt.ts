@@ -3,7 +3,7 @@ import type { InvocationPhase } from '../../../api/schemas/invocation.ts';
 import type { SideEffectPolicy } from '../../../api/schemas/tool-manifest.ts';
 import type { LanguageModelPrompt } from '../../domain/language-model/language-model.port.ts';
 
-/** What the gate is shown of a call. */
+/** The parts of a call that the gate is shown. */
 export interface JudgedCall {
   readonly toolId: string;
   readonly toolVersion: string;
@@ -24,8 +24,8 @@ Answer with one word and nothing else: ALLOW if no policy speaks against the cal
 Policies:`;
 
 /**
- * The prompt about one call. All that the caller wrote stands as JSON within a fence longer than any run of backticks in
- * it, with line breaks and invisible characters as escapes: nothing in it can end the fence or begin a line.
+ * The prompt about one call. Everything written by the caller is JSON within a fence longer than any run of backticks
+ * in it, with line breaks and invisible characters escaped: it cannot end the fence or begin a line.
  * @param shown the call after redaction
  */
 export function promptOf(policies: readonly string[], shown: JudgedCall): LanguageModelPrompt {
@@ -53,7 +53,10 @@ function longestRun(text: string): number {
   return longest;
 }
 
-/** Control, format, private and unassigned characters, and separators of lines: what a person would not see, as escapes. */
+/**
+ * Escapes control, format, private and unassigned characters, and line separators: characters that a person would not
+ * see.
+ */
 const visible = (text: string): string => text.replaceAll(/[\p{C}\p{Zl}\p{Zp}]/gu, escaped);
 
 const escaped = (character: string): string =>

@@ -6,12 +6,12 @@ import type { QuotaSession, QuotaStore } from '../quota-store.port.ts';
 
 const DAY_SECONDS = 86_400;
 
-/** How a session differs from the plain one. */
+/** Differences of a session from the default one. */
 interface Changes extends Partial<CallOwner> {
   readonly sessionId?: string;
 }
 
-/** What every QuotaStore does. `open` gives an empty store each time, on the machine's clock. */
+/** Conformance of every QuotaStore. `open` returns an empty store each time, on the machine's clock. */
 export function quotaStoreConformance(test: TestCase, adapter: string, open: OpenStore<QuotaStore>): void {
   const check = casesOver(test, adapter, open);
   const session = ({ sessionId = 's', ...owner }: Changes): QuotaSession => ({

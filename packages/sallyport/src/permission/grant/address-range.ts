@@ -13,7 +13,7 @@ const RANGE = /^([^/]+)\/(\d{1,3})$/;
 const MAPPED_GROUPS = 6;
 const MAPPED_MARK = 0xffff;
 
-/** Reads `address/bits`. IPv4-mapped ranges are ranges of IPv4. Undefined for what is none. */
+/** Parses `address/bits`. IPv4-mapped ranges become IPv4 ranges. Undefined for anything else. */
 export function addressRange(text: string): AddressRange | undefined {
   const [, address = '', digits = ''] = RANGE.exec(text) ?? [];
   const groups = groupsOf(address);
@@ -24,7 +24,7 @@ export function addressRange(text: string): AddressRange | undefined {
   return rest < 0 ? undefined : { groups: groups.slice(MAPPED_GROUPS), bits: rest };
 }
 
-/** Whether a normal IP literal lies in the range; one of the other family never does. */
+/** True when a normal IP literal lies in the range; never across address families. */
 export function isInRange({ groups, bits }: AddressRange, address: string): boolean {
   const isSix = groups.length > 2;
   if (address.includes(':') !== isSix) return false;
@@ -51,7 +51,7 @@ function groupsOfIPv4(address: string): number[] {
   return [(a << 8) | b, (c << 8) | d];
 }
 
-/** One pass over the text: it is asked for every address and range. */
+/** One pass over the text: this runs for every address and range. */
 function groupsOfIPv6(address: string): number[] {
   if (address.includes('.')) return groupsOfIPv6(withoutDots(address));
   const groups: number[] = [];
@@ -73,10 +73,10 @@ function groupsOfIPv6(address: string): number[] {
 
 const COLON = 0x3a;
 const NINE = 0x39;
-/** Of `0` to `9`, `a` to `f` and `A` to `F`. */
+/** Value of a hexadecimal digit: `0` to `9`, `a` to `f` and `A` to `F`. */
 const digitOf = (code: number): number => (code <= NINE ? code - 0x30 : (code | 0x20) - 0x57);
 
-/** The last 32 bits in hexadecimal, as the others are. */
+/** Converts the last 32 bits from dotted to hexadecimal notation. */
 function withoutDots(address: string): string {
   const start = address.lastIndexOf(':') + 1;
   const [high = 0, low = 0] = groupsOfIPv4(address.slice(start));

@@ -5,20 +5,20 @@ import { allowsPort, hostMatcher } from './host-pattern.ts';
 import type { AllowedAddresses } from './narrow-patterns.ts';
 import { coversPath, normalPath } from './normal-path.ts';
 
-/** What one side allows, prepared for questions about normal paths and hosts. */
+/** One side's bounds, prepared for checks of normal paths and hosts. */
 export interface Bounds {
   readonly allowsPath: (wanted: FilesystemPermission) => boolean;
   readonly allowsAddress: (wanted: NetworkPermission) => boolean;
-  /** Hosts and ports as they are said; undefined when any are allowed. */
+  /** Hosts and ports as stated; undefined when all are allowed. */
   readonly allowed: AllowedAddresses | undefined;
-  /** What it allows, as short strings for messages, the first ones. */
+  /** The first bounds, as short strings for messages. */
   readonly paths: () => readonly string[];
   readonly addresses: () => readonly string[];
-  /** Name servers that names are to be asked of; undefined when it does not say. */
+  /** Name servers that must be used for names; undefined when not stated. */
   readonly dnsServers?: readonly string[];
 }
 
-/** Allowed paths and addresses that a refusal tells. */
+/** Most allowed paths and addresses listed in a refusal. */
 const TOLD_MAX = 10;
 
 const NOTHING = (): boolean => false;
@@ -27,7 +27,7 @@ const ANYTHING = (): boolean => true;
 const boundsByClaims = new WeakMap<CapabilityClaims, Bounds>();
 const boundsByContext = new WeakMap<AgentSandboxContext, Bounds>();
 
-/** What a token allows; what it does not mention it does not allow. Prepared once for each token. */
+/** Bounds of a token: unmentioned means not allowed. Prepared once per token. */
 export function boundsOfToken(claims: CapabilityClaims): Bounds {
   const known = boundsByClaims.get(claims);
   if (known !== undefined) return known;
@@ -44,7 +44,7 @@ export function boundsOfToken(claims: CapabilityClaims): Bounds {
   return bounds;
 }
 
-/** What an agent sandbox context allows; a policy that it does not hold sets no bound. Prepared once for each context. */
+/** Bounds of an agent sandbox context: a missing policy sets no bound. Prepared once per context. */
 export function boundsOfContext(context: AgentSandboxContext): Bounds {
   const known = boundsByContext.get(context);
   if (known !== undefined) return known;
@@ -61,7 +61,7 @@ export function boundsOfContext(context: AgentSandboxContext): Bounds {
   return bounds;
 }
 
-/** Whether one of the permissions covers a wanted one: at or above its path, and rw where rw is wanted. */
+/** True when one of the permissions covers a wanted one: at or above its path, and rw where rw is wanted. */
 export function pathCheck(permissions: readonly FilesystemPermission[]): (wanted: FilesystemPermission) => boolean {
   const outer = permissions.flatMap(({ path, mode }) => {
     const normal = normalPath(path);

@@ -3,19 +3,19 @@ import type { ToolManifest } from '../../../api/schemas/tool-manifest.ts';
 import type { ExecutionLimits } from '../../domain/invocation/grant.ts';
 import type { Violation } from './violation.ts';
 
-/** The layer's own limits: what holds when nobody says anything, and what nobody exceeds. */
+/** The layer's own limits: defaults, and maxima that nobody exceeds. */
 export interface LayerLimits {
   readonly defaults: ExecutionLimits;
   readonly maxima: ExecutionLimits;
-  /** The time of tools of upstreams, where it differs from `defaults`; progress does not lengthen it when absent. */
+  /** Times of upstreams' tools, where they differ from `defaults`; absent: progress does not extend a run. */
   readonly upstreamTools?: UpstreamToolTimes;
 }
 
-/** How long tools of upstreams run. */
+/** Running times of upstreams' tools. */
 export interface UpstreamToolTimes {
-  /** When nobody says. */
+  /** Default timeout. */
   readonly timeoutMs: number;
-  /** As long as they tell of progress. A call that states its own timeout keeps to that. */
+  /** Longest run while the tool reports progress. A call with its own timeout keeps that. */
   readonly timeoutMsMax: number;
 }
 
@@ -36,9 +36,9 @@ const UNITS: Readonly<Record<LimitName, string>> = {
 };
 
 /**
- * One limit: the request's, else the manifest's, else the layer's default. What the request or the manifest asks for
- * must lie within every context's and the layer's maximum (E3102); a default that nobody asked for is lowered to them.
- * Processes and disk are the layer's alone: neither manifest nor context speaks of them (BC-1).
+ * Computes each limit: the request's, else the manifest's, else the layer's default. A requested limit (of request or
+ * manifest) must be within every context's and the layer's maximum (E3102); a default that nobody asked for is lowered
+ * to them. Processes and disk are the layer's alone: neither manifest nor context can set them (BC-1).
  */
 export function effectiveLimits(
   manifest: ToolManifest,
@@ -71,14 +71,14 @@ export function effectiveLimits(
   return { limits, violations };
 }
 
-/** How long progress may keep a run alive, in ms; 0 where it does not. */
+/** Longest time that progress may keep a run alive, in ms; 0 when it does not. */
 function longest({ agents }: Said, { timeoutMsMax }: ExecutionLimits, maxima: ExecutionLimits): number {
   if (timeoutMsMax === undefined) return 0;
   const bounds = agents.flatMap(({ timeout_seconds: seconds }) => (seconds === undefined ? [] : [seconds * 1000]));
   return Math.min(timeoutMsMax, maxima.timeoutMs, ...bounds);
 }
 
-/** What a tool gets when nobody says. */
+/** Default limits of a tool. */
 export function defaultsFor(
   { executor }: Pick<ToolManifest, 'executor'>,
   { defaults, upstreamTools }: LayerLimits,
@@ -102,7 +102,7 @@ function limitsOf({ execution_config: config = {} }: ToolManifest): ResourceLimi
   };
 }
 
-/** @returns undefined only when nobody names the limit */
+/** @returns undefined only when nobody sets the limit */
 function pick(said: Said, name: LimitName, fallback: number | undefined, most: number | undefined): number | undefined {
   const { request, manifest, agents, violations } = said;
   let bound = most;
@@ -119,10 +119,10 @@ function lowest(a: number | undefined, b: number | undefined): number | undefine
   return Math.min(a, b);
 }
 
-/** Without the dust of a division: 1.005 s are 1005 ms. */
+/** Rounded to hide errors of floating point: 1.005 s are 1005 ms. */
 const milliseconds = (seconds: number | undefined): number => Number((must(seconds) * 1000).toFixed(6));
 
-/** Limits of which the layer always has a default. */
+/** Limits that the layer always has a default for. */
 const must = (limit: number | undefined): number => limit ?? 0;
 
 function beyond(name: LimitName, wanted: number, bound: number, byTool: boolean): Violation {

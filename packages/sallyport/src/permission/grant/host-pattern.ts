@@ -1,4 +1,4 @@
-// Contexts that calls bring are prepared for each call.
+// Contexts that calls bring are prepared per call, so this must be fast.
 import { isIP, isIPv4, isIPv6 } from 'node:net';
 import { domainToASCII } from 'node:url';
 import { type AddressRange, addressRange, isInRange } from './address-range.ts';
@@ -6,7 +6,7 @@ import { type AddressRange, addressRange, isInRange } from './address-range.ts';
 const NAME = /^(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.)*[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/;
 /** A last label that is a number makes a name an IPv4 address in some spelling (WHATWG URL, "ends in a number"). */
 const NUMBER_AT_END = /(?:^|\.)(?:\d+|0x[0-9a-f]*)$/;
-/** What IDNA leaves alone, but for capitals. */
+/** Characters that IDNA leaves unchanged, except capitals. */
 const PLAIN = /^[a-zA-Z0-9_.-]*$/;
 const HOST_LENGTH_MAX = 253;
 
@@ -24,7 +24,7 @@ export function normalHost(host: string): string | undefined {
   return name.length <= HOST_LENGTH_MAX && NAME.test(name) && !NUMBER_AT_END.test(name) ? name : undefined;
 }
 
-/** Empty for what IDNA does not take. */
+/** Empty when IDNA rejects the name. */
 function asciiOf(name: string): string {
   const lower = name.toLowerCase();
   return PLAIN.test(name) && !lower.includes('xn--') ? lower : domainToASCII(name).toLowerCase();
@@ -38,12 +38,12 @@ function normalIPv6(address: string): string | undefined {
   return [24, 16, 8, 0].map((shift) => (bits >>> shift) & 0xff).join('.');
 }
 
-/** Hosts that a list of patterns allows. Ask it with normal hosts only. */
+/** True for hosts that a list of patterns allows. Call it with normal hosts only. */
 export type HostMatcher = (host: string) => boolean;
 
 /**
- * Prepares patterns: exact hosts, IP literals, `*.example.com` for one label or more below, CIDR ranges, `*` for any. A
- * pattern that is none of these matches nothing.
+ * Prepares patterns: exact hosts, IP literals, `*.example.com` for one or more labels below, CIDR ranges, `*` for any.
+ * Any other pattern matches nothing.
  */
 export function hostMatcher(patterns: readonly string[]): HostMatcher {
   if (patterns.includes('*')) return () => true;
@@ -65,7 +65,7 @@ export function hostMatcher(patterns: readonly string[]): HostMatcher {
   };
 }
 
-/** Whether a list of ports allows one; 0 in the list stands for any. */
+/** True when a list of ports allows one; 0 in the list stands for any. */
 export function allowsPort(ports: readonly number[], port: number): boolean {
   return ports.includes(port) || ports.includes(0);
 }

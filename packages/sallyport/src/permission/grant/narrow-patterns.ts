@@ -2,19 +2,19 @@ import { isIP } from 'node:net';
 import type { NetworkPermission } from '../../../api/schemas/tool-manifest.ts';
 import { allowsPort, normalHost } from './host-pattern.ts';
 
-/** Hosts and ports of one side, as it says them. */
+/** Hosts and ports of one side, as stated. */
 export interface AllowedAddresses {
   readonly hosts: readonly string[];
   readonly ports: readonly number[];
 }
 
-/** Rows that one pattern may become. */
+/** Most rows that one pattern may become. */
 const ROWS_MAX = 256;
 const BELOW = '*.';
 
 /**
- * A pattern of hosts in its normal form: `*`, or `*.name` for what lies below a name.
- * @returns undefined for what is none
+ * A host pattern in normal form: `*`, or `*.name` for everything below a name.
+ * @returns undefined for anything else
  */
 export function normalPattern(host: string): string | undefined {
   if (host === '*') return host;
@@ -23,8 +23,8 @@ export function normalPattern(host: string): string | undefined {
 }
 
 /**
- * What of a wanted pattern a side allows: its own patterns and names that lie in it, at the wanted port. A pattern stands
- * for public names, so neither addresses nor names of this machine come of it; whoever means those names them.
+ * The part of a wanted pattern that a side allows: its own patterns and names within it, at the wanted port. A pattern
+ * stands for public names, so it yields neither addresses nor names of this machine; these must be named explicitly.
  */
 export function narrowPattern(wanted: NetworkPermission, { hosts, ports }: AllowedAddresses): NetworkPermission[] {
   if (!allowsPort(ports, wanted.port)) return [];
@@ -42,7 +42,7 @@ function isPublicName(host: string): boolean {
   return isIP(host) === 0 && host !== 'localhost' && !host.endsWith('.localhost');
 }
 
-/** The narrower of two, where one lies in the other. */
+/** The narrower of two patterns when one contains the other. */
 function meet(one: string, other: string): string | undefined {
   if (isWithin(one, other)) return one;
   return isWithin(other, one) ? other : undefined;

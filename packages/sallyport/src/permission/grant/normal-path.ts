@@ -2,8 +2,8 @@
 const PATH_LENGTH_MAX = 4096;
 
 /**
- * An absolute POSIX path in its one normal form: no `.`, `..`, `//` or slash at the end. Purely by text: links are not
- * looked at. `..` above the root stays at the root, as the kernel does.
+ * An absolute POSIX path in its one normal form: no `.`, `..`, `//` or trailing slash. Purely textual: links are not
+ * followed. `..` above the root stays at the root, as in the kernel.
  * @returns undefined for a path that is not absolute, holds U+0000 or is too long
  */
 export function normalPath(path: string): string | undefined {
@@ -16,7 +16,7 @@ export function normalPath(path: string): string | undefined {
   return `/${segments.join('/')}`;
 }
 
-/** Whether a normal path lies at or below another: `/a` covers `/a/b`, not `/ab`. Case counts. */
+/** True when a normal path lies at or below another: `/a` covers `/a/b`, not `/ab`. Case-sensitive. */
 export function coversPath(outer: string, inner: string): boolean {
   return outer === '/' || inner === outer || inner.startsWith(`${outer}/`);
 }

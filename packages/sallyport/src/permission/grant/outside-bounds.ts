@@ -8,17 +8,17 @@ import { narrowPattern } from './narrow-patterns.ts';
 import type { Violation } from './violation.ts';
 import type { Wanted } from './wanted.ts';
 
-/** Who sets bounds. */
+/** The sides that set bounds. */
 export interface Sides {
   readonly claims: CapabilityClaims;
   readonly contexts: readonly AgentSandboxContext[];
-  /** Where wanted paths lead that lead elsewhere than their names say. */
+  /** Targets of the wanted paths that contain links. */
   readonly links: ReadonlyMap<string, string | undefined> | undefined;
-  /** Name servers that the layer asks; absent when that is not known. */
+  /** Name servers that the layer uses; absent when unknown. */
   readonly dnsServers: readonly string[] | undefined;
 }
 
-/** One side, with the codes of its refusals and its name in messages. */
+/** One side: the codes of its refusals and its name in messages. */
 interface Side {
   readonly bounds: Bounds;
   readonly pathCode: 'E3203' | 'E3105';
@@ -26,7 +26,10 @@ interface Side {
   readonly name: string;
 }
 
-/** Whatever of the wanted some side does not allow: for each permission the token first, then the contexts in order. */
+/**
+ * Everything wanted that some side does not allow: per permission, first the token's refusals, then the contexts' in
+ * order.
+ */
 export function outsideBounds(wanted: Wanted, { claims, contexts, links, dnsServers }: Sides): Violation[] {
   const sides: readonly Side[] = [
     { bounds: boundsOfToken(claims), pathCode: 'E3203', addressCode: 'E3204', name: 'capability token' },
@@ -53,8 +56,8 @@ export function outsideBounds(wanted: Wanted, { claims, contexts, links, dnsServ
 }
 
 /**
- * The name and what it leads to must both be allowed. The bounds themselves are taken by their text: a bound that was
- * made a link would otherwise allow what the link leads to.
+ * Both the name and its target must be allowed. The bounds themselves are compared as text: otherwise a bound that was
+ * replaced by a link would allow the link's target.
  */
 function pathViolations(permission: FilesystemPermission, sides: readonly Side[], links: Sides['links']): Violation[] {
   const { path, mode } = permission;
@@ -77,13 +80,13 @@ function addressViolations(permission: NetworkPermission, sides: readonly Side[]
     .map(({ bounds, addressCode, name }) => outside(addressCode, what, name, bounds.addresses()));
 }
 
-/** What is left of a pattern after every side has narrowed it; empty when one of them leaves nothing. */
+/** The remainder of a pattern after every side narrowed it; empty when one side leaves nothing. */
 export function narrowed(pattern: NetworkPermission, { claims, contexts }: Pick<Sides, 'claims' | 'contexts'>) {
   const allowed = [boundsOfToken(claims), ...contexts.map(boundsOfContext)].map((bounds) => bounds.allowed);
   return allowed.reduce<readonly NetworkPermission[]>((rows, side) => narrowedBy(rows, side), [pattern]);
 }
 
-/** An exact host is what it is: a side allows it or not. */
+/** An exact host cannot be narrowed: a side allows it or not. */
 function narrowedBy(rows: readonly NetworkPermission[], side: Bounds['allowed']): readonly NetworkPermission[] {
   return side === undefined ? rows : distinct(rows.flatMap((row) => narrowPattern(row, side)));
 }
@@ -92,7 +95,7 @@ function distinct(rows: readonly NetworkPermission[]): readonly NetworkPermissio
   return [...new Map(rows.map((row) => [`${row.host}:${row.port}`, row])).values()];
 }
 
-/** The first side that leaves nothing of it is told. */
+/** Reports the first side that leaves nothing of the pattern. */
 function patternViolations(pattern: NetworkPermission, sides: readonly Side[]): Violation[] {
   let rows: readonly NetworkPermission[] = [pattern];
   for (const { bounds, addressCode, name } of sides) {
@@ -103,7 +106,10 @@ function patternViolations(pattern: NetworkPermission, sides: readonly Side[]): 
   return [];
 }
 
-/** The layer looks names up itself. It may ask any of its name servers, so a context that names some must name all of these. */
+/**
+ * The layer resolves names itself and may use any of its name servers, so a context that names some must name all of
+ * these.
+ */
 function dnsViolations(
   network: readonly NetworkPermission[],
   contexts: readonly AgentSandboxContext[],
@@ -120,7 +126,7 @@ function dnsViolations(
   });
 }
 
-/** What to change when an agent's bounds refuse; a token is asked for anew. */
+/** What to change when an agent's bounds refuse; for a token, a new one must be requested. */
 const REMEDY: Partial<Record<Violation['code'], string>> = {
   E3105: 'Add it to agent.mounts in the settings, or to the context that the call brings.',
   E3104: 'Add it to agent.allowed_hosts in the settings, or to the context that the call brings.',
@@ -135,7 +141,7 @@ function outside(code: Violation['code'], wanted: string, whose: string, allowed
   };
 }
 
-/** Where the link leads is not told: it lies outside. */
+/** The link's target is not revealed: it lies outside. */
 function linkedOut(code: Violation['code'], wanted: string, whose: string, allowed: readonly string[]): Violation {
   return {
     code,

@@ -4,20 +4,20 @@ import type { AccessMode, ToolManifest } from '../../../api/schemas/tool-manifes
 
 /** Schema keyword that marks a parameter as a path, with the access that the tool needs there. */
 const PATH_KEYWORD = 'x-path';
-/** Levels of a schema that are searched. */
+/** Most levels of a schema that are searched. */
 const DEPTH_MAX = 32;
-/** Marked parameters of one tool. */
+/** Most marked parameters of one tool. */
 const RULES_MAX = 256;
 
-/** What stands below these is a value and no schema. */
+/** Keywords whose content is a value, not a schema. */
 const VALUE_KEYWORDS: ReadonlySet<string> = new Set(['const', 'default', 'enum', 'examples']);
-/** Characters of a pointer beyond which a schema is not searched, which ends walks through cyclic objects. */
+/** Longest pointer that is searched, in characters; ends walks through cyclic objects. */
 const PLACE_LENGTH_MAX = 4096;
 
-/** Every element of a list, in the segments of a rule. */
+/** Stands for every element of a list in the segments of a rule. */
 export const EACH: unique symbol = Symbol('each element');
 
-/** Where in the parameters a path stands. */
+/** Position of a path in the parameters. */
 export interface PathRule {
   readonly segments: readonly (string | typeof EACH)[];
   readonly mode: AccessMode;
@@ -27,7 +27,7 @@ export interface PathRule {
 
 const rulesByManifest = new WeakMap<ToolManifest, readonly PathRule[]>();
 
-/** The parameters of a tool that are marked as paths, below `properties` and `items`; found once for each manifest. */
+/** The parameters of a tool that are marked as paths, below `properties` and `items`; computed once per manifest. */
 export function pathRulesOf(manifest: ToolManifest): readonly PathRule[] {
   const known = rulesByManifest.get(manifest);
   if (known !== undefined) return known;
@@ -47,7 +47,7 @@ function collect(schema: unknown, segments: PathRule['segments'], place: string,
   if (!Array.isArray(items)) collect(items, [...segments, EACH], `${place}/items`, rules);
 }
 
-/** Marks that no rule was made of: a wrong mode, or a place that is not reached by `properties` and `items` alone. */
+/** Marks without a rule: a wrong mode, or a place that `properties` and `items` alone do not reach. */
 export function deadMarksOf(manifest: ToolManifest): Fault[] {
   const alive = new Set(pathRulesOf(manifest).map(({ place }) => place));
   const faults: Fault[] = [];

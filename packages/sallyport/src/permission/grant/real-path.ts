@@ -2,12 +2,12 @@ import { lstatSync, realpathSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import type { FilesystemPermission } from '../../../api/schemas/tool-manifest.ts';
 
-/** Where a normal path leads when links are followed; undefined when that cannot be told. */
+/** Target of a normal path with links followed; undefined when it cannot be determined. */
 export type RealPath = (path: string) => string | undefined;
 
 /**
- * The path with its links followed as far as it exists; what does not exist is kept as it is. A link that leads nowhere
- * cannot be told: what is made through it would be made at its target.
+ * The path with its links followed as far as it exists; the missing rest is kept. A dangling link has no result:
+ * writing through it would create its target.
  */
 export function realPathOf(path: string): string | undefined {
   try {
@@ -20,7 +20,10 @@ export function realPathOf(path: string): string | undefined {
   return parent === undefined ? undefined : join(parent, basename(path));
 }
 
-/** Where those of the paths lead that lead elsewhere, undefined where that cannot be told. Undefined when all are what they say. */
+/**
+ * Targets of those paths that contain links; undefined for a target that cannot be determined. The map is undefined
+ * when no path contains links.
+ */
 export function linksAmong(
   paths: readonly FilesystemPermission[],
   realPath: RealPath,

@@ -4,22 +4,22 @@ import { normalPattern } from './narrow-patterns.ts';
 import { normalPath } from './normal-path.ts';
 import type { Violation } from './violation.ts';
 
-/** What a manifest asks for, in normal form. */
+/** A manifest's requests, in normal form. */
 export interface Wanted {
   readonly filesystem: readonly FilesystemPermission[];
   /** Exact hosts. */
   readonly network: readonly NetworkPermission[];
-  /** `*` and `*.name`: whatever of them everyone else allows. */
+  /** `*` and `*.name`: as much of them as all sides allow. */
   readonly patterns: readonly NetworkPermission[];
   readonly credentials: readonly string[];
-  /** Permissions that are no path or host, as they stand in the manifest. */
+  /** Permissions that are no valid path or host, as the manifest states them. */
   readonly malformed: readonly Violation[];
   readonly nothing: boolean;
 }
 
 const wantedByManifest = new WeakMap<ToolManifest, Wanted>();
 
-/** Worked out once for each manifest. */
+/** Computed once per manifest. */
 export function wantedBy(manifest: ToolManifest): Wanted {
   const known = wantedByManifest.get(manifest);
   if (known !== undefined) return known;

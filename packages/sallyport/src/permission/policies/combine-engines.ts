@@ -4,18 +4,18 @@ import type { PolicyDecision, PolicyEngine, PolicyQuestion, ShadowDecision } fro
 
 /** Engines in the order in which they are asked. */
 export interface CombinedEngines {
-  /** All of them must allow; the first that denies ends it. At least one. */
+  /** All of them must allow; the first denial ends it. At least one. */
   readonly enforced: readonly PolicyEngine[];
-  /** Asked beside them and put on record; never counts (PIPE-15). */
+  /** Asked in addition and recorded; never enforced (PIPE-15). */
   readonly shadow?: readonly PolicyEngine[];
 }
 
-/** How long a decision is kept whose shadow gave no answer, in seconds. */
+/** Lifetime of a decision whose shadow gave no answer, in seconds. */
 const SHADOW_FAULT_TTL_SECONDS = 10;
 
 /**
- * Many engines as one: a call is allowed when every engine allows it, and needs a confirmation when one of them asks for
- * it and none denies. The decision is kept for the shortest of the times that the engines name.
+ * Several engines as one: a call is allowed when every engine allows it, and needs a confirmation when one asks for it
+ * and none denies. The decision is cached for the shortest lifetime that an engine names.
  */
 export function combineEngines({ enforced, shadow = [] }: CombinedEngines): PolicyEngine {
   const [only] = enforced;
@@ -25,7 +25,7 @@ export function combineEngines({ enforced, shadow = [] }: CombinedEngines): Poli
     name: enforced.map(({ name }) => name).join('+'),
     version: () => all.map((engine) => engine.version()).join('+'),
     async decide(question) {
-      // Those in shadow mode never reject.
+      // Answers of engines in shadow mode never reject.
       const beside = Promise.all(shadow.map((engine) => answerOf(engine, question)));
       const made = await askInTurn(enforced, question);
       return shadow.length === 0 ? made : withShadow(made, await beside);
@@ -35,7 +35,7 @@ export function combineEngines({ enforced, shadow = [] }: CombinedEngines): Poli
 
 type Answer = PolicyDecision | Failure;
 
-/** What an engine in shadow mode says; a fault is an answer too. */
+/** The answer of an engine in shadow mode; a fault is recorded as an answer too. */
 async function answerOf(engine: PolicyEngine, question: PolicyQuestion): Promise<Answer> {
   try {
     return await engine.decide(question);
@@ -44,7 +44,7 @@ async function answerOf(engine: PolicyEngine, question: PolicyQuestion): Promise
   }
 }
 
-/** One engine after the other: what denies early spares the others the question. */
+/** Asks one engine after the other: an early denial spares the rest. */
 async function askInTurn(engines: readonly PolicyEngine[], question: PolicyQuestion): Promise<PolicyDecision> {
   const answers: PolicyDecision[] = [];
   for (const engine of engines) {
@@ -55,7 +55,7 @@ async function askInTurn(engines: readonly PolicyEngine[], question: PolicyQuest
   return together(answers);
 }
 
-/** Only the engine that denies is named; a shadow of any of them is kept. */
+/** Only the denying engine is named; the shadow answers of all are kept. */
 function refusedBy(answers: readonly PolicyDecision[]): PolicyDecision {
   const last = answers.at(-1);
   const { policies, reasons } = together(last === undefined ? [] : [last]);

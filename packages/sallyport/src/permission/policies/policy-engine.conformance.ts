@@ -3,10 +3,11 @@ import { casesOver, type OpenStore, type TestCase } from '@sallyport/std/adapter
 import type { PolicyEngine, PolicyQuestion } from '../policy-engine.port.ts';
 
 /**
- * What every policy engine must do. `open` gives one with these policies: calls of tools of the source `files` for the
- * tenant `acme` are allowed; not those of a tool that is irreversible, not in the phase planner, not with the trust
- * untrusted; nothing else is allowed.
- * @param question makes a question of tool `files__read`, executor `mcp`, tenant `acme`, pure and trusted, without a phase
+ * Conformance of every policy engine. `open` returns one with these policies: calls of tools of the source `files` for
+ * the tenant `acme` are allowed, except for irreversible tools, in the phase planner, and with the trust untrusted;
+ * nothing else is allowed.
+ * @param question makes a question of tool `files__read`, executor `mcp`, tenant `acme`, pure and trusted, without a
+ *   phase
  */
 export function policyEngineConformance(
   test: TestCase,

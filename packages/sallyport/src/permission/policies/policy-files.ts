@@ -5,29 +5,29 @@ import { KiB } from '@sallyport/std/bytes';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { makeFolder } from '@sallyport/std/files/make-folder';
 
-/** One file of the policy folder, by its name without folder. */
+/** One file of the policy folder; its name is without folder. */
 export interface PolicyFile {
   readonly name: string;
   readonly text: string;
 }
 
-/** Where an engine's policies come from: a folder that is read anew at each reload, or texts that stay as they are. */
+/** Source of an engine's policies: a folder that is read again at each reload, or fixed texts. */
 export type PolicySource = { readonly folder: string } | { readonly files: readonly PolicyFile[] };
 
-/** Files of one kind in a policy folder. */
+/** Most files of one kind in a policy folder. */
 const FILES_MAX = 1000;
-/** Bytes of all of them together. */
+/** Most bytes of all files together. */
 const BYTES_MAX = 4096 * KiB;
-/** Files read at once. */
+/** Most files read at once. */
 const AT_ONCE = 16;
-/** Age from which a file counts as wholly written, in ms: who writes in place leaves it empty for a moment. */
+/** Age from which a file counts as completely written, in ms: writing in place leaves it empty for a moment. */
 const SETTLED_MS = 30;
-/** Looks at a folder that somebody keeps writing to; then it is read as it stands. */
+/** Most attempts on a folder that keeps changing; then it is read as it is. */
 const LOOKS_MAX = 20;
 
 /**
- * The files of a source whose names are wanted, in the order of their names. A folder that is absent is made. Files that
- * are being written are waited for: a set that lacks half of a file would permit what that file forbids.
+ * The wanted files of a source, ordered by name. A missing folder is created. Files being written are waited for: a set
+ * that lacks half of a file would permit what that file forbids.
  * @throws E3214 naming the folder when it cannot be read or holds too much
  */
 export async function readPolicyFiles(
@@ -62,7 +62,7 @@ interface Found {
   readonly mtimeMs: number;
 }
 
-/** Asked before anything is read: a file of gigabytes is never held in memory. */
+/** Checked before reading: a file of gigabytes is never held in memory. */
 async function filesIn(folder: string, wanted: (name: string) => boolean): Promise<readonly Found[]> {
   const names = (await readdir(folder)).filter(wanted).sort();
   if (names.length > FILES_MAX) throw tooMuch(folder);
@@ -70,7 +70,7 @@ async function filesIn(folder: string, wanted: (name: string) => boolean): Promi
   let bytes = 0;
   for (const name of names) {
     const found = await stat(join(folder, name));
-    // A pipe would be waited for without end.
+    // Reading a pipe would wait without end.
     if (!found.isFile()) throw new ToolLayerError('E3214', `${name} in ${folder} is no file. Remove it.`);
     bytes += found.size;
     if (bytes > BYTES_MAX) throw tooMuch(folder, name);
@@ -79,7 +79,7 @@ async function filesIn(folder: string, wanted: (name: string) => boolean): Promi
   return files;
 }
 
-/** A time in the future, of another machine's clock, says nothing. */
+/** A time in the future comes from another machine's clock and is ignored. */
 function isSettled({ mtimeMs }: Found): boolean {
   const age = Date.now() - mtimeMs;
   return age >= SETTLED_MS || age < 0;
@@ -96,7 +96,7 @@ async function readAll(folder: string, found: readonly Found[]): Promise<readonl
   return files;
 }
 
-/** What grows after it was measured is still bounded. */
+/** A file that grows after it was measured is still limited. */
 async function readOne(folder: string, name: string): Promise<PolicyFile> {
   await using file = await open(join(folder, name));
   const { buffer, bytesRead } = await file.read({ buffer: Buffer.alloc((await file.stat()).size + 1), position: 0 });

@@ -3,10 +3,12 @@ import type { PolicyQuestionBody } from '../../../api/schemas/policy.ts';
 import type { Grant } from '../../domain/invocation/grant.ts';
 import type { PolicyQuestion } from '../policy-engine.port.ts';
 
-/** Limits of a call that nobody made: those of a tool that names none. */
+/** Limits of a hypothetical call: those of a tool that states none. */
 const LIMITS = { timeout_ms: 30_000, cpu_millicores: 500, memory_mb: 1024, output_bytes_max: MiB };
 
-/** A question about a call that nobody made. What is left out is what a manifest and a token that are silent mean. */
+/**
+ * A question about a hypothetical call. Missing members get the values of a manifest and a token that state nothing.
+ */
 export function policyQuestionOf({ principal = {}, tool, context = {} }: PolicyQuestionBody): PolicyQuestion {
   const { tool_id, version = '1.0.0', content_hash = '', executor = 'native', category = '', tags = [] } = tool;
   const { tenant_id, agent_did, user_did, session_id, roles = ['agent'], trust = 'trusted' } = principal;

@@ -1,6 +1,6 @@
 import { integer, number } from '../../domain/settings/rows.ts';
 
-/** How patient the layer is with policy servers (000 §4.2.2). */
+/** Settings of policy servers (000 §4.2.2). */
 export const POLICY_SERVER_SETTINGS = {
   timeoutMs: integer('permission.timeout_ms', {
     unit: 'ms',
@@ -10,7 +10,7 @@ export const POLICY_SERVER_SETTINGS = {
   }),
 };
 
-/** How long decisions are remembered (PRM-05). */
+/** Settings of the decision cache (PRM-05). */
 export const DECISION_SETTINGS = {
   ttlSeconds: number('permission.cache_ttl_seconds', {
     unit: 'seconds',

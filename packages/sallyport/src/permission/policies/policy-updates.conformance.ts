@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { casesOver, type OpenStore, type TestCase } from '@sallyport/std/adapter-cases';
 import type { PolicyUpdate, PolicyUpdates } from '../policy-updates.port.ts';
 
-/** Times that an update is looked for, 10 ms apart: a second in all. */
+/** Most polls for an update, 10 ms apart: a second in all. */
 const LOOKS_MAX = 100;
 
-/** What every channel of policy updates must do. */
+/** Conformance of every channel of policy updates. */
 export function policyUpdatesConformance(test: TestCase, adapter: string, open: OpenStore<PolicyUpdates>): void {
   const check = casesOver(test, adapter, open);
 

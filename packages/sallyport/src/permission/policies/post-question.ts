@@ -5,7 +5,7 @@ import { boundedBody } from '@sallyport/std/web/bounded-body';
 /** Largest answer that is read from a policy server. */
 const ANSWER_BYTES_MAX = 64 * KiB;
 
-/** A question to a policy server, whose address the operator chose. */
+/** A question to a policy server at an address chosen by the operator. */
 export interface ServerQuestion {
   /** Name of the engine, for messages. */
   readonly engine: string;
@@ -15,8 +15,8 @@ export interface ServerQuestion {
 }
 
 /**
- * Posts a question and reads the JSON answer. A redirect is refused: it would carry the question elsewhere.
- * @throws ToolLayerError E3206 saying in which way the server failed; the detail stays in its cause
+ * Posts a question and reads the JSON answer. Redirects are refused: they would send the question elsewhere.
+ * @throws ToolLayerError E3206 saying how the server failed; the detail stays in its cause
  */
 export async function postQuestion({ engine, url, body, timeoutMs }: ServerQuestion): Promise<unknown> {
   const signal = AbortSignal.timeout(timeoutMs);
@@ -42,7 +42,7 @@ export async function postQuestion({ engine, url, body, timeoutMs }: ServerQuest
   }
 }
 
-/** E3206 for an engine that gave no usable answer. */
+/** E3206 for an engine without a usable answer. */
 export function unusable(engine: string, what: string, cause?: unknown): ToolLayerError {
   const message = `The policy engine ${engine} ${what}, so the call is denied. The operator checks the server.`;
   return new ToolLayerError('E3206', message, cause === undefined ? {} : { cause });
@@ -55,7 +55,7 @@ async function readText(response: Response): Promise<string> {
 }
 
 /**
- * An http address that a setting names.
+ * The http address in a setting.
  * @throws ToolLayerError E3801 naming the setting
  */
 export function addressOf(setting: string, text: string): URL {
@@ -64,11 +64,11 @@ export function addressOf(setting: string, text: string): URL {
   throw new ToolLayerError('E3801', `${setting} is no http address: ${text.slice(0, 200)}`);
 }
 
-/** Reasons kept of one answer, and characters of each. */
+/** Most reasons kept of one answer, and characters of each. */
 const REASONS_MAX = 10;
 const REASON_CHARACTERS_MAX = 300;
 
-/** What a server says of its answer, cut to size. Foreign text. */
+/** A server's reasons for its answer, limited in size. Foreign text. */
 export function reasonsIn(value: unknown): readonly string[] {
   const listed = Array.isArray(value) ? value : [value];
   return listed
@@ -77,7 +77,7 @@ export function reasonsIn(value: unknown): readonly string[] {
     .map((reason) => reason.slice(0, REASON_CHARACTERS_MAX));
 }
 
-/** A lifetime that a server names; undefined for what is none. */
+/** A lifetime stated by a server; undefined when invalid. */
 export function lifetimeIn(value: unknown): number | undefined {
   return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : undefined;
 }

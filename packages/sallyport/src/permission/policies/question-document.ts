@@ -1,6 +1,6 @@
 import type { PolicyQuestion } from '../policy-engine.port.ts';
 
-/** A question as policy servers get it: names as in capability tokens and manifests (000 §4.1.1). */
+/** A question in the form for policy servers, with the names of capability tokens and manifests (000 §4.1.1). */
 export function questionDocument(question: PolicyQuestion): Record<string, unknown> {
   const { principal } = question;
   return {
@@ -17,7 +17,7 @@ export function questionDocument(question: PolicyQuestion): Record<string, unkno
   };
 }
 
-/** The part of it that is not about who asks for which tool. */
+/** The part of a question beyond principal and tool. */
 export function resourceDocument(question: PolicyQuestion): Record<string, unknown> {
   const { grant, phase } = question;
   const { timeoutMs, cpuMillicores, memoryMb, outputBytesMax } = grant.limits;

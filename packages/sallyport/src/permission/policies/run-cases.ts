@@ -3,7 +3,7 @@ import type { PolicyCase, PolicyTestResponse } from '../../../api/schemas/policy
 import type { PolicyDecision, PolicyEngine } from '../policy-engine.port.ts';
 import { policyQuestionOf } from './policy-question.ts';
 
-/** A case with the file that it stands in. */
+/** A test case and its file. */
 export interface FiledCase {
   readonly file: string;
   readonly wanted: PolicyCase;
@@ -11,7 +11,7 @@ export interface FiledCase {
 
 type CaseResult = PolicyTestResponse['cases'][number];
 
-/** Asks an engine each case, one after the other. */
+/** Runs each case against an engine, in sequence. */
 export async function runCases(engine: PolicyEngine, cases: readonly FiledCase[]): Promise<readonly CaseResult[]> {
   const results: CaseResult[] = [];
   for (const filed of cases) results.push(await runCase(engine, filed));

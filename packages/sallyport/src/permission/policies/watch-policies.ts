@@ -2,23 +2,26 @@ import { type FSWatcher, watch } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** What is told, and how soon. */
+/** What is watched, and the delays. */
 export interface WatchOptions {
   readonly folder: string;
-  /** Something in the folder may have changed. Never called while an earlier call is under way; must not reject. */
+  /**
+   * Called when something in the folder may have changed. Never called while an earlier call is under way; must not
+   * reject.
+   */
   readonly changed: () => Promise<void>;
-  /** Quiet time after which a change is told, in ms; an editor writes a file in several steps. */
+  /** Quiet time before a change is reported, in ms; an editor writes a file in several steps. */
   readonly quietMs?: number;
-  /** How often the folder is looked at where its changes are not told (other machines' writes, some mounts), in ms. */
+  /** Poll interval for folders whose changes are not notified (writes of other machines, some mounts), in ms. */
   readonly pollMs?: number;
 }
 
 const QUIET_MS = 100;
 const POLL_MS = 500;
-/** Files whose times are compared; beyond this only names are, and the platform's own notice. */
+/** Most files whose times are compared; beyond that only names, and the platform's notifications. */
 const STATS_MAX = 2000;
 
-/** Watches a folder of policies: by the platform's notice, and by looking at it now and then. Keeps no process alive. */
+/** Watches a folder of policies, by the platform's notifications and by polling. Does not keep the process alive. */
 export function watchPolicies(options: WatchOptions): AsyncDisposable {
   const { folder, changed, quietMs = QUIET_MS, pollMs = POLL_MS } = options;
   const closing = new AbortController();
@@ -44,7 +47,7 @@ export function watchPolicies(options: WatchOptions): AsyncDisposable {
   };
 }
 
-/** Undefined where the platform cannot tell; the folder is still looked at. */
+/** Undefined when the platform cannot watch; polling continues. */
 function watcherOf(folder: string, notice: () => void): FSWatcher | undefined {
   try {
     const watcher = watch(folder, { persistent: false }, notice);
@@ -57,7 +60,7 @@ function watcherOf(folder: string, notice: () => void): FSWatcher | undefined {
 
 async function poll(folder: string, everyMs: number, closed: AbortSignal, notice: () => void): Promise<void> {
   let known = await fingerprint(folder);
-  // What changed between the first reading of the policies and now.
+  // Reports changes between the first reading of the policies and now.
   notice();
   while (await pause(everyMs, closed)) {
     const now = await fingerprint(folder);
@@ -66,7 +69,7 @@ async function poll(folder: string, everyMs: number, closed: AbortSignal, notice
   }
 }
 
-/** False when it was closed instead. */
+/** False when the watch was closed meanwhile. */
 function pause(ms: number, closed: AbortSignal): Promise<boolean> {
   if (closed.aborted) return Promise.resolve(false);
   return new Promise((resolve) => {
@@ -83,7 +86,7 @@ function pause(ms: number, closed: AbortSignal): Promise<boolean> {
   });
 }
 
-/** Names, sizes and times; a folder that cannot be read has one of its own. */
+/** Fingerprint of names, sizes and times; an unreadable folder has a fingerprint of its own. */
 async function fingerprint(folder: string): Promise<string> {
   try {
     const names = (await readdir(folder)).sort();

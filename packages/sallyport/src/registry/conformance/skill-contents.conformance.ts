@@ -6,10 +6,10 @@ import type { SkillContentBounds, SkillContents } from '../skill-files.port.ts';
 
 const LATER = 60_000;
 
-/** Bounds that the store under test is to have. */
+/** Limits that the store under test must have. */
 export const TESTED_BOUNDS: SkillContentBounds = { contentBytesMax: 4 * KiB, tenantBytesMax: 16 * KiB };
 
-/** What every SkillContents does. `open` gives one that is empty each time, with {@link TESTED_BOUNDS}. */
+/** Conformance of every SkillContents. `open` returns an empty one each time, with {@link TESTED_BOUNDS}. */
 export function skillContentsConformance(test: TestCase, adapter: string, open: OpenStore<SkillContents>): void {
   const check = casesOver(test, adapter, open);
   keepingCases(check);
@@ -66,7 +66,7 @@ function boundCases(check: Check): void {
       for (let index = 0; index < tenantBytesMax / contentBytesMax; index += 1) {
         part.writeUInt32LE(index);
         fill.set(sha256(part), Buffer.from(part));
-        // A part at a time, as imports come.
+        // In parts, as imports arrive.
         await store.put('acme', new Map([[sha256(part), Buffer.from(part)]]));
       }
       const [hash, bytes] = contentOf('one more');

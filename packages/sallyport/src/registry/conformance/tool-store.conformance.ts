@@ -5,7 +5,7 @@ import type { ToolManifest } from '../../../api/schemas/tool-manifest.ts';
 import { contentHash, type ToolVersion } from '../../domain/tool/tool-version.ts';
 import type { StateMove, ToolStore, VersionKey, VersionLifecycle } from '../tool-store.port.ts';
 
-/** What every ToolStore does. `open` gives an empty store each time. */
+/** Conformance of every ToolStore. `open` returns an empty store each time. */
 export function toolStoreConformance(test: TestCase, adapter: string, open: OpenStore<ToolStore>): void {
   const check = casesOver(test, adapter, open);
 

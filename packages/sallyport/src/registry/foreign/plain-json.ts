@@ -3,12 +3,12 @@ import type { Fault } from '../../../api/schemas/error.ts';
 
 /** Deepest nesting that is copied; a manifest may hold no more. */
 const DEPTH_MAX = 128;
-/** Values that one copy may hold, against objects that unfold without end. */
+/** Most values in one copy; stops objects that expand without end. */
 const VALUES_MAX = 200_000;
 /** Faults that are reported of one value. */
 const FAULTS_MAX = 20;
 
-/** A copy that is JSON and nothing else, and what could not be copied. */
+/** A copy that is pure JSON, and the faults of the original. */
 export interface PlainCopy {
   readonly value: unknown;
   /** Pointers from the value's root. Empty when nothing was lost. */
@@ -16,9 +16,9 @@ export interface PlainCopy {
 }
 
 /**
- * Copies a value of a foreign program. Nothing is lost silently: functions, symbols, circles, instances of classes,
- * members named `__proto__` and getters that throw are faults, each with its place. Members that are undefined are left
- * out, as JSON does. Getters are read once.
+ * Copies a value of a foreign program. Nothing is lost silently: functions, symbols, cycles, class instances, members
+ * named `__proto__` and throwing getters are faults, each with its place. Undefined members are left out, as in JSON.
+ * Getters are read once.
  */
 export function plainCopy(value: unknown): PlainCopy {
   const state: State = { faults: [], above: new Set(), left: VALUES_MAX };
@@ -27,7 +27,7 @@ export function plainCopy(value: unknown): PlainCopy {
 
 interface State {
   readonly faults: Fault[];
-  /** Objects that the walk is inside of. */
+  /** Ancestors of the current position. */
   readonly above: Set<object>;
   left: number;
 }
@@ -86,7 +86,7 @@ function read(value: object, key: string | number, at: string, state: State): un
   }
 }
 
-/** Made by braces or by JSON, in whatever realm. */
+/** True for objects made by a literal or by JSON, in any realm. */
 function isPlain(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === null || Object.getPrototypeOf(prototype) === null;

@@ -3,21 +3,21 @@ import { pointerTo } from '@sallyport/std/json/json-pointer';
 import type { Fault } from '../../../api/schemas/error.ts';
 import type { SchemaIssue, SchemaVerdict, Validate } from './schemas/standard-schema.ts';
 
-/** Issues that are told of one value; who mends these asks again. */
+/** Most issues reported of one value; a caller who fixes these asks again. */
 const ISSUES_MAX = 20;
 const MESSAGE_CHARS_MAX = 500;
 
 type SchemaCode = 'E3501' | 'E3509';
 
-/** What a library's schemas say before and after a function runs. */
+/** A library's validations before and after a function runs. */
 export interface StandardChecks {
   readonly input?: Validate | undefined;
   readonly output?: Validate | undefined;
 }
 
 /**
- * The function between its own schemas: it gets the value that the input's schema made (refinements and transforms
- * included), and its result is what the output's schema made of it. Without an asynchronous part it stays synchronous.
+ * Wraps the function with its own schemas: it gets the value made by the input schema (refinements and transforms
+ * included), and its result is the value made by the output schema. Without an asynchronous part it stays synchronous.
  *
  * The function then throws E3509 for input and E3501 for output, with each issue and its place in `details.faults`.
  */
@@ -39,7 +39,7 @@ function judged(validate: Validate, value: unknown, code: SchemaCode): unknown {
   return then(validate(value), (verdict) => convertedBy(verdict as SchemaVerdict, code));
 }
 
-/** Goes on at once where there is nothing to wait for. */
+/** Continues synchronously when there is nothing to wait for. */
 function then(value: unknown, next: (value: unknown) => unknown): unknown {
   return isThenable(value) ? value.then(next) : next(value);
 }

@@ -10,13 +10,13 @@ import { FAULTS_MAX, wireCheck } from '../wire-faults.ts';
 
 /** Largest manifest as JSON text, in UTF-16 units. */
 export const MANIFEST_CHARS_MAX = 1 * MiB;
-/** Deepest nesting of a manifest; more would exhaust the stack of whoever walks it. */
+/** Deepest nesting of a manifest; more would exhaust the stack of code that walks it. */
 export const MANIFEST_DEPTH_MAX = 200;
 
-/** Judges a schema document; pointers are from the schema's root. Empty when it compiles. */
+/** Checks a schema document; pointers start at the schema's root. Empty when it compiles. */
 export type CompileSchema = (schema: Record<string, unknown>) => readonly Fault[];
 
-/** What a manifest is judged by beyond its wire schema. */
+/** Checks of a manifest beyond its wire schema. */
 export interface ManifestChecks {
   readonly compileSchema: CompileSchema;
   /** Faults of `executor.config`, with pointers from the manifest's root. */
@@ -26,8 +26,8 @@ export interface ManifestChecks {
 const matchesContract = wireCheck(ToolManifest, 'E3008');
 
 /**
- * The manifest as plain JSON of our own, or E3008 with every fault in `details.faults`; E3403 when only its circuit has
- * any. The copy is what is stored, so nothing that the caller changes afterwards is seen.
+ * The manifest as a plain JSON copy, or E3008 with every fault in `details.faults`; E3403 when only its circuit is
+ * faulty. The copy is stored, so later changes by the caller have no effect.
  */
 export function checkManifest(given: unknown, checks: ManifestChecks): ToolManifest | Failure {
   const copy = plainJson(given);
@@ -37,7 +37,7 @@ export function checkManifest(given: unknown, checks: ManifestChecks): ToolManif
   return faults.length === 0 ? (copy as ToolManifest) : refusal(copy, faults.slice(0, FAULTS_MAX));
 }
 
-/** What each part of a manifest is judged by beyond its shape. A part whose shape is wrong is left out. */
+/** Checks of each part beyond its shape. A part of a wrong shape is skipped. */
 function deeperFaults(copy: unknown, shape: readonly Fault[], checks: ManifestChecks): Fault[] {
   const isSound = (...members: string[]): boolean =>
     members.every(
@@ -58,7 +58,7 @@ function deeperFaults(copy: unknown, shape: readonly Fault[], checks: ManifestCh
   ];
 }
 
-/** Faults of its circuit have a code of their own (CIR-01). */
+/** Faults of a manifest's circuit have a code of their own (CIR-01). */
 const ofCircuit = (found: Fault): Fault => (isIn(found.path, CIRCUIT) ? { ...found, code: CIRCUIT_FAULT } : found);
 
 const CIRCUIT = 'execution_config/circuit_breaker_config';
@@ -66,7 +66,7 @@ const CIRCUIT_FAULT = 'E3403';
 
 const isIn = (path: string, member: string): boolean => path === `/${member}` || path.startsWith(`/${member}/`);
 
-/** Names the member that is to blame, when it is one. */
+/** Names the oversized member, when it is a single one. */
 function sizeFault(given: unknown): Fault {
   const message = `not JSON of at most ${MANIFEST_CHARS_MAX} characters and ${MANIFEST_DEPTH_MAX} levels`;
   const large =

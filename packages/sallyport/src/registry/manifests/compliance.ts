@@ -3,9 +3,9 @@ import type { ComplianceReport } from '../../../api/schemas/registry/tool-lifecy
 import type { ToolManifest } from '../../../api/schemas/tool-manifest.ts';
 import { isObject } from '../../domain/shape/is-object.ts';
 
-/** Findings that a report names; all of them are counted. */
+/** Most findings that a report lists; all are counted. */
 const FINDINGS_MAX = 200;
-/** Schema objects that are looked at; the rest of a larger document is not judged. */
+/** Most schema objects checked; the rest of a larger document is not checked. */
 const SCHEMAS_MAX = 20_000;
 
 type Finding = ComplianceReport['findings'][number];
@@ -26,7 +26,7 @@ const ONE = [
 ];
 const NAMED = ['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas'];
 const LISTED = ['allOf', 'anyOf', 'oneOf', 'prefixItems', 'items'];
-/** What says the type of a value when `type` does not. */
+/** Keywords that determine the type of a value when `type` is absent. */
 const TYPED_BY = ['type', '$ref', '$dynamicRef', 'enum', 'const', 'allOf', 'anyOf', 'oneOf'];
 
 interface Tally {
@@ -37,8 +37,9 @@ interface Tally {
 }
 
 /**
- * How well the schemas of a manifest follow 001 §6.3 (REG-08): `$schema` at the root, a type and a description for each
- * property, `required` and `additionalProperties` for each object that has properties. None of it keeps a tool out.
+ * Checks how well the schemas of a manifest follow 001 §6.3 (REG-08): `$schema` at the root, a type and a description
+ * for each property, `required` and `additionalProperties` for each object with properties. Findings never exclude a
+ * tool.
  */
 export function complianceOf({ parameters_schema, result_schema }: ToolManifest): ComplianceReport {
   const tally: Tally = { points: 0, met: 0, findings: [], seen: 0 };
@@ -55,7 +56,7 @@ function inspectDocument(schema: unknown, pointer: string, tally: Tally): void {
   for (let at = waiting.pop(); at !== undefined && tally.seen < SCHEMAS_MAX; at = waiting.pop()) {
     tally.seen += 1;
     inspectObject(at.schema, at.pointer, tally);
-    // The last of the list is looked at first: reversed, the findings come in the order of the document.
+    // The last of the list is processed first: reversed, the findings come in the order of the document.
     waiting.push(...below(at.schema, at.pointer).reverse());
   }
 }

@@ -1,12 +1,12 @@
 // A common word occurs in most of 100 000 tools.
 import type { KeywordScores } from './keywords/keyword-index.ts';
 
-/** Steps of a score that are told apart when there are too many hits. */
+/** Resolution of scores when there are too many hits. */
 const STEPS = 4096;
 
 /**
- * The slots with the largest scores, `max` at most, in no order; of scores that are nearly equal those that came first.
- * Takes linear time: sorting the scores of 100 000 tools takes longer than computing them.
+ * The slots with the largest scores, `max` at most, in no order; among nearly equal scores the first ones. Takes linear
+ * time: sorting the scores of 100 000 tools takes longer than computing them.
  */
 export function bestHits({ hits, scores }: KeywordScores, max: number): Uint32Array {
   if (hits.length <= max) return hits;

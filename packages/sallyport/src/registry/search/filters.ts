@@ -1,42 +1,41 @@
-// Asked for each search; only what is new is looked at tool by tool.
+// Runs for each search; only new tools are checked one by one.
 import type { ToolManifest } from '../../../api/schemas/tool-manifest.ts';
 import type { ToolVersion } from '../../domain/tool/tool-version.ts';
 import type { TenantTools } from './tenant-tools.ts';
 
-/** Tools that filters let through. */
+/** Tools that pass the filters. */
 export interface Allowed {
-  /** 1 for each slot that is let through. */
+  /** 1 for each slot that passes. */
   readonly slots: Uint8Array;
   readonly toolIds: readonly string[];
 }
 
-/** Which tools take part in a search. */
+/** Conditions for tools in a search. */
 export interface ToolFilters {
   readonly category?: ToolManifest['category'];
   /** Tools that carry every one of these. */
   readonly tags?: readonly string[];
   readonly executor?: ToolManifest['executor']['kind'];
-  /** Whether the asker may see the tool; all of them when absent. */
+  /** True when the caller may see the tool; default: all. */
   readonly visible?: (tool: ToolVersion) => boolean;
-  /**
-   * Stands for what `visible` lets through: what it answered is kept under this object until a tool changes. Without one
-   * each search asks for each tool.
-   */
+  /** Cache key for the answers of `visible`, kept until a tool changes. Without it each search asks for each tool. */
   readonly visibleKey?: object;
 }
 
-/** Filters with what they let through, as long as no tool changes. */
+/** Filters with cached results, until a tool changes. */
 export interface KeptFilters {
-  /** Undefined when everything is let through. */
+  /** Undefined when everything passes. */
   apply(tools: TenantTools, filters: ToolFilters): Allowed | undefined;
-  /** A tool changed, of whichever tenant: what one sees of the catalogue depends on the tools of one's own. */
+  /**
+   * Clears the cache after a tool of any tenant changed: what a tenant sees of the catalogue depends on its own tools.
+   */
   forget(): void;
 }
 
-/** Combinations of category, tags and executor that are kept for one asker and tenant. */
+/** Most cached combinations of category, tags and executor for one caller and tenant. */
 const KEPT_MAX = 8;
 
-/** Nothing is kept yet. */
+/** Makes the cache, empty. */
 export function createKeptFilters(): KeptFilters {
   let kept = new WeakMap<object, WeakMap<TenantTools, Map<string, Allowed | undefined>>>();
   return {

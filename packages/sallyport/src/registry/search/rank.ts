@@ -10,22 +10,23 @@ export interface RankedTool {
   readonly tool: ToolVersion;
   /** Orders one answer. */
   readonly score: number;
-  /** 0 to 1; undefined for a tool without a vector, or without a search by meaning. */
+  /** 0 to 1; undefined for a tool without a vector, or without search by meaning. */
   readonly similarity?: number;
 }
 
-/** Tools found by keywords that are ranked, the best of them, and as many found by meaning. */
+/** Most tools ranked of those found by keywords, and as many of those found by meaning. */
 export const RANKED_MAX = 1000;
 
 /**
- * What keywords add to a cosine, as a share of the distance between the model's usual cosine of related texts and its boundary. Chosen on
- * the shown sets and on versions of them made harder (docs/tools/search.md): a sum stood every test better than ranks did.
+ * Weight of keywords added to a cosine, as a share of the distance between the model's usual cosine of related texts
+ * and its boundary. Chosen on the shown sets and on harder versions of them (docs/tools/search.md): a sum did better
+ * than ranks in every test.
  */
 const KEYWORD_SHARE = 1;
-/** Added where the query is the id of the tool. */
+/** Added when the query is the id of the tool. */
 const SAME_ID = 1000;
 
-/** By keywords alone: every tool with a word of the query. */
+/** Ranks by keywords alone: every tool with a word of the query. */
 export function rankByKeywords({ tools, keywords, query }: Pick<Found, 'tools' | 'keywords' | 'query'>): RankedTool[] {
   const own = tools.slotOf(query.trim());
   const found: RankedTool[] = [];
@@ -37,21 +38,24 @@ export function rankByKeywords({ tools, keywords, query }: Pick<Found, 'tools' |
   return found.sort(byScore);
 }
 
-/** What a ranking by meaning and keywords knows. */
+/** Inputs of a ranking by meaning and keywords. */
 export interface Found {
   readonly tools: TenantTools;
   readonly keywords: KeywordScores;
   /** By tool id. */
   readonly cosines: ReadonlyMap<string, number>;
   readonly traits: EmbedderTraits;
-  /** Least similarity of what no word was found of. */
+  /** Least similarity of a tool without a word of the query. */
   readonly threshold: number;
   readonly query: string;
-  /** Slots that may be shown; all when absent. */
+  /** Slots that may be shown; default: all. */
   readonly allowed?: Uint8Array | undefined;
 }
 
-/** By the sum of cosine and keyword score: tools with a word of the query, and those at least as similar as the threshold. */
+/**
+ * Ranks by the sum of cosine and keyword score: tools with a word of the query, and tools at least as similar as the
+ * threshold.
+ */
 export function rankByBoth({ tools, keywords, cosines, traits, threshold, query, allowed }: Found): RankedTool[] {
   const similarity = similarityOf(traits);
   const cosineMin = similarity.cosineOf(threshold);
@@ -79,7 +83,7 @@ export function rankByBoth({ tools, keywords, cosines, traits, threshold, query,
 const similarOf = (similarity: Similarity, cosine: number | undefined): { readonly similarity?: number } =>
   cosine === undefined ? {} : { similarity: similarity.of(cosine) };
 
-/** By id where scores are equal, so that pages are stable. */
+/** Equal scores are ordered by id, so that pages are stable. */
 export function byScore(one: RankedTool, other: RankedTool): number {
   if (one.score !== other.score) return other.score - one.score;
   return one.tool.manifest.tool_id < other.tool.manifest.tool_id ? -1 : 1;

@@ -2,22 +2,22 @@ import type { ToolVersion } from '../../domain/tool/tool-version.ts';
 import { createKeywordIndex, type KeywordIndex, type KeywordScores } from './keywords/keyword-index.ts';
 import { keywordFields } from './keywords/tool-fields.ts';
 
-/** Work between two looks at the other things of this process, in ms: building must not hold up calls. */
+/** Longest work before yielding to other work of this process, in ms: building must not hold up calls. */
 const SLICE_MS = 8;
-/** The keyword index is made anew when more than this share of it belongs to tools that changed or went. */
+/** The keyword index is rebuilt when a larger share of it belongs to changed or removed tools. */
 const EMPTY_SHARE_MAX = 0.25;
 
 /** The tools of one tenant with the index of their words. Tools are known by slots, 0 to `slots() - 1`. */
 export interface TenantTools {
-  /** Tells of tools that changed; undefined for all of them. What follows from it is done by `refresh`. */
+  /** Marks changed tools; undefined for all of them. `refresh` applies the changes. */
   changed(toolIds: readonly string[] | undefined): void;
   /**
-   * Brings the index up to date, in slices. Callers at the same time share one run.
-   * @returns what came, and what went since the last refresh
+   * Updates the index, in slices. Concurrent callers share one run.
+   * @returns the tools added and removed since the last refresh
    */
   refresh(): Promise<void>;
   slots(): number;
-  /** Undefined for a slot whose tool went. */
+  /** Undefined for the slot of a removed tool. */
   tool(slot: number): ToolVersion | undefined;
   slotOf(toolId: string): number | undefined;
   keywords(query: string, allowed?: Uint8Array): KeywordScores;
@@ -54,7 +54,7 @@ interface Indexed {
 
 interface State extends Indexed {
   readonly list: () => readonly ToolVersion[];
-  /** Ids of tools to look at again; undefined for all. */
+  /** Ids of tools to read again; undefined for all. */
   changed: Set<string> | undefined;
   refreshing: Promise<void> | undefined;
 }
@@ -67,7 +67,7 @@ async function refresh(state: State): Promise<void> {
   const listed = state.list();
   const isRebuild = changed === undefined || changed.size * 2 > listed.length + 16;
   if (isRebuild || state.keywords.emptyShare() > EMPTY_SHARE_MAX) {
-    // Beside the one that is searched meanwhile.
+    // Built beside the index in use.
     const next = empty();
     await eachInSlices(listed, (tool) => put(next, tool));
     Object.assign(state, next);

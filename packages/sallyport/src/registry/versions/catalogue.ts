@@ -21,12 +21,12 @@ export function put(catalogue: Catalogue, version: ToolVersion): void {
   putTool(tenant, version);
 }
 
-/** The versions of one tool, removed ones among them. */
+/** The versions of one tool, removed ones included. */
 export function versionsOf(catalogue: Catalogue, tenantId: string, toolId: string): VersionSet | undefined {
   return catalogue.get(tenantId)?.byId.get(toolId);
 }
 
-/** The highest version of a tool that lies below a manifest's own and was not removed. */
+/** The highest version of a tool below a manifest's own that was not removed. */
 export function versionBelow(
   catalogue: Catalogue,
   tenantId: string,
@@ -36,7 +36,7 @@ export function versionBelow(
   return live.find((one) => compareBuild(one.manifest.version, version) < 0);
 }
 
-/** The version for a range; the newest release for an undefined one. */
+/** The version for a range; the newest release when undefined. */
 export function find(
   catalogue: Catalogue,
   tenantId: string,
@@ -47,7 +47,7 @@ export function find(
   return set === undefined ? unknownTool(toolId) : answerOf(set, range ?? 'latest');
 }
 
-/** E3001. @param near names that the caller sees and may have meant, the nearest first */
+/** E3001. @param near similar names that the caller can see, nearest first */
 export function unknownTool(toolId: string, near: readonly string[] = []): Failure {
   const absent = `There is no tool ${JSON.stringify(toolId.slice(0, 128))}.`;
   if (near.length === 0) return failure('E3001', `${absent} List the tools to see which there are.`);
@@ -58,7 +58,7 @@ export function unknownTool(toolId: string, near: readonly string[] = []): Failu
 export const didYouMean = (near: readonly string[]): string =>
   `Did you mean ${near.map((name) => JSON.stringify(name)).join(' or ')}?`;
 
-/** One page of the tools that a filter wants. */
+/** One page of the tools that match a filter. */
 export function list(
   catalogue: Catalogue,
   tenantId: string,
@@ -74,7 +74,7 @@ export function newestVersions(catalogue: Catalogue, tenantId: string): readonly
   return catalogue.get(tenantId)?.index.newest() ?? [];
 }
 
-/** How much is held. */
+/** Number of entries held. */
 export function sizesOf(catalogue: Catalogue): { tenants: number; tools: number; versions: number } {
   const sizes = { tenants: catalogue.size, tools: 0, versions: 0 };
   for (const { byId } of catalogue.values()) {

@@ -1,19 +1,19 @@
 import type { Log } from '../../telemetry/log.ts';
 
-/** What changed in the catalogue of one tenant. */
+/** Changes in the catalogue of one tenant. */
 export interface RegistryChange {
   readonly tenantId: string;
   readonly toolIds: readonly string[];
 }
 
-/** Who is told of changes, in the order of asking. */
+/** Listeners for changes, in the order of subscription. */
 export interface Changes {
-  /** Does nothing for an empty list of ids. A listener that throws is logged and stops no other. */
+  /** No effect for an empty list of ids. A listener that throws is logged and does not affect others. */
   tell(tenantId: string, toolIds: readonly string[]): void;
   subscribe(listener: (change: RegistryChange) => void): Disposable;
 }
 
-/** Nobody listens yet. */
+/** Makes the list of listeners, empty. */
 export function createChanges(log: Log): Changes {
   const listeners = new Set<(change: RegistryChange) => void>();
   return {
@@ -28,7 +28,7 @@ export function createChanges(log: Log): Changes {
       }
     },
     subscribe(listener) {
-      // A wrapper of its own, so that one function may listen twice and each handle ends only its own.
+      // A wrapper per subscription, so that one function may listen twice and each handle ends only its own.
       const entry = (change: RegistryChange): void => listener(change);
       listeners.add(entry);
       return { [Symbol.dispose]: () => void listeners.delete(entry) };

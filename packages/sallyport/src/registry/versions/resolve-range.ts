@@ -9,10 +9,10 @@ const RANGE_CHARS_MAX = 128;
 /** Versions that an error names. */
 const VERSIONS_NAMED_MAX = 10;
 
-/** Answers that are remembered for each tool; other ranges are worked out anew each time. */
+/** Most cached answers per tool; other ranges are computed each time. */
 const ANSWERS_MAX = 64;
 
-/** The version for a range, from memory when it was asked before. */
+/** The version for a range, cached. */
 export function answerOf(set: VersionSet, range: string): Found | Failure {
   const known = set.answers.get(range);
   if (known !== undefined) return known;
@@ -22,8 +22,8 @@ export function answerOf(set: VersionSet, range: string): Found | Failure {
 }
 
 /**
- * The highest version in the range (REG-03). Pre-releases count only where the range names one of the same
- * major.minor.patch, as npm reads ranges.
+ * The highest version in the range (REG-03). Pre-releases count only when the range names one of the same
+ * major.minor.patch, as in npm.
  */
 function resolveRange(set: VersionSet, asked: string): Found | Failure {
   const exact = set.byVersion.get(asked);
@@ -68,7 +68,7 @@ function deprecation(tool: ToolVersion): Warning | undefined {
   };
 }
 
-/** A version that was removed itself is none to move on to. */
+/** A removed version is not a valid successor. */
 function withSuccessor(set: VersionSet, tool: ToolVersion): ToolVersion {
   const { deprecatedInFavorOf: successor, ...rest } = tool;
   return successor !== undefined && set.byVersion.get(successor)?.state === 'removed' ? rest : tool;
@@ -77,7 +77,7 @@ function withSuccessor(set: VersionSet, tool: ToolVersion): ToolVersion {
 const instead = ({ deprecatedInFavorOf }: ToolVersion): string =>
   deprecatedInFavorOf === undefined ? '' : ` Use ${deprecatedInFavorOf} instead.`;
 
-/** What helps to move on from a version that leaves. */
+/** Hints for moving on from a retiring version. */
 function wayOn({ manifest, deprecatedInFavorOf, migrationGuide, stateChanges }: ToolVersion): Record<string, string> {
   const guide = migrationGuide ?? manifest.migration_guide;
   const reason = stateChanges?.findLast((change) => change.reason !== undefined)?.reason;

@@ -14,7 +14,7 @@ export function upsertById<T extends Identified>(list: T[], tool: T): void {
   list.splice(at, list[at]?.versions.toolId === tool.versions.toolId ? 1 : 0, tool);
 }
 
-/** Where a tool stands, or would stand. */
+/** Index of a tool, or where it would be inserted. */
 function placeOf(list: readonly Identified[], toolId: string): number {
   let low = 0;
   let high = list.length;

@@ -8,7 +8,7 @@ import { newestOf, putVersion, type VersionSet, versionSet } from './version-set
 export interface TenantCatalogue {
   readonly byId: Map<string, VersionSet>;
   readonly index: ToolIndex;
-  /** How many tools require or prefer a tool, by its id. */
+  /** Number of tools that require or prefer a tool, by its id. */
   readonly dependents: Map<string, number>;
 }
 
@@ -42,7 +42,7 @@ function count(dependents: Map<string, number>, manifest: ToolManifest | undefin
   }
 }
 
-/** A tool as it stands in the answer of tool.list(). */
+/** A tool in the form of the answer of tool.list(). */
 export function summaryOf({ newest: { manifest, state }, versions }: Listed): ToolSummary {
   return {
     tool_id: manifest.tool_id,

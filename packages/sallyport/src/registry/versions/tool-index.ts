@@ -4,40 +4,40 @@ import type { ToolVersion } from '../../domain/tool/tool-version.ts';
 import { removeById, upsertById } from './sorted-by-id.ts';
 import { newestOf, type VersionSet } from './version-set.ts';
 
-/** One tool as lists see it. */
+/** One tool as listed. */
 export interface Listed {
   readonly newest: ToolVersion;
   readonly versions: VersionSet;
 }
 
-/** Which tools of a list are wanted. */
+/** Filter of a list of tools. */
 export interface ListFilter extends Pick<ToolListRequest, 'category' | 'tags' | 'executor' | 'capability_query'> {
-  /** Whether the caller may see the tool; all of them when absent. Asked for every tool that the rest of the filter lets through. */
+  /** True when the caller may see the tool; default: all. Called for every tool that passes the rest of the filter. */
   readonly visible?: (newest: ToolVersion) => boolean;
-  /** Remembers what `visible` said, until tools change, for lists that give the same object here: its answers must not change with anything else. */
+  /** Cache key for the answers of `visible` until tools change: the answers must depend on nothing but this object. */
   readonly visibleKey?: object;
 }
 
-/** One page of what a filter lets through, and how many there are. */
+/** One page of the tools that pass a filter, and their number. */
 export interface ListedPage {
   readonly tools: readonly Listed[];
   readonly total: number;
 }
 
-/** The tools of a tenant in the order of their ids, and by what they are filtered by. */
+/** The tools of a tenant in the order of their ids, indexed by the filter's conditions. */
 export interface ToolIndex {
-  /** Says that the versions of a tool changed. The index follows when it is asked next. */
+  /** Marks a tool whose versions changed. The index is updated at the next use. */
   mark(toolId: string): void;
   /** The newest version of each tool, ordered by id in code units. */
   newest(): readonly ToolVersion[];
   page(filter: ListFilter, from: number, count: number): ListedPage;
 }
 
-/** Words of a query that are looked for; the rest is ignored. */
+/** Most words of a query that are searched; the rest is ignored. */
 const QUERY_WORDS_MAX = 32;
-/** Answers that are remembered for each `visibleKey`, and for lists without `visible`. */
+/** Most cached answers per `visibleKey`, and for lists without `visible`. */
 const ANSWERS_MAX = 32;
-/** With more changed tools than this share of all, everything is indexed anew. */
+/** Everything is reindexed when more than this share of tools changed. */
 const REBUILD_SHARE = 0.02;
 
 interface State {
@@ -127,7 +127,7 @@ function keysOf({ category, executor, tags = [] }: ToolManifest): ReadonlySet<st
   return category === undefined ? keys : keys.add(`category ${category}`);
 }
 
-/** What a filter asks of manifests. */
+/** A filter's conditions on manifests. */
 interface Wanted {
   readonly category: ListFilter['category'] | undefined;
   readonly executor: ListFilter['executor'] | undefined;
@@ -150,7 +150,7 @@ function page(state: State, filter: ListFilter, from: number, count: number): Li
   return { tools: found.slice(from, from + count), total: found.length };
 }
 
-/** What a caller may see of some tools; only the page is kept. */
+/** The tools that a caller may see; only the page is kept. */
 function seen(
   tools: readonly Listed[],
   visible: (newest: ToolVersion) => boolean,
@@ -167,7 +167,7 @@ function seen(
   return { tools: shown, total };
 }
 
-/** All that match, remembered under an object: the shortest posting is walked, the others are conditions. */
+/** All matches, cached under an object: the shortest posting is walked, the others are conditions. */
 function matching(
   state: State,
   key: object,
@@ -196,7 +196,7 @@ function matching(
   return found;
 }
 
-/** The tools by each condition, the fewest first. */
+/** The tools per condition, fewest first. */
 function postingsOf({ postings }: State, { category, executor, tags }: Wanted): (readonly Listed[])[] {
   const keys = tags.map((tag) => `tag ${tag}`);
   if (executor !== undefined) keys.push(`executor ${executor}`);
@@ -210,7 +210,7 @@ function fits(manifest: ToolManifest, { category, executor, tags }: Wanted): boo
   return tags.every((tag) => manifest.tags?.includes(tag));
 }
 
-/** Text that queries are matched with, made at the first query and dropped with its tool version. */
+/** Text that queries are matched with, made at the first query and garbage-collected with its tool version. */
 const searchable = new WeakMap<ToolVersion, string>();
 
 function holdsAll(tool: ToolVersion, words: readonly string[]): boolean {

@@ -3,19 +3,19 @@ import { compareBuild } from 'semver';
 import type { Warning } from '../../../api/schemas/invocation.ts';
 import type { ToolVersion } from '../../domain/tool/tool-version.ts';
 
-/** A tool version for a request, and what the caller should know of it. */
+/** A tool version for a request, with warnings for the caller. */
 export interface Found {
   readonly tool: ToolVersion;
   readonly warnings: readonly Warning[];
 }
 
-/** Every version of one tool, with what was asked of it before. */
+/** Every version of one tool, with cached answers. */
 export interface VersionSet {
   readonly toolId: string;
   readonly byVersion: Map<string, ToolVersion>;
   /** By range as it was asked. Emptied by each change. */
   readonly answers: Map<string, Found | Failure>;
-  /** Newest first, pre-releases among them, without removed ones. */
+  /** Newest first, including pre-releases, without removed ones. */
   live: readonly ToolVersion[];
 }
 
@@ -33,7 +33,7 @@ export function putVersion(set: VersionSet, version: ToolVersion): void {
     .sort((a, b) => compareBuild(b.manifest.version, a.manifest.version));
 }
 
-/** The version that is shown in lists: the newest release, or the newest pre-release when there is nothing else. */
+/** The version shown in lists: the newest release, or the newest pre-release when there is no release. */
 export function newestOf(set: VersionSet): ToolVersion | undefined {
   return set.live.find(({ manifest }) => !manifest.version.split('+', 1)[0]?.includes('-')) ?? set.live[0];
 }

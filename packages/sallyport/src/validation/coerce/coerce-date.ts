@@ -34,8 +34,8 @@ export function dateFrom(text: string): string | undefined {
 }
 
 /**
- * An instant in the spelling of `date-time` (RFC 3339), or undefined when the text names none or leaves open which:
- * a time without offset, a day without time. The offset and every digit stay as they are.
+ * An instant in the spelling of `date-time` (RFC 3339), or undefined when the text names none or is ambiguous: a time
+ * without offset, a day without time. The offset and every digit stay unchanged.
  */
 export function dateTimeFrom(text: string): string | undefined {
   if (text.length > DATE_LENGTH_MAX) return undefined;
@@ -57,7 +57,7 @@ function clockFrom(text: string): string | undefined {
   const [, h, m, s, f, m2, s2, f2, zone] = CLOCK.exec(text) ?? [];
   if (h === undefined || zone === undefined) return undefined;
   const [minute, second, fraction] = [m ?? m2 ?? '00', s ?? s2 ?? '00', (f ?? f2 ?? '').replace(',', '.')];
-  // A leap second is left alone: whether there was one is not to be told from the text.
+  // A leap second is left alone: the text does not show whether it existed.
   if (Number(h) > 23 || Number(minute) > 59 || Number(second) > 59) return undefined;
   const offset = offsetFrom(zone);
   return offset === undefined ? undefined : `${h}:${minute}:${second}${fraction}${offset}`;
@@ -70,7 +70,7 @@ function offsetFrom(zone: string): string | undefined {
   return Number(hours) > 23 || Number(minutes) > 59 ? undefined : `${zone[0]}${hours}:${minutes}`;
 }
 
-/** From 2001 to 2100 seconds and milliseconds cannot be taken for each other. */
+/** From 2001 to 2100, seconds and milliseconds cannot be confused. */
 const SECONDS = { from: 1_000_000_000, to: 4_102_444_800 };
 
 /** An instant from a number that can only be Unix seconds, or only milliseconds, of 2001 to 2100; in UTC. */

@@ -41,7 +41,7 @@ function numberFrom(text: string): number | undefined {
   if (text.length > NUMBER_LENGTH_MAX || !JSON_NUMBER.test(text)) return undefined;
   const number = Number(text);
   if (!Number.isFinite(number) || digitsOf(text) !== digitsOf(String(number))) return undefined;
-  // Zero has no sign in what comes after, so its sign would be lost.
+  // Later code ignores the sign of zero, so it would be lost.
   return Object.is(number, -0) ? undefined : number;
 }
 

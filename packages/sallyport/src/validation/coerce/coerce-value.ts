@@ -5,17 +5,17 @@ import { dateFrom, dateTimeFrom, dateTimeFromEpoch } from './coerce-date.ts';
 import { convertScalar, isOfType } from './coerce-scalar.ts';
 import type { CoercionRules } from './coercion-rules.ts';
 
-/** What a coercion goes by. */
+/** Dependencies of a coercion. */
 export interface CoercionParts {
   readonly own: OwnSchema;
   readonly rules: CoercionRules;
-  /** Whether a value is valid by a node as it stands. */
+  /** True when a value is valid by a node unchanged. */
   isValid(node: OwnNode, value: unknown): boolean;
 }
 
-/** Schemas visited in one coercion; beyond it values stay as they are. */
+/** Most schemas visited in one coercion; beyond that values stay unchanged. */
 const VISITS_MAX = 10_000;
-/** Branches of a union that are tried; a wider union is left alone. */
+/** Most branches of a union that are tried; a wider union is left alone. */
 const BRANCHES_MAX = 32;
 
 interface Coercion extends CoercionParts {
@@ -23,9 +23,9 @@ interface Coercion extends CoercionParts {
 }
 
 /**
- * The value with every scalar that its schema refuses converted where that is possible without loss and in one way
- * only (VAL-02). Goes through objects, lists and references; through a union only when exactly one branch can be met.
- * The input is never changed: what differs is a copy, what does not is the input itself.
+ * The value with every invalid scalar converted where that is lossless and unambiguous (VAL-02). Descends into objects,
+ * lists and references; into a union only when exactly one branch can be satisfied. The input is never changed: changed
+ * parts are copies, the rest is the input itself.
  */
 export function coerceValue(parts: CoercionParts, value: unknown): unknown {
   return coerce({ ...parts, visitsLeft: VISITS_MAX }, parts.own.root, value);
@@ -66,7 +66,7 @@ function coerceOwn(rules: CoercionRules, node: OwnSchemaObject, value: unknown):
   );
 }
 
-/** A day or an instant; a number stays what it is, unless it can only be an instant and epochs are asked for. */
+/** Converts a day or an instant; a number stays, unless it can only be an instant and epochs are enabled. */
 function dated(
   { epochs }: CoercionRules,
   format: 'date' | 'date-time',
@@ -81,7 +81,7 @@ function dated(
   return types.some((type) => isOfType(value, type)) ? value : (dateTimeFromEpoch(value) ?? value);
 }
 
-/** The single distinct candidate, or the value as it was. */
+/** The single distinct candidate, or the value unchanged. */
 function only(candidates: readonly unknown[], value: unknown): unknown {
   const distinct = new Set(candidates.filter((candidate) => candidate !== undefined));
   return distinct.size === 1 ? [...distinct][0] : value;

@@ -1,7 +1,7 @@
 import { boolean } from '../../domain/settings/rows.ts';
 import { defaultsOf, type ValuesOf } from '../../domain/settings/setting.ts';
 
-/** What a coercion converts, beside what numbers, booleans and texts write alike. */
+/** Settings of conversions beyond numbers and booleans. */
 export const COERCION_SETTINGS = {
   dates: boolean('validation.coerce_dates', {
     default: true,

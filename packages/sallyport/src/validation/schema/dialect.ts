@@ -8,7 +8,7 @@ import { faultAt } from './faults/fault.ts';
 import { addressOf, type KnownDocuments } from './known-documents.ts';
 import { keywordsLeftOut } from './vocabulary.ts';
 
-/** The dialects by which a schema can be judged (REG-12). */
+/** The supported dialects (REG-12). */
 export type Dialect = 'draft-07' | '2019-09' | '2020-12';
 
 const AJV: Readonly<Record<Dialect, (options: Options) => Ajv>> = {
@@ -17,7 +17,7 @@ const AJV: Readonly<Record<Dialect, (options: Options) => Ajv>> = {
   '2020-12': (options) => new Ajv2020(options) as unknown as Ajv,
 };
 
-/** `$schema` without scheme and empty fragment. draft-06 is judged as draft-07, which only adds to it. */
+/** `$schema` without scheme and empty fragment. draft-06 is treated as draft-07, which only adds to it. */
 const BY_URI: ReadonlyMap<string, Dialect> = new Map([
   ['json-schema.org/draft-06/schema', 'draft-07'],
   ['json-schema.org/draft-07/schema', 'draft-07'],
@@ -25,7 +25,7 @@ const BY_URI: ReadonlyMap<string, Dialect> = new Map([
   ['json-schema.org/draft/2020-12/schema', '2020-12'],
 ]);
 
-/** How a schema is to be judged. */
+/** Dialect and keywords of a schema. */
 export interface Declared {
   readonly dialect: Dialect;
   /** Keywords that a known meta-schema leaves out of its vocabularies. */
@@ -33,9 +33,9 @@ export interface Declared {
 }
 
 /**
- * The dialect that a schema declares, 2020-12 when silent; a fault for any other. draft-04 is refused: its boolean
- * `exclusiveMinimum` and its `id` mean something else today, so leniency would judge wrongly.
- * @param known documents among which a meta-schema of one's own is looked for
+ * The dialect that a schema declares, default 2020-12; a fault for any other. draft-04 is refused: its boolean
+ * `exclusiveMinimum` and its `id` have another meaning today, so validation would be wrong.
+ * @param known documents searched for a custom meta-schema
  */
 export function dialectOf(schema: JsonSchemaObject, known?: KnownDocuments): Declared | Fault {
   const declared = Object.hasOwn(schema, '$schema') ? schema['$schema'] : undefined;
@@ -49,7 +49,7 @@ export function dialectOf(schema: JsonSchemaObject, known?: KnownDocuments): Dec
 const NONE: ReadonlySet<string> = new Set();
 const byUri = (uri: string): Dialect | undefined => BY_URI.get(uri.replace(/^https?:\/\//, '').replace(/#$/, ''));
 
-/** What a meta-schema of one's own says by its `$vocabulary`; undefined when it asks for one that nobody knows. */
+/** Declaration by the `$vocabulary` of a custom meta-schema; undefined when it requires an unknown one. */
 function declaredBy(metaSchema: JsonSchemaObject): Declared | undefined {
   const dialect = byUri(String(metaSchema['$schema']));
   const without = keywordsLeftOut(metaSchema['$vocabulary']);
@@ -65,7 +65,7 @@ const unsupported = (): Fault =>
     'Use draft-07, 2019-09 or 2020-12, for example "https://json-schema.org/draft/2020-12/schema", or leave $schema out.',
   );
 
-/** A fresh Ajv of a dialect. Each schema gets its own, since an Ajv never lets go of what it compiled. */
+/** A fresh Ajv of a dialect. Each schema gets its own, since an Ajv never frees what it compiled. */
 export function createAjv(dialect: Dialect, options: Options): Ajv {
   return AJV[dialect](options);
 }

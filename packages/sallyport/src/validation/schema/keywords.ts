@@ -2,8 +2,8 @@ import type { Dialect } from './dialect.ts';
 import { VALUE_KEYWORDS } from './vocabulary.ts';
 
 /**
- * What stands under a keyword: one schema, a list of them, a map of them, a plain value, a list of property names, or
- * the mixed forms of older drafts. Keywords that are not listed are annotations or foreign and take no part in judging.
+ * What a keyword contains: one schema, a list of them, a map of them, a plain value, a list of property names, or the
+ * mixed forms of older drafts. Unlisted keywords are annotations or foreign and have no effect.
  */
 export type KeywordKind = 'schema' | 'schemas' | 'schema-map' | 'value' | 'names' | 'items' | 'dependencies';
 
@@ -36,7 +36,7 @@ export const KEYWORDS: Readonly<Record<Dialect, ReadonlyMap<string, KeywordKind>
   '2020-12': table(...EVERYWHERE, ...SINCE_2019, ['schema', ['items']], ['schemas', ['prefixItems']]),
 };
 
-/** Keywords whose schema is applied once for each member or element of the value. */
+/** Keywords whose schema is applied to each member or element of the value. */
 export const PER_ELEMENT: ReadonlySet<string> = new Set([
   'additionalProperties',
   'patternProperties',
@@ -48,7 +48,7 @@ export const PER_ELEMENT: ReadonlySet<string> = new Set([
   'unevaluatedItems',
 ]);
 
-/** Places where definitions stand; walked for references, and judged only where a reference points to them. */
+/** Places of definitions; searched for references, and validated only where a reference points to them. */
 export const DEFINITIONS: readonly string[] = ['$defs', 'definitions'];
 
 /** One subschema of a schema, with the keyword it stands under. */

@@ -6,10 +6,10 @@ import { faultAt } from './faults/fault.ts';
 import { subschemasOf } from './keywords.ts';
 import { type KnownDocuments, officialDocuments } from './known-documents.ts';
 
-/** What one reference of a schema points to. */
+/** Target of one reference in a schema. */
 export interface Reference {
   readonly schema: JsonSchemaObject | boolean;
-  /** Set when the outermost resource of the dynamic scope that has this anchor decides (`$dynamicRef`, `$recursiveRef`). */
+  /** Set when the outermost resource of the dynamic scope with this anchor decides (`$dynamicRef`, `$recursiveRef`). */
   readonly dynamicAnchor?: string;
 }
 
@@ -61,8 +61,8 @@ export function isSchemaObject(value: unknown): value is JsonSchemaObject {
 }
 
 /**
- * Resolves every reference of a document within the document and the documents that are known: by JSON Pointer,
- * `$anchor` and embedded `$id`. Nothing is ever fetched: what does not resolve is a fault.
+ * Resolves every reference of a document within the document and the known documents: by JSON Pointer, `$anchor` and
+ * embedded `$id`. Nothing is ever downloaded: an unresolvable reference is a fault.
  * @param known documents beside the official meta-schemas
  */
 export function resolveReferences(root: JsonSchemaObject, dialect: Dialect, known?: KnownDocuments): References {
@@ -107,7 +107,7 @@ function visit(walk: Walk, schema: JsonSchemaObject, pointer: string, outerBase:
     if (isSchemaObject(child)) visit(walk, child, segments.reduce<string>(pointerTo, pointer), base);
 }
 
-/** Notes `$id` and anchors; answers the base that holds inside. */
+/** Notes `$id` and anchors; returns the base address that applies inside. */
 function enterResource(walk: Walk, schema: JsonSchemaObject, pointer: string, outerBase: string): string {
   let base = outerBase;
   const id = schema['$id'];
@@ -139,7 +139,7 @@ interface Target {
   readonly schema: JsonSchemaObject | boolean;
   readonly pointer: string;
   readonly base: string;
-  /** What stands behind "#", decoded. */
+  /** The decoded part after "#". */
   readonly fragment: string;
 }
 

@@ -1,13 +1,13 @@
 import type { Log } from '../../telemetry/log.ts';
 
-/** Who is told of changes. */
+/** Listeners for changes. */
 export interface Listeners {
-  /** A listener that throws is logged and stops no other. */
+  /** Notifies all. A listener that throws is logged and does not affect others. */
   tell(): void;
   add(listener: () => void): Disposable;
 }
 
-/** Nobody listens yet. */
+/** Makes the list, empty. */
 export function listeners(log: Log): Listeners {
   const all = new Set<() => void>();
   return {
@@ -21,7 +21,7 @@ export function listeners(log: Log): Listeners {
       }
     },
     add(listener) {
-      // A wrapper of its own, so that one function may listen twice and each handle ends only its own.
+      // A wrapper per subscription, so that one function may listen twice and each handle ends only its own.
       const entry = (): void => listener();
       all.add(entry);
       return { [Symbol.dispose]: () => void all.delete(entry) };

@@ -11,7 +11,7 @@ export interface StoredView {
 
 /** The rules of one tenant. Only their owner changes them. */
 export interface TenantRules {
-  /** Grows with each change of availability or views: of what has to be worked out anew. */
+  /** Grows with each change of availability or views: cached results of an older revision are stale. */
   readonly revision: number;
   /** By tool id. */
   readonly availability: ReadonlyMap<string, ToolAvailability>;
@@ -25,7 +25,7 @@ export interface TenantRules {
   readonly viewByAgent: ReadonlyMap<string, StoredView>;
 }
 
-/** The same, as its owner has it. */
+/** The rules, writable for their owner. */
 export interface ChangingRules extends TenantRules {
   revision: number;
   readonly availability: Map<string, ToolAvailability>;
@@ -53,7 +53,9 @@ export function rulesOfKind(rules: TenantRules, kind: RuleKind): ReadonlyMap<str
   return kind === 'activation' ? rules.activations : rules.views;
 }
 
-/** Adds or replaces a rule; `bindAgents` is due after a view. What the store gives back was put there, so its shape is known. */
+/**
+ * Adds or replaces a rule; call `bindAgents` after a view. Stored rules were validated before, so their shape is known.
+ */
 export function put(rules: ChangingRules, kind: RuleKind, key: string, rule: object): void {
   if (kind !== 'activation') rules.revision += 1;
   if (kind === 'availability') rules.availability.set(key, rule as ToolAvailability);
@@ -68,7 +70,7 @@ export function put(rules: ChangingRules, kind: RuleKind, key: string, rule: obj
   }
 }
 
-/** Takes a rule away; `bindAgents` is due after a view. */
+/** Removes a rule; call `bindAgents` after a view. */
 export function remove(rules: ChangingRules, kind: RuleKind, key: string): void {
   if (kind !== 'activation') rules.revision += 1;
   if (kind === 'availability') rules.availability.delete(key);
@@ -83,11 +85,11 @@ export function remove(rules: ChangingRules, kind: RuleKind, key: string): void 
   }
 }
 
-/** No tool id holds a line break. */
+/** Tool ids contain no line break. */
 const nameOf = (toolId: string, user: string | undefined): string =>
   user === undefined ? toolId : `${toolId}\n${user}`;
 
-/** The activation that counts for a caller: the one for its user, before the one for all users of its agent. */
+/** The activation for a caller: the one for its user, before the one for all users of its agent. */
 export function activationFor(
   { byAgent }: TenantRules,
   { agentDid, userDid }: Omit<CallOwner, 'tenantId'>,
@@ -98,7 +100,7 @@ export function activationFor(
   return own ?? ofAgent?.get(toolId);
 }
 
-/** Of two views that name one agent (put at the same time by two instances) the first by name holds it, everywhere. */
+/** When two views name one agent (put at the same time by two instances), the first by name wins, everywhere. */
 export function bindAgents({ views, viewByAgent }: ChangingRules): void {
   viewByAgent.clear();
   const byName = [...views.values()].sort((a, b) => (a.view.name < b.view.name ? -1 : 1));
@@ -107,7 +109,7 @@ export function bindAgents({ views, viewByAgent }: ChangingRules): void {
   }
 }
 
-/** The view through which an agent sees: one that names it, before one for every agent. */
+/** An agent's view: one that names it, before one for every agent. */
 export function viewOf(rules: TenantRules, agentDid: string): StoredView | undefined {
   return rules.viewByAgent.get(agentDid) ?? rules.viewByAgent.get('*');
 }

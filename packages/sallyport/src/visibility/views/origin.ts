@@ -4,18 +4,19 @@ import type { ToolVersion } from '../../domain/tool/tool-version.ts';
 /** Source of tools that come from no upstream and no import. */
 const LOCAL = 'local';
 
-/** Where a tool comes from, and what it is called there. */
+/** Source of a tool, and its name there. */
 export interface Origin {
   readonly source: string;
-  /** As the source itself names it: an MCP server's own name, which may hold any characters. */
+  /** The source's own name: for an MCP server any characters are possible. */
   readonly tool: string;
   /** The id without the prefix of the source. */
   readonly bareName: string;
 }
 
 /**
- * What rules of a view match by. A tool of an MCP server is known by the server that answers its calls, whatever its id
- * says, so no id can pass for a tool of another server. Of other tools the prefix of the id says the source.
+ * The origin that rules of a view match. A tool of an MCP server is identified by the server that answers its calls,
+ * whatever its id says, so no id can imitate another server's tool. For other tools the prefix of the id names the
+ * source.
  */
 export function originOf(tool: ToolVersion): Origin {
   const known = origins.get(tool);
@@ -25,7 +26,7 @@ export function originOf(tool: ToolVersion): Origin {
   return origin;
 }
 
-/** A version never changes, and views are worked out again after each change of others. */
+/** A version never changes, and views are resolved again after changes of others. */
 const origins = new WeakMap<ToolVersion, Origin>();
 
 function workOut({ manifest }: ToolVersion): Origin {
@@ -41,7 +42,7 @@ function ofServer({ executor }: ToolManifest): { source: string; tool: string } 
   return typeof upstream === 'string' && typeof tool === 'string' ? { source: upstream, tool } : undefined;
 }
 
-/** An upstream that is called `local` is not the source `local`. */
+/** An upstream called `local` is not the source `local`. */
 const named = (source: string): string => (source === LOCAL ? `${LOCAL}__` : source);
 
 /** Tools by source, each in the order given. */

@@ -1,7 +1,7 @@
 import { wildcardMatcher } from '@sallyport/std/text/wildcard';
 import type { ViewSource, ViewTool } from '../../../api/schemas/visibility.ts';
 
-/** What a view takes from one source. */
+/** The tools that a view takes from one source. */
 export interface Selection {
   /** By the name that the source gives the tool. */
   readonly rules: ReadonlyMap<string, ViewTool>;
@@ -9,8 +9,8 @@ export interface Selection {
 }
 
 /**
- * A source without `allow` and `tools` gives all; with `tools` alone those, with both either. `deny` wins over all.
- * Names are compared as they are, letter for letter: what only looks the same is another tool.
+ * Without `allow` and `tools` a source contributes all tools; with only `tools` those, with both either. `deny` wins
+ * over all. Names are compared letter by letter: a lookalike is another tool.
  */
 export function selectionOf({ allow, deny = [], tools }: ViewSource): Selection {
   const rules = new Map((tools ?? []).map((rule) => [rule.tool, rule]));
@@ -19,7 +19,7 @@ export function selectionOf({ allow, deny = [], tools }: ViewSource): Selection 
   return { rules, takes: (tool) => !denied(tool) && (rules.has(tool) || allowed(tool)) };
 }
 
-/** Exact names in one look-up; only patterns are tried one by one. */
+/** Exact names need one lookup; only patterns are tried one by one. */
 export function anyOf(names: readonly string[]): (tool: string) => boolean {
   const exact = new Set(names.filter((name) => !name.includes('*')));
   const patterns = names.filter((name) => name.includes('*')).map(wildcardMatcher);

@@ -1,25 +1,25 @@
 import type { ToolView, ViewTool } from '../../../api/schemas/visibility.ts';
 import type { Sourced } from './origin.ts';
 
-/** A tool that wants a name in a view. */
+/** A tool that claims a name in a view. */
 export interface Candidate extends Sourced {
   readonly name: string;
   /** Place of its source in the view. */
   readonly rank: number;
-  /** The view gives it this name; it is not the tool's own. */
+  /** True when the view gives it this name, which is not its own. */
   readonly renamed: boolean;
   readonly rule?: ViewTool;
 }
 
-/** Who has a name, and who lost it to whom. */
+/** The winner of a name, and the tools that lost it. */
 export interface Contest {
   readonly winner?: Candidate;
   readonly losers: readonly { readonly candidate: Candidate; readonly reason: string }[];
 }
 
 /**
- * Gives a name to one of those that want it, or to nobody: `manual` gives it to none, `priority` to the earliest source,
- * and `prefix`, where only a given name can meet another, to the tool whose own name it is.
+ * Assigns a name to one of its claimants, or to none: `manual` to none, `priority` to the earliest source, and
+ * `prefix`, where only a given name can collide, to the tool whose own name it is.
  */
 export function contest(wanting: readonly Candidate[], conflict: ToolView['conflict']): Contest {
   const [only, ...others] = wanting;

@@ -23,9 +23,8 @@ import { standSandbox, startSandbox } from './start-sandbox.ts';
 import { keyOf, runtimeFor } from './warm/runtime.ts';
 
 /**
- * Sandboxes by Linux namespaces. What every sandbox shares is prepared at the first probe or start and lives as long as
- * the process.
- * @param gate lets sandboxes out to what their spec names; without one, a spec that names an address is refused
+ * Sandboxes by Linux namespaces. Shared parts are prepared at the first probe or start and live as long as the process.
+ * @param gate lets sandboxes reach the addresses of their spec; without one, a spec that names an address is refused
  */
 export function createBubblewrapDriver(settings: Partial<BubblewrapSettings> = {}, gate?: EgressGate): WarmableDriver {
   const { closed } = { ...BUBBLEWRAP_DEFAULTS, ...settings };
@@ -85,7 +84,7 @@ function planFor(
     key,
     async stand() {
       const found = lookAround();
-      // A folder may have taken the place of another since the call that asked for it.
+      // A folder may have been replaced since the call asked for it.
       if (keyOf(bare, found.mounts, runtime, isCounted) !== key) throw unusable('its folders have changed');
       return standSandbox(workshop, { spec: bare, ...found, way: openWay(gate, bare) }, runtime);
     },
@@ -97,7 +96,7 @@ interface Readiness {
   readonly workshop?: Workshop;
 }
 
-/** A trial run, the only way to know whether the kernel, its settings and bubblewrap agree. */
+/** A trial run, the only way to know whether the kernel, its settings and bubblewrap work together. */
 const TRIAL: SandboxSpec = {
   label: 'trial',
   command: ['/bin/sh', '-c', ':'],
@@ -114,7 +113,7 @@ async function examine(settings: BubblewrapSettings, hasGate: boolean): Promise<
     if (typeof workshop === 'string') return fails(workshop);
     const complaint = await complaintOfTrial(workshop);
     if (complaint === undefined) return works(workshop, hasGate);
-    // Groups that look writable may still refuse; the rlimit ladder is weaker, and says so.
+    // Control groups that look writable may still refuse; then the weaker rlimit ladder is used, and reported.
     const plain = stocked({ ...workshop, groups: undefined }, settings);
     const isGroups = workshop.groups !== undefined && (await complaintOfTrial(plain)) === undefined;
     return isGroups ? works(plain, hasGate) : fails(explainFailure(complaint));
@@ -140,7 +139,7 @@ async function works(workshop: Workshop, hasGate: boolean): Promise<Readiness> {
   return { probe, workshop };
 }
 
-/** What went wrong in a trial run; undefined when nothing did. */
+/** The error of a trial run; undefined when it succeeded. */
 async function complaintOfTrial(workshop: Workshop): Promise<string | undefined> {
   try {
     const trial = await startSandbox(workshop, { spec: TRIAL, mounts: [], covers: [], way: undefined });
@@ -152,7 +151,7 @@ async function complaintOfTrial(workshop: Workshop): Promise<string | undefined>
   }
 }
 
-/** Undefined for a sandbox that reaches nothing. */
+/** Undefined for a sandbox without network. */
 function openWay(gate: EgressGate | undefined, { network, limits }: SandboxSpec): EgressRun | undefined {
   const [address] = network;
   if (address === undefined) return undefined;

@@ -19,7 +19,7 @@ import type { BubblewrapSettings } from './settings.ts';
 import { baseSystemArguments, ETC_FILES, kernelArguments } from './view/base-system.ts';
 import { NODE_STUB } from './warm/node-stub.ts';
 
-/** All that a driver needs to start sandboxes on this machine. */
+/** Everything that a driver needs to start sandboxes on this machine. */
 export interface Workshop {
   readonly pad: Launchpad;
   readonly groups: ControlGroups | undefined;
@@ -29,10 +29,10 @@ export interface Workshop {
   readonly canMap: CanMap;
 }
 
-/** A descriptor above this cannot be covered; no program that starts services goes there. */
+/** A higher descriptor cannot be covered; no program that starts services uses such numbers. */
 const DESCRIPTOR_MAX = 4096;
 
-/** Prepares what the sandboxes share. @returns the workshop, or one sentence that says what is missing */
+/** Prepares the shared parts. @returns the workshop, or one sentence that says what is missing */
 export function prepareWorkshop(settings: BubblewrapSettings): Workshop | string {
   if (process.platform !== 'linux')
     return 'Sandboxes need Linux. Run the layer in a Linux virtual machine or container.';
@@ -55,7 +55,7 @@ export function prepareWorkshop(settings: BubblewrapSettings): Workshop | string
   return stocked({ pad, groups, slots }, settings);
 }
 
-/** A workshop with a stock of launchers that join these groups. */
+/** A workshop with a stock of launchers in these groups. */
 export function stocked(parts: Omit<Workshop, 'stock' | 'canMap'>, { launchersReady }: BubblewrapSettings): Workshop {
   const { pad, groups, slots } = parts;
   const stock = createLauncherStock({ ...pad, groups, slots, ready: launchersReady });
@@ -65,7 +65,7 @@ export function stocked(parts: Omit<Workshop, 'stock' | 'canMap'>, { launchersRe
 /** Limits that are weaker without control groups. */
 export const WEAKER_WITHOUT_GROUPS: readonly LimitName[] = ['memory', 'cpu', 'usage'];
 
-/** What this machine cannot enforce, once a sandbox was tried. */
+/** What this machine cannot enforce, determined after a trial sandbox. */
 export function weaknessesOf({ groups, pad }: Workshop): readonly string[] {
   const shared = pad.forkServer.isBounded()
     ? []
@@ -81,7 +81,7 @@ export function weaknessesOf({ groups, pad }: Workshop): readonly string[] {
   ];
 }
 
-/** Turns bubblewrap's complaint into a sentence that says what to do. */
+/** Turns bubblewrap's error into a sentence that says what to do. */
 export function explainFailure(complaint: string): string {
   if (/Unknown option/i.test(complaint)) {
     return 'This bubblewrap is too old; version 0.8.0 or newer is needed. Type: apt-get install bubblewrap';

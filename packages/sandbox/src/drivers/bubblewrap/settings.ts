@@ -1,15 +1,15 @@
-/** What a person may choose about the driver. */
+/** Settings of the driver. */
 export interface BubblewrapSettings {
   /** Name or absolute path of bubblewrap. Default `bwrap`, looked up in PATH. */
   readonly program: string;
-  /** Whether control groups are used where they are writable. Default true; without them the rlimit ladder holds. */
+  /** Use control groups where they are writable. Default true; otherwise the rlimit ladder is used. */
   readonly controlGroups: boolean;
   /**
-   * Launchers that are kept ready for each way in which sandboxes are started here, so that a cold start need not make one.
-   * Default 0. Each is an idle shell in its control groups; with any, the driver has to be closed.
+   * Launchers kept ready for each kind of start, so that a cold start need not make one. Default 0. Each is an idle
+   * shell in its control groups; with any, the driver must be closed.
    */
   readonly launchersReady: number;
-  /** Absolute paths that are the layer's own and that no sandbox sees. Default none. */
+  /** Absolute paths of the layer's own files, hidden from every sandbox. Default none. */
   readonly closed: readonly string[];
 }
 
@@ -20,33 +20,35 @@ export const BUBBLEWRAP_DEFAULTS: BubblewrapSettings = {
   closed: [],
 };
 
-/** Bounds that nobody needs to choose. */
+/** Limits that need no configuration. */
 export const SANDBOX_BOUNDS = {
-  /** Open files of one process inside. */
+  /** Most open files of one process inside. */
   openFilesMax: 1024,
-  /** Signals that wait for processes inside, each timer counting as one. */
+  /** Most pending signals for processes inside; each timer counts as one. */
   signalsPendingMax: 1024,
-  /** Until bubblewrap says that its namespaces stand. */
+  /** Longest time until bubblewrap reports its namespaces, in ms. */
   startTimeoutMs: 10_000,
   /** Bytes of bubblewrap's own status messages; it writes a few hundred. */
   statusBytesMax: 16_384,
   /** Bytes of stderr kept as the cause of a failed start. */
   startErrorBytesMax: 4096,
-  /** After the end: how often it is looked whether every process is gone: at first each turn, then by time. */
+  /** After the end: how often to check that every process is gone: at first each turn, then by time. */
   gonePollTurns: 20,
   gonePollMs: 1,
   goneTimeoutMs: 30_000,
-  /** How long bubblewrap's last words are waited for after the end. */
+  /** Longest wait for bubblewrap's last output after the end, in ms. */
   pipeGraceMs: 100,
-  /** After a start: when the stock of launchers is filled again, and how soon it is looked again on a busy machine. */
+  /**
+   * After a start: delay before the stock of launchers is refilled, and before the next check on a busy machine, in ms.
+   */
   refillDelayMs: 20,
   refillRetryMs: 50,
-  /** Launchers that nobody asked for in this time are ended. */
+  /** Unused launchers are ended after this time, in ms. */
   launcherIdleMs: 600_000,
-  /** Until a waiting runtime says that it waits. */
+  /** Longest time until a waiting runtime reports that it waits, in ms. */
   standTimeoutMs: 10_000,
-  /** Bytes that a waiting runtime says of itself; it says three. */
+  /** Most bytes of a waiting runtime's report; it sends three. */
   reportBytesMax: 64,
-  /** Processes and threads without which Node does not start. */
+  /** Least number of processes and threads with which Node starts. */
   nodeProcessesMin: 16,
 } as const;

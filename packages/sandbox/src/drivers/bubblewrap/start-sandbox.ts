@@ -20,12 +20,12 @@ import { jobText } from './warm/job.ts';
 import { type JobReport, readJobReport } from './warm/job-report.ts';
 import type { Runtime } from './warm/runtime.ts';
 
-/** What one sandbox is made with. */
+/** Inputs for one sandbox. */
 export interface SandboxOrder {
   readonly spec: SandboxSpec;
   readonly mounts: readonly Mount[];
   readonly covers: readonly Cover[];
-  /** Undefined for a sandbox that reaches nothing. */
+  /** Undefined for a sandbox without network. */
   readonly way: EgressRun | undefined;
 }
 
@@ -39,8 +39,8 @@ export async function startSandbox(workshop: Workshop, order: SandboxOrder): Pro
 }
 
 /**
- * Makes a sandbox in which a runtime waits for its job, for any spec with the same key. Until it waits it has no limits but
- * those of its processes, since nothing foreign runs in it.
+ * Makes a sandbox in which a runtime waits for its job, for any spec with the same key. While it waits only its
+ * processes' limits apply, since no foreign code runs in it.
  * @throws E3101 when no sandbox can be made
  */
 export async function standSandbox(
@@ -75,12 +75,12 @@ export async function standSandbox(
   return waitingSandbox(workshop, made, order, report);
 }
 
-/** Sets what most likely is asked for, as long as nobody waits; the hand-off sets what really is. */
+/** Sets the limits most likely needed while nobody waits; the hand-off sets the actual ones. */
 function foreseeLimits({ launcher }: Made, { limits }: SandboxSpec): void {
   try {
     launcher.group?.bound(limits);
   } catch {
-    // Too tight for what waits: the hand-off meets the same, and tells it.
+    // Too tight for the waiting runtime: the hand-off meets the same error, and reports it.
   }
 }
 
@@ -99,7 +99,7 @@ function waitingSandbox(workshop: Workshop, made: Made, order: SandboxOrder, rep
     handOff(spec) {
       made.launcher.group?.bound(spec.limits);
       isTaken = true;
-      // Before all that can be done while it wakes up.
+      // Sent first: everything else can be done while it wakes up.
       made.launched.job.end(jobText(seenFrom(spec, order.way)));
       made.launcher.hold(true);
       return runMade(workshop, made, { ...order, spec }, report);
@@ -108,7 +108,7 @@ function waitingSandbox(workshop: Workshop, made: Made, order: SandboxOrder, rep
   };
 }
 
-/** Ends a sandbox that nobody was given. */
+/** Ends a sandbox that was never used. */
 async function discard(workshop: Workshop, made: Made, order: SandboxOrder, report: JobReport): Promise<void> {
   made.launcher.hold(true);
   const running = runMade(workshop, made, order, report);
@@ -149,17 +149,17 @@ async function makeSandbox(
   }
 }
 
-/** bubblewrap itself covers this folder while it works, so it exists, and nothing in it is needed but what is on the stage. */
+/** bubblewrap itself covers this folder while it works, so it exists, and nothing in it is needed except the stage. */
 const STAGE_FOLDER = '/tmp';
 
 interface Stage {
   readonly kind: LauncherKind;
-  /** Whether it becomes the folders' owner, and not what it was lent. */
+  /** True when it takes the folders' owner as its uid, instead of a lent one. */
   readonly isOwners: boolean;
   stageFor(launcher: Launcher): { readonly stage: Buffer | undefined; readonly mounts: readonly Staged[] };
 }
 
-/** What opens the mounts, and as whom (ADR 0003). */
+/** Who opens the mounts, and as which user (ADR 0003). */
 async function stagePlan({ slots, canMap }: Workshop, { mounts: granted, covers }: View): Promise<Stage> {
   if (granted.length === 0) {
     return { kind: 'plain', isOwners: false, stageFor: () => ({ stage: undefined, mounts: [] }) };
@@ -180,7 +180,7 @@ async function stagePlan({ slots, canMap }: Workshop, { mounts: granted, covers 
   };
 }
 
-/** A layer that is not root has no rights to lose. */
+/** A layer that is not root has no rights to drop. */
 const NOBODY_ELSE: Outside = { mapped: new Set() };
 
 function runMade(
@@ -207,7 +207,7 @@ function runMade(
   });
 }
 
-/** What the tool itself sets is not overridden. */
+/** Variables set for the tool itself are not overridden. */
 function seenFrom(spec: SandboxSpec, way: EgressRun | undefined): SandboxSpec {
   return way === undefined ? spec : { ...spec, environment: { ...way.view.environment, ...spec.environment } };
 }

@@ -49,7 +49,7 @@ const program = (way: string): string => `use IO::Handle; use Socket; our (@keep
   my $mb = 'x' x (1 << 20); my $page = 'x' x 4096; ${way}
   sleep 1; printf "%d", $held;`;
 
-/** Runs a way of holding memory. @returns what it says that it held at its end, if a limit did not end it before */
+/** Runs a way of holding memory. @returns the amount that it reports at its end, unless a limit ended it before */
 async function held(way: string): Promise<{ readonly said: string; readonly exit: SandboxExit }> {
   await using running = await driver.start({
     label: 'test',

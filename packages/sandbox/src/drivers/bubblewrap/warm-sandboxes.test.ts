@@ -64,7 +64,7 @@ async function run(driver: SandboxDriver, spec: SandboxSpec, input = ''): Promis
   return { stdout, stderr, exit };
 }
 
-/** Runs in a sandbox that stood ready, or fails. */
+/** Runs in a sandbox made in advance, or fails. */
 async function runWarm(pool: WarmPool, spec: SandboxSpec, input?: string): Promise<Outcome> {
   const { warm } = pool.counts();
   expect(await pool.prepare(spec)).toBe(true);
@@ -73,11 +73,11 @@ async function runWarm(pool: WarmPool, spec: SandboxSpec, input?: string): Promi
   return outcome;
 }
 
-/** Nothing is made ahead but what a test asks for. */
+/** Only what a test asks for is made in advance. */
 const openPool = (settings: Parameters<typeof createBubblewrapDriver>[0] = {}, gate?: EgressGate): WarmPool =>
   createWarmPool(createBubblewrapDriver(settings, gate), { isBusy: () => true });
 
-/** Every sandbox of the suites stood ready before its spec came, where one can. */
+/** Every sandbox of the suites is made before its spec comes, where that is possible. */
 function pooled(settings: Parameters<typeof createBubblewrapDriver>[0], gate?: EgressGate): OpenedDriver {
   const pool = openPool(settings, gate);
   const start: SandboxDriver['start'] = async (spec) => {
@@ -211,7 +211,7 @@ describe.skipIf(!probed.works)(`warm sandboxes${probed.works ? '' : `, skipped: 
     expect(await pool.prepare(spec)).toBe(true);
     for (const other of others) await run(pool, other);
     expect(pool.counts()).toEqual({ standing: 1, warm: 0, cold: others.length });
-    // Command, environment, working directory and the other limits are not in it.
+    // The key contains no command, environment, working directory or other limits.
     await run(pool, {
       ...specOf(['/bin/true']),
       mounts: spec.mounts,
@@ -303,7 +303,7 @@ describe.skipIf(!probed.works)(`warm sandboxes${probed.works ? '' : `, skipped: 
   });
 });
 
-/** A layer with standing sandboxes and launchers, which says when it has them and ends when its input does. */
+/** A layer with ready sandboxes and launchers, which reports when it has them and ends when its input does. */
 function startLayer() {
   const module = (path: string): string => JSON.stringify(join(import.meta.dirname, path));
   const script = `

@@ -81,7 +81,7 @@ test.runIf(canTry)(
     await tell('user', [61111]);
     await tell('root', [0]);
     await tell('two', [61111, 61112]);`;
-    // ramfs has no id-mapped mounts; the namespace takes it away again.
+    // ramfs has no id-mapped mounts; the mount ends with the namespace.
     const script = `mount -t ramfs ramfs ${folder} && chmod 755 ${folder} && exec "$@"`;
     const child = spawn(
       '/usr/bin/unshare',

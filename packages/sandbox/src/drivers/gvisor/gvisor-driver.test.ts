@@ -21,7 +21,7 @@ import { createGvisorDriver } from './gvisor-driver.ts';
 const gvisor = createGvisorDriver();
 const probed = await gvisor.probe();
 
-/** Tools are no processes of the host; what stands for them there is the kernel of their sandbox, started by this process. */
+/** Tools are no processes of the host; their stand-in there is the kernel of their sandbox, started by this process. */
 function kernels(): readonly string[] {
   return readdirSync('/proc').filter((pid) => {
     try {
@@ -107,7 +107,7 @@ describe.skipIf(!probed.works)(`gVisor${probed.works ? '' : `, skipped: ${probed
 
 const killed: number[] = [];
 
-/** A layer that starts a tool when it is spoken to; what it runs is the driver as it is. */
+/** A layer that starts a tool on request, with the real driver. */
 const LAYER = `
   import { createGvisorDriver } from ${JSON.stringify(join(import.meta.dirname, 'gvisor-driver.ts'))};
   const driver = createGvisorDriver();
@@ -146,7 +146,7 @@ function groupsOf(pid: number): readonly string[] {
   );
 }
 
-/** Processes that name a layer on their command line, and what they started. */
+/** Processes that name a layer on their command line, and their children. */
 function processesOf(layerPid: string): readonly string[] {
   return readdirSync('/proc').filter((pid) => {
     try {

@@ -12,9 +12,9 @@ import { startSandbox, WEAKER_LIMITS, wayProblem } from './start-sandbox.ts';
 import { prepareWorkshop, type Workshop } from './workshop.ts';
 
 /**
- * Sandboxes with a kernel of their own in user space, by gVisor's runsc. What every sandbox shares is prepared at the first
- * probe or start and lives as long as the process.
- * @param gate lets sandboxes out to what their spec names; without one, a spec that names an address is refused
+ * Sandboxes with a kernel of their own in user space, by gVisor's runsc. Shared parts are prepared at the first probe
+ * or start and live as long as the process.
+ * @param gate lets sandboxes reach the addresses of their spec; without one, a spec that names an address is refused
  */
 export function createGvisorDriver(settings: Partial<GvisorSettings> = {}, gate?: EgressGate): SandboxDriver {
   const { closed } = { ...GVISOR_DEFAULTS, ...settings };
@@ -106,7 +106,7 @@ async function tryOut(workshop: Workshop): Promise<{ said: string } | { complain
   return exit.code === 0 ? { said } : { complaint: complaint.trim() || 'it ended without a word' };
 }
 
-/** Undefined for a sandbox that reaches nothing. */
+/** Undefined for a sandbox without network. */
 function openWay(gate: EgressGate | undefined, { network, limits }: SandboxSpec): EgressRun | undefined {
   const [address] = network;
   if (address === undefined) return undefined;

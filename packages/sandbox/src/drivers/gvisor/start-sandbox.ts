@@ -25,22 +25,25 @@ export interface SandboxOrder {
   readonly spec: SandboxSpec;
   readonly mounts: readonly Mount[];
   readonly covers: readonly Cover[];
-  /** Undefined for a sandbox that reaches nothing. */
+  /** Undefined for a sandbox without network. */
   readonly way: EgressRun | undefined;
 }
 
-/** Limits that gVisor never keeps in full. */
+/** Limits that gVisor never enforces in full. */
 export const WEAKER_LIMITS: readonly LimitName[] = ['processes'];
 
-/** Who a sandbox is, outside and inside. */
+/** Users of a sandbox, outside and inside. */
 interface Identity {
-  /** A uid that was lent to it. */
+  /** A uid lent to it. */
   readonly slot: number | undefined;
   /** Uid and gid outside; undefined for the layer's own. */
   readonly outside: Owner | undefined;
   /** Mounts that show their owner's files as those of the sandbox. */
   readonly mapped: ReadonlySet<Mount>;
-  /** What the tool sees as its own: that of the folders' files (0, without any capability) where it gets them. */
+  /**
+   * Uid that the tool sees as its own: that of the folders' files (0, without any capability) where it takes their
+   * owner.
+   */
   readonly uid: number;
 }
 
@@ -61,7 +64,7 @@ export async function startSandbox(workshop: Workshop, order: SandboxOrder): Pro
     group = workshop.groups.create(limitsAround(spec.limits), uid);
     bundle = makeBundle(uid);
     const command = await commandOf(workshop, order, identity, bundle);
-    // Who opens mounts for another is root until he has.
+    // To open mounts for another user it starts as root.
     const startsAs = mounts.length === 0 ? uid : undefined;
     launched = launch({ command, uid: startsAs, group, inherited: workshop.inherited });
     const target = await noted(workshop, launched);
@@ -93,7 +96,7 @@ export async function startSandbox(workshop: Workshop, order: SandboxOrder): Pro
 
 async function identityFor({ slots, canMap }: Workshop, mounts: readonly Mount[]): Promise<Identity> {
   const uid = mounts.every(({ isOpenToAll }) => isOpenToAll) ? INSIDE_ID : 0;
-  // Without slots the layer is no root, or one that may become nobody else.
+  // Without slots the layer is not root, or cannot become another user.
   if (slots === undefined) return { slot: undefined, outside: undefined, mapped: new Set(), uid };
   const { owner, mapped } = await outsideOf(mounts, canMap);
   const slot = slots.take();
@@ -112,7 +115,7 @@ async function commandOf(
 ): Promise<readonly string[]> {
   const { shown } = workshop;
   const folder = spec.workingDirectory ?? DEFAULT_FOLDER;
-  // gVisor would make it.
+  // Otherwise gVisor would create it.
   if (!isFolderInside(folder, mounts, shown)) return NO_FOLDER;
   const inside = way === undefined ? undefined : await openWayInside(way, bundle, identity.uid);
   const environment = way === undefined ? spec.environment : { ...way.view.environment, ...spec.environment };
@@ -139,7 +142,7 @@ async function commandOf(
 }
 
 /**
- * Opens the mounts, and makes the user namespace in which the launcher is root. runsc would make the latter itself, and then
+ * Opens the mounts, and makes the user namespace in which the launcher is root. runsc would make it itself, and then
  * start a second time in it, which takes some 20 ms.
  */
 function asRootOfItsOwn(plan: Omit<StagePlan, 'outside'>, outside: Owner | undefined): readonly string[] {
@@ -153,12 +156,12 @@ const UNSHARE = existsSync('/usr/bin/unshare') ? ['/usr/bin/unshare', '--user', 
 /** Ends as a launcher does that starts nothing. */
 const NO_FOLDER = ['/bin/sh', '-c', 'echo "the working directory does not exist in the sandbox" >&2; exit 125'];
 
-/** Rootless but for a layer that is root and may become nobody else. */
+/** Rootless, except for a layer that is root and cannot become another user. */
 function optionsFor({ platform, slots }: Workshop, state: string): readonly string[] {
   return runscOptions(platform, state, !isRoot || slots !== undefined);
 }
 
-/** Lets the crash watch know what has to end with the layer, before it does anything. */
+/** Tells the crash watch what must end with the layer, before the launcher does anything. */
 async function noted({ watch }: Workshop, { launcher }: Launched): Promise<ReturnType<typeof groupTarget>> {
   if (launcher.pid === undefined) {
     const { promise, reject } = Promise.withResolvers<never>();
@@ -170,7 +173,7 @@ async function noted({ watch }: Workshop, { launcher }: Launched): Promise<Retur
   return target;
 }
 
-/** Why no sandbox of this machine can be let out, in a sentence; undefined when they can. */
+/** Why sandboxes on this machine cannot have network, in a sentence; undefined when they can. */
 export function wayProblem(): string | undefined {
   return existsSync(PERL)
     ? undefined

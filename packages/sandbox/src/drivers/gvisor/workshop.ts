@@ -13,7 +13,7 @@ import { GVISOR_BOUNDS, type GvisorPlatform, type GvisorSettings } from './setti
 
 const run = promisify(execFile);
 
-/** All that a driver needs to start sandboxes on this machine. */
+/** Everything that a driver needs to start sandboxes on this machine. */
 export interface Workshop {
   /** Absolute path of runsc. */
   readonly program: string;
@@ -29,7 +29,7 @@ export interface Workshop {
   readonly canMap: CanMap;
 }
 
-/** Prepares what the sandboxes share. @returns the workshop, or one sentence that says what is missing */
+/** Prepares the shared parts. @returns the workshop, or one sentence that says what is missing */
 export async function prepareWorkshop(settings: GvisorSettings): Promise<Omit<Workshop, 'platform'> | string> {
   if (process.platform !== 'linux') return 'gVisor needs Linux. Run the layer in a Linux virtual machine or container.';
   if (process.arch !== 'x64' && process.arch !== 'arm64') return `gVisor does not run on ${process.arch} processors.`;
@@ -57,12 +57,12 @@ export async function prepareWorkshop(settings: GvisorSettings): Promise<Omit<Wo
   };
 }
 
-/** runsc's own options. Those of the release of 2022 and of newer ones. */
+/** runsc's own options, valid for the release of 2022 and newer ones. */
 export function runscOptions(platform: GvisorPlatform, state: string, rootless: boolean): readonly string[] {
   return [`--root=${state}`, `--platform=${platform}`, '--network=none', '--ignore-cgroups', `--rootless=${rootless}`];
 }
 
-/** Runs a short command of runsc. @returns whether it ended well */
+/** Runs a short runsc command. @returns whether it succeeded */
 export async function runsc(program: string, options: readonly string[], uid: number | undefined): Promise<boolean> {
   const bounds = { timeout: GVISOR_BOUNDS.signalTimeoutMs, killSignal: 'SIGKILL', cwd: '/', env: {} } as const;
   try {

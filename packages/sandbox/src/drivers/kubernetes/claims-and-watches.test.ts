@@ -252,7 +252,7 @@ describe('SBX-02 no sandbox is a refusal', () => {
     ],
   ])('when its pod is %s', async (_what, settings, podChanges, specChanges, code) => {
     const { cluster, driver } = await open(settings.isolation === undefined ? {} : settings);
-    // The pod is looked at, whatever the template promised.
+    // The pod is checked, whatever the template promised.
     cluster.behaviour.podSpec = () => ({ ...goodPodSpec(), ...podChanges });
     const chosen = settings.container === undefined ? driver : opened?.another();
     if (settings.container !== undefined) {

@@ -187,7 +187,7 @@ test('SBX-03 a flood is cut by the collector', async () => {
   });
   const running = await all.driver.start(specOf());
   const pending = collectOutput(running, { stdoutBytesMax: 10, stderrBytesMax: 10, drainedBytesMax: 2 * MiB });
-  // The stand-in's tool hears no signal, so its stream is cut in the end.
+  // The stand-in's tool receives no signal, so its stream is cut in the end.
   toolStream(all)?.socket.once('close', () => {});
   setTimeout(
     () => toolStream(all)?.finish({ status: 'Failure', details: { causes: [{ reason: 'ExitCode', message: '137' }] } }),

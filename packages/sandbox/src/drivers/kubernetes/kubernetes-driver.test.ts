@@ -49,7 +49,7 @@ function serviceAccount({ ca }: FakeCluster): string {
 
 const bubblewrap = await createBubblewrapDriver().probe();
 
-/** The control group of a stand-in's pod cannot be seen from inside it. */
+/** The control group of a stand-in's pod is not visible inside. */
 const NOT_HERE = /what the tool used is measured/;
 const runner = Object.assign(
   (name: string, run: () => Promise<void>) =>

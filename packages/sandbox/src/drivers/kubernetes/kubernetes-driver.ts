@@ -25,14 +25,14 @@ export interface KubernetesParts {
 
 /** A driver that keeps connections. */
 export interface KubernetesDriver extends SandboxDriver {
-  /** Ends idle connections to the API server. Running sandboxes go on. */
+  /** Ends idle connections to the API server. Running sandboxes continue. */
   close(): void;
 }
 
 /**
- * Sandboxes by the Kubernetes Agent Sandbox: each is a pod of a warm pool, claimed for one tool and deleted after it (SBX-02).
- * Programs are those of the pod's image. It shows no folders of the host and has no way out to the network. What it
- * needs of the cluster is in docs/sandboxes/kubernetes.md.
+ * Sandboxes by the Kubernetes Agent Sandbox: each is a pod of a warm pool, claimed for one tool and deleted after it
+ * (SBX-02). Programs are those of the pod's image. It supports neither host folders nor network access.
+ * docs/sandboxes/kubernetes.md lists its needs.
  */
 export function createKubernetesDriver(
   given: Pick<KubernetesSettings, 'pool'> & Partial<KubernetesSettings>,
@@ -67,8 +67,8 @@ interface Readiness {
 type ReadinessParts = Omit<ClaimParts, 'client'> & { readonly source: NonNullable<KubernetesParts['source']> };
 
 /**
- * A cluster that works is looked at once; a problem counts for a while only, since clusters are mended without the layer.
- * What dead layers left is deleted at the first success.
+ * A working cluster is probed once; a problem is cached for a while only, since clusters are repaired independently of
+ * the layer. Leftovers of dead layers are deleted at the first success.
  */
 function createReadiness({ settings, bounds, clock, source }: ReadinessParts): {
   get(): Promise<Readiness>;
@@ -105,7 +105,7 @@ function createReadiness({ settings, bounds, clock, source }: ReadinessParts): {
   };
 }
 
-/** What the driver does not claim is refused. */
+/** Refuses capabilities that the driver does not claim. */
 function refuseUnclaimed({ label, mounts, network }: SandboxSpec): void {
   const [mount] = mounts;
   if (mount !== undefined) {

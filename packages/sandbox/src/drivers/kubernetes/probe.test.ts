@@ -139,7 +139,7 @@ test('SBX-03 the limits that a pool does not keep in full are named, and can be 
     code: 'E3101',
     message: expect.stringContaining('kubernetes: it cannot keep these limits'),
   });
-  // Its image may be changed, and so what measures it.
+  // Its image may be changed, and with it the program that measures it.
   const securityContext = { allowPrivilegeEscalation: false, runAsNonRoot: true };
   const changeable = template({ runtimeClassName: undefined, ...container({ securityContext }) });
   cluster.store.put(PATHS.templates, changeable as never);

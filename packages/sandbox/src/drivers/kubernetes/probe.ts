@@ -28,7 +28,7 @@ export const PERMISSIONS: readonly (readonly [verb: string, group: string, resou
   ['create', '', 'pods/exec'],
 ];
 
-/** The first version that can say the end of stdin over WebSocket without a feature gate. */
+/** The first version that can signal the end of stdin over WebSocket without a feature gate. */
 const MINOR_MIN = 30;
 
 const ALWAYS_WEAK: readonly string[] = [
@@ -37,7 +37,7 @@ const ALWAYS_WEAK: readonly string[] = [
   'Whether network policies hold is up to the network plugin of the cluster.',
 ];
 
-/** Asks the cluster whether everything is there. Never rejects. */
+/** Checks that the cluster has everything needed. Never rejects. */
 export async function probeCluster(client: ApiClient, settings: KubernetesSettings): Promise<DriverProbe> {
   try {
     const version = await client.send<Version>({ method: 'GET', path: '/version' });
@@ -114,7 +114,7 @@ async function isAllowed(client: ApiClient, [verb, group, name]: (typeof PERMISS
   return review.status?.allowed === true;
 }
 
-/** What the pool's sandboxes keep less than in full, or the problem. */
+/** The weaknesses of the pool's sandboxes, or the problem. */
 async function examinePool(
   client: ApiClient,
   settings: KubernetesSettings,
@@ -144,7 +144,10 @@ async function examinePool(
   };
 }
 
-/** Only the node's own kernel shows the pod's control group inside, and a tool that may change its image may change what reads it. */
+/**
+ * Only the node's own kernel shows the pod's control group inside; and a tool that may change its image may change the
+ * program that reads it.
+ */
 function isMeasured(pod: PodSpec, { container }: KubernetesSettings, level: IsolationLevel): boolean {
   return level === 'namespaces' && containerOf(pod, container)?.securityContext?.readOnlyRootFilesystem === true;
 }
@@ -158,7 +161,7 @@ async function found<Kind>(client: ApiClient, path: string): Promise<Kind | unde
   }
 }
 
-/** Without a policy of its own a template gets the controller's, which lets out to the public Internet. */
+/** Without its own policy a template gets the controller's, which permits the public Internet. */
 function isClosed({ spec }: SandboxTemplate): boolean {
   const isManaged = (spec?.networkPolicyManagement ?? 'Managed') === 'Managed';
   return isManaged && spec?.networkPolicy !== undefined && (spec.networkPolicy.egress ?? []).length === 0;

@@ -1,7 +1,7 @@
 import { KiB, MiB } from '@sallyport/std/bytes';
 import type { IsolationLevel } from '../../driver.port.ts';
 
-/** What an operator chooses about the driver. One driver serves one pool. */
+/** Settings of the driver. One driver serves one pool. */
 export interface KubernetesSettings {
   /** Name of the SandboxWarmPool that sandboxes are claimed from. */
   readonly pool: string;
@@ -11,17 +11,17 @@ export interface KubernetesSettings {
   readonly kubeconfig?: string;
   /** Context of the kubeconfig. Default: its `current-context`. */
   readonly context?: string;
-  /** What the pool's pods are at least. Default `namespaces`. Each pod is looked at before anything runs in it. */
+  /** Least isolation of the pool's pods. Default `namespaces`. Each pod is checked before anything runs in it. */
   readonly isolation: IsolationLevel;
-  /** What each RuntimeClass of the cluster gives. Others, and none, give `namespaces`. */
+  /** Isolation of each RuntimeClass of the cluster. Others, and none, give `namespaces`. */
   readonly runtimeClasses: Readonly<Record<string, IsolationLevel>>;
   /** Container of the pod that tools run in. Default: its first. */
   readonly container?: string;
-  /** Layers with the same owner clear what dead ones among them left: a label value, 1 to 63 characters. */
+  /** Layers with the same owner delete leftovers of dead ones among them; a label value, 1 to 63 characters. */
   readonly owner: string;
   /**
-   * Who keeps the pods off the network: `template`, a network policy of the template that allows no way out, which is
-   * looked at; or `external`, something else that the operator vouches for. Default `template`.
+   * What keeps the pods off the network: `template`, a network policy of the template without egress, which is checked;
+   * or `external`, something else that the operator vouches for. Default `template`.
    */
   readonly networkPolicy: 'template' | 'external';
 }
@@ -39,25 +39,25 @@ export const KUBERNETES_DEFAULTS = {
   networkPolicy: 'template',
 } as const satisfies Omit<KubernetesSettings, 'pool'>;
 
-/** Bounds that nobody needs to choose. */
+/** Limits that need no configuration. */
 export interface KubernetesBounds {
   /** One request to the API server, its answer included. */
   readonly requestTimeoutMs: number;
-  /** Tries of a request that may be repeated, and the pause before the second; it doubles. */
+  /** Attempts of a repeatable request, and the pause before the second; it doubles. */
   readonly requestTries: number;
   readonly retryPauseMs: number;
   /** Until a claimed sandbox is ready. */
   readonly readyTimeoutMs: number;
-  /** A watch that is silent for so long is begun anew. */
+  /** A watch silent for this long is restarted. */
   readonly watchQuietMs: number;
   /** Longest pause before a dropped watch is resumed. */
   readonly watchPauseMaxMs: number;
   /** A claim ends by itself after this time unless its layer renews it. */
   readonly leaseMs: number;
   readonly renewEveryMs: number;
-  /** How far behind the clock of another layer may be. */
+  /** Most that another layer's clock may be behind. */
   readonly clockSkewMs: number;
-  /** The exec stream is asked for a sign of life so often, and given up after so long a silence. */
+  /** Interval of pings on the exec stream, and the silence after which it is given up. */
   readonly pingEveryMs: number;
   readonly silenceMaxMs: number;
   /** The second exec that ends all processes of a sandbox. */
@@ -65,9 +65,9 @@ export interface KubernetesBounds {
   readonly reapPauseMs: number;
   /** After a kill: until the stream is cut and the pod deleted without waiting further. */
   readonly killTimeoutMs: number;
-  /** Until a deleted pod is gone, when its processes could not be ended before. */
+  /** Longest wait for a deleted pod when its processes could not be ended before. */
   readonly goneTimeoutMs: number;
-  /** How long a probe that found a problem counts. */
+  /** How long a probe's problem is cached. */
   readonly problemKeptMs: number;
 }
 
@@ -97,13 +97,13 @@ export const KUBERNETES_SIZES = {
   /** One message of the exec stream; the API server passes on pieces of 32 KiB. */
   messageBytesMax: 4 * MiB,
   inputPieceBytes: 32 * KiB - 1,
-  /** Output that nobody has read yet, for each stream; then the API server is made to wait. */
+  /** Unread output per stream, after which the API server is made to wait. */
   outputBufferBytes: MiB,
   /** The line that carries command, environment and folder. */
   jobBytesMax: 256 * KiB,
   environmentNamesMax: 1000,
   openFilesMax: 1024,
-  /** Claims read in one go when looking for what dead layers left. */
+  /** Claims on one page when looking for leftovers of dead layers. */
   claimsPageMax: 500,
   tokenBytesMax: 64 * KiB,
 } as const;

@@ -9,12 +9,12 @@ import { within } from './agent/within.ts';
 import type { GuestMachine, MachineEnd } from './machine.ts';
 import { MICROVM_BOUNDS } from './settings.ts';
 
-/** Shells tell a signal as 128 + its number. */
+/** Shells report a signal as 128 + its number. */
 const SIGNAL_BASE = 128;
 
 /**
- * Runs one job in a machine, which ends with it. A job that the guest refuses ends as one that was not started, with the guest's
- * words on stderr.
+ * Runs one job in a machine, which ends with it. A job that the guest refuses ends as not started, with the guest's
+ * message on stderr.
  */
 export async function runJob(
   machine: GuestMachine,
@@ -74,7 +74,7 @@ export async function runJob(
   };
 }
 
-/** The tool has ended: what its pipes and the machine still hold is taken. */
+/** The tool has ended: the data left in its pipes and in the machine is read. */
 async function drained(outputs: readonly OutputStream[]): Promise<void> {
   for (const output of outputs) output.drain();
   const complete = Promise.all(outputs.map((output) => output.complete));
@@ -89,14 +89,14 @@ interface EndParts {
   readonly limits: SandboxLimits;
 }
 
-/** What the agent counted is the tool's own; without it there is what the machine monitor used in all. */
+/** The agent's counts are the tool's own; otherwise the machine monitor's total usage. */
 function exitOf({ tool, end, killed, refused, limits }: EndParts): SandboxExit {
   const { usage } = end;
   if (tool === undefined) {
     const used = { cpuMs: usage?.cpuMs ?? 0, memoryPeakMb: usage?.memoryPeakMb ?? 0 };
     if (refused && !killed) return { code: 1, notStarted: true, ...used };
     if (killed) return { signal: 'SIGKILL', ...used };
-    // The bound around the machine is wider than the tool's own, so the machine as a whole was too big.
+    // The limit around the machine is wider than the tool's own, so the machine as a whole was too big.
     if ((usage?.oomKills ?? 0) > 0) return { signal: 'SIGKILL', violation: 'memory', ...used };
     return { lost: true, ...used };
   }

@@ -4,7 +4,7 @@ import type { EgressRun } from '../../egress-gate.ts';
 import type { GroupUsage } from '../../linux/limits/control-group.ts';
 import { MICROVM_BOUNDS } from './settings.ts';
 
-/** The four ways between the driver and the agent of a guest. */
+/** The four channels between the driver and the agent of a guest. */
 export interface GuestChannels {
   readonly control: Duplex;
   readonly stdin: Duplex;
@@ -18,9 +18,9 @@ export const CHANNEL_NAMES = ['control', 'stdin', 'stdout', 'stderr'] as const;
 export interface MachineEnd {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
-  /** What the machine monitor used, with the guest in it; undefined without control groups. */
+  /** Usage of the machine monitor, guest included; undefined without control groups. */
   readonly usage: GroupUsage | undefined;
-  /** What the machine monitor said about its end. */
+  /** The machine monitor's error output. */
   readonly complaint: string;
 }
 
@@ -43,7 +43,7 @@ export interface MachineOrder {
 /** A program that runs virtual machines. */
 export interface MachineBackend {
   readonly name: string;
-  /** Whether the guest can reach the socket of an egress run. */
+  /** True when the guest can reach the socket of an egress run. */
   readonly egress: boolean;
   /** Looked up once. Never throws. */
   probe(): Promise<DriverProbe>;
@@ -51,13 +51,13 @@ export interface MachineBackend {
   open(order: MachineOrder): Promise<GuestMachine>;
 }
 
-/** What kinds of machines there are; one snapshot serves all jobs of a kind. */
+/** Kinds of machines; one snapshot serves all jobs of a kind. */
 export interface MachineSize {
   readonly memoryMb: number;
   readonly processors: number;
 }
 
-/** The smallest machine in which a tool can have what it may have. */
+/** The smallest machine that fits a tool's limits. */
 export function machineSize({ memoryMb, cpuMillicores }: SandboxLimits): MachineSize {
   const { guestMemoryMinMb, guestKernelMb, guestProcessorsMax } = MICROVM_BOUNDS;
   let forTool = guestMemoryMinMb;

@@ -9,16 +9,16 @@ import { qemuBackend } from './qemu/qemu-backend.ts';
 import { type FirecrackerChoices, MICROVM_BOUNDS, type QemuChoices } from './settings.ts';
 
 /**
- * Sandboxes by virtual machines of QEMU, one for each job. They run programs of their own image and have no way out.
- * Looks at nothing before the first probe or start.
+ * Sandboxes by virtual machines of QEMU, one per job. They run programs of their own image without network. Nothing is
+ * examined before the first probe or start.
  */
 export function createQemuDriver(choices: QemuChoices): SandboxDriver {
   return microvmDriver(qemuBackend(choices), undefined);
 }
 
 /**
- * Sandboxes by virtual machines of Firecracker, one for each job.
- * @param gate lets jobs out to what their spec names, over vsock; the guest's agent has to serve it
+ * Sandboxes by virtual machines of Firecracker, one per job.
+ * @param gate lets jobs reach the addresses of their spec, over vsock; the guest's agent must support it
  */
 export function createFirecrackerDriver(choices: FirecrackerChoices, gate?: EgressGate): SandboxDriver {
   return microvmDriver(firecrackerBackend(choices), gate);
@@ -64,7 +64,7 @@ async function startIn(
   }
 }
 
-/** @returns what opens the way out, so that it is not opened for a machine that is never made */
+/** @returns a function that opens the network, so that it is not opened for a machine that is never made */
 function wayOut({ network, limits }: SandboxSpec, gate: EgressGate | undefined): () => EgressRun | undefined {
   const [address] = network;
   if (address === undefined) return () => undefined;

@@ -1,6 +1,6 @@
 import { MiB } from '@sallyport/std/bytes';
 
-/** What a person may choose about the QEMU backend. */
+/** Settings of the QEMU backend. */
 export interface QemuSettings {
   /** Name or absolute path of QEMU. Default `qemu-system-x86_64`, looked up in PATH. */
   readonly program: string;
@@ -8,7 +8,7 @@ export interface QemuSettings {
   readonly kernel: string;
   /** Path of the guest's first root file system, which holds the agent and all programs. */
   readonly initrd: string;
-  /** `kvm` needs a machine that lets its guests run on hardware; `tcg`, the default, emulates the processor anywhere. */
+  /** `kvm` needs hardware virtualisation; `tcg`, the default, emulates the processor anywhere. */
   readonly accelerator: 'tcg' | 'kvm';
   /** Whether jobs run in copies of a machine that has booted once. Default true; without, each job boots. */
   readonly snapshots: boolean;
@@ -28,7 +28,7 @@ export const QEMU_DEFAULTS: Omit<QemuSettings, 'kernel' | 'initrd'> = {
   controlGroups: true,
 };
 
-/** What a person may choose about the Firecracker backend. */
+/** Settings of the Firecracker backend. */
 export interface FirecrackerSettings {
   /** Name or absolute path of Firecracker. Default `firecracker`, looked up in PATH. */
   readonly program: string;
@@ -55,18 +55,20 @@ export const FIRECRACKER_DEFAULTS: Omit<FirecrackerSettings, 'kernel' | 'initrd'
   controlGroups: true,
 };
 
-/** Bounds that nobody needs to choose. */
+/** Limits that need no configuration. */
 export const MICROVM_BOUNDS = {
   environmentNamesMax: 1000,
   /** Bytes of command and environment together, in the agent's protocol. */
   startBytesMax: MiB,
   /** Until a guest that waits for its job says that the tool runs. */
   startTimeoutMs: 30_000,
-  /** Between two attempts to reach what is not there yet. */
+  /** Pause between two connection attempts, in ms. */
   retryMs: 10,
   /** Bytes of one line of the agent. */
   agentLineBytesMax: 4096,
-  /** Bytes that the guest may still hold when the tool has ended and nobody reads: its pipes and the queue of a device. */
+  /**
+   * Most bytes that the guest may still hold when the tool has ended and nobody reads: its pipes and a device's queue.
+   */
   restBytesMax: 8 * MiB,
   /** How long the rest of the output may take after the tool has ended. */
   drainTimeoutMs: 30_000,
@@ -77,10 +79,10 @@ export const MICROVM_BOUNDS = {
   guestMemoryMinMb: 128,
   /** Memory of the machine monitor beside the guest's: translated code, device state, its own heap. */
   monitorMemoryMb: 192,
-  /** Threads of the machine monitor, in a control group. */
+  /** Most threads of the machine monitor, in a control group. */
   monitorThreadsMax: 128,
   guestProcessorsMax: 8,
-  /** Kinds of machines (memory, processors) of which a snapshot is kept; the oldest goes. */
+  /** Most kinds of machines (memory, processors) with a snapshot; the oldest is dropped. */
   snapshotsMax: 4,
   /** Bytes of an answer of the machine monitor. */
   answerBytesMax: MiB,

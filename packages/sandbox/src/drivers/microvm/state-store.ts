@@ -3,7 +3,7 @@ import { MICROVM_BOUNDS } from './settings.ts';
 
 /** States of machines that have booted and never ran a job; each job gets a copy. */
 export interface StateStore<State> {
-  /** Made with the first question for a size. @throws Error when that fails; the next question tries again */
+  /** Made at the first request for a size. @throws Error when that fails; the next request tries again */
   of(size: MachineSize): Promise<State>;
 }
 

@@ -295,7 +295,7 @@ describe('what an interpreter cannot give', () => {
   });
 });
 
-/** Of this process. */
+/** Resident memory of this process. */
 function residentBytes(): number {
   return Number(readFileSync('/proc/self/statm', 'utf8').split(' ')[1]) * 4 * KiB;
 }

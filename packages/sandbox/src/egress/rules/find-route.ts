@@ -5,7 +5,7 @@ import type { HostRules } from './host-rules.ts';
 /** Addresses to connect to, all checked; or why there is no way, in a sentence. */
 export type Route = { readonly addresses: readonly string[] } | { readonly why: string };
 
-/** Finds the way to a target. */
+/** Finds the route to a target. */
 export type FindRoute = (host: string, port: number) => Promise<Route>;
 
 export interface RouteParts {
@@ -21,8 +21,8 @@ interface Pin {
 }
 
 /**
- * Routes of one sandbox. A name leads where it led first for as long as it is pinned; every address is judged anew for
- * each port, and one that is not allowed closes the name.
+ * Routes of one sandbox. A name keeps its first addresses for as long as it is pinned; every address is checked again
+ * for each port, and a disallowed one closes the name.
  */
 export function routesOf({ rules, policy, resolver, bounds }: RouteParts): FindRoute {
   const pins = new Map<string, Pin>();
@@ -34,7 +34,7 @@ export function routesOf({ rules, policy, resolver, bounds }: RouteParts): FindR
     if (known === undefined && pins.size >= bounds.namesMax) return Promise.reject(new Error('too many names'));
     const answer = inTime(resolver, host, bounds.connectTimeoutMs);
     pins.set(host, { answer, until: now + bounds.pinnedMs });
-    // A name without an answer may have one later; an answer that is refused stays.
+    // A failed lookup may succeed later; a refusal is kept.
     answer.then(
       (addresses) => addresses.length === 0 && pins.delete(host),
       () => pins.delete(host),
@@ -53,7 +53,7 @@ export function routesOf({ rules, policy, resolver, bounds }: RouteParts): FindR
   };
 }
 
-/** A resolver that never answers, or throws, is one that rejects. */
+/** A resolver that never answers, or throws, counts as rejecting. */
 async function inTime(resolver: Resolver, host: string, timeoutMs: number): Promise<readonly string[]> {
   const { promise: late, reject } = Promise.withResolvers<never>();
   const timer = setTimeout(reject, timeoutMs, new Error(`${host} was not found within ${timeoutMs} ms`));

@@ -2,14 +2,14 @@ import { isIP, isIPv6 } from 'node:net';
 import { type AddressClass, classifyAddress } from '@sallyport/guards';
 import type { NetworkPermission } from '@sallyport/std/permissions';
 
-/** Where a sandbox may connect to. Ask it with plain hosts only. */
+/** Targets that a sandbox may connect to. Call it with plain hosts only. */
 export interface HostRules {
   allows(host: string, port: number): boolean;
-  /** Whether a row names the host itself, and not by a pattern. */
+  /** True when a row names the host exactly, not by a pattern. */
   isNamed(host: string): boolean;
   /** Rows with an exact host and an exact port. */
   readonly exact: readonly NetworkPermission[];
-  /** Whether some row is a pattern, so that not all targets are known before. */
+  /** True when some row is a pattern, so that not all targets are known in advance. */
   readonly hasPatterns: boolean;
 }
 

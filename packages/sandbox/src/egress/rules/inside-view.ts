@@ -2,15 +2,15 @@ import { isIP, isIPv4 } from 'node:net';
 import type { NetworkPermission } from '@sallyport/std/permissions';
 import type { HostRules } from './host-rules.ts';
 
-/** What a sandbox has to show inside so that ordinary clients find their way. */
+/** What a sandbox must contain so that ordinary clients find their targets. */
 export interface InsideView {
   /** Lines for /etc/hosts; empty when no name is needed. */
   readonly hosts: string;
-  /** Addresses of IP literals that have to be given to the loopback device. */
+  /** Addresses of IP literals that the loopback device must get. */
   readonly addresses: readonly string[];
   /** Where clients connect to inside, and where that leads. */
   readonly listeners: readonly InsideListener[];
-  /** Variables for clients that can use a proxy; only where a pattern needs them. */
+  /** Variables for clients that can use a proxy; only when a pattern needs them. */
   readonly environment: Readonly<Record<string, string>>;
 }
 
@@ -18,7 +18,7 @@ export interface InsideView {
 export interface InsideListener {
   readonly address: string;
   readonly port: number;
-  /** Where each connection goes; undefined for the proxy, whose clients name their target. */
+  /** Target of each connection; undefined for the proxy, whose clients name their target. */
   readonly target: NetworkPermission | undefined;
 }
 
@@ -28,9 +28,9 @@ const PROXY = { address: '127.1.255.1', port: 3128 } as const;
 const ADDRESSES_PER_BLOCK = 254;
 
 /**
- * Plans the inside: each exactly named host has an address of its own out of 127.1.0.0/16, which only the sandbox's own
- * loopback knows, so that any client reaches it under its plain name and port. What patterns allow cannot be known
- * before, and goes through a proxy.
+ * Plans the inside: each exactly named host has an address of its own in 127.1.0.0/16, which only the sandbox's own
+ * loopback knows, so that any client reaches it under its plain name and port. Targets of patterns are not known in
+ * advance, and go through a proxy.
  */
 export function insideView({ exact, hasPatterns }: HostRules): InsideView {
   const addressOf = new Map<string, string>();
@@ -42,7 +42,7 @@ export function insideView({ exact, hasPatterns }: HostRules): InsideView {
   const listeners: InsideListener[] = [];
   for (const target of exact) {
     for (const address of insideAddresses(target.host, addressOf)) {
-      // `localhost` and `127.0.0.1` are one place inside; the first row has it.
+      // `localhost` and `127.0.0.1` are one place inside; the first row wins.
       const isTaken = listeners.some((other) => other.address === address && other.port === target.port);
       if (!isTaken) listeners.push({ address, port: target.port, target });
     }

@@ -1,10 +1,10 @@
 import { Socket } from 'node:net';
 import { type DirectReader, directReader } from './direct-reader.ts';
 
-/** A connection to the outside. */
+/** A connection to an outside address. */
 export interface Upstream {
   readonly socket: Socket;
-  /** Its bytes come here and not as events. */
+  /** Its bytes arrive here, not as events. */
   readonly reader: DirectReader;
 }
 

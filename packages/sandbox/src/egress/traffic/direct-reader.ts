@@ -5,12 +5,12 @@ import { KiB } from '@sallyport/std/bytes';
 /** Takes a piece. @returns whether more may come at once */
 export type Deliver = (part: Buffer) => boolean;
 
-/** Reads a socket into one piece of memory again and again. */
+/** Reads a socket into one reused buffer. */
 export interface DirectReader {
   /** For the socket's constructor. */
   readonly options: OnReadOpts;
   /**
-   * Begins to deliver. A piece is only good until `deliver` returns, except for what it wrote to `to` and that still waits
+   * Starts delivery. A chunk is valid only until `deliver` returns, except for data written to `to` that still waits
    * there.
    */
   deliverTo(to: Socket, deliver: Deliver): void;
@@ -28,7 +28,7 @@ export function directReader(): DirectReader {
       return false;
     }
     const isOpen = target.deliver(part);
-    // What was not written at once is still read from here by the kernel: the next piece needs other memory.
+    // The kernel still reads unsent data from this buffer: the next chunk needs another one.
     if (target.to.writableLength > 0) memory = undefined;
     return isOpen;
   };

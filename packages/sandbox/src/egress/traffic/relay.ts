@@ -2,7 +2,7 @@
 import type { Socket } from 'node:net';
 import type { Upstream } from './dial.ts';
 
-/** Told of every piece of bytes. @returns milliseconds to wait before more is read */
+/** Called for every chunk. @returns milliseconds to wait before more is read */
 export type Count = (bytes: number) => number;
 
 /** How two sockets are joined. */
@@ -13,8 +13,8 @@ export interface RelayOptions {
 }
 
 /**
- * Passes bytes both ways until both ends are done: the end of one side ends the other's input only, an error or a reset
- * destroys both. Both sockets allow half-open connections and have an `error` listener.
+ * Relays bytes in both directions until both ends are done: the end of one side ends only the other's input, an error
+ * or a reset destroys both. Both sockets allow half-open connections and have an `error` listener.
  */
 export function relay(client: Socket, upstream: Upstream, { sent, received, idleTimeoutMs }: RelayOptions): void {
   const { socket, reader } = upstream;
@@ -24,18 +24,21 @@ export function relay(client: Socket, upstream: Upstream, { sent, received, idle
   });
   reader.deliverTo(client, valve(socket, client, received));
   for (const from of [client, socket]) {
-    // It may have ended before anybody listened; a socket without that goes on.
+    // It may have ended before anybody listened; a socket of the other kind continues.
     if (from.readableEnded) (from === client ? socket : client).end();
     else from.resume();
   }
-  // Whatever moves, moves through the client.
+  // All traffic passes through the client.
   client.setTimeout(idleTimeoutMs, () => {
     client.destroy();
     socket.destroy();
   });
 }
 
-/** One direction. @returns what takes its pieces, and says whether more may come at once; it resumes `from` by itself */
+/**
+ * One direction. @returns a function that takes its chunks, and says whether more may come at once; it resumes `from`
+ * by itself
+ */
 function valve(from: Socket, to: Socket, count: Count): (part: Buffer) => boolean {
   let timer: NodeJS.Timeout | undefined;
   const go = (): void => {
@@ -49,7 +52,7 @@ function valve(from: Socket, to: Socket, count: Count): (part: Buffer) => boolea
   });
   return (part) => {
     const waitMs = count(part.length);
-    // Counting may have closed the way.
+    // Counting may have closed the connection.
     if (to.destroyed) return false;
     const hasRoom = to.write(part);
     if (waitMs > 0) {
@@ -62,5 +65,5 @@ function valve(from: Socket, to: Socket, count: Count): (part: Buffer) => boolea
   };
 }
 
-/** Ends by itself: both directions are over, or the rest is on its way out. */
+/** True when it ends by itself: both directions are over, or the rest is being sent. */
 const isDone = (socket: Socket): boolean => socket.destroyed || (socket.readableEnded && socket.writableEnded);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { tokenBucket } from './token-bucket.ts';
 
-/** Moves bytes as a relay does, on a clock of its own. @returns the rate that came out, in Mbit/s */
+/** Moves bytes as a relay does, on a clock of its own. @returns the resulting rate in Mbit/s */
 function move(megabits: number, pieceBytes: number, totalBytes: number, lateMs = 0): number {
   let now = 0;
   const bucket = tokenBucket(megabits, () => now);

@@ -1,14 +1,14 @@
 import { KiB } from '@sallyport/std/bytes';
 
-/** Keeps an average rate: what was passed on too early is waited for afterwards. */
+/** Enforces an average rate: bytes passed on too early are compensated by waiting. */
 export interface TokenBucket {
-  /** Takes as many bytes as have come. @returns milliseconds to wait before more are read; 0 for none */
+  /** Takes the bytes that arrived. @returns milliseconds to wait before more are read; 0 for none */
   take(bytes: number): number;
 }
 
 const BITS_PER_BYTE = 8;
 const BITS_PER_MEGABIT = 1_000_000;
-/** Unused rate that may be made up for: what a timer may come late. */
+/** Unused rate that may be caught up, in ms: the lateness of a timer. */
 const BURST_MS = 20;
 const BURST_BYTES_MIN = 16 * KiB;
 

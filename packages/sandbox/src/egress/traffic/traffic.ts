@@ -2,27 +2,27 @@ import type { NetworkPermission } from '@sallyport/std/permissions';
 import type { EgressBounds } from '../settings.ts';
 import { tokenBucket } from './token-bucket.ts';
 
-/** What went through the way out of one sandbox. */
+/** Network traffic of one sandbox. */
 export interface EgressUsage {
-  /** From the tool to the outside; without what the layer adds or drops of a proxy's own. */
+  /** From the tool to the outside; without a proxy's own data that the layer adds or removes. */
   readonly bytesSent: number;
   readonly bytesReceived: number;
-  /** Connections that the tool opened, those that led nowhere too. */
+  /** Connections that the tool opened, failed ones included. */
   readonly connections: number;
-  /** Connections that were not allowed or not possible; the first ones word for word. */
+  /** Refused or impossible connections; the first ones with their text. */
   readonly refused: number;
   readonly refusals: readonly EgressRefusal[];
 }
 
 /** One refused connection. */
 export interface EgressRefusal {
-  /** What the tool asked for; undefined when it could not be read. */
+  /** The tool's target; undefined when unreadable. */
   readonly target: NetworkPermission | undefined;
   /** A sentence without a full stop. */
   readonly why: string;
 }
 
-/** Counts and shapes what one sandbox moves. */
+/** Counts and shapes the traffic of one sandbox. */
 export interface Traffic {
   /** @returns milliseconds to wait before more is read */
   sent(bytes: number): number;
@@ -32,7 +32,7 @@ export interface Traffic {
   usage(): EgressUsage;
 }
 
-/** @param onFull called once, when the bytes or the connections of the sandbox are used up */
+/** @param onFull called once, when the sandbox's bytes or connections are used up */
 export function createTraffic(
   bounds: Pick<EgressBounds, 'bytesMax' | 'connectionsTotalMax' | 'refusalsKeptMax'>,
   bandwidthMbps: number | undefined,

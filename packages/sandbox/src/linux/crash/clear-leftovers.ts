@@ -5,7 +5,7 @@ import type { ControlGroups } from '../limits/control-group.ts';
 import { signal } from '../signal.ts';
 import { isDead, MARK_PATTERN, startOf } from './layer-mark.ts';
 
-/** Variable by which the command line of each sandbox names the layer that it belongs to; the tool never gets it. */
+/** Variable that identifies a sandbox's layer on its command line; the tool never gets it. */
 export const MARK_VARIABLE = 'SALLYPORT_LAYER';
 /** Beginning of the names of temporary folders; the mark of the layer follows. */
 export const MARKED_FOLDER = 'sallyport-sandbox-';
@@ -18,9 +18,9 @@ const MARKS_IN_COMMAND_LINE = [
 const MARK_IN_FOLDER = new RegExp(`^${MARKED_FOLDER}(${MARK_PATTERN})-`);
 
 /**
- * Removes what layers left that are gone for certain, and nothing of a layer that lives: sandboxes, then the control groups
- * that they were in, and temporary folders. Sandboxes are left only where a layer and its crash watch were killed together
- * while one was being made. Never rejects: what cannot be removed stays for the next one.
+ * Removes leftovers of layers that are certainly gone, and nothing of a live layer: sandboxes, then their control
+ * groups, and temporary folders. Sandboxes are left only when a layer and its crash watch were killed together while
+ * one was being made. Never rejects: leftovers that cannot be removed stay for the next layer.
  */
 export async function clearLeftovers(groups: ControlGroups | undefined, temporary = tmpdir()): Promise<void> {
   await endSandboxes();
@@ -33,7 +33,7 @@ async function endSandboxes(): Promise<void> {
     const start = startOf(pid);
     const line = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
     const mark = MARKS_IN_COMMAND_LINE.map((pattern) => pattern.exec(line)?.[1]).find((found) => found !== undefined);
-    // The pid may have gone to another process since.
+    // The pid may have been reused since.
     if (mark !== undefined && isDead(mark) && startOf(pid) === start) signal(pid, 'SIGKILL');
   }
 }

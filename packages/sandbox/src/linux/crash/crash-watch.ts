@@ -4,21 +4,22 @@ import type { Socket } from 'node:net';
 import { withCover } from '../inherited-descriptors.ts';
 
 /**
- * A small process beside the layer that outlives it and then ends what was noted. It is needed for the moments in which
- * bubblewrap's own `--die-with-parent` does not hold yet (ADR 0005).
+ * A small process beside the layer that outlives it and then ends the noted targets. It is needed for the moments in
+ * which bubblewrap's own `--die-with-parent` is not effective yet (ADR 0005).
  */
 export interface CrashWatch {
   /**
-   * Notes what has to end with the layer. Once it resolves, the note holds even when the layer is killed at once.
-   * @param instead an earlier note that this one takes the place of
+   * Notes a target that must end with the layer. Once it resolves, the note is effective even when the layer is killed
+   * at once.
+   * @param instead an earlier note that this one replaces
    * @throws the system's error when no watch can be started
    */
   note(target: CrashTarget, instead?: CrashTarget): Promise<void>;
-  /** Takes a note back, because the target is gone. */
+  /** Withdraws a note, because the target is gone. */
   forget(target: CrashTarget): void;
 }
 
-/** What is ended: one process, known by its start too, or a process group. */
+/** A target: one process, identified by its start too, or a process group. */
 export type CrashTarget = `${number}:${string}` | `-${number}`;
 
 export function processTarget(pid: number, start: string): CrashTarget {
@@ -56,8 +57,8 @@ for target in $noted; do
 done`;
 
 /**
- * The watch of one driver, started with the first note. One that was ended by somebody is started anew with the next.
- * @param inherited descriptors that are kept from it
+ * The watch of one driver, started with the first note. A killed one is restarted with the next.
+ * @param inherited descriptors that it must not inherit
  */
 export function createCrashWatch(inherited: readonly number[]): CrashWatch {
   /** As many as sandboxes run or are being made. */
@@ -79,7 +80,7 @@ export function createCrashWatch(inherited: readonly number[]): CrashWatch {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const { stdin } = running();
     if (stdin === null) return Promise.reject(new Error('the crash watch has no input'));
-    // Called when the kernel has the lines; they outlive this process from then on.
+    // Called when the kernel has the lines; from then on they outlive this process.
     stdin.write(lines, (error) => (error ? reject(error) : resolve()));
     return promise;
   };
@@ -96,7 +97,7 @@ export function createCrashWatch(inherited: readonly number[]): CrashWatch {
       }
     },
     forget(target) {
-      // A watch that is gone starts anew with what is still noted then.
+      // A watch that ended is restarted with the notes still valid then.
       if (noted.delete(target) && watcher !== undefined) watcher.stdin?.write(`- ${target}\n`);
     },
   };

@@ -6,16 +6,17 @@ export const MARK_PATTERN = '\\d+-\\d+-\\d+';
 const UNKNOWN = '0';
 
 /**
- * Names this process among all that ever ran on the machine: pid namespace, pid, and start in clock ticks since boot.
- * What a layer makes outside itself carries its mark, so that another one can tell whether it is still needed.
+ * Identifies this process among all that ever ran on the machine: pid namespace, pid, and start in clock ticks since
+ * boot. Everything that a layer makes outside itself carries its mark, so that another one can tell whether it is still
+ * needed.
  */
 export function ownMark(): string {
   return [ownNamespace(), process.pid, startOf(process.pid) ?? 0].join('-');
 }
 
 /**
- * Whether the process with this mark is gone for certain. Of other pid namespaces nothing is known from here: what they
- * left is theirs.
+ * True when the process with this mark is certainly gone. Processes in other pid namespaces are unknown from here:
+ * their leftovers are theirs.
  */
 export function isDead(mark: string): boolean {
   const [namespace, pid, start] = mark.split('-');

@@ -1,37 +1,37 @@
 import type { Hole } from '../../driver.port.ts';
 
-/** A published hole of a program that makes sandboxes. */
+/** A published vulnerability of a program that makes sandboxes. */
 export interface KnownHole {
   readonly id: string;
-  /** Where it is described: an advisory, or who keeps its record. */
+  /** Where it is described: an advisory, or the keeper of its record. */
   readonly source: string;
   /** Day on which it was published. */
   readonly published: string;
   /** First version that has it; all before `fixedIn` when absent. */
   readonly since?: string;
-  /** First version without it. */
+  /** First version without the vulnerability. */
   readonly fixedIn: string;
-  /** What somebody can do with it, without a full stop. */
+  /** What an attacker can do with it, without a full stop. */
   readonly what: string;
-  /** Why it does not reach what the driver does with the program, as a sentence; absent where it does. */
+  /** Why the driver's use of the program is not affected, as a sentence; absent when it is. */
   readonly outOfReach?: string;
 }
 
-/** What one program is, as far as it can be told. */
+/** Facts about one program, as far as known. */
 export interface ExaminedProgram {
   readonly name: string;
   /** Numbers and dots; undefined when it says none. */
   readonly version: string | undefined;
   /**
-   * Whether holes are open, by id, where something else than the version tells: distributions carry fixes back into old versions,
-   * and sometimes take them out again.
+   * Whether vulnerabilities are open, by id, where more than the version decides: distributions backport fixes into old
+   * versions, and sometimes remove them again.
    */
   readonly isOpen: Readonly<Record<string, boolean | undefined>>;
-  /** How to get a version without holes. */
+  /** How to install a version without vulnerabilities. */
   readonly install: string;
 }
 
-/** The holes that are open in a program. One whose version nobody knows may have any. */
+/** The open vulnerabilities of a program. An unknown version may have any. */
 export function openHoles(table: readonly KnownHole[], program: ExaminedProgram): readonly Hole[] {
   const { name, version, isOpen, install } = program;
   const open = table.filter((hole) => isOpen[hole.id] ?? (version !== undefined && isIn(version, hole)));

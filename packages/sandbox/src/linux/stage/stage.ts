@@ -6,31 +6,34 @@ import { hasPerl, PERL } from '../perl.ts';
 import { SYSCALL_NUMBERS } from '../syscall-numbers.ts';
 import { AWAIT_STAGE, STAGE_PROGRAM } from './stage-program.ts';
 
-/** What a launcher finds on its stage: copies of the mounts, opened race-free (ADR 0014). */
+/** Inputs of a stage: copies of the mounts, opened race-free (ADR 0014). */
 export interface StagePlan {
   readonly mounts: readonly Mount[];
-  /** What of them is seen as empty. */
+  /** Parts of the mounts that are seen as empty. */
   readonly covers: readonly Cover[];
-  /** An existing folder that the launcher does not need; what lies in it is hidden from the launcher. */
+  /** An existing folder that the launcher does not need; its content is hidden from the launcher. */
   readonly folder: string;
-  /** Whom the launcher becomes; itself, in a user namespace of its own, when absent. */
+  /** User that the launcher becomes; default: unchanged, in a user namespace of its own. */
   readonly outside?: Owner;
-  /** Uid and gid that one who stays himself has in that namespace. Default: his own. */
+  /** Uid and gid in that namespace for an unchanged launcher. Default: its own. */
   readonly inside?: number;
-  /** Mounts that show the files of their owner as those of `outside`, which needs a file system that can (`mapped-owner.ts`). */
+  /**
+   * Mounts that show their owner's files as those of `outside`, which needs a file system that supports it
+   * (`mapped-owner.ts`).
+   */
   readonly mapped: ReadonlySet<Mount>;
 }
 
-/** A mount on the stage that lies in no other; those inside it are mounted in it already. */
+/** An outermost mount on the stage; those inside it are mounted in it already. */
 export interface Staged {
-  /** Where it lies on the stage. */
+  /** Its path on the stage. */
   readonly source: string;
-  /** Where it belongs inside. */
+  /** Its path inside the sandbox. */
   readonly target: string;
   readonly isFolder: boolean;
 }
 
-/** Calls that perl has no words for, in the order of the program's arguments. */
+/** System calls that perl does not define, in the order of the program's arguments. */
 const CALLS = [
   'mount',
   'mount_setattr',
@@ -44,7 +47,7 @@ const CALLS = [
 ] as const;
 
 /**
- * The command line that makes a stage and then becomes what follows it.
+ * The command line that makes a stage and then becomes the following command.
  * @throws E3101 where perl is missing
  */
 export function stageCommand(plan: StagePlan): readonly string[] {
@@ -56,7 +59,7 @@ export function stageCommand(plan: StagePlan): readonly string[] {
 export const AWAIT_STAGE_COMMAND = [PERL, '-e', `${AWAIT_STAGE}await_stage();`] as const;
 
 /**
- * What such a launcher is told: to make the stage, and to become a command that reads what follows.
+ * Order for such a launcher: to make the stage, and to become a command that reads the rest.
  * @throws E3101 where perl is missing
  */
 export function stageOrder(plan: StagePlan, command: readonly string[]): Buffer {
@@ -95,7 +98,7 @@ function stageArguments(plan: StagePlan): readonly string[] {
   return told.map(String);
 }
 
-/** What a launcher has to mount, with all that is mounted in it, so that a sandbox sees the mounts. */
+/** Mounts for a launcher, each with all that is mounted in it, so that a sandbox sees them. */
 export function staged({ mounts, folder }: Pick<StagePlan, 'mounts' | 'folder'>): readonly Staged[] {
   return mounts.flatMap((mount, index) =>
     topOf(mounts, mount) === undefined
@@ -104,7 +107,7 @@ export function staged({ mounts, folder }: Pick<StagePlan, 'mounts' | 'folder'>)
   );
 }
 
-/** The outermost mount that another lies in. */
+/** The outermost mount that contains another one. */
 function topOf(mounts: readonly Mount[], { path }: Pick<Mount, 'path'>): Mount | undefined {
   return mounts.find((other) => path.startsWith(`${other.path}/`));
 }
@@ -114,17 +117,17 @@ function callNumber(name: (typeof CALLS)[number]): number {
   return (arch === 'x64' || arch === 'arm64' ? SYSCALL_NUMBERS[name]?.[arch] : undefined) ?? -1;
 }
 
-/** What the program says when it fails. */
+/** Format of the program's error line. */
 const COMPLAINT = /^stage: (?<kind>\w+) -?\d+ (?<text>.*)$/m;
 
-/** Whether the kernel refused to mount what was found, and not something before that. */
+/** True when the kernel refused to mount the found file, not when an earlier step failed. */
 export function isMountRefused(said: string): boolean {
   return COMPLAINT.exec(said)?.groups?.['kind'] === 'mount';
 }
 
 /**
- * The refusal that a launcher's last words mean; undefined when they are not those of the stage.
- * @param said what it wrote to its standard error
+ * The refusal in a launcher's last output; undefined when it is not from the stage.
+ * @param said its standard error
  */
 export function stageFault(said: string): ToolLayerError | undefined {
   const { kind, text = '' } = COMPLAINT.exec(said)?.groups ?? {};

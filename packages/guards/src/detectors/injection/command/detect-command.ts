@@ -6,9 +6,9 @@ import { COMMAND } from './names.ts';
 import { type Command, readCommand } from './read-command.ts';
 import { hasArgument, isAlone, isAssignment, isEnumeration, isProseBefore, startsAsCommand } from './surroundings.ts';
 
-/** Characters between a separator and the command after it. */
+/** Most characters between a separator and the command after it. */
 const GAP_MAX = 64;
-/** Findings after which the rest of the text is not looked at. */
+/** Findings after which the rest of the text is not searched. */
 const FINDINGS_MAX = 16;
 
 interface Scan {
@@ -17,12 +17,12 @@ interface Scan {
   readonly codes: Uint16Array;
   readonly strict: boolean;
   readonly report: Report;
-  /** The text is a document: several paragraphs or a program. */
+  /** True when the text is a document: several paragraphs or a program. */
   readonly document: boolean;
   findings: number;
 }
 
-/** Looks for shell syntax that was put behind a value. A text that is a command line as a whole passes by default. */
+/** Looks for shell syntax appended to a value. A text that is a command line as a whole passes by default. */
 export function detectCommand(reading: Reading, strict: boolean, report: Report): void {
   const { text, codes, signs, marks, markCount } = reading;
   const scan: Scan = { reading, text, codes, strict, report, document: !strict && isDocument(text), findings: 0 };
@@ -33,7 +33,7 @@ export function detectCommand(reading: Reading, strict: boolean, report: Report)
     const at = marks[mark] ?? 0;
     if (at < passed) continue;
     const code = codes[at] ?? 0;
-    // Of many in a row the last one decides.
+    // In a run of equal signs the last one decides.
     if (code === codes[at + 1] && (code === 96 || code === 10 || code === 13)) continue;
     if (code === 59 || code === 124 || code === 38) passed = separated(scan, at, code);
     else if (code === 96) substituted(scan, at, at + 1, 'backtick');
@@ -43,7 +43,7 @@ export function detectCommand(reading: Reading, strict: boolean, report: Report)
   }
 }
 
-/** More lines than these are no value. */
+/** A text with more lines is not a value. */
 const VALUE_LINES_MAX = 3;
 
 function isDocument(text: string): boolean {
@@ -53,7 +53,7 @@ function isDocument(text: string): boolean {
   return false;
 }
 
-/** Behind `;`, `|`, `&` and their doubles. Returns the offset after the separator. */
+/** Handles a command after `;`, `|`, `&` and their doubles. Returns the offset after the separator. */
 function separated(scan: Scan, at: number, code: number): number {
   const { reading, strict, report } = scan;
   const start = afterGap(scan, at, at);
@@ -75,7 +75,7 @@ function tell(scan: Scan, rule: string, start: number, end: number): void {
   scan.report(rule, start, end);
 }
 
-/** Where a command may begin behind a separator. */
+/** Where a command may begin after a separator. */
 function afterGap({ text, codes }: Scan, separator: number, from: number): number {
   const limit = Math.min(separator + GAP_MAX, text.length);
   let start = from;
@@ -83,7 +83,7 @@ function afterGap({ text, codes }: Scan, separator: number, from: number): numbe
   return start;
 }
 
-/** Separators, blanks, quotes that a value was in, groups. */
+/** Separators, blanks, quotes around a value, groups. */
 function isGap(code: number): boolean {
   if (code <= 32) return true;
   return (
@@ -105,7 +105,7 @@ function placeholderLength({ text, codes, document }: Scan, start: number): numb
   return found === null ? 0 : found[0].length;
 }
 
-/** After the name of a command comes an end, a blank, a redirection or another separator. */
+/** The name of a command is followed by the end, a blank, a redirection or another separator. */
 function isEnded({ codes }: Scan, end: number): boolean {
   const code = codes[end] as number;
   return code <= 32 || ENDS[code] === 1;
@@ -140,7 +140,7 @@ function dollar(scan: Scan, at: number): void {
 
 function substituted(scan: Scan, at: number, from: number, rule: string): void {
   const { text, document } = scan;
-  // Markdown writes commands between backticks, and so do documents about shells.
+  // Markdown and documents about shells write commands between backticks.
   if (document) return;
   let start = from;
   while (start < from + GAP_MAX && (text.charCodeAt(start) <= 32 || text.charCodeAt(start) === 96)) start++;
@@ -156,7 +156,7 @@ function isProseAfter(text: string, start: number): boolean {
   return end >= 0 && /^[^\w;|&$]{0,3}\s[a-z]+ [a-z]+/i.test(text.slice(end + 1, end + 48));
 }
 
-/** `<{command}`: no language of markup or types begins so. */
+/** `<{command}`: no markup or type syntax begins like this. */
 function redirected(scan: Scan, at: number): void {
   const length = placeholderLength(scan, at + 1);
   if (length > 0) tell(scan, 'redirection', at, at + 1 + length);
@@ -168,7 +168,7 @@ function isEscapedLine(codes: Uint16Array, at: number): boolean {
   return next === 110 || next === 114;
 }
 
-/** Behind a line feed, in a value of few lines. */
+/** A command after a line feed, in a value of few lines. */
 function lined(scan: Scan, at: number): void {
   const { text, codes, strict, document } = scan;
   if (document) return;

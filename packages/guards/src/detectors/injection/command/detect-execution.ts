@@ -7,15 +7,15 @@ import { COMMAND } from './names.ts';
 import { readCommand } from './read-command.ts';
 import { isAlone, isAssignment, isProseBefore } from './surroundings.ts';
 
-/** Files whose reading shows that a command ran. */
+/** Files whose content shows that a command ran. */
 const SENSITIVE =
   /\b(?:cat|more|less|head|tail|tac|nl|type|cp|grep|strings)\s[^\n]{0,40}(?:\/etc\/(?:passwd|shadow|group|hosts|issue|sudoers)|\/proc\/(?:self|version|cpuinfo)|boot\.ini|win\.ini|\\repair\\(?:sam|system)|\\system32\\config)/i;
-/** The same in a call of a function. */
+/** As above, in a function call. */
 const SENSITIVE_CALL = /\w\(\s{0,4}["'](?:file:\/\/)?\/etc\/(?:passwd|shadow|group|hosts|sudoers)\b/i;
 /** Commands that open a machine to others. */
 const OPENS =
   /\bnet1?\s+(?:user|localgroup)\s[^\n]{1,80}\/add\b|\bnetsh\s[^\n]{0,20}firewall\s[^\n]{0,40}(?:disable|off)\b|\bfDenyTSConnections\b/i;
-/** A shell that somebody else holds the other end of. */
+/** A shell whose other end somebody else controls. */
 const REVERSE_SHELL =
   /\/dev\/(?:tcp|udp)\/|\bnc(?:at)?\b[^\n]{0,60}\s-[a-z]{0,8}[ec]\b|\bsh\s+-i\b|\bbash\s+-i\b|\bmkfifo\s[^\n]{0,80}\|/i;
 const SHELLSHOCK = /\(\)\s{0,8}\{\s{0,8}:?[^\n]{0,16};\s{0,8}\}\s{0,8};/;
@@ -24,17 +24,17 @@ const SERVER_SIDE =
 /** Functions of scripting languages that start a program or run a text. */
 const EXECUTES =
   /(?:^|[^\w.$>])(?:system|exec|shell_exec|passthru|popen|proc_open|pcntl_exec|assert|eval|phpinfo|phpversion|os\.system|subprocess\.\w{1,16}|runtime\.getruntime)\s{0,8}\(/i;
-/** The last names of those; `subprocess` has several. */
+/** The last parts of their names; `subprocess` has several. */
 const EXECUTING: ReadonlySet<string> = new Set(
   (
     'system exec shell_exec passthru popen proc_open pcntl_exec assert eval phpinfo phpversion getruntime call ' +
     'check_call check_output run'
   ).split(' '),
 );
-/** A quote and a blank at the beginning: the value leaves the argument that it was put into. */
+/** A quote and a blank at the beginning: the value leaves its argument. */
 const QUOTED = /^["'] +(?=\w)/;
 
-/** Looks for what shows in the text as a whole, whatever separates it: a value, not a document. */
+/** Looks for evidence in the text as a whole, whatever separates it: for values, not documents. */
 export function detectExecution(reading: Reading, strict: boolean, report: Report): void {
   const { text, signs, told } = reading;
   if ((told & TOLD.reaches) !== 0 && (signs & (SIGN.slash | SIGN.other)) !== 0 && mayReach(text)) {
@@ -54,7 +54,7 @@ function tell(text: string, rule: string, pattern: RegExp, report: Report): void
   if (found !== null) report(rule, found.index, found.index + found[0].length);
 }
 
-/** Without one of these the pattern has nothing to find; a search for them costs next to nothing. */
+/** Without one of these the pattern cannot match; searching for them costs next to nothing. */
 function mayReach(text: string): boolean {
   if (
     text.includes(' -') &&
@@ -74,7 +74,7 @@ function execution(reading: Reading, strict: boolean, report: Report): void {
     report('execution', executes.index, text.length);
 }
 
-/** At the beginning, or where one statement ended. */
+/** At the beginning, or after the end of a statement. */
 function isAtBoundary(text: string, index: number): boolean {
   return index === 0 || /[;&|'"`{@]\s{0,8}$/.test(text.slice(Math.max(0, index - 8), index + 1));
 }
@@ -86,7 +86,7 @@ function quoted(reading: Reading, report: Report): void {
   if (command?.kind === COMMAND.plain && isAlone(text, command.end)) report('quoted_command', 0, command.end);
 }
 
-/** Without a part of these names the pattern has nothing to find; each begins with a character that is rare. */
+/** Without a part of these names the pattern cannot match; each begins with a rare character. */
 function namesFile(text: string): boolean {
   return /\/(?:etc|proc)\//i.test(text) || /\.ini/i.test(text) || /\\(?:repair|system32)\\/i.test(text);
 }

@@ -1,7 +1,7 @@
-/** How sure a word is to be a command where one could stand. */
+/** How certainly a word is a command where one could be. */
 export const COMMAND = { none: 0, english: 1, plain: 2 } as const;
 
-/** Names of programs that are no words of a language. */
+/** Names of programs that are no words of a natural language. */
 const PLAIN =
   'whoami uname ifconfig ipconfig netstat wget curl nc ncat netcat telnet nslookup traceroute tracert systeminfo sysinfo ' +
   'tasklist taskkill passwd chmod chown chgrp mkdir rmdir rm mv cp ln ls ps df du pwd cd awk gawk sed grep egrep fgrep xargs tee ' +
@@ -14,7 +14,7 @@ const PLAIN =
   'eval pushd popd findstr doskey driverquery hostname chcp ver vol nbtstat pathping qwinsta quser wevtutil ' +
   'sysctl uptime busybox xterm tcpdump strace gdb vim nano emacs';
 
-/** Names of programs that are words as well; they need more around them. */
+/** Names of programs that are also English words; they need more evidence around them. */
 const ENGLISH =
   'id cat dir type net reg echo ping sleep find sort more less head tail cut date time who w which whereis locate last ' +
   'host kill at test read set export copy move del erase ren start shutdown reboot halt mail mount umount touch file ' +
@@ -30,12 +30,12 @@ const NAMES: ReadonlyMap<string, number> = new Map([
 /** Longest name of the table, in characters. */
 export const COMMAND_LENGTH_MAX = 18;
 
-/** How sure this word is a command; in lower case. */
+/** How certainly this word is a command; in lower case. */
 export function commandKind(name: string): number {
   return NAMES.get(name) ?? COMMAND.none;
 }
 
-/** Lengths of the names that begin with two letters, as bits; with and without a suffix such as `.exe` or `.sh`. */
+/** Bit sets of the lengths of names by their first two letters; with and without a suffix such as `.exe` or `.sh`. */
 const LENGTHS = new Int32Array(1 << 10);
 for (const { length, 0: first = '', 1: second = '.' } of NAMES.keys()) {
   const key = keyOf(first.charCodeAt(0), second.charCodeAt(0));
@@ -47,7 +47,7 @@ function keyOf(first: number, second: number): number {
   return ((first & 31) << 5) | (second & 31);
 }
 
-/** Whether a name of this length with these two characters may be in the table; a cheap look before it is cut out. */
+/** True when a name of this length with these two characters may be in the table; a cheap test before it is cut out. */
 export function mayBeCommand(length: number, first: number, second: number): boolean {
   return length === 1 || (((LENGTHS[keyOf(first, second)] ?? 0) >>> length) & 1) !== 0;
 }

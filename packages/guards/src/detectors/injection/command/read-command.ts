@@ -1,27 +1,27 @@
 import type { Reading } from '../text/reading.ts';
 import { COMMAND, COMMAND_LENGTH_MAX, commandKind, mayBeCommand } from './names.ts';
 
-/** Characters that a shell drops from within a word; with them a name can be hidden. */
+/** Most characters of a name in which a shell's dropped characters are skipped; they can hide a name. */
 const NAME_READ_MAX = 128;
 
-/** A command as it stands in the text. */
+/** A command found in the text. */
 export interface Command {
   readonly kind: number;
   readonly name: string;
   /** After the name. */
   readonly end: number;
-  /** The name was given with its folder, or hidden with quotes and backslashes. */
+  /** True when the name was given with its folder, or hidden with quotes and backslashes. */
   readonly marked: boolean;
 }
 
 /**
- * Reads the name of a command as a shell does: without quotes, backslashes, carets and empty parameters, and without the
- * folder of the program.
+ * Reads the name of a command like a shell: without quotes, backslashes, carets and empty parameters, and without the
+ * program's folder.
  */
 export function readCommand({ text, codes }: Reading, start: number): Command | undefined {
   let at = start;
   while (at < start + COMMAND_LENGTH_MAX && isNamePart(codes[at] as number)) at++;
-  // The common case: nothing is hidden in it.
+  // Common case: nothing in it is hidden.
   if (!isHiding(codes[at] as number)) return at === start ? undefined : plainCommand(text, codes, start, at);
   return readHidden(text, start);
 }
@@ -31,7 +31,7 @@ function isHiding(code: number): boolean {
   return code === 39 || code === 34 || code === 92 || code === 94 || code === 36 || code === 47;
 }
 
-/** Most words are known by their length and first letters to be no command. */
+/** Most words are excluded by their length and first letters. */
 function plainCommand(text: string, codes: Uint16Array, start: number, end: number): Command | undefined {
   const may = mayBeCommand(end - start, codes[start] as number, codes[start + 1] as number);
   return may ? commandOf(text.slice(start, end), end, false) : undefined;
@@ -64,7 +64,7 @@ function readHidden(text: string, start: number): Command | undefined {
   return quotes % 2 === 0 ? commandOf(name, at, marked) : undefined;
 }
 
-/** What Windows and scripts add to a name. */
+/** Suffixes added by Windows and scripts. */
 const SUFFIX = /\.(?:exe|bat|com|ps1|sh)$/;
 
 function commandOf(name: string, end: number, marked: boolean): Command | undefined {
@@ -74,7 +74,7 @@ function commandOf(name: string, end: number, marked: boolean): Command | undefi
   return kind === COMMAND.none ? undefined : { kind, name: lower, end, marked };
 }
 
-/** Units that a shell drops here. */
+/** Number of units that a shell drops here. */
 function droppedLength(text: string, at: number, within: boolean): number {
   const code = text.charCodeAt(at);
   const next = text.charCodeAt(at + 1);
@@ -88,18 +88,18 @@ function droppedLength(text: string, at: number, within: boolean): number {
   return code === 36 && next === 123 ? emptyParameter(text, at) : 0;
 }
 
-/** A line feed written as two characters, and not a hidden letter: nothing of a name comes after it. */
+/** A line feed written as two characters, not a hidden letter: the name ends here. */
 function isLineEnd(text: string, at: number): boolean {
   const next = text.charCodeAt(at + 1);
   return (next === 110 || next === 114) && !isLetter(text.charCodeAt(at + 2));
 }
 
-/** A backslash of a path of Windows: the part before it is longer than a hidden letter. */
+/** A backslash in a Windows path: the part before it is longer than a hidden letter. */
 function isFolder(text: string, at: number): boolean {
   return text.charCodeAt(at - 1) === 58 || /[\w:]{3}$/.test(text.slice(Math.max(0, at - 3), at));
 }
 
-/** `${@}` and the like are nothing. */
+/** `${@}` and the like expand to nothing. */
 function emptyParameter(text: string, at: number): number {
   return /^\$\{[@*!]?\}/.exec(text.slice(at, at + 5))?.[0].length ?? 0;
 }

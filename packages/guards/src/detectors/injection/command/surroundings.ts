@@ -2,15 +2,15 @@ import type { Reading } from '../text/reading.ts';
 import { COMMAND } from './names.ts';
 import { readCommand } from './read-command.ts';
 
-/** Characters before a separator that are read to tell a sentence from a value. */
+/** Characters before a separator that are read to distinguish a sentence from a value. */
 const BEFORE_MAX = 64;
 /** Characters of arguments that are read. */
 const ARGUMENT_MAX = 96;
 
-/** What an argument of a command looks like and a word of a sentence does not. */
+/** Patterns of command arguments that words of a sentence do not match. */
 const ARGUMENT =
   /^\s+(?:-{1,2}\w|\/\w|[\w.~]*[/\\]|[a-z]:\\|\$[\w{(]|%\w+%|\.{1,2}(?:\s|$|[/\\])|~|\*|["'`]|\d+(?:\s|$|[;|&)'"%.])|https?:|[<>]|\w+[\w.-]*\.\w+|@)/i;
-/** First words of those that take a word of their own. */
+/** First words of programs with subcommands. */
 const SUBCOMMANDS: Readonly<Record<string, RegExp>> = {
   net: /^\s+(?:user|users|view|share|use|localgroup|group|start|stop|accounts|session|config|time)\b/i,
   netsh: /^\s+\w+/,
@@ -21,20 +21,20 @@ const SUBCOMMANDS: Readonly<Record<string, RegExp>> = {
   ping: /^\s+[\w.-]+\.\w+|^\s+localhost/,
 };
 
-/** Whether what follows a command looks like its arguments. */
+/** True when the text after a command looks like its arguments. */
 export function hasArgument(text: string, end: number, name: string): boolean {
   const rest = text.slice(end, end + ARGUMENT_MAX);
   return ARGUMENT.test(rest) || SUBCOMMANDS[name]?.test(rest) === true;
 }
 
-/** Two words stand side by side before this place, as in a sentence. */
+/** True when two words are side by side before this place, as in a sentence. */
 export function isProseBefore(text: string, at: number): boolean {
   return /[a-z]{2,}[,.:]? [a-z]{2,}/i.test(text.slice(Math.max(0, at - BEFORE_MAX), at));
 }
 
-/** Parts that a list in one value may have at least. */
+/** Least parts of a list in one value. */
 const PARTS_MIN = 3;
-/** Characters on both sides that are searched for more of the same separator. */
+/** Characters on both sides that are searched for the same separator. */
 const LIST_LOOK = 120;
 
 /** `id|name|type` and `name;date;type` are lists of names; none of their parts is empty. */
@@ -44,10 +44,10 @@ export function isEnumeration(text: string, at: number, code: number): boolean {
   return parts.length >= PARTS_MIN && parts.every((part) => /^\s?[\w.: -]+\s?$/.test(part) && /\w/.test(part));
 }
 
-/** The text is a command line of its own, as a shell tool is given one. */
+/** True when the text is a complete command line, as for a shell tool. */
 export function startsAsCommand(reading: Reading): boolean {
   const { text, codes } = reading;
-  // A line feed before it is no way to begin.
+  // A line feed at the beginning does not count.
   let first = 0;
   while (isBlank(codes[first] as number)) first++;
   if (!isLetterOrFolder(codes[first] as number)) return false;
@@ -70,7 +70,7 @@ function isWordPart(code: number): boolean {
   return ((code | 32) >= 97 && (code | 32) <= 122) || (code >= 48 && code <= 57) || code === 95;
 }
 
-/** Nothing but another separator or a quote comes after the command. */
+/** Only another separator or a quote follows the command. */
 export function isAlone(text: string, end: number): boolean {
   return /^\s{0,8}(?:$|[;|&)'"`#\\<>%])/.test(text.slice(end, end + 10));
 }
@@ -82,7 +82,7 @@ const VARIABLE_MAX = 21;
 export function isAssignment({ text, codes }: Reading, start: number): boolean {
   let end = start;
   while (end < start + VARIABLE_MAX && isWordPart(codes[end] as number)) end++;
-  // The pattern is asked only where a name and its sign stand.
+  // The pattern is used only after a name and its sign.
   if (codes[end] !== 61) return false;
   const found = /^([A-Za-z_]\w{0,20})=\S{1,120}?[;&|]\s{0,8}\$\{?(\w+)/.exec(text.slice(start, start + 180));
   return found !== null && found[1] === found[2];

@@ -3,7 +3,7 @@ import type { Reading } from '../text/reading.ts';
 import { ACTIVE_ELEMENTS, EVENTS, NEEDS_ATTRIBUTE, TYPE_LIKE } from './names.ts';
 import { hasScriptScheme, plainStyle } from './read-value.ts';
 
-/** Characters between `<` and the name of an element that browsers or filters pass over. */
+/** Most ignored characters between `<` and the name of an element; browsers or filters skip them. */
 const JUNK_MAX = 12;
 /** Characters of the name of an element or an attribute. */
 const NAME_MAX = 40;
@@ -22,13 +22,13 @@ interface Scan {
   readonly report: Report;
   /** Where the last element began, -1 before the first. */
   element: number;
-  /** The next `>` behind it, where the text ends when there is none; good while no element begins after it. */
+  /** The next `>` after it, or the end of the text; valid until a later element begins. */
   close: number;
   /** Styles were read up to here. */
   styleEnd: number;
 }
 
-/** Looks for elements, attributes and addresses that run when a browser shows the text. */
+/** Looks for elements, attributes and addresses that execute when a browser shows the text. */
 export function detectMarkup({ text, codes, marks, markCount }: Reading, strict: boolean, report: Report): void {
   const scan: Scan = { text, strict, report, element: -1, close: -1, styleEnd: 0 };
   for (let mark = 0; mark < markCount; mark++) {
@@ -61,11 +61,11 @@ function element(scan: Scan, at: number): void {
   else if (strict && name !== '' && isElementEnd(text.charCodeAt(end))) report('element', at, end);
 }
 
-/** Elements in which text is no markup: whoever closes one that is not his leaves the place he was put into. */
+/** Elements whose content is not parsed as markup: closing one that the value did not open leaves its place. */
 const CLOSED_FIRST: ReadonlySet<string> = new Set(
   'script style title textarea noscript iframe xmp template noembed plaintext head body html'.split(' '),
 );
-/** Characters before the end of an element in which its beginning is looked for. */
+/** Characters before the end of an element that are searched for its beginning. */
 const OPENED_LOOK = 4_096;
 
 function isOpened(text: string, at: number, name: string): boolean {
@@ -78,20 +78,20 @@ function closeAfter(text: string, at: number): number {
   return close < 0 ? text.length : close;
 }
 
-/** First letter of the name, after what is passed over; -1 when no name begins. */
+/** First letter of the name, after ignored characters; -1 when no name begins. */
 function nameStart(text: string, from: number): number {
   let at = from;
   while (at < from + JUNK_MAX) {
     const code = text.charCodeAt(at);
     if (isLetter(code)) return at;
-    // A blank is not passed over by browsers, and is what stands after a "less than".
+    // Browsers do not skip a blank, which follows a "less than" sign.
     if (code !== 47 && code !== 60 && (code >= 32 || Number.isNaN(code)) && code !== 0xfeff) return -1;
     at++;
   }
   return -1;
 }
 
-/** In lower case, what is invisible left out at the end. */
+/** In lower case, without invisible characters at the end. */
 function readName(text: string, start: number): string {
   let at = start;
   while (at < start + NAME_MAX && isNamePart(text.charCodeAt(at))) at++;
@@ -102,7 +102,7 @@ function isNamePart(code: number): boolean {
   return isLetter(code) || (code >= 48 && code <= 58) || code === 45;
 }
 
-/** `Map<object>` is a type, `</script>` of an honest page closes nothing of ours, `<link>` alone does nothing. */
+/** `Map<object>` is a type, an honest page's `</script>` closes nothing of ours, `<link>` alone has no effect. */
 function isActive(text: string, at: number, end: number, local: string, name: string): boolean {
   const after = text.charCodeAt(end);
   if (after === 46 || after === 44 || after === 124) return false;
@@ -119,7 +119,7 @@ const ATTRIBUTES_MAX = 200;
 
 function hasAttribute(text: string, end: number, local: string): boolean {
   const rest = text.slice(end, end + ATTRIBUTES_MAX);
-  // Of what `meta` says, only this acts.
+  // Only this kind of `meta` has an effect.
   if (local === 'meta') return /http-equiv/i.test(rest);
   return /^[^<>=]*[\s/"'][^<>=]*=/.test(rest);
 }
@@ -144,7 +144,7 @@ function attribute(scan: Scan, at: number): void {
   const end = nameEnd(text, at, inside);
   let start = end;
   while (start > 0 && end - start < NAME_MAX && isLetter(text.charCodeAt(start - 1))) start--;
-  // Most equal signs are those of programs, where no element stands.
+  // Most equal signs are in programs, outside elements.
   if (scan.element < 0 && !mayRun(text.charCodeAt(start), text.charCodeAt(start + 1))) return;
   const name = text.slice(start, end).toLowerCase();
   if (name === 'style') style(scan, start, at + 1);
@@ -152,12 +152,12 @@ function attribute(scan: Scan, at: number): void {
   else if (scan.element >= 0 && hasScriptScheme(text, at + 1)) report('script_address', start, at + 1);
 }
 
-/** Begins like `on…` or `style`. */
+/** True when it begins like `on…` or `style`. */
 function mayRun(first: number, second: number): boolean {
   return ((first | 32) === 111 && (second | 32) === 110) || ((first | 32) === 115 && (second | 32) === 116);
 }
 
-/** Between the name and its sign stand blanks; within an element more is passed over. */
+/** Between the name and its sign only blanks; within an element more is skipped. */
 function nameEnd(text: string, at: number, inside: boolean): number {
   let end = at;
   while (end > 0 && at - end < NAME_MAX && isBetween(text.charCodeAt(end - 1), inside)) end--;
@@ -172,7 +172,7 @@ function isBetween(code: number, inside: boolean): boolean {
 function isHandler(scan: Scan, name: string, start: number, at: number, inside: boolean): boolean {
   const { text, strict } = scan;
   if (!name.startsWith('on') || name.length < 4) return false;
-  // JSX hands over a function, a template fills it in later.
+  // JSX passes a function, a template fills it in later.
   if (!strict && text.charCodeAt(at + 1) === 123) return false;
   const known = EVENTS.has(name.slice(2));
   const before = start === 0 ? 32 : text.charCodeAt(start - 1);
@@ -181,7 +181,7 @@ function isHandler(scan: Scan, name: string, start: number, at: number, inside: 
   if (inside) return true;
   if (!known) return false;
   if (scan.element >= 0) return true;
-  // Without an element it has to leave an attribute first.
+  // Outside an element it must first leave an attribute.
   let from = start - 1;
   while (from >= 0 && start - from < JUNK_MAX && text.charCodeAt(from) <= 32) from--;
   if (from < 0) return hasCall(text, at + 1);
@@ -190,7 +190,7 @@ function isHandler(scan: Scan, name: string, start: number, at: number, inside: 
   return start <= LEFT_MAX && LEFT.test(text.slice(0, start));
 }
 
-/** `const onload = (event) => …`: what a program names so is no attribute. */
+/** `const onload = (event) => …`: a variable of a program is no attribute. */
 function isProgram(text: string, start: number, value: number): boolean {
   if (/\b(?:const|let|var|readonly|private|public)\s$/.test(text.slice(Math.max(0, start - 10), start))) return true;
   return /^\s*(?:\([\w\s,:]*\)\s*(?::[^=]{0,40})?=>|async\b|function\b|\w+\s*=>)/.test(
@@ -198,11 +198,11 @@ function isProgram(text: string, start: number, value: number): boolean {
   );
 }
 
-/** A quote that ends the attribute before, and attributes without an element: `" autofocus `. */
+/** A quote that ends the previous attribute, and attributes outside an element: `" autofocus `. */
 const LEFT = /^[^"'<>\n]*["'][\s/]+(?:[a-z-]+(?:=["']?\w*["']?)?[\s/]+)*$/i;
 const LEFT_MAX = 64;
 
-/** Something is called soon. */
+/** True when a call follows soon. */
 function hasCall(text: string, from: number): boolean {
   const open = text.indexOf('(', from);
   return (open >= 0 && open - from <= NAME_MAX) || /^["'`]/.test(text.charAt(from));

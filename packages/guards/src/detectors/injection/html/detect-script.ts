@@ -5,23 +5,23 @@ import { SIGN } from '../text/signs.ts';
 import { TOLD } from '../text/told-words.ts';
 import { hasScriptScheme } from './read-value.ts';
 
-/** Longest value that is taken for a piece of script; longer ones are programs or documents. */
+/** Longest value examined as a script fragment; longer ones are programs or documents. */
 const LENGTH_MAX = 1_024;
 /** Words between the name of a language and its end: a sentence, not an address. */
 const CALL = /[\w\])]\s*(?:\(|`|&lpar;|&#x0*28|&#0*40)|[=[]|\/\//i;
-/** Functions that attacks call to show that they can, and what they read. */
+/** Functions that attacks call as a demonstration, and data that they read. */
 const SHOWN =
   /(?:^|[^\w.$])(?:(?:window|self|top|parent|this|document)\s*\.\s*)?(?:alert|confirm|prompt|eval)\s*(?:\(|`|&lpar;|&#x0*28|&#0*40|\?\.)/i;
 const READ =
   /(?:^|[^\w.$])(?:document\s*\.\s*(?:cookie|domain|write)|string\s*\.\s*fromcharcode|(?:top|window|self|this|parent)\s*\[)/i;
-/** Leaves a text, a block or a call of the program around it. */
+/** Leaves the surrounding string, block or call. */
 const LEAVES =
   /^[^\w\s]*["'`][^\w\s]*[;,+\-*/)}\]]|^\s*[})\];]|["'`]\s*[;+\-*/)}\]]+\s*(?:alert|confirm|prompt|eval)\b/i;
 
-/** Ends the statement before, and hides what comes after. */
+/** Ends the previous statement, and comments out the rest. */
 const COMMENTED_OUT = /[;}]\s*(?:alert|confirm|prompt|eval)\b.*\/\//i;
 
-/** Looks for script without markup: an address that runs, or a value that leaves the quotes it is put into. */
+/** Looks for script without markup: an executable address, or a value that leaves its quotes. */
 export function detectScript(reading: Reading, report: Report): void {
   const { text, signs, told } = reading;
   const { length } = text;
@@ -56,7 +56,7 @@ function isScript(reading: Reading): boolean {
 
 const SHOWING: ReadonlySet<string> = new Set(['alert', 'confirm', 'prompt', 'eval']);
 
-/** Without one of these the pattern has nothing to find; a search for them costs next to nothing. */
+/** Without one of these the pattern cannot match; searching for them costs next to nothing. */
 function mayRead(text: string): boolean {
   return text.includes('document') || text.includes('harCode') || text.includes('[');
 }

@@ -1,4 +1,4 @@
-/** Elements that run, load or redirect by themselves. */
+/** Elements that execute, load or redirect by themselves. */
 export const ACTIVE_ELEMENTS: ReadonlySet<string> = new Set(
   (
     'script iframe frame frameset object embed applet base bgsound layer ilayer isindex meta link xml import xss handler ' +
@@ -38,7 +38,7 @@ export const EVENTS: ReadonlySet<string> = new Set(
   ).split(' '),
 );
 
-/** What a value begins with that runs as a program when it is followed. */
+/** Prefixes of addresses that execute when followed. */
 export const SCRIPT_SCHEMES: readonly string[] = [
   'javascript:',
   'vbscript:',

@@ -1,6 +1,6 @@
 import { SCRIPT_SCHEMES } from './names.ts';
 
-/** Characters of a value that are read to know its scheme. */
+/** Characters of a value that are read to determine its scheme. */
 const SCHEME_READ_MAX = 512;
 /** Longest name of a character reference. */
 const REFERENCE_LENGTH_MAX = 10;
@@ -23,15 +23,15 @@ const NAMED: Readonly<Record<string, string>> = {
 };
 
 /**
- * Whether the value that begins here runs when it is followed, as a browser reads it: references undone, blanks and
- * control characters left out, any case.
+ * True when the value that begins here executes when followed, as a browser reads it: references decoded, blanks and
+ * control characters removed, case-insensitive.
  */
 export function hasScriptScheme(text: string, from: number): boolean {
   let scheme = '';
   const end = Math.min(text.length, from + SCHEME_READ_MAX);
   let at = from;
   while (at < end && isPassedOver(text.charCodeAt(at), true)) at++;
-  // Most values are known by their first letter to have none of these.
+  // Most values are excluded by their first letter.
   if (at < end && !mayBegin(text.charCodeAt(at))) return false;
   while (at < end) {
     const code = text.charCodeAt(at);
@@ -57,7 +57,7 @@ for (const scheme of SCRIPT_SCHEMES) {
 }
 BEGINS[38] = 1;
 
-/** Beyond ASCII stand letters whose lower case is one of ASCII. */
+/** Some letters beyond ASCII have an ASCII lower case. */
 function mayBegin(code: number): boolean {
   return code >= 128 || BEGINS[code] === 1;
 }
@@ -70,7 +70,7 @@ function isPassedOver(code: number, first: boolean): boolean {
   return first && (code === 34 || code === 39 || code === 96 || code === 92);
 }
 
-/** The character that a reference stands for, and the offset after it; `&` itself when it is none. */
+/** The character of a reference, and the offset after it; `&` itself when it is none. */
 export function readReference(text: string, at: number): [character: string, next: number] {
   if (text.charCodeAt(at + 1) === 35) {
     const hex = (text.charCodeAt(at + 2) | 32) === 120;
@@ -97,7 +97,7 @@ function isLetter(code: number): boolean {
   return (code | 32) >= 97 && (code | 32) <= 122;
 }
 
-/** What a style sheet says, without comments, escapes and references; for a bounded part of the text. */
+/** A style sheet without comments, escapes and references; for a limited part of the text. */
 export function plainStyle(text: string, start: number, end: number): string {
   return text
     .slice(start, end)

@@ -2,7 +2,7 @@ import { KIND } from '../sql/tokens.ts';
 import { SIGN } from '../text/signs.ts';
 import { CLASS_BLANK, CLASS_DIGIT, CLASS_LETTER, CLASS_SIGN, CLASS_SIMPLE } from './constants.ts';
 
-/** What the lexer looks up of every UTF-16 unit. */
+/** Properties of every UTF-16 unit for the lexer. */
 interface CharacterTables {
   /** Bits of SIGN. */
   readonly signs: Uint16Array;
@@ -82,7 +82,7 @@ function classOf(code: number): number {
   return code === UNDERSCORE || ((code | 32) >= 97 && (code | 32) <= 122) ? CLASS_LETTER : CLASS_SIGN;
 }
 
-/** Typographic quotes and dashes do what plain ones do once somebody normalises them; no other sign is a token. */
+/** Typographic quotes and dashes act like plain ones after normalisation; no other such sign is a token. */
 function foreignKindOf(code: number): number {
   if (isCurlyQuote(code)) return KIND.quote;
   return code === 0x2013 || code === 0x2014 ? KIND.comment : KIND.end;

@@ -1,6 +1,6 @@
 /** Longest text that is read at once, in UTF-16 units. */
 export const TEXT_UNITS_MAX = 65536;
-/** How many zeros follow the text, and how many end tokens the last token: rules look that far ahead without a check. */
+/** Number of zeros after the text, and of end tokens after the last token: rules look that far ahead unchecked. */
 export const ROOM = 16;
 
 /** What a unit is for the lexer, from the table of classes. */
@@ -12,5 +12,5 @@ export const CLASS_DIGIT = 3;
 /** What stands around it decides. */
 export const CLASS_SIGN = 4;
 
-/** Place of the bit of a unit that says: keep where it stands. */
+/** Position of the bit that says: record where the unit occurs. */
 export const MARK_PLACE = 12;

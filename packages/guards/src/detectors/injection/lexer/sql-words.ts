@@ -56,6 +56,6 @@ export const WORDS: readonly (readonly [kinds: number, words: string])[] = [
 /** Words at which a rule begins. */
 export const ANCHORS = IS.connective | IS.union | IS.statement | IS.place | IS.delay | IS.attack | IS.scalar | IS.about;
 
-/** Words with which a splice goes on right behind a quote. */
+/** Words with which an injection continues right after a quote. */
 export const CONTINUING =
   'or and xor union like is having regexp rlike between group order declare select exec procedure';

@@ -2,8 +2,8 @@ import { TOLD_WORDS } from '../text/told-words.ts';
 import { ANCHORS, WORDS } from './sql-words.ts';
 
 /**
- * Factor of the hash of a word: a prime beyond the span of ASCII letters and digits, so that no two words of up to four of
- * them have one hash. A smaller one takes `q4` for `or`.
+ * Factor of a word's hash: a prime beyond the span of ASCII letters and digits, so that no two words of up to four of
+ * them collide. A smaller one takes `q4` for `or`.
  */
 export const HASH_FACTOR = 131;
 /** Eight times as many as there are words, so that most unknown words meet a free slot. */
@@ -36,7 +36,7 @@ function enter(words: string, kinds: number, role: number): void {
   }
 }
 
-/** Slot of the word with this hash, or the free one where it would be. Words with one hash would be taken for each other. */
+/** Slot of the word with this hash, or its free slot. Words with equal hashes would be confused. */
 function placeOf(hash: number): number {
   let slot = hash & (SLOTS - 1);
   while (roles[slot] !== 0 && hashes[slot] !== hash) slot = (slot + 1) & (SLOTS - 1);

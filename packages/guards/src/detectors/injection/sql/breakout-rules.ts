@@ -8,10 +8,10 @@ import { IS, slotFor } from './words.ts';
 const BY = slotFor('by');
 const UNION = slotFor('union');
 
-/** Parentheses that a splice closes at once. */
+/** Most parentheses that an injection closes at once. */
 const CLOSED_MAX = 16;
 
-/** A quote that closes the text in which the value was put, and what goes on after it as SQL. */
+/** A quote that closes the string around the value, and SQL that continues after it. */
 export function breakout(judgement: Judgement, index: number): void {
   const { tokens, report } = judgement;
   if (!closesText(judgement, index)) return;
@@ -22,7 +22,7 @@ export function breakout(judgement: Judgement, index: number): void {
   if (rule !== undefined) report(rule, index, at);
 }
 
-/** An opening quote of an honest text stands after a blank and before a word; this one does not. */
+/** In honest text an opening quote is after a blank and before a word; this one is not. */
 function closesText({ tokens, statement }: Judgement, index: number): boolean {
   if (statement || !isOddQuote(tokens, index)) return false;
   const next = index + 1;
@@ -32,7 +32,7 @@ function closesText({ tokens, statement }: Judgement, index: number): boolean {
   if (opensWord) return false;
   if (index === 0) return true;
   if (isApart(tokens, index)) return false;
-  // After a parenthesis or a comma a quote opens, unless SQL stands apart from it.
+  // After a parenthesis or a comma a quote opens, unless SQL follows at a distance.
   return (
     OPENERS[tokens.kinds[index - 1] ?? 0] === 0 ||
     (isApart(tokens, next) && tokens.kinds[index - 1] === KIND.comparison)
@@ -46,7 +46,7 @@ function isText(kind: number | undefined): boolean {
   return kind === KIND.word || kind === KIND.number || kind === KIND.other || kind === KIND.dot;
 }
 
-/** Name of what continues the statement from a token on, undefined for nothing of SQL. */
+/** Name of the continuation from a token on, undefined when it is not SQL. */
 function continuation(judgement: Judgement, quote: number, at: number, closed: boolean): string | undefined {
   const { tokens } = judgement;
   const { kinds } = tokens;

@@ -5,7 +5,7 @@ import { IS, slotFor } from './words.ts';
 
 const OR = slotFor('or');
 
-/** A condition that no row decides: `or 1=1`, `and 'a'='a`, `having 1=1`, `|| x=x`. */
+/** A condition independent of rows: `or 1=1`, `and 'a'='a`, `having 1=1`, `|| x=x`. */
 export function constantCondition(judgement: Judgement, index: number): void {
   const { tokens, statement, report } = judgement;
   // `WHERE 1=1 AND …` is how programs build statements; with OR it opens one that was closed.
@@ -21,7 +21,7 @@ export function constantCondition(judgement: Judgement, index: number): void {
   else if (operands === 1 && isLoneConstant(judgement, index, end)) report('constant_condition', index, end - 1);
 }
 
-/** The common case: a word that SQL does not know and that nothing is compared with. */
+/** Common case: a word that SQL does not know and that is not compared with anything. */
 function goesOnAsProse(tokens: Tokens, next: number): boolean {
   return tokens.kinds[next] === KIND.word && tokens.slots[next] === -1 && tokens.kinds[next + 1] !== KIND.comparison;
 }
@@ -34,7 +34,7 @@ function isIdentity({ tokens }: Judgement, index: number): boolean {
   return sameWord(tokens, index, index + 2) && kinds[index + 3] !== KIND.dot && kinds[index + 3] !== KIND.open;
 }
 
-/** Two unknown words go on after it: then the numbers were those of a sentence. */
+/** Two unknown words follow: the numbers belonged to a sentence. */
 function inProse({ tokens, prosePairs }: Judgement, end: number): boolean {
   const plain = (at: number): boolean => tokens.kinds[at] === KIND.word && wordKinds(tokens, at) === 0;
   return prosePairs > 0 && plain(end) && plain(end + 1);
@@ -54,7 +54,7 @@ function isLoneConstant({ tokens, statement, prosePairs }: Judgement, index: num
   return before === KIND.number && ended && after === KIND.comment;
 }
 
-/** `and sleep(5)`, `or @@version`, `and exists(select …`: what asks the database about itself, or makes it wait. */
+/** `and sleep(5)`, `or @@version`, `and exists(select …`: queries about the database itself, or delays. */
 export function probingCondition({ tokens, report }: Judgement, index: number): void {
   if (goesOnAsProse(tokens, index + 1)) return;
   let at = afterPrefixes(tokens, index + 1);

@@ -14,6 +14,6 @@ export interface Cut {
   /** Quotes of each sort on this line. */
   single: number;
   double: number;
-  /** No comment ends from here on, so that a text of nothing but openings stays linear; -1 when unknown. */
+  /** No comment ends after this index, so that a text of nothing but openings stays linear; -1 when unknown. */
   noClosingFrom: number;
 }

@@ -22,8 +22,8 @@ const FROM = slotFor('from');
 const SELECT = slotFor('select');
 
 /**
- * Looks for SQL that was put into a value: tokens are judged by what stands around them, whatever quote the value was to
- * be put into. A whole statement passes by default, for a database tool is given those.
+ * Looks for SQL injected into a value: tokens are judged by their context, whatever quote the value will be put into. A
+ * whole statement passes by default, since database tools are given those.
  */
 export function detectSql(
   reading: Reading,
@@ -34,7 +34,7 @@ export function detectSql(
 ): void {
   const again = tokens.lineComments;
   judge(tokens, strict, report);
-  // What looks like a comment may hide what stands between two words.
+  // An apparent comment may hide the text between two words.
   if (again) judge(tokens.hidden.exact ? withoutComments(tokens) : lex(reading, plusIsBlank, true), strict, report);
 }
 
@@ -50,7 +50,7 @@ function judge(tokens: Tokens, strict: boolean, told: Report): void {
   wholeText(judgement);
 }
 
-/** No rule has where to begin in most of the short texts. */
+/** Most short texts have no place for any rule to start. */
 function mayHold({ kinds, count, anchorCount, versionComment }: Tokens, strict: boolean): boolean {
   const last = kinds[count - 1];
   return strict || anchorCount > 0 || versionComment || last === KIND.comment || last === KIND.openComment;
@@ -87,7 +87,7 @@ function applyToWord(judgement: Judgement, index: number): void {
   if ((kinds & (IS.scalar | IS.about)) !== 0) probingCall(judgement, index);
 }
 
-/** What only shows when the text is seen as a whole. */
+/** Evidence that only the text as a whole shows. */
 function wholeText({ tokens, prosePairs, statement, report }: Judgement): void {
   const { kinds, count } = tokens;
   if (statement || prosePairs > 0) return;
@@ -98,7 +98,7 @@ function wholeText({ tokens, prosePairs, statement, report }: Judgement): void {
   if (isFragment(tokens, first)) report('statement_fragment', 0, last);
 }
 
-/** A value, and then a comment in which nothing stands: it was to hide the rest of a statement. */
+/** A value followed by an empty comment, which is meant to hide the rest of a statement. */
 function endsInComment(tokens: Tokens, last: number): boolean {
   const { kinds, slots } = tokens;
   if (last < 1 || (kinds[last] !== KIND.comment && kinds[last] !== KIND.openComment)) return false;
@@ -108,7 +108,7 @@ function endsInComment(tokens: Tokens, last: number): boolean {
   return isOddQuote(tokens, last - 1);
 }
 
-/** A SELECT with a list, of which the end is missing; a whole one was recognised before. */
+/** A SELECT with a list and a missing end; a complete one was recognised before. */
 function isFragment(tokens: Tokens, index: number): boolean {
   const { kinds, slots, count } = tokens;
   if (slots[index] !== SELECT || kinds[index] !== KIND.word || !isSelectList(tokens, index + 1)) return false;

@@ -20,11 +20,11 @@ const [ASCII, ORD, HEX, CONV] = [slotFor('ascii'), slotFor('ord'), slotFor('hex'
 
 /** Tokens between UNION and SELECT: ALL, DISTINCT, parentheses, signs. */
 const BETWEEN_MAX = 24;
-/** Tokens of a call that are searched for what it asks. */
+/** Tokens of a call that are searched for its query. */
 const CALL_LOOK_MAX = 32;
 /** Pairs of words beside which a query in parentheses is part of a program or a text about one. */
 const PROSE_PAIRS_MAX = 2;
-/** Constants that make a list of columns one of guesses. */
+/** Least constants that make a list of columns a guess. */
 const GUESSES_MIN = 2;
 
 /** `union all select …`. */
@@ -56,7 +56,7 @@ function endsSoon({ kinds }: Tokens, at: number): boolean {
   );
 }
 
-/** `1,2,3` or `null,null`: columns of a table that one does not know. */
+/** `1,2,3` or `null,null`: guesses for the columns of an unknown table. */
 function guesses(tokens: Tokens, index: number): boolean {
   let [at, count] = [index, 0];
   while (tokens.kinds[at] === KIND.number || (wordKinds(tokens, at) & IS.constant) !== 0) {
@@ -112,7 +112,7 @@ export function fileClause({ tokens, report }: Judgement, index: number): void {
   else if (slot === ANALYSE && tokens.kinds[index + 1] === KIND.open) report('probe', index, index + 1);
 }
 
-/** Functions and procedures that only attacks call, and those that wait. */
+/** Functions and procedures that only attacks call, and delay functions. */
 export function attackFunction(judgement: Judgement, index: number): void {
   const { tokens, prosePairs, report } = judgement;
   const { kinds, slots } = tokens;
@@ -139,7 +139,7 @@ function isMember(tokens: Tokens, index: number): boolean {
   return tokens.kinds[index - 1] === KIND.dot && !isApart(tokens, index);
 }
 
-/** sleep() is a function of most languages; here it stands where an operand of SQL does. */
+/** sleep() exists in most languages; here it is an operand in SQL. */
 function waits({ tokens, prosePairs }: Judgement, index: number): boolean {
   const { kinds } = tokens;
   if (kinds[index + 2] !== KIND.number && kinds[index + 2] !== KIND.word && kinds[index + 2] !== KIND.open)
@@ -176,7 +176,7 @@ function isProcedureName({ text, kinds, starts, slots }: Tokens, index: number):
   );
 }
 
-/** `ascii(substring(…`, `hex(version())`: a value taken apart, or the database asked about itself. */
+/** `ascii(substring(…`, `hex(version())`: a value taken apart, or a query about the database itself. */
 export function probingCall({ tokens, prosePairs, statement, report }: Judgement, index: number): void {
   const { kinds, slots } = tokens;
   if (statement || prosePairs > 0 || kinds[index + 1] !== KIND.open || isMember(tokens, index)) return;
@@ -199,7 +199,7 @@ export function probingCall({ tokens, prosePairs, statement, report }: Judgement
   }
 }
 
-/** `1) or name = …`, `1 and (select`: a condition that goes on after a value at the beginning. */
+/** `1) or name = …`, `1 and (select`: a condition that continues after a value at the beginning. */
 export function appendedCondition(judgement: Judgement, index: number): void {
   const { tokens, prosePairs, report } = judgement;
   const { kinds } = tokens;
@@ -209,7 +209,7 @@ export function appendedCondition(judgement: Judgement, index: number): void {
   if (afterClose && afterCondition(judgement, index + 1) >= 0) report('appended_condition', index - 1, index);
 }
 
-/** More parentheses close than open up to here, among the first tokens. */
+/** More parentheses close than open up to here, within the first tokens. */
 function isUnbalanced({ kinds }: Tokens, index: number): boolean {
   if (index > BETWEEN_MAX) return false;
   let depth = 0;

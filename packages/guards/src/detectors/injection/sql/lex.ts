@@ -8,19 +8,19 @@ import type { Cut } from './cut.ts';
 import { hide, isBehindValue, noteComment } from './line-comments.ts';
 import { closeTokens, FLAG, KIND, type Tokens } from './tokens.ts';
 
-// A constant of this file is folded into the loops, one of another is looked up in each round.
+// A constant of this file is folded into the loops; an imported one is looked up each time.
 const FACTOR = HASH_FACTOR;
 const CLASS = CHARACTERS.classes;
 const KINDS = CHARACTERS.signKinds;
 /** Last of ASCII. */
 const ASCII = 127;
 const DOLLAR = 36;
-/** Like a character beyond ASCII, a dollar sign is a part of a word here and ends it for others. */
+/** A dollar sign is, like a character beyond ASCII, part of a word here but ends it in other dialects. */
 const FOLD = CHARACTERS.folded.with(DOLLAR, ASCII + 1);
 
 /** Tokens of the longest text. */
 const TOKENS_MAX = TEXT_UNITS_MAX + ROOM;
-// The buffers are constants of this file: then the compiler knows where they lie, and that they stay there.
+// Constant buffers of this file: the compiler then knows their fixed addresses.
 const kinds = new Uint8Array(TOKENS_MAX);
 const slots = new Int32Array(TOKENS_MAX);
 const starts = new Int32Array(TOKENS_MAX);
@@ -56,7 +56,7 @@ const kept: Tokens = {
   },
 };
 
-/** Cuts the text that was read last into tokens, in linear time. The result is good until the next call. */
+/** Cuts the last read text into tokens, in linear time. The result is valid until the next call. */
 export function lex(reading: Reading, plusIsBlank: boolean, skipLines: boolean): Tokens {
   const { text, codes } = reading;
   const { length } = text;
@@ -114,7 +114,7 @@ function anchor({ tokens }: Cut): void {
   anchors[tokens.anchorCount++] = tokens.count - 1;
 }
 
-/** A word and those after it, with nothing but blanks between: most texts are little else. */
+/** A word and the following ones, separated only by blanks: most texts are little else. */
 function words({ reading, codes, tokens }: Cut, from: number): number {
   let { count } = tokens;
   let prose = 0;
@@ -130,7 +130,7 @@ function words({ reading, codes, tokens }: Cut, from: number): number {
       seen |= folded;
       folded = FOLD[codes[++at] as number] as number;
     }
-    // Others may see a known word in a part of it.
+    // Other readers may see a known word in a part of it.
     if (seen > ASCII) reading.told = ALL_TOLD;
     let slot = slotOf(hash);
     const role = slot < 0 ? 0 : roleAt(slot);
@@ -142,7 +142,7 @@ function words({ reading, codes, tokens }: Cut, from: number): number {
       slot = -1;
       plain++;
     }
-    // Without branches: neither can be foreseen.
+    // Without branches, which would be unpredictable.
     prose += isBelow(1, plain);
     starts[count] = start;
     count -= isBelow(PLAIN_MAX, plain);
@@ -156,7 +156,7 @@ function words({ reading, codes, tokens }: Cut, from: number): number {
   return at;
 }
 
-/** 1 when the one is below the other, else 0; both are small. */
+/** 1 when the first is below the second, else 0; both are small. */
 function isBelow(one: number, other: number): number {
   return (one - other) >>> 31;
 }
@@ -219,14 +219,14 @@ function sign(cut: Cut, at: number, code: number): number {
     case 64:
       return variable(cut, at);
     case 92:
-      // A backslash before a quote does not keep it from closing a text in most databases.
+      // In most databases a backslash does not keep a quote from closing a string.
       return second === 39 || second === 34 ? at + 1 : push(cut, KIND.other, code, at, at + 1);
     default:
       return code === 43 && plusIsBlank ? at + 1 : push(cut, KINDS[code] ?? KIND.other, code, at, at + 1);
   }
 }
 
-/** A string ends with its line, since strings of several lines are rare: one quote too many spoils one line only. */
+/** A string ends with its line, since multi-line strings are rare: a surplus quote spoils one line only. */
 function lineEnd(cut: Cut, at: number): number {
   cut.single = cut.double = 0;
   if (cut.tokens.hidden.open >= 0) hide(cut.tokens);
@@ -254,7 +254,7 @@ function slash(cut: Cut, at: number, code: number, second: number): number {
     tokens.versionComment = true;
     return afterDigits(codes, at + 3);
   }
-  // Nobody reads the words in it one by one.
+  // The words in it are not read one by one.
   cut.reading.told = ALL_TOLD;
   const end = cut.noClosingFrom >= 0 ? -1 : text.indexOf('*/', at + 2);
   if (end >= 0) return end + 2;
@@ -286,7 +286,7 @@ function quote(cut: Cut, at: number, code: number): number {
   const { count } = tokens;
   push(cut, KIND.quote, code, at, at + 1);
   flags[count] = 0;
-  // It may close a text all the same, but most of them belong to a word.
+  // It may close a string all the same, but most belong to a word.
   if (code === 39 && at > 0 && isLetter(codes[at - 1] ?? 0) && isApostrophe(cut, at + 1)) {
     flags[count] = FLAG.apostrophe;
     return at + 1;
@@ -301,7 +301,10 @@ function quote(cut: Cut, at: number, code: number): number {
   return at + 1;
 }
 
-/** Whether a quote is an apostrophe: a letter follows it, and no word that continues a splice. `d'or` may be either; what comes after it decides. */
+/**
+ * True for an apostrophe: a letter follows it, and no word that continues an injection. `d'or` may be either; its
+ * continuation decides.
+ */
 function isApostrophe({ codes, text }: Cut, next: number): boolean {
   if (!isLetter(codes[next] ?? 0)) return false;
   CONTINUES.lastIndex = next;
@@ -320,7 +323,7 @@ function comparison(cut: Cut, at: number, code: number, second: number): number 
   return push(cut, isForeign ? KIND.other : KIND.comparison, code, at, end);
 }
 
-/** `@name`. Nobody else takes the sign for a part of the name, so the name tells what a word does. */
+/** `@name`. Only here the sign is part of the name, so the bare name determines the word's meaning. */
 function variable(cut: Cut, start: number): number {
   const { codes, reading } = cut;
   const twice = codes[start + 1] === 64;

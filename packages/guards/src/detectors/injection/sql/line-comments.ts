@@ -2,7 +2,7 @@ import type { Cut } from './cut.ts';
 import { KIND, type Tokens } from './tokens.ts';
 import { kindsAt } from './words.ts';
 
-/** The token that comes next is a comment. */
+/** The next token is a comment. */
 export function noteComment({ count, prosePairs, quotes, doubleQuotes, hidden }: Tokens): void {
   if (hidden.open >= 0) return;
   hidden.open = count;
@@ -11,7 +11,7 @@ export function noteComment({ count, prosePairs, quotes, doubleQuotes, hidden }:
   hidden.doubleQuotesBefore = doubleQuotes;
 }
 
-/** At the end of a line with a comment. */
+/** Called at the end of a line with a comment. */
 export function hide({ count, prosePairs, quotes, doubleQuotes, hidden }: Tokens): void {
   hidden.bounds[hidden.count++] = hidden.open;
   hidden.bounds[hidden.count++] = count;
@@ -21,7 +21,7 @@ export function hide({ count, prosePairs, quotes, doubleQuotes, hidden }: Tokens
   hidden.open = -1;
 }
 
-/** Something that is no word of prose stands before the comment on its line: it may hide what a rule should see. */
+/** True when something other than prose precedes the comment on its line: it may hide text that a rule should see. */
 export function isBehindValue({ codes, tokens }: Cut, at: number): boolean {
   const last = tokens.count - 1;
   if (last < 0) return false;

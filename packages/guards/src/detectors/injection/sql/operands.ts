@@ -4,14 +4,14 @@ import { IS, slotFor } from './words.ts';
 const IN = slotFor('in');
 const BACKTICK = 96;
 
-/** Tokens that a quoted text may be cut into. */
+/** Most tokens of a quoted text. */
 const QUOTED_TOKENS_MAX = 12;
 /** Tokens of one call of a function with its arguments. */
 const CALL_TOKENS_MAX = 64;
 /** Tokens of one constant expression. */
 const EXPRESSION_TOKENS_MAX = 48;
 
-/** Index after the constant that begins here, or -1. A quoted text may miss its end where the text ends. */
+/** Index after the constant that begins here, or -1. At the end of the text a quoted text may be unclosed. */
 export function afterConstant(tokens: Tokens, index: number): number {
   const kind = tokens.kinds[index];
   if (kind === KIND.number || kind === KIND.variable) return index + 1;
@@ -34,7 +34,7 @@ export function afterQuoted({ kinds, slots }: Tokens, index: number): number {
   return -1;
 }
 
-/** Index after the closing parenthesis; of one that does not close soon, the index up to which was looked. */
+/** Index after the closing parenthesis; when it does not close soon, the last searched index. */
 export function afterCall({ kinds }: Tokens, open: number): number {
   let depth = 0;
   for (let at = open; at < open + CALL_TOKENS_MAX; at++) {
@@ -46,7 +46,7 @@ export function afterCall({ kinds }: Tokens, open: number): number {
   return open + CALL_TOKENS_MAX;
 }
 
-/** Index after what may stand before an operand: parentheses, signs, NOT, BINARY, DISTINCT. */
+/** Index after prefixes of an operand: parentheses, signs, NOT, BINARY, DISTINCT. */
 export function afterPrefixes(tokens: Tokens, index: number): number {
   let at = index;
   while (at < index + EXPRESSION_TOKENS_MAX) {
@@ -66,7 +66,7 @@ export interface ConstantExpression {
   readonly end: number;
 }
 
-/** Reads as far as nothing but constants, operators and parentheses stand. */
+/** Reads for as long as there are only constants, operators and parentheses. */
 export function constantExpression(tokens: Tokens, index: number): ConstantExpression {
   let [operands, comparisons, at] = [0, 0, index];
   let afterOperand = false;
@@ -93,7 +93,7 @@ export function constantExpression(tokens: Tokens, index: number): ConstantExpre
   return { operands, comparisons, end: at };
 }
 
-/** Index after a name or a call, with its parts before dots; -1 when none stands here. */
+/** Index after a name or a call, with its parts before dots; -1 when there is none here. */
 export function afterName(tokens: Tokens, index: number): number {
   const { kinds } = tokens;
   let at = index;

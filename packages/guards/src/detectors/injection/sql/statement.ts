@@ -16,7 +16,7 @@ const [SHUTDOWN, WAITFOR, DELAY] = [slotFor('shutdown'), slotFor('waitfor'), slo
 /** Tokens of a list between SELECT and FROM. */
 const LIST_TOKENS_MAX = 64;
 
-/** Whether a statement of SQL, and not a word of English, begins here. */
+/** True when an SQL statement, not an English word, begins here. */
 export function beginsStatement(tokens: Tokens, index: number): boolean {
   const { kinds, slots } = tokens;
   if (kinds[index] !== KIND.word) return false;
@@ -55,7 +55,7 @@ export function beginsStatement(tokens: Tokens, index: number): boolean {
   }
 }
 
-/** Whether what follows SELECT is a list of columns: constants, names and calls between commas, or one before FROM. */
+/** True when a list of columns follows SELECT: constants, names and calls between commas, or one before FROM. */
 export function isSelectList(tokens: Tokens, index: number): boolean {
   const { kinds, slots } = tokens;
   let at = index;
@@ -82,7 +82,7 @@ function reachesFrom(tokens: Tokens, index: number): boolean {
   for (let at = index; at < index + LIST_TOKENS_MAX; at++) {
     if (slots[at] === FROM && kinds[at] === KIND.word) return kinds[at + 1] !== KIND.end && !isProse(tokens, at + 1);
     const word = kinds[at] === KIND.word;
-    // Two words side by side are prose, but for an alias.
+    // Two adjacent words are prose, except for an alias.
     if (word && name && slots[at] !== AS && slots[at - 1] !== AS) return false;
     if (!word && kinds[at] !== KIND.comma && kinds[at] !== KIND.dot && kinds[at] !== KIND.arithmetic) {
       if (kinds[at] !== KIND.open && kinds[at] !== KIND.close) return false;
@@ -125,7 +125,7 @@ function isSign({ kinds }: Tokens, index: number): boolean {
   return kinds[index] === KIND.arithmetic && (next === KIND.number || next === KIND.open || next === KIND.quote);
 }
 
-/** Whether the text is one or more statements and nothing is open or missing at its end. */
+/** True when the text is one or more statements and nothing is open or missing at its end. */
 export function isWholeStatement(tokens: Tokens): boolean {
   const { kinds, count } = tokens;
   if (count === 0 || !beginsStatement(tokens, 0)) return false;

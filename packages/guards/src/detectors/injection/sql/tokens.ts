@@ -1,7 +1,7 @@
 import { ROOM } from '../lexer/constants.ts';
 import { kindsAt } from './words.ts';
 
-/** Kinds of tokens. Quotes are tokens of their own, for a splice opens and closes them at will. */
+/** Kinds of tokens. Quotes are tokens of their own, because an injection opens and closes them at will. */
 export const KIND = {
   end: 0,
   word: 1,
@@ -23,13 +23,13 @@ export const KIND = {
 
 /** What is known of a quote. */
 export const FLAG = {
-  /** A quote that may close a text which was open before ours began: an even number of its sort came before. */
+  /** A quote that may close a string opened before the text: an even number of its kind precedes it. */
   odd: 1,
   /** A quote between two letters. */
   apostrophe: 2,
 } as const;
 
-/** The tokens of one text. Past the last one stands `end`. */
+/** The tokens of one text, followed by `end`. */
 export interface Tokens {
   text: string;
   readonly kinds: Uint8Array;
@@ -43,42 +43,42 @@ export interface Tokens {
   readonly anchors: Int32Array;
   anchorCount: number;
   count: number;
-  /** Pairs of neighbouring words that SQL does not know: prose has many, a splice hardly any. */
+  /** Pairs of adjacent words that SQL does not know: frequent in prose, rare in injections. */
   prosePairs: number;
-  /** Whether a MySQL version comment stands in the text. */
+  /** True when the text contains a MySQL version comment. */
   versionComment: boolean;
   /** A comment behind a value on its line is followed by another line. */
   lineComments: boolean;
-  /** How many quotes of each sort came, apostrophes within words aside. */
+  /** Number of quotes of each kind, without apostrophes within words. */
   quotes: number;
   doubleQuotes: number;
-  /** What comments to the end of a line would hide, were they taken for some. */
+  /** Tokens that comments to the end of a line would hide, if they are comments. */
   readonly hidden: Hidden;
 }
 
-/** The tokens from the first comment of a line up to the end of that line, for each line that is not the last one. */
+/** Tokens from the first comment of a line to the end of that line, for each line except the last. */
 interface Hidden {
-  /** Index of the first of them and index after the last one, in turn. */
+  /** Alternately, index of the first of them and index after the last one. */
   readonly bounds: Int32Array;
   count: number;
-  /** Of those that are hidden, as for all tokens. */
+  /** As in Tokens, for hidden tokens. */
   prosePairs: number;
   quotes: number;
   doubleQuotes: number;
-  /** The first comment of the line that is cut, as the index of its token, and what came before it; -1 for none. */
+  /** Token index of the first comment in the current line, and the counters before it; -1 for none. */
   open: number;
   prosePairsBefore: number;
   quotesBefore: number;
   doubleQuotesBefore: number;
-  /** No comment goes over lines: one that began in what is hidden would hide more, or less. */
+  /** True when no comment spans lines: one that began in hidden tokens would hide more, or less. */
   exact: boolean;
 }
 
-/** Marks the end, past which rules may look. */
+/** Marks the end, beyond which rules may look. */
 export function closeTokens(tokens: Tokens, length: number): void {
   const { count } = tokens;
   const { kinds } = tokens;
-  // A loop: `fill` costs more than it does for so few.
+  // A loop: `fill` costs more for so few.
   for (let at = count; at < count + ROOM; at++) kinds[at] = KIND.end;
   tokens.starts[count] = tokens.ends[count] = length;
 }
@@ -88,12 +88,12 @@ export function wordKinds({ kinds, slots }: Tokens, index: number): number {
   return kinds[index] === KIND.word ? kindsAt(slots[index] ?? -1) : 0;
 }
 
-/** Whether a blank or a comment stands before a token. */
+/** True when a blank or a comment precedes a token. */
 export function isApart({ starts, ends }: Tokens, index: number): boolean {
   return index > 0 && starts[index] !== ends[index - 1];
 }
 
-/** Whether the token is a quote that may close a text which was open before ours began. */
+/** True for a quote that may close a string opened before the text. */
 export function isOddQuote({ kinds, flags }: Tokens, index: number): boolean {
   return kinds[index] === KIND.quote && ((flags[index] ?? 0) & FLAG.odd) !== 0;
 }

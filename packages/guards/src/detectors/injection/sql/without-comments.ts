@@ -1,8 +1,8 @@
 import { closeTokens, type Tokens } from './tokens.ts';
 
 /**
- * Leaves out comments with what follows them on their line: what the lexer would make of the text if it read them so, at
- * a fraction of the cost. Only where that is exact.
+ * Removes comments with the rest of their lines: equivalent to lexing the text without them, at a fraction of the cost.
+ * Only where that is exact.
  */
 export function withoutComments(tokens: Tokens): Tokens {
   const { hidden, count } = tokens;

@@ -5,7 +5,7 @@ const NAME_MAX = 20;
 /** Blanks between a name and what calls it. */
 const BLANKS_MAX = 8;
 
-/** Whether the text calls one of these functions, named in lower case; a cheap look before a pattern is asked. */
+/** True when the text calls one of these functions, named in lower case; a cheap test before a pattern is used. */
 export function callsOneOf({ text, codes, marks, markCount }: Reading, names: ReadonlySet<string>): boolean {
   for (let mark = 0; mark < markCount; mark++) {
     const at = marks[mark] ?? 0;

@@ -1,17 +1,17 @@
-/** A part of a Markdown text that is shown as it stands. */
+/** A part of a Markdown text that is shown literally. */
 export interface CodeSpan {
   readonly start: number;
   readonly end: number;
 }
 
-/** Pairs of words outside of code that make a text a document with code in it, and not code with a word before it. */
+/** Least pairs of words outside code for a document with code in it, as opposed to code with a word before it. */
 const PROSE_PAIRS_MIN = 4;
 /** Characters of code within a line. */
 const INLINE_MAX = 400;
 
 /**
- * The parts between fences and backticks of a text that is prose around them; none for a text that is not. A renderer of
- * Markdown shows them with every character escaped.
+ * The parts between fences and backticks in a text that is otherwise prose; none for other texts. A Markdown renderer
+ * shows them fully escaped.
  */
 export function codeSpans(text: string): readonly CodeSpan[] {
   if (!text.includes('`')) return [];
@@ -34,7 +34,7 @@ function isFence(text: string, start: number, end: number): boolean {
   return /^ {0,3}(?:```|~~~)/.test(text.slice(start, Math.min(end, start + 8)));
 }
 
-/** Adds the code of one line; returns how many pairs of words stand beside it. */
+/** Adds the code of one line; returns the number of word pairs beside it. */
 function inlineSpans(text: string, start: number, end: number, spans: CodeSpan[]): number {
   let prose = 0;
   let from = start;

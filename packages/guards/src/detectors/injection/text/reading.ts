@@ -1,24 +1,24 @@
-// Hot path: one look at every character of every text, so that most need no second.
+// Hot path: every character of every text is read once here, so that most texts need no second pass.
 import { CHARACTERS } from '../lexer/character-tables.ts';
 import { MARK_PLACE, ROOM, TEXT_UNITS_MAX } from '../lexer/constants.ts';
 import { SIGN } from './signs.ts';
 import { ALL_TOLD } from './told-words.ts';
 
-/** A text as numbers, with what was seen in it. Good until the next text is read. */
+/** A text as numbers, with the signs found in it. Valid until the next text is read. */
 export interface Reading {
   readonly text: string;
   /** UTF-16 units; zeros after the last one. */
   readonly codes: Uint16Array;
   /** Bits of SIGN. */
   readonly signs: number;
-  /** Bits of TOLD, once the text was cut into words; more than stand in it where that is not sure. */
+  /** Bits of TOLD, once the text was cut into words; more bits than words found when uncertain. */
   told: number;
   /** Places of `<`, `=`, `(`, shell signs and backslashes, in order. */
   readonly marks: Int32Array;
   readonly markCount: number;
 }
 
-/** From this length on, copying at once is faster than unit by unit. */
+/** From this length on, copying in bulk is faster than unit by unit. */
 const COPIED_MIN = 24;
 
 const SIGNS = CHARACTERS.signs;
@@ -35,14 +35,14 @@ export function readText(text: string): Reading {
   if (length > TEXT_UNITS_MAX) throw new RangeError(`A text of ${length} units is read in parts.`);
   if (length < COPIED_MIN) for (let at = 0; at < length; at++) codes[at] = text.charCodeAt(at);
   else bytes.write(text, 0, 'utf16le');
-  // A loop: `fill` costs more than it does for so few.
+  // A loop: `fill` costs more for so few.
   for (let at = length; at < length + ROOM; at++) codes[at] = 0;
   let signs = 0;
   let markCount = 0;
   for (let at = 0; at < length; at++) {
     const bits = SIGNS[codes[at] as number] as number;
     signs |= bits;
-    // Without a branch: where marks stand cannot be foreseen, and a wrong guess costs more than a few characters.
+    // Without a branch: positions of marks are unpredictable, and a misprediction costs more than a few characters.
     marks[markCount] = at;
     markCount += (bits & SIGN.mark) >>> MARK_PLACE;
   }

@@ -1,6 +1,6 @@
 import { MARK_PLACE } from '../lexer/constants.ts';
 
-/** What signs stand in a text, as bits. */
+/** Signs that occur in a text, as bits. */
 export const SIGN = {
   quote: 1 << 0,
   less: 1 << 1,
@@ -16,8 +16,8 @@ export const SIGN = {
   blank: 1 << 9,
   bracket: 1 << 10,
   other: 1 << 11,
-  /** Beside another bit: the place is kept among the marks. */
+  /** Additional bit: the position is recorded among the marks. */
   mark: 1 << MARK_PLACE,
-  /** A letter beyond ASCII: here it is a letter like others, for others it ends a word. */
+  /** A letter beyond ASCII: a letter here, the end of a word for other readers. */
   foreign: 1 << 13,
 } as const;

@@ -1,4 +1,4 @@
-/** What words tell of a text, as bits: patterns that need one of them are asked only where one stands. */
+/** Facts about a text from its words, as bits: a pattern that needs one of these words is used only when it occurs. */
 export const TOLD = {
   /** Programs and folders that reach another machine. */
   reaches: 1 << 0,
@@ -8,13 +8,13 @@ export const TOLD = {
   shows: 1 << 2,
   /** The folder of settings. */
   settings: 1 << 3,
-  /** Functions and objects of a browser that attacks show themselves with. */
+  /** Functions and objects of a browser that attacks typically use. */
   browser: 1 << 4,
   /** Functions that run a program or a text. */
   runs: 1 << 5,
 } as const;
 
-/** Of a text with words that were not read one by one, or in which others may see more words. */
+/** For a text whose words were not read one by one, or in which other readers may see more words. */
 export const ALL_TOLD = -1;
 
 /** In lower case. */

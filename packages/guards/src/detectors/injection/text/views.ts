@@ -1,18 +1,18 @@
-/** A text as a later reader may see it, and where its characters stand in the original. */
+/** A text as a later reader may decode it, with the positions of its characters in the original. */
 export interface View {
   readonly text: string;
   /** Offset in the original of each UTF-16 unit, with one more for the end; undefined when they are the same. */
   readonly offsets: Int32Array | undefined;
 }
 
-/** How often escapes within escapes are undone. */
+/** How often nested escapes are decoded. */
 const ROUNDS_MAX = 3;
 
 const PERCENT = 37;
 
 /**
- * Undoes percent and backslash escapes (`%27`, `%u0027`, `\x27`, `\u0027`, `\u{27}`), also when they are nested.
- * @returns undefined when there are none, which is the common case
+ * Decodes percent and backslash escapes (`%27`, `%u0027`, `\x27`, `\u0027`, `\u{27}`), also nested ones.
+ * @returns undefined when there are none, the common case
  */
 export function decodedView(text: string): View | undefined {
   let view: View = { text, offsets: undefined };
@@ -56,7 +56,7 @@ function undo({ text, offsets }: View): View | undefined {
   return { text: decoded, offsets: found.subarray(0, length) };
 }
 
-/** The character that the escapes from here on stand for, bytes read as UTF-8, and the offset after them. */
+/** The character encoded by the escapes here, with bytes read as UTF-8, and the offset after them. */
 function characterAt(text: string, at: number): [character: string, next: number] {
   const size = escapeLength(text, at);
   const value = escapeValue(text, at, size);

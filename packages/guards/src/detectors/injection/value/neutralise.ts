@@ -1,12 +1,12 @@
 import type { InjectionFinding, Threat } from '../finding.ts';
 
-/** Finds again what a changed text still holds of one threat. */
+/** Searches a changed text again for one threat. */
 export type FindAgain = (text: string, threat: Threat) => readonly InjectionFinding[];
 
-/** How often what is left after a removal is removed as well. */
+/** How often a removal is repeated on the remaining text. */
 const ROUNDS_MAX = 4;
 
-/** Puts a mark in the place of each finding, until none is left; a text that stays dangerous gives way as a whole. */
+/** Replaces each finding by a mark, until none is left; a text that stays dangerous is replaced as a whole. */
 export function redactFindings(
   text: string,
   threat: Threat,
@@ -36,7 +36,7 @@ function replaceSpans(text: string, findings: readonly InjectionFinding[], mark:
 }
 
 /**
- * Writes the whole text so that it does nothing where it is put; reading it back gives the text again.
+ * Escapes the whole text so that it is harmless in its target; unescaping gives the text again.
  * @returns undefined when no escape makes it safe
  */
 export function escapeText(
@@ -46,10 +46,10 @@ export function escapeText(
   findAgain: FindAgain,
 ): string | undefined {
   if (threat === 'command_injection') return `'${text.replaceAll("'", `'\\''`)}'`;
-  // Doubled quotes keep a text closed; without a quote it was put where no quotes are, and nothing helps.
+  // Doubled quotes keep a string closed; a text without quotes was put where no quotes are, and escaping does not help.
   if (threat === 'sql_injection') return /['"]/.test(text) ? text.replace(/['"\\]/g, '$&$&') : undefined;
   const address = findings.some(({ rule, start }) => rule === 'script_address' && start === 0);
-  // References are undone before an address is followed; a scheme that nobody knows is not followed.
+  // References are decoded before an address is followed; an unknown scheme is not followed.
   const escaped = (address ? 'unsafe:' : '') + text.replace(/[&<>"'`=]/g, (sign) => REFERENCES[sign] ?? sign);
   return findAgain(escaped, threat).length === 0 ? escaped : undefined;
 }

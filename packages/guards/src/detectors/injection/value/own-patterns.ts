@@ -20,13 +20,13 @@ export interface OwnFinding extends InjectionFinding {
 const PATTERNS_MAX = 64;
 /** Characters of one. */
 const PATTERN_LENGTH_MAX = 1_024;
-/** Findings of one pattern in one text. */
+/** Most findings of one pattern in one text. */
 const FINDINGS_MAX = 64;
 
 /**
  * Makes one function of all patterns.
  * @returns undefined when there are none
- * @throws E3801 for a pattern that is none, or too many of them
+ * @throws E3801 for an invalid pattern, or too many of them
  */
 export function ownPatterns(patterns: readonly OwnPattern[]): ((text: string) => readonly OwnFinding[]) | undefined {
   if (patterns.length === 0) return undefined;
@@ -50,8 +50,8 @@ export function ownPatterns(patterns: readonly OwnPattern[]): ((text: string) =>
 const LINE = /^(sql_injection|xss|command_injection)\s+(reject|redact|escape|mark)\s+(\S.*)$/s;
 
 /**
- * Patterns as settings name them: the threat, the action, and then the pattern.
- * @throws E3801 for a line that is none
+ * Parses patterns of settings: the threat, the action, and then the pattern.
+ * @throws E3801 for an invalid line
  */
 export function readPatterns(lines: readonly string[]): readonly OwnPattern[] {
   return lines.map((line) => {

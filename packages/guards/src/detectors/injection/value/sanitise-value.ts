@@ -6,7 +6,7 @@ import { escapeText, type FindAgain, redactFindings } from './neutralise.ts';
 import { type OwnFinding, ownPatterns } from './own-patterns.ts';
 import type { CheckOptions, SanitiseOptions, Sanitiser, ValueFinding } from './sanitiser.ts';
 
-/** What 000 §3.3.6 names. */
+/** Actions of 000 §3.3.6. */
 const DEFAULT_ACTIONS: Readonly<Record<Threat, SanitiseAction>> = {
   sql_injection: 'reject',
   xss: 'escape',
@@ -14,7 +14,7 @@ const DEFAULT_ACTIONS: Readonly<Record<Threat, SanitiseAction>> = {
 };
 /** Levels of nesting, a scalar being 1. */
 const DEPTH_MAX = 256;
-/** Findings that are told; what comes after is neutralised all the same. */
+/** Most findings reported; further ones are neutralised all the same. */
 const FINDINGS_MAX = 256;
 /** Characters of a name that a path shows. */
 const SEGMENT_LENGTH_MAX = 64;
@@ -34,7 +34,7 @@ interface Walk extends Plan {
   rejected: ValueFinding | undefined;
 }
 
-/** See the face, `../../sanitise.ts`. */
+/** Documented at the public function, `../../sanitise.ts`. */
 export function createValueSanitiser(options: SanitiseOptions): Sanitiser {
   const plan: Plan = {
     options,
@@ -51,7 +51,7 @@ export function createValueSanitiser(options: SanitiseOptions): Sanitiser {
   };
 }
 
-/** The value itself as long as nothing in it changes. */
+/** Returns the value itself while nothing in it changes. */
 function visit(walk: Walk, value: unknown, depth: number): unknown {
   if (typeof value === 'string') return visitText(walk, value);
   if (typeof value !== 'object' || value === null) return value;
@@ -93,7 +93,7 @@ function visitMembers(walk: Walk, holder: Readonly<Record<string, unknown>>, dep
   return changed === undefined ? holder : Object.fromEntries(changed);
 }
 
-/** Nothing is lost when two names become the same. */
+/** Keeps both members when two names become the same. */
 function freeName(taken: ReadonlyMap<string, unknown>, holder: object, name: string): string {
   let free = name;
   for (let count = 2; taken.has(free) || Object.hasOwn(holder, free); count++) free = `${name} (${count})`;
@@ -138,7 +138,7 @@ function treat(walk: Walk, text: string, found: Found): string {
     for (const each of ofThreat) tell(walk, each, path, actionOn(each, here));
     const action = strictest(ofThreat.map((each) => actionOn(each, here)));
     if (action === 'reject' || action === 'mark') continue;
-    // What is only marked stays.
+    // Marked findings leave the text unchanged.
     const isChanged = (each: Found[number]): boolean => each.threat === threat && actionOn(each, here) !== 'mark';
     const findAgain: FindAgain = (changed) => findAll(walk, changed).filter(isChanged);
     result = applied(result, threat, action, findAgain);
@@ -150,7 +150,7 @@ function treat(walk: Walk, text: string, found: Found): string {
 const actionOn = (found: Found[number], here: SanitiseAction): SanitiseAction =>
   ('ownAction' in found ? found.ownAction : undefined) ?? here;
 
-/** Looks once more: what a threat before this one changed has moved the places. */
+/** Searches again: changes for an earlier threat have moved the positions. */
 function applied(text: string, threat: Threat, action: 'redact' | 'escape', findAgain: FindAgain): string {
   const found = findAgain(text, threat);
   if (found.length === 0) return text;

@@ -20,28 +20,28 @@ export interface ValueFinding extends InjectionFinding {
 
 /** A value after it was sanitised. */
 export interface Sanitised {
-  /** The very value that was given when nothing was found or something is rejected; otherwise a changed copy. */
+  /** The original value when nothing was found or something is rejected; otherwise a changed copy. */
   readonly value: unknown;
   /** At most 256, in the order of the value. */
   readonly findings: readonly ValueFinding[];
-  /** First finding whose action is `reject`; then `value` is not to be used. */
+  /** First finding whose action is `reject`; then `value` must not be used. */
   readonly rejected?: ValueFinding;
 }
 
-/** Exceptions of one call. */
+/** Exceptions for one call. */
 export interface CheckOptions {
   /**
-   * What becomes of a threat in the text at a JSON Pointer, where that differs from the sanitiser's action; `ignore` where
-   * it is none, for example SQL where a statement belongs. An own pattern that names an action keeps it, unless the
-   * threat is ignored. Asked only for findings.
+   * The action for a threat in the text at a JSON Pointer, where it differs from the sanitiser's; `ignore` where it is
+   * no threat, for example SQL where a statement is expected. An own pattern with an action keeps it, unless the threat
+   * is ignored. Called only for findings.
    */
   readonly actionAt?: (path: string, threat: Threat) => SanitiseAction | 'ignore' | undefined;
 }
 
-/** Sanitises values, one after the other. */
+/** Sanitises values. */
 export interface Sanitiser {
   /**
-   * Walks texts and names of members; other values are left as they are.
+   * Walks texts and names of members; other values are unchanged.
    * @throws E3810 when the value is nested more than 256 levels deep
    */
   check(value: unknown, options?: CheckOptions): Sanitised;

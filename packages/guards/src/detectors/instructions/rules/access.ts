@@ -5,7 +5,7 @@ import { ADDRESS, CONVERSATION, PASS, SECRET_PLACE, SINK } from './words.ts';
 const ORDERED =
   /(?:^|[.,:;!?>)\]"'`*-] ?|\b(?:must|always|first|also|then|please|and|you should|should|need to|needs to|have to|has to|required to|to|ensure|before|after|you will|additionally|silently|secretly|never forget to|remember to|be sure to|now|next|simply|just|instead) (?:you (?:must |should |need to |have to )?)?(?:also |first |always |then |silently |secretly |please )*)(?:read|open|access|load|fetch|extract|collect|gather|retrieve|copy|grab|get|obtain|locate|find|dump|scan|query|cat|print|harvest|capture|include|append|attach|embed|pass|provide|send|use|call|run|execute|search|check|list|look)\b/;
 
-/** Demands for what belongs to the user: secrets, files, the conversation. */
+/** Demands for the user's data: secrets, files, the conversation. */
 export const ACCESS_RULES: readonly InstructionRule[] = [
   {
     rule: 'secret-access',

@@ -4,7 +4,7 @@ import { MODEL } from './words.ts';
 const ORDERS =
   '(?:instructions?|rules?|prompts?|polic(?:y|ies)|guidelines?|messages?|directives?|constraints?|restrictions?|safeguards?|guardrails?|commands?|context|training|protocols?|orders?|safety (?:checks?|measures?|filters?|features?)|content filters?|programming)';
 
-/** Claims to stand above the user, the system or other instructions. */
+/** Claims of authority over the user, the system or other instructions. */
 export const AUTHORITY_RULES: readonly InstructionRule[] = [
   {
     rule: 'override',

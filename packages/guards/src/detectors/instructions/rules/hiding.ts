@@ -10,7 +10,7 @@ const SHOW =
 
 const KEPT_SECRET = 'It asks the model to keep something from the user.';
 
-/** Demands that something stay between the tool and the model. */
+/** Demands to keep something between the tool and the model. */
 export const HIDING_RULES: readonly InstructionRule[] = [
   {
     rule: 'concealment',

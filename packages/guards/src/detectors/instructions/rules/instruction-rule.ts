@@ -1,17 +1,19 @@
-/** A class of text that has no place in what a tool says of itself, or in what it returns. */
+/** A class of text that does not belong in a tool's description, or in its output. */
 export interface InstructionRule {
-  /** In kebab-case; several rows may tell of the same class. */
+  /** In kebab-case; several rows may report the same class. */
   readonly rule: string;
-  /** How much one occurrence says, 0 to 1; those of different rules add up as independent evidence. 0.5 is enough by itself. */
+  /**
+   * Weight of one occurrence, 0 to 1; those of different rules add up as independent evidence. 0.5 is enough by itself.
+   */
   readonly weight: number;
   /** A sentence for people. */
   readonly why: string;
-  /** All have to be found in one reach, in lower case with single spaces. The rarest first: most texts are done with it. */
+  /** All must match within one reach, in lower case with single spaces. Rarest first: most texts fail at it. */
   readonly all: readonly RegExp[];
-  /** None may be found. */
+  /** None may match. */
   readonly none?: readonly RegExp[];
-  /** Sentences that are judged together. Default 1. */
+  /** Number of sentences judged together. Default 1. */
   readonly reach?: 1 | 2;
-  /** Where it counts. Default both. */
+  /** Kind of text that it applies to. Default both. */
   readonly only?: 'description' | 'output';
 }

@@ -3,7 +3,9 @@ import type { InstructionRule } from './instruction-rule.ts';
 const DEMANDS =
   /\b(?:must|always|never|ignore|do not|don't|first|before|instead|send|read|include|execute|run|call|reveal|override|forward|disregard|you are|instructions?|system|assistant|model|secret|password|exfiltrat\w{1,4})\b/;
 
-/** Markup that a reader is not shown, or that passes for something that the model trusts. Matched against the whole text. */
+/**
+ * Markup that is not shown to a reader, or that imitates something the model trusts. Matched against the whole text.
+ */
 export const MARKUP_RULES: readonly InstructionRule[] = [
   {
     rule: 'attention-tag',

@@ -1,7 +1,7 @@
 import type { InstructionRule } from './instruction-rule.ts';
 import { MODEL } from './words.ts';
 
-/** What data has no reason to say: orders to whoever reads it. */
+/** Orders to the reader, which data has no reason to contain. */
 export const OUTPUT_RULES: readonly InstructionRule[] = [
   {
     rule: 'task-hijack',

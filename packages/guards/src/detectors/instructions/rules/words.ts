@@ -1,10 +1,10 @@
 // Parts of patterns, for texts in lower case with single spaces. None has two open-ended gaps, so every text takes linear time.
 
-/** Whom a text speaks about when it speaks past them. */
+/** Persons that a text mentions behind their backs. */
 export const PERSON =
   '(?:users?|humans?|persons?|people|anyone|anybody|any ?one|operators?|customers?|developers?|owners?|admins?|administrators?|them|him|her)';
 
-/** Whom it speaks to. */
+/** The addressee. */
 export const MODEL =
   '(?:ai|a\\.i\\.|llms?|language models?|(?:the |an? )?(?:ai |chat|llm )?(?:agents?|assistants?|bots?|models?)|chatgpt|gpt|gpts|gpt-?[0123456789]\\w?|claude|gemini|copilot|cursor)';
 
@@ -16,11 +16,11 @@ export const SECRET_PLACE =
 export const CONVERSATION =
   /\b(?:conversation|chat|message|dialog(?:ue)?|session|prompt|interaction|query|request)s?(?:['’]s)? (?:history|context|logs?|transcripts?|thread|contents?|so far)\b|\b(?:previous|prior|earlier|past|preceding|recent|all|every|entire|full|complete|whole) (?:[a-z]{1,12} ){0,2}(?:messages?|conversations?|chats?|prompts?|turns|interactions|context|dialog(?:ue)?s?|memory|memories)\b|\bsystem (?:prompt|message|instructions?)\b|\b(?:user|human)(?:'s|s') (?:[a-z]{1,12} )?(?:messages?|prompts?|questions?|conversations?)\b|\buser (?:messages|prompts?|conversations?)\b|\byour (?:instructions|system|memory|context|prompt)\b|\b(?:list|names?|descriptions?|schemas?) of (?:all |every |the |other |your )*(?:other |available )?(?:tools?|functions?|servers?)\b|\b(?:everything|all|anything) (?:that )?(?:the user|they|you)\b/;
 
-/** Handing it on. */
+/** Verbs of passing something on. */
 export const PASS =
   /\b(?:includ(?:e|ing)|pass(?:ing|es)?|send(?:ing|s)?|put|add(?:ing)?|append(?:ing|ed)?|attach(?:ing|ed)?|provid(?:e|ing)|suppl(?:y|ying)|embed(?:ding|ded)?|insert(?:ing|ed)?|plac(?:e|ing)|encod(?:e|ing)|post|upload(?:ing)?|forward(?:ing)?|transmit(?:ting)?|leak|exfiltrat\w{1,4}|submit|write|store|save|return|output|fill|populate|paste|deliver|share|report|email|cc|bcc|set|prepend|concatenate|use|ship|relay|mirror)\b/;
 
-/** A place of the call that carries it. */
+/** Places in a call that can carry data. */
 export const SINK =
   /\b(?:as|in|into|via|through|using|with|to|inside|within|of) (?:an? |the |this |its |your |that |one )?(?:[`'"“][\w.-]{1,40}[`'"”]|(?:[\w.'"`-]{1,40} (?:parameters?|arguments?|args?|fields?|params?|inputs?|headers?|property|properties|values?|variables?|keys?|comments?|notes?|metadata)|(?:optional |hidden |extra |additional )?(?:parameters?|arguments?|fields?|params?|inputs?|metadata|side ?notes?|notes?|feedback|telemetry|context)\b))|\b(?:parameters?|arguments?|fields?|params?|headers?) (?:called |named )?[`'"][\w.-]{1,40}|\b(?:your|its|the|every|each|next|this) (?:next |final |own )?(?:response|answer|reply|output|results?|message|summary|call|request)\b/;
 
@@ -36,8 +36,8 @@ export const EVERY =
   /\b(?:all|every|any|each|always|whenever|regardless|no matter|entire|full|complete|whole|instead of|irrespective|unconditionally|automatically|silently|also|copy of|copies|override|replace|change|original|real|actual)\b/;
 
 /**
- * What no order to a model does without: half of all prose has none of it, and nearly no code. Results are long, so their
- * sentences are looked at by the rules only when they have one; a new rule whose words are not here adds them.
+ * Words, one of which every order to a model contains: half of all prose has none, and nearly no code has. Results are
+ * long, so the rules read only sentences with such a word; a new rule must add its words here.
  */
 export const ORDER_WORDS =
   /\b(?:ignor|disregard|forget|overrid|bypass|discard|abandon|obey|neglect|violat|disabl|circumvent|evade|instruct|direct|prompt|polic|rules?\b|guideline|restriction|you are\b|from now|mode\b|act as|behave|pretend|jailbr|do anything|precedence|priorit|supersed|authori[sz]|approv|consent|permission|knowledge|assistant|agent|llm|language model|ai\b|chatbot|gpt|claude|tell|mention|inform|disclos|notif|alert|warn|advis|acknowledg|admit|reveal|secret|silent|covert|quiet|discreet|stealth|hidden|hide|conceal|background|credential|password|private key|ssh|api[ _-]?key|token|cookie|conversation|chat|transcript|history|messages?\b|recipient|bcc|forward|upload|redirect|exfiltrat|steal|harvest|leak|curl|wget|chmod|rm -|tools?\b|functions?\b|before you|task|remember|otherwise|remainder|all (?:future|subsequent)|contents? of|wallet|passwd|env\b|user's|prefix|commands?\b|let (?:the|them|any)|know\b|between us|keep\b|usuari|utilisateur|nutzer|anweisung|istruzion)|~\/|@|https?:|!\[|\P{ASCII}/u;

@@ -5,7 +5,7 @@ import type { Family, Scan } from '../scan.ts';
 
 const CANDIDATE =
   /(?=\d)(?<![\w.-])(?:\d{13,19}|\d{4}([ -])\d{4}\1\d{4}\1\d{1,7}|\d{4}([ -])\d{6}\2\d{4,5})(?![\w]|[.-]\d)/g;
-/** What says that the next number is a card's. */
+/** Words that announce a card number. */
 const SAID =
   /\b(?:cards?|visa|master\s?card|amex|american express|diners|discover|maestro|jcb)(?: (?:number|no|num|nr|is))*\W{0,4}(?:is )?$/i;
 const WORDS =
@@ -23,10 +23,10 @@ const ISSUERS: readonly { readonly begins: RegExp; readonly lengths: readonly nu
   { begins: /^(?:220[0-4]|9792)/, lengths: [16] }, // Mir, Troy
   { begins: /^1/, lengths: [15] }, // UATP
 ];
-/** Lengths that hardly any other number has; others (bar codes, times, ids) need a word about it. */
+/** Lengths that hardly any other number has; others (bar codes, times, ids) need such a word. */
 const PLAIN_LENGTHS: readonly number[] = [14, 15, 16];
 
-/** Numbers of payment cards: of an issuer's range, with the right check digit; those said to be one, also mistyped. */
+/** Numbers of payment cards: in an issuer's range, with the right check digit; announced ones also when mistyped. */
 export const cardFamily: Family = {
   kinds: ['card'],
   signs: [SIGN.digits13],
@@ -42,7 +42,7 @@ function isCard(scan: Scan, shown: string, start: number, end: number): boolean 
   const digits = shown.replace(/[ -]/g, '');
   const isGrouped = digits.length !== shown.length;
   if (digits.length < 13 || digits.length > 19) return false;
-  // One wrong digit leaves all the others: a number that is shown as a card's is treated as one.
+  // One wrong digit leaves all the others: a number presented as a card's is treated as one.
   if ((isGrouped || PLAIN_LENGTHS.includes(digits.length)) && announced(scan, start, SAID, SAID)) return true;
   if (!isIssued(digits) || !keepsLuhn(digits) || /^(\d)\1*$/.test(digits)) return false;
   if (isGrouped || PLAIN_LENGTHS.includes(digits.length)) return true;

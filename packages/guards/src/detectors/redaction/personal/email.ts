@@ -7,10 +7,10 @@ const LOCAL_CHARS_MAX = 64;
 const DOMAIN_CHARS_MAX = 253;
 
 const TOP_LEVEL = /^(?:[a-z\u00C0-\u024F\u0370-\u04FF]{2,24}|xn--[a-z0-9-]{2,59})$/i;
-/** `picture@2x.png` is a file. */
+/** `picture@2x.png` is a file name. */
 const FILE_ENDINGS = /^(?:png|jpe?g|gif|svg|webp|ico|bmp|pdf|js|mjs|ts|tsx|jsx|css|json|html?|md|py|rb|go|rs|zip|gz)$/i;
 
-/** Addresses of electronic mail with a domain that could exist. */
+/** Mail addresses with a plausible domain. */
 export const emailFamily: Family = {
   kinds: ['email'],
   signs: [SIGN.at | SIGN.dot],
@@ -35,16 +35,16 @@ function findAround({ text, reading: { codes, length }, add }: Scan, at: number)
   if (isDomain(domain)) add('email', 'email', start, at + 1 + domain.length);
 }
 
-/** Farthest beginning of a URL that is looked for, in characters. */
+/** How far back the start of a URL is searched, in characters. */
 const URL_CHARS_MAX = 200;
 
-/** `git@host.example` and what stands before the host of a URL name a server, not a person. */
+/** `git@host.example` and user names in URLs name a server, not a person. */
 function isRemote(text: string, start: number, at: number): boolean {
   if (text.slice(start, at) === 'git') return true;
   return /:\/\/[^\s/?#@]*$/.test(text.slice(Math.max(0, start - URL_CHARS_MAX), start));
 }
 
-/** No top-level domain has a dash, but for those in other scripts: what follows it is not part of the address. */
+/** Top-level domains have no dash, except those in other scripts: the rest is not part of the address. */
 function endsAtDash(domain: string): string {
   const top = domain.lastIndexOf('.') + 1;
   const dash = domain.indexOf('-', top);

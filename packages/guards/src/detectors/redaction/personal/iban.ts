@@ -110,7 +110,7 @@ export const ibanFamily: Family = {
   },
 };
 
-/** As many letters and digits as the country has, with at most one blank or dash between two. */
+/** As many letters and digits as the country's length, with at most one blank or dash between two. */
 function take(text: string, start: number, length: number): { characters: string; end: number } | undefined {
   let characters = '';
   let at = start;

@@ -9,14 +9,14 @@ const V6_CHARS_MAX = 45;
 
 const V4 =
   /(?=\d)(?<![\w.])(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})(?![\w]|\.\d|-[A-Za-z])(?:\/(?:3[0-2]|[12]?\d)(?!\d))?/g;
-/** What makes four numbers a version: `version 1.2.3.4`, `Browser/1.2.3.4`, `==1.2.3.4`. */
+/** Contexts in which four numbers are a version: `version 1.2.3.4`, `Browser/1.2.3.4`, `==1.2.3.4`. */
 const VERSION_BEFORE =
   /(?:\b(?:versions?|ver|release|build|section|chapter|clause)\.?:?\s{0,3}|[A-Za-z]\/|[=<>~!]=\s?|(?<![^\s"'(,|])[\^~]\s?|@|§\s?)$/i;
 const VERSION_REACH_CHARS = 12;
 
 const ZONE = /%[A-Za-z0-9_.-]{1,32}/y;
 const PREFIX_LENGTH = /\/(?:12[0-8]|1[01]\d|\d{1,2})(?!\d)/y;
-/** `IPv6:` before an address: its 6 would be taken for a part of it. */
+/** `IPv6:` before an address: its 6 would be taken as part of it. */
 const LABEL_BEFORE = /ipv$/i;
 
 /** IPv4 addresses in dotted form, with a prefix length where one is given. */
@@ -53,7 +53,7 @@ export const ipV6Family: Family = {
 };
 
 const COLON = 58;
-/** Of the shortest address, `::`. */
+/** Number of colons in the shortest address, `::`. */
 const COLONS_MIN = 2;
 const isInV6 = (code: number): boolean => ((PARTS[code] as number) & PART.address) !== 0;
 
@@ -71,7 +71,7 @@ function judgeV6({ text, add }: Scan, from: number, to: number): void {
   add('ip', 'ip-v6', start, withSuffix(text, end));
 }
 
-/** `::` stands for more than an address in code and markup; letters alone may be names. */
+/** `::` has other meanings in code and markup; letters alone may be names. */
 function isMeant(text: string, address: string, end: number): boolean {
   if (address === '::') return end === text.length || text[end - 3] === '=' || /^\/\d/.test(text.slice(end, end + 2));
   return /\d/.test(address);
@@ -87,7 +87,7 @@ function withSuffix(text: string, end: number): number {
   return at;
 }
 
-/** `list[1::2]`: a bracket right behind a name opens an index. */
+/** `list[1::2]`: a bracket directly after a name opens an index. */
 function isSlice(text: string, start: number): boolean {
   return text[start - 1] === '[' && /[\w\])]/.test(text[start - 2] ?? '');
 }

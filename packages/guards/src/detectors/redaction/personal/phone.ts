@@ -7,27 +7,27 @@ import type { Family, Scan } from '../scan.ts';
 
 type PhoneNumbers = typeof import('libphonenumber-js/min');
 
-/** Numbers of one text that are looked up in the numbering plans; the shape decides about those behind. */
+/** Most numbers of one text looked up in the numbering plans; for further ones their form decides. */
 const LOOKUPS_MAX = 64;
 const CANDIDATE = /(?=[(+\d])(?<![\w.+@#$%=/:(-]|\d )\(?\+?\(?\d(?:[ .()/-]{0,3}\d){6,16}(?![\w%]|[.,:/-]\d)/g;
 /** As people in North America write them. */
 const NORTH_AMERICA = /^(?:1|\d{1,3}[ .-])?(?:\([2-9]\d\d\) ?|[2-9]\d\d([.-]))\d{3}\1?[ .-]?\d{4}$/;
-/** Words for nothing but telephones: any number behind them is one. */
+/** Words only for telephones: any number after them is one. */
 const NOUNS =
   /\b(?:phones?|tel|telephone|mobile|cell|cellular|fax|sms|whats\s?app|hotline|tel[eé]fono?|telepono|telefon|t[ée]l[ée]phone|handy)\b(?:\D(?!\b(?:id|code|error|model)\b)){0,25}$/i;
-/** What is done with telephones, and with other things. */
+/** Verbs for telephones and for other things. */
 const VERBS =
   /\b(?:call(?:ed|ing)?|dial|ring|reach|contact|text|ph)\b(?:\D(?!\b(?:id|code|error|order|ref)\b)){0,25}$/i;
 const FIELD = /\b(?:phones?|tel|telephone|mobile|cell|cellphone|fax|sms|whats\s?app)(?: (?:number|no|num|nr))?$/i;
 /** `my number is`, but not `the order number is`. */
 const NUMBER_WORDS =
   /(?<!\b(?:account|order|invoice|tracking|reference|ref|id|ticket|serial|confirmation|case|booking|policy|member|part|model|version|card|flight|item|issue|line|port|page|bank|customer|registration|plate|licen[cs]e|passport)\s)\bnumber(?:\sis|:|\s=)\s*$/i;
-/** Regions whose way of writing numbers at home is known without a word about it. */
+/** Regions whose national number format is recognised without such a word. */
 const REGIONS: readonly CountryCode[] = ['US', 'GB', 'DE', 'FR', 'IN', 'IL', 'CN', 'BR', 'TR', 'PH', 'IT', 'ES', 'AU'];
 
 let loaded: PhoneNumbers | undefined;
 
-/** Telephone numbers: international ones by the numbering plan, others by the way they are written and the words before. */
+/** Telephone numbers: international ones by the numbering plan, others by their form and the preceding words. */
 export const phoneFamily: Family = {
   kinds: ['phone'],
   signs: [SIGN.digits7],
@@ -43,7 +43,7 @@ export const phoneFamily: Family = {
   },
 };
 
-/** A bracket that opens before the number belongs to the sentence when it does not close within. */
+/** A bracket before the number belongs to the sentence unless it closes within the number. */
 const balanced = (shown: string): string => (shown.startsWith('(') && !shown.includes(')') ? shown.slice(1) : shown);
 
 function isPhone(scan: Scan, shown: string, start: number, judge: Judge): boolean {
@@ -57,11 +57,11 @@ function isPhone(scan: Scan, shown: string, start: number, judge: Judge): boolea
   if (announced(scan, start, NUMBER_WORDS, undefined)) return REGIONS.some((region) => judge(shown, region));
   const isWritten = digits.length >= 10 && (/^\(?0[1-9]/.test(shown) || shown.length > digits.length + 1);
   if (!isWritten || !isAlone(scan, start, start + shown.length)) return false;
-  // An address by itself looks written too; the numbering plans of all regions take long to ask.
+  // A bare address also looks like a formatted number; asking the numbering plans of all regions is slow.
   return !scan.isFound(start, start + shown.length) && REGIONS.some((region) => judge(shown, region));
 }
 
-/** Whether a number could be one of this region; without a region, by its country code. */
+/** True when a number could belong to this region; without a region, by its country code. */
 type Judge = (shown: string, region: CountryCode | undefined) => boolean;
 
 const byPlan: Judge = (shown, region) => phoneNumbers().parsePhoneNumberFromString(shown, region)?.isValid() === true;

@@ -4,14 +4,14 @@ import { SIGN } from '../reading.ts';
 import type { Family, Scan } from '../scan.ts';
 
 const FORMATTED = /(?=\d)(?<![\w.-])(\d{3})([- .])(\d{2})\2(\d{4})(?![\w-]|\.\d)/g;
-/** Nine digits, together or cut where some people cut them; only with a word about it, or alone. */
+/** Nine digits, unseparated or in an unusual grouping; only when announced, or alone. */
 const UNFORMATTED = /(?=\d)(?<![\w.-])(?:\d{9}|\d{3}-\d{6}|\d{5}-\d{4})(?![\w-]|\.\d)/g;
 const WORDS = /\b(?:ssns?|social[\s-]?security|soc[\s.-]{1,2}sec|tax[\s-]?payer)\b/i;
-/** Published ones, which nobody has. */
+/** Published numbers, which nobody has. */
 const PUBLISHED = new Set(['078051120', '219099999']);
-/** Every text book's example; somebody's number only when it is said to be one. */
+/** The example of every text book; a real number only when announced. */
 const EXAMPLE = '123456789';
-/** Numbers that may stand in one text without any other word. */
+/** Numbers that may be in one text without any other word. */
 const LIST = /^\s*(?:[\d-]{9,11}\s*){1,8}$/;
 
 /** Social security numbers of the United States, by the rules for numbers since 2011 (SSA POMS RM 10201.035). */

@@ -1,4 +1,4 @@
-// Looks only at the signs that give a value to a name, which are few.
+// Examines only the signs that assign a value to a name, which are few.
 import { eachMark, SIGN } from '../reading.ts';
 import type { Family, Scan } from '../scan.ts';
 import { nameBefore } from './name-before.ts';
@@ -7,13 +7,13 @@ import { isPlaceholder } from './placeholder.ts';
 import { looksDrawn } from './randomness.ts';
 import { type SecretWord, secretWordOf } from './secret-words.ts';
 
-/** Longest line of cookies that is looked at, in characters. */
+/** Longest line of cookies examined, in characters. */
 const LINE_CHARS_MAX = 4096;
 const REGISTRY_CHARS_MAX = 300;
 const COOKIE_CHARS_MIN = 12;
 
 const BEHIND_SIGN = /[=:>]{0,2}\s{0,3}(?:[rbuf](?=["']))?(\\?["'`]|)/iy;
-/** What is judged of a value, and what belongs to it when it is a secret. */
+/** The part of a value that is judged, and the whole secret. */
 const QUOTED = { judged: /[^"'`\\\n]{1,256}/y, whole: /[^"'`\\\n]{1,8192}/y };
 /**
  * `=` only at the end of what is judged, as padding: a chain of assignments is several values. An ampersand belongs to the
@@ -30,7 +30,7 @@ const SCHEME = /(?:Bearer|Basic|Token|ApiKey|Digest|Negotiate)\s{1,3}/iy;
 const OPTION = /--([\w-]{2,64})\s/y;
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** What is given to a name that says it is secret: `password = "…"`, `Authorization: Bearer …`, `--api-key …`. */
+/** Values of names that indicate a secret: `password = "…"`, `Authorization: Bearer …`, `--api-key …`. */
 export const assignedFamily: Family = {
   kinds: ['password', 'token', 'api_key'],
   signs: [SIGN.equals, SIGN.colon, SIGN.blank, SIGN.dash],
@@ -44,9 +44,9 @@ export const assignedFamily: Family = {
   },
 };
 
-/** @param visit answers with the place until which nothing else has to be looked at */
+/** @param visit returns the position up to which nothing else needs to be searched */
 function eachIs(text: string, visit: (at: number) => number): void {
-  // Searches look for the first character of what is sought: a blank they would find far too often.
+  // Searches start from the first character of the needle: a blank would be far too frequent.
   for (let at = text.indexOf('is ', 1); at > 0; ) {
     const until = text[at - 1] === ' ' ? visit(at - 1) : at;
     at = text.indexOf('is ', until + 1);
@@ -62,7 +62,7 @@ function findOption(scan: Scan, at: number): number {
   return OPTION.test(scan.text) ? findValue(scan, OPTION.lastIndex - 1, OPTION.lastIndex) : at;
 }
 
-/** @param at where the name ends @param from where the value may begin */
+/** @param at end of the name @param from earliest start of the value */
 function findValue({ text, reading, add }: Scan, at: number, from: number): number {
   const name = nameBefore(text, reading.codes, at);
   const word = name === '' ? undefined : secretWordOf(name);
@@ -84,13 +84,13 @@ function taken(shape: RegExp, text: string, start: number): string {
   return shape.exec(text)?.[0] ?? '';
 }
 
-/** The end of a sentence is no part of its last word. */
+/** Punctuation at the end of a sentence is not part of its last word. */
 const trimmed = (value: string): string => (/[.,:]$/.test(value) ? value.slice(0, -1) : value);
 
 const isSecret = ({ kind, charactersMin }: SecretWord, value: string, isQuoted: boolean): boolean =>
   kind === 'password' ? isPassword(value, isQuoted) : looksDrawn(value, charactersMin) && TOKEN.test(value);
 
-/** A line of `.npmrc` without the registry that the token is for is a form to be filled in. */
+/** In `.npmrc`, a line without the token's registry is a template to be filled in. */
 const isTemplate = (name: string, value: string, text: string, at: number): boolean =>
   name.endsWith('_authToken') &&
   UUID.test(value) &&
@@ -103,7 +103,7 @@ function behindScheme(text: string, start: number): number {
   return SCHEME.test(text) ? SCHEME.lastIndex : start;
 }
 
-/** All cookies of a line, when one of them may open something. */
+/** All cookies of a line, when one of them may be a credential. */
 function findCookie(text: string, start: number, add: Scan['add']): number {
   const line = text.slice(start, start + LINE_CHARS_MAX).split(/[\r\n"'`]/, 1)[0] ?? '';
   const hasSecret = line.split(';').some((pair) => {

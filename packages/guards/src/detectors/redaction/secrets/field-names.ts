@@ -1,6 +1,6 @@
 import type { RedactionKind } from '../kinds.ts';
 
-/** Last words of names whose values are secret, without blanks, dashes and case. */
+/** Last words of names with secret values, without blanks, dashes and case. */
 const SECRET_ENDINGS: Readonly<Record<string, RedactionKind>> = {
   password: 'password',
   passwd: 'password',
@@ -44,14 +44,17 @@ const SECRET_ENDINGS: Readonly<Record<string, RedactionKind>> = {
   ssn: 'ssn',
   socialsecuritynumber: 'ssn',
 };
-/** Names without dashes that end so and are none: what pages are turned with, and what counts. */
+/** Names without dashes that end so and are harmless: page cursors and counters. */
 const PAGING =
   /(?:next|page|continuation|sync|cursor|resume|progress|cancellation|max|min|num|total|prompt|completion|input|output|stop|eos|bos|pad|unk|per)tokens?$/;
 /** Questions about a secret, and words that happen to end like one. */
 const HARMLESS =
   /^(?:is|has|no|use|needs?|requires?|show|hide|forgot|reset|with|without|allow|enable)(?=[A-Z_-])|passthrough|bypass|compass/i;
 
-/** What the name of a field says about its value; undefined when nothing. Any case and spelling: `X-Api_Key`, `dbPassword`. */
+/**
+ * The kind of secret that a field's name indicates; undefined for none. Any case and spelling: `X-Api_Key`,
+ * `dbPassword`.
+ */
 export function secretKindOf(name: string, more: ReadonlySet<string>): RedactionKind | undefined {
   if (name.length > NAME_CHARS_MAX) return undefined;
   const plain = plainName(name);
@@ -68,7 +71,7 @@ export function secretKindOf(name: string, more: ReadonlySet<string>): Redaction
   return undefined;
 }
 
-/** Longer names are no fields that anybody named. */
+/** Longer names are no real field names. */
 const NAME_CHARS_MAX = 128;
 
 /** Name without case, dashes, underscores, dots and blanks. */
@@ -76,7 +79,7 @@ export const plainName = (name: string): string => name.toLowerCase().replace(/[
 
 /** None of the endings is shorter, in characters. */
 const ENDING_CHARS_MIN = 3;
-/** By their last characters, which most names do not share. */
+/** By their last characters, which few names share. */
 const ENDINGS = Map.groupBy(
   Object.entries(SECRET_ENDINGS)
     .map(([ending, kind]) => ({ ending, kind }))

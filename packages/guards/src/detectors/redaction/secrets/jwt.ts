@@ -9,7 +9,7 @@ export const jwtFamily: Family = {
   kinds: ['token'],
   signs: [SIGN.dot | SIGN.dense],
   find({ text, add }) {
-    // Searches look for the first character of what is sought: an `e` they would find far too often.
+    // Searches start from the first character of the needle: an `e` would be far too frequent.
     if (!text.includes('yJ')) return;
     eachMatch(SHAPE, text, ({ index, 0: shown }) => {
       if (isHeader(shown.slice(0, shown.indexOf('.')))) add('token', 'jwt', index, index + shown.length);

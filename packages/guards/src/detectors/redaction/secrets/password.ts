@@ -1,11 +1,11 @@
 import { isPlaceholder } from './placeholder.ts';
 
-/** Words between points are the way to a value, not the value. */
+/** Words joined by dots are a property path, not a value. */
 const PROPERTY = /^[A-Za-z_$][\w$]*(?:\.[A-Za-z_$][\w$]*)+$/;
 const GROUPS = [/[a-z]/, /[A-Z]/, /\d/, /[^A-Za-z0-9\s_.-]/];
 const LONG_CHARS_MIN = 16;
 
-/** Whether somebody's password may be this: people make them shorter than keys, of any characters; words alone are text. */
+/** True when this may be a person's password: shorter than keys, with any characters; plain words are text. */
 export function isPassword(value: string, isQuoted: boolean): boolean {
   if (value.length < 4 || /\s|:\/\//.test(value) || isPlaceholder(value) || PROPERTY.test(value)) return false;
   const groups = GROUPS.filter((group) => group.test(value)).length;
@@ -13,5 +13,5 @@ export function isPassword(value: string, isQuoted: boolean): boolean {
   return isQuoted && value.length >= LONG_CHARS_MIN && groups >= 2 && looksMixed(value);
 }
 
-/** Capital letters as no name of a program has them. */
+/** Capital letters in a pattern that program names do not have. */
 const looksMixed = (value: string): boolean => /[A-Z]{2,}[a-z]|[a-z][A-Z][A-Z]/.test(value) && !/[_.:/-]/.test(value);

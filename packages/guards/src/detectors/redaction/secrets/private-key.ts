@@ -3,7 +3,7 @@ import { SIGN } from '../reading.ts';
 import type { Family } from '../scan.ts';
 
 const BEGIN = /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----|PuTTY-User-Key-File-\d/g;
-/** What a key is written with, and the lines before it; with the line ends of JSON too. */
+/** Characters of a key and of its header lines; with JSON's line ends too. */
 const REST = /(?:[A-Za-z0-9+/=\s:,.]|-(?!----)|\\[nr])*/y;
 const END = /-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----/y;
 const PUTTY_END = 'Private-MAC:';
@@ -11,7 +11,7 @@ const PUTTY_MAC_CHARS = 80;
 /** Longest key of PuTTY's, in characters. */
 const PUTTY_CHARS_MAX = 8 * KiB;
 
-/** Private keys in PEM form and PuTTY's, from the first line to the last; to the end of what is there of them. */
+/** Private keys in PEM and PuTTY format, from the first line to the last, or to the end of the text. */
 export const privateKeyFamily: Family = {
   kinds: ['private_key'],
   signs: [SIGN.dash],

@@ -1,12 +1,12 @@
 import type { RedactionKind } from '../kinds.ts';
 
-/** A secret that its maker gave a form of its own. */
+/** A secret with a form defined by its provider. */
 export interface ProviderRule {
   readonly rule: string;
   readonly kind: RedactionKind;
-  /** What it may begin with. */
+  /** Possible prefixes. */
   readonly begins: readonly string[];
-  /** Source of a regular expression for what follows. Repetitions are bounded: time stays linear. */
+  /** Source of a regular expression for the rest. Repetitions are limited: time stays linear. */
   readonly rest: string;
 }
 
@@ -19,7 +19,7 @@ const ruleOf = (kind: RedactionKind, rule: string, begins: string, rest: string)
   rest,
 });
 
-/** Keys and tokens with a beginning that their maker publishes. No entropy is asked for: nothing else looks like them. */
+/** Keys and tokens with published prefixes. No entropy is required: nothing else looks like them. */
 export const PROVIDER_RULES: readonly ProviderRule[] = [
   key(
     'aws-access-key-id',
@@ -90,11 +90,11 @@ export const PROVIDER_RULES: readonly ProviderRule[] = [
   key('age-secret-key', 'AGE-SECRET-KEY-1', '[0-9A-Z]{58}'),
 ];
 
-/** A secret whose form is all of it. */
+/** A secret recognised by its whole form. */
 export interface ShapeRule {
   readonly rule: string;
   readonly kind: RedactionKind;
-  /** What every one of them has in it: without it nobody looks. */
+  /** Text that every match contains: otherwise the pattern is skipped. */
   readonly has: string;
   /** Matches whole secrets; linear as the rules above. */
   readonly shape: RegExp;
@@ -103,7 +103,7 @@ export interface ShapeRule {
 /** No secret of these shapes is shorter, in characters. */
 export const SHAPE_CHARS_MIN = 36;
 
-/** Keys, tokens and addresses that only their form as a whole gives away. */
+/** Keys, tokens and addresses that only their whole form identifies. */
 export const SHAPE_RULES: readonly ShapeRule[] = [
   {
     rule: 'azure-client-secret',

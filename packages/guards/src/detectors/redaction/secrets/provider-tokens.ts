@@ -1,24 +1,24 @@
-// Beginnings are told by their first two characters, where a word begins.
+// Prefixes are recognised by their first two characters, at the start of a word.
 import { PART, PARTS } from '../characters.ts';
 import { eachMatch } from '../each-match.ts';
 import { SIGN } from '../reading.ts';
 import type { Family, Scan } from '../scan.ts';
 import { PROVIDER_RULES, type ProviderRule, SHAPE_CHARS_MIN, SHAPE_RULES } from './provider-rules.ts';
 
-/** Something that secrets begin with, and how those go on. */
+/** A prefix of secrets, and the patterns of the rest. */
 interface Beginning {
   readonly begin: string;
   readonly rests: readonly { readonly rule: ProviderRule; readonly shape: RegExp }[];
 }
 
-/** ASCII, so that two characters have a number below 2^14. */
+/** ASCII, so that two characters form a number below 2^14. */
 const CODE_BITS = 7;
 const ASCII = (1 << CODE_BITS) - 1;
 const numberOf = (first: number, second: number): number => (first << CODE_BITS) | second;
 /** By the number of their first two characters. */
 const BEGINNINGS: readonly (readonly Beginning[] | undefined)[] = beginningsByCharacters();
 
-/** Keys and tokens that their form gives away. */
+/** Keys and tokens identified by their form. */
 export const providerTokenFamily: Family = {
   kinds: ['api_key', 'token'],
   signs: [SIGN.dense],
@@ -33,7 +33,7 @@ export const providerTokenFamily: Family = {
   },
 };
 
-/** A secret ends within its piece, for none has white space in it. */
+/** A secret ends within its piece, because none contains white space. */
 function findBegun({ text, reading: { codes }, add }: Scan, from: number, to: number): void {
   let isBehindWord = false;
   for (let at = from; at < to; at += 1) {

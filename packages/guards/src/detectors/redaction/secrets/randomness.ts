@@ -1,4 +1,4 @@
-/** Characters that are counted: more say nothing new. */
+/** Characters counted: more add nothing. */
 const ENTROPY_CHARS_MAX = 128;
 /** Others are counted as the ASCII character with the same last bits. */
 const CODES = 128;
@@ -18,14 +18,14 @@ export function entropyOf(text: string): number {
 const HEX_BITS_MIN = 2.7;
 const MIXED_BITS_MIN = 3.2;
 
-/** Whether a value looks drawn rather than written: both letters and digits, and no character too often. */
+/** True when a value looks random rather than written: both letters and digits, and no character too often. */
 export function looksDrawn(value: string, charactersMin: number): boolean {
   if (value.length < charactersMin || !/\d/.test(value) || !/[A-Za-z]/.test(value)) return false;
   if (/^[0-9a-f-]+$/i.test(value)) return entropyOf(value) >= HEX_BITS_MIN;
   return entropyOf(value) >= Math.min(MIXED_BITS_MIN, Math.log2(value.length) * 0.8) && !isWordy(value);
 }
 
-/** Words joined by dashes, dots or underscores with a number here and there: a name, not a secret. */
+/** Words joined by dashes, dots or underscores with occasional numbers: a name, not a secret. */
 function isWordy(value: string): boolean {
   const parts = value.split(/[-_./\s]+/).filter((part) => part !== '');
   return parts.length > 1 && parts.every((part) => /^(?:[A-Za-z]?[a-z]+|[A-Z]+|\d{1,4}|[a-z]{1,8}\d{1,2})$/.test(part));

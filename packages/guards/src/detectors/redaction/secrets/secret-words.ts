@@ -1,6 +1,6 @@
 import type { RedactionKind } from '../kinds.ts';
 
-/** What is said in the names of secrets, each with letters that it is not said without. */
+/** Words in the names of secrets, each with its required letters. */
 const WORDS: readonly (readonly [letters: string, said: string])[] = [
   ['pas', 'passw(?:or)?d|passphrase|passcode|(?<![a-z])pass(?![a-z])'],
   ['pwd', 'pwd'],
@@ -13,20 +13,20 @@ const WORDS: readonly (readonly [letters: string, said: string])[] = [
   ['x-a', 'x-[\\w-]{2,20}-(?:api|auth)'],
 ];
 const WORD = new RegExp(WORDS.map(([, said]) => said).join('|'), 'gi');
-/** `password_hint`, `token_type`, `key_id`: what the name is about is not the secret itself. */
+/** `password_hint`, `token_type`, `key_id`: the value is about the secret, not the secret itself. */
 const ABOUT =
   /^[sS]?[_.-]?(?:hint|type|url|uri|id|name|length|len|count|field|label|policy|reset|expir\w*|path|file|file_?name|regex|pattern|version|endpoint|limit|usage|algorithm|size|prefix|bytes|max|min|manager|store|placeholder)s?(?![a-z])/i;
-/** Names that end so and are none: what pages are turned with, and what counts. */
+/** Names that end so and are harmless: page cursors and counters. */
 const HARMLESS =
   /(?:next|page|continuation|sync|cursor|resume|progress|cancellation|max|min|stop|eos|bos|pad|unk)[_-]?(?:page[_-]?)?tokens?$/i;
-/** Keys that open nothing. */
+/** Keys that are no secrets. */
 const PLAIN_KEY =
   /(?:public|primary|foreign|sort|partition|cache|object|map|row|index|idempotency|unique|composite|hot|short_?cut|arrow|site)[_ -]?key$/i;
 
-/** What the name of a variable, header or option says about its value. */
+/** The kind of value that the name of a variable, header or option indicates. */
 export interface SecretWord {
   readonly kind: RedactionKind | 'cookie';
-  /** Fewest characters of a value that can be one: a name like `key` says little. */
+  /** Least length of a secret value: a name like `key` says little. */
   readonly charactersMin: number;
 }
 
@@ -44,13 +44,13 @@ export function lettersOf(code: number): number {
   return LETTER_BITS[code] ?? 0;
 }
 
-/** False when a name of these letters says nothing, in whatever order they stand. */
+/** False when a name with these letters, in any order, indicates nothing. */
 export function maySaySecret(letters: number): boolean {
   for (const wanted of LETTERS) if ((letters & wanted) === wanted) return true;
   return false;
 }
 
-/** Judges names in texts, where they may be anything; undefined for those that say nothing. */
+/** Judges names in arbitrary texts; undefined for those that indicate nothing. */
 export function secretWordOf(name: string): SecretWord | undefined {
   WORD.lastIndex = 0;
   let last: RegExpExecArray | null = null;

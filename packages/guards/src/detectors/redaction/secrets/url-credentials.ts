@@ -6,7 +6,7 @@ import { isPlaceholder } from './placeholder.ts';
 const PASSWORD = /([^\s/?#@:"'`<>\\]{0,128}):([^\s/?#"'`<>\\]{1,256})@(?=[\w[-])/y;
 /** `AccountKey=` and the like of connection strings in `name=value;` form. */
 const PAIRS = /\b(?:AccountKey|SharedAccessKey|SharedSecretIssuer|Password|Pwd)\s?=\s?([^\s;"'`<>]{4,256})/gi;
-/** Other pairs that show that it is a connection string. */
+/** Other pairs that identify a connection string. */
 const PAIR_BESIDE =
   /\b(?:AccountName|Endpoint|SharedAccessKeyName|Server|Data Source|Host|User ID|Uid|Initial Catalog|Database|DefaultEndpointsProtocol)\s?=/i;
 const BESIDE_CHARS = 300;
@@ -35,7 +35,7 @@ function findInUrls(text: string, add: (start: number, end: number) => void): vo
     PASSWORD.lastIndex = at + 3;
     const match = PASSWORD.exec(text);
     if (match === null || isPlaceholder(match[2] ?? '')) continue;
-    // The user's name stays out too: it may be the key, as with access tokens.
+    // The user name is hidden too: it may be the key, as with access tokens.
     add(at + 3, PASSWORD.lastIndex - 1);
   }
 }

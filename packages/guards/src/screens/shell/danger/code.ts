@@ -30,7 +30,7 @@ const HARMLESS_STOP = /\b(?:os\.)?(?:kill)\s*\(\s*-1|\breboot\s*\(/;
 
 const block = (rule: string, why: string): Judgement => ({ rule, why, verdict: 'blocked', severe: true });
 
-/** Reports what code of any language does that no code should: told by the calls it makes and the texts it holds. */
+/** Reports dangerous actions of code in any language, recognised by its calls and its texts. */
 export function harmOfCode(code: string, shell: Shell, words: string, depth = 0): void {
   const { report } = shell;
   if (code.length > CODE_MAX) {

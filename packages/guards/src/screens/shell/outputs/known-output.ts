@@ -14,10 +14,10 @@ import { decodeBase32, decodeBase64, decodeHex, decodeRot13, inflate } from './d
 import { echoText, formatText } from './print-text.ts';
 import { reverseLines, selectLines, substitute, translate } from './text-tools.ts';
 
-/** What a program writes: a text, undefined when it cannot be told, or a stream as it is. */
+/** A program's output: a text, undefined when unknown, or a stream unchanged. */
 type Writer = (args: readonly Field[], input: string | undefined, shell: Shell) => string | undefined;
 
-/** Programs that only turn one form of a text into another: what they hide, a script may run. */
+/** Programs that only convert a text: a script may run what they hide. */
 const DECODERS: ReadonlyMap<string, Writer> = new Map(
   Object.entries<Writer>({
     base64: (args, input, shell) =>
@@ -77,7 +77,7 @@ const TEXTS: ReadonlyMap<string, Writer> = new Map(
   }),
 );
 
-/** Decoders that serve ordinary ends as often: what they give is judged, not their use. */
+/** Decoders with equally many ordinary uses: their output is judged, not their use. */
 const ORDINARY = new Set(['tr', 'iconv', 'gunzip', 'zcat', 'gzip', 'bzip2', 'bunzip2', 'xz', 'unxz', 'zstd', 'gpg']);
 
 /** Programs that fetch from elsewhere. */
@@ -117,7 +117,7 @@ const NETWORK = new Set([
   ...['gsutil', 'gh', 'iwr', 'Invoke-WebRequest', 'lwp-download', 'websocat', 'wscat'],
 ]);
 
-/** Programs whose output is a choice or an order of their input, so that its origin stays. */
+/** Programs whose output is a selection or an order of their input, so that its origin stays. */
 export function outputOf(name: string, args: readonly Field[], input: Stream | undefined, shell: Shell): Stream {
   const secret = input?.secret ?? false;
   const decoder = DECODERS.get(name);

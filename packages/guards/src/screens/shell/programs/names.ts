@@ -51,7 +51,7 @@ export function programName(text: string): string {
 
 const INSTALLED = /^(?:\/usr(?:\/local)?)?\/s?bin\/[^/]+$|^\/opt\/homebrew\/bin\/[^/]+$|^[A-Za-z]:\\Windows\\/i;
 
-/** Whether a name is looked up, or lies where programs are installed: elsewhere `ls` may be anything. */
+/** True when a name is looked up, or lies where programs are installed: elsewhere `ls` may be anything. */
 export function isInstalled(text: string): boolean {
   return !/[/\\]/.test(text) || INSTALLED.test(text);
 }
@@ -71,7 +71,7 @@ export function programsLike(pattern: string, names: Iterable<string>): string[]
   return found.slice(0, 40);
 }
 
-/** Whether a pattern stands for a name that cannot be told. */
+/** True when a pattern may match an unknown name. */
 export function isPattern({ glob, text }: Field): boolean {
   return glob && /[*?[@!+(]/.test(text);
 }

@@ -1,6 +1,6 @@
 import type { Field } from '../field.ts';
 
-/** Subcommands that only read, with the options of theirs that write, run something or open an editor. */
+/** Read-only subcommands, with their options that write, run something or open an editor. */
 const READING: ReadonlyMap<string, RegExp> = new Map([
   ...'status log diff show shortlog blame annotate ls-files ls-tree rev-parse rev-list describe merge-base name-rev cherry whatchanged show-ref show-branch count-objects check-ignore check-attr diff-tree diff-index diff-files for-each-ref range-diff var'
     .split(' ')
@@ -13,7 +13,7 @@ const READING: ReadonlyMap<string, RegExp> = new Map([
 /** Options of any subcommand that write a file or run a program. */
 const HARMFUL =
   /^--(?:o(?:u|ut|utp|utpu|utput)?(?:=|$)|output-directory|ext-diff?|textconv|exec|upload-pack|receive-pack|open-files|contents|filters|show-signature|edit)/;
-/** Options before the subcommand that change nothing of what is run. */
+/** Options before the subcommand that do not affect what is run. */
 const NEUTRAL = new Set([
   '--no-pager',
   '--no-optional-locks',
@@ -23,7 +23,7 @@ const NEUTRAL = new Set([
   '--icase-pathspecs',
 ]);
 
-/** Whether a git command reads the repository and nothing else. What is configured there runs all the same. */
+/** True when a git command only reads the repository. Configured programs run all the same. */
 export function gitReads(args: readonly Field[]): boolean {
   let at = 0;
   for (; at < args.length; at += 1) {

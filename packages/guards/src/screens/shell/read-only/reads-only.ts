@@ -4,7 +4,7 @@ import { readOptions } from '../options.ts';
 import { gitReads } from './git.ts';
 import { READ_ONLY, type ReadOnly, TELLS_VERSION } from './table.ts';
 
-/** Why a command is not plainly reading; undefined when it is. */
+/** Why a command is not certainly read-only; undefined when it is. */
 export type Doubt = { readonly rule: string; readonly why: string };
 
 const UNKNOWN: Doubt = { rule: 'unknown-program', why: 'what it does is not known' };
@@ -13,7 +13,7 @@ const UNCERTAIN: Doubt = { rule: 'unknown-words', why: 'some of its words are on
 const SECRET: Doubt = { rule: 'reads-secrets', why: 'it reads credentials or keys' };
 const DEVICE: Doubt = { rule: 'reads-device', why: 'it reads a device' };
 
-/** Whether a command only reads: a program that is known to, with options that are known to. */
+/** Checks that a command only reads: a program known to be read-only, with options known to be. */
 export function doubtOf(name: string, args: readonly Field[], folder: string | undefined): Doubt | undefined {
   if (TELLS_VERSION.has(name) && args.length === 1 && /^(?:--version|-[vV]|--help)$/.test(args[0]?.text ?? ''))
     return undefined;
@@ -79,7 +79,7 @@ function isHarmful(text: string, letters: string, longs: readonly string[]): boo
   return longs.some((long) => name === long || (name.length > 3 && long.startsWith(name)));
 }
 
-/** Whether all words are known, and no file name can become an option. */
+/** True when all words are known, and no file name can become an option. */
 function isClear(args: readonly Field[]): boolean {
   const end = endOf(args);
   return args.every(

@@ -6,8 +6,8 @@
 export type Operand = 'plain' | 'code' | 'text' | 'script' | 'program' | 'open';
 
 /**
- * What the arguments of one program are. Options are written as words between spaces: letters of short ones (`xzf`), `--long` ones,
- * and single-dash options that are one word (`-exec`). A `*` at the end of an option matches any ending.
+ * The arguments of one program. Options are written as words between spaces: letters of short ones (`xzf`), `--long`
+ * ones, and single-dash options that are one word (`-exec`). A `*` at the end of an option matches any ending.
  */
 export interface ProgramRow {
   /** Options that take a command or the name of a program. */
@@ -16,7 +16,7 @@ export interface ProgramRow {
   readonly code?: string;
   /** Options that take what may lead to code: a file or library that is loaded, a file that is written. */
   readonly asks?: string;
-  /** Of all these, those that stand in for the operand with the code. */
+  /** Of all these, options that replace the code operand. */
   readonly gives?: string;
   /** Of these, those after whose value everything belongs to the code: `python -m module`. */
   readonly ends?: string;
@@ -30,11 +30,11 @@ export interface ProgramRow {
   readonly keys?: string;
   /** Operands in their order; the last stands for all that follow. `plain` when absent. */
   readonly operands?: readonly Operand[];
-  /** What follows a word; the word `*` stands for words that are not listed. */
+  /** Rows after a word; the word `*` stands for unlisted words. */
   readonly subcommands?: Readonly<Record<string, ProgramRow>>;
   /** `NAME=value` may stand before its operands. */
   readonly assigns?: true;
-  /** `--` does not keep what follows from being an option. */
+  /** After `--` a word may still be an option. */
   readonly ignoresDashes?: true;
   /** Its first operand may be letters of options without a dash, whose values follow in turn: `tar czf`. */
   readonly bareLetters?: true;
@@ -44,14 +44,14 @@ export interface ProgramRow {
   readonly wholeWords?: true;
   /** It runs code in a language of its own, wherever its name stands in a command; `editing` is that of sed. */
   readonly language?: 'shell' | 'code' | 'editing';
-  /** It runs what comes in, when nothing else is to be run. */
+  /** It executes its standard input, when there is nothing else to run. */
   readonly readsInput?: true;
 }
 
-/** What an option does with its value. */
+/** How an option uses its value. */
 export type OptionKind = 'commands' | 'code' | 'asks' | 'exec' | 'takes' | 'flags';
 
-/** The worst first: what stands in two lists is the first. */
+/** Worst first: an option in two lists counts as the first. */
 const KINDS: readonly OptionKind[] = ['commands', 'code', 'exec', 'asks', 'takes', 'flags'];
 
 /** Words of a list of options, as they are written in a command. */
@@ -69,7 +69,7 @@ export function lists(list: string | undefined, option: string): boolean {
   );
 }
 
-/** What the program does with the value of an option; undefined for one that the row does not know. */
+/** How the program uses an option's value; undefined for an option that the row does not know. */
 export function kindOf(row: ProgramRow, option: string): OptionKind | undefined {
   const known = KINDS.find((kind) => lists(row[kind], option));
   if (known !== undefined || !option.startsWith('--') || option.length < 4) return known;

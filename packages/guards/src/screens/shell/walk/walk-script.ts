@@ -136,7 +136,7 @@ function inside(shell: Shell, follow: () => Stream): Stream {
   return stream;
 }
 
-/** The body is followed where it stands too: whether it is called cannot always be told. */
+/** The body is also followed at its definition: it is not always known whether it is called. */
 function define(name: string, body: Extract<CommandNode, { type: 'Function' }>['body'], shell: Shell): Stream {
   noteForkBomb(name, body, shell.report);
   const outer = shell.positional;

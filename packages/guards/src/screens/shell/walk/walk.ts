@@ -2,7 +2,7 @@ import type { Statement } from 'unbash';
 import type { Input, Stream } from '../field.ts';
 import type { Shell } from '../shell.ts';
 
-/** How parts of a script are followed; given to those that follow loops and branches. */
+/** Functions that follow parts of a script; passed to the code for loops and branches. */
 export interface Walk {
   list(statements: readonly Statement[], shell: Shell, input: Input | undefined): Stream;
   node(node: Statement['command'], shell: Shell, input: Input | undefined): Stream;

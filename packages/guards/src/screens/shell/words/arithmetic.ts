@@ -24,10 +24,10 @@ const BINARY: Readonly<Record<string, (a: number, b: number) => number | undefin
   '>=': (a, b) => Number(a >= b),
 };
 
-/** Nesting of an expression that is worked out. */
+/** Deepest nesting of an expression that is evaluated. */
 const DEPTH_MAX = 64;
 
-/** The number that an expression gives; undefined when it cannot be told. It assigns nothing. */
+/** The value of an expression; undefined when unknown. It assigns nothing. */
 export function evaluateArithmetic(
   expression: ArithmeticExpression | undefined,
   shell: Shell,
@@ -74,7 +74,7 @@ function readNumber(text: string): number {
 
 /**
  * Visits a syntax tree in order of appearance, without recursion: sums may be as deep as they are long.
- * @param visit whether it has dealt with all below a node
+ * @param visit returns true when it has handled everything below a node
  */
 export function visitTree(root: SyntaxNode, visit: (node: SyntaxNode) => boolean): void {
   const open: SyntaxNode[] = [root];

@@ -8,7 +8,7 @@ import { count } from '../input/option-values.ts';
 import { readAnchors } from '../input/read-anchors.ts';
 import type { Printer } from '../output/printer.ts';
 
-/** Time between two looks at the audit while following it, in ms. */
+/** Time between two polls of the audit while following it, in ms. */
 const FOLLOW_MS = 500;
 const TAIL_LINES = 20;
 
@@ -19,7 +19,7 @@ interface TailOptions {
   readonly invocation?: string;
 }
 
-/** Anchors that are compared in one question. */
+/** Anchors compared in one request. */
 const ANCHORS_AT_ONCE = 1_000;
 
 /** `audit tail|verify|anchor`. */
@@ -74,7 +74,7 @@ async function follow({ layer, caller, print, parts }: CommandWork, options: Tai
     ...(invocation === undefined ? {} : { invocation_id: invocation }),
   };
   const { signal } = parts.io;
-  // A query that is under way when the run ends is let go, not cancelled into an error.
+  // A query under way when the run ends is abandoned; cancelling it would report an error.
   const { signal: _signal, ...asking } = caller;
   let page = await layer.ask('audit.query', { ...wanted, newest: true, limit: lines }, asking);
   for (;;) {
@@ -104,7 +104,7 @@ function tellAnchors({ whole, checked, faults }: AnchorVerification, print: Prin
   print.line(`${held} of ${checked} anchors hold`, whole ? 'good' : 'bad');
 }
 
-/** One line an event; with --json the event itself. */
+/** Prints one line per event; with --json the event itself. */
 function tellEvent(event: CloudEvent, print: Printer): void {
   if (print.json) {
     print.valueLine(event);
@@ -140,7 +140,7 @@ function tellVerification(found: AuditVerification, print: Printer): void {
   else print.line(`${found.events} events, not whole`, 'bad');
 }
 
-/** What the heads show that are kept outside the tables. */
+/** Prints the result of comparing the chain heads that are kept outside the tables. */
 function tellHeads({ checked, faults }: AuditVerification['heads'], print: Printer): void {
   const rows = faults.map(({ chain_id, seq, reason }) => [chain_id, String(seq), reason]);
   if (rows.length > 0) print.table(['CHAIN', 'EVENT', 'FAULT OF A KEPT HEAD'], rows);

@@ -17,9 +17,9 @@ import { readArguments } from '../input/read-json.ts';
 import { arePairs, pairsAsArguments } from '../input/read-pairs.ts';
 import type { Printer } from '../output/printer.ts';
 
-/** How long a token lives that is made for one call, beyond the call's own timeout. */
+/** Lifetime of a token minted for one call, beyond the call's own timeout, in seconds. */
 const TOKEN_SECONDS = 60;
-/** Timeout of a call that names none, when its token is made; tools that take longer need `--timeout`. */
+/** Timeout assumed for a call that names none when its token is minted, in seconds; longer tools need `--timeout`. */
 const TIMEOUT_SECONDS = 600;
 
 interface InvokeOptions {
@@ -79,7 +79,7 @@ export function addInvokeCommand(program: Command, kit: CommandKit): void {
   kit.adding(invoke, run, ({ dryRun }) => (dryRun === true ? 'borrow' : 'make'));
 }
 
-/** Pairs are read by the schema of the tool, which the caller of the command sees. */
+/** `name=value` pairs are read by the tool's schema, as visible to the caller of the command. */
 async function argumentsOf(
   { layer, caller, parts }: CommandWork,
   toolId: string,
@@ -115,7 +115,9 @@ function requestOf(toolId: string, parameters: Record<string, unknown>, options:
   };
 }
 
-/** A token for this tool alone, with what its manifest asks for: who sits at the machine may give that. */
+/**
+ * Mints a token for this tool alone with the rights its manifest asks for: the person at this machine may grant them.
+ */
 async function mintFor(work: CommandWork, request: ToolInvokeRequest, options: InvokeOptions): Promise<string> {
   const { layer, caller } = work;
   const range = request.tool_version === undefined ? {} : { version: request.tool_version };
@@ -158,7 +160,7 @@ function tell(response: ToolInvokeResponse, print: Printer): number {
   return response.error === undefined ? EXIT.ok : EXIT.refused;
 }
 
-/** Of a call that is not over. */
+/** Says where to follow a call that is not over. */
 function tellWhereToLook({ status, approval, invocation_id }: ToolInvokeResponse, print: Printer): void {
   if (status === 'pending_approval' && approval !== undefined)
     print.note(`It waits for a person: sallyport approvals show ${approval.approval_id}`);
@@ -166,7 +168,7 @@ function tellWhereToLook({ status, approval, invocation_id }: ToolInvokeResponse
     print.note(`Follow it with: sallyport calls watch ${invocation_id}`);
 }
 
-/** Exit code as the call itself would have had it. */
+/** Prints the outcome of a dry run; returns the exit code that the call itself would have had. */
 function foretell(told: DryRunResponse, print: Printer): number {
   const { would, stages, error, policy_decision, trust, warnings = [] } = told;
   if (print.json) print.value(told);
@@ -202,14 +204,14 @@ function tellError(error: ToolErrorBody, print: Printer): void {
   if (reported !== undefined) print.text(reported);
 }
 
-/** The result for people: text as it is, MCP text blocks as text, everything else as JSON. */
+/** The result for people: text unchanged, MCP text blocks as text, anything else as JSON. */
 function resultText({ result, status, invocation_id }: ToolInvokeResponse): string {
   if (result === undefined) return status === 'success' ? '' : `${status}: ${invocation_id}`;
   if (typeof result === 'string') return result;
   return textBlocks(result) ?? JSON.stringify(result, null, 2);
 }
 
-/** The text of a CallToolResult that holds nothing but text; undefined for anything else. */
+/** The text of a CallToolResult that contains only text blocks; undefined for anything else. */
 function textBlocks(result: unknown): string | undefined {
   if (typeof result !== 'object' || result === null || !('content' in result)) return undefined;
   const { content } = result;

@@ -10,7 +10,7 @@ import { operationCommands } from '../operation/operation-command.ts';
 import type { Printer } from '../output/printer.ts';
 import { list, members } from '../output/templates.ts';
 
-/** How long a token lives that is made to take side effects back, in seconds. */
+/** Lifetime of a token minted for compensations, in seconds. */
 const TOKEN_SECONDS = 660;
 
 /** `side-effects list|show|compensate`. */
@@ -89,12 +89,12 @@ async function takeBack(
   return (await layer.ask('side-effects.compensate-all', all, caller)).outcomes;
 }
 
-/** Most side effects of a turn that are looked through for their tools. */
+/** Most side effects of a turn that are searched for their tools. */
 const LISTED_MAX = 200;
 
 /**
- * A token of an operator for the tools that take these calls back, with what their manifests ask for: who sits at the
- * machine may give that. Undefined when none of them can be taken back: the layer says why.
+ * Mints an operator's token for the tools that compensate these calls, with the rights their manifests ask for: the
+ * person at this machine may grant them. Undefined when no call can be compensated; the layer then says why.
  */
 async function mintFor(
   { layer, caller }: CommandWork,
@@ -114,7 +114,7 @@ async function mintFor(
   const minted = await layer.ask(
     'tokens.mint',
     {
-      // A token names one tool or a pattern; several have none in common.
+      // A token names one tool or a pattern; several tools share no pattern but `*`.
       tool_id: tools.length === 1 ? tool : '*',
       roles: ['agent', 'operator'],
       expires_in_seconds: TOKEN_SECONDS,

@@ -4,7 +4,7 @@ import { type CommandKit, type CommonOptions, layerOptions } from '../command-ki
 import { port } from '../input/option-values.ts';
 import type { Printer } from '../output/printer.ts';
 
-/** `serve`, `mcp` and `doctor`: what does not ask a layer that is there already. */
+/** `serve`, `mcp` and `doctor`: commands that do not ask a layer that runs already. */
 export function addStartCommands(program: Command, kit: CommandKit): void {
   const serve = program
     .command('serve')
@@ -17,7 +17,7 @@ export function addStartCommands(program: Command, kit: CommandKit): void {
       ...(options.port === undefined ? {} : { port: options.port }),
       ...(options.host === undefined ? {} : { host: options.host }),
     });
-  // Whatever fails here, it is the layer that could not be opened.
+  // Any failure here means that the layer could not be opened.
   kit.action(serve, start, EXIT.unreachable);
 
   const mcp = program

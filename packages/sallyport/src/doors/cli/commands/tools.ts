@@ -21,7 +21,7 @@ import { addToolsLifecycleCommands } from './tools/lifecycle.ts';
 import { addToolsSearchCommand } from './tools/search.ts';
 import { addToolsVersionCommands } from './tools/versions.ts';
 
-/** Tools asked for at once. */
+/** Tools on one page of a request. */
 const PAGE_SIZE = 200;
 
 interface ListOptions {
@@ -31,7 +31,7 @@ interface ListOptions {
   readonly query?: string;
 }
 
-/** `tools list|show|add` and what other files add. */
+/** `tools list|show|add`, and the commands of the files in `tools/`. */
 export function addToolsCommands(program: Command, kit: CommandKit): void {
   const tools = program.command('tools').description('see and change the registered tools');
   const operation = operationCommands(tools, kit);
@@ -80,7 +80,7 @@ function addList(tools: Command, kit: CommandKit): void {
 
 async function allTools({ layer, caller }: CommandWork, options: ListOptions): Promise<readonly ToolSummary[]> {
   const { category, tag, executor, query } = options;
-  // The layer judges the words; they are passed on as they were typed.
+  // The layer validates the words; they are passed on as typed.
   const wanted = {
     ...(category === undefined ? {} : { category }),
     ...(tag === undefined ? {} : { tags: [...tag] }),
@@ -102,7 +102,7 @@ function show({ manifest, effective, ...about }: ToolDetail, print: Printer): vo
   print.text(stringify(manifest).trimEnd());
 }
 
-/** What a call gets, defaults included. */
+/** The limits of a tool's calls, defaults included. */
 function limitsOf({ execution_config: config, side_effect_policy }: EffectiveManifest): string {
   return [
     side_effect_policy,
@@ -113,7 +113,7 @@ function limitsOf({ execution_config: config, side_effect_policy }: EffectiveMan
   ].join(', ');
 }
 
-/** Every manifest is tried; one that is refused does not keep the others out. */
+/** Adds every manifest; a refused one does not stop the others. */
 async function addManifests(work: CommandWork, files: readonly string[]): Promise<number> {
   const { layer, caller, print, parts } = work;
   const done: Registration[] = [];

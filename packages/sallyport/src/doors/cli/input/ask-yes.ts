@@ -1,12 +1,12 @@
 import type { CliIo } from '../cli-parts.ts';
 import type { Printer } from '../output/printer.ts';
 
-/** Whether somebody can be asked: questions are written to standard error and read from standard input. */
+/** True when a person can be asked: questions go to standard error, answers come from standard input. */
 export const canAsk = ({ stdin, stderr }: CliIo): boolean => stdin.isTTY === true && stderr.isTTY === true;
 
 /**
- * Puts a question to the person at the terminal. Anything but `y` or `yes` is no.
- * @param signal ends the wait, as no
+ * Asks the person at the terminal. Anything but `y` or `yes` is no.
+ * @param signal ends the wait; the answer is then no
  */
 export async function askYes(io: CliIo, print: Printer, question: string): Promise<boolean> {
   print.note(`${question} [y/N]`);
@@ -21,7 +21,7 @@ export async function askYes(io: CliIo, print: Printer, question: string): Promi
 
 const ANSWER_CHARS_MAX = 1_000;
 
-/** Leaves what comes later to nobody: a command asks one question. */
+/** Reads one line and leaves the rest unread: a command asks one question. */
 async function firstLine(stdin: CliIo['stdin']): Promise<string> {
   let text = '';
   for await (const chunk of stdin) {

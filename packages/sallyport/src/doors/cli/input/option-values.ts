@@ -34,12 +34,12 @@ export function numberIn(minimum: number, maximum?: number): (text: string) => n
   };
 }
 
-/** For an option that may come several times. */
+/** Collects the values of an option that may be repeated. */
 export function collect(text: string, before: readonly string[] = []): readonly string[] {
   return [...before, text];
 }
 
-/** `KEY=VALUE`, several times; the value may hold further equals signs. */
+/** Collects repeated `KEY=VALUE` options; the value may contain further equals signs. */
 export function collectPairs(text: string, before: Readonly<Record<string, string>> = {}): Record<string, string> {
   const at = text.indexOf('=');
   if (at < 1) throw new InvalidArgumentError('Write it as NAME=VALUE.');

@@ -5,9 +5,9 @@ import { readSource } from './read-source.ts';
 import { usageError } from './usage-error.ts';
 
 /**
- * Anchors, one a line, as `audit anchor` prints them and `audit.anchor_file` holds them. Whether they are genuine is for the
- * layer to say.
- * @throws the usage error of a line that is no anchor, or of a file without any: nothing would be compared
+ * Anchors, one per line, as `audit anchor` prints them and `audit.anchor_file` holds them. The layer checks whether
+ * they are genuine.
+ * @throws a usage error for a line that is no anchor, and for a file without anchors: nothing would be compared
  */
 export async function readAnchors(file: string, io: CliIo): Promise<readonly Anchor[]> {
   const name = file === '-' ? 'Standard input' : file;

@@ -6,7 +6,7 @@ import type { SkillImportFile } from '../../../../api/schemas/imports.ts';
 import type { CliIo } from '../cli-parts.ts';
 import { usageError } from './usage-error.ts';
 
-/** Bounds of one folder; the layer allows no more. */
+/** Limits of one folder, equal to the layer's. */
 const FILES_MAX = 512;
 const BYTES_MAX = 8 * MiB;
 const DEPTH_MAX = 16;
@@ -15,8 +15,8 @@ const LEFT_OUT = new Set(['.git', 'node_modules', '__pycache__']);
 const EXECUTABLE = 0o111;
 
 /**
- * The files of a folder with their contents, in order of their paths. Nothing outside the folder is read: links are
- * refused, whatever they lead to.
+ * Reads the files of a folder, ordered by path. Nothing outside the folder is read: links are refused, wherever they
+ * lead.
  */
 export async function readFolder(name: string, io: CliIo): Promise<SkillImportFile[]> {
   const root = resolve(io.cwd, name);
@@ -50,7 +50,8 @@ async function* pathsIn(root: string, folder: string, depth: number): AsyncGener
 }
 
 async function readOne(root: string, path: string): Promise<{ file: SkillImportFile; size: number }> {
-  // What was a plain file a moment ago may be a link or a pipe by now: neither is followed nor waited for.
+  // A file may have been replaced by a link or a pipe since it was listed: links are not followed and pipes are not
+  // waited for.
   const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
   await using opened = await open(join(root, path), flags);
   const stat = await opened.stat();

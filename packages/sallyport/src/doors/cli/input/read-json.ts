@@ -5,10 +5,10 @@ import type { CliIo } from '../cli-parts.ts';
 import { readSource, readTextFile } from './read-source.ts';
 import { usageError } from './usage-error.ts';
 
-/** Most places that aliases of one YAML file may stand for, against documents that unfold without end. */
+/** Most nodes that the aliases of one YAML file may expand to; stops documents that expand without end. */
 const YAML_ALIASES_MAX = 100;
 
-/** The arguments of a call: JSON text, `@file`, or `-` for standard input. Nothing given means no arguments. */
+/** The arguments of a call: JSON text, `@file`, or `-` for standard input. Default: no arguments. */
 export async function readArguments(given: string | undefined, io: CliIo): Promise<Record<string, unknown>> {
   if (given === undefined) return {};
   const named = given === '-' || given.startsWith('@');
@@ -24,12 +24,12 @@ export async function readArguments(given: string | undefined, io: CliIo): Promi
   return read.value;
 }
 
-/** The manifests in a JSON or YAML file: one, or a list of them. Which of them are good is for the layer to say. */
+/** The manifests in a JSON or YAML file: one, or a list. The layer validates them. */
 export function readManifests(file: string, io: CliIo): Promise<readonly Record<string, unknown>[]> {
   return readObjects(file, io, 'manifest');
 }
 
-/** The same for other things that files are made of, named as people call them. */
+/** Reads a list of other objects from a file. @param noun their name in messages */
 export async function readObjects(file: string, io: CliIo, noun: string): Promise<readonly Record<string, unknown>[]> {
   const value = /\.json$/i.test(file)
     ? jsonOf(file, await readSource(file, io))

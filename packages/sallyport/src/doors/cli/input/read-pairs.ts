@@ -2,14 +2,14 @@ import type { JsonSchemaObject } from '../../../../api/schemas/identifiers.ts';
 import { readWireText } from '../../wire-json.ts';
 import { usageError } from './usage-error.ts';
 
-/** Whether the words after a tool are `name=value`, and not JSON, `@file` or `-`. */
+/** True when the words after a tool are `name=value` pairs, and not JSON, `@file` or `-`. */
 export const arePairs = (words: readonly string[]): boolean =>
   words.length > 1 || (words[0] !== undefined && !/^(?:\s*[{[]|@|-$)/.test(words[0]));
 
 /**
- * The arguments of a call, written as `a=2 b=three`. What the schema calls a text is taken as it stands; anything else is
- * read as JSON where it is JSON, and is a text otherwise.
- * @throws ToolLayerError E3801 for a word without `=` and for a name that comes twice
+ * The arguments of a call, written as `a=2 b=three`. A value stays text where the schema wants text; elsewhere it is
+ * parsed as JSON, or stays text when it is not JSON.
+ * @throws ToolLayerError E3801 for a word without `=` and for a name that occurs twice
  */
 export function pairsAsArguments(words: readonly string[], schema: JsonSchemaObject): Record<string, unknown> {
   const read = new Map<string, unknown>();
@@ -34,7 +34,7 @@ function readValue(text: string, property: JsonSchemaObject): unknown {
   return json.ok && !(typeof json.value === 'string' && isTextToo(property)) ? json.value : text;
 }
 
-/** A text in quotes keeps them where the schema takes texts. */
+/** A quoted text keeps its quotes where the schema accepts texts. */
 const isTextToo = ({ type }: JsonSchemaObject): boolean =>
   type === undefined || (Array.isArray(type) && type.includes('string'));
 

@@ -5,10 +5,10 @@ import type { CliIo } from '../cli-parts.ts';
 import { readTextFile } from './read-source.ts';
 import { usageError } from './usage-error.ts';
 
-/** Files of one command; the layer allows no more. */
+/** Most files of one command, equal to the layer's limit. */
 const FILES_MAX = 1000;
 
-/** Files by name, and those of folders whose names fit. */
+/** Reads the files named, and the files in folders whose names fit. */
 export async function readPolicyFiles(paths: readonly string[], fits: RegExp, io: CliIo): Promise<PolicyFileBody[]> {
   const names = (await Promise.all(paths.map((path) => filesAt(path, fits, io)))).flat();
   if (names.length > FILES_MAX) throw usageError(`These are more than ${FILES_MAX} files.`);

@@ -6,7 +6,7 @@ import { usageError } from './usage-error.ts';
 
 /** Largest document that is read from a file, an address or standard input. */
 const SOURCE_BYTES_MAX = 16 * MiB;
-/** How long an address may take to send it, in ms. */
+/** Longest download from an address, in ms. */
 const FETCH_TIMEOUT_MS = 30_000;
 
 /** Text of a file, of standard input for `-`, or of an http(s) address. */

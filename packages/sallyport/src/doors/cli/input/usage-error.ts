@@ -8,7 +8,7 @@ export function usageError(message: string): CommanderError {
   return new CommanderError(EXIT.usage, CODE, message);
 }
 
-/** Whether it is ours: what commander itself throws it has printed already. */
+/** True for usage errors of this command line; commander prints its own errors itself. */
 export function isUsageError(thrown: unknown): thrown is CommanderError {
   return thrown instanceof CommanderError && thrown.code === CODE;
 }

@@ -19,52 +19,52 @@ import {
   optionOf,
 } from './schema-options.ts';
 
-/** An option of a command that is no member of its operation's input. */
+/** An option of a command that is not a member of its operation's input. */
 export interface OwnOption<T> {
   readonly flags: string;
   readonly help: string;
-  /** Absent of a flag. */
+  /** Absent for flags. */
   readonly parse?: (text: string, before: never) => T;
 }
 
 /** An option without a value. */
 export const flag = (flags: string, help: string): OwnOption<true> => ({ flags, help });
 
-/** What own options were given, by their names. */
+/** The given own options, by name. */
 export type GivenOptions<Options> = {
   readonly [K in keyof Options]?: Options[K] extends OwnOption<infer T> ? T : never;
 };
 
-/** What was typed: members of the input, those that the row leaves out being absent, and own options. */
+/** The typed values: members of the input (absent when the row leaves them out) and own options. */
 export type Given<N extends OperationName, Own> = OperationInput<N> & { readonly [K in keyof Own]?: Own[K] };
 
-/** How one operation is a command. All that it does not say comes from the table of operations. */
+/** How one operation becomes a command. Everything not said here comes from the table of operations. */
 export interface OperationRow<N extends OperationName, Own> {
   readonly command: string;
-  /** Absent: the summary of the operation. */
+  /** Default: the summary of the operation. */
   readonly help?: string;
-  /** Members that are given by their place, in this order. Absent: those of the path. */
+  /** Members given as positional arguments, in this order. Default: the members in the path. */
   readonly args?: readonly (keyof OperationInput<N> & string)[];
-  /** Members that are given otherwise than their schema says: other flags, more, or not at all. */
+  /** Members whose options differ from their schema: other flags, more values, or no option. */
   readonly members?: { readonly [M in keyof OperationInput<N>]?: string | MemberRow | false };
   readonly own?: { readonly [K in keyof Own]: OwnOption<Own[K]> };
-  /** Absent: the members as they were given. */
+  /** Default: the members as given. */
   readonly input?: (given: Given<N, NoInfer<Own>>, work: CommandWork) => OperationInput<N> | Promise<OperationInput<N>>;
   /** Prints the answer for people. */
   readonly print: (answer: OperationOutput<N>, print: Printer, given: Given<N, NoInfer<Own>>) => void;
-  /** Whether the answer is what was wanted; the exit code is 1 otherwise. Absent: it is. */
+  /** False makes the exit code 1. Default: always true. */
   readonly succeeded?: (answer: OperationOutput<N>) => boolean;
-  /** What becomes of a data folder that there is not. Absent: it is refused. */
+  /** Handling of a missing data folder. Default: refuse. */
   readonly whenAbsent?: WhenAbsent;
 }
 
 /** Adds the command of one operation to a group. */
 export type AddOperation = <N extends OperationName, Own = object>(name: N, row: OperationRow<N, Own>) => Command;
 
-/** Members that are for programs. */
+/** Members meant for programs only. */
 const FOR_PROGRAMS: ReadonlySet<string> = new Set(['agent_context', 'page_size']);
 
-/** Makes commands of operations, in a group of them. */
+/** Adds the commands of operations to a group. */
 export function operationCommands(group: Command, kit: CommandKit): AddOperation {
   return (name, row) => {
     const { summary, path, input } = OPERATIONS[name];
@@ -89,7 +89,7 @@ export function operationCommands(group: Command, kit: CommandKit): AddOperation
     };
     kit.adding(command, run, ({ dryRun }) => {
       const whenAbsent = row.whenAbsent ?? 'refuse';
-      // What would be made can be said without a data folder.
+      // A dry run needs no data folder to say what would be made.
       return whenAbsent === 'make' && dryRun === true ? 'borrow' : whenAbsent;
     });
     return command;
@@ -98,7 +98,7 @@ export function operationCommands(group: Command, kit: CommandKit): AddOperation
 
 type Typed = Readonly<Record<string, unknown>>;
 
-/** Adds arguments and options, and gives back what reads them as members of the input. */
+/** Adds arguments and options; returns a function that reads them as members of the input. */
 function addMembers(
   command: Command,
   placed: readonly string[],
@@ -142,7 +142,7 @@ function addMembers(
 const schemaOf = (properties: Readonly<Record<string, MemberSchema>>, member: string): MemberSchema =>
   properties[member] ?? {};
 
-/** Without what was not given; a list of nothing is nothing. */
+/** Drops values that were not given; an empty list counts as not given. */
 const picked = (entries: readonly (readonly [string, unknown])[]): Typed =>
   Object.fromEntries(
     entries.filter(([, value]) => value !== undefined && !(Array.isArray(value) && value.length === 0)),

@@ -2,7 +2,7 @@ import { Argument, InvalidArgumentError, Option } from 'commander';
 import type { TSchema } from 'typebox';
 import { collect, count, numberIn, oneOf, seconds } from '../input/option-values.ts';
 
-/** What is read of the schema of one member of an operation's input. */
+/** The part of a member's schema that options are derived from. */
 export interface MemberSchema {
   readonly type?: string;
   readonly enum?: readonly string[];
@@ -15,18 +15,18 @@ export interface MemberSchema {
   readonly default?: unknown;
 }
 
-/** How a command gives one member in another way than its schema says. */
+/** How a command offers one member differently from its schema. */
 export interface MemberRow {
-  /** As commander writes an option, `--name <value>`; of an argument its name alone. */
+  /** As commander writes an option, `--name <value>`; for an argument only its name. */
   readonly flags?: string;
   readonly help?: string;
   readonly parse?: (text: string, before: never) => unknown;
   readonly default?: unknown;
-  /** Whether it must be given. Absent: as the schema says. */
+  /** Default: as the schema says. */
   readonly required?: boolean;
 }
 
-/** The members of an operation's input by name, and which of them it needs. */
+/** The members of an operation's input by name, and the required ones. */
 export function membersOf(input: TSchema): {
   readonly properties: Readonly<Record<string, MemberSchema>>;
   readonly required: ReadonlySet<string>;
@@ -38,10 +38,10 @@ export function membersOf(input: TSchema): {
   return { properties, required: new Set(required) };
 }
 
-/** Whether a value is a JSON object: its text is read when the command runs, for it may name a file. */
+/** True for JSON objects: their text is parsed when the command runs, since it may name a file. */
 export const isJsonObject = (schema: MemberSchema): boolean => schema.type === 'object';
 
-/** The option of a member: its name, its values and its help are those of the schema where the row says nothing else. */
+/** The option of a member: name, values and help come from the schema unless the row overrides them. */
 export function optionOf(member: string, schema: MemberSchema, row: MemberRow, required: boolean): Option {
   const option = new Option(row.flags ?? flagsOf(member, schema), row.help ?? helpOf(member, schema));
   const parse = row.parse ?? parserOf(member, schema);
@@ -50,7 +50,7 @@ export function optionOf(member: string, schema: MemberSchema, row: MemberRow, r
   return option.makeOptionMandatory(required && row.default === undefined);
 }
 
-/** The argument of a member that is given by its place. */
+/** The positional argument of a member. */
 export function argumentOf(member: string, schema: MemberSchema, row: MemberRow, required: boolean): Argument {
   const list = schema.type === 'array' ? '...' : '';
   const name = row.flags ?? `${wordsOf(schema)?.join('|') ?? placeholderOf(member)}${list}`;
@@ -59,7 +59,9 @@ export function argumentOf(member: string, schema: MemberSchema, row: MemberRow,
   return parse === undefined ? argument : argument.argParser(parse as (text: string) => unknown);
 }
 
-/** `agent_did` is `--agent <did>`, `for_seconds` is `--for <duration>`, and a list comes one by one. */
+/**
+ * `agent_did` becomes `--agent <did>`, `for_seconds` becomes `--for <duration>`; a list option is repeated per item.
+ */
 function flagsOf(member: string, schema: MemberSchema): string {
   const [, name = member] = /^(.+)_(?:did|id|seconds)$/.exec(member) ?? [];
   const one = schema.type === 'array' ? name.replace(/s$/, '') : name;
@@ -78,7 +80,7 @@ function optionValue(name: string, member: string, schema: MemberSchema): string
   return schema.format === 'date-time' ? 'time' : (VALUE_NAMES[name] ?? name);
 }
 
-/** What values are called whose options say something else. */
+/** Names of values for options that do not follow the schema. */
 const VALUE_NAMES: Readonly<Record<string, string>> = {
   after: 'place',
   'base-url': 'url',
@@ -89,7 +91,7 @@ const VALUE_NAMES: Readonly<Record<string, string>> = {
 const placeholderOf = (member: string): string =>
   member.endsWith('_seconds') ? 'duration' : member.replaceAll('_', '-');
 
-/** Words as they are typed: `did_not_happen` is `did-not-happen`. */
+/** Words as typed: `did_not_happen` is `did-not-happen`. */
 const wordsOf = (schema: MemberSchema): readonly string[] | undefined =>
   schema.type === 'boolean' ? ['on', 'off'] : schema.enum?.map((word) => word.replaceAll('_', '-'));
 
@@ -128,7 +130,7 @@ function json(text: string): unknown {
   }
 }
 
-/** The sentence of the schema as help is written, with its words and bounds. */
+/** The schema's description in the style of help texts, with its words and limits. */
 function helpOf(member: string, schema: MemberSchema): string {
   const { description = '', maximum, default: usual, type } = schema;
   if (member.endsWith('_seconds')) return `${asHelp(description)} (such as 15m)`;
@@ -141,7 +143,7 @@ function helpOf(member: string, schema: MemberSchema): string {
   ].join(', ');
 }
 
-/** `One thing. (REG-01)` as `one thing`; what begins with an abbreviation keeps it. */
+/** Turns `One thing. (REG-01)` into `one thing`; a leading abbreviation keeps its capitals. */
 export const asHelp = (sentence: string): string =>
   sentence
     .replace(/ \([A-Z]+-[0-9]+\)/g, '')

@@ -11,7 +11,7 @@ export const HISTORY_HEAD = [
   'REMARKS',
 ] as const;
 
-/** Characters of a hash that people compare. */
+/** Characters shown of a hash: enough for people to compare. */
 const HASH_CHARS = 8;
 
 /** One version of a tool as a row of a table. */

@@ -2,12 +2,12 @@ import type { ImportedTool, ImportReport } from '../../../../api/schemas/imports
 import type { Printer } from './printer.ts';
 import { printRegistrations } from './registrations.ts';
 
-/** Changes that are shown of one tool; `--json` has all of them. */
+/** Most changes shown per tool; `--json` has all. */
 const CHANGES_SHOWN = 10;
-/** Rows of tools that did not change are left out beyond this many tools. */
+/** With more tools than this, rows of unchanged tools are left out. */
 const UNCHANGED_SHOWN_MAX = 20;
 
-/** Says what an import did: a row for each tool, what changed of those that did, and a line that counts. */
+/** Prints the result of an import: a row per tool, the changes of changed tools, and a summary line. */
 export function printImport(report: ImportReport, print: Printer): void {
   const { registrations, skipped, missing } = report;
   const quiet = registrations.length > UNCHANGED_SHOWN_MAX;

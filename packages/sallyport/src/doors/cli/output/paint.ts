@@ -1,4 +1,4 @@
-/** Colours of a terminal; without one every function gives its text back. */
+/** Colours of a terminal; without colours every function returns its text unchanged. */
 export interface Paint {
   readonly strong: (text: string) => string;
   readonly dim: (text: string) => string;
@@ -7,7 +7,7 @@ export interface Paint {
   readonly bad: (text: string) => string;
 }
 
-/** @param coloured on a terminal and without NO_COLOR (https://no-color.org) */
+/** @param coloured true on a terminal when NO_COLOR is not set (https://no-color.org) */
 export function createPaint(coloured: boolean): Paint {
   const code = (start: number, end: number) => (text: string) =>
     coloured ? `\u001b[${start}m${text}\u001b[${end}m` : text;

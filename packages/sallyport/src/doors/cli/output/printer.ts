@@ -6,27 +6,27 @@ import { createPaint, type Paint } from './paint.ts';
 import { tableLines } from './table.ts';
 
 /**
- * Says things to people, or to programs with `--json`: all output of the commands. What tools, upstreams and others said stands
- * in it with what is hidden shown as `\u{…}`, and as escapes in JSON.
+ * Prints for people, or for programs with `--json`: all output of the commands. Hidden characters in text of tools,
+ * upstreams and other outsiders are shown as `\u{…}`, in JSON as escapes.
  */
 export interface Printer {
   readonly json: boolean;
-  /** A line of the answer, in the colour given. What is foreign in it begins no line of its own: further ones are indented. */
+  /** A line of the answer, in the given colour. Foreign text cannot start a new line: further lines are indented. */
   line(text: string, style?: keyof Paint): void;
-  /** What a tool or a person wrote, whole and with its own lines. */
+  /** Text of a tool or a person, complete and with its own line breaks. */
   text(text: string): void;
-  /** Lines of a name and a value, under each other. Values that are absent or empty are left out. */
+  /** Name and value per line, aligned. Absent and empty values are left out. */
   facts(facts: readonly (readonly [string, string | undefined])[]): void;
   /** The answer as JSON. */
   value(value: unknown): void;
-  /** One of many answers as JSON, on one line. */
+  /** One of several answers as JSON, on one line. */
   valueLine(value: unknown): void;
   table(head: readonly string[], rows: readonly (readonly string[])[]): void;
-  /** A remark beside the answer. */
+  /** A remark that is not part of the answer. */
   note(text: string): void;
-  /** What was wrong, with code, place and what to change. */
+  /** A failure: code, place and what to change. */
   failure(failed: Failure): void;
-  /** A wrong use of the command itself. */
+  /** A usage error of the command itself. */
   usage(message: string): void;
 }
 
@@ -55,7 +55,7 @@ export function createPrinter(io: CliIo, json: boolean): Printer {
     value: (given) => value(given, isTerminal ? 2 : undefined),
     valueLine: value,
     table: (head, rows) => {
-      // Before they are coloured, so that the colours stay.
+      // Escaped before colouring, so that the colour codes stay.
       const cells = rows.map((row) => row.map(hiddenShown));
       const width = isTerminal ? io.stdout.columns : undefined;
       const [first = '', ...lines] = tableLines(head, cells, width, (said, style) => paint[style](said));
@@ -74,21 +74,21 @@ export function createPrinter(io: CliIo, json: boolean): Printer {
   };
 }
 
-/** Before further lines of a text. */
+/** Indent of the further lines of a text. */
 const CONTINUED = '    ';
 const indented = (said: string, by: string): string => hiddenShown(said).replaceAll('\n', `\n${by}`);
 const jsonText = (value: unknown, indent?: number): string =>
   hiddenEscaped(JSON.stringify(value, null, indent) ?? 'null');
 
-/** Lines and characters of what a failed program wrote on its standard error, the last ones. */
+/** Most lines and characters shown from the end of a failed program's standard error. */
 const STDERR_LINES_MAX = 20;
 const STDERR_LENGTH_MAX = 4_000;
 
-/** The message with its code, then each fault with its place, then the end of what a failed program said. */
+/** The message with its code, then each fault with its place, then the end of the failed program's standard error. */
 export function failureLines(failed: Failure, paint: Paint): string[] {
   const { code, e_code, message, details, retry_after_ms } = errorBody(failed);
   const given: readonly unknown[] = Array.isArray(details?.['faults']) ? details['faults'] : [];
-  // Those of settings are sentences, which the message has.
+  // Faults of settings are plain sentences that the message already contains.
   const faults = given.filter((fault): fault is Partial<Fault> => typeof fault === 'object' && fault !== null);
   return [
     `${paint.bad(`${e_code} ${code}:`)} ${indented(message, CONTINUED)}`,
@@ -101,7 +101,7 @@ export function failureLines(failed: Failure, paint: Paint): string[] {
   ];
 }
 
-/** Of a shell tool or a script of a skill: `--json` has all of it, in `details.envelope`. */
+/** Standard error of a shell tool or a skill's script; `--json` has all of it in `details.envelope`. */
 function stderrLines(details: ToolErrorBody['details']): string[] {
   const envelope = details?.['envelope'] as { readonly stderr?: unknown } | null | undefined;
   const said = typeof envelope?.stderr === 'string' ? envelope.stderr.trimEnd() : '';

@@ -1,7 +1,7 @@
 import type { Registration } from '../../../../api/schemas/registry.ts';
 import type { Printer } from './printer.ts';
 
-/** What a row says of a registration before the remarks that it shares with others. */
+/** The cells of a registration's row, before the remarks that several rows share. */
 interface Row extends Pick<Registration, 'outcome' | 'tool_id' | 'version' | 'warnings'> {
   readonly error?: Readonly<Record<string, unknown>> | undefined;
   readonly replaces?: string | undefined;

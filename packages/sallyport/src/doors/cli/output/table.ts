@@ -2,10 +2,10 @@ import type { Paint } from './paint.ts';
 
 /** Space between two columns. */
 const GAP = '  ';
-/** The last column is never cut below this. */
+/** Least width of the last column, in characters. */
 const LAST_COLUMN_MIN = 20;
 
-/** Columns whose words have a colour. */
+/** Columns whose words are coloured. */
 const COLOURED_HEADS = new Set(['STATE', 'OUTCOME', 'SEVERITY']);
 const STYLES: Readonly<Record<string, keyof Paint>> = {
   active: 'good',
@@ -20,15 +20,15 @@ const STYLES: Readonly<Record<string, keyof Paint>> = {
   breaking: 'bad',
 };
 
-/** How a column is told about: its word is known, and what it says matters. */
+/** The colour of a cell: for known words in coloured columns. */
 export function cellStyle(head: string, cell: string): keyof Paint | undefined {
   return COLOURED_HEADS.has(head) && Object.hasOwn(STYLES, cell) ? STYLES[cell] : undefined;
 }
 
 /**
- * Lines of a table whose columns stand under each other. Cells are made one line; the last column is cut to fit.
- * @param width characters to fit in; undefined for no bound
- * @param paint colours a cell that was padded already
+ * Lines of a table with aligned columns. Each cell becomes one line; the last column is cut to fit.
+ * @param width characters available; undefined for no limit
+ * @param paint colours a cell after padding
  */
 export function tableLines(
   head: readonly string[],

@@ -1,16 +1,16 @@
 import type { Printer } from './printer.ts';
 
-/** What is shown of an answer that is a list. */
+/** How an answer that is a list is printed. */
 export interface ListTemplate<A> {
   readonly head: readonly string[];
   readonly rows: (answer: A) => readonly (readonly string[])[];
-  /** Said in the place of a table without rows. */
+  /** Printed when there are no rows. */
   readonly empty?: string;
-  /** Option that asks for the next page, where the answer has `next`. */
+  /** Option that asks for the next page; printed when the answer has `next`. */
   readonly more?: string;
 }
 
-/** Prints a list as a table, and how to go on. */
+/** Prints a list as a table, and the option for the next page. */
 export function list<A extends object>({
   head,
   rows,
@@ -33,5 +33,5 @@ export function members(answer: object, print: Printer): void {
   for (const [name, value] of Object.entries(answer)) print.line(`${name}: ${wordsOf(value)}`);
 }
 
-/** A text as it is, anything else as JSON. */
+/** Text unchanged, anything else as JSON. */
 export const wordsOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));

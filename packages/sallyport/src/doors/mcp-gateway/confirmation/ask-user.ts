@@ -8,19 +8,19 @@ import { answerOf, elicits, formFor } from './elicit-form.ts';
 import { answerOnRecord } from './wait-for-end.ts';
 import { callDigest, type WaitingCall } from './waiting-calls.ts';
 
-/** Questions about one request: a call that changed meanwhile asks again. */
+/** Most questions about one request: a call that changed meanwhile asks again. */
 const ROUNDS_MAX = 3;
-/** Questions about one approval, while its request is repeated. */
+/** Most questions about one approval while its request is repeated. */
 const ASKED_MAX = 3;
 
-/** A question that may go to the client. */
+/** A question that may be put to the client. */
 interface Offer {
   readonly by: Confirmer;
   readonly approvalId: string;
   readonly shown: ShownQuestion;
 }
 
-/** Asks the user at the client as long as the call waits for a word of theirs. */
+/** Asks the user at the client for as long as the call waits for their answer. */
 export async function askUser(
   confirming: Confirming,
   response: ToolInvokeResponse,
@@ -37,7 +37,7 @@ export async function askUser(
     if (peer.era === 'modern') return carried(confirming, offer, invocationId, call);
     const said = await askNow(confirming, offer, peer);
     if (said === 'none') {
-      // It may have ended while the user was asked: expired, or decided elsewhere.
+      // The approval may have ended while the user was asked: expired, or decided elsewhere.
       settled = { response: await answerOnRecord(confirming.layer, peer.caller, invocationId), note: NOT_DECIDED };
       break;
     }
@@ -49,7 +49,7 @@ export async function askUser(
   return settled;
 }
 
-/** The end of a call is told once; the same request is a new call from then on. */
+/** The end of a call is reported once; after that the same request is a new call. */
 export function forgetEnded({ waiting }: Confirming, settled: Settled, peer: Peer, input: AskedFor['input']): void {
   if ('response' in settled && !isOpen(settled.response)) waiting.forget(peer.caller.token, input);
 }
@@ -68,7 +68,7 @@ async function offerFor(
   return { by, approvalId: approval.approval_id, shown };
 }
 
-/** Bounded by the setting, the end of the question, and the client itself. */
+/** Asks now; the wait is limited by the setting, the end of the question, and the client. */
 async function askNow(
   { settings, clock, log }: Confirming,
   { shown, by, approvalId }: Offer,
@@ -84,7 +84,10 @@ async function askNow(
   }
 }
 
-/** The question for the client to answer with its next request. It has the name of its approval, so that answers cannot change places. */
+/**
+ * The question that the client answers with its next request. It is keyed by its approval, so that answers cannot be
+ * mixed up.
+ */
 function carried(
   { seal }: Confirming,
   { by, approvalId, shown }: Offer,

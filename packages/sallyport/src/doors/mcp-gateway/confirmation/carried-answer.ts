@@ -9,9 +9,9 @@ import { answerOnRecord } from './wait-for-end.ts';
 import { callDigest } from './waiting-calls.ts';
 
 /**
- * Takes the answer that a request carries with its state (2026-07-28). The same one again changes nothing: it is told
- * what became of the call.
- * @throws ToolLayerError E3801 for a state that was not given to this holder, for this request
+ * Takes the answer that a request carries with its state (2026-07-28). Repeating it changes nothing: the reply is the
+ * call's current state.
+ * @throws ToolLayerError E3801 for a state that was not issued to this holder for this request
  */
 export async function takeCarried(confirming: Confirming, requestState: string, call: AskedFor): Promise<Settled> {
   const { layer, seal, settings } = confirming;

@@ -9,22 +9,22 @@ import { createStateSeal } from './request-state.ts';
 import { answerOnRecord } from './wait-for-end.ts';
 import { createWaitingCalls } from './waiting-calls.ts';
 
-/** Calls that wait for a person, as the gateway deals with them. */
+/** The gateway's handling of calls that wait for a person. */
 export interface ConfirmCalls {
-  /** A call that just began to wait: the user is asked at once where that is allowed. */
+  /** Handles a call that just began to wait: asks the user at once where that is allowed. */
   settle(response: ToolInvokeResponse, call: AskedFor): Promise<Settled>;
-  /** The same request again, while its call waits or until its end was told; undefined for a new call. */
+  /** Handles a repeated request, while its call waits or its end was not yet reported; undefined for a new call. */
   repeated(call: AskedFor): Promise<Settled> | undefined;
   /**
-   * A request that brings the answer to its question (2026-07-28); undefined for one that brings none.
-   * @throws ToolLayerError E3801 for a state that was not given to this holder, for this request
+   * Handles a request that brings the answer to its question (2026-07-28); undefined for one that brings none.
+   * @throws ToolLayerError E3801 for a state that was not issued to this holder for this request
    */
   answered(call: AskedFor): Promise<Settled> | undefined;
-  /** The client that waits for what becomes of a call that was confirmed. */
+  /** The client that waits for the outcome of a confirmed call. */
   peerOf(tenantId: string, invocationId: string): Peer | undefined;
 }
 
-/** Nothing waits yet. */
+/** Makes the handling; no call waits yet. */
 export function createConfirmCalls({ stateKey, ...parts }: ConfirmCallsParts): ConfirmCalls {
   const { clock = systemClock, settings, layer } = parts;
   const confirming: Confirming = {
@@ -43,7 +43,7 @@ export function createConfirmCalls({ stateKey, ...parts }: ConfirmCallsParts): C
     settle: async (response, call) => {
       const { peer, input } = call;
       const inspected = await layer.ask('tokens.inspect', {}, peer.caller).catch(() => undefined);
-      // The credential ended meanwhile: nobody comes with it again.
+      // The credential ended meanwhile: nobody can repeat the request with it.
       if (inspected === undefined) return { response };
       const known = waiting.add({
         holder: holderIn(inspected),

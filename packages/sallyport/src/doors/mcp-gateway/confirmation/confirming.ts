@@ -9,31 +9,31 @@ import type { McpSettings } from '../settings.ts';
 import type { StateSeal } from './request-state.ts';
 import type { WaitingCalls } from './waiting-calls.ts';
 
-/** One request of a client that ended in, or leads to, a call that waits. */
+/** One request of a client that is, or leads to, a waiting call. */
 export interface AskedFor {
   readonly input: ToolInvokeRequest;
   readonly params: Params;
   readonly peer: Peer;
 }
 
-/** What is told to the client: the call as it stands, or a question that it has to answer first (2026-07-28). */
+/** The reply to the client: the call as it stands, or a question that the client must answer first (2026-07-28). */
 export type Settled =
   | { readonly response: ToolInvokeResponse; readonly note?: string }
   | { readonly inputRequests: Params; readonly requestState: string };
 
-/** What it stands on. */
+/** Dependencies of the confirmations at clients. */
 export interface ConfirmCallsParts {
   readonly layer: ToolLayer;
   readonly log: Log;
   readonly settings: McpSettings;
-  /** Absent: nobody is asked at a client. */
+  /** Absent: no client is asked. */
   readonly confirmations?: ClientConfirmations;
-  /** 32 bytes that sign what clients of the 2026 era carry. */
+  /** 32 bytes that sign the state which clients of the 2026 era carry. */
   readonly stateKey: Uint8Array;
   readonly clock?: Clock;
 }
 
-/** The same at work. */
+/** The dependencies, and the state of the confirmations at run time. */
 export interface Confirming extends Omit<ConfirmCallsParts, 'stateKey'> {
   readonly clock: Clock;
   readonly waiting: WaitingCalls;
@@ -42,5 +42,5 @@ export interface Confirming extends Omit<ConfirmCallsParts, 'stateKey'> {
   readonly listening: Map<string, Peer>;
 }
 
-/** One call among those of all tenants. */
+/** Key of one call among the calls of all tenants. */
 export const callKey = (tenantId: string, invocationId: string): string => JSON.stringify([tenantId, invocationId]);

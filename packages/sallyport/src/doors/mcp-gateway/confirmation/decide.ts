@@ -6,7 +6,7 @@ import type { Confirmer } from '../client-confirmations.port.ts';
 import { type Confirming, callKey, type Settled } from './confirming.ts';
 import { waitForEnd } from './wait-for-end.ts';
 
-/** What a user said, and to which call. */
+/** A user's answer, and the call it belongs to. */
 export interface Said {
   readonly by: Confirmer;
   readonly approvalId: string;
@@ -15,15 +15,15 @@ export interface Said {
   readonly accepted: boolean;
 }
 
-/** The desk says that the approval is over. */
+/** Error codes that mean: the approval is over. */
 const OVER: ReadonlySet<string> = new Set(['E3808', 'E3817']);
-/** How long the end of a call is waited for whose approval is over, in ms. */
+/** Longest wait for the end of a call whose approval is over, in ms. */
 const OVER_WAIT_MS = 2_000;
 
-/** Told with a call that still waits. */
+/** Note in the reply for a call that still waits. */
 export const NOT_DECIDED = 'The user was asked at the client and has not decided.';
 
-/** Brings an answer to the desk, which decides whether it counts; then follows the call to its end. */
+/** Submits an answer to the approvals, which decide whether it counts; then follows the call to its end. */
 export async function decide(
   { layer, log, confirmations, settings, listening }: Confirming,
   { invocationId, ...answer }: Said,
@@ -35,7 +35,7 @@ export async function decide(
   } catch (thrown) {
     const { code, message } = failureOf(thrown);
     log.info('confirmation-not-taken', { approval_id: approvalId, code });
-    // Decided elsewhere, or expired: its end is a moment away. Anything else leaves it as it was.
+    // Decided elsewhere or expired: the call ends in a moment. Any other failure leaves it waiting.
     const until = AbortSignal.any([peer.signal, AbortSignal.timeout(OVER.has(code) ? OVER_WAIT_MS : 0)]);
     return { response: await waitForEnd(layer, peer.caller, invocationId, approvalId, until), note: message };
   }
@@ -49,16 +49,16 @@ export async function decide(
   }
 }
 
-/** For whom the token of a client speaks. @throws ToolLayerError E32xx */
+/** The owner that a client's token speaks for. @throws ToolLayerError E32xx */
 export async function confirmerOf(layer: ToolLayer, { caller }: Peer): Promise<Confirmer> {
   const { tenant_id, agent_did, user_did } = await layer.ask('tokens.inspect', {}, caller);
   return { tenantId: tenant_id, agentDid: agent_did, ...(user_did === undefined ? {} : { userDid: user_did }) };
 }
 
-/** Whether a call waits for a person. */
+/** True when a call waits for a person. */
 export const isWaiting = ({ status, error }: ToolInvokeResponse): boolean =>
   status === 'pending_approval' && error === undefined;
 
-/** Whether a call is not over. */
+/** True while a call is not over. */
 export const isOpen = (response: ToolInvokeResponse): boolean =>
   isWaiting(response) || response.status === 'pending' || response.status === 'running';

@@ -18,14 +18,17 @@ const BECAUSE: Readonly<Record<ShownQuestion['reason'], string>> = {
   executor: 'What the call would do is for a person to decide.',
 };
 
-/** Of what a user may be asked by this client. An empty statement means forms (2025-11-25, elicitation capabilities). */
+/**
+ * True when this client can put questions in the given mode. An empty capability means forms (2025-11-25, elicitation
+ * capabilities).
+ */
 export function elicits({ can }: Pick<Peer, 'can'>, mode: 'form' | 'url'): boolean {
   const stated = can?.['elicitation'];
   if (!isObject(stated)) return false;
   return isObject(stated[mode]) || (mode === 'form' && stated['url'] === undefined);
 }
 
-/** Parameters of `elicitation/create`: what would run, why somebody is asked, and one box that is not ticked. */
+/** Parameters of `elicitation/create`: what would run, why the user is asked, and one unticked box. */
 export function formFor(shown: ShownQuestion, { agentDid }: Confirmer): Params {
   const { toolId, toolVersion, reason, question, prompt, argumentsText } = shown;
   const message = [
@@ -41,13 +44,13 @@ export function formFor(shown: ShownQuestion, { agentDid }: Confirmer): Params {
   return { message, requestedSchema: { type: 'object', properties: { confirm }, required: ['confirm'] } };
 }
 
-/** What a user says: `none` when they closed the question, and for whatever is no answer. */
+/** The user's answer: `none` when they closed the question, and for anything that is not an answer. */
 export function answerOf(result: unknown): 'yes' | 'no' | 'none' {
   if (!isObject(result)) return 'none';
   if (result['action'] === 'decline') return 'no';
   if (result['action'] !== 'accept' || !isObject(result['content'])) return 'none';
   const { confirm } = result['content'];
-  // A form that came back without a clear word is no yes, and no no either.
+  // A form without a clear answer neither approves nor denies.
   if (typeof confirm !== 'boolean') return 'none';
   return confirm ? 'yes' : 'no';
 }

@@ -1,29 +1,29 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { isObject } from '../../../domain/shape/is-object.ts';
 
-/** What a client of the 2026 era carries from a question to its answer. */
+/** State that a client of the 2026 era carries from a question to its answer. */
 export interface CarriedState {
   readonly invocationId: string;
   readonly approvalId: string;
   readonly bindingDigest: string;
-  /** For whom the question was. */
+  /** The holder who was asked. */
   readonly holder: string;
   /** SHA-256 over tool and arguments of the request. */
   readonly call: string;
 }
 
-/** Writes and reads `requestState`: nobody but the holder of the key can make one, or change it. */
+/** Writes and reads `requestState`: only a holder of the key can make or change one. */
 export interface StateSeal {
   seal(state: CarriedState): string;
-  /** Undefined for what was not sealed with this key. */
+  /** Undefined for text that was not sealed with this key. */
   open(text: string): CarriedState | undefined;
 }
 
 const MEMBERS = ['invocationId', 'approvalId', 'bindingDigest', 'holder', 'call'] as const;
-/** Longest state that is looked at, in characters. */
+/** Longest state that is read, in characters. */
 const TEXT_MAX = 4_096;
 
-/** @param key 32 bytes; instances that share one understand each other's */
+/** @param key 32 bytes; instances with the same key accept each other's states */
 export function createStateSeal(key: Uint8Array): StateSeal {
   const signed = (text: string): Buffer => createHmac('sha256', key).update(`confirmation.${text}`).digest();
   return {

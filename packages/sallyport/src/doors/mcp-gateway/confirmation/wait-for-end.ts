@@ -3,11 +3,11 @@ import type { ToolInvokeResponse } from '../../../../api/schemas/invocation.ts';
 import type { Caller } from '../../../domain/principal/principal.ts';
 import type { ToolLayer } from '../../../operations/tool-layer.ts';
 
-/** Pauses between two looks at the record, in ms; the last one repeats. */
+/** Pauses between two polls of the record, in ms; the last one repeats. */
 const PAUSES_MS = [2, 5, 10, 20, 50, 100, 250] as const;
 const OPEN: ReadonlySet<ToolInvokeResponse['status']> = new Set(['pending', 'running']);
 
-/** The answer of a call as its record has it now. @throws ToolLayerError E3809 for who may not see it */
+/** The answer of a call as its record has it now. @throws ToolLayerError E3809 when the caller may not see the call */
 export async function answerOnRecord(
   layer: ToolLayer,
   caller: Caller,
@@ -30,8 +30,8 @@ export async function answerOnRecord(
 }
 
 /**
- * Waits until a call is over, or waits for another approval than `decided`.
- * @returns what is on its record then, or when `signal` ends first
+ * Waits until a call is over, or waits for an approval other than `decided`.
+ * @returns the state on record then, or when `signal` aborts first
  */
 export async function waitForEnd(
   layer: ToolLayer,

@@ -4,7 +4,7 @@ import { sha256 } from '@sallyport/std/sha256';
 import type { ToolInvokeRequest, ToolInvokeResponse } from '../../../../api/schemas/invocation.ts';
 import { createOpenRegister, type Holder, type OpenBounds } from '../../../domain/principal/open-register.ts';
 
-/** A call that waits for a person, as its client may ask for it again. */
+/** A call that waits for a person, kept so that its client can repeat the request. */
 export interface WaitingCall {
   readonly invocationId: string;
   /** Epoch ms. */
@@ -13,11 +13,11 @@ export interface WaitingCall {
   asked: number;
 }
 
-/** Which call waits for which request, so that the same request again does not ask people twice. */
+/** Maps requests to their waiting calls, so that a repeated request does not ask people twice. */
 export interface WaitingCalls {
-  /** Undefined at once for tools of which no call waits. */
+  /** Returns undefined at once for tools without waiting calls. */
   find(token: string | undefined, input: ToolInvokeRequest, now: number): WaitingCall | undefined;
-  /** Remembers a call; where a bound is reached, the oldest of the same holder is forgotten, or this one. */
+  /** Remembers a call; at a limit, the oldest call of the same holder is forgotten, or else this one. */
   add(call: NewWaitingCall): WaitingCall;
   forget(token: string | undefined, input: ToolInvokeRequest): void;
 }
@@ -38,10 +38,10 @@ interface Remembered {
   readonly place: Disposable;
 }
 
-/** Of a call whose end is not known, in ms. */
+/** How long a call whose end is unknown is remembered, in ms. */
 const REMEMBERED_MS = 24 * 3_600_000;
 
-/** Nothing waits yet. */
+/** Makes the map, empty. */
 export function createWaitingCalls(bounds: OpenBounds): WaitingCalls {
   const register = createOpenRegister('waiting calls', bounds);
   const calls = new Map<string, Remembered>();
@@ -81,7 +81,7 @@ export function createWaitingCalls(bounds: OpenBounds): WaitingCalls {
   };
 }
 
-/** Everything that a request asks for, in one word. */
+/** Digest of everything that a request asks for. */
 export function callDigest(input: ToolInvokeRequest): string {
   return sha256(canonicalJson(input));
 }

@@ -2,31 +2,33 @@ import { TrustLevel } from '../../../../api/schemas/capability-token.ts';
 import { InvocationPhase, type ToolInvokeRequest } from '../../../../api/schemas/invocation.ts';
 import { metaOf } from '../../mcp-protocol.ts';
 
-/** When in its reasoning the agent calls; one of the phases of the contract (PRM-09). */
+/** Phase of the agent's reasoning in which it calls; one of the phases of the contract (PRM-09). */
 const META_PHASE = 'sallyport/phase';
-/** Where the content of the arguments came from, in the words of the caller (PRM-08). */
+/** Origin of the arguments' content, as the caller states it (PRM-08). */
 const META_CLAIM_SOURCE = 'sallyport/claim_source';
 /** The attempt at answering that the call belongs to (VIS-04). */
 const META_TURN_GROUP = 'sallyport/turn_group_id';
 /** Variables that the call sets for its tool (EXE-10). */
 const META_ENVIRONMENT = 'sallyport/environment';
-/** The call is trusted no further than this (EXE-10). */
+/** Upper limit of the trust in this call (EXE-10). */
 const META_TRUST_LEVEL = 'sallyport/trust_level';
-/** `true`: say what would become of the call and run nothing (PIPE-15). */
+/** `true`: say what would happen to the call and run nothing (PIPE-15). */
 const META_DRY_RUN = 'sallyport/dry_run';
 
-/** A call as `_meta` has it. */
+/** A call with the options of its `_meta`. */
 export interface AskedCall {
   readonly input: ToolInvokeRequest;
   readonly dryRun: boolean;
 }
 
-/** The call with what its `_meta` says of it, or what is wrong there: a fault must not turn a dry run into a call. */
+/**
+ * The call with the options of its `_meta`, or what is wrong with them: a fault must not turn a dry run into a call.
+ */
 export function callOptions(input: ToolInvokeRequest, params: Readonly<Record<string, unknown>>): AskedCall | string {
   const meta = metaOf(params);
   const dryRun = meta[META_DRY_RUN];
   const said = OPTIONS.filter(({ key }) => meta[key] !== undefined);
-  // The common case first: a client that knows nothing of these.
+  // Fast path: a client that uses no options.
   if (said.length === 0 && dryRun === undefined) return { input, dryRun: false };
   if (dryRun !== undefined && typeof dryRun !== 'boolean') return `_meta.${META_DRY_RUN} must be true or false.`;
   const fault = said.find(({ key, fits }) => !fits(meta[key]));
@@ -38,7 +40,7 @@ export function callOptions(input: ToolInvokeRequest, params: Readonly<Record<st
   return { input: { ...input, execution_options: options }, dryRun: dryRun === true };
 }
 
-/** One option that `_meta` may hold. What is inside of it the operation's schema judges. */
+/** One option that `_meta` may hold. The operation's schema validates its value. */
 interface MetaOption {
   readonly key: string;
   readonly option: keyof NonNullable<ToolInvokeRequest['execution_options']>;

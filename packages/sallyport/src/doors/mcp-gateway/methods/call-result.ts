@@ -7,16 +7,18 @@ import { RPC, type RpcAnswer, type RpcId, resultAnswer } from '../../json-rpc.ts
 import { type Era, META_SERVER } from '../../mcp-protocol.ts';
 import { errorEntry, protocolError } from '../../mcp-server.ts';
 
-/** What frames a result in each era, as JSON text. */
+/** The fixed parts around a result in each era, as JSON text. */
 export interface ResultFrame {
   readonly era: Era;
   /** Name and version of this server. */
   readonly server: { readonly name: string; readonly version: string };
-  /** First members of every result, with a comma at the end where there are any. */
+  /** First members of every result, with a trailing comma when there are any. */
   readonly opening: string;
-  /** First members of `_meta`, with a comma at the end where there are any. */
+  /** First members of `_meta`, with a trailing comma when there are any. */
   readonly metaOpening: string;
-  /** The model named the tool in an argument: that there is none is for it to mend, not for the client's developer. */
+  /**
+   * The model named the tool in an argument: an unknown tool is then the model's mistake, not the client developer's.
+   */
   readonly modelNames: boolean;
 }
 
@@ -31,13 +33,13 @@ export function resultFrame(era: Era, server: ResultFrame['server'], modelNames:
   };
 }
 
-/** Whether a result has the shape that MCP servers answer with; only then its tool's kind must be known. */
+/** True when a result has the shape of MCP servers' results; only then must the kind of its tool be known. */
 export function looksLikeCallResult(value: unknown): value is Record<string, unknown> {
   return isObject(value) && Array.isArray(value['content']);
 }
 
 /**
- * The answer of a call that went well.
+ * The answer of a successful call.
  * @param fromMcp the tool is an MCP server's: its result is a CallToolResult already
  */
 export function happyAnswer(id: RpcId, response: ToolInvokeResponse, fromMcp: boolean, frame: ResultFrame): RpcAnswer {
@@ -45,13 +47,13 @@ export function happyAnswer(id: RpcId, response: ToolInvokeResponse, fromMcp: bo
   if (fromMcp && isObject(result)) return passOn(id, result, response, false, frame);
   const json = JSON.stringify(result);
   const content = contentOf(result, json);
-  // What was cut is not what the tool's schema promises, and twice it would be beyond the bound.
+  // A truncated result no longer fits the tool's output schema, and repeating it would exceed the limit.
   const isCut = response.warnings?.some(({ code }) => code === 'result_cut') === true;
   const structured = isObject(result) && !isCut ? `,"structuredContent":${json}` : '';
   return resultAnswer(id, `{${frame.opening}"content":${content}${structured},"_meta":${metaText(response, frame)}}`);
 }
 
-/** The answer of a tool of the gateway's own. */
+/** The answer of one of the gateway's own tools. */
 export function ownAnswer(id: RpcId, result: object, frame: ResultFrame): RpcAnswer {
   const json = JSON.stringify(result);
   const meta = frame.metaOpening === '' ? '' : `,"_meta":{${frame.metaOpening.slice(0, -1)}}`;
@@ -59,8 +61,8 @@ export function ownAnswer(id: RpcId, result: object, frame: ResultFrame): RpcAns
 }
 
 /**
- * The answer of a dry run. It is an error to clients, because the tool did not run: of a happy answer they would check
- * that its structured content is what the tool promises.
+ * The answer of a dry run. Clients get it as an error, because the tool did not run: in a success they would validate
+ * the structured content against the tool's output schema.
  */
 export function dryRunAnswer(id: RpcId, told: DryRunResponse, frame: ResultFrame): RpcAnswer {
   const json = JSON.stringify(told);
@@ -68,7 +70,7 @@ export function dryRunAnswer(id: RpcId, told: DryRunResponse, frame: ResultFrame
   return resultAnswer(id, `{${frame.opening}"content":${contentOf(told, json)},"isError":true,"_meta":${meta}}`);
 }
 
-/** The answer of a call that did not go well: for the model where it can act on it, otherwise a protocol error. */
+/** The answer of a failed call: a result for the model where the model can act on it, otherwise a protocol error. */
 export function unhappyAnswer(
   id: RpcId,
   error: ToolErrorBody,
@@ -85,7 +87,7 @@ export function unhappyAnswer(
   return resultAnswer(id, `{${frame.opening}"content":${content},"isError":true,"_meta":${meta}}`);
 }
 
-/** A CallToolResult of an upstream as it came, under our `_meta`. */
+/** Passes an upstream's CallToolResult on unchanged, with our `_meta`. */
 function passOn(
   id: RpcId,
   result: Record<string, unknown>,
@@ -95,7 +97,7 @@ function passOn(
 ): RpcAnswer {
   const { _meta, ...rest } = result;
   const { warnings = [] } = response;
-  // What an upstream calls warnings of ours are none.
+  // Entries of an upstream under the name of our warnings are dropped.
   const { warnings: _spoofed, ...given } = isObject(_meta) ? _meta : {};
   const meta = {
     ...given,
@@ -114,7 +116,7 @@ function passOn(
   return resultAnswer(id, JSON.stringify(passed));
 }
 
-/** Warnings that a model has to know of to understand the result; all others are for the client alone. */
+/** Warnings that a model needs to understand the result; all others are for the client alone. */
 function forModel(response: ToolInvokeResponse | undefined): readonly { type: 'text'; text: string }[] {
   const told = response?.warnings?.filter(({ code }) => code === 'question_unanswered') ?? [];
   return told.map(({ message }) => ({ type: 'text', text: message }));
@@ -138,7 +140,10 @@ function idMember(response: ToolInvokeResponse | undefined): string {
   return response === undefined ? '' : `"invocation_id":${JSON.stringify(response.invocation_id)},`;
 }
 
-/** For programs; the text block is for the model, and says alone whether to try again: with other arguments may count too. */
+/**
+ * For programs; the text block is for the model. Only it advises on retrying: a call with other arguments may count as
+ * a retry too.
+ */
 function errorMeta(error: ToolErrorBody): Record<string, unknown> {
   const { code, e_code, category, retry_after_ms } = error;
   return { code, e_code, category, ...(retry_after_ms === undefined ? {} : { retry_after_ms }) };

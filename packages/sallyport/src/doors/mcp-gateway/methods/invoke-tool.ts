@@ -15,17 +15,17 @@ import { dryRunAnswer, happyAnswer, looksLikeCallResult, type ResultFrame, unhap
 import { inputRequiredAnswer, pendingAnswer } from './pending-result.ts';
 import type { ToolShelf } from './tool-shelf.ts';
 
-/** What a call of a tool needs. */
+/** Dependencies of tool calls. */
 export interface InvokeParts {
   readonly layer: ToolLayer;
   readonly shelf: ToolShelf;
   readonly confirmCalls: ConfirmCalls;
   readonly suspendedCalls: SuspendedCalls;
-  /** Clients that can be asked while their request runs, by its signal. */
+  /** Clients that can be asked while their request runs, by the request's signal. */
   readonly peers: WeakMap<AbortSignal, Peer>;
 }
 
-/** Calls the tool that `input` names, for this request. */
+/** Calls the tool that `input` names, on behalf of this request. */
 export type Invoke = (input: ToolInvokeRequest, request: RpcRequest, peer: Peer) => Promise<RpcAnswer>;
 
 export function createInvoke(
@@ -70,13 +70,13 @@ export function createInvoke(
     const { response, note } = settled;
     if (response.error !== undefined) return unhappyAnswer(id, response.error, response, frame);
     if (isOpen(response)) return pendingAnswer(id, response, note, frame);
-    // What does not look like an MCP result is answered without asking what kind of tool it came from.
+    // A result that does not look like MCP's is answered without looking up the kind of its tool.
     const fromMcp = looksLikeCallResult(response.result) && (await shelf.kindOf(caller, tool_id)) === 'mcp';
     return happyAnswer(id, response, fromMcp, frame);
   }
 }
 
-/** The caller with what belongs to this one call: its end, its progress, its trace. */
+/** The caller with the parts of this one call: its end, its progress, its trace. */
 function callingAs({ params }: RpcRequest, { caller, signal, notify }: Peer): Caller {
   const { progressToken, traceparent } = metaOf(params);
   return {
@@ -89,7 +89,7 @@ function callingAs({ params }: RpcRequest, { caller, signal, notify }: Peer): Ca
   };
 }
 
-/** MCP wants progress to grow with each notification; what does not grow is left out. */
+/** MCP requires progress to increase with each notification; other updates are dropped. */
 function progressTeller(progressToken: string | number, notify: (text: string) => void): (step: Progress) => void {
   let last = Number.NEGATIVE_INFINITY;
   return (step) => {

@@ -16,9 +16,9 @@ const WAITS_FOR: Readonly<Record<NonNullable<ToolInvokeResponse['approval']>['re
 };
 
 /**
- * The answer of a call that is not over, as a model can act on it. It is marked as an error to clients, because there is
- * no result yet: of a happy answer they would check that its structured content is what the tool promises.
- * @param note what else is known of it
+ * The answer of a call that is not over, in words that a model can act on. Clients get it as an error, because there is
+ * no result yet: in a success they would validate the structured content against the tool's output schema.
+ * @param note further facts for the model
  */
 export function pendingAnswer(
   id: RpcId,
@@ -45,7 +45,7 @@ export function inputRequiredAnswer(
   return resultAnswer(id, `{"resultType":"input_required",${asked}${meta}}`);
 }
 
-/** One line per member, so that foreign text cannot pass for another one. */
+/** One line per member, so that foreign text cannot imitate another member. */
 function pendingBlock({ invocation_id, approval, status, polling_info }: ToolInvokeResponse, note?: string): string {
   const lines = [
     approval === undefined ? '[pending]' : '[pending_approval]',

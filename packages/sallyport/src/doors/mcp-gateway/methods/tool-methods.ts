@@ -6,15 +6,15 @@ import type { Method, ServerIdentity } from '../../mcp-server.ts';
 import { type ResultFrame, resultFrame } from './call-result.ts';
 import { createInvoke, type Invoke, type InvokeParts } from './invoke-tool.ts';
 
-/** What the methods about tools need. */
+/** Dependencies of the methods about tools. */
 export interface ToolMethodParts extends InvokeParts {
   readonly identity: ServerIdentity;
   readonly era: Era;
-  /** The model names the tools in arguments, instead of its client by their own names. */
+  /** The model names the tools in arguments; otherwise the client calls them by name. */
   readonly modelNames?: boolean;
 }
 
-/** The methods about tools, and what the meta-tools take of them. */
+/** The methods about tools, and the parts that the meta-tools reuse. */
 export interface ToolMethods {
   readonly methods: readonly (readonly [string, Method])[];
   readonly callTool: Method;
@@ -25,7 +25,7 @@ export interface ToolMethods {
   readonly afterTools: string;
 }
 
-/** Log levels are taken and nothing is logged to clients: they see warnings in results. */
+/** Log levels are accepted without effect: clients see warnings in results. */
 export const LOG_LEVEL: readonly [string, Method] = ['logging/setLevel', async ({ id }) => resultAnswer(id, '{}')];
 
 export function toolMethods({
@@ -63,7 +63,7 @@ export function toolMethods({
   return { methods, callTool, listTools, invoke, frame, afterTools };
 }
 
-/** The call that tools/call asks for, or what is wrong with its params. */
+/** The call that tools/call asks for, or the fault in its params. */
 function inputOf({ params }: RpcRequest): ToolInvokeRequest | string {
   const { name, arguments: parameters } = params;
   if (typeof name !== 'string') return 'The member name must be the name of a tool.';

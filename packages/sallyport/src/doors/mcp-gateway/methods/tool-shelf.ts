@@ -10,43 +10,43 @@ import { toolView } from './tool-view.ts';
 
 /** The tools that one token may see. */
 export interface ToolList {
-  /** JSON text of one page, without the braces: `"tools":[…]` and, where there is more, `,"nextCursor":…`. */
+  /** JSON text of one page, without the braces: `"tools":[…]` and, when there is another page, `,"nextCursor":…`. */
   page(cursor: string | undefined, era: Era): string;
   readonly kinds: ReadonlyMap<string, ExecutorKind>;
-  /** The same for the same list. */
+  /** Equal for equal lists. */
   print(): string;
 }
 
-/** Lists of tools by token, until the tools change. */
+/** Cache of tool lists by token, cleared when the tools change. */
 export interface ToolShelf {
-  /** @throws ToolLayerError E32xx for a token that is not good, and what the layer says */
+  /** @throws ToolLayerError E32xx for an invalid token, and the layer's errors */
   list(caller: Caller): Promise<ToolList>;
-  /** Which kind of executor runs a tool; undefined for one that the caller does not see. */
+  /** Kind of the executor that runs a tool; undefined for a tool that the caller does not see. */
   kindOf(caller: Caller, toolId: string): Promise<ExecutorKind | undefined>;
   /** Forgets every list. */
   clear(): void;
 }
 
-/** Manifests asked for at once. */
+/** Manifests on one page of a request. */
 const MANIFESTS_PER_PAGE = 1_000;
 
 export function createToolShelf(layer: ToolLayer, settings: McpSettings): ToolShelf {
   const bounds = { ttl: settings.toolListTtlMs };
   const lists = new LRUCache<string, Promise<ToolList>>({ max: settings.toolListsMax, ...bounds });
-  /** By token, of the tools that were called with it: one look, and no key to be made of two texts. */
+  /** By token, then by tool: one lookup, and no key joined from two texts. */
   const kinds = new LRUCache<string, Map<string, ExecutorKind>>({ max: settings.toolListsMax, ...bounds });
 
   const list: ToolShelf['list'] = async (caller) => {
     const key = caller.token ?? '';
     const known = lists.get(key);
     if (known !== undefined) {
-      // A token may have been revoked, or have expired, since the list was made.
+      // The token may have been revoked, or have expired, since the list was made.
       await layer.ask('tokens.inspect', {}, caller);
       return known;
     }
     const loading = load(layer, caller, settings);
     lists.set(key, loading);
-    // A refusal is not kept: the next request asks again.
+    // A refusal is not cached: the next request asks again.
     loading.catch(() => {
       if (lists.peek(key) === loading) lists.delete(key);
     });
@@ -89,7 +89,7 @@ export function createToolShelf(layer: ToolLayer, settings: McpSettings): ToolSh
 }
 
 async function load(layer: ToolLayer, caller: Caller, settings: McpSettings): Promise<ToolList> {
-  // Several requests may wait for one list, so it does not end with the first of them.
+  // Several requests may wait for one list, so the end of the first must not end it.
   const { signal: _signal, onProgress: _onProgress, ...asking } = caller;
   const manifests: ToolManifest[] = [];
   for (let page = 1; manifests.length < settings.toolsMax; page += 1) {
@@ -101,7 +101,7 @@ async function load(layer: ToolLayer, caller: Caller, settings: McpSettings): Pr
   return toolListOf(manifests.slice(0, settings.toolsMax), settings.toolsPageSize);
 }
 
-/** Sorted by id, so that a cursor, the last id of a page, stays good while tools come and go. */
+/** Sorted by id, so that a cursor (the last id of a page) stays valid while tools come and go. */
 function toolListOf(manifests: readonly ToolManifest[], pageSize: number): ToolList {
   const sorted = manifests.toSorted((a, b) => (a.tool_id < b.tool_id ? -1 : 1));
   const texts = textsByEra(sorted);
@@ -121,14 +121,14 @@ function toolListOf(manifests: readonly ToolManifest[], pageSize: number): ToolL
       const last = sorted[end - 1];
       const more = last !== undefined && end < sorted.length ? `,"nextCursor":"${cursorOf(last.tool_id)}"` : '';
       const page = `"tools":[${texts(era).slice(start, end).join(',')}]${more}`;
-      // Cursors that nobody was given must not fill the memory.
+      // Only cursors that were issued are cached; others must not fill the memory.
       if (start % pageSize === 0) pages[era].set(start, page);
       return page;
     },
   };
 }
 
-/** Each tool as JSON text, made for an era when it is first asked for. */
+/** Each tool as JSON text, made per era on first use. */
 function textsByEra(manifests: readonly ToolManifest[]): (era: Era) => readonly string[] {
   const made: Partial<Record<Era, readonly string[]>> = {};
   return (era) => {

@@ -4,7 +4,10 @@ import { sideEffectOf } from '../../../domain/tool/tool-version.ts';
 import type { Params } from '../../json-rpc.ts';
 import type { Era } from '../../mcp-protocol.ts';
 
-/** A manifest as an MCP tool. What an MCP server says of its own tool is passed on; for others it is worked out. */
+/**
+ * A manifest as an MCP tool. An MCP server's own statements about its tool are passed on; for other tools they are
+ * derived.
+ */
 export function toolView(manifest: ToolManifest, era: Era): Record<string, unknown> {
   const listed = manifest.executor.kind === 'mcp' ? (manifest.executor.config ?? {}) : undefined;
   const { title, output_schema, annotations, icons, _meta, execution } = listed ?? ownMembers(manifest);
@@ -26,25 +29,28 @@ function ownMembers(manifest: ToolManifest): Record<string, unknown> {
   return { title: manifest.tool_name, output_schema: manifest.result_schema, annotations: annotationsOf(manifest) };
 }
 
-/** A manifest always has a description: where the server gave none, its title or name, which clients see anyway. */
+/**
+ * True when the description is only a filler: a manifest always has one, and without the server's it is the title or
+ * name, which clients see anyway.
+ */
 function isUndescribed({ description, tool_name }: ToolManifest, listed: Params | undefined): boolean {
   return listed?.['undescribed'] === true && description === tool_name;
 }
 
-/** 2025-11-25 knows output schemas of objects only. */
+/** 2025-11-25 allows output schemas of objects only. */
 function isKnownIn(era: Era, outputSchema: Params): boolean {
   return era === 'modern' || outputSchema['type'] === 'object';
 }
 
-/** MCP asks for a schema of type object; one that is silent on the type takes objects only here too. */
+/** MCP requires a schema of type object; a schema without a type accepts only objects here too. */
 function inputSchemaOf(schema: Readonly<Record<string, unknown>>): unknown {
   const plain = withoutHeaderMarks(schema);
   return isObject(plain) ? { type: 'object', ...plain } : { type: 'object' };
 }
 
 /**
- * Without `x-mcp-header`: it asks clients to repeat arguments in HTTP headers, which the upstream wanted for its own
- * front; here the headers would have to be compared with the body at each call, for nobody's use.
+ * Removes `x-mcp-header`: it asks clients to repeat arguments in HTTP headers, for the upstream's own front end. Here
+ * the headers would have to be compared with the body at each call, with no benefit.
  */
 function withoutHeaderMarks(schema: unknown): unknown {
   if (!isObject(schema)) return schema;

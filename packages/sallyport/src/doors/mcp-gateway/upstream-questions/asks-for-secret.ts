@@ -1,12 +1,13 @@
 import { isObject } from '../../../domain/shape/is-object.ts';
 
-/** Names by which forms ask for what nobody may be asked for in a form. */
+/** Names of form fields that ask for secrets. */
 const SECRET =
   /(?:^|[^a-z])(?:pass(?:word|phrase|code)|secret|(?:api|private|secret) ?key|(?:access|auth|bearer) ?token|credit ?card|card ?number|cvv|cvc)s?(?:$|[^a-z])/;
 
 /**
- * Whether a field of a form, by its name or its title, wants a secret: servers must not ask for one so, but send the user to
- * a page of their own (2025-11-25, elicitation, "form mode security"). What is asked in free words cannot be told.
+ * True when a form field asks for a secret, by its name or its title: servers must not ask for secrets in a form, but
+ * send the user to a page of their own (2025-11-25, elicitation, "form mode security"). Questions in free text cannot
+ * be recognised.
  */
 export function asksForSecret(schema: unknown): boolean {
   const properties = isObject(schema) && isObject(schema['properties']) ? schema['properties'] : {};
@@ -16,7 +17,7 @@ export function asksForSecret(schema: unknown): boolean {
   });
 }
 
-/** `apiKey`, `API_KEY` and `api-key` as `api key`. */
+/** Turns `apiKey`, `API_KEY` and `api-key` into `api key`. */
 const plain = (words: string): string =>
   words
     .replaceAll(/([a-z0-9])([A-Z])/g, '$1 $2')

@@ -2,20 +2,20 @@ import { visibleLine } from '@sallyport/std/text/visible-text';
 import { isObject } from '../../../domain/shape/is-object.ts';
 import type { Params } from '../../json-rpc.ts';
 
-/** Fields of one form. */
+/** Most fields of one form. */
 const FIELDS_MAX = 32;
-/** Choices of one field. */
+/** Most choices of one field. */
 const CHOICES_MAX = 200;
 const NAME_CHARACTERS_MAX = 100;
 const WORDS_CHARACTERS_MAX = 500;
 const TEXT_CHARACTERS_MAX = 16_000;
 const FORMATS: ReadonlySet<unknown> = new Set(['email', 'uri', 'date', 'date-time']);
 
-/** A form of somebody else's server, with nothing in it but what is known. */
+/** A foreign server's form, reduced to known elements. */
 export interface FlatForm {
   /** For the client. */
   readonly schema: Params;
-  /** Whether an answer is what was asked for. */
+  /** True when an answer fits the form. */
   fits(content: Params): boolean;
 }
 
@@ -150,7 +150,7 @@ function choicesIn(given: unknown, names?: unknown) {
   };
 }
 
-/** One name for each of the plain values, in their order; undefined for anything else. */
+/** One title per plain value, in their order; undefined for anything else. */
 function namesOf(names: unknown, values: readonly unknown[]): readonly string[] | undefined {
   if (!Array.isArray(names) || names.length !== values.length || new Set(values).size !== values.length)
     return undefined;

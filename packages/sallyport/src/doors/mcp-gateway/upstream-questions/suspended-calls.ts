@@ -10,26 +10,26 @@ import { confirmerOf } from '../confirmation/decide.ts';
 import { callDigest } from '../confirmation/waiting-calls.ts';
 import type { McpSettings } from '../settings.ts';
 
-/** How the state of such a call begins; what follows is known to this instance alone. */
+/** Prefix of the state of a suspended call; the rest is known to this instance alone. */
 const STATE_PREFIX = 'question.';
-/** Questions of one call that wait. */
+/** Most waiting questions of one call. */
 const QUESTIONS_MAX = 16;
 
 /**
- * Calls of clients of the 2026 era whose upstream asks something in the middle. The call runs on while its client is answered
- * with the question, and the client's next request, which brings the answer, waits for its end.
+ * Calls of 2026-era clients whose upstream asks a question midway. The call keeps running while its client is answered
+ * with the question; the client's next request brings the answer and waits for the call's end.
  */
 export interface SuspendedCalls {
-  /** Settles a call; `settle` gets it with a client that can be asked while it runs. */
+  /** Settles a call; `settle` receives a client that can be asked while the call runs. */
   run(call: AskedFor, settle: (call: AskedFor) => Promise<Settled>): Promise<Settled>;
   /**
-   * A request that brings answers to such questions; undefined for any other one.
-   * @throws ToolLayerError E3801 for a state that was not given to this holder, for this request, or is over
+   * Handles a request that brings answers to such questions; undefined for any other request.
+   * @throws ToolLayerError E3801 for a state that is over, or was not issued to this holder for this request
    */
   answered(call: AskedFor): Promise<Settled> | undefined;
 }
 
-/** What it stands on. */
+/** Dependencies of the suspended calls. */
 export interface SuspendedCallParts {
   readonly layer: ToolLayer;
   readonly settings: Pick<McpSettings, 'confirmationWaitMs' | 'waitingCallsMax'>;
@@ -41,29 +41,29 @@ interface Question {
   drop(): void;
 }
 
-/** One call that runs, with or without a request that waits for it. */
+/** One running call, with or without a request that waits for it. */
 interface Suspended {
   readonly state: string;
   readonly end: Promise<Settled>;
   readonly cancel: AbortController;
   readonly questions: Map<string, Question>;
-  /** Resolves when something is asked. */
+  /** Resolves when a question is asked. */
   asked: PromiseWithResolvers<void>;
-  /** The request that waits for it now. */
+  /** The request that waits for the call now. */
   attached: Peer | undefined;
-  /** For whom it was asked, and for which call; set with the first question. */
+  /** The holder and the call that were asked about; set with the first question. */
   holder: string;
   call: string;
-  /** Ends the wait for its client. */
+  /** Timer that ends the wait for the client's return. */
   away: NodeJS.Timeout | undefined;
   isOver: boolean;
 }
 
-/** Nothing is suspended yet. */
+/** Makes the registry, empty. */
 export function createSuspendedCalls({ layer, settings }: SuspendedCallParts): SuspendedCalls {
   const open = new Map<string, Suspended>();
 
-  /** Waits for the end of the call or its next question, whichever comes first. */
+  /** Waits for the end of the call or for its next question, whichever comes first. */
   const follow = async (suspended: Suspended, { peer, input }: AskedFor): Promise<Settled> => {
     const { cancel, end, questions, state } = suspended;
     const onGone = (): void => cancel.abort(peer.signal.reason);
@@ -86,7 +86,7 @@ export function createSuspendedCalls({ layer, settings }: SuspendedCallParts): S
     }
   };
 
-  /** Its client did not come back: nobody answers any more, and the call goes on to its end on record. */
+  /** The client did not come back: questions stay unanswered, and the call runs to its recorded end. */
   const leave = (suspended: Suspended): void => {
     open.delete(suspended.state);
     for (const question of [...suspended.questions.values()]) question.drop();
@@ -109,7 +109,7 @@ export function createSuspendedCalls({ layer, settings }: SuspendedCallParts): S
   return {
     run: (call, settle) => {
       const { era, can } = call.peer;
-      // The common case first: a client that is asked in another way, or not at all.
+      // Fast path: a client that is asked in another way, or cannot be asked.
       if (era !== 'modern' || can?.['elicitation'] === undefined || open.size >= settings.waitingCallsMax)
         return settle(call);
       return follow(suspend(call, settle, open), call);
@@ -122,7 +122,7 @@ export function createSuspendedCalls({ layer, settings }: SuspendedCallParts): S
   };
 }
 
-/** Begins a call that does not end with the request that asked for it. */
+/** Starts a call that outlives the request that asked for it. */
 function suspend(
   call: AskedFor,
   settle: (call: AskedFor) => Promise<Settled>,

@@ -12,44 +12,47 @@ import { type FlatForm, flatFormOf } from './flat-form.ts';
 const NAME_CHARACTERS_MAX = 100;
 const MESSAGE_CHARACTERS_MAX = 4 * KiB;
 
-/** What an upstream asks a person in the middle of a call, in the shape of the elicitation port. All of it is foreign. */
+/**
+ * An upstream's question to a person in the middle of a call, in the shape of the elicitation port. All of it is
+ * foreign.
+ */
 export interface UpstreamQuestion {
   readonly tenantId: string;
   readonly upstream: string;
-  /** The calls for one of which it asks, the newest first. */
+  /** Calls that the question may belong to, newest first. */
   readonly invocationIds: readonly string[];
   readonly mode: 'form' | 'url';
   readonly message: string;
   readonly requestedSchema?: Params;
   readonly url?: string;
-  /** What waits for the person is done inside of it. */
+  /** Wraps the wait for the person. */
   whileAsking<Answer>(ask: () => Promise<Answer>): Promise<Answer>;
 }
 
-/** What the person says; `content` fits the schema. `unasked` says why no person was shown the question. */
+/** The person's answer; `content` fits the schema. `unasked` gives the reason why no person saw the question. */
 export type UpstreamAnswer =
   | { readonly action: 'accept'; readonly content?: Params }
   | { readonly action: 'decline' | 'cancel' }
   | { readonly action: 'cancel'; readonly unasked: string };
 
-/** Puts questions of upstreams to the user at the client whose call they belong to. */
+/** Puts questions of upstreams to the user at the client whose call caused them. */
 export interface UpstreamAsker {
   /** Never rejects. */
   ask(question: UpstreamQuestion, signal: AbortSignal): Promise<UpstreamAnswer>;
-  /** The client that a call runs for; undefined when it shows no questions. */
+  /** The client that a call runs for; undefined when it cannot show questions. */
   clientOf(tenantId: string, invocationId: string): { readonly session?: string } | undefined;
 }
 
-/** Who waits for which call. */
+/** Dependencies of the asker. */
 export interface UpstreamQuestionParts {
   readonly log: Log;
-  /** The client whose request a call runs for; undefined when it came another way. */
+  /** The client whose request a call runs for; undefined when the call came another way. */
   readonly peerOf: (tenantId: string, invocationId: string) => Peer | undefined;
 }
 
 /**
- * A question is put to one client: that of the call that it belongs to. Where it could belong to calls of several clients, of
- * none, or of one that cannot put such a question to its user, nobody is asked.
+ * A question goes to exactly one client: that of its call. When the call is ambiguous across clients, has none, or its
+ * client cannot show such a question, nobody is asked.
  */
 export function createUpstreamAsker({ log, peerOf }: UpstreamQuestionParts): UpstreamAsker {
   const sessions = new WeakMap<object, string>();
@@ -89,7 +92,7 @@ export function createUpstreamAsker({ log, peerOf }: UpstreamQuestionParts): Ups
 
 const unasked = (why: string): UpstreamAnswer => ({ action: 'cancel', unasked: why });
 
-/** Of several calls of one client, all have to be of one session, or none of any. */
+/** Several calls of one client count as one peer only when all share one session, or none has a session. */
 function onePeer(
   { tenantId, invocationIds }: UpstreamQuestion,
   peerOf: UpstreamQuestionParts['peerOf'],
@@ -100,14 +103,14 @@ function onePeer(
 }
 
 function paramsOf({ upstream, message, url }: UpstreamQuestion, form: FlatForm | undefined): Params {
-  // Whose words these are has to stand before them.
+  // The question must begin by naming its author.
   const from = `The server ${visibleLine(upstream, NAME_CHARACTERS_MAX)} asks; never give it a password.`;
   const asked = { message: `${from}\n${visibleText(message, MESSAGE_CHARACTERS_MAX)}` };
   if (form !== undefined) return { ...asked, requestedSchema: form.schema };
   return { ...asked, mode: 'url', url, elicitationId: randomUUID() };
 }
 
-/** Undefined for an answer that does not fit. */
+/** Undefined when the answer does not fit the form. */
 function answerIn(said: unknown, form: FlatForm | undefined): UpstreamAnswer | undefined {
   const { action, content } = isObject(said) ? said : {};
   if (action === 'decline') return { action };

@@ -7,9 +7,9 @@ import type { TransportSettings } from '../settings.ts';
 import type { Sessions } from './sessions.ts';
 import type { Streams } from './streams.ts';
 
-/** What all requests to one MCP endpoint over HTTP have in common. */
+/** Parts shared by all requests to one MCP endpoint over HTTP. */
 export interface Endpoint {
-  /** The server that a request is for; throws ToolLayerError E3801 for a request that names none there is. */
+  /** The server for a request; throws ToolLayerError E3801 when the request names an unknown one. */
   readonly serverOf: (request: IncomingMessage) => McpServer;
   /** Path of its address. */
   readonly path: string;

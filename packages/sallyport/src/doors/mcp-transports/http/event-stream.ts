@@ -3,13 +3,13 @@ import { STREAM_HEADERS } from '../../http-answer.ts';
 
 /** One stream of server-sent events. */
 export interface EventStream {
-  /** Sends a message; false when the client does not keep up, and the message was left out. */
+  /** Sends a message; false when the client is too slow and the message was dropped. */
   send(text: string): boolean;
-  /** Sends a message that must not be left out, then ends. */
+  /** Sends a message that must not be dropped, then ends. */
   end(last?: string): void;
-  /** Sends a comment, so that nobody on the way takes the stream for dead. */
+  /** Sends a comment, so that no proxy takes the stream for dead. */
   keepAlive(): void;
-  /** Calls back once the stream is closed, by either end; at once when it is closed already. */
+  /** Calls back once the stream is closed by either end; at once when it is closed already. */
   onClose(listener: () => void): void;
 }
 

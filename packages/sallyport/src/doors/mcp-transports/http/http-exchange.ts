@@ -7,18 +7,18 @@ import { errorAnswer, RPC, type RpcAnswer, type RpcId } from '../../json-rpc.ts'
 import type { Endpoint } from './endpoint.ts';
 import { type EventStream, openEventStream } from './event-stream.ts';
 
-/** One HTTP request and its answer: JSON, or a stream of events once something is to be told before the answer. */
+/** One HTTP request and its answer: JSON, or an event stream once something must be sent before the answer. */
 export interface HttpExchange {
   readonly request: IncomingMessage;
   readonly headers: IncomingHttpHeaders;
   readonly caller: Caller;
-  /** Ends when the client goes away, or the door stops, before the answer. */
+  /** Aborted when the client leaves, or the door stops, before the answer. */
   readonly gone: AbortController;
-  /** Turns the answer into a stream of events; later calls give the same stream. */
+  /** Turns the answer into an event stream; later calls return the same stream. */
   stream(): EventStream;
-  /** Answers; on the stream, where there is one. `headers` are name and value in turn. */
+  /** Answers; on the stream when there is one. `headers` alternates names and values. */
   answer(answer: RpcAnswer, headers?: readonly string[]): void;
-  /** Answers with a JSON-RPC error that belongs to the HTTP request as such. */
+  /** Answers with a JSON-RPC error about the HTTP request itself. */
   refuse(status: number, code: number, message: string, id?: RpcId | null, headers?: readonly string[]): void;
   /** Answers without a body. */
   empty(status: number): void;
@@ -68,7 +68,7 @@ function callerOf(headers: IncomingHttpHeaders): Caller {
   };
 }
 
-/** Refuses what there is no room for (E3803); throws anything else on. */
+/** Refuses a request for lack of room (E3803); rethrows anything else. */
 export function refuseFull(thrown: unknown, exchange: HttpExchange, id: RpcId | null): void {
   const { code, message } = failureOf(thrown);
   if (code !== 'E3803') throw thrown;

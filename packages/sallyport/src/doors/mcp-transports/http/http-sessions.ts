@@ -7,7 +7,7 @@ import { type HttpExchange, refuseFull } from './http-exchange.ts';
 import type { Session } from './sessions.ts';
 import type { StreamPlace } from './streams.ts';
 
-/** Answers a request of a session, or the handshake that opens one. */
+/** Answers a request of a session, or the handshake that opens a session. */
 export async function answerLegacy(
   request: RpcRequest,
   server: McpServer,
@@ -21,7 +21,7 @@ export async function answerLegacy(
   const session = await sessionOf(exchange, endpoint, request.id, isKnownToken);
   if (session === undefined) return;
   const { caller, gone } = exchange;
-  // Nothing is kept for a client that reconnects: whoever goes away cannot have the answer, so the call ends too.
+  // Streams cannot be resumed: a client that leaves cannot get the answer, so its call ends too.
   session.running.set(request.id, gone);
   try {
     const notify = (text: string): void => void exchange.stream().send(text);
@@ -35,11 +35,11 @@ export async function answerLegacy(
   }
 }
 
-/** Questions go out on the stream of the request that they belong to (2025-11-25, streamable HTTP). */
+/** Questions are sent on the stream of the request that they belong to (2025-11-25, streamable HTTP). */
 function askOver(session: Session, exchange: HttpExchange, { settings }: Endpoint): AskClient {
   return async (method, params, signal) => {
     const stream = exchange.stream();
-    // A person takes their time: nobody on the way may take the stream for dead.
+    // People are slow to answer: no proxy may take the stream for dead.
     const alive = setInterval(() => stream.keepAlive(), settings.keepAliveMs);
     try {
       const until = AbortSignal.any([signal, exchange.gone.signal]);
@@ -76,7 +76,7 @@ async function openSession(
   }
 }
 
-/** Takes a notification; of all of them only a cancellation changes anything here. */
+/** Takes a notification; only a cancellation has an effect here. */
 export async function notifyLegacy(
   method: string,
   params: Params,
@@ -84,7 +84,7 @@ export async function notifyLegacy(
   endpoint: Endpoint,
 ): Promise<void> {
   if (isModernVersion(exchange.headers['mcp-protocol-version'])) {
-    // 2026-07-28 defines none over HTTP: the end of a connection cancels.
+    // 2026-07-28 defines none over HTTP: closing the connection cancels.
     exchange.empty(202);
     return;
   }
@@ -94,7 +94,7 @@ export async function notifyLegacy(
   exchange.empty(202);
 }
 
-/** Takes what a client answers to a question of its session; without a session there are no questions. */
+/** Takes a client's answer to a question of its session; without a session there are no questions. */
 export async function takeAnswer(answer: RpcResponse, exchange: HttpExchange, endpoint: Endpoint): Promise<void> {
   if (exchange.headers['mcp-session-id'] !== undefined) {
     const session = await sessionOf(exchange, endpoint, null);
@@ -134,7 +134,7 @@ async function keepSessionStream(session: Session, exchange: HttpExchange, endpo
     void session.watch.listen(undefined);
   };
   try {
-    // First, so that no change after the head of the stream is missed.
+    // Listens before the head of the stream is sent, so that no change after it is missed.
     await session.watch.listen(exchange.caller);
   } catch (thrown) {
     place[Symbol.dispose]();
@@ -146,7 +146,7 @@ async function keepSessionStream(session: Session, exchange: HttpExchange, endpo
   const { caller, request } = exchange;
   const server = endpoint.serverOf(request);
   place.keep(stream, () => server.holderOf(caller), release);
-  // The session may have ended meanwhile; its stream ends with it.
+  // The session may have ended meanwhile; its stream then ends too.
   if (endpoint.sessions.find(session.id) === undefined) stream.end();
 }
 
@@ -158,7 +158,7 @@ export async function endSession(exchange: HttpExchange, endpoint: Endpoint): Pr
   exchange.empty(204);
 }
 
-/** The session that the request names, when it is its holder's; undefined when the request was refused instead. */
+/** The session that the request names, when the caller holds it; undefined when the request was refused instead. */
 async function sessionOf(
   exchange: HttpExchange,
   endpoint: Endpoint,
@@ -186,19 +186,19 @@ async function sessionOf(
     exchange.answer(endpoint.serverOf(exchange.request).explain(id, thrown));
     return undefined;
   }
-  // Of somebody else's session nothing is told, not even that there is one.
+  // Sessions of others are not revealed, not even their existence.
   exchange.refuse(404, RPC.invalidRequest, 'This session has ended. Send initialize.', id);
   return undefined;
 }
 
-/** Whether the caller is who opened the session: with the same token, or with another one of theirs. */
+/** True when the caller opened the session, with the same token or another one of the same holder. */
 async function isHolder(session: Session, { caller, request }: HttpExchange, { serverOf }: Endpoint): Promise<boolean> {
   if ((await serverOf(request).holderOf(caller)).name !== session.holder.name) return false;
   session.token = caller.token;
   return true;
 }
 
-/** The same, for what is verified by its own answer: a token that the session knows is not verified twice. */
+/** As above, for requests whose own answer verifies the token: a token that the session knows is not verified twice. */
 async function isKnownToken(session: Session, exchange: HttpExchange, endpoint: Endpoint): Promise<boolean> {
   return exchange.caller.token === session.token || isHolder(session, exchange, endpoint);
 }

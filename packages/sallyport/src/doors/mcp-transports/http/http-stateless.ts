@@ -6,7 +6,7 @@ import type { Endpoint } from './endpoint.ts';
 import { type HttpExchange, refuseFull } from './http-exchange.ts';
 import type { StreamPlace } from './streams.ts';
 
-/** Answers a request that stands alone (2026-07-28); its end is the end of its connection. */
+/** Answers a self-contained request (2026-07-28); closing its connection ends it. */
 export async function answerModern(
   request: RpcRequest,
   server: McpServer,

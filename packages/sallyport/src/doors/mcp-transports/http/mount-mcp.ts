@@ -15,16 +15,16 @@ import { answerModern } from './http-stateless.ts';
 import { createSessions } from './sessions.ts';
 import { createStreams } from './streams.ts';
 
-/** What an MCP endpoint over HTTP needs. */
+/** Parts of an MCP endpoint over HTTP. */
 export interface McpEndpoint
   extends Pick<Endpoint, 'serverOf' | 'log'>,
     Partial<Pick<Endpoint, 'resource' | 'bodies'>> {
-  /** Path of the address; a query is for `serverOf` to read. */
+  /** Path of the address; `serverOf` reads the query. */
   readonly path: string;
   readonly settings?: Partial<TransportSettings>;
-  /** Where its POST requests are taken without the framework; absent: all go through it. */
+  /** Takes this endpoint's POST requests outside the framework; absent: all pass through the framework. */
   readonly direct?: DirectPosts;
-  /** Tells when the server takes no new requests: streams of notifications end then, and requests that run go on. */
+  /** Calls back when the server stops taking new requests: notification streams end then, running requests continue. */
   readonly onStop?: (listener: () => void) => void;
 }
 
@@ -34,8 +34,8 @@ interface DirectPosts {
 }
 
 /**
- * Adds an MCP endpoint to an HTTP server, for both eras. `Host` and `Origin` are the server's to check.
- * Closing the server ends every stream and session; the MCP server itself is closed by its owner.
+ * Adds an MCP endpoint to an HTTP server, for both eras. The server checks `Host` and `Origin`. Closing the server ends
+ * every stream and session; the owner of the MCP server closes the MCP server.
  */
 export function mountMcp(app: FastifyInstance, { path, settings: given, direct, onStop, ...parts }: McpEndpoint): void {
   const settings = { ...TRANSPORT_DEFAULTS, ...given };
@@ -56,7 +56,7 @@ export function mountMcp(app: FastifyInstance, { path, settings: given, direct, 
   });
   app.register((scope, _options, done) => {
     scope.removeAllContentTypeParsers();
-    // The body is read below, with its own bound and its own errors.
+    // The body is read below, with its own limit and its own errors.
     scope.addContentTypeParser('*', (_request, _payload, parsed) => parsed(null));
     addRoute(scope, path, 'POST', endpoint, answerPost);
     addRoute(scope, path, 'GET', endpoint, openSessionStream);
@@ -94,7 +94,7 @@ async function respond(
   }
 }
 
-/** A request that names no server there is was its client's fault; anything else is ours. */
+/** Naming an unknown server is the client's fault; any other failure is ours. */
 function refuseThrown(thrown: unknown, exchange: HttpExchange, { log }: Endpoint): void {
   const { code, message } = failureOf(thrown);
   if (code === 'E3801') {
@@ -154,7 +154,7 @@ async function readMessage(
   return undefined;
 }
 
-/** Too large, too early, or of a sender whose credential is not good. */
+/** Answers a body that is too large, that ended too early, or whose sender has no valid credential. */
 function refuseBody(thrown: unknown, exchange: HttpExchange, server: McpServer): void {
   const { code, message, retryAfterMs } = failureOf(thrown);
   if (code === 'E3801' || code === 'E3810') {
@@ -170,7 +170,7 @@ function isJson(contentType: string | undefined): boolean {
   return contentType?.split(';', 1)[0]?.trim().toLowerCase() === 'application/json';
 }
 
-/** Clients must take both forms of an answer; one that says nothing takes anything (RFC 9110 §12.5.1). */
+/** Clients must accept both forms of an answer; a request without `Accept` accepts anything (RFC 9110 §12.5.1). */
 function acceptsBoth(accept: string | undefined): boolean {
   if (accept === undefined || accept.includes('*/*')) return true;
   const types = accept.toLowerCase();

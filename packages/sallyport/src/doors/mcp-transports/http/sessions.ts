@@ -10,50 +10,50 @@ import type { TransportSettings } from '../settings.ts';
 import type { EventStream } from './event-stream.ts';
 
 /**
- * What a client of the 2025 era and this server hold in common. It grants nothing: every request shows its own token,
- * and one of the same holder.
+ * Shared state of a 2025-era client and this server. A session grants nothing: every request brings its own token, of
+ * the session's holder.
  */
 export interface Session {
   readonly id: string;
   readonly version: string;
-  /** For whom the session was opened; nobody else has part in it. */
+  /** Holder that opened the session; nobody else can use it. */
   readonly holder: Holder;
-  /** The last token that was known to be the holder's. */
+  /** The last token known to be the holder's. */
   token: string | undefined;
-  /** What its client said in the handshake that it can do. */
+  /** The client's capabilities from the handshake. */
   readonly can: Params;
-  /** What its client is asked. */
+  /** Open questions to the client. */
   readonly questions: ClientQuestions;
   /** Requests that run, so that they can be cancelled. */
   readonly running: Map<RpcId, AbortController>;
-  /** What its client is told of on the GET stream. */
+  /** Subscription whose notifications go to the GET stream. */
   readonly watch: Watch;
   /** The client's GET stream, while it is open. */
   stream: EventStream | undefined;
-  /** A GET stream is open, or about to be. */
+  /** A GET stream is open, or about to open. */
   hasStream: boolean;
   /** Monotonic ms. */
   usedAt: number;
-  /** Counts the session among the open ones of its holder and tenant. */
+  /** Counts the session among the open sessions of its holder and tenant. */
   readonly entry: OpenEntry;
 }
 
-/** Whose session it is, in which version of the protocol, and what its client can do. */
+/** Holder, protocol version and client capabilities of a session. */
 export type SessionOf = Pick<Session, 'version' | 'holder' | 'token' | 'can'>;
 
 export interface Sessions {
   /**
-   * Where a bound is reached, the holder's own session that is idle longest ends; of others only one that is idle for
-   * longer than it may be.
-   * @param watch subscribes the session to changes, given how to send it a message; disposed with the session
-   * @throws ToolLayerError E3803 where there is no room
+   * At a limit, the holder's own longest-idle session ends; a session of others ends only when idle beyond
+   * `sessionIdleMs`.
+   * @param watch subscribes the session to changes, given a function that sends it a message; disposed with the session
+   * @throws ToolLayerError E3803 when there is no room
    */
   create(of: SessionOf, watch: (tell: (text: string) => void) => Promise<Watch>): Promise<Session>;
-  /** undefined for one that never was or has ended. Asking does not count as use. */
+  /** Undefined for an unknown or ended session. A lookup does not count as use. */
   find(id: string): Session | undefined;
-  /** The session is used now. */
+  /** Marks the session as used now. */
   touch(session: Session): void;
-  /** Ends a session, its stream and its requests; false when there is none. */
+  /** Ends a session, its stream and its requests; false when it does not exist. */
   end(id: string): boolean;
   endAll(): void;
 }
@@ -66,7 +66,7 @@ type Settings = Pick<
 export function createSessions(settings: Settings): Sessions {
   const { sessionsMax: max, sessionsPerHolderMax: perHolderMax, sessionsPerTenantMax: perTenantMax } = settings;
   const register = createOpenRegister('sessions', { max, perHolderMax, perTenantMax });
-  /** By id, the one that was used longest ago first. */
+  /** By id, longest unused first. */
   const sessions = new Map<string, Session>();
 
   const end = (id: string): boolean => {
@@ -84,7 +84,7 @@ export function createSessions(settings: Settings): Sessions {
     session.entry.touch();
   };
 
-  /** Ends what nobody used for long; a session whose client listens is in use. */
+  /** Ends sessions that were idle for too long; a session with an open stream is in use. */
   const endIdle = (): void => {
     const before = performance.now() - settings.sessionIdleMs;
     for (const session of sessions.values()) {

@@ -5,13 +5,14 @@ import { createOpenRegister, type Holder } from '../../../domain/principal/open-
 import type { TransportSettings } from '../settings.ts';
 import type { EventStream } from './event-stream.ts';
 
-/** Room for one stream; given back by its end, or by disposing of the place before there is a stream. */
+/** Room for one stream; released when the stream ends, or by disposing of the place before a stream exists. */
 export interface StreamPlace extends Disposable {
   /**
-   * Keeps a stream until client or layer close it. The layer does when the stream's credential is no longer good.
-   * @param inspect rejects when the credential is no longer good
-   * @param release called once it is closed
-   * @param ending last message when the layer ends it
+   * Keeps a stream until the client or the layer closes it. The layer closes it when the stream's credential is no
+   * longer valid.
+   * @param inspect rejects when the credential is no longer valid
+   * @param release called once the stream is closed
+   * @param ending last message when the layer ends the stream
    */
   keep(stream: EventStream, inspect: () => Promise<unknown>, release: () => void, ending?: string): void;
 }
@@ -19,8 +20,8 @@ export interface StreamPlace extends Disposable {
 /** The open streams that carry notifications of changes. */
 export interface Streams {
   /**
-   * Takes room for one stream more. Where a bound is reached, the holder's own oldest stream ends.
-   * @throws ToolLayerError E3803 where there is no room
+   * Reserves room for one more stream. At a limit, the holder's own oldest stream ends.
+   * @throws ToolLayerError E3803 when there is no room
    */
   take(holder: Holder): StreamPlace;
   /** Ends every stream. */
@@ -67,7 +68,7 @@ export function createStreams({
             entry[Symbol.dispose]();
             release();
           });
-          // A newer one of the same holder may have taken the room before this stream began.
+          // A newer stream of the same holder may have taken the room before this stream began.
           if (isOver) end();
         },
         [Symbol.dispose]: () => entry[Symbol.dispose](),

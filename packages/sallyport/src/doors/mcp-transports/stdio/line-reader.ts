@@ -3,8 +3,8 @@ import type { Readable } from 'node:stream';
 const NEWLINE = 0x0a;
 
 /**
- * Cuts a stream of bytes into lines, without their newline; empty ones are left out.
- * @param bytesMax a longer line is not kept: it is given as undefined once its end is known to be too far
+ * Splits a stream of bytes into lines, without their newlines; empty lines are skipped.
+ * @param bytesMax a longer line is discarded: it is yielded as undefined once it exceeds this
  */
 export async function* readLines(input: Readable, bytesMax: number): AsyncGenerator<Buffer | undefined> {
   let parts: Buffer[] = [];
@@ -35,7 +35,7 @@ export async function* readLines(input: Readable, bytesMax: number): AsyncGenera
   if (!skipping && length > 0) yield Buffer.concat(parts);
 }
 
-/** Nothing, or the carriage return of a Windows client. */
+/** True for an empty line, or only the carriage return of a Windows client. */
 function isBlank(line: Buffer): boolean {
   return line.length === 0 || (line.length === 1 && line[0] === 0x0d);
 }

@@ -8,9 +8,9 @@ import { isModern } from '../modern-envelope.ts';
 import { TRANSPORT_DEFAULTS, type TransportSettings } from '../settings.ts';
 import { readLines } from './line-reader.ts';
 
-/** One stdio client, and the endpoint that answers it. */
+/** One stdio client and the endpoint that answers it. */
 export interface RelayParts {
-  /** MCP endpoint of a layer that serves already. */
+  /** MCP endpoint of a layer that runs already. */
   readonly url: URL;
   /** Capability token of the client. */
   readonly token: string;
@@ -22,28 +22,28 @@ export interface RelayParts {
   readonly settings?: Partial<TransportSettings>;
 }
 
-/** A request that has no answer yet. */
+/** A request without an answer yet. */
 interface Relayed {
   readonly request: RpcRequest;
   readonly cancel: AbortController;
-  /** Nothing more is said to a client of a request that it cancelled. */
+  /** The client cancelled the request: nothing more is sent about it. */
   isCancelled: boolean;
 }
 
-/** The relay while it is open. */
+/** State of an open relay. */
 interface Relay {
   readonly settings: TransportSettings;
   readonly transport: StreamableHTTPClientTransport;
   readonly running: Map<RpcId, Relayed>;
-  /** Notifications, and answers to questions, that the endpoint has not taken yet. */
+  /** Notifications, and answers to questions, that the endpoint has not yet taken. */
   readonly sending: Set<Promise<void>>;
   readonly write: (text: string) => void;
 }
 
 /**
- * Passes the messages of one stdio client to an MCP endpoint over HTTP and back, both eras, until the client's input ends:
- * progress, cancellation and the endpoint's questions to the user go through as they come. Requests that run at the end may
- * end within `closeGraceMs`. Resolves when nothing is open any more.
+ * Relays the messages of one stdio client to an MCP endpoint over HTTP and back, in both eras, until the client's input
+ * ends; progress, cancellation and the endpoint's questions to the user are passed on as they come. Requests running at
+ * that point may finish within `closeGraceMs`. Resolves when nothing is open any more.
  */
 export async function relayStdio(parts: RelayParts): Promise<void> {
   const { url, token, log, input, output, signal } = parts;
@@ -78,7 +78,7 @@ export async function relayStdio(parts: RelayParts): Promise<void> {
   }
 }
 
-/** @param line undefined for one that was longer than allowed */
+/** @param line undefined for a line longer than allowed */
 function takeLine(line: Buffer | undefined, relay: Relay): void {
   const { write, settings } = relay;
   if (line === undefined) {
@@ -100,7 +100,7 @@ function takeLine(line: Buffer | undefined, relay: Relay): void {
   else sendOn(given, relay);
 }
 
-/** What wants no answer and does not arrive leaves nobody waiting. */
+/** A message without an answer that does not arrive leaves nobody waiting. */
 function sendOn(given: JSONRPCMessage, { transport, sending }: Relay): void {
   const sent: Promise<void> = transport
     .send(given)
@@ -110,8 +110,8 @@ function sendOn(given: JSONRPCMessage, { transport, sending }: Relay): void {
 }
 
 /**
- * Waits, with the rest unread, while as much is under way as may be. Requests alone never make it wait: further ones are
- * refused, and the notification that cancels one of them still gets through.
+ * Waits, with the rest unread, while the limit of messages under way is reached. Requests alone never cause the wait:
+ * further requests are refused, and a cancellation still gets through.
  */
 async function roomFor({ running, sending, settings }: Relay): Promise<void> {
   while (sending.size > 0 && running.size + sending.size >= settings.requestsMax) await Promise.race(sending);
@@ -139,7 +139,7 @@ function passOn(request: RpcRequest, given: JSONRPCMessage, relay: Relay): void 
   });
 }
 
-/** The error answer of the endpoint, which in the 2026 era has a status of HTTP too, as of an unknown method. */
+/** The error answer of the endpoint; in the 2026 era it also has an HTTP status, for example for an unknown method. */
 function refusalIn(thrown: unknown, id: RpcId): JSONRPCMessage | undefined {
   if (!SdkHttpError.isInstance(thrown)) return undefined;
   const { text } = thrown.data as { readonly text?: unknown };
@@ -148,7 +148,9 @@ function refusalIn(thrown: unknown, id: RpcId): JSONRPCMessage | undefined {
   return read.value['id'] === id && isObject(read.value['error']) ? (read.value as JSONRPCMessage) : undefined;
 }
 
-/** In the 2026 era the end of its connection cancels a request over HTTP; in the older one the notification is passed on. */
+/**
+ * In the 2026 era, closing its connection cancels a request over HTTP; in the 2025 era the notification is passed on.
+ */
 function isCancelHere(method: string, id: unknown, { running }: Relay): boolean {
   const known = method === 'notifications/cancelled' ? running.get(id as RpcId) : undefined;
   if (known === undefined) return false;
@@ -159,7 +161,7 @@ function isCancelHere(method: string, id: unknown, { running }: Relay): boolean 
   return true;
 }
 
-/** What the endpoint sends. */
+/** Handles a message from the endpoint. */
 function takeBack(message: JSONRPCMessage, { running, transport, write }: Relay): void {
   const answered = 'method' in message || message.id === undefined ? undefined : running.get(message.id);
   if (answered !== undefined) {
@@ -174,7 +176,7 @@ function takeBack(message: JSONRPCMessage, { running, transport, write }: Relay)
 
 async function finish({ running, transport, settings }: Relay): Promise<void> {
   const end = performance.now() + settings.closeGraceMs;
-  // A subscription has no answer to wait for: it would hold the process until its client kills it.
+  // A subscription has no answer to wait for: it would keep the process alive until its client kills it.
   for (const [id, { request, cancel }] of running) {
     if (request.method !== 'subscriptions/listen') continue;
     cancel.abort();

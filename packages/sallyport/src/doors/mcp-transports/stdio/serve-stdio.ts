@@ -13,34 +13,34 @@ import { TRANSPORT_DEFAULTS, type TransportSettings } from '../settings.ts';
 import { readLines } from './line-reader.ts';
 import { createStdioNotices, type StdioNotices } from './stdio-notices.ts';
 
-/** What a stdio connection is made of. */
+/** Parts of a stdio connection. */
 export interface StdioParts {
   readonly server: McpServer;
   readonly log: Log;
   readonly input: Readable;
   readonly output: Writable;
-  /** Who the client is: its door is `mcp`, its token comes from the environment. */
+  /** The client as caller: its door is `mcp`, its token comes from the environment. */
   readonly caller: Caller;
-  /** The layer stops: nothing more is read, and what runs may end within `closeGraceMs`. */
+  /** Aborted when the layer stops: nothing more is read, and running requests may finish within `closeGraceMs`. */
   readonly signal?: AbortSignal;
   readonly settings?: Partial<TransportSettings>;
 }
 
-/** One connection while it is open. */
+/** State of an open connection. */
 interface Connection extends StdioParts {
   readonly settings: TransportSettings;
   readonly running: Map<RpcId, AbortController>;
   readonly notices: StdioNotices;
   readonly write: (text: string) => void;
   readonly questions: ClientQuestions;
-  /** What the client said in its handshake that it can do. */
+  /** The client's capabilities from its handshake. */
   can: Params;
 }
 
 /**
- * Serves one client over newline-delimited JSON on a pair of streams, both eras, until its input ends. Requests that run
- * then may end within `closeGraceMs`; after that they are cancelled: with E3811 and an answer when it is the layer that stops.
- * Resolves when nothing runs any more.
+ * Serves one client over newline-delimited JSON on a pair of streams, in both eras, until its input ends. Requests
+ * running then may finish within `closeGraceMs`; after that they are cancelled, and when the layer stops they are
+ * answered with E3811. Resolves when nothing runs any more.
  */
 export async function serveStdio(parts: StdioParts): Promise<void> {
   const { server, log, caller, input, output, signal } = parts;
@@ -58,7 +58,7 @@ export async function serveStdio(parts: StdioParts): Promise<void> {
   const pending = new Set<Promise<void>>();
   const stop = (): void => void input.destroy();
   signal?.addEventListener('abort', stop, { once: true });
-  // A client that closed its end is gone; writing to it must not end the process.
+  // The client closed its end; writing to it must not end the process.
   output.on('error', stop);
   try {
     for await (const line of readLines(input, settings.messageBytesMax)) {
@@ -68,7 +68,7 @@ export async function serveStdio(parts: StdioParts): Promise<void> {
         void work.then(() => pending.delete(work));
       }
       if (output.writableNeedDrain) await drained(output);
-      // A request that waits for an answer of the client needs the input read on.
+      // A request that waits for the client's answer needs further input to be read.
       while (pending.size - questions.open >= settings.requestsMax) await Promise.race([asked.promise, ...pending]);
     }
   } catch (thrown) {
@@ -82,7 +82,7 @@ export async function serveStdio(parts: StdioParts): Promise<void> {
   }
 }
 
-/** @param line undefined for one that was longer than allowed */
+/** @param line undefined for a line longer than allowed */
 function takeLine(line: Buffer | undefined, connection: Connection): Promise<void> | undefined {
   if (line === undefined) {
     const message = `The message is larger than ${connection.settings.messageBytesMax} bytes.`;
@@ -146,7 +146,7 @@ async function answer(request: RpcRequest, connection: Connection): Promise<void
     connection.can = isObject(capabilities) ? capabilities : {};
     await notices.openSession();
   }
-  // Nothing more is said about a request that its client cancelled.
+  // Nothing more is sent about a request that its client cancelled.
   if (!cancel.signal.aborted || cancel.signal.reason instanceof ToolLayerError) write(answered.text);
 }
 

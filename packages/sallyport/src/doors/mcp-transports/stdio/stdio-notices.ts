@@ -4,28 +4,28 @@ import { SESSION_WISH } from '../../mcp-protocol.ts';
 import type { McpServer, Watch } from '../../mcp-server.ts';
 import { openSubscription, subscriptionEnding } from '../subscriptions.ts';
 
-/** Who on a stdio connection is told of changes: its session of the 2025 era, and each subscription of the 2026 era. */
+/** Notifications of one stdio connection: for its 2025-era session, and for each 2026-era subscription. */
 export interface StdioNotices {
-  /** What the session is told of; undefined before a handshake. */
+  /** Subscription of the session; undefined before a handshake. */
   readonly session: Watch | undefined;
-  /** The handshake was answered: the session is told of every change from now on. */
+  /** Called after the handshake was answered: the session is notified of every change from now on. */
   openSession(): Promise<void>;
   subscribe(request: RpcRequest): Promise<void>;
   unsubscribe(id: RpcId): void;
-  /** Ends the subscriptions with a last message each. */
+  /** Ends each subscription with a last message. */
   close(): void;
 }
 
-/** What the notices of one connection need. */
+/** Dependencies of the notifications of one connection. */
 export interface StdioNoticesParts {
   readonly server: McpServer;
   readonly caller: Caller;
-  /** Most subscriptions of the 2026 era. */
+  /** Most 2026-era subscriptions. */
   readonly subscriptionsMax: number;
   readonly write: (text: string) => void;
 }
 
-/** A subscription that is open; without a watch while it opens. */
+/** A subscription; without a watch while it is being opened. */
 interface Slot {
   readonly ending: string;
   watch?: Watch;
@@ -43,7 +43,7 @@ export function createStdioNotices({ server, caller, subscriptionsMax, write }: 
     const { watch, begin } = await openSubscription(server, request, caller, send);
     slot.watch = watch;
     if (isOpen()) await begin(caller);
-    // Its client, or the connection, ended it meanwhile.
+    // The client or the connection ended it meanwhile.
     if (!isOpen()) watch[Symbol.dispose]();
   };
   return {

@@ -2,11 +2,11 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 
 /**
  * Lets pages of allowed origins read the answers (CORS, the Fetch standard).
- * @returns true when it has answered the request, which then asked only whether another one is allowed
+ * @returns true when it answered the request itself: a preflight that asks whether another request is allowed
  */
 export type CrossOrigin = (request: IncomingMessage, response: ServerResponse) => boolean;
 
-/** What a page may send beside what every page may. */
+/** Request headers that a page may send beyond the always allowed ones. */
 const REQUEST_HEADERS = [
   'Accept',
   'Authorization',
@@ -19,18 +19,18 @@ const REQUEST_HEADERS = [
   'traceparent',
   'tracestate',
 ];
-/** What a page may read beside what every page may. */
+/** Answer headers that a page may read beyond the always readable ones. */
 const ANSWER_HEADERS = ['Allow', 'MCP-Protocol-Version', 'Mcp-Session-Id', 'Retry-After', 'WWW-Authenticate'];
-/** Of 2026-07-28: a tool may name headers of its own for its parameters. */
+/** 2026-07-28: a tool may define headers of its own for its parameters. */
 const PARAMETER_HEADER = /^mcp-param-[a-z0-9!#$%&'*+.^_`|~-]{1,100}$/i;
 const METHODS = 'GET, POST, PUT, PATCH, DELETE';
-/** How long a browser need not ask again, in seconds. */
+/** How long a browser may cache a preflight, in seconds. */
 const MAX_AGE_SECONDS = 600;
 
 /**
- * Credentials of the browser, such as cookies, are never allowed: a page sends the token that it was given.
- * @param allowed origins that may read answers; answers to other origins carry no header of CORS
- * @param passes the other checks of a request, which a question of a browser passes too
+ * Browser credentials such as cookies are never allowed: a page sends the token that it was given.
+ * @param allowed origins that may read answers; answers to other origins carry no CORS header
+ * @param passes the other checks of a request, which apply to preflights too
  */
 export function createCrossOrigin(
   allowed: readonly string[],

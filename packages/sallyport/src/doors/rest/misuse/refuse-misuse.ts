@@ -9,7 +9,7 @@ import { sendProblem } from '../reply.ts';
 import { type KnownRoute, OPERATION_ROUTES, OWN_ROUTES, refuseRoute } from '../route-table.ts';
 import type { RequestGuard } from './request-guard.ts';
 
-/** The MCP door is mounted beside the operations. */
+/** Routes of the MCP door, which is mounted beside the operations. */
 const MCP_ROUTES: readonly KnownRoute[] = ['POST', 'GET', 'DELETE'].flatMap((method) =>
   ['/mcp', '/mcp/discovery'].map((path) => ({ method, path })),
 );
@@ -24,7 +24,7 @@ export type RefuseThrown = (
 
 /**
  * Answers everything that does not reach an operation: foreign hosts, unknown routes, unreadable requests, faults.
- * @returns what answers the faults
+ * @returns the handler that answers faults
  */
 export function refuseMisuse(
   app: FastifyInstance,
@@ -61,7 +61,7 @@ export function refuseMisuse(
   return refuseThrown;
 }
 
-/** Answers what the framework refuses before it looks for a route, such as a path that cannot be decoded. */
+/** Answers requests that the framework refuses before routing, such as a path that cannot be decoded. */
 export function answerFrameworkError(
   thrown: FastifyError,
   request: FastifyRequest,
@@ -72,7 +72,7 @@ export function answerFrameworkError(
   problems(resource)(reply, failed, status);
 }
 
-/** A failure for whatever was thrown; what the framework itself refuses is the client's fault, not ours. */
+/** The failure for anything thrown; the framework's own refusals are the client's fault, not ours. */
 function explain(
   thrown: unknown,
   headers: IncomingHttpHeaders,

@@ -6,19 +6,19 @@ import type { RestSettings } from '../settings.ts';
 
 const LOOPBACK_HOSTS = ['localhost', '127.0.0.1', '[::1]'];
 
-/** Why a request goes no further, and the HTTP status that says so. */
+/** Reason why a request is refused, and its HTTP status. */
 export interface Refusal {
   readonly failed: Failure;
   readonly status: 400 | 403;
 }
 
-/** Looks at a request before anything of it is read. Undefined when it may go on. */
+/** Checks a request before anything of it is read. Undefined when it may proceed. */
 export type RequestGuard = (request: IncomingMessage) => Refusal | undefined;
 
 /**
- * Refuses what a browser may have been tricked into sending: a `Host` that is not ours (DNS rebinding) and an `Origin`
- * of a foreign page (403); and what two programs on the way may read in two ways: several `Host` headers, an address of
- * another host in the request line, a misplaced credential (400).
+ * Refuses requests that a browser may have been tricked into sending: a foreign `Host` (DNS rebinding) and an `Origin`
+ * of a foreign page (403). Also refuses requests that two programs on the way may read differently: several `Host`
+ * headers, another host's address in the request line, a misplaced credential (400).
  * @param host address that the door is bound to
  */
 export function createRequestGuard(
@@ -34,7 +34,7 @@ export function createRequestGuard(
     const { headers, rawHeaders, url = '' } = request;
     if (hasSeveralHosts(rawHeaders)) return refusal(400, 'The request carries more than one Host header. Send one.');
     const isServed = !bounded || hosts.has(hostName(headers.host));
-    // The common case first: the address in the request line is a path.
+    // Fast path: the address in the request line is a path.
     if (!url.startsWith('/') && url !== '*' && !(isServed && namesHost(url, headers.host))) {
       return refusal(400, `The address in the request line is not one of this layer: ${quoted(url)}. ${SEND_PATH}`);
     }
@@ -42,7 +42,7 @@ export function createRequestGuard(
       return refusal(403, `This layer does not serve the host ${quoted(headers.host)}. ${ADD_HOST}`);
     }
     const { origin } = headers;
-    // Programs send no Origin; only pages do.
+    // Only pages send an Origin; programs do not.
     if (origin !== undefined && !origins.has(origin.toLowerCase()) && !isOwn(origin, headers.host)) {
       return refusal(403, `Pages of the origin ${quoted(origin)} may not call this layer. ${ADD_ORIGIN}`);
     }
@@ -60,7 +60,7 @@ const SEND_PATH = 'Send its path alone, as clients do that use no proxy.';
 const ADD_HOST = 'Use localhost, or add the name to the setting server.allowed_hosts.';
 const ADD_ORIGIN = 'Add it to the setting server.allowed_origins.';
 
-/** Whether an address can be reached from this machine only. */
+/** True for addresses that only this machine can reach. */
 export function isLoopback(host: string): boolean {
   const name = host.toLowerCase();
   return name === 'localhost' || name === '::1' || name === '[::1]' || (isIPv4(name) && name.startsWith('127.'));
@@ -76,7 +76,7 @@ function hasSeveralHosts(rawHeaders: readonly string[]): boolean {
   return count > 1;
 }
 
-/** True for an absolute address (RFC 9112 §3.2.2) of the very host that the header names. */
+/** True for an absolute address (RFC 9112 §3.2.2) of the same host that the header names. */
 function namesHost(url: string, host: string | undefined): boolean {
   const authority = /^https?:\/\/([^/?#]*)\//i.exec(url)?.[1];
   return authority !== undefined && host !== undefined && authority.toLowerCase() === host.toLowerCase();
@@ -87,7 +87,7 @@ function hostName(header = ''): string {
   return header.replace(/:[0-9]*$/, '').toLowerCase();
 }
 
-/** The page came from this very door. */
+/** True when the page came from this same door. */
 function isOwn(origin: string, host: string | undefined): boolean {
   return host !== undefined && (origin === `http://${host}` || origin === `https://${host}`);
 }

@@ -1,4 +1,4 @@
-/** Its own style sheet, which the answer's content security policy names by hash. */
+/** Style sheet of the index page; the answer's content security policy names it by hash. */
 export const INDEX_STYLE = `
 :root { color-scheme: light dark; }
 body { max-width: 44rem; margin: 3rem auto; padding: 0 1.25rem; font: 1rem/1.6 system-ui, sans-serif; }
@@ -13,7 +13,7 @@ a { color: LinkText; }
 @media (max-width: 32rem) { dl { grid-template-columns: 1fr; gap: 0; } dd { margin-bottom: .6rem; } }
 `;
 
-/** The page at `/`: where things are, for a person who opened the address in a browser. Needs no script and no other file. */
+/** The page at `/`: links for a person who opened the address in a browser. Needs no script and no other file. */
 export const INDEX_PAGE = `<!doctype html>
 <html lang="en">
 <head>

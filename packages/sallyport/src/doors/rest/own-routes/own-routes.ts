@@ -6,10 +6,12 @@ import { callerOf } from '../operation-routes.ts';
 import { JSON_TYPE, sendJson } from '../reply.ts';
 import { INDEX_PAGE, INDEX_STYLE } from './index-page.ts';
 
-/** Paths of the resources that have metadata of their own; REST is the one at ''. */
+/** Paths of the resources with their own metadata; REST is ''. */
 const RESOURCE_PATHS = ['', '/mcp', '/mcp/discovery'];
 
-/** Routes that are no operation: the index page, readiness, the OpenAPI document and the metadata for OAuth clients. */
+/**
+ * Routes that are not operations: the index page, readiness, the OpenAPI document and the metadata for OAuth clients.
+ */
 export function addOwnRoutes(
   app: FastifyInstance,
   layer: ToolLayer,

@@ -3,23 +3,23 @@ import { Minimatch } from 'minimatch';
 import type { FileSettings } from '../settings.ts';
 import { forbidden } from './refusals.ts';
 
-/** Only stars, question marks and brackets; these match in time linear in the path. Hidden names are names. */
+/** Only stars, question marks and brackets: these match in time linear in the path. Hidden files match like others. */
 export const GLOB_OPTIONS = { nobrace: true, noext: true, dot: true, nocomment: true, nonegate: true } as const;
 
-/** The deny and allow globs, over canonical paths. */
+/** The deny and allow globs, applied to canonical paths. */
 export interface PathPolicy {
-  /** Whether nothing of the path may be shown. */
+  /** True when nothing of the path may be shown. */
   deniesRead(path: string): boolean;
   /** @throws ToolLayerError E3210 */
   checkRead(path: string): void;
-  /** Whether the allow globs let this file be read; asked of files that `deniesRead` lets pass. */
+  /** True when the allow globs permit reading this file; asked only when `deniesRead` is false. */
   allowsRead(path: string): boolean;
-  /** Writing needs the right to read too. @throws ToolLayerError E3210 */
+  /** Writing requires the right to read. @throws ToolLayerError E3210 */
   checkWrite(path: string): void;
 }
 
 /**
- * Prepares the globs. Deny is asked before allow (seeds 002).
+ * Prepares the globs. Deny wins over allow (seeds 002).
  * @param closed absolute folders of which nothing is ever shown, whatever the settings say
  */
 export function createPathPolicy(settings: FileSettings, closed: readonly string[] = []): PathPolicy {
@@ -46,7 +46,7 @@ export function createPathPolicy(settings: FileSettings, closed: readonly string
   };
 }
 
-/** Whether a path is one of the folders or below, by the text of these and by where their links lead at this moment. */
+/** Tests whether a path is in one of the folders, both by text and by the current targets of their links. */
 function within(folders: readonly string[]): (path: string) => boolean {
   const prefixes = folders.flatMap((folder) => [folder, realPath(folder)]).map((folder) => folder.replace(/\/+$/, ''));
   return (path) => prefixes.some((prefix) => path === prefix || path.startsWith(`${prefix}/`));
@@ -60,12 +60,12 @@ function realPath(folder: string): string {
   }
 }
 
-/** A denied content denies its folder too, and a denied folder its content. */
+/** Denying a folder's content denies the folder too, and the reverse. */
 function withFolder(glob: string): string[] {
   return glob.endsWith('/**') ? [glob, glob.slice(0, -3)] : [glob, `${glob}/**`];
 }
 
-/** A glob that begins with neither "/" nor "**" fits anywhere. */
+/** A glob that begins with neither "/" nor "**" matches anywhere. */
 function matcher(globs: readonly string[]): (path: string) => boolean {
   const compiled = globs.map(
     (glob) => new Minimatch(glob.startsWith('/') || glob.startsWith('**/') ? glob : `**/${glob}`, GLOB_OPTIONS),

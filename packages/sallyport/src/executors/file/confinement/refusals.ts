@@ -1,14 +1,14 @@
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 
-/** Characters of a path that a message repeats. */
+/** Most characters of a path in a message. */
 const SHOWN_MAX = 200;
 
-/** A path as a message may show it: one line, quoted, cut. */
+/** A path for messages: one line, quoted, cut. */
 export function shown(path: string): string {
   return JSON.stringify(path.length > SHOWN_MAX ? `${path.slice(0, SHOWN_MAX)}…` : path);
 }
 
-/** E3105: the path is not within the call's folders. Says nothing of what is outside. */
+/** E3105: the path is outside the call's folders. Reveals nothing of what is there. */
 export const outside = (path: string): ToolLayerError =>
   new ToolLayerError('E3105', `${shown(path)} lies or leads outside of the folders that this call may use.`);
 
@@ -16,11 +16,11 @@ export const outside = (path: string): ToolLayerError =>
 export const forbidden = (path: string, why: string): ToolLayerError =>
   new ToolLayerError('E3210', `${shown(path)} ${why}. Do not try again; use another file.`);
 
-/** E3109: what the model can mend. */
+/** E3109: a fault that the model can fix. */
 export const fault = (message: string, cause?: unknown): ToolLayerError =>
   new ToolLayerError('E3109', message, cause === undefined ? {} : { cause });
 
-/** E3704: somebody else was faster. */
+/** E3704: another writer was faster. */
 export const conflict = (path: string): ToolLayerError =>
   new ToolLayerError(
     'E3704',
@@ -45,7 +45,7 @@ const REASONS: Readonly<Record<string, string>> = {
   ESTALE: 'vanished while it was used',
 };
 
-/** What went wrong with a path as E3109; what is ours already passes. */
+/** An error of the operating system as E3109; our own errors pass unchanged. */
 export function osFault(thrown: unknown, path: string): ToolLayerError {
   if (thrown instanceof ToolLayerError) return thrown;
   const code = codeOf(thrown);
@@ -53,7 +53,7 @@ export function osFault(thrown: unknown, path: string): ToolLayerError {
   return fault(`${shown(path)} ${reason}.`, thrown);
 }
 
-/** `ENOENT` and its like. */
+/** The system's error code, such as `ENOENT`. */
 export function codeOf(thrown: unknown): string | undefined {
   return thrown instanceof Error && 'code' in thrown && typeof thrown.code === 'string' ? thrown.code : undefined;
 }

@@ -1,5 +1,5 @@
-// The way from a requested path to an open handle. Never two names at once, never a link followed by the kernel: every link
-// is read and walked by hand, so whatever is swapped meanwhile, a handle below a root is all that can come of it.
+// Resolves a requested path to an open handle: one name at a time, with links read and walked by hand, never followed
+// by the kernel. Whatever is swapped meanwhile, the result is always a handle below a root.
 import type { BigIntStats } from 'node:fs';
 import { type FileHandle, open, readlink, statfs } from 'node:fs/promises';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
@@ -9,24 +9,24 @@ import type { Handles } from './handles.ts';
 import { codeOf, fault, forbidden, osFault, outside, shown } from './refusals.ts';
 import { isWritable, leadsToRoot, type Root, rootAt } from './roots.ts';
 
-/** Links on the way, as the kernel bounds them. */
+/** Most links on the way; the kernel's limit. */
 const LINKS_MAX = 40;
-/** Names that are looked at on the way, those of links included. */
+/** Most names visited on the way, those of links included. */
 const STEPS_MAX = 1024;
 
-/** Where a path leads, held open. Closing it closes the handles. */
+/** The target of a path, held open. Closing it closes the handles. */
 export interface Place extends AsyncDisposable {
   /** Absolute, without links. */
   readonly path: string;
   readonly writable: boolean;
-  /** The folder that the name is in; absent when the place is a root. */
+  /** The folder that contains the name; absent when the place is a root. */
   readonly folder?: FileHandle;
   /** Last part of `path`. */
   readonly name: string;
-  /** What is there, as a probe; absent when nothing is. */
+  /** Probe of the existing file; absent when nothing exists. */
   readonly node?: FileHandle;
   readonly stats?: BigIntStats;
-  /** Parts that do not exist yet, the name last; empty when `node` is there. */
+  /** Parts that do not exist yet, the name last; empty when `node` exists. */
   readonly missing: readonly string[];
 }
 
@@ -38,19 +38,19 @@ export interface Walkable {
 
 interface Walk extends Walkable {
   readonly requested: string;
-  /** Names still to go, the next one last. */
+  /** Remaining names, the next one last. */
   readonly pending: string[];
   /** Canonical parts so far. */
   parts: string[];
   parent: FileHandle | undefined;
-  /** What stands at `parts`; absent while the way is still above every root. */
+  /** The file at `parts`; absent while the path is still above every root. */
   node: FileHandle | undefined;
   links: number;
 }
 
 /**
  * Walks to a path within the roots.
- * @throws ToolLayerError E3105 when it leads out of them, E3109 when it cannot be walked, E3901 where /proc is missing
+ * @throws ToolLayerError E3105 when it leaves them, E3109 when it cannot be walked, E3901 where /proc is missing
  */
 export async function resolvePlace(within: Walkable, requested: string): Promise<Place> {
   await within.handles.verify();
@@ -76,7 +76,7 @@ export async function resolvePlace(within: Walkable, requested: string): Promise
   }
 }
 
-/** Goes all the way; gives the parts that are not there. */
+/** Walks to the end; returns the parts that do not exist. */
 async function follow(walk: Walk): Promise<readonly string[]> {
   await enterRoot(walk);
   for (let steps = 0; ; steps += 1) {
@@ -93,7 +93,7 @@ async function follow(walk: Walk): Promise<readonly string[]> {
   return [];
 }
 
-/** A link's folder is above nothing: the canonical way is walked again, from the root. */
+/** Goes to the parent folder by walking the canonical path again, from the root. */
 async function goUp(walk: Walk): Promise<void> {
   walk.pending.push(...walk.parts.slice(0, -1).reverse());
   await startOver(walk);
@@ -118,7 +118,10 @@ async function goTowardsRoot(walk: Walk, name: string): Promise<void> {
   if (!leadsToRoot(walk.roots, walk.parts)) throw outside(walk.requested);
 }
 
-/** Opens the root that is exactly at the walk's parts, if one is. Roots are given by operators, yet tools may have changed them: no links. */
+/**
+ * Opens the root exactly at the walk's parts, if there is one. Roots come from operators, yet tools may have changed
+ * them: links are refused.
+ */
 async function enterRoot(walk: Walk): Promise<boolean> {
   const root = rootAt(walk.roots, walk.parts);
   if (root === undefined) return false;
@@ -141,7 +144,7 @@ async function enterRoot(walk: Walk): Promise<boolean> {
 const linkedRoot = ({ path }: Root): ToolLayerError =>
   new ToolLayerError('E3105', `The granted folder ${shown(path)} is reached through a link. Grant its real path.`);
 
-/** One name below an open folder. False when it is not there. */
+/** Opens one name below an open folder. False when it does not exist. */
 async function goDown(walk: Walk, folder: FileHandle, name: string): Promise<boolean> {
   let child: FileHandle;
   try {
@@ -163,7 +166,10 @@ async function goDown(walk: Walk, folder: FileHandle, name: string): Promise<boo
   return true;
 }
 
-/** What the link says is text, and is walked like a requested path. It may have been swapped since: the text is checked, not the link. */
+/**
+ * A link's text is walked like a requested path. The link may have been swapped since: its text is checked, not the
+ * link.
+ */
 async function goThroughLink(walk: Walk, folder: FileHandle, name: string): Promise<void> {
   walk.links += 1;
   if (walk.links > LINKS_MAX) throw fault(`${shown(walk.requested)} goes through more than ${LINKS_MAX} links.`);
@@ -181,7 +187,7 @@ function missingParts({ pending, requested }: Walk, name: string): readonly stri
   return [name, ...rest];
 }
 
-/** Kinds of file system, by statfs, whose files are doors to the kernel or to other processes. */
+/** Types of file systems (from statfs) whose files give access to the kernel or to other processes. */
 const KERNEL_FILE_SYSTEMS: ReadonlySet<number> = new Set([
   0x9fa0, // proc
   0x62656572, // sysfs

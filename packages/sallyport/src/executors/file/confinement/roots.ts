@@ -1,6 +1,6 @@
 import type { FilesystemPermission } from '../../../../api/schemas/tool-manifest.ts';
 
-/** One folder (or file) of the grant, in parts. */
+/** One folder (or file) of the grant, split into parts. */
 export interface Root {
   readonly path: string;
   readonly parts: readonly string[];
@@ -17,21 +17,24 @@ export function rootsOf(filesystem: readonly FilesystemPermission[]): readonly R
     });
 }
 
-/** Whether the parts lie at or below the root. */
+/** True when the parts are at or below the root. */
 const covers = ({ parts }: Root, path: readonly string[]): boolean =>
   parts.length <= path.length && parts.every((part, index) => part === path[index]);
 
-/** The root that is exactly there. */
+/** The root exactly at these parts. */
 export function rootAt(roots: readonly Root[], path: readonly string[]): Root | undefined {
   return roots.find((root) => root.parts.length === path.length && covers(root, path));
 }
 
-/** Whether a root may still come below these parts. */
+/** True when a root may still follow below these parts. */
 export function leadsToRoot(roots: readonly Root[], path: readonly string[]): boolean {
   return roots.some(({ parts }) => parts.length > path.length && path.every((part, index) => part === parts[index]));
 }
 
-/** Whether a path may be written: the nearest root decides, so a read-only folder within a writable one stays so. */
+/**
+ * True when a path may be written: the nearest root decides, so a read-only folder within a writable one stays
+ * read-only.
+ */
 export function isWritable(roots: readonly Root[], path: readonly string[]): boolean {
   const above = roots.filter((root) => covers(root, path));
   const nearest = Math.max(0, ...above.map(({ parts }) => parts.length));

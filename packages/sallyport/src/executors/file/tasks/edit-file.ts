@@ -61,14 +61,14 @@ function edited(bytes: Buffer, parameters: EditParameters, requested: string): E
 
 const decoded = (bytes: Uint8Array, detected: DetectedEncoding): string => textDecoder(detected)(bytes, true);
 
-/** The text, where every byte of the file survives the way there and back. */
+/** The text, provided that decoding and encoding reproduce every byte of the file. */
 function exactText(bytes: Buffer, detected: DetectedEncoding, requested: string): string {
   const text = decoded(bytes, detected);
   if (encodeText(text, detected).equals(bytes)) return text;
   throw fault(`${shown(requested)} is not valid ${detected.encoding} throughout, so an edit could damage it.`);
 }
 
-/** In a file whose lines all end with CRLF the strings get these ends too, whichever they were written with. */
+/** When all lines of a file end with CRLF, the strings are converted to CRLF too. */
 function inLineEndsOf(
   text: string,
   { old_string: from, new_string: to }: EditParameters,

@@ -8,25 +8,25 @@ import type { Root } from '../confinement/roots.ts';
 import type { FileBounds } from '../settings.ts';
 import type { FileTurns } from './file-turns.ts';
 
-/** What one call of a file tool works with. */
+/** Context of one call of a file tool. */
 export interface FileTask {
   readonly handles: Handles;
   readonly roots: readonly Root[];
   readonly policy: PathPolicy;
   readonly bounds: FileBounds;
   readonly turns: FileTurns;
-  /** Folders in which nothing is left of layers that were killed; filled by `sweepLeftovers`. */
+  /** Folders known to contain no leftovers of killed layers; filled by `sweepLeftovers`. */
   readonly swept: Set<string>;
   readonly clock: Clock;
   /** Room for text in the result, in bytes of JSON. */
   readonly outputBytesMax: number;
   readonly signal: AbortSignal;
-  /** Where changes are written down before they are made. */
+  /** Where changes are recorded before they are made. */
   readonly undo?: UndoRecorder;
   readonly onProgress?: (progress: Progress) => void;
 }
 
-/** @throws ToolLayerError the reason of the abort */
+/** @throws ToolLayerError the signal's reason */
 export function stopWhenAborted({ signal }: Pick<FileTask, 'signal'>): void {
   if (signal.aborted) throw abortReason(signal);
 }

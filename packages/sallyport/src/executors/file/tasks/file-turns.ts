@@ -1,9 +1,9 @@
-/** Lets writers of one file go one after the other within this process. Waiters are calls, and calls are bounded. */
+/** Serialises writers of one file within this process. Waiters are calls, and calls are limited. */
 export interface FileTurns {
   inTurn<Result>(key: string, run: () => Promise<Result>): Promise<Result>;
 }
 
-/** Makes turns; a key is forgotten when nobody waits for it. */
+/** Makes the turns; a key is forgotten when nobody waits for it. */
 export function createFileTurns(): FileTurns {
   const last = new Map<string, Promise<unknown>>();
   return {

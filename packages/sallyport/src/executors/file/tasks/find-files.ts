@@ -9,7 +9,7 @@ import type { FileTask } from './file-task.ts';
 import { walkTree } from './walk-tree.ts';
 
 const PATHS_DEFAULT = 200;
-/** Bytes of JSON around a path. */
+/** JSON overhead per path, in bytes. */
 const PATH_BYTES = 4;
 
 /** The tool `file_glob`. */
@@ -37,7 +37,7 @@ export async function findFiles(task: FileTask, parameters: GlobParameters): Pro
   return { path: place.path, paths, more, ...(incomplete === undefined ? {} : { incomplete }) };
 }
 
-/** @throws ToolLayerError E3210 for a folder of which nothing may be shown */
+/** @throws ToolLayerError E3210 for a folder that may not be shown */
 export function checkListed({ policy }: FileTask, path: string): void {
   if (policy.deniesRead(path)) throw forbidden(path, 'is a place that the policy of this layer keeps closed');
 }
@@ -45,7 +45,7 @@ export function checkListed({ policy }: FileTask, path: string): void {
 /** A glob over paths below a folder. */
 export interface CompiledGlob {
   fits(relative: string): boolean;
-  /** Whether something below this folder may fit. */
+  /** True when something below this folder may match. */
   mayHold(relative: string): boolean;
 }
 

@@ -7,7 +7,7 @@ import { checkListed } from './find-files.ts';
 import { type TreeEntry, walkTree } from './walk-tree.ts';
 
 const ENTRIES_DEFAULT = 200;
-/** Bytes of JSON around the path of an entry. */
+/** JSON overhead per entry, in bytes. */
 const ENTRY_BYTES = 64;
 
 /** The tool `file_list`. */
@@ -44,7 +44,7 @@ async function described(
   { relative, kind, folder, name }: TreeEntry,
 ): Promise<Record<string, unknown>> {
   if (kind !== 'file') return { path: relative, kind };
-  // Asked of the name, not of what a link there leads to; a file that is gone has no size.
+  // Stat of the name itself, not of a link's target; a vanished file has no size.
   const stats = await lstat(handles.at(folder, name)).catch(() => undefined);
   return { path: relative, kind, ...(stats === undefined ? {} : { bytes: stats.size }) };
 }

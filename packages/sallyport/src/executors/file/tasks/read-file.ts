@@ -11,13 +11,13 @@ import { createLineWindow, type LineWindow } from '../text/line-window.ts';
 import { type FileTask, stopWhenAborted } from './file-task.ts';
 
 const CHUNK_BYTES = 256 * KiB;
-/** How often a long read says how far it is. */
+/** Bytes between two progress reports of a long read. */
 const PROGRESS_BYTES = 16 * MiB;
 const LINES_DEFAULT = 2000;
 /** Four characters of Base64 stand for three bytes. */
 const BASE64_SHARE = 3 / 4;
 
-/** Opens the regular file at a place for reading. Never waits: whatever else stands there was not opened. */
+/** Opens the regular file at a place for reading. Never blocks: other kinds of files are not opened. */
 export async function openRegular(task: FileTask, place: Place, requested: string): Promise<FileHandle> {
   const { node, stats } = place;
   if (node === undefined || stats === undefined) throw fault(`${shown(requested)} does not exist.`);
@@ -92,7 +92,7 @@ async function readLines(
   };
 }
 
-/** Feeds the file to the window until that is full; to its end where a hash is wanted. */
+/** Feeds the file to the window until that is full; to the file's end when a hash is wanted. */
 async function scan(
   { task, file, size }: OpenFile,
   detected: DetectedEncoding,

@@ -3,24 +3,24 @@ import { failureOf, ToolLayerError } from '@sallyport/std/error/tool-layer-error
 import { sha256 } from '@sallyport/std/sha256';
 import type { FileTask } from './file-task.ts';
 
-/** Kind of the steps of this executor. */
+/** Kind of this executor's undo steps. */
 export const FILE_STEP = 'file';
 
-/** Size of a file up to which what it held is kept for a rollback; a larger one is replaced for good. */
+/** Largest file whose content is kept for a rollback, in bytes; replacing a larger one cannot be undone. */
 export const UNDO_BYTES_MAX = 4 * MiB;
 
-/** What a file held, and what it holds after the change. */
+/** Content of a file before and after the change. */
 export interface FileStep {
   /** Canonical. */
   readonly path: string;
-  /** Folders of the grant, in which the way to the file is walked again. */
+  /** Folders of the grant, in which the path to the file is walked again. */
   readonly roots: readonly string[];
-  /** Null when there was no file. */
+  /** Null when the file did not exist. */
   readonly before: { readonly sha256: string; readonly content: string } | null;
   readonly afterSha256: string;
 }
 
-/** Writes down how the change is taken back, where the call can and the file is not too large (PIPE-03). */
+/** Records how to undo the change, where the call can and the file is not too large (PIPE-03). */
 export async function recordChange(
   { undo, roots }: Pick<FileTask, 'undo' | 'roots'>,
   path: string,
@@ -40,7 +40,7 @@ export async function recordChange(
   });
 }
 
-/** The file is as it was: a journal that is away has kept the change from being made. */
+/** The file is unchanged: an unavailable journal prevented the change. */
 function notReached(cause: unknown): unknown {
   const { code, message } = failureOf(cause);
   return code === 'E3812' ? new ToolLayerError(code, message, { cause, details: { reached: false } }) : cause;

@@ -1,5 +1,5 @@
-// The one way by which a file gets new content: a new file beside it, made durable, then renamed over it. A reader sees the
-// old content or the new; a link that was put in the file's place is replaced, never written through.
+// The only way in which a file gets new content: a new file beside it, synced, then renamed over it. A reader sees the
+// old content or the new; a link put in the file's place is replaced, never written through.
 import { createHash, randomBytes } from 'node:crypto';
 import type { BigIntStats } from 'node:fs';
 import { constants } from 'node:fs';
@@ -22,7 +22,7 @@ export interface Target {
   readonly path: string;
 }
 
-/** What stood there before. */
+/** The file that existed before. */
 export interface Before {
   readonly sha256: string;
   readonly bytes: number;
@@ -30,11 +30,11 @@ export interface Before {
   readonly mode: string;
 }
 
-/** A file as it is now. */
+/** The current state of a file. */
 export interface Current {
   readonly stats: BigIntStats;
   readonly before: Before;
-  /** Present when it was asked for, and is not too large to be kept. */
+  /** Present when requested and not too large. */
   readonly content?: Buffer;
 }
 
@@ -44,8 +44,8 @@ const CHUNK_BYTES = 256 * KiB;
 
 /**
  * Hashes the file of that name; undefined when there is none.
- * @param keepBytesMax size up to which its content is kept too; 0 for not at all
- * @throws ToolLayerError E3109 when it is no file, E3704 when it is a link now, E3102 when it is too large
+ * @param keepBytesMax largest size whose content is kept too; 0 for none
+ * @throws ToolLayerError E3109 when it is no file, E3704 when it is now a link, E3102 when it is too large
  */
 export async function currentFile(
   task: FileTask,
@@ -94,8 +94,8 @@ async function probeOf(task: FileTask, folder: FileHandle, name: string): Promis
 }
 
 /**
- * Puts content in the place of what `current` describes. Either all of it is there afterwards or nothing changed.
- * @throws ToolLayerError E3704 when the file is not the one of `current` any more
+ * Replaces the file described by `current` with new content, completely or not at all.
+ * @throws ToolLayerError E3704 when the file is no longer that of `current`
  */
 export async function replaceFile(
   task: FileTask,
@@ -124,10 +124,10 @@ export async function replaceFile(
   return { sha256: sha256(content) };
 }
 
-/** Permissions stay; set-user-id and its like do not, as they never do when a program writes. */
+/** Permissions are kept; set-user-id and similar bits are not, as always when a program writes. */
 async function keepOwnership(file: FileHandle, { uid, gid, mode }: BigIntStats): Promise<void> {
   const made = await file.stat({ bigint: true });
-  // Only root may give files away; for others the new file is theirs, as with every editor.
+  // Only root may change the owner; for others the new file belongs to them, as with every editor.
   if (made.uid !== uid || made.gid !== gid) await file.chown(Number(uid), Number(gid)).catch(() => undefined);
   await file.chmod(Number(mode) & PERMISSION_BITS);
 }
@@ -147,7 +147,10 @@ async function mustBeUnchanged(task: FileTask, target: Target, current: Current 
   if (!same) throw conflict(target.path);
 }
 
-/** A rename is on disk when its folder is. Some file systems cannot say; then it is as durable as they make it. */
+/**
+ * A rename is durable once its folder is synced. Some file systems cannot sync a folder; durability is then theirs to
+ * provide.
+ */
 async function makeDurable(task: FileTask, folder: FileHandle): Promise<void> {
   await using opened = await task.handles.reopen(folder, constants.O_RDONLY | constants.O_DIRECTORY);
   await opened.sync().catch(() => undefined);

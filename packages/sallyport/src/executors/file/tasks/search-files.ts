@@ -96,13 +96,13 @@ async function searchTree(search: Search, place: Place, { glob }: GrepParameters
   search.incomplete ??= tree.incomplete();
 }
 
-/** The regular file of that name; undefined, and counted, when it is none any more or may not be read. */
+/** The regular file of that name; undefined, and counted, when it no longer is one or may not be read. */
 async function openFound({ task, skipped }: Search, folder: FileHandle, name: string): Promise<FileHandle | undefined> {
   try {
     await using probe = await task.handles.openAt(folder, name, PROBE);
     if ((await probe.stat()).isFile()) return await task.handles.reopen(probe, READ);
   } catch {
-    // A file that vanished or is closed to the layer is no reason to end a search over many.
+    // A vanished or unreadable file must not end a search over many.
   }
   skipped.unreadable += 1;
   return undefined;
@@ -133,7 +133,7 @@ async function searchOpened(search: Search, file: FileHandle, size: number, show
     search.incomplete = `only ${bounds.grepBytesMax} bytes are searched by one call`;
 }
 
-/** Undefined for what is no text. */
+/** Undefined for binary files. */
 async function textOf(task: FileTask, file: FileHandle, size: number): Promise<string | undefined> {
   const buffer = Buffer.alloc(size);
   let length = 0;

@@ -1,16 +1,16 @@
 import { type FileHandle, lstat, readdir, unlink } from 'node:fs/promises';
 import type { FileTask } from './file-task.ts';
 
-/** Ours: see `replaceFile`. */
+/** Our temporary files: see `replaceFile`. */
 const LEFTOVER = /^\.[A-Za-z0-9_-]{12}\.sallyport-tmp$/;
-/** Age from which nobody writes to it any more, in ms: a write takes seconds at most, also that of another layer. */
+/** Age from which nobody writes to it any more, in ms: a write takes seconds at most, in other layers too. */
 const LEFTOVER_AGE_MS = 60_000;
-/** Folders that are known to be clean. */
+/** Most folders remembered as clean. */
 const KNOWN_MAX = 10_000;
 
 /**
- * Removes what a layer that was killed while it wrote left in a folder. A folder is looked through until it is clean, and
- * then not again: this layer leaves nothing. What cannot be removed stays; a write does not fail for it.
+ * Removes temporary files that a killed layer left in a folder. A folder is swept until it is clean, and then not
+ * again: this layer leaves none. Files that cannot be removed stay, without failing the write.
  */
 export async function sweepLeftovers({ handles, bounds, clock, swept }: FileTask, folder: FileHandle): Promise<void> {
   const { dev, ino } = await folder.stat({ bigint: true });

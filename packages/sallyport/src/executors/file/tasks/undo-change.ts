@@ -1,4 +1,4 @@
-// Changes of files are taken back on the same way by which they were made: within the roots of the call, in turn with other
+// File changes are undone in the same way as they were made: within the roots of the call, serialised with other
 // writers, by a rename.
 import { constants } from 'node:fs';
 import { unlink } from 'node:fs/promises';
@@ -13,7 +13,7 @@ import { currentFile, replaceFile, type Target } from './replace-file.ts';
 import { inTurn } from './write-file.ts';
 
 /**
- * Puts back what the file held. A file that is as it was is left alone.
+ * Restores the former content of a file. An unchanged file is left alone.
  * @throws E3704 when somebody else has changed it since, E3900 for a step of another kind
  */
 export async function undoChange(task: Omit<FileTask, 'roots'>, given: UndoStep): Promise<void> {
@@ -21,7 +21,7 @@ export async function undoChange(task: Omit<FileTask, 'roots'>, given: UndoStep)
   const within: FileTask = { ...task, roots: rootsOf(roots.map((root) => ({ path: root, mode: 'rw' }))) };
   await using place = await resolvePlace(within, path);
   const { folder, name } = place;
-  // Its folder is gone, and what was in it.
+  // Its folder is gone, with its content.
   if (folder === undefined || place.missing.length > 1) {
     if (before === null) return;
     throw conflict(path);

@@ -7,28 +7,28 @@ import { type FileTask, stopWhenAborted } from './file-task.ts';
 
 /** Something below a folder. */
 export interface TreeEntry {
-  /** Below the folder where the walk began, without a slash in front. */
+  /** Path relative to the start of the walk, without a leading slash. */
   readonly relative: string;
   /** Canonical. */
   readonly path: string;
   readonly kind: 'file' | 'folder' | 'link' | 'other';
-  /** The folder that it is in; open until the next entry is asked for. */
+  /** The folder that contains it; open until the next entry is requested. */
   readonly folder: FileHandle;
   readonly name: string;
 }
 
 export interface Tree {
   readonly entries: AsyncGenerator<TreeEntry>;
-  /** Why not everything was seen; undefined when it was. Asked at the end. */
+  /** Why the walk is incomplete; undefined when complete. Valid at the end. */
   readonly incomplete: () => string | undefined;
 }
 
 export interface TreeOptions {
   /** Levels; 1 is the folder itself. */
   readonly depth: number;
-  /** Folders that are not gone into. Default: none but denied ones. */
+  /** False for folders to skip. Default: only denied ones. */
   readonly enters?: (entry: TreeEntry) => boolean;
-  /** When to give up, by the task's clock in ms. */
+  /** When to stop, by the task's clock in ms. */
   readonly deadline?: number;
 }
 
@@ -40,8 +40,8 @@ interface Walk extends TreeOptions {
 }
 
 /**
- * What is below a folder, each folder before its content, names in the order of their characters. Links are told and never
- * followed; other file systems that are mounted below are told and not gone into; what the policy denies is not told.
+ * The content of a folder, each folder before its content, names in the order of their characters. Links are listed and
+ * never followed; mounted file systems are listed and not entered; denied entries are not listed.
  * @throws ToolLayerError E3109 when the place is no folder
  */
 export async function walkTree(task: FileTask, place: Place, requested: string, options: TreeOptions): Promise<Tree> {
@@ -83,7 +83,7 @@ async function* below(
   }
 }
 
-/** The folder of that name; undefined when it is none any more, may not be opened, or is another file system. */
+/** The folder of that name; undefined when it no longer is one, may not be opened, or is another file system. */
 async function enter(walk: Walk, folder: FileHandle, name: string): Promise<FileHandle | undefined> {
   let child: FileHandle;
   try {

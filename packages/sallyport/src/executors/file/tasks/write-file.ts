@@ -25,7 +25,7 @@ export async function writeFile(task: FileTask, parameters: WriteParameters): Pr
   });
 }
 
-/** What the file held is kept only where the change may have to be taken back. */
+/** The former content is kept only when the change may have to be undone. */
 const keptBytes = ({ undo }: FileTask): number => (undo === undefined ? 0 : UNDO_BYTES_MAX);
 
 /** @throws ToolLayerError E3105 where the grant is read-only, E3210 where a glob forbids */
@@ -35,7 +35,7 @@ export function checkWritable(task: FileTask, { path, writable }: Place, request
   throw new ToolLayerError('E3105', `${shown(requested)} lies in a folder that this call may only read.`);
 }
 
-/** Runs one change of a file after the other, by where the file is and not by what it is called. */
+/** Runs changes of one file in sequence; files are identified by place, not by name. */
 export async function inTurn<Result>(task: FileTask, target: Target, run: () => Promise<Result>): Promise<Result> {
   const { dev, ino } = await target.folder.stat({ bigint: true });
   return task.turns.inTurn(`${dev}:${ino}:${target.name}`, run);
@@ -61,7 +61,7 @@ export function checkSize(content: Buffer, bytesMax: number): void {
   throw new ToolLayerError('E3102', `The file would have ${content.length} bytes; it may have ${bytesMax}.`);
 }
 
-/** Where to write, with missing folders made where that is wanted. */
+/** The target of a write; missing folders are created when wanted. */
 async function targetOf(
   task: FileTask,
   { folder, name, path, missing }: Place,

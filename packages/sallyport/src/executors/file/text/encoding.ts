@@ -1,24 +1,24 @@
 import { isUtf8 } from 'node:buffer';
 
-/** How the bytes of a file are read as text. `binary` is no text. */
+/** Text encoding of a file. `binary` is not text. */
 export type Encoding = 'utf-8' | 'utf-16le' | 'utf-16be' | 'latin1' | 'binary';
 
-/** What the beginning of a file says of the whole. */
+/** Encoding of a file, as detected from its beginning. */
 export interface DetectedEncoding {
   readonly encoding: Encoding;
   /** Length of the byte order mark, in bytes. */
   readonly markBytes: number;
 }
 
-/** Bytes of a file that are looked at to tell its encoding. */
+/** Bytes of a file read to detect its encoding. */
 export const HEAD_BYTES = 8192;
 
-/** Characters of UTF-8 take up to four bytes; so many may be cut at the end of a head. */
+/** A UTF-8 character takes up to four bytes; up to three of them may be cut off at the end of a head. */
 const CUT_BYTES_MAX = 3;
 
 /**
- * Tells the encoding from the first bytes: a byte order mark, else UTF-8 where the bytes are valid, else Latin-1; with
- * a zero byte it is binary.
+ * Detects the encoding from the first bytes: a byte order mark, else UTF-8 when valid, else Latin-1; with a zero byte
+ * it is binary.
  */
 export function detectEncoding(head: Uint8Array): DetectedEncoding {
   const [first, second, third] = head;
@@ -33,7 +33,7 @@ export function detectEncoding(head: Uint8Array): DetectedEncoding {
   return { encoding: 'latin1', markBytes: 0 };
 }
 
-/** Decodes in pieces: each call gives the text of the bytes that are whole, the last call the rest. */
+/** Decodes in pieces: each call returns the text of the complete characters, the last call the rest. */
 export function textDecoder({ encoding }: DetectedEncoding): (bytes: Uint8Array, last: boolean) => string {
   if (encoding === 'latin1' || encoding === 'binary') {
     return (bytes) => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
@@ -42,7 +42,7 @@ export function textDecoder({ encoding }: DetectedEncoding): (bytes: Uint8Array,
   return (bytes, last) => decoder.decode(bytes, { stream: !last });
 }
 
-/** Bytes of a text in an encoding, with its mark. Characters that it does not have become others: compare by decoding. */
+/** Encodes a text, with its mark. Characters that the encoding lacks are replaced: compare by decoding. */
 export function encodeText(text: string, { encoding, markBytes }: DetectedEncoding): Buffer {
   if (encoding === 'latin1' || encoding === 'binary') return Buffer.from(text, 'latin1');
   const marked = markBytes > 0 ? `\uFEFF${text}` : text;

@@ -1,10 +1,10 @@
-// Asked for every line that a search meets. RE2 is safe and slow, so lines that lack a text without which the pattern
-// cannot fit are passed over by the native engine, which such a plain text cannot slow down.
+// Called for every line of a search. RE2 is safe and slow, so lines that lack a required text of the pattern are
+// skipped by the native engine, which cannot be slowed down by a plain text.
 import { RE2JS } from 're2js';
 
-/** Whether a line holds the pattern. */
+/** Tests whether a line matches the pattern. */
 export interface LinePattern {
-  /** The first place from which on a line may fit, or -1. For passing over much text at once. */
+  /** The first index from which a line may match, or -1. For skipping much text at once. */
   candidate(text: string, from: number): number;
   test(line: string): boolean;
 }
@@ -22,7 +22,7 @@ export function compileLinePattern(pattern: string, isFixed: boolean, ignoreCase
   return { candidate: needed, test: (line) => compiled.test(line) };
 }
 
-/** Instructions of a compiled pattern; each may cost time for every character. */
+/** Most instructions of a compiled pattern; each may cost time for every character. */
 const INSTRUCTIONS_MAX = 2000;
 
 function compileRe2(pattern: string, ignoreCase: boolean): RE2JS {
@@ -49,12 +49,12 @@ function needle(text: string, ignoreCase: boolean): LinePattern['candidate'] {
   };
 }
 
-/** A character that is itself in a pattern, and not the object of a repetition that allows none. */
+/** Characters that stand for themselves in a pattern and are not subject to a repetition that allows none. */
 const PLAIN_RUN = /^[\p{L}\p{N}_ ,;:<>=!@#%&'"`~/-]+/u;
 
 /**
- * The longest run of plain characters at the top of a pattern that every fitting line has to hold; empty when none can be
- * told. Careful rather than clever: with an alternative at the top, flags or anything unusual there is none.
+ * The longest run of plain characters at the top level of a pattern that every matching line must contain; empty when
+ * unknown. Conservative: a top-level alternative, flags or anything unusual give none.
  */
 export function requiredText(pattern: string): string {
   let best = '';
@@ -75,7 +75,10 @@ export function requiredText(pattern: string): string {
   return best;
 }
 
-/** Length of what is no plain text: a class, a group, an escape, an operator; 0 for what ends all certainty. */
+/**
+ * Length of a unit that is not plain text: a class, a group, an escape, an operator; 0 for one that makes any
+ * conclusion unsafe.
+ */
 function lengthOfUnit(rest: string): number {
   const [first] = rest;
   if (first === '|') return 0;

@@ -1,28 +1,28 @@
-/** Lines of a text that arrives in pieces: from one line on, so many, within a budget. */
+/** Lines of a text that arrives in pieces: a number of lines from a first one on, within a byte budget. */
 export interface LineWindow {
   push(text: string): void;
-  /** Whether further text can only add to the number of lines. */
+  /** True when further text can only increase the number of lines. */
   readonly isFull: () => boolean;
   readonly result: () => WindowResult;
 }
 
 export interface WindowResult {
-  /** The lines with their ends. */
+  /** The lines with their line ends. */
   readonly text: string;
   /** Last line of `text`, counted from 1; below the first wanted one when there is none. */
   readonly lastLine: number;
-  /** Lines so far; the whole file's once all of it was pushed. */
+  /** Lines so far; those of the whole file once everything was pushed. */
   readonly lines: number;
-  /** The budget was spent within a line. */
+  /** True when the budget ended within a line. */
   readonly cut: boolean;
 }
 
-/** Bytes that a text takes in JSON, without quotes. */
+/** Size of a text in JSON, in bytes, without quotes. */
 export const jsonBytes = (text: string): number => Buffer.byteLength(JSON.stringify(text)) - 2;
 
-/** The longest beginning of a text that takes at most so many bytes in JSON. Never ends within a character. */
+/** The longest prefix of a text that takes at most this many bytes in JSON. Never splits a character. */
 export function fitting(text: string, bytesMax: number): string {
-  // No character takes less than a byte, so what is beyond need not be measured.
+  // No character takes less than a byte, so the text beyond need not be measured.
   let part = text.slice(0, Math.max(0, bytesMax));
   for (let bytes = jsonBytes(part); bytes > bytesMax; bytes = jsonBytes(part)) {
     part = part.slice(0, Math.min(part.length - 1, Math.floor((part.length * bytesMax) / bytes)));

@@ -11,11 +11,11 @@ export interface Match {
   readonly after?: readonly string[];
 }
 
-/** Matching lines of many texts, within one budget. */
+/** Matching lines of many texts, within one byte budget. */
 export interface Matches {
-  /** Searches one text. Gives way now and then, so that whoever runs it can stop; stops by itself when full. */
+  /** Searches one text. Yields now and then, so that its runner can stop it; stops by itself when full. */
   search(text: string, path: string): Generator<void>;
-  /** Whether more was there than was taken. */
+  /** True when there were more matches than were taken. */
   isFull(): boolean;
   found(): readonly Match[];
 }
@@ -25,17 +25,17 @@ export interface MatchOptions {
   readonly context: number;
   /** Most matches. */
   readonly limit: number;
-  /** Characters of a line that are looked at. */
+  /** Most characters of a line that are searched. */
   readonly lineMax: number;
-  /** Of all matches together, in JSON. */
+  /** Most bytes of all matches together, in JSON. */
   readonly bytesMax: number;
 }
 
-/** Characters that are looked at before giving way; at the pace of RE2 some milliseconds. */
+/** Characters searched before yielding; some milliseconds at RE2's speed. */
 const STRIDE = 65_536;
-/** JSON around the texts of a match. */
+/** JSON overhead per match, in bytes. */
 const MATCH_BYTES = 80;
-/** Of a line that is shown, in bytes of JSON. */
+/** Most bytes shown of a line, in JSON. */
 const SHOWN_LINE_BYTES = 1000;
 
 export function createMatches({ pattern, context, limit, lineMax, bytesMax }: MatchOptions): Matches {
@@ -82,7 +82,7 @@ const endOfLine = (text: string, from: number): number => {
   return end === -1 ? text.length : end;
 };
 
-/** Without the end, of either kind. */
+/** The line without its line end (LF or CRLF). */
 function lineAt(text: string, start: number, end: number, most: number): string {
   const stop = end > start && text[end - 1] === '\r' ? end - 1 : end;
   return text.slice(start, Math.min(stop, start + most));

@@ -7,38 +7,38 @@ import type { OutboundHttp } from '../../../external/outbound-http.ts';
 import { abortReason } from '../../abort-reason.ts';
 import { type AccessToken, type ClientCredentials, requestToken } from './token-request.ts';
 
-/** Tokens that are kept. */
+/** Most tokens cached. */
 const TOKENS_MAX = 1000;
-/** A token is not used for so long before it expires, in ms: it has to arrive in time. */
+/** A token is no longer used this long before it expires, in ms: it must arrive in time. */
 const MARGIN_MS = 30_000;
-/** How long a token is used whose server does not say when it expires, in ms. */
+/** Lifetime of a token whose server does not state one, in ms. */
 const USUAL_LIFE_MS = 300_000;
-/** Longest time that a token is used, in ms, whatever its server says. */
+/** Longest lifetime of a token in the cache, in ms, whatever its server says. */
 const LIFE_MAX_MS = 86_400_000;
-/** How long a token server may take in all, in ms. */
+/** Longest request to a token server, in ms. */
 const REQUEST_MS = 20_000;
 
-/** Whose token is wanted. */
+/** Owner of a token. */
 export interface TokenOwner {
   readonly tenantId: string;
   readonly auth: ClientCredentials;
   /** `client_id:client_secret` */
   readonly secret: string;
-  /** Rows of the call's grant; the token server has to be among them. */
+  /** The call's grant; it must include the token server. */
   readonly allowed: readonly NetworkPermission[];
 }
 
-/** A token, and whether it was kept from before: only then may a new one help against a 401. */
+/** A token, and whether it was cached: only then may a new one help against a 401. */
 export interface GivenToken {
   readonly value: string;
   readonly isKept: boolean;
 }
 
-/** Tokens of clients, kept until they expire, never written anywhere. */
+/** Cache of client tokens until they expire; never written to disk. */
 export interface AccessTokens {
   /**
-   * A token; callers that want the same one at the same time share one request.
-   * @throws ToolLayerError E3104 when the grant does not open the token server; those of `requestToken`
+   * Gets a token; concurrent callers of the same one share a request.
+   * @throws ToolLayerError E3104 when the grant excludes the token server; the errors of `requestToken`
    */
   tokenFor(owner: TokenOwner, signal: AbortSignal): Promise<GivenToken>;
   /** Drops a token that a service refused. */
@@ -82,7 +82,7 @@ export function createAccessTokens(outbound: OutboundHttp, clock: Clock, userAge
       const known = kept.get(key);
       if (known !== undefined && known.until > clock.now()) return { value: known.value, isKept: true };
       const running = flights.get(key);
-      // One that all others have left is ending.
+      // A request that all its callers have left is ending.
       const flight = running?.controller.signal.aborted === false ? running : begin(key, owner);
       const { value } = await shared(flight, signal);
       return { value, isKept: false };
@@ -94,7 +94,7 @@ export function createAccessTokens(outbound: OutboundHttp, clock: Clock, userAge
   };
 }
 
-/** Waits for a request of several; the last one who goes away ends it. */
+/** Waits for a shared request; the last caller who leaves ends it. */
 async function shared(flight: Flight, signal: AbortSignal): Promise<AccessToken> {
   if (signal.aborted) throw abortReason(signal);
   flight.waiters += 1;
@@ -110,7 +110,7 @@ async function shared(flight: Flight, signal: AbortSignal): Promise<AccessToken>
   }
 }
 
-/** Secrets are not to lie about as keys. */
+/** Hashed, so that secrets are not kept as keys. */
 function keyOf({ tenantId, auth, secret }: TokenOwner): string {
   const { token_url, scopes, audience, client_auth } = auth;
   return sha256(JSON.stringify([tenantId, token_url, scopes, audience, client_auth, secret]));

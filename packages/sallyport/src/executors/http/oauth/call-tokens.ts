@@ -6,19 +6,19 @@ import type { AccessTokens } from './access-tokens.ts';
 /** The tokens that one call sends. */
 export interface Tokens {
   readonly values: ReadonlyMap<HttpAuth, string>;
-  /** The same with a name each, to be hidden in what comes back. */
+  /** The same tokens with names, so that they can be hidden in answers. */
   readonly named: readonly (readonly [string, string])[];
-  /** Whether one of them was kept from before. */
+  /** True when one of them was cached. */
   readonly areKept: boolean;
-  /** Drops those that were kept. */
+  /** Drops the cached ones. */
   forget(): void;
 }
 
 export const NO_TOKENS: Tokens = { values: new Map(), named: [], areKept: false, forget: () => {} };
 
 /**
- * Gets the tokens that an operation asks for.
- * @throws ToolLayerError E3302 for a secret that the call was not given; those of `AccessTokens.tokenFor`
+ * Gets the tokens that an operation needs.
+ * @throws ToolLayerError E3302 for a secret that the call was not granted; the errors of `AccessTokens.tokenFor`
  */
 export async function tokensOf(
   tokens: AccessTokens,

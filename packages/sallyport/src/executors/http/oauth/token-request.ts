@@ -7,17 +7,17 @@ import type { HttpAuth } from '../../../registry/http-operation.ts';
 import { isHeaderValue } from '../request/credentials.ts';
 import { escapeAll } from '../request/styles.ts';
 
-/** A credential for which a token is fetched. */
+/** A credential that a token is fetched for. */
 export type ClientCredentials = Extract<HttpAuth, { readonly type: 'oauth2_client_credentials' }>;
 
-/** A token as its server gave it. */
+/** A token as issued by its server. */
 export interface AccessToken {
   readonly value: string;
-  /** Undefined when the server does not say. */
+  /** Undefined when the server does not state it. */
   readonly expiresInMs: number | undefined;
 }
 
-/** What one request for a token takes. */
+/** Inputs of one token request. */
 export interface TokenQuestion {
   readonly auth: ClientCredentials;
   /** `client_id:client_secret` */
@@ -30,13 +30,13 @@ export interface TokenQuestion {
 
 const ANSWER_BYTES_MAX = 64 * KiB;
 const BOUNDS = { wireBytesMax: ANSWER_BYTES_MAX, bodyBytesMax: ANSWER_BYTES_MAX };
-/** Of an error code that a token server gives (RFC 6749 §5.2). */
+/** Characters of a token server's error code (RFC 6749 §5.2). */
 const ERROR_CODE = /^[\x20-\x21\x23-\x5b\x5d-\x7e]{1,64}$/;
 
 /**
- * Asks a token server for a token of the client itself (RFC 6749 §4.4).
- * @throws ToolLayerError E3302 for a secret that is not `client_id:client_secret`, E3307 when the server refuses the client,
- *   E3308 when it answers with something that is no bearer token, and those of `OutboundHttp.send` and `refusalOf`
+ * Requests a token for the client itself (RFC 6749 §4.4).
+ * @throws ToolLayerError E3302 for a secret that is not `client_id:client_secret`, E3307 when the server refuses the
+ *   client, E3308 when its answer contains no bearer token, and the errors of `OutboundHttp.send` and `refusalOf`
  */
 export async function requestToken(
   outbound: OutboundHttp,
@@ -49,7 +49,7 @@ export async function requestToken(
   const hide = (text: string): string => (text === '' ? '' : '[hidden]');
   const refusal = refusalOf(answer, { host, secretNames: [question.auth.secret], hide, now: question.now });
   if (refusal === undefined) return tokenOf(answer, host);
-  // RFC 6749 §5.2: what is wrong with the client comes as 400 too.
+  // RFC 6749 §5.2: a refused client may also be answered with 400.
   throw answer.status === 400 ? refused(answer, host, question.auth.secret) : refusal;
 }
 

@@ -3,15 +3,15 @@ import type { HttpBody, HttpField } from '../../../registry/http-operation.ts';
 import { argumentRefused } from './arguments-refused.ts';
 import { asPairs, escapeAll, scalar } from './styles.ts';
 
-/** A body as it is sent. */
+/** A body ready to be sent. */
 export interface WrittenBody {
   readonly bytes: Buffer;
   readonly contentType: string;
 }
 
 /**
- * Writes the body in the encoding of the operation.
- * @throws ToolLayerError E3509 when the argument is not what the encoding needs
+ * Encodes the body as the operation says.
+ * @throws ToolLayerError E3509 when the argument does not fit the encoding
  */
 export function writeBody(body: HttpBody, value: unknown): WrittenBody {
   const { content_type: contentType, property } = body;
@@ -41,13 +41,13 @@ function membersOf(property: string, value: unknown): [string, unknown][] {
   throw argumentRefused(property, 'must be an object with one member for each field');
 }
 
-/** Buffer.from() leaves out what is not base64; a file must not change silently. */
+/** Buffer.from() drops invalid base64; a file must not change silently. */
 function decoded(property: string, text: string): Buffer {
   if (/^[A-Za-z0-9+/_-]*={0,2}\s*$/.test(text)) return Buffer.from(text, 'base64');
   throw argumentRefused(property, 'must be base64');
 }
 
-/** OpenAPI 3.1 §4.8.14.4: lists repeat their name, objects are JSON, unless the operation says otherwise. */
+/** OpenAPI 3.1 §4.8.14.4: lists repeat their name and objects are JSON, unless the operation says otherwise. */
 function formOf({ fields }: HttpBody, members: readonly [string, unknown][]): string {
   return members
     .flatMap(([name, value]) => {
@@ -93,6 +93,6 @@ function partOf(property: string, name: string, value: unknown, field: HttpField
   return [Buffer.from(`${disposition}${typed}\r\n\r\n${scalar(value)}\r\n`)];
 }
 
-/** Names as browsers write them (WHATWG HTML §4.10.22.8), so that a name cannot begin a header of its own. */
+/** Names escaped as browsers do (WHATWG HTML §4.10.22.8), so that a name cannot start a header. */
 const quote = (name: string): string =>
   `"${name.replaceAll('\r', '%0D').replaceAll('\n', '%0A').replaceAll('"', '%22')}"`;

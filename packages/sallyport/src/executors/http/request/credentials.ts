@@ -13,13 +13,13 @@ export interface CredentialTarget {
 export interface Credentials {
   /** Values of secrets by name. */
   readonly secrets: ReadonlyMap<string, string>;
-  /** The access token for each credential that needs one. */
+  /** The access tokens, by the credential that needs them. */
   readonly tokens: ReadonlyMap<HttpAuth, string>;
 }
 
 /**
  * Adds the credentials of an operation.
- * @throws ToolLayerError E3302 for a secret that the call was not given or that cannot stand in a header
+ * @throws ToolLayerError E3302 for a secret that the call was not granted or that is not valid in a header
  */
 export function addCredentials(
   auth: readonly HttpAuth[],
@@ -57,7 +57,7 @@ export function secretOf(name: string, secrets: ReadonlyMap<string, string>): st
   );
 }
 
-/** RFC 9110 §5.5: visible characters, space and tab. Anything else could begin another header. */
+/** RFC 9110 §5.5: visible characters, space and tab. Others could start another header. */
 export function isHeaderValue(value: string): boolean {
   return /^[\t\x20-\x7e\x80-\xff]*$/.test(value);
 }

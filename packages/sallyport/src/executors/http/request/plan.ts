@@ -1,4 +1,4 @@
-// buildRequest() runs for every call; what does not depend on the arguments is worked out once, in planOf().
+// buildRequest() runs for every call; everything independent of the arguments is computed once, in planOf().
 import type { ToolVersion } from '../../../domain/tool/tool-version.ts';
 import type { OutboundRequest } from '../../../external/outbound-http.ts';
 import type { HttpOperation, HttpParameter } from '../../../registry/http-operation.ts';
@@ -7,25 +7,25 @@ import { writeBody } from './bodies.ts';
 import { addCredentials, type Credentials, type CredentialTarget, isHeaderValue } from './credentials.ts';
 import { asPairs, escapeAll, escapeNothing, escapeReserved, inPlace, scalar } from './styles.ts';
 
-/** A request that is ready to be sent. */
+/** A request ready to be sent. */
 export interface BuiltRequest extends OutboundRequest {
   readonly body: Buffer | undefined;
 }
 
-/** An operation as it is used for every call of one tool version. */
+/** An operation prepared for all calls of one tool version. */
 export interface RequestPlan {
   readonly operation: HttpOperation;
-  /** Literals of the path and, between each two of them, a parameter. */
+  /** Literals of the path, with a parameter between each two. */
   readonly path: readonly (string | HttpParameter)[];
   readonly parameters: readonly HttpParameter[];
   readonly headers: Readonly<Record<string, string>>;
-  /** Whether a credential of it is a token that has to be fetched. */
+  /** True when one of its credentials is a token to be fetched. */
   readonly needsTokens: boolean;
 }
 
 const plans = new WeakMap<ToolVersion, RequestPlan>();
 
-/** The plan of a tool version, made at its first call and dropped with it. */
+/** The plan of a tool version, made at its first call and garbage-collected with it. */
 export function planOf(tool: ToolVersion, userAgent: string): RequestPlan {
   const known = plans.get(tool);
   if (known !== undefined) return known;
@@ -39,7 +39,7 @@ export function planOf(tool: ToolVersion, userAgent: string): RequestPlan {
     parameters: parameters.filter((parameter) => parameter.in !== 'path'),
     headers: {
       accept: operation.accept ?? 'application/json, text/*;q=0.9, */*;q=0.5',
-      // Answers are cut to a bound; of a compressed one we could not tell how much is left.
+      // Answers are cut at a limit; the remaining length of a compressed one is unknown.
       'accept-encoding': 'identity',
       'user-agent': userAgent,
       ...Object.fromEntries(fixed),
@@ -59,7 +59,7 @@ function pathParts(operation: HttpOperation, parameters: readonly HttpParameter[
 
 /**
  * The request for these arguments.
- * @throws ToolLayerError E3509 for arguments that cannot stand in it, E3302 for a missing secret
+ * @throws ToolLayerError E3509 for arguments that cannot be put into it, E3302 for a missing secret
  */
 export function buildRequest(
   plan: RequestPlan,
@@ -99,7 +99,7 @@ function pathOf(plan: RequestPlan, given: Readonly<Record<string, unknown>>): st
   let path = '';
   for (const part of plan.path) path += typeof part === 'string' ? part : segmentValue(part, own(given, part.property));
   const segments = path.split('/');
-  // A dot segment is not escaped by anything: every reader of URLs takes it away, also when it is written %2E.
+  // Dot segments cannot be escaped: every URL parser removes them, also when written %2E.
   if (!segments.some(isDotSegment)) return path;
   const culprit = plan.path.find((part): part is HttpParameter => typeof part !== 'string');
   throw argumentRefused(culprit?.property ?? '', 'makes . or .. a segment of the path');

@@ -4,21 +4,21 @@ import type { ParameterStyle } from '../../../registry/http-operation.ts';
 /** Escapes one value so that it cannot leave its place in the request. */
 export type Escape = (text: string) => string;
 
-/** Everything but the unreserved characters of RFC 3986 §2.3. */
+/** Escapes everything but the unreserved characters of RFC 3986 §2.3. */
 export const escapeAll: Escape = (text) =>
   encodeURIComponent(text.toWellFormed()).replaceAll(
     /[!'()*]/g,
     (one) => `%${one.charCodeAt(0).toString(16).toUpperCase()}`,
   );
 
-/** Leaves the reserved characters that cannot end a query value: no `#`, `&`, `+`, `=`, `[`, `]`. */
+/** Keeps the reserved characters that cannot end a query value: not `#`, `&`, `+`, `=`, `[`, `]`. */
 export const escapeReserved: Escape = (text) =>
   escapeAll(text).replaceAll(/%(?:3A|2F|3F|40|21|24|27|28|29|2A|2C|3B)/g, decodeURIComponent);
 
 /** Leaves everything as it is. */
 export const escapeNothing: Escape = (text) => text;
 
-/** A scalar as text; null and undefined are empty, what is nested deeper than a style can say is JSON. */
+/** A scalar as text; null and undefined are empty, values nested deeper than the style allows are JSON. */
 export function scalar(value: unknown): string {
   if (value === null || value === undefined) return '';
   return typeof value === 'object' ? JSON.stringify(value) : String(value);
@@ -55,7 +55,7 @@ function matrix(name: string, value: unknown, explode: boolean, encode: Escape):
 
 const DELIMITERS: Partial<Record<ParameterStyle, string>> = { spaceDelimited: '%20', pipeDelimited: '%7C' };
 
-/** A value as pairs of a query, a form or cookies, names and values escaped. An empty list gives no pair. */
+/** A value as pairs of a query, a form or cookies, with escaped names and values. An empty list gives no pair. */
 export function asPairs(
   name: string,
   value: unknown,
@@ -76,7 +76,7 @@ export function asPairs(
   return pairs.length === 0 ? [] : [[key, pairs.flat().join(DELIMITERS[style] ?? ',')]];
 }
 
-/** Levels of `a[b][c]`; what lies deeper is written as JSON. */
+/** Most levels of `a[b][c]`; deeper values are written as JSON. */
 const DEEP_LEVELS_MAX = 8;
 
 function deepPairs(key: string, value: Record<string, unknown>, encode: Escape, level = 1): [string, string][] {

@@ -4,9 +4,9 @@ import type { AnswerHead } from '../../../external/outbound-http.ts';
 import type { ExecutorCall } from '../../executor.port.ts';
 import type { RequestPlan } from '../request/plan.ts';
 
-/** What an answer says of the pages that follow it. */
+/** What an answer says about its following pages. */
 export interface Pagination {
-  /** Arguments that, put over those of this call, ask for the next page. */
+  /** Arguments that ask for the next page, merged over those of this call. */
   readonly next_arguments?: Readonly<Record<string, string | number>>;
   readonly next_url?: string;
   readonly next_cursor?: string;
@@ -15,10 +15,10 @@ export interface Pagination {
   readonly total?: number;
 }
 
-/** What is looked at. */
+/** The parts of an answer that are searched. */
 export interface PagedAnswer {
   readonly answer: AnswerHead;
-  /** Parsed, and without secrets. */
+  /** Parsed, without secrets. */
   readonly body: unknown;
   readonly url: URL;
   readonly plan: RequestPlan;
@@ -26,7 +26,7 @@ export interface PagedAnswer {
   readonly hide: HideSecrets;
 }
 
-/** Longest cursor and URL that are passed on, in characters. */
+/** Longest cursor or URL passed on, in characters. */
 const VALUE_CHARS_MAX = 2048;
 const LINK_CHARS_MAX = 8192;
 const FOLDERS =
@@ -36,13 +36,13 @@ const NEXT_CURSOR =
   /^(?:next|after|next_?(?:cursor|page|page_?token|token|marker|page_?id)|continuation(?:_?token)?|end_?cursor|marker)$/i;
 const HAS_MORE = /^(?:has_?more|has_?next(?:_?page)?|is_?truncated|more)$/i;
 const TOTAL = /^(?:total|total_?(?:count|items|results|elements)|count_?total)$/i;
-/** Parameters that take a cursor. */
+/** Parameters that accept a cursor. */
 const CURSOR_PARAMETER =
   /^(?:cursor|after|page_?token|next_?(?:cursor|token|page_?token)|continuation(?:_?token)?|marker)$/i;
 
 /**
- * How to ask for the next page: from `Link` (RFC 8288), and from the names that bodies of JSON commonly use. It is a hint
- * for whoever reads the result; nothing is followed by itself.
+ * How to ask for the next page: from `Link` (RFC 8288), and from common names in JSON bodies. A hint for the reader of
+ * the result; nothing is followed automatically.
  */
 export function paginationOf(paged: PagedAnswer): Pagination | undefined {
   const found = { ...inBody(paged.body), ...inHeaders(paged.answer, paged.hide) };
@@ -89,7 +89,7 @@ function nextLink(header: string): string | undefined {
 function inBody(body: unknown): Found {
   if (!isObject(body)) return {};
   const found: Found = {};
-  // What stands nearer to the root counts more.
+  // Members nearer to the root win.
   look(body, found, 2);
   return found;
 }
@@ -112,7 +112,7 @@ function read(name: string, given: unknown, found: Found): void {
   else if (TOTAL.test(name) && typeof value === 'number') found.total ??= value;
 }
 
-/** The next page in words of the tool: its own arguments, where the query of the next URL or the cursor fits them. */
+/** The next page in the tool's own arguments, when the query of the next URL or the cursor fits them. */
 function argumentsFor(
   { plan, url, call }: PagedAnswer,
   next: URL | undefined,

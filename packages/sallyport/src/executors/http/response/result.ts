@@ -3,20 +3,20 @@ import type { HideSecrets } from '../../../external/hide-secrets.ts';
 import type { OutboundAnswer } from '../../../external/outbound-http.ts';
 import type { Pagination } from './pagination.ts';
 
-/** What a tool of kind `http` gives. */
+/** Result of a tool of kind `http`. */
 export interface HttpResult {
   readonly status: number;
-  /** The few header fields that say something of the answer. */
+  /** The few header fields that matter to the caller. */
   readonly headers: Readonly<Record<string, string>>;
-  /** JSON, else text, else bytes in base64. Absent when the answer has none, or was JSON that had to be cut. */
+  /** JSON, else text, else bytes in base64. Absent when the answer has no body, or a JSON body that was cut. */
   readonly body?: unknown;
   /** `base64` when `body` is bytes. */
   readonly body_encoding?: 'base64';
-  /** Beginning of a JSON body that had to be cut, and so is no JSON any more. */
+  /** Beginning of a JSON body that was cut, and so is not valid JSON. */
   readonly body_text?: string;
   /** The body was longer than the call may return. */
   readonly truncated?: true;
-  /** How to ask for the next page, where the answer says that there is one. */
+  /** How to ask for the next page, when the answer says that there is one. */
   readonly pagination?: Pagination;
 }
 
@@ -30,7 +30,7 @@ const TEXT_TYPE =
 
 /**
  * The answer as the tool's result.
- * @throws ToolLayerError E3308 when the body is not what its content type says
+ * @throws ToolLayerError E3308 when the body does not match its content type
  */
 export function resultOf(answer: OutboundAnswer, bytesMax: number, hide: HideSecrets): HttpResult {
   const { status, body: bytes } = answer;
@@ -66,7 +66,7 @@ function selected({ headers }: OutboundAnswer, hide: HideSecrets): Record<string
   return shown;
 }
 
-/** A character that was cut in the middle is left out. */
+/** A character cut in the middle is dropped. */
 function textOf(bytes: Buffer, charset: string): string {
   return new TextDecoder(charset).decode(bytes, { stream: true });
 }

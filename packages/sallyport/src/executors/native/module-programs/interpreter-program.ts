@@ -1,6 +1,6 @@
 import { SHARED_PROGRAM } from './shared-program.ts';
 
-/** Runs a function in the interpreter: its input is one JSON object, its output one more. */
+/** Runs a function in the interpreter: input and output are one JSON object each. */
 export const INTERPRETER_PROGRAM = `{
 const out = stdout.write;
 const complain = stderr.write;

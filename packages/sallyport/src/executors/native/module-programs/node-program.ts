@@ -1,6 +1,6 @@
 import { SHARED_PROGRAM } from './shared-program.ts';
 
-/** Runs a function in Node: its input is one JSON object, its output one more. */
+/** Runs a function in Node: input and output are one JSON object each. */
 export const NODE_PROGRAM = `import { registerHooks } from 'node:module';
 import { readFileSync, writeFileSync } from 'node:fs';
 const emit = (text) => writeFileSync(1, text);

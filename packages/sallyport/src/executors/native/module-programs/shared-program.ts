@@ -1,8 +1,8 @@
 /**
- * What both programs say in the same words, so that a function cannot tell them apart: which globals there are, how its
- * console writes, how it is called, and what becomes of its result. It stands in a block that has `emit(text)` for the
- * result, `complain(text)` for the console, and `load(input)` for the function. It keeps what it needs of the built-in
- * objects before anything foreign runs.
+ * Code shared by both programs, so that a function cannot tell them apart: which globals exist, how its console writes,
+ * how it is called, and how its result is handled. It is placed in a block that defines `emit(text)` for the result,
+ * `complain(text)` for the console, and `load(input)` for the function. It saves the built-in objects it needs before
+ * any foreign code runs.
  */
 export const SHARED_PROGRAM = String.raw`
 const { parse, stringify } = JSON;

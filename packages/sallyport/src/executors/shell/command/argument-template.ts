@@ -2,16 +2,16 @@ import { KiB } from '@sallyport/std/bytes';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { pointerTo } from '@sallyport/std/json/json-pointer';
 
-/** A text with the places of parameters in it. */
+/** A text with placeholders for parameters. */
 export interface Template {
-  /** Literal texts and, between them, names of parameters: `literals[0] names[0] literals[1] …`. */
+  /** Literal texts with parameter names in between: `literals[0] names[0] literals[1] …`. */
   readonly literals: readonly string[];
   readonly names: readonly string[];
 }
 
 const PLACE = /\{\{([A-Za-z_][A-Za-z0-9_.-]*)\}\}|\{([A-Za-z_][A-Za-z0-9_.-]*)\}/g;
 
-/** Reads `{name}` as the place of a parameter and `{{name}}` as the text `{name}`. */
+/** Parses `{name}` as a placeholder and `{{name}}` as the text `{name}`. */
 export function parseTemplate(text: string): Template {
   const literals = [''];
   const names: string[] = [];
@@ -32,14 +32,14 @@ export function parseTemplate(text: string): Template {
   return { literals, names };
 }
 
-/** The argument of a template without places; undefined when it has some. */
+/** The argument of a template without placeholders; undefined when it has some. */
 export function fixedText({ literals, names }: Template): string | undefined {
   return names.length === 0 ? literals[0] : undefined;
 }
 
 /**
- * Fills a command. An argument is left out when a parameter in it was not given.
- * @param allowDash whether a value may look like an option
+ * Fills a command. An argument is left out when one of its parameters was not given.
+ * @param allowDash true when values may look like options
  * @throws E3505 for a value with a NUL character, one that would be read as an option, one longer than 128 KiB, and
  *   more than 1 MiB of arguments
  */
@@ -68,14 +68,17 @@ export function fillCommand(
 }
 
 /**
- * Most bytes of one argument: Linux starts no program with a longer one (MAX_ARG_STRLEN, 32 pages with the NUL at its end).
+ * Most bytes of one argument: Linux does not start a program with a longer one (MAX_ARG_STRLEN, 32 pages with the NUL
+ * at its end).
  */
 const ARGUMENT_BYTES_MAX = 128 * KiB - 1;
 
-/** Most bytes of all arguments together: half of what Linux takes (ARG_MAX), since variables and the sandbox need room too. */
+/**
+ * Most bytes of all arguments together: half of Linux's limit (ARG_MAX), since variables and the sandbox need room too.
+ */
 const COMMAND_BYTES_MAX = 1024 * KiB;
 
-/** @throws E3505 for an argument that Linux starts no program with; its length counts in bytes of UTF-8 */
+/** @throws E3505 for an argument too long for Linux; its length counts in bytes of UTF-8 */
 function checkLength(argument: string, [name = '']: readonly string[]): void {
   // A UTF-16 unit takes 3 bytes at most.
   if (argument.length * 3 <= ARGUMENT_BYTES_MAX) return;
@@ -85,7 +88,7 @@ function checkLength(argument: string, [name = '']: readonly string[]): void {
   throw refused(name, message, 'Make it shorter, or let the tool read it from its input (stdin) or a file.');
 }
 
-/** @throws E3505 for more arguments than Linux starts a program with */
+/** @throws E3505 for more arguments than Linux allows */
 function checkTotal(command: readonly string[], templates: readonly Template[]): void {
   let bytes = 0;
   for (const argument of command) bytes += Buffer.byteLength(argument) + 1;
@@ -121,7 +124,7 @@ function textOf(name: string, value: unknown): string {
   return text;
 }
 
-/** A dash that the template itself begins with was meant. */
+/** A leading dash in the template itself is intended. */
 function looksLikeOption(argument: string, { literals }: Template): boolean {
   return argument.startsWith('-') && literals[0] === '';
 }

@@ -4,15 +4,15 @@ import type { Grant } from '../../../domain/invocation/grant.ts';
 import { realPathOf } from '../../../permission/compute-grant.ts';
 
 /**
- * The folders of a grant, each of which still leads where it led when it was granted: a tool that may write around it
- * could have put a link in its place since. Compared by text, for an early and clear refusal: between this look and the start
- * a link can come, so what holds is the sandbox, which mounts no link, and the snapshot, which opens none.
- * @throws E3105 for one that does not
+ * The folders of a grant, checked to lead where they led when granted: a tool that may write around a folder could have
+ * replaced it with a link. This check by text gives an early and clear refusal; a link can still appear before the
+ * start. The guarantees are the sandbox, which mounts no link, and the snapshot, which opens none.
+ * @throws E3105 for a folder that leads elsewhere
  */
 export function checkedMounts({ filesystem, links }: Grant): readonly FilesystemPermission[] {
   for (const { path } of filesystem) {
     const real = realPathOf(path);
-    // What is not there, or not reachable, the driver refuses in its own words.
+    // A missing or unreachable folder is refused by the driver with its own message.
     if (real === undefined || real === (links?.get(path) ?? path)) continue;
     throw new ToolLayerError(
       'E3105',
@@ -26,7 +26,7 @@ export function checkedMounts({ filesystem, links }: Grant): readonly Filesystem
 }
 
 /**
- * The working directory lies in the granted folders, by its name and by what it leads to.
+ * Checks that the working directory is in the granted folders, by its name and by its target.
  * @throws E3105
  */
 export function checkWorkingFolder(folder: string | undefined, { filesystem, links }: Grant): void {

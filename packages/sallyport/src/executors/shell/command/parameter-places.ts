@@ -5,7 +5,7 @@ import { parseTemplate, type Template } from './argument-template.ts';
 
 type Schema = ToolManifest['parameters_schema'];
 
-/** Where the parameters of a shell tool stand: in places that are run, and in places that may be. */
+/** Where a shell tool uses its parameters: in places that are executed, and in places that may be. */
 export function parameterPlaces(config: ShellConfig, command: readonly Template[], schema: Schema) {
   const words = command.map(({ literals, names }) => ({
     text: literals[0] ?? '',
@@ -18,7 +18,7 @@ export function parameterPlaces(config: ShellConfig, command: readonly Template[
   });
 }
 
-/** Whether a call may leave the parameter out, or give a list for it. */
+/** True when a call may omit the parameter, or give a list for it. */
 function varies(name: string, schema: Schema): boolean {
   const { properties, required } = schema as { readonly properties?: unknown; readonly required?: unknown };
   if (!Array.isArray(required) || !required.includes(name)) return true;

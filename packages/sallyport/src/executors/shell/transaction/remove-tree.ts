@@ -5,15 +5,15 @@ import { TRANSACTION_BOUNDS } from '../settings.ts';
 import type { Scope } from './scope.ts';
 import { below, type Place } from './snapshot.ts';
 
-/** End of the names of files that are being made; a sweep may remove them. */
+/** Suffix of temporary files; a sweep may remove them. */
 export const TEMPORARY_END = '.sallyport-tmp';
 
-/** A name that nobody has. */
+/** A name that is not in use. */
 export const temporaryName = (): RawName => `.${randomBytes(9).toString('base64url')}${TEMPORARY_END}`;
 
 /**
- * Removes what has come to be at a name, never through a link, so far as it is in scope. Folders that a tool nested deeper
- * than handles should be open are moved up first.
+ * Removes the tree at a name, never through a link, as far as it is in scope. Folders nested deeper than handles can be
+ * open are moved up first.
  */
 export async function removeTree(scope: Scope, folder: FileHandle, name: RawName, place: Place): Promise<void> {
   const stats = await lstat(at(folder, name)).catch(absent);
@@ -24,14 +24,14 @@ export async function removeTree(scope: Scope, folder: FileHandle, name: RawName
   }
   const moved: RawName[] = [];
   await removeFolder({ scope, top: folder, moved, levels: 0 }, folder, name, place);
-  // Each was moved up from below, and may hold others that are moved.
+  // Each was moved up from below, and may hold others to be moved.
   for (let next = moved.pop(); next !== undefined; next = moved.pop())
     await removeFolder({ scope, top: folder, moved, levels: 0 }, folder, next, place);
 }
 
 interface Removal {
   readonly scope: Scope;
-  /** Where folders are moved that lie too deep. */
+  /** Where too deeply nested folders are moved. */
   readonly top: FileHandle;
   readonly moved: RawName[];
   readonly levels: number;
@@ -47,7 +47,7 @@ async function removeFolder(removal: Removal, folder: FileHandle, name: RawName,
   }
   {
     await using inner = await openFolder(folder, name);
-    // A tool may have shut its own folder.
+    // A tool may have removed the rights on its own folder.
     await chmod(at(inner), 0o700);
     for (const each of await namesIn(inner)) {
       const innerPlace = below(place, each);
@@ -57,7 +57,7 @@ async function removeFolder(removal: Removal, folder: FileHandle, name: RawName,
       else if (stats !== undefined && scope.holds(innerPlace.path)) await unlink(at(inner, each));
     }
   }
-  // What is out of scope in it stays, and so does the folder.
+  // Content out of scope stays, and so does the folder.
   await rmdir(at(folder, name)).catch((thrown: unknown) => {
     if (scope.everything || codeOf(thrown) !== 'ENOTEMPTY') throw thrown;
   });

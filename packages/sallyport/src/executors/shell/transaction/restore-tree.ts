@@ -40,17 +40,17 @@ interface Restoring {
   readonly scope: Scope;
   readonly pack: FileHandle;
   readonly root: FileHandle;
-  /** Where contents of several names were put first. */
+  /** First name of each content that has several names. */
   readonly placed: Map<number, RawName>;
 }
 
 const CHUNK_BYTES = 256 * KiB;
 
 /**
- * Makes every secured tree what it was: files that differ are made anew beside their place and renamed over it, what was not
- * there is removed, what is untouched stays untouched. Begun again after it was cut off, it ends the same. All is done below
- * the descriptors of the secured folders, so whatever takes their places meanwhile is not touched.
- * @throws AnotherFolder before anything is done; Error when it cannot be finished, and what was done so far stays
+ * Restores every secured tree: changed files are made anew beside their place and renamed over it, new files are
+ * removed, untouched ones stay. Restarting it after an interruption gives the same result. All works below the
+ * descriptors of the secured folders, so that files put in their places meanwhile are not touched.
+ * @throws AnotherFolder before anything is done; Error when it cannot be finished, and the work so far stays
  */
 export async function restoreTree(snapshot: Snapshot, pack: FileHandle): Promise<void> {
   await using opened = new AsyncDisposableStack();
@@ -101,7 +101,7 @@ async function restoreEntry(restoring: Restoring, folder: FileHandle, entry: Ent
     if (codeOf(thrown) !== 'ENOENT') throw thrown;
     return undefined;
   });
-  // A folder is in the way of anything else; anything else is in the way of a folder.
+  // A folder blocks any other kind at its name, and the reverse.
   if (now !== undefined && now.isDirectory() !== (entry.kind === 'folder'))
     await removeTree(scopeOf(['**']), folder, entry.name, place);
   if (entry.kind === 'folder') await restoreInner(restoring, folder, entry, now?.isDirectory() === true, place);
@@ -121,13 +121,13 @@ async function restoreInner(
     await mkdir(at(folder, name), 0o700);
   }
   await using inner = await openFolder(folder, name);
-  // A tool may have shut it.
+  // A tool may have removed the rights.
   await chmod(at(inner), marks.mode | 0o700);
   await restoreFolder(restoring, inner, entries, place);
   await settle(inner, marks);
 }
 
-/** Rights and times of a folder, after all in it is done. */
+/** Sets rights and times of a folder, after its content is done. */
 async function settle(folder: FileHandle, marks: Marks): Promise<void> {
   const path = at(folder);
   const { uid, gid } = await folder.stat();
@@ -168,7 +168,7 @@ async function restoreFile(
   restoring.placed.set(content, place.path);
 }
 
-/** A change in the very moment of the snapshot could leave the time as it was, so such a file is made anew. */
+/** A change at the moment of the snapshot may keep the same time, so such a file is made anew. */
 function isUntouched(before: Stamp, now: Stamp, takenAt: number): boolean {
   const isOld = Number(before.ctimeNs) / 1e6 < takenAt - TRANSACTION_BOUNDS.ctimeSlackMs;
   return (
@@ -192,7 +192,8 @@ async function makeAnew(
   const made = await file.stat();
   if (made.uid !== marks.uid || made.gid !== marks.gid) await file.chown(marks.uid, marks.gid);
   await file.chmod(marks.mode);
-  // Not synced, as the tool's own writes were not: a killed layer loses nothing by it, and a thousand syncs take seconds.
+  // Not synced, as the tool's own writes were not: a killed layer loses nothing by that, and a thousand syncs take
+  // seconds.
   await file.utimes(marks.atimeMs / 1000, marks.mtimeMs / 1000);
 }
 
@@ -210,7 +211,7 @@ async function fill(file: FileHandle, content: Content | undefined, pack: FileHa
   await file.truncate(content.size);
 }
 
-/** Another name of a file that was made anew. Its folder is looked up again, name by name. */
+/** Links a further name of a restored file. Its folder is looked up again, name by name. */
 async function linkTo(root: FileHandle, path: RawName, folder: FileHandle, name: RawName): Promise<void> {
   const parts = path.split('/');
   const last = parts.pop() ?? '';

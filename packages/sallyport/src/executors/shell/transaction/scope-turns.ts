@@ -1,9 +1,9 @@
 import { abortReason } from '../../abort-reason.ts';
 
-/** Lets transactions over the same files go one after the other within this process. Waiters are calls, and calls are bounded. */
+/** Serialises transactions over the same files within this process. Waiters are calls, and calls are limited. */
 export interface ScopeTurns {
   /**
-   * Waits for all earlier ones whose paths meet these, by being the same, above or below.
+   * Waits for all earlier transactions whose paths are equal to, above or below these.
    * @returns ends the turn; idempotent
    * @throws the signal's reason
    */
@@ -15,7 +15,7 @@ interface Turn {
   readonly over: Promise<void>;
 }
 
-/** Makes turns. Who came first goes first, so nobody waits for one who waits for him. */
+/** Makes the turns. First come, first served, so there is no deadlock. */
 export function createScopeTurns(): ScopeTurns {
   const turns = new Set<Turn>();
   return {
@@ -31,7 +31,7 @@ export function createScopeTurns(): ScopeTurns {
       try {
         await orAborted(Promise.all(before.map((each) => each.over)), signal);
       } catch (thrown) {
-        // Those behind wait for those before as well, so nobody goes too early.
+        // Later transactions wait for the earlier ones too, so none starts too early.
         end();
         throw thrown;
       }

@@ -1,20 +1,20 @@
 import { Minimatch } from 'minimatch';
 import { type RawName, shownName } from '../../folder-handle.ts';
 
-/** Which files below a granted folder are secured. */
+/** The files below a granted folder that are secured. */
 export interface Scope {
-  /** All of them, so that nobody need ask. */
+  /** True when all files are, so that checks can be skipped. */
   readonly everything: boolean;
-  /** Whether a path below the folder is, without a slash in front. */
+  /** True when a path below the folder, without leading slash, is secured. */
   holds(path: RawName): boolean;
-  /** Whether something below that folder may be. */
+  /** True when something below that folder may be secured. */
   mayHoldBelow(path: RawName): boolean;
 }
 
-/** Only stars, question marks and brackets; hidden names are names. */
+/** Only stars, question marks and brackets; hidden files match like others. */
 const OPTIONS = { nobrace: true, noext: true, dot: true, nocomment: true, nonegate: true } as const;
 
-/** Prepares globs, each from a granted folder on. */
+/** Prepares globs, each relative to a granted folder. */
 export function scopeOf(globs: readonly string[]): Scope {
   const everything = globs.includes('**');
   const compiled = globs.map((glob) => new Minimatch(glob, OPTIONS));

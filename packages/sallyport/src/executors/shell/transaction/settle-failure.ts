@@ -3,7 +3,7 @@ import type { ProgramEnd } from '../../program-end.ts';
 import type { ShellPlan } from '../shell-plan.ts';
 import type { CommandEnd, Transaction } from './transactions.ts';
 
-/** How a command that did not succeed ended; undefined when it never ran. */
+/** The end of a command that failed; undefined when it never ran. */
 export function commandEndOf(
   { successCodes }: ShellPlan,
   { exit, output }: Pick<ProgramEnd, 'exit' | 'output'>,
@@ -17,9 +17,9 @@ export function commandEndOf(
 }
 
 /**
- * Settles the transaction of a command that failed.
- * @returns the failure, with what became of the files
- * @throws E3804 when not all could be taken back
+ * Settles the transaction of a failed command.
+ * @returns the failure, with the outcome for the files
+ * @throws E3804 when not everything could be undone
  */
 export async function settleFailure(
   transaction: Transaction,
@@ -28,7 +28,7 @@ export async function settleFailure(
 ): Promise<unknown> {
   if (end === undefined) return failed;
   const rolledBack = await transaction.settle(end);
-  // The reason of an abort belongs to who aborted.
+  // The reason of an abort is passed on unchanged.
   if (!(failed instanceof ToolLayerError) || end === 'timeout' || end === 'cancel') return failed;
   const { code, message, details } = failed.failure;
   if (rolledBack)

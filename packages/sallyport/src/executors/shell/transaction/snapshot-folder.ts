@@ -8,34 +8,34 @@ import { restoreTree } from './restore-tree.ts';
 import { NotSecured, type Snapshot } from './snapshot.ts';
 import type { HeldSnapshot } from './take-snapshot.ts';
 
-/** Contents of the secured files, one behind the other. */
+/** Contents of the secured files, concatenated. */
 const PACK = 'contents';
-/** The index, written before the first file is restored: where it is, a restore was begun. */
+/** The index, written before the first file is restored: its existence means that a restore has begun. */
 const JOURNAL = 'restore.json';
-/** Names of snapshots; what else lies in the folder is somebody else's. */
+/** Names of snapshots; other entries of the folder are not ours. */
 const OURS = /^\d+-\d+-\d+-[0-9a-f]{18}$/;
 
-/** One snapshot on disk. Closing it removes it; one of which a restore failed is kept for the operator. */
+/** One snapshot on disk. Closing removes it; when its restore failed it is kept for the operator. */
 export interface KeptSnapshot extends AsyncDisposable {
   readonly pack: FileHandle;
-  /** Where it lies. */
+  /** Path of the snapshot. */
   readonly path: string;
   /**
-   * Makes the tree what it was. A layer that is killed meanwhile finishes it at its next start.
+   * Restores the tree. If the layer is killed meanwhile, it finishes at its next start.
    * @throws AnotherFolder when nothing was done
    */
   restore(held: HeldSnapshot): Promise<void>;
 }
 
-/** Where snapshots are while their commands run. */
+/** Folder of the snapshots while their commands run. */
 export interface SnapshotFolder {
-  /** A place for a new snapshot, outside of the folders that the command may see. @throws NotSecured */
+  /** Makes room for a new snapshot, outside the folders that the command can see. @throws NotSecured */
   make(seen: readonly string[]): Promise<KeptSnapshot>;
 }
 
 /**
- * Opens the folder, made for its owner alone, and settles what layers left there that are gone: a restore that was begun is
- * finished, a snapshot of a command that was cut off is removed and its files stay as they are.
+ * Opens the folder (created private to its owner) and cleans up after dead layers: a begun restore is finished; the
+ * snapshot of an interrupted command is removed, and its files stay as they are.
  */
 export async function openSnapshotFolder(folder: string, log: Log): Promise<SnapshotFolder> {
   await makeFolder(folder);
@@ -77,7 +77,7 @@ async function newSnapshot(path: string, log: Log): Promise<KeptSnapshot> {
   };
 }
 
-/** Whole or not there: a journal that was cut off would restore half a tree. */
+/** Written atomically: a truncated journal would restore half a tree. */
 async function writeJournal(path: string, snapshot: Snapshot): Promise<void> {
   const draft = join(path, `${JOURNAL}.draft`);
   {
@@ -103,19 +103,22 @@ async function settleLeftover(folder: string, name: string, log: Log): Promise<v
     }
     await rm(path, { recursive: true, force: true });
   } catch (cause) {
-    // Kept: it holds the only copy of what the files were.
+    // Kept: it holds the only copy of the former files.
     log.error('restore-not-finished', { path, reason: String(cause) });
   }
 }
 
-/** Pid namespace, pid and start: no two processes of a machine have the same. */
+/** Pid namespace, pid and start time: unique among the processes of a machine. */
 let mark: string | undefined;
 function ownMark(): string {
   mark ??= `${pidNamespace()}-${process.pid}-${startOf(process.pid)}`;
   return mark;
 }
 
-/** Whether the layer still runs that made it. Of another pid namespace nothing can be told: a container that was replaced had one. */
+/**
+ * True when the layer that made it still runs. From another pid namespace this is unknown: a replaced container had
+ * one.
+ */
 function isAlive(name: string): boolean {
   const [space, pid, start] = name.split('-');
   return space === pidNamespace() && start === startOf(Number(pid));
@@ -123,10 +126,10 @@ function isAlive(name: string): boolean {
 
 const pidNamespace = (): string => /\d+/.exec(readlinkSync('/proc/self/ns/pid'))?.[0] ?? '0';
 
-/** Clock ticks from boot to the start of a process; undefined when there is none. */
+/** Clock ticks from boot to the start of a process; undefined when it does not exist. */
 function startOf(pid: number): string | undefined {
   try {
-    // The second field is the program's name in brackets, and may hold anything.
+    // The second field is the program's name in brackets, and may contain anything.
     return readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ')[19];
   } catch {
     return undefined;

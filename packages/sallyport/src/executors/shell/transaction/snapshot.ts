@@ -1,7 +1,9 @@
 import type { RawName } from '../../folder-handle.ts';
 import type { Scope } from './scope.ts';
 
-/** By what a file is known that nobody touched: every change of content or rights moves `ctime`, which no program can set. */
+/**
+ * Identifies the state of an untouched file: every change of content or rights moves `ctime`, which no program can set.
+ */
 export interface Stamp {
   readonly dev: string;
   readonly ino: string;
@@ -24,20 +26,20 @@ export type Entry = { readonly name: RawName } & (
   | { readonly kind: 'folder'; readonly marks: Marks; readonly inScope: boolean; readonly entries: readonly Entry[] }
   | { readonly kind: 'file'; readonly marks: Marks; readonly stamp: Stamp; readonly content: number }
   | { readonly kind: 'link'; readonly marks: Marks; readonly target: RawName }
-  /** Sockets, pipes and devices: left as they are found. */
+  /** Sockets, pipes and devices: left unchanged. */
   | { readonly kind: 'other' }
 );
 
-/** Where the content of one file lies in the pack. Names of one file share it. */
+/** Position of one file's content in the pack. Hard links share it. */
 export interface Content {
   readonly size: number;
-  /** In the file, in the pack, bytes; what lies between is a hole. */
+  /** Offset in the file, offset in the pack, bytes; gaps are holes. */
   readonly extents: readonly (readonly [at: number, from: number, length: number])[];
 }
 
-/** One granted folder, or the one granted file in it. */
+/** One granted folder, or the folder of one granted file. */
 export interface SecuredRoot {
-  /** Path of the folder as it was granted, without links. */
+  /** Path of the folder when granted, without links. */
   readonly path: string;
   readonly only?: RawName;
   readonly dev: string;
@@ -46,16 +48,16 @@ export interface SecuredRoot {
   readonly entries: readonly Entry[];
 }
 
-/** A tree as it was; plain JSON. */
+/** A tree at the time of the snapshot; plain JSON. */
 export interface Snapshot {
-  /** Epoch ms when it was begun. */
+  /** Epoch ms of its beginning. */
   readonly takenAt: number;
   readonly globs: readonly string[];
   readonly roots: readonly SecuredRoot[];
   readonly contents: readonly Content[];
 }
 
-/** Why no snapshot can be had; a sentence without a full stop, safe for the caller. */
+/** Reason why no snapshot can be made; a sentence without a full stop, safe for the caller. */
 export class NotSecured extends Error {
   override name = 'NotSecured';
   /** Set when `max_snapshot_bytes` was reached. */
@@ -66,7 +68,7 @@ export class NotSecured extends Error {
   }
 }
 
-/** At its path is another folder than the one that was secured, or a link; nothing was restored. */
+/** The path now leads to another folder than the secured one, or is a link; nothing was restored. */
 export class AnotherFolder extends Error {
   override name = 'AnotherFolder';
   readonly path: string;
@@ -76,23 +78,23 @@ export class AnotherFolder extends Error {
   }
 }
 
-/** What a walk through a tree needs to know of its place. */
+/** Position of a walk in a tree. */
 export interface Place {
   readonly path: RawName;
   readonly depth: number;
 }
 
-/** The place of a name below another. */
+/** The position of a name below another. */
 export function below({ path, depth }: Place, name: RawName): Place {
   return { path: path === '' ? name : `${path}/${name}`, depth: depth + 1 };
 }
 
 export const TOP: Place = { path: '', depth: 0 };
 
-/** Names of a folder that belong to the root: all, or the one file that was granted. */
+/** Names of a folder that belong to the root: all, or the one granted file. */
 export function namesOf(names: readonly RawName[], only: RawName | undefined): readonly RawName[] {
   return only === undefined ? names : names.filter((name) => name === only);
 }
 
-/** Folders are walked where something in them may be secured. */
+/** Only folders that may contain secured files are walked. */
 export const entersFolder = (scope: Scope, { path }: Place): boolean => scope.mayHoldBelow(path);

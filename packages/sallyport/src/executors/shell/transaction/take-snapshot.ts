@@ -30,14 +30,14 @@ import {
   TOP,
 } from './snapshot.ts';
 
-/** What is secured, and into what. */
+/** What to secure, and the target. */
 export interface SnapshotOrder {
-  /** Granted rw paths, absolute and without links: one that leads through a link now is not what was granted. */
+  /** Granted rw paths, absolute and without links: a path that now contains a link is not what was granted. */
   readonly paths: readonly string[];
   readonly globs: readonly string[];
-  /** 0: no bound. */
+  /** 0: no limit. */
   readonly bytesMax: number;
-  /** Where contents go. */
+  /** File for the contents. */
   readonly pack: FileHandle;
   readonly signal: AbortSignal;
 }
@@ -45,7 +45,7 @@ export interface SnapshotOrder {
 interface Taking extends SnapshotOrder {
   readonly scope: Scope;
   readonly contents: Content[];
-  /** Contents by device and inode, for files of several names. */
+  /** Contents by device and inode, for hard links. */
   readonly known: Map<string, Promise<number>>;
   entries: number;
   bytes: number;
@@ -56,14 +56,14 @@ const CHUNK_BYTES = 256 * KiB;
 const ZEROS = Buffer.alloc(CHUNK_BYTES);
 const BLOCK_BYTES = 512;
 
-/** A snapshot, and the very folders that it is of: as long as they are held, no other folder can have their numbers. */
+/** A snapshot with its folders held open, so that no other folder can get their inode numbers. */
 export interface HeldSnapshot extends AsyncDisposable {
   readonly snapshot: Snapshot;
 }
 
 /**
- * Reads a tree and keeps what is in it. Each granted folder is opened name by name, never through a link.
- * @throws NotSecured when not all of it can be had; the reason of the signal when that is aborted
+ * Reads a tree and stores its content. Each granted folder is opened name by name, never through a link.
+ * @throws NotSecured when a part of it cannot be read; the signal's reason
  */
 export async function takeSnapshot(order: SnapshotOrder): Promise<HeldSnapshot> {
   const takenAt = Date.now();
@@ -94,10 +94,10 @@ export async function takeSnapshot(order: SnapshotOrder): Promise<HeldSnapshot> 
   };
 }
 
-/** A granted folder, held; or the folder in which the one granted file is. */
+/** A granted folder, held open; or the folder of one granted file. */
 interface GrantedPlace {
   readonly granted: string;
-  /** Of the folder. */
+  /** Path of the folder. */
   readonly path: string;
   readonly folder: FileHandle;
   readonly only?: RawName;
@@ -113,7 +113,7 @@ async function openGranted(path: string): Promise<GrantedPlace> {
   const folder = await openPath(parent).catch((cause: unknown) => {
     throw unreachable(path, cause);
   });
-  // Looked at without following it: a link in the place of the folder is no granted file.
+  // Without following links: a link in the file's place is not the granted file.
   const stats = await lstat(at(folder, only)).catch(() => undefined);
   if (stats?.isFile() === true) return { granted: path, path: parent, folder, only };
   await folder.close();
@@ -123,7 +123,7 @@ async function openGranted(path: string): Promise<GrantedPlace> {
 const unreachable = (path: string, cause?: unknown): NotSecured =>
   new NotSecured(`${path} cannot be reached, or leads through a link`, { cause });
 
-/** A folder within another is secured with it. */
+/** A folder within another one is secured with it. */
 const outermost = (paths: readonly string[]): readonly string[] =>
   [...new Set(paths)].filter((path) => !paths.some((other) => other !== path && path.startsWith(`${other}/`)));
 
@@ -182,7 +182,7 @@ async function takeEntry(
   });
 }
 
-/** Tells where something was that cannot be read. */
+/** Adds the place to errors of reading. */
 async function reachable<Result>({ path }: Place, run: () => Promise<Result>): Promise<Result> {
   try {
     return await run();
@@ -228,7 +228,7 @@ function count(taking: Taking, bytes: number): void {
     throw new NotSecured(`the files hold more than max_snapshot_bytes (${bytesMax})`, { bytesMax });
 }
 
-/** Where the file has holes, the pack and the restored file have them too. */
+/** Holes of the file stay holes in the pack and in the restored file. */
 async function copy(
   { pack, signal }: Taking,
   file: FileHandle,
@@ -264,7 +264,7 @@ function mustBeSame(before: BigIntStats, now: BigIntStats, name: RawName): void 
   if (!same) throw new NotSecured(`${shownName(name)} was changed by somebody else meanwhile`);
 }
 
-/** By what a file is known again. */
+/** Identity and state of a file. */
 export const stampOf = ({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): Stamp => ({
   dev: String(dev),
   ino: String(ino),

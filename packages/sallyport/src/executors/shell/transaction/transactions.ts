@@ -10,41 +10,43 @@ import { AnotherFolder, NotSecured } from './snapshot.ts';
 import type { KeptSnapshot, SnapshotFolder } from './snapshot-folder.ts';
 import { type HeldSnapshot, takeSnapshot } from './take-snapshot.ts';
 
-/** What holds where a manifest does not speak of transactions. A manifest can lower a bound, and cannot lift what is required. */
+/**
+ * Defaults for manifests that do not mention transactions. A manifest can lower a limit, and cannot drop a requirement.
+ */
 export interface TransactionSettings
   extends Partial<Omit<ValuesOf<typeof TRANSACTION_SETTINGS>, 'autoRollbackExitCodes'>> {
   readonly autoRollbackExitCodes?: readonly number[];
 }
 
-/** What transactions stand on. */
+/** Dependencies of transactions. */
 export interface TransactionParts {
   readonly folder: SnapshotFolder;
   readonly log: Log;
   readonly settings?: TransactionSettings;
-  /** Absolute paths of what is the layer's own: a folder around one is never copied nor restored. */
+  /** Absolute paths of the layer's own files: a folder that contains one is never copied nor restored. */
   readonly closed?: readonly string[];
 }
 
-/** How a command ended: by its exit code, or otherwise. */
+/** End of a command: its exit code, or another cause. */
 export type CommandEnd = number | RollbackCause;
 
-/** The files of one command, secured. Closing it forgets them and lets the next one begin. */
+/** The secured files of one command. Closing it drops them and lets the next one begin. */
 export interface Transaction extends AsyncDisposable {
-  /** Why nothing could be secured, where the command runs all the same. */
+  /** Reason why nothing could be secured although the command runs. */
   readonly unsecured?: string;
   /**
-   * Takes back what the command changed, where that is what its end calls for.
+   * Undoes the command's changes when its end requires that.
    * @returns whether it did
-   * @throws E3804 when not all of it could be taken back
+   * @throws E3804 when not everything could be undone
    */
   settle(end: CommandEnd): Promise<boolean>;
 }
 
-/** Commands that are taken back when they fail (EXE-03). */
+/** Undoes commands that fail (EXE-03). */
 export interface Transactions {
   /**
-   * Secures what the command may write. Undefined when it is no transaction, writes nothing or may write nothing.
-   * @throws E3110, E3102 for `max_snapshot_bytes`, when nothing can be secured and that is required; the signal's reason
+   * Secures the files that the command may write. Undefined when it is no transaction, or writes nothing.
+   * @throws E3110, E3102 for `max_snapshot_bytes`, when securing fails and is required; the signal's reason
    */
   begin(call: ExecutorCall, command: readonly string[], signal: AbortSignal): Promise<Transaction | undefined>;
 }
@@ -59,7 +61,7 @@ interface Terms {
 const DEFAULT_CODES: readonly number[] = TRANSACTION_SETTINGS.autoRollbackExitCodes.default.map(Number);
 const DEFAULT_CAUSES: readonly RollbackCause[] = ['timeout', 'cancel', 'violation', 'signal'];
 
-/** Makes transactions; those over the same files go one after the other. */
+/** Makes transactions; those over the same files run in sequence. */
 export function createTransactions(parts: TransactionParts): Transactions {
   const turns = createScopeTurns();
   return {
@@ -88,10 +90,13 @@ function termsOf(config: ShellConfig, settings: TransactionSettings): Terms | un
   };
 }
 
-/** 0 stands for no bound. */
+/** 0 stands for no limit. */
 const lower = (a: number, b: number): number => (a === 0 || b === 0 ? a + b : Math.min(a, b));
 
-/** By the rules alone: what an operator lets run without a question may write all the same. What is not known writes. */
+/**
+ * Judged by the built-in rules alone: a command that an operator lets run unquestioned may still write. Unknown
+ * commands count as writing.
+ */
 function readsOnly(command: readonly string[]): boolean {
   const { verdict, writes } = checkCommand(command);
   return verdict === 'safe' && writes.length === 0;
@@ -111,7 +116,7 @@ async function secured(parts: TransactionParts, turns: ScopeTurns, order: Order)
   let kept: KeptSnapshot | undefined;
   try {
     keepOff(parts.closed ?? [], order);
-    // Where links led when the grant was made, too: what a command may see must not hold the snapshot.
+    // Includes the link targets at the time of the grant: the snapshot must not be visible to the command.
     kept = await parts.folder.make(filesystem.flatMap(({ path }) => [path, links?.get(path) ?? path]));
     const { globs, bytesMax } = terms;
     const held = await takeSnapshot({ paths, globs, bytesMax, pack: kept.pack, signal });
@@ -125,7 +130,7 @@ async function secured(parts: TransactionParts, turns: ScopeTurns, order: Order)
 }
 
 /**
- * A restore would set keys, revocations and the database back with the files of the command.
+ * A restore would also reset keys, revocations and the database.
  * @throws NotSecured
  */
 function keepOff(closed: readonly string[], { call, paths }: Order): void {
@@ -166,7 +171,7 @@ function transaction(
   };
 }
 
-/** Only where nobody asked for more: the command runs, and what it does stays. */
+/** When securing is optional, the command runs without it and its changes stay. */
 function withoutSnapshot({ log }: TransactionParts, { call, terms }: Order, thrown: unknown): Transaction {
   const why = thrown instanceof NotSecured ? thrown.message : 'the snapshot could not be written';
   if (terms.required) throw refused(why, thrown);

@@ -1,10 +1,10 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
-/** What the headers of an answer say of keeping it, for a cache that several agents of a tenant share (RFC 9111). */
+/** Caching rules from the headers of an answer, for a cache that several agents of a tenant share (RFC 9111). */
 export interface Freshness {
-  /** Whether it may be kept at all. */
+  /** True when it may be cached at all. */
   readonly mayKeep: boolean;
-  /** How long it may be given out without asking again, in ms from now. */
+  /** How long it may be served without revalidation, in ms from now. */
   readonly freshMs: number;
   readonly etag: string | undefined;
   readonly lastModified: string | undefined;
@@ -13,8 +13,8 @@ export interface Freshness {
 const NEVER: Freshness = { mayKeep: false, freshMs: 0, etag: undefined, lastModified: undefined };
 
 /**
- * Reads `Cache-Control`, `Expires`, `Age`, `Date`, `Vary` and the validators. Nothing is guessed: what does not say how long
- * it is fresh is asked for again each time, with its validator.
+ * Reads `Cache-Control`, `Expires`, `Age`, `Date`, `Vary` and the validators. No heuristics: an answer without a stated
+ * lifetime is revalidated each time.
  * @param now wall time in ms
  */
 export function freshnessOf(headers: IncomingHttpHeaders, now: number, mostMs: number): Freshness {
@@ -30,7 +30,7 @@ export function freshnessOf(headers: IncomingHttpHeaders, now: number, mostMs: n
   return { mayKeep, freshMs, etag, lastModified };
 }
 
-/** Seconds, as the most specific header says. */
+/** Lifetime in seconds, from the most specific header. */
 function lifetime(directives: ReadonlyMap<string, string>, headers: IncomingHttpHeaders, now: number): number {
   const said = secondsOf(directives.get('s-maxage')) ?? secondsOf(directives.get('max-age'));
   if (said !== undefined) return said;

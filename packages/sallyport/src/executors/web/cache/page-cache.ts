@@ -3,13 +3,13 @@ import { LRUCache } from 'lru-cache';
 import type { WebBounds } from '../settings.ts';
 import { freshnessOf } from './freshness.ts';
 
-/** An answer that is kept. */
+/** A cached answer. */
 export interface KeptAnswer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly body: Buffer;
   readonly truncated: boolean;
-  /** Wall time in ms at which the site last said that it holds. */
+  /** Wall time in ms at which the site last confirmed it. */
   readonly checkedAt: number;
   /** Wall time in ms until which the site need not be asked. */
   readonly freshUntil: number;
@@ -17,17 +17,17 @@ export interface KeptAnswer {
   readonly lastModified: string | undefined;
 }
 
-/** Answers in memory, apart for each tenant. Bounded; the least used goes first. */
+/** Cache of answers in memory, separate per tenant. Limited; least recently used entries are evicted first. */
 export interface PageCache {
   find(tenantId: string, url: string): KeptAnswer | undefined;
-  /** Keeps an answer when its headers allow it, and drops what was kept of the URL when not. */
+  /** Caches an answer when its headers allow it, otherwise drops the cached one of the URL. */
   keep(
     tenantId: string,
     url: string,
     answer: Pick<KeptAnswer, 'status' | 'headers' | 'body' | 'truncated'>,
     now: number,
   ): void;
-  /** What is kept, confirmed by a 304 with these headers (RFC 9111 §4.3.4). */
+  /** The cached answer, revalidated by a 304 with these headers (RFC 9111 §4.3.4). */
   confirm(tenantId: string, url: string, kept: KeptAnswer, headers: IncomingHttpHeaders, now: number): KeptAnswer;
 }
 
@@ -37,7 +37,7 @@ export function createPageCache(bounds: WebBounds): PageCache {
     maxSize: bounds.cacheBytesMax,
     sizeCalculation: ({ body }, key) => body.length + key.length + 1024,
   });
-  // A tenant's name holds no line end, so no other pair makes the same key.
+  // A tenant's name contains no line end, so keys are unique.
   const keyOf = (tenantId: string, url: string): string => `${JSON.stringify(tenantId)}\n${url}`;
 
   const cache: PageCache = {

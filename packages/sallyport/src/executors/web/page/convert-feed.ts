@@ -8,7 +8,10 @@ import type { ConvertedPage } from './page-task.ts';
 const ENTRIES_MAX = 100;
 const SUMMARY_CHARS_MAX = 1000;
 
-/** A feed (RSS 1.0, RSS 2.0, Atom) as a list in Markdown; undefined for other XML. Entities of its own are not expanded. */
+/**
+ * A feed (RSS 1.0, RSS 2.0, Atom) as a list in Markdown; undefined for other XML. Entities that it defines are not
+ * expanded.
+ */
 export function convertFeed(xml: string, url: string): ConvertedPage | undefined {
   if (!/<(?:rss|feed|rdf:RDF)[\s>]/i.test(xml.slice(0, 4096))) return undefined;
   const { text, cut } = boundMarkup(xml);
@@ -39,7 +42,7 @@ function entryText(entry: DomElement, url: string): string {
   return [heading, date, summary].filter(Boolean).join('\n\n');
 }
 
-/** Summaries are HTML in text. */
+/** Summaries are HTML inside text. */
 function summaryOf(html: string, url: string): string {
   if (html.trim() === '') return '';
   return convertHtml({ kind: 'html', html, url, mode: 'text', links: false }).content.slice(0, SUMMARY_CHARS_MAX);

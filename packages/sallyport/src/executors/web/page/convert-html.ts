@@ -10,18 +10,18 @@ import type { ConvertedPage, PageTask } from './page-task.ts';
 
 type HtmlTask = Extract<PageTask, { readonly kind: 'html' }>;
 
-/** What the caller is told in a sentence. */
+/** The message is a sentence for the caller. */
 export class PageRefused extends Error {}
 
 const META_CHARS_MAX = 300;
-/** Shorter articles are none: Readability then found a menu, or a notice about cookies. */
+/** A shorter article is rejected: Readability then found a menu, or a cookie notice. */
 const ARTICLE_CHARS_MIN = 140;
 
 const markdown = createMarkdown();
 
 /**
- * A page of HTML as Markdown or text.
- * @throws PageRefused for a selector that is none or that nothing fits
+ * Converts an HTML page to Markdown or text.
+ * @throws PageRefused for an invalid selector or one without a match
  */
 export function convertHtml(task: HtmlTask): ConvertedPage {
   const { text, cut } = boundMarkup(task.html);
@@ -33,7 +33,7 @@ export function convertHtml(task: HtmlTask): ConvertedPage {
   const dropped = dropHidden(document);
   cleanLinks(document, base, dropped);
   const { root, byline, articleTitle } = chosen(document, task, notes);
-  // Readability may have brought attributes back.
+  // Readability may have restored attributes.
   if (root !== document.documentElement) cleanLinks(root, base, {});
   const found = { title: clean(articleTitle) ?? title, byline: clean(byline), language };
   return {
@@ -57,7 +57,7 @@ function chosen(document: DomDocument, { mode, selector }: HtmlTask, notes: stri
   if (body === null) throw new PageRefused('The page holds no markup at all.');
   if (selector !== undefined) return { root: selected(document, selector) };
   if (mode !== 'article') return { root: body };
-  // Readability changes the document that it reads.
+  // Readability modifies the document that it reads.
   const whole = body.innerHTML;
   const article = readable(document);
   if (article?.content instanceof Object && (article.textContent ?? '').trim().length >= ARTICLE_CHARS_MIN) {
@@ -94,7 +94,7 @@ function selected(document: DomDocument, selector: string): DomElement {
   if (found.length === 0)
     throw new PageRefused('Nothing in the page fits the selector. Fetch it without one to see it.');
   const holder = document.createElement('div');
-  // What lies within another one that was found comes with it.
+  // Matches inside another match come with it.
   const all = new Set(found);
   for (const element of found) if (!hasAncestorIn(element, all)) holder.appendChild(element);
   return holder;
@@ -105,7 +105,7 @@ function hasAncestorIn(element: DomElement, all: ReadonlySet<DomElement>): boole
   return false;
 }
 
-/** The parser adds neither html nor body where the page leaves them out. */
+/** The parser does not add html or body when the page omits them. */
 function parse(html: string): DomDocument {
   const hasRoot = /<html[\s>]/i.test(html);
   const whole = hasRoot ? html : `<!doctype html><html><head></head><body>${html}</body></html>`;

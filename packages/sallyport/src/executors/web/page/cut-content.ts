@@ -1,16 +1,16 @@
 /** A part of a text. */
 export interface ContentPart {
   readonly content: string;
-  /** Where the next part begins; undefined when this is the last one. */
+  /** Offset of the next part; undefined for the last part. */
   readonly nextOffset: number | undefined;
 }
 
-/** Share of the wanted length that a part keeps at least, so that a border is not looked for too far back. */
+/** Least share of the wanted length that a part keeps when looking back for a boundary. */
 const KEPT_MIN = 0.6;
 
 /**
- * The part of a text from an offset, cut at the border of a block (an empty line, else a line end, else a space) where it
- * has to be cut, and never within a character.
+ * The part of a text from an offset. When it must be cut, it is cut at the end of a block (an empty line, else a line
+ * end, else a space), and never within a character.
  * @param bytesMax size as a JSON string in UTF-8, quotes left out
  */
 export function cutContent(text: string, offset: number, charsMax: number, bytesMax: number): ContentPart {

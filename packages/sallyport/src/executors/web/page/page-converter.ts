@@ -6,11 +6,11 @@ import { CONVERTER_BOUNDS, type ConverterBounds, createThreads } from './threads
 
 export type { ConverterBounds };
 
-/** Reads pages in threads of their own, in bounded time and memory. */
+/** Converts pages in separate threads, with limited time and memory. */
 export interface PageConverter extends AsyncDisposable {
   /**
-   * @throws ToolLayerError E3102 when the page takes too long or too much memory, E3109 what the caller can mend, E3803 when
-   *   too many wait, the reason of the signal when it fires
+   * @throws ToolLayerError E3102 when the page takes too long or too much memory, E3109 for a fault the caller can fix,
+   *   E3803 when too many wait, and the signal's reason when it aborts
    */
   run<K extends PageTask['kind']>(
     task: Extract<PageTask, { readonly kind: K }>,
@@ -18,7 +18,7 @@ export interface PageConverter extends AsyncDisposable {
   ): Promise<PageAnswers[K]>;
 }
 
-/** Threads are started when they are needed, and end when they are not. */
+/** Threads start on demand and end when idle. */
 export function createPageConverter(given: Partial<ConverterBounds> = {}): PageConverter {
   const bounds = { ...CONVERTER_BOUNDS, ...given };
   const threads = createThreads(bounds);

@@ -1,4 +1,4 @@
-/** What is asked of the worker. */
+/** A task for the worker. */
 export type PageTask =
   | {
       readonly kind: 'html';
@@ -25,9 +25,9 @@ export interface ConvertedPage {
   readonly byline?: string;
   readonly language?: string;
   readonly links?: readonly PageLink[];
-  /** What was left out, by kind, and how often. */
+  /** Number of dropped items, by kind. */
   readonly dropped: Readonly<Record<string, number>>;
-  /** The markup was cut before it was read, or no article was found. */
+  /** Remarks: the markup was cut before parsing, or no article was found. */
   readonly notes: readonly string[];
   readonly truncated: boolean;
 }
@@ -37,22 +37,22 @@ export interface PageLink {
   readonly url: string;
 }
 
-/** What the worker gives for each kind of task. */
+/** The worker's result for each kind of task. */
 export interface PageAnswers {
   readonly html: ConvertedPage;
   /** Undefined when the text is no feed. */
   readonly feed: ConvertedPage | undefined;
-  /** Whether the page may be fetched. */
+  /** True when the page may be fetched. */
   readonly robots: boolean;
 }
 
-/** What is sent to the worker. */
+/** Message to the worker. */
 export interface PageRequest {
   readonly id: number;
   readonly task: PageTask;
 }
 
-/** `refused` is a sentence for the caller; `failed` what went wrong. */
+/** `refused` is a sentence for the caller; `failed` says what went wrong. */
 export type PageReply = { readonly id: number } & (
   | { readonly answer: PageAnswers[PageTask['kind']] }
   | { readonly refused: string }

@@ -1,11 +1,11 @@
-// Runs in a thread of its own: pages are hostile, and a thread can be ended while it works.
+// Runs in a thread of its own: pages are hostile, and a thread can be terminated while it works.
 import { parentPort } from 'node:worker_threads';
 import robotsModule from 'robots-parser';
 import { convertFeed } from './convert-feed.ts';
 import { convertHtml, PageRefused } from './convert-html.ts';
 import type { PageAnswers, PageReply, PageRequest, PageTask } from './page-task.ts';
 
-/** Its types describe a default export that the module, being CommonJS, does not have. */
+/** Its types declare a default export that the CommonJS module does not have. */
 const robotsParser = robotsModule as unknown as typeof robotsModule.default;
 
 parentPort?.on('message', (request: PageRequest) => parentPort?.postMessage(replyTo(request)));

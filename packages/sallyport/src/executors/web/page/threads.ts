@@ -2,16 +2,16 @@ import { Worker } from 'node:worker_threads';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { abortReason } from '../../abort-reason.ts';
 
-/** Bounds of the threads that read pages. */
+/** Limits of the threads that convert pages. */
 export interface ConverterBounds {
   readonly workersMax: number;
-  /** Pages that wait for a thread; one more is E3803. */
+  /** Most pages that wait for a thread; one more is E3803. */
   readonly waitingMax: number;
-  /** Time of one page, in ms. */
+  /** Longest time for one page, in ms. */
   readonly pageMs: number;
   /** Heap of one thread, in MiB. */
   readonly heapMb: number;
-  /** How long a thread is kept without work, in ms. */
+  /** How long an idle thread is kept, in ms. */
   readonly idleMs: number;
   /** Pages after which a thread is replaced. */
   readonly pagesPerWorker: number;
@@ -26,19 +26,19 @@ export const CONVERTER_BOUNDS: ConverterBounds = {
   pagesPerWorker: 500,
 };
 
-/** A thread that reads one page at a time. */
+/** A thread that converts one page at a time. */
 export interface Thread {
   readonly worker: Worker;
-  /** Pages that it was given. */
+  /** Number of pages converted so far. */
   pages: number;
   idle: NodeJS.Timeout | undefined;
 }
 
-/** A few threads that are taken in turn. */
+/** A small pool of threads. */
 export interface Threads extends AsyncDisposable {
   /** @throws ToolLayerError E3803 when too many wait, the reason of the signal while waiting */
   take(signal: AbortSignal): Promise<Thread>;
-  /** @param isSound false for one that is to be ended, since it works still or failed */
+  /** @param isSound false for a thread that must be ended because it still works or failed */
   giveBack(thread: Thread, isSound: boolean): void;
 }
 
@@ -120,14 +120,14 @@ function giveBack(pool: Pool, thread: Thread, isSound: boolean): void {
 
 function open(pool: Pool): Thread {
   const worker = new Worker(WORKER_FILE, {
-    // Options of this process, such as a debugger's port, are not for the thread; neither are its secrets.
+    // Options of this process, such as a debugger's port, are not passed to the thread; neither are its secrets.
     execArgv: [],
     env: {},
     name: 'page',
     resourceLimits: { maxOldGenerationSizeMb: pool.bounds.heapMb, maxYoungGenerationSizeMb: 32 },
   });
   const thread: Thread = { worker, pages: 0, idle: undefined };
-  // A thread that ends between two pages is simply not there any more.
+  // A thread that ends between two pages is removed silently.
   worker.on('error', () => void end(pool, thread));
   pool.all.add(thread);
   return thread;

@@ -1,13 +1,13 @@
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 
-/** How the body of an answer is read. */
+/** How the body of an answer is parsed. */
 export type ContentKind = 'html' | 'xml' | 'text';
 
 const HTML = /^(?:text\/html|application\/xhtml\+xml)$/;
 const XML = /^(?:text\/xml|application\/xml|application\/[\w.+-]*\+xml)$/;
 const TEXT =
   /^(?:text\/[\w.+-]+|application\/(?:[\w.+-]+\+)?(?:json|yaml|toml|sql|graphql|javascript|ecmascript)|application\/(?:x-)?(?:ndjson|yaml|sh|httpd-php|javascript|json-seq|jsonl))$/;
-/** Types by which servers say that they do not know. */
+/** Types with which servers say that they do not know the type. */
 const UNKNOWN = /^(?:|application\/octet-stream|binary\/octet-stream|application\/x-unknown|unknown\/unknown)$/;
 const SNIFFED_BYTES = 1024;
 
@@ -17,8 +17,8 @@ export function mediaTypeOf(header: string | undefined): string {
 }
 
 /**
- * How an answer of this type is read; undefined when only its bytes can tell.
- * @throws ToolLayerError E3308 for a type that is no text
+ * How an answer of this type is parsed; undefined when only its bytes can tell.
+ * @throws ToolLayerError E3308 for a type that is not text
  */
 export function kindOfType(type: string): ContentKind | undefined {
   if (HTML.test(type)) return 'html';
@@ -29,8 +29,8 @@ export function kindOfType(type: string): ContentKind | undefined {
 }
 
 /**
- * How bytes of an unknown type are read.
- * @throws ToolLayerError E3308 when they are no text
+ * How bytes of an unknown type are parsed.
+ * @throws ToolLayerError E3308 when they are not text
  */
 export function kindOfBytes(body: Buffer): ContentKind {
   const head = body.subarray(0, SNIFFED_BYTES);
@@ -44,7 +44,7 @@ export function kindOfBytes(body: Buffer): ContentKind {
 
 const hasMark = (head: Buffer): boolean => head[0] === 0xef && head[1] === 0xbb && head[2] === 0xbf;
 
-/** Bytes that no text holds (WHATWG MIME Sniffing §3 "binary data byte"). */
+/** Bytes that do not occur in text (WHATWG MIME Sniffing §3 "binary data byte"). */
 const isControl = (byte: number): boolean =>
   byte <= 0x08 || byte === 0x0b || (byte >= 0x0e && byte <= 0x1a) || (byte >= 0x1c && byte <= 0x1f);
 

@@ -1,10 +1,9 @@
-/** Part of a page in which its own declaration of a charset is looked for, in bytes (HTML §13.2.3.2). */
+/** Part of a page that is searched for its own charset declaration, in bytes (HTML §13.2.3.2). */
 const PRESCAN_BYTES = 1024;
 
 /**
- * Bytes as text. The charset is what a byte order mark says, else the header, else the page itself; else UTF-8 when the
- * bytes are that, and Windows-1252 when they are not. Bytes that do not fit it become U+FFFD. Names of charsets that the
- * platform does not know count as not said.
+ * Decodes bytes. The charset comes from a byte order mark, else the header, else the page itself; else UTF-8 when
+ * valid, and Windows-1252 when not. Invalid bytes become U+FFFD. Unknown charset names are ignored.
  * @param isWhole false when the body was cut, maybe within a character
  */
 export function decodeText(
@@ -26,7 +25,10 @@ function declared(contentType: string | undefined): string | undefined {
   return /;\s*charset\s*=\s*["']?([^\s"';]{1,40})/i.exec(contentType ?? '')?.[1];
 }
 
-/** `<meta charset>`, `<meta http-equiv>` and the XML declaration; one that could be read as ASCII is no UTF-16. */
+/**
+ * Finds `<meta charset>`, `<meta http-equiv>` and the XML declaration; a declaration readable as ASCII cannot mean
+ * UTF-16.
+ */
 function prescan(bytes: Buffer): string | undefined {
   const head = bytes.toString('latin1', 0, PRESCAN_BYTES);
   const name =

@@ -8,7 +8,7 @@ import type { WebBounds, WebSettings } from '../settings.ts';
 import { kindOfType, mediaTypeOf } from './content-kind.ts';
 import type { Robots } from './robots.ts';
 
-/** What fetching stands on. */
+/** Dependencies of fetching. */
 export interface FetchParts {
   readonly outbound: OutboundHttp;
   readonly robots: Robots;
@@ -23,12 +23,12 @@ export interface PageQuestion {
   readonly url: URL;
   readonly tenantId: string;
   readonly allowed: readonly NetworkPermission[];
-  /** Whether a kept answer has to be confirmed by the site. */
+  /** True when a cached answer must be revalidated with the site. */
   readonly fresh: boolean;
   readonly signal: AbortSignal;
 }
 
-/** A page as it came. */
+/** A fetched page. */
 export interface FetchedPage {
   readonly status: number;
   readonly headers: AnswerHead['headers'];
@@ -36,7 +36,7 @@ export interface FetchedPage {
   readonly truncated: boolean;
   readonly finalUrl: URL;
   readonly fromCache: boolean;
-  /** Wall time in ms at which the site last said so. */
+  /** Wall time in ms at which the site last confirmed the page. */
   readonly fetchedAt: number;
   readonly bytesSent: number;
   readonly bytesReceived: number;
@@ -48,9 +48,9 @@ const ACCEPT =
   'application/rss+xml;q=0.8,application/atom+xml;q=0.8,text/*;q=0.7,*/*;q=0.1';
 
 /**
- * Fetches a page. Each address on the way is checked against the grant and the site's robots.txt, before a kept answer is
- * given out too; redirects are followed by this code and nothing else.
- * @throws ToolLayerError E3104, E3303, E3304, E3306, E3307, E3308, E3309, E3310, E3803, the reason of the signal
+ * Fetches a page. Each address on the way is checked against the grant and the site's robots.txt, also before a cached
+ * answer is used; redirects are followed only by this code.
+ * @throws ToolLayerError E3104, E3303, E3304, E3306, E3307, E3308, E3309, E3310, E3803, the signal's reason
  */
 export async function fetchPage(parts: FetchParts, question: PageQuestion): Promise<FetchedPage> {
   const traffic = { sent: 0, received: 0 };
@@ -77,7 +77,7 @@ export async function fetchPage(parts: FetchParts, question: PageQuestion): Prom
 type Counted = (answer: OutboundAnswer) => OutboundAnswer;
 type Step = Omit<FetchedPage, 'finalUrl' | 'bytesSent' | 'bytesReceived'>;
 
-/** The page at a URL, or where it redirects to. */
+/** The page at a URL, or its redirect target. */
 async function stepTo(parts: FetchParts, question: PageQuestion, url: URL, counted: Counted): Promise<Step | URL> {
   const { cache, settings, clock } = parts;
   const { tenantId } = question;
@@ -98,7 +98,7 @@ async function stepTo(parts: FetchParts, question: PageQuestion, url: URL, count
   return { status, headers, body, truncated, fromCache: false, fetchedAt: clock.now() };
 }
 
-/** robots.txt: its redirects stay within the grant like all others, and nobody asks robots.txt about it. */
+/** Fetches robots.txt: its redirects stay within the grant like all others, and robots.txt does not apply to itself. */
 async function askSite(
   parts: FetchParts,
   question: PageQuestion,
@@ -139,7 +139,7 @@ function send(
   });
 }
 
-/** A type that is not read ends the request before its body comes. */
+/** An unsupported type ends the request before its body arrives. */
 function accepted(bounds: WebBounds): AcceptHead {
   return ({ status, headers }) => {
     if (status !== 200) return { wireBytesMax: REFUSAL_BYTES_MAX, bodyBytesMax: REFUSAL_BYTES_MAX };
@@ -164,7 +164,7 @@ const fromCache = ({ status, headers, body, truncated, checkedAt }: KeptAnswer):
   fetchedAt: checkedAt,
 });
 
-/** Where an answer points to; undefined when it is no redirect. */
+/** The target of a redirect; undefined when the answer is none. */
 function redirectOf({ status, headers }: AnswerHead, from: URL): URL | undefined {
   if (!REDIRECTS.has(status)) return undefined;
   const { location } = headers;

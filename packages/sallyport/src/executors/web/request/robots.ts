@@ -5,19 +5,19 @@ import type { OutboundAnswer } from '../../../external/outbound-http.ts';
 import type { PageConverter } from '../page/page-converter.ts';
 import type { WebBounds, WebSettings } from '../settings.ts';
 
-/** Asks for one address, redirects followed within the grant; it throws as a page does. */
+/** Fetches one address, following redirects within the grant; throws like fetching a page. */
 export type AskSite = (url: URL, bytesMax: number) => Promise<OutboundAnswer>;
 
-/** Whether sites let this program in (RFC 9309). */
+/** Checks whether sites admit this program (RFC 9309). */
 export interface Robots {
   /**
-   * @throws ToolLayerError E3309 when the site's robots.txt closes the page, or could not be had from a server that is
-   *   there; the reason of the signal
+   * @throws ToolLayerError E3309 when the site's robots.txt disallows the page, or could not be fetched from a
+   *   reachable server; the signal's reason
    */
   check(tenantId: string, url: URL, ask: AskSite, signal: AbortSignal): Promise<void>;
 }
 
-/** What a site says; undefined when it could not be had, so that nothing may be fetched. */
+/** A site's rules; undefined when they could not be fetched, so that nothing may be fetched. */
 interface Said {
   readonly text: string | undefined;
   readonly until: number;
@@ -45,7 +45,7 @@ export function createRobots(converter: PageConverter, settings: WebSettings, bo
           true,
         );
       }
-      // Most sites have none, or say nothing.
+      // Most sites have no robots.txt, or one without rules.
       if (!/disallow/i.test(text)) return;
       const task = {
         kind: 'robots' as const,
@@ -59,7 +59,7 @@ export function createRobots(converter: PageConverter, settings: WebSettings, bo
   };
 }
 
-/** RFC 9309 §2.3.1: what is not there closes nothing; a server that fails closes everything. */
+/** RFC 9309 §2.3.1: a missing file disallows nothing; a failing server disallows everything. */
 async function rulesOf(
   robotsUrl: URL,
   ask: AskSite,
@@ -72,7 +72,7 @@ async function rulesOf(
     return status >= 200 && status < 300 ? body.toString('utf8') : '';
   } catch (thrown) {
     if (signal.aborted || !(thrown instanceof ToolLayerError)) throw thrown;
-    // Redirected out of the grant, or too often: it is not available to us.
+    // Redirected out of the grant, or too often: it counts as unavailable.
     if (thrown.code === 'E3104' || thrown.code === 'E3309') return '';
     if (thrown.code === 'E3306' || thrown.code === 'E3310' || thrown.code === 'E3308') return undefined;
     throw thrown;

@@ -6,14 +6,14 @@ import type { OpenAiLanguageModelSettings } from './settings.ts';
 
 /** Largest answer that is read. */
 const ANSWER_BYTES_MAX = 256 * KiB;
-/** Characters of what a server said that go into the cause. */
+/** Most characters of a server's text in the cause. */
 const SAID_CHARACTERS_MAX = 500;
-/** The ends of an answer that is whole. A cut one might have gone on with a "not". */
+/** Finish reasons of a complete answer. A truncated one might have continued with a "not". */
 const WHOLE = new Set(['stop', 'end_turn', 'eos', undefined, null]);
 
 /**
- * Any server that speaks `POST /v1/chat/completions` as OpenAI does.
- * @throws ToolLayerError E3801 for a URL that is none
+ * Any server that implements OpenAI's `POST /v1/chat/completions`.
+ * @throws ToolLayerError E3801 for an invalid URL
  */
 export function createOpenAiLanguageModel(settings: OpenAiLanguageModelSettings): LanguageModel {
   const { url, model, apiKey, temperature } = settings;
@@ -33,7 +33,7 @@ export function createOpenAiLanguageModel(settings: OpenAiLanguageModelSettings)
   };
 }
 
-/** Posts JSON and reads JSON. Redirects are refused: they would carry the key elsewhere. */
+/** Posts JSON and reads JSON. Redirects are refused: they would send the key elsewhere. */
 async function post(address: URL, key: string | undefined, body: object, signal: AbortSignal): Promise<unknown> {
   let text: string;
   let response: Response;

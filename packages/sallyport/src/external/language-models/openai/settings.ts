@@ -1,11 +1,11 @@
-/** Which server and model. */
+/** Settings of the server and model. */
 export interface OpenAiLanguageModelSettings {
   /** Address of the server, with or without its `/v1`. */
   readonly url: string;
   /** As the server calls it, such as `gpt-4o-mini`. */
   readonly model: string;
-  /** The key, read anew for each request; undefined where none is needed. */
+  /** Reads the key for each request; undefined when none is needed. */
   readonly apiKey?: () => Promise<string | undefined>;
-  /** Sent when it is there; some models take none. 0 lets the same prompt get the same answer. */
+  /** Sent when present; some models accept none. 0 gives equal answers to equal prompts. */
   readonly temperature?: number;
 }

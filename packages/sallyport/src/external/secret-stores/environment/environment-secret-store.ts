@@ -1,14 +1,14 @@
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import type { SecretStore } from '../../secret-store.port.ts';
 
-/** What every variable that holds a secret begins with. */
+/** Prefix of every variable with a secret. */
 export const SECRET_VARIABLE_PREFIX = 'SALLYPORT_SECRET_';
 
-/** Whose secrets are in the environment. */
+/** Owners of the secrets in the environment. */
 export interface EnvironmentSecretOptions {
   /** Tenant of variables that name none. */
   readonly defaultTenant: string;
-  /** Names of those of its secrets that every tenant may use; `*` for all of them. Default none. */
+  /** Names of the default tenant's secrets that every tenant may use; `*` for all of them. Default none. */
   readonly shared?: readonly string[];
 }
 

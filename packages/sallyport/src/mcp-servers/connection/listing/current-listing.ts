@@ -3,17 +3,17 @@ import type { ListedMcpTool } from '../../../registry/importer.port.ts';
 import { definitionHash } from '../../trust/definition-hash.ts';
 import type { ToolListing } from '../link.ts';
 
-/** What an upstream listed last. */
+/** The last listing of an upstream. */
 export interface CurrentListing {
   tools(): readonly ListedMcpTool[];
   malformed(): ToolListing['malformed'];
-  /** Of the definition of a tool; the first of two of one name. Undefined when it is not listed. */
+  /** Hash of a tool's definition; of two tools with one name the first counts. Undefined when not listed. */
   hashOf(tool: string): string | undefined;
-  /** Takes a new listing; false when it holds the same tools in the same order. */
+  /** Takes a new listing over; false when it holds the same tools in the same order. */
   adopt(listing: ToolListing): boolean;
 }
 
-/** Nothing was listed yet. */
+/** Makes an empty listing. */
 export function createCurrentListing(): CurrentListing {
   let current: ToolListing = { tools: [], malformed: [] };
   let hashes: ReadonlyMap<string, string> = new Map();
@@ -24,7 +24,7 @@ export function createCurrentListing(): CurrentListing {
     hashOf: (tool) => hashes.get(tool),
     adopt(listing) {
       const before = whole;
-      // Reversed, so that the first of two tools of one name is the one that stays.
+      // Reversed, so that the first of two tools with one name wins.
       hashes = new Map(listing.tools.toReversed().map((tool) => [tool.name, definitionHash(tool)]));
       whole = sha256(listing.tools.map(definitionHash).join());
       current = listing;

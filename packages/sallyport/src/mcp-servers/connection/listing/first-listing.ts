@@ -3,7 +3,7 @@ import type { ErrorCode } from '@sallyport/std/error/catalogue';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import type { Link, ToolListing } from '../link.ts';
 
-/** How long the reason of an end may take to be known. */
+/** How long the reason of a connection's end may take to become known, ms. */
 const END_MOMENT_MS = 100;
 
 /**

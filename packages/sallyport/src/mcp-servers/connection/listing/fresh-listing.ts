@@ -2,7 +2,7 @@ import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import type { HideSecrets } from '../../../external/hide-secrets.ts';
 import { callFailure, neverLeft } from '../call-failures.ts';
 
-/** How long one call waits for a listing. */
+/** Limits of one call's wait for a listing. */
 export interface ListingWait {
   readonly signal?: AbortSignal | undefined;
   /** ms */
@@ -10,8 +10,9 @@ export interface ListingWait {
 }
 
 /**
- * Listings that are made for calls: each call waits for one that began after it came, and calls of the same moment share one.
- * @param list asks the server and takes over what it lists
+ * Listings for calls: each call waits for a listing that began after the call arrived; calls of the same moment share
+ * one.
+ * @param list asks the server and takes its list over
  */
 export function createFreshListing(list: () => Promise<void>): (wait: ListingWait) => Promise<void> {
   let running: Promise<void> | undefined;
@@ -25,14 +26,14 @@ export function createFreshListing(list: () => Promise<void>): (wait: ListingWai
     return begun;
   };
   return (wait) => {
-    // The one that runs may have been answered already: it says nothing of this moment.
+    // The running listing may already be answered: it does not show the present state.
     if (running === undefined) return within(begin(), wait);
     next ??= running.then(begin, begin);
     return within(next, wait);
   };
 }
 
-/** Others may still wait for what this call gives up. */
+/** Other calls may still wait for the listing that this call gives up on. */
 async function within(listing: Promise<void>, { signal, timeoutMs }: ListingWait): Promise<void> {
   signal?.throwIfAborted();
   const { promise: given, reject } = Promise.withResolvers<never>();
@@ -51,8 +52,8 @@ const late = (): ToolLayerError =>
   new ToolLayerError('E3103', 'The upstream did not list its tools within the time of the call.');
 
 /**
- * What a call ends with whose tool could not be compared with the accepted definition: the tool was not called. A connection
- * that is gone is told as such, so that another one is tried.
+ * The error of a call whose tool could not be compared with the accepted definition; the tool was not called. A lost
+ * connection is reported as such, so that another one is tried.
  */
 export function unchecked(
   name: string,
@@ -70,7 +71,7 @@ export function unchecked(
   });
 }
 
-/** The same check in the middle of a call: the server asked for input before, and may have acted. */
+/** As above, in the middle of a call: the server asked for input before, and may have acted already. */
 export async function inMidCall(check: () => Promise<void> | undefined): Promise<void> {
   try {
     await check();

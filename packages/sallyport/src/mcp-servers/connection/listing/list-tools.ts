@@ -7,7 +7,7 @@ import { definitionHash } from '../../trust/definition-hash.ts';
 import type { ToolListing } from '../link.ts';
 import type { Multiplexer } from '../multiplexer.ts';
 
-/** Bounds of one listing. */
+/** Limits of one listing. */
 const LISTING_BOUNDS = {
   pagesMax: 1_000,
   toolsMax: 20_000,
@@ -15,15 +15,15 @@ const LISTING_BOUNDS = {
   bytesMax: 64 * MiB,
   pageTimeoutMs: 20_000,
   malformedReported: 100,
-  /** Levels of objects and lists in one definition; deeper ones are no tools. */
+  /** Levels of objects and lists in one definition; deeper definitions are not accepted as tools. */
   depthMax: 128,
-  /** Entries that are read before others get their turn. */
+  /** Entries processed before other work gets a turn. */
   toolsPerSlice: 100,
 } as const;
 
 /**
- * Follows `tools/list` to its last page. An entry that is no tool is reported and costs only itself.
- * @throws E3308 when a bound is passed, a cursor comes again, or a page has no list
+ * Reads `tools/list` to its last page. An invalid entry is reported and does not affect others.
+ * @throws E3308 when a limit is exceeded, a cursor repeats, or a page has no list
  */
 export async function listTools(mux: Multiplexer, label: string, signal: AbortSignal): Promise<ToolListing> {
   const tools: ListedMcpTool[] = [];
@@ -38,7 +38,7 @@ export async function listTools(mux: Multiplexer, label: string, signal: AbortSi
       timeoutMs: LISTING_BOUNDS.pageTimeoutMs,
     });
     if (!Array.isArray(page['tools'])) throw broken(label, 'a page of its tool list holds no list');
-    // Before anything is done with them: a page may be as long as one message.
+    // Checked before processing: a page may be as long as one message.
     if (entries + page['tools'].length > LISTING_BOUNDS.toolsMax) {
       throw broken(label, `it lists more than ${LISTING_BOUNDS.toolsMax} tools`);
     }
@@ -52,7 +52,7 @@ export async function listTools(mux: Multiplexer, label: string, signal: AbortSi
         continue;
       }
       bytes += JSON.stringify(tool).length;
-      // Here, where others can work in between, and not when the whole list is compared.
+      // Hashed here, where other work can run in between, not when the whole list is compared.
       definitionHash(tool);
       tools.push(tool);
     }
@@ -75,7 +75,7 @@ function nextCursor(page: Record<string, unknown>, seen: Set<string>, label: str
   return cursor;
 }
 
-/** The tool in an entry of the list, or why it is none. */
+/** The tool in an entry of the list, or the reason why it is invalid. */
 function toolOf(entry: unknown): ListedMcpTool | string {
   if (!isObject(entry)) return 'the entry is no object';
   const { name, title, description, inputSchema, outputSchema, annotations, icons, _meta, execution } = entry;

@@ -6,25 +6,25 @@ import type { SecretStore } from '../../../external/secret-store.port.ts';
 import { secretNames } from '../secrets/secret-values.ts';
 import type { UpstreamCaller } from '../supervised-parts.ts';
 
-/** One who may have a connection of his own. */
+/** A caller who may have a connection of its own. */
 export interface KnownCaller {
-  /** Agent and user, whatever their credentials. */
+  /** Agent and user, independent of their credentials. */
   readonly identity: string;
-  /** The same with the values of the credentials; tells connections apart. No value can be read from it. */
+  /** Identity and credential values combined; identifies a connection. No value can be read from it. */
   readonly key: string;
-  /** The values that his connection is made with, by name. */
+  /** Credential values of the connection, by name. */
   readonly values: ReadonlyMap<string, string>;
 }
 
 /**
- * Names of the credentials that each call to an upstream has to be granted, in the order of the definition; empty where the
+ * Names of the credentials that a call to an upstream must be granted, in the order of the definition; empty when the
  * connection is the tenant's.
  */
 export function callerCredentials(definition: UpstreamDefinition): readonly string[] {
   return definition.per_caller === true ? placeholdersOf(definition) : [];
 }
 
-/** @throws E3801 for a definition whose `list_credentials` mean nothing */
+/** @throws E3801 for a definition with unusable `list_credentials` */
 export function checkListCredentials(definition: UpstreamDefinition): void {
   const { name, list_credentials: listing, per_caller: perCaller } = definition;
   if (listing === undefined) return;
@@ -39,7 +39,7 @@ export function checkListCredentials(definition: UpstreamDefinition): void {
   throw new ToolLayerError('E3801', message);
 }
 
-/** Secrets of a tenant of which some stand in for others: those that only a caller could bring. */
+/** A tenant's secrets, some of which replace others: the ones that only a caller could bring. */
 export function standIns(store: SecretStore | undefined, by: Readonly<Record<string, string>>): SecretStore {
   const nameOf = (name: string): string => (Object.hasOwn(by, name) ? (by[name] as string) : name);
   return {
@@ -51,13 +51,13 @@ export function standIns(store: SecretStore | undefined, by: Readonly<Record<str
   };
 }
 
-/** The credentials of one caller, and nothing else. */
+/** A secret store with the credentials of one caller and nothing else. */
 export function secretsOf({ values }: KnownCaller): SecretStore {
   return { read: async () => values };
 }
 
 /**
- * Who calls, as far as connections tell callers apart: the same agent for another user is another caller.
+ * The caller as connections distinguish callers: the same agent for another user is another caller.
  * @throws E3302 naming the credentials that the call was not granted
  */
 export function callerOf(upstream: string, names: readonly string[], caller: UpstreamCaller | undefined): KnownCaller {

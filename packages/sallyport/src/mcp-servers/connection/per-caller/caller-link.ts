@@ -7,18 +7,21 @@ import { listFirst } from '../listing/first-listing.ts';
 import { createFreshListing, type ListingWait } from '../listing/fresh-listing.ts';
 import type { UpstreamSettings } from '../settings.ts';
 
-/** A connection of one caller, with what its server shows this caller. It never heals: the next call makes a new one. */
+/**
+ * A connection of one caller, with the tools its server lists to this caller. A link is never repaired: the next call
+ * makes a new one.
+ */
 export interface CallerLink {
   readonly link: Link;
-  /** Of the definition that the server lists to this caller now; undefined when it lists none of that name. */
+  /** Hash of the definition that the server now lists to this caller; undefined when it lists no such tool. */
   hashOf(tool: string): string | undefined;
-  /** Has the tools listed anew, for a call that came now. @throws what the listing throws */
+  /** Lists the tools again for a call that arrived now. @throws what the listing throws */
   listFresh(wait: ListingWait): Promise<void>;
-  /** A call ran out of time: asks for a sign of life, and closes what gives none. */
+  /** Called when a call timed out: pings the server, and closes a connection that does not answer. */
   suspect(): void;
 }
 
-/** What a connection of a caller is opened with. */
+/** Inputs for opening a caller's connection. */
 export interface CallerLinkParts {
   readonly name: string;
   readonly settings: UpstreamSettings;
@@ -29,9 +32,8 @@ export interface CallerLinkParts {
 }
 
 /**
- * Connects and lists the tools, as this caller sees them. A listing that cannot be brought up to date closes the
- * connection.
- * @throws what `open` and `listFirst` throw; nothing is left open then
+ * Connects and lists the tools as this caller sees them. When a listing cannot be refreshed, the connection is closed.
+ * @throws what `open` and `listFirst` throw; nothing stays open then
  */
 export async function openCallerLink(
   parts: CallerLinkParts,
@@ -53,7 +55,7 @@ export async function openCallerLink(
     try {
       await listNow();
     } catch {
-      // What was thrown may quote the server; the next call tells it to the one whom it concerns.
+      // The error may quote the server, so it stays out of the log; the next call reports it to the caller it concerns.
       if (!ending.signal.aborted) log.warn('upstream-caller-listing-failed', { upstream: name });
       await link?.close();
     }
@@ -95,7 +97,7 @@ function suspicion(link: Link, pingTimeoutMs: number): () => void {
   };
 }
 
-/** Reversed, so that the first of two tools of one name is the one that stays. The definitions themselves are let go. */
+/** Reversed, so that the first of two tools with one name wins. The definitions themselves are not kept. */
 function hashesOf({ tools }: ToolListing): ReadonlyMap<string, string> {
   return new Map(tools.toReversed().map((tool) => [tool.name, definitionHash(tool)]));
 }

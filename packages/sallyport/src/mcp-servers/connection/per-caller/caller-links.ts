@@ -4,40 +4,43 @@ import type { KnownCaller } from './caller-credentials.ts';
 import type { CallerLink } from './caller-link.ts';
 import { createRoomQueue, type RoomQueue } from './room-queue.ts';
 
-/** Connections of one caller with different credentials: none takes the room of all by a new token for each call. */
+/**
+ * Connections of one caller with different credentials: a caller with a new token for each call cannot take everybody's
+ * room.
+ */
 const PER_CALLER_MAX = 4;
 
-/** Bounds of the connections to one upstream. */
+/** Limits of the connections to one upstream. */
 export interface CallerLinkBounds {
-  /** Connections in all; those that are being closed count. */
+  /** All connections, closing ones included. */
   readonly connectionsMax: number;
-  /** How long a connection may be opened, ms, and at most how long a call waits for room. */
+  /** Longest opening of a connection, and the default of a call's wait for room, ms. */
   readonly connectTimeoutMs: number;
-  /** How long one rests before it is closed, ms. */
+  /** Idle time before a connection is closed, ms. */
   readonly idleMs: number;
-  /** The same for one whose caller has a newer one with other credentials. */
+  /** Idle time when the caller has a newer connection with other credentials, ms. */
   readonly formerIdleMs: number;
 }
 
-/** What the connections stand on. */
+/** Dependencies of the callers' connections. */
 export interface CallerLinksParts {
-  /** Of the upstream. */
+  /** Name of the upstream. */
   readonly name: string;
   readonly bounds: CallerLinkBounds;
-  /** Opens one; leaves nothing open when the signal fires. */
+  /** Opens a connection; leaves nothing open when the signal aborts. */
   open(caller: KnownCaller, signal: AbortSignal): Promise<CallerLink>;
 }
 
-/** How long one call may wait. */
+/** Limits of one call's wait. */
 export interface CallerWait {
   readonly signal?: AbortSignal | undefined;
-  /** ms; as long as a connection may be opened when absent. */
+  /** ms; default: the longest opening of a connection. */
   readonly timeoutMs?: number | undefined;
 }
 
-/** A caller's connection for the time of one call. */
+/** A caller's connection, lent for the duration of one call. */
 export interface LentLink extends CallerLink {
-  /** It is of no use to later calls, which get a new one. */
+  /** Marks the connection as unusable: later calls get a new one. */
   retire(): void;
 }
 
@@ -45,28 +48,28 @@ interface Slot {
   readonly identity: string;
   readonly key: string;
   readonly opened: Promise<CallerLink>;
-  /** Ends an opening that nobody waits for any more. */
+  /** Aborts an opening that nobody waits for any more. */
   readonly ending: AbortController;
   users: number;
   isOpen: boolean;
-  /** Its caller has one with newer credentials. */
+  /** Its caller has a connection with newer credentials. */
   isFormer: boolean;
   timer?: NodeJS.Timeout;
 }
 
 /**
- * The connections to one upstream, each for one caller with one set of credentials. What one caller is lent, no other ever
- * is (PRM-11). Where there is no room, the one that rests longest is closed; where none rests, a call waits.
+ * The connections to one upstream, each for one caller with one set of credentials. A connection lent to one caller is
+ * never lent to another (PRM-11). Without room, the longest-idle connection is closed; when none is idle, a call waits.
  */
 export class CallerLinks {
   readonly #parts: CallerLinksParts;
-  /** By key; those that rest stand in the order in which they began to. */
+  /** By key; idle ones in the order in which they became idle. */
   readonly #slots = new Map<string, Slot>();
-  /** Nobody is lent these any more: they are still in use, or being closed. */
+  /** No longer lent: still in use, or being closed. */
   readonly #leaving = new Set<Slot>();
   readonly #pending = createPendingWork();
   readonly #queue: RoomQueue<Slot>;
-  /** Why nothing is lent any more. */
+  /** Error for all further calls after closing. */
   #closed: ToolLayerError | undefined;
 
   constructor(parts: CallerLinksParts) {
@@ -75,9 +78,9 @@ export class CallerLinks {
   }
 
   /**
-   * Runs work with the connection of this caller, which is opened when there is none; calls of one caller share it.
-   * @throws what opening throws; E3803 when no room came in time or too many wait; E3310 when it was not open in time; the
-   *   signal's reason; what `work` throws; after `close`, what that was told
+   * Runs work with this caller's connection, opened when missing; calls of one caller share it.
+   * @throws what opening throws; E3803 when no room came in time or too many wait; E3310 when it was not open in time;
+   *   the signal's reason; what `work` throws; after `close`, the error passed to it
    */
   async use<T>(caller: KnownCaller, wait: CallerWait, work: (link: LentLink) => Promise<T>): Promise<T> {
     if (this.#closed !== undefined) throw this.#closed;
@@ -85,7 +88,7 @@ export class CallerLinks {
     const ms = Math.min(wait.timeoutMs ?? connectTimeoutMs, connectTimeoutMs);
     const startedAt = performance.now();
     const attempt = (ahead: number): Slot | undefined => this.#take(caller, ahead);
-    // Whoever has a connection already takes nobody's room, so only others wait in turn.
+    // A caller with an existing connection needs no room, so only others wait in turn.
     const slot = attempt(this.#queue.size()) ?? (await this.#queue.wait(attempt, ms, wait.signal));
     try {
       const rest = Math.max(1, ms - (performance.now() - startedAt));
@@ -98,12 +101,12 @@ export class CallerLinks {
     }
   }
 
-  /** Connections that callers have now, those that are being closed too. */
+  /** Number of connections, closing ones included. */
   size(): number {
     return this.#slots.size + this.#leaving.size;
   }
 
-  /** Ends all, under running calls too, and waits until nothing of them is left. Idempotent. */
+  /** Ends all connections, even during calls, and waits until nothing of them is left. Idempotent. */
   async close(reason: ToolLayerError): Promise<void> {
     this.#closed = reason;
     this.#queue.refuse(reason);
@@ -116,7 +119,9 @@ export class CallerLinks {
     await this.#pending.done();
   }
 
-  /** The caller's own, or a new one where there is room. @param ahead how many wait for room before this caller */
+  /**
+   * The caller's own slot, or a new one when there is room. @param ahead number of callers that wait before this one
+   */
   #take(caller: KnownCaller, ahead: number): Slot | undefined {
     const known = this.#slots.get(caller.key);
     if (known === undefined && (this.#closed !== undefined || !this.#findRoom(caller, ahead))) return undefined;
@@ -127,7 +132,10 @@ export class CallerLinks {
     return slot;
   }
 
-  /** Whether one more may be opened now; where not, room is made that will be there later, if anything rests. */
+  /**
+   * True when one more connection may be opened now; otherwise an idle connection, if any, is closed to make room for
+   * later.
+   */
   #findRoom({ identity }: KnownCaller, ahead: number): boolean {
     const all = [...this.#slots.values()];
     const own = all.filter((slot) => slot.identity === identity);
@@ -136,9 +144,9 @@ export class CallerLinks {
       if (resting === undefined) return false;
       this.#retire(resting);
     }
-    // Those who wait have tried before: what they could take is not here any more.
+    // Waiting callers have tried before: the room they could take is not here any more.
     if (this.size() < this.#parts.bounds.connectionsMax) return true;
-    // Each that is being closed makes room for one of those who wait.
+    // Each closing connection makes room for one waiting caller.
     if ([...this.#leaving].filter(isResting).length <= ahead) {
       const resting = all.find((slot) => isResting(slot) && this.#slots.has(slot.key));
       if (resting !== undefined) this.#retire(resting);
@@ -213,7 +221,7 @@ function isResting({ users }: Slot): boolean {
   return users === 0;
 }
 
-/** What is waited for goes on for others when this caller gives up. */
+/** Work that others wait for continues when this caller gives up. */
 async function within<T>(
   work: Promise<T>,
   ms: number,

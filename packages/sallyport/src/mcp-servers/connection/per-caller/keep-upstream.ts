@@ -11,31 +11,34 @@ import { standIns } from './caller-credentials.ts';
 import { createOperatorListing } from './own-listing.ts';
 import { PerCallerUpstream } from './per-caller-upstream.ts';
 
-/** One upstream that is kept, over one connection for all, or one for each caller or client. */
+/** One upstream that is kept running, over one connection for all, or one per caller or client. */
 export interface KeptUpstream extends Omit<Supervised, 'connect'> {
-  /** Connects now, lists the tools and throws what went wrong. @param operator who asks for it */
+  /** Connects now and lists the tools; throws the failure. @param operator who asks for it */
   connect(operator: SecretCaller): Promise<ToolListing>;
 }
 
-/** What the machine lets upstreams have. */
+/** Checks of what this machine allows upstreams. */
 export interface UpstreamChecks {
-  /** Asked before each connection. @throws ToolLayerError for what its operator does not allow this tenant's upstream */
+  /**
+   * Called before each connection. @throws ToolLayerError for what the operator of the machine does not allow this
+   * tenant's upstream
+   */
   readonly checkDefinition?: (tenantId: string, definition: UpstreamDefinition) => void;
-  /** Asked with the paths of programs, code and folders before each start of a stdio server. @throws ToolLayerError */
+  /** Called before each start of a stdio server with the paths of programs, code and folders. @throws ToolLayerError */
   readonly checkShown?: StdioLinkParts['checkShown'];
 }
 
-/** What an upstream is kept with. */
+/** Dependencies of a kept upstream. */
 export interface KeptUpstreamParts extends Omit<SupervisedParts, 'open'> {
   readonly tenantId: string;
   readonly link: StdioLinkParts & HttpLinkParts & Pick<UpstreamChecks, 'checkDefinition'>;
-  /** A way out for one caller's connection alone; see `UpstreamsParts.callerOutbound`. */
+  /** Makes outbound HTTP for one caller's connection alone; see `UpstreamsParts.callerOutbound`. */
   readonly callerOutbound?: (() => OutboundHttp) | undefined;
 }
 
 type Options = OpenOptions & { readonly timeoutMs: number };
 
-/** Nothing is connected before `connect` or `startTrying`. */
+/** Makes the upstream; it connects only after `connect` or `startTrying`. */
 export function keepUpstream(parts: KeptUpstreamParts): KeptUpstream {
   const { definition, tenantId, link, clock, settings } = parts;
   const { per_caller: perCaller, list_credentials: standing } = definition;
@@ -80,7 +83,7 @@ async function openLink(
     : openHttpLink(link, tenantId, name, transport, options);
 }
 
-/** Over sockets of its own, too, where there is a way out to be had for it. */
+/** With sockets of its own per caller, when outbound HTTP for it can be made. */
 async function openCallers(parts: KeptUpstreamParts, secrets: SecretStore, options: Options): Promise<Link> {
   const isHttp = parts.definition.transport.type !== 'stdio';
   const outbound = isHttp ? parts.callerOutbound?.() : undefined;

@@ -7,11 +7,11 @@ import type { Link, OpenOptions, ServerIdentity, ToolListing } from '../link.ts'
 import { listFirst } from '../listing/first-listing.ts';
 import type { OwnStatus } from '../supervised-parts.ts';
 
-/** How the layer itself learns the tools of an upstream whose connections are per caller. */
+/** How the layer itself lists the tools of an upstream with per-caller connections. */
 export interface OwnListing {
-  /** Lists the tools; an operator asked for it. */
+  /** Lists the tools at an operator's request. */
   connect(operator: SecretCaller): Promise<ToolListing>;
-  /** Lists them in the background, where that takes no operator. */
+  /** Lists the tools in the background, where no operator is needed. */
   startTrying(): void;
   tools(): readonly ListedMcpTool[];
   malformed(): ToolListing['malformed'];
@@ -20,7 +20,7 @@ export interface OwnListing {
   close(): Promise<void>;
 }
 
-/** What a listing by the operator stands on. */
+/** Dependencies of a listing by the operator. */
 export interface OperatorListingParts {
   readonly definition: UpstreamDefinition;
   readonly tenantId: string;
@@ -30,14 +30,14 @@ export interface OperatorListingParts {
   open(secrets: SecretStore, options: OpenOptions & { readonly timeoutMs: number }): Promise<Link>;
 }
 
-/** Whether nobody but an operator can list the tools: the layer has no credentials of its own for that. */
+/** True when only an operator can list the tools: the layer has no credentials of its own for that. */
 export function isListedByOperator({ per_caller, list_credentials }: UpstreamDefinition): boolean {
   return per_caller === true && list_credentials === undefined;
 }
 
 /**
- * Lists the tools once, with the credentials of the operator who adds the upstream; the connection ends with the listing.
- * Nothing is listed again before an operator adds it again, not at a start of the layer either.
+ * Lists the tools once, with the credentials of the operator who adds the upstream; the connection ends after the
+ * listing. They are listed again only when an operator adds the upstream again, not when the layer starts.
  */
 export function createOperatorListing(parts: OperatorListingParts): OwnListing {
   const { definition, clock } = parts;
@@ -93,7 +93,7 @@ async function listOnce(parts: OperatorListingParts, operator: SecretCaller, clo
   return { listing, identity: link.identity };
 }
 
-/** The operator's own credentials do not do: there is another way. */
+/** The operator's own credentials are refused: the error names the other way. */
 function adviseListing(thrown: unknown): never {
   if (!(thrown instanceof ToolLayerError) || thrown.code !== 'E3302') throw thrown;
   const advice = ' Or name secrets of the tenant in list_credentials, with which the layer lists the tools itself.';

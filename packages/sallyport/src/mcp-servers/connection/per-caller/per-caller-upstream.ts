@@ -20,23 +20,23 @@ import { openCallerLink } from './caller-link.ts';
 import { CallerLinks, type LentLink } from './caller-links.ts';
 import type { OwnListing } from './own-listing.ts';
 
-/** What an upstream with a connection for each caller stands on. */
+/** Dependencies of an upstream with per-caller connections. */
 export interface PerCallerParts extends Omit<SupervisedParts, 'open' | 'startSlots' | 'onTools'> {
-  /** Opens a connection with these secrets in the place of `{{NAME}}`. */
+  /** Opens a connection with these secrets in place of `{{NAME}}`. */
   open(secrets: SecretStore, options: OpenOptions & { readonly timeoutMs: number }): Promise<Link>;
-  /** How the layer itself learns the tools. */
+  /** How the layer itself lists the tools. */
   readonly listing: OwnListing;
   /**
-   * The connection of all, which calls share until the server asks without saying for which call, and one client then keeps. Each
-   * caller has a connection of its own from the beginning when absent.
+   * The connection shared by all callers until the server asks without naming the call; then one client keeps it.
+   * Absent: each caller has a connection of its own from the start.
    */
   readonly shared?: Pick<Supervised, 'call'>;
   readonly asking: Asking;
 }
 
 /**
- * An upstream with a connection for each caller, made with the credentials of the call (PRM-11, EXE-07). None is opened
- * before its caller calls, none is opened again before he calls again.
+ * An upstream with a connection per caller, made with the credentials of the call (PRM-11, EXE-07). A caller's
+ * connection is opened, and opened again, only by the caller's calls.
  */
 export class PerCallerUpstream {
   readonly #parts: PerCallerParts;
@@ -44,7 +44,7 @@ export class PerCallerUpstream {
   readonly #credentials: readonly string[];
   readonly #links: CallerLinks;
   readonly #isDisabled: boolean;
-  /** Known from whoever was connected: it is the server's, not the caller's. */
+  /** Learnt from any caller's connection: it is a property of the server, not of the caller. */
   #olderProtocolOnly = false;
 
   constructor(parts: PerCallerParts) {
@@ -96,7 +96,7 @@ export class PerCallerUpstream {
     return { ...this.#parts.listing.status(), ...(isShared ? {} : { caller_connections: size }) };
   }
 
-  /** Calls a tool over the connection of all, or the caller's own. */
+  /** Calls a tool over the shared connection, or the caller's own. */
   call(
     tool: string,
     args: Readonly<Record<string, unknown>>,
@@ -165,21 +165,24 @@ export class PerCallerUpstream {
     const asker = askerOf(options);
     const idleMs = this.#parts.definition.request_timeout_ms;
     try {
-      // The common case first: a tool that leaves nothing behind waits for nothing.
+      // Fast path: a tool without side effects waits for nothing.
       const checking = check();
       if (checking !== undefined) await checking;
       const passed = this.#parts.clock.monotonic() - startedAt;
       const timeoutMs = options.timeoutMs === undefined ? undefined : Math.max(1, options.timeoutMs - passed);
       return await link.call(tool, args, { signal, timeoutMs, idleMs, onProgress, asker, beforeAgain });
     } catch (thrown) {
-      // A credential that is refused now may be replaced by the next call; its connection is not.
+      // A refused credential may be replaced by the next call; the connection keeps the old one.
       if (neverLeft(thrown) || isUnauthorized(thrown)) retire();
       if (thrown instanceof ToolLayerError && thrown.code === 'E3103') suspect();
       throw thrown;
     }
   }
 
-  /** As shown to this caller; right before what may leave something behind the server is asked again. */
+  /**
+   * Refuses tools that differ from the accepted definition, as listed to this caller; the server is asked again right
+   * before a tool with side effects runs.
+   */
   #check({ link, hashOf, listFresh }: LentLink, tool: string, options: UpstreamCallOptions): Promise<void> | undefined {
     const { refusal } = this.#parts;
     if (refusal === undefined) return undefined;
@@ -197,12 +200,12 @@ export class PerCallerUpstream {
   }
 }
 
-/** HTTP 401; a 403 may be about one tool alone. */
+/** HTTP 401; a 403 may concern one tool alone. */
 function isUnauthorized(thrown: unknown): boolean {
   return thrown instanceof ToolLayerError && thrown.failure.details?.['status'] === 401;
 }
 
-/** What a server says of a failure may quote the credential that it was sent. */
+/** A server's error message may quote the credential it was sent. */
 function withoutValues(error: ToolLayerError, { values }: KnownCaller): ToolLayerError {
   const shown = hiding([...values.values()])(error.message);
   return shown === error.message ? error : new ToolLayerError(error.code, shown, error.failure);

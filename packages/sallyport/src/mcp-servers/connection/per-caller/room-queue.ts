@@ -1,21 +1,21 @@
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 
-/** Calls that wait for room at one upstream, at most; one more is refused with E3803. */
+/** Most calls that wait for room at one upstream; one more is refused with E3803. */
 const WAITING_MAX = 1024;
-/** When a call that found no room may come again, ms. */
+/** Delay after which a call that found no room may retry, ms. */
 const RETRY_AFTER_MS = 1_000;
 
-/** Those who wait for room, in the order in which they came. */
+/** Calls that wait for room, in order of arrival. */
 export interface RoomQueue<Place> {
   /** How many wait. */
   size(): number;
   /**
-   * Waits until the attempt gives a place.
-   * @param attempt tried at every `look`, with how many still wait before this one; whoever gives a place has handed it over
-   * @throws E3803 after `ms`, and at once when too many wait; the signal's reason; what `refuse` is told
+   * Waits until the attempt returns a place.
+   * @param attempt tried at every `look`, given how many calls wait before this one; a returned place is taken
+   * @throws E3803 after `ms`, and at once when too many wait; the signal's reason; the error passed to `refuse`
    */
   wait(attempt: (ahead: number) => Place | undefined, ms: number, signal: AbortSignal | undefined): Promise<Place>;
-  /** Room may have come: lets everybody try. */
+  /** Room may have become free: every waiting call tries. */
   look(): void;
   refuse(reason: ToolLayerError): void;
 }
@@ -26,7 +26,7 @@ interface Waiter<Place> {
   reject(reason: unknown): void;
 }
 
-/** Nobody waits. */
+/** Makes an empty queue. */
 export function createRoomQueue<Place>(label: string): RoomQueue<Place> {
   const waiting = new Set<Waiter<Place>>();
   return {

@@ -2,24 +2,27 @@ import { redact } from '@sallyport/guards';
 import type { UpstreamDefinition } from '../../../../api/schemas/upstream.ts';
 
 const SENSITIVE_NAME = /key|token|secret|passw|auth|cred|cookie|session|private/i;
-/** What stands before the credential itself in a header. */
+/** Scheme before the credential in a header. */
 const SCHEME = /^(?:Bearer|Basic|Token) /i;
 
-/** Whether a value of this name is a secret that is written out, as far as its name and form tell. */
+/** True when a value of this name is a literal secret, judging by name and form. */
 export const isLiteralSecret = (name: string, value: string): boolean =>
   value !== '' && !value.includes('{{') && (SENSITIVE_NAME.test(name) || redact({ [name]: value }).findings.length > 0);
 
-/** Names of variables and headers of a definition whose values are secrets that are written out. */
+/** Names of variables and headers of a definition whose values are literal secrets. */
 export function literalSecrets({ transport }: UpstreamDefinition): readonly string[] {
   const values = (transport.type === 'stdio' ? transport.env : transport.headers) ?? {};
   return Object.entries(values).flatMap(([name, value]) => (isLiteralSecret(name, value) ? [name] : []));
 }
 
-/** The secret that stands in for a value; two upstreams may have different values under one name. */
+/** Name of the secret that replaces a value; qualified, since two upstreams may use one name for different values. */
 export const secretNameOf = (upstream: string, name: string): string =>
   `${upstream}.${name.replace(/[^A-Za-z0-9_.-]/g, '_')}`;
 
-/** The definition with a reference, `{{UPSTREAM.NAME}}`, in the place of each of them; the very same one without any. */
+/**
+ * The definition with each literal secret replaced by a reference, `{{UPSTREAM.NAME}}`; the same object when there is
+ * none.
+ */
 export function withReferences(definition: UpstreamDefinition): UpstreamDefinition {
   const literal = new Set(literalSecrets(definition));
   if (literal.size === 0) return definition;
@@ -36,12 +39,12 @@ export function withReferences(definition: UpstreamDefinition): UpstreamDefiniti
     : { ...definition, transport: { ...transport, headers: referring(transport.headers ?? {}) } };
 }
 
-/** The reference in the place of one value; the scheme of a header stays. */
+/** Replaces one value by a reference; the scheme of a header stays. */
 export const referenceFor = (upstream: string, name: string, value = ''): string =>
   `${SCHEME.exec(value)?.[0] ?? ''}{{${secretNameOf(upstream, name)}}}`;
 
 /**
- * What the argument at this place is called, when it holds a secret: of `--token VALUE` it is the second that does, of
+ * Name of the argument at this place when it holds a secret: for `--token VALUE` the second argument, for
  * `--token=VALUE` and `--header "Authorization: …"` the whole argument.
  */
 export function secretArgument(args: readonly string[], at: number): string | undefined {

@@ -4,16 +4,16 @@ import type { Log } from '../../../telemetry/log.ts';
 import type { StoredUpstream, UpstreamStore } from '../../upstream-store.port.ts';
 import { referenceFor, secretArgument } from './literal-secrets.ts';
 
-/** Changes one text of a definition; `place` names where in it the text stands. */
+/** Changes one text of a definition; `place` names its position. */
 type Change = (text: string, place: string) => string;
 
 const REFERENCE = /^[^{}]{0,32}\{\{[A-Za-z0-9_.-]+\}\}$/;
 
 /**
- * Keeps what may be a secret encrypted in the row of its upstream, so that it goes with it (EXT-01): every value of `env` and
- * `headers` that is no reference to a secret, arguments that look like one, and a URL with a query or a user.
- * What was kept before it was encrypted is encrypted when it is loaded. What this key does not open is asked of the secret
- * store as `UPSTREAM.NAME` from then on.
+ * Encrypts possible secrets in the row of their upstream, so that they are deleted with it (EXT-01): every value of
+ * `env` and `headers` that is no reference to a secret, arguments that look like one, and a URL with a query or a user.
+ * Rows from before encryption are encrypted when loaded. A value that this key cannot decrypt is looked up in the
+ * secret store as `UPSTREAM.NAME` from then on.
  */
 export function sealedUpstreamStore(store: UpstreamStore, key: Uint8Array, log: Log): UpstreamStore {
   const put = ({ tenantId, definition }: StoredUpstream): Promise<void> =>
@@ -61,7 +61,7 @@ function openOne(
 const placeOf = (tenantId: string, { name }: UpstreamDefinition, place: string): string =>
   JSON.stringify([tenantId, name, place]);
 
-/** Every text that is kept encrypted, changed. */
+/** The definition with every encrypted text changed. */
 function changed(definition: UpstreamDefinition, change: Change): UpstreamDefinition {
   const values = (given: Readonly<Record<string, string>>): Record<string, string> =>
     Object.fromEntries(

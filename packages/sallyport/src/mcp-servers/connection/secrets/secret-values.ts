@@ -4,31 +4,34 @@ import { type HideSecrets, hideSecrets } from '../../../external/hide-secrets.ts
 import type { SecretStore } from '../../../external/secret-store.port.ts';
 
 const PLACEHOLDER = /\{\{\s*([A-Za-z0-9][A-Za-z0-9_.-]{0,254})\s*\}\}/g;
-/** Shorter values are not hidden: they would blot out ordinary text, and guessing them is easier than reading them. */
+/**
+ * Shorter values are not hidden: hiding them would blot out ordinary text, and guessing them is easier than reading
+ * them.
+ */
 const HIDDEN_CHARS_MIN = 6;
-/** Names whose values are hidden even when they stand in the definition itself, as they do in desktop configurations. */
+/** Names whose values are hidden even when the definition itself contains them, as in desktop configurations. */
 const SENSITIVE_NAME = /key|token|secret|passw|auth|cred|cookie|session|private/i;
 
-/** Values with their secrets in place, and a way to keep those out of texts. */
+/** Values with their secrets filled in, and functions that remove these from texts. */
 export interface FilledValues {
   readonly values: Readonly<Record<string, string>>;
-  /** Replaces every one of the values in a text of the layer's own. */
+  /** Removes all filled-in values from a text of the layer's own. */
   hide(text: string): string;
   /**
-   * Takes out of what the server says what came from the secret store, and values of the definition that are secrets by
-   * their form or the name that they are given to. A word in a definition stays: a server may say `postgres` for other
-   * reasons than that somebody made it his password. Undefined when there is nothing to hide.
+   * Removes from the server's texts the values of the secret store, and values of the definition that are secrets by
+   * their form or name. An ordinary word in a definition stays: a server may say `postgres` without meaning somebody's
+   * password. Undefined when there is nothing to hide.
    */
   readonly hideInAnswers: HideSecrets | undefined;
 }
 
-/** Tells the secrets among values that stand in a definition itself. */
+/** Recognises secrets among the values in a definition. */
 const redactor = createRedactor({
   kinds: ['field', 'private_key', 'token', 'api_key', 'password', 'connection_string'],
 });
 
 /**
- * Puts secrets in the place of `{{NAME}}`.
+ * Replaces `{{NAME}}` by secrets.
  * @throws E3302 naming the secrets that are missing; E3301 when the store cannot be reached
  */
 export async function fillSecrets(
@@ -65,7 +68,7 @@ export function secretNames(templates: Readonly<Record<string, string>>): readon
   return [...new Set(found.map(([, name]) => name as string))];
 }
 
-/** A function that replaces every one of the values in a text, the longest first; very short ones are left. */
+/** A function that removes all these values from a text, longest first; very short values are kept. */
 export function hiding(values: readonly string[]): (text: string) => string {
   const hidden = values.filter((value) => value.length >= HIDDEN_CHARS_MIN).sort((a, b) => b.length - a.length);
   return (text) => hidden.reduce((shown, value) => shown.replaceAll(value, '[hidden]'), text);

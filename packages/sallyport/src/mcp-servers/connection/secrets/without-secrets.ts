@@ -4,8 +4,8 @@ import { type HideSecrets, hideInValue } from '../../../external/hide-secrets.ts
 import type { Link, LinkCallOptions } from '../link.ts';
 
 /**
- * The same connection, for callers who do not know what it was made with: neither results nor progress nor errors of the
- * server show it (PRM-11). The very same one when it was made with nothing secret.
+ * The same connection for callers who do not know its secrets: results, progress and errors of the server do not reveal
+ * them (PRM-11). The same object when it has no secrets.
  */
 export function withoutSecrets(link: Link): Link {
   const { hide } = link;
@@ -32,7 +32,7 @@ function watched(options: LinkCallOptions, hide: HideSecrets): LinkCallOptions {
   };
 }
 
-/** The same error as long as its words hold nothing. */
+/** The same error when its text contains no secret. */
 function hidden(thrown: unknown, hide: HideSecrets): unknown {
   if (!(thrown instanceof Error)) return thrown;
   const message = hide(thrown.message);

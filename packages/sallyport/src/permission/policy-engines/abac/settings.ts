@@ -2,7 +2,7 @@ import { text } from '../../../domain/settings/rows.ts';
 import type { ValuesOf } from '../../../domain/settings/setting.ts';
 import { POLICY_SERVER_SETTINGS } from '../../policies/policy-settings.ts';
 
-/** Where the access control of the data layer answers. */
+/** Settings of the data layer's access control. */
 export const ABAC_SETTINGS = {
   endpoint: text('permission.abac_endpoint', {
     default: '',
@@ -13,5 +13,5 @@ export const ABAC_SETTINGS = {
 
 type Values = ValuesOf<typeof ABAC_SETTINGS>;
 
-/** Where the access control of the data layer answers. */
+/** Values of the settings of the data layer's access control. */
 export interface AbacSettings extends Pick<Values, 'endpoint'>, Partial<Pick<Values, 'timeoutMs'>> {}

@@ -1,23 +1,23 @@
 import type { Clause, Expr, PolicyJson } from '@cedar-policy/cedar-wasm/web';
 import { CLOSED_ATTRIBUTES } from './cedar-schema.ts';
 
-/** What a question is built from. */
+/** The variables of a question. */
 const VARIABLES = ['principal', 'resource', 'context'] as const;
 export type Variable = (typeof VARIABLES)[number];
 
 /**
- * Which attributes of each variable some policies look at; `all` when one is used whole. A question tells no more: each
- * attribute costs 10 µs on its way into the module.
+ * The attributes of each variable that some policies use; `all` when a variable is used whole. Questions contain only
+ * these: each attribute costs 10 µs on its way into the module.
  */
 export interface AttributesUsed {
   readonly principal: ReadonlySet<string> | 'all';
   readonly resource: ReadonlySet<string> | 'all';
   readonly context: ReadonlySet<string> | 'all';
-  /** Whether one asks what an agent or a tool is in. */
+  /** True when a policy asks for the groups that an agent or a tool is in. */
   readonly parents: boolean;
 }
 
-/** What a question tells while nobody has looked what is used. */
+/** Used while the attributes in use are not yet known: all of them. */
 export const ALL_ATTRIBUTES: AttributesUsed = { principal: 'all', resource: 'all', context: 'all', parents: true };
 
 /** Attributes that the conditions of some policies name. */
@@ -36,17 +36,17 @@ export function attributesUsed(policies: readonly PolicyJson[]): AttributesUsed 
   return { ...used, parents: policies.some(usesParents) };
 }
 
-/** `in` stands in a head or in a condition as the name of an operator, or as a part of `is`. */
+/** `in` occurs in a head, or in a condition as the name of an operator or as a part of `is`. */
 const usesParents = (policy: PolicyJson): boolean =>
   [policy.principal, policy.resource].some(({ op, ...rest }) => op === 'in' || 'in' in rest) ||
   JSON.stringify(policy.conditions).includes('"in":');
 
-/** What looks like a closed attribute compared with a word, in a comment or a string perhaps. */
+/** Looks like a comparison of a closed attribute with a word, perhaps in a comment or a string. */
 const COMPARED = /\b(principal|resource|context)\s*\.\s*([A-Za-z]+)\s*[!=]=\s*"([^"]*)"/g;
 
 /**
- * A comparison that can never hold, as a sentence without its stop: a closed attribute beside a word that is none of its
- * own. The tree is asked for only when the text gives reason to.
+ * A comparison that can never hold, as a sentence without its full stop: a closed attribute compared with a word
+ * outside its set. The tree is read only when the text suggests one.
  */
 export function impossibleComparison(text: string, conditions: () => readonly Clause[]): string | undefined {
   const odd = [...text.matchAll(COMPARED)].some(
@@ -77,9 +77,9 @@ function walk(value: unknown, note: Note): void {
     if (operator === 'Value') continue;
     const variable = isNode(operand) ? variableOf(operand['left']) : undefined;
     if (variable === undefined) {
-      // Whole principals and resources are only compared or asked for what they are in, which takes no attribute.
+      // Whole principals and resources are only compared, or tested for membership, which needs no attribute.
       if (operator === 'Var' && operand === 'context') note('context', undefined);
-      // An attribute of what a larger expression comes to: it may be one of any variable.
+      // An attribute of a larger expression's result may belong to any variable.
       if (operator === '.' || operator === 'has') for (const each of VARIABLES) note(each, undefined);
       walk(operand, note);
     } else noteUse(operator, variable, operand as Node, note);

@@ -14,7 +14,7 @@ const { WebAssembly: platform } = globalThis as unknown as {
 
 let loading: Promise<Cedar> | undefined;
 
-/** The module, one for the process. It is compiled beside the thread that asks: 40 ms at a start that has no time. */
+/** The module, one per process. It is compiled off the asking thread: 40 ms that a start cannot spare. */
 export function loadCedar(): Promise<Cedar> {
   loading ??= load().catch((thrown: unknown) => {
     loading = undefined;
@@ -23,18 +23,18 @@ export function loadCedar(): Promise<Cedar> {
   return loading;
 }
 
-/** The package's build for browsers, because the one for Node compiles in the thread that imports it. */
+/** Uses the package's build for browsers, because the build for Node compiles in the importing thread. */
 async function load(): Promise<Cedar> {
   const cedar = await import('@cedar-policy/cedar-wasm/web');
   const ofNode = createRequire(import.meta.url).resolve('@cedar-policy/cedar-wasm/nodejs');
   const code = await readFile(join(dirname(ofNode), 'cedar_wasm_bg.wasm'));
-  // The package's own way to compile asks whether there is a Response, and with that loads a whole HTTP client: 50 ms.
+  // The package's own compilation checks for a Response, which loads a whole HTTP client: 50 ms.
   cedar.initSync({ module: await platform.compile(code) });
   return cedar;
 }
 
 /**
- * The tree of a policy whose text parses. Takes half a millisecond, so it is asked for only where nothing else will do.
+ * The tree of a policy that is known to parse. Takes half a millisecond, so it is used only where necessary.
  * @throws E3214 when it does not parse after all
  */
 export function readPolicy(cedar: Cedar, text: string): PolicyJson {

@@ -13,8 +13,8 @@ import { type LoadedPolicies, loadPolicies } from './loaded-policies.ts';
 import { type ParsedPolicies, type ParsedPolicy, parsePolicies } from './policy-set.ts';
 
 /**
- * Where the policies are: a folder of `*.cedar` files, which is made, with a default policy, when it is absent or holds
- * none; or texts.
+ * Source of the policies: a folder of `*.cedar` files (a missing folder is created, an empty one gets a default
+ * policy), or texts.
  */
 export type CedarSettings = PolicySource;
 
@@ -22,7 +22,7 @@ export type CedarSettings = PolicySource;
 export interface CedarPolicyEngine extends PolicyEngine {
   /**
    * Loads the WebAssembly module and the policies now, so that the first decision does not wait for them (30 ms), and
-   * finds out what they look at, which makes decisions cheaper (0.5 ms for each, spread out).
+   * determines the attributes in use, which makes decisions cheaper (0.5 ms per policy, spread out).
    * @throws E3214 with file and line when a policy is not valid
    */
   warm(): Promise<void>;
@@ -32,7 +32,7 @@ export interface CedarPolicyEngine extends PolicyEngine {
   reload(): Promise<boolean>;
 }
 
-/** Policies in force, and beside them the same with those in shadow mode. */
+/** The policies in force, and a second set that includes those in shadow mode. */
 interface PolicySet {
   readonly cedar: Cedar;
   readonly parsed: ParsedPolicies;
@@ -46,8 +46,8 @@ const VERSION_CHARACTERS = 16;
 const NOTHING: ParsedPolicies = { policies: [], leftOut: [] };
 
 /**
- * Opens policies. Policies of one's own are checked at once; the default ones, which are known to be good, wait for
- * `warm` or the first decision, so that they cost nothing at the start.
+ * Opens policies. Custom policies are checked at once; the default ones, known to be valid, are loaded by `warm` or the
+ * first decision, so that they cost nothing at the start.
  * @throws E3214 with file and line when a policy is not valid
  */
 export async function createCedarPolicyEngine(source: CedarSettings): Promise<CedarPolicyEngine> {
@@ -73,7 +73,7 @@ export async function createCedarPolicyEngine(source: CedarSettings): Promise<Ce
     const next = await readAgain(source);
     const nextVersion = versionOf(next);
     if (nextVersion === version) return false;
-    // A load under way must not overwrite what is loaded here.
+    // A load under way must not overwrite the policies loaded here.
     await loading;
     const set = await loadSet(next);
     if (loaded !== undefined) unload(loaded);
@@ -98,7 +98,7 @@ export async function createCedarPolicyEngine(source: CedarSettings): Promise<Ce
       await Promise.all([enforced.indexed, shadow?.indexed]);
     },
     reload() {
-      // One after the other, whatever became of the one before.
+      // In sequence, whatever the outcome of the previous reload.
       const turn = reloading.then(reload, reload);
       reloading = turn.catch(() => undefined);
       return turn;
@@ -115,7 +115,7 @@ function notLoaded(cause: unknown): never {
 const readCedar = (source: PolicySource): Promise<readonly PolicyFile[]> =>
   readPolicyFiles(source, (name) => name.endsWith('.cedar'));
 
-/** A folder without policies gets the default one, once: policies that vanish later must not open every door. */
+/** A folder without policies gets the default one, once: a later loss of the policies must not allow everything. */
 async function readFirst(source: PolicySource): Promise<readonly PolicyFile[]> {
   const files = await readCedar(source);
   if (files.length > 0 || 'files' in source) return files;
@@ -137,7 +137,7 @@ const areDefault = (files: readonly PolicyFile[]): boolean =>
 
 async function loadSet(files: readonly PolicyFile[]): Promise<PolicySet> {
   const cedar = await loadCedar();
-  // The default policies are known to parse and to fit the schema; finding that out again is half of the time (80 ms).
+  // The default policies are known to parse and to fit the schema; checking again would take half of the time (80 ms).
   const parsed = areDefault(files) ? DEFAULT : parsePolicies(cedar, files);
   const inForce = parsed.policies.filter(({ shadow }) => !shadow);
   const enforced = loadPolicies(cedar, inForce, areDefault(files) ? DEFAULT_USED : undefined);

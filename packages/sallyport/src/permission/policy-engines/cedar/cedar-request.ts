@@ -13,7 +13,7 @@ type Readers = Readonly<Record<string, (question: PolicyQuestion) => CedarValueJ
 
 const ACTION = { type: 'Action', id: 'invoke' };
 
-/** A question with the attributes that are used; the names are those of cedar-schema.ts. */
+/** A question with only the attributes in use; the names are those of cedar-schema.ts. */
 export function cedarRequest(question: PolicyQuestion, used: AttributesUsed): CedarRequest {
   const agent = { type: 'Agent', id: question.principal.agentDid };
   const tool = { type: 'Tool', id: question.toolId };
@@ -37,7 +37,7 @@ export type EntityName = readonly [type: string, id: string];
 
 const entity = ([type, id]: EntityName) => ({ type, id });
 
-/** What an agent is in. */
+/** Groups of an agent. */
 export const principalParents = ({ principal: { tenantId, userDid } }: PolicyQuestion): readonly EntityName[] =>
   userDid === undefined
     ? [['Tenant', tenantId]]
@@ -46,7 +46,7 @@ export const principalParents = ({ principal: { tenantId, userDid } }: PolicyQue
         ['Tenant', tenantId],
       ];
 
-/** What a tool is in. */
+/** Groups of a tool. */
 export function resourceParents({ principal, source, executor }: PolicyQuestion): readonly EntityName[] {
   const tenant: EntityName = ['Tenant', principal.tenantId];
   if (source === '') return [tenant];
@@ -110,7 +110,7 @@ function withFoldersAbove(path: string): string[] {
   return path === '/' ? found : [...found, '/'];
 }
 
-/** `api.example.com` is under itself, `example.com` and `com`; an address of digits only under itself. */
+/** `api.example.com` is under itself, `example.com` and `com`; an IPv4 address is only under itself. */
 function withDomainsAbove(host: string): string[] {
   if (/^[0-9.]+$|:/.test(host)) return [host];
   const found = [host];

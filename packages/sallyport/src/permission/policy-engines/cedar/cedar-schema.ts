@@ -2,7 +2,10 @@ import { TrustLevel } from '../../../../api/schemas/capability-token.ts';
 import { InvocationPhase } from '../../../../api/schemas/invocation.ts';
 import { ExecutorKind, SideEffectPolicy } from '../../../../api/schemas/tool-manifest.ts';
 
-/** What policies can speak about. Policies are checked against it when they are loaded, so a misspelt name is an error then. */
+/**
+ * Everything that policies can refer to. Policies are checked against it when loaded, so a misspelt name is an error
+ * then.
+ */
 export const CEDAR_SCHEMA = `
 entity Tenant;
 entity User in [Tenant];
@@ -49,7 +52,7 @@ action invoke appliesTo {
 };
 `;
 
-/** Attributes that take one of a few words. Comparing one with another word never matches, so it is an error. */
+/** Attributes with a closed set of words. Comparing one with another word never matches, so it is an error. */
 export const CLOSED_ATTRIBUTES: Readonly<Record<string, readonly string[]>> = {
   'resource.sideEffect': SideEffectPolicy.enum,
   'resource.executor': ExecutorKind.enum,

@@ -8,7 +8,7 @@ const ID = 'permit-what-the-token-allows';
 const PERMIT = `@id("${ID}")
 permit (principal, action == Action::"invoke", resource);`;
 
-/** What that file holds, read already; a test holds it against the file. */
+/** The parsed content of that file; a test compares it with the file. */
 export const DEFAULT_POLICIES: readonly ParsedPolicy[] = [
   {
     name: `${DEFAULT_POLICY_FILE}:${ID}`,
@@ -20,7 +20,7 @@ export const DEFAULT_POLICIES: readonly ParsedPolicy[] = [
   },
 ];
 
-/** What they look at; likewise. */
+/** The attributes that the file uses; compared by the same test. */
 export const DEFAULT_USED: AttributesUsed = {
   principal: new Set(),
   resource: new Set(),
@@ -28,7 +28,7 @@ export const DEFAULT_USED: AttributesUsed = {
   parents: false,
 };
 
-/** The text of that file: whatever a valid capability token allows may run. */
+/** The text of that file: everything that a valid capability token allows may run. */
 export function defaultPolicies(): string {
   return `// Policies of this tool layer, in the Cedar language (https://docs.cedarpolicy.com). docs/policies.md says more.
 //

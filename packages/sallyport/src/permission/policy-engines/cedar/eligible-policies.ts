@@ -8,13 +8,13 @@ import type {
 import type { PolicyQuestion } from '../../policy-engine.port.ts';
 import { type EntityName, principalParents, resourceParents } from './cedar-request.ts';
 
-/** The places of those policies whose heads fit a question, ascending. A policy whose head does not fit never matters. */
+/** Indexes of the policies whose heads match a question, ascending. A policy with another head never matters. */
 export type EligiblePolicies = (question: PolicyQuestion) => readonly number[];
 
-/** An entity that a head names; undefined for a head that fits any. */
+/** The entity in a head; undefined when the head matches any. */
 type Head = string | undefined;
 
-/** Sorts policies by what their heads name, so that those of other agents and tools cost nothing. */
+/** Indexes policies by their heads, so that those of other agents and tools cost nothing. */
 export function eligiblePolicies(policies: readonly PolicyJson[]): EligiblePolicies {
   const byPrincipal = new Map<Head, { readonly place: number; readonly resource: Head }[]>();
   for (const [place, policy] of policies.entries()) {
@@ -38,7 +38,7 @@ export function eligiblePolicies(policies: readonly PolicyJson[]): EligiblePolic
   };
 }
 
-/** A head that fits no agent, or no tool. */
+/** A head that matches no agent, or no tool. */
 const NEVER = 'never';
 
 const keyOf = (type: string, id: string): string => `${type}::${id}`;

@@ -15,12 +15,12 @@ import { cedarRequest } from './cedar-request.ts';
 import type { CedarDecision } from './loaded-policies.ts';
 import type { ParsedPolicy } from './policy-set.ts';
 
-/** Permits that are looked at for a call that none permits. */
+/** Most permits examined for a call that none permits. */
 const PERMITS_MAX = 100;
-/** Of them, how many are told: those that lack least. */
+/** Most of them reported: those with the fewest unmet conditions. */
 const NEAREST_MAX = 5;
 
-/** Why Cedar decides as it does: each condition of the policies that matter, asked by itself. */
+/** Explains Cedar's decision: evaluates each condition of the relevant policies by itself. */
 export function explainDecision(
   cedar: Cedar,
   policies: readonly ParsedPolicy[],
@@ -91,7 +91,7 @@ function beside(cedar: Cedar, policies: readonly ParsedPolicy[], question: Polic
   });
 }
 
-/** Each condition becomes a permit; those that decide hold. One that fails while it is judged does not hold. */
+/** Each condition becomes a permit; those that decide hold. A condition that fails in evaluation does not hold. */
 function heldAmong(cedar: Cedar, conditions: readonly Condition[], question: PolicyQuestion): ReadonlySet<number> {
   const staticPolicies = Object.fromEntries(conditions.map(({ clause }, place) => [place, permitWhen(clause)]));
   const answer = cedar.isAuthorized({

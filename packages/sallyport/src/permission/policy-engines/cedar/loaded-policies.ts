@@ -9,56 +9,56 @@ import { cedarRequest } from './cedar-request.ts';
 import { type EligiblePolicies, eligiblePolicies } from './eligible-policies.ts';
 import { inOurNames, joined, type ParsedPolicy, placeOf } from './policy-set.ts';
 
-/** Policies that the module has read, ready to decide. */
+/** Policies loaded into the module, ready to decide. */
 export interface LoadedPolicies {
-  /** @throws E3206 when a policy fails while it is judged: Cedar leaves it out, and a forbid must not vanish that way */
+  /** @throws E3206 when a policy fails in evaluation: Cedar would ignore it, and a forbid must not vanish that way */
   decide(question: PolicyQuestion): CedarDecision;
-  /** Resolves when it is known what the policies look at, from when on decisions are cheaper; the answers are the same. */
+  /** Resolves when the attributes in use are known, which makes decisions cheaper; the answers are the same. */
   readonly indexed: Promise<void>;
-  /** Gives the module's memory back. */
+  /** Frees the module's memory. */
   unload(): void;
 }
 
 /** Cedar's own answer. */
 export interface CedarDecision {
   readonly allowed: boolean;
-  /** Names of the policies that decided. */
+  /** Names of the deciding policies. */
   readonly policies: readonly string[];
 }
 
-/** A set that the module holds under a name. */
+/** A set that the module holds under an id. */
 interface HeldSet {
   readonly id: string;
-  /** Names by the place in the set. */
+  /** Names by index in the set. */
   readonly names: readonly string[];
   readonly used: AttributesUsed;
 }
 
-/** What is known of the policies once their trees were read. */
+/** Facts about the policies, from their trees. */
 interface Index {
   readonly trees: readonly PolicyJson[];
   readonly eligible: EligiblePolicies;
 }
 
-/** Smaller sets are indexed at once and asked whole. */
+/** Smaller sets are indexed at once and evaluated whole. */
 const WHOLE_MAX = 16;
-/** Trees that are read at a time: other work waits 2 ms. */
+/** Trees read per turn: other work waits 2 ms. */
 const TREES_AT_ONCE = 4;
-/** Parts of the set that are held by themselves, for questions that only they matter to. */
+/** Most parts of the set held separately, for questions that only they matter to. */
 const PARTS_MAX = 64;
-/** Policies in such a part: it is read while a call waits, 0.05 ms for each. */
+/** Most policies in such a part: it is loaded while a call waits, 0.05 ms per policy. */
 const PART_POLICIES_MAX = 100;
-/** Parts that were asked for once; the second time they are read. */
+/** Most parts remembered as asked for once; the second time they are loaded. */
 const PARTS_SEEN_MAX = 1024;
 
 /** The module's caches are global by name; this keeps the sets of one process apart. */
 let sets = 0;
 
 /**
- * Has the module read policies. Judging a policy takes some microseconds whether or not it has to do with the question,
- * so of a large set only the policies whose heads fit the question are asked.
- * @param known what the policies look at, where that need not be found out
- * @throws E3214 when the module does not take them
+ * Loads policies into the module. Evaluating a policy takes some microseconds even when it is irrelevant, so of a large
+ * set only the policies with a matching head are asked.
+ * @param known the attributes in use, when known already
+ * @throws E3214 when the module rejects the policies
  */
 export function loadPolicies(cedar: Cedar, policies: readonly ParsedPolicy[], known?: AttributesUsed): LoadedPolicies {
   const small = policies.length <= WHOLE_MAX;
@@ -88,7 +88,8 @@ export function loadPolicies(cedar: Cedar, policies: readonly ParsedPolicy[], kn
       const answer = cedar.statefulIsAuthorized({
         ...cedarRequest(question, used),
         preparsedPolicySetId: id,
-        // The policies were checked against the schema, and the request is built to fit it: a third of the time.
+        // The policies were checked against the schema, and the request is built to fit it; skipping this saves a third
+        // of the time.
         validateRequest: false,
       });
       return decisionOf(answer, names);
@@ -101,7 +102,7 @@ export function loadPolicies(cedar: Cedar, policies: readonly ParsedPolicy[], kn
   };
 }
 
-/** Finds the part of the set that a question is to be put to; undefined stands for all of it. */
+/** Finds the part of the set for a question; undefined stands for the whole set. */
 function heldParts(
   cedar: Cedar,
   policies: readonly ParsedPolicy[],
@@ -143,7 +144,7 @@ function hold(cedar: Cedar, policies: readonly ParsedPolicy[], used: AttributesU
   return { id, names: policies.map(({ name }) => name), used };
 }
 
-/** The module cannot drop an entry; an empty one holds no memory worth naming. */
+/** The module cannot drop an entry; an empty one takes negligible memory. */
 function forget(cedar: Cedar, { id }: HeldSet): void {
   cedar.preparsePolicySet(id, { staticPolicies: {} });
 }

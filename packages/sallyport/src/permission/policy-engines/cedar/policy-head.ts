@@ -1,6 +1,6 @@
 import { type Cedar, readPolicy } from './cedar-module.ts';
 
-/** What a policy says before its parentheses. */
+/** The head of a policy: the part before the conditions. */
 export interface PolicyHead {
   readonly effect: 'allow' | 'deny';
   readonly annotations: Readonly<Record<string, string>>;
@@ -11,7 +11,7 @@ const ANNOTATION = /@([A-Za-z_][A-Za-z0-9_]*)/y;
 const VALUE = /\(\s*"((?:[^"\\]|\\.)*)"\s*\)/y;
 const EFFECT = /permit|forbid/y;
 
-/** Reads the head of a policy that is known to parse, a hundred times as fast as the module reads all of it. */
+/** Reads the head of a policy that is known to parse, a hundred times faster than the module reads the whole policy. */
 export function policyHead(cedar: Cedar, text: string): PolicyHead {
   const annotations: Record<string, string> = {};
   let at = 0;
@@ -27,7 +27,7 @@ export function policyHead(cedar: Cedar, text: string): PolicyHead {
     if (name === undefined) break;
     take(SKIPPED);
     const value = take(VALUE)?.[1] ?? '';
-    // Escapes are left to who knows all of them.
+    // Escapes are left to the module's parser.
     if (value.includes('\\')) return headOf(cedar, text);
     annotations[name] = value;
   }

@@ -7,49 +7,49 @@ import { type Cedar, readPolicy } from './cedar-module.ts';
 import { CEDAR_SCHEMA } from './cedar-schema.ts';
 import { policyHead } from './policy-head.ts';
 
-/** One policy with its place. */
+/** One policy and its position. */
 export interface ParsedPolicy {
   /** `<file>:<@id>`, or `<file>:<place in the file>` without one. */
   readonly name: string;
   readonly text: string;
   readonly effect: 'allow' | 'deny';
   readonly file: string;
-  /** Where it begins, from 1. */
+  /** Its first line, from 1. */
   readonly line: number;
-  /** Decides on paper only (PIPE-15). */
+  /** Decides only for the record (PIPE-15). */
   readonly shadow: boolean;
 }
 
-/** What some files came to. */
+/** Result of parsing some files. */
 export interface ParsedPolicies {
   readonly policies: readonly ParsedPolicy[];
-  /** Policies in shadow mode that have faults; they never keep the others out of force. */
+  /** Faulty policies in shadow mode; they never keep the others out of force. */
   readonly leftOut: readonly PolicyFault[];
 }
 
-/** Policies of one folder. */
+/** Most policies of one folder. */
 const POLICIES_MAX = 10_000;
-/** A file whose policies are all in shadow mode. */
+/** Name of a file whose policies are all in shadow mode. */
 const SHADOW_FILE = /\.shadow\.cedar$/;
 
 /**
- * Policies as one text, which the module reads four times as fast as a table of them. It numbers them in order:
+ * Policies as one text, which the module reads four times faster than a table of them. It numbers them in order:
  * `policy0`, `policy1` and so on.
  */
 export const joined = (policies: readonly { readonly text: string }[]): string =>
   policies.map(({ text }) => text).join('\n');
 
-/** The place of a policy in a joined text, by the name that the module gave it. */
+/** Index of a policy in a joined text, from the module's name for it. */
 export const placeOf = (policyId: string): number => Number(policyId.slice('policy'.length));
 
-/** What the module says, with the names that policies have here in place of its own. */
+/** The module's message, with its policy names replaced by ours. */
 export const inOurNames = (message: string, nameOf: (place: number) => string | undefined): string =>
   message.replaceAll(/`?\bpolicy(\d+)\b`?/g, (own: string, place: string) => {
     const name = nameOf(Number(place));
     return name === undefined ? own : `"${name}"`;
   });
 
-/** Where a policy stands in its file. */
+/** Position of a policy in its file. */
 interface Placed extends ParsedPolicy {
   readonly source: PolicyFile;
   /** Byte offset in the file's UTF-8. */
@@ -57,9 +57,9 @@ interface Placed extends ParsedPolicy {
 }
 
 /**
- * Reads policies. One is named by its file and its `@id` annotation, or its position in the file when it has none.
- * @throws E3214 with file and line for what does not parse, does not fit the schema, can never match, is a template or
- * has a name twice; for policies in shadow mode that is told in `leftOut` instead
+ * Parses policies. A policy is named by its file and its `@id` annotation, or by its position in the file without one.
+ * @throws E3214 with file and line for a policy that does not parse, does not fit the schema, can never match, is a
+ *   template or has a duplicate name; faults of policies in shadow mode are reported in `leftOut` instead
  */
 export function parsePolicies(cedar: Cedar, files: readonly PolicyFile[]): ParsedPolicies {
   const leftOut: PolicyFault[] = [];
@@ -85,7 +85,7 @@ export function parsePolicies(cedar: Cedar, files: readonly PolicyFile[]): Parse
   return { policies, leftOut };
 }
 
-/** Does it; a fault of what is only in shadow mode is put down and goes no further. */
+/** Runs a step; a fault of a policy in shadow mode is recorded and goes no further. */
 function orLeftOut<T>(shadow: boolean, leftOut: PolicyFault[], work: () => T): T | undefined {
   try {
     return work();
@@ -99,7 +99,7 @@ function orLeftOut<T>(shadow: boolean, leftOut: PolicyFault[], work: () => T): T
 
 function policiesOf(cedar: Cedar, file: PolicyFile): readonly Placed[] {
   const parts = cedar.policySetTextToParts(file.text);
-  // Nothing is known of it yet but its position.
+  // Nothing but its position is known yet.
   if (parts.type === 'failure') throw faultOf(file, 0, parts.errors[0], (place) => `${file.name}:${place + 1}`);
   const [template] = parts.policy_templates;
   if (template !== undefined)
@@ -117,7 +117,7 @@ function policiesOf(cedar: Cedar, file: PolicyFile): readonly Placed[] {
   });
 }
 
-/** The module gives the policies in the order of their numbers as text: 0, 1, 10, 11, 2. */
+/** The module lists the policies in the order of their numbers as text: 0, 1, 10, 11, 2. */
 function placed(file: string, parts: readonly string[]): readonly { text: string; at: number }[] {
   const order = parts.map((_, index) => index).sort((a, b) => (String(a) < String(b) ? -1 : 1));
   const inFile: string[] = [];
@@ -142,7 +142,7 @@ function checkAlone(cedar: Cedar, { source, offset, name, text }: Placed, taken:
   if (impossible !== undefined) throw faultIn(source, offset, `${impossible}.`);
 }
 
-/** By name of the policy. */
+/** Faults by policy name. */
 function schemaFaults(
   cedar: Cedar,
   policies: ReadonlyMap<string, Placed>,
@@ -164,7 +164,7 @@ function schemaFaults(
     const policy = inOrder[place];
     if (policy === undefined)
       throw new ToolLayerError('E3214', `The policies do not fit the schema: ${inOurNames(error.message, nameOf)}.`);
-    // The module counts bytes in the text of all of them.
+    // The module counts bytes in the joined text.
     const before = inOrder.slice(0, place).reduce((sum, { text }) => sum + Buffer.byteLength(text) + 1, 0);
     return [policy.name, faultOf(policy.source, policy.offset - before, error, nameOf)];
   });

@@ -3,12 +3,12 @@ import { questionDocument } from '../../policies/question-document.ts';
 import type { PolicyDecision, PolicyEngine } from '../../policy-engine.port.ts';
 import { OPA_SETTINGS, type OpaSettings } from './settings.ts';
 
-/** How long a denial is kept that comes of a policy that is not there, in seconds: it may be there in a moment. */
+/** Lifetime of a denial caused by an undefined policy, in seconds: it may be defined in a moment. */
 const UNDEFINED_TTL_SECONDS = 5;
 
 /**
  * Open Policy Agent over its REST API: the question is the `input` document, the result `true`, `false` or an object
- * with `allow`. A result that is absent means that the policy is not defined, which denies (PRM-04).
+ * with `allow`. A missing result means that the policy is not defined, which denies (PRM-04).
  * @throws ToolLayerError E3801 for an endpoint that is no http address
  */
 export function createOpaPolicyEngine({
@@ -19,7 +19,7 @@ export function createOpaPolicyEngine({
   const policy = `opa:${url.pathname.replace(/^\/v1\/data\//, '').replace(/^\/+/, '')}`;
   return {
     name: 'opa',
-    // What it decides by changes without our knowing; decisions live as long as the cache lets them.
+    // Its policies change without our knowledge; decisions live as long as the cache allows.
     version: () => url.href,
     async decide(question) {
       const answer = await postQuestion({ engine: 'opa', url, body: { input: questionDocument(question) }, timeoutMs });

@@ -2,7 +2,7 @@ import { text } from '../../../domain/settings/rows.ts';
 import type { ValuesOf } from '../../../domain/settings/setting.ts';
 import { POLICY_SERVER_SETTINGS } from '../../policies/policy-settings.ts';
 
-/** Where the Open Policy Agent answers. */
+/** Settings of the Open Policy Agent. */
 export const OPA_SETTINGS = {
   endpoint: text('permission.opa_endpoint', {
     default: 'http://localhost:8181/v1/data/tool_execution/allow',
@@ -13,5 +13,5 @@ export const OPA_SETTINGS = {
 
 type Values = ValuesOf<typeof OPA_SETTINGS>;
 
-/** Where the Open Policy Agent answers. */
+/** Values of the settings of the Open Policy Agent. */
 export interface OpaSettings extends Pick<Values, 'endpoint'>, Partial<Pick<Values, 'timeoutMs'>> {}

@@ -5,21 +5,21 @@ import type { PolicyFile } from '../../policies/policy-files.ts';
 import type { PolicyFault } from '../../policy-engine.port.ts';
 import { CONDITIONS, type RuleCondition } from './rule-conditions.ts';
 
-/** One rule, ready to be asked. */
+/** One parsed rule. */
 export interface StaticRule {
   readonly rule: PolicyRule;
-  /** All of them must hold; a rule without any matches every call. */
+  /** All must hold; a rule without conditions matches every call. */
   readonly conditions: readonly RuleCondition[];
 }
 
-/** Rules in the order in which they are asked. */
+/** Rules in the order of evaluation. */
 export interface RuleSet {
   readonly rules: readonly StaticRule[];
-  /** What is in the files but not in force. */
+  /** Entries of the files that are not in force. */
   readonly notes: readonly PolicyFault[];
 }
 
-/** Rules of one folder. */
+/** Most rules of one folder. */
 const RULES_MAX = 10_000;
 const EFFECTS: readonly PolicyEffect[] = ['allow', 'deny', 'ask'];
 

@@ -7,15 +7,15 @@ import type { PolicyQuestion } from '../../policy-engine.port.ts';
 
 /** One condition of a rule. */
 export interface RuleCondition {
-  /** As it is told to people. */
+  /** Wording for people. */
   readonly text: string;
   holds(question: PolicyQuestion): boolean;
 }
 
-/** Makes a condition of the words of a rule, any of which may fit; a text says what is wrong with them. */
+/** Makes a condition from a rule's words, any of which may match; returns a text when the words are invalid. */
 type Maker = (words: readonly string[]) => RuleCondition | string;
 
-/** Values of a question that a key speaks of. Several for those that a call can have more than one of. */
+/** The values of a question for a key; several where a call can have more than one. */
 type Values = (question: PolicyQuestion) => readonly string[];
 
 const told = (key: string, words: readonly string[]): string => `${key} = ${words.join(' or ')}`;
@@ -39,7 +39,7 @@ const oneOf =
     return { text: told(key, words), holds: (question) => values(question).some((value) => words.includes(value)) };
   };
 
-/** What a rule can judge by. A key that is left out fits every call. */
+/** The keys that rules can use. A missing key matches every call. */
 export const CONDITIONS: Readonly<Record<string, Maker>> = {
   tool: pattern('tool', ({ toolId }) => [toolId]),
   source: pattern('source', ({ source }) => [source]),

@@ -4,7 +4,7 @@ import { type PolicyFile, type PolicySource, readPolicyFiles } from '../../polic
 import type { PolicyDecision, PolicyEngine, PolicyFault, PolicyQuestion } from '../../policy-engine.port.ts';
 import { parseRules, type RuleSet, type StaticRule } from './parse-rules.ts';
 
-/** Where the rules are: a folder with `rules.toml` and `*.rules.toml` files, or texts. */
+/** Source of the rules: a folder with `rules.toml` and `*.rules.toml` files, or texts. */
 export type RulesSettings = PolicySource;
 
 /** Static rules (PRM-04). */
@@ -15,16 +15,16 @@ export interface RulesPolicyEngine extends PolicyEngine {
   reload(): Promise<boolean>;
 }
 
-/** Whether a file of the policy folder holds static rules. */
+/** True for files of static rules in the policy folder. */
 const isRules = (name: string): boolean => name === 'rules.toml' || name.endsWith('.rules.toml');
 /** Characters of a version: enough to tell two sets apart, and short in every cache key and event. */
 const VERSION_CHARACTERS = 16;
-/** Rules of an explanation that would allow the call. */
+/** Most rules named in an explanation, of those that would allow the call. */
 const NEAREST_MAX = 5;
 
 /**
- * Rules in TOML: those of `[[tools.policy]]` first, then those of `[[tools.authorization.rules]]`, and the first that
- * matches decides (002, "Tool Call Quota and OAP Authorization"). Where none matches the call is denied.
+ * Rules in TOML: those of `[[tools.policy]]` first, then those of `[[tools.authorization.rules]]`; the first match
+ * decides (002, "Tool Call Quota and OAP Authorization"). Without a match the call is denied.
  * @throws E3214 with file and place when a rule is not valid
  */
 export async function createRulesPolicyEngine(source: RulesSettings): Promise<RulesPolicyEngine> {

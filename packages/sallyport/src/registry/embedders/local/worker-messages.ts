@@ -1,10 +1,10 @@
-/** What the worker is asked. */
+/** A request to the worker. */
 export interface EmbedRequest {
   readonly id: number;
   readonly texts: readonly string[];
 }
 
-/** What it answers: all vectors in one buffer, one after the other. */
+/** The worker's answer: all vectors in one buffer, concatenated. */
 export type EmbedAnswer =
   | { readonly id: number; readonly vectors: Float32Array }
   | { readonly id: number; readonly error: string };

@@ -2,7 +2,7 @@ import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import type { Embedder } from '../../embedder.port.ts';
 import { postJson, vectorIn } from '../../search/vectors/post-json.ts';
 
-/** Which server and model. */
+/** Settings of the server and model. */
 export interface OllamaSettings {
   /** Address of the server; http://127.0.0.1:11434 by its own default. */
   readonly url: string;
@@ -14,8 +14,8 @@ const TEXTS_MAX = 32;
 const TEXT_CHARACTERS_MAX = 8000;
 
 /**
- * A model that Ollama runs, asked by `POST /api/embed`.
- * @throws ToolLayerError E3801 for a URL that is none
+ * A model run by Ollama, through `POST /api/embed`.
+ * @throws ToolLayerError E3801 for an invalid URL
  */
 export function createOllamaEmbedder({ url, model }: OllamaSettings): Embedder {
   const address = addressOf(url);

@@ -2,13 +2,13 @@ import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import type { Embedder } from '../../embedder.port.ts';
 import { postJson, vectorIn } from '../../search/vectors/post-json.ts';
 
-/** Which server and model. */
+/** Settings of the server and model. */
 export interface OpenAiSettings {
   /** Address of the server, with or without its `/v1`. */
   readonly url: string;
   /** Such as `text-embedding-3-small`. */
   readonly model: string;
-  /** The key, read anew for each request; undefined where none is needed. */
+  /** Reads the key for each request; undefined when none is needed. */
   readonly apiKey?: () => Promise<string | undefined>;
 }
 
@@ -16,8 +16,8 @@ const TEXTS_MAX = 64;
 const TEXT_CHARACTERS_MAX = 8000;
 
 /**
- * Any server that speaks `POST /v1/embeddings` as OpenAI does.
- * @throws ToolLayerError E3801 for a URL that is none
+ * Any server that implements OpenAI's `POST /v1/embeddings`.
+ * @throws ToolLayerError E3801 for an invalid URL
  */
 export function createOpenAiEmbedder({ url, model, apiKey }: OpenAiSettings): Embedder {
   const address = addressOf(url);
@@ -44,7 +44,7 @@ export function createOpenAiEmbedder({ url, model, apiKey }: OpenAiSettings): Em
   };
 }
 
-/** Servers may answer in another order than they were asked; `index` says which text is meant. */
+/** Servers may answer in another order; `index` identifies the text. */
 function inOrder(answer: unknown, count: number): readonly Float32Array[] {
   const rows = (answer as { data?: unknown } | null)?.data;
   if (!Array.isArray(rows)) return [];

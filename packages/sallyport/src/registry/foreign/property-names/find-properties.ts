@@ -2,13 +2,13 @@ import { isNode, listOf, type SchemaNode, SchemaPlaces } from '../../../domain/t
 import { isFitting } from './fitting-names.ts';
 import { ADDRESSES, LISTS_OF_SCHEMAS, MAPS_OF_SCHEMAS, SINGLE_SCHEMAS } from './keywords.ts';
 
-/** What a schema document says of names. */
+/** Property names in a schema document. */
 export interface Found {
-  /** Every name under a `properties`; empty where all of them fit. */
+  /** Every name under a `properties`; empty when all of them fit. */
   readonly names: ReadonlySet<string>;
-  /** Names of properties that stand elsewhere, as under `required`. */
+  /** Property names elsewhere, for example under `required`. */
   readonly mentioned: ReadonlySet<string>;
-  /** Whether every reference is a pointer to a schema of the document. */
+  /** True when every reference is a pointer to a schema of the document. */
   readonly traceable: boolean;
 }
 
@@ -17,7 +17,7 @@ export const SCHEMA_DEPTH_MAX = 200;
 
 const NOTHING: Found = { names: new Set(), mentioned: new Set(), traceable: true };
 
-/** Whether a schema holds names that do not fit, by its identity: definitions are shared by the operations of a document. */
+/** Caches by identity whether a schema contains unfitting names: the operations of a document share definitions. */
 const misfits = new WeakMap<SchemaNode, boolean>();
 
 /** The names of all properties of a schema, at every depth. */
@@ -28,7 +28,7 @@ export function findProperties(root: SchemaNode): Found {
   const all = new Set<SchemaNode>([root]);
   const references: unknown[] = [];
   let traceable = true;
-  // A Set hands out members that are added while it is walked.
+  // A Set also iterates over members that are added during the iteration.
   for (const schema of all) {
     const { properties, $ref: reference, $id: id } = schema;
     for (const name of isNode(properties) ? Object.keys(properties) : []) names.add(name);
@@ -64,7 +64,7 @@ function mentionedIn({ required, dependentRequired, dependentSchemas, dependenci
   return [...lists.filter((name) => typeof name === 'string'), ...maps.flatMap((map) => Object.keys(map))];
 }
 
-/** The schemas that stand in a schema. */
+/** The direct subschemas of a schema. */
 function partsOf(schema: SchemaNode): readonly SchemaNode[] {
   return Object.entries(schema)
     .flatMap(([keyword, value]) => {

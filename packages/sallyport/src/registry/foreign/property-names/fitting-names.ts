@@ -1,17 +1,17 @@
 import { sha256 } from '@sallyport/std/sha256';
 
-/** What the providers of language models take as the name of a property. */
+/** Property names that providers of language models accept. */
 const FITS = /^[a-zA-Z0-9_.-]{1,64}$/;
 const NAME_CHARS_MAX = 64;
 const HASH_CHARS = 8;
 
-/** Whether a provider takes this name of a property. */
+/** True when providers accept this property name. */
 export const isFitting = (name: string): boolean => FITS.test(name);
 
 /**
- * A fitting name for each of those that do not fit: what can be read of it, with a hash where that is nothing, is cut, or
- * belongs to another name. The same set of names gives the same result, in whatever order they come.
- * @param taken names that belong to others
+ * A fitting name for each unfitting one: its readable part, plus a hash when that is empty, cut, or in use. The same
+ * set of names gives the same result in any order.
+ * @param taken names in use
  */
 export function fittingNames(originals: Iterable<string>, taken: ReadonlySet<string>): ReadonlyMap<string, string> {
   const readable = new Map([...new Set(originals)].map((original) => [original, readableName(original)]));
@@ -29,7 +29,7 @@ export function fittingNames(originals: Iterable<string>, taken: ReadonlySet<str
   return names;
 }
 
-/** A text without what a name cannot hold; `filter[name]` becomes `filter_name`, an accent is left out. */
+/** A text reduced to characters allowed in names; `filter[name]` becomes `filter_name`, accents are dropped. */
 function readableName(original: string): string {
   return original
     .normalize('NFKD')

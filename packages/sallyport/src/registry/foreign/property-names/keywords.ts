@@ -27,8 +27,8 @@ export const MAPS_OF_SCHEMAS: ReadonlySet<string> = new Set([
   'definitions',
 ]);
 
-/** Keywords that hold values which the schema judges. */
+/** Keywords whose values are instances of the schema. */
 export const VALUES: ReadonlySet<string> = new Set(['default', 'const', 'enum', 'examples']);
 
-/** Keywords that give a schema another address, or refer by one: a pointer does not lead there. */
+/** Keywords that change a schema's address or refer by address: pointers cannot be followed there. */
 export const ADDRESSES: ReadonlySet<string> = new Set(['$anchor', '$dynamicAnchor', '$dynamicRef', '$recursiveRef']);

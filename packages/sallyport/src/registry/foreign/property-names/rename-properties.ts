@@ -14,17 +14,17 @@ import { LISTS_OF_SCHEMAS, MAPS_OF_SCHEMAS, NAMED_MAPS, SINGLE_SCHEMAS, VALUES }
 /** Longest original name that a description repeats, in characters. */
 const ORIGINAL_CHARS_MAX = 200;
 
-/** A schema whose property names every provider takes, and what they were called before. */
+/** A schema whose property names every provider accepts, and the original names. */
 export interface FittingSchema {
   readonly schema: JsonSchemaObject;
-  /** For the `executor` of the manifest: empty where nothing was renamed. */
+  /** For the `executor` of the manifest: empty when nothing was renamed. */
   readonly binding: Pick<ExecutorBinding, 'property_names'>;
 }
 
 /**
- * Renames the properties whose names a provider of models would refuse the whole request for. Each renamed property says
- * in its description how it is called in the original. A schema stays as it is where all names fit, and where it holds
- * references other than pointers into itself: there a call could not be traced back.
+ * Renames properties whose names would make a model provider refuse the whole request. Each renamed property gives its
+ * original name in its description. The schema is unchanged when all names fit, and when it holds references other than
+ * pointers into itself: calls could then not be mapped back.
  */
 export function fittingSchema(schema: JsonSchemaObject): FittingSchema {
   const found = findProperties(schema);
@@ -99,12 +99,12 @@ export function withOriginal(description: string | undefined, original: string):
   return description === undefined ? note : `${description} ${note}`;
 }
 
-/** Names that are new must pass too; the original ones were allowed because they are declared. */
+/** The new names must be allowed too; the original ones were allowed because they are declared. */
 function namesAllowed(value: unknown, { names }: Renaming): unknown {
   return value === true ? value : { anyOf: [{ enum: [...names.values()] }, value] };
 }
 
-/** A constant or a list of them is a value of this schema, or several. */
+/** The value of `const`, or the list of `enum`, as instances of this schema. */
 function valueSchemas(schema: SchemaNode, keyword: string, value: unknown, { places }: Renaming) {
   const schemas = places.together(schema);
   return (keyword === 'enum' || keyword === 'examples') && Array.isArray(value)
@@ -112,7 +112,7 @@ function valueSchemas(schema: SchemaNode, keyword: string, value: unknown, { pla
     : schemas;
 }
 
-/** A reference that leads through a renamed property. */
+/** Rewrites a reference that leads through a renamed property. */
 function pointer(value: unknown, to: Renaming): unknown {
   const segments = typeof value === 'string' ? segmentsOf(value) : undefined;
   if (segments === undefined || segments.length === 0) return value;

@@ -5,13 +5,13 @@ import { relaxedPatterns } from './relaxed-patterns.ts';
 import { type DerivedSchema, isZod3, membersIn, type SchemaSide, standardOf } from './standard-schema.ts';
 import { jsonSchemaOfZod3 } from './zod-3.ts';
 
-/** Dialects in the order in which a library is asked for them. */
+/** Dialects in the order in which libraries are asked for them. */
 const TARGETS = ['draft-2020-12', 'draft-07'] as const;
 
 /**
- * The JSON Schema of whatever describes values: a JSON Schema (TypeBox makes them) as it is; of a library's schema what
- * the library says itself (StandardJSONSchema, `toJSONSchema()`); of zod 3 our own translation. Nothing is lost
- * silently: what has no JSON Schema is a fault that says what to pass instead.
+ * The JSON Schema of any description of values: a JSON Schema (as TypeBox makes) unchanged; a library's schema by the
+ * library's own conversion (StandardJSONSchema, `toJSONSchema()`); zod 3 by our translation. Nothing is lost silently:
+ * a schema without JSON Schema is a fault that says what to pass instead.
  */
 export function jsonSchemaOf(given: unknown, side: SchemaSide): DerivedSchema {
   const library = standardOf(given) !== undefined || isZod3(given) || membersIn(given)?.['_zod'] !== undefined;
@@ -35,7 +35,7 @@ function plainSchema(given: unknown): DerivedSchema {
 
 type Asked = { readonly schema: unknown } | { readonly refusal: string };
 
-/** What the library answers; undefined when it offers no way to ask. */
+/** The library's answer; undefined when it offers no conversion. */
 function askLibrary(given: unknown, side: SchemaSide): Asked | undefined {
   const converter = membersIn(standardOf(given)?.['jsonSchema'])?.[side];
   if (typeof converter === 'function') {

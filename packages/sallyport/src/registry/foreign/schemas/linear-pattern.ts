@@ -3,12 +3,12 @@ import { RE2JS } from 're2js';
 /** Longest pattern that is kept, in characters. */
 const PATTERN_CHARS_MAX = 1024;
 
-/** Verdicts of one import; patterns repeat a lot within a document. */
+/** Verdicts of one import; patterns repeat often within a document. */
 export type PatternVerdicts = Map<string, boolean>;
 
 /**
- * Whether a pattern can be checked in time linear in the input: no look-around, no back-references. The others are left
- * to words, because a pattern of a foreign document must not be able to stall the layer.
+ * True when a pattern can be checked in time linear in the input: no look-around, no back-references. Others are kept
+ * only as words, because a foreign document's pattern must not be able to stall the layer.
  */
 export function isLinear(pattern: string, verdicts: PatternVerdicts): boolean {
   let verdict = verdicts.get(pattern);

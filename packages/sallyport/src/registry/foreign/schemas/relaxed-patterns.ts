@@ -10,12 +10,12 @@ const ONE = new Set(
 const MANY = new Set(['allOf', 'anyOf', 'oneOf', 'prefixItems', 'items']);
 const NAMED = new Set(['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas', 'dependencies']);
 
-/** Characters of a pattern that are kept in words. */
+/** Most characters of a pattern kept as words. */
 const SHOWN_CHARS_MAX = 256;
 
 /**
- * The schema with words in place of patterns that cannot be checked in linear time (look-around, back-references): the
- * layer refuses such a schema, and the function behind it judges its input itself.
+ * Replaces patterns that cannot be checked in linear time (look-around, back-references) by words: the layer refuses
+ * such schemas, and the function behind it validates its input itself.
  */
 export function relaxedPatterns(schema: JsonSchemaObject, verdicts: PatternVerdicts = new Map()): JsonSchemaObject {
   const relax = (value: unknown): unknown => (isNode(value) ? relaxedPatterns(value, verdicts) : value);

@@ -2,8 +2,8 @@ import type { Fault } from '../../../../api/schemas/error.ts';
 import type { JsonSchemaObject } from '../../../../api/schemas/identifiers.ts';
 
 /**
- * What libraries of schemas offer (https://standardschema.dev), as far as it is used here. Nothing is imported from any
- * of them: a schema is known by its members.
+ * The part of the interface of schema libraries (https://standardschema.dev) used here. No library is imported: a
+ * schema is recognised by its members.
  */
 export interface StandardSchema<Input = unknown, Output = Input> {
   readonly '~standard': {
@@ -25,37 +25,37 @@ export interface SchemaIssue {
   readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
 }
 
-/** Judges a value by a schema of a library, and converts it. */
+/** Validates a value with a library's schema, and converts it. */
 export type Validate = (value: unknown) => SchemaVerdict | PromiseLike<SchemaVerdict>;
 
-/** Which values a schema is asked about: those that go in, or those that it makes of them. */
+/** The side of a schema: values that go in, or values that it makes of them. */
 export type SchemaSide = 'input' | 'output';
 
-/** A JSON Schema, or why there is none; pointers of faults are from the schema's root. */
+/** A JSON Schema, or the reasons why there is none; pointers of faults start at the schema's root. */
 export type DerivedSchema =
   | { readonly schema: JsonSchemaObject; readonly faults?: undefined }
   | { readonly faults: readonly [Fault, ...Fault[]] };
 
-/** Members of the value, when it is something that can have any; libraries make objects and callable schemas. */
+/** Members of the value, when it can have any; libraries use objects and callable schemas. */
 export function membersIn(value: unknown): Record<string, unknown> | undefined {
   return (typeof value === 'object' && value !== null) || typeof value === 'function'
     ? (value as Record<string, unknown>)
     : undefined;
 }
 
-/** The standard part of a schema; undefined for a plain JSON Schema and for anything else. */
+/** The standard part of a schema; undefined for a plain JSON Schema and anything else. */
 export function standardOf(schema: unknown): Record<string, unknown> | undefined {
   const standard = membersIn(membersIn(schema)?.['~standard']);
   return typeof standard?.['validate'] === 'function' ? standard : undefined;
 }
 
-/** What the library itself says of a value; undefined for a plain JSON Schema, which the layer judges alone. */
+/** The library's own validation; undefined for a plain JSON Schema, which the layer alone validates. */
 export function validateOf(schema: unknown): Validate | undefined {
   const standard = standardOf(schema);
   if (standard !== undefined) return (value) => (standard['validate'] as Validate).call(standard, value);
   const parse = isZod3(schema) ? membersIn(schema)?.['safeParseAsync'] : undefined;
   if (typeof parse !== 'function') return undefined;
-  // zod before 3.24 knows nothing of the standard.
+  // zod before 3.24 does not implement the standard.
   return async (value) => verdictOf(await (parse.call(schema, value) as Promise<Zod3Result>));
 }
 
@@ -67,7 +67,7 @@ function verdictOf(result: Zod3Result): SchemaVerdict {
   return result.success ? { value: result.data } : { issues: result.error.issues };
 }
 
-/** Whether it is a schema of zod 3, which can tell its own shape in no standard way. */
+/** True for a zod 3 schema, which has no standard way to describe itself. */
 export function isZod3(schema: unknown): boolean {
   return typeof membersIn(membersIn(schema)?.['_def'])?.['typeName'] === 'string';
 }

@@ -6,7 +6,7 @@ export interface Zod3Check {
   readonly regex?: RegExp;
 }
 
-/** Formats that both sides mean alike. */
+/** Formats with the same meaning on both sides. */
 const FORMATS: Readonly<Record<string, string>> = {
   email: 'email',
   url: 'uri',
@@ -16,7 +16,7 @@ const FORMATS: Readonly<Record<string, string>> = {
   duration: 'duration',
 };
 
-/** Keywords for the checks of a string; what JSON Schema cannot say is left to the validation itself. */
+/** Keywords for the checks of a string; checks that JSON Schema cannot express are left to the validation itself. */
 export function stringKeywords(checks: readonly Zod3Check[]): Record<string, unknown> {
   const keywords: Record<string, unknown> = {};
   const patterns: string[] = [];
@@ -25,7 +25,7 @@ export function stringKeywords(checks: readonly Zod3Check[]): Record<string, unk
     if (format !== undefined) keywords['format'] = format;
     if (kind === 'min' || kind === 'length') keywords['minLength'] = value;
     if (kind === 'max' || kind === 'length') keywords['maxLength'] = value;
-    // Of the flags only "unicode" means in a pattern of JSON Schema what it means here.
+    // "unicode" is the only flag with the same meaning in JSON Schema patterns.
     if (kind === 'regex' && regex !== undefined && /^[gu]*$/.test(regex.flags)) patterns.push(regex.source);
     if (kind === 'startsWith') patterns.push(`^${escaped(String(value))}`);
     if (kind === 'endsWith') patterns.push(`${escaped(String(value))}$`);
@@ -49,5 +49,5 @@ export function numberKeywords(checks: readonly Zod3Check[]): Record<string, unk
   return keywords;
 }
 
-/** Characters that mean something in a pattern, and nothing else: with "unicode" on, a needless escape is an error. */
+/** Escapes only characters with a meaning in patterns: with "unicode" on, a needless escape is an error. */
 const escaped = (text: string): string => text.replaceAll(/[\\^$.*+?()[\]{}|/]/g, String.raw`\$&`);

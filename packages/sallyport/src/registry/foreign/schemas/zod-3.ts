@@ -13,7 +13,7 @@ interface Zod3Schema {
 }
 type Node = Record<string, unknown>;
 
-/** One translation: definitions for what refers to itself, and what cannot be told. */
+/** State of a translation: definitions for recursive schemas, and faults. */
 interface Translation {
   readonly definitions: Node;
   readonly named: Map<unknown, string>;
@@ -22,8 +22,8 @@ interface Translation {
 }
 
 /**
- * The JSON Schema (2020-12) of the input of a zod 3 schema, read from its `_def` since zod 3 has no way of its own.
- * Refinements and transforms are not told by it: they run when the schema validates.
+ * The JSON Schema (2020-12) of a zod 3 schema's input, read from its `_def` since zod 3 offers no conversion. It omits
+ * refinements and transforms: these run when the schema validates.
  */
 export function jsonSchemaOfZod3(given: unknown): DerivedSchema {
   const to: Translation = { definitions: {}, named: new Map(), faults: [], depth: 0 };
@@ -120,7 +120,7 @@ function objectOf(def: Zod3Schema['_def'], at: string, to: Translation): Node {
   return { type: 'object', properties, ...(required.length === 0 ? {} : { required }), ...others };
 }
 
-/** Whether the schema takes undefined, that is, the member may be left out. */
+/** True when the schema accepts undefined, so that the member may be left out. */
 function isOptional({ _def: def }: Zod3Schema): boolean {
   if (
     ['ZodOptional', 'ZodDefault', 'ZodCatch', 'ZodAny', 'ZodUnknown', 'ZodUndefined', 'ZodVoid'].includes(def.typeName)
@@ -160,9 +160,9 @@ function recordOf(def: Zod3Schema['_def'], at: string, to: Translation): Node {
   };
 }
 
-/** A lazy schema may lead back to itself: it gets a definition that is referred to. */
+/** A lazy schema may be recursive: it becomes a definition that is referred to. */
 function lazyOf(def: Zod3Schema['_def'], at: string, to: Translation): Node {
-  // The getter may make its schema anew each time, so the lazy schema itself is what repeats.
+  // The getter may return a new schema each time, so the lazy schema itself identifies the recursion.
   let name = to.named.get(def);
   if (name === undefined) {
     name = `lazy_${to.named.size + 1}`;
@@ -175,7 +175,7 @@ function lazyOf(def: Zod3Schema['_def'], at: string, to: Translation): Node {
 const eachOf = (schemas: readonly unknown[], at: string, keyword: string, to: Translation): Node[] =>
   schemas.map((part, index) => translate(part, pointerTo(pointerTo(at, keyword), index), to));
 
-/** Numeric enums of TypeScript hold their names as values too. */
+/** TypeScript's numeric enums also contain their names as values. */
 function nativeValues(values: Record<string, unknown>): unknown[] {
   return Object.entries(values)
     .filter(([name]) => typeof values[String(values[name])] !== 'number')

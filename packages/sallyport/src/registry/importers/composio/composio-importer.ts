@@ -6,16 +6,16 @@ import { type ComposioTool, composioTool } from './composio-tool.ts';
 import { COMPOSIO_BASE_URL } from './list-tools.ts';
 import { resultSchemaOf } from './result-schema.ts';
 
-/** Prefix of tool ids when nobody names another. */
+/** Default prefix of the tool ids. */
 export const COMPOSIO_SOURCE = 'composio';
-/** Tools that one import takes; the rest is listed as skipped. */
+/** Most tools of one import; the rest is listed as skipped. */
 const TOOLS_MAX = 5000;
 const NAME_CHARS_MAX = 255;
 const DESCRIPTION_CHARS_MAX = 65_536;
 const PLACE_CHARS_MAX = 200;
 const TAGS_MAX = 64;
 const TAG_CHARS_MAX = 64;
-/** Marks a tool that its maker calls read-only; nobody has checked that. */
+/** Tag of a tool whose maker calls it read-only, unverified. */
 const READ_ONLY_CLAIMED = 'read-only-claimed';
 
 /** Turns tools as Composio lists them into manifests of kind `composio`; see {@link ComposioImporter}. */
@@ -87,7 +87,7 @@ function accountOf({ noAuth }: ComposioTool, { connectedAccountId, userId, userF
   };
 }
 
-/** Composio's versions are a date and a number of that day, as 20250905_01. */
+/** Composio's versions are a date and a number within the day, as 20250905_01. */
 function versionOf(version: string | undefined): string {
   const dated = /^(\d{8})_(\d{1,4})$/.exec(version ?? '');
   return dated === null ? releaseOf(version ?? '') : `${Number(dated[1])}.${Number(dated[2])}.0`;

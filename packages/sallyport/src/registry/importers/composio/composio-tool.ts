@@ -1,14 +1,14 @@
 import { isObject } from '../../../domain/shape/is-object.ts';
 import { plainCopy } from '../../foreign/plain-json.ts';
 
-/** A tool as Composio lists it (`Tool` of its OpenAPI document), as far as it is used. Everything in it is untrusted. */
+/** The used part of a tool as Composio lists it (`Tool` of its OpenAPI document). Everything in it is untrusted. */
 export interface ComposioTool {
   readonly slug: string;
   readonly name: string;
   readonly description: string;
   readonly toolkit: string;
   readonly parametersSchema: Record<string, unknown>;
-  /** What Composio calls `output_parameters`, where it is an object. */
+  /** Composio's `output_parameters`, when it is an object. */
   readonly output: Readonly<Record<string, unknown>> | undefined;
   readonly version: string | undefined;
   readonly tags: readonly string[];
@@ -18,8 +18,8 @@ export interface ComposioTool {
 const SLUG = /^[A-Za-z0-9][A-Za-z0-9_-]{0,199}$/;
 
 /**
- * Reads one entry of the list.
- * @returns the reason, in words, when it is no tool that can be called
+ * Parses one entry of the list.
+ * @returns the reason, in words, when it is not a callable tool
  */
 export function composioTool(value: unknown): ComposioTool | string {
   const copied = plainCopy(value);
@@ -49,7 +49,7 @@ export function composioTool(value: unknown): ComposioTool | string {
 }
 
 /**
- * A JSON Schema, as the API gives it; or parameters by name, each with `required: true` where it is, as its documentation
+ * Accepts a JSON Schema, as the API returns it, and parameters by name with `required: true`, as its documentation
  * shows it.
  */
 function parametersOf(given: unknown): Record<string, unknown> | undefined {

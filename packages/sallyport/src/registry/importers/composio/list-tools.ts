@@ -4,12 +4,12 @@ import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { boundedBody } from '@sallyport/std/web/bounded-body';
 import type { ComposioLister, ComposioListing } from '../../importer.port.ts';
 
-/** Where Composio's API is when nobody says otherwise. */
+/** Default address of Composio's API. */
 export const COMPOSIO_BASE_URL = 'https://backend.composio.dev/api/v3';
 
 /** Tools of one page; the API allows 1 000. */
 const PAGE_TOOLS = 200;
-/** Pages that are asked for; more is a list that does not end. */
+/** Most pages requested; beyond that the list counts as endless. */
 const PAGES_MAX = 50;
 const PAGE_BYTES_MAX = 16 * MiB;
 const SAID_CHARS_MAX = 300;
@@ -24,7 +24,7 @@ export const listComposioTools: ComposioLister = async (listing) => {
     const page = await pageOf(listing, cursor);
     tools.push(...page.items);
     cursor = page.next;
-    // A cursor that comes back would lead round in circles.
+    // A repeated cursor would loop.
     if (cursor === undefined || seen.has(cursor)) return tools;
     seen.add(cursor);
   }
@@ -57,7 +57,7 @@ async function pageOf(listing: ComposioListing, cursor: string | undefined): Pro
       signal,
       redirect: 'error',
     });
-    // The service may say the key again; what it says goes into manifests and errors.
+    // The service may echo the key; its texts go into manifests and errors.
     text = (await textOf(response)).replaceAll(apiKey, '[hidden]');
   } catch (cause) {
     if (signal.aborted) throw signal.reason;

@@ -2,13 +2,14 @@ import type { JsonSchemaObject } from '../../../../api/schemas/identifiers.ts';
 
 type Node = Readonly<Record<string, unknown>>;
 
-/** Where a schema keeps what its references lead to. */
+/** Members of a schema that contain the targets of its references. */
 const DEFINITIONS = ['$defs', 'definitions'] as const;
 
 /**
- * Schema of what a tool gives, from Composio's `output_parameters`. Its documentation describes the data there, its SDKs the
- * whole answer with `data` and `successful` in it: then the schema of `data` counts, since the executor gives that.
- * @returns undefined where nothing is said, or what is said leads into a part that would be left out
+ * Schema of a tool's result, from Composio's `output_parameters`. Its documentation describes the data there; its SDKs
+ * describe the whole answer with `data` and `successful`: then the schema of `data` counts, since the executor returns
+ * the data.
+ * @returns undefined when nothing is stated, or when a reference leads into an omitted part
  */
 export function resultSchemaOf(output: Node | undefined): JsonSchemaObject | undefined {
   const properties = output === undefined ? undefined : asNode(output['properties']);
@@ -24,7 +25,7 @@ function definitionsOf(output: Node): Node {
   return Object.fromEntries(DEFINITIONS.filter((name) => name in output).map((name) => [name, output[name]]));
 }
 
-/** Whether each reference leads to a definition that is there. */
+/** True when each reference leads to an existing definition. */
 function referencesHold(value: unknown, root: Node): boolean {
   if (Array.isArray(value)) return value.every((one) => referencesHold(one, root));
   const node = asNode(value);

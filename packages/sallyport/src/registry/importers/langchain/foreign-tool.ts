@@ -1,22 +1,22 @@
 import { membersIn } from '../../foreign/schemas/standard-schema.ts';
 
-/** A LangChain tool, an object of a program or a piece of JSON, as far as it is understood. */
+/** The understood part of a LangChain tool, an object of a program or JSON. */
 export interface ForeignTool {
   readonly name: string;
   readonly description: string;
-  /** Whatever describes the arguments; undefined when nothing does. */
+  /** Any description of the arguments; undefined when there is none. */
   readonly schema: unknown;
-  /** Tells tools of one name apart. */
+  /** Distinguishes tools of one name. */
   readonly className: string | undefined;
   readonly version: string | undefined;
   readonly tags: readonly string[];
-  /** The tool answers with a text for the model and a value beside it. */
+  /** True when the tool answers with a text for the model and a separate value. */
   readonly withArtifact: boolean;
 }
 
-/** Members that hold the schema of the arguments, in the order in which they are looked for. */
+/** Members that may hold the schema of the arguments, in order of preference. */
 const SCHEMAS = ['schema', 'parameters', 'args_schema', 'input_schema', 'inputSchema', 'parameters_schema'] as const;
-/** Classes that say nothing of the tool: everybody's tools are of them. */
+/** Generic classes, which say nothing about the tool. */
 const EVERYBODYS = new Set([
   'Object',
   'Function',
@@ -26,7 +26,7 @@ const EVERYBODYS = new Set([
   'DynamicStructuredTool',
 ]).add('RunnableToolLike');
 
-/** What the value says of itself, or the words for why it is no tool. */
+/** The tool in a value, or the reason why it is none. */
 export function foreignTool(value: unknown, nameGiven?: string): ForeignTool | string {
   const outer = membersIn(value);
   if (outer === undefined || Array.isArray(value)) return 'it is no object';
@@ -51,7 +51,7 @@ export function foreignTool(value: unknown, nameGiven?: string): ForeignTool | s
 function schemaOf(members: Record<string, unknown>): unknown {
   const found = SCHEMAS.map((member) => members[member]).find((schema) => schema !== undefined && schema !== null);
   if (found !== undefined) return found;
-  // `tool.args` of LangChain for Python: the properties alone.
+  // `tool.args` of LangChain for Python contains only the properties.
   const properties = membersIn(members['args']);
   return properties === undefined ? undefined : { type: 'object', properties };
 }

@@ -6,20 +6,20 @@ import { SINGLE_ARGUMENT } from './argument-schema.ts';
 import { LANGCHAIN_SOURCE, type LangChainOptions, type LangChainTool, langChainTools } from './langchain-importer.ts';
 import { resultOf } from './tool-output.ts';
 
-/** How LangChain's tool objects become tools here. */
+/** Options for turning LangChain's tool objects into tools. */
 export interface LangChainFunctionOptions extends LangChainOptions {
   /** RunnableConfig that every call gets (callbacks, tags, configurable, …); signal and metadata of the call are added. */
   readonly config?: Readonly<Record<string, unknown>>;
 }
 
-/** What a call tells a tool of itself. */
+/** Facts about a call passed to a tool. */
 export interface LangChainCall {
   readonly invocationId: string;
   readonly principal: { readonly tenantId: string; readonly agentDid: string };
   readonly signal: AbortSignal;
 }
 
-/** Tools with what runs them. */
+/** Tools with their functions. */
 export interface LangChainFunctions extends Pick<ImportedTools, 'source' | 'skipped'> {
   readonly tools: readonly FunctionTool<LangChainCall>[];
 }
@@ -28,9 +28,10 @@ type Invoke = (input: unknown, config: Record<string, unknown>) => unknown;
 
 /**
  * Turns tool objects of LangChain (or anything with `name`, `description`, `schema` and `invoke` or `call`) into
- * manifests and functions. No library is imported: a tool is known by its members. What is no tool is listed as skipped.
+ * manifests and functions. No library is imported: a tool is recognised by its members. Anything else is listed as
+ * skipped.
  *
- * A function passes signal and config on. Of a tool with `responseFormat: 'content_and_artifact'` the result is
+ * A function passes signal and config on. For a tool with `responseFormat: 'content_and_artifact'` the result is
  * `{content, artifact}`. It throws E3509 for arguments that the tool's own schema refuses, E3109 when the tool answers
  * with an error, E3501 for a result that JSON cannot hold.
  */
@@ -89,7 +90,7 @@ function runOf(
   };
 }
 
-/** Its own refusal of the input says no place; the schema does. Anything else is the tool's failure. */
+/** The tool's refusal of its input names no place, but the schema does. Any other error is the tool's failure. */
 async function translated(thrown: unknown, schema: unknown, input: unknown): Promise<unknown> {
   const name = membersIn(thrown)?.['constructor'] as { readonly name?: unknown } | undefined;
   if (thrown instanceof ToolLayerError || name?.name !== 'ToolInputParsingException') return thrown;

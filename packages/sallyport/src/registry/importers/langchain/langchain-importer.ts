@@ -5,33 +5,33 @@ import type { ImportedTools, LangChainImporter } from '../../importer.port.ts';
 import { argumentSchema } from './argument-schema.ts';
 import { type ForeignTool, foreignTool } from './foreign-tool.ts';
 
-/** Prefix of tool ids when nobody names another. */
+/** Default prefix of the tool ids. */
 export const LANGCHAIN_SOURCE = 'langchain';
-/** Tools that one import takes; the rest is listed as skipped. */
+/** Most tools of one import; the rest is listed as skipped. */
 const TOOLS_MAX = 5000;
 const NAME_CHARS_MAX = 255;
 const DESCRIPTION_CHARS_MAX = 65_536;
 const TAGS_MAX = 64;
 const TAG_CHARS_MAX = 64;
 
-/** What is the same for all tools of one import. */
+/** Options for all tools of one import. */
 export interface LangChainOptions {
-  /** Prefix of the tool ids; `langchain` when absent. */
+  /** Prefix of the tool ids; default `langchain`. */
   readonly name?: string;
-  /** Version of tools that name none; 1.0.0 when absent. */
+  /** Version of tools that state none; default 1.0.0. */
   readonly version?: string;
-  /** Whether a tool is registered under an id, which it keeps then. */
+  /** True when a tool is registered under an id; it then keeps that id. */
   readonly isRegistered?: IsRegistered;
-  /** What a call may leave behind; irreversible when absent, since nothing in a LangChain tool says it. */
+  /** Side effect of a call; default irreversible, since a LangChain tool does not state it. */
   readonly sideEffect?: SideEffectPolicy;
 }
 
-/** One tool with its manifest; the tool itself stays with it for who can call it. */
+/** One tool with its manifest; the tool itself is kept for callers that can run it. */
 export interface LangChainTool {
   readonly manifest: ToolManifest;
   readonly value: unknown;
   readonly foreign: ForeignTool;
-  /** The tool takes the value of the one argument, not the object around it. */
+  /** True when the tool takes the value of the single argument, not the object. */
   readonly single: boolean;
 }
 
@@ -48,8 +48,8 @@ type Listed = readonly [nameGiven: string | undefined, value: unknown];
 type Skipped = ImportedTools['skipped'][number];
 
 /**
- * Manifests for tools, objects or JSON. Of two tools with one id the first keeps it and the other is skipped, so that no
- * name ever leads to another tool; classes tell tools of one name apart where they differ.
+ * Manifests for tools, objects or JSON. Of two tools with one id the first keeps it and the other is skipped, so that a
+ * name never leads to another tool; different classes distinguish tools of one name.
  */
 export function langChainTools(
   listed: readonly Listed[],
@@ -88,7 +88,7 @@ function readTool(value: unknown, name: string | undefined): ForeignTool | strin
   }
 }
 
-/** Tools of one id get their class before the name, where they have one. */
+/** Tools with the same id get their class, if any, before the name. */
 function idsFor(
   tools: readonly (ForeignTool | string)[],
   source: string,
@@ -136,7 +136,7 @@ function manifestOf(
   return { manifest, single: derived.single };
 }
 
-/** Result of a tool that answers with a text for the model and a value beside it. */
+/** Result schema of a tool that answers with a text for the model and a separate value. */
 const CONTENT_AND_ARTIFACT = {
   type: 'object',
   properties: { content: { description: 'For the model.' }, artifact: { description: 'For the program.' } },

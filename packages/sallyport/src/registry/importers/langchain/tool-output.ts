@@ -6,7 +6,7 @@ import type { ForeignTool } from './foreign-tool.ts';
 const ERROR_CHARS_MAX = 2000;
 
 /**
- * What a LangChain tool answered, as JSON: a plain value, the content of a message, or content and artifact.
+ * A LangChain tool's answer as JSON: a plain value, the content of a message, or content and artifact.
  * @throws ToolLayerError E3109 when the message is an error, E3501 when the answer is no JSON
  */
 export function resultOf(output: unknown, { name, withArtifact }: Pick<ForeignTool, 'name' | 'withArtifact'>): unknown {
@@ -21,7 +21,7 @@ export function resultOf(output: unknown, { name, withArtifact }: Pick<ForeignTo
   return message['artifact'] === undefined ? { content } : { content, artifact: asJson(message['artifact'], name) };
 }
 
-/** A ToolMessage; other objects with a `content` are answers of their own. */
+/** A ToolMessage; other objects with a `content` are plain answers. */
 function messageOf(output: unknown): Record<string, unknown> | undefined {
   const members = membersIn(output);
   if (members === undefined || Array.isArray(output) || !('content' in members)) return undefined;

@@ -2,13 +2,13 @@ import { KiB } from '@sallyport/std/bytes';
 import type { ListedMcpTool } from '../../importer.port.ts';
 
 const HINTS: ReadonlySet<string> = new Set(['readOnlyHint', 'destructiveHint', 'idempotentHint', 'openWorldHint']);
-/** Largest list of icons, and largest `_meta`, of one tool, as JSON; larger ones are left out. */
+/** Largest list of icons, and largest `_meta`, of one tool, as JSON; larger ones are dropped. */
 const CHARS_MAX = 256 * KiB;
 const ICON_ADDRESS = /^(?:https?:|data:image\/)/i;
 
 /**
- * What a server lists of its tool beside name, schema and words, as clients get it. A client refuses a whole list for one member of a
- * wrong type (2025-11-25, Tool), so such members are left out; everything else stays as it came.
+ * The members of a server's tool beside name, schema and texts, as clients get them. A client refuses a whole list for
+ * one member of a wrong type (2025-11-25, Tool), so such members are dropped; all others are unchanged.
  */
 export function listedMembers(tool: ListedMcpTool): Readonly<Record<string, unknown>> {
   const { description, outputSchema, annotations = {}, icons = [], _meta, execution = {} } = tool;
@@ -29,7 +29,7 @@ export function listedMembers(tool: ListedMcpTool): Readonly<Record<string, unkn
   };
 }
 
-/** One that a client can show: the schemes of other addresses may run something (2025-11-25, icons). */
+/** True for icons that clients can show: addresses with other schemes may run something (2025-11-25, icons). */
 function isIcon(icon: unknown): boolean {
   if (typeof icon !== 'object' || icon === null) return false;
   const { src, mimeType, sizes, theme } = icon as Record<string, unknown>;

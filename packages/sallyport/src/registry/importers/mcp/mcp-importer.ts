@@ -7,20 +7,20 @@ import type { ImportedTools, ListedMcpTool, McpImporter, McpSource } from '../..
 import { listedMembers } from './listed-members.ts';
 import { resultSchemaOf } from './result-schema.ts';
 
-/** Bounds of what a manifest takes from a server; all are those of the manifest itself. */
+/** Limits of the parts taken from a server, equal to those of a manifest. */
 const TITLE_CHARS_MAX = 255;
 const DESCRIPTION_CHARS_MAX = 65_536;
 const VERSION_CHARS_MAX = 64;
 const PLACE_CHARS_MAX = 200;
-/** For a server whose version says nothing that SemVer could take. */
+/** Version of a server whose own version is no SemVer. */
 const VERSION_UNKNOWN = '1.0.0';
-/** Marks a tool that its server calls read-only; nobody has checked that. */
+/** Tag of a tool whose server calls it read-only, unverified. */
 const READ_ONLY_CLAIMED = 'read-only-claimed';
 
 /**
  * Manifests for the tools of an MCP server, named `<upstream>__<tool>`. Whatever its annotations say, a tool counts as
- * irreversible until an operator says otherwise (REG-02). Of two tools with one id the holder, else the first, keeps it and
- * the other is skipped, so that no name ever leads to another tool.
+ * irreversible until an operator says otherwise (REG-02). Of two tools with one id the holder, else the first, keeps it
+ * and the other is skipped, so that a name never leads to another tool.
  */
 export const importMcpTools: McpImporter = (tools, source): ImportedTools => {
   const version = semVerOf(source.version);
@@ -39,7 +39,7 @@ export const importMcpTools: McpImporter = (tools, source): ImportedTools => {
   return { source: source.name, manifests: [...manifests.values()], skipped };
 };
 
-/** The id under which a new tool of an upstream is registered: one that every client and provider takes as a name. */
+/** Id for a new tool of an upstream: one that every client and provider accepts as a name. */
 function toolIdOf(upstream: string, tool: string): string {
   const own = tool.replace(/[^A-Za-z0-9_-]/g, '_').replace(/-+$/, '_') || '_';
   return importedId(upstream, own, `${upstream}__${own}`);
@@ -82,7 +82,7 @@ function manifestOf(tool: ListedMcpTool, id: string, version: string, source: Mc
   };
 }
 
-/** What the operator says of a tool: what is said of all, and over it what is said of this one. */
+/** The operator's statements about a tool: those about all, overridden by those about this one. */
 function overrideOf({ overrides = {} }: McpSource, tool: string): ToolOverride {
   const all = Object.hasOwn(overrides, '*') ? overrides['*'] : undefined;
   const one = tool !== '*' && Object.hasOwn(overrides, tool) ? overrides[tool] : undefined;
@@ -115,7 +115,7 @@ function semVerOf(version: string): string {
   return found.length <= VERSION_CHARS_MAX ? found : VERSION_UNKNOWN;
 }
 
-/** At most so many characters, never half of one. */
+/** Cuts a text to a number of characters, never within one. */
 function cut(text: string, charsMax: number): string {
   return text.length <= charsMax ? text : `${text.slice(0, charsMax - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;
 }

@@ -1,13 +1,13 @@
 import type { JsonSchemaObject } from '../../../../api/schemas/identifiers.ts';
 
-/** Where the tool's own schema stands in ours, as a JSON Pointer. */
+/** Place of the tool's own schema in ours, as a JSON Pointer. */
 const PLACE = '/properties/structuredContent';
-/** Members that hold values, not schemas; a `$ref` in them is data. */
+/** Members with values, not schemas; a `$ref` in them is data. */
 const VALUES = new Set(['const', 'enum', 'default', 'examples', 'example']);
 
 /**
- * Schema of the whole `CallToolResult` of a tool that declares the form of its structured content. References inside the
- * declared schema are moved along with it; its dialect becomes that of the whole.
+ * Schema of the whole `CallToolResult` of a tool that declares the form of its structured content. References inside
+ * the declared schema are adjusted; its dialect becomes that of the whole.
  */
 export function resultSchemaOf(outputSchema: Readonly<Record<string, unknown>>): JsonSchemaObject {
   const { $schema, ...declared } = outputSchema;
@@ -22,7 +22,7 @@ export function resultSchemaOf(outputSchema: Readonly<Record<string, unknown>>):
 function moved(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(moved);
   if (typeof schema !== 'object' || schema === null) return schema;
-  // A schema with an id of its own is its own document, wherever it stands.
+  // A schema with an `$id` is a document of its own, wherever it is placed.
   if ('$id' in schema && typeof schema.$id === 'string') return schema;
   return Object.fromEntries(
     Object.entries(schema).map(([key, value]) => {

@@ -11,36 +11,36 @@ import { cutText, toolIdOf } from '../../foreign/tool-ids.ts';
 import type { FunctionTool } from '../../importer.port.ts';
 
 const NAME_CHARS_MAX = 255;
-/** For a function that says no version. */
+/** Version of a function that states none. */
 const FIRST_VERSION = '1.0.0';
 
 /**
- * A function as its author describes it; the manifest is derived from this. Schemas are TypeBox, zod 3 or 4, anything
- * that follows Standard Schema, or plain JSON Schema; one that gives no JSON Schema needs it beside it.
+ * A function described by its author; the manifest is derived from this. Schemas are TypeBox, zod 3 or 4, anything that
+ * follows Standard Schema, or plain JSON Schema; a schema that cannot be converted to JSON Schema needs one beside it.
  */
 export interface FunctionDefinition<Input = unknown, Output = unknown> {
-  /** Name for people; the tool id is made of it where `toolId` is absent. */
+  /** Name for people; default source of the tool id. */
   readonly name: string;
   readonly description: string;
   /** Default: the name with every run of other characters than letters, digits, dash and underscore as one underscore. */
   readonly toolId?: string;
   /** SemVer; default 1.0.0. */
   readonly version?: string;
-  /** What the arguments must be: one object. No arguments when absent. */
+  /** Schema of the arguments: one object. Default: no arguments. */
   readonly input?: Input;
-  /** JSON Schema of the arguments, for an `input` that cannot tell it. */
+  /** JSON Schema of the arguments, for an `input` without a conversion. */
   readonly inputJsonSchema?: JsonSchemaObject;
-  /** What the result is; unchecked when absent. */
+  /** Schema of the result; absent: unchecked. */
   readonly output?: Output;
-  /** JSON Schema of the result, for an `output` that cannot tell it. */
+  /** JSON Schema of the result, for an `output` without a conversion. */
   readonly outputJsonSchema?: JsonSchemaObject;
-  /** What a call may leave behind; default irreversible, since nobody vouches for less. */
+  /** Side effect of a call; default irreversible, since nobody vouches for less. */
   readonly sideEffect?: SideEffectPolicy;
   /** Members of the manifest that have no place above: permissions, execution_config, tags, … */
   readonly manifest?: Omit<Partial<ToolManifest>, 'executor' | 'parameters_schema' | 'result_schema'>;
 }
 
-/** What a function is called with: what its schema makes of the arguments. */
+/** The value that a function is called with: the arguments as converted by its schema. */
 export type FunctionInput<Input> =
   Input extends StandardSchema<unknown, infer Value>
     ? Value
@@ -49,9 +49,10 @@ export type FunctionInput<Input> =
       : Readonly<Record<string, unknown>>;
 
 /**
- * Makes a tool of a function (REG-02). Where a schema belongs to a library, the library judges each call too, so that
- * refinements and transforms hold: the function gets what the schema made of the arguments.
- * @throws ToolLayerError E3008 with every fault in `details.faults`, for what is missing and for schemas without JSON Schema
+ * Makes a tool of a function (REG-02). With a library's schema, the library also validates each call, so that
+ * refinements and transforms apply: the function gets the converted arguments.
+ * @throws ToolLayerError E3008 with every fault in `details.faults`, for missing members and for schemas without JSON
+ *   Schema
  */
 export function nativeTool<Input, Output, Context>(
   definition: FunctionDefinition<Input, Output>,
@@ -88,7 +89,7 @@ export function nativeTool<Input, Output, Context>(
   };
 }
 
-/** The JSON Schema that stands beside, or else what the schema itself says. */
+/** The given JSON Schema, or else the schema's own conversion. */
 function derived(faults: Fault[], side: SchemaSide, schema: unknown, beside: JsonSchemaObject | undefined) {
   const made = jsonSchemaOf(beside ?? schema, side);
   if (made.faults === undefined) return made.schema;
@@ -99,7 +100,7 @@ function derived(faults: Fault[], side: SchemaSide, schema: unknown, beside: Jso
   return {};
 }
 
-/** The member of the definition that takes what the library does not tell. */
+/** Names the member of the definition that supplies what the library lacks. */
 function hintFor({ hint }: Fault, side: SchemaSide, beside: unknown): { hint?: string } {
   if (hint === undefined || beside !== undefined) return {};
   return { hint: `${hint} Its place is ${side}JsonSchema.` };

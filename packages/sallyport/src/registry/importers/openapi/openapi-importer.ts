@@ -14,19 +14,19 @@ import { parseServer, type Server } from './operations/servers.ts';
 import { schemaConverter } from './schemas/definitions.ts';
 import { type SchemaMeasure, schemaMeasure } from './schemas/measure.ts';
 
-/** Operations that one document may have; the rest is listed as skipped. */
+/** Most operations of one document; the rest is listed as skipped. */
 const OPERATIONS_MAX = 5000;
-/** Largest schema of one manifest as JSON, in UTF-16 units: a bigger one is no use to a model. */
+/** Largest schema of one manifest as JSON, in UTF-16 units: a bigger one is useless to a model. */
 const SCHEMA_CHARS_MAX = 256 * KiB;
-/** Operations that are converted before other work gets its turn. */
+/** Operations converted before other work gets a turn. */
 const TURN_OPERATIONS = 25;
 
 const METHODS: readonly string[] = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'];
 
 /**
- * Turns an OpenAPI 3.0, 3.1 or Swagger 2.0 document into manifests of kind `http`. Nothing is fetched and no file is
- * read: what the document refers to outside itself is skipped with that reason.
- * @throws ToolLayerError E3008 for a document that cannot be read, E3801 for a base URL that is none
+ * Turns an OpenAPI 3.0, 3.1 or Swagger 2.0 document into manifests of kind `http`. Nothing is downloaded and no file is
+ * read: operations that refer outside the document are skipped with that reason.
+ * @throws ToolLayerError E3008 for an unreadable document, E3801 for an invalid base URL
  */
 export const importOpenApi: OpenApiImporter = async (text, options) => {
   const server = serverGiven(options.baseUrl);
@@ -74,7 +74,7 @@ function operationsOf(root: Node, skipped: Skipped[]): Operation[] {
     for (const method of METHODS) {
       const node = asNode(path?.[method]);
       if (path === undefined || node === undefined) continue;
-      // A fragment only keeps two operations of one path apart in the document; it is never sent.
+      // A fragment only distinguishes operations of one path in the document; it is never sent.
       const [sent = ''] = template.split('#', 1);
       operations.push({ method: method.toUpperCase(), place: template, template: sent, node, path });
     }
@@ -95,7 +95,7 @@ function pathItem(root: Node, template: string, value: unknown, skipped: Skipped
   }
 }
 
-/** Webhooks are calls that the service makes, so nobody can call them. */
+/** Webhooks are calls made by the service, so they cannot be called. */
 function webhooksOf(root: Node): Skipped[] {
   return membersOf(root['webhooks']).map(([name]) => ({
     place: `webhook ${name}`,
@@ -125,7 +125,7 @@ function isTemplate(template: string): boolean {
   return template.startsWith('/') && !/[?\s\\]/.test(template) && !segments.some((one) => one === '.' || one === '..');
 }
 
-/** Without the result schema when that is too large; the parameters' schema has no such way out. */
+/** Drops the result schema when it is too large; the parameters' schema cannot be dropped. */
 function bounded(manifest: ToolManifest, charsOf: SchemaMeasure): ToolManifest {
   const chars = charsOf(manifest.parameters_schema);
   if (chars > SCHEMA_CHARS_MAX) {

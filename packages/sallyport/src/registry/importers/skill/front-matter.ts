@@ -5,17 +5,17 @@ import { plainCopy } from '../../foreign/plain-json.ts';
 
 /** Longest front matter, in characters. */
 const FRONT_MATTER_CHARS_MAX = 64 * KiB;
-/** Times that YAML aliases may be repeated; a front matter has no use for more. */
+/** Most repetitions of YAML aliases; a front matter needs none. */
 const YAML_ALIASES_MAX = 20;
 
 /** A SKILL.md in its two parts. */
 export interface SkillText {
   readonly front: Readonly<Record<string, unknown>>;
-  /** All that follows the front matter, as it is. */
+  /** The text after the front matter, unchanged. */
   readonly body: string;
 }
 
-/** Reads the text of a SKILL.md, or says what is wrong with its front matter. */
+/** Parses the text of a SKILL.md, or returns the fault of its front matter. */
 export function readSkillText(text: string): SkillText | Fault {
   const found = /^\uFEFF?---[ \t]*\r?\n([\s\S]*?)(?:^|\r?\n)---[ \t]*(?:\r?\n|$)/.exec(text);
   if (found === null) {

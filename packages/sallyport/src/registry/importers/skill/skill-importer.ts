@@ -7,14 +7,15 @@ import { readSkillText } from './front-matter.ts';
 import { type SkillPlace, skillManifest } from './skill-manifest.ts';
 import { fileFaults, SKILL_BOUNDS } from './skill-paths.ts';
 
-/** Prefix of tool ids when nobody names another. */
+/** Default prefix of the tool ids. */
 const SKILL_SOURCE = 'skill';
 const ENTRY = /^(?:(.*)\/)?skill\.md$/i;
 
 /**
  * Turns folders with a SKILL.md into manifests of kind `skill`, one each: a file belongs to the innermost folder with a
  * SKILL.md around it. Names, texts and hashes are kept; the contents of other files are not.
- * @throws ToolLayerError E3008 for paths that lead elsewhere, too many or too large files, and when nothing is a skill
+ * @throws ToolLayerError E3008 for paths that leave the folder, too many or too large files, and when nothing is a
+ *   skill
  */
 export const importSkills: SkillImporter = (files, options = {}): ImportedTools => {
   const faults = fileFaults(files);

@@ -12,7 +12,7 @@ const TAGS_MAX = 64;
 const TAG_CHARS_MAX = 64;
 const SCRIPT_NAME = /\.(?:py|sh|bash|js|mjs|cjs|ts|rb|pl|php|lua|ps1)$/i;
 
-/** Where a skill was found. */
+/** Place of a skill in an import. */
 export interface SkillPlace {
   /** Path of its SKILL.md, relative to its folder. */
   readonly entry: string;
@@ -55,13 +55,13 @@ export function skillManifest(
     description: cutText(String(description).trim(), DESCRIPTION_CHARS_MAX),
     tags: labels.slice(0, TAGS_MAX),
     parameters_schema: parametersFor(scripts),
-    // Without a script there is nothing but text to read.
+    // Without scripts there is only text to read.
     side_effect_policy: scripts.length === 0 ? 'pure' : 'irreversible',
     executor: { kind: 'skill', config: { ...config } },
   };
 }
 
-/** Nothing for the instructions, a file to read, or one of the scripts with its arguments. */
+/** Parameters: none for the instructions, a file to read, or one of the scripts with its arguments. */
 function parametersFor(scripts: readonly string[]): ToolManifest['parameters_schema'] {
   const task = { type: 'string', description: 'What is to be done with the skill, in words; for the record.' };
   const file = { type: 'string', description: 'File of the skill to read; the instructions come with their list.' };
@@ -90,7 +90,7 @@ const isText = (value: unknown): value is string => typeof value === 'string' &&
 const membersOf = (value: unknown): Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
 
-/** A list, or words of one text separated by commas or white space; brackets keep what stands in them together. */
+/** A list, or the words of a text separated by commas or white space; brackets keep their content together. */
 function wordsOf(value: unknown): string[] {
   if (Array.isArray(value)) return value.filter(isText).map((word) => word.trim());
   return isText(value) ? (value.match(/(?:\([^)]*\)|[^\s,(])+/g) ?? []) : [];

@@ -3,7 +3,7 @@ import { pointerTo } from '@sallyport/std/json/json-pointer';
 import type { Fault } from '../../../../api/schemas/error.ts';
 import type { SkillFile } from '../../importer.port.ts';
 
-/** Bounds of one import of skills. */
+/** Limits of one import of skills. */
 export const SKILL_BOUNDS = {
   files: 512,
   pathChars: 512,
@@ -13,7 +13,7 @@ export const SKILL_BOUNDS = {
   entryBytes: 512 * KiB,
 } as const;
 
-/** Faults of the list of files; nothing else of them is looked at when there are any. */
+/** Faults of the list of files; when there are any, nothing else is checked. */
 export function fileFaults(files: readonly SkillFile[]): Fault[] {
   const { files: filesMax, bytes: bytesMax } = SKILL_BOUNDS;
   if (files.length > filesMax) return [fault('/files', 'size', `holds ${files.length} files, more than ${filesMax}`)];
@@ -24,7 +24,7 @@ export function fileFaults(files: readonly SkillFile[]): Fault[] {
     const at = pointerTo(pointerTo('/files', index), 'path');
     const why = pathFault(path);
     if (why !== undefined) return [fault(at, 'path', why)];
-    // Two spellings of one name would overwrite each other on many file systems.
+    // On many file systems two spellings of one name would overwrite each other.
     const folded = path.normalize('NFC').toLowerCase();
     if (seen.has(folded)) return [fault(at, 'path', 'names a file that is in the list already')];
     seen.add(folded);

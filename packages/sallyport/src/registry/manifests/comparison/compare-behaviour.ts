@@ -4,10 +4,10 @@ import { SideEffectPolicy, type ToolManifest } from '../../../../api/schemas/too
 import { sideEffectOf } from '../../../domain/tool/tool-version.ts';
 import { type Findings, shown } from './findings.ts';
 
-/** From harmless to grave. */
+/** From harmless to severe. */
 const SIDE_EFFECTS: readonly SideEffectPolicy[] = SideEffectPolicy.enum;
 
-/** Compares what the manifests say beside schemas and permissions. */
+/** Compares the manifests beyond schemas and permissions. */
 export function compareBehaviour(from: ToolManifest, to: ToolManifest, findings: Findings): void {
   if (from.tool_id !== to.tool_id) {
     const message = `These are two tools, ${from.tool_id} and ${to.tool_id}.`;
@@ -99,7 +99,7 @@ function compareDependencies(from: ToolManifest, to: ToolManifest, findings: Fin
   }
 }
 
-/** Limits of a call: less of one may end calls that passed before. */
+/** Limits of a call: a lower one may end calls that passed before. */
 const LIMITS = {
   default_timeout_seconds: ['timeout', 's'],
   default_cpu_millicore_limit: ['CPU', 'millicores'],

@@ -7,7 +7,7 @@ interface At {
   readonly pointer: string;
 }
 
-/** Compares what two schemas say of the members of an object. */
+/** Compares the statements of two schemas about the members of an object. */
 export function compareObjects(comparison: Comparison, before: At, after: At, role: Role, depth: number): void {
   compareProperties(comparison, before, after, role, depth);
   compareRequired(comparison, before, after, role);
@@ -30,7 +30,7 @@ function compareProperties(comparison: Comparison, before: At, after: At, role: 
   for (const name of Object.keys(was)) if (!Object.hasOwn(is, name)) removed(comparison, before, after, name, role);
 }
 
-/** Whether the new property is required is judged elsewhere. */
+/** Whether the new property is required is compared elsewhere. */
 function added({ findings }: Comparison, before: At, path: string, name: string, role: Role): void {
   const wasClosed = before.schema['additionalProperties'] === false;
   const severity = role === 'output' && wasClosed ? 'notable' : 'compatible';
@@ -65,7 +65,7 @@ function compareRequired({ differ }: Comparison, before: At, after: At, role: Ro
     differ(pointerTo(after.pointer, 'required'), 'required-added', 'narrowed', role, message);
   }
   for (const name of was) {
-    // A property that is gone was told of already.
+    // A removed property was reported already.
     const isGone = Object.hasOwn(described, name) && !Object.hasOwn(left, name);
     if (is.has(name) || (role === 'output' && isGone)) continue;
     const message = role === 'input' ? `${name} need not be given any more.` : `The result may come without ${name}.`;
@@ -96,7 +96,7 @@ function compareOthers(comparison: Comparison, before: At, after: At, role: Role
       'Properties that are not described are no longer allowed.',
     );
   } else if (was === false && is !== false) {
-    // Who reads a result passes over what it does not know.
+    // Readers of a result ignore unknown members.
     const message = 'Properties that are not described are allowed now.';
     const severity = role === 'input' ? 'compatible' : 'notable';
     comparison.findings.add({ path, kind: 'object-opened', severity, message });

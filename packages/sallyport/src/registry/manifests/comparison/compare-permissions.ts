@@ -1,7 +1,7 @@
 import type { ToolManifest } from '../../../../api/schemas/tool-manifest.ts';
 import type { Findings } from './findings.ts';
 
-/** What a tool asks for beyond what it asked for before has to be looked at by a person. */
+/** Permissions that a tool newly asks for need a person's review. */
 export function comparePermissions(from: ToolManifest, to: ToolManifest, findings: Findings): void {
   compareSets(findings, 'network', hostsOf(from), hostsOf(to));
   compareSets(findings, 'credentials', from.permissions?.credentials ?? [], to.permissions?.credentials ?? []);

@@ -8,14 +8,14 @@ import { type Findings, nameOf } from './findings.ts';
 import { type Members, type Placed, schemaViews } from './schema-view.ts';
 import { type Direction, type ValueDifference, valueDifferences } from './value-rules.ts';
 
-/** Pairs of schemas that one comparison looks at. */
+/** Most pairs of schemas in one comparison. */
 const PAIRS_MAX = 20_000;
-/** Text of branches that are compared as a whole, in UTF-16 units. */
+/** Most text of branches compared as a whole, in UTF-16 units. */
 const BRANCH_CHARS_MAX = 16 * MiB;
-/** Deepest way from the root, references followed. */
+/** Deepest path from the root, with references followed. */
 const DEPTH_MAX = 500;
 
-/** Compares two schema documents by the values that they take. Every circle of references is walked once. */
+/** Compares two schema documents by the values that they accept. Every cycle of references is walked once. */
 export function compareSchemas(
   from: Members,
   to: Members,
@@ -46,7 +46,7 @@ export function compareSchemas(
   comparison.compare(comparison.from.root, comparison.to.root, role, 0);
 }
 
-/** Who sends may send less than before: that breaks. Who reads may read more than before: that breaks too. */
+/** It breaks when senders may send less than before, and when readers may get more than before. */
 function severityOf(direction: Direction, role: Role): ChangeSeverity {
   if (direction === 'changed') return 'breaking';
   return (direction === 'narrowed') === (role === 'input') ? 'breaking' : 'compatible';
@@ -92,14 +92,14 @@ function tell({ differ, findings }: Comparison, pointer: string, difference: Val
   const { keyword, direction, says } = difference;
   const message = `${nameOf(pointer)} ${says}.`;
   if (keyword === 'x-path' && direction !== 'narrowed') {
-    // A path that is marked less is guarded less.
+    // A path whose mark is removed is checked less.
     findings.add({ path: pointer, kind: 'path-mark-changed', severity: 'notable', message, needs_review: true });
   } else differ(pointer, `${keyword}-${direction}`, direction, role, message);
 }
 
 type At = readonly [schema: Members, pointer: string];
 
-/** Items by place, and the others. Before 2020-12 `items` was a list and `additionalItems` the rest. */
+/** Items by position, and the rest. Before 2020-12 `items` was a list and `additionalItems` the rest. */
 function itemsOf([{ items, prefixItems, additionalItems }, pointer]: At) {
   const isOld = Array.isArray(items);
   const prefix: readonly unknown[] = isOld ? items : Array.isArray(prefixItems) ? prefixItems : [];
@@ -133,7 +133,7 @@ function compareArrays({ from, to, compare }: Comparison, before: At, after: At,
   function one(keyword: string, as: Role): void {
     const [old, now] = [before[0][keyword], after[0][keyword]];
     if (old === undefined && now === undefined) return;
-    // Without `not` nothing is shut out, as with a `not` of nothing.
+    // Without `not` nothing is excluded, as with a `not` of nothing.
     const absent = keyword === 'not' ? false : undefined;
     compare(
       from.view(old ?? absent, pointerTo(before[1], keyword)),
@@ -200,7 +200,7 @@ interface Branch {
   readonly at: number;
 }
 
-/** Branches without those that are the same on both sides, wherever they stand. */
+/** Branches without those that are equal on both sides, in any position. */
 function unequal(was: readonly unknown[], is: readonly unknown[], budget: Budget): { old: Branch[]; now: Branch[] } {
   const textOf = (schema: unknown, at: number): string => {
     if (budget.chars < 0) return String(at);
@@ -228,7 +228,7 @@ function unequal(was: readonly unknown[], is: readonly unknown[], budget: Budget
   return { old, now };
 }
 
-/** Keywords whose effect is not worked out: any change of them may break. */
+/** Keywords whose effect is not computed: any change of them may break. */
 const OPAQUE = [
   '$ref',
   '$dynamicRef',
@@ -253,7 +253,7 @@ function compareOpaque({ findings }: Comparison, before: Members, after: Members
   }
 }
 
-/** What a model reads, and what stands in for a missing value. */
+/** Texts that a model reads, and defaults for missing values. */
 const NOTES: Readonly<Record<string, ChangeSeverity>> = {
   description: 'notable',
   default: 'notable',

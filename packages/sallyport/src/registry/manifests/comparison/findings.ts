@@ -3,7 +3,7 @@ import type { ManifestChange } from '../../../../api/schemas/registry/tool-compa
 /** Changes that one comparison names. */
 const CHANGES_MAX = 500;
 
-/** Changes as they are found. */
+/** Collects changes. */
 export interface Findings {
   /** False once something was left out. */
   complete: boolean;
@@ -11,7 +11,7 @@ export interface Findings {
   add(change: ManifestChange): void;
 }
 
-/** Nothing found yet. */
+/** Makes the collection, empty. */
 export function createFindings(): Findings {
   const changes: ManifestChange[] = [];
   const findings: Findings = {
@@ -25,7 +25,7 @@ export function createFindings(): Findings {
   return findings;
 }
 
-/** A value as a message shows it. */
+/** A value in the form for messages. */
 export function shown(value: unknown): string {
   const text = JSON.stringify(value) ?? 'nothing';
   return text.length > SHOWN_CHARS_MAX ? `${text.slice(0, SHOWN_CHARS_MAX)}…` : text;
@@ -33,7 +33,7 @@ export function shown(value: unknown): string {
 
 const SHOWN_CHARS_MAX = 60;
 
-/** The last segment of a pointer, as people read it. */
+/** The last segment of a pointer, in readable form. */
 export function nameOf(pointer: string): string {
   return pointer
     .slice(pointer.lastIndexOf('/') + 1)

@@ -3,7 +3,7 @@ import { pointerTo } from '@sallyport/std/json/json-pointer';
 /** A schema in object form. */
 export type Members = Readonly<Record<string, unknown>>;
 
-/** A schema with its place in the manifest. `true` takes everything, `false` nothing. */
+/** A schema with its place in the manifest. `true` accepts everything, `false` nothing. */
 export interface Placed {
   readonly schema: Members | boolean;
   readonly pointer: string;
@@ -12,11 +12,11 @@ export interface Placed {
 /** Follows references within one schema document. */
 export interface SchemaViews {
   readonly root: Placed;
-  /** A schema as it counts, references followed; the same object for the same schema. Absence is `true`. */
+  /** A schema with references resolved; the same object for the same schema. A missing schema is `true`. */
   view(value: unknown, pointer: string): Placed;
 }
 
-/** References that are followed from one schema to the next. */
+/** Most references followed from one schema to the next. */
 const HOPS_MAX = 32;
 /** Schemas that are searched for anchors and ids. */
 const NAMES_SEARCHED_MAX = 20_000;
@@ -32,7 +32,7 @@ const ANNOTATIONS = new Set([
   'definitions',
 ]);
 
-/** @param pointer where the document stands in its manifest */
+/** @param pointer place of the document in its manifest */
 export function schemaViews(document: Members, pointer: string): SchemaViews {
   const known = new WeakMap<object, Placed>();
   const aloneByRef = /draft-0[4-7]/.test(String(document['$schema'] ?? ''));
@@ -74,7 +74,7 @@ export function schemaViews(document: Members, pointer: string): SchemaViews {
   return { root: view(document, pointer), view };
 }
 
-/** Both count. What only describes is taken from beside the reference. */
+/** Both apply. Annotations are taken from beside the reference. */
 function merged(siblings: Members, target: Members): Members {
   const clash = Object.keys(siblings).some((key) => !ANNOTATIONS.has(key) && Object.hasOwn(target, key));
   if (!clash) return { ...target, ...siblings };

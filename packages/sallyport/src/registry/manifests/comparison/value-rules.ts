@@ -2,10 +2,10 @@ import { canonicalJson } from '@sallyport/std/json/canonical-json';
 import { shown } from './findings.ts';
 import type { Members } from './schema-view.ts';
 
-/** narrowed: takes fewer values than before. widened: takes more. changed: takes others. */
+/** narrowed: accepts fewer values than before. widened: accepts more. changed: accepts others. */
 export type Direction = 'narrowed' | 'widened' | 'changed';
 
-/** One way in which a schema takes other values than before. */
+/** One difference in the values that a schema accepts. */
 export interface ValueDifference {
   readonly keyword: string;
   readonly direction: Direction;
@@ -13,7 +13,7 @@ export interface ValueDifference {
   readonly says: string;
 }
 
-/** What differs in the keywords that judge a value by itself. */
+/** Differences in the keywords that apply to a value by itself. */
 export function valueDifferences(from: Members, to: Members): readonly ValueDifference[] {
   return [
     ...typeDifference(from, to),
@@ -91,7 +91,7 @@ function listed(values: ReadonlySet<string>): string {
   return values.size > VALUES_NAMED_MAX ? `${named.join(', ')} and others` : named.join(', ');
 }
 
-/** A bound on one side: `least` is a lower one. With `open` the bound itself is out. */
+/** A bound on one side: `least` is a lower one. With `open` the bound itself is excluded. */
 interface Bound {
   readonly keyword: string;
   readonly open?: string;
@@ -105,7 +105,7 @@ const BOUNDS: readonly Bound[] = [
   ...['maxLength', 'maxItems', 'maxProperties', 'maxContains'].map((keyword) => ({ keyword, least: false })),
 ];
 
-/** How much a bound lets through: larger is stricter for lower bounds and looser for upper ones. */
+/** How much a bound admits: a larger value is stricter for lower bounds and looser for upper ones. */
 function limitOf({ keyword, open, least }: Bound, schema: Members): readonly [number, boolean] {
   const none = least ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;
   const given = schema[keyword];
@@ -138,7 +138,7 @@ function stepDifference({ multipleOf: from }: Members, { multipleOf: to }: Membe
   return [{ keyword: 'multipleOf', direction, says }];
 }
 
-/** Keywords whose values cannot be compared further than being equal. */
+/** Keywords whose values can only be compared for equality. */
 const SAME_OR_NOT = ['pattern', 'format', 'contentEncoding', 'contentMediaType', 'x-path'];
 
 function sameOrNot(keyword: string, from: Members, to: Members): ValueDifference[] {

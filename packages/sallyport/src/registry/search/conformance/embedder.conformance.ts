@@ -2,7 +2,7 @@ import { deepEqual, equal, ok, rejects } from 'node:assert/strict';
 import type { Embedder } from '../../embedder.port.ts';
 import { cosineOf, unitVector } from '../vectors/unit-vector.ts';
 
-/** What every Embedder does. `open` gives one whose model or stand-in answers. */
+/** Conformance of every Embedder. `open` returns one with an answering model or a stand-in. */
 export function embedderConformance(
   test: (name: string, run: () => Promise<void>) => void,
   adapter: string,

@@ -1,7 +1,7 @@
 import { deepEqual, ok } from 'node:assert/strict';
 import type { Nearness, VectorIndex } from '../../vectors.port.ts';
 
-/** What every VectorIndex does. `open` gives an empty index each time. */
+/** Conformance of every VectorIndex. `open` returns an empty index each time. */
 export function vectorIndexConformance(
   test: (name: string, run: () => Promise<void>) => void,
   adapter: string,

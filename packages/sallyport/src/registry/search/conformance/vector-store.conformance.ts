@@ -2,7 +2,7 @@ import { deepEqual, equal } from 'node:assert/strict';
 import { casesOver, type OpenStore, type TestCase } from '@sallyport/std/adapter-cases';
 import type { KeptVector, VectorStore } from '../../vectors.port.ts';
 
-/** What every VectorStore does. `open` gives an empty store each time. */
+/** Conformance of every VectorStore. `open` returns an empty store each time. */
 export function vectorStoreConformance(test: TestCase, adapter: string, open: OpenStore<VectorStore>): void {
   const check = casesOver(test, adapter, open);
 

@@ -1,16 +1,16 @@
-// Hot path: a search over 100 000 tools has a few milliseconds for this part.
+// Hot path: this part has a few milliseconds in a search over 100 000 tools.
 import { wordsOf } from './words.ts';
 
-/** A part of a text, how much its words count, and how many words such a part usually has. */
+/** A field of a text: its weight, and its usual number of words. */
 export interface Field {
   readonly text: string;
   readonly weight: number;
   readonly usualWords: number;
 }
 
-/** How well each text answers a query by its words. */
+/** How well each text matches a query by its words. */
 export interface KeywordScores {
-  /** By slot; 0 where no word of the query occurs. A word that is rare and occurs often adds at most {@link WORD_SCORE_MAX}. */
+  /** By slot; 0 when no word of the query occurs. A rare and frequent word adds at most {@link WORD_SCORE_MAX}. */
   readonly scores: Float32Array;
   /** Slots with a score, in no order. */
   readonly hits: Uint32Array;
@@ -18,46 +18,46 @@ export interface KeywordScores {
 
 /**
  * BM25 over weighted fields (S. Robertson, H. Zaragoza: The Probabilistic Relevance Framework, 2009, 3.6), with lengths
- * compared to what is usual for a field, so that adding a text changes nothing of the others. Texts are known by slots.
+ * relative to a field's usual length, so that adding a text does not affect the others. Texts are identified by slots.
  */
 export interface KeywordIndex {
   /** Adds a text. A slot takes one text until it is removed. */
   add(slot: number, fields: readonly Field[]): void;
-  /** Forgets a text; its slot stays empty until the index is made anew. */
+  /** Removes a text; its slot stays empty until the index is rebuilt. */
   remove(slot: number): void;
-  /** Share of the slots whose text was removed, 0 to 1; make the index anew when it grows. */
+  /** Share of slots with a removed text, 0 to 1; rebuild the index when it grows. */
   emptyShare(): number;
   /** @param slots slots in use, from 0: the length of the scores */
   search(query: string, slots: number, allowed?: Uint8Array): KeywordScores;
 }
 
-/** Score of one word at most; the sum over the words of a query is not bounded but by their number. */
+/** Most that one word scores; the sum over a query is limited only by its number of words. */
 export const WORD_SCORE_MAX = 2.5;
-/** Words of a query that are looked for. */
+/** Most words of a query that are searched. */
 const QUERY_WORDS_MAX = 128;
-/** How soon more occurrences of a word stop to count. */
+/** How soon further occurrences of a word stop counting. */
 const SATURATION = WORD_SCORE_MAX - 1;
 /** How much the length of a field counts, 0 to 1. */
 const LENGTH_SHARE = 0.6;
-/** Letters that an unknown word needs to stand for the words that begin with it. */
+/** Least letters of an unknown word that is completed as a prefix. */
 const PREFIX_LETTERS_MIN = 3;
-/** Words that begin like an unknown one and are taken for it. */
+/** Most words that an unknown prefix is completed to. */
 const PREFIX_WORDS_MAX = 16;
-/** Unknown words of a query that are completed. */
+/** Most unknown words of a query that are completed. */
 const PREFIXES_MAX = 3;
-/** What a completed word counts beside one that is written out. */
+/** Weight of a completed word relative to an exact one. */
 const PREFIX_WEIGHT = 0.6;
 
 /**
- * Where a word occurs: each number is a slot and, in its last bits, what the word adds there. One plain array of
- * numbers takes a third of what two typed arrays take, for most words occur once or twice.
+ * Occurrences of a word: each number is a slot and, in its last bits, the word's score there. One plain array of
+ * numbers takes a third of the memory of two typed arrays, because most words occur once or twice.
  */
 type Postings = number[];
 
-/** Bits of what a word adds; the slot takes the 20 above. */
+/** Bits of a word's score; the slot takes the 20 above. */
 const WEIGHT_BITS = 12;
 const WEIGHT_MAX = 2 ** WEIGHT_BITS - 1;
-/** Texts in one index; later ones are not found by words. */
+/** Most texts in one index; later ones are not found by words. */
 const TEXTS_MAX = 2 ** 20;
 
 /** An index without texts. */
@@ -74,7 +74,7 @@ export function createKeywordIndex(): KeywordIndex {
 interface State {
   readonly terms: Map<string, Postings>;
   readonly removed: Set<number>;
-  /** Ever added. */
+  /** Number of texts ever added. */
   texts: number;
 }
 
@@ -87,7 +87,7 @@ function add(state: State, slot: number, fields: readonly Field[]): void {
     for (const word of words) weights.set(word, (weights.get(word) ?? 0) + share);
   }
   for (const [word, weight] of weights) {
-    // What the word adds for this text, its rarity apart: computed here, once, instead of for every query.
+    // The word's score for this text without its rarity: computed here once, instead of for every query.
     const score = weight / (weight + SATURATION);
     const posting = slot * 2 ** WEIGHT_BITS + Math.max(1, Math.round(score * WEIGHT_MAX));
     const postings = state.terms.get(word);
@@ -118,17 +118,17 @@ function addScores(scores: Float32Array, postings: Postings, rare: number): void
   const step = (rare * WORD_SCORE_MAX) / WEIGHT_MAX;
   for (const posting of postings) {
     const slot = posting >>> WEIGHT_BITS;
-    // Beyond the length lies a text that came after the search began.
+    // Slots beyond the length belong to texts added after the search began.
     if (slot < scores.length) scores[slot] = (scores[slot] as number) + (posting & WEIGHT_MAX) * step;
   }
 }
 
-/** 0 to 1: how few texts have the word, on the scale of the logarithm of all, so that large sets score as small ones do. */
+/** 0 to 1: how few texts contain the word, on a logarithmic scale, so that large sets score like small ones. */
 function rarity({ texts }: State, count: number): number {
   return Math.log(1 + (texts - count + 0.5) / (count + 0.5)) / Math.log(2 + 2 * texts);
 }
 
-/** Each word once. Unknown words stand for known ones that begin with them, for who types a part of a name. */
+/** Each word once. Unknown words are completed to known ones, for users who type a part of a name. */
 function wantedWords({ terms }: State, query: string): Map<string, number> {
   const wanted = new Map<string, number>();
   const unknown: string[] = [];
@@ -136,7 +136,7 @@ function wantedWords({ terms }: State, query: string): Map<string, number> {
     if (terms.has(word)) wanted.set(word, 1);
     else if (word.length >= PREFIX_LETTERS_MIN) unknown.push(word);
   }
-  // A sentence has words that no tool knows; completing them would only bring chance.
+  // A sentence contains words that no tool knows; completing them would only add noise.
   if (unknown.length + wanted.size > PREFIXES_MAX) return wanted;
   for (const beginning of unknown) {
     let found = 0;

@@ -13,7 +13,7 @@ export function stemOf(word: string): string {
   return tidyEnd(stem);
 }
 
-/** Longer runs of letters are no words; they stay as they are. */
+/** Longer runs of letters are no words and stay unchanged. */
 const WORD_CHARACTERS_MAX = 40;
 
 type Suffixes = readonly (readonly [suffix: string, replacement: string])[];
@@ -91,7 +91,7 @@ function withoutPast(word: string): string {
   return measureOf(stem) === 1 && endsShort(stem) ? `${stem}e` : stem;
 }
 
-/** The first suffix that fits decides, even when what is before it is too short to lose it. */
+/** The first matching suffix decides, even when the rest is too short to lose it. */
 function replaceLongest(word: string, suffixes: Suffixes, measureLeast: number): string {
   const found = suffixes.find(([suffix]) => word.endsWith(suffix));
   if (found === undefined) return word;

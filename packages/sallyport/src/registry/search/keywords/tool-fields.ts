@@ -7,19 +7,19 @@ export interface Parameter {
   readonly description: string;
 }
 
-/** Parameters looked at in one schema. */
+/** Most parameters read in one schema. */
 const PARAMETERS_MAX = 128;
-/** Levels of a schema that are looked into; what is deeper says little of what a tool does. */
+/** Most levels of a schema that are read; deeper ones say little of what a tool does. */
 const DEPTH_MAX = 5;
-/** Characters of one text that are read; what a tool does is said before. */
+/** Most characters read of one text; what a tool does is said earlier. */
 const TEXT_CHARACTERS_MAX = 4096;
 
-/** How much the words of a field count. Found on the shown sets, where values around them differ little. */
+/** Weights of fields. Found on the shown sets, where similar values differ little. */
 const WEIGHTS = { id: 1, name: 1, description: 1, tags: 1, parameterNames: 0.5, parameterDescriptions: 0.5 } as const;
-/** Words that a field has in most manifests. */
+/** Usual number of words of a field. */
 const USUAL_WORDS = { id: 3, name: 3, description: 10, tags: 3, parameterNames: 6, parameterDescriptions: 24 } as const;
 
-/** What keyword search reads of a manifest. The part of the id before `__` names the source. */
+/** The parts of a manifest for keyword search. The part of the id before `__` names the source. */
 export function keywordFields(manifest: ToolManifest): Field[] {
   const parameters = parametersOf(manifest);
   const texts: Record<keyof typeof WEIGHTS, string> = {

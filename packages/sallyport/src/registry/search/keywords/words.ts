@@ -1,10 +1,10 @@
 import { stemOf } from './stem.ts';
 
-/** Words looked at in one text; what is beyond does not change what the text is about. */
+/** Most words read in one text; further ones do not change its topic. */
 export const WORDS_MAX = 4096;
-/** Stems kept, so that a word is stemmed once; emptied when it is full. */
+/** Most stems cached; the cache is emptied when full. */
 const STEMS_KEPT_MAX = 50_000;
-/** Longest word that is kept whole: beyond lie encoded contents, not words. */
+/** Longest word kept: longer ones are encoded contents. */
 const WORD_CHARACTERS_MAX = 64;
 
 /** Words that say nothing of what a tool does. */
@@ -18,13 +18,13 @@ const STOP_WORDS: ReadonlySet<string> = new Set(
 );
 
 const LETTERS = /[\p{L}\p{N}]+/gu;
-/** Scripts that put no space between words; two signs in a row stand for a word. */
+/** Scripts without spaces between words; each pair of adjacent characters counts as a word. */
 const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]+/gu;
 const HAS_UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/u;
 
 /**
- * Stems of the words of a text in their order, names split where their parts meet (`createIssue`, `HTTPServer`,
- * `list_files`), without stop words. At most {@link WORDS_MAX}. Empty for a text without letters or digits.
+ * Stems of the words of a text in order, with names split into their parts (`createIssue`, `HTTPServer`, `list_files`),
+ * without stop words. At most {@link WORDS_MAX}. Empty for a text without letters or digits.
  */
 export function wordsOf(text: string): string[] {
   const found: string[] = [];

@@ -6,29 +6,29 @@ import type { Embedder, EmbedderTraits } from '../../embedder.port.ts';
 import { REFERENCE_PAIRS, traitsOf } from './measure-traits.ts';
 import { unitVector } from './unit-vector.ts';
 
-/** First pause after a failure; doubled by each further one. */
+/** First pause after a failure; doubled by each further failure. */
 const PAUSE_MS_MIN = 1000;
 const PAUSE_MS_MAX = 60_000;
-/** Longest wait for the texts that an unknown model is measured with. */
+/** Longest wait for measuring an unknown model, in ms. */
 const MEASURE_TIMEOUT_MS = 60_000;
-/** Numbers in a vector that are believed. */
+/** Most plausible numbers in a vector. */
 const DIMENSIONS_MAX = 8192;
 
-/** An embedder whose answers can be relied on, and which is left alone for a while when it fails. */
+/** An embedder with validated answers, which is paused when it fails. */
 export interface CheckedEmbedder {
   readonly model: string;
-  /** Time until it may be asked again, in ms; 0 when it may be asked now. */
+  /** Time until it may be called again, in ms; 0 when now. */
   pauseMs(): number;
-  /** What is known of it so far, without asking. */
+  /** Its known traits, without asking. */
   knownTraits(): EmbedderTraits | undefined;
   /**
-   * What its vectors are like; an unknown model is measured once.
+   * Traits of its vectors; an unknown model is measured once.
    * @throws ToolLayerError E3005
    */
   traits(): Promise<EmbedderTraits>;
   /**
-   * One vector of norm 1 for each text, all as long as the traits say. Longer texts are cut, many are asked for in turns.
-   * @throws ToolLayerError E3005 when it pauses, fails, takes too long or answers what is no such vector
+   * One vector of norm 1 per text, of the length in the traits. Longer texts are cut, many are sent in batches.
+   * @throws ToolLayerError E3005 when it pauses, fails, takes too long or returns an invalid vector
    */
   embed(texts: readonly string[], timeoutMs: number): Promise<readonly Float32Array[]>;
   /** The reason of the last failure, for operators; undefined after a success. */
@@ -36,7 +36,7 @@ export interface CheckedEmbedder {
   close(): Promise<void>;
 }
 
-/** Whether the embedder answered, but what is no vector: asking again with other texts may help. */
+/** True when the embedder answered with an invalid vector: other texts may work. */
 export function isBadAnswer(error: unknown): boolean {
   return error instanceof ToolLayerError && error.failure.details?.['fault'] === 'answer';
 }
@@ -127,7 +127,7 @@ async function askInTurns(
   return answers;
 }
 
-/** An adapter that does not listen to the signal must not hold its caller. */
+/** An adapter that ignores the signal must not hold its caller. */
 async function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   signal.throwIfAborted();
   const { promise, reject } = Promise.withResolvers<never>();
@@ -164,7 +164,7 @@ const badAnswer = (what: string): ToolLayerError =>
 
 const closed = (): ToolLayerError => new ToolLayerError('E3005', 'The layer is being closed.');
 
-/** Without the details of the last failure: a pause is no bad answer to the texts that wait for its end. */
+/** Without the details of the last failure: a pause is not an invalid answer to the waiting texts. */
 const pausing = ({ askAgainAt, clock, trouble }: State): ToolLayerError =>
   new ToolLayerError('E3005', trouble?.message ?? 'The embedder failed a moment ago.', {
     retryAfterMs: Math.max(1, askAgainAt - clock.monotonic()),

@@ -1,10 +1,10 @@
 import type { ToolVersion } from '../../../domain/tool/tool-version.ts';
 
-/** How far the vectors of the tools are. */
+/** Progress of the tools' vectors. */
 export interface SearchProgress {
   readonly indexed: number;
   readonly pending: number;
-  /** Given up after several bad answers of the embedder; keywords still find them. */
+  /** Abandoned after several invalid answers of the embedder; keywords still find them. */
   readonly failed: number;
 }
 
@@ -14,18 +14,21 @@ export interface Wanted {
   attempts: number;
 }
 
-/** How far the tools of one tenant are; each is in one place at most. */
+/** State of one tenant's tools; each tool is in at most one of the maps. */
 export interface Tenant {
-  /** To be looked for in the store: that is quick, so it comes before anything is made. */
+  /** To be looked up in the store: that is fast, so it comes before anything is made. */
   readonly pending: Map<string, Wanted>;
-  /** Not in the store: the embedder makes their vectors. */
+  /** Not in the store: to be made by the embedder. */
   readonly missing: Map<string, Wanted>;
   /** Content hash of the version whose vector is in the index, by tool. */
   readonly indexed: Map<string, string>;
   readonly failed: Map<string, string>;
 }
 
-/** Notes a version in the place of another of the same tool; nothing where its vector is there, or was given up. */
+/**
+ * Requests a version's vector in place of another version of the same tool; no effect when its vector exists or was
+ * abandoned.
+ */
 export function want(tenant: Tenant, tool: ToolVersion): void {
   const toolId = tool.manifest.tool_id;
   if (tenant.indexed.get(toolId) === tool.contentHash || tenant.failed.get(toolId) === tool.contentHash) return;
@@ -37,7 +40,7 @@ export function want(tenant: Tenant, tool: ToolVersion): void {
   tenant.pending.set(toolId, { tool, attempts: 0 });
 }
 
-/** The tools of a tenant, none at first. */
+/** The state of a tenant, initially empty. */
 export function tenantOf(tenants: Map<string, Tenant>, tenantId: string): Tenant {
   let tenant = tenants.get(tenantId);
   if (tenant === undefined) {
@@ -47,10 +50,10 @@ export function tenantOf(tenants: Map<string, Tenant>, tenantId: string): Tenant
   return tenant;
 }
 
-/** Whether vectors of the tenant are still wanted. */
+/** True while vectors of the tenant are still wanted. */
 export const isWaiting = ({ pending, missing }: Tenant): boolean => pending.size > 0 || missing.size > 0;
 
-/** Of one tenant, or of all. */
+/** Progress of one tenant, or of all. */
 export function progressOf(tenants: ReadonlyMap<string, Tenant>, tenantId: string | undefined): SearchProgress {
   const counted =
     tenantId === undefined ? [...tenants.values()] : [tenants.get(tenantId)].filter((one) => one !== undefined);

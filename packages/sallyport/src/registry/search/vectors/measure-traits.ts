@@ -2,8 +2,8 @@ import type { EmbedderTraits } from '../../embedder.port.ts';
 import { cosineOf } from './unit-vector.ts';
 
 /**
- * Requests, and for each a description of a tool that serves it and of none of the others. What an unknown model makes of
- * them says what its cosines mean.
+ * Requests, each with the description of a tool that serves it and none of the others. They calibrate the cosines of an
+ * unknown model.
  */
 export const REFERENCE_PAIRS: readonly (readonly [request: string, tool: string])[] = [
   ['What will the weather be in Lisbon tomorrow?', 'Weather forecast for a place and a day.'],
@@ -45,7 +45,10 @@ export function traitsOf(vectors: readonly Float32Array[]): EmbedderTraits {
   };
 }
 
-/** Where as large a share of the related lies below as of the unrelated above: the mistakes of both kinds are equal. */
+/**
+ * The cosine where the share of related pairs below equals the share of unrelated pairs above: both kinds of errors are
+ * equal.
+ */
 function boundaryOf(related: readonly number[], unrelated: readonly number[]): number {
   const candidates = [...related, ...unrelated].sort((one, other) => one - other);
   const below = (values: readonly number[], bound: number): number =>

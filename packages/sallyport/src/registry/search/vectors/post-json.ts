@@ -2,12 +2,12 @@ import { MiB } from '@sallyport/std/bytes';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { boundedBody } from '@sallyport/std/web/bounded-body';
 
-/** Largest answer that is read: 64 texts of 8192 numbers as JSON text fit twice. */
+/** Largest answer: twice the size of 64 texts of 8192 numbers as JSON text. */
 const ANSWER_BYTES_MAX = 32 * MiB;
-/** Characters of what a server said that go into the cause. */
+/** Most characters of a server's text in the cause. */
 const SAID_CHARACTERS_MAX = 500;
 
-/** A request to a server of embeddings, whose address the operator chose. */
+/** A request to an embeddings server at an address chosen by the operator. */
 export interface JsonRequest {
   readonly url: URL;
   readonly headers?: Readonly<Record<string, string>>;
@@ -16,8 +16,8 @@ export interface JsonRequest {
 }
 
 /**
- * Posts JSON and reads JSON. Redirects are refused: they would carry the key elsewhere.
- * @throws ToolLayerError E3005 saying what to check; the reason of the signal when aborted
+ * Posts JSON and reads JSON. Redirects are refused: they would send the key elsewhere.
+ * @throws ToolLayerError E3005 saying what to check; the signal's reason when aborted
  */
 export async function postJson({ url, headers = {}, body, signal }: JsonRequest): Promise<unknown> {
   try {
@@ -58,8 +58,8 @@ function refused(url: URL, status: number, said: string): ToolLayerError {
 }
 
 /**
- * The vector in what a server sent. What is no array of numbers becomes an empty vector, which the caller refuses with the
- * other bad answers.
+ * The vector in a server's answer. Anything but an array of numbers becomes an empty vector, which the caller refuses
+ * with the other invalid answers.
  */
 export function vectorIn(value: unknown): Float32Array {
   if (!Array.isArray(value) || !value.every((number) => typeof number === 'number')) return new Float32Array();

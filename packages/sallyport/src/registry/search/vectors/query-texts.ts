@@ -1,13 +1,13 @@
-/** Texts that a query is asked as, at most: itself and its first sentences. */
+/** Most texts made of a query: itself and its first sentences. */
 const TEXTS_MAX = 4;
-/** Characters of a query that its meaning is taken from. */
+/** Most characters of a query used for its meaning. */
 const QUERY_CHARACTERS_MAX = 1000;
 /** Shorter pieces are greetings and fillers. */
 const SENTENCE_CHARACTERS_MIN = 12;
 
 /**
- * A query as a whole and, when it has more than one, its sentences: a request for two things lies between both, near to
- * neither. Empty for a query without letters or digits, which means nothing to a model.
+ * A query as a whole and, when it has several, its sentences: a request for two things lies between both, close to
+ * neither. Empty for a query without letters or digits, which is meaningless to a model.
  */
 export function queryTexts(query: string): string[] {
   const whole = query.slice(0, QUERY_CHARACTERS_MAX).replace(/\s+/g, ' ').trim().toWellFormed();

@@ -2,15 +2,17 @@ import { LRUCache } from 'lru-cache';
 import type { CheckedEmbedder } from './checked-embedder.ts';
 import { queryTexts } from './query-texts.ts';
 
-/** Queries whose vectors are kept: pages of one search, and what agents ask again and again. */
+/** Most queries whose vectors are cached: pages of one search, and repeated queries of agents. */
 const QUERIES_KEPT_MAX = 256;
-/** Longest wait for the vectors of a query; after it, keywords have to do. Covers the start of a local model. */
+/**
+ * Longest wait for the vectors of a query, in ms; after that only keywords are used. Covers the start of a local model.
+ */
 const QUERY_TIMEOUT_MS = 5000;
 
 /** Vectors of what is searched for. */
 export interface QueryVectors {
   /**
-   * One vector or several, as {@link queryTexts} says; empty for a query that means nothing.
+   * One or more vectors, see {@link queryTexts}; empty for a meaningless query.
    * @throws ToolLayerError E3005
    */
   of(query: string): Promise<readonly Float32Array[]>;
@@ -28,7 +30,7 @@ export function queryVectors(embedder: CheckedEmbedder): QueryVectors {
       if (known !== undefined) return known;
       const asked = embedder.embed(texts, QUERY_TIMEOUT_MS);
       kept.set(whole, asked);
-      // Only what succeeded is kept. Whoever waits for it sees the failure itself.
+      // Only successes are cached. Waiting callers get the failure itself.
       asked.catch(() => {
         if (kept.peek(whole) === asked) kept.delete(whole);
       });

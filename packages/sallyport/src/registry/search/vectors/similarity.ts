@@ -2,12 +2,12 @@ import type { EmbedderTraits } from '../../embedder.port.ts';
 
 /** Similarity at the boundary between related and unrelated texts: the usual threshold. */
 export const BOUNDARY_SIMILARITY = 0.7;
-/** Similarity of a tool and a request that it serves, in the middle. */
+/** Similarity of the median pair of a request and a tool that serves it. */
 export const RELATED_SIMILARITY = 0.9;
-/** Least distance of the two cosines: a model that cannot tell related texts from others must not divide by nothing. */
+/** Least distance of the two cosines; prevents a division by zero for a model that cannot separate related texts. */
 const COSINE_DISTANCE_MIN = 0.05;
 
-/** A cosine of one model as a number that means the same for every model, and back. */
+/** Maps a model's cosine to a number with the same meaning for every model, and back. */
 export interface Similarity {
   /** 0 to 1, growing with the cosine. */
   of(cosine: number): number;
@@ -16,8 +16,8 @@ export interface Similarity {
 }
 
 /**
- * Straight lines through four points: cosine -1 is 0, the model's boundary
- * {@link BOUNDARY_SIMILARITY}, its usual cosine of related texts {@link RELATED_SIMILARITY}, and cosine 1 is 1.
+ * Linear interpolation through four points: cosine -1 is 0, the model's boundary {@link BOUNDARY_SIMILARITY}, its usual
+ * cosine of related texts {@link RELATED_SIMILARITY}, and cosine 1 is 1.
  */
 export function similarityOf({ boundaryCosine, relatedCosine }: EmbedderTraits): Similarity {
   const boundary = Math.min(Math.max(boundaryCosine, -0.9), 0.9);

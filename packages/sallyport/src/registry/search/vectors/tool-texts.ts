@@ -3,21 +3,21 @@ import type { ToolManifest } from '../../../../api/schemas/tool-manifest.ts';
 import { parametersOf } from '../keywords/tool-fields.ts';
 import { namePartsOf } from '../keywords/words.ts';
 
-/** Changes with how texts are made, so that vectors that were made otherwise are not taken for these. */
+/** Version of the way texts are made, so that vectors made differently are not reused. */
 const RECIPE = 'description; name, description, parameters; 1';
-/** Characters of a text: what a tool does is said in its first sentences, and models take long texts slowly. */
+/** Most characters of a text: the first sentences say what a tool does, and models are slow with long texts. */
 const TEXT_CHARACTERS_MAX = 600;
 
-/** What the vector of a tool is made from: the middle of its texts' vectors. */
+/** Texts for a tool's vector, which is the mean of their vectors. */
 export interface ToolTexts {
   /** One or two, never empty. */
   readonly texts: readonly string[];
-  /** The same for the same texts, whoever's tool it is. */
+  /** Equal for equal texts, whoever owns the tool. */
   readonly contentHash: string;
 }
 
 /**
- * The description alone, and name, description and names of the parameters: together they found more on the shown sets than
+ * The description alone; and name, description and parameter names: together they found more on the shown sets than
  * either alone (docs/tools/search.md).
  */
 export function toolTexts(manifest: ToolManifest): ToolTexts {
@@ -29,7 +29,7 @@ export function toolTexts(manifest: ToolManifest): ToolTexts {
   return { texts, contentHash: sha256(JSON.stringify([RECIPE, ...texts])) };
 }
 
-/** A lone half of a surrogate pair has no place in a request to a model. */
+/** An unpaired surrogate is not valid in a request to a model. */
 const tidy = (text: string): string =>
   text
     .slice(0, TEXT_CHARACTERS_MAX * 4)

@@ -16,25 +16,27 @@ import {
 import { type ToolTexts, toolTexts } from './tool-texts.ts';
 import { middleOf } from './unit-vector.ts';
 
-/** Tools looked up in the store at once. */
+/** Most tools looked up in the store at once. */
 const LOOKED_UP_MAX = 256;
-/** Tools embedded in one request: few, so that a query waits for no more than these. */
+/** Tools embedded in one request: few, so that a query waits for at most these. */
 const EMBEDDED_MAX = 8;
 /** Longest wait for the vectors of one request. */
 const EMBED_TIMEOUT_MS = 120_000;
-/** Requests for a tool that the embedder answers with no vector; then it is found by keywords only, until it changes. */
+/** Most requests for a tool without a valid vector; after that it is found by keywords only, until it changes. */
 const ATTEMPTS_MAX = 3;
 
-/** Vectors that nobody asked for since so long are forgotten. */
+/** Vectors unused for this long are deleted, in ms. */
 const UNUSED_MS = 90 * 24 * 3600 * 1000;
 
 export type { SearchProgress };
 
-/** Brings the vectors of tools into the index, in the background: from the store where they are, else from the embedder. */
+/**
+ * Brings the vectors of tools into the index, in the background: from the store when present, else from the embedder.
+ */
 export interface VectorFeed {
-  /** Wants the vectors of these versions in the place of others of the same tools. Never waits and never throws. */
+  /** Requests the vectors of these versions in place of others of the same tools. Never waits and never throws. */
   want(tenantId: string, tools: readonly ToolVersion[]): void;
-  /** Tools that are gone. */
+  /** Drops removed tools. */
   drop(tenantId: string, toolIds: readonly string[]): void;
   progress(tenantId?: string): SearchProgress;
   /** Waits until nothing of the tenant is pending, or for a time in ms. */
@@ -42,7 +44,7 @@ export interface VectorFeed {
   close(): Promise<void>;
 }
 
-/** What the feed stands on. */
+/** Dependencies of the feed. */
 export interface VectorFeedParts {
   readonly embedder: CheckedEmbedder;
   readonly index: VectorIndex;
@@ -56,11 +58,11 @@ interface State extends VectorFeedParts {
   readonly closing: AbortController;
   readonly idle: Set<() => void>;
   running: Promise<void> | undefined;
-  /** Once in the life of a process. */
+  /** True once pruned; done once per process. */
   pruned: boolean;
 }
 
-/** A feed with nothing to do; it rests until something is wanted. */
+/** Makes the feed; idle until something is wanted. */
 export function createVectorFeed(parts: VectorFeedParts): VectorFeed {
   const state: State = {
     ...parts,
@@ -97,13 +99,15 @@ function start(state: State): void {
     .catch((cause: unknown) => state.log.error('vector-feed-failed', { reason: String(cause) }))
     .finally(() => {
       state.running = undefined;
-      // Something may have been wanted after the last look.
+      // Something may have been requested after the last check.
       if ([...state.tenants.values()].some(isWaiting)) start(state);
       tellIdle(state);
     });
 }
 
-/** Goes on until nothing is pending. What fails is tried again after the embedder's pause, so an absent embedder costs little. */
+/**
+ * Runs until nothing is pending. Failures are retried after the embedder's pause, so an absent embedder costs little.
+ */
 async function work(state: State): Promise<void> {
   const { embedder, closing } = state;
   while (!closing.signal.aborted) {
@@ -116,14 +120,14 @@ async function work(state: State): Promise<void> {
       await (next.step === 'look' ? lookUp(state, next) : makeAll(state, next));
     } catch (cause) {
       if (closing.signal.aborted) return;
-      // The embedder rests by itself; for whatever else failed, such as the store, this loop does.
+      // The embedder pauses by itself; for other failures, such as the store's, this loop pauses.
       if (embedder.pauseMs() === 0) {
         state.log.warn('vector-feed-waits', { reason: String(cause) });
         await sleep(STORE_PAUSE_MS, undefined, { ref: false, signal: closing.signal }).catch(() => undefined);
       }
     }
     tellIdle(state);
-    // A store in memory and an embedder that answers at once never leave the turn to others.
+    // A store in memory and an embedder that answers at once would never yield.
     await new Promise((resolve) => setImmediate(resolve));
   }
 }
@@ -148,13 +152,13 @@ interface Item extends ToolTexts {
   readonly wanted: Wanted;
 }
 
-/** Look in the store, or let the embedder make what is not there. */
+/** Look up in the store, or make with the embedder. */
 type Step = 'look' | 'make';
 
-/** After a restart everything that was made before is found within seconds, however much new work there is besides. */
+/** After a restart, all existing vectors are found within seconds, however much new work there is. */
 const nextBatch = (state: State): Batch | undefined => batchOf(state, 'look') ?? batchOf(state, 'make');
 
-/** One tenant after the other, so that a large one holds up the rest only for one batch. */
+/** One tenant after the other, so that a large one delays the rest by one batch only. */
 function batchOf(state: State, step: Step): Batch | undefined {
   for (const [tenantId, tenant] of state.tenants) {
     const waiting = step === 'look' ? tenant.pending : tenant.missing;
@@ -191,7 +195,7 @@ async function lookUp(state: State, { tenantId, tenant, items }: Batch): Promise
 
 /** Until something new is wanted, which may be in the store. */
 async function makeAll(state: State, { tenantId, tenant, items }: Batch): Promise<void> {
-  // Texts of like length together: a model takes as long for each as for the longest.
+  // Texts of similar length together: a model takes as long for each as for the longest.
   const sorted = items.toSorted((one, other) => lengthOf(one) - lengthOf(other));
   for (let at = 0; at < sorted.length; at += EMBEDDED_MAX) {
     if (state.closing.signal.aborted) return;
@@ -218,7 +222,7 @@ async function make(state: State, tenantId: string, tenant: Tenant, items: reado
   await put(state, tenantId, tenant, standing, new Map(made.map(({ contentHash, vector }) => [contentHash, vector])));
 }
 
-/** Finds out which tool has no vector, so that the others get theirs. */
+/** Finds the tools without a vector, so that the others get theirs. */
 async function oneByOne(
   state: State,
   tenantId: string,
@@ -238,7 +242,7 @@ async function oneByOne(
     const toolId = wanted.tool.manifest.tool_id;
     wanted.attempts += 1;
     tenant.missing.delete(toolId);
-    // At the end of the queue, so that the others come first.
+    // At the end of the queue, so that others come first.
     if (wanted.attempts < ATTEMPTS_MAX) tenant.missing.set(toolId, wanted);
     else tenant.failed.set(toolId, wanted.tool.contentHash);
     state.log.warn('tool-not-embedded', { tenantId, toolId, attempt: wanted.attempts, reason: String(cause) });
@@ -258,7 +262,7 @@ async function embedItems(embedder: CheckedEmbedder, items: readonly Item[]): Pr
   });
 }
 
-/** Of what was changed or removed meanwhile nothing is put. */
+/** Vectors of tools changed or removed meanwhile are dropped. */
 async function put(
   state: State,
   tenantId: string,

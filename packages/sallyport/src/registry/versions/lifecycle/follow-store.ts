@@ -4,7 +4,7 @@ import type { RegistryState } from './registry-state.ts';
 /** How often notes of uses are written, in ms. */
 const FLUSH_MS = 60_000;
 
-/** Follows what other instances write, until it is disposed; then the notes of uses are written a last time. */
+/** Follows writes of other instances until disposed; then the notes of uses are written a last time. */
 export function followStore(state: RegistryState, intervalMs: number): AsyncDisposable {
   let working: Promise<void> | undefined;
   let flushedAt = state.clock.monotonic();

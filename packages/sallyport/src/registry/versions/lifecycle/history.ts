@@ -4,12 +4,12 @@ import { versionsOf } from '../catalogue.ts';
 import type { RegistryState } from './registry-state.ts';
 import { isInUse } from './retire-versions.ts';
 
-/** One version with what became of it. */
+/** One version with its history. */
 export interface HistoryEntry {
   readonly version: ToolVersion;
-  /** Called lately, or named by something: not made to leave. */
+  /** Called lately, or referred to: not retired automatically. */
   readonly inUse: boolean;
-  /** ISO 8601, as far as one of the instances noted it. */
+  /** ISO 8601, as far as any instance noted it. */
   readonly lastUsedAt?: string;
 }
 

@@ -9,22 +9,22 @@ import { newestOf } from '../version-set.ts';
 /** Ids that a message names. */
 const IDS_NAMED_MAX = 20;
 
-/** Judges the dependencies of manifests that are registered together, each in the light of those before it (REG-10). */
+/** Checks the dependencies of manifests that are registered together, each in view of those before it (REG-10). */
 export interface DependencyJudge {
   /**
-   * E3008 when the tool would close a circle of `requires`; else what the caller should know. A manifest that is not the
-   * newest of its tool changes nothing and is not judged.
+   * E3008 when the tool would close a cycle of `requires`; else warnings for the caller. A manifest that is not the
+   * newest of its tool changes nothing and is not checked.
    */
   judge(manifest: ToolManifest): readonly Warning[] | Failure;
 }
 
-/** @param tenant what is registered; undefined when the tenant has nothing */
+/** @param tenant the registered tools; undefined when the tenant has none */
 export function dependencyJudge(
   tenant: TenantCatalogue | undefined,
   together: readonly ToolManifest[],
 ): DependencyJudge {
   const known = new Set(together.map(({ tool_id }) => tool_id));
-  /** Newest of those judged before, by id. */
+  /** Newest of the manifests checked before, by id. */
   const planned = new Map<string, ToolManifest>();
   const newest = (toolId: string): ToolManifest | undefined => {
     const set = tenant?.byId.get(toolId);
@@ -37,7 +37,7 @@ export function dependencyJudge(
     judge(manifest) {
       const { tool_id, requires = [], prefers = [] } = manifest;
       if (!isNewest(manifest, newest(tool_id))) return [];
-      // Nobody depends on it, so nothing leads back to it.
+      // No tool depends on it, so nothing leads back to it.
       const mayClose = isDepended(tool_id) || requires.includes(tool_id) || prefers.includes(tool_id);
       const circle = (member: 'requires' | 'prefers') =>
         mayClose ? circleThrough(tool_id, (id) => (id === tool_id ? manifest : newest(id))?.[member] ?? []) : undefined;
@@ -55,7 +55,7 @@ export function dependencyJudge(
   };
 }
 
-/** A pre-release does not take the place of a release. */
+/** A pre-release does not replace a release. */
 function isNewest({ version }: ToolManifest, held: ToolManifest | undefined): boolean {
   if (held === undefined) return true;
   const isRelease = (text: string): boolean => !text.split('+', 1)[0]?.includes('-');

@@ -3,11 +3,11 @@ import type { ToolManifest } from '../../../../api/schemas/tool-manifest.ts';
 import { compareManifests } from '../../compare-manifests.ts';
 import { complianceOf } from '../../manifests/compliance.ts';
 
-/** Code of the warning that calls end before the timeout of the manifest. */
+/** Code of the warning that calls end before the manifest's timeout. */
 export const TIMEOUT_CUT = 'timeout_cut';
 
 /**
- * What the author of a manifest should know: how much its schemas lack, as a count, a timeout that no call will have, and a
+ * Warnings for the author of a manifest: the number of gaps in its schemas, a timeout longer than any call gets, and a
  * break that its version does not announce.
  * @param before the version below it, when there is one
  * @param timeoutSecondsMax longest timeout of a synchronous call
@@ -38,7 +38,7 @@ function complianceWarning(manifest: ToolManifest): Warning[] {
   return [{ code: 'schema_compliance', message, details: { score, points, points_met } }];
 }
 
-/** What a comparison says of the step between two versions. */
+/** The warning about the step between two versions. */
 export function stepWarning(from: ToolManifest, to: ToolManifest): readonly Warning[] {
   const { stepHonoured, step, changes } = compareManifests(from, to);
   if (stepHonoured) return [];

@@ -9,25 +9,25 @@ import type { VersionSet } from '../version-set.ts';
 import type { RegistryState } from './registry-state.ts';
 import { DAY_MS } from './retention.ts';
 
-/** Steps of a version that are kept; older ones are in the audit alone. */
+/** Most steps of a version that are kept; older ones are only in the audit. */
 const STATE_CHANGES_MAX = 32;
-/** How often a move is tried again that another one came before. */
+/** How often a move is retried after a concurrent one. */
 const ATTEMPTS_MAX = 3;
 
-/** What is said with a move of a version in its lifecycle. */
+/** Details of a move of a version in its lifecycle. */
 export interface MoveDetails {
-  /** Agent DID of who asks. */
+  /** Agent DID of the requester. */
   readonly by?: string;
   readonly reason?: string;
   /** With a deprecation: a version of the same tool, or the id of another tool. */
   readonly inFavorOf?: string;
   /** With a deprecation: how to move on. */
   readonly migrationGuide?: string;
-  /** With a removal: at once, whatever the state and its days of warning. */
+  /** With a removal: at once, regardless of state and notice period. */
   readonly force?: boolean;
 }
 
-/** Where one version of a tool should go, or each that can go there. */
+/** Target state of one version of a tool, or of every version that can go there. */
 export interface VersionMove extends MoveDetails {
   readonly tenantId: string;
   readonly toolId: string;
@@ -35,12 +35,12 @@ export interface VersionMove extends MoveDetails {
   readonly to: DeprecationState;
 }
 
-/** Moves versions; all of them, or none that may not. Answers with them as they stand afterwards. */
+/** Moves versions; all of them, or none when one may not move. Returns them in their new state. */
 export async function moveVersions(state: RegistryState, move: VersionMove): Promise<readonly ToolVersion[]> {
   return moveAll(state, chosen(state, move), move);
 }
 
-/** Removes all versions of many tools at once, whatever their state; unknown ids and removed versions are passed over. */
+/** Removes all versions of many tools at once, whatever their state; unknown ids and removed versions are ignored. */
 export function removeTools(
   state: RegistryState,
   tenantId: string,
@@ -60,7 +60,7 @@ async function moveAll(
     for (const version of left) judge(state, version, move);
     const moved = await state.store.changeStates(left.map((version) => stateMove(state, version, move.to, move)));
     await state.refresh();
-    // Another instance moved these meanwhile: they are judged anew as it left them.
+    // Another instance moved these meanwhile: they are checked again in their current state.
     left = left.filter((_, at) => moved[at] === false).map((version) => latest(state, version));
     if (left.length === 0) return moving.map((version) => latest(state, version));
   }
@@ -70,7 +70,7 @@ async function moveAll(
 const latest = ({ catalogue }: RegistryState, version: ToolVersion): ToolVersion =>
   versionsOf(catalogue, version.tenantId, version.manifest.tool_id)?.byVersion.get(version.manifest.version) ?? version;
 
-/** Writes one move, through every state in between. False when the version is not where it was thought to be. */
+/** Writes one move, through every state in between. False when the version is not in the expected state. */
 export async function step(
   state: RegistryState,
   version: ToolVersion,
@@ -148,7 +148,7 @@ function judge(state: RegistryState, version: ToolVersion, move: MoveDetails & P
     throw conflict(`${name} can be removed from ${removableAt} on. With force it is removed at once.`, version);
 }
 
-/** What a deprecated version is left for must be there. */
+/** The successor of a deprecated version must exist. */
 function judgeSuccessor({ catalogue }: RegistryState, version: ToolVersion, { inFavorOf }: MoveDetails): void {
   if (inFavorOf === undefined) return;
   const { tenantId, manifest } = version;

@@ -14,25 +14,25 @@ import { retireVersions } from './retire-versions.ts';
 /** Most manifests that one bulk registration takes; more are refused with E3810. */
 export const BATCH_MANIFESTS_MAX = 20_000;
 
-/** A registration that stands. `unchanged`: the same content was there already and nothing was written. */
+/** A successful registration. `unchanged`: the same content existed already and nothing was written. */
 export interface Registered {
   readonly outcome: 'created' | 'unchanged';
   readonly version: ToolVersion;
-  /** What the caller should know: a short count of what the schemas lack, a step that is too small, versions that left. */
+  /** Warnings for the caller: a count of gaps in the schemas, a too small version step, retired versions. */
   readonly warnings: readonly Warning[];
-  /** Versions of this tool that had to leave for this one, as they stand now; to be put on record. */
+  /** Versions of this tool that were retired for this one, in their new state; to be recorded. */
   readonly retired: readonly ToolVersion[];
 }
 
 type Inserted = 'created' | 'unchanged' | 'conflict';
 
-/** A manifest that may be registered, with what was noticed on the way. */
+/** A valid manifest, with its warnings. */
 interface Candidate {
   readonly version: ToolVersion;
   readonly warnings: readonly Warning[];
 }
 
-/** Registers many; answers in the order of the input. */
+/** Registers many; results in the order of the input. */
 export async function registerVersions(
   state: RegistryState,
   tenantId: string,
@@ -87,13 +87,13 @@ async function insert({ store }: RegistryState, versions: readonly ToolVersion[]
   return versions.length === 1 ? [await store.insert(only)] : await store.insertAll(versions);
 }
 
-/** Brings memory in step with the store, brings back what was removed, and lets the oldest versions go. */
+/** Updates memory from the store, restores removed versions, and retires the oldest ones. */
 async function settleAll(
   state: RegistryState,
   candidates: readonly Candidate[],
   outcomes: readonly Inserted[],
 ): Promise<readonly (Registered | Failure)[]> {
-  // Also when nothing was new: another instance may have moved what memory takes to be unchanged.
+  // Also when nothing was new: another instance may have moved a version that memory considers unchanged.
   if (candidates.length > 0) await state.refresh();
   const isBack = await restoreAll(state, candidates, outcomes);
   const answers: (Registered | Failure)[] = [];
@@ -109,7 +109,7 @@ async function settleAll(
   return answers;
 }
 
-/** A removed version comes back when the same content is registered again. Answers with the places of those. */
+/** A removed version is restored when the same content is registered again. Returns the indexes of those. */
 async function restoreAll(
   state: RegistryState,
   candidates: readonly Candidate[],

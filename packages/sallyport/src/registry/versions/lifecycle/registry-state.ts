@@ -10,29 +10,29 @@ import { type Changes, createChanges } from '../changes.ts';
 import type { Retention } from './retention.ts';
 import { createUses, type Uses } from './uses.ts';
 
-/** What the registry stands on. */
+/** Dependencies of the registry. */
 export interface RegistryParts extends Pick<ManifestChecks, 'compileSchema'> {
   /** Faults of `executor`, with pointers from the manifest's root, for the tenant that registers it. */
   readonly configFaults: (manifest: ToolManifest, tenantId: string) => readonly Fault[];
   readonly store: ToolStore;
   readonly clock: Clock;
   readonly log: Log;
-  /** Default: what {@link Retention} says. */
+  /** Default: {@link Retention}. */
   readonly retention?: Partial<Retention>;
-  /** Longest timeout of a synchronous call; a manifest that asks for more gets a warning. No bound when absent. */
+  /** Longest timeout of a synchronous call; a manifest that asks for more gets a warning. Default: no limit. */
   readonly timeoutSecondsMax?: number;
 }
 
-/** The registry of this process: the store, and what of it stands in memory. */
+/** State of the registry of this process: the store, and its copy in memory. */
 export interface RegistryState extends Omit<RegistryParts, 'retention'> {
   readonly retention: Retention;
   readonly changes: Changes;
   readonly uses: Uses;
   /** Replaced as a whole by each load. */
   catalogue: Catalogue;
-  /** How far the catalogue follows the store. */
+  /** Revision of the store that the catalogue reflects. */
   revision: number;
-  /** Reads what changed in the store since the last time. Memory is changed here and nowhere else. */
+  /** Reads changes in the store since the last time. The only place that changes memory. */
   readonly refresh: () => Promise<void>;
   readonly load: () => Promise<void>;
 }
@@ -54,8 +54,8 @@ export function registryState(parts: RegistryParts, retention: Retention): Regis
 }
 
 /**
- * Makes functions that never run at the same time; who asks while one waits for its turn shares that run. So whoever
- * asked after a write sees it when the answer comes.
+ * Serialises functions; callers that arrive while a run waits for its turn share that run. So a caller after a write
+ * sees that write in the result.
  */
 function oneAfterTheOther(): (run: () => Promise<void>) => () => Promise<void> {
   let last: Promise<void> = Promise.resolve();
@@ -90,7 +90,7 @@ async function load(state: RegistryState): Promise<void> {
   for (const [tenantId, { byId }] of loaded) state.changes.tell(tenantId, [...byId.keys()]);
 }
 
-/** Rows that cannot be read are left out and logged. */
+/** Unreadable rows are skipped and logged. */
 function putAll(
   { uses, log, catalogue: before }: RegistryState,
   catalogue: Catalogue,
@@ -111,7 +111,7 @@ function putAll(
   return changed;
 }
 
-/** What manifests of one tenant are judged by. */
+/** The checks for manifests of one tenant. */
 export function checksOf(
   { compileSchema, configFaults }: Pick<RegistryParts, 'compileSchema' | 'configFaults'>,
   tenantId: string,

@@ -2,7 +2,7 @@ import { integer } from '../../../domain/settings/rows.ts';
 import { defaultsOf, type ValuesOf } from '../../../domain/settings/setting.ts';
 import type { ToolVersion } from '../../../domain/tool/tool-version.ts';
 
-/** How long versions stay (REG-04). */
+/** Settings of how long versions are kept (REG-04). */
 export const RETENTION_SETTINGS = {
   versionsPerToolMax: integer('registry.max_versions_per_tool', {
     unit: 'versions',
@@ -24,13 +24,13 @@ export const RETENTION_SETTINGS = {
   }),
 };
 
-/** How long versions stay. */
+/** Values of the retention settings. */
 export interface Retention extends ValuesOf<typeof RETENTION_SETTINGS> {
-  /** Whether something beside the registry names exactly this version; nothing does when absent. */
+  /** True when something outside the registry refers to exactly this version; default: nothing does. */
   readonly isPinned?: (version: ToolVersion) => boolean;
 }
 
-/** What counts when nobody says otherwise. */
+/** Defaults. */
 export const RETENTION: Retention = defaultsOf(RETENTION_SETTINGS);
 
 /** One day in ms. */

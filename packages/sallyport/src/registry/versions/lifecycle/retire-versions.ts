@@ -6,7 +6,7 @@ import { step } from './move-version.ts';
 import type { RegistryState } from './registry-state.ts';
 import { DAY_MS } from './retention.ts';
 
-/** Versions that had to leave, as they stand now. */
+/** Retired versions, in their new state. */
 export interface Retired {
   readonly versions: readonly ToolVersion[];
   readonly warnings: readonly Warning[];
@@ -15,8 +15,8 @@ export interface Retired {
 const NOBODY: Retired = { versions: [], warnings: [] };
 
 /**
- * Makes the oldest versions leave when a tool has more than it may have (REG-04). An active one becomes deprecated; one
- * that was deprecated is removed when its days of warning are over. Versions in use stay, and so does the newest.
+ * Retires the oldest versions of a tool that has too many (REG-04). An active one becomes deprecated; a deprecated one
+ * is removed after its notice period. Versions in use stay, and so does the newest.
  * @param registered version that was just registered; it stays
  */
 export async function retireVersions(
@@ -46,7 +46,10 @@ export async function retireVersions(
   return { versions, warnings: versions.map((version) => retirement(state, version)) };
 }
 
-/** Whether a version was called lately, or something names exactly this version. Calls are shorter than the window, so one that runs counts. */
+/**
+ * True when a version was called lately, or something refers to exactly this version. Calls are shorter than the
+ * window, so running ones count.
+ */
 export function isInUse(
   { uses, clock, retention }: RegistryState,
   set: VersionSet,
@@ -61,7 +64,7 @@ export function isInUse(
   return retention.isPinned?.(version) === true;
 }
 
-/** One step out. False when it is not time yet, or somebody else moved the version. */
+/** One step of the retirement. False when it is too early, or another instance moved the version. */
 function leave(
   state: RegistryState,
   set: VersionSet,

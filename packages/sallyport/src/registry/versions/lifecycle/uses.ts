@@ -2,20 +2,20 @@ import type { Clock } from '@sallyport/std/clock';
 import type { ToolVersion } from '../../../domain/tool/tool-version.ts';
 import type { ToolStore } from '../../tool-store.port.ts';
 
-/** A version that is called all the time is noted this often, in ms. */
+/** How often the use of a constantly called version is noted, in ms. */
 const GRAIN_MS = 3_600_000;
-/** Notes that wait to be written; beyond, a use is remembered here alone. */
+/** Most notes that wait to be written; beyond that a use is remembered only here. */
 const PENDING_MAX = 20_000;
 
-/** When versions were last called, in this instance. */
+/** When versions were last called, as seen by this instance. */
 export interface Uses {
   /** Costs a look-up. */
   note(version: ToolVersion): void;
-  /** Epoch ms of the last call that is known here, to an hour; undefined when there is none. */
+  /** Epoch ms of the last known call, to an hour; undefined when there is none. */
   lastUse(version: ToolVersion): number | undefined;
-  /** What was noted of one object counts for the one that takes its place. */
+  /** Transfers the notes of one version object to its replacement. */
   carryOver(from: ToolVersion, to: ToolVersion): void;
-  /** Writes what was noted since the last time; keeps it when that fails. */
+  /** Writes the notes since the last time; keeps them when that fails. */
   flush(): Promise<void>;
 }
 

@@ -13,15 +13,15 @@ import { shortened } from './shortened.ts';
 export const FAULTS_MAX = 100;
 /** Characters of a fault's pointer. */
 const PATH_LENGTH_MAX = 1024;
-/** Allowed values that a hint names, when none is near to what was given. */
+/** Most allowed values named in a hint, when none resembles the given one. */
 const NAMED_MAX = 12;
 
-/** Errors that only say that a subschema, listed with its own errors, did not hold. */
+/** Errors that only say that a subschema, whose errors are listed too, did not hold. */
 const ECHOES: ReadonlySet<string> = new Set(['if', 'propertyNames']);
 
 /**
  * Ajv's errors as faults, each once.
- * @param rules of the conversion that was tried: what is a scalar and still has the wrong type is then E3502, not E3507
+ * @param rules of the attempted conversion: a scalar that still has the wrong type is then E3502, not E3507
  */
 export function faultsOf(errors: Errors, rules?: CoercionRules): Fault[] {
   const faults = new Map<string, Fault>();
@@ -45,7 +45,7 @@ export function faultsOf(errors: Errors, rules?: CoercionRules): Fault[] {
   return listed;
 }
 
-/** A pointer is made of names that strangers chose. */
+/** A pointer contains names chosen by strangers. */
 const withinBounds = (fault: Fault): Fault =>
   fault.path.length <= PATH_LENGTH_MAX ? fault : { ...fault, path: `${fault.path.slice(0, PATH_LENGTH_MAX)}…` };
 
@@ -102,7 +102,7 @@ function missing({ instancePath, keyword, data, parentSchema }: ErrorObject, nam
 const knownProperties = (schema: ErrorObject['parentSchema']): readonly string[] =>
   Object.keys((schema?.['properties'] as object | undefined) ?? {});
 
-/** A day or an instant that another spelling would have made right is one that did not convert. */
+/** A date or time that only needed another spelling counts as not converted. */
 function wrongFormat({ instancePath, keyword, params }: ErrorObject, rules: CoercionRules | undefined): Fault {
   const format = String(params['format']);
   const example = FORMAT_EXAMPLES.get(format);

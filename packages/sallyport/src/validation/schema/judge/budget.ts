@@ -2,14 +2,14 @@ import { _, type CodeKeywordDefinition, type KeywordCxt, Name } from 'ajv';
 import { STEPS_KEYWORD } from '../own/own-node.ts';
 
 /**
- * Work that one check may take, in schema values visited; texts and lists add to it by their length. Recursive schemas
- * with several alternatives grow exponentially with the depth of a value; this ends them (VAL-05).
+ * Most work of one check, in schema values visited; texts and lists add to it by their length. Recursive schemas with
+ * several alternatives grow exponentially with the depth of a value; this limit ends them (VAL-05).
  */
 const STEPS_MAX = 2_000_000;
-/** Errors that one schema may gather before it ends; gathering more takes time that is quadratic in them. */
+/** Most errors that one schema collects before it ends; collecting takes time quadratic in their number. */
 const ERRORS_MAX = 1000;
 
-/** What is left of the work that a check may take. */
+/** The remaining work of a check. */
 export interface Budget {
   left: number;
 }
@@ -19,7 +19,7 @@ export const SPENT = new RangeError('judging the value takes more steps than all
 /** Thrown when a value has more faults than are gathered. */
 export const TOO_MANY_ERRORS = new RangeError('the value has more faults than are gathered');
 
-/** A budget; the same one serves every check, one after the other. */
+/** Makes a budget; all checks use the same one, in sequence. */
 export const newBudget = (): Budget => ({ left: STEPS_MAX });
 
 /** Gives a check its full budget. */
@@ -36,7 +36,7 @@ export function spend(budget: Budget, steps: number): void {
   if (budget.left < 0) throw SPENT;
 }
 
-/** The keyword that counts the work of a schema each time it is applied, and ends it when errors pile up. */
+/** The keyword that charges the work of a schema at each application, and ends it when errors pile up. */
 export function stepsKeyword(budget: Budget): CodeKeywordDefinition {
   return {
     keyword: STEPS_KEYWORD,

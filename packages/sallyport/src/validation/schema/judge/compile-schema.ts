@@ -1,4 +1,4 @@
-// The functions that come out run once or twice a call.
+// The resulting functions run once or twice per call.
 import type { Ajv, CodeKeywordDefinition, ErrorObject, Options, ValidateFunction } from 'ajv';
 import type { DataValidationCxt } from 'ajv/dist/types/index.js';
 import { callRef } from 'ajv/dist/vocabularies/core/ref.js';
@@ -15,15 +15,15 @@ export type Errors = readonly ErrorObject[] & { readonly more?: boolean };
 
 /** The generated code of one schema. */
 export interface Judges {
-  /** Begins a check: everything until the next one draws on one budget of work. */
+  /** Starts a check: everything until the next start shares one budget of work. */
   begin(): void;
   /**
-   * All errors of a value; with `more` when there were too many to be gathered.
-   * @throws RangeError when judging takes more than is left of the budget, or overflows the stack
+   * All errors of a value; with `more` when there were too many to collect.
+   * @throws RangeError when validation exceeds the remaining budget, or overflows the stack
    */
   errors(value: unknown): Errors;
   /**
-   * Whether a value is valid by a node of the schema, whose code is generated when it is first asked for.
+   * True when a value is valid by a node of the schema, whose code is generated on first use.
    * @throws RangeError as above
    */
   readonly isValid: IsValid;
@@ -32,8 +32,8 @@ export interface Judges {
 type RegExpLike = { test(text: string): boolean; toString(): string };
 
 /**
- * Compiles a schema. The code is generated once; the cost is a few milliseconds.
- * @throws Error when Ajv refuses the schema in spite of all checks before
+ * Compiles a schema. The code is generated once, in a few milliseconds.
+ * @throws Error when Ajv refuses the schema in spite of all earlier checks
  */
 export function compileSchema(own: OwnSchema): Judges {
   const budget = newBudget();
@@ -105,7 +105,7 @@ function referenceKeyword({ definitions }: OwnSchema, ajv: Ajv): CodeKeywordDefi
   };
 }
 
-/** What the generated code expects of a compiled schema: an answer, and its errors on itself. */
+/** The form of a compiled schema that generated code expects: a result, with its errors as a property. */
 type LazyFunction = ((value: unknown, context: DataValidationCxt) => unknown) & { errors?: ErrorObject[] | null };
 
 function lazyFunction(compile: () => ValidateFunction): LazyFunction {
@@ -127,7 +127,7 @@ function patternEngine(budget: Budget): NonNullable<NonNullable<Options['code']>
         spend(budget, text.length * pattern.stepsPerCharacter);
         return pattern.test(text);
       },
-      // Ajv tells patterns apart by this.
+      // Ajv identifies patterns by this.
       toString: () => source,
     };
   };

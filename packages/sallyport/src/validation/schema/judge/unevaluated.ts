@@ -14,8 +14,9 @@ interface Parts {
 }
 
 /**
- * `unevaluatedProperties` and `unevaluatedItems`, which ask the schemas around them what they have looked at. Ajv keeps
- * book while it judges and loses some of it (`if` alone, `contains`, `items` in a branch); this asks afterwards.
+ * `unevaluatedProperties` and `unevaluatedItems`, which depend on what the surrounding schemas evaluated. Ajv tracks
+ * that during validation and loses some of it (`if` alone, `contains`, `items` in a branch); this determines it
+ * afterwards.
  */
 export function unevaluatedKeywords(parts: Parts): readonly CodeKeywordDefinition[] {
   return [
@@ -56,7 +57,7 @@ export function unevaluatedKeywords(parts: Parts): readonly CodeKeywordDefinitio
   ];
 }
 
-/** Judges each member or element that is left by the keyword's own schema. */
+/** Validates each remaining member or element with the keyword's own schema. */
 function judgeLeft<Value>(
   cxt: KeywordCxt,
   dataPropType: Type,
@@ -79,10 +80,10 @@ function judgeLeft<Value>(
   cxt.ok(_`${cxt.errsCount} === errors`);
 }
 
-/** Notes what the keywords of one schema have looked at; true when that is everything. */
+/** Notes what the keywords of one schema evaluated; true when that is everything. */
 type Seen = (parts: Parts, node: OwnSchemaObject, value: object, outermost: boolean) => boolean;
 
-/** Goes through a schema and all that is applied to the same value and holds. */
+/** Visits a schema and all valid schemas applied to the same value. */
 function look(parts: Parts, node: OwnNode | undefined, value: object, seen: Seen, outermost = false): boolean {
   if (typeof node !== 'object') return false;
   spend(parts.budget, 1);
@@ -92,7 +93,7 @@ function look(parts: Parts, node: OwnNode | undefined, value: object, seen: Seen
   return all;
 }
 
-/** The schemas beside `$ref` that apply to the same value and hold. */
+/** The schemas beside `$ref` that apply to the same value and are valid. */
 function* appliedBy({ isValid }: Parts, node: OwnSchemaObject, value: object): Iterable<OwnNode> {
   yield* listOf(node['allOf']);
   for (const branch of [...listOf(node['anyOf']), ...listOf(node['oneOf'])]) if (isValid(branch, value)) yield branch;

@@ -3,13 +3,13 @@ import { _, type CodeKeywordDefinition, type KeywordCxt } from 'ajv';
 import { type Budget, spend } from './budget.ts';
 import { isMultipleOf } from './multiple-of.ts';
 
-/** Members of an `enum` that are compared one after the other. */
+/** Most members of an `enum` compared one by one. */
 const COMPARED_MAX = 8;
 /** Work of writing a list or an object as canonical JSON, and of so many of its characters. */
 const STEPS_PER_TEXT = 10;
 const CHARACTERS_PER_STEP = 16;
 
-/** Keywords that Ajv judges in quadratic time or by rounding, judged in linear time and exactly. */
+/** Keywords that Ajv checks in quadratic time or with rounding, checked here in linear time and exactly. */
 export function valueKeywords(budget: Budget): readonly CodeKeywordDefinition[] {
   return [
     {

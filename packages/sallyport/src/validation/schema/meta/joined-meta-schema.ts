@@ -3,9 +3,9 @@ import type { Dialect } from '../dialect.ts';
 import { META_DOCUMENTS } from './meta-documents.ts';
 
 /**
- * The meta-schema of a dialect as one document that refers to nothing but itself. The official ones of 2019-09 and 2020-12
- * are several, and find each other by dynamic references, which only matter to meta-schemas that extend them. Without
- * formats, which are remarks there and would be rules to a quick judge.
+ * The meta-schema of a dialect as one self-contained document. The official ones of 2019-09 and 2020-12 are several,
+ * linked by dynamic references, which only matter to meta-schemas that extend them. Without formats, which are
+ * annotations there but would be enforced by a quick validator.
  */
 export function joinedMetaSchema(dialect: Dialect): JsonSchemaObject {
   const documents = META_DOCUMENTS[dialect];

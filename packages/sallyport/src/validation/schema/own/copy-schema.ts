@@ -9,9 +9,9 @@ import { type DynamicScope, dynamicScopes } from './dynamic-scope.ts';
 import { type OwnNode, type OwnSchema, STEPS_KEYWORD, stepsOf } from './own-node.ts';
 import { patternFaults } from './pattern-faults.ts';
 
-/** Judging keywords of a copy, schemas that are reached in several dynamic scopes each time; compiling takes 0.1 ms each. */
+/** Most validating keywords of a copy, counting schemas once per dynamic scope; compiling takes 0.1 ms each. */
 const KEYWORDS_MAX = 10_000;
-/** Alternatives of all lists of schemas, those of each squared and weighed; the time of compiling grows with it. */
+/** Most alternatives in all lists of schemas, each list's number squared and weighted; compile time grows with it. */
 const SQUARED_ALTERNATIVES_MAX = 300_000;
 const SQUARE_WEIGHTS: ReadonlyMap<string, number> = new Map([
   ['anyOf', 1],
@@ -43,7 +43,7 @@ interface Waiting {
   readonly name: string;
 }
 
-/** One copying, with what it has gathered so far. */
+/** State of one copy. */
 class SchemaCopy {
   readonly faults: Fault[] = [];
   readonly #options: CopyOptions;
@@ -101,7 +101,7 @@ class SchemaCopy {
     return true;
   }
 
-  /** A schema where it stands: a reference when something else points to it too. */
+  /** A schema in its place: a reference when something else points to it too. */
   #node(schema: unknown, pointer: string, outer: DynamicScope): OwnNode {
     if (!isSchemaObject(schema)) return schema === true;
     const scope = this.#scopes.inside(outer, this.#references.anchorsAround(schema));
@@ -137,7 +137,7 @@ class SchemaCopy {
     return completed(own, referred);
   }
 
-  /** Ajv leaves out a property of this name, so it becomes a pattern. */
+  /** Ajv ignores a property of this name, so it becomes a pattern. */
   #ownProto(schema: JsonSchemaObject, own: Record<string, unknown>, pointer: string, scope: DynamicScope): void {
     const { properties } = schema;
     if (typeof properties !== 'object' || properties === null || !Object.hasOwn(properties, '__proto__')) return;
@@ -181,7 +181,7 @@ class SchemaCopy {
     return own;
   }
 
-  /** What runs once for each element counts its work each time. */
+  /** Schemas applied per element charge their work each time. */
   #element(keyword: string, node: OwnNode): OwnNode {
     if (!PER_ELEMENT.has(keyword) || typeof node === 'boolean') return node;
     return { ...node, [STEPS_KEYWORD]: stepsOf(node) };

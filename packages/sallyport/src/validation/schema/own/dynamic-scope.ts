@@ -2,8 +2,8 @@ import type { JsonSchemaObject } from '../../../../api/schemas/identifiers.ts';
 import type { DynamicAnchors } from '../references.ts';
 
 /**
- * What the dynamic anchors mean at a place: for each name, the schema in the outermost resource on the way there. A place
- * that is reached in several scopes is copied once for each, so that no judging has to keep track of them.
+ * Meaning of the dynamic anchors at a place: for each name, the schema in the outermost resource on the way. A place
+ * reached in several scopes is copied once per scope, so that validation need not track them.
  */
 export interface DynamicScope {
   readonly id: number;

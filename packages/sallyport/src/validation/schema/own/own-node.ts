@@ -8,9 +8,9 @@ export interface OwnSchemaObject {
 }
 
 /**
- * A foreign schema brought into a form that is safe to compile: a copy with nothing but the dialect's judging keywords,
- * without `$id`, `$async` or foreign words, every referenced schema among the definitions, and a cost (`x-steps`) on
- * each schema that a value can make run many times.
+ * A foreign schema in a form that is safe to compile: a copy with only the dialect's validating keywords, without
+ * `$id`, `$async` or foreign words, every referenced schema among the definitions, and a cost (`x-steps`) on each
+ * schema that a value can make run many times.
  */
 export interface OwnSchema {
   readonly dialect: Dialect;
@@ -30,7 +30,7 @@ export function referredBy({ definitions }: OwnSchema, node: OwnSchemaObject): O
   return typeof name === 'string' ? definitions[name] : undefined;
 }
 
-/** Work of judging a value by a node once, in values of the schema; what stands behind a reference is not in it. */
+/** Work of validating a value by a node once, in values of the schema; without the work of its references. */
 export function stepsOf(node: unknown): number {
   if (typeof node !== 'object' || node === null) return 1;
   let count = 1;

@@ -1,4 +1,4 @@
-/** A pattern in the words of RE2, and whether the native engine is as safe. */
+/** A pattern in RE2's syntax, and whether the native engine is equally safe. */
 export interface TranslatedPattern {
   readonly re2: string;
   readonly cannotBacktrack: boolean;
@@ -40,7 +40,7 @@ interface Scan {
   variable: number;
   /** Groups or alternatives were seen, so the native engine might backtrack between them. */
   branches: boolean;
-  /** Characters that are matched after the last varying atom; a backtracking engine tries them at each position. */
+  /** Characters matched after the last varying atom; a backtracking engine tries them at each position. */
   fixedLength: number;
   /** Written-out atoms of each open group, the innermost last. */
   readonly atoms: number[];

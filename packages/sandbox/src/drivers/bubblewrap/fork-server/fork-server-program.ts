@@ -2,10 +2,12 @@ import { AWAIT_STAGE } from '../../../linux/stage/stage-program.ts';
 import { SYSCALL_NUMBERS } from '../../../linux/syscall-numbers.ts';
 import { SANDBOX_BOUNDS } from '../settings.ts';
 
-/** Descriptor by which the program talks with the layer: the channel of a child process of Node. */
+/** Descriptor by which the program talks to the layer: the channel of a Node child process. */
 export const CHANNEL_FD = 3;
 
-/** How long a child's end may stay untold, where it fell into the microsecond between a look and a wait. */
+/**
+ * Longest delay before a child's end is noticed that fell into the microsecond between a check and a wait, in seconds.
+ */
 const LOOK_SECONDS = 1;
 
 /**

@@ -22,7 +22,7 @@ const partsOf = (script: string, more: Partial<ForkServerParts> = {}): ForkServe
   ...more,
 });
 
-/** Asks until the server is there. */
+/** Repeats the request until the server is ready. */
 async function forked(server: ForkServer, uid?: number): Promise<Forked> {
   for (;;) {
     const process = server.fork(uid);
@@ -165,18 +165,18 @@ test('a server that does not answer is asked no more, and what it started lives 
   process.kill(stopped, 'SIGCONT');
   before.pipes[0]?.end('\n');
   expect(await endOf(before)).toEqual([7, null]);
-  // What came too late has ended, too.
+  // A process that came too late has ended, too.
   while (childrenOf(stopped).length > 0) await sleep(5);
 });
 
 interface LayerSays {
   readonly layer: ChildProcess;
   readonly said: string;
-  /** The fork server's, and that of what it started. */
+  /** Pids of the fork server and of its processes. */
   readonly pids: readonly number[];
 }
 
-/** A process with a fork server that has started a shell, and what the shell said. */
+/** A process with a fork server that has started a shell, and the shell's output. */
 async function startLayer(
   script: string,
   {
@@ -237,7 +237,7 @@ test('SBX-08 what waits for a stage ends with a layer that is killed', async () 
 test('SBX-08 a server that has nothing to wait for ends with its layer too', async () => {
   const { layer, pids } = await startLayer(':', { after: 'pipes[0].end("\\n");' });
   await untilGone(pids.slice(1));
-  // Until the layer has read all, or its end would be an error, not the end of the orders.
+  // Waits until the layer has read everything; ending earlier would be an error, not the end of the orders.
   await sleep(100);
   layer.kill('SIGKILL');
   await untilGone(pids);
@@ -258,7 +258,7 @@ test('SBX-08 a server that stands still costs one order, is ended, and another t
   await expect(server.fork(undefined)).rejects.toThrow('does not answer');
   const next = await forked(server);
   expect(parentOf(next.child.pid)).not.toBe(stopped);
-  // Whoever waits for what the old one started learns of an end.
+  // A caller that waits for a process of the old server learns of its end.
   expect(await endOf(before)).toEqual([null, 'SIGKILL']);
   await untilGone([stopped]);
   for (const pipe of before.pipes) pipe.destroy();

@@ -7,59 +7,63 @@ import { ignoreBrokenPipe } from '../../../linux/tool-pipes.ts';
 import { CHANNEL_FD, callNumbers, FORK_SERVER_PROGRAM } from './fork-server-program.ts';
 import { ForkedProcess } from './forked-process.ts';
 
-/** A busy machine may take long; what waits for the order waits no longer than for bubblewrap itself. */
+/** A busy machine may be slow; an order waits no longer than for bubblewrap itself. */
 const ANSWER_TIMEOUT_MS = 10_000;
-/** One that stands still longer cannot tell how what it started ended, so calls would wait for it. */
+/** A server that is silent for longer cannot report the end of its processes, so calls would wait for it. */
 const SILENCE_MS = 10_000;
 
 /**
- * A small process beside the layer that starts processes for it, each at the head of a session of its own. When the layer does
- * so itself, the kernel copies its page tables, and it stands still for some 5 ms for each 100 MB that it holds (ADR 0012).
+ * A small process beside the layer that starts processes for it, each at the head of a session of its own. When the
+ * layer forks itself, the kernel copies its page tables, which blocks it for some 5 ms per 100 MB that it holds (ADR
+ * 0012).
  */
 export interface ForkServer {
   /**
-   * Starts the command of the server. The first use starts the server. Until the server is ready the answer is undefined; where it shares the
-   * layer's user, the caller waits for it instead.
+   * Starts the server's command. The first use starts the server. Until the server is ready the result is undefined;
+   * when it shares the layer's user, the caller waits for it instead.
    * @param uid uid and gid; the layer's own when undefined
-   * @param stages whether it shall wait for a stage first, and then become what it is told (`stageOrder`). Default false
-   * @returns undefined when there is no server (yet): the layer then has to start the process itself
+   * @param stages true to wait for a stage first, and then run the command of that order (`stageOrder`). Default false
+   * @returns undefined when there is no server (yet): the layer must then start the process itself
    * @throws Error when the system refuses, or the server does not answer
    */
   fork(uid: number | undefined, stages?: boolean): Promise<Forked> | undefined;
-  /** Whether counters of the kernel for each user are bounded for what was started until now, where that shares the layer's user. */
+  /**
+   * True when the kernel's per-user counters are limited for all processes started so far, where these share the
+   * layer's user.
+   */
   isBounded(): boolean;
 }
 
-/** A process that was started, and the other ends of its sockets, in their order. */
+/** A started process, and the other ends of its sockets, in order. */
 export interface Forked {
   readonly child: ForkedProcess;
   readonly pipes: readonly Socket[];
 }
 
-/** What is the same for all processes of one server. */
+/** Parts that all processes of one server share. */
 export interface ForkServerParts {
   readonly command: readonly [program: string, ...rest: string[]];
-  /** How many sockets each process gets, at its descriptors from 0. */
+  /** Number of sockets of each process, at its descriptors from 0. */
   readonly sockets: number;
-  /** What it gets at the descriptors after them, each from its beginning. */
+  /** Files at the descriptors after the sockets, each read from its beginning. */
   readonly files: readonly KeptBytes[];
-  /** Descriptors that are kept from it. */
+  /** Descriptors that it must not inherit. */
   readonly inherited: readonly number[];
   readonly nothing: KeptBytes;
   /**
-   * Whether what is started has the uid of the layer's user: half of what the kernel counts for that user is then kept from it, and
-   * everything waits until there is a server. Default false
+   * True when its processes have the layer's uid: half of what the kernel counts for that user is then withheld from
+   * them, and everything waits until there is a server. Default false
    */
   readonly sharesUser?: boolean;
   /** Name or path of perl. Default `/usr/bin/perl`. */
   readonly perl?: string;
-  /** How long an order may take; then another server takes the place of this one. Default 10 s. */
+  /** Longest time for an order; after it the server is replaced. Default 10 s. */
   readonly answerTimeoutMs?: number;
-  /** How long a server that was replaced may stay silent before it is ended, with all that it started. Default 10 s. */
+  /** How long a replaced server may be silent before it is ended, with everything that it started. Default 10 s. */
   readonly silenceMs?: number;
 }
 
-/** The fork server of one driver. One that was ended by somebody, or did not answer once, is replaced with the next use. */
+/** The fork server of one driver. A server that was killed, or once did not answer, is replaced at the next use. */
 export function createForkServer(parts: ForkServerParts): ForkServer {
   const command = perlCommand(parts);
   const { sharesUser = false } = parts;
@@ -81,7 +85,7 @@ export function createForkServer(parts: ForkServerParts): ForkServer {
   };
 }
 
-/** What the server says of an order: a pid, or what went wrong. */
+/** The server's answer to an order: a pid, or an error. */
 type Told =
   | 'ready'
   | 'unbounded'
@@ -95,12 +99,12 @@ interface Order extends PromiseWithResolvers<Forked> {
   child?: ForkedProcess;
 }
 
-/** One process of perl, what it was asked for, and what it has started. */
+/** One perl process, its open orders, and the processes it has started. */
 class RunningServer {
   readonly process: ChildProcess;
   isReady = false;
   isBounded = false;
-  /** It did not answer in time, and is asked for nothing more. */
+  /** It did not answer in time, and gets no further orders. */
   isRetired = false;
   #silence: NodeJS.Timeout | undefined;
   readonly #silenceMs: number;
@@ -150,19 +154,21 @@ class RunningServer {
     return order.promise;
   }
 
-  /** What it has started lives on as long as it is heard again soon; nobody would learn of its end otherwise. */
+  /** Its processes live on as long as it soon answers again; otherwise nobody would learn of their end. */
   #retire(): void {
     if (this.isRetired) return;
     this.isRetired = true;
     this.#silence = setTimeout(() => this.process.kill('SIGKILL'), this.#silenceMs);
   }
 
-  /** A server that was replaced is kept for what it started, no longer. */
+  /** A replaced server is kept only for the processes it started. */
   #endIfIdle(): void {
     if (this.isRetired && this.#orders.size === 0 && this.#running.size === 0) this.process.kill('SIGKILL');
   }
 
-  /** Nothing more is heard of what it started; the kernel ends bubblewrap with it, and the end of its pipes a launcher. */
+  /**
+   * Nothing more is known of its processes; the kernel ends bubblewrap with it, and closing its pipes ends a launcher.
+   */
   lost(): void {
     this.isReady = false;
     clearTimeout(this.#silence);
@@ -192,7 +198,7 @@ class RunningServer {
     else order.child = child;
   }
 
-  /** Sockets that come too late are closed, at which a launcher ends. */
+  /** Sockets that arrive too late are closed, which ends their launcher. */
   #take(id: number, socket: Socket): void {
     socket.on('error', ignoreBrokenPipe);
     const order = this.#orders.get(id);
@@ -218,7 +224,7 @@ class RunningServer {
     this.#hold(false);
   }
 
-  /** The layer stays while something is asked for, or runs that it shall stay for. */
+  /** Keeps the layer alive while orders are open, or processes run that it must stay for. */
   #hold(held: boolean): void {
     this.#held += held ? 1 : -1;
     const { channel } = this.process;
@@ -241,7 +247,7 @@ function perlCommand({
   return [perl, '-e', FORK_SERVER_PROGRAM, ...callNumbers(arch), sharesUser ? '1' : '0', ...counts, ...command];
 }
 
-/** Its own files lie above all descriptors of what it starts, so that none is overwritten while they are put in their places. */
+/** Its own files are above all descriptors of its children, so that none is overwritten while these are placed. */
 function firstFileOf({ sockets, files }: Pick<ForkServerParts, 'sockets' | 'files'>): number {
   return Math.max(CHANNEL_FD + 1, sockets + files.length);
 }
@@ -251,7 +257,7 @@ function startServer([perl = PERL, ...rest]: readonly string[], parts: ForkServe
     const cover = nothing ?? 'ignore';
     const before = Array.from({ length: firstFileOf(parts) - CHANNEL_FD - 1 }, () => cover);
     const stdio = withCover(['ignore', 'ignore', 'ignore', 'ipc', ...before, ...files], parts.inherited, cover);
-    // Out of the layer's process group: Ctrl-C is for the layer, which then ends its sandboxes in order.
+    // Outside the layer's process group: Ctrl-C is for the layer, which then ends its sandboxes in order.
     return spawn(perl, rest, { cwd: '/', env: {}, detached: true, stdio });
   });
 }

@@ -1,14 +1,14 @@
 import { EventEmitter } from 'node:events';
 import { constants } from 'node:os';
 
-/** What a launcher's process shows, whoever started it. */
+/** Interface of a launcher's process, whoever started it. */
 export interface LauncherProcess {
   readonly pid: number;
-  /** As of a child process of Node: both null until it has ended. */
+  /** As for a Node child process: both null until it has ended. */
   readonly exitCode: number | null;
   readonly signalCode: NodeJS.Signals | null;
   once(event: 'exit', listener: (code: number | null, signal: NodeJS.Signals | null) => void): unknown;
-  /** Whether the layer stays for it. It does until `unref`. */
+  /** Keeps the layer alive for it. The default until `unref`. */
   ref(): void;
   unref(): void;
 }
@@ -21,7 +21,7 @@ export class ForkedProcess extends EventEmitter<{ exit: [number | null, NodeJS.S
   readonly #hold: (held: boolean) => void;
   #held = false;
 
-  /** @param hold told whenever the layer begins or ceases to stay for it */
+  /** @param hold called whenever the layer starts or stops being kept alive for it */
   constructor(pid: number, hold: (held: boolean) => void) {
     super();
     this.pid = pid;
@@ -37,7 +37,7 @@ export class ForkedProcess extends EventEmitter<{ exit: [number | null, NodeJS.S
     this.#keep(false);
   }
 
-  /** @param status as `waitpid` gives it (wait(2)); undefined when nobody is left who waits for it */
+  /** @param status as `waitpid` returns it (wait(2)); undefined when nobody waits for it any more */
   ended(status: number | undefined): void {
     const signal = status === undefined ? 'SIGKILL' : SIGNAL_NAMES.get(status & SIGNAL_BITS);
     this.signalCode = signal ?? null;

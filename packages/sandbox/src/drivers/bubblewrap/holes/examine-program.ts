@@ -9,7 +9,7 @@ import { DESCRIPTOR_HOLE, LINK_HOLE, SET_UID_HOLES } from './known-holes.ts';
 const TIMEOUT_MS = 5000;
 const S_ISUID = 0o4000;
 
-/** What a bubblewrap says of itself, and what shows when its holes are tried. */
+/** A bubblewrap's version, and the result of trying its holes. */
 export async function examineProgram(program: string): Promise<ExaminedProgram> {
   const [version, options, makesBeyond] = await Promise.all([
     said(program, ['--version']),
@@ -39,8 +39,8 @@ async function said(program: string, command: readonly string[]): Promise<string
 }
 
 /**
- * Whether it makes a folder of the host through a link, as CVE-2026-87766 has it. Both folders are made for the trial, and nothing is
- * started in the sandbox. @returns undefined when it does not come so far
+ * True when it creates a host folder through a link, as in CVE-2026-87766. Both folders are made for the trial, and
+ * nothing is started in the sandbox. @returns undefined when the trial fails earlier
  */
 async function followsLinks(program: string): Promise<boolean | undefined> {
   const folder = mkdtempSync(join(realpathSync(tmpdir()), 'sallyport-trial-'));

@@ -1,6 +1,6 @@
 import type { KnownHole } from '../../../linux/holes/open-holes.ts';
 
-/** Holes of a bubblewrap with the set-uid bit alone: a user who may start it becomes root of the machine. */
+/** Holes of a bubblewrap with the set-uid bit only: a user who may start it becomes root of the machine. */
 export const SET_UID_HOLES: readonly KnownHole[] = [
   {
     id: 'CVE-2016-8659',
@@ -27,7 +27,10 @@ export const SET_UID_HOLES: readonly KnownHole[] = [
   },
 ];
 
-/** Tried out by `examine-program.ts`: Ubuntu has carried the fix into old versions, and has taken it out again (USN-8779-1, USN-8779-2). */
+/**
+ * Tested by `examine-program.ts`: Ubuntu has backported the fix into old versions, and has removed it again
+ * (USN-8779-1, USN-8779-2).
+ */
 export const LINK_HOLE: KnownHole = {
   id: 'CVE-2026-87766',
   source: 'GHSA-pxhw-h44j-8pfx',
@@ -39,8 +42,9 @@ export const LINK_HOLE: KnownHole = {
 };
 
 /**
- * Told by its option, which Debian has carried into 0.8.0. The hole itself is Flatpak's; older versions have no means against it.
- * CVE-2017-5226, keystrokes for the terminal, is a matter of how bubblewrap is called: here with --new-session and a call filter.
+ * Recognised by its option, which Debian has backported into 0.8.0. The hole itself is Flatpak's; older versions have
+ * no protection. CVE-2017-5226, keystrokes for the terminal, depends on how bubblewrap is called: here with
+ * --new-session and a call filter.
  */
 export const DESCRIPTOR_HOLE: KnownHole = {
   id: 'CVE-2024-42472',

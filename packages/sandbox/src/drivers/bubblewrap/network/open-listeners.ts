@@ -7,7 +7,7 @@ import { socketAddress } from '../../../linux/socket-address.ts';
 import { SANDBOX_BOUNDS } from '../settings.ts';
 import { CALL_NUMBERS, LISTENER_PROGRAM } from './listener-program.ts';
 
-/** Why no sandbox of this machine can be let out, in a sentence; undefined when they can. */
+/** Why sandboxes on this machine cannot have network, in a sentence; undefined when they can. */
 export function listenerProblem(): string | undefined {
   if (hasPerl()) return undefined;
   return `${PERL} is missing, so tools cannot be granted network. Type: apt-get install perl-base`;
@@ -25,9 +25,9 @@ export interface ListenerParts {
 }
 
 /**
- * Makes the listening sockets of a sandbox in its own network namespace and takes them over, so that what connects inside is
- * accepted by the layer itself (ADR 0006).
- * @throws Error with what the system said; sockets that were made are then closed with the run that serves them
+ * Makes the listening sockets of a sandbox in its own network namespace and takes them over, so that connections inside
+ * are accepted by the layer itself (ADR 0006).
+ * @throws Error with the system's message; sockets made before are closed with their run
  */
 export async function openListeners(parts: ListenerParts): Promise<void> {
   const { listeners } = parts.view;

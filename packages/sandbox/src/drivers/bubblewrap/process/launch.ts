@@ -12,29 +12,29 @@ import { ladderLines, processLimitLines, shellArguments } from './rlimits.ts';
 import { quoted } from './shell-text.ts';
 import { readStatusPipe, type StatusPipe } from './status-pipe.ts';
 
-/** What a driver prepares once. */
+/** Parts that a driver prepares once. */
 export interface Launchpad extends LauncherParts {
   /** Absolute path of bubblewrap. */
   readonly program: string;
   readonly fixed: FixedArguments;
   /** The system call filter, as bubblewrap reads it. */
   readonly filter: Uint8Array;
-  /** The same for sandboxes without control groups. */
+  /** The system call filter for sandboxes without control groups. */
   readonly uncountedFilter: Uint8Array;
-  /** Names the layer on the command line of its sandboxes. */
+  /** Identifies the layer on the command line of its sandboxes. */
   readonly mark: string;
 }
 
 /** One sandbox before it is started. */
 export interface Launch {
   readonly spec: SandboxSpec;
-  /** What a launcher is told that waits for its stage; undefined without mounts. */
+  /** Order for a launcher that waits for its stage; undefined without mounts. */
   readonly stage: Buffer | undefined;
-  /** What it holds then. */
+  /** Content of that stage. */
   readonly mounts: readonly Staged[];
   /** Names that the sandbox may reach, as lines of /etc/hosts; empty for none. */
   readonly hosts: string;
-  /** Set for a sandbox that shall wait for its job: path inside at which it finds the waiting runtime's program. */
+  /** Set for a sandbox that will wait for its job: path inside of the waiting runtime's program. */
   readonly waiting?: { readonly runtimeAt: string | undefined };
 }
 
@@ -42,27 +42,27 @@ export interface Launch {
 export interface Launched {
   readonly launcher: LauncherProcess;
   readonly group: ControlGroup | undefined;
-  /** How the crash watch knows the launcher, and when it does. */
+  /** The crash watch's target for the launcher. */
   readonly target: CrashTarget;
   readonly noted: Promise<void>;
   readonly stdin: Writable;
   readonly stdout: Readable;
   readonly stderr: Readable;
   readonly status: StatusPipe;
-  /** Both ways; open only for a sandbox that waits for its job. */
+  /** Bidirectional; open only for a sandbox that waits for its job. */
   readonly job: Readable & Writable;
-  /** Gives the orders and the arguments, so that the namespaces are made, and what shall run there its limits. */
+  /** Sends the orders and the arguments, so that the namespaces are made and the command gets its limits. */
   begin(): void;
-  /** Gives the filter, without which bubblewrap does not go on to start the command. */
+  /** Sends the filter, without which bubblewrap does not start the command. */
   release(): void;
   /** Closes all pipes. A bubblewrap that waits for the filter ends. */
   abandon(): void;
 }
 
-/** Files of `ETC_FILES` beside the names, which are a sandbox's own. */
+/** Files of `ETC_FILES` except the names, which differ per sandbox. */
 export const SHARED_FILES: readonly string[] = Object.keys(ETC_FILES).filter((path) => path !== HOSTS_PATH);
 
-/** Prepares what a launcher is told. Nothing happens before `begin`. */
+/** Prepares the data for a launcher. Nothing happens before `begin`. */
 export function launch(
   pad: Launchpad,
   { child, pipes, group, joining, target, noted }: Launcher,
@@ -86,7 +86,7 @@ export function launch(
       writable('orders').end(joining + orders(pad, order, group));
       writable('arguments').end(`${told.join('\0')}\0`);
       writable('hosts').end(`${ETC_FILES[HOSTS_PATH]}${hosts}`);
-      // While the shell becomes bubblewrap: nothing foreign runs before it gets the filter.
+      // While the shell becomes bubblewrap: no foreign code runs before the filter is sent.
       if (order.waiting === undefined) group?.bound(spec.limits);
     },
     release: () => writable('filter').end(group === undefined ? pad.uncountedFilter : pad.filter),
@@ -105,8 +105,8 @@ function filesOf({ waiting }: Launch): Record<string, number> {
 }
 
 /**
- * What the shell reads: limits of each process, and then to become bubblewrap. With control groups it is in them already;
- * without, more limits are set inside.
+ * Input of the shell: limits of each process, and then the command to become bubblewrap. With control groups it is in
+ * them already; without, more limits are set inside.
  */
 function orders(pad: Launchpad, { spec, waiting }: Launch, group: ControlGroup | undefined): string {
   const perProcess = processLimitLines(spec.limits);
@@ -125,13 +125,13 @@ function orders(pad: Launchpad, { spec, waiting }: Launch, group: ControlGroup |
   return [...(group === undefined ? [] : perProcess), `exec ${line} ${redirections}`, ''].join('\n');
 }
 
-/** What stands on the command line. Nothing runs without the filter. */
+/** Options on the command line. Nothing runs without the filter. */
 function ownOptions({ mark }: Launchpad): readonly string[] {
   const { filter, status } = LAUNCHER_FDS;
   const descriptors = [
     ...['--seccomp', `${filter}`, '--json-status-fd', `${status}`],
     ...['--args', `${LAUNCHER_FDS.arguments}`],
   ];
-  // The arguments clear the environment, so that the variable reaches nobody.
+  // The arguments clear the environment, so that the tool never gets the variable.
   return ['--setenv', MARK_VARIABLE, mark, ...OPTIONS_THAT_NEED_ARGUMENTS, ...descriptors];
 }

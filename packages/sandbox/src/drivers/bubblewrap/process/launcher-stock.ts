@@ -5,31 +5,31 @@ import { UID_SLOTS_MAX, type UidSlots } from '../../../linux/uid-slots.ts';
 import { SANDBOX_BOUNDS } from '../settings.ts';
 import { type Launcher, type LauncherParts, startLauncher } from './launcher.ts';
 
-/** For sandboxes without folders, or for those with, which need a stage first. */
+/** For sandboxes without folders, or for those with folders, which need a stage first. */
 export type LauncherKind = 'plain' | 'staging';
 
-/** Launchers that were made ahead, and more when they are needed. */
+/** Launchers made in advance, and further ones on demand. */
 export interface LauncherStock {
   /**
-   * A launcher that waits. Its group has no limits yet; group and uid are the caller's from here on.
+   * Takes a waiting launcher. Its group has no limits yet; the caller now owns group and uid.
    * @throws E3101 when no uid is free; the system's error when no group or process can be made
    */
   take(kind: LauncherKind): Promise<Launcher>;
-  /** Takes the uid of a launcher back, when everything under it is gone. */
+  /** Returns the uid of a launcher after all its processes are gone. */
   giveBack(launcher: Launcher): void;
-  /** Ends what waits and keeps nothing ready any more. */
+  /** Ends waiting launchers and makes no further ones. */
   close(): Promise<void>;
 }
 
-/** What launchers are made of. */
+/** Inputs for making launchers. */
 export interface StockParts extends LauncherParts {
   readonly groups: ControlGroups | undefined;
   readonly slots: UidSlots | undefined;
-  /** Launchers of each kind that are kept ready once one of that kind was asked for. */
+  /** Launchers of each kind kept ready after the first request for that kind. */
   readonly ready: number;
 }
 
-/** The stock of one driver. It is filled again outside the way of a start, and never while the machine is busy. */
+/** The stock of one driver. It is refilled outside the path of a start, and never while the machine is busy. */
 export function createLauncherStock(parts: StockParts): LauncherStock {
   const waiting = noLaunchers();
   const timers: Partial<Record<LauncherKind | 'refill', NodeJS.Timeout>> = {};
@@ -50,14 +50,14 @@ export function createLauncherStock(parts: StockParts): LauncherStock {
   const refill = async (kind: LauncherKind): Promise<void> => {
     const launcher = await makeLauncher(parts, kind).catch(() => undefined);
     filling = undefined;
-    // Whoever needs a launcher meets the same fault and tells it.
+    // The next caller who needs a launcher meets the same fault and reports it.
     if (launcher === undefined) return;
     waiting[kind].add(launcher);
     launcher.hold(false);
     launcher.child.once('exit', () => void drop(kind, launcher));
     launcher.noted.catch(() => drop(kind, launcher));
     if (closed || !launcher.waits()) await drop(kind, launcher);
-    // One at a time: without a fork server, to start a process holds the layer up for some milliseconds.
+    // One at a time: without a fork server, starting a process blocks the layer for some milliseconds.
     else planRefill(SANDBOX_BOUNDS.refillDelayMs);
   };
   const planRefill = (delayMs: number): void => {
@@ -105,7 +105,7 @@ function noLaunchers(): Readonly<Record<LauncherKind, Set<Launcher>>> {
   return { plain: new Set(), staging: new Set() };
 }
 
-/** Ends one that waits, or has ended by itself. */
+/** Ends a launcher that waits, or has ended by itself. */
 async function endLauncher(launcher: Launcher): Promise<void> {
   const ended = launcher.waits() ? new Promise((resolve) => launcher.child.once('exit', resolve)) : undefined;
   launcher.discard();

@@ -15,8 +15,8 @@ import type { LauncherProcess } from '../fork-server/forked-process.ts';
 import { LAUNCHER_FAILED, quoted } from './shell-text.ts';
 
 /**
- * Places of a launcher's descriptors. Those that a shell has to name are below ten, which is all that every shell can.
- * The shell itself reads from 0 what it shall do; the tool's input waits in a place of its own until then.
+ * A launcher's descriptors. Those that a shell must name are below ten, the most that every shell supports. The shell
+ * itself reads its orders from 0; the tool's input waits at another descriptor until then.
  */
 export const LAUNCHER_FDS = {
   orders: 0,
@@ -32,14 +32,14 @@ export const LAUNCHER_FDS = {
   firstFile: 10,
 } as const;
 
-/** How many sockets a launcher gets, at its first descriptors. */
+/** Number of a launcher's sockets, at its first descriptors. */
 export const LAUNCHER_SOCKETS = LAUNCHER_FDS.runtime;
 /** The shell that becomes bubblewrap. */
 export const LAUNCHER_COMMAND = ['/bin/sh'] as const;
 
-/** What every launcher of a driver gets. */
+/** Parts that every launcher of a driver gets. */
 export interface LauncherParts {
-  /** The files of `ETC_FILES` that are the same for every sandbox, in their order. */
+  /** The files of `ETC_FILES` that all sandboxes share, in order. */
   readonly etcFiles: readonly KeptBytes[];
   /** Program of a waiting runtime, see `warm/`. */
   readonly runtimeStub: KeptBytes;
@@ -52,37 +52,38 @@ export interface LauncherParts {
 }
 
 /**
- * A shell, or what becomes one once it has a stage, that waits for its orders and then becomes bubblewrap: in its control groups, under its uid, with all pipes, and
- * noted with the crash watch. It was made before anything of a spec was known, so it may wait for any.
+ * A shell, or a process that becomes one after its stage, that waits for its orders and then becomes bubblewrap: in its
+ * control groups, under its uid, with all pipes, and noted with the crash watch. It was made before any spec was known,
+ * so it can serve any.
  */
 export interface Launcher {
   readonly child: LauncherProcess;
   readonly pipes: Pipes;
   readonly group: ControlGroup | undefined;
-  /** Uid and gid that were lent to it. */
+  /** Uid and gid lent to it. */
   readonly lentUid: number | undefined;
-  /** Uid and gid that it has; the layer's own when undefined. */
+  /** Its uid and gid; the layer's own when undefined. */
   readonly uid: number | undefined;
-  /** What the shell has to be told first: to join the control group. Empty when it has been told. */
+  /** First order for the shell: to join the control group. Empty when it is in it already. */
   readonly joining: string;
-  /** How the crash watch knows it: its process group, in which it is alone. */
+  /** The crash watch's target: its process group, in which it is alone. */
   readonly target: CrashTarget;
-  /** Resolves when the note holds; rejects when there is no watch. */
+  /** Resolves when the note is effective; rejects when there is no watch. */
   readonly noted: Promise<void>;
-  /** Whether it still waits. */
+  /** True while it waits. */
   readonly waits: () => boolean;
-  /** Lets the layer end although the launcher waits (false), or not (true). */
+  /** Keeps the layer alive for the waiting launcher (true), or not (false). */
   hold(held: boolean): void;
-  /** Ends a launcher that got no orders, and takes the note back. Its group and its uid stay the caller's. */
+  /** Ends a launcher without orders, and withdraws the note. Group and uid stay with the caller. */
   discard(): void;
 }
 
-/** How a launcher starts. */
+/** Parameters of a launcher's start. */
 export interface LauncherStart {
   readonly lentUid: number | undefined;
   /** Uid and gid; the layer's own when undefined. */
   readonly uid: number | undefined;
-  /** Whether it waits for a stage before it becomes the shell. */
+  /** True when it waits for a stage before it becomes the shell. */
   readonly stages: boolean;
 }
 
@@ -99,7 +100,7 @@ export async function startLauncher(
   const joining = (group?.joinFiles ?? [])
     .map((file) => `echo 0 >${quoted(file)} || exit ${LAUNCHER_FAILED}\n`)
     .join('');
-  // There is no shell yet in one that waits for its stage.
+  // A launcher that waits for its stage is not a shell yet.
   if (!stages) (pipes[LAUNCHER_FDS.orders] as Writable).write(joining);
   const target = groupTarget(child.pid);
   const noted = parts.watch.note(target);
@@ -135,7 +136,7 @@ async function startShell(parts: LauncherParts, uid: number | undefined, stages:
     const forked = await parts.forkServer.fork(uid, stages);
     if (forked !== undefined) return forked;
   } catch {
-    // Whatever ails the server: the layer does it itself, or says why not.
+    // Whatever is wrong with the server: the layer starts the process itself, or reports why not.
   }
   return spawnShell(parts, uid, stages ? AWAIT_STAGE_COMMAND : LAUNCHER_COMMAND);
 }
@@ -150,7 +151,7 @@ async function spawnShell(
     spawn(program, rest, {
       cwd: '/',
       env: {},
-      // Out of the layer's process group: Ctrl-C is for the layer, which then ends its sandboxes in order.
+      // Outside the layer's process group: Ctrl-C is for the layer, which then ends its sandboxes in order.
       detached: true,
       stdio: withCover([...sockets, ...files], inherited, cover ?? 'ignore'),
       ...(uid === undefined ? {} : { uid, gid: uid }),
@@ -161,13 +162,13 @@ async function spawnShell(
   return { child: Object.assign(child, { pid }), pipes: takePipes(child) };
 }
 
-/** Moves a launcher into its control group whose later uid may not do so itself, as it would for its own. */
+/** Moves a launcher into its control group when its later uid may not do so itself. */
 export function joined(launcher: Launcher): Launcher {
   for (const file of launcher.group?.joinFiles ?? []) writeFileSync(file, String(launcher.child.pid));
   return { ...launcher, joining: '' };
 }
 
-/** The launcher waits for its orders, so nothing was started yet that would have to be admitted too. */
+/** The launcher waits for its orders, so it has no children yet that would have to be moved too. */
 function admit({ pid }: LauncherProcess, group: ControlGroup | undefined): void {
   try {
     group?.admit?.(pid);

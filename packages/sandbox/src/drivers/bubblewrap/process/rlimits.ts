@@ -7,12 +7,12 @@ import { LAUNCHER_FAILED } from './shell-text.ts';
 /** Unit of `ulimit -f`. */
 const FILE_BLOCK_BYTES = 512;
 /**
- * What a process may reserve beyond its memory. Node 24 reserves 560 MiB of writable addresses at its start and uses few of
- * them, so that a tighter RLIMIT_DATA stops it at once; what is really used is bounded by sampling.
+ * Memory that a process may reserve beyond its limit. Node 24 reserves 560 MiB of writable addresses at its start and
+ * uses little of it, so that a tighter RLIMIT_DATA stops it at once; memory in use is limited by sampling.
  */
 const RESERVED_BYTES = 1024 * MiB;
 
-/** Limits that hold per process, set before bubblewrap starts. A limit of the layer that is lower stays. */
+/** Limits per process, set before bubblewrap starts. A lower limit of the layer stays. */
 export function processLimitLines(limits: SandboxLimits): readonly string[] {
   const lines = [
     'ulimit -c 0',
@@ -20,14 +20,14 @@ export function processLimitLines(limits: SandboxLimits): readonly string[] {
     `ulimit -f ${Math.floor((limits.diskMb * MiB) / FILE_BLOCK_BYTES)} 2>/dev/null`,
   ];
   const { cpuSecondsMax } = limits;
-  // Soft before hard: SIGXCPU first, which says what happened, SIGKILL a second later.
+  // Soft before hard: SIGXCPU first, which identifies the cause, SIGKILL a second later.
   if (cpuSecondsMax !== undefined) lines.push(`ulimit -S -t ${cpuSecondsMax} && ulimit -H -t ${cpuSecondsMax + 1}`);
   return lines;
 }
 
 /**
- * Limits that stand in for control groups. The number of processes is set inside, where it counts the processes of
- * the sandbox's own user namespace only; shells disagree about its letter.
+ * Limits that replace control groups. The number of processes is set inside, where it counts only the processes of the
+ * sandbox's own user namespace; shells disagree about its letter.
  */
 export function ladderLines(limits: SandboxLimits): readonly string[] {
   const processes = limits.processesMax + LAUNCHER_PROCESSES;
@@ -37,7 +37,7 @@ export function ladderLines(limits: SandboxLimits): readonly string[] {
   ];
 }
 
-/** Arguments that run a command after some lines of shell. The lines hold numbers of ours only. */
+/** Arguments that run a command after some lines of shell. The lines contain only our own numbers. */
 export function shellArguments(lines: readonly string[], command: readonly string[]): readonly string[] {
   return ['/bin/sh', '-c', [...lines, 'exec "$@"'].join('\n'), 'sh', ...command];
 }

@@ -11,22 +11,22 @@ import type { JobReport } from '../warm/job-report.ts';
 import type { Launched } from './launch.ts';
 import type { FirstProcess } from './standing.ts';
 
-/** Shells and bubblewrap tell a signal as 128 + its number. */
+/** Shells and bubblewrap report a signal as 128 + its number. */
 const SIGNAL_BASE = 128;
 
-/** A sandbox whose namespaces stand. */
+/** A sandbox whose namespaces are set up. */
 export interface RunParts extends Launched {
   readonly first: FirstProcess;
-  /** Undefined for a sandbox that reaches nothing. */
+  /** Undefined for a sandbox without network. */
   readonly way: EgressRun | undefined;
   readonly limits: SandboxLimits;
-  /** What the exit says of them; absent when all are kept in full. */
+  /** Weaker limits for the exit; absent when all are enforced in full. */
   readonly weakerLimits: readonly LimitName[];
-  /** Exit code for a tool that could not be started because of its program; undefined when something else failed. */
+  /** Exit code when the tool's program could not be started; undefined when something else failed. */
   readonly programFault: () => number | undefined;
-  /** What became of the job of a sandbox that stood before it had one; undefined for one that began with its tool. */
+  /** Report about the job of a sandbox made before it had one; undefined for one that began with its tool. */
   readonly report?: JobReport;
-  /** Called once, after every process is gone; not when that could not be seen. */
+  /** Called once, after every process is gone; not when that could not be determined. */
   readonly onGone: () => void;
 }
 
@@ -36,7 +36,7 @@ interface LauncherEnd {
   readonly signal: NodeJS.Signals | null;
 }
 
-/** Runs the sandbox to its end: signals, limits, what remains, and what it used. */
+/** Runs the sandbox to its end: signals, limits, leftovers, and usage. */
 export function runSandbox(parts: RunParts): SandboxProcess {
   const { launcher, first, stdin, stdout, stderr } = parts;
   let over = false;
@@ -45,7 +45,7 @@ export function runSandbox(parts: RunParts): SandboxProcess {
   const endAll = (): void => {
     if (over) return;
     killed = true;
-    // bubblewrap outside reports the end of the first process, so it is left to do that.
+    // The outer bubblewrap reports the end of the first process, so it must not be killed before.
     if (lives(first)) signal(first.pid, 'SIGKILL');
   };
   const watch =
@@ -77,7 +77,7 @@ export function runSandbox(parts: RunParts): SandboxProcess {
   const kill = (graceMs = 0): void => {
     if (over) return;
     const [tool] = graceMs > 0 ? childrenOf(first.pid) : [];
-    // No tool yet: nothing could end in order.
+    // No tool yet: there is nothing to end gracefully.
     if (tool === undefined) {
       endAll();
       return;
@@ -100,7 +100,7 @@ export function runSandbox(parts: RunParts): SandboxProcess {
   };
 }
 
-/** The end of the tool lets bubblewrap go at once; daemons that it left die with the first process a moment later. */
+/** The end of the tool ends bubblewrap at once; daemons that it left die with the first process a moment later. */
 async function waitUntilGone({ first, group }: RunParts): Promise<boolean> {
   const giveUpAt = performance.now() + SANDBOX_BOUNDS.goneTimeoutMs;
   for (let looks = 0; ; looks += 1) {
@@ -113,7 +113,7 @@ async function waitUntilGone({ first, group }: RunParts): Promise<boolean> {
 }
 
 /**
- * Whether the first process still lives, and not another that got its number. A zombie counts as gone: the first process
+ * True when the first process still lives, and its number was not reused. A zombie counts as gone: the first process
  * becomes one only when no other is left in its namespace.
  */
 function lives({ pid, start }: FirstProcess): boolean {
@@ -151,11 +151,11 @@ function endOf(
   killed: boolean,
   oomKills: number,
 ): Pick<SandboxExit, 'code' | 'signal' | 'notStarted' | 'lost'> {
-  // What waited for the job is not the tool, so its exit code is none of the tool's.
+  // The process that waited for the job is not the tool, so its exit code is not the tool's.
   const toolCode = report === undefined || report.hasBegun() ? status.exitCode() : undefined;
   if (toolCode === undefined) {
     if (killed || oomKills > 0) return { signal: 'SIGKILL' };
-    // Neither the layer nor a limit ended bubblewrap itself, and with it the tool, which may have begun.
+    // Something other than the layer or a limit ended bubblewrap, and with it the tool, which may have begun.
     if (end.signal !== null) return { lost: true };
     const fault = programFault();
     return fault === undefined ? { code: end.code || 1, notStarted: true } : { code: fault };

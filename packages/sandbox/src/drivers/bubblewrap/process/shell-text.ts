@@ -1,7 +1,10 @@
-/** Exit code of the launcher when it cannot set a limit or join a group; it is never a tool's, the tool did not start. */
+/**
+ * Exit code of the launcher when it cannot set a limit or join a group; the tool did not start, so it is never the
+ * tool's.
+ */
 export const LAUNCHER_FAILED = 125;
 
-/** A word of shell that stands for these very characters, whatever they are; NUL cannot be among them. */
+/** A shell word for exactly these characters; they must not include NUL. */
 export function quoted(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }

@@ -7,19 +7,19 @@ import type { Launched } from './launch.ts';
 
 /** The first process inside a sandbox; when it ends, the kernel ends all others. */
 export interface FirstProcess {
-  /** Host pid. */
+  /** Pid on the host. */
   readonly pid: number;
-  /** When it began, as `startOf` says; undefined when it has ended already. */
+  /** Its start time, as `startOf` returns it; undefined when it has ended already. */
   readonly start: string | undefined;
-  /** How the crash watch knows it. */
+  /** The crash watch's target. */
   readonly target: CrashTarget | undefined;
 }
 
 /**
- * Leads bubblewrap through the moments in which its `--die-with-parent` does not hold yet, so that a layer that is killed
- * leaves nothing (ADR 0005): each step begins when the crash watch knows what it has to end after it.
- * @param prepare what has to be done to the namespaces before anything runs in them
- * @throws Error with bubblewrap's complaint, after all that was started has been ended
+ * Leads bubblewrap through the moments in which its `--die-with-parent` is not effective yet, so that a killed layer
+ * leaves nothing (ADR 0005): each step begins when the crash watch knows what to end after it.
+ * @param prepare work in the namespaces before anything runs in them
+ * @throws Error with bubblewrap's message, after everything started has been ended
  */
 export async function standing(
   launched: Launched,
@@ -33,7 +33,7 @@ export async function standing(
   try {
     return await Promise.race([standUp(launched, watch, noted, prepare), failed]);
   } catch (error) {
-    // Until the filter is there, all that bubblewrap started is in the process group that it began.
+    // Until the filter is sent, all of bubblewrap's processes are in its process group.
     signal(-launcher.pid, 'SIGKILL');
     for (const target of noted) watch.forget(target);
     launched.abandon();
@@ -55,7 +55,7 @@ async function standUp(
   launched.begin();
   const pid = await status.firstPid;
   if (pid === undefined) throw new Error(await complaintOf(stderr));
-  // From here bubblewrap outside dies with the layer; what it leaves then ends with the first process inside.
+  // From here the outer bubblewrap dies with the layer; its remaining processes end with the first process inside.
   const start = startOf(pid);
   const target = start === undefined ? undefined : processTarget(pid, start);
   if (target === undefined) {

@@ -34,7 +34,10 @@ export function give(action: number): readonly Instruction[] {
   return [{ code: OPCODES.give, ifTrue: 0, ifFalse: 0, value: action }];
 }
 
-/** Runs `then` when the loaded value compares so with `value`, else `otherwise`. Both must end the program themselves. */
+/**
+ * Runs `then` when the comparison of the loaded value with `value` holds, else `otherwise`. Both must end the program
+ * themselves.
+ */
 export function branch(
   comparison: Comparison,
   value: number,
@@ -45,7 +48,7 @@ export function branch(
   if (otherwise.length <= SHORT_JUMP_MAX) {
     return [{ code, ifTrue: otherwise.length, ifFalse: 0, value }, ...otherwise, ...then];
   }
-  // A conditional jump has 8 bits; a longer way goes over an unconditional one, which has 32.
+  // A conditional jump has 8 bits; longer distances use an unconditional jump, which has 32.
   const far: Instruction = { code: OPCODES.jump, ifTrue: 0, ifFalse: 0, value: otherwise.length };
   return [{ code, ifTrue: 0, ifFalse: 1, value }, far, ...otherwise, ...then];
 }

@@ -10,7 +10,7 @@ const EAFNOSUPPORT = ACTIONS.refuse | 97;
 const ARCHITECTURES: readonly Architecture[] = ['x64', 'arm64'];
 const FILTERS = { x64: compileFilter('x64'), arm64: compileFilter('arm64') };
 
-/** A classic BPF machine, written from linux/filter.h: what the kernel would answer. */
+/** A classic BPF machine, written from linux/filter.h: the answer that the kernel would give. */
 function run(program: Buffer, number: number, audit: number, args: readonly number[]): number {
   const seen = Buffer.alloc(64);
   seen.writeUInt32LE(number >>> 0, 0);

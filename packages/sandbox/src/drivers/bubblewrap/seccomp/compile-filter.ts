@@ -10,7 +10,7 @@ import {
   UNCOUNTED_RULES,
 } from './policy.ts';
 
-/** Processors that the filter knows. */
+/** Processors that the filter supports. */
 export type Architecture = 'x64' | 'arm64';
 
 /** AUDIT_ARCH_X86_64 and AUDIT_ARCH_AARCH64 of linux/audit.h. */
@@ -32,10 +32,10 @@ const NUMBER_AT = 0;
 const ARCHITECTURE_AT = 4;
 const ARGUMENTS_AT = 16;
 const ARGUMENT_BYTES = 8;
-/** Numbers from here on belong to the x32 way of calling, which would pass by every comparison below. */
+/** Numbers from here on belong to the x32 calling convention, which would bypass every comparison below. */
 const X32_BIT = 0x4000_0000;
 
-/** What to do for a run of call numbers, from `first` to the next entry's `first`. */
+/** Decision for a range of call numbers, from `first` to the next entry's `first`. */
 interface NumberRange {
   readonly first: number;
   readonly key: string;
@@ -43,10 +43,10 @@ interface NumberRange {
 }
 
 /**
- * The allow list of `policy.ts` as a program for the kernel: a call in another calling convention ends the process, a
- * call that nobody named is answered as unknown (ENOSYS).
- * @param isCounted whether control groups count the memory that the kernel holds for a tool. Default true; otherwise more is
- *   refused (`UNCOUNTED_RULES`)
+ * The allow list of `policy.ts` as a program for the kernel: a call in another calling convention ends the process, an
+ * unlisted call is answered as unknown (ENOSYS).
+ * @param isCounted true when control groups count the memory that the kernel holds for a tool. Default true; otherwise
+ *   more is refused (`UNCOUNTED_RULES`)
  */
 export function compileFilter(architecture: Architecture, isCounted = true): Buffer {
   const calls = decide(rangesOf(architecture, isCounted));

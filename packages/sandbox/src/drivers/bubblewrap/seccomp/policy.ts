@@ -1,4 +1,4 @@
-/** What a sandboxed program may ask of the kernel. Names that stand in no list get ENOSYS, as on a kernel without them. */
+/** System calls that a sandboxed program may make. Unlisted names get ENOSYS, as on a kernel without them. */
 
 /** Allowed whatever their arguments. Kept to what sh, coreutils, perl, python, node and compilers need. */
 export const ALLOWED: readonly string[] = words(`
@@ -25,7 +25,7 @@ export const ALLOWED: readonly string[] = words(`
   uname unlink unlinkat utime utimensat utimes vfork vmsplice wait4 waitid write writev accept accept4
 `);
 
-/** Refused with EPERM: known, dangerous, and a clear "no" helps more than "not there". */
+/** Refused with EPERM: known and dangerous; a clear refusal helps more than "does not exist". */
 export const REFUSED: readonly string[] = words(`
   acct add_key adjtimex bpf chroot clock_adjtime clock_settime delete_module fanotify_init fanotify_mark finit_module
   fsconfig fsmount fsopen fspick init_module ioperm iopl kcmp kexec_file_load kexec_load keyctl lookup_dcookie mbind
@@ -47,7 +47,7 @@ export interface ArgumentTest {
   readonly anyBit?: number;
 }
 
-/** Errors by which a call is refused; one that is not heeded seems to have worked. */
+/** Errors with which a call is refused; an `unheeded` call seems to have succeeded. */
 export type Refusal = 'EPERM' | 'ENOSYS' | 'EAFNOSUPPORT' | 'unheeded';
 
 /** A call that is allowed only for some arguments: refused when all of `refuseWhen` hold, or one of `allowOnlyWhen` does not. */
@@ -119,8 +119,8 @@ const BUFFER_SIZES = [7, 8];
 const F_SETPIPE_SZ = 1031;
 
 /**
- * Further rules where there are no control groups: memory that belongs to no process is not to be had, and buffers of the
- * kernel keep their size. Who asks for larger socket buffers seems to get them, as the kernel does it beyond its own bound.
+ * Further rules without control groups: memory that belongs to no process is refused, and kernel buffers keep their
+ * size. A request for larger socket buffers seems to succeed, as with the kernel beyond its own limit.
  */
 export const UNCOUNTED_RULES: Readonly<Record<string, ArgumentRule>> = {
   memfd_create: { refuseWhen: [], refusal: 'ENOSYS' },

@@ -4,15 +4,15 @@ import { madeUpFiles, SHOWN_ETC } from '../../../linux/made-up-files.ts';
 /** Roots that are links into /usr on merged systems and folders on older ones. */
 const ROOTS = ['/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32'];
 
-/** Where names and their addresses stand; what a sandbox may reach is added to it. */
+/** File of names and addresses; the sandbox's reachable hosts are added to it. */
 export const HOSTS_PATH = '/etc/hosts';
 
-/** Made-up files of /etc, the same for every sandbox of this driver but for the names. */
+/** Generated files of /etc, the same for every sandbox of this driver except for the names. */
 export const ETC_FILES: Readonly<Record<string, string>> = madeUpFiles();
 
 const DEVICES = ['null', 'zero', 'full', 'random', 'urandom'];
 
-/** What of the host every tool sees; links are not meant. */
+/** Host paths that every tool sees, without links. */
 export const SHOWN_PATHS: readonly string[] = ['/usr', ...ROOTS, ...SHOWN_ETC];
 
 /** Arguments of bubblewrap for the read-only system. Looked up once: a host does not merge its /usr while we run. */

@@ -3,16 +3,16 @@ import type { SandboxSpec } from '../../../driver.port.ts';
 import { DEFAULT_PATH, INSIDE_ID } from '../../../linux/made-up-files.ts';
 import type { Staged } from '../../../linux/stage/stage.ts';
 
-/** Where a tool starts whose spec names no working directory. */
+/** Working directory of a tool whose spec names none. */
 export const DEFAULT_FOLDER = '/tmp';
 
 /**
- * Options for the command line, which bubblewrap refuses before it starts anything when the arguments do not follow whole:
- * a name of the machine needs a namespace for it. A layer that is killed may leave arguments that are empty or cut off.
+ * Options for the command line that bubblewrap refuses, before it starts anything, unless complete arguments follow: a
+ * host name needs a namespace for it. A killed layer may leave arguments that are empty or cut off.
  */
 export const OPTIONS_THAT_NEED_ARGUMENTS = ['--hostname', 'sandbox'];
 
-/** What is the same for every sandbox of a driver. */
+/** Arguments that all sandboxes of a driver share. */
 export interface FixedArguments {
   readonly baseSystem: readonly string[];
   readonly kernel: readonly string[];
@@ -41,7 +41,7 @@ export function bubblewrapArguments(
     ...['--perms', '1777', '--size', String(diskBytes), '--tmpfs', '/tmp'],
     ...fileArguments(files, isScratch),
     ...mounts.flatMap(({ source, target }) => ['--bind', source, target]),
-    // The root is a tmpfs without a size, and nobody needs to write to /proc.
+    // The root is a tmpfs without a size limit, and nobody needs to write to /proc.
     ...['--remount-ro', '/', '--remount-ro', '/proc'],
     ...['--chdir', spec.workingDirectory ?? DEFAULT_FOLDER, '--clearenv'],
     ...Object.entries({ PATH: DEFAULT_PATH, ...spec.environment }).flatMap((pair) => ['--setenv', ...pair]),

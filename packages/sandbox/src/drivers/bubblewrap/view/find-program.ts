@@ -4,14 +4,14 @@ import type { SandboxSpec } from '../../../driver.port.ts';
 import { DEFAULT_PATH } from '../../../linux/made-up-files.ts';
 import type { Mount } from '../../../linux/mounts.ts';
 
-/** Shells' exit codes for a program that is not there, and for one that cannot be run. */
+/** Shells' exit codes for a program that does not exist, and for one that cannot be executed. */
 const NOT_FOUND = 127;
 const NOT_EXECUTABLE = 126;
 const BASE = ['/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32'];
 
 /**
- * Why the program of a spec could not be run, as a shell's exit code; undefined when it looks runnable, so that something
- * else failed. Asked only after a failure: bubblewrap tells neither apart.
+ * Why the program of a spec could not be run, as a shell's exit code; undefined when it looks runnable, so that
+ * something else failed. Used only after a failure: bubblewrap does not distinguish these cases.
  */
 export function programFault(spec: SandboxSpec, mounts: readonly Mount[]): 126 | 127 | undefined {
   const [program] = spec.command;

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import { SANDBOX_BOUNDS } from '../settings.ts';
 
-/** What the waiting program of a sandbox says of itself, see `program-stub.ts`. */
+/** Report of the waiting program of a sandbox, see `program-stub.ts`. */
 export interface JobReport {
   /** Resolves when it waits for its job; rejects when it ended before. */
   readonly ready: Promise<void>;

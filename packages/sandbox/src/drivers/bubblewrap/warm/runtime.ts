@@ -5,19 +5,19 @@ import { SANDBOX_BOUNDS } from '../settings.ts';
 import { NODE_STUB_AT } from './node-stub.ts';
 import { PROGRAM_STUB } from './program-stub.ts';
 
-/** What waits in a sandbox for its job. */
+/** A runtime that waits in a sandbox for its job. */
 export interface Runtime {
   readonly kind: 'program' | 'node';
   readonly command: SandboxSpec['command'];
-  /** Environment that shapes it when it starts, so that it cannot be given later. */
+  /** Environment that affects its start, so that it cannot be set later. */
   readonly environment: Readonly<Record<string, string>>;
-  /** Path inside of a program that it reads; undefined when it needs none. */
+  /** Path inside of the program that it reads; undefined when it needs none. */
   readonly programAt: string | undefined;
 }
 
 /** Read by Node when it starts, harmless, and often set: language and time zone. */
 const SHAPES_NODE = /^(?:LANG|LANGUAGE|LC_[A-Z]+|TZ)$/;
-/** Read by Node or by what it is linked to when it starts; some of them load code, which must not run before its call. */
+/** Read at start by Node or its libraries; some of them load code, which must not run before its call. */
 const ONLY_AT_START = /^(?:NODE_(?!ENV$)|LD_|GLIBC_|MALLOC_|OPENSSL_|SSL_|UV_|V8_|ICU_|GCONV_|LOCPATH)/;
 
 /** The runtime that can wait for this spec's command; undefined when none can. */
@@ -37,8 +37,8 @@ export function runtimeFor({ command, environment, limits }: SandboxSpec): Runti
 }
 
 /**
- * What a sandbox has to have been made with to serve a spec, as text; all else is given at the hand-off.
- * @param isCounted whether control groups hold the limits, so that they can be set at the hand-off
+ * Key of the parts of a spec that a sandbox must be made with, as text; everything else is set at the hand-off.
+ * @param isCounted true when control groups enforce the limits, so that they can be set at the hand-off
  */
 export function keyOf(spec: SandboxSpec, mounts: readonly Mount[], runtime: Runtime, isCounted: boolean): string {
   const { diskMb, cpuSecondsMax, networkBandwidthMbps } = spec.limits;
@@ -52,7 +52,7 @@ export function keyOf(spec: SandboxSpec, mounts: readonly Mount[], runtime: Runt
   ]);
 }
 
-/** Looked for once: the way of each call leads here. */
+/** Determined once: every call passes here. */
 let isPerlThere: boolean | undefined;
 
 function anyProgram(): Runtime | undefined {

@@ -10,30 +10,30 @@ const ID_BYTES = 12;
 const OWNER_ONLY = 0o700;
 const PASSABLE = 0o755;
 
-/** The folder of one sandbox, with its configuration and all that runsc writes. */
+/** The folder of one sandbox, with its configuration and runsc's files. */
 export interface Bundle {
-  /** Name of the sandbox, with the layer's mark. The socket by which runsc reaches it is known by that name on the whole machine. */
+  /** Name of the sandbox, with the layer's mark. Its control socket has that name on the whole machine. */
   readonly id: string;
   readonly folder: string;
   /** State of runsc, its `--root`. */
   readonly state: string;
   /** Folder for the socket of the gate. */
   readonly way: string;
-  /** A file for the names that the sandbox may reach. */
+  /** File with the names that the sandbox may reach. */
   readonly hosts: string;
   readonly log: string;
-  /** Root file system of the sandbox; whoever makes the bundle fills it. */
+  /** Root file system of the sandbox; the maker of the bundle fills it. */
   readonly root: string;
   /** An empty folder over which the launcher mounts its stage. */
   readonly stage: string;
   writeConfig(config: object): void;
-  /** What runsc complained of; empty when it did not. */
+  /** runsc's error message; empty when there is none. */
   complaint(): Promise<string>;
   remove(): Promise<void>;
 }
 
 /**
- * Makes a folder that only its owner may enter: it holds the environment of a tool.
+ * Makes a folder that only its owner may enter: it holds a tool's environment.
  * @param uid owner; the layer's own when undefined
  */
 export function makeBundle(uid: number | undefined): Bundle {
@@ -45,7 +45,7 @@ export function makeBundle(uid: number | undefined): Bundle {
     if (uid !== undefined) chownSync(path, uid, uid);
   };
   mkdirSync(state, OWNER_ONLY);
-  // Who forwards inside is another uid; on the host nobody gets as far as here.
+  // The forwarder inside has another uid; on the host nobody else can reach this folder.
   mkdirSync(way, PASSABLE);
   const stage = inside('mounts');
   mkdirSync(stage, PASSABLE);

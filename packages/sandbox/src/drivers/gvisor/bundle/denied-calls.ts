@@ -1,6 +1,6 @@
 /**
- * Calls that no tool needs, refused inside too (EPERM). gVisor answers them by itself and none reaches the host; fewer
- * of them are less of gVisor that can be wrong.
+ * Calls that no tool needs, refused inside too (EPERM). gVisor handles them itself and none reaches the host; refusing
+ * them exposes less of gVisor.
  */
 const DENIED: readonly string[] = [
   'add_key',
@@ -48,8 +48,8 @@ const SOCK_RAW = 3;
 const SOCKET_TYPE_BITS = 0xf;
 
 /**
- * Where calls have the mode of a file. A program with these bits in a granted folder would belong to the layer's owner and
- * give its rights to whoever runs it.
+ * Position of a call's mode argument. A set-id program in a granted folder would belong to the layer's owner and give
+ * its rights to whoever runs it.
  */
 const MODE_ARGUMENTS: Readonly<Record<string, number>> = {
   chmod: 1,
@@ -66,7 +66,7 @@ const SET_ID_BITS = [0o4000, 0o2000];
 /** Block and character devices. */
 const DEVICE_TYPES = [0o060_000, 0o020_000];
 const FILE_TYPE_BITS = 0o170_000;
-/** On arm64 there is only the newer form of these. */
+/** Calls that arm64 has only in a newer form. */
 const OLD_CALLS: readonly string[] = ['chmod', 'creat', 'mknod', 'open'];
 const WITHOUT_OLD = process.arch === 'arm64';
 
@@ -77,8 +77,9 @@ interface Rule {
 }
 
 /**
- * The filter in the words of the OCI runtime specification.
- * @param netlink whether sockets of the kernel's settings are left, which whoever gives the loopback an address needs
+ * The filter in the format of the OCI runtime specification.
+ * @param netlink true when sockets of the kernel's settings stay allowed, which are needed to give the loopback an
+ *   address
  */
 export function deniedCalls(netlink: boolean): object {
   const families = netlink ? [AF_PACKET] : [AF_NETLINK, AF_PACKET];
@@ -112,7 +113,7 @@ function modeRules(): Rule[] {
   );
 }
 
-/** gVisor of 2022 lets anyone make devices, which lead to nothing, but no tool needs them. */
+/** gVisor of 2022 lets anyone make devices; they lead nowhere, but no tool needs them. */
 function deviceRules(): Rule[] {
   const names = WITHOUT_OLD ? ['mknodat'] : ['mknod', 'mknodat'];
   return names.flatMap((name) =>

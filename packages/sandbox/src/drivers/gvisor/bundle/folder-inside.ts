@@ -5,8 +5,8 @@ import type { Mount } from '../../../linux/mounts.ts';
 const MADE = /^\/(?:tmp|dev|dev\/shm|proc|sys|etc|run)?$/;
 
 /**
- * Whether a folder will be there inside. gVisor makes a working directory that is missing, so it is asked before.
- * @param shown paths of the host that every tool sees under the same name
+ * True when a folder will exist inside. gVisor creates a missing working directory, so this is checked before.
+ * @param shown host paths that every tool sees under the same name
  */
 export function isFolderInside(path: string, mounts: readonly Mount[], shown: readonly string[]): boolean {
   if (MADE.test(path)) return true;

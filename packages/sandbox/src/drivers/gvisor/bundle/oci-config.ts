@@ -7,24 +7,24 @@ import { deniedCalls } from './denied-calls.ts';
 
 export const DEFAULT_FOLDER = '/tmp';
 
-/** What the configuration of one sandbox is written from. */
+/** Inputs of one sandbox's configuration. */
 export interface BundlePlan {
   readonly spec: SandboxSpec;
-  /** What the stage holds; each has its mode already, which the host's kernel keeps. */
+  /** Content of the stage; each mount has its mode already, enforced by the host's kernel. */
   readonly mounts: readonly Staged[];
   /** Uid that the tool sees as its own. */
   readonly uid: number;
   /** Folder of the root file system. */
   readonly root: string;
-  /** Paths of the host that every tool sees, read-only. */
+  /** Host paths that every tool sees, read-only. */
   readonly shown: readonly string[];
-  /** Present for a sandbox that may reach addresses. */
+  /** Present for a sandbox with network. */
   readonly way?: WayInside;
 }
 
-/** What a way out needs inside. */
+/** Requirements inside for network access. */
 export interface WayInside {
-  /** What is started in the place of the tool's own command, and starts that. */
+  /** Started instead of the tool's own command, which it then starts. */
   readonly command: readonly string[];
   /** Further mounts: the gate's socket, the names. */
   readonly binds: readonly { readonly source: string; readonly target: string }[];
@@ -32,12 +32,12 @@ export interface WayInside {
   readonly addresses: boolean;
 }
 
-/** Rights of the first process of a sandbox with a way out; the tool has none of them. */
+/** Capabilities of the first process of a sandbox with network; the tool has none of them. */
 const WAY_CAPABILITIES = ['CAP_NET_ADMIN', 'CAP_NET_BIND_SERVICE', 'CAP_SETGID', 'CAP_SETPCAP', 'CAP_SETUID'];
 
 /**
- * The configuration of a sandbox, in the words of the OCI runtime specification 1.0. It holds the environment, so it is
- * written into a folder that nobody else may enter.
+ * The configuration of a sandbox, in the format of the OCI runtime specification 1.0. It holds the environment, so it
+ * is written into a private folder.
  */
 export function ociConfig(plan: BundlePlan): object {
   const { spec, uid, root, way } = plan;

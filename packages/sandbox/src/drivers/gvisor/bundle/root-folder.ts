@@ -19,14 +19,14 @@ import { madeUpFiles, SHOWN_ETC } from '../../../linux/made-up-files.ts';
 const ROOTS = ['/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32'];
 const MOUNT_POINTS = ['dev', 'proc', 'run', 'sys', 'tmp', 'usr'];
 const ZONE = '/etc/localtime';
-/** Others may pass through, and see nothing but what they know by name. */
+/** Others may traverse it, and see only what they know by name. */
 const PASSABLE = 0o711;
 
 let shared: string | undefined;
 
 /**
- * The folder for everything that the drivers of this process write, made when it is not there. A layer that is killed leaves
- * it to the next one, which knows it by the mark in its name (`clearLeftovers`).
+ * The folder for all files of this process's drivers, created when missing. A killed layer leaves it for the next one,
+ * which recognises it by the mark in its name (`clearLeftovers`).
  */
 export function driverFolder(): string {
   if (shared !== undefined && existsSync(shared)) return shared;
@@ -36,7 +36,7 @@ export function driverFolder(): string {
   return folder;
 }
 
-/** Removes the folder when nothing is in it. At once, so that nobody can be about to put something there. */
+/** Removes the folder when it is empty. Synchronous, so that nobody can be about to put something there. */
 export function leaveDriverFolder(): void {
   try {
     if (shared !== undefined) rmdirSync(shared);
@@ -45,7 +45,7 @@ export function leaveDriverFolder(): void {
   }
 }
 
-/** Paths of the host that every tool sees, read-only. Looked up once: a host does not merge its /usr while we run. */
+/** Host paths that every tool sees, read-only. Determined once: a host does not merge its /usr while we run. */
 export function shownPaths(): readonly string[] {
   const folders = ROOTS.filter((path) => existsSync(path) && !isLink(path));
   const etc = [...SHOWN_ETC, ...(isLink(ZONE) ? [] : [ZONE])].filter((path) => existsSync(path));
@@ -53,9 +53,10 @@ export function shownPaths(): readonly string[] {
 }
 
 /**
- * Makes the root file system of one sandbox: links, made-up files, and a place for each mount, since runsc may not make them.
- * @param uid what the tool sees as its own
- * @param binds what of the host is bound over it
+ * Makes the root file system of one sandbox: links, generated files, and a place for each mount, since runsc may not
+ * make them.
+ * @param uid uid that the tool sees as its own
+ * @param binds host paths bound over it
  */
 export function makeRoot(
   root: string,
@@ -67,7 +68,7 @@ export function makeRoot(
   for (const path of [...ROOTS, ZONE].filter(isLink)) makeIn(root, path, (at) => symlinkSync(readlinkSync(path), at));
   for (const [path, text] of Object.entries(madeUpFiles(uid))) makeIn(root, path, (at) => writeFileSync(at, text));
   for (const { target, isFolder } of binds) {
-    // What lies in another mount has its place there.
+    // A path within another mount has its place there.
     const isPlaced = binds.some((other) => target.startsWith(`${other.target}/`)) || existsSync(join(root, target));
     if (isPlaced) continue;
     if (isFolder) mkdirSync(join(root, target), { recursive: true });

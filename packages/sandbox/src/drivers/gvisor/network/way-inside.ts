@@ -14,8 +14,8 @@ const SOCKET = 'gate';
 const PRCTL: Readonly<Partial<Record<NodeJS.Architecture, number>>> = { x64: 157, arm64: 167 };
 
 /**
- * Lets the gate listen where the sandbox finds it, and says what has to be there inside.
- * @param uid what the tool sees as its own
+ * Makes the gate listen where the sandbox finds it; returns what must exist inside.
+ * @param uid uid that the tool sees as its own
  */
 export async function openWayInside(run: EgressRun, bundle: Bundle, uid: number): Promise<WayInside> {
   await run.listenAt(join(bundle.way, SOCKET));

@@ -2,7 +2,7 @@ import { constants } from 'node:os';
 import type { SandboxExit } from '../../../driver.port.ts';
 import { LAUNCHER_FAILED } from './launch.ts';
 
-/** runsc tells a signal as 128 + its number, and its own failures as 128. */
+/** runsc reports a signal as 128 + its number, and its own failures as 128. */
 const SIGNAL_BASE = 128;
 const NOT_FOUND = 127;
 const NOT_EXECUTABLE = 126;
@@ -13,16 +13,16 @@ export interface RunscEnd {
   readonly signal: NodeJS.Signals | null;
   /** What it wrote into its log. */
   readonly complaint: string;
-  /** Whether the layer ended it. */
+  /** True when the layer ended it. */
   readonly killed: boolean;
 }
 
 type ToolEnd = Pick<SandboxExit, 'code' | 'signal' | 'notStarted' | 'lost'>;
 
-/** How the tool ended, as the end of runsc tells it. `lost` where nobody knows; a limit may have been the cause. */
+/** The end of the tool, derived from the end of runsc. `lost` when it is unknown; a limit may have been the cause. */
 export function endOfTool(end: RunscEnd): ToolEnd {
   if (end.killed) return { signal: 'SIGKILL' };
-  // Somebody ended runsc, and with it the tool, which may have begun.
+  // Somebody else killed runsc, and with it the tool, which may have begun.
   if (end.signal !== null || end.code === null) return { lost: true };
   if (end.code === LAUNCHER_FAILED && end.complaint === '') return { code: end.code, notStarted: true };
   if (end.code === SIGNAL_BASE && isFailure(end.complaint)) return whyNotStarted(end.complaint);
@@ -38,7 +38,7 @@ function whyNotStarted(complaint: string): ToolEnd {
   if (/finding executable|failed to load/.test(complaint)) {
     return { code: /permission denied|exec format/i.test(complaint) ? NOT_EXECUTABLE : NOT_FOUND };
   }
-  // What fails before the first process runs; everything later is the end of gVisor itself under a running tool.
+  // Failures before the first process runs; later ones are the end of gVisor itself under a running tool.
   if (/creating container|starting container|creating process/.test(complaint)) return { code: 1, notStarted: true };
   return { lost: true };
 }

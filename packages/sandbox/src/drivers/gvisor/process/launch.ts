@@ -6,7 +6,7 @@ import { withDescriptors } from '../../../linux/kept-bytes.ts';
 import type { ControlGroup } from '../../../linux/limits/control-group.ts';
 import { takePipes } from '../../../linux/tool-pipes.ts';
 
-/** Descriptor by which the launcher waits for the word to begin. */
+/** Descriptor on which the launcher waits for the signal to begin. */
 const WORD_FD = 3;
 /** Exit code of the launcher when nothing was started. */
 export const LAUNCHER_FAILED = 125;
@@ -22,13 +22,13 @@ export interface Launch {
   readonly inherited: readonly number[];
 }
 
-/** A launcher that waits for its word. */
+/** A launcher that waits for the signal to begin. */
 export interface Launched {
   readonly launcher: ChildProcess;
   readonly stdin: Writable;
   readonly stdout: Readable;
   readonly stderr: Readable;
-  /** Lets it join its control group and become runsc. Without it, and when the layer ends before, it ends. */
+  /** Lets it join its control group and become runsc. Otherwise, and when the layer ends before, it ends. */
   begin(): void;
   abandon(): void;
 }
@@ -42,7 +42,7 @@ const SCRIPT = [
   'exec "$@"',
 ].join('\n');
 
-/** Starts the launcher. A failure is told by its `error` event. */
+/** Starts the launcher. A failure is reported by its `error` event. */
 export function launch({ command, uid, group, inherited }: Launch): Launched {
   const launcher = withDescriptors([NOTHING], ([nothing]) =>
     spawn('/bin/sh', ['-c', SCRIPT, 'sh', ...group.joinFiles, '--', ...command], {

@@ -10,11 +10,11 @@ import { endOfTool } from './exit-of.ts';
 import type { Launched } from './launch.ts';
 import { watchGroup } from './watch-group.ts';
 
-/** A sandbox that was let begin. */
+/** A sandbox that was started. */
 export interface RunParts extends Launched {
   readonly group: ControlGroup;
   readonly bundle: Bundle;
-  /** Undefined for a sandbox that reaches nothing. */
+  /** Undefined for a sandbox without network. */
   readonly way: EgressRun | undefined;
   readonly limits: SandboxLimits;
   readonly weakerLimits: readonly LimitName[];
@@ -24,7 +24,7 @@ export interface RunParts extends Launched {
   readonly onGone: () => void;
 }
 
-/** Runs the sandbox to its end: signals, limits, what remains, and what it used. */
+/** Runs the sandbox to its end: signals, limits, leftovers, and usage. */
 export function runSandbox(parts: RunParts): SandboxProcess {
   const { launcher, group, stdin, stdout, stderr } = parts;
   let over = false;
@@ -33,7 +33,7 @@ export function runSandbox(parts: RunParts): SandboxProcess {
   const endAll = (): void => {
     if (over) return;
     killed = true;
-    // The launcher too, which may not have joined its group yet.
+    // Also kills the launcher, which may not have joined its group yet.
     if (launcher.pid !== undefined) signal(-launcher.pid, 'SIGKILL');
     for (const pid of group.pids()) signal(pid, 'SIGKILL');
   };
@@ -62,12 +62,14 @@ export function runSandbox(parts: RunParts): SandboxProcess {
     return exit;
   });
 
-  /** Whether the tool was asked. One after the other: a later one finds nobody where an earlier one was heard. */
+  /**
+   * True when the tool was asked to end. In sequence: a later request finds no process after an earlier one succeeded.
+   */
   let asked = Promise.resolve(false);
   const ask = async (before: Promise<boolean>): Promise<boolean> => {
     const wasAsked = await before;
     if (over || (await parts.ask())) return true;
-    // It may be ending already, and its exit code is on its way: then the grace decides.
+    // It may be ending already, with its exit code on the way: then the grace period decides.
     if (!wasAsked) endAll();
     return wasAsked;
   };
@@ -95,7 +97,7 @@ export function runSandbox(parts: RunParts): SandboxProcess {
   };
 }
 
-/** runsc ends with the tool; what it started ends a moment later, or is ended. */
+/** runsc ends with the tool; its children end a moment later, or are killed. */
 async function waitUntilGone(group: ControlGroup): Promise<boolean> {
   const giveUpAt = performance.now() + GVISOR_BOUNDS.goneTimeoutMs;
   for (let looks = 0; ; looks += 1) {
@@ -123,7 +125,7 @@ function exitOf(
   };
   const limit = violation();
   return {
-    // What ended at a limit is not lost.
+    // A tool that ended at a limit is not lost.
     ...(end.lost === true && limit !== undefined ? { signal: 'SIGKILL' } : end),
     ...(limit === undefined ? {} : { violation: limit }),
     cpuMs: usage.cpuMs,

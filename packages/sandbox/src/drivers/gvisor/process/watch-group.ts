@@ -2,15 +2,15 @@ import type { SandboxExit, SandboxLimits } from '../../../driver.port.ts';
 import type { ControlGroup } from '../../../linux/limits/control-group.ts';
 import { GVISOR_BOUNDS } from '../settings.ts';
 
-/** A watch over what the kernel does not end by itself here: too many processes, and spent processor time. */
+/** Watches limits that the kernel does not enforce here: too many processes, and spent processor time. */
 export interface GroupWatch {
   readonly violation: SandboxExit['violation'];
   stop(): void;
 }
 
 /**
- * gVisor counts neither a tool's processes nor its processor time against a limit, so both are looked at from outside: each
- * address space of the tool is a process of the host.
+ * gVisor enforces neither a tool's number of processes nor its processor time, so both are sampled from outside: each
+ * address space of the tool is a host process.
  */
 export function watchGroup(group: ControlGroup, limits: SandboxLimits, end: () => void): GroupWatch {
   const watch: { violation: SandboxExit['violation']; stop(): void } = {

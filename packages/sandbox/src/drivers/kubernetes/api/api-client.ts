@@ -17,13 +17,13 @@ export interface ApiRequest {
 /** A small client of the Kubernetes API. All methods reject with `ApiFault`. */
 export interface ApiClient {
   readonly namespace: string;
-  /** One try, bounded in time and size. A refused token is read again once. */
+  /** One attempt, limited in time and size. After a refusal the token is read again once. */
   once<Answer>(request: ApiRequest): Promise<Answer>;
-  /** Repeats what failed for a moment (no answer, 409, 429, 5xx); the request must be one that may be repeated. */
+  /** Retries temporary failures (no answer, 409, 429, 5xx); the request must be repeatable. */
   send<Answer>(request: ApiRequest): Promise<Answer>;
   /** Opens an endless answer. */
   stream(path: string, query: Readonly<Record<string, string>>, signal: AbortSignal): Promise<IncomingMessage>;
-  /** Lets `open` make a connection of its own that stops being HTTP, with the credentials in its options. */
+  /** Lets `open` make a connection that is upgraded from HTTP, with the credentials in its options. */
   upgrade<Opened>(
     path: string,
     query: URLSearchParams,
@@ -38,11 +38,11 @@ const SOCKETS_MAX = 64;
 
 export function createApiClient(connection: Connection, bounds: KubernetesBounds): ApiClient {
   const agent = new Agent({ keepAlive: true, maxSockets: SOCKETS_MAX, scheduling: 'lifo' });
-  // A kept connection may be dead, and what is upgraded is not tried twice. TLS sessions are taken up again all the same.
+  // A kept-alive connection may be dead, and an upgrade is not retried. TLS sessions are resumed all the same.
   const upgrading = new Agent({ keepAlive: false });
   const options = (path: string, extra: RequestOptions, fresh: boolean): Promise<RequestOptions> =>
     optionsOf(connection, agent, path, extra, fresh);
-  /** Credentials that were refused may have been rotated a moment ago. */
+  /** Refused credentials may have been rotated a moment ago. */
   const withCredentials = async <Answer>(go: (fresh: boolean) => Promise<Answer>): Promise<Answer> => {
     try {
       return await go(false);
@@ -134,7 +134,7 @@ function responseTo(request: ClientRequest, body: string | undefined): Promise<I
   return promise;
 }
 
-/** What an answer means that should have been an upgrade. */
+/** The error for an answer that should have been an upgrade. */
 export function refusalOf(answer: IncomingMessage): Promise<ApiFault> {
   return objectOf(answer).then(
     () => new ApiFault('it did not upgrade the connection', { status: 500 }),
@@ -142,7 +142,7 @@ export function refusalOf(answer: IncomingMessage): Promise<ApiFault> {
   );
 }
 
-/** Reads the answer's object in bounds. A status of 400 or more rejects. */
+/** Reads the answer's object within limits. A status of 400 or more rejects. */
 async function objectOf(answer: IncomingMessage): Promise<unknown> {
   const status = answer.statusCode ?? 0;
   const text = await textOf(answer);

@@ -1,10 +1,10 @@
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 
-/** What a request to the API server came to when it did not succeed. Stays inside the driver. */
+/** A failed request to the API server. Stays inside the driver. */
 export class ApiFault extends Error {
   /** HTTP status; undefined when there was no answer. */
   readonly status: number | undefined;
-  /** Kubernetes' word for it, such as `Forbidden`. */
+  /** Kubernetes' reason, such as `Forbidden`. */
   readonly reason: string | undefined;
   readonly retryAfterMs: number | undefined;
 
@@ -25,7 +25,7 @@ export function isStatus(error: unknown, status: number): boolean {
   return error instanceof ApiFault && error.status === status;
 }
 
-/** Whether the same request may do better in a moment. */
+/** True when the same request may succeed in a moment. */
 export function isPassing(error: unknown): error is ApiFault {
   if (!(error instanceof ApiFault)) return false;
   const { status, reason } = error;
@@ -47,7 +47,7 @@ export function explain(error: unknown): string {
   return `The Kubernetes API server answered ${status}: ${message}`;
 }
 
-/** As it may leave the driver: E3101. What the API server said stays in the cause. */
+/** The fault in the form that leaves the driver: E3101. The API server's text stays in the cause. */
 export function cannotStart(label: string, error: unknown): ToolLayerError {
   if (error instanceof ToolLayerError) return error;
   const why = error instanceof ApiFault ? publicReason(error) : 'The operator finds the cause in the log.';

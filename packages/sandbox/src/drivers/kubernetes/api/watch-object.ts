@@ -6,27 +6,27 @@ import type { ApiClient } from './api-client.ts';
 import { ApiFault, isPassing, isStatus } from './api-fault.ts';
 import type { KubeObject, Status } from './objects.ts';
 
-/** What is waited for. */
+/** What to wait for. */
 export interface Waiting<Kind extends KubeObject, Result> {
   /** Path of the collection. */
   readonly collection: string;
   readonly name: string;
-  /** The object as it is known; asked for when absent. */
+  /** The known object; requested when absent. */
   readonly from?: Kind;
-  /** The result once it is there; undefined to go on waiting. May throw to give up. */
+  /** The result once it is there; undefined to continue waiting. May throw to give up. */
   readonly until: (object: Kind) => Result | undefined;
   /** By `performance.now()`. */
   readonly deadlineAt: number;
   /** Made when the deadline passes. */
   readonly late: (seen: Kind | undefined) => Error;
-  /** The result when the object is no more; without it that is an `ApiFault` with status 404. */
+  /** The result when the object is deleted; default: an `ApiFault` with status 404. */
   readonly gone?: () => Result;
 }
 
 /**
- * Waits until an object of the API server is as it should be. It is asked for once and then watched from the version that was seen. A
- * watch that drops is resumed from the last version (bookmarks count); a version that is too old (410) or a silence
- * begins anew with the object itself. Bounded by the deadline whatever the API server does.
+ * Waits until an object of the API server is as wanted. It is requested once and then watched from that version. A
+ * dropped watch is resumed from the last version (bookmarks count); after an expired version (410) or silence the
+ * object is requested again. The deadline applies whatever the API server does.
  */
 export async function watchObject<Kind extends KubeObject, Result>(
   client: ApiClient,
@@ -70,9 +70,9 @@ export async function watchObject<Kind extends KubeObject, Result>(
 
 interface Followed<Result> {
   readonly result?: Result;
-  /** Where to go on; undefined: with the object itself. */
+  /** Where to resume; undefined: with the object itself. */
   readonly version: string | undefined;
-  /** Whether anything came. */
+  /** True when anything arrived. */
   readonly moved: boolean;
 }
 
@@ -122,7 +122,7 @@ async function follow<Kind extends KubeObject, Result>(
     }
     return { version: last, moved };
   } catch (error) {
-    // A silence may be a connection that is dead on the other side: what it should have told is asked for.
+    // Silence may mean a dead connection: the object is requested.
     if (silence.signal.aborted) return { version: undefined, moved: true };
     if (error instanceof ApiFault && error.status !== undefined) throw error;
     if (error instanceof ToolLayerError || !isDropped(error)) throw error;

@@ -15,15 +15,15 @@ const TOOL_ANNOTATION = 'sallyport/tool';
 const TOOL_TEXT_MAX = 200;
 const MACHINE_DIGITS = 16;
 
-/** A claim that stands. Deleted by whoever made it; when nobody does, it ends with its lease. */
+/** A claim. Its maker deletes it; otherwise it ends with its lease. */
 export interface Claim {
   readonly object: SandboxClaim;
   readonly name: string;
-  /** Until it is deleted the lease is renewed. Never rejects: what cannot be deleted ends with its lease. */
+  /** Until it is deleted the lease is renewed. Never rejects: if deletion fails, it ends with its lease. */
   delete(): Promise<void>;
 }
 
-/** What makes claims. */
+/** Dependencies of claims. */
 export interface ClaimParts {
   readonly client: ApiClient;
   readonly settings: KubernetesSettings;
@@ -32,9 +32,9 @@ export interface ClaimParts {
 }
 
 /**
- * Claims a sandbox. The name is ours, so that a request whose answer was lost can be repeated: 409 then means that the claim
- * stands. No variables are put on the claim, which would force a cold start; `shutdownTime` is the lease, so that the cluster itself ends what
- * a killed layer left.
+ * Claims a sandbox. We choose the name, so that a request whose answer was lost can be repeated: 409 then means that
+ * the claim exists. No variables are put on the claim, which would force a cold start; `shutdownTime` is the lease, so
+ * that the cluster itself ends claims of a killed layer.
  * @throws ApiFault
  */
 export async function createClaim(parts: ClaimParts, label: string): Promise<Claim> {
@@ -77,7 +77,7 @@ async function stands(client: ApiClient, claims: string, name: string, body: obj
       throw error;
     });
   } catch (error) {
-    // It may stand although no answer came. Not waited for: whoever asked has waited long enough.
+    // It may exist although no answer came. Not awaited: the caller has waited long enough.
     void deleteClaim(client, path);
     throw error;
   }
@@ -91,7 +91,7 @@ async function deleteClaim(client: ApiClient, path: string): Promise<void> {
   }
 }
 
-/** When this fails, the next turn tries again; three fit into a lease. */
+/** When this fails, the next turn retries; three fit into a lease. */
 async function renew({ client, bounds, clock }: ClaimParts, path: string): Promise<void> {
   const body = { spec: { lifecycle: { shutdownTime: leaseEnd(clock, bounds) } } };
   await client.send({ method: 'PATCH', path, body }).catch(() => {});
@@ -107,7 +107,7 @@ export function ownLabels(owner: string): Readonly<Record<string, string>> {
   return { [LABELS.owner]: owner, [LABELS.machine]: ownMachine(), [LABELS.layer]: ownMark() };
 }
 
-/** This machine since its last start: numbers of processes mean something only there. */
+/** Identifies this machine since its last start: process numbers mean something only there. */
 function ownMachine(): string {
   try {
     return sha256(readFileSync('/proc/sys/kernel/random/boot_id', 'utf8')).slice(0, MACHINE_DIGITS);

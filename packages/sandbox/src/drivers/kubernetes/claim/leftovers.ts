@@ -4,8 +4,8 @@ import { KUBERNETES_SIZES } from '../settings.ts';
 import { type ClaimParts, LABELS, ownLabels } from './claims.ts';
 
 /**
- * Deletes claims that layers of the same owner left: those of a layer of this machine that is dead for certain, and those whose lease is
- * over although the cluster did not end them. Never what belongs to a layer that may live (SBX-08).
+ * Deletes claims left by layers of the same owner: those of a layer on this machine that is certainly dead, and those
+ * whose lease is over although the cluster did not end them. Never those of a layer that may live (SBX-08).
  * @returns how many were deleted
  * @throws ApiFault
  */

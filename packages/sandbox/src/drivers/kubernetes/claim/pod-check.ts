@@ -6,7 +6,7 @@ import type { Container, PodSpec } from '../api/objects.ts';
 import type { KubernetesSettings } from '../settings.ts';
 import { quantityOf } from './quantity.ts';
 
-/** What stands between the processes of a pod and its node. */
+/** Isolation between a pod's processes and its node. */
 export function isolationOf(pod: PodSpec, classes: KubernetesSettings['runtimeClasses']): IsolationLevel {
   const name = pod.runtimeClassName;
   return (name !== undefined && Object.hasOwn(classes, name) ? classes[name] : undefined) ?? 'namespaces';
@@ -18,8 +18,8 @@ export function containerOf(pod: PodSpec, name: string | undefined): Container |
 }
 
 /**
- * Why no tool may run in such a pod, each in one sentence: what would make its isolation void, and limits that are missing.
- * @param isTemplate whether it is a template: a token that is not switched off there is switched off by the controller
+ * Why no tool may run in such a pod, each in one sentence: settings that would void its isolation, and missing limits.
+ * @param isTemplate true for a template: a token that is not disabled there is disabled by the controller
  */
 export function podFaults(pod: PodSpec, containerName: string | undefined, isTemplate: boolean): readonly string[] {
   const container = containerOf(pod, containerName);
@@ -51,7 +51,7 @@ export function podFaults(pod: PodSpec, containerName: string | undefined, isTem
   return faults.filter(([holds]) => holds).map(([, fault]) => fault);
 }
 
-/** What a pod bounds less well than it could, each in one sentence. */
+/** Limits that a pod enforces less well than possible, each in one sentence. */
 export function podWeaknesses(pod: PodSpec, containerName: string | undefined): readonly string[] {
   const container = containerOf(pod, containerName);
   const weaknesses: readonly (readonly [boolean, string])[] = [
@@ -68,8 +68,9 @@ export function podWeaknesses(pod: PodSpec, containerName: string | undefined): 
 }
 
 /**
- * Checks a pod that was claimed, before anything runs in it.
- * @throws E3101 when it is weaker than the call or the settings demand; E3102 when it would give the tool more than its grant
+ * Checks a claimed pod before anything runs in it.
+ * @throws E3101 when it is weaker than the call or the settings demand; E3102 when it would give the tool more than its
+ *   grant
  */
 export function checkPod(pod: PodSpec, spec: SandboxSpec, settings: KubernetesSettings): void {
   const level = isolationOf(pod, settings.runtimeClasses);
@@ -98,7 +99,7 @@ export function checkPod(pod: PodSpec, spec: SandboxSpec, settings: KubernetesSe
   checkLimit(settings.pool, 'cpu', cpu, spec.limits, 'cpuMillicores', 'thousandths of a core');
 }
 
-/** What only the pod can bound must be bounded by it at least as tightly as the grant says. */
+/** Limits that only the pod can enforce must be at least as tight as the grant. */
 function checkLimit(
   pool: string,
   limit: string,

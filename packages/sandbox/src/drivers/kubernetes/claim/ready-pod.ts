@@ -5,7 +5,7 @@ import { watchObject } from '../api/watch-object.ts';
 import type { KubernetesBounds } from '../settings.ts';
 import type { Claim } from './claims.ts';
 
-/** Reasons of the claim's Ready condition that no waiting mends. */
+/** Reasons of the claim's Ready condition that waiting does not fix. */
 const FINAL_REASONS: ReadonlySet<string> = new Set([
   'WarmPoolNotFound',
   'TemplateNotFound',
@@ -17,7 +17,7 @@ const FINAL_REASONS: ReadonlySet<string> = new Set([
 ]);
 const POD_NAME = 'agents.x-k8s.io/pod-name';
 
-/** A pod that is ready, and its name. */
+/** A ready pod, and its name. */
 export interface ReadyPod {
   readonly name: string;
   readonly pod: Pod;
@@ -68,7 +68,7 @@ function podNameOf({ metadata, status }: Sandbox): string | undefined {
 
 const SAID_MAX = 300;
 
-/** The controller's own words: they name pools and templates, which the operator named. */
+/** The controller's own text: it names pools and templates, which the operator named. */
 function notReady(what: string, condition: Condition | undefined): ToolLayerError {
   const said = [condition?.reason, condition?.message].filter((text) => text !== undefined && text !== '').join(': ');
   const why = said === '' ? 'the cluster says nothing about it' : said.slice(0, SAID_MAX);

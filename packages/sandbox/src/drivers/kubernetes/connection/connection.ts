@@ -2,13 +2,13 @@ import { readFile } from 'node:fs/promises';
 import { KUBERNETES_SIZES } from '../settings.ts';
 import { type Kubeconfig, readKubeconfig, type TlsMaterial } from './kubeconfig.ts';
 
-/** A way to an API server. */
+/** Connection to an API server. */
 export interface Connection {
   /** `https:` only. */
   readonly server: URL;
   readonly namespace: string;
   /**
-   * Token and certificates of the moment; files are read again after a minute, since service account tokens are rotated.
+   * The current token and certificates; files are read again after a minute, since service account tokens are rotated.
    * @param fresh read them again now, after a refusal
    */
   credentials(fresh?: boolean): Promise<{ readonly tls: TlsMaterial; readonly token?: string }>;
@@ -26,7 +26,7 @@ export interface ConnectionSource {
 }
 
 const SERVICE_ACCOUNT_FOLDER = '/var/run/secrets/kubernetes.io/serviceaccount';
-/** As Kubernetes' own clients: tokens live for an hour at least, and are rotated long before their end. */
+/** As in Kubernetes' own clients: tokens live for an hour at least, and are rotated long before their end. */
 const REREAD_AFTER_MS = 60_000;
 
 /**

@@ -10,7 +10,7 @@ export interface TlsMaterial {
   readonly servername?: string;
 }
 
-/** What a kubeconfig says about one context. */
+/** One context of a kubeconfig. */
 export interface Kubeconfig {
   readonly server: URL;
   readonly namespace?: string;
@@ -22,7 +22,7 @@ export interface Kubeconfig {
 
 type Entry = Readonly<Record<string, unknown>>;
 
-/** What would weaken the connection, or start a program outside any sandbox. */
+/** Options that would weaken the connection, or start a program outside any sandbox. */
 const REFUSED_CLUSTER: Readonly<Record<string, string>> = {
   'insecure-skip-tls-verify': 'give certificate-authority instead',
   'proxy-url': 'the driver uses no proxy',

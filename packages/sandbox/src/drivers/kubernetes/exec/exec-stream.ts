@@ -4,12 +4,12 @@ import { collections, type Status } from '../api/objects.ts';
 import { KUBERNETES_SIZES, type KubernetesBounds } from '../settings.ts';
 import { openWebSocket, type WebSocketLine } from './web-socket.ts';
 
-/** How a program in a pod ended, as far as the stream tells. */
+/** How a program in a pod ended, as far as the stream reports. */
 export type ExecEnd =
   | { readonly code: number }
   /** The container runtime could not start it. */
   | { readonly refused: string }
-  /** The stream broke without a word about the end; the program may still run. */
+  /** The stream broke without a report of the end; the program may still run. */
   | { readonly lost: string };
 
 /** A program that runs in a pod. */
@@ -19,23 +19,23 @@ export interface ExecStream {
   readonly stderr: Readable;
   /** Never rejects. The outputs end with it. */
   readonly ended: Promise<ExecEnd>;
-  /** Ends the stream, and not the program. */
+  /** Ends the stream, but not the program. */
   cut(): void;
 }
 
-/** What to run, where. Everything in `command` can be seen in the pod and in the cluster's audit log. */
+/** What to run, and where. Everything in `command` is visible in the pod and in the cluster's audit log. */
 export interface ExecRequest {
   readonly pod: string;
   readonly container: string;
   readonly command: readonly string[];
 }
 
-/** The subprotocol in which the end of stdin can be said (KEP-3396); 255 is that word. */
+/** The subprotocol that can signal the end of stdin (KEP-3396); 255 is that signal. */
 const PROTOCOL = 'v5.channel.k8s.io';
 const CHANNELS = { stdin: 0, stdout: 1, stderr: 2, status: 3, close: 255 } as const;
 
 /**
- * Runs a program in a pod. One try: it is not known what a program did whose stream broke.
+ * Runs a program in a pod. One attempt: when the stream breaks, the program's effects are unknown.
  * @throws ApiFault
  */
 export async function openExec(
@@ -58,7 +58,7 @@ export async function openExec(
       },
     });
     stream.on('error', ignore);
-    // Nobody reads any more: what comes is thrown away, so that the end is still heard.
+    // Nobody reads any more: data is discarded, so that the end is still noticed.
     stream.once('close', () => stream.destroyed && full.delete(stream) && full.size === 0 && line?.resume());
     return stream;
   };
@@ -110,7 +110,10 @@ function inputOver(send: (message: Uint8Array, sent: () => void) => void): Writa
   return stdin;
 }
 
-/** The last word of the stream is a Status (`remotecommand` of Kubernetes): success, an exit code, or why it did not start. */
+/**
+ * The last message of the stream is a Status (`remotecommand` of Kubernetes): success, an exit code, or why it did not
+ * start.
+ */
 function endOf(payload: Buffer): ExecEnd {
   let status: Status;
   try {
@@ -124,5 +127,5 @@ function endOf(payload: Buffer): ExecEnd {
   return { refused: status.message ?? 'the container runtime gave no reason' };
 }
 
-/** A stream that breaks is told by `ended`. */
+/** A broken stream is reported by `ended`. */
 function ignore(): void {}

@@ -54,8 +54,8 @@ exit "$r"`;
 export const LAUNCHER_COMMAND: readonly string[] = ['/bin/sh', '-c', LAUNCHER];
 
 /**
- * Ends every process of the container but its first (the kernel spares that one, and the caller), and tells what the container used:
- * lines `file field value` of its control group, v2 or v1.
+ * Ends every process of the container except its first (the kernel spares that one, and the caller), and reports the
+ * container's usage: lines `file field value` of its control group, v2 or v1.
  */
 export const REAPER_COMMAND: readonly string[] = [
   '/bin/sh',
@@ -68,7 +68,7 @@ done
 exit 0`,
 ];
 
-/** Asks a tool to end in order. */
+/** Asks a tool to end gracefully. */
 export function termCommand(pid: number): readonly string[] {
   return ['/bin/sh', '-c', 'kill -s TERM -- "$1"', 'sh', String(pid)];
 }
@@ -90,14 +90,14 @@ export interface Job {
 
 /**
  * Writes the job of a spec.
- * @throws E3101 for what no command line or environment can hold, and for more than 256 KiB of it
+ * @throws E3101 for values that no command line or environment can hold, and for more than 256 KiB of it
  */
 export function jobOf(spec: SandboxSpec): Job {
   checkSpec(spec);
   const word = randomBytes(16).toString('hex');
   const folder = spec.workingDirectory ?? '/tmp';
   const environment = { PATH: DEFAULT_PATH, PWD: folder, ...spec.environment };
-  // A variable of the tool with the name of the newline comes last: the others may need the newline.
+  // A tool's variable with the name of the newline comes last: the others may need the newline.
   const names = Object.entries(environment).sort(([one], [other]) => Number(one === 'n') - Number(other === 'n'));
   const exports = names.map(([name, value]) => `export ${name}=${quoted(value)}`);
   const line = [
@@ -113,7 +113,7 @@ export function jobOf(spec: SandboxSpec): Job {
   return { line, word };
 }
 
-/** Limits that hold per process; a lower one of the image stays. The container's own bound memory and processor. */
+/** Limits per process; a lower one of the image stays. The container itself limits memory and processor. */
 function limitsOf({ limits }: SandboxSpec): readonly string[] {
   const processes = limits.processesMax + OTHER_PROCESSES;
   const lower = (letter: string, value: number): string => `{ ulimit -${letter} ${value} 2>/dev/null || :; }`;
@@ -124,7 +124,7 @@ function limitsOf({ limits }: SandboxSpec): readonly string[] {
     lower('f', Math.floor((limits.diskMb * MiB) / FILE_BLOCK_BYTES)),
     // Shells disagree about the letter.
     `{ ulimit -p ${processes} 2>/dev/null || ulimit -u ${processes}; }`,
-    // Soft before hard: SIGXCPU first, which says what happened, SIGKILL a second later.
+    // Soft before hard: SIGXCPU first, which identifies the cause, SIGKILL a second later.
     ...(cpuSecondsMax === undefined ? [] : [`ulimit -S -t ${cpuSecondsMax} && ulimit -H -t ${cpuSecondsMax + 1}`]),
   ];
 }
@@ -149,10 +149,10 @@ function unusable(why: string): ToolLayerError {
   return new ToolLayerError('E3101', `The sandbox cannot be made: ${why}.`);
 }
 
-/** What the launcher said before the tool began. */
+/** The launcher's line before the tool began. */
 export interface Header {
   readonly pid: number;
-  /** What the container had used by then; 0 when it cannot be known. */
+  /** The container's usage by then; 0 when unknown. */
   readonly cpuUs: number;
 }
 
@@ -160,8 +160,8 @@ export interface Header {
 const HEADER_BYTES_MAX = 128;
 
 /**
- * Looks for the launcher's line at the beginning of its output.
- * @returns the header and what follows; `wait` while more is needed; undefined when the output begins with something else
+ * Parses the launcher's line at the beginning of its output.
+ * @returns the header and the rest; `wait` while more is needed; undefined when the output begins with something else
  */
 export function readHeader(bytes: Buffer, word: string): { header: Header; rest: Buffer } | 'wait' | undefined {
   const end = bytes.indexOf('\n');

@@ -9,7 +9,7 @@ import { KUBERNETES_SIZES, type KubernetesBounds } from '../settings.ts';
  * The client's side of a WebSocket (RFC 6455): binary messages only. Node's own cannot send headers or a client certificate.
  */
 export interface WebSocketLine {
-  /** Calls back when the bytes are on their way; that is the back pressure. After the end nothing is sent. */
+  /** Calls back when the bytes are sent, for back pressure. After the end nothing is sent. */
   send(message: Uint8Array, sent?: () => void): void;
   /** Stops reading; the other side then stops sending. */
   pause(): void;
@@ -20,17 +20,17 @@ export interface WebSocketLine {
 
 export interface WebSocketEvents {
   message(bytes: Buffer): void;
-  /** Called once; `why` is undefined when the other side closed in order. */
+  /** Called once; `why` is undefined when the other side closed cleanly. */
   end(why: string | undefined): void;
 }
 
-/** How long the other side may take to end the connection after both said that it ends. The types of `ws` lack it. */
+/** How long the other side may take to end the connection after the close handshake. The types of `ws` lack it. */
 const CLOSING = { closeTimeout: 1_000 };
-/** RFC 6455 §7.1.5: the connection ended without a word. */
+/** RFC 6455 §7.1.5: the connection ended without a close message. */
 const NOT_IN_ORDER = 1006;
 
 /**
- * The package that speaks WebSocket, loaded when it is first needed.
+ * The WebSocket package, loaded on first use.
  * @throws Error naming the package when it is not installed
  */
 export async function loadWebSocket(load: () => Promise<typeof import('ws')> = () => import('ws')) {
@@ -101,7 +101,7 @@ function lineOver(
     socket.terminate();
     events.end(why);
   };
-  // A client that stopped reading hears nothing, so silence says nothing then.
+  // A client that stopped reading receives nothing, so silence then means nothing.
   const pulse = setInterval(() => {
     if (!paused && performance.now() - heardAt > bounds.silenceMaxMs) finish('the connection fell silent');
     else socket.ping();

@@ -30,17 +30,17 @@ export interface SeenRequest {
   readonly body: unknown;
 }
 
-/** What happens to a request instead of its answer. */
+/** Replaces the answer to a request. */
 export type Fault = 'drop' | 'hang' | { readonly status: number; readonly message?: string; readonly reason?: string };
 
-/** What a test may change at any time. */
+/** Behaviour that a test may change at any time. */
 export interface Behaviour {
   token: string;
-  /** Looked at before each request. */
+  /** Called before each request. */
   fault: (request: SeenRequest) => Fault | undefined;
   /** Called after a request had its effect; 'drop' loses its answer. */
   after: (request: SeenRequest) => 'drop' | undefined;
-  /** What the controller does with a claim; the default makes it ready after `readyAfterMs`. */
+  /** The controller's reaction to a claim; default: ready after `readyAfterMs`. */
   claimed: (claim: StoredObject) => Promise<void> | void;
   readyAfterMs: number;
   podSpec: () => object;
@@ -196,7 +196,7 @@ function createPool(store: FakeStore, pods: Map<string, FakePod>, behaviourOf: (
   return { makeReady, removeSandbox };
 }
 
-/** Answers what wants to be an exec stream. */
+/** Answers upgrade requests for exec streams. */
 function upgradesOf(
   { requests, execs }: { readonly requests: SeenRequest[]; readonly execs: FakeExecStream[] },
   pods: ReadonlyMap<string, FakePod>,
@@ -245,7 +245,7 @@ function refuse(response: ServerResponse, { status, message = '', reason = '' }:
   response.end(JSON.stringify({ kind: 'Status', status: 'Failure', code: status, message, reason }));
 }
 
-/** Status and body of a request that is no watch. */
+/** Status and body for a request that is not a watch. */
 function handle(store: FakeStore, behaviour: Behaviour, { method, path, query, body }: SeenRequest): [number, unknown] {
   const groups: Record<string, readonly string[]> = {
     [AGENTS]: ['sandboxes'],

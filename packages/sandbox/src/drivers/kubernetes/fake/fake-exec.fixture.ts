@@ -11,7 +11,7 @@ export interface FakeExecStream {
   /** Everything that came on stdin. */
   readonly input: Buffer[];
   send(channel: number, payload: Uint8Array): void;
-  /** The last word, and the end. */
+  /** Sends the final status, and ends the stream. */
   finish(status: object): void;
 }
 
@@ -64,7 +64,7 @@ function streamOver(line: WebSocket, request: IncomingMessage, socket: Duplex, p
   return stream;
 }
 
-/** As the kubelet says it. */
+/** The status in the kubelet's format. */
 function statusOf(code: number): object {
   if (code === 0) return { metadata: {}, status: 'Success' };
   return {

@@ -7,7 +7,7 @@ export interface PodExec {
   endInput(): void;
 }
 
-/** What a program in a pod tells. */
+/** Output and end of a program in a pod. */
 export interface PodExecEvents {
   output(channel: 1 | 2, bytes: Buffer): void;
   /** 128 + n for a signal. */
@@ -21,7 +21,9 @@ export interface FakePod {
   end(): Promise<void>;
 }
 
-/** First process of the pod. It runs programs, and tells their end when their outputs are closed, as containerd does. */
+/**
+ * First process of the pod. It runs programs, and reports their end when their outputs are closed, as containerd does.
+ */
 const AGENT = `
 const { spawn } = require('node:child_process');
 const { constants } = require('node:os');
@@ -47,8 +49,8 @@ const BUBBLEWRAP = 'bwrap';
 const NODE_INSIDE = '/opt/node';
 
 /**
- * A pod that is really there: namespaces of its own by bubblewrap, a first process, and an image that is the host's /usr. It has variables of
- * its own, as images have. No limits and no call filter: nothing hostile may run in it.
+ * A real pod: namespaces of its own by bubblewrap, a first process, and an image that is the host's /usr. It has
+ * variables of its own, as images have. No limits and no call filter: no hostile program may run in it.
  */
 export function startRealPod(): FakePod {
   const view = ['--ro-bind', '/usr', '/usr', '--ro-bind', process.execPath, NODE_INSIDE];
@@ -97,7 +99,7 @@ export function startRealPod(): FakePod {
   };
 }
 
-/** A pod that does what a test says, for what no honest pod does. */
+/** A pod scripted by a test, for behaviour that no honest pod shows. */
 export function scriptedPod(run: (command: readonly string[], events: PodExecEvents) => PodExec | undefined): FakePod {
   return {
     exec: (command, events) => run(command, events) ?? { input() {}, endInput() {} },

@@ -13,19 +13,19 @@ export interface StoreEvent {
   readonly version: number;
 }
 
-/** Objects by collection, with one counter of versions and what happened since the last compaction, as etcd has. */
+/** Objects by collection, with one version counter and the events since the last compaction, as in etcd. */
 export interface FakeStore {
   get(collection: string, name: string): StoredObject | undefined;
   list(collection: string): readonly StoredObject[];
   /** Adds or replaces. */
   put(collection: string, object: StoredObject): StoredObject;
-  /** Changes what is there; nothing when it is gone. */
+  /** Changes an existing object; no effect when it is gone. */
   change(collection: string, name: string, change: (object: StoredObject) => StoredObject): StoredObject | undefined;
   remove(collection: string, name: string): StoredObject | undefined;
-  /** What happened after a version; undefined when that is forgotten. */
+  /** Events after a version; undefined when they were compacted. */
   since(version: number): readonly StoreEvent[] | undefined;
   version(): number;
-  /** Forgets what happened, so that older versions are gone (410). */
+  /** Drops past events, so that older versions are expired (410). */
   compact(): void;
   onEvent(listener: (event: StoreEvent) => void): () => void;
 }

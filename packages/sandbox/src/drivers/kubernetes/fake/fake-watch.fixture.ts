@@ -6,9 +6,9 @@ export interface FakeWatches {
   open(response: ServerResponse, collection: string, query: URLSearchParams): void;
   /** Cuts all connections. */
   drop(): void;
-  /** Tells all where the store is, without an object. */
+  /** Sends the current version to all, without an object. */
   bookmark(): void;
-  /** Sends a line as it is. */
+  /** Sends a line unchanged. */
   say(line: string): void;
   count(): number;
 }

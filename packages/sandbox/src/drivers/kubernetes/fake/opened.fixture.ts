@@ -74,7 +74,7 @@ export function specOf(changes: Partial<SandboxSpec> = {}): SandboxSpec {
   };
 }
 
-/** A tool by script, behind a launcher that keeps its contract. */
+/** A scripted tool, with a launcher that keeps its contract. */
 export function podThat(act: (events: PodExecEvents) => void, reaper = ''): FakePod {
   return scriptedPod((command, events) => {
     if (!command[2]?.startsWith("n='")) {

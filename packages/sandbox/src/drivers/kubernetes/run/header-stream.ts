@@ -2,14 +2,14 @@ import { type Readable, Transform } from 'node:stream';
 import { type Header, readHeader } from '../exec/launcher.ts';
 import { KUBERNETES_SIZES } from '../settings.ts';
 
-/** The tool's own output, and what its launcher said before. */
+/** The tool's own output, and the launcher's header. */
 export interface HeaderStream {
   readonly stdout: Readable;
-  /** Undefined while, and when, the launcher said nothing. */
+  /** Undefined until the launcher wrote it, or when it never did. */
   header(): Header | undefined;
 }
 
-/** Takes the launcher's line from the beginning of an output. */
+/** Removes the launcher's line from the beginning of an output. */
 export function takeHeader(source: Readable, word: string): HeaderStream {
   let held: Buffer | undefined = Buffer.alloc(0);
   let header: Header | undefined;
@@ -28,7 +28,7 @@ export function takeHeader(source: Readable, word: string): HeaderStream {
       done(null, held);
     },
   });
-  // Nobody reads any more: the rest is thrown away, so that the end of the tool is still heard.
+  // Nobody reads any more: the rest is discarded, so that the end of the tool is still noticed.
   stdout.once('close', () => source.resume());
   stdout.on('error', () => {});
   source.pipe(stdout);

@@ -11,7 +11,7 @@ export interface Place {
   readonly bounds: KubernetesBounds;
 }
 
-/** What a container used, by its control group; 0 where the cluster does not show it. */
+/** Usage of a container, from its control group; 0 where the cluster does not show it. */
 export interface ContainerUsage {
   readonly cpuUs: number;
   readonly memoryPeakBytes: number;
@@ -21,9 +21,9 @@ export interface ContainerUsage {
 const OUTPUT_CHARACTERS_MAX = 16_384;
 
 /**
- * Ends every process of a container but its first, and reads what the container used. A program of our own does it, so that it holds
- * whatever the tool did to its launcher.
- * @returns undefined when it is not known that it worked
+ * Ends every process of a container except its first, and reads the container's usage. A program of our own does it, so
+ * that it works whatever the tool did to its launcher.
+ * @returns undefined when its success is unknown
  */
 export async function reap({ client, pod, container, bounds }: Place): Promise<ContainerUsage | undefined> {
   try {

@@ -10,19 +10,19 @@ import { type Header, type Job, termCommand } from '../exec/launcher.ts';
 import { takeHeader } from './header-stream.ts';
 import { type ContainerUsage, type Place, reap } from './reap.ts';
 
-/** Shells and container runtimes tell a signal as 128 + its number. */
+/** Shells and container runtimes report a signal as 128 + its number. */
 const SIGNAL_BASE = 128;
 const SIGNAL_NAMES: ReadonlyMap<number, string> = new Map(
   Object.entries(constants.signals).map(([name, number]) => [number, name]),
 );
 
-/** A pod whose launcher was started. */
+/** A pod with a started launcher. */
 export interface RunParts extends Place {
   readonly claim: Claim;
   readonly exec: ExecStream;
   readonly job: Job;
   readonly limits: SandboxLimits;
-  /** What the pool keeps less than in full. */
+  /** Limits that the pool enforces less than in full. */
   readonly weakerLimits: readonly LimitName[];
 }
 
@@ -49,7 +49,7 @@ export function runSandbox(parts: RunParts): SandboxProcess {
   const kill = (graceMs = 0): void => {
     if (over || killed) return;
     const pid = header()?.pid;
-    // No tool yet: nothing could end in order.
+    // No tool yet: there is nothing to end gracefully.
     if (graceMs <= 0 || pid === undefined) {
       endAll();
       return;
@@ -71,7 +71,7 @@ export function runSandbox(parts: RunParts): SandboxProcess {
   };
 }
 
-/** SIGTERM by a second program in the pod. When it fails, the deadline does the rest. */
+/** SIGTERM by a second program in the pod. If it fails, the deadline ends the tool. */
 async function askToEnd({ client, pod, container, bounds }: RunParts, pid: number): Promise<void> {
   try {
     const exec = await openExec(client, { pod, container, command: termCommand(pid) }, bounds);
@@ -85,7 +85,7 @@ async function askToEnd({ client, pod, container, bounds }: RunParts, pid: numbe
   }
 }
 
-/** A launcher that was still on its way to the pod is hit by a later turn; at last the stream is cut and the pod goes. */
+/** A launcher still on its way to the pod is ended by a later turn; finally the stream is cut and the pod deleted. */
 async function endByForce(parts: RunParts, isOver: () => boolean): Promise<void> {
   const { exec, bounds } = parts;
   const giveUpAt = performance.now() + bounds.killTimeoutMs;
@@ -101,7 +101,7 @@ interface Ending {
   readonly header: Header | undefined;
 }
 
-/** The claim is deleted whatever happened. When processes may remain, the pod's own end is waited for. */
+/** The claim is always deleted. When processes may remain, the pod's own end is awaited. */
 async function giveBack(parts: RunParts, end: ExecEnd, ending: Ending): Promise<SandboxExit> {
   const usage = await reap(parts);
   const isSuspect = usage === undefined && !('refused' in end);
@@ -111,7 +111,7 @@ async function giveBack(parts: RunParts, end: ExecEnd, ending: Ending): Promise<
   return exitOf(parts, { ...ending, end, usage, isOutOfMemory });
 }
 
-/** The kernel may end the whole container; then only the pod's status says why. */
+/** The kernel may kill the whole container; then only the pod's status says why. */
 async function wasOutOfMemory({ client, pod, container }: RunParts): Promise<boolean> {
   const path = `${collections(client.namespace).pods}/${encodeURIComponent(pod)}`;
   const seen = await client.send<Pod>({ method: 'GET', path }).catch(() => undefined);
@@ -128,7 +128,7 @@ async function untilGone({ client, pod, bounds }: RunParts): Promise<void> {
     deadlineAt: performance.now() + bounds.goneTimeoutMs,
     late: () => new Error(`the pod ${pod} is still there`),
   };
-  // A pod that nobody can reach ends with its node or its lease.
+  // An unreachable pod ends with its node or its lease.
   await watchObject<Pod, boolean>(client, waiting, bounds).catch(() => false);
 }
 

@@ -2,7 +2,7 @@ import type { Duplex } from 'node:stream';
 import { AGENT_PROTOCOL } from '../image/guest-programs.ts';
 import { MICROVM_BOUNDS } from '../settings.ts';
 
-/** What the agent says about the end of the tool. */
+/** The agent's report of the tool's end. */
 export interface ToolEnd {
   /** Exit code; 128 and more for signals. */
   readonly status: number;
@@ -14,13 +14,13 @@ export interface ToolEnd {
 
 /** The control channel of one guest. Everything that comes out of it is untrusted. */
 export interface AgentLink {
-  /** Resolves when the agent has answered. @throws Error when it speaks another language, or the channel ends */
+  /** Resolves when the agent has answered. @throws Error when its protocol differs, or the channel ends */
   greet(): Promise<void>;
-  /** Gives the agent its job. Resolves when the tool runs. @throws Error with the agent's words when it cannot */
+  /** Gives the agent its job. Resolves when the tool runs. @throws Error with the agent's message when it cannot */
   start(message: Uint8Array): Promise<void>;
-  /** What the agent said last about the tool; undefined when the channel ended before. Never rejects. */
+  /** The agent's last report about the tool; undefined when the channel ended before. Never rejects. */
   readonly ended: Promise<ToolEnd | undefined>;
-  /** Asks the agent to end the tool in order. */
+  /** Asks the agent to end the tool gracefully. */
   stop(): void;
 }
 
@@ -30,7 +30,7 @@ export function agentLink(control: Duplex): AgentLink {
   const greeted = Promise.withResolvers<void>();
   const started = Promise.withResolvers<void>();
   const ended = Promise.withResolvers<ToolEnd | undefined>();
-  // Nobody may wait for them yet, and only one of them is told of an end.
+  // They may not be awaited yet, and only one of them is rejected at an end.
   for (const { promise } of [greeted, started]) promise.catch(ignore);
   const fail = (why: string): void => {
     greeted.reject(new Error(why));

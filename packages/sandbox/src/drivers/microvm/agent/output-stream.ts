@@ -1,18 +1,18 @@
 import { Readable } from 'node:stream';
 import { MICROVM_BOUNDS } from '../settings.ts';
 
-/** One output of a tool, as it comes out of its guest. */
+/** One output stream of a tool in its guest. */
 export interface OutputStream {
   readonly stream: Readable;
-  /** Resolves when the last byte is here, or none can come any more. */
+  /** Resolves when the last byte is here, or no more can come. */
   readonly complete: Promise<void>;
-  /** Takes all that the guest still holds, whether anybody reads or not; within bounds. */
+  /** Reads everything that the guest still holds, whether anybody reads or not; within limits. */
   drain(): void;
 }
 
 /**
- * Reads one output channel up to its mark. A slow reader makes the tool wait. Only bytes that could be the beginning of
- * the mark are held back.
+ * Reads one output channel up to its end mark. A slow reader makes the tool wait. Only bytes that may begin the mark
+ * are held back.
  */
 export function outputStream(channel: Readable, mark: Buffer): OutputStream {
   const { promise: complete, resolve } = Promise.withResolvers<void>();
@@ -61,7 +61,7 @@ export function outputStream(channel: Readable, mark: Buffer): OutputStream {
   };
 }
 
-/** How many bytes at the end may be the beginning of the mark. */
+/** Number of bytes at the end that may begin the mark. */
 function startOfMark(bytes: Buffer, mark: Buffer): number {
   for (let length = Math.min(mark.length - 1, bytes.length); length > 0; length -= 1) {
     if (bytes.subarray(bytes.length - length).equals(mark.subarray(0, length))) return length;

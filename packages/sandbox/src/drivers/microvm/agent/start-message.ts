@@ -3,7 +3,7 @@ import type { SandboxSpec } from '../../../driver.port.ts';
 import type { EgressRun } from '../../../egress-gate.ts';
 import { SEED_BYTES } from '../image/reseed-program.ts';
 
-/** Programs of the guest are looked up there unless the spec says otherwise. */
+/** Default search path for programs of the guest. */
 const DEFAULT_PATH = '/usr/bin:/bin';
 const DEFAULT_DIRECTORY = '/tmp';
 const MARK_BYTES = 16;
@@ -11,7 +11,7 @@ const MARK_BYTES = 16;
 /** The message that starts the job of a guest. */
 export interface StartMessage {
   readonly bytes: Buffer;
-  /** What the agent writes after the last byte of each output. Nobody can guess it. */
+  /** The agent writes it after the last byte of each output. Unguessable. */
   readonly mark: Buffer;
 }
 
@@ -49,7 +49,7 @@ export function startMessage(spec: SandboxSpec, way: EgressRun | undefined, nowM
   return { bytes: Buffer.from(`start ${Buffer.byteLength(body)}\n${body}`), mark: Buffer.from(mark) };
 }
 
-/** What the guest has to show inside so that clients find the way out. */
+/** What the guest must contain so that clients find the network. */
 function egressWords(way: EgressRun | undefined): [string, string | number][] {
   if (way === undefined) return [];
   const { hosts, addresses, listeners } = way.view;

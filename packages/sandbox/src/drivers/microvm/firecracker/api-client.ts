@@ -6,7 +6,9 @@ export class FirecrackerRefusal extends Error {
   override readonly name = 'FirecrackerRefusal';
 }
 
-/** One change by Firecracker's API. @throws FirecrackerRefusal with its words when it does not take it; the system's error */
+/**
+ * One change through Firecracker's API. @throws FirecrackerRefusal with its message when refused; the system's error
+ */
 export type FirecrackerApi = (method: 'PUT' | 'PATCH', path: string, body: unknown) => Promise<void>;
 
 /** @param socketPath of the API; each change is a request of its own */

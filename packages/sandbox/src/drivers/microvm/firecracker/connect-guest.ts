@@ -7,10 +7,10 @@ const ACCEPTED = /^OK \d+$/;
 const ANSWER_BYTES_MAX = 64;
 
 /**
- * Connects to a port that listens in the guest, through the socket of its vsock device, and tries again until somebody
- * listens there (`CONNECT <port>`, `OK <port of the host>`; Firecracker, docs/vsock.md).
+ * Connects to a listening port in the guest, through the socket of its vsock device, retrying until somebody listens
+ * there (`CONNECT <port>`, `OK <port of the host>`; Firecracker, docs/vsock.md).
  * @param signal ends the attempts, when the machine is gone
- * @throws Error when nobody listens in time, or the signal ends it
+ * @throws Error when nobody listens in time, or the signal aborts
  */
 export async function connectGuest(
   socketPath: string,
@@ -28,12 +28,12 @@ export async function connectGuest(
   }
 }
 
-/** What answers is no vsock device, so there is nothing to wait for. */
+/** The peer is no vsock device, so waiting is useless. */
 class NoVsock extends Error {
   override readonly name = 'NoVsock';
 }
 
-/** @returns the connection, or what went wrong */
+/** @returns the connection, or the error */
 async function attempt(path: string, port: number, timeoutMs: number, signal: AbortSignal): Promise<Socket | string> {
   const socket = connect({ path, allowHalfOpen: true });
   const late = setTimeout(() => socket.destroy(new Error('no answer')), timeoutMs);

@@ -27,8 +27,8 @@ interface Shared {
 }
 
 /**
- * Machines of Firecracker. Connections that the guest begins reach the socket of an egress run.
- * @param requirement what the machine must have; tests have none
+ * Machines of Firecracker. Connections from the guest reach the socket of an egress run.
+ * @param requirement requirement on the machine; tests have none
  */
 export function firecrackerBackend(
   choices: FirecrackerChoices,
@@ -65,7 +65,7 @@ function prepare(settings: FirecrackerSettings): Shared {
 
 async function open({ parts, states }: Shared, { limits, way }: MachineOrder): Promise<GuestMachine> {
   const size = machineSize(limits);
-  // A jail cannot see a state that has no name, and a cold start of Firecracker takes little.
+  // A jail cannot access a state without a name, and a cold start of Firecracker is fast.
   const usesStates = parts.settings.snapshots && (parts.jailer === undefined || parts.workshop.slots === undefined);
   const machine = await startFirecracker(parts, size, limits, way, usesStates ? await states.of(size) : undefined);
   return machine.openJob();
@@ -99,7 +99,7 @@ async function takeState(parts: FirecrackerParts, size: MachineSize): Promise<Ke
   }
 }
 
-/** The file loses its name at once, so that nothing is left of it whatever happens. It holds no job and no secret. */
+/** The file is unlinked at once, so that nothing is left of it. It holds no job and no secret. */
 function keep(path: string): KeptBytes & { close(): void } {
   const descriptor = openSync(path, 'r');
   chmodSync(path, READABLE_BY_ALL);

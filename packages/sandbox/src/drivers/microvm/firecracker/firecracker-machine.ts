@@ -15,7 +15,7 @@ import { type FirecrackerSettings, MICROVM_BOUNDS } from '../settings.ts';
 import { type FirecrackerApi, FirecrackerRefusal, firecrackerApi } from './api-client.ts';
 import { connectGuest } from './connect-guest.ts';
 
-/** What every machine of a driver is started with. */
+/** Inputs of every machine of a driver. */
 export interface FirecrackerParts {
   readonly workshop: Workshop;
   /** Absolute path of Firecracker. */
@@ -53,7 +53,7 @@ const KERNEL_OPTIONS = 'quiet loglevel=0 panic=-1 reboot=k pci=off cryptomgr.not
 
 /**
  * Starts a machine, from its kernel or from a state, and waits until the agent answers.
- * @throws Error when it does not come so far; nothing is left then
+ * @throws Error when that fails; nothing is left then
  */
 export async function startFirecracker(
   parts: FirecrackerParts,
@@ -111,7 +111,7 @@ function preparePlace(parts: FirecrackerParts, berth: Berth, state: FirecrackerS
   return {
     root: berth.folder,
     command: [program, '--api-sock', API_SOCKET],
-    // Files are opened by descriptor: under its own uid Firecracker may not enter the folders that they lie in.
+    // Files are passed as descriptors: under its own uid Firecracker may not enter their folders.
     given: state === undefined ? [fileAt(kernel), fileAt(initrd), ...drives] : [state.device, state.memory, ...drives],
     isJail: false,
     kernel: byDescriptor(0),
@@ -120,7 +120,7 @@ function preparePlace(parts: FirecrackerParts, berth: Berth, state: FirecrackerS
   };
 }
 
-/** The jailer closes what it inherits and changes its root, so the files are copied into the jail. */
+/** The jailer closes inherited descriptors and changes its root, so the files are copied into the jail. */
 function prepareJail(
   jailer: string,
   program: string,

@@ -17,7 +17,10 @@ import type { MachineEnd, MachineSize } from '../machine.ts';
 import { MICROVM_BOUNDS } from '../settings.ts';
 import type { Workshop } from './workshop.ts';
 
-/** A place for one machine: its folder, its uid, its control group. Closed by `close`, after its processes are gone; again without harm. */
+/**
+ * Resources of one machine: its folder, its uid, its control group. `close` it after its processes are gone;
+ * idempotent.
+ */
 export interface Berth {
   readonly folder: string;
   /** Undefined where the layer is not root. */
@@ -47,7 +50,7 @@ export function openBerth(workshop: Workshop, size: MachineSize, { cpuMillicores
   const close = async (): Promise<void> => {
     if (closed === undefined) {
       closed = Promise.all([group?.remove(), rm(folder, { recursive: true, force: true })]);
-      // Once only: a uid that were given back twice would be lent to two machines.
+      // Only once: a uid returned twice would be lent to two machines.
       if (uid !== undefined) slots?.giveBack(uid);
     }
     await closed;
@@ -64,7 +67,7 @@ export function openBerth(workshop: Workshop, size: MachineSize, { cpuMillicores
   }
 }
 
-/** Joins the groups, and becomes the monitor when the layer says so: by then the crash watch knows this process. */
+/** Joins the groups, and becomes the monitor at the layer's signal: by then the crash watch knows this process. */
 const BEGIN = `
 while [ "$1" != -- ]; do echo 0 >"$1" || exit 125; shift; done
 shift
@@ -72,11 +75,11 @@ read -r word || exit 125
 exec "$@" </dev/null`;
 
 /**
- * Starts a machine monitor in its berth. A layer that is killed at any moment leaves none: before the word it ends with its
- * input, afterwards the crash watch ends it (ADR 0005).
+ * Starts a machine monitor with its resources. A layer killed at any moment leaves none: before the signal it ends with
+ * its input, afterwards the crash watch ends it (ADR 0005).
  * @param command program by its absolute path, and arguments
- * @param given what it gets as descriptors from 3 on
- * @param keepsUid true for a monitor that gives its rights up by itself
+ * @param given its descriptors from 3 on
+ * @param keepsUid true for a monitor that drops its rights by itself
  */
 export async function startMonitor(
   workshop: Workshop,
@@ -88,7 +91,7 @@ export async function startMonitor(
     spawn('/bin/sh', ['-c', BEGIN, 'sallyport-microvm', ...(group?.joinFiles ?? []), '--', ...command], {
       cwd: folder,
       env: {},
-      // Out of the layer's process group: Ctrl-C is for the layer, which then ends its machines in order.
+      // Outside the layer's process group: Ctrl-C is for the layer, which then ends its machines in order.
       detached: true,
       stdio: withCover(['pipe', 'ignore', 'pipe', ...opened], workshop.inherited, nothing ?? 'ignore'),
       ...(uid === undefined || keepsUid ? {} : { uid, gid: uid }),

@@ -6,9 +6,9 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { FakeGuest, type GuestFaults } from './fake-guest.ts';
 
-/** What a Firecracker does that it should not; nothing when empty. */
+/** Misbehaviour of the fake Firecracker; none when empty. */
 export interface FirecrackerFaults extends GuestFaults {
-  /** How long it takes until its socket is there. */
+  /** Delay before its socket exists. */
   readonly socketDelayMs?: number;
   /** How long the guest takes to boot. */
   readonly bootDelayMs?: number;
@@ -18,20 +18,20 @@ export interface FirecrackerFaults extends GuestFaults {
   readonly crashesAt?: string;
   /** Paths whose answer breaks off in its middle. */
   readonly breaksOffAt?: string;
-  /** How its vsock socket answers: with a closed connection (the first times), with something else, or never. */
+  /** How its vsock socket answers: with a closed connection (the first times), with garbage, or never. */
   readonly vsock?: 'closes at first' | 'garbage' | 'silence';
-  /** Called when the job has started, with what ends the process. */
+  /** Called when the job has started, with a function that ends the process. */
   readonly onJob?: (crash: () => void) => void;
 }
 
 export interface FakeFirecracker {
   /** Path of a program for the driver. */
   readonly program: string;
-  /** What came in, in order. */
+  /** Requests received, in order. */
   readonly requests: readonly { readonly line: string; readonly body: unknown }[];
   /** Command lines of its processes, without the program. */
   readonly commands: readonly string[];
-  /** How many processes of it run. */
+  /** Number of its running processes. */
   running(): number;
   close(): void;
 }
@@ -39,9 +39,9 @@ export interface FakeFirecracker {
 const LOOK_MS = 5;
 
 /**
- * Stands for Firecracker, as far as its driver can see: a process, the HTTP API over a unix socket with its order of states, the
- * socket of a vsock device, and a guest behind it. The process itself only sleeps; all else lives in the test, which looks for
- * new and ended processes.
+ * Imitates Firecracker for its driver: a process, the HTTP API over a unix socket with its order of states, the socket
+ * of a vsock device, and a guest at its end. The process itself only sleeps; everything else runs in the test, which
+ * polls for new and ended processes.
  */
 export function openFakeFirecracker(faults: FirecrackerFaults = {}): FakeFirecracker {
   const folder = mkdtempSync(join(tmpdir(), 'fake-firecracker-'));
@@ -148,7 +148,7 @@ class FakeMachine {
     else response.writeHead(refusal.status).end(refusal.body);
   }
 
-  /** What is wrong with a change in this state; undefined after it was done. */
+  /** The fault of a change in this state; undefined after it was made. */
   #fault(line: string, body: Record<string, unknown>): { status: number; body: string } | undefined {
     const fault = (why: string) => ({ status: 400, body: JSON.stringify({ fault_message: why }) });
     const before = this.#state === 'not started';

@@ -2,11 +2,11 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 
-/** What a guest does that it should not. */
+/** Misbehaviour of the fake guest. */
 export interface GuestFaults {
-  /** What it says to `hello`. */
+  /** Its answer to `hello`. */
   readonly greeting?: string;
-  /** What it says to `start` instead of starting. */
+  /** Its answer to `start` instead of starting. */
   readonly refusal?: string;
   /** Called when the job has started. */
   readonly onStarted?: () => void;

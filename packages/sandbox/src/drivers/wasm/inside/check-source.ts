@@ -5,7 +5,7 @@ import { createInterpreter } from './interpreter.ts';
 
 const CHECK_MEMORY_MB = 128;
 
-/** Reads a source without running anything of it; undefined when its syntax is good. */
+/** Parses a source without running it; undefined when its syntax is valid. */
 export async function checkSource(
   wasmModule: WasmModule,
   { source, format }: WasmCheck,

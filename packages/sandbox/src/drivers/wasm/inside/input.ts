@@ -4,8 +4,8 @@ import { SHARED } from '../protocol.ts';
 import { WASM_BOUNDS } from '../settings.ts';
 
 /**
- * What a script reads. Each call gives the next piece of text and waits for it; null at the end.
- * @param beforeWait called before the thread stands still
+ * Input of a script. Each call blocks until the next piece of text; null at the end.
+ * @param beforeWait called before the thread blocks
  */
 export function createInput({ port, shared }: WasmJob, beforeWait: () => void): () => string | null {
   const numbers = new Int32Array(shared);

@@ -12,15 +12,15 @@ import { WASM_BOUNDS } from '../settings.ts';
 import { type WasmMemory, type WasmModule, webAssembly } from '../web-assembly.ts';
 import { PRELUDE } from './prelude.ts';
 
-/** A QuickJS of its own, for one script, in a memory that cannot grow beyond its bound. */
+/** A QuickJS instance for one script, in a memory with a fixed maximum. */
 export interface Interpreter {
   readonly memoryMb: number;
   readonly runtime: QuickJSRuntime;
   readonly context: QuickJSContext;
   readonly memory: WasmMemory;
-  /** Makes the world of a script; read ahead, while nobody waits. */
+  /** Creates the globals of a script; parsed in advance, while nobody waits. */
   readonly prelude: QuickJSHandle;
-  /** Whether it asked for memory in vain, and has not got any since. */
+  /** True when an allocation failed, and none succeeded since. */
   memoryRefused(): boolean;
 }
 
@@ -31,8 +31,8 @@ const variant = 'default' in imported ? imported.default : imported;
 const INITIAL_PAGES = (WASM_BOUNDS.memoryMbMin * MiB) / PAGE_BYTES;
 
 /**
- * Makes one from the compiled module, which is shared; nothing else is.
- * @param memory empty, and of that bound; a new one when absent
+ * Makes an instance of the compiled module, which alone is shared.
+ * @param memory empty, with that maximum; default: a new one
  */
 export async function createInterpreter(
   wasmModule: WasmModule,
@@ -62,7 +62,7 @@ function newMemory(memoryMb: number): WasmMemory {
   });
 }
 
-/** Memory that it took beyond what every one begins with, in bytes. */
+/** Memory taken beyond the initial size, in bytes. */
 export function takenBytes({ memory }: Interpreter): number {
   return memory.buffer.byteLength - INITIAL_PAGES * PAGE_BYTES;
 }

@@ -1,18 +1,18 @@
 import type { WasmModule } from '../web-assembly.ts';
 import { createInterpreter, type Interpreter, takenBytes } from './interpreter.ts';
 
-/** The interpreters of one thread: one that runs, and one that stands ready while nothing runs. */
+/** The interpreters of one thread: one that runs, and one made in advance while nothing runs. */
 export interface Interpreters {
-  /** One in which nothing ran before. */
+  /** A fresh interpreter. */
   take(memoryMb: number): Promise<Interpreter>;
-  /** Says that a script has ended in it; it is never used again. */
+  /** Reports the end of a script; its interpreter is never reused. */
   discard(interpreter: Interpreter): void;
 }
 
 /**
- * Makes the keeper. A memory that did not grow is emptied, every byte of it, and the next interpreter is made in it: a
- * memory of its own for each would cost V8 a whole collection of garbage after each few scripts, some ten times what all
- * else of a short script costs.
+ * Makes the keeper. A memory that did not grow is zeroed completely, and the next interpreter is made in it: a new
+ * memory for each would cost V8 a full garbage collection every few scripts, some ten times everything else of a short
+ * script.
  */
 export function createInterpreters(wasmModule: WasmModule): Interpreters {
   let ready: { readonly memoryMb: number; readonly interpreter: Promise<Interpreter> } | undefined;
@@ -27,7 +27,7 @@ export function createInterpreters(wasmModule: WasmModule): Interpreters {
       const { memory, memoryMb } = interpreter;
       new Uint8Array(memory.buffer).fill(0);
       ready = { memoryMb, interpreter: createInterpreter(wasmModule, memoryMb, memory) };
-      // Whoever takes it hears of it.
+      // The next caller gets the error.
       ready.interpreter.catch(() => {});
     },
   };

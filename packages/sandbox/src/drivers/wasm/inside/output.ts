@@ -2,12 +2,12 @@ import type { JobMessage, WasmJob } from '../protocol.ts';
 import { SHARED } from '../protocol.ts';
 import { WASM_BOUNDS } from '../settings.ts';
 
-/** What a script writes, on its way to the layer. */
+/** Output of a script, on its way to the layer. */
 export interface Output {
   write(stream: 1 | 2, text: string): void;
-  /** Sends what was gathered; waits while too much is unread. */
+  /** Sends the buffered text; blocks while too much is unread. */
   flush(): void;
-  /** Sends everything, half a character at the end included. */
+  /** Sends everything, even a split character at the end. */
   finish(): void;
 }
 
@@ -37,7 +37,7 @@ export function createOutput({ port, shared }: WasmJob): Output {
   return {
     write(stream, text) {
       gathered[stream] += text;
-      // Both: what was written to the other one must not wait until this one is read.
+      // Flushes both: text for one stream must not wait until the other is read.
       if (gathered[stream].length >= WASM_BOUNDS.gatheredMax) flush();
     },
     flush,

@@ -4,7 +4,7 @@ import { WASM_BOUNDS } from '../settings.ts';
 /** Processor time of one script. */
 export interface ProcessorTime {
   usedMs(): number;
-  /** Whether all is spent. Stands still for a moment when the script ran faster than its share allows. */
+  /** True when all is spent. Blocks for a moment when the script ran faster than its share allows. */
   isSpent(): boolean;
 }
 

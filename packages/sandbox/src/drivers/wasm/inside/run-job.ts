@@ -6,7 +6,7 @@ import { type Interpreter, takenBytes } from './interpreter.ts';
 import { createOutput, type Output } from './output.ts';
 import type { ProcessorTime } from './processor-time.ts';
 
-/** Why a script may not go on; undefined while it may. */
+/** Why a script must stop; undefined while it may run. */
 interface Stop {
   why?: 'exit' | 'cpu';
   code: number;
@@ -40,7 +40,7 @@ export function runJob(job: WasmJob, interpreter: Interpreter, time: ProcessorTi
     return end(runScript({ job, interpreter, time, output, stop: { code: 0 } }));
   } catch (thrown) {
     output.write(2, `The interpreter failed: ${thrown instanceof Error ? thrown.message : 'unknown'}\n`);
-    // Its own memory at its bound is the usual cause: then it cannot even say so.
+    // Its memory limit is the usual cause: then it cannot even report that.
     if (interpreter.memoryRefused()) return end({ signal: 'SIGKILL', violation: 'memory', broken: true });
     return end({ signal: 'SIGABRT', broken: true });
   }
@@ -57,7 +57,7 @@ function runScript(run: Run): Ending {
   if (failed === undefined) return { code: 0, broken: false };
   if (failed === 'pending') {
     run.output.write(2, 'Uncaught: the script waits for a promise that nothing will settle.\n');
-    // A step of a chain that found no memory is lost without a word.
+    // A step of a promise chain that found no memory is lost silently.
     const memory = interpreter.memoryRefused();
     return { code: NEVER_SETTLED, ...(memory ? { violation: 'memory' } : {}), broken: false };
   }
@@ -67,7 +67,7 @@ function runScript(run: Run): Ending {
   return { code: 1, ...(memory ? { violation: 'memory' } : {}), broken: false };
 }
 
-/** What was thrown, or that the script waits for what never comes; undefined when it ended well. */
+/** The thrown value, or that the script waits for something that never happens; undefined for success. */
 function runToEnd(
   { interpreter: { runtime, context }, stop }: Run,
   result: ReturnType<QuickJSContext['evalCode']>,
@@ -84,7 +84,7 @@ function runToEnd(
   return state.type === 'pending' ? 'pending' : undefined;
 }
 
-/** Asked by the interpreter after each few thousand steps. */
+/** Called by the interpreter every few thousand steps. */
 function mustStop({ stop, time, output, job, interpreter }: Run): boolean {
   if (stop.why !== undefined) return true;
   output.flush();
@@ -131,7 +131,7 @@ function makeWorld({ job, interpreter, output, stop }: Run): QuickJSHandle {
   return context.unwrapResult(context.callFunction(interpreter.prelude, context.undefined, ...made));
 }
 
-/** @returns whether it was that memory ran out */
+/** @returns true when the cause was lack of memory */
 function reportError(run: Run, report: QuickJSHandle, thrown: QuickJSHandle): boolean {
   const { interpreter, output } = run;
   const { context } = interpreter;

@@ -19,9 +19,9 @@ export interface ThreadPool {
   add(task: Task): void;
   /** Takes back a task that has not begun. */
   withdraw(task: Task): void;
-  /** Gives a thread back after its task; it is not used again when it is `broken`. */
+  /** Returns a thread after its task; a `broken` one is not reused. */
   release(thread: Thread, end: { readonly takenBytes: number; readonly broken: boolean }): void;
-  /** A thread for work that is done before anything else can be; released like any other. */
+  /** A thread for work that must precede everything else; released like any other. */
   borrow(): Thread;
   /** Starts the threads that stand ready. */
   warm(): void;
@@ -32,9 +32,9 @@ export interface ThreadPool {
 interface State {
   readonly settings: WasmSettings;
   readonly wasmModule: WasmModule;
-  /** Every thread that lives, with what it does. */
+  /** All live threads, with their current work. */
   readonly threads: Map<Thread, Task | 'idle' | 'borrowed' | 'ending'>;
-  /** Those that stand ready, the longest first, each with the timer that would end it. */
+  /** Idle threads, longest idle first, each with the timer that would end it. */
   readonly idle: Map<Thread, NodeJS.Timeout | undefined>;
   readonly waiting: Set<Task>;
   closed: boolean;
@@ -87,7 +87,7 @@ function begin(state: State, thread: Thread, task: Task): void {
   task.begin(thread);
 }
 
-/** The one that rested last: its code is the warmest, and the others may end. */
+/** The most recently used: its code is the warmest, and the others may end. */
 function takeIdle(state: State): Thread | undefined {
   const last = [...state.idle].at(-1);
   if (last === undefined) return undefined;
@@ -105,7 +105,7 @@ function start(state: State): Thread {
     state.idle.delete(thread);
     if (typeof doing === 'object') doing.lost(cause);
     beginNext(state);
-    // A thread that ended by a fault of its own would do so again.
+    // A thread that ended by its own fault would do so again.
     if (cause === undefined) warm(state);
   });
   state.threads.set(thread, 'idle');

@@ -6,12 +6,12 @@ import type { WasmModule } from '../web-assembly.ts';
 
 /** A thread that runs scripts, one at a time. */
 export interface Thread {
-  /** Memory that it has lent to scripts in all. */
+  /** Memory that it has lent to scripts in total. */
   takenBytes: number;
   give(order: WasmJob | WasmCheck): void;
-  /** Processor time of the thread since it began, ms; undefined where the kernel does not tell. */
+  /** Processor time of the thread since its start, ms; undefined where the kernel does not report it. */
   cpuMs(): number | undefined;
-  /** Ends it in whatever it does. Resolves when it is gone. Idempotent. */
+  /** Ends it whatever it is doing. Resolves when it is gone. Idempotent. */
   end(): Promise<void>;
 }
 

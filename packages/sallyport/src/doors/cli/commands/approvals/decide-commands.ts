@@ -12,7 +12,7 @@ const DIGEST = {
   help: 'only if the approval is still about what "approvals show" showed',
 };
 
-/** Options of a yes that stands for later calls too. */
+/** Options of an approval that becomes a standing rule. */
 const ALWAYS = {
   always: {
     flags: '--always <scope>',
@@ -53,7 +53,7 @@ export function addDecideCommands(approvals: Command, kit: CommandKit): void {
     print: tellDecision,
   });
   operation('approvals.deny', { command: 'deny', members: { binding_digest: DIGEST }, print: tellDecision });
-  // The token is the right to answer, whoever types it; so it says in whose name.
+  // The token is the right to answer, no matter who types it, so it also names the approver.
   operation('approvals.answer', {
     command: 'answer',
     help: 'answer once with the token of a notice, in the name of the address that it was sent to',

@@ -7,9 +7,9 @@ import { flag, operationCommands } from '../../operation/operation-command.ts';
 import type { Printer } from '../../output/printer.ts';
 import { list } from '../../output/templates.ts';
 
-/** Time between two looks while watching, in ms. */
+/** Time between two polls while watching, in ms. */
 const WATCH_MS = 2000;
-/** Approvals of one look. */
+/** Approvals asked for in one poll. */
 const PAGE_MAX = 200;
 
 /** `approvals list|show|watch`. */
@@ -52,7 +52,7 @@ const rowOf = (approval: Approval): string[] => [
 
 async function follow({ layer, caller, print, parts }: CommandWork): Promise<void> {
   const { signal } = parts.io;
-  // A question that is under way when the run ends is let go, not cancelled into an error.
+  // A request under way when the run ends is abandoned; cancelling it would report an error.
   const { signal: _signal, ...asking } = caller;
   let known = new Set<string>();
   while (signal?.aborted !== true) {

@@ -6,10 +6,10 @@ import { operationCommands } from '../../operation/operation-command.ts';
 import type { Printer } from '../../output/printer.ts';
 import { addListCommand } from './list-command.ts';
 
-/** Longest wait of one question while watching, in seconds. */
+/** Longest wait of one request while watching, in seconds. */
 const WAIT_SECONDS = 15;
 
-/** `calls list|show|watch|cancel|extend`: calls of the tenant, and one of them by its id. */
+/** `calls list|show|watch|cancel|extend`: the calls of the tenant, or one call by its id. */
 export function addCallsCommands(program: Command, kit: CommandKit): void {
   const calls = program.command('calls').description('look at calls that run or wait, and end them');
   const operation = operationCommands(calls, kit);
@@ -46,7 +46,7 @@ async function follow({ layer, caller, print, parts }: CommandWork, invocation_i
   let after: string | undefined;
   for (;;) {
     const input = { invocation_id, wait_seconds: WAIT_SECONDS, ...(after === undefined ? {} : { after }) };
-    // Whoever stops watching is answered with what there is: the call goes on.
+    // When watching is interrupted, the latest state is printed; the call itself keeps running.
     const asked = layer.ask('invocations.watch', input, caller).catch((thrown: unknown) => {
       if (signal?.aborted === true) return undefined;
       throw thrown;

@@ -4,7 +4,7 @@ import type { CommandKit } from '../../command-kit.ts';
 import { operationCommands } from '../../operation/operation-command.ts';
 import { list, members } from '../../output/templates.ts';
 
-/** What each verb makes of a circuit, and how the help says it. */
+/** The circuit state that each verb sets, and the verb's help text. */
 const VERBS: Readonly<Record<string, readonly [CircuitSetRequest['state'], string]>> = {
   open: ['forced_open', 'let no call through until it is closed again'],
   close: ['closed', 'let calls through and begin to count anew'],
@@ -18,7 +18,7 @@ export function addCircuitsCommands(program: Command, kit: CommandKit): void {
   operation('circuits.list', {
     command: 'list',
     help: 'the circuits by name, of the instance that is asked',
-    // The layer judges the word.
+    // The layer validates the word.
     members: { state: { help: 'only closed, open, half_open, forced_open or disabled ones', parse: String } },
     print: list({
       head: ['CIRCUIT', 'STATE', 'CALLS', 'FAILED', 'SLOW', 'SINCE'],

@@ -5,7 +5,7 @@ import { seconds } from '../../input/option-values.ts';
 import type { AddOperation } from '../../operation/operation-command.ts';
 import { list } from '../../output/templates.ts';
 
-/** `calls list`: the calls on record, the last accepted first. */
+/** `calls list`: the calls on record, newest first. */
 export function addListCommand(operation: AddOperation): void {
   operation('invocations.list', {
     command: 'list',
@@ -49,7 +49,7 @@ function states(text: string): CallListRequest['state'] {
   return wanted as CallListRequest['state'];
 }
 
-/** A time, or a duration before now, as ISO 8601. */
+/** Converts a time, or a duration before now, to ISO 8601. */
 function time(text: string): string {
   const ms = /^\d{4}-\d{2}-\d{2}/.test(text) ? Date.parse(text) : Date.now() - seconds(text) * 1_000;
   const at = new Date(ms);

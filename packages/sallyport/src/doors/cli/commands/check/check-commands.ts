@@ -8,7 +8,7 @@ import { addPathCheck } from './path.ts';
 import { addSecretsCheck } from './secrets.ts';
 import { addUrlCheck } from './url.ts';
 
-/** `check injection|secrets|command|url|path|description|output`: judges what comes through standard input. */
+/** `check injection|secrets|command|url|path|description|output`: judges input read from standard input. */
 export function addCheckCommands(program: Command, kit: CommandKit): void {
   const check = program
     .command('check')

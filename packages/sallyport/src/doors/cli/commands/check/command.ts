@@ -33,7 +33,7 @@ export function addCheckCommand(check: Command, kit: CommandKit): void {
   });
 }
 
-/** A JSON list of texts is the words of one command; anything else is a script. */
+/** A JSON list of texts is the argument list of one command; anything else is a script. */
 function readCommand(source: string): string | readonly string[] {
   if (!/^\s*\[/.test(source)) return source;
   try {

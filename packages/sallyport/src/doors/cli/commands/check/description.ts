@@ -4,7 +4,7 @@ import { EXIT } from '../../cli-parts.ts';
 import type { CommandKit } from '../../command-kit.ts';
 import { stdinValue } from './stdin-values.ts';
 
-/** `check description`: does what a tool says of itself hide instructions; 1 when it may. */
+/** `check description`: looks for hidden instructions in tool descriptions; exit code 1 when there may be some. */
 export function addDescriptionCheck(check: Command, kit: CommandKit): void {
   const description = check
     .command('description')
@@ -26,7 +26,10 @@ export function addDescriptionCheck(check: Command, kit: CommandKit): void {
   });
 }
 
-/** A text is a description; all members of a tool but its name and description are judged as they are called. */
+/**
+ * A plain text is taken as a description; of a tool, every member but its name and description is judged under its own
+ * name.
+ */
 function toolsOf(value: unknown): readonly DescribedTool[] {
   if (Array.isArray(value)) return value.flatMap(toolsOf);
   if (typeof value !== 'object' || value === null) return [{ name: '', description: String(value) }];

@@ -5,7 +5,7 @@ import type { CommandKit } from '../../command-kit.ts';
 import { oneOf } from '../../input/option-values.ts';
 import { readSource } from '../../input/read-source.ts';
 
-/** Characters of what was found that are shown. */
+/** Most characters shown of a finding. */
 const SHOWN_MAX = 60;
 const EVERYTHING = { sql_injection: 'reject', xss: 'reject', command_injection: 'reject' } as const;
 
@@ -29,7 +29,7 @@ export function addCheckInjection(check: Command, kit: CommandKit): void {
   });
 }
 
-/** JSON when it is an object or a list, otherwise the text as it came. */
+/** Parses JSON objects and lists; any other text is returned unchanged. */
 function readValue(source: string): unknown {
   if (!/^\s*[[{]/.test(source)) return source;
   try {
@@ -43,7 +43,7 @@ function withoutAction({ action: _, ...finding }: ValueFinding): Omit<ValueFindi
   return finding;
 }
 
-/** What was found, on one line; the place may be a name of a member. */
+/** One line for a finding; its place may contain the name of a member. */
 function textOf(value: unknown, { path, start, end }: ValueFinding): string {
   const segments = path
     .split('/')

@@ -4,7 +4,7 @@ import { EXIT } from '../../cli-parts.ts';
 import type { CommandKit } from '../../command-kit.ts';
 import { stdinValue } from './stdin-values.ts';
 
-/** `check output`: does what a tool returned hold instructions of somebody else; 1 when it may. */
+/** `check output`: looks for injected instructions in tool output; exit code 1 when there may be some. */
 export function addOutputCheck(check: Command, kit: CommandKit): void {
   const output = check
     .command('output')

@@ -11,7 +11,7 @@ interface PathOptions {
   readonly deny?: readonly string[];
 }
 
-/** `check path`: may these paths be touched; 1 when one may not. */
+/** `check path`: judges whether paths may be accessed; exit code 1 when one may not. */
 export function addPathCheck(check: Command, kit: CommandKit): void {
   const path = check
     .command('path')

@@ -19,7 +19,10 @@ interface SecretsOptions {
   readonly redact?: boolean;
 }
 
-/** `check secrets`: personal data and secrets in a text or JSON document on standard input; 1 when there are any. */
+/**
+ * `check secrets`: finds personal data and secrets in a text or JSON document on standard input; exit code 1 when there
+ * are any.
+ */
 export function addSecretsCheck(check: Command, kit: CommandKit): void {
   const secrets = check
     .command('secrets')
@@ -44,7 +47,7 @@ function kindOf(text: string): RedactionKind {
   return kind;
 }
 
-/** A document when it is one, else the text as it is. */
+/** The parsed JSON document, or the text unchanged when it is not JSON. */
 function asValue(text: string): unknown {
   if (!/^\s*[{[]/.test(text)) return text;
   try {
@@ -54,7 +57,7 @@ function asValue(text: string): unknown {
   }
 }
 
-/** Places, never what stands there. */
+/** Prints the places of the findings, never the values found there. */
 function tell(findings: readonly RedactionFinding[], print: Printer): void {
   if (findings.length === 0) {
     print.line('nothing found', 'good');

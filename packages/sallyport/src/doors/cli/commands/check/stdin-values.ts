@@ -2,10 +2,10 @@ import type { CliIo } from '../../cli-parts.ts';
 import { readSource } from '../../input/read-source.ts';
 import { usageError } from '../../input/usage-error.ts';
 
-/** Values that one run judges. */
+/** Most values that one run judges. */
 const VALUES_MAX = 100_000;
 
-/** A document from standard input when it is one, else the text as it is. */
+/** Standard input as a JSON document, or as plain text when it is not JSON. */
 export async function stdinValue(io: CliIo): Promise<unknown> {
   const text = await readSource('-', io);
   if (!/^\s*[{["]/.test(text)) return text;
@@ -16,7 +16,7 @@ export async function stdinValue(io: CliIo): Promise<unknown> {
   }
 }
 
-/** Lines of standard input that are not empty, or the texts of a JSON list; several are judged one by one. */
+/** The non-empty lines of standard input, or the texts of a JSON list; each is judged on its own. */
 export async function stdinTexts(io: CliIo): Promise<readonly string[]> {
   const value = await stdinValue(io);
   const list = typeof value === 'string' ? value.split(/\r?\n/).filter((line) => line.trim() !== '') : value;

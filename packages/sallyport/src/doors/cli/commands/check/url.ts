@@ -13,7 +13,7 @@ interface UrlOptions {
   readonly resolve?: boolean;
 }
 
-/** `check url`: may these URLs be requested; 1 when one may not. */
+/** `check url`: judges whether URLs may be requested; exit code 1 when one may not. */
 export function addUrlCheck(check: Command, kit: CommandKit): void {
   const url = check
     .command('url')

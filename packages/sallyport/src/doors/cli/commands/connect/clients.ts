@@ -1,19 +1,19 @@
 import { join } from 'node:path';
 
-/** What a client starts. */
+/** Command that a client starts. */
 export interface StdioEntry {
   readonly command: string;
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** What a client connects to. */
+/** Address that a client connects to. */
 export interface HttpEntry {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Where the user's programs keep their settings. */
+/** Folders where the user's programs keep their settings. */
 export interface UserPlaces {
   readonly platform: string;
   readonly home: string;
@@ -28,7 +28,7 @@ export interface ClientForm {
   readonly table: string;
   file(places: UserPlaces): string;
   stdio(entry: StdioEntry): object;
-  /** Absent: the client's file takes no addresses. */
+  /** Absent when the client's file cannot hold addresses. */
   readonly http?: (entry: HttpEntry) => object;
 }
 
@@ -50,7 +50,7 @@ const asIs = (entry: StdioEntry): object => entry;
 const typed = (entry: StdioEntry): object => ({ type: 'stdio', ...entry });
 const typedHttp = (entry: HttpEntry): object => ({ type: 'http', ...entry });
 
-/** The clients that `sallyport connect` knows, by name; each form is the one that the client documents. */
+/** The clients that `sallyport connect` knows, by name; each form is as documented by the client. */
 export const CLIENTS: Readonly<Record<string, ClientForm>> = {
   'claude-desktop': {
     title: 'Claude Desktop',

@@ -3,12 +3,12 @@ import { dirname } from 'node:path';
 
 const READABLE_BY_OTHERS = 0o077;
 
-/** A client's file of settings, under the path that links lead to. */
+/** A client's settings file, under its real path (links resolved). */
 export interface ConfigFile {
   readonly path: string;
-  /** Undefined when there is no such file. */
+  /** Undefined when the file does not exist. */
   readonly text: string | undefined;
-  /** How the file was before the first entry of ours. */
+  /** Path of the copy made before our first entry was written. */
   readonly backup: string;
 }
 
@@ -18,7 +18,7 @@ export async function readConfigFile(named: string): Promise<ConfigFile> {
   return { path, text, backup: `${path}.before-sallyport` };
 }
 
-/** Appears whole or not at all, with the mode that the file had; a new one is for its owner alone. */
+/** Replaces a file atomically and keeps its mode; a new file is readable by its owner alone. */
 export async function replaceFile(path: string, text: string): Promise<{ readonly isReadByOthers: boolean }> {
   await mkdir(dirname(path), { recursive: true });
   const mode = await stat(path).then(

@@ -12,7 +12,7 @@ import { CLIENTS, type ClientForm } from './clients.ts';
 import { type ConfigFile, readConfigFile, removeFile, replaceFile } from './config-file.ts';
 import { entryIn, withEntry, withoutEntry } from './edit-config.ts';
 
-/** How long a client's token is good when nobody says; the longest that tokens can be is a year. */
+/** Default lifetime of a client's token, in days; the longest possible is a year. */
 const TOKEN_DAYS = 30;
 const DAY_SECONDS = 24 * 3600;
 const TOKEN_SECONDS_MAX = 365 * DAY_SECONDS;
@@ -26,7 +26,7 @@ interface ConnectOptions extends Omit<GrantOptions, 'expires'> {
   readonly expires: number | 'never';
 }
 
-/** What one run is about. */
+/** The client, file and entry that one run of `connect` works on. */
 interface Target {
   readonly client: string;
   readonly form: ClientForm;
@@ -34,13 +34,16 @@ interface Target {
   readonly file: ConfigFile;
 }
 
-/** A token or API key for one client, with the sentence for people about its life and its rights. */
+/** A token or API key for one client, with a sentence for people about its lifetime and rights. */
 interface Credential {
   readonly secret: string;
   readonly about: string;
 }
 
-/** `connect CLIENT`: the client's own form of this layer, printed, written into its file, or taken out again. */
+/**
+ * `connect CLIENT`: prints the entry for this layer in the client's own format, writes it into the client's file, or
+ * removes it again.
+ */
 export function addConnectCommand(program: Command, kit: CommandKit): void {
   const connect = withGrantOptions(
     program
@@ -130,7 +133,7 @@ async function undo(work: CommandWork, { client, form, name, file }: Target): Pr
     throw usageError(`${file.path} has no server ${name} that sallyport connect put there.`);
   }
   const { text: backup } = await readConfigFile(file.backup);
-  // As it was to the byte where nobody changed anything else since.
+  // True when nothing but our entry changed since the backup: the file can then be restored to the byte.
   const isOnlyOurs = entry !== undefined && withEntry(backup ?? '', place, entry as object) === file.text;
   if (isOnlyOurs && backup === undefined) await removeFile(file.path);
   else await replaceFile(file.path, isOnlyOurs && backup !== undefined ? backup : withoutEntry(file.text, place));
@@ -143,7 +146,10 @@ async function undo(work: CommandWork, { client, form, name, file }: Target): Pr
   return EXIT.ok;
 }
 
-/** The client starts this very program, wherever it stands itself, with the layer's data folder and settings. */
+/**
+ * Entry with which the client starts this same program, wherever it is installed, with the layer's data folder and
+ * settings.
+ */
 function stdioOf({ parts, dataFolder }: CommandWork, secret: string) {
   const [command = '', ...args] = parts.program;
   const { SALLYPORT_CONFIG: config } = parts.io.env;
@@ -165,7 +171,10 @@ function httpAddress({ url }: CommandWork, { form }: Target, given: true | strin
   return given;
 }
 
-/** Without limits of its own it may reach what the manifests of the tools and the settings of the agents let it. */
+/**
+ * A credential for the client. Without limits of its own it can reach everything that the tools' manifests and the
+ * agents' settings allow.
+ */
 async function credentialFor(work: CommandWork, client: string, options: ConnectOptions): Promise<Credential> {
   const { layer, caller, parts } = work;
   const { expires, ...grants } = options;
@@ -184,7 +193,7 @@ async function credentialFor(work: CommandWork, client: string, options: Connect
   return { secret: made.api_key, about };
 }
 
-/** The token of an entry that this command wrote; undefined for what is somebody else's. */
+/** The token of an entry that this command wrote; undefined for entries written by others. */
 function credentialOf(entry: unknown): string | undefined {
   if (typeof entry !== 'object' || entry === null) return undefined;
   const { env, headers, http_headers } = entry as Record<string, Record<string, unknown> | undefined>;

@@ -6,18 +6,18 @@ import type { ClientForm } from './clients.ts';
 
 type Form = Pick<ClientForm, 'format' | 'table'>;
 
-/** One server of a client's file, and the name under which it stands there. */
+/** One server's entry in a client's file: the form of the file and the name of the entry. */
 interface Place extends Form {
   readonly name: string;
 }
 
-/** The entry of this name in the text of a client's file; undefined when there is none. */
+/** The entry of this name in the text of a client's file; undefined when absent. */
 export function entryIn(text: string, { name, ...form }: Place): unknown {
   const table = tablesIn(text, form)[form.table];
   return isObject(table) && Object.hasOwn(table, name) ? table[name] : undefined;
 }
 
-/** The text with this entry in it; all else stays as it is, comments and spaces too. */
+/** The text with this entry added or replaced; everything else is unchanged, including comments and spaces. */
 export function withEntry(text: string, place: Place, entry: object): string {
   const { format, table, name } = place;
   tablesIn(text, place);
@@ -27,14 +27,17 @@ export function withEntry(text: string, place: Place, entry: object): string {
   return `${rest}${gap}${tomlOf({ [table]: { [name]: entry } })}`;
 }
 
-/** The text without this entry; all else stays as it is. */
+/** The text without this entry; everything else is unchanged. */
 export function withoutEntry(text: string, place: Place): string {
   const { format, table, name } = place;
   if (entryIn(text, place) === undefined) return text;
   return format === 'json' ? jsonWith(text, [table, name], undefined) : tomlWithout(text, place);
 }
 
-/** The library would format the neighbours of an entry too, so it inserts the bare text, which is laid out here. */
+/**
+ * Inserts the entry into JSON text. The library would also reformat the neighbours of an entry, so it inserts
+ * unformatted text, which is formatted here.
+ */
 function jsonWith(text: string, path: [string, string], value: object | undefined): string {
   const edits = modify(text, path, value, {});
   return applyEdits(
@@ -50,7 +53,7 @@ function laidOut({ offset, length, content }: Edit, text: string, table: string)
     JSON.stringify(value, null, unit)
       .split('\n')
       .map((line, at) => (at === 0 ? line : `${unit.repeat(depth)}${line}`));
-  // An entry that was there is replaced; else a member is added after others, or as the only one.
+  // An existing entry is replaced; otherwise a member is added after the others, or as the only one.
   if (content.startsWith('{')) return lines(JSON.parse(content), 2).join(eol);
   const isFirst = !content.startsWith(',');
   const member = JSON.parse(`{${isFirst ? content : content.slice(1)}}`);
@@ -60,7 +63,10 @@ function laidOut({ offset, length, content }: Edit, text: string, table: string)
   return [isFirst ? '' : ',', ...inner].join(eol) + end;
 }
 
-/** Tables are cut out from their head to the next one; what stands elsewhere must be the same afterwards. */
+/**
+ * Cuts the tables of the entry out, each from its head to the next head. Everything else must parse to the same values
+ * afterwards.
+ */
 function tomlWithout(text: string, place: Place): string {
   const own = new RegExp(
     `^\\s*\\[${escaped(place.table)}\\.(?:${escaped(place.name)}|"${escaped(place.name)}")(?:\\.[^\\]]+)?\\]`,
@@ -85,7 +91,7 @@ const withoutEmpty = (tables: Record<string, unknown>): Record<string, unknown> 
 
 const escaped = (word: string): string => word.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&');
 
-/** @throws the usage error of a file that cannot be read: nothing may be lost of it */
+/** @throws a usage error when the file cannot be parsed: editing it could lose content */
 function tablesIn(text: string, { format, table }: Form): Record<string, unknown> {
   if (text.trim() === '') return {};
   const tables = format === 'json' ? fromJson(text) : fromToml(text);

@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import type { Role, TokenMintRequest, TrustLevel } from '../../../../../api/schemas/capability-token.ts';
 import { collect, oneOf, port } from '../../input/option-values.ts';
 
-/** What a credential may grant, as options. */
+/** Options that say what a credential may grant. */
 export interface GrantOptions {
   readonly tool?: string;
   readonly toolVersion?: string;
@@ -23,7 +23,7 @@ export interface GrantOptions {
 const ROLES: readonly Role[] = ['agent', 'viewer', 'operator', 'approver', 'admin'];
 const TRUST: readonly TrustLevel[] = ['untrusted', 'provisional', 'trusted'];
 
-/** Adds the options by which a credential is limited. */
+/** Adds the options that limit a credential. */
 export function withGrantOptions(command: Command): Command {
   const role = oneOf(ROLES);
   return command
@@ -48,7 +48,7 @@ export function withGrantOptions(command: Command): Command {
     .option('--trust <level>', 'untrusted, provisional or trusted; trust.default when absent', oneOf(TRUST));
 }
 
-/** The options as a request. */
+/** Turns the options into a request. */
 export function requestOf(options: GrantOptions, cwd: string): TokenMintRequest {
   const {
     tool,

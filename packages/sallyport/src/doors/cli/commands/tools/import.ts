@@ -7,7 +7,7 @@ import { usageError } from '../../input/usage-error.ts';
 import type { AddOperation } from '../../operation/operation-command.ts';
 import { printImport } from '../../output/import-report.ts';
 
-/** What all imports have in common. */
+/** Options that all imports share. */
 const IMPORT = {
   whenAbsent: 'make',
   succeeded: ({ registrations }: ImportReport) => registrations.every(({ outcome }) => outcome !== 'refused'),
@@ -66,7 +66,7 @@ export function addToolsImportCommands(operation: AddOperation): void {
       return { ...given, files };
     },
   });
-  // The key is named, never typed: it stays in the layer's secret store.
+  // The command names the key and never contains it: it stays in the layer's secret store.
   operation('tools.import-composio', {
     ...IMPORT,
     command: 'composio',
@@ -79,14 +79,14 @@ export function addToolsImportCommands(operation: AddOperation): void {
   });
 }
 
-/** One JSON value, or JSON Lines: whichever the text is. */
+/** Parses one JSON value, or JSON Lines, depending on the text. */
 function toolsIn(name: string, text: string): LangChainImport['tools'] {
   const whole = readWireText(text);
   if (whole.ok) return objectsIn(name, whole.value);
   const lines = text.split('\n').filter((line) => line.trim() !== '');
   const read = lines.map(readWireText);
   const bad = read.findIndex((line) => !line.ok);
-  // A text of one line, or whose first line is none alone, was meant as one value.
+  // A single line, or a first line that is not JSON by itself, was meant as one value.
   if (lines.length < 2 || bad === 0)
     throw usageError(`${name}: ${whole.failure.message.replace('The request', 'The text')}`);
   const fault = read[bad];

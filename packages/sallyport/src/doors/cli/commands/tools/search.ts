@@ -2,7 +2,7 @@ import type { ToolSearchResponse } from '../../../../../api/schemas/registry/sea
 import type { AddOperation } from '../../operation/operation-command.ts';
 import type { Printer } from '../../output/printer.ts';
 
-/** Tools shown when the caller names no number. */
+/** Tools shown by default. */
 const SHOWN_DEFAULT = 10;
 
 /** `tools search`. */
@@ -12,7 +12,7 @@ export function addToolsSearchCommand(operation: AddOperation): void {
     help: 'find tools by what they do',
     args: ['query'],
     members: {
-      // The layer judges the words; they are passed on as they were typed.
+      // The layer validates the words; they are passed on as typed.
       category: { help: 'only tools of this category', parse: String },
       executor: { flags: '--executor <kind>', help: 'only tools of this kind: shell, http, mcp, …', parse: String },
       tags: { help: 'only tools that carry it; several mean all of them' },

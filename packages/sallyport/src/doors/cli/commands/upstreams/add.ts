@@ -80,7 +80,7 @@ export function addAddCommand(upstreams: Command, kit: CommandKit): void {
   });
 }
 
-/** Asks the person at the terminal before something is installed; elsewhere the refusal says what to type. */
+/** Asks the person at the terminal before something is installed; without a terminal the refusal says what to type. */
 async function addAsking(
   { layer, caller, print, parts }: CommandWork,
   upstream: UpstreamDefinition,
@@ -97,7 +97,7 @@ async function addAsking(
   }
 }
 
-/** What came of adding an upstream. */
+/** Prints the result of adding an upstream. */
 function tellAdded({ upstream, registrations }: UpstreamAddResponse, print: Printer): void {
   print.line(`${upstream.name}: ${upstream.state}, ${upstream.tool_count} tools`);
   printRegistrations(print, registrations);
@@ -138,7 +138,7 @@ function overridesOf({
   return overrides;
 }
 
-/** `write_file:/content=html`: a tool, a JSON Pointer to its argument, and what that holds. */
+/** Parses `write_file:/content=html`: a tool, a JSON Pointer to its argument, and the kind of content there. */
 function contentOf(text: string): [tool: string, said: NonNullable<ToolOverride['argument_content']>] {
   const [, tool, place, content] = /^([^:]+):(\/.*)=([a-z]+)$/.exec(text) ?? [];
   if (tool === undefined || place === undefined || !isContent(content)) {

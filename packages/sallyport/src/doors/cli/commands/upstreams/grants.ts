@@ -16,8 +16,8 @@ export function addressOf(text: string): { host: string; port: number } {
 }
 
 /**
- * `NAME=VALUE` of several servers, by the name of the server.
- * @param option as it is written, for the message
+ * `NAME=VALUE` for several servers, by the name of the server.
+ * @param option as it is typed, for the message
  */
 export function byServer<Value>(
   texts: readonly string[] | undefined,

@@ -19,7 +19,7 @@ interface ImportOptions {
   readonly network?: readonly string[];
 }
 
-/** Servers that are added at the same time: most of the time of each is spent waiting for it. */
+/** Servers that are added at the same time: adding one is mostly waiting for it. */
 const AT_ONCE = 4;
 
 /** `upstreams import`. */
@@ -56,14 +56,14 @@ export function addImportCommand(upstreams: Command, kit: CommandKit): void {
   kit.adding(importFile, run, ({ dryRun }) => (dryRun === true ? 'borrow' : 'make'));
 }
 
-/** One question for all that would be installed; nobody there to answer is no. */
+/** Asks once for everything that would be installed; without a terminal the answer is no. */
 async function maySo({ parts, print }: CommandWork, { planned }: UpstreamImportResponse): Promise<boolean> {
   const packages = planned.flatMap((plan) => plan.package ?? []);
   if (packages.length === 0 || !canAsk(parts.io)) return false;
   return askYes(parts.io, print, `Install these packages into the data folder? ${packages.join(', ')}`);
 }
 
-/** Adds one server after the other and tells of each as soon as its end is known. */
+/** Adds the servers and reports each one as soon as its outcome is known. */
 async function importEach(
   { layer, caller, print }: CommandWork,
   {
@@ -90,7 +90,7 @@ async function importEach(
   return whole;
 }
 
-/** The line that imports what was found; where a server shall write, `:rw` goes behind its folder. */
+/** The command line that imports the servers found; to let a server write, append `:rw` to its folder. */
 function lineOf(source: string, { planned }: UpstreamImportResponse, network: readonly string[]): string {
   const mounts = planned.flatMap(({ name, mounts: seen = [] }) =>
     seen.map(({ path, mode }) => ['--mount', `${name}=${path}${mode === 'rw' ? ':rw' : ''}`]),
@@ -100,7 +100,7 @@ function lineOf(source: string, { planned }: UpstreamImportResponse, network: re
   return ['sallyport upstreams import', ...words.map(shellWord)].join(' ');
 }
 
-/** As a shell reads it back. */
+/** Quotes a word for the shell. */
 const shellWord = (word: string): string =>
   /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 

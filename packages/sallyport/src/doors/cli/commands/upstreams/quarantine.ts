@@ -9,7 +9,7 @@ import type { AddOperation } from '../../operation/operation-command.ts';
 import type { Printer } from '../../output/printer.ts';
 import { printRegistrations } from '../../output/registrations.ts';
 
-/** Of what is decided on, and how: one tool, or all of an upstream. */
+/** Subject and manner of a decision: one tool, or all tools of an upstream. */
 const DECISION = {
   args: ['name', 'tool'],
   members: {
@@ -91,7 +91,7 @@ function tellChange({ path, kind, before, after }: DefinitionChange, print: Prin
   for (const line of linesOf(after)) print.line(`  + ${line}`, 'good');
 }
 
-/** Texts as people read them, everything else as JSON. */
+/** Texts as lines, everything else as JSON. */
 function linesOf(json: string | undefined): readonly string[] {
   if (json === undefined) return [];
   try {

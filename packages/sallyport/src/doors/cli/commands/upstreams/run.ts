@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { EXIT } from '../../cli-parts.ts';
 import type { CommandKit } from '../../command-kit.ts';
 
-/** Between two looks at what a server wrote. */
+/** Pause between two polls of a server's log, in ms. */
 const FOLLOW_PAUSE_MS = 500;
 
 /** `upstreams logs`. */

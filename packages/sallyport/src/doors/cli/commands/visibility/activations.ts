@@ -5,7 +5,7 @@ import { count, oneOf, seconds } from '../../input/option-values.ts';
 import { flag, type GivenOptions, operationCommands } from '../../operation/operation-command.ts';
 import { list } from '../../output/templates.ts';
 
-/** What an activation changes of the manifest, as options. */
+/** Options for what an activation changes of the manifest. */
 const OVERRIDES = {
   disable: flag('--disable', 'the agent may not use it, and does not see it'),
   confirm: { flags: '--confirm <yes|no>', help: 'whether a person confirms each call', parse: oneOf(['yes', 'no']) },

@@ -44,7 +44,7 @@ function addPutCommand(views: Command, kit: CommandKit): void {
     .argument('<file>', 'one view or a list of them; - for standard input');
   kit.adding(put, async ({ layer, caller, print, parts }, [file]) => {
     const details: ViewDetail[] = [];
-    // Whether a view is well formed is for the layer to say.
+    // The layer checks whether a view is well formed.
     for (const view of await readObjects(String(file), parts.io, 'view')) {
       const detail = await layer.ask('views.put', { view: view as ToolView }, caller);
       details.push(detail);

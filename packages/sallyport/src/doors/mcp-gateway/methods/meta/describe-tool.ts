@@ -6,12 +6,14 @@ import type { ToolLayer } from '../../../../operations/tool-layer.ts';
 import type { Params } from '../../../json-rpc.ts';
 import { toolView } from '../tool-view.ts';
 
-/** One tool whole, as its own listing would show it and with what only the layer knows of it. Arguments were checked. */
+/**
+ * One tool in full: as its own listing shows it, and with what only the layer knows. The arguments were checked before.
+ */
 export async function describeTool(layer: ToolLayer, given: Params, caller: Caller): Promise<object> {
   const { name, version } = given;
   const input = { tool_id: name, ...(version === undefined ? {} : { version }) } as ToolGetRequest;
   const { manifest, state, versions, warnings } = await layer.ask('tools.get', input, caller);
-  // Icons are for the eyes of a person, and may be as long as a book.
+  // Icons are for people, and may be very large.
   const { title, inputSchema, outputSchema, annotations, _meta } = toolView(manifest, 'modern');
   return {
     name: manifest.tool_id,
@@ -30,7 +32,7 @@ export async function describeTool(layer: ToolLayer, given: Params, caller: Call
   };
 }
 
-/** Whether a person is asked before the tool runs, by confirmation or by approval. */
+/** True when a person is asked before the tool runs, by confirmation or by approval. */
 export function needsConfirmation({ requires_confirmation, execution_config }: ToolManifest): boolean {
   return requires_confirmation === true || execution_config?.requires_approval === true;
 }

@@ -6,17 +6,17 @@ import type { Params } from '../../../json-rpc.ts';
 import { needsConfirmation } from './describe-tool.ts';
 import { FOUND_DEFAULT } from './meta-tools.ts';
 
-/** Longest description in a list, in characters; describe_tool gives it whole. */
+/** Longest description in a list, in characters; describe_tool gives the full text. */
 const LINE_MAX = 160;
 
-/** Finds tools by what they do; of each as much as is needed to choose one. Arguments were checked. */
+/** Finds tools by what they do; returns enough of each to choose one. The arguments were checked before. */
 export async function findTools(layer: ToolLayer, given: Params, caller: Caller): Promise<object> {
   const { names, total } = await hitsOf(layer, given, caller);
   const details = await Promise.all(names.map((name) => detailOf(layer, name, caller)));
   return { tools: details.filter((detail) => detail !== undefined).map(lineOf), total };
 }
 
-/** Names of what is found, the best first, and how many there are in all. */
+/** Names of the tools found, best first, and their total number. */
 async function hitsOf(layer: ToolLayer, given: Params, caller: Caller): Promise<{ names: string[]; total: number }> {
   const { query, category, tags, limit = FOUND_DEFAULT } = given;
   const filter = { ...(category === undefined ? {} : { category }), ...(tags === undefined ? {} : { tags }) };
@@ -25,7 +25,7 @@ async function hitsOf(layer: ToolLayer, given: Params, caller: Caller): Promise<
   return { names: tools.map(({ tool_id }) => tool_id), total: pagination.total_count };
 }
 
-/** undefined for a tool that went meanwhile. */
+/** Undefined for a tool that was removed meanwhile. */
 function detailOf(layer: ToolLayer, tool_id: string, caller: Caller): Promise<ToolDetail | undefined> {
   return layer.ask('tools.get', { tool_id }, caller).catch(() => undefined);
 }
@@ -40,7 +40,7 @@ function lineOf({ manifest }: ToolDetail): object {
 }
 
 function firstLine(description: string): string {
-  // Only the beginning is looked at: a description may be as long as a book.
+  // Only the beginning is read: a description may be very long.
   const line =
     description
       .slice(0, LINE_MAX * 4)

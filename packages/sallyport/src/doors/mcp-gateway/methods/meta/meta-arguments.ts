@@ -4,10 +4,10 @@ import { isObject } from '../../../../domain/shape/is-object.ts';
 import type { Params } from '../../../json-rpc.ts';
 import type { ArgumentSchema, ArgumentsSchema } from './meta-tools.ts';
 
-/** Most names of unknown arguments that are told; a client may send any number. */
+/** Most unknown arguments named in an error; a client may send any number. */
 const UNKNOWN_MAX = 8;
 
-/** What is wrong with the arguments of a meta-tool, each fault with its place; empty for what fits. */
+/** Faults in the arguments of a meta-tool, each with its place; empty when they fit. */
 export function argumentFaults({ properties, required }: ArgumentsSchema, given: Params): Fault[] {
   const missing = required
     .filter((name) => given[name] === undefined)
@@ -24,7 +24,7 @@ export function argumentFaults({ properties, required }: ArgumentsSchema, given:
   return [...missing, ...misplaced, ...wrong];
 }
 
-/** Models put the inner tool's arguments beside its name. */
+/** Models often put the inner tool's arguments beside its name. */
 function unknownHint(properties: ArgumentsSchema['properties']): string {
   const known = Object.keys(properties);
   return known.includes('arguments')

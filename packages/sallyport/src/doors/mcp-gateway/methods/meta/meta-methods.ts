@@ -14,21 +14,21 @@ import { findTools } from './find-tools.ts';
 import { argumentFaults } from './meta-arguments.ts';
 import { META_TOOLS, type MetaTool, type MetaToolName } from './meta-tools.ts';
 
-/** What the meta-tools need beside the methods that they stand before. */
+/** Dependencies of the meta-tools beside the methods they replace. */
 export interface MetaMethodParts extends Pick<McpSettings, 'autoToolsMax'> {
   readonly layer: ToolLayer;
   readonly shelf: ToolShelf;
   readonly mode: Exclude<ToolsMode, 'all'>;
-  /** Tools that the client names. */
+  /** Methods for tools that the client names. */
   readonly tools: ToolMethods;
-  /** Tools that the model names, in an argument. */
+  /** Methods for tools that the model names in an argument. */
   readonly inner: ToolMethods;
 }
 
 /**
- * `tools/list` and `tools/call` where the meta-tools stand for all others (MOD-11). Their names are theirs: a registered
- * tool of such a name is reached by `call_tool`. Other names are called as always, so that a client which knows a tool
- * need not go round.
+ * `tools/list` and `tools/call` when meta-tools replace the list of tools (MOD-11). Their names are reserved: a
+ * registered tool with such a name is reached by `call_tool`. Other names are called directly, so that a client that
+ * knows a tool needs no detour.
  */
 export function metaMethods(parts: MetaMethodParts): readonly (readonly [string, Method])[] {
   const { layer, shelf, mode, tools, inner, autoToolsMax } = parts;
@@ -44,7 +44,7 @@ export function metaMethods(parts: MetaMethodParts): readonly (readonly [string,
   };
   const listTools: Method = async (request, peer) => {
     if (!(await standsForAll(peer))) return tools.listTools(request, peer);
-    // Asking with a token that is not good is refused here as everywhere.
+    // An invalid token is refused here as everywhere.
     if (mode === 'meta') await layer.ask('tokens.inspect', {}, peer.caller);
     return resultAnswer(request.id, listing);
   };
@@ -54,7 +54,7 @@ export function metaMethods(parts: MetaMethodParts): readonly (readonly [string,
   ];
 }
 
-/** Answers a call of a meta-tool with arguments that fit it. */
+/** Runs a meta-tool with valid arguments. */
 type RunMeta = (given: Params, request: RpcRequest, peer: Peer) => Promise<RpcAnswer>;
 
 function metaRuns(layer: ToolLayer, { invoke, frame }: ToolMethods): Readonly<Record<MetaToolName, RunMeta>> {

@@ -1,6 +1,6 @@
 import { Category, SideEffectPolicy } from '../../../../../api/schemas/tool-manifest.ts';
 
-/** One argument of a meta-tool: the part of JSON Schema that they need. */
+/** One argument of a meta-tool: the subset of JSON Schema that the meta-tools need. */
 export type ArgumentSchema =
   | {
       readonly type: 'string';
@@ -12,7 +12,7 @@ export type ArgumentSchema =
   | { readonly type: 'array'; readonly items: { readonly type: 'string' }; readonly maxItems: number }
   | { readonly type: 'object' };
 
-/** What a meta-tool takes. */
+/** Arguments of a meta-tool. */
 export interface ArgumentsSchema {
   readonly type: 'object';
   readonly properties: Readonly<Record<string, ArgumentSchema & { readonly description: string }>>;
@@ -20,7 +20,7 @@ export interface ArgumentsSchema {
   readonly additionalProperties: false;
 }
 
-/** Names of the tools that stand for all others (MOD-11). */
+/** Names of the meta-tools (MOD-11). */
 export type MetaToolName = 'find_tools' | 'describe_tool' | 'call_tool';
 
 /** A meta-tool as MCP lists it. */
@@ -33,7 +33,7 @@ export interface MetaTool {
   readonly annotations: Readonly<Record<string, boolean>>;
 }
 
-/** Tools that find_tools gives at most, and when it is not told how many. */
+/** Most tools that find_tools returns, and its default. */
 export const FOUND_MAX = 50;
 export const FOUND_DEFAULT = 10;
 
@@ -136,11 +136,11 @@ const CALL: MetaTool = {
     required: ['name'],
     additionalProperties: false,
   },
-  // It may be any tool, so the worst is assumed.
+  // It may be any tool, so the hints assume the worst.
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true },
 };
 
-/** The tools that stand for all others, by name, in the order in which they are used. */
+/** The meta-tools by name, in the order of their use. */
 export const META_TOOLS: ReadonlyMap<string, MetaTool> = new Map(
   [FIND, DESCRIBE, CALL].map((tool) => [tool.name, tool]),
 );

@@ -1,16 +1,16 @@
 import { KiB } from '@sallyport/std/bytes';
 
-/** Bounds of markup that is parsed: time and memory of the parser grow faster than these. */
+/** Limits of parsed markup: time and memory of the parser grow faster than these. */
 export interface MarkupBounds {
   readonly depthMax: number;
   readonly elementsMax: number;
-  /** Longest tag with all its attributes, in characters; a longer one is left out. */
+  /** Longest tag with its attributes, in characters; longer ones are dropped. */
   readonly tagCharsMax: number;
 }
 
 export const MARKUP_BOUNDS: MarkupBounds = { depthMax: 256, elementsMax: 25_000, tagCharsMax: 16 * KiB };
 
-/** Elements that have no end tag, or whose end tag is mostly left out, so that they say nothing of the depth. */
+/** Elements whose end tag does not exist or is usually omitted, so that they do not count for the depth. */
 const UNCOUNTED = new Set(
   (
     'area base br col embed hr img input link meta param source track wbr ' +
@@ -20,8 +20,8 @@ const UNCOUNTED = new Set(
 const TAG = /<(\/?)([a-z][^\s/>]{0,64})/gi;
 
 /**
- * Cuts markup where it becomes too deep or has too many elements, and takes out tags that are too long. It reads tags
- * roughly, in one pass; what it misjudges is stopped by the bounds of the worker.
+ * Cuts markup where it becomes too deep or has too many elements, and drops overlong tags. It parses tags roughly, in
+ * one pass; the limits of the worker catch what it misjudges.
  */
 export function boundMarkup(html: string, bounds: MarkupBounds = MARKUP_BOUNDS): { text: string; cut: boolean } {
   const { text: short, cut: shortened } = withoutLongTags(html, bounds.tagCharsMax);

@@ -2,21 +2,21 @@ import type { PageLink } from '../page-task.ts';
 import type { DomDocument, DomElement } from './dom.ts';
 import type { Dropped } from './drop-hidden.ts';
 
-/** Schemes that a link may have; the others run, hold or open something. */
+/** Allowed schemes of links; others run, embed or open something. */
 const SAFE = new Set(['http:', 'https:', 'mailto:', 'tel:']);
 const URL_CHARS_MAX = 2048;
 const LINKS_MAX = 200;
 const TEXT_CHARS_MAX = 200;
 
-/** What relative links of a page are relative to. */
+/** Base of a page's relative links. */
 export function baseOf(document: DomDocument, url: string): string {
   const base = absolute(document.querySelector('base[href]')?.getAttribute('href') ?? '', url);
   return base !== undefined && /^https?:/.test(base) ? base : url;
 }
 
 /**
- * Makes links absolute; takes the address from those that lead to something else than a page or a mail, and drops images
- * without one. Titles go too: they are text that nobody sees.
+ * Makes links absolute; removes addresses that lead to anything but a page or a mail, and drops images without an
+ * address. Titles are removed too: they are invisible text.
  */
 export function cleanLinks(root: DomElement | DomDocument, base: string, dropped: Dropped): void {
   for (const link of root.querySelectorAll('a[href]')) {
@@ -40,7 +40,7 @@ export function cleanLinks(root: DomElement | DomDocument, base: string, dropped
   for (const titled of root.querySelectorAll('[title]')) titled.removeAttribute('title');
 }
 
-/** The address that a link leads to; undefined for what is none, or of a scheme that is not followed. */
+/** The absolute address of a link; undefined when invalid or of a disallowed scheme. */
 export function absolute(href: string, base: string): string | undefined {
   const text = href.trim();
   if (text === '' || text.length > URL_CHARS_MAX) return undefined;

@@ -1,4 +1,4 @@
-/** The part of a document object model that the conversion uses. The project is compiled without a browser's types. */
+/** The part of the DOM that the conversion uses. The project is compiled without a browser's types. */
 export interface DomElement extends DomNode {
   readonly tagName: string;
   readonly parentElement: DomElement | null;

@@ -2,22 +2,22 @@ import { KiB } from '@sallyport/std/bytes';
 import type { DomDocument, DomElement } from './dom.ts';
 import { visibilityOf } from './hiding-style.ts';
 
-/** Elements that are no text for readers. */
+/** Elements without text for readers. */
 const NO_TEXT =
   'script, style, noscript, template, iframe, frame, frameset, object, embed, applet, canvas, svg, math, audio, video, ' +
   'input, select, textarea, button, dialog:not([open]), datalist, map, portal, slot';
 const MARKED_HIDDEN = '[hidden], [aria-hidden="true" i], [inert]';
-/** Rules of a page's style sheets that are looked at. */
+/** Most rules of a page's style sheets that are evaluated. */
 const RULES_MAX = 2000;
 const STYLE_CHARS_MAX = 512 * KiB;
 
-/** How often something was left out, by kind. */
+/** Number of dropped items, by kind. */
 export type Dropped = Record<string, number>;
 
 /**
- * Takes out of a page what its reader does not see, since that is where instructions to a model are put: hidden elements
- * (by attribute, by their own style, by a style sheet in the page), comments, and what runs or embeds. Style sheets of
- * other addresses are not fetched, so what only they hide stays.
+ * Removes the parts of a page that its reader does not see, since instructions to models are hidden there: hidden
+ * elements (by attribute, by their own style, by a style sheet in the page), comments, scripts and embedded objects.
+ * External style sheets are not fetched, so elements that only they hide stay.
  */
 export function dropHidden(document: DomDocument): Dropped {
   const dropped: Dropped = {};
@@ -39,7 +39,7 @@ export function dropHidden(document: DomDocument): Dropped {
   return dropped;
 }
 
-/** Elements that the style sheets within the page hide; a later rule may show again what an earlier one hid. */
+/** Elements hidden by style sheets within the page; a later rule may show them again. */
 function hiddenBySheets(document: DomDocument): Set<DomElement> {
   const hidden = new Set<DomElement>();
   const text = [...document.querySelectorAll('style')].map((style) => style.textContent ?? '').join('\n');
@@ -55,7 +55,7 @@ function hiddenBySheets(document: DomDocument): Set<DomElement> {
 }
 
 function select(document: DomDocument, selector: string): Iterable<DomElement> {
-  // States and generated parts say nothing of the page at rest.
+  // States and generated parts say nothing about the page at rest.
   if (/:(?:hover|focus|active|checked|before|after|target|visited)|::/.test(selector)) return [];
   try {
     return [...document.querySelectorAll(selector)];
@@ -69,7 +69,7 @@ interface Rule {
   readonly style: string;
 }
 
-/** Rules at the top of a sheet; those in @media and its like hold for some readers only, and are passed over. */
+/** Top-level rules of a sheet; rules in @media and the like apply to some readers only, and are skipped. */
 function* rulesOf(sheet: string): Generator<Rule> {
   const text = sheet.replaceAll(/\/\*[\s\S]*?(?:\*\/|$)|<!--|-->/g, '');
   let count = 0;

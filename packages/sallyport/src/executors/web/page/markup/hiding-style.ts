@@ -1,12 +1,12 @@
-/** What declarations of a style do to an element. */
+/** Effect of style declarations on an element's visibility. */
 export type Visibility = 'hidden' | 'shown' | 'unsaid';
 
 const ZERO = /^-?0*(?:\.0+)?(?:px|em|rem|pt|%|vh|vw|ch|ex)?$/;
 const FAR = /^-\d{3,}(?:\.\d+)?(?:px|em|rem|pt|vw|vh|%)?$/;
 
 /**
- * Whether a style takes an element out of what a reader sees: not displayed, invisible, transparent, of no size, moved out
- * of the page, clipped away, or in the colour of its own background.
+ * Whether a style hides an element: not displayed, invisible, transparent, of no size, moved off the page, clipped, or
+ * in the colour of its own background.
  * @param style declarations as in a `style` attribute
  */
 export function visibilityOf(style: string): Visibility {

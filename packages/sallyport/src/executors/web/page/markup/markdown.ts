@@ -1,10 +1,10 @@
 import TurndownService from 'turndown';
 import type { DomElement } from './dom.ts';
 
-/** An element as turndown hands it to a rule. */
+/** An element as turndown passes it to a rule. */
 type Given = DomElement & { readonly parentNode: DomElement | null; readonly nodeName: string };
 
-/** Makes Markdown of elements: fenced code, tables in the form that GitHub reads, no raw HTML. */
+/** Converts elements to Markdown: fenced code, GitHub's tables, no raw HTML. */
 export function createMarkdown(): (root: DomElement) => string {
   const turndown = new TurndownService({
     headingStyle: 'atx',

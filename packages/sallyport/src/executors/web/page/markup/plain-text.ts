@@ -3,7 +3,7 @@ import { type DomNode, ELEMENT_NODE, TEXT_NODE } from './dom.ts';
 const BLOCK =
   /^(?:ADDRESS|ARTICLE|ASIDE|BLOCKQUOTE|BR|DD|DETAILS|DIV|DL|DT|FIGCAPTION|FIGURE|FOOTER|FORM|H[1-6]|HEADER|HR|LI|MAIN|NAV|OL|P|PRE|SECTION|SUMMARY|TABLE|TR|UL)$/i;
 
-/** The text of a part of a page, a line for each block. */
+/** The text of a part of a page, one line per block. */
 export function plainText(root: DomNode): string {
   const parts: string[] = [];
   collect(root, parts);

@@ -17,8 +17,8 @@ export function asText(value: unknown): string | undefined {
 }
 
 /**
- * Members of an object without `__proto__`, which no copy of ours could hold as a plain member.
- * Empty for anything that is not an object.
+ * Members of an object without `__proto__`, which our copies could not hold as a plain member. Empty for anything but
+ * an object.
  */
 export function membersOf(value: unknown): [string, unknown][] {
   const node = asNode(value);

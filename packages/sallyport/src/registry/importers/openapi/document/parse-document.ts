@@ -9,20 +9,20 @@ import { fromSwagger2 } from './swagger-2.ts';
 const JSON_CHARS_MAX = 32 * MiB;
 /** Largest YAML document; reading YAML costs some fifty times as much as JSON. */
 const YAML_CHARS_MAX = 4 * MiB;
-/** Times that YAML aliases may be repeated before the document counts as an alias bomb. */
+/** Most repetitions of YAML aliases before the document counts as an alias bomb. */
 const YAML_ALIASES_MAX = 100;
 /** Faults that are reported of one document. */
 const FAULTS_MAX = 20;
 
-/** A document that can be walked, always in the form of OpenAPI 3. */
+/** A parsed document, always in the form of OpenAPI 3. */
 export interface OpenApiDocument {
   readonly root: Node;
-  /** Which JSON Schema its schemas are written in: the dialect of 3.0 (and 2.0), or 2020-12. */
+  /** Dialect of its schemas: that of 3.0 (and 2.0), or 2020-12. */
   readonly dialect: '3.0' | '3.1';
 }
 
 /**
- * Reads JSON or YAML text of OpenAPI 3.0, 3.1 or Swagger 2.0.
+ * Parses JSON or YAML text of OpenAPI 3.0, 3.1 or Swagger 2.0.
  * @throws ToolLayerError E3008 with each fault and its place
  */
 export function parseDocument(text: string): OpenApiDocument {

@@ -22,8 +22,8 @@ export function localPointer(reference: string): string {
 }
 
 /**
- * What stands at a pointer.
- * @throws NotImportable when nothing does
+ * The value at a pointer.
+ * @throws NotImportable when there is none
  */
 export function atPointer(root: Node, pointer: string): unknown {
   let value: unknown = root;
@@ -38,8 +38,8 @@ export function atPointer(root: Node, pointer: string): unknown {
 }
 
 /**
- * The object behind a value that may be a reference to it; undefined when it is no object.
- * @throws NotImportable for references that lead nowhere, outside or in a circle
+ * The object of a value that may be a reference; undefined when it is no object.
+ * @throws NotImportable for references that lead nowhere, outside or in a cycle
  */
 export function follow(root: Node, value: unknown): Node | undefined {
   let node = asNode(value);

@@ -40,7 +40,7 @@ export function fromSwagger2(root: Node): Node {
   };
 }
 
-/** What a reference leads to; the reference itself when it leads nowhere, so that the operation can say so later. */
+/** The target of a reference; the reference itself when it leads nowhere, so that the operation can report it later. */
 function attempt(root: Node, value: unknown): Node | undefined {
   try {
     return follow(root, value);

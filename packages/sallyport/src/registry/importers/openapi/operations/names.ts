@@ -17,10 +17,10 @@ export function sourceOf(title: string | undefined): string {
 
 /** Longest id that earlier releases made. */
 const FORMER_CHARS_MAX = 64;
-/** Room for the number of an operation whose id another one has. */
+/** Room for a number that makes an operation's id unique. */
 const NUMBER_CHARS = 5;
 
-/** Gives each operation of a document an id of its own, the same at every import. */
+/** Gives each operation of a document a unique id, the same at every import. */
 export function toolIds(
   source: string,
   isRegistered?: IsRegistered,

@@ -13,7 +13,7 @@ import { resultOf } from './result-schema.ts';
 import { authOf, tokenServersOf } from './security.ts';
 import { type Server, serverOf } from './servers.ts';
 
-/** Longest description that is kept, in characters: it is read by a model at every turn. */
+/** Longest description kept, in characters: a model reads it at every turn. */
 const DESCRIPTION_CHARS_MAX = 4096;
 const NAME_CHARS_MAX = 255;
 const TAGS_MAX = 64;
@@ -24,13 +24,13 @@ export interface Operation {
   readonly method: string;
   /** The path as the document names it, which may end with a fragment. */
   readonly place: string;
-  /** The path as it is sent, with `{name}` for each path parameter. */
+  /** The path for requests, with `{name}` for each path parameter. */
   readonly template: string;
   readonly node: Node;
   readonly path: Node;
 }
 
-/** What all operations of a document share. */
+/** Parts shared by all operations of a document. */
 export interface ImportContext {
   readonly document: OpenApiDocument;
   readonly schemas: SchemaConverter;
@@ -50,7 +50,7 @@ const SIDE_EFFECT: Readonly<Record<string, SideEffectPolicy>> = {
   DELETE: 'idempotent',
 };
 
-/** Marks what is on record but cannot be sent. */
+/** Tag of operations that are registered but cannot be called. */
 const NOT_CALLABLE = 'not-callable';
 
 /** Methods that no client should send (RFC 9110 §9.3.8). */
@@ -98,7 +98,7 @@ export function operationManifest(operation: Operation, toolId: string, context:
   };
 }
 
-/** The server, and the token servers that are not the same. */
+/** The server, and the token servers with other addresses. */
 function addressesOf({ host, port }: Server, more: readonly { host: string; port: number }[]) {
   const isOther = (one: { host: string; port: number }): boolean => one.host !== host || one.port !== port;
   return [{ host, port }, ...more.filter(isOther)];

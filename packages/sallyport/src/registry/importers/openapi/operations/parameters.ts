@@ -7,7 +7,7 @@ import type { Schema } from '../schemas/convert-schema.ts';
 
 type Place = HttpParameter['in'];
 
-/** Places in the order in which they keep their plain name when names clash. */
+/** Locations in the order in which they keep their plain name when names clash. */
 const PLACES: readonly Place[] = ['path', 'query', 'header', 'cookie'];
 const DEFAULT_STYLE = { path: 'simple', query: 'form', header: 'simple', cookie: 'form' } as const;
 const STYLES: ReadonlySet<unknown> = new Set(ParameterStyle.enum);
@@ -29,7 +29,7 @@ const NOT_OURS = new Set([
   'upgrade',
 ]);
 
-/** One parameter: how it travels, and what its value must be. */
+/** One parameter: how it is sent, and the schema of its value. */
 export interface OperationParameter {
   readonly binding: HttpParameter;
   readonly schema: unknown;
@@ -38,7 +38,7 @@ export interface OperationParameter {
 }
 
 /**
- * The parameters of an operation, those of its path among them; the operation's own win.
+ * The parameters of an operation, those of its path included; the operation's own win.
  * @throws NotImportable when one cannot be sent
  */
 export function parametersOf(
@@ -56,7 +56,7 @@ export function parametersOf(
     declared.set(`${parameter['in']} ${name}`, parameter);
   }
   for (const [, name = ''] of template.matchAll(/\{([^{}/]+)\}/g)) {
-    // Some documents forget to declare what stands in the path.
+    // Some documents omit the declaration of path parameters.
     if (!declared.has(`path ${name}`)) declared.set(`path ${name}`, { name, in: 'path', schema: { type: 'string' } });
   }
   const usable = [...declared.values()].filter((parameter) => isSent(parameter, template));
@@ -73,12 +73,12 @@ function isSent(parameter: Node, template: string): boolean {
 
 const text = (value: unknown): string => JSON.stringify(String(value).slice(0, 60));
 
-/** With its place before it a name may be too long. */
+/** With its location as a prefix a name may be too long. */
 const fits = (name: string): string => (isFitting(name) ? name : (fittingNames([name], new Set()).get(name) ?? name));
 
 /**
- * One argument name for each parameter: its own where that is free, else with its place before it; a name that the providers of models
- * refuse is replaced by one that they take.
+ * One argument name per parameter: its own when free, else prefixed with its location; a name that model providers
+ * refuse is replaced.
  */
 function propertyNames(parameters: readonly Node[], hasBody: boolean): string[] {
   const taken = new Set(hasBody ? ['body'] : []);

@@ -2,18 +2,18 @@ import type { HttpBody, HttpField } from '../../../http-operation.ts';
 import { asNode, asText, membersOf, type Node } from '../document/json.ts';
 import { follow } from '../document/reference.ts';
 
-/** The body of an operation: how it is written, and what its value must be. */
+/** The body of an operation: its encoding, and the schema of its value. */
 export interface OperationBody {
   readonly binding: HttpBody;
-  /** Undefined when the document leaves it open. */
+  /** Undefined when the document does not state it. */
   readonly schema: unknown;
-  /** A schema that replaces the document's, for bodies that are one text. */
+  /** A schema that replaces the document's, for bodies of plain text. */
   readonly fixed: Node | undefined;
   readonly description: string | undefined;
   readonly required: boolean;
 }
 
-/** Content types in the order of preference, with the way each is written. */
+/** Content types in order of preference, with their encodings. */
 const ENCODINGS: readonly (readonly [RegExp, HttpBody['encoding']])[] = [
   [/^application\/json$/, 'json'],
   [/^(?:application\/[^*]*\+json|text\/json)$/, 'json'],
@@ -24,7 +24,7 @@ const ENCODINGS: readonly (readonly [RegExp, HttpBody['encoding']])[] = [
   [/./, 'base64'],
 ];
 
-/** The body that an operation takes, in the content type that is easiest to write; undefined when it takes none. */
+/** The body of an operation, in the content type that is easiest to write; undefined for none. */
 export function bodyOf(operation: Node, root: Node): OperationBody | undefined {
   const body = follow(root, operation['requestBody']);
   const offered = membersOf(body?.['content']);

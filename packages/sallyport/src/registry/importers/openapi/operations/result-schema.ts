@@ -4,17 +4,17 @@ import { follow } from '../document/reference.ts';
 import type { Schema } from '../schemas/convert-schema.ts';
 import type { SchemaConverter } from '../schemas/definitions.ts';
 
-/** What a good answer of an operation looks like. */
+/** Successful answer of an operation. */
 export interface OperationResult {
   /** Schema of the tool's result: status, some headers, and the body as the document describes it. */
   readonly schema: Schema;
-  /** JSON types to ask the service for, since it may offer others beside them. */
+  /** JSON types to request, since the service may offer others too. */
   readonly accept: string;
 }
 
 /**
- * Undefined when a good answer may be something else than JSON, or when its schema cannot be followed: a result may
- * always be unchecked.
+ * Undefined when a successful answer may be something other than JSON, or when its schema cannot be followed: results
+ * may always be unchecked.
  */
 export function resultOf(operation: Node, root: Node, schemas: SchemaConverter): OperationResult | undefined {
   try {
@@ -41,7 +41,7 @@ function wrapped(bodies: readonly unknown[], schemas: SchemaConverter): Schema {
   };
 }
 
-/** Types and schemas of the JSON bodies of 2xx answers, each once; no schemas when an answer promises none. */
+/** Types and schemas of the JSON bodies of 2xx answers, each once; no schemas when an answer declares none. */
 function jsonAnswers(operation: Node, root: Node): { types: Set<string>; bodies: Map<string, unknown> | undefined } {
   const types = new Set<string>();
   const bodies = new Map<string, unknown>();

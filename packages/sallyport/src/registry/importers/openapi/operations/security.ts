@@ -3,15 +3,15 @@ import { asList, asNode, asText, membersOf, type Node } from '../document/json.t
 import { follow } from '../document/reference.ts';
 import { secretName } from './names.ts';
 
-/** What an operation asks for, and why it cannot be given where it cannot. */
+/** Credentials that an operation needs, or the reason why they cannot be provided. */
 export interface OperationAuth {
   readonly auth: readonly HttpAuth[];
   readonly notCallable?: string;
 }
 
 /**
- * The credentials of an operation. A document lists alternatives: the first that can be met is taken; where one of them
- * asks for nothing, nothing is sent.
+ * The credentials of an operation. A document lists alternatives: the first feasible one is used; when one of them
+ * needs nothing, nothing is sent.
  */
 export function authOf(operation: Node, root: Node, source: string): OperationAuth {
   const alternatives = asList(operation['security'] ?? root['security'])
@@ -33,7 +33,7 @@ export function authOf(operation: Node, root: Node, source: string): OperationAu
   return { auth: usable.filter((one) => typeof one === 'object') };
 }
 
-/** The credential of one scheme, or the words for what cannot be sent. */
+/** The credential of one scheme, or the reason why it cannot be sent. */
 function credential(
   root: Node,
   schemes: Node,
@@ -64,8 +64,8 @@ const SCOPES_MAX = 64;
 const SCOPE_CHARS_MAX = 255;
 
 /**
- * The client's own token, where no other flow is offered: a token of a user is better where there may be one, and has to be
- * in the secret store. Undefined also when the address of the token server is not whole and safe.
+ * The client's own token, when no other flow is offered: where a user's token is possible it is preferable, and must be
+ * in the secret store. Also undefined when the token server's address is incomplete or unsafe.
  */
 function clientCredentials(scheme: Node, secret: string, scopes: unknown): HttpAuth | undefined {
   const flows = membersOf(scheme['flows']);

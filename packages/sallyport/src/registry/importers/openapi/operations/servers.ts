@@ -1,7 +1,7 @@
 import { asList, asNode, asText, type Node } from '../document/json.ts';
 import { NotImportable } from '../document/not-importable.ts';
 
-/** Where the operations of a document are sent. */
+/** Server that receives the operations of a document. */
 export interface Server {
   /** Without a slash at the end. */
   readonly baseUrl: string;
@@ -25,7 +25,7 @@ export function serverOf(operation: Node, path: Node, root: Node): Server {
   );
 }
 
-/** An absolute address as a server; undefined when it is none, or carries credentials, a query or a fragment. */
+/** Parses an absolute address; undefined when invalid, or with credentials, a query or a fragment. */
 export function parseServer(url: string): Server | undefined {
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
   if (parsed === undefined || !/^https?:$/.test(parsed.protocol)) return undefined;

@@ -2,26 +2,26 @@ import { asList, asNode, membersOf, type Node } from '../document/json.ts';
 import { atPointer, localPointer } from '../document/reference.ts';
 
 /**
- * References of a schema that judge the same value as the schema itself. A circle of them never ends: a validator that
- * follows it exhausts its stack, so the circle is cut while converting.
+ * References of a schema that apply to the same value as the schema itself. A cycle of them never ends: a validator
+ * that follows it exhausts its stack, so the cycle is cut while converting.
  */
 interface SameValue {
   /** Through `$ref`, `allOf`, `not`, `if`, `then`, `else`, `dependentSchemas`. */
   readonly strong: ReadonlySet<string>;
-  /** Through `anyOf` and `oneOf`: alternatives, cut first, since that loses the least. */
+  /** Through `anyOf` and `oneOf`: alternatives, which are cut first, since that loses the least. */
   readonly weak: ReadonlySet<string>;
 }
 
-/** Says which references to leave out. Answers are remembered for the document. */
+/** Decides which references to cut. Answers are cached per document. */
 export interface Circles {
-  /** Whether the definition at `from` may refer to the one at `to` for the same value. */
+  /** True when the definition at `from` may not refer to the one at `to` for the same value. */
   isCut(from: string, to: string, strength: 'strong' | 'weak'): boolean;
 }
 
 /** Levels of nesting that are looked through for references. */
 const DEPTH_MAX = 32;
 
-/** Finds circles among the definitions of one document. */
+/** Finds cycles among the definitions of one document. */
 export function findCircles(root: Node): Circles {
   const edges = new Map<string, SameValue>();
   const reachedStrong = new Map<string, ReadonlySet<string>>();
@@ -42,7 +42,7 @@ export function findCircles(root: Node): Circles {
   };
   return {
     isCut(from, to, strength) {
-      // Alternatives that lead back are cut first, so what is left to cut goes through strong references alone.
+      // Alternatives that lead back are cut first, so the remaining cuts follow strong references alone.
       if (strength === 'weak') return reach(to, allOf, reachedAny).has(from);
       return reach(to, strongOf, reachedStrong).has(from);
     },
@@ -57,7 +57,7 @@ function reach(
   const before = known.get(start);
   if (before !== undefined) return before;
   const reached = new Set([start]);
-  // A Set hands out members that are added while it is walked.
+  // A Set also iterates over members that are added during the iteration.
   for (const pointer of reached) for (const target of next(pointer)) reached.add(target);
   known.set(start, reached);
   return reached;
@@ -89,7 +89,7 @@ function addLocal(into: Set<string>, reference: string): void {
   if (pointer !== undefined) into.add(pointer);
 }
 
-/** References that lead nowhere are reported by who converts them. */
+/** References that lead nowhere are reported during conversion. */
 function quietly<T>(read: () => T): T | undefined {
   try {
     return read();

@@ -5,26 +5,26 @@ import { FORMATS, ONE_SCHEMA, PLAIN, SCHEMA_LIST, SCHEMA_MAP, TYPES } from './ke
 /** A schema of JSON Schema 2020-12. */
 export type Schema = Record<string, unknown>;
 
-/** What conversion needs to know. */
+/** Context of a conversion. */
 export interface Conversion {
   readonly dialect: '3.0' | '3.1';
-  /** Requests do without what only the service sets, responses without what only the caller sets. */
+  /** Requests omit members set only by the service, responses those set only by the caller. */
   readonly direction: 'request' | 'response';
   readonly patterns: PatternVerdicts;
   /**
-   * The new `$ref` for a reference; undefined when it is cut because it would lead in a circle.
+   * The new `$ref` for a reference; undefined when cut because of a cycle.
    * @throws NotImportable for references that leave the document or lead nowhere
    */
   refer(reference: string, judges: Judged): string | undefined;
 }
 
-/** Which value a subschema judges: the one that the definition judges (directly or as an alternative), or a part of it. */
+/** The value that a subschema applies to: that of the definition (directly or as an alternative), or a part of it. */
 export type Judged = 'strong' | 'weak' | 'part';
 
-/** Deepest nesting that is kept; what lies deeper may be anything. */
+/** Deepest nesting kept; deeper values may be anything. */
 const DEPTH_MAX = 48;
 
-/** A schema of the document as JSON Schema 2020-12. Anything goes where the document has no usable schema. */
+/** Converts a schema of the document to JSON Schema 2020-12. Without a usable schema, anything is allowed. */
 export function convertSchema(value: unknown, to: Conversion, judges: Judged = 'strong', depth = 0): Schema | boolean {
   if (typeof value === 'boolean') return value;
   const schema = asNode(value);
@@ -37,7 +37,7 @@ export function convertSchema(value: unknown, to: Conversion, judges: Judged = '
 function referring(schema: Node, reference: string, to: Conversion, judges: Judged, depth: number): Schema {
   const target = to.refer(reference, judges);
   const link: Schema = target === undefined ? {} : { $ref: target };
-  // 3.0 ignores what stands beside a $ref; 2020-12 does not.
+  // 3.0 ignores siblings of a $ref; 2020-12 does not.
   if (to.dialect === '3.0') return link;
   const { $ref: _, ...beside } = schema;
   return { ...keywordsOf(beside, to, judges, depth), ...link };
@@ -74,7 +74,7 @@ function typeOf(schema: Node, converted: Schema, { dialect }: Conversion): void 
   if (types.length > 0) converted['type'] = types.length === 1 ? types[0] : types;
 }
 
-/** 3.0 writes exclusive limits as flags beside the limit, 2020-12 as numbers of their own. */
+/** 3.0 writes exclusive limits as flags beside the limit, 2020-12 as separate numbers. */
 function limitsOf(schema: Node, converted: Schema): void {
   for (const [exclusive, limit] of [
     ['exclusiveMinimum', 'minimum'],
@@ -118,14 +118,14 @@ function subschemas(schema: Node, converted: Schema, to: Conversion, judges: Jud
       // A service may add members to its answers without asking.
       if (value === false && to.direction === 'response') continue;
       const part = convert(value, one.same);
-      // What is left of a negation that was cut would refuse everything.
+      // The rest of a negation with a cut part would refuse everything.
       if (keyword !== 'not' || !acceptsAll(part)) converted[keyword] = part;
     }
     const list = SCHEMA_LIST.get(keyword);
     if (list !== undefined && Array.isArray(value) && value.length > 0) {
       const weak = keyword === 'anyOf' || keyword === 'oneOf';
       const all = value.map((part) => convert(part, list.same, weak));
-      // An alternative that was cut accepts everything, which would make oneOf refuse everything.
+      // A cut alternative accepts everything, which would make oneOf refuse everything.
       if (weak && all.some(acceptsAll)) continue;
       const parts = keyword === 'allOf' ? all.filter((part) => !acceptsAll(part)) : all;
       if (parts.length > 0) converted[keyword] = parts;
@@ -144,7 +144,7 @@ function subschemas(schema: Node, converted: Schema, to: Conversion, judges: Jud
 const acceptsAll = (schema: Schema | boolean): boolean =>
   typeof schema === 'object' && Object.keys(schema).length === 0;
 
-/** Without what the other side sets: nobody sends a readOnly member, nobody receives a writeOnly one. */
+/** Drops members set only by the other side: nobody sends a readOnly member, nobody receives a writeOnly one. */
 function requiredOf(schema: Node, converted: Schema, { direction }: Conversion): void {
   const required = schema['required'];
   if (!Array.isArray(required)) return;
@@ -156,7 +156,7 @@ function requiredOf(schema: Node, converted: Schema, { direction }: Conversion):
   if (names.length > 0) converted['required'] = names;
 }
 
-/** 3.0's `nullable` as a type of 2020-12. */
+/** Converts 3.0's `nullable` to a 2020-12 type. */
 function nullable(schema: Node, converted: Schema, { dialect }: Conversion): Schema {
   if (dialect !== '3.0' || (schema['nullable'] !== true && schema['x-nullable'] !== true)) return converted;
   const type = converted['type'];

@@ -4,7 +4,7 @@ import { atPointer, localPointer } from '../document/reference.ts';
 import { type Circles, findCircles } from './circles.ts';
 import { type Conversion, convertSchema, type Judged, type Schema } from './convert-schema.ts';
 
-/** Turns schemas of one document into schemas that stand alone, with what they refer to under `$defs`. */
+/** Turns schemas of one document into self-contained schemas, with their references under `$defs`. */
 export interface SchemaConverter {
   /**
    * The schema without definitions, and the pointers that it needs.
@@ -12,7 +12,7 @@ export interface SchemaConverter {
    */
   convert(schema: unknown, direction: Conversion['direction']): ConvertedSchema;
   /**
-   * Definitions for those pointers and for all that they need in turn; undefined when there are none.
+   * Definitions for these pointers and, transitively, all that they need; undefined when there are none.
    * @throws NotImportable for references that cannot be followed
    */
   definitions(pointers: Iterable<string>, direction: Conversion['direction']): Schema | undefined;
@@ -24,7 +24,7 @@ export interface ConvertedSchema {
   readonly pointers: ReadonlySet<string>;
 }
 
-/** Makes the converter of one document. Each definition is converted once, however many operations use it. */
+/** Makes the converter of one document. Each definition is converted once, for all operations. */
 export function schemaConverter({ root, dialect }: OpenApiDocument): SchemaConverter {
   const circles = findCircles(root);
   const names = definitionNames();
@@ -59,7 +59,7 @@ export function schemaConverter({ root, dialect }: OpenApiDocument): SchemaConve
     definitions(pointers, direction) {
       const needed = new Set(pointers);
       const definitions: Schema = {};
-      // A Set hands out members that are added while it is walked.
+      // A Set also iterates over members that are added during the iteration.
       for (const pointer of needed) {
         const { schema, pointers: more } = definition(pointer, direction);
         definitions[names(pointer)] = schema;
@@ -73,7 +73,7 @@ export function schemaConverter({ root, dialect }: OpenApiDocument): SchemaConve
 const isCut = (circles: Circles, from: string, to: string, judges: Judged): boolean =>
   judges !== 'part' && circles.isCut(from, to, judges);
 
-/** Names for definitions: the last segment of the pointer, made unique by a number where two are alike. */
+/** Names for definitions: the last segment of the pointer, made unique by a number. */
 function definitionNames(): (pointer: string) => string {
   const byPointer = new Map<string, string>();
   const taken = new Set<string>();

@@ -1,4 +1,4 @@
-/** What a keyword's value must be for the keyword to be kept as it is. */
+/** Test that a keyword's value must pass to be copied. */
 type Test = (value: unknown) => boolean;
 
 const isText: Test = (value) => typeof value === 'string';
@@ -8,8 +8,9 @@ const isFlag: Test = (value) => typeof value === 'boolean';
 const isAnything: Test = () => true;
 
 /**
- * Keywords of JSON Schema 2020-12 that are copied when their value is of the right type. What is not here, not in the
- * tables below and not handled by name is left out: OpenAPI's own keywords, examples, extensions, `$id` and anchors.
+ * Keywords of JSON Schema 2020-12 that are copied when their value has the right type. Keywords that are neither here,
+ * nor in the tables below, nor handled by name are dropped: OpenAPI's own keywords, examples, extensions, `$id` and
+ * anchors.
  */
 export const PLAIN: ReadonlyMap<string, Test> = new Map<string, Test>([
   ['title', isText],
@@ -35,7 +36,7 @@ export const PLAIN: ReadonlyMap<string, Test> = new Map<string, Test>([
   ['minProperties', isCount],
 ]);
 
-/** Keywords that hold one schema. `same`: it judges the same value, so a circle through it never ends. */
+/** Keywords that hold one schema. `same`: it applies to the same value, so a cycle through it never ends. */
 export const ONE_SCHEMA: ReadonlyMap<string, { readonly same: boolean }> = new Map([
   ['items', { same: false }],
   ['additionalProperties', { same: false }],
@@ -74,7 +75,7 @@ export const TYPES: ReadonlySet<unknown> = new Set([
   'null',
 ]);
 
-/** Formats that validators know; the others become words in the description. */
+/** Formats that validators know; others become words in the description. */
 export const FORMATS: ReadonlySet<unknown> = new Set([
   'date',
   'time',

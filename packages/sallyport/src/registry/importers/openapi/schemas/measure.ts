@@ -7,7 +7,7 @@ export type SchemaMeasure = (schema: JsonSchemaObject) => number;
 /** Characters around a definition: the quotes of its name, a colon and a comma. */
 const AROUND_CHARS = 4;
 
-/** Measures schemas of one document. A definition is written out once, however many operations hold it. */
+/** Measures schemas of one document. A definition is serialised once, for all operations. */
 export function schemaMeasure(): SchemaMeasure {
   const known = new WeakMap<object, number>();
   const charsOf = (definition: unknown): number => {
