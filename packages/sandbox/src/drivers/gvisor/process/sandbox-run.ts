@@ -62,9 +62,7 @@ export function runSandbox(parts: RunParts): SandboxProcess {
     return exit;
   });
 
-  /**
-   * True when the tool was asked to end. In sequence: a later request finds no process after an earlier one succeeded.
-   */
+  /** True when the tool was asked to end. In sequence: a later request finds no process once one succeeded. */
   let asked = Promise.resolve(false);
   const ask = async (before: Promise<boolean>): Promise<boolean> => {
     const wasAsked = await before;
