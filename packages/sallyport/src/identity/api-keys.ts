@@ -6,8 +6,8 @@ import { sha256 } from '@sallyport/std/sha256';
 import type { CapabilityClaims } from '../../api/schemas/capability-token.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { ApiKeyStore, GrantedClaims, StoredApiKey } from './api-keys.port.ts';
+import { failedKeyLimit } from './follow/failed-key-limit.ts';
 import { createFollower } from './follow/follower.ts';
-import { guessBudget } from './follow/guess-budget.ts';
 import { frozen } from './token/claims.ts';
 
 /** Prefix of every key, which distinguishes it from tokens and helps secret scanners. */
@@ -102,7 +102,7 @@ export function createApiKeys(parts: ApiKeyParts): ApiKeys {
     byHash: new Map(),
     revoked: new Set(),
     uses: new Map(),
-    mayGuess: guessBudget(clock, log),
+    mayGuess: failedKeyLimit(clock, log),
   };
   const follower = createFollower({
     read: (revision) => store.changedSince(revision),

@@ -15,7 +15,7 @@ export interface CallIntake {
   /** Calls went into the queue. */
   noteQueued(calls: number): void;
   /** Changes the number of calls kept back because their agent's slots are taken. */
-  noteParked(calls: number): void;
+  notePostponed(calls: number): void;
   /** Sets the true length of the queue, and the number of working instances. */
   noteLoad(queued: number, instances?: number): void;
   /** Adds the duration of one call. */
@@ -34,15 +34,15 @@ const RETRY_MS_MAX = 60_000;
 /** Creates an intake with no waiting calls. */
 export function createCallIntake({ slots, queueMax, waitMsMax }: WorkerLimits): CallIntake {
   let queued = 0;
-  let parked = 0;
+  let postponed = 0;
   let instances = 1;
   let averageMs: number | undefined;
-  const waitMs = (): number => ((queued + parked) * (averageMs ?? 0)) / (slots * instances);
+  const waitMs = (): number => ((queued + postponed) * (averageMs ?? 0)) / (slots * instances);
   return {
     accepts: true,
     refuses(priority) {
       const share = SHARE[priority];
-      const waiting = queued + parked;
+      const waiting = queued + postponed;
       const estimatedMs = waitMs();
       if (waiting < queueMax * share && estimatedMs <= waitMsMax * share) return undefined;
       // Time after which as many calls have run as are too many now.
@@ -64,8 +64,8 @@ export function createCallIntake({ slots, queueMax, waitMsMax }: WorkerLimits): 
     noteQueued(calls) {
       queued += calls;
     },
-    noteParked(calls) {
-      parked += calls;
+    notePostponed(calls) {
+      postponed += calls;
     },
     noteLoad(counted, working = instances) {
       queued = counted;

@@ -10,9 +10,9 @@ import { undoByCall } from './undo/undo-by-call.ts';
 import type { EnterState, Runner } from './wrappers/wrapper.ts';
 
 export type { AgentSlot } from './ongoing/agent-slots.ts';
-export type { CallHold } from './ongoing/call-hold.ts';
 export type { OngoingCall, Resumed, RunCall } from './ongoing/ongoing-call.ts';
 export { agentKey } from './ongoing/running-calls.ts';
+export type { WorkerHold } from './ongoing/worker-hold.ts';
 /** Writes a row unless the call has ended already. */
 export { commitUnlessOver } from './record/commit-unless-over.ts';
 /** Settles calls that no run ends. */

@@ -20,8 +20,8 @@ import type {
   ToolFilter,
   VisibleToolsParts,
 } from './visible/seen-tool.ts';
-import { tenantSights } from './visible/tenant-sight.ts';
 import { tiers } from './visible/tiers.ts';
+import { visibleToolsOfTenants } from './visible/tools-of-tenant.ts';
 
 export { summaryOf } from './visible/listing.ts';
 export { manifestOf, versionsOf } from './visible/seen-tool.ts';
@@ -51,12 +51,12 @@ export interface VisibleTools {
    */
   readonly read: Find;
   /** A test for many tools: whether and how this caller sees a tool in lists. */
-  sight(asking: Asking): (tool: ToolVersion) => SeenTool | undefined;
+  seenBy(asking: Asking): (tool: ToolVersion) => SeenTool | undefined;
   /**
-   * The same object as long as `sight` answers the same for the same tools, so that answers can be cached under it.
+   * The same object as long as `seenBy` answers the same for the same tools, so that answers can be cached under it.
    * Undefined for a caller without a token.
    */
-  sightKey(asking: Asking): object | undefined;
+  seenKey(asking: Asking): object | undefined;
   /** Everything that the caller sees, ordered by name. */
   tools(asking: Asking): readonly SeenTool[];
   /** One page of it as tool.list() shows it. */
@@ -85,13 +85,13 @@ export interface VisibleTools {
 
 /** Joins registry, rules and views. Views are computed once, and again after a change of rules or tools. */
 export function createVisibleTools(parts: VisibleToolsParts): VisibleTools {
-  const sights = tenantSights(parts);
-  const find = finder(parts, sights);
-  const listed = listing(parts, sights);
-  const { sight, sightKey, tools, list } = listed;
-  const { tier, why } = tiers(parts, sights, listed);
+  const byTenant = visibleToolsOfTenants(parts);
+  const find = finder(parts, byTenant);
+  const listed = listing(parts, byTenant);
+  const { seenBy, seenKey, tools, list } = listed;
+  const { tier, why } = tiers(parts, byTenant, listed);
   const { registry, visibility, quarantine } = parts;
-  const idOf = idBehind(parts, sights);
+  const idOf = idBehind(parts, byTenant);
   const { suggested, near } = nearNames(listed);
   const read = reader(parts, find, idOf);
   const told = (found: FoundTool | Failure, asking: Asking, name: string): FoundTool | Failure =>
@@ -108,14 +108,14 @@ export function createVisibleTools(parts: VisibleToolsParts): VisibleTools {
       return again?.then(() => told(find(asking, name, range), asking, name)) ?? told(found, asking, name);
     },
     read: (asking, name, range) => told(read(asking, name, range), asking, name),
-    sight,
-    sightKey,
+    seenBy,
+    seenKey,
     tools,
     list,
     tier,
     why,
-    resolve: (tenantId, view) => sights.resolve(tenantId, view),
-    viewFaults: (tenantId, view, argumentFaults) => sights.viewFaults(tenantId, view, argumentFaults),
+    resolve: (tenantId, view) => byTenant.resolve(tenantId, view),
+    viewFaults: (tenantId, view, argumentFaults) => byTenant.viewFaults(tenantId, view, argumentFaults),
     exists: (tenantId, toolId) =>
       registry.versions(tenantId, toolId).length > 0 || registry.versions(parts.catalogTenant, toolId).length > 0,
     onChanged(listener) {

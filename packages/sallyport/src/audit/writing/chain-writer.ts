@@ -5,11 +5,11 @@ import type { Log } from '../../telemetry/log.ts';
 import { type ChainHead, EMPTY_CHAIN, link } from '../chain.ts';
 import type { Durability, LedgerStore } from '../ledger-store.port.ts';
 import { endedCallOf } from './attempt.ts';
-import { createDoubts, type Doubts } from './doubts.ts';
 import type { LedgerEntry } from './ledger-entry.ts';
+import { createUncertainWrites, type UncertainWrites } from './uncertain-writes.ts';
 
 /** Links entries after the head of one chain and writes them. */
-export interface ChainWriter extends Pick<Doubts, 'isWritten' | 'isOvertaken'> {
+export interface ChainWriter extends Pick<UncertainWrites, 'isWritten' | 'isOvertaken'> {
   head(): ChainHead;
   /**
    * Writes in one transaction; the head moves only when it is committed. As durable as the most demanding entry. The
@@ -38,7 +38,7 @@ export async function openChainWriter({ store, chainId, log, onCommitted }: Chai
   /** Newest link that is being written. */
   let tip = head;
   let isSure = true;
-  const { add: doubt, passed, settle, isWritten, isLinked, isOvertaken } = createDoubts();
+  const { add: doubt, passed, settle, isWritten, isLinked, isOvertaken } = createUncertainWrites();
   return {
     head: () => head,
     isSure: () => isSure,

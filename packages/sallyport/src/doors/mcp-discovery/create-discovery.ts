@@ -2,9 +2,9 @@ import { holderIn } from '../../domain/principal/open-register.ts';
 import type { Caller } from '../../domain/principal/principal.ts';
 import type { ToolLayer } from '../../operations/tool-layer.ts';
 import type { Log } from '../../telemetry/log.ts';
-import { createChangeBell } from '../change-bell.ts';
 import type { Era } from '../mcp-protocol.ts';
 import { createMcpServer, type McpServer } from '../mcp-server.ts';
+import { createToolChanges } from '../tool-changes.ts';
 import { createFingerprint } from './fingerprint.ts';
 import { createReadResource } from './read-resource.ts';
 import { resourceMethods } from './resource-methods.ts';
@@ -39,8 +39,8 @@ export function createDiscovery({ layer, log, version, settings: given }: Discov
   const inspect = (caller: Caller) => layer.ask('tokens.inspect', {}, caller);
   const holderOf = async (caller: Caller) => holderIn(await inspect(caller));
   const watches = createWatches({ fingerprint: createFingerprint(layer, read), holderOf, settings, log });
-  const bell = createChangeBell(layer, settings.changesTogetherMs, () => {});
-  bell.onRing(watches.look);
+  const toolChanges = createToolChanges(layer, settings.changesTogetherMs, () => {});
+  toolChanges.onChanged(watches.look);
   const methods = (era: Era) => resourceMethods({ layer, settings, read, identity, era });
   const capabilities = { resources: { subscribe: true, listChanged: true }, completions: {} };
   const server = createMcpServer({
@@ -56,7 +56,7 @@ export function createDiscovery({ layer, log, version, settings: given }: Discov
   return {
     server,
     close: () => {
-      bell.close();
+      toolChanges.close();
       watches.close();
     },
   };

@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto';
 import type { Caller } from '../../domain/principal/principal.ts';
 import type { ToolLayer } from '../../operations/tool-layer.ts';
 import type { Log } from '../../telemetry/log.ts';
-import { type ChangeBell, createChangeBell } from '../change-bell.ts';
 import type { Era } from '../mcp-protocol.ts';
 import {
   createMcpServer,
@@ -13,12 +12,13 @@ import {
   type Tell,
   type Watch,
 } from '../mcp-server.ts';
+import { createToolChanges, type ToolChanges } from '../tool-changes.ts';
 import type { ClientConfirmations } from './client-confirmations.port.ts';
 import { type ConfirmCalls, createConfirmCalls } from './confirmation/confirm-calls.ts';
 import { capabilitiesIn, instructionsIn } from './introduction.ts';
+import { type CachedToolLists, createCachedToolLists } from './methods/cached-tool-lists.ts';
 import { metaMethods } from './methods/meta/meta-methods.ts';
 import { LOG_LEVEL, toolMethods } from './methods/tool-methods.ts';
-import { createToolShelf, type ToolShelf } from './methods/tool-shelf.ts';
 import { MCP_DEFAULTS, type McpSettings, type ToolsMode } from './settings.ts';
 import { type ModeRequest, toolsModeOf } from './tools-mode.ts';
 import { createSuspendedCalls, type SuspendedCalls } from './upstream-questions/suspended-calls.ts';
@@ -61,18 +61,18 @@ export interface GatewayParts {
 interface Shared extends Pick<GatewayParts, 'layer' | 'log'> {
   readonly settings: McpSettings;
   readonly identity: ServerIdentity;
-  readonly shelf: ToolShelf;
+  readonly toolLists: CachedToolLists;
   readonly confirmCalls: ConfirmCalls;
   readonly suspendedCalls: SuspendedCalls;
   readonly peers: WeakMap<AbortSignal, Peer>;
-  readonly bell: ChangeBell;
+  readonly toolChanges: ToolChanges;
 }
 
 /** Builds the gateway; transports are mounted on its servers. */
 export function createGateway({ layer, log, version, settings: given, ...parts }: GatewayParts): Gateway {
   const settings = { ...MCP_DEFAULTS, ...given };
-  const shelf = createToolShelf(layer, settings);
-  const bell = createChangeBell(layer, settings.changesTogetherMs, () => shelf.clear());
+  const toolLists = createCachedToolLists(layer, settings);
+  const toolChanges = createToolChanges(layer, settings.changesTogetherMs, () => toolLists.clear());
   const { confirmations, stateKey = randomBytes(32), signalOf } = parts;
   const confirmCalls = createConfirmCalls({ layer, log, settings, stateKey, ...(confirmations && { confirmations }) });
   const peers = new WeakMap<AbortSignal, Peer>();
@@ -85,8 +85,8 @@ export function createGateway({ layer, log, version, settings: given, ...parts }
     layer,
     log,
     settings,
-    shelf,
-    bell,
+    toolLists,
+    toolChanges,
     confirmCalls,
     suspendedCalls: createSuspendedCalls({ layer, settings }),
     identity: { name: 'sallyport', title: 'Sallyport', version },
@@ -100,23 +100,23 @@ export function createGateway({ layer, log, version, settings: given, ...parts }
     serverIn: (mode = settings.toolsMode) => servers[mode],
     serverOf: (request) => servers[toolsModeOf(request) ?? settings.toolsMode],
     upstreamAsker: createUpstreamAsker({ log, peerOf }),
-    close: bell.close,
+    close: toolChanges.close,
   };
 }
 
 function serverFor(
   mode: ToolsMode,
-  { layer, log, settings, shelf, bell, confirmCalls, suspendedCalls, peers, identity }: Shared,
+  { layer, log, settings, toolLists, toolChanges, confirmCalls, suspendedCalls, peers, identity }: Shared,
 ): McpServer {
   const methods = (era: Era): readonly (readonly [string, Method])[] => {
-    const parts = { layer, shelf, confirmCalls, suspendedCalls, peers, identity, era };
+    const parts = { layer, toolLists, confirmCalls, suspendedCalls, peers, identity, era };
     const tools = toolMethods(parts);
     if (mode === 'all') return tools.methods;
     return metaMethods({ ...parts, mode, tools, inner: toolMethods({ ...parts, modelNames: true }), ...settings });
   };
   // In mode `all` the client needs the list next anyway; for the other modes a valid token is enough.
   const inspect = (caller: Caller) => layer.ask('tokens.inspect', {}, caller);
-  const admit = (caller: Caller): Promise<unknown> => (mode === 'meta' ? inspect(caller) : shelf.list(caller));
+  const admit = (caller: Caller): Promise<unknown> => (mode === 'meta' ? inspect(caller) : toolLists.list(caller));
   return createMcpServer({
     log,
     identity,
@@ -127,18 +127,22 @@ function serverFor(
     inspect,
     // The meta-tools never change.
     watch: async (wish, _caller, tell) =>
-      watchTools({ shelf, bell, log }, mode !== 'meta' && wish['toolsListChanged'] === true, tell),
+      watchTools({ toolLists, toolChanges, log }, mode !== 'meta' && wish['toolsListChanged'] === true, tell),
   });
 }
 
 /** Notifies a listener when the tools it sees changed. Changes of tools it does not see are not observable. */
-function watchTools({ shelf, bell, log }: Pick<Shared, 'shelf' | 'bell' | 'log'>, granted: boolean, tell: Tell): Watch {
+function watchTools(
+  { toolLists, toolChanges, log }: Pick<Shared, 'toolLists' | 'toolChanges' | 'log'>,
+  granted: boolean,
+  tell: Tell,
+): Watch {
   let ringing: Disposable | undefined;
   const stop = (): void => {
     ringing?.[Symbol.dispose]();
     ringing = undefined;
   };
-  const look = async (caller: Caller): Promise<string> => (await shelf.list(caller)).print();
+  const look = async (caller: Caller): Promise<string> => (await toolLists.list(caller)).print();
   return {
     granted: granted ? { toolsListChanged: true } : {},
     listen: async (caller) => {
@@ -152,7 +156,9 @@ function watchTools({ shelf, bell, log }: Pick<Shared, 'shelf' | 'bell' | 'log'>
         tell('notifications/tools/list_changed');
       };
       // An expired token sees nothing: there is nothing to report.
-      ringing = bell.onRing(() => void lookAgain().catch((cause: unknown) => log.debug('mcp-look-failed', { cause })));
+      ringing = toolChanges.onChanged(
+        () => void lookAgain().catch((cause: unknown) => log.debug('mcp-look-failed', { cause })),
+      );
     },
     [Symbol.dispose]: stop,
   };

@@ -30,7 +30,7 @@ export async function findSeen(
   asker: Asker,
   { query, category, tags, executor, tier, threshold, page = 1, page_size = 50 }: ToolSearchRequest,
 ): Promise<SeenAnswer> {
-  const see = sightOf(parts, asker, tier);
+  const see = visibleTo(parts, asker, tier);
   const answer = await parts.toolSearch.search(tenantsOf(parts, asker), {
     text: query,
     ...(category === undefined ? {} : { category }),
@@ -54,17 +54,17 @@ function tenantsOf({ registry, catalogTenant }: FindingParts, { principal: { ten
 }
 
 /** Without a tier the search caches the visible tools while the key stays the same. */
-function seenBy({ visible }: FindingParts, asker: Asker, tier: Tier | undefined, see: Sight) {
-  const key = tier === undefined ? visible.sightKey(asker) : undefined;
+function seenBy({ visible }: FindingParts, asker: Asker, tier: Tier | undefined, see: SeenAs) {
+  const key = tier === undefined ? visible.seenKey(asker) : undefined;
   return { visible: (tool: ToolVersion) => see(tool) !== undefined, ...(key === undefined ? {} : { visibleKey: key }) };
 }
 
-type Sight = (tool: ToolVersion) => SeenTool | undefined;
+type SeenAs = (tool: ToolVersion) => SeenTool | undefined;
 
 /** As the lists by tier, without tools that wait for an operator: their text must not be found. */
-function sightOf({ registry, visible }: FindingParts, asker: Asker, tier: Tier | undefined): Sight {
-  const sight = visible.sight(asker);
-  if (tier === undefined) return sight;
+function visibleTo({ registry, visible }: FindingParts, asker: Asker, tier: Tier | undefined): SeenAs {
+  const seen = visible.seenBy(asker);
+  if (tier === undefined) return seen;
   const { tenantId } = asker.principal;
   const hidden = HIDDEN[tier];
   return (tool) => {
@@ -73,7 +73,7 @@ function sightOf({ registry, visible }: FindingParts, asker: Asker, tier: Tier |
     if (tool.tenantId !== tenantId && registry.versions(tenantId, tool_id).length > 0) return undefined;
     const why = visible.why(asker, tool_id);
     if (why !== undefined && (hidden === 'all' || hidden.includes(why.code))) return undefined;
-    return tier === 'agent' ? sight(tool) : { name: tool_id, tool };
+    return tier === 'agent' ? seen(tool) : { name: tool_id, tool };
   };
 }
 

@@ -11,7 +11,7 @@ import { atMost } from './end/at-most.ts';
 import type { HeldCalls } from './heartbeat.ts';
 import { HeldCall } from './held-call.ts';
 import { createLater } from './later.ts';
-import { createParked, type Parked } from './parked.ts';
+import { createPostponedCalls, type PostponedCalls } from './postponed-calls.ts';
 import type { WorkerParts } from './worker-parts.ts';
 
 /** Decides which call runs next in this instance, and in which slot. */
@@ -41,7 +41,7 @@ class Dispatcher implements Dispatch {
   readonly calls = new Map<string, HeldCall>();
   readonly #parts: WorkerParts;
   readonly #me: LeaseHolder;
-  readonly #parked: Parked;
+  readonly #postponed: PostponedCalls;
   /**
    * Calls that are next here: urgent ones for which another call makes way, and jobs that came after the last slot was
    * taken.
@@ -61,9 +61,9 @@ class Dispatcher implements Dispatch {
   constructor(parts: WorkerParts, me: LeaseHolder) {
     this.#parts = parts;
     this.#me = me;
-    this.#parked = createParked(parts.limits.parkedMax);
+    this.#postponed = createPostponedCalls(parts.limits.postponedMax);
     this.#freed = parts.running.slots.onFree((agent) => {
-      if (this.#parked.has(agent)) this.#next();
+      if (this.#postponed.has(agent)) this.#next();
     });
   }
 
@@ -77,7 +77,7 @@ class Dispatcher implements Dispatch {
     // Takes calls in turn: those that wait longer go first.
     const { running, limits } = this.#parts;
     const mayRun = running.slots.has(agent, limits.callsPerAgentMax);
-    if (this.#parked.has(agent) || !mayRun) this.#park(agent, record);
+    if (this.#postponed.has(agent) || !mayRun) this.#postpone(agent, record);
     else if (this.#empty && this.#hasRoom()) this.#begin(record);
     else void this.#put(record, dueOf(record)).then(() => (isUrgent(record) ? this.#press(record) : undefined));
   }
@@ -101,7 +101,7 @@ class Dispatcher implements Dispatch {
 
   /** Beyond the limit the approval is not kept here; it is read again from the store. */
   #keepApproval(call: CallKey, approval: GivenApproval | undefined): void {
-    if (approval === undefined || this.#approvals.size >= this.#parts.limits.parkedMax) return;
+    if (approval === undefined || this.#approvals.size >= this.#parts.limits.postponedMax) return;
     this.#approvals.set(textOfCall(call), approval);
   }
 
@@ -133,7 +133,7 @@ class Dispatcher implements Dispatch {
     this.calls.delete(textOfCall(held));
     const waits = 'waitsForSlotOf' in attended || 'roomAfterMs' in attended;
     if (waits) this.#keepApproval(held, approval);
-    if ('waitsForSlotOf' in attended) this.#park(attended.waitsForSlotOf, held);
+    if ('waitsForSlotOf' in attended) this.#postpone(attended.waitsForSlotOf, held);
     if ('roomAfterMs' in attended) this.#waitForRoom(attended.record, attended.roomAfterMs);
     this.#next();
     if ('putBack' in attended && !this.#closed) await this.#put(attended.putBack, dueOf(attended.putBack));
@@ -146,28 +146,28 @@ class Dispatcher implements Dispatch {
     while (this.#hasRoom() && this.#urgent.length > 0) this.#begin(this.#urgent.shift() as CallKey);
     while (this.#hasRoom()) {
       const { running, limits } = this.#parts;
-      const next = this.#parked.take((agent) => running.slots.take(agent, limits.callsPerAgentMax));
+      const next = this.#postponed.take((agent) => running.slots.take(agent, limits.callsPerAgentMax));
       if (next === undefined) break;
-      this.#parts.intake.noteParked(-1);
+      this.#parts.intake.notePostponed(-1);
       this.#begin(next.call, next.slot);
     }
     if (this.#hasRoom()) this.#wake?.();
   }
 
-  #park(agent: string, call: CallKey): void {
-    if (this.#parked.add(agent, call)) this.#parts.intake.noteParked(1);
+  #postpone(agent: string, call: CallKey): void {
+    if (this.#postponed.add(agent, call)) this.#parts.intake.notePostponed(1);
   }
 
   /** Beyond the limit the sweep finds the call: its row says that it waits. */
   #waitForRoom(record: InvocationRecord, ms: number): void {
-    if (this.#closed || this.#later.size >= this.#parts.limits.parkedMax) return;
+    if (this.#closed || this.#later.size >= this.#parts.limits.postponedMax) return;
     const { tenantId, invocationId } = record;
     const call = { tenantId, invocationId, due: dueOf(record) };
-    if (this.#later.add(textOfCall(call), call, ms)) this.#parts.intake.noteParked(1);
+    if (this.#later.add(textOfCall(call), call, ms)) this.#parts.intake.notePostponed(1);
   }
 
   #again(call: CallKey & { readonly due: number }): void {
-    this.#parts.intake.noteParked(-1);
+    this.#parts.intake.notePostponed(-1);
     if (this.#hasRoom()) this.#begin(call);
     else void this.#put(call, call.due);
   }

@@ -3,7 +3,7 @@ import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import type { CallKey } from '../../domain/invocation/call-key.ts';
 import type { InvocationRecord } from '../../domain/invocation/record.ts';
 import type { CallPriority } from '../../pipeline/parts.ts';
-import type { AgentSlot, CallHold } from '../../pipeline/run.ts';
+import type { AgentSlot, WorkerHold } from '../../pipeline/run.ts';
 import type { CallLeaseStore, TakenLease } from '../call-lease-store.port.ts';
 
 /** Code of an executor that has nothing to run. */
@@ -102,7 +102,7 @@ export class HeldCall implements CallKey {
    * @param owner holder of the lease
    * @param mayWait true while the call may still wait for room
    */
-  hold(leases: CallLeaseStore, owner: string, fence: number, slot: AgentSlot, mayWait: boolean): CallHold {
+  hold(leases: CallLeaseStore, owner: string, fence: number, slot: AgentSlot, mayWait: boolean): WorkerHold {
     return {
       fence,
       slot,

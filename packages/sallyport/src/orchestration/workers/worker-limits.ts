@@ -48,7 +48,7 @@ export interface WorkerLimits extends ValuesOf<typeof WORKER_SETTINGS> {
   /** Ms that a call without any worker so far has waited before a sweep takes it up. */
   readonly sweepIdleMs: number;
   /** Most calls kept back in this instance because their agent's slots are taken; the sweep finds others again. */
-  readonly parkedMax: number;
+  readonly postponedMax: number;
   /** Ms that an urgent call waits for a free slot in any instance before another call makes way for it. */
   readonly preemptAfterMs: number;
 }
@@ -59,6 +59,6 @@ export const WORKER_DEFAULTS: WorkerLimits = {
   sweepMs: 15_000,
   sweepMax: 1_000,
   sweepIdleMs: 30_000,
-  parkedMax: 10_000,
+  postponedMax: 10_000,
   preemptAfterMs: 50,
 };

@@ -4,10 +4,10 @@ import type { LifecycleState } from '../../../api/schemas/invocation.ts';
 import type { InvocationRecord } from '../../domain/invocation/record.ts';
 import type { GivenApproval, WaitFor, WaitingCall } from '../../domain/invocation/waiting-call.ts';
 import { type CallFact, type CallRequest, type CallSoFar, newCall } from '../call.ts';
-import type { CallHold } from './call-hold.ts';
 import { ToolRun } from './tool-run.ts';
 import { type Trace, traceAfter } from './trace.ts';
 import { UndoLog } from './undo-log.ts';
+import type { WorkerHold } from './worker-hold.ts';
 
 /** One change of state, as it is audited (PIPE-01). */
 export interface Transition {
@@ -29,7 +29,7 @@ export interface Resumed {
   /** The approval that the call waited for; absent when it waited only for a worker. */
   readonly approval?: GivenApproval;
   /** What the worker holds of the call: the agent's slot and the lease. */
-  readonly hold?: CallHold;
+  readonly hold?: WorkerHold;
 }
 
 /**

@@ -10,7 +10,7 @@ import type { InvocationRecord } from '../../domain/invocation/record.ts';
 import type { HookVerdict } from '../../hooks/hook.ts';
 import type { CallFact } from '../call.ts';
 import type { EndedCall, OngoingCall, Transition } from '../ongoing/ongoing-call.ts';
-import { effectSaid } from './effect-said.ts';
+import { effectEventOf } from './effect-event.ts';
 import { boundedDecision, inCanonicalOrder } from './recorded-decisions.ts';
 
 /**
@@ -33,7 +33,7 @@ export function eventsOf(ongoing: OngoingCall, record: InvocationRecord, from: n
     const { state, at } = transitions[i] as Transition;
     const isEnd = i === transitions.length - 1 && state !== 'EXECUTING';
     if (isEnd) drafts.push(...factsOf(allFacts(ongoing, end), record));
-    const effect = effectSaid(record, transitions, i);
+    const effect = effectEventOf(record, transitions, i);
     if (effect !== undefined) add(effect.type, at, { side_effect: effect.sideEffect });
     const said = decisionsOf(ongoing, state);
     add(typeOf(state, record), at, isEnd ? endOf(said, record, state) : stepOf(said, state));

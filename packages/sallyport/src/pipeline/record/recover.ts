@@ -6,7 +6,7 @@ import type { LedgerStore } from '../../audit/ledger-store.port.ts';
 import { heldDrafts } from '../../domain/event/held-events.ts';
 import type { InvocationRecord } from '../../domain/invocation/record.ts';
 import { commitUnlessOver } from './commit-unless-over.ts';
-import { lostEffect } from './effect-said.ts';
+import { lostEffect } from './effect-event.ts';
 
 /**
  * Settles the calls that this instance left open when it last ended. Their callers are gone. A call that may be

@@ -7,8 +7,8 @@ import type { Executor } from '../../executors/executor.port.ts';
 import { createNativeExecutor } from '../../executors/native/native-executor.ts';
 import { createTrustRules } from '../../permission/trust.ts';
 import type { ApprovalQuestions } from '../approval-questions.port.ts';
-import type { CallHold } from '../ongoing/call-hold.ts';
 import type { Resumed } from '../ongoing/ongoing-call.ts';
+import type { WorkerHold } from '../ongoing/worker-hold.ts';
 import type { PipelineParts } from '../parts.ts';
 import { manifest, pipeline } from '../pipeline.fixture.ts';
 import { createPipeline } from '../run.ts';
@@ -53,7 +53,7 @@ async function layer(changes: Partial<PipelineParts> = {}) {
 }
 
 /** A lease whose first holder may write the end; a second one is refused. */
-const lease = (): CallHold => ({
+const lease = (): WorkerHold => ({
   fence: 1,
   slot: { free: () => undefined, without: (work) => work() },
   begin: async () => true,

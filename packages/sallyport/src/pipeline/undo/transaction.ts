@@ -3,7 +3,7 @@ import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { canonicalJson } from '@sallyport/std/json/canonical-json';
 import type { Undoer, UndoStep } from '../../domain/invocation/undo-step.ts';
 import type { Log } from '../../telemetry/log.ts';
-import { patiently } from '../record/patiently.ts';
+import { retryWhileUnavailable } from '../record/retry-while-unavailable.ts';
 import type { UndoJournal } from '../undo-journal.port.ts';
 
 /** Dependencies of transactions. */
@@ -74,7 +74,7 @@ export class Transaction {
     if (this.#over) throw isOver();
     const position = this.#firstPlace + this.#count;
     this.#count += 1;
-    await this.#awaited(patiently((again) => this.#add({ position, step }, again)));
+    await this.#awaited(retryWhileUnavailable((again) => this.#add({ position, step }, again)));
     this.#steps.push({ position, step });
     // A tool that ignores its cancel must not change what is being taken back.
     if (this.#over) throw isOver();
@@ -135,7 +135,7 @@ export class Transaction {
     // What could not be taken back stays in the journal for another try.
     if (this.#failed || this.#count === 0) return;
     // Not awaited: a call that meets a write not yet released reads the row of this call.
-    patiently(() => keepSteps(this.#parts, this.#of, this.#steps)).catch((cause: unknown) => {
+    retryWhileUnavailable(() => keepSteps(this.#parts, this.#of, this.#steps)).catch((cause: unknown) => {
       log.warn('undo-journal-not-closed', { invocation_id: this.#of.invocationId, reason: String(cause) });
     });
   }
@@ -176,8 +176,8 @@ export async function undoStep(
   try {
     const undoer = Object.hasOwn(undoers, step.kind) ? undoers[step.kind] : undefined;
     if (undoer === undefined) throw new Error(`nobody takes back ${step.kind}`);
-    await patiently(() => undoer.undo(step, { tenantId, invocationId, position }));
-    await patiently(() => journal.markUndone(tenantId, invocationId, position));
+    await retryWhileUnavailable(() => undoer.undo(step, { tenantId, invocationId, position }));
+    await retryWhileUnavailable(() => journal.markUndone(tenantId, invocationId, position));
     return true;
   } catch (cause) {
     log.error('rollback-failed', { invocation_id: invocationId, kind: step.kind, position, reason: String(cause) });

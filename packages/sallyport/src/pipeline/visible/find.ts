@@ -7,7 +7,7 @@ import { unknownTool } from '../../registry/registry.ts';
 import type { ViewEntry } from '../../visibility/resolve-view.ts';
 import { activationFor, type TenantRules, viewOf } from '../../visibility/visibility.ts';
 import type { Asking, Find, FoundTool, VisibleToolsParts } from './seen-tool.ts';
-import type { TenantSights } from './tenant-sight.ts';
+import type { VisibleToolsOfTenants } from './tools-of-tenant.ts';
 
 const SEE_ALL: readonly Role[] = ['operator', 'admin'];
 
@@ -17,7 +17,7 @@ export function seesAll({ roles }: Principal): boolean {
 }
 
 /** Finds tools for calls. A tenant without rules costs one look-up besides the registry's own. */
-export function finder(parts: VisibleToolsParts, sights: TenantSights): Find {
+export function finder(parts: VisibleToolsParts, byTenant: VisibleToolsOfTenants): Find {
   const { registry, visibility, quarantine } = parts;
   const unblocked = (found: FoundTool | Failure, name: string): FoundTool | Failure => {
     if (quarantine === undefined || isFailure(found)) return found;
@@ -30,18 +30,21 @@ export function finder(parts: VisibleToolsParts, sights: TenantSights): Find {
     const found =
       rules === undefined
         ? registry.find(principal.tenantId, name, range)
-        : findByRules(parts, sights, rules, { principal, name, range });
+        : findByRules(parts, byTenant, rules, { principal, name, range });
     return unblocked(found, name);
   };
 }
 
 /** The id that a name means: the tool's own id when a view of the caller renames it, else the name itself. */
-export function idBehind(parts: VisibleToolsParts, sights: TenantSights): (asking: Asking, name: string) => string {
+export function idBehind(
+  parts: VisibleToolsParts,
+  byTenant: VisibleToolsOfTenants,
+): (asking: Asking, name: string) => string {
   return ({ principal }, name) => {
     const rules = parts.visibility.rulesOf(principal.tenantId);
     if (rules === undefined || seesAll(principal)) return name;
     const view = viewOf(rules, principal.agentDid);
-    const entry = view === undefined ? undefined : sights.of(principal.tenantId).applied(view).entries.get(name);
+    const entry = view === undefined ? undefined : byTenant.of(principal.tenantId).applied(view).entries.get(name);
     return entry?.tool.manifest.tool_id ?? name;
   };
 }
@@ -62,14 +65,14 @@ interface Wanted {
 
 function findByRules(
   parts: VisibleToolsParts,
-  sights: TenantSights,
+  byTenant: VisibleToolsOfTenants,
   rules: TenantRules,
   { principal, name, range }: Wanted,
 ): FoundTool | Failure {
   const { tenantId, agentDid } = principal;
   const free = seesAll(principal);
   const view = free ? undefined : viewOf(rules, agentDid);
-  const entry = view === undefined ? undefined : sights.of(tenantId).applied(view).entries.get(name);
+  const entry = view === undefined ? undefined : byTenant.of(tenantId).applied(view).entries.get(name);
   if (view !== undefined && entry === undefined) return unknownTool(name);
   const toolId = entry?.tool.manifest.tool_id ?? name;
   const activation = activationFor(rules, principal, toolId);

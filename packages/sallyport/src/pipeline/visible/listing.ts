@@ -13,12 +13,12 @@ import {
   type VisibleToolsParts,
   versionsOf,
 } from './seen-tool.ts';
-import { type AppliedView, byId, isKnown, type TenantSights } from './tenant-sight.ts';
+import { type AppliedView, byId, isKnown, type VisibleToolsOfTenants } from './tools-of-tenant.ts';
 
 /** Lists of tools as one caller sees them. */
 export interface Listing {
-  sight(asking: Asking): (tool: ToolVersion) => SeenTool | undefined;
-  sightKey(asking: Asking): object | undefined;
+  seenBy(asking: Asking): (tool: ToolVersion) => SeenTool | undefined;
+  seenKey(asking: Asking): object | undefined;
   /** The tools that may be visible at all, before the caller's own view; ordered by id unless a view orders them. */
   candidates(asking: Asking): readonly ToolVersion[];
   tools(asking: Asking): readonly SeenTool[];
@@ -33,26 +33,26 @@ interface ToolPage {
 }
 
 /** Lists what somebody sees. */
-export function listing(parts: VisibleToolsParts, sights: TenantSights): Listing {
-  const sight: Listing['sight'] = (asking) =>
-    seesAll(asking.principal) ? (tool) => covered(asking, tool) : narrowed(parts, sights, asking);
+export function listing(parts: VisibleToolsParts, byTenant: VisibleToolsOfTenants): Listing {
+  const seenBy: Listing['seenBy'] = (asking) =>
+    seesAll(asking.principal) ? (tool) => covered(asking, tool) : narrowed(parts, byTenant, asking);
 
   const candidates: Listing['candidates'] = (asking) => {
     const { tenantId } = asking.principal;
-    const view = appliedView(parts, sights, asking);
+    const view = appliedView(parts, byTenant, asking);
     if (view !== undefined) return [...view.entries.values()].map(({ tool }) => tool);
     const own = parts.registry.manifests(tenantId);
     if (parts.visibility.rulesOf(tenantId) === undefined) return own;
-    const { tools: available, shared } = sights.of(tenantId);
+    const { tools: available, shared } = byTenant.of(tenantId);
     if (!seesAll(asking.principal)) return available;
     // A caller who manages tools sees its tenant's own, available or not.
     return shared ? [...own, ...available.filter((tool) => tool.tenantId !== tenantId)].sort(byId) : own;
   };
 
   const tools: Listing['tools'] = (asking) => {
-    const see = sight(asking);
+    const see = seenBy(asking);
     const seen = candidates(asking).flatMap((tool) => see(tool) ?? []);
-    return appliedView(parts, sights, asking) === undefined ? seen : seen.toSorted(byName);
+    return appliedView(parts, byTenant, asking) === undefined ? seen : seen.toSorted(byName);
   };
 
   const keys = visibleKeys(parts);
@@ -62,19 +62,19 @@ export function listing(parts: VisibleToolsParts, sights: TenantSights): Listing
   const sieve = (asking: Asking): Sieve => {
     const { claims } = asking;
     if (claims === undefined && seesAll(asking.principal)) return {};
-    const see = sight(asking);
+    const see = seenBy(asking);
     const visible = (tool: ToolVersion): boolean => see(tool) !== undefined;
     return claims === undefined ? { visible } : { visible, visibleKey: keys.of(claims) };
   };
   return {
-    sight,
-    sightKey: ({ claims }) => (claims === undefined ? undefined : keys.of(claims)),
+    seenBy,
+    seenKey: ({ claims }) => (claims === undefined ? undefined : keys.of(claims)),
     candidates,
     tools,
     list(asking, filter, paging) {
       const { tenantId } = asking.principal;
-      const shared = parts.visibility.rulesOf(tenantId) !== undefined && sights.of(tenantId).shared;
-      if (shared || appliedView(parts, sights, asking) !== undefined)
+      const shared = parts.visibility.rulesOf(tenantId) !== undefined && byTenant.of(tenantId).shared;
+      if (shared || appliedView(parts, byTenant, asking) !== undefined)
         return composed(parts, tools(asking), filter, paging);
       const page = parts.registry.list(tenantId, { ...filter, ...sieve(asking) }, paging);
       return { ...page, tools: withApproval(parts, asking, page.tools) };
@@ -108,11 +108,15 @@ function covered({ claims }: Asking, tool: ToolVersion): SeenTool | undefined {
   return claims === undefined || coversToolId(claims, tool_id) ? { name: tool_id, tool } : undefined;
 }
 
-function appliedView(parts: VisibleToolsParts, sights: TenantSights, { principal }: Asking): AppliedView | undefined {
+function appliedView(
+  parts: VisibleToolsParts,
+  byTenant: VisibleToolsOfTenants,
+  { principal }: Asking,
+): AppliedView | undefined {
   const rules = parts.visibility.rulesOf(principal.tenantId);
   if (rules === undefined || seesAll(principal)) return undefined;
   const stored = viewOf(rules, principal.agentDid);
-  return stored === undefined ? undefined : sights.of(principal.tenantId).applied(stored);
+  return stored === undefined ? undefined : byTenant.of(principal.tenantId).applied(stored);
 }
 
 /**
@@ -120,13 +124,13 @@ function appliedView(parts: VisibleToolsParts, sights: TenantSights, { principal
  */
 function narrowed(
   parts: VisibleToolsParts,
-  sights: TenantSights,
+  byTenant: VisibleToolsOfTenants,
   asking: Asking,
 ): (tool: ToolVersion) => SeenTool | undefined {
   const { principal } = asking;
   const { tenantId } = principal;
   const rules = parts.visibility.rulesOf(tenantId);
-  const view = appliedView(parts, sights, asking);
+  const view = appliedView(parts, byTenant, asking);
   return (tool) => {
     const { tool_id } = tool.manifest;
     const available = rules?.availability.get(tool_id)?.available;

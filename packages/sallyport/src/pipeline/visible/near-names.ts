@@ -12,9 +12,9 @@ const LOOKED_AT_MAX = 512;
  * Adds, to the error for an unknown tool, the names that the caller may have meant. Only tools that the caller sees in
  * lists are named, so a hidden tool and an absent one get the same answer.
  */
-export function nearNames({ candidates, sight }: Pick<Listing, 'candidates' | 'sight'>) {
+export function nearNames({ candidates, seenBy }: Pick<Listing, 'candidates' | 'seenBy'>) {
   const near = (asking: Asking, name: string): readonly string[] => {
-    const see = sight(asking);
+    const see = seenBy(asking);
     const names = around(candidates(asking), name).flatMap((tool) => see(tool)?.name ?? []);
     return nearestNames(name, names);
   };

@@ -7,7 +7,7 @@ import { activationFor, viewOf } from '../../visibility/visibility.ts';
 import { seesAll } from './find.ts';
 import type { Listing } from './listing.ts';
 import { type Asking, manifestOf, type SeenTool, type TierList, type VisibleToolsParts } from './seen-tool.ts';
-import { isKnown, type TenantSights } from './tenant-sight.ts';
+import { isKnown, type VisibleToolsOfTenants } from './tools-of-tenant.ts';
 
 type Why = NonNullable<VisibleTool['why_unavailable']>;
 
@@ -22,9 +22,9 @@ export interface Tiers {
 }
 
 /** The lists by tier, with the reason why each missing tool is not in the next tier (VIS-01). */
-export function tiers(parts: VisibleToolsParts, sights: TenantSights, { tools, sight }: Listing): Tiers {
+export function tiers(parts: VisibleToolsParts, byTenant: VisibleToolsOfTenants, { tools, seenBy }: Listing): Tiers {
   const { registry, catalogTenant } = parts;
-  const reason = (asking: Asking, tool: ToolVersion): Why | undefined => whyNot(parts, sights, asking, tool);
+  const reason = (asking: Asking, tool: ToolVersion): Why | undefined => whyNot(parts, byTenant, asking, tool);
 
   const catalog = (tenantId: string): readonly ToolVersion[] => {
     const own = registry.manifests(tenantId);
@@ -38,11 +38,11 @@ export function tiers(parts: VisibleToolsParts, sights: TenantSights, { tools, s
       case 'catalog':
         return catalog(tenantId).map(byItsId);
       case 'tenant-available':
-        return sights.of(tenantId).tools.map(byItsId);
+        return byTenant.of(tenantId).tools.map(byItsId);
       case 'agent-enabled':
         return tools(asking).filter(({ tool }) => !seesAll(asking.principal) || reason(asking, tool) === undefined);
       case 'agent-unavailable':
-        return sights
+        return byTenant
           .of(tenantId)
           .tools.filter((tool) => reason(asking, tool) !== undefined)
           .map(byItsId);
@@ -52,7 +52,7 @@ export function tiers(parts: VisibleToolsParts, sights: TenantSights, { tools, s
     tier(asking, list, { page, pageSize }) {
       const all = members(asking, list).toSorted((a, b) => (a.name < b.name ? -1 : 1));
       const from = (page - 1) * pageSize;
-      const see = sight(asking);
+      const see = seenBy(asking);
       const shown = all.slice(from, from + pageSize).map((seen) => {
         if (list === 'agent-enabled') return visibleTool(seen, undefined);
         const overrides = see(seen.tool)?.overrides;
@@ -89,7 +89,12 @@ function whyNotInTenant(
   return { code: 'quarantined', message: `An operator has to look at its definition first (${block.reason}).` };
 }
 
-function whyNot(parts: VisibleToolsParts, sights: TenantSights, asking: Asking, tool: ToolVersion): Why | undefined {
+function whyNot(
+  parts: VisibleToolsParts,
+  byTenant: VisibleToolsOfTenants,
+  asking: Asking,
+  tool: ToolVersion,
+): Why | undefined {
   const { principal, claims } = asking;
   const { tool_id } = tool.manifest;
   const tenant = whyNotInTenant(parts, asking, tool);
@@ -101,7 +106,7 @@ function whyNot(parts: VisibleToolsParts, sights: TenantSights, asking: Asking, 
     return { code: 'disabled_for_agent', message };
   }
   const view = rules === undefined ? undefined : viewOf(rules, principal.agentDid);
-  if (view !== undefined && !sights.of(principal.tenantId).applied(view).byId.has(tool_id)) {
+  if (view !== undefined && !byTenant.of(principal.tenantId).applied(view).byId.has(tool_id)) {
     return { code: 'not_in_view', message: `The view ${view.view.name} of this agent does not show it.` };
   }
   if (claims === undefined || coversToolId(claims, tool_id)) return undefined;

@@ -12,10 +12,10 @@ import { BUBBLEWRAP_HOLES } from './holes/known-holes.ts';
 import { listenerProblem } from './network/open-listeners.ts';
 import {
   explainFailure,
-  prepareWorkshop,
+  type HostResources,
+  prepareHostResources,
   stocked,
   WEAKER_WITHOUT_GROUPS,
-  type Workshop,
   weaknessesOf,
 } from './probe.ts';
 import { BUBBLEWRAP_DEFAULTS, type BubblewrapSettings } from './settings.ts';
@@ -29,10 +29,10 @@ import { keyOf, runtimeFor } from './warm/runtime.ts';
 export function createBubblewrapDriver(settings: Partial<BubblewrapSettings> = {}, gate?: EgressGate): WarmableDriver {
   const { closed } = { ...BUBBLEWRAP_DEFAULTS, ...settings };
   let known: Promise<Readiness> | undefined;
-  let workshop: Workshop | undefined;
+  let hostResources: HostResources | undefined;
   const ready = (): Promise<Readiness> => {
     known ??= examine({ ...BUBBLEWRAP_DEFAULTS, ...settings }, gate !== undefined).then((found) => {
-      workshop = found.probe.works ? found.workshop : undefined;
+      hostResources = found.probe.works ? found.hostResources : undefined;
       return found;
     });
     return known;
@@ -46,30 +46,31 @@ export function createBubblewrapDriver(settings: Partial<BubblewrapSettings> = {
       checkUsable(spec);
       const view = viewOf(spec, closed);
       const { probe } = await ready();
-      if (workshop === undefined) throw new ToolLayerError('E3101', `No sandbox can be made. ${probe.problem ?? ''}`);
-      return startSandbox(workshop, { spec, ...view, way: openWay(gate, spec) });
+      if (hostResources === undefined)
+        throw new ToolLayerError('E3101', `No sandbox can be made. ${probe.problem ?? ''}`);
+      return startSandbox(hostResources, { spec, ...view, way: openWay(gate, spec) });
     },
     plan(spec) {
       checkUsable(spec);
       const lookAround = (): View => viewOf(spec, closed);
       const view = lookAround();
-      return workshop === undefined ? undefined : planFor(workshop, spec, { ...view, lookAround }, gate);
+      return hostResources === undefined ? undefined : planFor(hostResources, spec, { ...view, lookAround }, gate);
     },
     async close() {
-      await (await known)?.workshop?.stock.close();
+      await (await known)?.hostResources?.stock.close();
     },
   };
 }
 
 function planFor(
-  workshop: Workshop,
+  hostResources: HostResources,
   spec: SandboxSpec,
   { mounts, lookAround }: View & { readonly lookAround: () => View },
   gate: EgressGate | undefined,
 ): WarmPlan | undefined {
   const runtime = runtimeFor(spec);
   if (runtime === undefined) return undefined;
-  const isCounted = workshop.groups !== undefined;
+  const isCounted = hostResources.groups !== undefined;
   const key = keyOf(spec, mounts, runtime, isCounted);
   const { limits, network } = spec;
   const bare = {
@@ -86,14 +87,14 @@ function planFor(
       const found = lookAround();
       // A folder may have been replaced since the call asked for it.
       if (keyOf(bare, found.mounts, runtime, isCounted) !== key) throw unusable('its folders have changed');
-      return standSandbox(workshop, { spec: bare, ...found, way: openWay(gate, bare) }, runtime);
+      return standSandbox(hostResources, { spec: bare, ...found, way: openWay(gate, bare) }, runtime);
     },
   };
 }
 
 interface Readiness {
   readonly probe: DriverProbe;
-  readonly workshop?: Workshop;
+  readonly hostResources?: HostResources;
 }
 
 /** A trial run, the only way to know whether the kernel, its settings and bubblewrap work together. */
@@ -109,40 +110,40 @@ const TRIAL: SandboxSpec = {
 async function examine(settings: BubblewrapSettings, hasGate: boolean): Promise<Readiness> {
   const fails = (problem: string): Readiness => ({ probe: { works: false, problem, weaknesses: [] } });
   try {
-    const workshop = prepareWorkshop(settings);
-    if (typeof workshop === 'string') return fails(workshop);
-    const complaint = await complaintOfTrial(workshop);
-    if (complaint === undefined) return works(workshop, hasGate);
+    const hostResources = prepareHostResources(settings);
+    if (typeof hostResources === 'string') return fails(hostResources);
+    const complaint = await complaintOfTrial(hostResources);
+    if (complaint === undefined) return works(hostResources, hasGate);
     // Control groups that look writable may still refuse; then the weaker rlimit ladder is used, and reported.
-    const plain = stocked({ ...workshop, groups: undefined }, settings);
-    const isGroups = workshop.groups !== undefined && (await complaintOfTrial(plain)) === undefined;
+    const plain = stocked({ ...hostResources, groups: undefined }, settings);
+    const isGroups = hostResources.groups !== undefined && (await complaintOfTrial(plain)) === undefined;
     return isGroups ? works(plain, hasGate) : fails(explainFailure(complaint));
   } catch (error) {
     return fails(explainFailure(error instanceof Error ? error.message : String(error)));
   }
 }
 
-async function works(workshop: Workshop, hasGate: boolean): Promise<Readiness> {
-  const program = await examineProgram(workshop.pad.program);
+async function works(hostResources: HostResources, hasGate: boolean): Promise<Readiness> {
+  const program = await examineProgram(hostResources.pad.program);
   const { version } = program;
   const holes = openHoles(BUBBLEWRAP_HOLES, program);
   const closed = hasGate ? listenerProblem() : undefined;
-  const weaknesses = [...weaknessesOf(workshop), FOLDERS_GROW, ...(closed === undefined ? [] : [closed])];
+  const weaknesses = [...weaknessesOf(hostResources), FOLDERS_GROW, ...(closed === undefined ? [] : [closed])];
   const probe: DriverProbe = {
     works: true,
     ...(version === undefined ? {} : { version }),
     weaknesses,
-    ...(workshop.groups === undefined ? { weakerLimits: WEAKER_WITHOUT_GROUPS } : {}),
+    ...(hostResources.groups === undefined ? { weakerLimits: WEAKER_WITHOUT_GROUPS } : {}),
     weakerWithFolders: WEAKER_WITH_FOLDERS,
     ...(holes.length === 0 ? {} : { holes }),
   };
-  return { probe, workshop };
+  return { probe, hostResources };
 }
 
 /** The error of a trial run; undefined when it succeeded. */
-async function complaintOfTrial(workshop: Workshop): Promise<string | undefined> {
+async function complaintOfTrial(hostResources: HostResources): Promise<string | undefined> {
   try {
-    const trial = await startSandbox(workshop, { spec: TRIAL, mounts: [], covers: [], way: undefined });
+    const trial = await startSandbox(hostResources, { spec: TRIAL, mounts: [], covers: [], way: undefined });
     const [exit, complaint] = await Promise.all([trial.exited, text(trial.stderr), text(trial.stdout)]);
     return exit.code === 0 ? undefined : complaint;
   } catch (error) {

@@ -20,7 +20,7 @@ import { baseSystemArguments, ETC_FILES, kernelArguments } from './view/base-sys
 import { NODE_STUB } from './warm/node-stub.ts';
 
 /** Everything that a driver needs to start sandboxes on this machine. */
-export interface Workshop {
+export interface HostResources {
   readonly pad: Launchpad;
   readonly groups: ControlGroups | undefined;
   /** Present when the layer is root. */
@@ -32,8 +32,8 @@ export interface Workshop {
 /** A higher descriptor cannot be covered; no program that starts services uses such numbers. */
 const DESCRIPTOR_MAX = 4096;
 
-/** Prepares the shared parts. @returns the workshop, or one sentence that says what is missing */
-export function prepareWorkshop(settings: BubblewrapSettings): Workshop | string {
+/** Prepares the shared parts. @returns the hostResources, or one sentence that says what is missing */
+export function prepareHostResources(settings: BubblewrapSettings): HostResources | string {
   if (process.platform !== 'linux')
     return 'Sandboxes need Linux. Run the layer in a Linux virtual machine or container.';
   const architecture = process.arch;
@@ -55,8 +55,11 @@ export function prepareWorkshop(settings: BubblewrapSettings): Workshop | string
   return stocked({ pad, groups, slots }, settings);
 }
 
-/** A workshop with a stock of launchers in these groups. */
-export function stocked(parts: Omit<Workshop, 'stock' | 'canMap'>, { launchersReady }: BubblewrapSettings): Workshop {
+/** A hostResources with a stock of launchers in these groups. */
+export function stocked(
+  parts: Omit<HostResources, 'stock' | 'canMap'>,
+  { launchersReady }: BubblewrapSettings,
+): HostResources {
   const { pad, groups, slots } = parts;
   const stock = createLauncherStock({ ...pad, groups, slots, ready: launchersReady });
   return { pad, groups, slots, stock, canMap: createMapTrial() };
@@ -66,7 +69,7 @@ export function stocked(parts: Omit<Workshop, 'stock' | 'canMap'>, { launchersRe
 export const WEAKER_WITHOUT_GROUPS: readonly LimitName[] = ['memory', 'cpu', 'usage'];
 
 /** What this machine cannot enforce, determined after a trial sandbox. */
-export function weaknessesOf({ groups, pad }: Workshop): readonly string[] {
+export function weaknessesOf({ groups, pad }: HostResources): readonly string[] {
   const shared = pad.forkServer.isBounded()
     ? []
     : [

@@ -7,7 +7,7 @@ import { type Outside, outsideOf } from '../../linux/stage/mapped-owner.ts';
 import { type Staged, staged, stageFault, stageOrder } from '../../linux/stage/stage.ts';
 import type { StandingSandbox } from '../../warm-pool/warmable-driver.ts';
 import { openListeners } from './network/open-listeners.ts';
-import { WEAKER_WITHOUT_GROUPS, type Workshop } from './probe.ts';
+import { type HostResources, WEAKER_WITHOUT_GROUPS } from './probe.ts';
 import { type Launch, type Launched, launch } from './process/launch.ts';
 import { joined, LAUNCHER_COMMAND, type Launcher } from './process/launcher.ts';
 import type { LauncherKind } from './process/launcher-stock.ts';
@@ -30,12 +30,12 @@ export interface SandboxOrder {
 }
 
 /** Starts the command of a spec. @throws E3101 when no sandbox can be made */
-export async function startSandbox(workshop: Workshop, order: SandboxOrder): Promise<SandboxProcess> {
-  const made = await makeSandbox(workshop, order, {
+export async function startSandbox(hostResources: HostResources, order: SandboxOrder): Promise<SandboxProcess> {
+  const made = await makeSandbox(hostResources, order, {
     spec: seenFrom(order.spec, order.way),
     hosts: order.way?.view.hosts ?? '',
   });
-  return runMade(workshop, made, order);
+  return runMade(hostResources, made, order);
 }
 
 /**
@@ -44,13 +44,13 @@ export async function startSandbox(workshop: Workshop, order: SandboxOrder): Pro
  * @throws E3101 when no sandbox can be made
  */
 export async function standSandbox(
-  workshop: Workshop,
+  hostResources: HostResources,
   order: SandboxOrder,
   runtime: Runtime,
 ): Promise<StandingSandbox> {
   const { spec, way } = order;
   const { command, environment, programAt } = runtime;
-  const made = await makeSandbox(workshop, order, {
+  const made = await makeSandbox(hostResources, order, {
     spec: { ...spec, command, environment },
     hosts: way?.view.hosts ?? '',
     waiting: { runtimeAt: programAt },
@@ -65,14 +65,14 @@ export async function standSandbox(
   try {
     await Promise.race([report.ready, tooLate]);
   } catch (cause) {
-    await discard(workshop, made, order, report);
+    await discard(hostResources, made, order, report);
     throw cannotStart(spec.label, cause);
   } finally {
     clearTimeout(late);
   }
   made.launcher.hold(false);
   foreseeLimits(made, spec);
-  return waitingSandbox(workshop, made, order, report);
+  return waitingSandbox(hostResources, made, order, report);
 }
 
 /** Sets the limits most likely needed while nobody waits; the hand-off sets the actual ones. */
@@ -84,11 +84,16 @@ function foreseeLimits({ launcher }: Made, { limits }: SandboxSpec): void {
   }
 }
 
-function waitingSandbox(workshop: Workshop, made: Made, order: SandboxOrder, report: JobReport): StandingSandbox {
+function waitingSandbox(
+  hostResources: HostResources,
+  made: Made,
+  order: SandboxOrder,
+  report: JobReport,
+): StandingSandbox {
   let isTaken = false;
   let ended: Promise<void> | undefined;
   const end = (): Promise<void> => {
-    ended ??= discard(workshop, made, order, report);
+    ended ??= discard(hostResources, made, order, report);
     return ended;
   };
   made.launcher.child.once('exit', () => {
@@ -102,16 +107,21 @@ function waitingSandbox(workshop: Workshop, made: Made, order: SandboxOrder, rep
       // Sent first: everything else can be done while it wakes up.
       made.launched.job.end(jobText(seenFrom(spec, order.way)));
       made.launcher.hold(true);
-      return runMade(workshop, made, { ...order, spec }, report);
+      return runMade(hostResources, made, { ...order, spec }, report);
     },
     discard: end,
   };
 }
 
 /** Ends a sandbox that was never used. */
-async function discard(workshop: Workshop, made: Made, order: SandboxOrder, report: JobReport): Promise<void> {
+async function discard(
+  hostResources: HostResources,
+  made: Made,
+  order: SandboxOrder,
+  report: JobReport,
+): Promise<void> {
   made.launcher.hold(true);
-  const running = runMade(workshop, made, order, report);
+  const running = runMade(hostResources, made, order, report);
   running.kill();
   // Nobody reads what it said.
   for (const pipe of [running.stdout, running.stderr]) pipe.destroy();
@@ -125,14 +135,14 @@ interface Made {
 }
 
 async function makeSandbox(
-  workshop: Workshop,
+  hostResources: HostResources,
   { spec, mounts, covers, way }: SandboxOrder,
   inside: Omit<Launch, 'stage' | 'mounts'>,
 ): Promise<Made> {
-  const { pad, stock } = workshop;
+  const { pad, stock } = hostResources;
   let launcher: Launcher | undefined;
   try {
-    const { kind, isOwners, stageFor } = await stagePlan(workshop, { mounts, covers });
+    const { kind, isOwners, stageFor } = await stagePlan(hostResources, { mounts, covers });
     launcher = await stock.take(kind);
     const { uid } = launcher;
     const launched = launch(pad, isOwners ? joined(launcher) : launcher, { ...inside, ...stageFor(launcher) });
@@ -160,7 +170,7 @@ interface Stage {
 }
 
 /** Who opens the mounts, and as which user (ADR 0003). */
-async function stagePlan({ slots, canMap }: Workshop, { mounts: granted, covers }: View): Promise<Stage> {
+async function stagePlan({ slots, canMap }: HostResources, { mounts: granted, covers }: View): Promise<Stage> {
   if (granted.length === 0) {
     return { kind: 'plain', isOwners: false, stageFor: () => ({ stage: undefined, mounts: [] }) };
   }
@@ -184,7 +194,7 @@ async function stagePlan({ slots, canMap }: Workshop, { mounts: granted, covers 
 const NOBODY_ELSE: Outside = { mapped: new Set() };
 
 function runMade(
-  { pad, stock, groups }: Workshop,
+  { pad, stock, groups }: HostResources,
   { launcher, launched, first }: Made,
   { spec, mounts, way }: SandboxOrder,
   report?: JobReport,

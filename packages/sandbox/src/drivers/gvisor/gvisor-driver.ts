@@ -6,10 +6,10 @@ import { viewOf } from '../../linux/closed-places.ts';
 import { openHoles } from '../../linux/holes/open-holes.ts';
 import { FOLDERS_GROW, WEAKER_WITH_FOLDERS } from '../../linux/mounts.ts';
 import { checkUsable } from '../../linux/usable-spec.ts';
+import { type HostResources, prepareHostResources } from './host-resources.ts';
 import { GVISOR_HOLES, releaseOf } from './known-holes.ts';
 import { GVISOR_BOUNDS, GVISOR_DEFAULTS, type GvisorPlatform, type GvisorSettings } from './settings.ts';
 import { startSandbox, WEAKER_LIMITS, wayProblem } from './start-sandbox.ts';
-import { prepareWorkshop, type Workshop } from './workshop.ts';
 
 /**
  * Sandboxes with a kernel of their own in user space, by gVisor's runsc. Shared parts are prepared at the first probe
@@ -31,18 +31,18 @@ export function createGvisorDriver(settings: Partial<GvisorSettings> = {}, gate?
     async start(spec) {
       checkUsable(spec);
       const view = viewOf(spec, closed);
-      const { workshop, probe } = await ready();
-      if (workshop === undefined) {
+      const { hostResources, probe } = await ready();
+      if (hostResources === undefined) {
         throw new ToolLayerError('E3101', `No gVisor sandbox can be made. ${probe.problem ?? ''}`);
       }
-      return startSandbox(workshop, { spec, ...view, way: openWay(gate, spec) });
+      return startSandbox(hostResources, { spec, ...view, way: openWay(gate, spec) });
     },
   };
 }
 
 interface Readiness {
   readonly probe: DriverProbe;
-  readonly workshop?: Workshop;
+  readonly hostResources?: HostResources;
 }
 
 /** A trial run, the only way to know whether a platform works here. Old releases do not know a flag that `ls` sets. */
@@ -63,13 +63,13 @@ const OLD_RELEASE =
 async function examine(settings: GvisorSettings, hasGate: boolean): Promise<Readiness> {
   const fails = (problem: string): Readiness => ({ probe: { works: false, problem, weaknesses: [] } });
   try {
-    const prepared = await prepareWorkshop(settings);
+    const prepared = await prepareHostResources(settings);
     if (typeof prepared === 'string') return fails(prepared);
     const complaints: string[] = [];
     for (const platform of settings.platforms) {
-      const workshop = { ...prepared, platform };
-      const trial = await tryOut(workshop);
-      if ('said' in trial) return works(workshop, trial.said, hasGate);
+      const hostResources = { ...prepared, platform };
+      const trial = await tryOut(hostResources);
+      if ('said' in trial) return works(hostResources, trial.said, hasGate);
       complaints.push(`${platform}: ${trial.complaint}`);
     }
     return fails(`runsc ${prepared.version} starts no sandbox here. ${complaints.join('; ')}`);
@@ -78,7 +78,7 @@ async function examine(settings: GvisorSettings, hasGate: boolean): Promise<Read
   }
 }
 
-function works(workshop: Workshop, said: string, hasGate: boolean): Readiness {
+function works(hostResources: HostResources, said: string, hasGate: boolean): Readiness {
   const closed = hasGate ? wayProblem() : undefined;
   const weaknesses = [
     COUNTED_ROUGHLY,
@@ -86,20 +86,20 @@ function works(workshop: Workshop, said: string, hasGate: boolean): Readiness {
     ...(said === '' ? [] : [OLD_RELEASE]),
     ...(closed === undefined ? [] : [closed]),
   ];
-  const version = `${workshop.version} (${workshop.platform satisfies GvisorPlatform})`;
+  const version = `${hostResources.version} (${hostResources.platform satisfies GvisorPlatform})`;
   const holes = openHoles(GVISOR_HOLES, {
     name: 'runsc',
-    version: releaseOf(workshop.version),
+    version: releaseOf(hostResources.version),
     isOpen: {},
     install: 'Install a newer release: https://gvisor.dev/docs/user_guide/install/',
   });
   const known = holes.length === 0 ? {} : { holes };
   const weaker = { weakerLimits: WEAKER_LIMITS, weakerWithFolders: WEAKER_WITH_FOLDERS };
-  return { probe: { works: true, version, weaknesses, ...weaker, ...known }, workshop };
+  return { probe: { works: true, version, weaknesses, ...weaker, ...known }, hostResources };
 }
 
-async function tryOut(workshop: Workshop): Promise<{ said: string } | { complaint: string }> {
-  const trial = await startSandbox(workshop, { spec: TRIAL, mounts: [], covers: [], way: undefined });
+async function tryOut(hostResources: HostResources): Promise<{ said: string } | { complaint: string }> {
+  const trial = await startSandbox(hostResources, { spec: TRIAL, mounts: [], covers: [], way: undefined });
   const late = setTimeout(() => trial.kill(), GVISOR_BOUNDS.trialTimeoutMs);
   const [exit, said, complaint] = await Promise.all([trial.exited, text(trial.stdout), text(trial.stderr)]);
   clearTimeout(late);

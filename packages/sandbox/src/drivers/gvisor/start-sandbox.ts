@@ -14,11 +14,11 @@ import { type Bundle, makeBundle } from './bundle/bundle.ts';
 import { isFolderInside } from './bundle/folder-inside.ts';
 import { DEFAULT_FOLDER, ociConfig } from './bundle/oci-config.ts';
 import { makeRoot } from './bundle/root-folder.ts';
+import { type HostResources, runsc, runscOptions } from './host-resources.ts';
 import { openWayInside, PERL } from './network/way-inside.ts';
 import { type Launched, launch } from './process/launch.ts';
 import { runSandbox } from './process/sandbox-run.ts';
 import { limitsAround } from './process/watch-group.ts';
-import { runsc, runscOptions, type Workshop } from './workshop.ts';
 
 /** What one sandbox is made with. */
 export interface SandboxOrder {
@@ -48,26 +48,26 @@ interface Identity {
 }
 
 /** Starts the command of a spec. @throws E3101 when no sandbox can be made */
-export async function startSandbox(workshop: Workshop, order: SandboxOrder): Promise<SandboxProcess> {
+export async function startSandbox(hostResources: HostResources, order: SandboxOrder): Promise<SandboxProcess> {
   const { spec, way, mounts } = order;
   let slot: number | undefined;
   let group: ControlGroup | undefined;
   let bundle: Bundle | undefined;
   let launched: Launched | undefined;
   const giveBack = (): void => {
-    if (slot !== undefined) workshop.slots?.giveBack(slot);
+    if (slot !== undefined) hostResources.slots?.giveBack(slot);
   };
   try {
-    const identity = await identityFor(workshop, mounts);
+    const identity = await identityFor(hostResources, mounts);
     const uid = identity.outside?.uid;
     slot = identity.slot;
-    group = workshop.groups.create(limitsAround(spec.limits), uid);
+    group = hostResources.groups.create(limitsAround(spec.limits), uid);
     bundle = makeBundle(uid);
-    const command = await commandOf(workshop, order, identity, bundle);
+    const command = await commandOf(hostResources, order, identity, bundle);
     // To open mounts for another user it starts as root.
     const startsAs = mounts.length === 0 ? uid : undefined;
-    launched = launch({ command, uid: startsAs, group, inherited: workshop.inherited });
-    const target = await noted(workshop, launched);
+    launched = launch({ command, uid: startsAs, group, inherited: hostResources.inherited });
+    const target = await noted(hostResources, launched);
     launched.begin();
     const { state, id } = bundle;
     return runSandbox({
@@ -77,10 +77,10 @@ export async function startSandbox(workshop: Workshop, order: SandboxOrder): Pro
       way,
       limits: spec.limits,
       weakerLimits: [...WEAKER_LIMITS, ...(anyWritable(spec.mounts) ? WEAKER_WITH_FOLDERS : [])],
-      ask: () => runsc(workshop.program, [...optionsFor(workshop, state), 'kill', id, 'TERM'], uid),
+      ask: () => runsc(hostResources.program, [...optionsFor(hostResources, state), 'kill', id, 'TERM'], uid),
       onGone() {
         giveBack();
-        workshop.watch.forget(target);
+        hostResources.watch.forget(target);
       },
     });
   } catch (error) {
@@ -94,7 +94,7 @@ export async function startSandbox(workshop: Workshop, order: SandboxOrder): Pro
   }
 }
 
-async function identityFor({ slots, canMap }: Workshop, mounts: readonly Mount[]): Promise<Identity> {
+async function identityFor({ slots, canMap }: HostResources, mounts: readonly Mount[]): Promise<Identity> {
   const uid = mounts.every(({ isOpenToAll }) => isOpenToAll) ? INSIDE_ID : 0;
   // Without slots the layer is not root, or cannot become another user.
   if (slots === undefined) return { slot: undefined, outside: undefined, mapped: new Set(), uid };
@@ -108,12 +108,12 @@ async function identityFor({ slots, canMap }: Workshop, mounts: readonly Mount[]
 
 /** The command that becomes the sandbox; writes its configuration. */
 async function commandOf(
-  workshop: Workshop,
+  hostResources: HostResources,
   { spec, mounts, covers, way }: SandboxOrder,
   identity: Identity,
   bundle: Bundle,
 ): Promise<readonly string[]> {
-  const { shown } = workshop;
+  const { shown } = hostResources;
   const folder = spec.workingDirectory ?? DEFAULT_FOLDER;
   // Otherwise gVisor would create it.
   if (!isFolderInside(folder, mounts, shown)) return NO_FOLDER;
@@ -134,8 +134,8 @@ async function commandOf(
       { mounts: around, covers, folder: bundle.stage, mapped: identity.mapped, inside: 0 },
       identity.outside,
     ),
-    workshop.program,
-    ...optionsFor(workshop, bundle.state),
+    hostResources.program,
+    ...optionsFor(hostResources, bundle.state),
     ...['--oci-seccomp', `--host-uds=${way === undefined ? 'none' : 'open'}`, `--log=${bundle.log}`],
     ...['run', '--bundle', bundle.folder, bundle.id],
   ];
@@ -157,12 +157,12 @@ const UNSHARE = existsSync('/usr/bin/unshare') ? ['/usr/bin/unshare', '--user', 
 const NO_FOLDER = ['/bin/sh', '-c', 'echo "the working directory does not exist in the sandbox" >&2; exit 125'];
 
 /** Rootless, except for a layer that is root and cannot become another user. */
-function optionsFor({ platform, slots }: Workshop, state: string): readonly string[] {
+function optionsFor({ platform, slots }: HostResources, state: string): readonly string[] {
   return runscOptions(platform, state, !isRoot || slots !== undefined);
 }
 
 /** Tells the crash watch what must end with the layer, before the launcher does anything. */
-async function noted({ watch }: Workshop, { launcher }: Launched): Promise<ReturnType<typeof groupTarget>> {
+async function noted({ watch }: HostResources, { launcher }: Launched): Promise<ReturnType<typeof groupTarget>> {
   if (launcher.pid === undefined) {
     const { promise, reject } = Promise.withResolvers<never>();
     launcher.once('error', reject);

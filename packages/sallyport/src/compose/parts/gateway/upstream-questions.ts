@@ -3,33 +3,33 @@ import type { AskedClient, ElicitationAnswer, ElicitationAsker } from '../../../
 /** Passes questions of upstreams to gateways: upstreams exist before any gateway, and gateways come and go. */
 export interface UpstreamQuestions extends ElicitationAsker {
   /** Adds a gateway that is asked too, until disposed. */
-  answeredBy(desk: ElicitationAsker): Disposable;
+  answeredBy(asker: ElicitationAsker): Disposable;
 }
 
 /** Begins without any gateway. */
 export function createUpstreamQuestions(): UpstreamQuestions {
-  const desks = new Set<ElicitationAsker>();
+  const askers = new Set<ElicitationAsker>();
   return {
     async ask(request, signal): Promise<ElicitationAnswer> {
       const reasons = new Set<string>();
       // A client is connected to one gateway; all others report that they have nobody to ask.
-      for (const desk of desks) {
-        const answer = await desk.ask(request, signal);
+      for (const asker of askers) {
+        const answer = await asker.ask(request, signal);
         if (!('unasked' in answer)) return answer;
         reasons.add(answer.unasked);
       }
       return { action: 'cancel', unasked: reasons.size === 0 ? 'no gateway is open' : [...reasons].join('; ') };
     },
     clientOf(tenantId, invocationId): AskedClient | undefined {
-      for (const desk of desks) {
-        const client = desk.clientOf(tenantId, invocationId);
+      for (const asker of askers) {
+        const client = asker.clientOf(tenantId, invocationId);
         if (client !== undefined) return client;
       }
       return undefined;
     },
-    answeredBy(desk) {
-      desks.add(desk);
-      return { [Symbol.dispose]: () => void desks.delete(desk) };
+    answeredBy(asker) {
+      askers.add(asker);
+      return { [Symbol.dispose]: () => void askers.delete(asker) };
     },
   };
 }

@@ -10,15 +10,15 @@ import type { ConfirmCalls } from '../confirmation/confirm-calls.ts';
 import type { AskedFor, Settled } from '../confirmation/confirming.ts';
 import { isOpen } from '../confirmation/decide.ts';
 import type { SuspendedCalls } from '../upstream-questions/suspended-calls.ts';
+import type { CachedToolLists } from './cached-tool-lists.ts';
 import { callOptions } from './call-options.ts';
 import { dryRunAnswer, happyAnswer, looksLikeCallResult, type ResultFrame, unhappyAnswer } from './call-result.ts';
 import { inputRequiredAnswer, pendingAnswer } from './pending-result.ts';
-import type { ToolShelf } from './tool-shelf.ts';
 
 /** Dependencies of tool calls. */
 export interface InvokeParts {
   readonly layer: ToolLayer;
-  readonly shelf: ToolShelf;
+  readonly toolLists: CachedToolLists;
   readonly confirmCalls: ConfirmCalls;
   readonly suspendedCalls: SuspendedCalls;
   /** Clients that can be asked while their request runs, by the request's signal. */
@@ -29,7 +29,7 @@ export interface InvokeParts {
 export type Invoke = (input: ToolInvokeRequest, request: RpcRequest, peer: Peer) => Promise<RpcAnswer>;
 
 export function createInvoke(
-  { layer, shelf, confirmCalls, suspendedCalls, peers }: InvokeParts,
+  { layer, toolLists, confirmCalls, suspendedCalls, peers }: InvokeParts,
   frame: ResultFrame,
 ): Invoke {
   return async (input, request, peer) => {
@@ -71,7 +71,7 @@ export function createInvoke(
     if (response.error !== undefined) return unhappyAnswer(id, response.error, response, frame);
     if (isOpen(response)) return pendingAnswer(id, response, note, frame);
     // A result that does not look like MCP's is answered without looking up the kind of its tool.
-    const fromMcp = looksLikeCallResult(response.result) && (await shelf.kindOf(caller, tool_id)) === 'mcp';
+    const fromMcp = looksLikeCallResult(response.result) && (await toolLists.kindOf(caller, tool_id)) === 'mcp';
     return happyAnswer(id, response, fromMcp, frame);
   }
 }

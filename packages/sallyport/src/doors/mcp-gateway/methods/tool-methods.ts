@@ -30,7 +30,7 @@ export const LOG_LEVEL: readonly [string, Method] = ['logging/setLevel', async (
 
 export function toolMethods({
   layer,
-  shelf,
+  toolLists,
   confirmCalls,
   suspendedCalls,
   peers,
@@ -42,7 +42,7 @@ export function toolMethods({
   const hints = { resultType: 'complete', ...CACHE_HINTS, _meta: { [META_SERVER]: identity } };
   const afterTools = era === 'modern' ? `,${JSON.stringify(hints).slice(1)}` : '}';
 
-  const invoke = createInvoke({ layer, shelf, confirmCalls, suspendedCalls, peers }, frame);
+  const invoke = createInvoke({ layer, toolLists, confirmCalls, suspendedCalls, peers }, frame);
 
   const callTool: Method = (request, peer) => {
     const input = inputOf(request);
@@ -55,7 +55,7 @@ export function toolMethods({
     if (cursor !== undefined && typeof cursor !== 'string') {
       return errorAnswer(request.id, RPC.invalidParams, 'The member cursor must be a string.');
     }
-    const list = await shelf.list(peer.caller);
+    const list = await toolLists.list(peer.caller);
     return resultAnswer(request.id, `{${list.page(cursor, era)}${afterTools}`);
   };
 

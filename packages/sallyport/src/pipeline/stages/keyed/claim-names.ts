@@ -9,7 +9,7 @@ import type { Admitted, CallRequest, Fresh, Resolved, Validated } from '../../ca
 import type { IdempotencyClaim } from '../../idempotency-store.port.ts';
 import { mayHaveRow, type OngoingCall } from '../../ongoing/ongoing-call.ts';
 import type { PipelineParts } from '../../parts.ts';
-import { patiently } from '../../record/patiently.ts';
+import { retryWhileUnavailable } from '../../record/retry-while-unavailable.ts';
 import { changedAnswer } from '../../record/stored-answer.ts';
 import type { EarlierAnswer } from '../../stage.ts';
 import { asSettled } from './as-settled.ts';
@@ -258,5 +258,5 @@ const FASTER =
  */
 function releaseLater(release: () => Promise<void>, thrown: unknown): void {
   if (failureOf(thrown).code !== 'E3812') throw thrown;
-  patiently(release).catch(() => undefined);
+  retryWhileUnavailable(release).catch(() => undefined);
 }

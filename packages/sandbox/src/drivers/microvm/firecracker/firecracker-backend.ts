@@ -12,7 +12,7 @@ import {
   type MachineSize,
   machineSize,
 } from '../machine.ts';
-import { isReadable, prepareWorkshop, weaknessesOf } from '../monitor/workshop.ts';
+import { isReadable, prepareHostResources, weaknessesOf } from '../monitor/host-resources.ts';
 import { FIRECRACKER_DEFAULTS, type FirecrackerChoices, type FirecrackerSettings } from '../settings.ts';
 import { createStateStore, type StateStore } from '../state-store.ts';
 import { type FirecrackerParts, type FirecrackerState, startFirecracker } from './firecracker-machine.ts';
@@ -45,7 +45,7 @@ export function firecrackerBackend(
     name: 'firecracker',
     egress: true,
     probe() {
-      probed ??= examine(settings, requirement, () => weaknessesOf(share().parts.workshop));
+      probed ??= examine(settings, requirement, () => weaknessesOf(share().parts.hostResources));
       return probed;
     },
     open: (order) => open(share(), order),
@@ -55,7 +55,7 @@ export function firecrackerBackend(
 function prepare(settings: FirecrackerSettings): Shared {
   const { program, jailer } = settings;
   const parts: FirecrackerParts = {
-    workshop: prepareWorkshop(settings.controlGroups),
+    hostResources: prepareHostResources(settings.controlGroups),
     program: findProgram(program) ?? program,
     jailer: jailer === undefined ? undefined : (findProgram(jailer) ?? jailer),
     settings,
@@ -66,7 +66,8 @@ function prepare(settings: FirecrackerSettings): Shared {
 async function open({ parts, states }: Shared, { limits, way }: MachineOrder): Promise<GuestMachine> {
   const size = machineSize(limits);
   // A jail cannot access a state without a name, and a cold start of Firecracker is fast.
-  const usesStates = parts.settings.snapshots && (parts.jailer === undefined || parts.workshop.slots === undefined);
+  const usesStates =
+    parts.settings.snapshots && (parts.jailer === undefined || parts.hostResources.slots === undefined);
   const machine = await startFirecracker(parts, size, limits, way, usesStates ? await states.of(size) : undefined);
   return machine.openJob();
 }

@@ -9,15 +9,15 @@ import { agentLink } from '../agent/agent-link.ts';
 import { EGRESS_PORT } from '../agent/start-message.ts';
 import { within } from '../agent/within.ts';
 import { CHANNEL_NAMES, type GuestChannels, type GuestMachine, type MachineEnd, type MachineSize } from '../machine.ts';
+import type { HostResources } from '../monitor/host-resources.ts';
 import { type Berth, type Monitor, openBerth, startMonitor } from '../monitor/start-monitor.ts';
-import type { Workshop } from '../monitor/workshop.ts';
 import { type FirecrackerSettings, MICROVM_BOUNDS } from '../settings.ts';
 import { type FirecrackerApi, FirecrackerRefusal, firecrackerApi } from './api-client.ts';
 import { connectGuest } from './connect-guest.ts';
 
 /** Inputs of every machine of a driver. */
 export interface FirecrackerParts {
-  readonly workshop: Workshop;
+  readonly hostResources: HostResources;
   /** Absolute path of Firecracker. */
   readonly program: string;
   /** Absolute path of the jailer, where it is used. */
@@ -62,13 +62,16 @@ export async function startFirecracker(
   way: EgressRun | undefined,
   state?: FirecrackerState,
 ): Promise<FirecrackerMachine> {
-  const berth = openBerth(parts.workshop, size, limits);
+  const berth = openBerth(parts.hostResources, size, limits);
   const ended = new AbortController();
   let monitor: Monitor | undefined;
   try {
     const place = preparePlace(parts, berth, state);
     await way?.listenAt(join(place.root, `${VSOCK_SOCKET}_${EGRESS_PORT}`));
-    monitor = await startMonitor(parts.workshop, berth, place.command, { given: place.given, keepsUid: place.isJail });
+    monitor = await startMonitor(parts.hostResources, berth, place.command, {
+      given: place.given,
+      keepsUid: place.isJail,
+    });
     const gone = monitor.gone.then(async (end) => {
       ended.abort();
       await berth.close();

@@ -15,7 +15,7 @@ import type { ControlGroup } from '../../../linux/limits/control-group.ts';
 import { UID_SLOTS_MAX } from '../../../linux/uid-slots.ts';
 import type { MachineEnd, MachineSize } from '../machine.ts';
 import { MICROVM_BOUNDS } from '../settings.ts';
-import type { Workshop } from './workshop.ts';
+import type { HostResources } from './host-resources.ts';
 
 /**
  * Resources of one machine: its folder, its uid, its control group. `close` it after its processes are gone;
@@ -38,8 +38,8 @@ export interface Monitor {
 }
 
 /** @throws Error when all uids are lent, or the folder or group cannot be made */
-export function openBerth(workshop: Workshop, size: MachineSize, { cpuMillicores }: SandboxLimits): Berth {
-  const { slots, groups } = workshop;
+export function openBerth(hostResources: HostResources, size: MachineSize, { cpuMillicores }: SandboxLimits): Berth {
+  const { slots, groups } = hostResources;
   const uid = slots?.take();
   if (slots !== undefined && uid === undefined) {
     throw new Error(`More than ${UID_SLOTS_MAX} sandboxes run at once. Try again later.`);
@@ -82,18 +82,18 @@ exec "$@" </dev/null`;
  * @param keepsUid true for a monitor that drops its rights by itself
  */
 export async function startMonitor(
-  workshop: Workshop,
+  hostResources: HostResources,
   { folder, uid, group }: Berth,
   command: readonly string[],
   { given = [], keepsUid = false }: { readonly given?: readonly KeptBytes[]; readonly keepsUid?: boolean } = {},
 ): Promise<Monitor> {
-  const monitor = withDescriptors([workshop.nothing, ...given], ([nothing, ...opened]) =>
+  const monitor = withDescriptors([hostResources.nothing, ...given], ([nothing, ...opened]) =>
     spawn('/bin/sh', ['-c', BEGIN, 'sallyport-microvm', ...(group?.joinFiles ?? []), '--', ...command], {
       cwd: folder,
       env: {},
       // Outside the layer's process group: Ctrl-C is for the layer, which then ends its machines in order.
       detached: true,
-      stdio: withCover(['pipe', 'ignore', 'pipe', ...opened], workshop.inherited, nothing ?? 'ignore'),
+      stdio: withCover(['pipe', 'ignore', 'pipe', ...opened], hostResources.inherited, nothing ?? 'ignore'),
       ...(uid === undefined || keepsUid ? {} : { uid, gid: uid }),
     }),
   );
@@ -103,13 +103,13 @@ export async function startMonitor(
   if (pid === undefined || start === undefined) throw new Error((await ended).complaint);
   const target: CrashTarget = processTarget(pid, start);
   const gone = ended.then((end) => {
-    workshop.watch.forget(target);
+    hostResources.watch.forget(target);
     return end;
   });
   const kill = (): void => void monitor.kill('SIGKILL');
   try {
     group?.admit?.(pid);
-    await workshop.watch.note(target);
+    await hostResources.watch.note(target);
   } catch (error) {
     kill();
     await gone;

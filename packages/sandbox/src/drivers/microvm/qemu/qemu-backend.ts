@@ -5,7 +5,7 @@ import type { DriverProbe } from '../../../driver.port.ts';
 import { agentLink } from '../agent/agent-link.ts';
 import { within } from '../agent/within.ts';
 import { type GuestMachine, type MachineBackend, type MachineOrder, machineSize } from '../machine.ts';
-import { isReadable, prepareWorkshop, weaknessesOf } from '../monitor/workshop.ts';
+import { isReadable, prepareHostResources, weaknessesOf } from '../monitor/host-resources.ts';
 import { QEMU_DEFAULTS, type QemuChoices, type QemuSettings } from '../settings.ts';
 import { createStateStore, type StateStore } from '../state-store.ts';
 import { type QemuParts, startQemu } from './qemu-machine.ts';
@@ -20,7 +20,11 @@ export function qemuBackend(choices: QemuChoices): MachineBackend {
   let shared: { readonly parts: QemuParts; readonly snapshots: StateStore<KeptState> } | undefined;
   const share = (): NonNullable<typeof shared> => {
     if (shared === undefined) {
-      const parts = { workshop: prepareWorkshop(settings.controlGroups), program: programOf(settings), settings };
+      const parts = {
+        hostResources: prepareHostResources(settings.controlGroups),
+        program: programOf(settings),
+        settings,
+      };
       shared = { parts, snapshots: createStateStore((size) => takeSnapshot(parts, size)) };
     }
     return shared;
@@ -29,7 +33,7 @@ export function qemuBackend(choices: QemuChoices): MachineBackend {
     name: 'qemu',
     egress: false,
     probe() {
-      probed ??= examine(settings, () => weaknessesOf(share().parts.workshop));
+      probed ??= examine(settings, () => weaknessesOf(share().parts.hostResources));
       return probed;
     },
     open: (order) => (settings.snapshots ? restore(share(), order) : boot(share().parts, order)),

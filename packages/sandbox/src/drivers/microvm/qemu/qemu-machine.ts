@@ -5,15 +5,15 @@ import type { SandboxLimits } from '../../../driver.port.ts';
 import type { KeptBytes } from '../../../linux/kept-bytes.ts';
 import { within } from '../agent/within.ts';
 import { CHANNEL_NAMES, type GuestChannels, type GuestMachine, type MachineSize } from '../machine.ts';
+import type { HostResources } from '../monitor/host-resources.ts';
 import { type Monitor, openBerth, startMonitor } from '../monitor/start-monitor.ts';
-import type { Workshop } from '../monitor/workshop.ts';
 import { MICROVM_BOUNDS, type QemuSettings } from '../settings.ts';
 import { type AwaitedConnection, acceptOnce } from './accept-once.ts';
 import { channelSocket, MONITOR_SOCKET, qemuArguments, type StateUse } from './qemu-arguments.ts';
 
 /** What every machine of a driver is started with. */
 export interface QemuParts {
-  readonly workshop: Workshop;
+  readonly hostResources: HostResources;
   /** Absolute path of QEMU. */
   readonly program: string;
   readonly settings: QemuSettings;
@@ -40,8 +40,8 @@ export async function startQemu(
   use: StateUse,
   state?: KeptBytes,
 ): Promise<QemuMachine> {
-  const { workshop, program, settings } = parts;
-  const berth = openBerth(workshop, size, limits);
+  const { hostResources, program, settings } = parts;
+  const berth = openBerth(hostResources, size, limits);
   const awaited: AwaitedConnection[] = [];
   const names = [...CHANNEL_NAMES.map(channelSocket), ...(use === 'saves' ? [MONITOR_SOCKET] : [])];
   let monitor: Monitor | undefined;
@@ -49,7 +49,7 @@ export async function startQemu(
     for (const name of names) awaited.push(await acceptOnce(join(berth.folder, name), berth.uid));
     const given = [fileAt(settings.kernel), fileAt(settings.initrd), ...(state === undefined ? [] : [state])];
     const command = [program, ...qemuArguments(settings.accelerator, size, use)];
-    monitor = await startMonitor(workshop, berth, command, { given });
+    monitor = await startMonitor(hostResources, berth, command, { given });
     const gone = monitor.gone.then(async (end) => {
       for (const one of awaited) one.close();
       await berth.close();

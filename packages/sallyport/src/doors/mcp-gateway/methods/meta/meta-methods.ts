@@ -6,9 +6,9 @@ import type { ToolLayer } from '../../../../operations/tool-layer.ts';
 import { errorAnswer, type Params, RPC, type RpcAnswer, type RpcRequest, resultAnswer } from '../../../json-rpc.ts';
 import type { Method, Peer } from '../../../mcp-server.ts';
 import type { McpSettings, ToolsMode } from '../../settings.ts';
+import type { CachedToolLists } from '../cached-tool-lists.ts';
 import { ownAnswer, unhappyAnswer } from '../call-result.ts';
 import type { ToolMethods } from '../tool-methods.ts';
-import type { ToolShelf } from '../tool-shelf.ts';
 import { describeTool } from './describe-tool.ts';
 import { findTools } from './find-tools.ts';
 import { argumentFaults } from './meta-arguments.ts';
@@ -17,7 +17,7 @@ import { META_TOOLS, type MetaTool, type MetaToolName } from './meta-tools.ts';
 /** Dependencies of the meta-tools beside the methods they replace. */
 export interface MetaMethodParts extends Pick<McpSettings, 'autoToolsMax'> {
   readonly layer: ToolLayer;
-  readonly shelf: ToolShelf;
+  readonly toolLists: CachedToolLists;
   readonly mode: Exclude<ToolsMode, 'all'>;
   /** Methods for tools that the client names. */
   readonly tools: ToolMethods;
@@ -31,9 +31,9 @@ export interface MetaMethodParts extends Pick<McpSettings, 'autoToolsMax'> {
  * knows a tool needs no detour.
  */
 export function metaMethods(parts: MetaMethodParts): readonly (readonly [string, Method])[] {
-  const { layer, shelf, mode, tools, inner, autoToolsMax } = parts;
+  const { layer, toolLists, mode, tools, inner, autoToolsMax } = parts;
   const standsForAll = async ({ caller }: Peer): Promise<boolean> =>
-    mode === 'meta' || (await shelf.list(caller)).kinds.size > autoToolsMax;
+    mode === 'meta' || (await toolLists.list(caller)).kinds.size > autoToolsMax;
   const listing = `{"tools":${JSON.stringify([...META_TOOLS.values()])}${tools.afterTools}`;
   const runs = metaRuns(layer, inner);
 

@@ -1,8 +1,8 @@
 import type { ToolLayer } from '../operations/tool-layer.ts';
 
 /** Notifies many listeners that the tools changed; changes close together cause one notification. */
-export interface ChangeBell {
-  onRing(listener: () => void): Disposable;
+export interface ToolChanges {
+  onChanged(listener: () => void): Disposable;
   close(): void;
 }
 
@@ -10,7 +10,7 @@ export interface ChangeBell {
  * @param togetherMs time between a change and the notification; changes in between are covered by it
  * @param atOnce called at each change, before any listener
  */
-export function createChangeBell(layer: ToolLayer, togetherMs: number, atOnce: () => void): ChangeBell {
+export function createToolChanges(layer: ToolLayer, togetherMs: number, atOnce: () => void): ToolChanges {
   const listeners = new Set<() => void>();
   let waiting: NodeJS.Timeout | undefined;
   const ring = (): void => {
@@ -22,7 +22,7 @@ export function createChangeBell(layer: ToolLayer, togetherMs: number, atOnce: (
     if (listeners.size > 0) waiting ??= setTimeout(ring, togetherMs);
   });
   return {
-    onRing: (listener) => {
+    onChanged: (listener) => {
       listeners.add(listener);
       return { [Symbol.dispose]: () => listeners.delete(listener) };
     },

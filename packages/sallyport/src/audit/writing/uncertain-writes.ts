@@ -3,7 +3,7 @@ import { type Attempt, endedCallOf, judge, nameOf } from './attempt.ts';
 import type { LedgerEntry } from './ledger-entry.ts';
 
 /** What one writer knows of its failed writes. */
-export interface Doubts {
+export interface UncertainWrites {
   add(attempt: Attempt): void;
   /** The chain was written up to here: attempts that begin at an earlier link can no longer succeed. */
   passed(end: ChainHead): void;
@@ -25,7 +25,7 @@ const ATTEMPTS_MAX = 32;
 const LINKED_MAX = 10_000;
 
 /** Creates an empty list of doubts. */
-export function createDoubts(): Doubts {
+export function createUncertainWrites(): UncertainWrites {
   let attempts: readonly Attempt[] = [];
   /** Ids of events, oldest first. */
   const linked = new Set<string>();

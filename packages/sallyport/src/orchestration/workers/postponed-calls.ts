@@ -2,7 +2,7 @@ import type { CallKey } from '../../domain/invocation/call-key.ts';
 import type { AgentSlot } from '../../pipeline/run.ts';
 
 /** Calls that wait in this instance until their agent has a slot, in order of arrival. */
-export interface Parked {
+export interface PostponedCalls {
   has(agent: string): boolean;
   /** @returns false when the call is there already, or there is no room: its row says that it waits */
   add(agent: string, call: CallKey): boolean;
@@ -13,7 +13,7 @@ export interface Parked {
 }
 
 /** @param max most calls, of all agents together */
-export function createParked(max: number): Parked {
+export function createPostponedCalls(max: number): PostponedCalls {
   const byAgent = new Map<string, CallKey[]>();
   let size = 0;
   return {

@@ -17,26 +17,26 @@ export interface AppliedView extends ResolvedView {
 }
 
 /** The visible tools of one tenant under its rules, valid until one of them changes. */
-export interface TenantSight extends TenantTools {
+export interface VisibleToolsOfTenant extends TenantTools {
   /** True when tools of the catalogue are among them. */
   readonly shared: boolean;
   applied(stored: StoredView): AppliedView;
 }
 
 /** Computed for each tenant, and cached until a change. */
-export interface TenantSights {
-  of(tenantId: string): TenantSight;
+export interface VisibleToolsOfTenants {
+  of(tenantId: string): VisibleToolsOfTenant;
   resolve(tenantId: string, view: ToolView): ResolvedView;
   viewFaults(tenantId: string, view: ToolView, argumentFaults: ViewChecks['argumentFaults']): readonly Fault[];
 }
 
 interface Kept {
-  readonly sight: TenantSight;
+  readonly ofTenant: VisibleToolsOfTenant;
   readonly rules: TenantRules | undefined;
   readonly revision: number;
 }
 
-export function tenantSights(parts: VisibleToolsParts): TenantSights {
+export function visibleToolsOfTenants(parts: VisibleToolsParts): VisibleToolsOfTenants {
   const { registry, visibility, catalogTenant } = parts;
   const kept = new LRUCache<string, Kept>({ max: TENANTS_MAX });
   registry.onChanged(({ tenantId }) => {
@@ -44,14 +44,14 @@ export function tenantSights(parts: VisibleToolsParts): TenantSights {
     if (tenantId === catalogTenant) kept.clear();
     else kept.delete(tenantId);
   });
-  const of = (tenantId: string): TenantSight => {
+  const of = (tenantId: string): VisibleToolsOfTenant => {
     const rules = visibility.rulesOf(tenantId);
     const revision = rules?.revision ?? 0;
     const known = kept.get(tenantId);
-    if (known !== undefined && known.rules === rules && known.revision === revision) return known.sight;
-    const sight = tenantSight(parts, tenantId, rules);
-    kept.set(tenantId, { sight, rules, revision });
-    return sight;
+    if (known !== undefined && known.rules === rules && known.revision === revision) return known.ofTenant;
+    const ofTenant = visibleToolsOfTenant(parts, tenantId, rules);
+    kept.set(tenantId, { ofTenant, rules, revision });
+    return ofTenant;
   };
   return {
     of,
@@ -63,11 +63,11 @@ export function tenantSights(parts: VisibleToolsParts): TenantSights {
   };
 }
 
-function tenantSight(
+function visibleToolsOfTenant(
   { registry, catalogTenant }: VisibleToolsParts,
   tenantId: string,
   rules: TenantRules | undefined,
-): TenantSight {
+): VisibleToolsOfTenant {
   const own = registry.manifests(tenantId);
   const offered = tenantId === catalogTenant ? [] : registry.manifests(catalogTenant);
   const said = (tool: ToolVersion): boolean | undefined => rules?.availability.get(tool.manifest.tool_id)?.available;

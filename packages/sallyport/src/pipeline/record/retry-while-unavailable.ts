@@ -12,7 +12,7 @@ const PATIENCE_MS = 10_000;
  * @param work must be repeatable: it is unknown whether only the answer was lost, or the request too
  * @throws what `work` throws, at once when it is anything but E3812
  */
-export async function patiently<Result>(
+export async function retryWhileUnavailable<Result>(
   work: (again: boolean) => Promise<Result>,
   patienceMs = PATIENCE_MS,
 ): Promise<Result> {

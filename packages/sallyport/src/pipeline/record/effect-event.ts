@@ -8,7 +8,7 @@ import { ownEffectStatus } from '../../domain/invocation/side-effect.ts';
 import type { Transition } from '../ongoing/ongoing-call.ts';
 
 /** The audit of a side effect at one moment of its call (VIS-03). */
-export interface EffectSaid {
+export interface EffectEvent {
   readonly type: EventType;
   /** The member `side_effect`. */
   readonly sideEffect: Readonly<Record<string, unknown>>;
@@ -18,11 +18,11 @@ export interface EffectSaid {
  * The event for the transition at `place`: STARTED with EXECUTING, COMPLETED or FAILED with the end of a call that was
  * executing. Undefined for a pure tool, and for every other transition.
  */
-export function effectSaid(
+export function effectEventOf(
   record: InvocationRecord,
   transitions: readonly Transition[],
   place: number,
-): EffectSaid | undefined {
+): EffectEvent | undefined {
   const { sideEffect } = record;
   if (sideEffect === undefined || sideEffect === 'pure') return undefined;
   const state = transitions[place]?.state;
@@ -59,7 +59,7 @@ export function lostEffect(record: InvocationRecord, now: number): EventDraft[] 
   ];
 }
 
-const said = (type: EventType, record: InvocationRecord, status: string): EffectSaid => ({
+const said = (type: EventType, record: InvocationRecord, status: string): EffectEvent => ({
   type,
   sideEffect: memberOf(record, status),
 });

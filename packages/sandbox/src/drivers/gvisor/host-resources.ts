@@ -14,7 +14,7 @@ import { GVISOR_BOUNDS, type GvisorPlatform, type GvisorSettings } from './setti
 const run = promisify(execFile);
 
 /** Everything that a driver needs to start sandboxes on this machine. */
-export interface Workshop {
+export interface HostResources {
   /** Absolute path of runsc. */
   readonly program: string;
   readonly version: string;
@@ -29,8 +29,10 @@ export interface Workshop {
   readonly canMap: CanMap;
 }
 
-/** Prepares the shared parts. @returns the workshop, or one sentence that says what is missing */
-export async function prepareWorkshop(settings: GvisorSettings): Promise<Omit<Workshop, 'platform'> | string> {
+/** Prepares the shared parts. @returns the hostResources, or one sentence that says what is missing */
+export async function prepareHostResources(
+  settings: GvisorSettings,
+): Promise<Omit<HostResources, 'platform'> | string> {
   if (process.platform !== 'linux') return 'gVisor needs Linux. Run the layer in a Linux virtual machine or container.';
   if (process.arch !== 'x64' && process.arch !== 'arm64') return `gVisor does not run on ${process.arch} processors.`;
   const program = findProgram(settings.program);

@@ -11,7 +11,7 @@ const LOG_MS = 60_000;
  * Limits how fast unknown keys are answered, across all callers; a known key never waits. Logs guessing once a minute.
  * @returns a function that takes one from the budget, and returns whether there was one
  */
-export function guessBudget(clock: Clock, log: Log): () => boolean {
+export function failedKeyLimit(clock: Clock, log: Log): () => boolean {
   let left = BURST;
   let filledAt = clock.monotonic();
   let loggedAt = Number.NEGATIVE_INFINITY;

@@ -9,7 +9,7 @@ import { findControlGroups } from '../../../linux/limits/find-control-groups.ts'
 import { sharedUidSlots, type UidSlots } from '../../../linux/uid-slots.ts';
 
 /** What all machines of one driver share. */
-export interface Workshop {
+export interface HostResources {
   readonly groups: ControlGroups | undefined;
   /** Present when the layer is root. */
   readonly slots: UidSlots | undefined;
@@ -19,7 +19,7 @@ export interface Workshop {
   readonly nothing: KeptBytes;
 }
 
-export function prepareWorkshop(useGroups: boolean): Workshop {
+export function prepareHostResources(useGroups: boolean): HostResources {
   const inherited = inheritableDescriptors();
   const groups = useGroups ? findControlGroups() : undefined;
   void clearLeftovers(groups);
@@ -42,7 +42,7 @@ export function isReadable(path: string): boolean {
 }
 
 /** What machine monitors on this computer cannot be held to. The guest itself bounds memory, processes and disk of its tool. */
-export function weaknessesOf({ groups }: Workshop): Pick<DriverProbe, 'weaknesses' | 'weakerLimits'> {
+export function weaknessesOf({ groups }: HostResources): Pick<DriverProbe, 'weaknesses' | 'weakerLimits'> {
   if (groups !== undefined) return { weaknesses: [] };
   return {
     weaknesses: [

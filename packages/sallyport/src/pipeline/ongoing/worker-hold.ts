@@ -5,7 +5,7 @@ import type { AgentSlot } from './agent-slots.ts';
  * What a worker holds of a call while it runs it: a lease that other workers may take over when it is not renewed
  * (ORC-01).
  */
-export interface CallHold {
+export interface WorkerHold {
   /** Number of the lease: a row that was written under a later lease is not replaced. */
   readonly fence: number;
   /** The agent's slot. The worker took it and gives it back. */

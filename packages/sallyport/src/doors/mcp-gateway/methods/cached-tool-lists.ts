@@ -18,7 +18,7 @@ export interface ToolList {
 }
 
 /** Cache of tool lists by token, cleared when the tools change. */
-export interface ToolShelf {
+export interface CachedToolLists {
   /** @throws ToolLayerError E32xx for an invalid token, and the layer's errors */
   list(caller: Caller): Promise<ToolList>;
   /** Kind of the executor that runs a tool; undefined for a tool that the caller does not see. */
@@ -30,13 +30,13 @@ export interface ToolShelf {
 /** Manifests on one page of a request. */
 const MANIFESTS_PER_PAGE = 1_000;
 
-export function createToolShelf(layer: ToolLayer, settings: McpSettings): ToolShelf {
+export function createCachedToolLists(layer: ToolLayer, settings: McpSettings): CachedToolLists {
   const bounds = { ttl: settings.toolListTtlMs };
   const lists = new LRUCache<string, Promise<ToolList>>({ max: settings.toolListsMax, ...bounds });
   /** By token, then by tool: one lookup, and no key joined from two texts. */
   const kinds = new LRUCache<string, Map<string, ExecutorKind>>({ max: settings.toolListsMax, ...bounds });
 
-  const list: ToolShelf['list'] = async (caller) => {
+  const list: CachedToolLists['list'] = async (caller) => {
     const key = caller.token ?? '';
     const known = lists.get(key);
     if (known !== undefined) {
@@ -53,7 +53,7 @@ export function createToolShelf(layer: ToolLayer, settings: McpSettings): ToolSh
     return loading;
   };
 
-  const kindOf: ToolShelf['kindOf'] = async (caller, toolId) => {
+  const kindOf: CachedToolLists['kindOf'] = async (caller, toolId) => {
     const token = caller.token ?? '';
     const known = kinds.get(token)?.get(toolId);
     if (known !== undefined) return known;
@@ -68,7 +68,7 @@ export function createToolShelf(layer: ToolLayer, settings: McpSettings): ToolSh
     return kind;
   };
 
-  const findKind: ToolShelf['kindOf'] = async (caller, toolId) => {
+  const findKind: CachedToolLists['kindOf'] = async (caller, toolId) => {
     const listed = await lists.peek(caller.token ?? '')?.catch(() => undefined);
     const kind = listed?.kinds.get(toolId);
     if (kind !== undefined) return kind;
