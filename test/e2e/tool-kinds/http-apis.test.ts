@@ -145,6 +145,5 @@ describe('a tool of an OpenAPI document', () => {
     const refused = codes.filter((code) => code === 'E3303');
     expect(refused.length).toBeGreaterThan(0);
     expect(seen).toHaveLength(codes.length - refused.length);
-    expect(codes.at(-1)).toBe('E3303');
   });
 });
