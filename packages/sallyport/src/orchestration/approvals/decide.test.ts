@@ -1,6 +1,6 @@
 import { isFailure } from '@sallyport/std/error/failure';
 import { describe, expect, test } from 'vitest';
-import type { PolicyDecisions } from '../../permission/policy-decisions.ts';
+import { createPolicyDecisions, createPolicyDecisions, type PolicyDecisions } from '../../permission/policy-decisions.ts';
 import { digestOf } from '../approvals.ts';
 import { ADMIN, ALICE, approvalsOf, approver, BOB, factsOf, questionOf, rowOf } from './approvals.fixture.ts';
 
@@ -244,4 +244,33 @@ describe('what a yes is given to', () => {
     expect(await made.approvals.deny({ approvalId, approver: stranger })).toMatchObject({ code: 'E3809' });
     expect(await made.approvals.pending('globex', 10, 0)).toEqual([]);
   });
+});
+
+test('ORC-03 of many edits at once 32 are judged; the next approver is asked to try again, and nothing is decided', async () => {
+  const { promise: released, resolve: release } = Promise.withResolvers<void>();
+  let held = 0;
+  const engine = {
+    name: 'slow',
+    version: () => `${held}`,
+    // Nothing is held before the call itself waits.
+    decide: async () => {
+      if (held > 0) await released;
+      return { allowed: true, policies: [] };
+    },
+  };
+  const made = await approvalsOf({ pipeline: { policy: createPolicyDecisions({ engine }) } });
+  const waiting = await made.ask({ tool_id: 'send', parameters: { n: 1 } });
+  const { approvalId } = questionOf(waiting);
+  held = 1;
+  const edits = Array.from({ length: 33 }, (_, n) =>
+    made.approvals.approve({ approvalId, approver: ALICE, parameters: { n: n + 2 } }),
+  );
+  const first = await Promise.race(edits);
+  expect(first).toMatchObject({ code: 'E3803' });
+  expect(made.ran).toEqual([]);
+  release();
+  const ends = await Promise.all(edits);
+  expect(ends.filter((end) => isFailure(end) && end.code === 'E3803')).toHaveLength(1);
+  await made.approvals.idle();
+  expect(made.ran).toHaveLength(1);
 });
