@@ -1,6 +1,6 @@
 import { isFailure } from '@sallyport/std/error/failure';
 import { describe, expect, test } from 'vitest';
-import { createPolicyDecisions, createPolicyDecisions, type PolicyDecisions } from '../../permission/policy-decisions.ts';
+import { createPolicyDecisions, type PolicyDecisions } from '../../permission/policy-decisions.ts';
 import { digestOf } from '../approvals.ts';
 import { ADMIN, ALICE, approvalsOf, approver, BOB, factsOf, questionOf, rowOf } from './approvals.fixture.ts';
 
