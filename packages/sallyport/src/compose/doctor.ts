@@ -115,7 +115,7 @@ async function checkRunning(settings: Settings): Promise<DoctorFinding> {
   return { name: 'running layer', state: 'ok', message };
 }
 
-/** Checks every driver: those that the settings name have to work, the others are reported as available or not. */
+/** Checks every driver: drivers that the settings name have to work, the others are reported as available or not. */
 async function checkSandboxes(settings: Settings): Promise<DoctorFinding[]> {
   await using opened = new AsyncDisposableStack();
   const named = settings['sandbox.drivers'];

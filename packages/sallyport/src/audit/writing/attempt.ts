@@ -23,7 +23,7 @@ export interface Verdict {
 }
 
 /**
- * Separates the writes that succeeded from those that did not. A hash proves everything before it, so whatever leads to
+ * Separates the writes that succeeded from the failed ones. A hash proves everything before it, so whatever leads to
  * the head is written; what continues after the head may be written yet, until something else takes its position;
  * nothing else ever will be.
  */

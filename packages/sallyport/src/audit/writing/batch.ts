@@ -22,7 +22,7 @@ interface Cause {
   readonly cause: unknown;
 }
 
-/** Sends entries; those that are stored already are not sent again. */
+/** Sends entries; entries that are already stored are not sent again. */
 export function startBatch(writer: ChainWriter, given: readonly Waiting[]): Batch {
   const entries = unwritten(writer, given);
   const written = writer.write(entries.map(({ entry }) => entry));
@@ -85,7 +85,7 @@ async function writeAlone(writer: ChainWriter, waiting: Waiting, queue: Waiting[
 /**
  * Finds out which of the failed writes succeeded. If a call was ended by one of them, no second end is written after
  * it: its writer did not know of the first, and reads again.
- * @param queue waiting entries; those that must not be written are removed
+ * @param queue waiting entries; entries that must not be written are removed
  */
 export async function lookAfter(writer: ChainWriter, queue: Waiting[], cause: unknown): Promise<void> {
   await writer.recover(cause);

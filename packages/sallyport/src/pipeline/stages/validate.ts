@@ -35,7 +35,7 @@ export function validate({ schemas, values }: Pick<PipelineParts, 'schemas' | 'v
       const checked = value as Parameters;
       const warnings = [...before];
       const safe = sanitiseArguments(rules, schema, manifest, checked, warnings);
-      if (isFailure(safe)) return safe;
+      if (isFailure(safe)) return { refused: safe, established: { warnings } };
       const { parameters, findings: argumentFindings } = safe;
       const environment = request.execution_options?.environment;
       // An approval or a key that is bound to the arguments is bound to the variables too.

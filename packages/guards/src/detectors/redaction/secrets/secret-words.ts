@@ -50,7 +50,7 @@ export function maySaySecret(letters: number): boolean {
   return false;
 }
 
-/** Judges names in arbitrary texts; undefined for those that indicate nothing. */
+/** Judges names in arbitrary texts; undefined for a name that indicates nothing. */
 export function secretWordOf(name: string): SecretWord | undefined {
   WORD.lastIndex = 0;
   let last: RegExpExecArray | null = null;

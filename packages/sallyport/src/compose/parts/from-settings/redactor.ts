@@ -26,7 +26,7 @@ export function redactorOf(settings: Pick<Settings, 'redact.kinds' | 'redact.fie
 }
 
 /**
- * The redactor for failures that tools report. A failure goes on record and is also the result of the call, so it must
+ * The redactor for failures that tools report. A failure is recorded and is also the result of the call, so it must
  * hold nothing that either must not.
  */
 export function failureRedactorOf(
