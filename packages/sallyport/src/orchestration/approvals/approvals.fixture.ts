@@ -70,15 +70,23 @@ export async function approvalsOf({ terms = '', pipeline: changes = {}, approval
   };
   const made = await pipeline({ clock, approvalQuestions, ...changes });
   const judgeEdit = createEditJudge(made.parts);
+  const resumed = new Set<string>();
+  /** Runs a call that waits. Like the workers' leases, it never runs a call beside another run of it. */
   const resume = async (tenantId: string, invocationId: string, approval: GivenApproval): Promise<void> => {
-    const record = await made.store.findInvocation(tenantId, invocationId);
-    if (record?.waiting === undefined) throw new Error('the call does not wait');
-    const { waiting, acceptedAt, door } = record;
-    const done = await made.run(
-      { request: waiting.request, caller: { door } },
-      { invocationId, nonce: nonceOf(record), acceptedAt, waiting, approval },
-    );
-    opened[0]?.noticed(done);
+    if (resumed.has(invocationId)) return;
+    resumed.add(invocationId);
+    try {
+      const record = await made.store.findInvocation(tenantId, invocationId);
+      if (record?.waiting === undefined) throw new Error('the call does not wait');
+      const { waiting, acceptedAt, door } = record;
+      const done = await made.run(
+        { request: waiting.request, caller: { door } },
+        { invocationId, nonce: nonceOf(record), acceptedAt, waiting, approval },
+      );
+      opened[0]?.noticed(done);
+    } finally {
+      resumed.delete(invocationId);
+    }
   };
   const open = (own: Partial<ApprovalParts & DecidingParts> = {}): Approvals => {
     const approvals = createApprovals({
