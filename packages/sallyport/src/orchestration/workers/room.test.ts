@@ -237,7 +237,8 @@ describe('a call that runs again', () => {
   });
 
   test('ORC-06 and waits for a slot of its agent first is on record when it ends', async () => {
-    const made = await changing({ slots: 2, callsPerAgentMax: 1 });
+    // No sweep: it could take the call before the other instance does.
+    const made = await changing({ slots: 2, callsPerAgentMax: 1, sweepMs: 3_600_000, sweepIdleMs: 3_600_000 });
     await made.tool('set', () => 1, { side_effect_policy: 'idempotent' });
     const agent = 'acme\ndid:agent:a';
     const slot = made.parts.running.slots.take(agent, 1);
