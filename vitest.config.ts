@@ -21,6 +21,8 @@ export default defineConfig({
   test: {
     testTimeout: 60_000,
     hookTimeout: 120_000,
+    // A machine under load takes its time; what comes at once is seen at once.
+    expect: { poll: { timeout: 50_000 } },
     maxWorkers: 2,
     reporters: ['default', ...(countsFile === undefined ? [] : [testCountsReporter(countsFile)])],
     projects: [

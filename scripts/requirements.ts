@@ -11,7 +11,7 @@ import {
 } from './requirement-states.ts';
 
 /** Folders that hold tests. */
-const FOLDERS = ['src', 'test', 'api', 'scripts', 'examples'];
+const FOLDERS = ['packages', 'test', 'scripts', 'examples'];
 
 /** Every citation in the tests of the project. */
 export function projectCitations(): PlacedCitation[] {

@@ -172,7 +172,7 @@ describe('tools', () => {
   test('PIPE-06 one that ignores its cancel is left alone, and its late end changes nothing', async () => {
     const { body } = await desk.invoke('deaf', 1, { execution_options: { async_mode: true } });
     const id = String(body['invocation_id']);
-    await expect.poll(() => ends.size, { timeout: 10_000 }).toBe(1);
+    await expect.poll(() => ends.size).toBe(1);
     expect(await desk.cli(['calls', 'cancel', id])).toMatchObject({ code: 0 });
     const ended = await desk.reaches(id, 'ABORTED');
     // It may not run twice and was reached: nobody knows what it did.
@@ -218,7 +218,7 @@ describe('a clock that jumps by an hour', () => {
   test('ORC-05 forwards: what runs goes on, what waits too unless its own end has passed, and that is an expiry', async () => {
     const running = await desk.invoke('deaf', 1, { execution_options: { async_mode: true } });
     const id = String(running.body['invocation_id']);
-    await expect.poll(() => ends.size, { timeout: 10_000 }).toBe(1);
+    await expect.poll(() => ends.size).toBe(1);
     const [hurried, patient] = [await desk.waits('hurry', 1), await desk.waits('pay', 1)];
     clock.jump(HOUR_MS);
     const over = await desk.reaches(hurried.invocationId, 'DENIED');

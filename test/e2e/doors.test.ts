@@ -114,7 +114,7 @@ describe('a layer that stops', () => {
     const closing = stopping[Symbol.asyncDispose]();
     await vi.waitFor(async () => {
       expect(await layer.ask('health', {}, LOCAL_CALLER)).toMatchObject({ status: 'draining', ready: false });
-    }, 10_000);
+    }, 50_000);
     release({ value: 1 });
     expect(await running).toMatchObject({ status: 'success' });
     await closing;

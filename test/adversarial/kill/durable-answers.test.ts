@@ -136,7 +136,7 @@ describe('ORC-06 AUD-02 a database that is killed right after the answer', () =>
     const { approval, invocation_id } = await invoke('asks');
     await layer.ask('approvals.deny', { approval_id: approval?.approval_id ?? '', reason: 'no' }, LOCAL_CALLER);
     await crash();
-    await expect.poll(() => stateOnDisk(invocation_id), { timeout: 20_000 }).toBe('DENIED');
+    await expect.poll(() => stateOnDisk(invocation_id)).toBe('DENIED');
   });
 
   test('PIPE-01 has the refusal of a call for want of rights', async () => {

@@ -107,6 +107,6 @@ export async function restingRowsOf(
       expect(rows['tool_invocations']?.filter((row) => row.includes('"heldEvents":'))).toEqual([]);
       return rows;
     },
-    { timeout: 20_000, interval: 50 },
+    { timeout: 50_000, interval: 50 },
   );
 }

@@ -78,7 +78,7 @@ export const absentNames = (token: string): Names => ({
 
 /** Of every token that is named here. */
 export const SESSION = 'session-of-somebody';
-const WAITING = { timeout: 20_000, interval: 20 } as const;
+const WAITING = { timeout: 50_000, interval: 20 } as const;
 const LOCAL = { door: 'library', local: true } as const;
 
 /** Gives the layer's default tenant one of everything. */

@@ -137,7 +137,7 @@ export async function plantCalls(
       running: 'EXECUTING executing',
       waiting: 'AUTHORIZED',
     });
-  });
+  }, 50_000);
   // Of keys and turn groups an attacker's own calls say what the attacker said.
   const { agent: _agent, user: _user, key: _key, turnGroup: _turnGroup, ...secret } = planted;
   return { names: planted, marks: [said, ...results, ...Object.values(secret)] };

@@ -51,7 +51,7 @@ const headIsKept = () =>
     const { events } = await verify();
     const text = await readFile(join(opened.folder, 'audit-heads.json'), 'utf8');
     expect(JSON.parse(text)).toMatchObject({ heads: [{ seq: events }] });
-  }, 10_000);
+  }, 50_000);
 
 /** The first write that meets events which the layer did not write fails. */
 async function writeMore(): Promise<void> {

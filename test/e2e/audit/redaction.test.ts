@@ -26,7 +26,7 @@ async function auditFile(): Promise<string> {
     const text = await readFile(join(opened.folder, 'audit.jsonl'), 'utf8');
     expect(text).toContain(events[0]?.id);
     return text;
-  }, 20_000);
+  }, 50_000);
 }
 
 test('AUD-04 what callers, tools and operators say in passing stays out of rows, events and files, and the audit is whole', async () => {
@@ -134,7 +134,7 @@ test('an agent and a user who are called by their address keep their calls, and 
   await vi.waitFor(
     async () =>
       expect(await layer.ask('invocations.get', { invocation_id }, alice)).toMatchObject({ state: 'COMPLETED' }),
-    10_000,
+    50_000,
   );
   // Whose addresses look alike once they are taken out is still somebody else.
   const other = { door: 'rest', token: carol } as const;

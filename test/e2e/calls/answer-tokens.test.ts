@@ -41,7 +41,7 @@ afterAll(async () => {
 /** The token that was sent for an approval. */
 async function tokenFor({ approvalId }: Waiting): Promise<string> {
   const asked = () => notices.find(({ type, approval_id }) => type === 'approval.asked' && approval_id === approvalId);
-  await expect.poll(asked, { timeout: 20_000 }).toBeDefined();
+  await expect.poll(asked).toBeDefined();
   return asked()?.approvers.find(({ id }) => id === TREASURY)?.answer_token ?? '';
 }
 

@@ -50,7 +50,7 @@ const next = (): number => {
 };
 const codeOf = ({ body }: Answer): unknown =>
   (body['error'] as { e_code?: string } | undefined)?.e_code ?? body['e_code'];
-const begun = (n: number): Promise<void> => expect.poll(() => ends.has(n), { timeout: 20_000 }).toBe(true);
+const begun = (n: number): Promise<void> => expect.poll(() => ends.has(n)).toBe(true);
 
 /** Requests that are refused, and name the id of somebody else's call or of the asker's own. */
 async function refusedUnder(desk: Desk, invocation_id: string): Promise<void> {

@@ -102,7 +102,7 @@ test('ORC-03 ORC-06 a call that waits outlives kill -9, is approved afterwards, 
   await after.layer.ask('approvals.approve', first ?? { approval_id: '' }, after.caller);
   const stateOf = async ({ invocation_id }: typeof yes) =>
     (await after.layer.ask('invocations.get', { invocation_id }, after.caller)).state;
-  await expect.poll(() => stateOf(yes), { timeout: 20_000 }).toBe('COMPLETED');
+  await expect.poll(() => stateOf(yes)).toBe('COMPLETED');
   expect(paid).toEqual(['/payments?n=1']);
 
   // Once more, and this time nobody is there to carry out the decision but the next start.

@@ -44,7 +44,7 @@ async function addTools(): Promise<void> {
 /** Of the two, the one that does not run a call. */
 const besides = (n: number): Desk => (running.get(n)?.desk === one ? two : one);
 
-const runs = (n: number) => expect.poll(() => running.has(n), { timeout: 20_000 }).toBe(true);
+const runs = (n: number) => expect.poll(() => running.has(n)).toBe(true);
 
 /** A stream of events: what has come so far, and all of it once it is over. */
 interface Stream {
@@ -82,9 +82,9 @@ describe('calls that run later, on two instances over one PostgreSQL', () => {
     await runs(1);
     const lines: string[] = [];
     const watching = besides(1).cli(['calls', 'watch', id], undefined, (text) => lines.push(text));
-    await expect.poll(() => lines.join(''), { timeout: 20_000 }).toContain('25 %  reading');
+    await expect.poll(() => lines.join('')).toContain('25 %  reading');
     // Each looks for itself how far the call is.
-    await expect.poll(() => streams.every(({ text }) => text.includes('reading')), { timeout: 20_000 }).toBe(true);
+    await expect.poll(() => streams.every(({ text }) => text.includes('reading'))).toBe(true);
     running.get(1)?.end();
     for (const told of await Promise.all(streams.map(({ over }) => over))) {
       const states = told.map(({ data }) => JSON.parse(data));

@@ -126,7 +126,7 @@ test('EXE-07 what a server asks late for a cancelled call reaches nobody who wai
   const said = async (): Promise<unknown> =>
     JSON.parse((await ask(ada.client, 'stdio-late__said')).content[0]?.text ?? '');
   // Ada herself may be asked, where another call of hers runs by then.
-  await expect.poll(said, { timeout: 10_000 }).toHaveLength(1);
+  await expect.poll(said).toHaveLength(1);
   stop.abort();
   await held.catch(() => undefined);
   expect(mallory.asked).toEqual([]);

@@ -35,7 +35,7 @@ async function later(tool: string, n: number, priority: string): Promise<string>
 }
 
 const runsOf = (n: number): Run[] => runs.filter((run) => run.n === n);
-const begun = (n: number, times = 1) => expect.poll(() => runsOf(n).length, { timeout: 20_000 }).toBe(times);
+const begun = (n: number, times = 1) => expect.poll(() => runsOf(n).length).toBe(times);
 
 test('PIPE-08 an urgent call makes one low call make way, which runs again afterwards, on record', async () => {
   const lows = [await later('report', 1, 'low'), await later('report', 2, 'low')];

@@ -133,7 +133,7 @@ describe('two clients at once', () => {
     stop.abort();
     // Of a client that shows no questions, and so on the connection of all.
     const mute = await user('mute');
-    await expect.poll(() => saidTo(mute, 'late__said', {}), { timeout: 10_000 }).toEqual([{ action: 'cancel' }]);
+    await expect.poll(() => saidTo(mute, 'late__said', {})).toEqual([{ action: 'cancel' }]);
     expect([...ada.asked, ...bob.asked]).toEqual([]);
     await desk.layer.ask('upstreams.remove', { name: 'late' }, LOCAL_CALLER);
     await held;
@@ -158,7 +158,7 @@ test('EXE-07 the real server-everything asks the user at a real client', async (
   });
   const name = 'everything__trigger-elicitation-request';
   const listed = async () => (await ada.listTools()).tools.some((tool) => tool.name === name);
-  await expect.poll(listed, { timeout: 20_000 }).toBe(true);
+  await expect.poll(listed).toBe(true);
   const told = await ada.callTool({ name, arguments: {} });
   expect(asked).toHaveLength(1);
   expect(JSON.stringify(told.content)).toContain('Ada');

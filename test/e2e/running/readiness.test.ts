@@ -26,7 +26,7 @@ async function ready(): Promise<object> {
 const CONNECT_ANEW =
   'select pg_terminate_backend(pid) from pg_stat_activity where usename = current_user and pid <> pg_backend_pid()';
 
-const polled = () => expect.poll(ready, { timeout: 20_000 });
+const polled = () => expect.poll(ready);
 const READY = { status: 'ready', ready: true };
 
 test('OPS-03 where nothing can be written the layer is not ready, and says why', async () => {

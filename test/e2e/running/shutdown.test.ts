@@ -136,7 +136,7 @@ function keptConnection(url: string): { socket: Socket; ask: (head: string) => P
 }
 
 const arrived = (...payments: number[]): Promise<unknown> =>
-  expect.poll(() => [...asked.keys()].sort(), { timeout: 20_000 }).toEqual(payments.map((n) => `/payments?n=${n}`));
+  expect.poll(() => [...asked.keys()].sort()).toEqual(payments.map((n) => `/payments?n=${n}`));
 
 test('OPS-03 a layer that is told to stop says so, refuses new calls on kept connections, and lets running ones end', async () => {
   const { url, process: layer } = await serve(60);
@@ -149,7 +149,7 @@ test('OPS-03 a layer that is told to stop says so, refuses new calls on kept con
   const exited = ended(layer, 'SIGTERM');
   const ready = async (): Promise<unknown> => (await fetch(`${url}/readyz`)).json();
   const stopping = { ready: false, status: 'draining', reason: 'the layer is stopping' };
-  await expect.poll(ready, { timeout: 20_000 }).toEqual(stopping);
+  await expect.poll(ready).toEqual(stopping);
   expect(await kept.ask('GET /readyz HTTP/1.1')).toMatch(/^HTTP\/1\.1 503 .*"ready":false/s);
   const refused = await kept.ask('GET /v1/tools HTTP/1.1');
   expect(refused).toMatch(/^HTTP\/1\.1 503 /);

@@ -95,7 +95,7 @@ test('EXT-01 secrets of a configuration that moved in are nowhere in the data fo
   expect(statSync(join(folder, 'secrets', 'key')).mode & 0o777).toBe(0o600);
 
   await using again = await start('own');
-  await expect.poll(again.lengths, { timeout: 20_000 }).toContain(lengths);
+  await expect.poll(again.lengths).toContain(lengths);
   // Nothing that a tool runs in sees the key, by itself or through a folder above it.
   const key = { path: join(folder, 'secrets'), mode: 'ro' as const };
   const reading = { name: 'reading', transport: { type: 'stdio' as const, command: 'node', mounts: [key] } };
@@ -118,11 +118,11 @@ test('EXT-01 what another key encrypted is asked for by name until the key is th
   {
     await using other = await start('keys');
     const status = async () => (await other.run('upstreams', 'show', 'github')).out;
-    await expect.poll(status, { timeout: 20_000 }).toContain('SALLYPORT_SECRET_GITHUB_GITHUB_TOKEN');
+    await expect.poll(status).toContain('SALLYPORT_SECRET_GITHUB_GITHUB_TOKEN');
   }
   writeFileSync(key, kept);
   await using back = await start('keys');
-  await expect.poll(back.lengths, { timeout: 20_000 }).toContain(String(TOKEN.length));
+  await expect.poll(back.lengths).toContain(String(TOKEN.length));
 });
 
 test('EXT-01 where instances share a database, no secret is kept, and the import says which variable to set on each', async () => {
@@ -145,7 +145,7 @@ test('EXT-01 where instances share a database, no secret is kept, and the import
     }
     await using second = await start('shared-2', shared, { SALLYPORT_SECRET_GITHUB_GITHUB_TOKEN: TOKEN });
     const state = async () => (await second.run('upstreams', 'list')).out;
-    await expect.poll(state, { timeout: 20_000 }).toMatch(/github +ready/);
+    await expect.poll(state).toMatch(/github +ready/);
   } finally {
     await databases.close();
   }

@@ -1,5 +1,5 @@
 import { systemClock } from '@sallyport/std/clock';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { memoryLedgerStore } from '../../test/stores/memory-ledger-store.ts';
 import { silentLog } from '../telemetry/log.ts';
 import { startCheckpointTimer } from './checkpoint-timer.ts';
@@ -79,7 +79,7 @@ test('AUD-07 a head that could not be kept outside is tried again, though nothin
     log: silentLog,
   });
   await ledger.commit({ events: [event('a')], durability: 'asynchronous' });
-  await vi.waitFor(() => expect(kept).toEqual([1]));
+  await expect.poll(() => kept).toEqual([1]);
   await ledger.commit({ events: [event('b')], durability: 'asynchronous' });
   await timer.close();
   expect(kept).toEqual([1, 2]);
@@ -94,7 +94,7 @@ test('AUD-03 what an earlier life of the instance left unsigned is signed at its
   for (let start = 0; start < 2; start += 1) {
     const ledger = await openLedger({ store, chainId: 'one', log: silentLog });
     const timer = startCheckpointTimer({ ...options, ledger });
-    await vi.waitFor(async () => expect(await store.checkpoints('one')).toMatchObject([{ seq: 1 }]));
+    await expect.poll(() => store.checkpoints('one')).toMatchObject([{ seq: 1 }]);
     await timer.close();
   }
   expect(await store.checkpoints('one')).toHaveLength(1);

@@ -143,7 +143,7 @@ describe.runIf(isLinux)('crashes', () => {
     for (const pid of watchers) process.kill(pid, 'SIGKILL');
     await kill(holder.child);
     // A killed process exists until the system has reaped it.
-    await expect.poll(() => processesNaming(dataFolder), { timeout: 10_000 }).toEqual([holder.pid]);
+    await expect.poll(() => processesNaming(dataFolder)).toEqual([holder.pid]);
     await using server = await start();
     expect(server.pid()).not.toBe(holder.pid);
     expect(await run(server.connection, 'select 1 as one')).toEqual([{ one: 1 }]);
