@@ -5,6 +5,7 @@ export type CitationKind = 'run' | 'expected-failure' | 'skipped';
 
 /** One test and the requirement ids that it says it proves. */
 export interface Citation {
+  /** Of rows (PIPE-04) and of clauses (PIPE-04.2). */
   readonly ids: readonly string[];
   readonly name: string;
   readonly line: number;
@@ -16,8 +17,8 @@ const TEST_CALLS = new Set(['test', 'it', 'check']);
 const GROUP_CALLS = new Set(['describe', 'suite']);
 const SKIPPING = new Set(['skip', 'todo']);
 
-const IDS_IN_FRONT = /^(?:[A-Z]{2,5}-\d+[ ,:;]*)+/;
-const ID = /[A-Z]{2,5}-\d+/g;
+const IDS_IN_FRONT = /^(?:[A-Z]{2,5}-\d+(?:\.\d+)?[ ,:;]*)+/;
+const ID = /[A-Z]{2,5}-\d+(?:\.\d+)?/g;
 
 /**
  * Ids at the start of a test's name, in order. What has the form of an id counts when its group is known or when it has two
@@ -26,7 +27,7 @@ const ID = /[A-Z]{2,5}-\d+/g;
 export function idsInFront(name: string, groups: ReadonlySet<string>): string[] {
   const front = IDS_IN_FRONT.exec(name)?.[0] ?? '';
   return (front.match(ID) ?? []).filter((id) => {
-    const [group = '', digits = ''] = id.split('-');
+    const [group = '', digits = ''] = id.split(/[-.]/);
     return groups.has(group) || (digits.length === 2 && !NOT_GROUPS.has(group));
   });
 }

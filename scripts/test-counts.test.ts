@@ -11,7 +11,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-/** Runs vitest over the given test files and answers with the counts of the reporter. */
+/** Runs vitest over the given test files and answers with what the reporter left. */
 async function countsOf(files: Readonly<Record<string, string>>): Promise<unknown> {
   for (const [name, source] of Object.entries(files)) writeFileSync(join(folder, name), source);
   const counts = join(folder, 'counts.json');
@@ -37,7 +37,12 @@ test('passed, failed, expected failures, skipped and to do are told apart', asyn
     test.todo('g');
     test('h', ({ skip }) => skip());
   `;
-  expect(await countsOf({ 'a.test.js': source })).toEqual({ passed: 4, failed: 2, skipped: 3 });
+  expect(await countsOf({ 'a.test.js': source })).toEqual({
+    passed: 4,
+    failed: 2,
+    skipped: 3,
+    names: { ran: ['a', 'b 1', 'b 2', 'c', 'd', 'e'], skipped: ['f', 'g', 'h'] },
+  });
 });
 
 test('a file that does not load, a hook that fails and an error outside of tests are failures', async () => {

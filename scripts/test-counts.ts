@@ -8,14 +8,24 @@ export interface TestCounts {
   readonly skipped: number;
 }
 
+/** Names of tests, without the groups that they stand in. */
+export interface TestNames {
+  readonly ran: readonly string[];
+  /** Tests that skipped themselves, or that are switched off. */
+  readonly skipped: readonly string[];
+}
+
+/** What a run leaves. */
+export type TestRun = TestCounts & { readonly names: TestNames };
+
 /** Variable with the path of the file that takes the counts of a run. */
 export const COUNTS_FILE_VARIABLE = 'TEST_COUNTS_FILE';
 
-/** A vitest reporter that leaves the counts of the run, as JSON, in the file that the environment names. */
+/** A vitest reporter that leaves counts and names of the run (TestRun), as JSON, in the file that the environment names. */
 export function testCountsReporter(file: string): Reporter {
   return {
     onTestRunEnd(modules, unhandledErrors) {
-      writeFileSync(file, JSON.stringify(countTests(modules, unhandledErrors)));
+      writeFileSync(file, JSON.stringify({ ...countTests(modules, unhandledErrors), names: namesOf(modules) }));
     },
   };
 }
@@ -33,6 +43,13 @@ function countTests(modules: readonly TestModule[], unhandledErrors: readonly Se
   }
   const { passed, failed, skipped, pending } = counts;
   return { passed, failed: failed + pending, skipped };
+}
+
+function namesOf(modules: readonly TestModule[]): TestNames {
+  const tests = modules.flatMap((module) => [...module.children.allTests()]);
+  const names = (isSkipped: boolean) =>
+    tests.filter((test) => (test.result().state === 'skipped') === isSkipped).map(({ name }) => name);
+  return { ran: names(false), skipped: names(true) };
 }
 
 /** The last line of a test run. */

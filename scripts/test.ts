@@ -4,9 +4,10 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runChecks } from './check.ts';
+import { keepLastRun } from './last-run.ts';
 import { ensureSystemPackages } from './machine/system-packages.ts';
 import { runCommand } from './run-command.ts';
-import { COUNTS_FILE_VARIABLE, closingLine, type TestCounts } from './test-counts.ts';
+import { COUNTS_FILE_VARIABLE, closingLine, type TestCounts, type TestRun } from './test-counts.ts';
 
 const packages = await ensureSystemPackages({ install: true });
 for (const entry of packages.installed) console.log(`installed ${entry.package}: ${entry.purpose}`);
@@ -28,6 +29,7 @@ async function runTests(args: readonly string[]): Promise<TestCounts> {
       env: { [COUNTS_FILE_VARIABLE]: file },
     });
     const counts = countsIn(file);
+    if (args.length === 0 && 'names' in counts) keepLastRun(counts.names);
     // An end that vitest calls bad without a failed test (nothing found, a crash) is a failure too.
     return code !== 0 && counts.failed === 0 ? { ...counts, failed: 1 } : counts;
   } finally {
@@ -36,7 +38,7 @@ async function runTests(args: readonly string[]): Promise<TestCounts> {
 }
 
 /** A run that left no counts did not come to its end. */
-function countsIn(file: string): TestCounts {
+function countsIn(file: string): TestCounts | TestRun {
   try {
     return JSON.parse(readFileSync(file, 'utf8'));
   } catch {
