@@ -10,11 +10,17 @@ export const ToolId = Type.String({
 });
 
 /** Exact SemVer 2.0.0. */
-export const Version = Type.String({
+const SEMVER = {
   pattern:
     '^(?:0|[1-9][0-9]*)\\.(?:0|[1-9][0-9]*)\\.(?:0|[1-9][0-9]*)(?:-[0-9A-Za-z-]+(?:\\.[0-9A-Za-z-]+)*)?(?:\\+[0-9A-Za-z-]+(?:\\.[0-9A-Za-z-]+)*)?$',
   maxLength: 64,
-  description: 'Semantic version, for example 2.1.0.',
+};
+
+export const Version = Type.String({ ...SEMVER, description: 'Semantic version, for example 2.1.0.' });
+
+export const AgentVersion = Type.String({
+  ...SEMVER,
+  description: "Semantic version of the agent itself; compared with a tool's compatibility_range.",
 });
 
 /** An exact version, a SemVer range or `latest`. */

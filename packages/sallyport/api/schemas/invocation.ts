@@ -6,6 +6,7 @@ import { TrustLevel } from './capability-token.ts';
 import { ToolErrorBody, ToolErrorCategory } from './error.ts';
 import {
   AgentDid,
+  AgentVersion,
   InvocationId,
   JsonObject,
   JsonValue,
@@ -34,6 +35,7 @@ export const AgentContext = Type.Object(
     tenant_id: TenantId,
     user_did: Type.Optional(Type.String({ minLength: 1, maxLength: 255 })),
     session_id: Type.Optional(Type.String({ maxLength: 255 })),
+    agent_version: Type.Optional(AgentVersion),
   },
   { additionalProperties: false },
 );

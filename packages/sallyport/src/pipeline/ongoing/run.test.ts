@@ -2,6 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { systemClock } from '@sallyport/std/clock';
 import { sha256 } from '@sallyport/std/sha256';
 import { describe, expect, test } from 'vitest';
+import type { ToolInvokeRequest } from '../../../api/schemas/invocation.ts';
 import { memoryLedgerStore } from '../../../test/stores/memory-ledger-store.ts';
 import type { InvocationRecord } from '../../domain/invocation/record.ts';
 import { createPolicyDecisions } from '../../permission/policy-decisions.ts';
@@ -175,6 +176,67 @@ describe('a call that is refused', () => {
     await add(manifest('double'), double);
     const record = await call({ tool_id: 'double', parameters: { n: 1 }, execution_options: { async_mode: true } });
     expect(record.failure).toMatchObject({ code: 'E3901', details: { option: 'execution_options.async_mode' } });
+  });
+
+  test('for documents and checkpoints, whatever member asks for them, says which', async () => {
+    const { add, call } = await pipeline();
+    await add(manifest('double'), double);
+    const answerTo = async (more: Partial<ToolInvokeRequest>) => {
+      const { state, failure } = await call({ tool_id: 'double', parameters: { n: 1 }, ...more });
+      return failure === undefined ? state : [failure.code, failure.details?.['option']];
+    };
+    const asked: [Partial<ToolInvokeRequest>, unknown][] = [
+      [{ document_context: { document_refs: ['a'] } }, ['E3901', 'document_context.document_refs']],
+      [{ document_context: { query: 'a' } }, ['E3901', 'document_context.query']],
+      [{ document_context: { version_pinning: true } }, ['E3901', 'document_context.version_pinning']],
+      [{ checkpoint_config: { enable_checkpointing: true } }, ['E3901', 'checkpoint_config.enable_checkpointing']],
+      [
+        { checkpoint_config: { checkpoint_interval_seconds: 30 } },
+        ['E3901', 'checkpoint_config.checkpoint_interval_seconds'],
+      ],
+      [
+        { checkpoint_config: { resume_from_checkpoint_id: 'a' } },
+        ['E3901', 'checkpoint_config.resume_from_checkpoint_id'],
+      ],
+      [{ document_context: { document_refs: [], version_pinning: false } }, 'COMPLETED'],
+      [{ checkpoint_config: { enable_checkpointing: false } }, 'COMPLETED'],
+    ];
+    for (const [more, answer] of asked) expect(await answerTo(more)).toEqual(answer);
+  });
+
+  test('REG-17 by a tool for other versions of agents names both versions; a call that states none is warned', async () => {
+    const { add, call } = await pipeline();
+    await add(manifest('double', { compatibility_range: '^2.1.0' }), double);
+    await add(manifest('any'), double);
+    const from = (agent_version?: string, tool_id = 'double') =>
+      call({
+        tool_id,
+        parameters: { n: 1 },
+        agent_context: {
+          agent_did: 'did:agent:a',
+          tenant_id: 'acme',
+          ...(agent_version === undefined ? {} : { agent_version }),
+        },
+      });
+    const refused = await from('2.0.9');
+    expect(refused).toMatchObject({
+      state: 'FAILED',
+      toolId: 'double',
+      failure: {
+        code: 'E3006',
+        message: expect.stringMatching(/\^2\.1\.0.* 2\.0\.9\b/),
+        details: { compatibility_range: '^2.1.0', agent_version: '2.0.9' },
+      },
+    });
+    expect(await from('3.0.0')).toMatchObject({ failure: { code: 'E3006' } });
+    for (const fitting of ['2.1.0', '2.9.9', '2.2.0-beta.1']) {
+      expect(await from(fitting)).toMatchObject({ state: 'COMPLETED', warnings: [] });
+    }
+    expect(await from()).toMatchObject({
+      state: 'COMPLETED',
+      warnings: [{ code: 'agent_version_unstated', details: { compatibility_range: '^2.1.0' } }],
+    });
+    expect(await from(undefined, 'any')).toMatchObject({ state: 'COMPLETED', warnings: [] });
   });
 
   test('for arguments that are too deep or poisoned ends before any schema sees them', async () => {

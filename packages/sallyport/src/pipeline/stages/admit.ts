@@ -68,11 +68,16 @@ function unsupported(
   hasWorkers: boolean,
 ): Failure | undefined {
   if (execution_options?.async_mode === true && !hasWorkers) return notBuilt('execution_options.async_mode');
-  if (document_context?.document_refs !== undefined || document_context?.query !== undefined)
-    return notBuilt('document_context');
-  if (checkpoint_config?.resume_from_checkpoint_id !== undefined)
-    return notBuilt('checkpoint_config.resume_from_checkpoint_id');
-  return undefined;
+  const asked = firstAsked(document_context, 'document_context') ?? firstAsked(checkpoint_config, 'checkpoint_config');
+  return asked === undefined ? undefined : notBuilt(asked);
+}
+
+/** Path of the first member that asks for something; false and an empty list ask for nothing. */
+function firstAsked(options: Readonly<Record<string, unknown>> | undefined, path: string): string | undefined {
+  const asked = Object.entries(options ?? {}).find(
+    ([, value]) => value !== undefined && value !== false && !(Array.isArray(value) && value.length === 0),
+  );
+  return asked === undefined ? undefined : `${path}.${asked[0]}`;
 }
 
 const notBuilt = (option: string): Failure =>

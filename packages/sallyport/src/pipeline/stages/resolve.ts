@@ -1,5 +1,6 @@
 import { type Failure, isFailure } from '@sallyport/std/error/failure';
 import { failureOf } from '@sallyport/std/error/tool-layer-error';
+import { agentCompatibility } from '../../registry/versions/agent-compatibility.ts';
 import type { Admitted, CallRequest, Noted, Resolved } from '../call.ts';
 import type { OngoingCall } from '../ongoing/ongoing-call.ts';
 import type { PipelineParts } from '../parts.ts';
@@ -10,7 +11,7 @@ type Needs = CallRequest & Noted & Admitted;
 
 /**
  * Establishes the principal, and the version of the tool that is meant. A tool that the principal may not see is
- * answered like one that does not exist (VIS-01, REG-13).
+ * answered like one that does not exist (VIS-01, REG-13); one for other versions of agents is refused (REG-17).
  */
 export function resolve({
   identify,
@@ -35,14 +36,19 @@ export function resolve({
       const found = await lookedFor(() => visible.findAnywhere(identity, tool_id, tool_version));
       if (isFailure(found)) return { refused: found, established: identity };
       const { tool, overrides, overridesUser, rule } = found;
+      // A compensating call belongs to the agent of the call that it takes back, which was compared.
+      const fits =
+        call.onBehalfOf === undefined ? agentCompatibility(tool, call.request.agent_context?.agent_version) : [];
+      if (isFailure(fits)) return { refused: fits, established: { ...identity, tool } };
       if (!ongoing.rehearsal) registry.noteUse(tool);
-      const { givenParameters, warnings } = call;
+      const { givenParameters } = call;
+      const warnings = [...found.warnings, ...fits];
       const preset = rule?.default_arguments;
       return {
         principal: identity.principal,
         claims: identity.claims,
         tool,
-        ...(found.warnings.length === 0 ? {} : { warnings: [...warnings, ...found.warnings] }),
+        ...(warnings.length === 0 ? {} : { warnings: [...call.warnings, ...warnings] }),
         givenParameters: preset === undefined ? givenParameters : { ...preset, ...givenParameters },
         ...(overrides === undefined ? {} : { overrides }),
         ...(overridesUser === undefined ? {} : { overridesUser }),
