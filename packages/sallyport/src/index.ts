@@ -10,6 +10,7 @@ export {
   LOCAL_CALLER,
   type NativeCallContext,
   type NativeFunction,
+  type SideEffectListener,
   type ToolLayerOptions,
 } from './compose/create-tool-layer.ts';
 export type {

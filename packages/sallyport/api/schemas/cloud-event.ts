@@ -9,7 +9,6 @@ export const EventType = Type.Enum([
   'ai.agent.tool.succeeded',
   'ai.agent.tool.failed',
   'ai.agent.tool.timeout',
-  'ai.agent.tool.checkpoint.created',
   'ai.agent.tool.rolled_back',
   'ai.agent.tool.attempt_failed',
   'ai.agent.tool.outcome_settled',
@@ -29,7 +28,6 @@ export const EventType = Type.Enum([
   'ai.agent.approval.delegated',
   'ai.agent.approval.rule_made',
   'ai.agent.approval.rule_revoked',
-  'ai.agent.policy.decided',
   'ai.agent.policy.changed',
   'ai.agent.registry.changed',
   'ai.agent.token.minted',
@@ -58,6 +56,11 @@ export const InvocationEventData = Type.Object(
     ),
     tool_version: Type.Optional(Type.String()),
     door: Type.Optional(Type.String()),
+    caller_id: Type.Optional(
+      Type.String({ description: 'The sub-agent that made the call, as the caller stated it.' }),
+    ),
+    async_mode: Type.Optional(Type.Boolean({ description: 'In `ai.agent.tool.invoked`.' })),
+    priority: Type.Optional(Type.String({ description: 'In `ai.agent.tool.invoked`.' })),
     phase: Type.Optional(Type.String({ description: 'As the caller stated it.' })),
     claim_source: Type.Optional(Type.String()),
     argument_findings: Type.Optional(
@@ -74,6 +77,10 @@ export const InvocationEventData = Type.Object(
     input_hash: Type.Optional(Type.String()),
     output_hash: Type.Optional(Type.String()),
     duration_ms: Type.Optional(Type.Number()),
+    exit_code: Type.Optional(
+      Type.Integer({ description: 'At the end of a shell tool or script; 128 + number for a signal.' }),
+    ),
+    truncated: Type.Optional(Type.Boolean({ description: 'Whether the output of that program was cut.' })),
   },
   { additionalProperties: true },
 );

@@ -36,6 +36,13 @@ export const AgentContext = Type.Object(
     user_did: Type.Optional(Type.String({ minLength: 1, maxLength: 255 })),
     session_id: Type.Optional(Type.String({ maxLength: 255 })),
     agent_version: Type.Optional(AgentVersion),
+    caller_id: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 255,
+        description: 'The sub-agent that makes the call, for the audit; absent for the agent itself.',
+      }),
+    ),
   },
   { additionalProperties: false },
 );

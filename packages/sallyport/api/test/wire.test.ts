@@ -27,7 +27,7 @@ const PINNED: Readonly<Record<string, readonly [{ readonly enum: readonly string
   'event type': [
     EventType,
     'ai.agent.tool.state_changed ai.agent.tool.invoked ai.agent.tool.succeeded ai.agent.tool.failed ' +
-      'ai.agent.tool.timeout ai.agent.tool.checkpoint.created ai.agent.tool.rolled_back ' +
+      'ai.agent.tool.timeout ai.agent.tool.rolled_back ' +
       'ai.agent.tool.attempt_failed ai.agent.tool.outcome_settled ai.agent.tool.determinism_broken ' +
       'ai.agent.tool.dry_run ai.agent.tool.preempted ai.agent.tool.question_unanswered ' +
       'ai.agent.tool.side_effect.started ' +
@@ -35,7 +35,7 @@ const PINNED: Readonly<Record<string, readonly [{ readonly enum: readonly string
       'ai.agent.tool.side_effect.compensated ai.agent.approval.requested ai.agent.approval.voted ' +
       'ai.agent.approval.decided ai.agent.approval.escalated ai.agent.approval.expired ' +
       'ai.agent.approval.delegated ai.agent.approval.rule_made ai.agent.approval.rule_revoked ' +
-      'ai.agent.policy.decided ai.agent.policy.changed ai.agent.registry.changed ai.agent.token.minted ' +
+      'ai.agent.policy.changed ai.agent.registry.changed ai.agent.token.minted ' +
       'ai.agent.identity.changed ai.agent.operation.refused ' +
       'ai.agent.circuit.opened ai.agent.circuit.half_opened ai.agent.circuit.closed',
   ],

@@ -5,6 +5,7 @@ import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { makeFolder } from '@sallyport/std/files/make-folder';
 import type { TokenMintRequest, TokenMintResponse } from '../../api/schemas/capability-token.ts';
 import type { ToolInvokeRequest, ToolInvokeResponse } from '../../api/schemas/invocation.ts';
+import type { SideEffectListener } from '../audit/relay/side-effect-listener.ts';
 import type { Caller } from '../domain/principal/principal.ts';
 import { createNativeExecutor, type NativeExecutor } from '../executors/native/native-executor.ts';
 import type { Hook } from '../hooks/hook.ts';
@@ -24,6 +25,7 @@ import { unknownVariables } from './settings/unknown-variables.ts';
 import type { Settings } from './settings.ts';
 import { startDatabase } from './start-database.ts';
 
+export type { SideEffectListener } from '../audit/relay/side-effect-listener.ts';
 export type { NativeCallContext, NativeFunction } from '../executors/native/native-executor.ts';
 export type { FunctionTools } from './function-tools.ts';
 
@@ -39,6 +41,8 @@ export interface ToolLayerOptions {
   readonly clock?: Clock;
   /** Asked before and after calls, before the webhooks of the settings (PIPE-14). */
   readonly hooks?: readonly Hook[];
+  /** Notified of the side effects of the calls that run here, as they happen (VIS-09). */
+  readonly onSideEffect?: SideEffectListener;
   /** Called with the duration of each stage of each call, in ms. Costs time; for measurements. */
   readonly onStage?: (stage: string, ms: number) => void;
 }
@@ -95,7 +99,7 @@ export async function createToolLayer(options: ToolLayerOptions = {}): Promise<E
     import('../operations/follow-upstreams.ts'),
   ]);
   const native = createNativeExecutor();
-  const { onStage, hooks } = options;
+  const { onStage, onSideEffect, hooks } = options;
   const assembled = await assemble({
     settings,
     closed: ownPlaces(settings, settingsFileOf(sources), [
@@ -109,6 +113,7 @@ export async function createToolLayer(options: ToolLayerOptions = {}): Promise<E
     server,
     redactor,
     ...(hooks === undefined ? {} : { hooks }),
+    ...(onSideEffect === undefined ? {} : { onSideEffect }),
     ...(onStage === undefined ? {} : { onStage }),
   });
   const stopFollowing = followUpstreams(assembled.parts);

@@ -71,6 +71,16 @@ export interface ExecutorOutcome {
   /** The tool itself reports failure; the result explains it and reaches the agent unchanged (EXE-12). */
   readonly toolError?: true;
   readonly usage: Usage;
+  /** How the program of a shell tool or of a skill's script ended; absent for all other tools. */
+  readonly exit?: ProgramExit;
+}
+
+/** The end of a program, for the audit (002). */
+export interface ProgramExit {
+  /** In the shell's convention: 128 + number for a signal. */
+  readonly exit_code: number;
+  /** True when its output was cut. */
+  readonly truncated: boolean;
 }
 
 /** Runs the tools of one kind (EXE-01). */

@@ -4,6 +4,7 @@ import { KiB } from '@sallyport/std/bytes';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import type { Usage } from '../domain/invocation/usage.ts';
 import { hideSecrets } from '../external/hide-secrets.ts';
+import type { ProgramExit } from './executor.port.ts';
 
 /** Share of a call's output limit for stderr, and its maximum. */
 const STDERR_SHARE = 0.25;
@@ -23,14 +24,10 @@ const NOT_REACHED = /could not be reached/;
 const REFUSALS_TOLD = 3;
 
 /** Result of a program: a shell tool, or a script of a skill (002). Errors carry it as `details.envelope`. */
-export interface ProgramEnvelope {
+export interface ProgramEnvelope extends ProgramExit {
   readonly stdout: string;
   /** The end of stderr when it was cut. */
   readonly stderr: string;
-  /** In the shell's convention: 128 + number for a signal. */
-  readonly exit_code: number;
-  /** True when stdout or stderr was cut. */
-  readonly truncated: boolean;
 }
 
 /** How a program ended in its sandbox, with its output; secrets are hidden already. */

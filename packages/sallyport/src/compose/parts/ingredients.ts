@@ -1,5 +1,6 @@
 import type { Redactor } from '@sallyport/guards';
 import type { Clock } from '@sallyport/std/clock';
+import type { SideEffectListener } from '../../audit/relay/side-effect-listener.ts';
 import type { NativeExecutor } from '../../executors/native/native-executor.ts';
 import type { Hook } from '../../hooks/hook.ts';
 import type { Log } from '../../telemetry/log.ts';
@@ -21,5 +22,7 @@ export interface Ingredients {
   readonly server: Promise<DatabaseServer>;
   /** Asked before and after calls, before the hooks of the settings. */
   readonly hooks?: readonly Hook[];
+  /** The embedding program's own; none when absent. */
+  readonly onSideEffect?: SideEffectListener;
   readonly onStage?: (stage: string, ms: number) => void;
 }

@@ -4,6 +4,7 @@ import { headsFile } from '../../audit/anchoring/heads-file.ts';
 import { createHeadsKeeper } from '../../audit/anchoring/kept-heads.ts';
 import { startCheckpointTimer } from '../../audit/checkpoint-timer.ts';
 import { type Ledger, openLedger } from '../../audit/ledger.ts';
+import { notifySideEffects } from '../../audit/relay/side-effect-listener.ts';
 import { startRelay } from '../../audit/relay.ts';
 import { openJsonlEventSink } from '../../audit/sinks/jsonl/jsonl-event-sink.ts';
 import type { OutsideKnowledge } from '../../audit/verify-ledger.ts';
@@ -28,7 +29,7 @@ interface OpenAudit {
  */
 export async function openAudit(
   opened: AsyncDisposableStack,
-  { settings, clock, log, redactor }: Ingredients,
+  { settings, clock, log, redactor, onSideEffect }: Ingredients,
   { database }: Storage,
   signer: OperationParts['signer'],
   chainId: string,
@@ -38,7 +39,12 @@ export async function openAudit(
   const sinks = settings['audit.jsonl'] ? [await openJsonlEventSink(join(folder, 'audit.jsonl'))] : [];
   const relay = startRelay({ store, chainId, sinks, log });
   opened.defer(() => relay.close());
-  const ledger = await openLedger({ store, chainId, log, redactor, onCommitted: relay.offer });
+  const notify = onSideEffect === undefined ? undefined : notifySideEffects(onSideEffect, log);
+  const onCommitted: typeof relay.offer = (events) => {
+    relay.offer(events);
+    notify?.(events);
+  };
+  const ledger = await openLedger({ store, chainId, log, redactor, onCommitted });
   const { everyMs } = valuesOf(CHECKPOINT_SETTINGS, settings);
   const place = headsFile(join(folder, HEADS_FILE));
   const heads = createHeadsKeeper({ place, store, signer, chainId, clock });

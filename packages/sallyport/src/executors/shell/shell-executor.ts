@@ -7,7 +7,7 @@ import type { Executor, ExecutorCall, ExecutorOutcome } from '../executor.port.t
 import { outputBounds, type ProgramEnd, usageOf, withoutSecrets } from '../program-end.ts';
 import { configFaults } from './config-faults.ts';
 import { SHELL_BOUNDS } from './settings.ts';
-import { resultOf } from './shell-outcome.ts';
+import { outcomeOf } from './shell-outcome.ts';
 import { inputOf, planOf, specOf } from './shell-plan.ts';
 import { createShellPolicy, type ShellPolicy } from './shell-policy.ts';
 import { createShellScreen } from './shell-screen.ts';
@@ -73,7 +73,7 @@ async function runTool(
   const end = { exit, output: withoutSecrets(output, call.secrets), limits: spec.limits };
   try {
     if (signal.aborted) throw abortReason(signal);
-    return { result: resultOf(plan, end), usage };
+    return { ...outcomeOf(plan, end), usage };
   } catch (failed) {
     if (transaction === undefined) throw failed;
     throw await settleFailure(transaction, commandEndOf(plan, end, signal), failed);

@@ -3,7 +3,7 @@ import { ERRORS } from '@sallyport/std/error/catalogue';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { expect, test } from 'vitest';
 import { callOf } from '../executor-call.fixture.ts';
-import { resultOf } from './shell-outcome.ts';
+import { outcomeOf } from './shell-outcome.ts';
 import { planOf } from './shell-plan.ts';
 
 const limits = { cpuMillicores: 500, memoryMb: 32, processesMax: 8, diskMb: 16, cpuSecondsMax: 3 };
@@ -11,7 +11,7 @@ const limits = { cpuMillicores: 500, memoryMb: 32, processesMax: 8, diskMb: 16, 
 function outcome(exit: Partial<SandboxExit>, stderr = '', config: Record<string, unknown> = {}): unknown {
   const plan = planOf(callOf({ executor: { kind: 'shell', config: { command: ['x'], ...config } } }).tool.manifest);
   const output = { stdout: '', stderr, truncated: false, flooded: false };
-  return resultOf(plan, { exit: { cpuMs: 1, memoryPeakMb: 1, ...exit }, output, limits });
+  return outcomeOf(plan, { exit: { cpuMs: 1, memoryPeakMb: 1, ...exit }, output, limits }).result;
 }
 
 function failure(...args: Parameters<typeof outcome>): ToolLayerError {

@@ -1,5 +1,6 @@
 import type { CollectedOutput } from '@sallyport/sandbox';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
+import type { ExecutorOutcome } from '../executor.port.ts';
 import { envelopeOf, type ProgramEnd } from '../program-end.ts';
 import type { ShellPlan } from './shell-plan.ts';
 
@@ -10,13 +11,16 @@ const WORDS = {
 } as const;
 
 /**
- * The result of a run.
+ * The result of a run, and how its program ended.
  * @throws the errors of {@link envelopeOf}; E3501 when the manifest promises JSON and the tool wrote something else
  */
-export function resultOf({ config, successCodes }: ShellPlan, end: ProgramEnd): unknown {
+export function outcomeOf(
+  { config, successCodes }: ShellPlan,
+  end: ProgramEnd,
+): Pick<ExecutorOutcome, 'result' | 'exit'> {
   const envelope = envelopeOf(end, WORDS, successCodes);
-  if (config.output === 'text') return envelope.stdout;
-  return config.output === 'json' ? parsed(end.output) : envelope;
+  if (config.output === 'text') return { result: envelope.stdout, exit: envelope };
+  return { result: config.output === 'json' ? parsed(end.output) : envelope, exit: envelope };
 }
 
 function parsed({ stdout, truncated }: CollectedOutput): unknown {

@@ -61,7 +61,8 @@ export async function runScript(
     run.call.onUsage?.(usage);
     if (signal.aborted) throw abortReason(signal);
     const end = { exit, output: withoutSecrets(output, run.call.secrets), limits: spec.limits };
-    return { result: envelopeOf(end, wordsOf(run.task.script.path), SUCCESS), usage };
+    const envelope = envelopeOf(end, wordsOf(run.task.script.path), SUCCESS);
+    return { result: envelope, usage, exit: envelope };
   } finally {
     signal.removeEventListener('abort', stop);
   }

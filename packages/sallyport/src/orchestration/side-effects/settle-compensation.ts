@@ -55,7 +55,7 @@ export async function tellCompensated(
   record: InvocationRecord,
   ended: Compensation,
 ): Promise<void> {
-  const { tenantId, invocationId, toolId, toolVersion, sideEffect } = record;
+  const { tenantId, invocationId, toolId, toolVersion, sideEffect, compensation, idempotencyKey } = record;
   const event: EventDraft = {
     id: randomUUID(),
     type: 'ai.agent.tool.side_effect.compensated',
@@ -65,7 +65,14 @@ export async function tellCompensated(
     data: {
       agent_did: ended.by,
       invocation_id: invocationId,
-      side_effect: { compensation_id: ended.compensationId, policy: sideEffect, status: 'compensated' },
+      side_effect: {
+        compensation_executed: true,
+        compensation_id: ended.compensationId,
+        ...(compensation === undefined ? {} : { compensation_tool: compensation.toolId }),
+        ...(idempotencyKey === undefined ? {} : { idempotency_key: idempotencyKey }),
+        policy: sideEffect,
+        status: 'compensated',
+      },
       tenant_id: tenantId,
       tool_id: toolId,
       ...(toolVersion === undefined ? {} : { tool_version: toolVersion }),

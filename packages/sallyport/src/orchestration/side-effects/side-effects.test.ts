@@ -88,8 +88,8 @@ describe('VIS-03 the record of a side effect', () => {
         .map(({ type, data }) => [type.split('.').at(-1), data['side_effect']]);
     expect(await told(await call({ tool_id: 'look', parameters: { n: 1 } }))).toEqual([]);
     expect(await told(await ordered(1))).toEqual([
-      ['started', { policy: 'compensatable', status: 'executing' }],
-      ['completed', { policy: 'compensatable', status: 'executed' }],
+      ['started', { compensation_tool: 'cancel', policy: 'compensatable', status: 'executing' }],
+      ['completed', { compensation_tool: 'cancel', policy: 'compensatable', status: 'executed' }],
     ]);
     expect(await told(await call({ tool_id: 'break', parameters: { n: 1 } }))).toEqual([
       ['started', { policy: 'idempotent', status: 'executing' }],
@@ -114,7 +114,14 @@ describe('VIS-03 taking a side effect back', () => {
     });
     expect((await everyEventOf(record.invocationId)).at(-1)).toMatchObject({
       type: 'ai.agent.tool.side_effect.compensated',
-      data: { side_effect: { compensation_id: id, status: 'compensated' } },
+      data: {
+        side_effect: {
+          compensation_executed: true,
+          compensation_id: id,
+          compensation_tool: 'cancel',
+          status: 'compensated',
+        },
+      },
     });
   });
 

@@ -1,12 +1,13 @@
 // Hot path: five events a call.
 
 import { randomUUID } from 'node:crypto';
-import { entryOf, errorBody } from '@sallyport/std/error/failure';
+import { entryOf, errorBody, type Failure } from '@sallyport/std/error/failure';
 import type { EventType } from '../../../api/schemas/cloud-event.ts';
 import type { LifecycleState } from '../../../api/schemas/invocation.ts';
 import type { EventDraft, EventMembers } from '../../domain/event/event-draft.ts';
 import { capabilitiesOf, type Grant } from '../../domain/invocation/grant.ts';
 import type { InvocationRecord } from '../../domain/invocation/record.ts';
+import type { ProgramExit } from '../../executors/executor.port.ts';
 import type { HookVerdict } from '../../hooks/hook.ts';
 import type { CallFact } from '../call.ts';
 import type { EndedCall, OngoingCall, Transition } from '../ongoing/ongoing-call.ts';
@@ -36,7 +37,8 @@ export function eventsOf(ongoing: OngoingCall, record: InvocationRecord, from: n
     const effect = effectEventOf(record, transitions, i);
     if (effect !== undefined) add(effect.type, at, { side_effect: effect.sideEffect });
     const said = decisionsOf(ongoing, state);
-    add(typeOf(state, record), at, isEnd ? endOf(said, record, state) : stepOf(said, state));
+    const own = isEnd ? endOf(said, record, state, programExit(ongoing, end)) : stepOf(said, state, ongoing);
+    add(typeOf(state, record.failure), at, own);
   }
   return drafts;
 }
@@ -78,6 +80,7 @@ const sharedMembers = ({ call, trace }: OngoingCall, record: InvocationRecord, a
   answered_by: answeredBy,
   argument_findings: call.argumentFindings?.length === 0 ? undefined : call.argumentFindings,
   called_as: record.calledAs,
+  caller_id: call.request.agent_context?.caller_id,
   capabilities: capabilitiesIn(call.grant),
   claim_source: record.claimSource,
   door: record.door,
@@ -110,15 +113,19 @@ function capabilitiesIn(grant: Grant | undefined): readonly string[] {
 /** Members of one event besides the shared ones, also in ascending order. */
 interface OwnMembers extends EventMembers {
   readonly adversarial_policy_decision?: unknown;
+  readonly async_mode?: boolean;
   readonly duration_ms?: number;
   readonly error?: unknown;
   readonly execution_metadata?: unknown;
+  readonly exit_code?: number | undefined;
   readonly hooks?: unknown;
   readonly output_hash?: string | undefined;
   readonly output_kept_hash?: string | undefined;
   readonly policy_decision?: unknown;
+  readonly priority?: string;
   readonly side_effect?: unknown;
   readonly state?: LifecycleState;
+  readonly truncated?: boolean | undefined;
 }
 
 /** In ascending order, as the hash requires: sorting would take five times as long. */
@@ -127,13 +134,16 @@ const dataOf = (shared: ReturnType<typeof sharedMembers>, own: OwnMembers): Even
   agent_did: shared.agent_did,
   answered_by: shared.answered_by,
   argument_findings: shared.argument_findings,
+  async_mode: own.async_mode,
   called_as: shared.called_as,
+  caller_id: shared.caller_id,
   capabilities: shared.capabilities,
   claim_source: shared.claim_source,
   door: shared.door,
   duration_ms: own.duration_ms,
   error: own.error,
   execution_metadata: own.execution_metadata,
+  exit_code: own.exit_code,
   hooks: own.hooks,
   input_hash: shared.input_hash,
   invocation_id: shared.invocation_id,
@@ -141,6 +151,7 @@ const dataOf = (shared: ReturnType<typeof sharedMembers>, own: OwnMembers): Even
   output_kept_hash: own.output_kept_hash,
   phase: shared.phase,
   policy_decision: own.policy_decision,
+  priority: own.priority,
   session_id: shared.session_id,
   side_effect: own.side_effect,
   state: own.state,
@@ -148,6 +159,7 @@ const dataOf = (shared: ReturnType<typeof sharedMembers>, own: OwnMembers): Even
   tool_id: shared.tool_id,
   tool_version: shared.tool_version,
   trace_id: shared.trace_id,
+  truncated: own.truncated,
   trust: shared.trust,
   turn_group_id: shared.turn_group_id,
   user_did: shared.user_did,
@@ -192,18 +204,35 @@ function verdictsFor(
   return ran ? verdicts.filter(({ at }) => at === 'after') : verdicts;
 }
 
-const stepOf = (
+function stepOf(
   { adversarial_policy_decision, hooks, policy_decision }: OwnMembers,
   state: LifecycleState,
-): OwnMembers => ({
-  adversarial_policy_decision,
-  hooks,
-  policy_decision,
-  state,
-});
+  { call: { request } }: OngoingCall,
+): OwnMembers {
+  if (state !== 'EXECUTING') return { adversarial_policy_decision, hooks, policy_decision, state };
+  const options = request.execution_options;
+  return {
+    adversarial_policy_decision,
+    async_mode: options?.async_mode ?? false,
+    hooks,
+    policy_decision,
+    priority: options?.priority ?? 'normal',
+    state,
+  };
+}
 
-/** The event of the end also carries duration, error, usage and output (000 §4.3.2). */
-function endOf(said: OwnMembers, record: InvocationRecord, state: LifecycleState): OwnMembers {
+/** How the program of the tool ended; undefined when the tool is no program, or none ran. */
+function programExit({ call }: OngoingCall, end: EndedCall | undefined): ProgramExit | undefined {
+  return call.ran?.exit ?? (end?.failure?.details?.['envelope'] as ProgramExit | undefined);
+}
+
+/** The event of the end also carries duration, error, usage, output and exit code (000 §4.3.2, 002). */
+function endOf(
+  said: OwnMembers,
+  record: InvocationRecord,
+  state: LifecycleState,
+  exit: ProgramExit | undefined,
+): OwnMembers {
   const { failure, metadata, outputHash, outputKeptHash } = record;
   const duration_ms = metadata?.duration_ms ?? 0;
   return {
@@ -219,11 +248,13 @@ function endOf(said: OwnMembers, record: InvocationRecord, state: LifecycleState
       network_bytes_sent: metadata?.network_bytes_sent ?? 0,
       slot_wait_ms: metadata?.slot_wait_ms,
     },
+    exit_code: exit?.exit_code,
     hooks: said.hooks,
     output_hash: outputHash,
     output_kept_hash: outputHash === undefined ? undefined : outputKeptHash,
     policy_decision: said.policy_decision,
     state,
+    truncated: exit?.truncated,
   };
 }
 
@@ -233,7 +264,7 @@ function withoutDetails(failed: NonNullable<InvocationRecord['failure']>): Recor
   return { category, code, e_code, means: entryOf(failed.code).means, retryable };
 }
 
-function typeOf(state: LifecycleState, { failure }: InvocationRecord): EventType {
+function typeOf(state: LifecycleState, failed: Failure | undefined): EventType {
   switch (state) {
     case 'EXECUTING':
       return 'ai.agent.tool.invoked';
@@ -243,12 +274,16 @@ function typeOf(state: LifecycleState, { failure }: InvocationRecord): EventType
     case 'DENIED':
       return 'ai.agent.tool.failed';
     case 'ABORTED':
-      return failure !== undefined && entryOf(failure.code).wire === 'timeout'
-        ? 'ai.agent.tool.timeout'
-        : 'ai.agent.tool.failed';
+      return endedByTimeout(failed) ? 'ai.agent.tool.timeout' : 'ai.agent.tool.failed';
     case 'ROLLED_BACK':
       return 'ai.agent.tool.rolled_back';
     default:
       return 'ai.agent.tool.state_changed';
   }
+}
+
+/** True for a call that ran out of time, also when what its tool did is unknown therefore. */
+export function endedByTimeout(failed: Failure | undefined): boolean {
+  if (failed === undefined) return false;
+  return entryOf(failed.code).wire === 'timeout' || failed.details?.['cut_off_by'] === 'E3103';
 }

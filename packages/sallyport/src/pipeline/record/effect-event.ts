@@ -64,9 +64,15 @@ const said = (type: EventType, record: InvocationRecord, status: string): Effect
   sideEffect: memberOf(record, status),
 });
 
-const memberOf = ({ compensates, failure, sideEffect }: InvocationRecord, status: string) => ({
+/** Members in ascending order. */
+const memberOf = (
+  { compensates, compensation, failure, idempotencyKey, sideEffect }: InvocationRecord,
+  status: string,
+) => ({
   ...(compensates === undefined ? {} : { compensates }),
+  ...(compensation === undefined ? {} : { compensation_tool: compensation.toolId }),
   ...(failure === undefined ? {} : { e_code: failure.code }),
+  ...(idempotencyKey === undefined ? {} : { idempotency_key: idempotencyKey }),
   policy: sideEffect,
   status,
 });

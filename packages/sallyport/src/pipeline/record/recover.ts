@@ -5,6 +5,7 @@ import type { Ledger } from '../../audit/ledger.ts';
 import type { LedgerStore } from '../../audit/ledger-store.port.ts';
 import { heldDrafts } from '../../domain/event/held-events.ts';
 import type { InvocationRecord } from '../../domain/invocation/record.ts';
+import { endedByTimeout } from './call-events.ts';
 import { commitUnlessOver } from './commit-unless-over.ts';
 import { lostEffect } from './effect-event.ts';
 
@@ -60,7 +61,7 @@ export async function settleOpen(
       ...lostEffect(ended, now),
       {
         id: randomUUID(),
-        type: 'ai.agent.tool.failed',
+        type: endedByTimeout(failed) ? 'ai.agent.tool.timeout' : 'ai.agent.tool.failed',
         time: now,
         tenantId: open.tenantId,
         subject: open.invocationId,
