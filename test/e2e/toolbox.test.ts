@@ -78,6 +78,22 @@ describe.each(['in this process', 'elsewhere'])('VIS-02 the toolbox of one agent
     expect(await box.execute({ toolName: '../etc' })).toMatchObject({ success: false, error: { e_code: 'E3801' } });
   });
 
+  test('VIS-09 the place of an execution in its plan is kept in the events of its call', async () => {
+    const box = await toolbox();
+    const place = { when: 'BEFORE_STEP', boundRuleId: 'rule-7', boundStepId: 'book' } as const;
+    const [planned, free] = [
+      await box.execute({ toolName: 'double', args: { n: 1 }, ...place }),
+      await box.execute({ toolName: 'double', args: { n: 2 } }),
+    ];
+    const plansOf = async ({ invocationId = '' }: { readonly invocationId?: string }) => {
+      const { events } = await open.layer.ask('audit.query', { invocation_id: invocationId }, LOCAL_CALLER);
+      return events.map(({ data }) => data['plan']);
+    };
+    const plan = { when: 'BEFORE_STEP', bound_rule_id: 'rule-7', bound_step_id: 'book' };
+    expect(await plansOf(planned)).toEqual([plan, plan, plan, plan, plan]);
+    expect(new Set(await plansOf(free))).toEqual(new Set([undefined]));
+  });
+
   test('one idempotency key is answered once, and the second answer says so', async () => {
     const box = await toolbox();
     const planned = { toolName: 'double', args: { n: 4 }, idempotencyKey: `once ${where}` };

@@ -67,6 +67,7 @@ export const InvocationEventData = Type.Object(
       Type.Array(Type.String(), { description: 'Kinds of injection that the arguments look like; absent for none.' }),
     ),
     turn_group_id: Type.Optional(Type.String()),
+    plan: Type.Optional(JsonObject),
     side_effect: Type.Optional(JsonObject),
     trust: Type.Optional(Type.String()),
     policy_decision: Type.Optional(JsonObject),

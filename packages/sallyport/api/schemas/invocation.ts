@@ -70,6 +70,16 @@ export const CheckpointConfig = Type.Object(
 export const InvocationPhase = Type.Enum(['planner', 'executor', 'verifier', 'autonomous']);
 export type InvocationPhase = Static<typeof InvocationPhase>;
 
+/** Where a call belongs in the plan of an agent (004 §4.1); kept in the events of the call. */
+const PlanPlace = Type.Object(
+  {
+    when: Type.Optional(Type.Enum(['BEFORE_STEP', 'DURING_STEP', 'AFTER_STEP'])),
+    bound_rule_id: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
+    bound_step_id: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
+  },
+  { additionalProperties: false },
+);
+
 export const ExecutionOptions = Type.Object(
   {
     async_mode: Type.Optional(Type.Boolean({ default: false })),
@@ -91,6 +101,7 @@ export const ExecutionOptions = Type.Object(
         description: 'Where the content of the arguments came from, in the words of the caller.',
       }),
     ),
+    plan: Type.Optional(PlanPlace),
     environment: Type.Optional(CallEnvironment),
     trust_level: Type.Optional(
       Type.Enum(TrustLevel.enum, {

@@ -43,10 +43,16 @@ async function run(
 }
 
 function requestOf(planned: PlannedToolExecution, turnGroupId: string | undefined): ToolInvokeRequest {
-  const { toolName, args, version, idempotencyKey } = planned;
+  const { toolName, args, version, idempotencyKey, when, boundRuleId, boundStepId } = planned;
+  const plan = {
+    ...(when === undefined ? {} : { when }),
+    ...(boundRuleId === undefined ? {} : { bound_rule_id: boundRuleId }),
+    ...(boundStepId === undefined ? {} : { bound_step_id: boundStepId }),
+  };
   const options = {
     ...(idempotencyKey === undefined ? {} : { idempotency_key: idempotencyKey }),
     ...(turnGroupId === undefined ? {} : { turn_group_id: turnGroupId }),
+    ...(Object.keys(plan).length === 0 ? {} : { plan }),
   };
   return {
     tool_id: toolName,

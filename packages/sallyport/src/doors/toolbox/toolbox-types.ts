@@ -58,6 +58,11 @@ export interface PlannedToolExecution {
   readonly version?: string;
   /** Executions with the same key share one answer; wins over the turn group. */
   readonly idempotencyKey?: string;
+  /** When in its step the tool runs; for the audit only: executions run in the order in which they are given. */
+  readonly when?: 'BEFORE_STEP' | 'DURING_STEP' | 'AFTER_STEP';
+  /** The rule, and the step of the plan, that the execution belongs to; for the audit. */
+  readonly boundRuleId?: string;
+  readonly boundStepId?: string;
   /** Stops a batch when this execution fails; default true. */
   readonly critical?: boolean;
 }
