@@ -35,6 +35,30 @@ describe('bad input', () => {
     expect(faults.map(({ path }) => path).sort()).toEqual(['/parameters', '/surprise', '/tool_id']);
   });
 
+  test('VAL-04 a result that looks like an attack comes back as it is, with a warning; ordinary text has none', async () => {
+    const texts = {
+      attack: "x' OR 1=1 --",
+      page: '# Tips\nUse `rm -rf build` and it\'s done; see "Select a plan".',
+      large: `${'An ordinary sentence of a page. '.repeat(3000)}<img src=x onerror=alert(1)>`,
+    };
+    for (const [tool_id, text] of Object.entries(texts))
+      await open.layer.registerFunction({ ...DOUBLE, tool_id }, () => ({ text }));
+    const answers = Object.keys(texts).map((tool_id) =>
+      post(open, '/v1/invocations', JSON.stringify({ tool_id, parameters: { n: 1 } })),
+    );
+    const [attack, page, large] = (await Promise.all(answers)).map(({ body }) => body);
+    expect(attack).toMatchObject({
+      status: 'success',
+      result: { text: texts.attack },
+      warnings: [
+        { code: 'result_suspicious', details: { findings: { 0: { threat: 'sql_injection', path: '/text' } } } },
+      ],
+    });
+    expect(page).toMatchObject({ status: 'success', result: { text: texts.page } });
+    expect(page?.['warnings'] ?? []).toEqual([]);
+    expect(large?.['warnings']).toMatchObject([{ code: 'result_suspicious' }]);
+  });
+
   test('VAL-06 a body of 100 MB is refused without being read', async () => {
     const socket = connect(Number(new URL(open.server.url).port), '127.0.0.1');
     const answer = text(socket);

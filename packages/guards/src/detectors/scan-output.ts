@@ -1,6 +1,6 @@
-import { KiB, MiB } from '@sallyport/std/bytes';
 import { ENOUGH, judgeText, scoreOf } from './instructions/judge-text.ts';
 import { textsBelow } from './instructions/texts-of.ts';
+import { type Pause, piecesOf, TEXT_CHARS_MAX } from './text-pieces.ts';
 
 /** A part of a result that gives the model orders. */
 export interface OutputFinding {
@@ -23,11 +23,6 @@ export interface OutputVerdict {
   readonly findings: readonly OutputFinding[];
 }
 
-/** Text of one result that is judged, in UTF-16 units. */
-const TEXT_CHARS_MAX = MiB;
-/** Text judged in one piece, and the overlap of pieces, so that no demand falls between two. */
-const PIECE_CHARS = 32 * KiB;
-const PIECE_OVERLAP = 1024;
 const FINDINGS_MAX = 100;
 
 /**
@@ -47,10 +42,7 @@ export function scanOutput(value: unknown): OutputVerdict {
  * As scanOutput, for large values beside other work.
  * @param pause called and awaited after each piece of text
  */
-export async function scanOutputInTurns(
-  value: unknown,
-  pause: () => Promise<void> | undefined,
-): Promise<OutputVerdict> {
+export async function scanOutputInTurns(value: unknown, pause: Pause): Promise<OutputVerdict> {
   const steps = scanning(value);
   for (;;) {
     const { done, value: verdict } = steps.next();
@@ -77,10 +69,4 @@ function* scanning(value: unknown): Generator<void, OutputVerdict, void> {
     if (left < 0 || findings.length >= FINDINGS_MAX) break;
   }
   return { tainted: findings.length > 0, complete: left >= 0, findings: findings.slice(0, FINDINGS_MAX) };
-}
-
-function* piecesOf(text: string): Generator<[start: number, piece: string]> {
-  for (let at = 0; at === 0 || at + PIECE_OVERLAP < text.length; at += PIECE_CHARS - PIECE_OVERLAP) {
-    yield [at, text.slice(at, at + PIECE_CHARS)];
-  }
 }

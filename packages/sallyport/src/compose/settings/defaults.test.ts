@@ -206,7 +206,7 @@ const DEFAULTS = {
   'validation.coerce_epochs': false,
   'validation.control_characters': 'refuse',
   'sanitise.profile': 'default',
-  'sanitise.results_profile': 'off',
+  'sanitise.results_profile': 'default',
   'sanitise.mark_results_only': true,
   'sanitise.sql_injection': 'reject',
   'sanitise.xss': 'reject',

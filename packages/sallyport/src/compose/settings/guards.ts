@@ -25,8 +25,8 @@ export const SANITISE_ROWS = [
     sentence: 'How arguments are searched for injection: by context, as plain values, or not at all.',
   }),
   oneOf('sanitise.results_profile', ['default', 'strict', 'off'], {
-    default: 'off',
-    sentence: 'The same for results; off by default, so that pages and files come back as they are.',
+    default: 'default',
+    sentence: 'The same for results. What is found is only marked, as long as sanitise.mark_results_only is on.',
   }),
   oneOf('sanitise.content', ['mark', 'judge'], {
     default: 'mark',

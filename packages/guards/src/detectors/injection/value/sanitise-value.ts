@@ -1,10 +1,12 @@
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { pointerTo } from '@sallyport/std/json/json-pointer';
+import { textsBelow } from '../../instructions/texts-of.ts';
+import { type Pause, PIECE_OVERLAP, piecesOf, TEXT_CHARS_MAX } from '../../text-pieces.ts';
 import { findInjection } from '../detect-injection.ts';
 import { type InjectionFinding, type SanitiseAction, THREATS, type Threat } from '../finding.ts';
 import { escapeText, type FindAgain, redactFindings } from './neutralise.ts';
 import { type OwnFinding, ownPatterns } from './own-patterns.ts';
-import type { CheckOptions, SanitiseOptions, Sanitiser, ValueFinding } from './sanitiser.ts';
+import type { CheckOptions, FoundInValue, SanitiseOptions, Sanitiser, ValueFinding } from './sanitiser.ts';
 
 /** Actions of 000 §3.3.6. */
 const DEFAULT_ACTIONS: Readonly<Record<Threat, SanitiseAction>> = {
@@ -48,7 +50,27 @@ export function createValueSanitiser(options: SanitiseOptions): Sanitiser {
       const { findings, rejected } = walk;
       return rejected === undefined ? { value: changed, findings } : { value, findings, rejected };
     },
+    find: (value, pause) => findInTurns(plan, value, pause),
   };
+}
+
+async function findInTurns(plan: Plan, value: unknown, pause: Pause): Promise<FoundInValue> {
+  const findings: ValueFinding[] = [];
+  let left = TEXT_CHARS_MAX;
+  for (const [path, text] of textsBelow(value, '')) {
+    for (const [from, piece] of piecesOf(text.slice(0, Math.max(0, left)))) {
+      for (const { threat, rule, start, end } of findAll(plan, piece)) {
+        // In the overlap, the piece before has it too.
+        if (from === 0 || end > PIECE_OVERLAP)
+          findings.push({ threat, rule, start: from + start, end: from + end, path, action: 'mark' });
+      }
+      const paused = pause();
+      if (paused !== undefined) await paused;
+    }
+    left -= text.length;
+    if (left < 0 || findings.length >= FINDINGS_MAX) break;
+  }
+  return { findings: findings.slice(0, FINDINGS_MAX), complete: left >= 0 };
 }
 
 /** Returns the value itself while nothing in it changes. */

@@ -1,3 +1,4 @@
+import type { Pause } from '../../text-pieces.ts';
 import type { InjectionFinding, SanitiseAction, SanitiseProfile, Threat } from '../finding.ts';
 import type { OwnPattern } from './own-patterns.ts';
 
@@ -45,4 +46,17 @@ export interface Sanitiser {
    * @throws E3810 when the value is nested more than 256 levels deep
    */
   check(value: unknown, options?: CheckOptions): Sanitised;
+  /**
+   * Only looks, for large values beside other work; never throws. The action of every finding is `mark`.
+   * @param pause called and awaited after each piece of text
+   */
+  find(value: unknown, pause: Pause): Promise<FoundInValue>;
+}
+
+/** Findings in a value that is not changed. */
+export interface FoundInValue {
+  /** At most 256, in the order of the value. */
+  readonly findings: readonly ValueFinding[];
+  /** False when there was too much text to read all of it. */
+  readonly complete: boolean;
 }

@@ -1,0 +1,17 @@
+import { KiB, MiB } from '@sallyport/std/bytes';
+
+/** Text of one value that is read, in UTF-16 units. */
+export const TEXT_CHARS_MAX = MiB;
+/** Text that is read in one piece, and the overlap of pieces, so that nothing falls between two. */
+const PIECE_CHARS = 32 * KiB;
+export const PIECE_OVERLAP = 1024;
+
+/** Called and awaited after each piece of text, so that other work gets its turn. */
+export type Pause = () => Promise<void> | undefined;
+
+/** Cuts a text into pieces, each with its start in the text. */
+export function* piecesOf(text: string): Generator<[start: number, piece: string]> {
+  for (let at = 0; at === 0 || at + PIECE_OVERLAP < text.length; at += PIECE_CHARS - PIECE_OVERLAP) {
+    yield [at, text.slice(at, at + PIECE_CHARS)];
+  }
+}
