@@ -3,9 +3,7 @@ import type { InvocationRecord } from '../domain/invocation/record.ts';
 import type { GivenApproval } from '../domain/invocation/waiting-call.ts';
 import type { ApprovalQuestions } from '../pipeline/approval-questions.port.ts';
 import type { HeldClosing, StoredDelegation, StoredRule, StoredVote } from './approval-store.port.ts';
-import { APPROVAL_SETTINGS } from './approval-terms.ts';
 import {
-  APPROVAL_LIMITS,
   type ApprovalParts,
   type ApprovalState,
   type Approver,
@@ -157,16 +155,9 @@ function decidingApprovals(
 }
 
 function stateOf(parts: ApprovalParts): AskingState {
-  const { store, clock, log } = parts;
-  const limits = { ...APPROVAL_LIMITS, ...parts.limits };
+  const { store, clock, log, limits } = parts;
   return {
     ...parts,
-    limits,
-    terms: parts.terms ?? [],
-    notifiers: parts.notifiers ?? [],
-    stillGood: parts.stillGood ?? (() => true),
-    shownArguments: parts.shownArguments,
-    clientReasons: parts.clientReasons ?? APPROVAL_SETTINGS.clientReasons.default,
     rules: createStandingRules({ store, clock, log, followMs: limits.followMs }),
     pendingCounts: new Map(),
     seen: new Map(),

@@ -90,8 +90,3 @@ test('an answer by link needs no credential', async () => {
   const denied = await made.ask('approvals.answer', { answer_token, decision: 'deny', reason: 'no' }, nobody);
   expect(denied).toMatchObject({ state: 'denied', invocation_id: waiting.invocationId });
 });
-
-test('without a approvals nobody decides', () => {
-  const rules = OPERATIONS['approvals.rules'].run({});
-  expect(() => rules({}, ALICE)).toThrow(/nobody can approve/);
-});

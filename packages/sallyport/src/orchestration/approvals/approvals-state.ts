@@ -70,17 +70,17 @@ export interface ApprovalParts {
   readonly log: Log;
   readonly instanceId: string;
   /** Terms from the file of approvals, in its order. */
-  readonly terms?: readonly ApprovalTerms[];
+  readonly terms: readonly ApprovalTerms[];
   /** The tool version that a call was judged for; undefined when it is gone. */
   readonly toolOf: (tenantId: string, toolId: string, version: string) => ToolVersion | undefined;
-  readonly notifiers?: readonly Notifier[];
-  /** True when a credential that was shown earlier still counts; by default all do. */
-  readonly stillGood?: (claims: CapabilityClaims) => boolean;
-  /** Arguments as notifiers may show them; when absent none are shown. */
+  readonly notifiers: readonly Notifier[];
+  /** True when a credential that was shown earlier still counts. */
+  readonly stillGood: (claims: CapabilityClaims) => boolean;
+  /** Arguments as notifiers may show them; absent when the operator shows them none. */
   readonly shownArguments?: (parameters: Readonly<Record<string, unknown>>) => string;
-  /** Reasons for which the user at the agent's own client may confirm; default: requires_confirmation alone. */
-  readonly clientReasons?: readonly ConfirmationReason[];
-  readonly limits?: Partial<ApprovalLimits>;
+  /** Reasons for which the user at the agent's own client may confirm. */
+  readonly clientReasons: readonly ConfirmationReason[];
+  readonly limits: ApprovalLimits;
 }
 
 /** Dependencies of decisions: the pipeline and the workers. */
@@ -116,9 +116,7 @@ export interface Approver {
 }
 
 /** State of the approvals as far as questions need it: dependencies and work under way. */
-export interface AskingState extends Required<Omit<ApprovalParts, 'limits' | 'shownArguments'>> {
-  readonly shownArguments: ApprovalParts['shownArguments'];
-  readonly limits: ApprovalLimits;
+export interface AskingState extends ApprovalParts {
   readonly rules: StandingRules;
   /** Number of pending approvals by tenant: as of the last sweep, plus those asked since. */
   readonly pendingCounts: Map<string, number>;

@@ -84,7 +84,7 @@ test('ORC-03 what needs an approver is neither shown at the client nor confirmed
 
 test('VIS-06 a client that speaks for no user confirms nothing', async () => {
   const made = await approvalsOf();
-  const confirmations = createClientConfirmations({ approvals: made.approvals });
+  const confirmations = createClientConfirmations({ approvals: made.approvals, shownArguments: JSON.stringify });
   const record = await made.ask({ tool_id: 'send', parameters: { n: 1 } });
   const { approvalId, binding } = questionOf(record);
   const by = { tenantId: 'acme', agentDid: binding.agentDid };

@@ -120,7 +120,7 @@ async function ended(
 }
 
 async function yesFor({ givenApproval }: WorkerParts, record: InvocationRecord): Promise<GivenApproval | undefined> {
-  return record.waiting?.wait.for === 'approval' ? givenApproval?.(record) : undefined;
+  return record.waiting?.wait.for === 'approval' ? givenApproval(record) : undefined;
 }
 
 async function run(

@@ -40,7 +40,7 @@ function desk(standing = false): ApprovalQuestions & { readonly asked: ApprovalR
 
 async function layer(changes: Partial<PipelineParts> = {}) {
   const approvals = desk();
-  const made = await pipeline({ approvalQuestions: approvals, workers: { accepts: true }, ...changes });
+  const made = await pipeline({ approvalQuestions: approvals, workers: { refuses: () => undefined }, ...changes });
   const ran: unknown[] = [];
   const body = (parameters: Readonly<Record<string, unknown>>): unknown => {
     ran.push(parameters);
@@ -287,7 +287,8 @@ describe('an asynchronous call', () => {
   });
 
   test('without workers it is refused before anything is on record as accepted', async () => {
-    const made = await layer({ workers: { accepts: false } });
+    const made = await pipeline();
+    await made.add(manifest('read'), () => 1);
     expect(await made.call({ tool_id: 'read', parameters: { n: 1 }, ...later })).toMatchObject({
       failure: { code: 'E3901' },
     });

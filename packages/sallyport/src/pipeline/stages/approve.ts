@@ -1,7 +1,7 @@
 import { type Failure, failure, isFailure } from '@sallyport/std/error/failure';
 import type { ApprovalBinding, ConfirmationReason } from '../../domain/invocation/waiting-call.ts';
 import { sideEffectOf } from '../../domain/tool/tool-version.ts';
-import { createTrustRules, type TrustRules } from '../../permission/trust.ts';
+import type { TrustRules } from '../../permission/trust.ts';
 import type { Admitted, Approved, Authorized, CallRequest, Consulted, Resolved, Validated } from '../call.ts';
 import type { OngoingCall } from '../ongoing/ongoing-call.ts';
 import type { PipelineParts } from '../parts.ts';
@@ -39,7 +39,7 @@ const UNCONFIRMED: Approved = { confirmed: false, question: undefined };
  * bound to (EXE-01).
  */
 export function approve({
-  trust: rules = createTrustRules(),
+  trust: rules,
   approvalQuestions,
   clock,
   secrets,

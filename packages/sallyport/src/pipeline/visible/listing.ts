@@ -89,7 +89,7 @@ function visibleKeys({ visibility, quarantine }: VisibleToolsParts): { of(claims
     keys = new WeakMap();
   };
   visibility.onChanged(forget);
-  quarantine?.onChanged(forget);
+  quarantine.onChanged(forget);
   return {
     of(claims) {
       const known = keys.get(claims);
@@ -137,7 +137,7 @@ function narrowed(
     if (available === false) return undefined;
     if (tool.tenantId !== tenantId && !isGiven(parts, tenantId, tool, available)) return undefined;
     const seen = covered(asking, tool);
-    if (seen === undefined || parts.quarantine?.blocks(tool.tenantId, tool_id) !== undefined) return undefined;
+    if (seen === undefined || parts.quarantine.blocks(tool.tenantId, tool_id) !== undefined) return undefined;
     const activation = rules === undefined ? undefined : activationFor(rules, principal, tool_id);
     if (activation?.enabled === false) return undefined;
     const own = activation === undefined ? seen : { ...seen, overrides: activation.policy_overrides };

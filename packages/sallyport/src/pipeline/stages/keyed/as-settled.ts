@@ -16,7 +16,7 @@ export async function asSettled(
   warnings: Warning[],
 ): Promise<InvocationRecord | 'repeatable'> {
   if (first.failure?.code !== 'E3804') return first;
-  const settlement = await outcomes?.find(first.tenantId, first.invocationId);
+  const settlement = await outcomes.find(first.tenantId, first.invocationId);
   if (settlement === undefined) return first;
   const warning = told(first, settlement);
   if (settlement.outcome === 'did_not_happen') {

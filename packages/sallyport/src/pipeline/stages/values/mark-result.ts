@@ -66,8 +66,8 @@ export async function warnTainted(
   warnings: Warning[],
   turn: Turns,
 ): Promise<void> {
-  const verdict = await scanOutput?.(result, turn);
-  if (verdict?.tainted !== true) return;
+  const verdict = await scanOutput(result, turn);
+  if (!verdict.tainted) return;
   warnings.push({
     code: 'tainted_result',
     message:
