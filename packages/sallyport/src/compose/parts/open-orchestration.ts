@@ -149,7 +149,7 @@ async function openWorkers(
   { from, storage, instanceId, ledger, pipeline }: OrchestrationParts,
   intake: CallIntake,
   runCall: RunCall,
-  { yesOf }: AskableApprovals,
+  { givenApproval }: AskableApprovals,
 ): Promise<Workers> {
   const { settings, clock, log } = from;
   const queue = await openQueue(from, storage);
@@ -168,7 +168,7 @@ async function openWorkers(
     limits: workerLimitsOf(settings),
     // Half-made changes of an instance that is gone.
     rollBackFor: async (gone) => (await continueRollbacks(pipeline, gone, 'gone')).rolledBack,
-    givenApproval: yesOf,
+    givenApproval,
   });
 }
 

@@ -29,7 +29,7 @@ async function operationsOn(terms = '') {
   return { ...made, ask, invoke: call };
 }
 
-test('ORC-03 what waits is listed and shown with its arguments and what a yes is bound to, until it is decided', async () => {
+test('ORC-03 what waits is listed and shown with its arguments and what an approval is bound to, until it is decided', async () => {
   const made = await operationsOn();
   const waiting = await made.invoke('pay', 7);
   const { approvalId: approval_id } = questionOf(waiting);

@@ -13,7 +13,7 @@ import { decisionOf } from './wire.ts';
 /** Approves a call. The call resumes after the answer. */
 export const approveCall = operation({
   name: 'approvals.approve',
-  summary: 'Say yes to a call, as it is or with other arguments; it goes on when enough people did (ORC-03)',
+  summary: 'Approve a call, as it is or with other arguments; it goes on when enough people did (ORC-03)',
   method: 'POST',
   path: '/v1/approvals/{approval_id}/approval',
   status: 200,

@@ -34,7 +34,7 @@ export const listApprovals = operation({
 /** One approval with everything that an approver needs to see. */
 export const getApproval = operation({
   name: 'approvals.get',
-  summary: 'One approval, with the arguments and who has said yes so far',
+  summary: 'One approval, with the arguments and who has approved it so far',
   method: 'GET',
   path: '/v1/approvals/{approval_id}',
   status: 200,

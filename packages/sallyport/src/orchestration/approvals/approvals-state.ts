@@ -28,11 +28,12 @@ export const APPROVAL_LIMIT_SETTINGS = {
     default: 1000,
     sentence: 'Calls of one tenant that wait for a person at once; more are refused with E3803.',
   }),
-  yesValidMs: seconds('approvals.yes_valid_seconds', {
+  validMs: seconds('approvals.valid_seconds', {
     whole: true,
     minimum: 1,
     default: 900,
-    sentence: 'How long a yes is good for when the call cannot go on at once; then it asks again.',
+    sentence:
+      'How long an approval that was given is valid when its call cannot go on at once; then the call asks again.',
   }),
   rememberMsMax: days('approvals.remember_days_max', {
     minimum: 0,
@@ -123,7 +124,7 @@ export interface AskingState extends ApprovalParts {
   /** Calls of the approvals that this instance has seen, by tenant and approval; the oldest are dropped. */
   readonly seen: Map<string, string>;
   /** Highest level that was notified, by tenant and approval, as far as this instance knows. */
-  readonly told: Map<string, number>;
+  readonly notified: Map<string, number>;
   /** Decisions that this instance carries out at the moment. */
   readonly atWork: Set<string>;
   /** Decisions that this instance gave up although its claim may still be in force: the store became unavailable. */

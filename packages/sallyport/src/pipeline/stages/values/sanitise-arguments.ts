@@ -5,7 +5,7 @@ import type { ArgumentContent, ToolManifest } from '../../../../api/schemas/tool
 import { traitsOf } from '../../../domain/tool/executor-kinds.ts';
 import { argumentContent, type ContentAt } from '../../../validation/argument-content.ts';
 import type { CompiledSchema } from '../../../validation/schema-validator.ts';
-import { argumentsRefused, attackRefused, told } from './argument-failures.ts';
+import { argumentsRefused, attackRefused, shownFindings } from './argument-failures.ts';
 import type { ValueRules } from './value-rules.ts';
 
 type Parameters = Readonly<Record<string, unknown>>;
@@ -98,7 +98,7 @@ function changedArguments(
   warnings.push({
     code: 'arguments_sanitised',
     message: `${placesOf(findings)} in the arguments looked like an attack and was made harmless.`,
-    details: { findings: told(findings) },
+    details: { findings: shownFindings(findings) },
   });
   const { faults } = schema.check(value, { coerce: false });
   if (faults.length === 0) return undefined;
@@ -111,7 +111,7 @@ function warnMarked(findings: readonly ValueFinding[], warnings: Warning[]): voi
   warnings.push({
     code: 'arguments_marked',
     message: `${placesOf(findings)} in the arguments looked like an attack. The tool got the arguments as they were given.`,
-    details: { findings: told(findings.filter(isFirstOfItsPlace)) },
+    details: { findings: shownFindings(findings.filter(isFirstOfItsPlace)) },
   });
 }
 
