@@ -30,6 +30,7 @@ export async function measureRegistry(documents: readonly (readonly ToolManifest
     store: memoryToolStore(),
     clock: systemClock,
     log: silentLog,
+    timeoutSecondsMax: 300,
     compileSchema: (schema) => schemas.inspect(schema),
     configFaults: (manifest) => executors.configFaults(manifest),
   });

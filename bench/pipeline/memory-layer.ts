@@ -3,20 +3,31 @@ import { systemClock } from '@sallyport/std/clock';
 import { openLedger } from '../../packages/sallyport/src/audit/ledger.ts';
 import { agentContextOf } from '../../packages/sallyport/src/compose/parts/from-settings/agent-bounds.ts';
 import { limitsOf } from '../../packages/sallyport/src/compose/parts/from-settings/pipeline-limits.ts';
+import { failureRedactorOf, redactorOf } from '../../packages/sallyport/src/compose/parts/from-settings/redactor.ts';
+import { valueRulesOf } from '../../packages/sallyport/src/compose/parts/from-settings/value-rules.ts';
 import { openIdentity } from '../../packages/sallyport/src/compose/parts/open-identity.ts';
 import { readSettings } from '../../packages/sallyport/src/compose/read-settings.ts';
 import type { Settings } from '../../packages/sallyport/src/compose/settings.ts';
+import { valuesOf } from '../../packages/sallyport/src/domain/settings/setting.ts';
 import { createCompositeExecutor } from '../../packages/sallyport/src/executors/composite.ts';
 import { createNativeExecutor } from '../../packages/sallyport/src/executors/native/native-executor.ts';
 import { createEnvironmentSecretStore } from '../../packages/sallyport/src/external/secret-stores/environment/environment-secret-store.ts';
+import { createQuarantine } from '../../packages/sallyport/src/mcp-servers/quarantine.ts';
 import { OPERATIONS } from '../../packages/sallyport/src/operations/catalogue.ts';
 import { invokeTool } from '../../packages/sallyport/src/operations/invocations/invoke-tool.ts';
+import { QUOTA_SETTINGS, TRUST_SETTINGS } from '../../packages/sallyport/src/permission/gates/gate-settings.ts';
 import { createPolicyDecisions } from '../../packages/sallyport/src/permission/policy-decisions.ts';
 import { createCedarPolicyEngine } from '../../packages/sallyport/src/permission/policy-engines/cedar/cedar-policy-engine.ts';
+import { createQuota } from '../../packages/sallyport/src/permission/quota.ts';
+import { createTrustRules } from '../../packages/sallyport/src/permission/trust.ts';
 import { RunningCalls } from '../../packages/sallyport/src/pipeline/ongoing/running-calls.ts';
 import type { PipelineParts } from '../../packages/sallyport/src/pipeline/parts.ts';
+import { createLateEnds } from '../../packages/sallyport/src/pipeline/record/late-ends.ts';
 import { createPipeline, type RunCall } from '../../packages/sallyport/src/pipeline/run.ts';
+import { RETRY_SETTINGS } from '../../packages/sallyport/src/pipeline/stages/attempts/retry-rules.ts';
+import { createOutputMemory } from '../../packages/sallyport/src/pipeline/stages/determinism/output-memory.ts';
 import { createIdentifyAgain } from '../../packages/sallyport/src/pipeline/stages/identify.ts';
+import { stateUndoer } from '../../packages/sallyport/src/pipeline/undo/state/state-undoer.ts';
 import { createVisibleTools } from '../../packages/sallyport/src/pipeline/visible-tools.ts';
 import { createRegistry } from '../../packages/sallyport/src/registry/registry.ts';
 import { memoryRateLimiter } from '../../packages/sallyport/src/storage/memory/memory-rate-limiter.ts';
@@ -27,11 +38,17 @@ import {
 } from '../../packages/sallyport/src/validation/schema-validator.ts';
 import { createVisibility } from '../../packages/sallyport/src/visibility/visibility.ts';
 import { memoryIdempotencyStore } from '../../packages/sallyport/test/stores/calls/memory-idempotency-store.ts';
+import { memoryQuotaStore } from '../../packages/sallyport/test/stores/calls/memory-quota-store.ts';
 import { memoryApiKeyStore } from '../../packages/sallyport/test/stores/memory-api-key-store.ts';
 import { memoryLedgerStore } from '../../packages/sallyport/test/stores/memory-ledger-store.ts';
+import { memoryQuarantineStore } from '../../packages/sallyport/test/stores/memory-quarantine-store.ts';
 import { memoryRevocationStore } from '../../packages/sallyport/test/stores/memory-revocation-store.ts';
 import { memoryToolStore } from '../../packages/sallyport/test/stores/memory-tool-store.ts';
 import { memoryVisibilityStore } from '../../packages/sallyport/test/stores/memory-visibility-store.ts';
+import { memoryOutcomeStore } from '../../packages/sallyport/test/stores/outcomes/memory-outcome-store.ts';
+import { memoryOutputStore } from '../../packages/sallyport/test/stores/outcomes/memory-output-store.ts';
+import { memoryStateStore } from '../../packages/sallyport/test/stores/outcomes/memory-state-store.ts';
+import { memoryUndoJournal } from '../../packages/sallyport/test/stores/outcomes/memory-undo-journal.ts';
 import { benchSettings, checkSum, type MeasuredLayer, request } from './measured-layer.ts';
 import { add, PURE_TOOL } from './tool.ts';
 
@@ -94,10 +111,14 @@ async function partsOf(
     store: memoryToolStore(),
     clock,
     log,
+    timeoutSecondsMax: settings['calls.timeout_seconds_max'],
     compileSchema: (schema) => schemas.inspect(schema),
     configFaults: (manifest) => executors.configFaults(manifest),
   });
   const visibility = createVisibility({ store: memoryVisibilityStore(), clock, log });
+  const quarantine = createQuarantine({ store: memoryQuarantineStore(), clock, log });
+  const ledger = await openLedger({ store: records, chainId: 'bench', log });
+  const stateStore = memoryStateStore();
   return {
     clock,
     log,
@@ -107,14 +128,24 @@ async function partsOf(
     identify,
     identifyAgain: createIdentifyAgain(() => false),
     registry,
-    visible: createVisibleTools({ registry, visibility, catalogTenant: settings['tenant.catalog'] }),
+    visible: createVisibleTools({ registry, visibility, quarantine, catalogTenant: settings['tenant.catalog'] }),
     schemas,
     policy: createPolicyDecisions({ engine, clock }),
     executors,
     secrets: createEnvironmentSecretStore({}, { defaultTenant: 'default' }),
     rateLimiter: memoryRateLimiter({ clock }),
     idempotency: memoryIdempotencyStore({ clock }),
-    ledger: await openLedger({ store: records, chainId: 'bench', log }),
+    ledger,
+    lateEnds: createLateEnds({ ledger, records, log }),
+    values: valueRulesOf(settings),
+    redactor: failureRedactorOf(settings, redactorOf(settings)),
+    trust: createTrustRules(valuesOf(TRUST_SETTINGS, settings)),
+    quota: createQuota({ store: memoryQuotaStore(), ...valuesOf(QUOTA_SETTINGS, settings), clock }),
+    transactions: { journal: memoryUndoJournal(), undoers: { state: stateUndoer(stateStore, records) } },
+    state: { store: stateStore },
+    outputs: createOutputMemory({ store: memoryOutputStore(), clock, log }),
+    outcomes: memoryOutcomeStore(records),
+    retries: valuesOf(RETRY_SETTINGS, settings),
     records,
     running: new RunningCalls(),
   };

@@ -17,6 +17,7 @@ export function openRegistry(store: ToolStore): Registry {
     store,
     clock: systemClock,
     log: silentLog,
+    timeoutSecondsMax: 300,
     compileSchema: (schema) => schemas.inspect(schema),
     configFaults: () => [],
   });

@@ -80,7 +80,7 @@ test('ORC-05 of two users who answer at once at their clients each decides on th
   expect(desk.runs).toEqual(['send 1']);
 });
 
-test('ORC-05 a declined tool does not run: not by a later yes, a lasting yes, the same call again, or a sweep', async () => {
+test('ORC-05 a declined tool does not run: not by a later approval, a standing rule, the same call again, or a sweep', async () => {
   const key = { execution_options: { idempotency_key: 'declined' } };
   const { approvalId, invocationId } = await desk.waits('pay', 3, key);
   await deny(approvalId);
@@ -147,7 +147,7 @@ test('ORC-05 a question is no failure that a retry swallows: it is asked once, a
   expect(desk.runs).toEqual(['eager 1']);
 });
 
-test('ORC-05 approvals asked at the same moment have ids of their own, and two yeses to one id run it once', async () => {
+test('ORC-05 approvals asked at the same moment have ids of their own, and two approvals to one id run it once', async () => {
   const waiting = await Promise.all(Array.from({ length: 8 }, () => desk.waits('pay', 7)));
   expect(new Set(waiting.map(({ approvalId }) => approvalId)).size).toBe(8);
   const [one, ...others] = waiting;

@@ -118,7 +118,7 @@ describe('keys', () => {
 });
 
 describe('approvers', () => {
-  test('ORC-03 a yes does not count whose credential was revoked before the last one came', async () => {
+  test('ORC-03 an approval does not count whose credential was revoked before the last one came', async () => {
     const { approvalId, invocationId } = await desk.waits('transfer', 1);
     const lost = await desk.token({ ...ALICE, user_did: 'did:user:lost' });
     expect((await approve(approvalId, lost)).body).toMatchObject({ state: 'pending', votes: 1 });
@@ -232,7 +232,7 @@ describe('a clock that jumps by an hour', () => {
     expect(desk.runs).toEqual(['deaf', 'pay 1']);
   });
 
-  test('ORC-05 back: nothing expires early, and a yes that was given is used once', async () => {
+  test('ORC-05 back: nothing expires early, and an approval that was given is used once', async () => {
     const waiting = await desk.waits('hurry', 2);
     clock.jump(-HOUR_MS);
     expect(await desk.status(waiting.invocationId)).toMatchObject({ status: 'pending_approval' });

@@ -156,7 +156,7 @@ describe.each(['in this process', 'elsewhere'])('VIS-02 the toolbox of one agent
     expect((await box.execute({ toolName: 'double', args: { n: 1 } })).modelText).toBeUndefined();
   });
 
-  test('VIS-06 a call that needs a yes asks for it, and runs once it is given, through every check', async () => {
+  test('VIS-06 a call that needs an approval asks for it, and runs once it is given, through every check', async () => {
     const box = await toolbox();
     await set('double', { policy_overrides: { requires_confirmation: true, confirmation_prompt: 'Really double?' } });
     const asked = await box.execute({ toolName: 'double', args: { n: 21 } });

@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict';
 import { type ApprovalParts, call, done, refused, untilSent, waitingCall } from '../approvals-story.ts';
 
-/** Yes, no, an edit, and a yes for a while, from the command line. */
+/** An approval, a denial, an edit, and an approval for a while, from the command line. */
 export async function decidingChapter(parts: ApprovalParts): Promise<void> {
-  await yes(parts);
+  await approved(parts);
   await no(parts);
   await edit(parts);
   await always(parts);
 }
 
-async function yes(parts: ApprovalParts): Promise<void> {
+async function approved(parts: ApprovalParts): Promise<void> {
   const { story, mailRoom, sallyport } = parts;
-  story.step('A yes is for one call');
+  story.step('An approval is for one call');
   const [one, twin] = [await waitingCall(parts, 'invoice', 'ada'), await waitingCall(parts, 'invoice', 'ada')];
   const { stdout } = await sallyport('approvals', 'show', one.approval);
   story.holds('an approver sees what would be sent to whom, and nothing has been', () => {
@@ -35,7 +35,7 @@ async function no(parts: ApprovalParts): Promise<void> {
   await done(parts, 'approvals', 'deny', approval, '--reason', 'He has paid.');
   await refused(parts, 'E3817', 'approvals', 'approve', approval);
   const watched = await sallyport('calls', 'watch', id);
-  story.holds('the call ends with the reason, and no later yes brings it back', () => {
+  story.holds('the call ends with the reason, and no later approval brings it back', () => {
     assert.deepEqual([watched.code, watched.stdout.trim()], [1, 'permission_denied']);
     assert.match(watched.stderr, /E3807.*He has paid/);
   });
@@ -55,7 +55,7 @@ async function edit(parts: ApprovalParts): Promise<void> {
 
 async function always(parts: ApprovalParts): Promise<void> {
   const { story, mailRoom } = parts;
-  story.step('A yes for a while is a rule that can be seen and taken back');
+  story.step('An approval for a while is a rule that can be seen and taken back');
   const { approval } = await waitingCall(parts, 'invoice', 'dan');
   await done(parts, 'approvals', 'approve', approval, '--always', 'exact_arguments', '--for', '1h');
   await untilSent(parts, 3);

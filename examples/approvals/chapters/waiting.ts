@@ -61,7 +61,7 @@ async function powerCut(parts: ApprovalParts): Promise<void> {
   await untilSent(parts, before + 1);
   const watched = await parts.sallyport('calls', 'watch', id);
   const audit = await parts.sallyport('audit', 'verify');
-  story.holds('and is sent once when somebody says yes, with a whole audit', () => {
+  story.holds('and is sent once when somebody approves, with a whole audit', () => {
     assert.deepEqual([watched.code, audit.code, mailRoom.sent.length], [0, 0, before + 1]);
   });
 }

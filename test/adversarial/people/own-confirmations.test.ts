@@ -26,7 +26,7 @@ let allowing: Desk;
 const asked: string[] = [];
 
 /** A client that answers yes to whatever it is asked, as a program does. */
-const yesMan = ({ message }: { readonly message: string }): object => {
+const approvesAll = ({ message }: { readonly message: string }): object => {
   asked.push(message);
   return { action: 'accept', content: { confirm: true } };
 };
@@ -65,7 +65,7 @@ const WAITS = { isError: true, _meta: { status: 'pending_approval' } };
 
 describe.each(['2025', '2026'] as const)('a client of the %s era that answers yes to everything', (era) => {
   const call = async (at: Desk, who: Mint, name: string, n: number) =>
-    (await at.mcp(await at.token(who), yesMan, era)).callTool({ name, arguments: { n } });
+    (await at.mcp(await at.token(who), approvesAll, era)).callTool({ name, arguments: { n } });
 
   test.each<[string, Mint, string]>([
     ['an agent without a user', AGENT, 'send'],

@@ -93,7 +93,7 @@ describe('four eyes', () => {
     expect(desk.runs).toEqual([]);
   });
 
-  test('ORC-03 a lasting yes holds for no call of the person who gave it', async () => {
+  test('ORC-03 a standing rule holds for no call of the person who gave it', async () => {
     const honest = await desk.waits('pay', 3);
     const remember = { scope: 'tool', for_seconds: 600 };
     expect(await approve(honest.approvalId, mallory, { remember })).toMatchObject({ body: { state: 'approved' } });

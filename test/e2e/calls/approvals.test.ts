@@ -51,7 +51,7 @@ describe('approval over REST', () => {
     expect(desk.runs).toEqual(['pay 7']);
   });
 
-  test('ORC-03 a yes to something else than what was shown is refused, and the approval waits on', async () => {
+  test('ORC-03 an approval to something else than what was shown is refused, and the approval waits on', async () => {
     const { approvalId, invocationId } = await desk.waits('pay', 8);
     const wrong = await approve(approvalId, alice, { binding_digest: 'f'.repeat(64) });
     expect([wrong.status, wrong.body['e_code']]).toEqual([409, 'E3817']);
@@ -59,7 +59,7 @@ describe('approval over REST', () => {
     await deny(approvalId);
   });
 
-  test('ORC-03 a no ends the call with its reason, and no yes brings it back', async () => {
+  test('ORC-03 a no ends the call with its reason, and no approval brings it back', async () => {
     const { approvalId, invocationId } = await desk.waits('pay', 9);
     expect(await deny(approvalId, alice, { reason: 'too much' })).toMatchObject({ body: { state: 'denied' } });
     expect(await desk.status(invocationId)).toMatchObject({

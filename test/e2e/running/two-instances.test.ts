@@ -211,7 +211,7 @@ describe('two instances over one PostgreSQL', () => {
     await until(() =>
       (one.parts.running.find('acme', call.invocationId)?.toolRun.deadline?.leftMs() ?? 0) > before ? true : undefined,
     );
-    expect(await two.workers.cancel(call, 'from elsewhere')).toBe('told');
+    expect(await two.workers.cancel(call, 'from elsewhere')).toBe('notified');
     expect(await over(one.shared, call)).toMatchObject({
       state: 'ABORTED',
       failure: { code: 'E3805', message: expect.stringContaining('from elsewhere') },
@@ -229,7 +229,7 @@ describe('two instances over one PostgreSQL', () => {
     await running(listening.runs);
     const [open] = await two.shared.store.openInvocations('one');
     if (open === undefined) throw new Error('the call is not on record');
-    expect(await two.workers.cancel(open, undefined)).toBe('told');
+    expect(await two.workers.cancel(open, undefined)).toBe('notified');
     expect(await answer).toMatchObject({ state: 'ABORTED' });
   });
 

@@ -82,7 +82,7 @@ describe.skipIf(!works)(`commands that are asked about${works ? '' : `, skipped:
   const ended = (body: Answer, state: string) => desk.reaches(String(body['invocation_id']), state);
   const BY_FORCE = { reason: 'executor', question: expect.stringContaining('(deletes-by-force)') };
 
-  test('EXE-02 VIS-06 a command that the screen asks about waits, runs after a yes and never after a no', async () => {
+  test('EXE-02 VIS-06 a command that the screen asks about waits, runs after an approval and never after a no', async () => {
     const [first, second] = [newFile(), newFile()];
     const asked = await invoke('remove', { path: first });
     expect(asked).toMatchObject({ status: 'pending_approval', approval: BY_FORCE });
@@ -200,7 +200,7 @@ describe.skipIf(!works)(`commands that are asked about${works ? '' : `, skipped:
     }
   }
 
-  test('ORC-05 a standing yes to a tool does not answer the screen, one to exact arguments for this question does', async () => {
+  test('ORC-05 a standing rule to a tool does not answer the screen, one to exact arguments for this question does', async () => {
     const remember = (scope: string) => ({ remember: { scope, for_seconds: 600 } });
     const plain = await invoke('remove_as', { how: '-v', path: newFile() });
     expect(await approve(plain, remember('tool'))).toMatchObject({ body: { state: 'approved' } });

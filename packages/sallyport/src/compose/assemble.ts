@@ -113,7 +113,7 @@ export async function assemble(from: Ingredients): Promise<AssembledLayer> {
       ...tools,
       ...pipeline,
       runCall: orchestration.runCall,
-      approvals: approvals,
+      approvals,
       sideEffects,
       ...(workers === undefined ? {} : { callWorkers: workers }),
       ...(intake === undefined ? {} : { callIntake: intake }),
@@ -186,19 +186,16 @@ async function recover(
   pipeline: PipelineParts,
   toolsReady: Promise<unknown>,
 ): Promise<void> {
-  const { transactions, outcomes, records, ledger, clock, log, instanceId } = pipeline;
+  const { log, instanceId } = pipeline;
   log.debug('recovering');
   let rolledBack = 0;
-  if (transactions !== undefined && outcomes !== undefined) {
-    const parts = { transactions, records, ledger, clock, log, outcomes };
-    const [open] = await transactions.journal.open(instanceId, 1);
-    if (open !== undefined) {
-      // Compensating calls need the tools.
-      await toolsReady;
-      ({ rolledBack } = await continueRollbacks(parts, instanceId));
-    }
-    opened.use(retryRollbacks(parts, instanceId));
+  const [open] = await pipeline.transactions.journal.open(instanceId, 1);
+  if (open !== undefined) {
+    // Compensating calls need the tools.
+    await toolsReady;
+    ({ rolledBack } = await continueRollbacks(pipeline, instanceId));
   }
+  opened.use(retryRollbacks(pipeline, instanceId));
   const settled = await recoverOpenCalls(pipeline, instanceId);
   if (rolledBack + settled > 0) log.warn('calls-recovered', { rolled_back: rolledBack, settled });
 }

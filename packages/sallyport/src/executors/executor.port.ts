@@ -50,13 +50,13 @@ export interface ExecutorCall {
   readonly onUsage?: (usage: Usage) => void;
   /** Called when the executor has undone a failed run's changes, before it throws: the call ends as rolled back. */
   readonly onRolledBack?: () => void;
-  /** Records changes that this layer can undo; absent when it keeps no journal. */
+  /** Records changes that the layer can undo; absent while the executor is only asked for its question. */
   readonly undo?: UndoRecorder;
-  /** The tool's state in the layer, as part of this call's transaction; absent when this layer keeps none. */
+  /** The tool's state in the layer, as part of this call's transaction; absent like `undo`. */
   readonly state?: ToolState;
   /**
    * Resolves when a change elsewhere may be made: if this call fails, the layer makes the given call for the same
-   * agent, through every stage, once. Absent when this layer keeps no journal.
+   * agent, through every stage, once. Absent like `undo`.
    * @throws E3001 and other errors when the agent may not call that tool, E3102, E3810, E3805; then the change must not
    *   be made
    */

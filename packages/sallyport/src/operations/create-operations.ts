@@ -59,7 +59,7 @@ async function ask<N extends OperationName>(
     const output = asker.refused ?? (await run(input, asker));
     if (!isFailure(output)) return output;
     if (output.code === 'E3213')
-      await parts.refusedAsks?.note({ operation: name, principal: asker.principal, caller, refused: output });
+      await parts.refusedAsks.note({ operation: name, principal: asker.principal, caller, refused: output });
     throw ToolLayerError.of(output);
   } catch (thrown) {
     if (thrown instanceof ToolLayerError) throw thrown;

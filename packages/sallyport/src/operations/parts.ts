@@ -50,13 +50,17 @@ export interface OperationParts
   readonly runCall: RunCall;
   /** Says how a call would end; rejects with E32xx when the caller is not known (PIPE-15). */
   readonly rehearseCall: (request: CallRequest) => Promise<DryRunResponse>;
-  /** Approvals of waiting calls; when absent nobody can be asked. */
-  readonly approvals?: Approvals;
-  /** Run calls that are accepted now and run later; when absent asynchronous calls are refused. */
+  /** Approvals of waiting calls. */
+  readonly approvals: Approvals;
+  /**
+   * Run calls that are accepted now and run later; absent when the operator runs no workers, and then asynchronous
+   * calls are refused.
+   */
   readonly callWorkers?: Workers;
+  /** Absent together with the workers. */
   readonly callIntake?: CallIntake;
-  /** Side effects of calls, and their compensation; when absent such operations are refused. */
-  readonly sideEffects?: SideEffects;
+  /** Side effects of calls, and their compensation. */
+  readonly sideEffects: SideEffects;
   readonly toolSearch: ToolSearch;
   readonly upstreams: Upstreams;
   /** Upstream tools, and whether an operator accepted them. */
@@ -86,6 +90,6 @@ export interface OperationParts
   /** Tenant of local callers that name none. */
   readonly defaultTenant: string;
   readonly health: () => Promise<Health>;
-  /** Audits askers that lacked a role; when absent they are not audited. */
-  readonly refusedAsks?: RefusedAsks;
+  /** Audits askers that lacked a role. */
+  readonly refusedAsks: RefusedAsks;
 }

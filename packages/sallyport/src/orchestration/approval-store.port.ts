@@ -158,11 +158,11 @@ export interface ApprovalStore {
 
   /**
    * Claims the delivery of one notice for the length of a lease: `taken` for one caller at a time, `busy` for the
-   * others meanwhile, `told` for everybody once the notice was delivered.
+   * others meanwhile, `notified` for everybody once the notice was delivered.
    */
-  claimNotice(notice: NoticeKey, leaseMs: number): Promise<'taken' | 'busy' | 'told'>;
+  claimNotice(notice: NoticeKey, leaseMs: number): Promise<'taken' | 'busy' | 'notified'>;
   /** Notes that a notice was delivered. */
-  noticeTold(tenantId: string, approvalId: string, level: number): Promise<void>;
+  noticeDelivered(tenantId: string, approvalId: string, level: number): Promise<void>;
   /** The call of an approval about which somebody was notified; undefined for any other. */
   invocationOf(tenantId: string, approvalId: string): Promise<string | undefined>;
 

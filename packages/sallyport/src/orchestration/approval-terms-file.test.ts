@@ -31,9 +31,9 @@ escalation = [{ after = "1h", approvers = ["did:b"] }, { after = "4h" }, { after
 on_timeout = "deny"`);
   expect(terms?.expiresAfterMs).toBe(24 * HOUR);
   expect(terms?.levels).toEqual([
-    { afterMs: 0, told: ['did:a'], eligible: ['did:a'] },
-    { afterMs: HOUR, told: ['did:b'], eligible: ['did:a', 'did:b'] },
-    { afterMs: 4 * HOUR, told: ['did:b'], eligible: ['did:a', 'did:b'] },
+    { afterMs: 0, notified: ['did:a'], eligible: ['did:a'] },
+    { afterMs: HOUR, notified: ['did:b'], eligible: ['did:a', 'did:b'] },
+    { afterMs: 4 * HOUR, notified: ['did:b'], eligible: ['did:a', 'did:b'] },
   ]);
 });
 
@@ -86,7 +86,7 @@ categories = ["mail"]
 reasons = ["requires_confirmation"]
 approvers = ["did:mail"]`);
   const named = (manifest: object, reason: 'policy' | 'requires_confirmation' = 'policy') =>
-    termsFor(terms, { manifest } as never, reason).levels[0].told;
+    termsFor(terms, { manifest } as never, reason).levels[0].notified;
   expect(named({ tool_id: 'bank__send', tags: ['money'] })).toEqual(['did:bank']);
   expect(named({ tool_id: 'bank__send', tags: ['money'], side_effect_policy: 'pure' })).toEqual(['did:money']);
   expect(named({ tool_id: 'mail', category: 'mail' }, 'requires_confirmation')).toEqual(['did:mail']);

@@ -132,23 +132,23 @@ type Levels = Pick<ApprovalTerms, 'levels' | 'expiresAfterMs'>;
 /** A last step without approvers may set the expiry; all other steps come before it. */
 function levelsOf(rule: Rule, name: string, fault: Faulty): Levels {
   const { approvers, escalation, expires_after: expires } = rule;
-  const first = approvers === undefined ? DEFAULT_TERMS.levels[0].told : checked(approvers, name, fault);
+  const first = approvers === undefined ? DEFAULT_TERMS.levels[0].notified : checked(approvers, name, fault);
   const steps = (escalation ?? []).map(({ after, approvers: more }) => ({
     afterMs: msOf(after),
-    told: more === undefined ? undefined : checked(more, `the escalation of ${name}`, fault),
+    notified: more === undefined ? undefined : checked(more, `the escalation of ${name}`, fault),
   }));
   const last = steps.at(-1);
-  const end = expires === undefined && last?.told === undefined ? last?.afterMs : undefined;
+  const end = expires === undefined && last?.notified === undefined ? last?.afterMs : undefined;
   const expiresAfterMs = expires === undefined ? (end ?? DEFAULT_TERMS.expiresAfterMs) : msOf(expires);
   if (expiresAfterMs < EXPIRY_MS_MIN || expiresAfterMs > EXPIRY_MS_MAX)
     throw fault(`lets ${name} expire after ${expiresAfterMs} ms; between a second and 30 days is possible`);
-  const inner = steps.filter(({ afterMs, told }) => told !== undefined || afterMs !== expiresAfterMs);
+  const inner = steps.filter(({ afterMs, notified }) => notified !== undefined || afterMs !== expiresAfterMs);
   if (escalation === undefined && approvers === undefined) {
     const own = DEFAULT_TERMS.levels.slice(1).filter(({ afterMs }) => afterMs < expiresAfterMs);
     return { levels: [DEFAULT_TERMS.levels[0], ...own], expiresAfterMs };
   }
-  const levels: [ApprovalLevel, ...ApprovalLevel[]] = [{ afterMs: 0, told: first, eligible: first }];
-  for (const { afterMs, told } of inner) {
+  const levels: [ApprovalLevel, ...ApprovalLevel[]] = [{ afterMs: 0, notified: first, eligible: first }];
+  for (const { afterMs, notified } of inner) {
     const before = levels.at(-1) ?? levels[0];
     if (afterMs <= before.afterMs)
       throw fault(`escalates ${name} after ${afterMs} ms and before that later: write the steps in ascending order`);
@@ -156,8 +156,8 @@ function levelsOf(rule: Rule, name: string, fault: Faulty): Levels {
       throw fault(`escalates ${name} after ${afterMs} ms, when it has expired already after ${expiresAfterMs} ms`);
     levels.push({
       afterMs,
-      told: told ?? before.told,
-      eligible: [...new Set([...before.eligible, ...(told ?? [])])],
+      notified: notified ?? before.notified,
+      eligible: [...new Set([...before.eligible, ...(notified ?? [])])],
     });
   }
   return { levels, expiresAfterMs };

@@ -22,7 +22,7 @@ export interface ApprovalLevel {
   /** Ms after the question; 0 for the first level. */
   readonly afterMs: number;
   /** Who is notified: DIDs, addresses, `role:approver` or `role:admin`. Never empty. */
-  readonly told: readonly string[];
+  readonly notified: readonly string[];
   /** Who may answer: everybody notified at this level or an earlier one. */
   readonly eligible: readonly string[];
 }
@@ -65,9 +65,9 @@ export const DEFAULT_TERMS: ApprovalTerms = {
   name: 'default',
   match: {},
   levels: [
-    { afterMs: 0, told: [ANY_APPROVER], eligible: [ANY_APPROVER] },
-    { afterMs: HOUR_MS, told: [ANY_APPROVER, ANY_ADMIN], eligible: [ANY_APPROVER, ANY_ADMIN] },
-    { afterMs: 4 * HOUR_MS, told: [ANY_ADMIN], eligible: [ANY_APPROVER, ANY_ADMIN] },
+    { afterMs: 0, notified: [ANY_APPROVER], eligible: [ANY_APPROVER] },
+    { afterMs: HOUR_MS, notified: [ANY_APPROVER, ANY_ADMIN], eligible: [ANY_APPROVER, ANY_ADMIN] },
+    { afterMs: 4 * HOUR_MS, notified: [ANY_ADMIN], eligible: [ANY_APPROVER, ANY_ADMIN] },
   ],
   quorum: 1,
   expiresAfterMs: 24 * HOUR_MS,

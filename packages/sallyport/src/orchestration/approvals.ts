@@ -3,9 +3,7 @@ import type { InvocationRecord } from '../domain/invocation/record.ts';
 import type { GivenApproval } from '../domain/invocation/waiting-call.ts';
 import type { ApprovalQuestions } from '../pipeline/approval-questions.port.ts';
 import type { HeldClosing, StoredDelegation, StoredRule, StoredVote } from './approval-store.port.ts';
-import { APPROVAL_SETTINGS } from './approval-terms.ts';
 import {
-  APPROVAL_LIMITS,
   type ApprovalParts,
   type ApprovalState,
   type Approver,
@@ -17,11 +15,11 @@ import { ask, isAlwaysAllowed } from './approvals/ask.ts';
 import { type Approval, approve, type Decided, type Decision, deny, withdraw } from './approvals/decide.ts';
 import { type Answer, answer, delegate, endDelegation, type NewDelegation } from './approvals/delegate.ts';
 import { isForClient } from './approvals/eligible.ts';
+import { notifyAsked } from './approvals/notify.ts';
 import { digestOf, findPending, type Pending, pendingOf, waitingRecords } from './approvals/pending.ts';
 import { revokeRule } from './approvals/remember.ts';
 import { createStandingRules } from './approvals/standing-rules.ts';
 import { startSweeping, sweep } from './approvals/sweep.ts';
-import { tellAsked } from './approvals/tell.ts';
 
 export type { Answer, Approval, ApprovalParts, Approver, Decided, Decision, NewDelegation, Pending };
 export { digestOf };
@@ -72,7 +70,7 @@ export interface Approvals extends ApprovalQuestions, AsyncDisposable {
    * The approval of a call that was cut off while it ran, with which the same call may run again. Undefined when it had
    * none, or when that is too old by now.
    */
-  yesOf(record: InvocationRecord): Promise<GivenApproval | undefined>;
+  givenApproval(record: InvocationRecord): Promise<GivenApproval | undefined>;
   /** @returns E3213 without the role, E3801 for an invalid delegation */
   delegate(delegation: NewDelegation): Promise<StoredDelegation | Failure>;
   delegations(tenantId: string): Promise<readonly StoredDelegation[]>;
@@ -91,7 +89,7 @@ export interface Approvals extends ApprovalQuestions, AsyncDisposable {
 }
 
 /** The half that the pipeline uses: it exists before the pipeline; decisions are added after it. */
-export interface AskableApprovals extends ApprovalQuestions, Pick<Approvals, 'yesOf'> {
+export interface AskableApprovals extends ApprovalQuestions, Pick<Approvals, 'givenApproval'> {
   /** The complete approvals. Until `start` they know no standing rules and do not sweep. */
   deciding(parts: DecidingParts): Approvals;
 }
@@ -102,7 +100,7 @@ export function createApprovals(parts: ApprovalParts): AskableApprovals {
   const ofPipeline: Omit<AskableApprovals, 'deciding'> = {
     standing: (question) => isAlwaysAllowed(asking, question),
     question: (question) => ask(asking, question),
-    yesOf: (record) => yesOf(asking, record),
+    givenApproval: (record) => givenApproval(asking, record),
   };
   return {
     ...ofPipeline,
@@ -113,7 +111,7 @@ export function createApprovals(parts: ApprovalParts): AskableApprovals {
 function decidingApprovals(
   state: ApprovalState,
   parts: ApprovalParts,
-): Omit<Approvals, keyof ApprovalQuestions | 'yesOf'> {
+): Omit<Approvals, keyof ApprovalQuestions | 'givenApproval'> {
   const { store, clock, rules, background } = state;
   let sweeping: AsyncDisposable | undefined;
   return {
@@ -125,7 +123,7 @@ function decidingApprovals(
     },
     noticed(record) {
       if (record.waiting?.wait.for === 'approval' && record.state === 'AUTHORIZED')
-        void inBackground(state, 'approval-not-told', () => tellAsked(state, record));
+        void inBackground(state, 'approvers-not-notified', () => notifyAsked(state, record));
     },
     pending: (tenantId, limit, offset) => listPending(state, tenantId, limit, offset),
     find: (tenantId, approvalId) => findPending(state, tenantId, approvalId),
@@ -157,20 +155,13 @@ function decidingApprovals(
 }
 
 function stateOf(parts: ApprovalParts): AskingState {
-  const { store, clock, log } = parts;
-  const limits = { ...APPROVAL_LIMITS, ...parts.limits };
+  const { store, clock, log, limits } = parts;
   return {
     ...parts,
-    limits,
-    terms: parts.terms ?? [],
-    notifiers: parts.notifiers ?? [],
-    stillGood: parts.stillGood ?? (() => true),
-    shownArguments: parts.shownArguments,
-    clientReasons: parts.clientReasons ?? APPROVAL_SETTINGS.clientReasons.default,
     rules: createStandingRules({ store, clock, log, followMs: limits.followMs }),
     pendingCounts: new Map(),
     seen: new Map(),
-    told: new Map(),
+    notified: new Map(),
     atWork: new Set(),
     leftOff: new Map(),
     background: new Set(),
@@ -212,7 +203,10 @@ async function withdrawCall(
   return pending !== undefined && withdraw(state, pending, by, reason);
 }
 
-async function yesOf({ store, clock }: AskingState, record: InvocationRecord): Promise<GivenApproval | undefined> {
+async function givenApproval(
+  { store, clock }: AskingState,
+  record: InvocationRecord,
+): Promise<GivenApproval | undefined> {
   const { waiting, tenantId, invocationId, state } = record;
   if (state !== 'EXECUTING' || waiting?.wait.for !== 'approval') return undefined;
   const closing = await store.closing(tenantId, waiting.wait.approval.approvalId);

@@ -7,7 +7,6 @@ import type { WorkerLimits } from './workers/worker-limits.ts';
  * workers keep it up to date.
  */
 export interface CallIntake {
-  readonly accepts: true;
   /** E3803 with a retry hint; undefined when there is room. Urgent calls are refused last. */
   refuses(priority: CallPriority): Failure | undefined;
   /** Seconds until a call that is accepted now ends; undefined while no call has been measured. */
@@ -39,7 +38,6 @@ export function createCallIntake({ slots, queueMax, waitMsMax }: WorkerLimits): 
   let averageMs: number | undefined;
   const waitMs = (): number => ((queued + postponed) * (averageMs ?? 0)) / (slots * instances);
   return {
-    accepts: true,
     refuses(priority) {
       const share = SHARE[priority];
       const waiting = queued + postponed;

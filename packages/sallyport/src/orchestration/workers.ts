@@ -23,7 +23,7 @@ export type CancelEnd =
   /** The call waited, and is over now. */
   | 'ended'
   /** The call runs, and its worker is notified. */
-  | 'told'
+  | 'notified'
   /** The call runs in no instance that can be notified. */
   | 'unreachable';
 
@@ -144,17 +144,17 @@ async function cancel(
   const held = calls.get(textOfCall(record));
   if (held !== undefined) {
     held.cancel(reason);
-    return 'told';
+    return 'notified';
   }
   if (waitsFor(record) === undefined) {
     // It runs for a waiting caller in another instance, which gets the cancel with its next beat.
     if (record.instanceId === parts.instanceId) return 'unreachable';
     await leases.tellInstance(record, record.instanceId, reason ?? '');
-    return 'told';
+    return 'notified';
   }
   // The call is ended under its lease, so that no worker begins it meanwhile.
   const lease = await leases.take(record, me, limits.leaseMs);
-  if (lease === undefined) return (await leases.tell(record, { cancel: reason ?? '' })) ? 'told' : 'unreachable';
+  if (lease === undefined) return (await leases.tell(record, { cancel: reason ?? '' })) ? 'notified' : 'unreachable';
   try {
     const open = await parts.records.fenceInvocation(record.tenantId, record.invocationId, lease.fence);
     if (open === undefined || waitsFor(open) === undefined) return 'unreachable';

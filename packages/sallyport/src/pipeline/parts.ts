@@ -116,20 +116,14 @@ export const CALL_SETTINGS = {
 };
 
 /** Limits of the pipeline. */
-export interface PipelineLimits extends Omit<ValuesOf<typeof CALL_SETTINGS>, 'laterTimeoutMsMax' | 'apiRate'> {
+export interface PipelineLimits extends ValuesOf<typeof CALL_SETTINGS> {
   /** Limits of a call that names none, and the limits that no call exceeds. */
   readonly layer: LayerLimits;
   /**
-   * Longest timeout of a call that a worker runs, extensions included; when absent, that of a synchronous call
-   * (PIPE-12).
+   * Rates by host (with its port unless that is the default one), and by `mcp:` and the name of an upstream. Hosts that
+   * are not listed have `apiRate`; upstreams that are not listed have none.
    */
-  readonly laterTimeoutMsMax?: number;
-  /**
-   * Rate that all tools of a tenant share when they call one host that `apiRates` does not list; no limit when absent.
-   */
-  readonly apiRate?: RateLimit;
-  /** Rates by host (with its port unless that is the default one), and by `mcp:` and the name of an upstream. */
-  readonly apiRates?: ReadonlyMap<string, RateLimit>;
+  readonly apiRates: ReadonlyMap<string, RateLimit>;
 }
 
 /** Dependencies of the stages and wrappers. Each stage takes the few it needs. */
@@ -143,55 +137,48 @@ export interface PipelineParts {
   readonly identify: Identify;
   /** Restores the identity behind a call that waited, unless its token was revoked meanwhile. */
   readonly identifyAgain: IdentifyAgain;
-  /** Creates the questions that people are asked; when absent, calls that need one are refused (ORC-03). */
+  /** Creates the questions that people are asked; absent without workers, and then calls that need one are refused (ORC-03). */
   readonly approvalQuestions?: ApprovalQuestions;
-  /** Workers that run calls later (PIPE-07); when absent, asynchronous calls are refused. */
+  /** Workers that run calls later (PIPE-07); absent when the operator runs none, and then asynchronous calls are refused. */
   readonly workers?: {
-    readonly accepts: boolean;
     /** The reason why no more calls are accepted now: E3803 with a retry hint (PIPE-08). Synchronous. */
-    refuses?(priority: CallPriority): Failure | undefined;
+    refuses(priority: CallPriority): Failure | undefined;
   };
   readonly registry: Registry;
   readonly visible: VisibleTools;
   readonly schemas: SchemaValidator;
-  /** Rules for arguments and results besides their schemas; defaults for absent members (VAL-02 to VAL-06). */
-  readonly values?: Partial<ValueRules>;
-  /** Removes personal data and secrets from the failures that tools report; when absent nothing is removed (AUD-04). */
-  readonly redactor?: Redactor;
+  /** Rules for arguments and results besides their schemas (VAL-02 to VAL-06). */
+  readonly values: ValueRules;
+  /** Removes personal data and secrets from the failures that tools report (AUD-04). */
+  readonly redactor: Redactor;
   readonly policy: PolicyDecisions;
-  /** Trust levels, and what runs without confirmation; the defaults when absent (PRM-06). */
-  readonly trust?: TrustRules;
-  /** Number of calls that a session may make; no limit when absent (PRM-07). */
-  readonly quota?: Quota;
+  /** Trust levels, and what runs without confirmation (PRM-06). */
+  readonly trust: TrustRules;
+  /** Number of calls that a session may make (PRM-07). */
+  readonly quota: Quota;
   /** A language model that judges calls; none when absent (PRM-08). */
   readonly gate?: AdversarialGate;
   /** The operator's hooks before and after a call; none when absent (PIPE-14). */
   readonly hooks?: Hooks;
   readonly executors: CompositeExecutor;
-  /** Records how changes are undone; without it tools change state outside of transactions (PIPE-03). */
-  readonly transactions?: TransactionParts;
-  /**
-   * State that tools keep; when present, `transactions` must have an undoer for its steps. When absent, tools keep
-   * nothing (PIPE-03).
-   */
-  readonly state?: StateParts;
-  /** Outputs of tools that claim to be deterministic; when absent nothing is compared (PIPE-10). */
-  readonly outputs?: OutputMemory;
-  /** Calls with an unknown outcome, and their settlements; not kept when absent (PIPE-13). */
-  readonly outcomes?: OutcomeStore;
+  /** Records how changes are undone; `createPipeline` adds the undoer of calls (PIPE-03). */
+  readonly transactions: TransactionParts;
+  /** State that tools keep; `transactions` must have an undoer for its steps (PIPE-03). */
+  readonly state: StateParts;
+  /** Outputs of tools that claim to be deterministic (PIPE-10). */
+  readonly outputs: OutputMemory;
+  /** Calls with an unknown outcome, and their settlements (PIPE-13). */
+  readonly outcomes: OutcomeStore;
   readonly secrets: SecretStore;
   readonly rateLimiter: RateLimiter;
   /** Circuits that keep calls away from failing services; none when absent (CIR-01). */
   readonly circuits?: Circuits;
-  /** How failed attempts are retried; the defaults when absent (PIPE-05). */
-  readonly retries?: RetryRules;
+  /** How failed attempts are retried (PIPE-05). */
+  readonly retries: RetryRules;
   readonly idempotency: IdempotencyStore;
   readonly ledger: Ledger;
-  /**
-   * Writes the ends of calls that the ledger did not take at first; when absent they are lost until the next start
-   * (ORC-06).
-   */
-  readonly lateEnds?: LateEnds;
+  /** Writes the ends of calls that the ledger did not take at first (ORC-06). */
+  readonly lateEnds: LateEnds;
   readonly records: LedgerStore;
   readonly running: RunningCalls;
   /** Called with the duration of each stage, in ms; optional. */

@@ -1,35 +1,52 @@
 import { generateKeyPairSync } from 'node:crypto';
+import { createRedactor } from '@sallyport/guards';
 import { systemClock } from '@sallyport/std/clock';
 import { isFailure } from '@sallyport/std/error/failure';
 import type { TokenMintRequest } from '../../api/schemas/capability-token.ts';
 import type { ToolInvokeRequest } from '../../api/schemas/invocation.ts';
 import type { ToolManifest } from '../../api/schemas/tool-manifest.ts';
 import { memoryIdempotencyStore } from '../../test/stores/calls/memory-idempotency-store.ts';
+import { memoryQuotaStore } from '../../test/stores/calls/memory-quota-store.ts';
 import { memoryLedgerStore } from '../../test/stores/memory-ledger-store.ts';
+import { memoryQuarantineStore } from '../../test/stores/memory-quarantine-store.ts';
 import { memoryToolStore } from '../../test/stores/memory-tool-store.ts';
 import { memoryVisibilityStore } from '../../test/stores/memory-visibility-store.ts';
+import { memoryOutcomeStore } from '../../test/stores/outcomes/memory-outcome-store.ts';
+import { memoryOutputStore } from '../../test/stores/outcomes/memory-output-store.ts';
+import { memoryStateStore } from '../../test/stores/outcomes/memory-state-store.ts';
+import { memoryUndoJournal } from '../../test/stores/outcomes/memory-undo-journal.ts';
 import { openLedger } from '../audit/ledger.ts';
 import type { LedgerStore } from '../audit/ledger-store.port.ts';
 import type { InvocationRecord } from '../domain/invocation/record.ts';
 import type { Caller } from '../domain/principal/principal.ts';
+import { defaultsOf } from '../domain/settings/setting.ts';
 import { createCompositeExecutor } from '../executors/composite.ts';
 import { createNativeExecutor, type NativeFunction } from '../executors/native/native-executor.ts';
 import { createTokenVerifier } from '../identity/capability-token.ts';
 import { createTokenMint } from '../identity/mint-token.ts';
+import { createQuarantine } from '../mcp-servers/quarantine.ts';
 import { createPolicyDecisions } from '../permission/policy-decisions.ts';
 import type { PolicyEngine } from '../permission/policy-engine.port.ts';
+import { createQuota } from '../permission/quota.ts';
+import { createTrustRules } from '../permission/trust.ts';
 import { createRegistry } from '../registry/registry.ts';
 import { memoryRateLimiter } from '../storage/memory/memory-rate-limiter.ts';
 import { silentLog } from '../telemetry/log.ts';
 import { createSchemaValidator } from '../validation/schema-validator.ts';
 import { createVisibility } from '../visibility/visibility.ts';
 import { RunningCalls } from './ongoing/running-calls.ts';
-import type { PipelineLimits, PipelineParts } from './parts.ts';
+import { CALL_SETTINGS, type PipelineLimits, type PipelineParts } from './parts.ts';
+import type { LateEnds } from './record/late-ends.ts';
 import { createPipeline } from './run.ts';
+import { RETRY_SETTINGS } from './stages/attempts/retry-rules.ts';
+import { createOutputMemory } from './stages/determinism/output-memory.ts';
 import { createIdentify, createIdentifyAgain } from './stages/identify.ts';
+import { VALUE_SETTINGS, type ValueRules } from './stages/values/value-rules.ts';
+import { stateUndoer } from './undo/state/state-undoer.ts';
 import { createVisibleTools } from './visible-tools.ts';
 
 const limits: PipelineLimits = {
+  ...defaultsOf(CALL_SETTINGS),
   callsMax: 100,
   callsPerAgentMax: 4,
   callsWaitingPerAgentMax: 100,
@@ -40,9 +57,30 @@ const limits: PipelineLimits = {
     maxima: { timeoutMs: 10_000, cpuMillicores: 1000, memoryMb: 256, outputBytesMax: 100_000 },
   },
   timeoutMsMax: 10_000,
+  laterTimeoutMsMax: 10_000,
   externalRate: { per_minute: 60, burst: 2 },
   idempotencyTtlMs: 60_000,
+  apiRates: new Map(),
 };
+
+const values: ValueRules = {
+  ...defaultsOf(VALUE_SETTINGS),
+  judgeContent: false,
+  scanOutput: async () => ({ tainted: false, findings: [], complete: true }),
+};
+
+/** Gives up an end that the ledger does not take at first. */
+const noLateEnds: LateEnds = {
+  write: async () => undefined,
+  size: 0,
+  [Symbol.asyncDispose]: async () => undefined,
+};
+
+/** Parts of the pipeline, and rules for values of which any may be left out. */
+export interface PipelineChanges extends Partial<Omit<PipelineParts, 'values'>> {
+  readonly values?: Partial<ValueRules>;
+  readonly store?: LedgerStore;
+}
 
 const permitAll: PolicyEngine = {
   name: 'permit-all',
@@ -72,11 +110,12 @@ export function manifest(toolId: string, more: Partial<ToolManifest> = {}): Tool
 }
 
 /** A whole pipeline over the in-memory adapters, with functions as its tools. */
-export async function pipeline(changes: Partial<PipelineParts> & { store?: LedgerStore } = {}) {
+export async function pipeline(changes: PipelineChanges = {}) {
   const native = createNativeExecutor();
   const executors = createCompositeExecutor([native]);
   const schemas = createSchemaValidator();
-  const store = changes.store ?? memoryLedgerStore();
+  const ownStore = memoryLedgerStore();
+  const store = changes.store ?? ownStore;
   const ledger = changes.ledger ?? (await openLedger({ store, chainId: 'one', log: silentLog }));
   const verifier = createTokenVerifier({ keys: [{ kid: 'k', key: publicKey }], issuers: ['test'] });
   const mint = createTokenMint({
@@ -89,10 +128,12 @@ export async function pipeline(changes: Partial<PipelineParts> & { store?: Ledge
     store: memoryToolStore(),
     clock: systemClock,
     log: silentLog,
+    timeoutSecondsMax: 300,
     compileSchema: (schema) => schemas.inspect(schema),
     configFaults: (given) => (changes.executors ?? executors).configFaults(given),
   });
   const visibility = createVisibility({ store: memoryVisibilityStore(), clock: systemClock, log: silentLog });
+  const quarantine = createQuarantine({ store: memoryQuarantineStore(), clock: systemClock, log: silentLog });
   const given: PipelineParts = {
     clock: systemClock,
     log: silentLog,
@@ -102,7 +143,7 @@ export async function pipeline(changes: Partial<PipelineParts> & { store?: Ledge
     identify: createIdentify((token) => verifier.verify(token)),
     identifyAgain: createIdentifyAgain(() => false),
     registry,
-    visible: createVisibleTools({ registry, visibility, catalogTenant: 'catalog' }),
+    visible: createVisibleTools({ registry, visibility, quarantine, catalogTenant: 'catalog' }),
     schemas,
     policy: createPolicyDecisions({ engine: permitAll }),
     executors,
@@ -112,7 +153,10 @@ export async function pipeline(changes: Partial<PipelineParts> & { store?: Ledge
     ledger,
     records: store,
     running: new RunningCalls(),
+    ...rulesAndMemory(store),
+    outcomes: memoryOutcomeStore(ownStore),
     ...changes,
+    values: { ...values, ...changes.values },
   };
   const { run, parts } = createPipeline(given);
   const token = async (request: TokenMintRequest = {}): Promise<string> => (await mint.mint(request)).capability_token;
@@ -136,6 +180,21 @@ export async function pipeline(changes: Partial<PipelineParts> & { store?: Ledge
       return (await everyEvent(store, invocationId)).filter(({ type }) => !type.includes('.side_effect.'));
     },
     everyEventOf: (invocationId: string) => everyEvent(store, invocationId),
+  };
+}
+
+/** Rules that refuse nothing, and what is remembered of calls, in this process. */
+function rulesAndMemory(records: LedgerStore) {
+  const state = memoryStateStore();
+  return {
+    redactor: createRedactor({ kinds: [] }),
+    trust: createTrustRules(),
+    quota: createQuota({ store: memoryQuotaStore(), clock: systemClock }),
+    transactions: { journal: memoryUndoJournal(), undoers: { state: stateUndoer(state, records) } },
+    state: { store: state },
+    outputs: createOutputMemory({ store: memoryOutputStore(), clock: systemClock, log: silentLog }),
+    retries: defaultsOf(RETRY_SETTINGS),
+    lateEnds: noLateEnds,
   };
 }
 

@@ -46,8 +46,7 @@ export function createPipeline(given: PipelineParts): Pipeline {
 /** Undoes calls that a call made to other tools: by compensating calls through this very pipeline. */
 function withCallsUndone(parts: PipelineParts, runCall: RunCall): PipelineParts {
   const { transactions, records, outcomes } = parts;
-  if (transactions === undefined) return parts;
-  const call = undoByCall({ runCall, records, ...(outcomes === undefined ? {} : { outcomes }) });
+  const call = undoByCall({ runCall, records, outcomes });
   return { ...parts, transactions: { ...transactions, undoers: { call, ...transactions.undoers } } };
 }
 

@@ -1,8 +1,8 @@
 import type { ToolView, ViewSource, ViewTool } from '../../api/schemas/visibility.ts';
 import type { ToolVersion } from '../domain/tool/tool-version.ts';
+import { type Assignment, assignName, type Candidate } from './views/name-conflicts.ts';
 import { bySource, type Sourced } from './views/origin.ts';
 import { type Selection, selectionOf } from './views/selection.ts';
-import { type Candidate, type Contest, contest } from './views/winners.ts';
 
 /** A tool under its name in a view. */
 export interface ViewEntry {
@@ -50,12 +50,12 @@ export function resolveView(view: ToolView, { tools, isId }: TenantTools): Resol
   const { wanting, dropped } = candidatesOf(view, tools, isId);
   const entries = new Map<string, ViewEntry>();
   for (const [name, candidates] of wanting) {
-    const { winner, losers } = contestFor(name, candidates, view, isId);
-    if (winner !== undefined) {
-      const { tool, rule } = winner;
+    const { assigned, refused } = assigneeOf(name, candidates, view, isId);
+    if (assigned !== undefined) {
+      const { tool, rule } = assigned;
       entries.set(name, rule === undefined ? { name, tool } : { name, tool, rule });
     }
-    dropped.push(...losers.map(({ candidate, reason }) => droppedOf(candidate, reason)));
+    dropped.push(...refused.map(({ candidate, reason }) => droppedOf(candidate, reason)));
   }
   return { view, entries, dropped };
 }
@@ -88,15 +88,15 @@ function candidatesOf(view: ToolView, tools: readonly ToolVersion[], isId: Tenan
 }
 
 /** A caller who knows a tool by its id must not reach another one by it, unless the strategy gave that name away. */
-function contestFor(
+function assigneeOf(
   name: string,
   candidates: readonly Candidate[],
   { conflict }: ToolView,
   isId: TenantTools['isId'],
-): Contest {
+): Assignment {
   const foreign = isId(name) && !candidates.some(({ tool }) => tool.manifest.tool_id === name);
-  if (!foreign) return contest(candidates, conflict);
-  return { losers: candidates.map((candidate) => ({ candidate, reason: isAnotherTool(name) })) };
+  if (!foreign) return assignName(candidates, conflict);
+  return { refused: candidates.map((candidate) => ({ candidate, reason: isAnotherTool(name) })) };
 }
 
 /** Rules about tools that the source lacks now. */

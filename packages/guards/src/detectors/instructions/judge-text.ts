@@ -1,5 +1,5 @@
 // Hot path: every text that a tool returned is judged here.
-import { createSieve, type Sieve } from '../literals/sieve.ts';
+import { createPrefilter, type Prefilter } from '../literals/prefilter.ts';
 import { encodedTexts } from './encoded-texts.ts';
 import { hiddenCharacters, speltInHiding } from './hidden-characters.ts';
 import { readingOf } from './reading.ts';
@@ -53,9 +53,9 @@ const forKind = (rules: readonly InstructionRule[], kind: TextKind): readonly In
 /** Rules for one kind of text, each with a filter for the texts that it can match. */
 interface Judges {
   readonly byText: readonly InstructionRule[];
-  readonly ofText: Sieve;
+  readonly ofText: Prefilter;
   readonly bySentence: readonly InstructionRule[];
-  readonly ofSentence: Sieve;
+  readonly ofSentence: Prefilter;
 }
 
 const known: Partial<Record<TextKind, Judges>> = {};
@@ -65,7 +65,7 @@ function judgesOf(kind: TextKind): Judges {
   const made = known[kind];
   if (made !== undefined) return made;
   const [byText, bySentence] = [forKind(MARKUP_RULES, kind), forKind(SENTENCE_RULES, kind)];
-  known[kind] = { byText, ofText: createSieve(byText), bySentence, ofSentence: createSieve(bySentence) };
+  known[kind] = { byText, ofText: createPrefilter(byText), bySentence, ofSentence: createPrefilter(bySentence) };
   return known[kind];
 }
 

@@ -65,13 +65,13 @@ function clausesOf({ exact, clauses }: Needs): readonly Clause[] {
 }
 
 function clauseOf(texts: readonly string[]): Clause | undefined {
-  const told = texts.map((each) => tellingOf(each.toLowerCase()));
-  return told.includes(undefined) ? undefined : clauseFrom(told as readonly Telling[]);
+  const literals = texts.map((each) => tellingOf(each.toLowerCase()));
+  return literals.includes(undefined) ? undefined : clauseFrom(literals as readonly Telling[]);
 }
 
-function clauseFrom(told: readonly Telling[]): Clause | undefined {
-  const keys = [...new Set(told.map(({ key }) => key))];
-  return keys.length > KEYS_MAX ? undefined : { keys, tells: Math.min(...told.map(({ tells }) => tells)) };
+function clauseFrom(literals: readonly Telling[]): Clause | undefined {
+  const keys = [...new Set(literals.map(({ key }) => key))];
+  return keys.length > KEYS_MAX ? undefined : { keys, tells: Math.min(...literals.map(({ tells }) => tells)) };
 }
 
 function best(clauses: readonly (Clause | undefined)[]): readonly Clause[] {

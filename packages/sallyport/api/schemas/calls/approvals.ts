@@ -7,7 +7,7 @@ const ApprovalId = Type.String({ pattern: '^[A-Za-z0-9-]{1,64}$', description: '
 const Digest = Type.String({
   pattern: '^[0-9a-f]{64}$',
   description:
-    'SHA-256, hex, of what a yes is bound to: caller, tool with its content hash, arguments, policy version and what the executor asks. A decision that names another one is refused.',
+    'SHA-256, hex, of what an approval is bound to: caller, tool with its content hash, arguments, policy version and what the executor asks. A decision that names another one is refused.',
 });
 const Reason = Type.String({ minLength: 1, maxLength: 1000, description: 'Why; on record, and told to the caller.' });
 const ApprovalReason = Type.Enum([
@@ -19,7 +19,7 @@ const ApprovalReason = Type.Enum([
   'executor',
 ]);
 
-/** One person's yes. */
+/** One person's approval. */
 const Vote = Type.Object(
   {
     approver: Type.String(),
@@ -55,9 +55,9 @@ export const Approval = Type.Object(
     binding_digest: Digest,
     level: Type.Optional(Type.Integer({ minimum: 0, description: 'Escalations so far; of a pending one.' })),
     approvers: Type.Array(Type.String(), {
-      description: 'Who may answer now; of an approved one, whose yes counted.',
+      description: 'Who may answer now; of an approved one, whose approval counted.',
     }),
-    quorum: Type.Optional(Type.Integer({ minimum: 1, description: 'People who have to say yes; of a pending one.' })),
+    quorum: Type.Optional(Type.Integer({ minimum: 1, description: 'People who have to approve; of a pending one.' })),
     decided_at: Type.Optional(Timestamp),
     decided_by: Type.Optional(Type.String()),
     decision_reason: Type.Optional(Type.String()),
@@ -156,7 +156,7 @@ export const ApprovalAnswerRequest = Type.Object(
 );
 export type ApprovalAnswerRequest = Static<typeof ApprovalAnswerRequest>;
 
-/** A yes that stands for calls that come later. */
+/** An approval that holds for calls that come later. */
 export const ApprovalRule = Type.Object(
   {
     rule_id: Type.String(),
@@ -182,7 +182,7 @@ export const ApprovalDecision = Type.Object(
   {
     approval_id: ApprovalId,
     invocation_id: InvocationId,
-    state: Type.Enum(['pending', 'approved', 'denied'], { description: 'pending: more people have to say yes.' }),
+    state: Type.Enum(['pending', 'approved', 'denied'], { description: 'pending: more people have to approve.' }),
     votes: Type.Integer({ minimum: 0 }),
     quorum: Type.Integer({ minimum: 1 }),
     binding_digest: Digest,

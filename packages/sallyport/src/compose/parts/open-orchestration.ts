@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { valuesOf } from '../../domain/settings/setting.ts';
 import { APPROVAL_SETTINGS } from '../../orchestration/approval-terms.ts';
 import { readApprovalTerms } from '../../orchestration/approval-terms-file.ts';
-import { APPROVAL_LIMIT_SETTINGS } from '../../orchestration/approvals/approvals-state.ts';
+import { APPROVAL_LIMIT_SETTINGS, APPROVAL_LIMITS } from '../../orchestration/approvals/approvals-state.ts';
 import {
   type ClientConfirmations,
   createClientConfirmations,
@@ -23,7 +23,6 @@ import {
   WORKER_DEFAULTS,
   WORKER_SETTINGS,
   type WorkerLimits,
-  type WorkerParts,
   type Workers,
 } from '../../orchestration/workers.ts';
 import { createEditJudge } from '../../pipeline/dry-run/judge-edit.ts';
@@ -135,7 +134,7 @@ async function approvalParts({
     clientReasons,
     stillGood: (claims) => !identity.wasRevoked(claims),
     ...(settings['approvals.show_arguments'] ? { shownArguments: shownBy(redactor) } : {}),
-    limits: valuesOf(APPROVAL_LIMIT_SETTINGS, settings),
+    limits: { ...APPROVAL_LIMITS, ...valuesOf(APPROVAL_LIMIT_SETTINGS, settings) },
   };
 }
 
@@ -150,7 +149,7 @@ async function openWorkers(
   { from, storage, instanceId, ledger, pipeline }: OrchestrationParts,
   intake: CallIntake,
   runCall: RunCall,
-  { yesOf }: AskableApprovals,
+  { givenApproval }: AskableApprovals,
 ): Promise<Workers> {
   const { settings, clock, log } = from;
   const queue = await openQueue(from, storage);
@@ -167,17 +166,10 @@ async function openWorkers(
     runCall,
     intake,
     limits: workerLimitsOf(settings),
-    ...rollingBack(pipeline),
-    givenApproval: yesOf,
+    // Half-made changes of an instance that is gone.
+    rollBackFor: async (gone) => (await continueRollbacks(pipeline, gone, 'gone')).rolledBack,
+    givenApproval,
   });
-}
-
-/** Takes back the half-made changes of an instance that is gone. */
-function rollingBack(pipeline: PipelineParts): Pick<WorkerParts, 'rollBackFor'> {
-  const { transactions, outcomes } = pipeline;
-  if (transactions === undefined) return {};
-  const parts = { ...pipeline, transactions, ...(outcomes === undefined ? {} : { outcomes }) };
-  return { rollBackFor: async (instanceId) => (await continueRollbacks(parts, instanceId, 'gone')).rolledBack };
 }
 
 /** The user's own database may serve several instances; the embedded one serves only this process. */

@@ -129,7 +129,7 @@ const DEFAULTS = {
   'approvals.file': '',
   'approvals.four_eyes': true,
   'approvals.pending_max': 1000,
-  'approvals.yes_valid_seconds': 900,
+  'approvals.valid_seconds': 900,
   'approvals.sweep_seconds': 15,
   'approvals.remember_days_max': 30,
   'approvals.delegation_days_max': 30,

@@ -1,9 +1,11 @@
+import type { CircuitBreakerConfig } from '../../../api/schemas/tool-manifest.ts';
 import { integer, number, oneOf, seconds } from '../settings/rows.ts';
-import { defaultsOf, type ValuesOf } from '../settings/setting.ts';
+import { defaultsOf, type Setting, type ValuesOf } from '../settings/setting.ts';
 
 /**
  * Settings that decide when a circuit opens, how long it stays open, and how it closes again (CIR-01, CIR-03), with the
- * defaults of 000 §3.3.5. Their ranges are checked together, so that E3403 names the key.
+ * defaults of 000 §3.3.5. Their keys are those of a manifest's configuration, and their ranges are checked as there, so
+ * that E3403 names the key.
  */
 export const CIRCUIT_SETTINGS = {
   failureRateThreshold: number('circuits.failure_rate_threshold', {
@@ -50,7 +52,7 @@ export const CIRCUIT_SETTINGS = {
     sentence:
       'How trial calls are let through: as a share of 1, 10, 50 and 100 percent, or as many as there are at once.',
   }),
-};
+} satisfies Record<string, Setting<`circuits.${keyof CircuitBreakerConfig}`>>;
 
 /**
  * When a circuit opens, how long it stays open, and how it closes again. A window covers a number of calls or of

@@ -21,10 +21,10 @@ export async function executeConfirmed(
 ): Promise<ToolResult> {
   const { toolName, approvalId } = confirmation;
   try {
-    const yes = { approval_id: approvalId, ...(reason === undefined ? {} : { reason }) };
-    const decided = await layer.ask('approvals.approve', yes, { ...caller, ...approver });
+    const approval = { approval_id: approvalId, ...(reason === undefined ? {} : { reason }) };
+    const decided = await layer.ask('approvals.approve', approval, { ...caller, ...approver });
     if (decided.state === 'denied') {
-      return errorResult(toolName, failure('E3807', 'Somebody denied the call before this yes came.'));
+      return errorResult(toolName, failure('E3807', 'Somebody denied the call before this approval came.'));
     }
     // More approvals are needed: there is nothing to wait for yet.
     const waitMs = decided.state === 'pending' ? 0 : timeoutMs;

@@ -6,14 +6,14 @@ import {
   ApprovalDenyRequest,
 } from '../../../api/schemas/calls/approvals.ts';
 import { operation } from '../operation.ts';
-import { type ApprovalsPart, approvalsOf } from './approvals-of.ts';
+import type { OperationParts } from '../parts.ts';
 import { approverOf } from './approver-of.ts';
 import { decisionOf } from './wire.ts';
 
 /** Approves a call. The call resumes after the answer. */
 export const approveCall = operation({
   name: 'approvals.approve',
-  summary: 'Say yes to a call, as it is or with other arguments; it goes on when enough people did (ORC-03)',
+  summary: 'Approve a call, as it is or with other arguments; it goes on when enough people did (ORC-03)',
   method: 'POST',
   path: '/v1/approvals/{approval_id}/approval',
   status: 200,
@@ -21,9 +21,9 @@ export const approveCall = operation({
   input: ApprovalApproveRequest,
   output: ApprovalDecision,
   run:
-    (parts: ApprovalsPart) =>
+    ({ approvals }: Pick<OperationParts, 'approvals'>) =>
     async ({ approval_id, binding_digest, reason, parameters, remember }, asker) => {
-      const decided = await approvalsOf(parts).approve({
+      const decided = await approvals.approve({
         ...said(binding_digest, reason),
         approvalId: approval_id,
         approver: approverOf(asker),
@@ -54,10 +54,10 @@ export const denyCall = operation({
   input: ApprovalDenyRequest,
   output: ApprovalDecision,
   run:
-    (parts: ApprovalsPart) =>
+    ({ approvals }: Pick<OperationParts, 'approvals'>) =>
     async ({ approval_id, binding_digest, reason }, asker) => {
       const approver = approverOf(asker);
-      const decided = await approvalsOf(parts).deny({
+      const decided = await approvals.deny({
         ...said(binding_digest, reason),
         approvalId: approval_id,
         approver,
@@ -77,9 +77,9 @@ export const answerApproval = operation({
   input: ApprovalAnswerRequest,
   output: ApprovalDecision,
   run:
-    (parts: ApprovalsPart) =>
+    ({ approvals }: Pick<OperationParts, 'approvals'>) =>
     async ({ answer_token: token, decision, binding_digest, reason }) => {
-      const decided = await approvalsOf(parts).answer({ ...said(binding_digest, reason), token, decision });
+      const decided = await approvals.answer({ ...said(binding_digest, reason), token, decision });
       return isFailure(decided) ? decided : decisionOf(decided);
     },
 });

@@ -7,7 +7,7 @@ import {
 } from '../../../api/schemas/calls/approvals.ts';
 import { NoInput } from '../../../api/schemas/identifiers.ts';
 import { operation } from '../operation.ts';
-import { type ApprovalsPart, approvalsOf } from './approvals-of.ts';
+import type { OperationParts } from '../parts.ts';
 import { approverOf } from './approver-of.ts';
 import { delegationOf } from './wire.ts';
 
@@ -22,10 +22,10 @@ export const delegateApprovals = operation({
   input: ApprovalDelegateRequest,
   output: ApprovalDelegation,
   run:
-    (parts: ApprovalsPart) =>
+    ({ approvals }: Pick<OperationParts, 'approvals'>) =>
     async ({ to, for_seconds: seconds, reason }, asker) => {
       const because = reason === undefined ? {} : { reason };
-      const made = await approvalsOf(parts).delegate({
+      const made = await approvals.delegate({
         approver: approverOf(asker),
         to,
         forMs: seconds * 1000,
@@ -46,9 +46,9 @@ export const listDelegations = operation({
   input: NoInput,
   output: ApprovalDelegationListResponse,
   run:
-    (parts: ApprovalsPart) =>
+    ({ approvals }: Pick<OperationParts, 'approvals'>) =>
     async (_input, { principal }) => ({
-      delegations: (await approvalsOf(parts).delegations(principal.tenantId)).map(delegationOf),
+      delegations: (await approvals.delegations(principal.tenantId)).map(delegationOf),
     }),
 });
 
@@ -63,9 +63,9 @@ export const endDelegation = operation({
   input: ApprovalDelegationEndRequest,
   output: ApprovalDelegation,
   run:
-    (parts: ApprovalsPart) =>
+    ({ approvals }: Pick<OperationParts, 'approvals'>) =>
     async ({ delegation_id: id }, asker) => {
-      const ended = await approvalsOf(parts).endDelegation(approverOf(asker), id);
+      const ended = await approvals.endDelegation(approverOf(asker), id);
       return isFailure(ended) ? ended : delegationOf(ended);
     },
 });

@@ -6,7 +6,7 @@ import {
   ApprovalRuleRevokeRequest,
 } from '../../../api/schemas/calls/approvals.ts';
 import { operation } from '../operation.ts';
-import { type ApprovalsPart, approvalsOf } from './approvals-of.ts';
+import type { OperationParts } from '../parts.ts';
 import { approverOf } from './approver-of.ts';
 import { ruleOf } from './wire.ts';
 
@@ -21,8 +21,8 @@ export const listApprovalRules = operation({
   input: ApprovalRuleListRequest,
   output: ApprovalRuleListResponse,
   run:
-    (parts: ApprovalsPart) =>
-    (_input, { principal }) => ({ rules: approvalsOf(parts).rules(principal.tenantId).map(ruleOf) }),
+    ({ approvals }: Pick<OperationParts, 'approvals'>) =>
+    (_input, { principal }) => ({ rules: approvals.rules(principal.tenantId).map(ruleOf) }),
 });
 
 /** Ends a standing rule: calls that it approved wait for a person again. */
@@ -36,9 +36,9 @@ export const revokeApprovalRule = operation({
   input: ApprovalRuleRevokeRequest,
   output: ApprovalRule,
   run:
-    (parts: ApprovalsPart) =>
+    ({ approvals }: Pick<OperationParts, 'approvals'>) =>
     async ({ rule_id: id, reason }, asker) => {
-      const revoked = await approvalsOf(parts).revokeRule(approverOf(asker), id, reason);
+      const revoked = await approvals.revokeRule(approverOf(asker), id, reason);
       return revoked === undefined
         ? failure('E3809', `The tenant has no standing rule ${id}. See "approvals rules".`)
         : ruleOf(revoked);

@@ -7,7 +7,7 @@ import {
 } from '../../../api/schemas/calls/approvals.ts';
 import type { Approvals } from '../../orchestration/approvals.ts';
 import { operation } from '../operation.ts';
-import { type ApprovalsPart, approvalsOf } from './approvals-of.ts';
+import type { OperationParts } from '../parts.ts';
 import { closedOf, pendingApprovalOf, voteOf } from './wire.ts';
 
 const PAGE_SIZE = 50;
@@ -23,19 +23,18 @@ export const listApprovals = operation({
   input: ApprovalListRequest,
   output: ApprovalListResponse,
   run:
-    (parts: ApprovalsPart) =>
+    ({ approvals }: Pick<OperationParts, 'approvals'>) =>
     async ({ state = 'pending', page = 1, page_size: size = PAGE_SIZE }, { principal: { tenantId } }) => {
       const offset = (page - 1) * size;
-      if (state === 'decided')
-        return { approvals: (await approvalsOf(parts).decided(tenantId, size, offset)).map(closedOf) };
-      return { approvals: (await approvalsOf(parts).pending(tenantId, size, offset)).map(pendingApprovalOf) };
+      if (state === 'decided') return { approvals: (await approvals.decided(tenantId, size, offset)).map(closedOf) };
+      return { approvals: (await approvals.pending(tenantId, size, offset)).map(pendingApprovalOf) };
     },
 });
 
 /** One approval with everything that an approver needs to see. */
 export const getApproval = operation({
   name: 'approvals.get',
-  summary: 'One approval, with the arguments and who has said yes so far',
+  summary: 'One approval, with the arguments and who has approved it so far',
   method: 'GET',
   path: '/v1/approvals/{approval_id}',
   status: 200,
@@ -43,10 +42,10 @@ export const getApproval = operation({
   input: ApprovalShowRequest,
   output: ApprovalDetail,
   run:
-    (parts: ApprovalsPart) =>
+    ({ approvals }: Pick<OperationParts, 'approvals'>) =>
     async ({ approval_id: id }, { principal: { tenantId } }) => {
-      const shown = await shownApproval(approvalsOf(parts), tenantId, id);
-      return isFailure(shown) ? shown : { ...shown, votes: (await approvalsOf(parts).votes(tenantId, id)).map(voteOf) };
+      const shown = await shownApproval(approvals, tenantId, id);
+      return isFailure(shown) ? shown : { ...shown, votes: (await approvals.votes(tenantId, id)).map(voteOf) };
     },
 });
 

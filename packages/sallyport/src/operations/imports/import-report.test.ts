@@ -26,7 +26,14 @@ beforeEach(async () => {
   const { inspect } = createSchemaValidator();
   const clock = systemClock;
   const configFaults = () => [];
-  registry = createRegistry({ store: memoryToolStore(), clock, log: silentLog, compileSchema: inspect, configFaults });
+  registry = createRegistry({
+    store: memoryToolStore(),
+    clock,
+    log: silentLog,
+    timeoutSecondsMax: 300,
+    compileSchema: inspect,
+    configFaults,
+  });
   const ledger = await openLedger({ store: memoryLedgerStore(), chainId: 'test', log: silentLog });
   const commit: typeof ledger.commit = (entry) => {
     commits.push(...entry.events.flatMap((event) => ('data' in event ? [{ ...event.data }] : [])));

@@ -11,7 +11,7 @@ type Parts = Pick<OperationParts, 'running' | 'records' | 'callWorkers'>;
 
 const MESSAGES: Readonly<Record<CancelEnd, string>> = {
   ended: 'The call waited, and will not run',
-  told: 'Cancellation in progress',
+  notified: 'Cancellation in progress',
   unreachable: 'Nobody runs the call whom this layer could tell',
 };
 
@@ -41,7 +41,7 @@ export const cancelInvocation = operation({
       if (ongoing !== undefined && mayReach(asker, ongoing.call.principal, 'operator')) {
         const because = reason === undefined ? '' : ` Reason given: ${reason}`;
         ongoing.controller.abort(new ToolLayerError('E3805', `The call was cancelled.${because}`));
-        return answer(true, MESSAGES.told);
+        return answer(true, MESSAGES.notified);
       }
       const record = await records.findInvocation(tenantId, invocation_id);
       if (record === undefined || !mayReach(asker, record, 'operator')) return noSuchCall(invocation_id);

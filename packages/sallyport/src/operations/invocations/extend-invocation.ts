@@ -30,7 +30,7 @@ export const extendInvocation = operation({
       const problem = whyNot(record);
       if (problem !== undefined) return answer(false, problem);
       if ((await callWorkers?.extend(record, extend_seconds * 1000)) !== true) return answer(false, NOT_RUNNING);
-      const longest = (limits.laterTimeoutMsMax ?? limits.timeoutMsMax) / 1000;
+      const longest = limits.laterTimeoutMsMax / 1000;
       const message = `The call has up to ${extend_seconds} s more, and no more than ${longest} s in all`;
       const leftMs = running.find(tenantId, invocation_id)?.toolRun.deadline?.leftMs();
       if (leftMs === undefined) return answer(true, message);

@@ -43,7 +43,7 @@ export async function statusFor(
   if (record === undefined || !mayReach(asker, record, 'viewer')) return noSuchCall(invocationId);
   const isElsewhere = record.state === 'EXECUTING' && waitsFor(record) === 'worker';
   const status = fromRecord(record, isElsewhere ? await callWorkers?.progressOf(record) : undefined);
-  const settlement = record.failure?.code === 'E3804' ? await outcomes?.find(tenantId, invocationId) : undefined;
+  const settlement = record.failure?.code === 'E3804' ? await outcomes.find(tenantId, invocationId) : undefined;
   return settlement === undefined ? status : { ...status, settlement: shownSettlement(settlement) };
 }
 

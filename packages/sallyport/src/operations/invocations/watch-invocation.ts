@@ -25,7 +25,7 @@ export const watchInvocation = operation({
   access: 'token',
   input: ToolWatchRequest,
   output: ToolWatchResponse,
-  run: (parts: Pick<OperationParts, 'running' | 'records' | 'callWorkers' | 'clock'>) => {
+  run: (parts: Pick<OperationParts, 'running' | 'records' | 'callWorkers' | 'outcomes' | 'clock'>) => {
     const { running, clock } = parts;
     return async ({ invocation_id, after, wait_seconds = 0 }, asker) => {
       const until = clock.monotonic() + wait_seconds * 1000;

@@ -6,7 +6,7 @@ import {
   UnknownOutcome,
 } from '../../../api/schemas/calls/outcome.ts';
 import { operation } from '../operation.ts';
-import { type OutcomeParts, shownOutcome, storeOf, unknownOutcome } from './shown-outcome.ts';
+import { type OutcomeParts, shownOutcome, unknownOutcome } from './shown-outcome.ts';
 
 /** Default number of calls on a page. */
 const PAGE = 100;
@@ -24,12 +24,10 @@ export const listOutcomes = operation({
   run:
     (parts: OutcomeParts) =>
     async ({ settled = false, after, limit = PAGE }, { principal: { tenantId } }) => {
-      const store = storeOf(parts);
-      if (isFailure(store)) return store;
       const before = after === undefined ? undefined : await unknownOutcome(parts, tenantId, after);
       if (before !== undefined && isFailure(before)) return before;
-      const place = before === undefined ? {} : { after: before.record };
-      return { outcomes: (await store.list({ tenantId, settled, limit, ...place })).map(shownOutcome) };
+      const place = before === undefined ? {} : { after: before };
+      return { outcomes: (await parts.outcomes.list({ tenantId, settled, limit, ...place })).map(shownOutcome) };
     },
 });
 
@@ -46,9 +44,9 @@ export const getOutcome = operation({
   run:
     (parts: OutcomeParts) =>
     async ({ invocation_id }, { principal: { tenantId } }) => {
-      const found = await unknownOutcome(parts, tenantId, invocation_id);
-      if (isFailure(found)) return found;
-      const settlement = await found.store.find(tenantId, invocation_id);
-      return shownOutcome({ record: found.record, ...(settlement === undefined ? {} : { settlement }) });
+      const record = await unknownOutcome(parts, tenantId, invocation_id);
+      if (isFailure(record)) return record;
+      const settlement = await parts.outcomes.find(tenantId, invocation_id);
+      return shownOutcome({ record, ...(settlement === undefined ? {} : { settlement }) });
     },
 });

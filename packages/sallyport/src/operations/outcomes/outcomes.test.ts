@@ -2,8 +2,10 @@ import { isFailure } from '@sallyport/std/error/failure';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { describe, expect, test } from 'vitest';
 import { memoryLedgerStore } from '../../../test/stores/memory-ledger-store.ts';
+import { memoryCompensationStore } from '../../../test/stores/outcomes/memory-compensation-store.ts';
 import { memoryOutcomeStore } from '../../../test/stores/outcomes/memory-outcome-store.ts';
 import type { NativeFunction } from '../../executors/native/native-executor.ts';
+import { createSideEffects } from '../../orchestration/side-effects.ts';
 import { manifest, pipeline } from '../../pipeline/pipeline.fixture.ts';
 import { verifyInvocation } from '../invocations/verify-invocation.ts';
 import type { Asker } from '../operation.ts';
@@ -19,7 +21,13 @@ async function layer() {
   const store = memoryLedgerStore();
   const made = await pipeline({ store, outcomes: memoryOutcomeStore(store) });
   await made.add(manifest('pay', { side_effect_policy: 'irreversible' }), cutOff);
-  const parts = { ...made.parts, runCall: made.run };
+  const sideEffects = createSideEffects({
+    ...made.parts,
+    compensations: memoryCompensationStore(),
+    runCall: made.run,
+    findTool: () => undefined,
+  });
+  const parts = { ...made.parts, runCall: made.run, sideEffects };
   const token = await made.token();
   const asker = (agentDid = 'did:op', tenantId = 'acme'): Asker => ({
     principal: { tenantId, agentDid, roles: ['operator'] },

@@ -41,11 +41,10 @@ export async function settle(
   said: Said,
 ): Promise<UnknownOutcome | Failure> {
   const { tenantId, agentDid } = asker.principal;
-  const found = await unknownOutcome(parts, tenantId, invocationId);
-  if (isFailure(found)) return found;
-  const { store, record } = found;
+  const record = await unknownOutcome(parts, tenantId, invocationId);
+  if (isFailure(record)) return record;
   const own: OutcomeSettlement = { tenantId, invocationId, by: agentDid, at: parts.clock.now(), ...said };
-  const standing = await store.settle(own);
+  const standing = await parts.outcomes.settle(own);
   if (!isSame(standing, own)) {
     return failure('E3704', `The call ${invocationId} is settled already: ${standing.outcome}.`, {
       details: { outcome: standing.outcome, how: standing.how },
@@ -56,7 +55,7 @@ export async function settle(
     durability: 'synchronous',
   });
   // The outcome of a compensating call also settles that of its compensation.
-  if (record.compensates !== undefined) await parts.sideEffects?.find(tenantId, record.compensates);
+  if (record.compensates !== undefined) await parts.sideEffects.find(tenantId, record.compensates);
   return shownOutcome({ record, settlement: standing });
 }
 

@@ -1,10 +1,10 @@
-import { errorBody, type Failure, failure, isFailure } from '@sallyport/std/error/failure';
+import { errorBody, type Failure, failure } from '@sallyport/std/error/failure';
 import type {
   OutcomeSettlement as SettlementBody,
   UnknownOutcome as UnknownOutcomeBody,
 } from '../../../api/schemas/calls/outcome.ts';
 import type { InvocationRecord } from '../../domain/invocation/record.ts';
-import type { OutcomeSettlement, OutcomeStore, UnknownOutcome } from '../../pipeline/outcome-store.port.ts';
+import type { OutcomeSettlement, UnknownOutcome } from '../../pipeline/outcome-store.port.ts';
 import type { OperationParts } from '../parts.ts';
 
 /** A call with an unknown outcome as the wire has it. */
@@ -39,22 +39,15 @@ export function shownSettlement({ outcome, how, by, note, result, at }: OutcomeS
 /** Dependencies of settlements. */
 export type OutcomeParts = Pick<OperationParts, 'outcomes' | 'records' | 'ledger' | 'clock' | 'sideEffects'>;
 
-/** @returns E3901 when this layer keeps no outcomes */
-export function storeOf({ outcomes }: Pick<OperationParts, 'outcomes'>): OutcomeStore | Failure {
-  return outcomes ?? failure('E3901', 'This layer does not keep unknown outcomes.');
-}
-
 /** A call whose outcome is or was unknown. @returns E3809 for any other, and for calls of other tenants */
 export async function unknownOutcome(
   parts: OutcomeParts,
   tenantId: string,
   invocationId: string,
-): Promise<{ readonly store: OutcomeStore; readonly record: InvocationRecord } | Failure> {
-  const store = storeOf(parts);
-  if (isFailure(store)) return store;
+): Promise<InvocationRecord | Failure> {
   const record = await parts.records.findInvocation(tenantId, invocationId);
   if (record?.failure?.code !== 'E3804') {
     return failure('E3809', `There is no call ${invocationId} with an unknown outcome.`);
   }
-  return { store, record };
+  return record;
 }

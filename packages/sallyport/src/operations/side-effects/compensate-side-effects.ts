@@ -10,7 +10,7 @@ import type { SideEffect, SideEffects } from '../../orchestration/side-effects.t
 import { reachesAll } from '../invocations/may-reach.ts';
 import { type Asker, operation } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
-import { findOwn, partOf } from './may-see.ts';
+import { findOwn } from './may-see.ts';
 import { compensationOutcome } from './side-effect-record.ts';
 
 /** Side effects that are compensated by one request. */
@@ -27,10 +27,8 @@ export const compensateOne = operation({
   input: CompensateRequest,
   output: CompensationOutcome,
   run:
-    (parts: Pick<OperationParts, 'sideEffects'>) =>
+    ({ sideEffects }: Pick<OperationParts, 'sideEffects'>) =>
     async ({ invocation_id, arguments: said }, asker) => {
-      const sideEffects = partOf(parts);
-      if (isFailure(sideEffects)) return sideEffects;
       const effect = await findOwn(sideEffects, invocation_id, asker, 'operator');
       if (isFailure(effect)) return effect;
       const { record } = effect;
@@ -58,17 +56,17 @@ export const compensateMany = operation({
   access: 'token',
   input: CompensateAllRequest,
   output: CompensateAllResponse,
-  run: (parts: Pick<OperationParts, 'sideEffects'>) => async (request, asker) => {
-    const sideEffects = partOf(parts);
-    if (isFailure(sideEffects)) return sideEffects;
-    const records = await recordsOf(sideEffects, request, asker);
-    if (isFailure(records)) return records;
-    const outcomes = await sideEffects.compensateAll(records, askerOf(asker), request.continue_on_failure === true);
-    return {
-      complete: outcomes.every(({ outcome }) => outcome === 'compensated' || outcome === 'not_compensatable'),
-      outcomes: outcomes.map(compensationOutcome),
-    };
-  },
+  run:
+    ({ sideEffects }: Pick<OperationParts, 'sideEffects'>) =>
+    async (request, asker) => {
+      const records = await recordsOf(sideEffects, request, asker);
+      if (isFailure(records)) return records;
+      const outcomes = await sideEffects.compensateAll(records, askerOf(asker), request.continue_on_failure === true);
+      return {
+        complete: outcomes.every(({ outcome }) => outcome === 'compensated' || outcome === 'not_compensatable'),
+        outcomes: outcomes.map(compensationOutcome),
+      };
+    },
 });
 
 const askerOf = ({ caller, principal }: Asker) => ({ caller, agentDid: principal.agentDid });

@@ -10,7 +10,7 @@ import { cursorOf, placeOf } from '../invocations/call-cursor.ts';
 import { reachesAll } from '../invocations/may-reach.ts';
 import { operation } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
-import { findOwn, partOf } from './may-see.ts';
+import { findOwn } from './may-see.ts';
 import { listedSideEffect, wholeSideEffect } from './side-effect-record.ts';
 
 /** Default number of side effects on one page. */
@@ -30,10 +30,8 @@ export const listSideEffects = operation({
   input: SideEffectListRequest,
   output: SideEffectListResponse,
   run:
-    (parts: Pick<OperationParts, 'sideEffects'>) =>
+    ({ sideEffects }: Pick<OperationParts, 'sideEffects'>) =>
     async ({ turn_group_id, agent_did, needs_compensation, after, limit = PAGE }, asker) => {
-      const sideEffects = partOf(parts);
-      if (isFailure(sideEffects)) return sideEffects;
       const { principal } = asker;
       const owner = reachesAll(asker, 'viewer') ? undefined : principal;
       if (agent_did !== undefined && owner !== undefined && agent_did !== owner.agentDid) return { side_effects: [] };
@@ -69,10 +67,8 @@ export const getSideEffect = operation({
   input: SideEffectGetRequest,
   output: SideEffectRecord,
   run:
-    (parts: Pick<OperationParts, 'sideEffects'>) =>
+    ({ sideEffects }: Pick<OperationParts, 'sideEffects'>) =>
     async ({ invocation_id }, asker) => {
-      const sideEffects = partOf(parts);
-      if (isFailure(sideEffects)) return sideEffects;
       const effect = await findOwn(sideEffects, invocation_id, asker, 'viewer');
       if (isFailure(effect)) return effect;
       return wholeSideEffect(effect, await sideEffects.compensationOf(effect));

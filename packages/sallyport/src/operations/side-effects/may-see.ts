@@ -2,7 +2,6 @@ import { type Failure, failure } from '@sallyport/std/error/failure';
 import type { SideEffect, SideEffects } from '../../orchestration/side-effects.ts';
 import { mayReach, type Reach } from '../invocations/may-reach.ts';
 import type { Asker } from '../operation.ts';
-import type { OperationParts } from '../parts.ts';
 
 /** A side effect of the asker; one answer both for a missing one and for another owner's. */
 export async function findOwn(
@@ -18,7 +17,3 @@ export async function findOwn(
 
 const noSuch = (invocationId: string): Failure =>
   failure('E3809', `There is no side effect of a call ${invocationId} that you may see.`);
-
-/** The side effects; E3901 when this layer has none. */
-export const partOf = ({ sideEffects }: Pick<OperationParts, 'sideEffects'>): SideEffects | Failure =>
-  sideEffects ?? failure('E3901', 'This layer keeps no side effects.');

@@ -32,7 +32,14 @@ const from = (upstream: string, tool: string): ToolManifest => ({
 
 async function openParts() {
   const compileSchema = createSchemaValidator().inspect;
-  const registry = createRegistry({ store: memoryToolStore(), clock, log, compileSchema, configFaults: () => [] });
+  const registry = createRegistry({
+    store: memoryToolStore(),
+    clock,
+    log,
+    timeoutSecondsMax: 300,
+    compileSchema,
+    configFaults: () => [],
+  });
   const quarantine = createQuarantine({ store: memoryQuarantineStore(), clock, log });
   const ledger = await openLedger({ store: memoryLedgerStore(), chainId: 'test', log });
   return { registry, quarantine, ledger, clock };

@@ -28,11 +28,12 @@ export const APPROVAL_LIMIT_SETTINGS = {
     default: 1000,
     sentence: 'Calls of one tenant that wait for a person at once; more are refused with E3803.',
   }),
-  yesValidMs: seconds('approvals.yes_valid_seconds', {
+  validMs: seconds('approvals.valid_seconds', {
     whole: true,
     minimum: 1,
     default: 900,
-    sentence: 'How long a yes is good for when the call cannot go on at once; then it asks again.',
+    sentence:
+      'How long an approval that was given is valid when its call cannot go on at once; then the call asks again.',
   }),
   rememberMsMax: days('approvals.remember_days_max', {
     minimum: 0,
@@ -70,17 +71,17 @@ export interface ApprovalParts {
   readonly log: Log;
   readonly instanceId: string;
   /** Terms from the file of approvals, in its order. */
-  readonly terms?: readonly ApprovalTerms[];
+  readonly terms: readonly ApprovalTerms[];
   /** The tool version that a call was judged for; undefined when it is gone. */
   readonly toolOf: (tenantId: string, toolId: string, version: string) => ToolVersion | undefined;
-  readonly notifiers?: readonly Notifier[];
-  /** True when a credential that was shown earlier still counts; by default all do. */
-  readonly stillGood?: (claims: CapabilityClaims) => boolean;
-  /** Arguments as notifiers may show them; when absent none are shown. */
+  readonly notifiers: readonly Notifier[];
+  /** True when a credential that was shown earlier still counts. */
+  readonly stillGood: (claims: CapabilityClaims) => boolean;
+  /** Arguments as notifiers may show them; absent when the operator shows them none. */
   readonly shownArguments?: (parameters: Readonly<Record<string, unknown>>) => string;
-  /** Reasons for which the user at the agent's own client may confirm; default: requires_confirmation alone. */
-  readonly clientReasons?: readonly ConfirmationReason[];
-  readonly limits?: Partial<ApprovalLimits>;
+  /** Reasons for which the user at the agent's own client may confirm. */
+  readonly clientReasons: readonly ConfirmationReason[];
+  readonly limits: ApprovalLimits;
 }
 
 /** Dependencies of decisions: the pipeline and the workers. */
@@ -116,16 +117,14 @@ export interface Approver {
 }
 
 /** State of the approvals as far as questions need it: dependencies and work under way. */
-export interface AskingState extends Required<Omit<ApprovalParts, 'limits' | 'shownArguments'>> {
-  readonly shownArguments: ApprovalParts['shownArguments'];
-  readonly limits: ApprovalLimits;
+export interface AskingState extends ApprovalParts {
   readonly rules: StandingRules;
   /** Number of pending approvals by tenant: as of the last sweep, plus those asked since. */
   readonly pendingCounts: Map<string, number>;
   /** Calls of the approvals that this instance has seen, by tenant and approval; the oldest are dropped. */
   readonly seen: Map<string, string>;
   /** Highest level that was notified, by tenant and approval, as far as this instance knows. */
-  readonly told: Map<string, number>;
+  readonly notified: Map<string, number>;
   /** Decisions that this instance carries out at the moment. */
   readonly atWork: Set<string>;
   /** Decisions that this instance gave up although its claim may still be in force: the store became unavailable. */

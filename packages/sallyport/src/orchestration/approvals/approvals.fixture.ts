@@ -8,10 +8,11 @@ import { createEditJudge } from '../../pipeline/dry-run/judge-edit.ts';
 import type { PipelineParts } from '../../pipeline/parts.ts';
 import { manifest, pipeline } from '../../pipeline/pipeline.fixture.ts';
 import { silentLog } from '../../telemetry/log.ts';
+import { APPROVAL_SETTINGS } from '../approval-terms.ts';
 import { parseApprovalTerms } from '../approval-terms-file.ts';
 import { type ApprovalParts, type Approvals, type Approver, createApprovals } from '../approvals.ts';
 import type { ApprovalNotice } from '../notifier.port.ts';
-import type { DecidingParts } from './approvals-state.ts';
+import { APPROVAL_LIMITS, type ApprovalLimits, type DecidingParts } from './approvals-state.ts';
 
 /** A clock that tests move; its monotonic time moves along unless the wall clock jumps. */
 export interface MovedClock extends Clock {
@@ -54,8 +55,13 @@ export interface ApprovalsOptions {
   /** The file of approvals. */
   readonly terms?: string;
   readonly pipeline?: Partial<PipelineParts>;
-  readonly approvals?: Partial<ApprovalParts & DecidingParts>;
+  readonly approvals?: ApprovalChanges;
 }
+
+/** Parts of the approvals, and limits of which any may be left out. */
+type ApprovalChanges = Partial<Omit<ApprovalParts, 'limits'> & DecidingParts> & {
+  readonly limits?: Partial<ApprovalLimits>;
+};
 
 /** Approvals over a whole pipeline, both over the in-memory adapters, with tools that note their arguments. */
 export async function approvalsOf({ terms = '', pipeline: changes = {}, approvals: more = {} }: ApprovalsOptions = {}) {
@@ -70,25 +76,8 @@ export async function approvalsOf({ terms = '', pipeline: changes = {}, approval
   };
   const made = await pipeline({ clock, approvalQuestions, ...changes });
   const judgeEdit = createEditJudge(made.parts);
-  const resumed = new Set<string>();
-  /** Runs a call that waits. Like the workers' leases, it never runs a call beside another run of it. */
-  const resume = async (tenantId: string, invocationId: string, approval: GivenApproval): Promise<void> => {
-    if (resumed.has(invocationId)) return;
-    resumed.add(invocationId);
-    try {
-      const record = await made.store.findInvocation(tenantId, invocationId);
-      if (record?.waiting === undefined) throw new Error('the call does not wait');
-      const { waiting, acceptedAt, door } = record;
-      const done = await made.run(
-        { request: waiting.request, caller: { door } },
-        { invocationId, nonce: nonceOf(record), acceptedAt, waiting, approval },
-      );
-      opened[0]?.noticed(done);
-    } finally {
-      resumed.delete(invocationId);
-    }
-  };
-  const open = (own: Partial<ApprovalParts & DecidingParts> = {}): Approvals => {
+  const resume = resumeBy(made, (done) => opened[0]?.noticed(done));
+  const open = (own: ApprovalChanges = {}): Approvals => {
     const approvals = createApprovals({
       store,
       records: made.store,
@@ -102,8 +91,11 @@ export async function approvalsOf({ terms = '', pipeline: changes = {}, approval
         return 'tool' in found ? found.tool : undefined;
       },
       notifiers: [{ name: 'test', notify: (notice) => void notices.push(notice) }],
+      stillGood: () => true,
+      clientReasons: APPROVAL_SETTINGS.clientReasons.default,
       ...more,
       ...own,
+      limits: { ...APPROVAL_LIMITS, ...more.limits, ...own.limits },
     }).deciding({
       judgeEdit: own.judgeEdit ?? more.judgeEdit ?? judgeEdit,
       resume: own.resume ?? more.resume ?? resume,
@@ -129,6 +121,27 @@ export async function approvalsOf({ terms = '', pipeline: changes = {}, approval
     return record;
   };
   return { ...made, clock, approvalStore: store, notices, approvals, open, ran, add, ask, resume, judgeEdit };
+}
+
+/** Runs a call that waits. Like the workers' leases, it never runs a call beside another run of it. */
+function resumeBy(
+  { store, run }: Awaited<ReturnType<typeof pipeline>>,
+  noticed: (record: InvocationRecord) => void,
+): DecidingParts['resume'] {
+  const underWay = new Set<string>();
+  return async (tenantId: string, invocationId: string, approval: GivenApproval) => {
+    if (underWay.has(invocationId)) return;
+    underWay.add(invocationId);
+    try {
+      const record = await store.findInvocation(tenantId, invocationId);
+      if (record?.waiting === undefined) throw new Error('the call does not wait');
+      const { waiting, acceptedAt, door } = record;
+      const resumed = { invocationId, nonce: nonceOf(record), acceptedAt, waiting, approval };
+      noticed(await run({ request: waiting.request, caller: { door } }, resumed));
+    } finally {
+      underWay.delete(invocationId);
+    }
+  };
 }
 
 export type ApprovalsUnderTest = Awaited<ReturnType<typeof approvalsOf>>;

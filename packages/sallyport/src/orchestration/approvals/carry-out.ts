@@ -8,8 +8,8 @@ import { commitUnlessOver } from '../../pipeline/run.ts';
 import type { ApprovalClosing, HeldClosing } from '../approval-store.port.ts';
 import { type ApprovalState, keyOf } from './approvals-state.ts';
 import { noteFact } from './events.ts';
+import { notifyDecided } from './notify.ts';
 import { digestOf, requestOf } from './pending.ts';
-import { tellDecided } from './tell.ts';
 
 /** Decisions that one instance carries out at once; the next sweep takes the others. */
 const AT_WORK_MAX = 1000;
@@ -52,12 +52,12 @@ async function isCarriedOut(state: ApprovalState, tenantId: string, approvalId: 
     else await endCall(state, closing, waiting);
     if ((await stillWaiting(state, closing)) !== undefined) return false;
   }
-  return tell(state, closing);
+  return notifyOf(state, closing);
 }
 
 /** True when people are notified already; otherwise the remaining work is done once they are. */
-const tell = (state: ApprovalState, closing: HeldClosing): Promise<boolean> =>
-  tellDecided(state, closing, () => carryOut(state, closing));
+const notifyOf = (state: ApprovalState, closing: HeldClosing): Promise<boolean> =>
+  notifyDecided(state, closing, () => carryOut(state, closing));
 
 async function stillWaiting(
   { records }: ApprovalState,
@@ -87,7 +87,7 @@ async function note(state: ApprovalState, closing: HeldClosing): Promise<void> {
       ...(parameters === undefined ? {} : { edited: true, input_hash_before: binding.inputHash }),
     },
   });
-  await tell(state, closing);
+  await notifyOf(state, closing);
   await state.store.mark(tenantId, approvalId, 'noted');
 }
 
@@ -95,7 +95,7 @@ async function note(state: ApprovalState, closing: HeldClosing): Promise<void> {
 async function resumeCall(state: ApprovalState, closing: HeldClosing, record: InvocationRecord): Promise<void> {
   const { store, limits, instanceId, log } = state;
   const { tenantId, approvalId, invocationId, given } = closing;
-  if (given === undefined) throw new Error(`the approval ${approvalId} was approved without a yes`);
+  if (given === undefined) throw new Error(`the approval ${approvalId} was closed as approved without an approval`);
   await putEdit(state, closing, record);
   const renewal = setInterval(() => {
     store.claim(tenantId, approvalId, instanceId, limits.leaseMs).catch((cause: unknown) => {

@@ -28,7 +28,7 @@ test('VIS-06 the user is shown the call and says yes to it, and it runs through 
   expect(await confirmations.shown(by, approvalId)).toBeUndefined();
 });
 
-test('VIS-06 a yes at the client passes by no policy', async () => {
+test('VIS-06 an approval at the client passes by no policy', async () => {
   let allowed = true;
   const policy: PolicyDecisions = {
     decide: () => ({ allowed, policies: ['p'], engine: 'e', version: '1' }),
@@ -58,7 +58,7 @@ test('ORC-05 a call that its user declined never runs, whatever is said later', 
   expect(made.ran).toEqual([]);
 });
 
-test('ORC-05 a yes to something else than what was shown, or after the end, does not count', async () => {
+test('ORC-05 an approval to something else than what was shown, or after the end, does not count', async () => {
   const made = await approvalsOf();
   const { confirmations, approvalId, by } = await waiting(made);
   const answer = { tenantId: 'acme', approvalId, by, accepted: true };
@@ -84,7 +84,7 @@ test('ORC-03 what needs an approver is neither shown at the client nor confirmed
 
 test('VIS-06 a client that speaks for no user confirms nothing', async () => {
   const made = await approvalsOf();
-  const confirmations = createClientConfirmations({ approvals: made.approvals });
+  const confirmations = createClientConfirmations({ approvals: made.approvals, shownArguments: JSON.stringify });
   const record = await made.ask({ tool_id: 'send', parameters: { n: 1 } });
   const { approvalId, binding } = questionOf(record);
   const by = { tenantId: 'acme', agentDid: binding.agentDid };

@@ -41,8 +41,8 @@ export interface ClientConfirmations {
 /** Dependencies of client confirmations. */
 export interface ClientConfirmationParts {
   readonly approvals: Pick<Approvals, 'find' | 'isForClient' | 'approve' | 'deny'>;
-  /** Arguments as a client may show them; when absent none are shown. */
-  readonly shownArguments?: (parameters: Readonly<Record<string, unknown>>) => string;
+  /** Arguments as a client may show them. */
+  readonly shownArguments: (parameters: Readonly<Record<string, unknown>>) => string;
 }
 
 /** The user at the client decides only on calls of their own agent, and on those made in their own name. */
@@ -60,7 +60,7 @@ export function createClientConfirmations({ approvals, shownArguments }: ClientC
         reason,
         ...(binding.question === undefined ? {} : { question: binding.question }),
         ...(prompt === undefined ? {} : { prompt }),
-        ...(shownArguments === undefined ? {} : { argumentsText: shownArguments(judged) }),
+        argumentsText: shownArguments(judged),
         bindingDigest: pending.digest,
         expiresAt,
       };

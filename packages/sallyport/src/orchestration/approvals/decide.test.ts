@@ -23,7 +23,7 @@ describe('a call that a person has to confirm', () => {
     expect(facts.at(-1)).toMatchObject({ by: ALICE.id, reason: 'fine', decision: 'approved', approval_id: approvalId });
   });
 
-  test('VIS-06 a policy that forbids it meanwhile is not passed by the yes', async () => {
+  test('VIS-06 a policy that forbids it meanwhile is not passed by the approval', async () => {
     let allowed = true;
     const decide = () => ({ allowed, policies: ['p'], engine: 'e', version: '1' });
     const policy: PolicyDecisions = { decide, clear() {} };
@@ -137,7 +137,7 @@ describe('who may decide', () => {
     }
   });
 
-  test('ORC-05 as many people as the quorum says have to say yes to the same', async () => {
+  test('ORC-05 as many people as the quorum says have to approve the same', async () => {
     const made = await approvalsOf({ terms: '[[rule]]\nquorum = 2' });
     const waiting = await made.ask({ tool_id: 'pay', parameters: { n: 1 } });
     const { approvalId } = questionOf(waiting);
@@ -156,7 +156,7 @@ describe('who may decide', () => {
     expect((await factsOf(made, waiting)).at(-1)).toMatchObject({ approvers: [BOB.id, ADMIN.id], edited: true });
   });
 
-  test('ORC-05 of a yes whose credential was revoked meanwhile nothing counts', async () => {
+  test('ORC-05 of an approval whose credential was revoked meanwhile nothing counts', async () => {
     let revoked = false;
     const made = await approvalsOf({ terms: '[[rule]]\nquorum = 2', approvals: { stillGood: () => !revoked } });
     const { approvalId } = questionOf(await made.ask({ tool_id: 'pay', parameters: { n: 1 } }));
@@ -175,7 +175,7 @@ describe('who may decide', () => {
   });
 });
 
-describe('what a yes is given to', () => {
+describe('what an approval is given to', () => {
   test('ORC-05 a decision on something else than what was shown is refused, and the approval waits on', async () => {
     const made = await approvalsOf();
     const one = questionOf(await made.ask({ tool_id: 'pay', parameters: { n: 1 } }));

@@ -42,7 +42,7 @@ export interface Decided {
 }
 
 /** What one person approves. */
-interface Yes {
+interface ApprovedCall {
   readonly binding: ApprovalBinding;
   readonly parameters?: Readonly<Record<string, unknown>>;
 }
@@ -57,8 +57,8 @@ export async function approve(state: ApprovalState, approval: Approval): Promise
   if (isFailure(pending)) return pending;
   const right = await rightToDecide(state, pending, approver);
   if (isFailure(right)) return right;
-  const yes = await yesOf(state, pending, approval);
-  if (isFailure(yes)) return yes;
+  const approved = await approvedCall(state, pending, approval);
+  if (isFailure(approved)) return approved;
   const refused = approval.remember && refuseRule(state, pending, approver, approval.remember);
   if (refused !== undefined) return refused;
   const votes = await state.store.vote({
@@ -66,20 +66,20 @@ export async function approve(state: ApprovalState, approval: Approval): Promise
     approvalId,
     approver: approver.id,
     ...right,
-    ...yes,
+    ...approved,
     votedAt: state.clock.now(),
     ...(reason === undefined ? {} : { reason }),
     ...(approver.claims === undefined ? {} : { claims: approver.claims }),
   });
-  const counted = countedVotes(state, votes, yes.binding);
+  const counted = countedVotes(state, votes, approved.binding);
   const { quorum } = pending.terms;
-  const digest = digestOf(yes.binding);
+  const digest = digestOf(approved.binding);
   const so = { approvalId, invocationId: pending.record.invocationId, votes: counted.length, quorum, digest };
   if (counted.length < quorum) {
-    await noteVote(state, pending, approval, yes, right.inNameOf, so);
+    await noteVote(state, pending, approval, approved, right.inNameOf, so);
     return { ...so, state: 'pending' };
   }
-  return closeWithYes(state, pending, approval, yes, counted, so);
+  return closeApproved(state, pending, approval, approved, counted, so);
 }
 
 /** Denies. One denial is enough and ends the call; a denied call can never run. */
@@ -128,18 +128,18 @@ async function openFor(state: ApprovalState, { approvalId, approver }: Decision)
 }
 
 /** What is approved: the original call, or the call as another approver or this one changed it. */
-async function yesOf(
+async function approvedCall(
   state: ApprovalState,
   { record, request, digest, tool }: Pending,
   { approvalId, digest: named, parameters, approver }: Approval,
-): Promise<Yes | Failure> {
+): Promise<ApprovedCall | Failure> {
   if (tool === undefined)
     return failure('E3817', 'The version of the tool that was asked for is gone or was changed. Deny the call.');
   if (parameters === undefined) {
     if (named === undefined || named === digest) return { binding: request.binding };
     const votes = await state.store.votes(approver.tenantId, approvalId);
     const same = votes.find(({ binding }) => digestOf(binding) === named);
-    return same === undefined ? notShown(approvalId) : yesTo(same);
+    return same === undefined ? notShown(approvalId) : approvedBy(same);
   }
   if (named !== undefined && named !== digest) return notShown(approvalId);
   const binding = await state.judgeEdit(record, parameters);
@@ -149,7 +149,7 @@ async function yesOf(
   return binding.inputHash === request.binding.inputHash ? { binding: request.binding } : { binding, parameters };
 }
 
-const yesTo = ({ binding, parameters }: StoredVote): Yes =>
+const approvedBy = ({ binding, parameters }: StoredVote): ApprovedCall =>
   parameters === undefined ? { binding } : { binding, parameters };
 
 /** An edit changes arguments, and the policies may have changed since. Nothing else may differ. */
@@ -183,18 +183,18 @@ function countedVotes(
   });
 }
 
-async function closeWithYes(
+async function closeApproved(
   state: ApprovalState,
   pending: Pending,
   { approver, reason, remember }: Approval,
-  { binding, parameters }: Yes,
+  { binding, parameters }: ApprovedCall,
   counted: readonly StoredVote[],
   so: Omit<Decided, 'state'>,
 ): Promise<Decided | Failure> {
   const closing: ApprovalClosing = {
     ...closingOf(state, pending, 'approved', approver.id, reason),
     approvers: counted.map((vote) => vote.approver),
-    given: { approvalId: so.approvalId, binding, expiresAt: state.clock.now() + state.limits.yesValidMs },
+    given: { approvalId: so.approvalId, binding, expiresAt: state.clock.now() + state.limits.validMs },
     ...(parameters === undefined ? {} : { parameters }),
   };
   if (!(await state.store.close(closing))) return lost(state, closing);
@@ -243,7 +243,7 @@ function noteVote(
   state: ApprovalState,
   { record }: Pending,
   { approvalId, approver, reason }: Approval,
-  { binding, parameters }: Yes,
+  { binding, parameters }: ApprovedCall,
   inNameOf: string,
   { votes, quorum, digest }: Omit<Decided, 'state'>,
 ): Promise<void> {

@@ -5,8 +5,8 @@ import type { StoredDelegation } from '../approval-store.port.ts';
 import type { ApprovalState, Approver } from './approvals-state.ts';
 import { approve, type Decided, deny } from './decide.ts';
 import { mayApprove } from './eligible.ts';
+import { ANSWER_PREFIX } from './notify.ts';
 import { decidedAlready } from './pending.ts';
-import { ANSWER_PREFIX } from './tell.ts';
 
 /** Delegations of one approver in force at once. */
 const DELEGATIONS_MAX = 20;

@@ -19,7 +19,7 @@ describe('known failures of others', () => {
     expect(made.ran).toHaveLength(1);
   });
 
-  test('ORC-05 a declined call does not run: not by a later yes, not by a sweep, not by a resume', async () => {
+  test('ORC-05 a declined call does not run: not by a later approval, not by a sweep, not by a resume', async () => {
     const made = await approvalsOf();
     const waiting = await pay(made, 1);
     const { approvalId, binding, expiresAt } = questionOf(waiting);
@@ -31,7 +31,7 @@ describe('known failures of others', () => {
     expect(made.ran).toEqual([]);
   });
 
-  test('ORC-05 of a yes and a no at the same moment on two instances one counts, and both are told which', async () => {
+  test('ORC-05 of an approval and a no at the same moment on two instances one counts, and both are told which', async () => {
     for (let round = 0; round < 10; round += 1) {
       const made = await approvalsOf();
       const other = made.open();
@@ -114,7 +114,7 @@ describe('known failures of others', () => {
     expect(made.ran).toEqual([]);
   });
 
-  test('ORC-05 a yes given twice runs the call once', async () => {
+  test('ORC-05 an approval given twice runs the call once', async () => {
     const made = await approvalsOf();
     const waiting = await pay(made, 1);
     const { approvalId } = questionOf(waiting);

@@ -28,26 +28,29 @@ export function refuseRule(
   if (terms.remember === 'never' || (terms.remember === 'exact_arguments' && scope === 'tool'))
     return failure(
       'E3801',
-      `The rules for this tool allow no lasting yes of the scope ${scope}. Approve this call alone.`,
+      `The rules for this tool allow no standing rule of the scope ${scope}. Approve this call alone.`,
     );
   if (request.reason === 'executor' && scope === 'tool')
     return failure(
       'E3801',
-      'What was asked is about these arguments: a lasting yes to it takes the scope exact_arguments.',
+      'What was asked is about these arguments: a standing rule for it takes the scope exact_arguments.',
     );
   if (terms.quorum > 1)
     return failure(
       'E3801',
-      `A call that ${terms.quorum} people have to approve gets no lasting yes. Approve it alone.`,
+      `A call that ${terms.quorum} people have to approve gets no standing rule. Approve it alone.`,
     );
   if (via === 'link' || via === 'client')
-    return failure('E3213', 'A lasting yes takes a credential with the role approver or admin.');
+    return failure('E3213', 'A standing rule takes a credential with the role approver or admin.');
   if (!agentOnly && !roles.includes('admin'))
-    return failure('E3213', 'A lasting yes for every agent of the tenant takes the role admin. Leave agent_only out.');
+    return failure(
+      'E3213',
+      'A standing rule for every agent of the tenant takes the role admin. Leave agent_only out.',
+    );
   if (forMs > limits.rememberMsMax)
     return failure(
       'E3801',
-      `A lasting yes ends after ${Math.floor(limits.rememberMsMax / 1000)} seconds at the latest.`,
+      `A standing rule ends after ${Math.floor(limits.rememberMsMax / 1000)} seconds at the latest.`,
     );
   if (rules.list(record.tenantId).length >= RULES_MAX)
     return failure('E3810', `${RULES_MAX} standing rules are the most. Revoke some first.`);

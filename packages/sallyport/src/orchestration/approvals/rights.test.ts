@@ -19,7 +19,7 @@ async function asked(made: ApprovalsUnderTest, tool = 'send', n = 1) {
   return { record, approvalId: questionOf(record).approvalId };
 }
 
-describe('a lasting yes', () => {
+describe('a standing rule', () => {
   test('holds for the very same call of the same agent, until it ends', async () => {
     const made = await approvalsOf();
     const { approvalId, record } = await asked(made);

@@ -44,14 +44,14 @@ approvers = ["did:user:alice"]
 escalation = [{ after = "10m", approvers = ["did:user:bob"] }, { after = "20m" }, { after = "1h" }]`;
     const made = await approvalsOf({ terms });
     const waiting = await made.ask({ tool_id: 'pay', parameters: { n: 1 } });
-    const told: unknown[] = [];
+    const notified: unknown[] = [];
     for (const passed of [0, 10, 10, 40]) {
       made.clock.pass(passed * 60_000);
       await made.approvals.sweep();
       await made.approvals.idle();
-      told.push(made.notices.at(-1)?.approvers.map(({ id }) => id));
+      notified.push(made.notices.at(-1)?.approvers.map(({ id }) => id));
     }
-    expect(told).toEqual([['did:user:alice'], ['did:user:bob'], ['did:user:bob'], []]);
+    expect(notified).toEqual([['did:user:alice'], ['did:user:bob'], ['did:user:bob'], []]);
     expect(await rowOf(made, waiting)).toMatchObject({ failure: { code: 'E3808' } });
   });
 
@@ -67,7 +67,7 @@ escalation = [{ after = "10m", approvers = ["did:user:bob"] }, { after = "20m" }
 });
 
 describe('a clock that jumps', () => {
-  test('an hour back neither brings back what expired nor takes back who was told', async () => {
+  test('an hour back neither brings back what expired nor takes back who was notified', async () => {
     const made = await approvalsOf({ terms: '[[rule]]\nexpires_after = "90m"' });
     const [gone, open] = [
       await made.ask({ tool_id: 'pay', parameters: { n: 1 } }),
@@ -92,8 +92,8 @@ describe('a clock that jumps', () => {
     expect(made.ran).toEqual([{ tool: 'send', n: 2 }]);
   });
 
-  test('an hour forth between the yes and the call: the call asks again', async () => {
-    const made = await approvalsOf({ approvals: { limits: { yesValidMs: 60_000 } } });
+  test('an hour forth between the approval and the call: the call asks again', async () => {
+    const made = await approvalsOf({ approvals: { limits: { validMs: 60_000 } } });
     let late = true;
     const approvals = made.open({
       resume: async (...given) => {
@@ -143,7 +143,7 @@ describe('after a crash', () => {
     expect(made.ran).toEqual([{ tool: 'pay', n: 1 }]);
   });
 
-  test('people are told by whoever finds out that nobody was', async () => {
+  test('people are notified by whoever finds out that nobody was', async () => {
     const made = await approvalsOf();
     const waiting = await made.call({ tool_id: 'pay', parameters: { n: 1 } });
     await Promise.all([made.approvals.sweep(), made.open().sweep()]);
@@ -151,19 +151,19 @@ describe('after a crash', () => {
     expect(made.notices.map(({ approvalId }) => approvalId)).toEqual([questionOf(waiting).approvalId]);
   });
 
-  test('a safe call that was cut off while it ran goes on with the same yes', async () => {
+  test('a safe call that was cut off while it ran goes on with the same approval', async () => {
     const made = await approvalsOf();
     await made.add('read', { requires_confirmation: true, side_effect_policy: 'pure' });
     const waiting = await made.ask({ tool_id: 'read', parameters: { n: 1 } });
     const approvals = made.open({ resume: async () => undefined });
     await approvals.approve({ approvalId: questionOf(waiting).approvalId, approver: ALICE });
     await approvals.idle();
-    expect(await approvals.yesOf(waiting)).toBeUndefined();
+    expect(await approvals.givenApproval(waiting)).toBeUndefined();
     const cutOff = { ...waiting, state: 'EXECUTING' as const };
-    const yes = await approvals.yesOf(cutOff);
-    expect(yes).toMatchObject({ approvalId: questionOf(waiting).approvalId });
+    const given = await approvals.givenApproval(cutOff);
+    expect(given).toMatchObject({ approvalId: questionOf(waiting).approvalId });
     made.clock.pass(900_000);
-    expect(await approvals.yesOf(cutOff)).toBeUndefined();
+    expect(await approvals.givenApproval(cutOff)).toBeUndefined();
   });
 });
 

@@ -1,8 +1,8 @@
 import { type ApprovalState, inBackground, keyOf } from './approvals-state.ts';
 import { carryOut } from './carry-out.ts';
 import { expire } from './decide.ts';
+import { notifyPending } from './notify.ts';
 import { PAGE_ROWS, pendingOf, waitingRecords } from './pending.ts';
-import { tellPending } from './tell.ts';
 
 /** How long ended approvals are kept for people to read, ms; the audit record keeps them for good. */
 const KEPT_MS = 90 * 24 * 3_600_000;
@@ -25,12 +25,12 @@ export async function sweep(state: ApprovalState): Promise<void> {
     // One failure must not hold up the others.
     await inBackground(state, 'approval-not-looked-at', async () => {
       if (state.clock.now() >= pending.request.expiresAt) await expire(state, pending);
-      else await tellPending(state, pending);
+      else await notifyPending(state, pending);
     });
   }
   state.pendingCounts.clear();
   for (const [tenantId, count] of counts) state.pendingCounts.set(tenantId, count);
-  for (const key of state.told.keys()) if (!seen.has(key)) state.told.delete(key);
+  for (const key of state.notified.keys()) if (!seen.has(key)) state.notified.delete(key);
   await goOn(state);
 }
 

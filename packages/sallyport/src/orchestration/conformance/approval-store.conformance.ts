@@ -81,7 +81,7 @@ export function approvalStoreConformance(
 }
 
 function voteCases(check: Check): void {
-  check('each approver has one yes, the latest, and they are read the oldest first', async (store) => {
+  check('each approver has one vote, the latest, and they are read the oldest first', async (store) => {
     deepEqual(await store.votes('acme', 'a1'), []);
     const first = vote({ parameters: { text: HOSTILE }, reason: HOSTILE });
     deepEqual(await store.vote(first), [first]);
@@ -94,7 +94,7 @@ function voteCases(check: Check): void {
     deepEqual(await store.votes('acme', 'a2'), []);
   });
 
-  check('of many who say yes at once, one at least sees all of them', async (store) => {
+  check('of many who approve at once, one at least sees all of them', async (store) => {
     const names = Array.from({ length: 8 }, (_, at) => `did:user:${at}`);
     const seen = await Promise.all(names.map((approver) => store.vote(vote({ approver }))));
     equal(Math.max(...seen.map((votes) => votes.length)), 8);
@@ -179,14 +179,14 @@ function carryingOutCases(check: Check): void {
 }
 
 function noticeCases(check: Check): void {
-  check('people are told once of each level', async (store) => {
+  check('people are notified once of each level', async (store) => {
     const notice = { tenantId: 'acme', approvalId: 'a1', invocationId: 'call-1', level: 0 };
     equal(await store.invocationOf('acme', 'a1'), undefined);
     const taken = await Promise.all([1, 2, 3, 4].map(() => store.claimNotice(notice, LONG_MS)));
     deepEqual(taken.sort(), ['busy', 'busy', 'busy', 'taken']);
     equal(await store.claimNotice(notice, 0), 'taken');
-    await store.noticeTold('acme', 'a1', 0);
-    equal(await store.claimNotice(notice, 0), 'told');
+    await store.noticeDelivered('acme', 'a1', 0);
+    equal(await store.claimNotice(notice, 0), 'notified');
     equal(await store.claimNotice({ ...notice, level: 1 }, LONG_MS), 'taken');
     equal(await store.claimNotice({ ...notice, tenantId: 'globex' }, LONG_MS), 'taken');
     equal(await store.invocationOf('acme', 'a1'), 'call-1');

@@ -61,9 +61,9 @@ function takingCases(check: Check): void {
         return { id: each.invocationId, isMine: lease !== undefined, begun };
       }),
     );
-    const winners = taken.filter(({ isMine }) => isMine);
+    const mine = taken.filter(({ isMine }) => isMine);
     deepEqual(
-      winners.map(({ id }) => id),
+      mine.map(({ id }) => id),
       calls.map(({ invocationId }) => invocationId),
     );
     deepEqual(

@@ -12,8 +12,8 @@ import type { CompensationStore } from '../compensation-store.port.ts';
 export interface CompensationParts {
   readonly records: Pick<LedgerStore, 'calls' | 'findInvocation'>;
   readonly compensations: CompensationStore;
-  /** Settlements of calls whose outcome was unknown; when absent there are none. */
-  readonly outcomes?: Pick<OutcomeStore, 'find' | 'findAll'>;
+  /** Settlements of calls whose outcome was unknown. */
+  readonly outcomes: Pick<OutcomeStore, 'find' | 'findAll'>;
   readonly runCall: RunCall;
   readonly ledger: Pick<Ledger, 'commit'>;
   readonly clock: Clock;

@@ -81,6 +81,6 @@ export async function tellCompensated(
   try {
     await ledger.commit({ events: [event], durability: 'synchronous' });
   } catch (thrown) {
-    log.warn('compensation-not-told', { invocation_id: invocationId, e_code: failureOf(thrown).code });
+    log.warn('compensation-not-audited', { invocation_id: invocationId, e_code: failureOf(thrown).code });
   }
 }

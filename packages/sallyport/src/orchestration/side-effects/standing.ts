@@ -16,7 +16,7 @@ export async function standingEffects(
   const unknown = records.filter(({ failure }) => failure?.code === 'E3804').map(({ invocationId }) => invocationId);
   const [compensations, settlements] = await Promise.all([
     standingCompensations(parts, tenantId, ids),
-    unknown.length === 0 ? [] : (parts.outcomes?.findAll(tenantId, unknown) ?? []),
+    unknown.length === 0 ? [] : parts.outcomes.findAll(tenantId, unknown),
   ]);
   const byId = new Map(compensations.map((each) => [each.invocationId, each]));
   const settled = new Map(settlements.map((each) => [each.invocationId, each]));
@@ -37,7 +37,7 @@ export async function standingCompensations(
 
 async function follow(parts: Parts, row: Compensation): Promise<Compensation> {
   const { tenantId, invocationId, compensationId, attempt } = row;
-  const settlement = await parts.outcomes?.find(tenantId, compensationId);
+  const settlement = await parts.outcomes.find(tenantId, compensationId);
   if (settlement === undefined) return row;
   const { errorCode, ...rest } = row;
   const isDone = settlement.outcome === 'happened';

@@ -10,8 +10,8 @@ import { repeat } from '../workers/repeat.ts';
 /** Dependencies of the periodic work that belongs to no ongoing call. */
 export interface UpkeepParts {
   readonly records: Pick<LedgerStore, 'forgetResults'>;
-  readonly outcomes?: Pick<OutcomeStore, 'forgetResults'>;
-  readonly outputs?: Pick<OutputStore, 'forget'>;
+  readonly outcomes: Pick<OutcomeStore, 'forgetResults'>;
+  readonly outputs: Pick<OutputStore, 'forget'>;
   readonly sideEffects: Pick<SideEffects, 'settleOpen'>;
   readonly clock: Clock;
   readonly log: Log;
@@ -89,7 +89,7 @@ async function forget(
   const at = clock.now();
   const before = at - keepResultsMs;
   let after = from;
-  let forgotten = (await outcomes?.forgetResults(before, RESULTS_AT_ONCE)) ?? 0;
+  let forgotten = await outcomes.forgetResults(before, RESULTS_AT_ONCE);
   for (let statements = 0; statements < STATEMENTS_MAX && !isStopped(); statements += 1) {
     const page = await records.forgetResults({
       before,
@@ -106,7 +106,6 @@ async function forget(
 }
 
 async function forgetOutputs({ outputs, clock }: UpkeepParts, isStopped: () => boolean): Promise<void> {
-  if (outputs === undefined) return;
   const before = clock.now() - OUTPUTS_KEPT_MS;
   for (let statements = 0; statements < STATEMENTS_MAX && !isStopped(); statements += 1) {
     if ((await outputs.forget(before, OUTPUTS_AT_ONCE)) < OUTPUTS_AT_ONCE) return;

@@ -85,14 +85,14 @@ async function underLease(
   const mayHaveRun = lease.begun || record.state === 'EXECUTING';
   if (mayHaveRun && !isSafe(record)) return ended(parts, record, lease, UNKNOWN);
   if (held.controller.signal.aborted) return ended(parts, record, lease, failureOf(held.controller.signal.reason));
-  const yes = approval ?? (await yesFor(parts, record));
-  if (yes === undefined && record.waiting?.wait.for === 'approval')
-    return record.state === 'EXECUTING' ? ended(parts, record, lease, NO_YES) : DONE;
+  const given = approval ?? (await approvalFor(parts, record));
+  if (given === undefined && record.waiting?.wait.for === 'approval')
+    return record.state === 'EXECUTING' ? ended(parts, record, lease, APPROVAL_EXPIRED) : DONE;
   const agent = agentKey(record);
   held.slot ??= running.slots.take(agent, limits.callsPerAgentMax);
   if (held.slot === undefined) return { waitsForSlotOf: agent };
   try {
-    return await run(parts, me, held, held.slot, record, yes);
+    return await run(parts, me, held, held.slot, record, given);
   } finally {
     held.slot.free();
   }
@@ -103,9 +103,9 @@ const UNKNOWN: Failure = failure(
   'The instance that ran the tool ended or did not answer any more. Find out what the tool did before you call again.',
 );
 
-const NO_YES: Failure = failure(
+const APPROVAL_EXPIRED: Failure = failure(
   'E3811',
-  'The run of the call was cut off, and the yes that it had ran out before it could run again. Call again to ask again.',
+  'The run of the call was cut off, and its approval expired before it could run again. Call again to ask again.',
 );
 
 /** Ends a call that does not run, or does not run again. */
@@ -119,8 +119,11 @@ async function ended(
   return DONE;
 }
 
-async function yesFor({ givenApproval }: WorkerParts, record: InvocationRecord): Promise<GivenApproval | undefined> {
-  return record.waiting?.wait.for === 'approval' ? givenApproval?.(record) : undefined;
+async function approvalFor(
+  { givenApproval }: WorkerParts,
+  record: InvocationRecord,
+): Promise<GivenApproval | undefined> {
+  return record.waiting?.wait.for === 'approval' ? givenApproval(record) : undefined;
 }
 
 async function run(

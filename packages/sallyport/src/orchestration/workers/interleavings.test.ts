@@ -7,7 +7,7 @@ import type { CallLeaseStore } from '../call-lease-store.port.ts';
 import { attend } from './attend.ts';
 import { beat } from './heartbeat.ts';
 import { HeldCall } from './held-call.ts';
-import { instance, LATER } from './workers.fixture.ts';
+import { instance, LATER, NOBODY_BEFORE } from './workers.fixture.ts';
 
 const TTL_MS = 10_000;
 
@@ -61,6 +61,7 @@ async function play(s: fc.Scheduler, sideEffect: 'irreversible' | 'pure', jumps:
     const limits = { ...each.limits, leaseMs: TTL_MS };
     const parts = {
       ...each.parts,
+      ...NOBODY_BEFORE,
       records: store,
       leases,
       queue: each.queue,

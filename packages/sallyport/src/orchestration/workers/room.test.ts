@@ -40,7 +40,7 @@ function busy(times: number): RateLimiter & { asked: number } {
 }
 
 /** Approvals whose questions can be approved by the test. */
-function yesDesk() {
+function approvingDesk() {
   let asked = 0;
   return {
     standing: () => false,
@@ -69,7 +69,11 @@ describe('an accepted call for which there is no room when its turn comes', () =
 
   test('ORC-03 PIPE-08 waits with its yes, which is not asked for again', async () => {
     const rateLimiter = busy(3);
-    const made = await start(sharedMemory(), {}, { parts: { rateLimiter, approvalQuestions: yesDesk() as never } });
+    const made = await start(
+      sharedMemory(),
+      {},
+      { parts: { rateLimiter, approvalQuestions: approvingDesk() as never } },
+    );
     await made.tool('limited', () => 'ran', { ...LIMITED, requires_confirmation: true });
     const asked = await made.call({ tool_id: 'limited', parameters: { n: 1 } });
     if (asked.waiting?.wait.for !== 'approval') throw new Error('nobody was asked');
@@ -137,7 +141,7 @@ describe('an accepted call for which there is no room when its turn comes', () =
       const end = record === undefined ? undefined : await made.workers.cancel(record, undefined);
       return end === 'unreachable' ? undefined : end;
     });
-    expect(['ended', 'told']).toContain(ended);
+    expect(['ended', 'notified']).toContain(ended);
     expect(await over(made.shared, accepted)).toMatchObject({ failure: { code: 'E3805' } });
   });
 
@@ -254,8 +258,8 @@ describe('a call that runs again', () => {
     expect(await over(made.shared, call)).toMatchObject({ state: 'COMPLETED' });
   });
 
-  test('ORC-05 ends when the yes that it had has run out meanwhile, and is not looked at for ever', async () => {
-    const made = await start(sharedMemory(), {}, { parts: { approvalQuestions: yesDesk() as never } });
+  test('ORC-05 ends when the approval that it had has run out meanwhile, and is not looked at for ever', async () => {
+    const made = await start(sharedMemory(), {}, { parts: { approvalQuestions: approvingDesk() as never } });
     await made.tool('asks', () => 1, { requires_confirmation: true, side_effect_policy: 'idempotent' });
     const asked = await made.call({ tool_id: 'asks', parameters: { n: 1 } });
     const { ledger } = made.parts;

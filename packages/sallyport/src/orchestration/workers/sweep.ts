@@ -25,7 +25,7 @@ export async function sweep(parts: WorkerParts, me: LeaseHolder, idleMs: number,
     for (const instanceId of await leases.takeDeadInstances(me, limits.leaseMs)) {
       const settled = await recoverOpenCalls(parts, instanceId);
       // Not before: a call that is on record as ended can no longer complete, even if its instance comes back.
-      const rolled_back = await parts.rollBackFor?.(instanceId);
+      const rolled_back = await parts.rollBackFor(instanceId);
       log.warn('instance-gone', { instance_id: instanceId, settled, rolled_back });
       await leases.forgetInstance(instanceId, me.owner);
     }

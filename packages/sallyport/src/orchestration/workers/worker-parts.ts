@@ -26,11 +26,11 @@ export interface WorkerParts {
   readonly intake: CallIntake;
   readonly limits: WorkerLimits;
   /**
-   * Takes back the changes of an instance that is gone, as far as this one reaches them, once its calls are settled;
-   * when absent that instance does it itself (PIPE-03).
+   * Takes back the changes of an instance that is gone, as far as this one reaches them, once its calls are settled
+   * (PIPE-03).
    * @returns how many calls were rolled back
    */
-  readonly rollBackFor?: (instanceId: string) => Promise<number>;
+  readonly rollBackFor: (instanceId: string) => Promise<number>;
   /** The stored approval of a call; undefined when nobody has approved it. */
-  readonly givenApproval?: (record: InvocationRecord) => Promise<GivenApproval | undefined>;
+  readonly givenApproval: (record: InvocationRecord) => Promise<GivenApproval | undefined>;
 }

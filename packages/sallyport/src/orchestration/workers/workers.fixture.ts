@@ -27,6 +27,9 @@ export function sharedMemory(): Shared {
   return { store, leases: memoryCallLeaseStore(store), queue: async () => memoryJobQueue({ waitMs: 50 }) };
 }
 
+/** Of workers whose calls neither wait for people nor were left by another instance with changes to take back. */
+export const NOBODY_BEFORE = { rollBackFor: async () => 0, givenApproval: async () => undefined };
+
 export const LATER = { execution_options: { async_mode: true } } as const;
 
 /** An instance with workers over shared stores; its `limits` are short, so that tests need not wait. */
@@ -52,6 +55,7 @@ export async function instance(
   const queue = await shared.queue();
   const workers = createWorkers({
     ...made.parts,
+    ...NOBODY_BEFORE,
     records: shared.store,
     leases: shared.leases,
     queue,

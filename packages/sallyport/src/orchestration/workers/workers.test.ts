@@ -183,7 +183,7 @@ describe('workers', () => {
       state: 'ABORTED',
       failure: { code: 'E3805', message: expect.stringContaining('not needed') },
     });
-    expect(await workers.cancel(runs, undefined)).toBe('told');
+    expect(await workers.cancel(runs, undefined)).toBe('notified');
     expect(await over(shared, runs)).toMatchObject({ state: 'ABORTED', failure: { code: 'E3805' } });
     expect(first.runs).toHaveLength(1);
   });

@@ -59,7 +59,7 @@ describe('the answer of the model', () => {
   ])('PRM-08 %j lets a call through: %s', async (content, allowed, answer) => {
     server.reply = () => content;
     expect(await judge()).toMatchObject({ allowed, answer });
-    // Failing open turns only what is no answer into a yes.
+    // Failing open turns only what is no answer into ALLOW.
     expect(await judge({}, { failOpen: true })).toMatchObject({ allowed: answer !== 'DENY', answer });
   });
 
@@ -75,7 +75,7 @@ describe('the answer of the model', () => {
     ['an answer that was cut', 'E3308', (_, response) => sendCompletion(response, 'ALLOW', 'length') as undefined],
     ['a huge answer', 'E3308', () => `ALLOW${' '.repeat(300 * KiB)}`],
   ] satisfies [string, string, ChatServer['reply']][])(
-    'PRM-08 %s is no yes unless the gate fails open',
+    'PRM-08 %s does not allow the call unless the gate fails open',
     async (_name, because, reply) => {
       server.reply = reply as ChatServer['reply'];
       const timeoutMs = because === 'timeout' ? 30 : 5_000;

@@ -60,7 +60,7 @@ async function judge(
   if (refused !== undefined) return refused;
   const { principal, tool, inputHash, policyDecision }: CallSoFar = ongoing.call;
   if (principal === undefined || tool === undefined || inputHash === undefined || policyDecision === undefined)
-    throw new Error('the stages before the question do not establish what a yes is bound to');
+    throw new Error('the stages before the question do not establish what an approval is bound to');
   // The approval answers the question that the approver saw; a different question about the new arguments is asked when
   // the call resumes.
   const shown = waiting.wait.for === 'approval' ? waiting.wait.approval.binding.question : undefined;

@@ -40,7 +40,7 @@ function desk(standing = false): ApprovalQuestions & { readonly asked: ApprovalR
 
 async function layer(changes: Partial<PipelineParts> = {}) {
   const approvals = desk();
-  const made = await pipeline({ approvalQuestions: approvals, workers: { accepts: true }, ...changes });
+  const made = await pipeline({ approvalQuestions: approvals, workers: { refuses: () => undefined }, ...changes });
   const ran: unknown[] = [];
   const body = (parameters: Readonly<Record<string, unknown>>): unknown => {
     ran.push(parameters);
@@ -86,7 +86,7 @@ const yes = ({ waiting }: InvocationRecord): GivenApproval => {
   return { approvalId, binding, expiresAt };
 };
 
-describe('a call that needs a yes', () => {
+describe('a call that needs an approval', () => {
   test('waits on record with all that is needed to run it, and nothing of it runs', async () => {
     const { call, store, ran, token } = await layer();
     const given = await token();
@@ -103,7 +103,7 @@ describe('a call that needs a yes', () => {
     expect(ran).toEqual([]);
   });
 
-  test('runs with the yes, once more through every stage, and leaves no arguments in its row', async () => {
+  test('runs with the approval, once more through every stage, and leaves no arguments in its row', async () => {
     const made = await layer();
     const waiting = await made.call({ tool_id: 'ask', parameters: { n: 1 } });
     const done = await resume(made, waiting, { approval: yes(waiting) });
@@ -120,7 +120,7 @@ describe('a call that needs a yes', () => {
     ]);
   });
 
-  test('a yes that was given to other arguments, another tool or under other policies does not count', async () => {
+  test('an approval that was given to other arguments, another tool or under other policies does not count', async () => {
     const made = await layer();
     const waiting = await made.call({ tool_id: 'ask', parameters: { n: 1 } });
     const approval = yes(waiting);
@@ -144,7 +144,7 @@ describe('a call that needs a yes', () => {
     expect(made.ran).toEqual([]);
   });
 
-  test('a policy that forbids it meanwhile wins over the yes', async () => {
+  test('a policy that forbids it meanwhile wins over the approval', async () => {
     let allowed = true;
     const decide = () => ({ allowed, policies: ['p'], engine: 'e', version: '1' });
     const made = await layer({ policy: { decide, clear() {} } });
@@ -226,7 +226,7 @@ describe('what the executor asks about a call', () => {
     expect(made.approvals.asked[1]).toMatchObject({ reason: 'require_approval', binding: { question: 'It is odd.' } });
   });
 
-  test('ORC-05 is a part of what a yes is bound to: another question is asked again', async () => {
+  test('ORC-05 is a part of what an approval is bound to: another question is asked again', async () => {
     const made = await asking(undefined);
     const waiting = await made.call({ tool_id: 'ask', parameters: { n: 1 } });
     made.now.question = 'It is odd.';
@@ -287,7 +287,8 @@ describe('an asynchronous call', () => {
   });
 
   test('without workers it is refused before anything is on record as accepted', async () => {
-    const made = await layer({ workers: { accepts: false } });
+    const made = await pipeline();
+    await made.add(manifest('read'), () => 1);
     expect(await made.call({ tool_id: 'read', parameters: { n: 1 }, ...later })).toMatchObject({
       failure: { code: 'E3901' },
     });

@@ -11,8 +11,8 @@ const OWN_WORDS: ReadonlySet<ErrorCode> = new Set(['E3104', 'E3105', 'E3203', 'E
  * are untrusted and may contain secrets or personal data (AUD-04). The record holds the same text, so every later
  * answer does too. Before the tool is reached the words are those of the layer and its operators.
  */
-export function withoutSecrets(redactor: Redactor | undefined, { toolRun }: OngoingCall, failed: Failure): Failure {
-  if (redactor === undefined || toolRun.attempts === 0 || OWN_WORDS.has(failed.code)) return failed;
+export function withoutSecrets(redactor: Redactor, { toolRun }: OngoingCall, failed: Failure): Failure {
+  if (toolRun.attempts === 0 || OWN_WORDS.has(failed.code)) return failed;
   const { message, details } = failed;
   const given = details === undefined ? { message } : { message, details };
   const { value } = redactor.value(given);

@@ -30,7 +30,7 @@ export function admit({
       }
       const givenParameters = request.parameters ?? {};
       return (
-        unsupported(request, workers?.accepts === true) ??
+        unsupported(request, workers !== undefined) ??
         (resumed === undefined ? overloaded(request, workers) : undefined) ??
         argumentsOutOfBounds(givenParameters, limits) ?? {
           // The id that the caller chose is this call's only once it is claimed (reuse).
@@ -44,7 +44,7 @@ export function admit({
 }
 
 function overloaded({ execution_options: options }: CallRequest['request'], workers: PipelineParts['workers']) {
-  return options?.async_mode === true ? workers?.refuses?.(options.priority ?? 'normal') : undefined;
+  return options?.async_mode === true ? workers?.refuses(options.priority ?? 'normal') : undefined;
 }
 
 /** Refusal of arguments that are too large or too deep, before any schema sees them. */

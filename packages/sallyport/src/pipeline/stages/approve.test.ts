@@ -52,7 +52,7 @@ describe('what the trust in a call lets run', () => {
     }
   });
 
-  test('PRM-06 VIS-06 is named before the confirmation of the manifest: a yes to either answers both', async () => {
+  test('PRM-06 VIS-06 is named before the confirmation of the manifest: an approval to either answers both', async () => {
     const both = { ...effect('irreversible'), requires_confirmation: true };
     expect((await calling(both, {}, { trust_level: 'provisional' })).details).toMatchObject({ reason: 'trust' });
     expect((await calling(both, {})).details).toMatchObject({ reason: 'requires_confirmation' });

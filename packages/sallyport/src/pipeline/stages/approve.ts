@@ -1,7 +1,7 @@
 import { type Failure, failure, isFailure } from '@sallyport/std/error/failure';
 import type { ApprovalBinding, ConfirmationReason } from '../../domain/invocation/waiting-call.ts';
 import { sideEffectOf } from '../../domain/tool/tool-version.ts';
-import { createTrustRules, type TrustRules } from '../../permission/trust.ts';
+import type { TrustRules } from '../../permission/trust.ts';
 import type { Admitted, Approved, Authorized, CallRequest, Consulted, Resolved, Validated } from '../call.ts';
 import type { OngoingCall } from '../ongoing/ongoing-call.ts';
 import type { PipelineParts } from '../parts.ts';
@@ -39,7 +39,7 @@ const UNCONFIRMED: Approved = { confirmed: false, question: undefined };
  * bound to (EXE-01).
  */
 export function approve({
-  trust: rules = createTrustRules(),
+  trust: rules,
   approvalQuestions,
   clock,
   secrets,
@@ -51,7 +51,7 @@ export function approve({
       const call = { ...given, question };
       const reason = whyConfirmation(call, rules);
       if (reason === undefined) return UNCONFIRMED;
-      if (hasYes(call, ongoing, clock.now())) return { confirmed: true, question };
+      if (isApproved(call, ongoing, clock.now())) return { confirmed: true, question };
       const isAutonomous = call.request.execution_options?.phase === 'autonomous';
       if (!isAutonomous || APPROVALS.has(reason))
         return ask({ asked: approvalQuestions, secrets }, reason, call, ongoing);
@@ -79,7 +79,7 @@ function whyConfirmation(call: Asked, rules: TrustRules): ConfirmationReason | u
 }
 
 /** True when the approval that the resumed call brings was given to exactly this call. */
-function hasYes(call: Asked, { resumed }: OngoingCall, now: number): boolean {
+function isApproved(call: Asked, { resumed }: OngoingCall, now: number): boolean {
   if (resumed === undefined) return false;
   const { approval, waiting } = resumed;
   // Set aside for a worker after the approval: arguments and version cannot have changed, the executor's question can.
@@ -155,7 +155,7 @@ function pending(reason: ConfirmationReason, call: Asked, nobodyThere: boolean):
   const prompt = promptOf(call);
   return failure(
     'E3806',
-    `This call needs a yes from a person, because ${BECAUSE[reason]}${nobodyThere ? ', and this layer has nobody to ask' : ''}. Nothing was run.`,
+    `This call needs the approval of a person, because ${BECAUSE[reason]}${nobodyThere ? ', and this layer has nobody to ask' : ''}. Nothing was run.`,
     { details: { ...detailsOf(reason, call), ...(prompt === undefined ? {} : { confirmation_prompt: prompt }) } },
   );
 }
@@ -163,7 +163,7 @@ function pending(reason: ConfirmationReason, call: Asked, nobodyThere: boolean):
 const nobody = (reason: ConfirmationReason, call: Asked): Failure =>
   failure(
     'E3210',
-    `This call needs a yes from a person, because ${BECAUSE[reason]}, and nobody can be asked in the phase "autonomous". Nothing was run.`,
+    `This call needs the approval of a person, because ${BECAUSE[reason]}, and nobody can be asked in the phase "autonomous". Nothing was run.`,
     { details: detailsOf(reason, call) },
   );
 

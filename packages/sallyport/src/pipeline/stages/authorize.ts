@@ -8,7 +8,6 @@ import { environmentRefusal } from '../../executors/call-environment.ts';
 import type { JudgedCall } from '../../permission/adversarial-gate.ts';
 import { checkPathArguments } from '../../permission/check-path-arguments.ts';
 import type { PolicyDecision, PolicyQuestion } from '../../permission/policy-engine.port.ts';
-import { createTrustRules } from '../../permission/trust.ts';
 import type { Admitted, Authorized, CallRequest, Resolved, Validated } from '../call.ts';
 import type { PipelineParts } from '../parts.ts';
 import { refusedBy, type Stage } from '../stage.ts';
@@ -25,13 +24,9 @@ type Parts = Pick<PipelineParts, 'executors' | 'policy' | 'trust' | 'gate' | 'li
  * PRM-08).
  */
 export function authorize(parts: Parts): Stage<Needs, Authorized> {
-  const { executors, policy, gate, limits, agentContext, trust: rules = createTrustRules() } = parts;
+  const { executors, policy, gate, limits, agentContext, trust: rules } = parts;
   const { layer, laterTimeoutMsMax } = limits;
-  const grantOf = callGrant({
-    layer,
-    agentContext,
-    ...(laterTimeoutMsMax === undefined ? {} : { laterTimeoutMsMax }),
-  });
+  const grantOf = callGrant({ layer, agentContext, laterTimeoutMsMax });
   return {
     name: 'authorize',
     reaches: 'AUTHORIZED',

@@ -9,7 +9,7 @@ import { cutResult } from './values/cut-result.ts';
 import { fitResult } from './values/fit-result.ts';
 import { markResult, warnTainted } from './values/mark-result.ts';
 import { createTurns, type Turns } from './values/turns.ts';
-import { VALUE_RULES, type ValueRules } from './values/value-rules.ts';
+import type { ValueRules } from './values/value-rules.ts';
 
 type Needs = Noted & Resolved & Authorized & Executed;
 
@@ -19,11 +19,10 @@ type Needs = Noted & Resolved & Authorized & Executed;
  */
 export function inspect({
   schemas,
-  values,
+  values: rules,
   log,
   clock,
 }: Pick<PipelineParts, 'schemas' | 'values' | 'log' | 'clock'>): Stage<Needs, Inspected> {
-  const rules = { ...VALUE_RULES, ...values };
   return {
     name: 'inspect',
     async run({ outcome, tool, grant, warnings: before }, { call: { invocationId } }) {

@@ -1,4 +1,4 @@
-// Without a quota, a rate limit and a circuit it only counts one slot.
+// Without a limit of calls, a rate limit and a circuit it only counts one slot.
 import type { Failure } from '@sallyport/std/error/failure';
 import type { WaitFor } from '../../domain/invocation/waiting-call.ts';
 import type { Approved, Authorized, CallRequest, Reserved, Resolved } from '../call.ts';
@@ -30,12 +30,12 @@ export function reserve(parts: Parts): Stage<CallRequest & Resolved & Authorized
       // A compensating call runs inside the original call's slot; only circuit and rate limits apply to it.
       if (call.onBehalfOf !== undefined) return (await takeWay(parts, call, ongoing)) ?? NO_SLOT;
       // Checked first: a session without quota must not use up what other agents share.
-      const spent = quota?.knownSpent(principal, claims);
+      const spent = quota.knownSpent(principal, claims);
       if (spent !== undefined) return spent;
       const held = await slotFor(parts, call, ongoing);
       if (isRefused(held)) return held;
       try {
-        const refused = (await takeWay(parts, call, ongoing)) ?? (await quota?.take(principal, claims));
+        const refused = (await takeWay(parts, call, ongoing)) ?? (await quota.take(principal, claims));
         return refused === undefined ? held : { refused, established: held };
       } catch (thrown) {
         return refusedBy(thrown, held);

@@ -8,7 +8,7 @@ import type { PipelineParts } from '../parts.ts';
 import type { Stage } from '../stage.ts';
 import { argumentsRefused } from './values/argument-failures.ts';
 import { isCarried, sanitiseArguments } from './values/sanitise-arguments.ts';
-import { VALUE_RULES, type ValueRules } from './values/value-rules.ts';
+import type { ValueRules } from './values/value-rules.ts';
 
 /** Field in which a model thinks aloud; no later stage ever sees it (MOD-02). */
 const THINK_FIELD = '_tafc_think';
@@ -20,8 +20,10 @@ type Needs = CallRequest & Noted & Admitted & Resolved;
  * Checks the arguments against the tool's schema, converts them where nothing is lost, and refuses control characters
  * and attacks (VAL-01, VAL-02, VAL-04, VAL-06).
  */
-export function validate({ schemas, values }: Pick<PipelineParts, 'schemas' | 'values'>): Stage<Needs, Validated> {
-  const rules = { ...VALUE_RULES, ...values };
+export function validate({
+  schemas,
+  values: rules,
+}: Pick<PipelineParts, 'schemas' | 'values'>): Stage<Needs, Validated> {
   return {
     name: 'validate',
     reaches: 'VALIDATED',

@@ -22,7 +22,7 @@ export interface ContinueParts {
   readonly clock: Clock;
   readonly log: Log;
   /** Settles unknown outcomes once their changes are taken back. */
-  readonly outcomes?: OutcomeStore;
+  readonly outcomes: OutcomeStore;
 }
 
 /**
@@ -110,7 +110,7 @@ async function putOnRecord(parts: ContinueParts, record: InvocationRecord, isPar
   if (goesOn(record)) return;
   if (!isFinal(state)) return isPart ? endUnknown(parts, record) : end(parts, record);
   if (state !== 'ROLLED_BACK') await tell(parts, record);
-  if (record.failure?.code !== 'E3804' || parts.outcomes === undefined) return;
+  if (record.failure?.code !== 'E3804') return;
   if (isPart && !wasReported(record.failure)) return;
   const { tenantId, invocationId } = record;
   const note = 'What the call changed was taken back.';

@@ -11,7 +11,6 @@ export async function rollBackLeftover(
   { transactions, log }: Pick<PipelineParts, 'transactions' | 'log'>,
   { waiting, invocationId }: Resumed,
 ): Promise<Failure | undefined> {
-  if (transactions === undefined) return undefined;
   const tenantId = waiting.claims.tenant_id;
   const open = await transactions.journal.find(tenantId, invocationId);
   if (open === undefined) return undefined;

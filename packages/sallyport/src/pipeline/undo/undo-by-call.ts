@@ -13,8 +13,8 @@ import { CALL_STEP, type CallStep } from '../stages/attempts/compensating-step.t
 export interface UndoByCallParts {
   readonly runCall: RunCall;
   readonly records: Pick<LedgerStore, 'findInvocation'>;
-  /** Settlements of compensating calls that were cut off; when absent their outcome stays unknown. */
-  readonly outcomes?: Pick<OutcomeStore, 'find'>;
+  /** Settlements of compensating calls that were cut off. */
+  readonly outcomes: Pick<OutcomeStore, 'find'>;
 }
 
 /** Calls made for one step, over all rollbacks that reached it; after that a person has to look. */
@@ -83,7 +83,7 @@ async function judge(
   if (!isFinal(state)) return { is: 'stuck', why: `${id} is ${state} still` };
   const why = `${id} failed with ${failure?.code}`;
   if (failure?.code === 'E3804') {
-    const settled = await outcomes?.find(tenantId, id);
+    const settled = await outcomes.find(tenantId, id);
     if (settled?.outcome === 'happened') return { is: 'done' };
     return { is: settled === undefined ? 'stuck' : 'again', why };
   }

@@ -20,7 +20,7 @@ export function seesAll({ roles }: Principal): boolean {
 export function finder(parts: VisibleToolsParts, byTenant: VisibleToolsOfTenants): Find {
   const { registry, visibility, quarantine } = parts;
   const unblocked = (found: FoundTool | Failure, name: string): FoundTool | Failure => {
-    if (quarantine === undefined || isFailure(found)) return found;
+    if (isFailure(found)) return found;
     const { tenantId, manifest } = found.tool;
     const block = quarantine.blocks(tenantId, manifest.tool_id);
     return block === undefined ? found : blockedFor(name, manifest.tool_id, block);

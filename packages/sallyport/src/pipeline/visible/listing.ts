@@ -25,7 +25,7 @@ export interface Listing {
   list(asking: Asking, filter: ToolFilter, paging: Paging): ToolPage;
 }
 
-type Sieve = Pick<ListFilter, 'visible' | 'visibleKey'>;
+type AskerFilter = Pick<ListFilter, 'visible' | 'visibleKey'>;
 
 interface ToolPage {
   readonly tools: readonly ToolSummary[];
@@ -59,7 +59,7 @@ export function listing(parts: VisibleToolsParts, byTenant: VisibleToolsOfTenant
   /**
    * No filter for a caller who sees all of the tenant's tools: otherwise every tool's name would be looked up in vain.
    */
-  const sieve = (asking: Asking): Sieve => {
+  const filterFor = (asking: Asking): AskerFilter => {
     const { claims } = asking;
     if (claims === undefined && seesAll(asking.principal)) return {};
     const see = seenBy(asking);
@@ -76,7 +76,7 @@ export function listing(parts: VisibleToolsParts, byTenant: VisibleToolsOfTenant
       const shared = parts.visibility.rulesOf(tenantId) !== undefined && byTenant.of(tenantId).shared;
       if (shared || appliedView(parts, byTenant, asking) !== undefined)
         return composed(parts, tools(asking), filter, paging);
-      const page = parts.registry.list(tenantId, { ...filter, ...sieve(asking) }, paging);
+      const page = parts.registry.list(tenantId, { ...filter, ...filterFor(asking) }, paging);
       return { ...page, tools: withApproval(parts, asking, page.tools) };
     },
   };
@@ -89,7 +89,7 @@ function visibleKeys({ visibility, quarantine }: VisibleToolsParts): { of(claims
     keys = new WeakMap();
   };
   visibility.onChanged(forget);
-  quarantine?.onChanged(forget);
+  quarantine.onChanged(forget);
   return {
     of(claims) {
       const known = keys.get(claims);
@@ -137,7 +137,7 @@ function narrowed(
     if (available === false) return undefined;
     if (tool.tenantId !== tenantId && !isGiven(parts, tenantId, tool, available)) return undefined;
     const seen = covered(asking, tool);
-    if (seen === undefined || parts.quarantine?.blocks(tool.tenantId, tool_id) !== undefined) return undefined;
+    if (seen === undefined || parts.quarantine.blocks(tool.tenantId, tool_id) !== undefined) return undefined;
     const activation = rules === undefined ? undefined : activationFor(rules, principal, tool_id);
     if (activation?.enabled === false) return undefined;
     const own = activation === undefined ? seen : { ...seen, overrides: activation.policy_overrides };

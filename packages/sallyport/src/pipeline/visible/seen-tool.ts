@@ -16,8 +16,8 @@ export interface VisibleToolsParts {
   readonly visibility: Visibility;
   /** Tenant whose tools are offered to every tenant. */
   readonly catalogTenant: string;
-  /** Upstream tools that wait for an operator; none when absent. */
-  readonly quarantine?: Pick<Quarantine, 'blocks' | 'onChanged'>;
+  /** Upstream tools that wait for an operator. */
+  readonly quarantine: Pick<Quarantine, 'blocks' | 'onChanged'>;
 }
 
 /** The caller; without claims only the role narrows what it sees. */

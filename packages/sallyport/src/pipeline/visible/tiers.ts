@@ -84,7 +84,7 @@ function whyNotInTenant(
   if (tool.tenantId !== principal.tenantId && said === undefined) {
     return { code: 'not_in_tenant', message: 'It is on offer; an operator of the tenant can make it available.' };
   }
-  const block = quarantine?.blocks(tool.tenantId, tool_id);
+  const block = quarantine.blocks(tool.tenantId, tool_id);
   if (block === undefined) return undefined;
   return { code: 'quarantined', message: `An operator has to look at its definition first (${block.reason}).` };
 }

@@ -134,7 +134,7 @@ async function settled(parts: Parts, ongoing: OngoingCall, end: EndedCall, event
     await parts.ledger.commit(entry);
   } catch (thrown) {
     // The row may say that the call runs, and must not say so for ever.
-    const late = begun && entry !== undefined ? parts.lateEnds?.write(entry) : undefined;
+    const late = begun && entry !== undefined ? parts.lateEnds.write(entry) : undefined;
     const standing = (await late) ?? (await takenRow(parts, record, thrown));
     if (standing === undefined || nonceOf(standing) !== ongoing.nonce)
       return unrecorded(parts, ongoing, record, lasting ? lostOutcome(ongoing, thrown) : retriable(thrown));

@@ -11,7 +11,7 @@ import type { Wrapper } from './wrapper.ts';
  */
 export function bounded({ limits }: Pick<PipelineParts, 'limits'>): Wrapper {
   // A call that waited may last longer, since no caller waits for its answer (PIPE-12).
-  const laterMs = limits.laterTimeoutMsMax ?? limits.timeoutMsMax;
+  const laterMs = limits.laterTimeoutMsMax;
   const present = createTimeLimit(limits.timeoutMsMax);
   const later = createTimeLimit(laterMs);
   return {

@@ -14,6 +14,7 @@ const open = (): Registry =>
     store: memoryToolStore(),
     clock: clockAtNoon(),
     log: silentLog,
+    timeoutSecondsMax: 300,
     compileSchema: (schema) => schemas.inspect(schema),
     configFaults: ({ executor }) =>
       executor.config?.['broken'] === true

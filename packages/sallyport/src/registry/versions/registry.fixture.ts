@@ -34,6 +34,7 @@ export function registryOver(
     log,
     clock,
     ...(retention === undefined ? {} : { retention }),
+    timeoutSecondsMax: 300,
     compileSchema: (schema) => (schema['minimum'] === 'bad' ? [fault('/minimum')] : []),
     configFaults: ({ executor }) => (executor.config?.['broken'] === true ? [fault('/executor/config/broken')] : []),
   });

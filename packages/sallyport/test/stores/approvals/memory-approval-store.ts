@@ -22,7 +22,7 @@ interface Closed {
 }
 
 interface Notice extends NoticeKey {
-  told: boolean;
+  notified: boolean;
   /** Monotonic ms. */
   claimedAt: number;
   /** Epoch ms. */
@@ -141,7 +141,7 @@ function memoryClosings(clock: Clock, votes: Votes): Closings & { prune(beforeMs
   };
 }
 
-type Notices = Pick<ApprovalStore, 'claimNotice' | 'noticeTold' | 'invocationOf'>;
+type Notices = Pick<ApprovalStore, 'claimNotice' | 'noticeDelivered' | 'invocationOf'>;
 
 function memoryNotices(clock: Clock): Notices & { prune(beforeMs: number): number } {
   const notices = new Map<string, Notice>();
@@ -151,17 +151,17 @@ function memoryNotices(clock: Clock): Notices & { prune(beforeMs: number): numbe
       const key = noticeKey(notice.tenantId, notice.approvalId, notice.level);
       const known = notices.get(key);
       if (known === undefined) {
-        notices.set(key, { ...notice, told: false, claimedAt: clock.monotonic(), since: clock.now() });
+        notices.set(key, { ...notice, notified: false, claimedAt: clock.monotonic(), since: clock.now() });
         return 'taken';
       }
-      if (known.told) return 'told';
+      if (known.notified) return 'notified';
       if (known.claimedAt + leaseMs > clock.monotonic()) return 'busy';
       known.claimedAt = clock.monotonic();
       return 'taken';
     },
-    async noticeTold(tenantId, approvalId, level) {
+    async noticeDelivered(tenantId, approvalId, level) {
       const known = notices.get(noticeKey(tenantId, approvalId, level));
-      if (known !== undefined) known.told = true;
+      if (known !== undefined) known.notified = true;
     },
     async invocationOf(tenantId, approvalId) {
       return notices.get(noticeKey(tenantId, approvalId, 0))?.invocationId;

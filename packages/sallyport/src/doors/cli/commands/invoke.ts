@@ -59,7 +59,7 @@ export function addInvokeCommand(program: Command, kit: CommandKit): void {
     .option('--claim-source <words>', 'where the content of the arguments came from')
     .option('--async', 'answer once the call is accepted; see "calls watch"')
     .option('--priority <word>', `with --async: ${PRIORITIES.join(', ')}`, oneOf(PRIORITIES))
-    .option('--require-approval', 'run it only once an approver said yes')
+    .option('--require-approval', 'run it only once an approver approved it')
     .option(
       '--env <name=value>',
       'variable for this call of a skill or shell tool; may come several times',

@@ -48,7 +48,7 @@ describe.each([
     expect(desk.answers).toEqual([]);
   });
 
-  it('ORC-03 the user is asked by elicitation, in the words of the tool, and with a yes the call runs', async () => {
+  it('ORC-03 the user is asked by elicitation, in the words of the tool, and with an approval the call runs', async () => {
     const asked: unknown[] = [];
     const onElicit = (params: unknown) => {
       asked.push(params);
@@ -119,7 +119,7 @@ describe.each([
     expect(desk.ran).toEqual([{ n: 2 }]);
   });
 
-  it('ORC-05 a yes that comes when the approval is over changes nothing, and what became of the call is told', async () => {
+  it('ORC-05 an approval that comes when the approval is over changes nothing, and what became of the call is told', async () => {
     const client = await server.client({
       auto,
       onElicit: () => {

@@ -137,7 +137,7 @@ it.each([
   [{ action: 'accept', content: { confirm: 'true' } }],
   [{ action: 'accept', content: [true] }],
   [{ action: 'accept', content: { Confirm: true } }],
-])('the answer %j is no yes', async (result) => {
+])('the answer %j is no approval', async (result) => {
   const headers = await session();
   const next = await call(headers);
   const { id } = await next();

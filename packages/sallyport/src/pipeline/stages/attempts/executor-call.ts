@@ -7,8 +7,7 @@ import type { ExecutorCall, UndoRecorder } from '../../../executors/executor.por
 import type { Admitted, Authorized, CallRequest, Prepared, Reserved, Resolved, Validated } from '../../call.ts';
 import type { OngoingCall } from '../../ongoing/ongoing-call.ts';
 import type { PipelineParts } from '../../parts.ts';
-import { CallState, type StateParts } from '../../undo/state/call-state.ts';
-import type { TransactionParts } from '../../undo/transaction.ts';
+import { CallState } from '../../undo/state/call-state.ts';
 import { compensatingStep } from './compensating-step.ts';
 
 /** Code of the warning on a call whose server asked a question that nobody was shown. */
@@ -43,13 +42,20 @@ export function executorCall(call: Call, ongoing: OngoingCall, parts?: Recording
     },
     // The executor has already undone it; only the note is left to make (PIPE-03).
     onRolledBack: () => ongoing.undo.sayRolledBack(),
-    ...(parts?.transactions === undefined ? {} : changing(parts.transactions, parts, call, ongoing)),
     whileAsking: (ask) => whileAsking(call, ongoing, ask),
-    ...(parts === undefined ? {} : { onUnasked: (why) => noteUnasked(ongoing, why, parts.clock.now()) }),
     onProgress(progress) {
       ongoing.toolRun.noteProgress(progress);
       onProgress?.(progress);
     },
+    ...(parts === undefined ? {} : ofAttempt(parts, call, ongoing)),
+  };
+}
+
+/** What only an attempt has: it changes state, and its server may ask a person. */
+function ofAttempt(parts: RecordingParts, call: Call, ongoing: OngoingCall) {
+  return {
+    ...changing(parts, call, ongoing),
+    onUnasked: (why: string) => noteUnasked(ongoing, why, parts.clock.now()),
   };
 }
 
@@ -78,7 +84,6 @@ function noteUnasked({ toolRun }: OngoingCall, why: string, at: number): void {
  * nothing.
  */
 function changing(
-  transactions: TransactionParts,
   parts: RecordingParts,
   call: Call,
   ongoing: OngoingCall,
@@ -89,17 +94,15 @@ function changing(
   const fence = ongoing.resumed?.hold?.fence ?? 0;
   const of = { tenantId: principal.tenantId, invocationId, instanceId: parts.instanceId, fence };
   const record = (step: UndoStep): Promise<void> =>
-    ongoing.toolRun.attempts === attempt ? ongoing.undo.record(transactions, of, step) : Promise.reject(isOver());
+    ongoing.toolRun.attempts === attempt ? ongoing.undo.record(parts.transactions, of, step) : Promise.reject(isOver());
   const undo: UndoRecorder = { record };
   const compensateWith: NonNullable<ExecutorCall['compensateWith']> = async (given) =>
     record(withReach(call, await compensatingStep(parts, call, given)));
-  if (parts.state === undefined) return { undo, compensateWith };
-  return { undo, compensateWith, state: stateOf(parts.state, parts, call, ongoing, of, record) };
+  return { undo, compensateWith, state: stateOf(parts, call, ongoing, of, record) };
 }
 
 function stateOf(
-  state: StateParts,
-  { records }: RecordingParts,
+  { state, records }: RecordingParts,
   call: Call,
   ongoing: OngoingCall,
   by: { readonly tenantId: string; readonly invocationId: string; readonly fence: number },

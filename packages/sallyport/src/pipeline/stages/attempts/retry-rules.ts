@@ -1,5 +1,5 @@
 import { integer, oneOf, seconds } from '../../../domain/settings/rows.ts';
-import { defaultsOf, type ValuesOf } from '../../../domain/settings/setting.ts';
+import type { ValuesOf } from '../../../domain/settings/setting.ts';
 
 /**
  * Rules by which the layer retries, besides the manifest's `execution_config.retry_policy` (PIPE-05). Full jitter as
@@ -27,6 +27,3 @@ export interface RetryRules extends ValuesOf<typeof RETRY_SETTINGS> {
   /** At least 0 and below 1; default `Math.random`. */
   readonly random?: () => number;
 }
-
-/** Rules that hold when nothing else is said. */
-export const RETRY_RULES: RetryRules = defaultsOf(RETRY_SETTINGS);

@@ -12,7 +12,10 @@ const PLENTY = { per_minute: 6_000, burst: 1_000 };
 const ONE = { per_minute: 60, burst: 1 };
 
 function bench(limits: Partial<PipelineParts['limits']>, rateLimiter: RateLimiter = memoryRateLimiter()) {
-  const parts = { rateLimiter, limits: { externalRate: PLENTY, ...limits } as PipelineParts['limits'] };
+  const parts = {
+    rateLimiter,
+    limits: { externalRate: PLENTY, apiRates: new Map(), ...limits } as PipelineParts['limits'],
+  };
   return async (
     tool: Pick<Resolved, 'tool' | 'overrides' | 'overridesUser'>,
     tenantId = 'acme',

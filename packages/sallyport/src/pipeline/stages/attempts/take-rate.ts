@@ -46,7 +46,7 @@ function bucketsOf(limits: Parts['limits'], call: Resolved): readonly Bucket[] {
   if (own !== undefined) buckets.push({ key: `${ofTool}\n${activated}`, limit: own, what: 'The tool' });
   if (limit !== undefined) buckets.push({ key: ofTool, limit, what: 'The tool' });
   const shared =
-    api === undefined ? undefined : (limits.apiRates?.get(api.name) ?? (isOutside ? limits.apiRate : undefined));
+    api === undefined ? undefined : (limits.apiRates.get(api.name) ?? (isOutside ? limits.apiRate : undefined));
   if (api !== undefined && shared !== undefined)
     buckets.push({ key: `${tenantId}\n\n${api.name}`, limit: shared, what: `The service ${api.name}` });
   return buckets;

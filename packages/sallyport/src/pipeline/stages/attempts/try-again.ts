@@ -12,7 +12,7 @@ import type { OngoingCall } from '../../ongoing/ongoing-call.ts';
 import type { FailedAttempt } from '../../ongoing/tool-run.ts';
 import type { PipelineParts } from '../../parts.ts';
 import type { StageEnd } from '../../stage.ts';
-import { RETRY_RULES, type RetryRules } from './retry-rules.ts';
+import type { RetryRules } from './retry-rules.ts';
 import { takeRate } from './take-rate.ts';
 
 type Call = CallRequest & Resolved & Authorized;
@@ -40,9 +40,8 @@ export async function tryAgain(
   ongoing: OngoingCall,
   { failed, startedAt, attempt }: First,
 ): Promise<StageEnd<Ran>> {
-  const { clock } = parts;
+  const { clock, retries: rules } = parts;
   const { signal } = ongoing.controller;
-  const rules = parts.retries ?? RETRY_RULES;
   const terms = termsOf(call);
   const budget = budgetOf(rules, call);
   const leftMs = (): number =>

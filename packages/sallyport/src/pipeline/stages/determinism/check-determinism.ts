@@ -20,7 +20,7 @@ export async function checkDeterminism(
   call: Call,
 ): Promise<Partial<Noted> | undefined> {
   const { outputs, clock } = parts;
-  if (outputs === undefined || call.outcome !== call.ran) return undefined;
+  if (call.outcome !== call.ran) return undefined;
   const { tool, principal, inputHash, outputHash, invocationId } = call;
   const key = { tenantId: principal.tenantId, ownerId: tool.tenantId, contentHash: tool.contentHash, inputHash };
   const at = clock.now();

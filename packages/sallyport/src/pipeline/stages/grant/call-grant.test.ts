@@ -26,7 +26,7 @@ const claims = {
 
 function asked(bounds: Partial<LayerBounds>, permissions: ToolPermissions = {}) {
   const tool = { manifest: manifest('t', { permissions }) };
-  const grantOf = callGrant({ layer, agentContext: {}, ...bounds });
+  const grantOf = callGrant({ layer, agentContext: {}, laterTimeoutMsMax: 2000, ...bounds });
   return (request: Partial<ToolInvokeRequest> = {}) =>
     grantOf({ request: { tool_id: 't', ...request }, claims, tool } as unknown as Parameters<typeof grantOf>[0]);
 }

@@ -12,8 +12,8 @@ import type { CallRequest, Resolved } from '../../call.ts';
 export interface LayerBounds {
   readonly layer: LayerLimits;
   readonly agentContext: AgentSandboxContext;
-  /** Longest timeout of a call that a worker runs; that of other calls when absent (PIPE-12). */
-  readonly laterTimeoutMsMax?: number;
+  /** Longest timeout of a call that a worker runs (PIPE-12). */
+  readonly laterTimeoutMsMax: number;
 }
 
 /** Computes grants, and caches those of calls that bring no bounds of their own. */
@@ -25,13 +25,13 @@ export type CallGrant = (call: CallRequest & Resolved) => Grant | Failure;
  */
 export function callGrant(bounds: LayerBounds): CallGrant {
   const now = grantWithin(bounds);
-  const { laterTimeoutMsMax } = bounds;
-  if (laterTimeoutMsMax === undefined) return now;
-  const later = grantWithin(withTimeout(bounds, laterTimeoutMsMax));
+  const later = grantWithin(withTimeout(bounds, bounds.laterTimeoutMsMax));
   return (call) => (call.request.execution_options?.async_mode === true ? later(call) : now(call));
 }
 
-function withTimeout({ layer, agentContext }: LayerBounds, timeoutMs: number): LayerBounds {
+type FixedBounds = Pick<LayerBounds, 'layer' | 'agentContext'>;
+
+function withTimeout({ layer, agentContext }: FixedBounds, timeoutMs: number): FixedBounds {
   const { resource_limits: limits } = agentContext;
   return {
     layer: { ...layer, maxima: { ...layer.maxima, timeoutMs } },
@@ -42,7 +42,7 @@ function withTimeout({ layer, agentContext }: LayerBounds, timeoutMs: number): L
   };
 }
 
-function grantWithin({ layer, agentContext }: LayerBounds): CallGrant {
+function grantWithin({ layer, agentContext }: FixedBounds): CallGrant {
   const fixed = { layer, agentContext, realPath: realPathOf, dnsServers: getServers() };
   const known = new WeakMap<CapabilityClaims, WeakMap<ToolManifest, Grant>>();
   const remembered = (claims: CapabilityClaims, manifest: ToolManifest): Grant | Failure => {

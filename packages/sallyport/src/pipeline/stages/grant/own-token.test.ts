@@ -5,7 +5,7 @@ import { manifest, pipeline } from '../../pipeline.fixture.ts';
 async function layer(standing = false) {
   const asked: unknown[] = [];
   const made = await pipeline({
-    workers: { accepts: true },
+    workers: { refuses: () => undefined },
     approvalQuestions: {
       standing: () => standing,
       question(question) {

@@ -17,7 +17,7 @@ export function cannotWait(
   return failure(
     'E3302',
     `The tool needs ${own.join(', ')}, made from the caller's own token, and no token is kept while a call waits ${what}. ` +
-      'Nothing was run. Call in a way that does not wait: without async_mode, and where no yes is needed.',
+      'Nothing was run. Call in a way that does not wait: without async_mode, and where no approval is needed.',
     { details: { missing: own, waits: true } },
   );
 }

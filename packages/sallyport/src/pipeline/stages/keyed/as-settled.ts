@@ -16,9 +16,9 @@ export async function asSettled(
   warnings: Warning[],
 ): Promise<InvocationRecord | 'repeatable'> {
   if (first.failure?.code !== 'E3804') return first;
-  const settlement = await outcomes?.find(first.tenantId, first.invocationId);
+  const settlement = await outcomes.find(first.tenantId, first.invocationId);
   if (settlement === undefined) return first;
-  const warning = told(first, settlement);
+  const warning = settledWarning(first, settlement);
   if (settlement.outcome === 'did_not_happen') {
     warnings.push(warning);
     return 'repeatable';
@@ -33,7 +33,7 @@ export async function asSettled(
 }
 
 /** Says who settled it: the caller may trust a tool that looked more, or less, than a person. */
-function told({ invocationId }: InvocationRecord, settlement: OutcomeSettlement): Warning {
+function settledWarning({ invocationId }: InvocationRecord, settlement: OutcomeSettlement): Warning {
   const { outcome, how, by, note, at } = settlement;
   const happened = outcome === 'happened';
   const result = happened && !('result' in settlement) ? ' What it answered is not known.' : '';

@@ -58,12 +58,12 @@ export function attackRefused(
       ? 'Tell the owner of the tool.'
       : 'Give a plain value; the owner of a tool that takes such text says so with argument_content in its manifest.';
   return failure(code, `${place}looks like ${what} (rule ${worst?.rule}). ${hint}`, {
-    details: { findings: told(findings) },
+    details: { findings: shownFindings(findings) },
   });
 }
 
 /** Findings as they may be shown: places and rules, never the text. */
-export function told(findings: readonly ValueFinding[]): readonly Record<string, unknown>[] {
+export function shownFindings(findings: readonly ValueFinding[]): readonly Record<string, unknown>[] {
   return findings
     .slice(0, FINDINGS_MAX)
     .map(({ threat, rule, path, action, start, end }) => ({ threat, rule, path, action, start, end }));

@@ -1,6 +1,6 @@
 import type { Failure } from '@sallyport/std/error/failure';
 import type { Warning } from '../../../../api/schemas/invocation.ts';
-import { attackRefused, told } from './argument-failures.ts';
+import { attackRefused, shownFindings } from './argument-failures.ts';
 import type { Fitting } from './fit-result.ts';
 import type { Turns } from './turns.ts';
 import type { ValueRules } from './value-rules.ts';
@@ -50,7 +50,7 @@ function sanitised({ resultSanitiser }: ValueRules, result: unknown, warnings: W
   warnings.push({
     code: 'result_sanitised',
     message: 'Text in the result looked like an attack and was made harmless.',
-    details: { findings: told(findings) },
+    details: { findings: shownFindings(findings) },
   });
   return { result: value };
 }
@@ -68,7 +68,7 @@ async function warnSuspicious(
     code: 'result_suspicious',
     message:
       'The result holds text that looks like an attack on whoever uses it next. Take it as data, and quote or bind it.',
-    details: { findings: told(found.findings), complete: found.complete },
+    details: { findings: shownFindings(found.findings), complete: found.complete },
   });
 }
 
@@ -79,8 +79,8 @@ export async function warnTainted(
   warnings: Warning[],
   turn: Turns,
 ): Promise<void> {
-  const verdict = await scanOutput?.(result, turn);
-  if (verdict?.tainted !== true) return;
+  const verdict = await scanOutput(result, turn);
+  if (!verdict.tainted) return;
   warnings.push({
     code: 'tainted_result',
     message:

@@ -5,7 +5,7 @@ import type { ArgumentContent, ToolManifest } from '../../../../api/schemas/tool
 import { traitsOf } from '../../../domain/tool/executor-kinds.ts';
 import { argumentContent, type ContentAt } from '../../../validation/argument-content.ts';
 import type { CompiledSchema } from '../../../validation/schema-validator.ts';
-import { argumentsRefused, attackRefused, told } from './argument-failures.ts';
+import { argumentsRefused, attackRefused, shownFindings } from './argument-failures.ts';
 import type { ValueRules } from './value-rules.ts';
 
 type Parameters = Readonly<Record<string, unknown>>;
@@ -59,6 +59,7 @@ export function isCarried(manifest: ToolManifest, path: string): boolean {
  * Handles attacks in arguments (VAL-04): refused where they become part of something that is run, passed on unchanged
  * and marked where they are content. What the owner of the tool or the operator has changed is named in a warning, and
  * checked against the schema again.
+ * @param warnings receives the warnings; that of a change also when the changed arguments are refused
  */
 export function sanitiseArguments(
   { argumentSanitiser, judgeContent }: Pick<ValueRules, 'argumentSanitiser' | 'judgeContent'>,
@@ -94,17 +95,15 @@ function changedArguments(
   findings: readonly ValueFinding[],
   warnings: Warning[],
 ): Failure | undefined {
-  const { faults } = schema.check(value, { coerce: false });
-  if (faults.length > 0) {
-    const refused = attackRefused(findings, findings[0], 'arguments');
-    return { ...refused, details: { ...refused.details, faults: argumentsRefused(faults).details?.['faults'] } };
-  }
   warnings.push({
     code: 'arguments_sanitised',
     message: `${placesOf(findings)} in the arguments looked like an attack and was made harmless.`,
-    details: { findings: told(findings) },
+    details: { findings: shownFindings(findings) },
   });
-  return undefined;
+  const { faults } = schema.check(value, { coerce: false });
+  if (faults.length === 0) return undefined;
+  const refused = attackRefused(findings, findings[0], 'arguments');
+  return { ...refused, details: { ...refused.details, faults: argumentsRefused(faults).details?.['faults'] } };
 }
 
 function warnMarked(findings: readonly ValueFinding[], warnings: Warning[]): void {
@@ -112,7 +111,7 @@ function warnMarked(findings: readonly ValueFinding[], warnings: Warning[]): voi
   warnings.push({
     code: 'arguments_marked',
     message: `${placesOf(findings)} in the arguments looked like an attack. The tool got the arguments as they were given.`,
-    details: { findings: told(findings.filter(isFirstOfItsPlace)) },
+    details: { findings: shownFindings(findings.filter(isFirstOfItsPlace)) },
   });
 }
 

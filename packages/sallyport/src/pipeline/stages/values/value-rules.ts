@@ -1,6 +1,6 @@
 import type { OutputVerdict, Redactor, Sanitiser } from '@sallyport/guards';
 import { boolean, oneOf } from '../../../domain/settings/rows.ts';
-import { defaultsOf, type ValuesOf } from '../../../domain/settings/setting.ts';
+import type { ValuesOf } from '../../../domain/settings/setting.ts';
 import type { Turns } from './turns.ts';
 
 /** Rules for arguments and results besides their schemas (VAL-02 to VAL-06). */
@@ -33,15 +33,12 @@ export const VALUE_SETTINGS = {
 export interface ValueRules extends ValuesOf<typeof VALUE_SETTINGS> {
   /** Looks for injection in arguments; no check when absent. */
   readonly argumentSanitiser?: Sanitiser;
-  /** True when content is judged as strictly as parts of a command, query or page; default false. */
+  /** True when content is judged as strictly as parts of a command, query or page. */
   readonly judgeContent: boolean;
   /** Looks for injection in results; no check when absent. */
   readonly resultSanitiser?: Sanitiser;
   /** Removes secrets, personal data and paths from results (MOD-06); they stay when absent. */
   readonly resultRedactor?: Pick<Redactor, 'value'>;
-  /** Looks for instructions in results; no check when absent. */
-  readonly scanOutput?: (result: unknown, pause: Turns) => Promise<OutputVerdict>;
+  /** Looks for instructions in results. */
+  readonly scanOutput: (result: unknown, pause: Turns) => Promise<OutputVerdict>;
 }
-
-/** Rules that hold when nothing else is said. */
-export const VALUE_RULES: ValueRules = { ...defaultsOf(VALUE_SETTINGS), judgeContent: false };

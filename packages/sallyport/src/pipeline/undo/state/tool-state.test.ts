@@ -240,12 +240,6 @@ describe('whose state it is', () => {
     expect((await run('clean')).failure?.code).toBe('E3109');
     expect((await run('look')).result).toEqual([null, null]);
   });
-
-  test('a layer without state says so', async () => {
-    const made = await pipeline();
-    await made.add(manifest('keep', UNSAFE), put(1));
-    expect((await made.call({ tool_id: 'keep', parameters: { n: 1 } })).failure?.code).toBe('E3109');
-  });
 });
 
 describe('the bounds of a state', () => {

@@ -15,7 +15,7 @@ export const TIMEOUT_CUT = 'timeout_cut';
 export function manifestWarnings(
   manifest: ToolManifest,
   before: ToolManifest | undefined,
-  timeoutSecondsMax: number | undefined,
+  timeoutSecondsMax: number,
 ): readonly Warning[] {
   return [
     ...complianceWarning(manifest),
@@ -24,9 +24,9 @@ export function manifestWarnings(
   ];
 }
 
-function timeoutWarning({ execution_config: config }: ToolManifest, max: number | undefined): Warning[] {
+function timeoutWarning({ execution_config: config }: ToolManifest, max: number): Warning[] {
   const asked = config?.default_timeout_seconds;
-  if (asked === undefined || max === undefined || asked <= max) return [];
+  if (asked === undefined || asked <= max) return [];
   const message = `Its timeout of ${asked} s is longer than any call may take: calls end after ${max} s. Raise the setting calls.timeout_seconds_max, or call it asynchronously.`;
   return [{ code: TIMEOUT_CUT, message, details: { timeout_seconds: asked, timeout_seconds_max: max } }];
 }

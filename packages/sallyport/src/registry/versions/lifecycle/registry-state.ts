@@ -19,8 +19,8 @@ export interface RegistryParts extends Pick<ManifestChecks, 'compileSchema'> {
   readonly log: Log;
   /** Default: {@link Retention}. */
   readonly retention?: Partial<Retention>;
-  /** Longest timeout of a synchronous call; a manifest that asks for more gets a warning. Default: no limit. */
-  readonly timeoutSecondsMax?: number;
+  /** Longest timeout of a synchronous call; a manifest that asks for more gets a warning. */
+  readonly timeoutSecondsMax: number;
 }
 
 /** State of the registry of this process: the store, and its copy in memory. */

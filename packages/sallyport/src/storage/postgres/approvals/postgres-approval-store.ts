@@ -41,7 +41,7 @@ function votes(database: Kysely<Tables>): Pick<ApprovalStore, 'vote' | 'votes'> 
   };
   return {
     vote: (vote) =>
-      inDatabase('keep the yes', async () => {
+      inDatabase('keep the vote', async () => {
         const said = { voted_at: new Date(vote.votedAt), vote: JSON.stringify(vote) };
         const key = {
           tenant_id: keyText(vote.tenantId),
@@ -56,7 +56,7 @@ function votes(database: Kysely<Tables>): Pick<ApprovalStore, 'vote' | 'votes'> 
         // A separate statement, so that of two simultaneous voters at least one sees both votes.
         return read(vote.tenantId, vote.approvalId);
       }),
-    votes: (tenantId, approvalId) => inDatabase('read who said yes', () => read(tenantId, approvalId)),
+    votes: (tenantId, approvalId) => inDatabase('read who approved', () => read(tenantId, approvalId)),
   };
 }
 
@@ -154,7 +154,7 @@ function carryingOut(database: Kysely<Tables>): Pick<ApprovalStore, 'claim' | 'r
   };
 }
 
-function notices(database: Kysely<Tables>): Pick<ApprovalStore, 'claimNotice' | 'noticeTold' | 'invocationOf'> {
+function notices(database: Kysely<Tables>): Pick<ApprovalStore, 'claimNotice' | 'noticeDelivered' | 'invocationOf'> {
   return {
     claimNotice: ({ tenantId, approvalId, invocationId, level }, leaseMs) =>
       inDatabase('take the notice', async () => {
@@ -171,9 +171,9 @@ returning level`.execute(database);
           .where('tenant_id', '=', keyText(tenantId))
           .where('approval_id', '=', keyText(approvalId))
           .where('level', '=', level);
-        return (await standing.executeTakeFirst())?.told === true ? 'told' : 'busy';
+        return (await standing.executeTakeFirst())?.told === true ? 'notified' : 'busy';
       }),
-    noticeTold: (tenantId, approvalId, level) =>
+    noticeDelivered: (tenantId, approvalId, level) =>
       inDatabase('note the notice', async () => {
         await database
           .updateTable(NOTICES)

@@ -72,7 +72,7 @@ test('ORC-03 approvals answer takes the token of a notice from the line or from 
   expect(bench.layer.asked).toHaveLength(before);
 });
 
-test('a lasting yes without an end is a wrong use', async () => {
+test('a standing rule without an end is a wrong use', async () => {
   expect(await bench.run(['approvals', 'approve', 'one', '--always', 'tool'])).toMatchObject({ code: 2 });
   expect(await bench.run(['approvals', 'delegate', 'did:b'])).toMatchObject({ code: 2 });
 });

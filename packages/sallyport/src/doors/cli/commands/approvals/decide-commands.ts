@@ -29,7 +29,7 @@ export function addDecideCommands(approvals: Command, kit: CommandKit): void {
   const operation = operationCommands(approvals, kit);
   operation('approvals.approve', {
     command: 'approve',
-    help: 'say yes to a call, as it is',
+    help: 'approve a call, as it is',
     members: { binding_digest: DIGEST, parameters: false, remember: false },
     own: ALWAYS,
     input: requestOf,
@@ -37,7 +37,7 @@ export function addDecideCommands(approvals: Command, kit: CommandKit): void {
   });
   operation('approvals.approve', {
     command: 'edit',
-    help: 'say yes to a call with other arguments; they are checked like those that came',
+    help: 'approve a call with other arguments; they are checked like those that came',
     args: ['approval_id', 'parameters'],
     members: {
       binding_digest: DIGEST,
@@ -90,7 +90,7 @@ function requestOf({ always, for: lasting, anyAgent, anyPolicy, ...given }: Type
 
 function tellDecision(decision: ApprovalDecision, print: Printer): void {
   const { state, approval_id: id, invocation_id: call, votes, quorum, binding_digest: digest, rule } = decision;
-  if (state === 'pending') print.line(`${votes} of ${quorum} said yes to ${digest}: ${id} waits on.`, 'warning');
+  if (state === 'pending') print.line(`${votes} of ${quorum} approved ${digest}: ${id} waits on.`, 'warning');
   else print.line(`${state} ${id}: the call ${call} ${state === 'approved' ? 'goes on' : 'has ended'}`);
   if (rule !== undefined) print.note(`always until ${rule.expires_at}: approvals revoke-rule ${rule.rule_id}`);
 }

@@ -30,7 +30,7 @@ export function addShowCommands(approvals: Command, kit: CommandKit): void {
   });
   operation('approvals.get', {
     command: 'show',
-    help: 'one approval, with its arguments and what a yes is bound to',
+    help: 'one approval, with its arguments and what an approval is bound to',
     print: tellApproval,
   });
   const watch = approvals.command('watch').description('show each call that begins to wait, until stopped');
@@ -89,7 +89,7 @@ function tellApproval({ approval, parameters, tool_description, votes }: Approva
   for (const vote of votes) {
     const edited =
       vote.parameters === undefined ? '' : ` to ${JSON.stringify(vote.parameters)} (${vote.binding_digest})`;
-    print.line(`  yes of      ${vote.approver}${edited}${vote.reason === undefined ? '' : `: ${vote.reason}`}`);
+    print.line(`  approved by ${vote.approver}${edited}${vote.reason === undefined ? '' : `: ${vote.reason}`}`);
   }
   if (pending)
     print.line(`  sallyport approvals approve ${approval.approval_id} --digest ${approval.binding_digest}`, 'dim');

@@ -5,7 +5,7 @@ import { ArgumentContent } from '../../../../../api/schemas/tool-manifest.ts';
 import type { ToolOverride, UpstreamAddResponse, UpstreamDefinition } from '../../../../../api/schemas/upstream.ts';
 import { EXIT } from '../../cli-parts.ts';
 import type { CommandKit, CommandWork } from '../../command-kit.ts';
-import { askYes, canAsk } from '../../input/ask-yes.ts';
+import { askConsent, canAsk } from '../../input/ask-consent.ts';
 import { collect, collectPairs, seconds } from '../../input/option-values.ts';
 import { usageError } from '../../input/usage-error.ts';
 import type { Printer } from '../../output/printer.ts';
@@ -92,7 +92,7 @@ async function addAsking(
     const wanted = failureOf(thrown).details?.['install'] as { manager: string; package: string } | undefined;
     if (wanted === undefined || yes || !canAsk(parts.io)) throw thrown;
     const question = `Install the ${wanted.manager} package ${wanted.package} into the data folder?`;
-    if (!(await askYes(parts.io, print, question))) throw thrown;
+    if (!(await askConsent(parts.io, print, question))) throw thrown;
     return await layer.ask('upstreams.add', { upstream, install: true }, caller);
   }
 }

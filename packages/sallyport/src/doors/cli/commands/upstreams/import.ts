@@ -6,7 +6,7 @@ import type {
 } from '../../../../../api/schemas/upstream.ts';
 import { EXIT } from '../../cli-parts.ts';
 import type { AskingRun, CommandKit, CommandWork } from '../../command-kit.ts';
-import { askYes, canAsk } from '../../input/ask-yes.ts';
+import { askConsent, canAsk } from '../../input/ask-consent.ts';
 import { collect } from '../../input/option-values.ts';
 import { readTextFile } from '../../input/read-source.ts';
 import type { Printer } from '../../output/printer.ts';
@@ -60,7 +60,7 @@ export function addImportCommand(upstreams: Command, kit: CommandKit): void {
 async function maySo({ parts, print }: CommandWork, { planned }: UpstreamImportResponse): Promise<boolean> {
   const packages = planned.flatMap((plan) => plan.package ?? []);
   if (packages.length === 0 || !canAsk(parts.io)) return false;
-  return askYes(parts.io, print, `Install these packages into the data folder? ${packages.join(', ')}`);
+  return askConsent(parts.io, print, `Install these packages into the data folder? ${packages.join(', ')}`);
 }
 
 /** Adds the servers and reports each one as soon as its outcome is known. */

@@ -26,7 +26,16 @@ async function bench(more: Partial<CircuitParts> = {}, execution: ToolManifest['
   const records = memoryLedgerStore();
   const ledger = await openLedger({ store: records, chainId: 'one', log: silentLog });
   const store = more.store ?? memoryCircuitStore({ clock });
-  const parts = { terms: CIRCUIT_DEFAULTS, timeoutMs: 2000, ledger, clock, log: silentLog, ...more, store };
+  const parts = {
+    terms: CIRCUIT_DEFAULTS,
+    timeoutMs: 2000,
+    upstreamTimeoutMs: 2000,
+    ledger,
+    clock,
+    log: silentLog,
+    ...more,
+    store,
+  };
   const made = await pipeline({
     store: records,
     ledger,

@@ -51,8 +51,8 @@ export interface CircuitParts {
   readonly unknownState?: 'open' | 'closed';
   /** Timeout of tools that name none. */
   readonly timeoutMs: number;
-  /** Timeout of upstream tools; `timeoutMs` when absent. */
-  readonly upstreamTimeoutMs?: number;
+  /** Timeout of upstream tools. */
+  readonly upstreamTimeoutMs: number;
   readonly ledger: Pick<Ledger, 'commit'>;
   readonly clock: Clock;
   readonly log: Log;
@@ -101,7 +101,7 @@ export function createCircuits(parts: CircuitParts): Circuits {
 function rememberedUses({
   terms,
   timeoutMs,
-  upstreamTimeoutMs = timeoutMs,
+  upstreamTimeoutMs,
 }: CircuitParts): (manifest: ToolManifest) => CircuitUse | undefined {
   const uses = new WeakMap<ToolManifest, CircuitUse | 'none'>();
   return (manifest) => {

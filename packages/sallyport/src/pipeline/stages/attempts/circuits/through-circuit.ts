@@ -12,10 +12,10 @@ export function throughCircuit<Ran>(
   attempt: () => Promise<Ran>,
 ): Promise<Ran> {
   if (ongoing.toolRun.permit === undefined || circuits === undefined) return attempt();
-  return told(circuits, clock, call, ongoing, attempt);
+  return reported(circuits, clock, call, ongoing, attempt);
 }
 
-async function told<Ran>(
+async function reported<Ran>(
   circuits: Circuits,
   clock: PipelineParts['clock'],
   call: CircuitCall,

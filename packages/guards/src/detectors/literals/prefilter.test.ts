@@ -7,8 +7,8 @@ import { OTHER_LANGUAGE_RULES } from '../instructions/rules/other-languages.ts';
 import { OUTPUT_RULES } from '../instructions/rules/output.ts';
 import { REDIRECTION_RULES } from '../instructions/rules/redirection.ts';
 import { STEERING_RULES } from '../instructions/rules/steering.ts';
+import { createPrefilter } from './prefilter.ts';
 import { requiredLiterals } from './required-literals.ts';
-import { createSieve } from './sieve.ts';
 import { tellingOf } from './tokens.ts';
 
 const RULES = [
@@ -61,22 +61,22 @@ function textFrom(next: () => number): string {
     .toLowerCase();
 }
 
-const reads = (sieve: ReturnType<typeof createSieve>, ...texts: string[]): void => {
-  sieve.restart();
-  for (const text of texts) sieve.read(text, 0, text.length);
+const reads = (prefilter: ReturnType<typeof createPrefilter>, ...texts: string[]): void => {
+  prefilter.restart();
+  for (const text of texts) prefilter.read(text, 0, text.length);
 };
 
-test('VAL-05 a sieve loses no text that every pattern of a rule matches', () => {
-  const sieve = createSieve(RULES);
+test('VAL-05 a prefilter loses no text that every pattern of a rule matches', () => {
+  const prefilter = createPrefilter(RULES);
   const next = random(7);
   let matched = 0;
   for (let turn = 0; turn < 4_000; turn += 1) {
     const text = textFrom(next);
-    reads(sieve, text);
+    reads(prefilter, text);
     for (const [index, { all }] of RULES.entries()) {
       if (!all.every((pattern) => pattern.test(text))) continue;
       matched += 1;
-      expect(sieve.passes(index), `${RULES[index]?.rule}: ${text}`).toBe(true);
+      expect(prefilter.passes(index), `${RULES[index]?.rule}: ${text}`).toBe(true);
     }
   }
   expect(matched).toBeGreaterThan(100);
@@ -84,22 +84,22 @@ test('VAL-05 a sieve loses no text that every pattern of a rule matches', () => 
 
 test('nor two texts that it matches together', () => {
   const rules = RULES.filter(({ reach }) => reach === 2);
-  const sieve = createSieve(rules);
+  const prefilter = createPrefilter(rules);
   const next = random(11);
   for (let turn = 0; turn < 3_000; turn += 1) {
     const [one, other] = [textFrom(next), textFrom(next)];
-    reads(sieve, one, other);
+    reads(prefilter, one, other);
     for (const [index, { all }] of rules.entries()) {
-      if (all.every((pattern) => pattern.test(`${one} ${other}`))) expect(sieve.passes(index)).toBe(true);
+      if (all.every((pattern) => pattern.test(`${one} ${other}`))) expect(prefilter.passes(index)).toBe(true);
     }
   }
 });
 
 test('it passes few of the texts that no rule matches', () => {
-  const sieve = createSieve(RULES);
+  const prefilter = createPrefilter(RULES);
   const text = 'the report lists every city by its population, and the table below shows how it changed since 1990.';
-  reads(sieve, text);
-  expect(RULES.filter((_, index) => sieve.passes(index)).length).toBeLessThan(RULES.length / 10);
+  reads(prefilter, text);
+  expect(RULES.filter((_, index) => prefilter.passes(index)).length).toBeLessThan(RULES.length / 10);
 });
 
 test.each([
@@ -113,11 +113,11 @@ test.each([
   [/(?:忽略|无视)(?:所有){1,5}/u, ['请忽略所有指令', '无视所有']],
   [/x{0}y{2}z{1,}/, ['yyz', 'yyzz']],
 ] as const)('what %s needs is told from its source', (pattern, texts) => {
-  const sieve = createSieve([{ all: [pattern] }]);
+  const prefilter = createPrefilter([{ all: [pattern] }]);
   for (const text of texts) {
     expect(pattern.test(text) || pattern.test(text.toLowerCase())).toBe(true);
-    reads(sieve, text);
-    expect(sieve.passes(0), text).toBe(true);
+    reads(prefilter, text);
+    expect(prefilter.passes(0), text).toBe(true);
   }
 });
 

@@ -11,33 +11,33 @@ export interface Candidate extends Sourced {
   readonly rule?: ViewTool;
 }
 
-/** The winner of a name, and the tools that lost it. */
-export interface Contest {
-  readonly winner?: Candidate;
-  readonly losers: readonly { readonly candidate: Candidate; readonly reason: string }[];
+/** The tool that gets a name, and those that do not. */
+export interface Assignment {
+  readonly assigned?: Candidate;
+  readonly refused: readonly { readonly candidate: Candidate; readonly reason: string }[];
 }
 
 /**
  * Assigns a name to one of its claimants, or to none: `manual` to none, `priority` to the earliest source, and
  * `prefix`, where only a given name can collide, to the tool whose own name it is.
  */
-export function contest(wanting: readonly Candidate[], conflict: ToolView['conflict']): Contest {
+export function assignName(wanting: readonly Candidate[], conflict: ToolView['conflict']): Assignment {
   const [only, ...others] = wanting;
-  if (only !== undefined && others.length === 0) return { winner: only, losers: [] };
+  if (only !== undefined && others.length === 0) return { assigned: only, refused: [] };
   if (conflict === 'manual') {
     const all = wanting.map(idOf).join(', ');
-    return { losers: wanting.map((candidate) => ({ candidate, reason: `${candidate.name} is wanted by ${all}.` })) };
+    return { refused: wanting.map((candidate) => ({ candidate, reason: `${candidate.name} is wanted by ${all}.` })) };
   }
-  const [winner, ...losers] = wanting.toSorted(
+  const [assigned, ...refused] = wanting.toSorted(
     (a, b) =>
       (conflict === 'prefix' ? 0 : a.rank - b.rank) ||
       Number(a.renamed) - Number(b.renamed) ||
       a.rank - b.rank ||
       (idOf(a) < idOf(b) ? -1 : 1),
   );
-  if (winner === undefined) return { losers: [] };
-  const reason = `${winner.name} went to ${idOf(winner)}.`;
-  return { winner, losers: losers.map((candidate) => ({ candidate, reason })) };
+  if (assigned === undefined) return { refused: [] };
+  const reason = `${assigned.name} went to ${idOf(assigned)}.`;
+  return { assigned, refused: refused.map((candidate) => ({ candidate, reason })) };
 }
 
 const idOf = ({ tool }: Candidate): string => tool.manifest.tool_id;

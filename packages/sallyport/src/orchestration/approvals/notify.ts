@@ -30,23 +30,23 @@ const SECRET_BYTES = 32;
  * Notifies people of a question, and of its escalation when that is due: each notice once across all instances, and on
  * record before it is sent.
  */
-export async function tellPending(state: ApprovalState, pending: Pending): Promise<void> {
+export async function notifyPending(state: ApprovalState, pending: Pending): Promise<void> {
   const { record, request, level } = pending;
   const key = keyOf(record.tenantId, request.approvalId);
-  const told = state.told.get(key) ?? -1;
-  if (told < 0 && !(await tellLevel(state, pending, 0))) return;
-  if (level > Math.max(told, 0) && !(await tellLevel(state, pending, level))) return;
-  state.told.set(key, Math.max(told, level));
+  const notified = state.notified.get(key) ?? -1;
+  if (notified < 0 && !(await notifyLevel(state, pending, 0))) return;
+  if (level > Math.max(notified, 0) && !(await notifyLevel(state, pending, level))) return;
+  state.notified.set(key, Math.max(notified, level));
 }
 
 /** Notifies people of a call that has just begun to wait. */
-export async function tellAsked(state: ApprovalState, record: InvocationRecord): Promise<void> {
+export async function notifyAsked(state: ApprovalState, record: InvocationRecord): Promise<void> {
   const pending = pendingOf(state, record);
-  if (pending !== undefined) await tellPending(state, pending);
+  if (pending !== undefined) await notifyPending(state, pending);
 }
 
 /** False while another instance sends it, or this one has too many notices in delivery. */
-async function tellLevel(state: ApprovalState, pending: Pending, level: number): Promise<boolean> {
+async function notifyLevel(state: ApprovalState, pending: Pending, level: number): Promise<boolean> {
   const { record, request, terms } = pending;
   const { tenantId, invocationId } = record;
   const { approvalId, binding, reason } = request;
@@ -54,8 +54,8 @@ async function tellLevel(state: ApprovalState, pending: Pending, level: number):
   if (isFull(state)) return false;
   const key = { tenantId, approvalId, invocationId, level };
   const claimed = await store.claimNotice(key, limits.leaseMs);
-  if (claimed !== 'taken') return claimed === 'told';
-  const { told } = levelOf(terms, level);
+  if (claimed !== 'taken') return claimed === 'notified';
+  const { notified } = levelOf(terms, level);
   await noteFact(state, {
     type: level === 0 ? 'ai.agent.approval.requested' : 'ai.agent.approval.escalated',
     id: `${approvalId}:level-${level}`,
@@ -65,16 +65,16 @@ async function tellLevel(state: ApprovalState, pending: Pending, level: number):
     data: {
       reason,
       level,
-      approvers: [...told],
+      approvers: [...notified],
       quorum: terms.quorum,
       terms: terms.name,
       binding_digest: pending.digest,
       expires_at: new Date(request.expiresAt).toISOString(),
     },
   });
-  if (state.notifiers.length === 0) await store.noticeTold(tenantId, approvalId, level);
+  if (state.notifiers.length === 0) await store.noticeDelivered(tenantId, approvalId, level);
   else {
-    const approvers = await Promise.all(told.map((id) => withAnswerToken(state, pending, id)));
+    const approvers = await Promise.all(notified.map((id) => withAnswerToken(state, pending, id)));
     deliver(state, key, { ...noticeOf(state, pending), kind: level === 0 ? 'asked' : 'escalated', level, approvers });
   }
   return true;
@@ -129,21 +129,21 @@ function argumentsIn(text: string): Pick<ApprovalNotice, 'argumentsText' | 'argu
 
 /**
  * Notifies people of a decision, once across all instances.
- * @param onTold called when the notice was delivered, if that is later
+ * @param onNotified called when the notice was delivered, if that is later
  * @returns true when it was delivered already
  */
-export async function tellDecided(
+export async function notifyDecided(
   state: ApprovalState,
   closing: ApprovalClosing,
-  onTold: () => Promise<void>,
+  onNotified: () => Promise<void>,
 ): Promise<boolean> {
   if (state.notifiers.length === 0) return true;
   if (isFull(state)) return false;
   const { tenantId, approvalId, invocationId } = closing;
   const key = { tenantId, approvalId, invocationId, level: DECIDED_LEVEL };
   const claimed = await state.store.claimNotice(key, state.limits.leaseMs);
-  if (claimed === 'taken') deliver(state, key, decidedNotice(closing), onTold);
-  return claimed === 'told';
+  if (claimed === 'taken') deliver(state, key, decidedNotice(closing), onNotified);
+  return claimed === 'notified';
 }
 
 function decidedNotice(closing: ApprovalClosing): ApprovalNotice {
@@ -173,7 +173,7 @@ const isFull = ({ sending }: ApprovalState): boolean => sending.size >= NOTICES_
  * Delivers a notice in the background. It is marked as delivered only afterwards: after a crash, or an end of the
  * layer, before that, the next sweep finds the claim expired and delivers the notice again.
  */
-function deliver(state: ApprovalState, key: NoticeKey, notice: ApprovalNotice, onTold?: () => Promise<void>): void {
+function deliver(state: ApprovalState, key: NoticeKey, notice: ApprovalNotice, onNotified?: () => Promise<void>): void {
   const { store, limits, notifiers, sending, log } = state;
   const failed = (thrown: unknown): void =>
     log.warn('approval-notice-not-kept', { approval_id: key.approvalId, reason: String(thrown) });
@@ -183,8 +183,8 @@ function deliver(state: ApprovalState, key: NoticeKey, notice: ApprovalNotice, o
     const isLeft = (await ends).includes('left');
     clearInterval(renewal);
     if (isLeft) return;
-    await store.noticeTold(key.tenantId, key.approvalId, key.level);
-    await onTold?.();
+    await store.noticeDelivered(key.tenantId, key.approvalId, key.level);
+    await onNotified?.();
   };
   const done = work()
     .catch(failed)

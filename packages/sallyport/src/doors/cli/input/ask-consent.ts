@@ -8,7 +8,7 @@ export const canAsk = ({ stdin, stderr }: CliIo): boolean => stdin.isTTY === tru
  * Asks the person at the terminal. Anything but `y` or `yes` is no.
  * @param signal ends the wait; the answer is then no
  */
-export async function askYes(io: CliIo, print: Printer, question: string): Promise<boolean> {
+export async function askConsent(io: CliIo, print: Printer, question: string): Promise<boolean> {
   print.note(`${question} [y/N]`);
   const { signal } = io;
   const ended = new Promise<undefined>((resolve) => {

@@ -7,16 +7,16 @@ const AFTER_MS = 60_000;
 
 /** Keeps its notices, and settles them when the test does. */
 function slow() {
-  const told: string[] = [];
+  const notified: string[] = [];
   const ends: ((end: NoticeEnd) => void)[] = [];
   const notifier: Notifier = {
     name: 'slow',
     notify({ kind }: ApprovalNotice): Promise<NoticeEnd> {
-      told.push(kind);
+      notified.push(kind);
       return new Promise((resolve) => ends.push(resolve));
     },
   };
-  return { told, ends, notifier };
+  return { notified, ends, notifier };
 }
 
 async function asked() {
@@ -24,7 +24,7 @@ async function asked() {
   const made = await approvalsOf({ approvals: { notifiers: [first.notifier] } });
   const waiting = await made.call({ tool_id: 'pay', parameters: { n: 1 } });
   made.approvals.noticed(waiting);
-  await expect.poll(() => first.told).toEqual(['asked']);
+  await expect.poll(() => first.notified).toEqual(['asked']);
   /** Another instance, or the next life of this one. */
   const next = () => {
     const notices: string[] = [];
@@ -69,11 +69,11 @@ test('ORC-03 a notice that came to its end is not sent again', async () => {
   expect(notices).toEqual([]);
 });
 
-test('ORC-03 what became of an approval is told again too, until people were told', async () => {
+test('ORC-03 what became of an approval is notified again too, until people were notified', async () => {
   const { approvalStore, clock, first, waiting, next, approvals: one } = await asked();
   const { approvalId } = questionOf(waiting);
   await one.deny({ approvalId, approver: ALICE });
-  expect(first.told).toEqual(['asked', 'decided']);
+  expect(first.notified).toEqual(['asked', 'decided']);
   expect(await approvalStore.closing('acme', approvalId)).toMatchObject({ noted: true, finished: false });
   clock.pass(AFTER_MS);
   const { approvals, notices } = next();
@@ -87,7 +87,7 @@ test('ORC-03 what became of an approval is told again too, until people were tol
   expect(notices).toEqual(['decided']);
 });
 
-test('a decision is finished at once when people are told at once', async () => {
+test('a decision is finished at once when people are notified at once', async () => {
   const made = await approvalsOf();
   const waiting = await made.ask({ tool_id: 'pay', parameters: { n: 1 } });
   const { approvalId } = questionOf(waiting);

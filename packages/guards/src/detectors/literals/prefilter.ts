@@ -3,7 +3,7 @@ import { type Clause, requiredLiterals } from './required-literals.ts';
 import { FOLDED, keyOfSign, PART, PARTS, WORD_CHARS } from './tokens.ts';
 
 /** Finds in one pass the rules that may match a text, so that few patterns are run per text. */
-export interface Sieve {
+export interface Prefilter {
   /** Forgets every text. */
   restart(): void;
   /** Reads the next text; it can still be combined with the previous one. */
@@ -14,8 +14,8 @@ export interface Sieve {
   firstPassing(): number;
 }
 
-/** The parts of a rule that a sieve uses. */
-export interface SievedRule {
+/** The parts of a rule that a prefilter uses. */
+export interface PrefilteredRule {
   /** A text must match all of these for the rule to apply. */
   readonly all: readonly RegExp[];
   /** Number of texts judged together. Default 1. */
@@ -31,10 +31,10 @@ const SLOT_BITS = 13;
 /** Spreads what it is multiplied with (Knuth, The Art of Computer Programming 3, 6.4). */
 const SPREAD = 0x9e3779b1;
 
-/** A sieve never rejects a text that all patterns of a rule match; it may pass one that they do not. */
-export function createSieve(rules: readonly SievedRule[]): Sieve {
+/** A prefilter never rejects a text that all patterns of a rule match; it may pass one that they do not. */
+export function createPrefilter(rules: readonly PrefilteredRule[]): Prefilter {
   const keys = new Int32Array(SLOTS);
-  const told: (number[] | undefined)[] = new Array(SLOTS).fill(undefined);
+  const clausesAt: (number[] | undefined)[] = new Array(SLOTS).fill(undefined);
   let clauseCount = 0;
   const wanted = rules.map((rule) =>
     clausesOf(rule).map((clause) => {
@@ -42,7 +42,7 @@ export function createSieve(rules: readonly SievedRule[]): Sieve {
         let slot = Math.imul(key, SPREAD) >>> (32 - SLOT_BITS);
         while (keys[slot] !== 0 && keys[slot] !== key) slot = (slot + 1) & (SLOTS - 1);
         keys[slot] = key;
-        told[slot] = [...(told[slot] ?? []), clauseCount];
+        clausesAt[slot] = [...(clausesAt[slot] ?? []), clauseCount];
       }
       clauseCount += 1;
       return clauseCount - 1;
@@ -60,7 +60,7 @@ export function createSieve(rules: readonly SievedRule[]): Sieve {
   const meet = (key: number, first: number): void => {
     let slot = first;
     while (keys[slot] !== 0 && keys[slot] !== key) slot = (slot + 1) & (SLOTS - 1);
-    const clauses = told[slot];
+    const clauses = clausesAt[slot];
     if (clauses === undefined) return;
     for (let at = 0; at < clauses.length; at += 1) met[clauses[at] as number] = turn;
   };
@@ -96,7 +96,7 @@ export function createSieve(rules: readonly SievedRule[]): Sieve {
   };
 }
 
-function clausesOf({ all }: SievedRule): readonly Clause[] {
+function clausesOf({ all }: PrefilteredRule): readonly Clause[] {
   const clauses = all.flatMap(requiredLiterals);
   clauses.sort((one, other) => other.tells - one.tells || one.keys.length - other.keys.length);
   return clauses.filter(({ tells }, at) => at < CLAUSES_ENOUGH || (tells > 1 && at < CLAUSES_MAX));
