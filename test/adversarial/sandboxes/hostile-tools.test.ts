@@ -234,7 +234,7 @@ describe('what else a hostile tool is told', () => {
     expect(told.record).toMatchObject({ status: told.answer.status, error: { e_code: 'E3105' } });
   });
 
-  test('SBX-08 a tool that is cancelled leaves nothing', async () => {
+  test('SBX-08 PIPE-06.2 a tool that is cancelled leaves nothing', async () => {
     await register({ id: 'busy', folders: readable() });
     const before = hostState(isPostgres);
     const invocation_id = randomUUID();
@@ -248,7 +248,7 @@ describe('what else a hostile tool is told', () => {
     expect(await leftSince(before, isPostgres)).toEqual([]);
   });
 
-  test('PIPE-08 SBX-08 tools that never end hold the slots of their own agent alone (E3106), until they are ended', async () => {
+  test('PIPE-08.3 SBX-08 tools that never end hold the slots of their own agent alone (E3106), until they are ended', async () => {
     await register({ id: 'endless', folders: [...readable(), { path: shared, mode: 'rw' }] });
     const server = await serve(layer, { port: 0 });
     const before = hostState(isPostgres);
@@ -289,7 +289,7 @@ describe('what else a hostile tool is told', () => {
     expect(await leftSince(before, isPostgres)).toEqual([]);
   }, 60_000);
 
-  test('SBX-07 what a tool used is in the answer and on record', async () => {
+  test('SBX-07 PIPE-11.2 what a tool used is in the answer and on record', async () => {
     await register({ id: 'worker', folders: readable() });
     const code = 'my $m = "x" x 3e7; my $n = 0; $n++ while $n < 2e6;';
     const told = await call({

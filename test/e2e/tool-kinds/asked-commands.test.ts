@@ -164,7 +164,7 @@ describe.skipIf(!works)(`commands that are asked about${works ? '' : `, skipped:
     expect((await as('-v')).body).toMatchObject({ status: 'success' });
   });
 
-  test('PIPE-15 a dry run says that a person would be asked, and what', async () => {
+  test('PIPE-15.2 a dry run says that a person would be asked, and what', async () => {
     const path = newFile();
     const { body } = await desk.rest('POST', '/v1/dry-runs', agent, {
       tool_id: 'remove',

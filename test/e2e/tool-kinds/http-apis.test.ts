@@ -124,7 +124,7 @@ describe('a tool of an OpenAPI document', () => {
     expect(second).not.toHaveProperty('pagination');
   });
 
-  test('EXE-06 PIPE-05 is tried again where that is safe, and not where it is not', async () => {
+  test('EXE-06 PIPE-05.2 is tried again where that is safe, and not where it is not', async () => {
     answer = (_request, response) => json(response, seen.length < 2 ? 503 : 200, []);
     expect((await call('pets__list', {})).body).toMatchObject({
       status: 'success',
@@ -134,6 +134,16 @@ describe('a tool of an OpenAPI document', () => {
     seen.length = 0;
     expect((await call('pets__add', { body: { name: 'Rex' } })).body).toMatchObject({ status: 'error' });
     expect(seen).toHaveLength(1);
+  });
+
+  test('PIPE-11.3 says how many bytes went to the service and came back', async () => {
+    answer = (_request, response) => json(response, 200, ['x'.repeat(5000)]);
+    const { body } = await call('pets__list', {});
+    const { network_bytes_sent: sent, network_bytes_received: received } = body['execution_metadata'] as Record<
+      string,
+      number
+    >;
+    expect([Number(sent) > 50, Number(received) > 5000, Number(received) < 10_000]).toEqual([true, true, true]);
   });
 
   test('EXE-06 EXT-02 shares the bound of its service with the others; what is beyond it never leaves the layer', async () => {

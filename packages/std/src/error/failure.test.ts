@@ -22,7 +22,7 @@ describe('PIPE-04 an error on its way out', () => {
     });
   });
 
-  test('never carries the cause or a stack', () => {
+  test('PIPE-04.7 never carries the cause or a stack', () => {
     const cause = new Error('password=hunter2');
     const text = JSON.stringify(errorBody(failure('E3304', 'The service failed.', { cause })));
     expect(text).not.toMatch(/hunter2|cause|stack/);

@@ -217,7 +217,7 @@ describe.each(['interpreter', 'namespaces'] as const)('a module in a sandbox of 
     expect([code, details?.['limit']]).toEqual(['E3102', 'memory']);
   });
 
-  test('PIPE-06 a cancel and a timeout end it in the middle of a loop, and nothing stays', async () => {
+  test('PIPE-06.1 PIPE-06.2 a cancel and a timeout end it in the middle of a loop, and nothing stays', async () => {
     for (const reason of [new ToolLayerError('E3103', 'The time is up.'), new ToolLayerError('E3805', 'Cancelled.')]) {
       const controller = new AbortController();
       const begun = drivers.nextStart();

@@ -76,7 +76,7 @@ describe.skipIf(!works)(`shell${works ? '' : `, skipped: ${problem}`}`, () => {
     };
   });
 
-  test('PIPE-06 an abort ends the whole tree with SIGTERM, then SIGKILL, and the call ends with its reason', async () => {
+  test('PIPE-06.4 an abort ends the whole tree with SIGTERM, then SIGKILL, and the call ends with its reason', async () => {
     const mark = newMark();
     const script =
       'setsid sh -c "trap \\"\\" TERM; while :; do sleep 1; done" "$1" & trap "echo x >>$2/term" TERM; : >"$2/ready"; while :; do sleep 0.05; done';
