@@ -238,7 +238,7 @@ describe.each(['interpreter', 'namespaces'] as const)('a module in a sandbox of 
 });
 
 describe('where a module runs', () => {
-  test('EXE-08 SBX-02 in the interpreter when it demands no more, else in a process, never below what it demands', async () => {
+  test('EXE-08 SBX-02.6 in the interpreter when it demands no more, else in a process, never below what it demands', async () => {
     const source = 'export default () => new Error("x").stack.includes("tool:")';
     const inNode = async (isolation?: 'none' | 'interpreter' | 'namespaces'): Promise<unknown> =>
       (await executor.execute(moduleCall(source, {}, isolation === undefined ? {} : { isolation }), never)).result;
@@ -324,7 +324,7 @@ describe('registration', () => {
     expect(found.map(({ path }) => path)).toEqual(['/permissions/filesystem', '/permissions/network']);
   });
 
-  test('SBX-02 a manifest that demands isolation of a function in process is refused, and would not run', async () => {
+  test('SBX-02.7 a manifest that demands isolation of a function in process is refused, and would not run', async () => {
     const functions = createNativeExecutor();
     functions.register('subject', '1.0.0', () => 'in process');
     const both = withModules(functions, drivers.parts);

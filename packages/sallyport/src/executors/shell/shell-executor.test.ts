@@ -213,7 +213,7 @@ describe.skipIf(!works)(`shell${works ? '' : `, skipped: ${problem}`}`, () => {
     });
   });
 
-  test('SBX-04 SBX-07 a granted host is reached under its name, and the bytes come back with the result', async () => {
+  test('SBX-04.1 SBX-04.4 SBX-07.2 a granted host is reached under its name, and the bytes come back with the result', async () => {
     const server = createServer((socket) => socket.end('hello'));
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');

@@ -46,7 +46,7 @@ test.each<[limit: string, exit: Partial<SandboxExit>, words: string]>([
   ['processes', { code: 2, violation: 'processes' }, '8 processes'],
   ['disk', { signal: 'SIGXFSZ', violation: 'disk' }, '16 MB'],
   ['cpu', { signal: 'SIGXCPU', violation: 'cpu' }, '3 s'],
-])('SBX-03 a tool that was stopped at its limit of %s is told so, with the limit', (limit, exit, words) => {
+])('SBX-03.6 a tool that was stopped at its limit of %s is told so, with the limit', (limit, exit, words) => {
   expect(failure(exit)).toMatchObject({ code: 'E3102', failure: { details: { limit } } });
   expect(failure(exit).message).toContain(words);
 });
