@@ -46,7 +46,7 @@ describe.skipIf(!probe.works)(`a layer that is killed${probe.works ? '' : `, ski
     expect(await survivorsAtLast()).toEqual([]);
   }, 60_000);
 
-  test('EXE-11 SBX-08.4 no upstream survives a layer that is killed while it starts', async () => {
+  test('EXE-11.3 SBX-08.4 no upstream survives a layer that is killed while it starts', async () => {
     await killManyTimes(12, ['upstream']);
     expect(await survivorsAtLast()).toEqual([]);
   }, 60_000);

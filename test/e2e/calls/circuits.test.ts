@@ -94,7 +94,7 @@ const circuitEvents = async () => {
 };
 
 describe('the circuit of a service', () => {
-  test('CIR-01 CIR-03 EXE-06 opens over REST, refuses with the remaining wait, and closes after a trial; all of it is in the audit', async () => {
+  test('CIR-01 CIR-03 EXE-06.4 opens over REST, refuses with the remaining wait, and closes after a trial; all of it is in the audit', async () => {
     for (const id of ['first', 'second']) await layer.ask('tools.register', { manifest: operation(id) }, LOCAL_CALLER);
     status = 500;
     expect(await call('first')).toMatchObject({ http: 502, error: { e_code: 'E3304' } });

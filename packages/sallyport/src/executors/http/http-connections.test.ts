@@ -98,7 +98,7 @@ describe('where a request may go', () => {
 describe('credentials', () => {
   const secrets = new Map([['KEY', 'hunter2/secret']]);
 
-  test('EXE-06 each kind is sent in its place', async () => {
+  test('EXE-06.2 each kind is sent in its place', async () => {
     const send = async (auth: NonNullable<Parameters<typeof httpCall>[1]['auth']>): Promise<string> => {
       service.seen.length = 0;
       await run(httpCall(service.port, { auth }, {}, { secrets }));

@@ -93,7 +93,7 @@ describe.skipIf(!works)(`shell${works ? '' : `, skipped: ${problem}`}`, () => {
     expect(readFileSync(join(folder, 'term'), 'utf8')).toBe('x\n');
   });
 
-  test('the default output is the envelope, with the exit code and what was cut', async () => {
+  test('EXE-02.4 the default output is the envelope, with the exit code and what was cut', async () => {
     expect(await run(shellCall({ command: sh('echo out; echo err >&2; exit 3'), success_exit_codes: [3] }))).toEqual({
       stdout: 'out\n',
       stderr: 'err\n',

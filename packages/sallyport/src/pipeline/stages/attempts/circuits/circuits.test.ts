@@ -80,7 +80,7 @@ const endedBy = (gone: AbortController) => () =>
   });
 
 describe('a call through a circuit', () => {
-  test('CIR-01 EXE-06 is refused while it is open, before anything runs, with the remaining wait', async () => {
+  test('CIR-01 EXE-06.4 is refused while it is open, before anything runs, with the remaining wait', async () => {
     const { codes, call, runs, eventsOf } = await bench();
     expect(await codes('E3304', 'E3304', undefined)).toEqual(['E3304', 'E3304', 'E3401']);
     const refused = await call(undefined);
@@ -94,7 +94,7 @@ describe('a call through a circuit', () => {
     expect(states).not.toContain('EXECUTING');
   });
 
-  test('EXE-06 PIPE-05 counts every attempt, and no attempt is made once it is open', async () => {
+  test('EXE-06.4 EXE-06.5 PIPE-05 counts every attempt, and no attempt is made once it is open', async () => {
     const { call, runs, state } = await bench({}, RETRIED);
     const record = await call('E3304');
     expect(record).toMatchObject({ failure: { code: 'E3401' }, metadata: { attempts: 2 } });
