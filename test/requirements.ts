@@ -487,27 +487,43 @@ const EXE: Rows = {
 /** External services. */
 const EXT: Rows = {
   'EXT-01': [
-    'Secrets port: embedded encrypted store and environment by default, Vault (token, Kubernetes, AppRole; KV v2 and dynamic leases with renewal and revocation at the end of the invocation), path prefix',
-    'E3301, E3302',
+    'Secrets port: embedded encrypted store by default',
+    'environment by default',
+    'Vault with token, Kubernetes, AppRole',
+    'Vault: KV v2, path prefix',
+    'Vault: dynamic leases with renewal and revocation at the end of the invocation',
+    'E3301 when the store cannot be reached',
+    'E3302 when a secret is missing',
     'Values are redacted everywhere',
   ],
   'EXT-02': [
-    'Rate limits per tenant, tool and API: token bucket (60/min, burst 10), leaky bucket, fixed and sliding window',
-    'atomic in Redis, same semantics in memory',
+    'Rate limits per tenant and API',
+    'rate limits per tool',
+    'token bucket (60/min, burst 10)',
+    'leaky bucket, fixed and sliding window',
+    'atomic in Redis',
+    'same semantics in memory',
     'E3303 with retry-after',
   ],
   'EXT-03': [
-    'Outbound HTTP: pooling, timeouts (E3306), 5xx (E3304), 401/403 (E3307), malformed (E3308), exhausted retries (E3305)',
+    'Outbound HTTP: pooling',
+    'timeouts (E3306)',
+    '5xx (E3304), 401/403 (E3307)',
+    'malformed (E3308)',
+    'exhausted retries (E3305)',
   ],
   'EXT-04': [
-    'Context retrieval: `GET /api/v1/context/agent/{id}/tool/{id}` (credential refs, config, session context), cached 5 min',
+    'Context retrieval: `GET /api/v1/context/agent/{id}/tool/{id}` (credential refs, config, session context)',
+    'cached 5 min',
   ],
   'EXT-05': [
-    '`retryable_status_codes` (429, 500, 502, 503, 504) in settings and manifest decide which answers of a service are transient (000 §3.3.4)',
+    '`retryable_status_codes` (429, 500, 502, 503, 504) in settings decide which answers of a service are transient (000 §3.3.4)',
+    '`retryable_status_codes` in the manifest decide it too',
   ],
   'EXT-06': [
     'A credential has a type, an expiry and a rotation schedule (000 §5.1.6)',
-    'one near its end is named by doctor and in an event',
+    'one near its end is named by doctor',
+    'one near its end is named in an event',
     "leases last no longer than the tool's timeout",
   ],
 };
@@ -515,24 +531,34 @@ const EXT: Rows = {
 /** Circuit breaker. */
 const CIR: Rows = {
   'CIR-01': [
-    'Closed, open, half-open (and forced/disabled) with count- or time-based windows, failure rate 50, slow-call rate 100 at 5000 ms, window 100, minimum 10 calls, wait 60 s, 10 permitted half-open calls',
+    'Closed, open, half-open',
+    'forced/disabled',
+    'count- or time-based windows',
+    'opens at the failure rate, not with fewer calls than the minimum',
+    'opens at the slow-call rate',
+    'after the wait so many half-open calls as are permitted',
+    'defaults: failure rate 50, slow-call rate 100 at 5000 ms, window 100, minimum 10 calls, wait 60 s, 10 permitted half-open calls',
     'E3401 with remaining wait',
     'bad configuration → E3403',
   ],
   'CIR-02': [
-    'State shared over Redis with atomic transitions on several instances',
-    'ambiguous or unreachable state → treated as open (configurable)',
-    'E3402',
+    'State shared over Redis',
+    'atomic transitions on several instances',
+    'ambiguous or unreachable state → treated as open (E3402)',
+    'configurable',
   ],
-  'CIR-03': ['Half-open strategies canary (1 → 10 → 50 → 100 %) and all_or_nothing', 'E3405'],
+  'CIR-03': ['Half-open strategies canary (1 → 10 → 50 → 100 %)', 'and all_or_nothing', 'E3405'],
   'CIR-04': [
-    'Transitions published on `circuit:state:changes`, as CloudEvents, and recorded',
+    'Transitions published on `circuit:state:changes`',
+    'as CloudEvents, and recorded',
     'dependents subscribe',
     'health probe (E3404)',
   ],
   'CIR-05': [
-    'Circuits open on consecutive failures too, and by a health probe (000 §3.3.5, R-14)',
-    'transitions and configuration are in PostgreSQL (Q7)',
+    'Circuits open on consecutive failures too (000 §3.3.5, R-14)',
+    'and by a health probe',
+    'transitions are in PostgreSQL (Q7)',
+    'configuration is in PostgreSQL',
   ],
 };
 

@@ -85,7 +85,7 @@ describe('a transient failure', () => {
     expect(sent.tries()).toBe(1);
   });
 
-  test('EXT-03 PIPE-05.6 of a service ends as E3305 once the attempts are spent, with the last cause', async () => {
+  test('EXT-03.5 PIPE-05.6 of a service ends as E3305 once the attempts are spent, with the last cause', async () => {
     const { run, tries } = await layer({ ...SAFE, ...quick() }, [down(), down(), down('E3306'), down()]);
     const record = await run();
     expect(record).toMatchObject({
