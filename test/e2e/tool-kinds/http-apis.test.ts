@@ -146,7 +146,7 @@ describe('a tool of an OpenAPI document', () => {
     expect([Number(sent) > 50, Number(received) > 5000, Number(received) < 10_000]).toEqual([true, true, true]);
   });
 
-  test('EXE-06.3 EXT-02.1 shares the bound of its service with the others; what is beyond it never leaves the layer', async () => {
+  test('EXE-06.3 EXT-02 shares the bound of its service with the others; what is beyond it never leaves the layer', async () => {
     const codes = [];
     for (let made = 0; made < 20; made += 1) {
       const { body } = await call(made % 2 === 0 ? 'pets__list' : 'pets__add', made % 2 === 0 ? {} : { body: {} });

@@ -1,8 +1,10 @@
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
+import fc from 'fast-check';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { InvocationRecord } from '../../domain/invocation/record.ts';
 import { createCompositeExecutor } from '../../executors/composite.ts';
 import { createNativeExecutor, type NativeCallContext } from '../../executors/native/native-executor.ts';
+import { dueOf } from './due.ts';
 import { instance, LATER, over, type Shared, sharedMemory, until } from './workers.fixture.ts';
 
 const opened: { close(): Promise<void> }[] = [];
@@ -325,4 +327,24 @@ describe('workers', () => {
     broken = false;
     expect(await over(shared, accepted)).toMatchObject({ state: 'COMPLETED' });
   });
+});
+
+const MINUTE_MS = 60_000;
+const priorities = fc.constantFrom('low', 'normal', 'high');
+const due = (priority: 'low' | 'normal' | 'high', acceptedAt: number): number => {
+  const waiting = { request: { execution_options: { priority } } } as unknown as InvocationRecord['waiting'];
+  return dueOf({ acceptedAt, ...(waiting === undefined ? {} : { waiting }) });
+};
+
+test('PIPE-08.6 a call runs before all that come more than a minute after it, however urgent they are', () => {
+  fc.assert(
+    fc.property(priorities, priorities, fc.nat(), fc.integer({ min: 1, max: 1e9 }), (own, later, at, ms) => {
+      expect(due(own, at)).toBeLessThan(due(later, at + MINUTE_MS + ms));
+    }),
+  );
+});
+
+test('PIPE-08.1 of calls that come together the most urgent is due first', () => {
+  expect(due('high', 0)).toBeLessThan(due('normal', 0));
+  expect(due('normal', 0)).toBeLessThan(due('low', 0));
 });
