@@ -12,8 +12,8 @@ export interface Citation {
   readonly kind: CitationKind;
 }
 
-/** Functions whose first argument is the name of a test: the runner's, and the one `check` that many cases go through. */
-const TEST_CALLS = new Set(['test', 'it', 'check']);
+/** Functions whose first argument is the name of a test: the runner's, and those of ours that many cases go through. */
+const TEST_CALLS = new Set(['test', 'it', 'check', 'timed']);
 const GROUP_CALLS = new Set(['describe', 'suite']);
 const SKIPPING = new Set(['skip', 'todo']);
 

@@ -19,7 +19,7 @@ const FOLDERS = ['packages', 'test', 'scripts', 'examples'];
 export function projectCitations(): PlacedCitation[] {
   const groups = new Set(REQUIREMENTS.map(({ id }) => id.replace(/-.*/, '')));
   return codeFiles(FOLDERS)
-    .filter((path) => /\.(?:test|conformance)\.ts$|^(?:test|examples)\//.test(path))
+    .filter((path) => /\.(?:test|conformance)\.ts$|-cases\.ts$|^(?:test|examples)\//.test(path))
     .flatMap((file) => citationsIn(readProjectFile(file), groups).map((citation) => ({ ...citation, file })));
 }
 

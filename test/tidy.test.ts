@@ -65,6 +65,19 @@ test('the hot path is short, and the carrier of a call has two writers', () => {
   ]);
 });
 
+test('PIPE-02.3 nothing runs a tool but the stage that executes', () => {
+  const layer = CODE.filter((path) => /^packages\/sallyport\/src\/(?!executors\/)/.test(path)).filter(
+    (path) => !/\.(?:test|fixture)\.ts$/.test(path),
+  );
+  const runners = layer.filter((path) =>
+    /\bexecutors?(?:Of\([^)]*\))?\.execute(?:Confirmed)?\(/.test(readProjectFile(path)),
+  );
+  expect(runners).toEqual(['packages/sallyport/src/pipeline/stages/execute.ts']);
+  const importers = layer.filter((path) => /from '(?:\.\.?\/)+executors\//.test(readProjectFile(path)));
+  expect(importers.length).toBeGreaterThan(5);
+  expect(importers.filter((path) => !/^packages\/sallyport\/src\/(?:compose|pipeline)\//.test(path))).toEqual([]);
+});
+
 test('every export of a face is documented', () => {
   expect(judge(CODE.filter(isFace), undocumentedExports)).toEqual([]);
 });

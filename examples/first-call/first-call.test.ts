@@ -7,7 +7,7 @@ import { expect, test } from 'vitest';
 const STORY_MS = 180_000;
 
 test(
-  'API-01 API-05 PIPE-06 AUD-03 the story of a first call holds, from an empty folder to a verified audit',
+  'API-01 API-05 PIPE-06.1 AUD-03 SBX-03.2 the story of a first call holds, from an empty folder to a verified audit',
   async () => {
     const run = fileURLToPath(new URL('run.ts', import.meta.url));
     const { stdout } = await promisify(execFile)(process.execPath, [run], { maxBuffer: 16_000_000 });

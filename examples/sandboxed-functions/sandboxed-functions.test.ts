@@ -7,7 +7,7 @@ import { expect, test } from 'vitest';
 const STORY_MS = 120_000;
 
 test(
-  'EXE-08 SBX-02 SBX-03 PIPE-06 the story of sandboxed functions holds, from registration to their bounds',
+  'EXE-08.2 SBX-02.6 SBX-03.2 PIPE-06.1 the story of sandboxed functions holds, from registration to their bounds',
   async () => {
     const run = fileURLToPath(new URL('run.ts', import.meta.url));
     const { stdout } = await promisify(execFile)(process.execPath, [run], { maxBuffer: 16_000_000 });

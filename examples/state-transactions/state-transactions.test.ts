@@ -7,7 +7,7 @@ import { expect, test } from 'vitest';
 const STORY_MS = 120_000;
 
 test(
-  'PIPE-03 ORC-06 the story of transactions holds, from a call that fails to a layer that is killed',
+  'PIPE-03.2 PIPE-03.7 ORC-06 the story of transactions holds, from a call that fails to a layer that is killed',
   async () => {
     const run = fileURLToPath(new URL('run.ts', import.meta.url));
     const { stdout } = await promisify(execFile)(process.execPath, [run], { maxBuffer: 16_000_000 });

@@ -36,7 +36,7 @@ afterAll(() => {
 });
 
 describe.skipIf(!probe.works)(`a layer that is killed${probe.works ? '' : `, skipped: ${probe.problem}`}`, () => {
-  test('SBX-08 nothing survives a layer that is killed at any moment of making a sandbox', async () => {
+  test('SBX-08.4 nothing survives a layer that is killed at any moment of making a sandbox', async () => {
     await killManyTimes(64, [
       'tool',
       'tool without control groups',
@@ -46,7 +46,7 @@ describe.skipIf(!probe.works)(`a layer that is killed${probe.works ? '' : `, ski
     expect(await survivorsAtLast()).toEqual([]);
   }, 60_000);
 
-  test('EXE-11 SBX-08 no upstream survives a layer that is killed while it starts', async () => {
+  test('EXE-11.3 SBX-08.4 no upstream survives a layer that is killed while it starts', async () => {
     await killManyTimes(12, ['upstream']);
     expect(await survivorsAtLast()).toEqual([]);
   }, 60_000);

@@ -162,7 +162,7 @@ test('ORC-05 approvals asked at the same moment have ids of their own, and two a
   for (const { approvalId } of others) await deny(approvalId);
 });
 
-test('PIPE-05 a write that timed out is not tried again: its outcome is not known, and is told so until it is settled', async () => {
+test('PIPE-05 PIPE-13.2 PIPE-13.3 PIPE-13.4 a write that timed out is not tried again: its outcome is not known, and is told so until it is settled', async () => {
   const key = { execution_options: { idempotency_key: 'written' }, resource_limits: { timeout_seconds: 0.2 } };
   const first = await desk.invoke('write', 1, key);
   const { invocation_id } = first.body as { invocation_id: string };

@@ -27,7 +27,7 @@ const THIEF = 'env; cat /proc/*/environ /proc/*/cmdline 2>/dev/null | tr "\\0" "
 const { works } = await createBubblewrapDriver().probe();
 
 test.skipIf(!works)(
-  'SBX-05 a credential reaches the tool that asked, and no other tool, command line, log, event, record or file of the layer',
+  'SBX-05.1 SBX-05.2 SBX-05.3 EXT-01.2 EXT-01.8 a credential reaches the tool that asked, and no other tool, command line, log, event, record or file of the layer',
   async () => {
     const home = realpathSync(mkdtempSync(join(tmpdir(), 'secret-of-a-tool-')));
     const [scripts, shared] = [join(home, 'scripts'), join(home, 'shared')] as const;

@@ -51,7 +51,7 @@ afterEach(async () => {
 });
 
 describe.skipIf(!probe.works)(`upstreams that misbehave${probe.works ? '' : `, skipped: ${probe.problem}`}`, () => {
-  test('EXE-11 three that crash in loops, one that hangs, one that floods and one that answers others cost fifteen others nothing', async () => {
+  test('EXE-11.1 EXE-11.3 three that crash in loops, one that hangs, one that floods and one that answers others cost fifteen others nothing', async () => {
     const upstreams = start([
       ...SOUND.map((name) => ({ ...odd('good'), name })),
       ...BROKEN.map(({ name, mode }) => ({ ...odd(mode), name })),
@@ -78,7 +78,7 @@ describe.skipIf(!probe.works)(`upstreams that misbehave${probe.works ? '' : `, s
     expect(await processes).toBeLessThanOrEqual((SOUND.length + BROKEN.length) * PROCESSES_EACH_MAX);
   }, 120_000);
 
-  test('EXE-11 one that crashes in a loop comes back by itself once its cause is gone', async () => {
+  test('EXE-11.2 one that crashes in a loop comes back by itself once its cause is gone', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'upstream-'));
     folders.push(folder);
     const file = join(folder, 'configuration');
@@ -93,7 +93,7 @@ describe.skipIf(!probe.works)(`upstreams that misbehave${probe.works ? '' : `, s
     expect(textOf(await upstreams.call(TENANT, definition.name, 'echo', { message: 'back' }, options))).toBe('back');
   }, 60_000);
 
-  test('EXE-11 forty starts of one that dies leave no process behind', async () => {
+  test('EXE-11.3 forty starts of one that dies leave no process behind', async () => {
     const upstreams = start([]);
     const lanes = Array.from({ length: 2 }, async () => {
       for (let round = 0; round < 20; round += 1) {

@@ -101,7 +101,7 @@ describe('keys', () => {
     expect(desk.runs).toEqual([]);
   });
 
-  test('PIPE-09 the same key from two tenants are two calls, and neither learns of the other', async () => {
+  test('PIPE-09.2 the same key from two tenants are two calls, and neither learns of the other', async () => {
     const key = { execution_options: { idempotency_key: 'shared' } };
     const operator = { door: 'library', local: true, tenantId: 'globex' } as const;
     await desk.layer.ask('availability.set', { tool_id: 'plain', available: true }, operator);

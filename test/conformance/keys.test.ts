@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => databases.close());
 
-test('PIPE-09 over one PostgreSQL each key has one answer, on two instances and across restarts', () =>
+test('PIPE-09.1 PIPE-09.2 PIPE-09.3 over one PostgreSQL each key has one answer, on two instances and across restarts', () =>
   playKeys(
     async () => ({
       async open(instanceId) {
@@ -47,7 +47,7 @@ test('PIPE-09 ORC-06 over one PostgreSQL each id and each key has one call, on t
   await database.close();
 });
 
-test('PIPE-09 a key lasts by the clock of the database, whatever the clock of an instance says', async () => {
+test('PIPE-09 PIPE-11.7 a key lasts by the clock of the database, whatever the clock of an instance says', async () => {
   const database = await openPostgres({ connection: await databases.fresh(), poolMax: 4, log: silentLog });
   const { ledgerStore: records, idempotencyStore: idempotency } = database;
   let runs = 0;

@@ -103,7 +103,7 @@ function cutOff() {
 }
 
 describe('transactions over one PostgreSQL', () => {
-  test('PIPE-03 two instances count together, and no count is lost', async () => {
+  test('PIPE-03.6 two instances count together, and no count is lost', async () => {
     const both = [await instance('a'), await instance('b')] as const;
     for (const each of both) await each.tool('count', countUp);
     let done = 0;
@@ -122,7 +122,7 @@ describe('transactions over one PostgreSQL', () => {
     expect((await both[0].ask('count')).result).toBe(13);
   });
 
-  test('PIPE-03 ORC-06 what a killed instance left is taken back when it starts again, by its state and by calls', async () => {
+  test('PIPE-03.7 ORC-06 what a killed instance left is taken back when it starts again, by its state and by calls', async () => {
     const before = await instance('c');
     const { begun, body } = cutOff();
     await before.tool('book', body);

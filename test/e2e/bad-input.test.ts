@@ -198,6 +198,30 @@ describe('upstreams that misbehave', () => {
       /exited with code 1\. Its last words: [\s\S]*Cannot find module '\S*no-such-part\.mjs'/,
     );
   }, 60_000);
+
+  test('EXE-12.4 an error of one whose tool has an output schema comes as it is, and is not judged by the schema', async () => {
+    const content = [{ type: 'text', text: 'The disk is full.' }];
+    const outputSchema = { type: 'object', properties: { x: { type: 'number' } }, required: ['x'] };
+    const tool = { name: 'save', inputSchema: { type: 'object' }, outputSchema };
+    const file = await script(
+      'full.mjs',
+      `import { createInterface } from 'node:readline';
+      for await (const line of createInterface({ input: process.stdin })) {
+        const { id, method, params } = JSON.parse(line);
+        const result = {
+          initialize: { protocolVersion: params?.protocolVersion, capabilities: { tools: {} }, serverInfo: { name: 's', version: '1' } },
+          'tools/list': { tools: [${JSON.stringify(tool)}] },
+          'tools/call': { content: ${JSON.stringify(content)}, isError: true },
+        }[method];
+        const answer = result === undefined ? { error: { code: -32601, message: 'no' } } : { result };
+        if (id !== undefined) console.log(JSON.stringify({ jsonrpc: '2.0', id, ...answer }));
+      }`,
+    );
+    await add('full', file);
+    const { body } = await post(open, '/v1/invocations', JSON.stringify({ tool_id: 'full__save', parameters: {} }));
+    expect(body['error']).toMatchObject({ e_code: 'E3109', details: { result: { content } } });
+    await open.layer.ask('upstreams.remove', { name: 'full' }, LOCAL_CALLER);
+  }, 60_000);
 });
 
 describe('a layer that cannot start', () => {

@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { sha256 } from '@sallyport/std/sha256';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { createRemoteLayer } from '../../packages/sallyport/src/doors/remote/remote-layer.ts';
 import { LOCAL_CALLER } from '../../packages/sallyport/src/index.ts';
@@ -14,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => open[Symbol.asyncDispose]());
 
 describe('the doors of one layer', () => {
-  test('PIPE-02 API-01 give the same answer to the same call, and the same refusal', async () => {
+  test('PIPE-02.2 API-01 give the same answer to the same call, and the same refusal', async () => {
     const { layer, server, token } = open;
     const remote = createRemoteLayer({ url: server.url });
     const client = new Client({ name: 'doors', version: '1.0.0' });
@@ -52,7 +53,43 @@ describe('the doors of one layer', () => {
     expect(await layer.ask('audit.verify', {}, LOCAL_CALLER)).toMatchObject({ whole: true });
   });
 
-  test('PIPE-06 API-01 a running call is seen, cancelled once, and cancelled again to no effect', async () => {
+  test('PIPE-01.4 PIPE-01.5 every state of a call says what was granted, and the hashes of what went in and came out', async () => {
+    const { layer } = open;
+    const permissions = { filesystem: [{ path: process.cwd(), mode: 'ro' as const }] };
+    await layer.registerFunction({ ...DOUBLE, tool_id: 'granted', permissions }, double);
+    const { capability_token } = await layer.mintToken({ paths: [process.cwd()] });
+    const { invocation_id } = await layer.invoke({ tool_id: 'granted', parameters: { n: 1 }, capability_token });
+    const { events } = await layer.ask('audit.query', { invocation_id }, LOCAL_CALLER);
+    const said = events.map(({ data }) => [
+      data['state'],
+      data['capabilities'],
+      data['input_hash'],
+      data['output_hash'],
+    ]);
+    const granted = [`filesystem:ro:${process.cwd()}`];
+    const given = sha256('{"n":1}');
+    expect(said.slice(2)).toEqual([
+      ['AUTHORIZED', granted, given, undefined],
+      ['EXECUTING', granted, given, undefined],
+      ['COMPLETED', granted, given, sha256('{"value":2}')],
+    ]);
+  });
+
+  test('PIPE-12.1 a later call may last for a day, one that somebody waits for a quarter of an hour', async () => {
+    const { layer, token } = open;
+    const ask = async (timeout_seconds: number, async_mode: boolean) => {
+      const options = { resource_limits: { timeout_seconds }, execution_options: { async_mode } };
+      const request = { tool_id: 'double', parameters: { n: 1 }, capability_token: token, ...options };
+      return layer.invoke(request).then(
+        ({ error }) => error?.e_code,
+        ({ code }) => code,
+      );
+    };
+    expect([await ask(900, false), await ask(901, false)]).toEqual([undefined, 'E3102']);
+    expect([await ask(86_400, true), await ask(86_401, true)]).toEqual([undefined, 'E3801']);
+  });
+
+  test('PIPE-06.5 API-01 a running call is seen, cancelled once, and cancelled again to no effect', async () => {
     const { layer, server, token } = open;
     const request = { tool_id: 'slow', invocation_id: 'to-cancel', parameters: { n: 30_000 }, capability_token: token };
     const running = layer.invoke(request);

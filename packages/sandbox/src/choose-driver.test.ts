@@ -29,7 +29,7 @@ function driversThat(started: string[]) {
   });
 }
 
-test('SBX-02 the first driver that is strong enough runs the tool, and none below what the tool asks for', async () => {
+test('SBX-02.1 the first driver that is strong enough runs the tool, and none below what the tool asks for', async () => {
   const started: string[] = [];
   const driver = driversThat(started);
   const chosen = chooseDriver([driver('plain', 'namespaces'), driver('strong', 'microvm')]);
@@ -40,7 +40,7 @@ test('SBX-02 the first driver that is strong enough runs the tool, and none belo
   expect(started).toEqual(['plain', 'plain', 'strong', 'plain']);
 });
 
-test('SBX-02 where the strong driver does not work the tool does not run, and the message says what is missing', async () => {
+test('SBX-02.7 SBX-03.8 where the strong driver does not work the tool does not run, and the message says what is missing', async () => {
   const started: string[] = [];
   const driver = driversThat(started);
   const chosen = chooseDriver([driver('plain', 'namespaces'), driver('strong', 'microvm', { works: false })]);

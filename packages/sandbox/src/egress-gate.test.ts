@@ -108,7 +108,7 @@ const until = async (holds: () => boolean): Promise<void> => {
 };
 
 describe('what is let through', () => {
-  test('SBX-04 SBX-07 a tunnel to a granted address carries both ways, and both are counted', async () => {
+  test('SBX-04.4 SBX-07.2 a tunnel to a granted address carries both ways, and both are counted', async () => {
     const { port } = await serve(echo);
     const { run, path } = await open(to(port));
     const heard = await say(path, `CONNECT a.test:${port} HTTP/1.1\r\nHost: x\r\n\r\nhello`, true);
@@ -182,7 +182,7 @@ describe('what is let through', () => {
 });
 
 describe('what is refused', () => {
-  test('SBX-04 other hosts, other ports, raw addresses and odd spellings lead nowhere', async () => {
+  test('SBX-04.1 other hosts, other ports, raw addresses and odd spellings lead nowhere', async () => {
     const { port, open: held } = await serve(echo);
     const { run, path, asked } = await open(to(port));
     const targets = [

@@ -40,7 +40,7 @@ async function until(holds: () => boolean): Promise<void> {
 }
 
 describe.skipIf(!probed.works)(`the warm pool${probed.works ? '' : `, skipped: ${probed.problem}`}`, () => {
-  test('SBX-06 what was asked for once stands ready for the next call, and again after that', async () => {
+  test('SBX-06.2 what was asked for once stands ready for the next call, and again after that', async () => {
     const pool = await openPool();
     await call(pool, 1);
     for (const warm of [1, 2]) {

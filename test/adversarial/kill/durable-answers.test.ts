@@ -115,7 +115,7 @@ describe('ORC-06 AUD-02 a database that is killed right after the answer', () =>
     }
   });
 
-  test('has a call that was accepted, and one that waits for a person', async () => {
+  test('PIPE-07.6 has a call that was accepted, and one that waits for a person', async () => {
     for (const [policy, more] of [
       ['irreversible', { execution_options: { async_mode: true } }],
       ['pure', { execution_options: { async_mode: true } }],
@@ -155,7 +155,7 @@ describe('ORC-06 PIPE-13 a database that is killed inside the tool', () => {
     [undefined, {}],
     ['pure', 'keyed'],
     ['idempotent', 'keyed'],
-  ] as const)('has the beginning of a call whose tool is %s (%s), and gets its end', async (policy, more) => {
+  ] as const)('PIPE-13.1 has the beginning of a call whose tool is %s (%s), and gets its end', async (policy, more) => {
     const invocation_id = `inside-${policy ?? 'unsaid'}-${typeof more === 'string' ? more : 'plain'}`;
     let begun: string | undefined;
     inside = async () => {

@@ -46,7 +46,7 @@ async function open(settings: Record<string, unknown>): Promise<EmbeddedToolLaye
 const addWith = (own: EmbeddedToolLayer) => (transport: UpstreamDefinition['transport']) =>
   own.ask('upstreams.add', { upstream: { name: 'around', transport } }, LOCAL_CALLER);
 
-test('SBX-01 the folder and the code of an upstream are bounded like its mounts, by what they lead to', async () => {
+test('SBX-01.1 the folder and the code of an upstream are bounded like its mounts, by what they lead to', async () => {
   const own = await open({ 'agent.mounts': [`${allowed}:ro`] });
   const secret = join(home, 'secrets', 'secret.mjs');
   writeFileSync(secret, 'process.exit(0)');
@@ -68,7 +68,7 @@ test('SBX-01 the folder and the code of an upstream are bounded like its mounts,
   await expect(add({ args: [inside], cwd: allowed })).rejects.toMatchObject({ code: 'E3108' });
 }, 120_000);
 
-test('SBX-01 an upstream over HTTP is at a host that the operator of the machine allows', async () => {
+test('SBX-01.1 an upstream over HTTP is at a host that the operator of the machine allows', async () => {
   const own = await open({ 'agent.allowed_hosts': ['*.example.com'] });
   for (const host of ['127.0.0.1:1', 'localhost:1', '[::1]:1', '169.254.169.254', '2130706433:1', 'example.org']) {
     await expect(addWith(own)({ type: 'http', url: `http://${host}/mcp` }), host).rejects.toMatchObject({

@@ -130,7 +130,7 @@ for (const { driver, isolation } of DRIVERS) {
 }
 
 describe('an upstream', () => {
-  test('SBX-01 that starts again, when its mount has become a link, sees nothing that it was not given', async () => {
+  test('SBX-01.7 that starts again, when its mount has become a link, sees nothing that it was not given', async () => {
     const transport: UpstreamDefinition['transport'] = {
       type: 'stdio',
       command: 'npx',

@@ -29,7 +29,7 @@ const OUTPUT_BOUNDS = { stdoutBytesMax: 64 * KiB, stderrBytesMax: 64 * KiB, drai
 for (const driver of DRIVERS) {
   const probe = await driver.probe();
   describe.skipIf(!probe.works)(`${driver.name}${probe.works ? '' : `, skipped: ${probe.problem}`}`, () => {
-    test('SBX-03 SBX-08 no program leaves its sandbox, and none leaves anything', async () => {
+    test('SBX-03.4 SBX-03.5 SBX-08 no program leaves its sandbox, and none leaves anything', async () => {
       const before = hostState();
       const escaped: string[] = [];
       await inLanes(HOSTILE_PROGRAMS, async (program) => {
@@ -41,7 +41,7 @@ for (const driver of DRIVERS) {
     }, 120_000);
 
     for (const [group, runs] of Object.entries(HOSTILE_RUNS)) {
-      test(`SBX-03 SBX-08 ${group}: each program ends as it must, the limit is named, and nothing is left`, async () => {
+      test(`SBX-03.1 SBX-03.3 SBX-08.1 SBX-08.2 ${group}: each program ends as it must, the limit is named, and nothing is left`, async () => {
         const before = hostState();
         const wrong: string[] = [];
         await inLanes(runs, async (run) => {

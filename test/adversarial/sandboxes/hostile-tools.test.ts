@@ -149,7 +149,7 @@ for (const { driver, isolation, every } of DRIVERS) {
       await register({ id: name('writing'), folders: [...folders, { path: shared, mode: 'rw' }], ...kept });
     });
 
-    test('SBX-03 SBX-08 a tool that tries to leave is told as failed (E3108), and nothing is left', async () => {
+    test('SBX-03.4 SBX-03.5 SBX-03.8 SBX-08.2 a tool that tries to leave is told as failed (E3108), and nothing is left', async () => {
       const before = hostState(isPostgres);
       const wrong: string[] = [];
       await inLanes(sampled(HOSTILE_PROGRAMS, every), async (program) => {
@@ -167,7 +167,7 @@ for (const { driver, isolation, every } of DRIVERS) {
     }, 120_000);
 
     for (const [group, runs] of Object.entries(HOSTILE_RUNS)) {
-      test(`SBX-03 SBX-08 ${group}: the answer and the record name the limit, and nothing is left`, async () => {
+      test(`SBX-03.1 SBX-03.3 SBX-03.6 SBX-08.2 ${group}: the answer and the record name the limit, and nothing is left`, async () => {
         const before = hostState(isPostgres);
         const wrong: string[] = [];
         await inLanes(every === 1 ? runs : sampled(runs.filter(isShort), every / 3), async (run) => {
@@ -179,7 +179,7 @@ for (const { driver, isolation, every } of DRIVERS) {
       }, 120_000);
     }
 
-    test('SBX-03 SBX-08 a sandbox that somebody ends from outside is told as lost (E3107)', async () => {
+    test('SBX-03.8 SBX-08.2 a sandbox that somebody ends from outside is told as lost (E3107)', async () => {
       const before = hostState(isPostgres);
       const folder = mkdtempSync(join(shared, 'of-'));
       const script = scriptIn(scripts, ': >"$1/began"; while :; do sleep 1; done');
@@ -194,7 +194,7 @@ for (const { driver, isolation, every } of DRIVERS) {
 }
 
 describe('what else a hostile tool is told', () => {
-  test('SBX-01 more than the agent may have is refused before anything runs (E3102), with both values', async () => {
+  test('SBX-01.2 more than the agent may have is refused before anything runs (E3102), with both values', async () => {
     await register({ id: 'greedy', folders: readable() });
     const script = scriptIn(scripts, 'exit 0');
     const told = await call({ tool_id: 'greedy', parameters: { script }, resource_limits: { memory_mb_limit: 1e6 } });
@@ -202,7 +202,7 @@ describe('what else a hostile tool is told', () => {
     expect(told.record).toMatchObject({ status: told.answer.status, error: { e_code: 'E3102' } });
   });
 
-  test('SBX-04 a host outside of the agent is refused before anything runs (E3104)', async () => {
+  test('SBX-04 SBX-01.3 a host outside of the agent is refused before anything runs (E3104)', async () => {
     await register({ id: 'stranger', folders: readable(), network: [{ host: 'other.test', port: 443 }] });
     const told = await call({ tool_id: 'stranger', parameters: { script: scriptIn(scripts, 'exit 0') } });
     expect(told.record).toMatchObject({ state: 'DENIED', error: { e_code: 'E3104' } });
@@ -210,7 +210,7 @@ describe('what else a hostile tool is told', () => {
   });
 
   test.skipIf(!leadsToThisMachine)(
-    'SBX-04 a granted name that leads to the machine itself is refused, and the answer says so (E3104)',
+    'SBX-04.3 SBX-03.7 a granted name that leads to the machine itself is refused, and the answer says so (E3104)',
     async () => {
       await register({ id: 'rebound', folders: readable(), network: [{ host: MACHINE, port: 443 }] });
       const before = hostState(isPostgres);
@@ -221,7 +221,7 @@ describe('what else a hostile tool is told', () => {
     },
   );
 
-  test('SBX-01 a granted folder that has become a link to what the agent must not see is refused (E3105)', async () => {
+  test('SBX-01.5 SBX-01.7 SBX-03.7 a granted folder that has become a link to what the agent must not see is refused (E3105)', async () => {
     const [inner, secret] = [join(shared, 'inner'), join(home, 'secret')];
     for (const folder of [inner, secret]) mkdirSync(folder);
     await register({ id: 'linked', folders: [...readable(), { path: inner, mode: 'rw' }] });
@@ -234,7 +234,7 @@ describe('what else a hostile tool is told', () => {
     expect(told.record).toMatchObject({ status: told.answer.status, error: { e_code: 'E3105' } });
   });
 
-  test('SBX-08 a tool that is cancelled leaves nothing', async () => {
+  test('SBX-08.3 PIPE-06.2 a tool that is cancelled leaves nothing', async () => {
     await register({ id: 'busy', folders: readable() });
     const before = hostState(isPostgres);
     const invocation_id = randomUUID();
@@ -248,7 +248,7 @@ describe('what else a hostile tool is told', () => {
     expect(await leftSince(before, isPostgres)).toEqual([]);
   });
 
-  test('PIPE-08 SBX-08 tools that never end hold the slots of their own agent alone (E3106), until they are ended', async () => {
+  test('PIPE-08.3 SBX-08 tools that never end hold the slots of their own agent alone (E3106), until they are ended', async () => {
     await register({ id: 'endless', folders: [...readable(), { path: shared, mode: 'rw' }] });
     const server = await serve(layer, { port: 0 });
     const before = hostState(isPostgres);
@@ -289,7 +289,7 @@ describe('what else a hostile tool is told', () => {
     expect(await leftSince(before, isPostgres)).toEqual([]);
   }, 60_000);
 
-  test('SBX-07 what a tool used is in the answer and on record', async () => {
+  test('SBX-07.1 PIPE-11.2 what a tool used is in the answer and on record', async () => {
     await register({ id: 'worker', folders: readable() });
     const code = 'my $m = "x" x 3e7; my $n = 0; $n++ while $n < 2e6;';
     const told = await call({
@@ -302,7 +302,7 @@ describe('what else a hostile tool is told', () => {
     expect(told.record.execution_metadata).toMatchObject(same);
   });
 
-  test('SBX-03 the REST door tells the limit in its answer and in the status of the call', async () => {
+  test('SBX-03.6 the REST door tells the limit in its answer and in the status of the call', async () => {
     await register({ id: 'bomb', folders: readable() });
     const server = await serve(layer, { port: 0 });
     const headers = { 'content-type': 'application/json', authorization: `Bearer ${token}` };

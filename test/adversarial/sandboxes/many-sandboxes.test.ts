@@ -18,7 +18,7 @@ const driver = createBubblewrapDriver();
 const probe = await driver.probe();
 
 describe.skipIf(!probe.works)(`many sandboxes${probe.works ? '' : `, skipped: ${probe.problem}`}`, () => {
-  test('SBX-08 a thousand sandboxes in a row leave no process, descriptor, control group or megabyte', async () => {
+  test('SBX-08.1 a thousand sandboxes in a row leave no process, descriptor, control group or megabyte', async () => {
     await runMany(FIRST);
     const before = hostState();
     const held = heldBytes();

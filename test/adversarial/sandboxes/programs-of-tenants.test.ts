@@ -76,7 +76,7 @@ test('SBX-01 a tool that was registered while its tenant was named does not run 
   });
 });
 
-test('SBX-01 an upstream mounts and reaches what the operator of the machine allows, the loopback included', async () => {
+test('SBX-01.1 an upstream mounts and reaches what the operator of the machine allows, the loopback included', async () => {
   const own = await open({ 'agent.mounts': [`${home}:ro`], 'agent.allowed_hosts': ['*.example.com'] });
   const operator = await operatorOf(own, 'default');
   const script = join(home, 'server.mjs');
@@ -102,7 +102,7 @@ const refusedAt = async (own: EmbeddedToolLayer, tenant: string, host: string): 
   return (failed as { code?: string }).code === 'E3104';
 };
 
-test('SBX-01 addresses of the machine and its network are named by its operator, and are none for tenants that run nothing', async () => {
+test('SBX-01.3 addresses of the machine and its network are named by its operator, and are none for tenants that run nothing', async () => {
   let own = await open();
   expect(await refusedAt(own, 'default', '127.0.0.1')).toBe(false);
   for (const host of ['127.0.0.1', 'localhost', 'a.localhost', '[::1]', '[::ffff:127.0.0.1]', '192.0.2.7']) {
@@ -117,7 +117,7 @@ test('SBX-01 addresses of the machine and its network are named by its operator,
   expect(await refusedAt(own, 'stranger', '127.0.0.2')).toBe(true);
 });
 
-test('SBX-01 a tool over HTTP of a tenant that runs nothing does not reach the machine', async () => {
+test('SBX-01.1 a tool over HTTP of a tenant that runs nothing does not reach the machine', async () => {
   const own = await open();
   const manifest: ToolManifest = {
     ...echo,
@@ -142,7 +142,7 @@ test('SBX-01 a tool over HTTP of a tenant that runs nothing does not reach the m
   }
 });
 
-test('SBX-01 without a word of the operator a tool is granted the folder that the layer was started in, and no other', async () => {
+test('SBX-01.5 without a word of the operator a tool is granted the folder that the layer was started in, and no other', async () => {
   const own = await open();
   const { capability_token: token } = await own.mintToken({ paths: ['/'], mode: 'rw' });
   const grant = async (path: string, version: string): Promise<unknown> => {

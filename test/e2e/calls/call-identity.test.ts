@@ -121,7 +121,7 @@ describe.each(['here', 'elsewhere'])('PIPE-09 a request that names the id of a c
   });
 });
 
-test('PIPE-09 of the same request to two instances at once, one runs and both have its answer', async () => {
+test('PIPE-09.1 of the same request to two instances at once, one runs and both have its answer', async () => {
   for (let pair = 0; pair < 40; pair += 1) {
     const n = next();
     const key = pair % 2 === 0 ? {} : { execution_options: { idempotency_key: `pair-${pair}` } };

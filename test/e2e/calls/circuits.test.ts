@@ -2,7 +2,7 @@ import { rm } from 'node:fs/promises';
 import { createServer, type Server as HttpServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { ToolInvokeResponse } from '../../../packages/sallyport/api/schemas/invocation.ts';
 import {
   createToolLayer,
@@ -94,7 +94,7 @@ const circuitEvents = async () => {
 };
 
 describe('the circuit of a service', () => {
-  test('CIR-01 CIR-03 EXE-06 opens over REST, refuses with the remaining wait, and closes after a trial; all of it is in the audit', async () => {
+  test('CIR-01.1 CIR-01.4 CIR-01.8 CIR-03 EXE-06.4 CIR-04.2 CIR-05.3 opens over REST, refuses with the remaining wait, and closes after a trial; all of it is in the audit', async () => {
     for (const id of ['first', 'second']) await layer.ask('tools.register', { manifest: operation(id) }, LOCAL_CALLER);
     status = 500;
     expect(await call('first')).toMatchObject({ http: 502, error: { e_code: 'E3304' } });
@@ -149,7 +149,7 @@ describe('circuits through the doors', () => {
   const mint = async (more: object) =>
     (await layer.mintToken({ hosts: ['127.0.0.1'], ports: [port], ...more })).capability_token;
 
-  test('CIR-01 API-01 an operator holds one open, disables it and closes it, and each of that is on record', async () => {
+  test('CIR-01.2 API-01 an operator holds one open, disables it and closes it, and each of that is on record', async () => {
     const operator = await mint({ roles: ['operator'], agent_did: 'did:example:operator' });
     status = 200;
     await call('first');
@@ -202,7 +202,7 @@ describe('circuits through the doors', () => {
     expect((await call('first')).http).toBe(200);
   });
 
-  test('CIR-01 REG-01 a manifest says terms of its own; bad ones are refused with E3403 and the key', async () => {
+  test('CIR-01.9 REG-01 a manifest says terms of its own; bad ones are refused with E3403 and the key', async () => {
     const own = { failure_rate_threshold: 100, minimum_number_of_calls: 1, wait_duration_seconds: 5 };
     const manifest = operation('own', { circuit_breaker_config: own });
     await layer.ask('tools.register', { manifest }, LOCAL_CALLER);
@@ -233,7 +233,44 @@ describe('circuits through the doors', () => {
 });
 
 describe('circuits elsewhere', () => {
-  test('CIR-01 settings that make no circuit keep the layer from starting, with E3403 and the key', async () => {
+  test('CIR-01.7 EXT-02.3 EXT-02.7 where nobody says otherwise, circuit and rate limit of a tool are those of the specification', async () => {
+    const data_folder = await temporaryDataFolder('sallyport-defaults-');
+    onTestFinished(() => rm(data_folder, { recursive: true, force: true }));
+    await using own = await createToolLayer({
+      settings: { data_folder, 'agent.allowed_hosts': ['127.0.0.1'] },
+      log: silentLog,
+      environment: {},
+    });
+    await own.ask('tools.register', { manifest: operation('plain') }, LOCAL_CALLER);
+    const { capability_token } = await own.mintToken({ hosts: ['127.0.0.1'], ports: [port] });
+    status = 200;
+    const began = performance.now();
+    const call = () => own.invoke({ tool_id: 'plain', parameters: {}, capability_token });
+    const ends = await Promise.all(Array.from({ length: 40 }, call));
+    const refused = ends.flatMap(({ error }) => error ?? []);
+    // A burst, and a token for each second that the calls took.
+    const passed = ends.length - refused.length;
+    expect(passed).toBeGreaterThanOrEqual(10);
+    expect(passed).toBeLessThanOrEqual(10 + Math.ceil((performance.now() - began) / 1000));
+    for (const { e_code, retry_after_ms = 0 } of refused)
+      expect([e_code, retry_after_ms > 0, retry_after_ms <= 1000]).toEqual(['E3303', true, true]);
+    expect(await own.ask('circuits.get', { name: `127.0.0.1:${port}` }, LOCAL_CALLER)).toMatchObject({
+      state: 'closed',
+      config: {
+        failure_rate_threshold: 50,
+        slow_call_rate_threshold: 100,
+        slow_call_duration_threshold_ms: 5000,
+        sliding_window_type: 'count_based',
+        sliding_window_size: 100,
+        minimum_number_of_calls: 10,
+        wait_duration_in_open_state_seconds: 60,
+        permitted_number_of_calls_in_half_open_state: 10,
+        half_open_strategy: 'canary',
+      },
+    });
+  });
+
+  test('CIR-01.9 settings that make no circuit keep the layer from starting, with E3403 and the key', async () => {
     for (const [key, value] of [
       ['circuits.failure_rate_threshold', 120],
       ['circuits.sliding_window_size', 0],

@@ -53,7 +53,7 @@ const reported = (earlier: string) => [
   expect.objectContaining({ code: 'not_deterministic', details: { earlier_invocation_id: earlier } }),
 ];
 
-test('PIPE-10 a result is compared with what another instance got for the same input', async () => {
+test('PIPE-10.1 a result is compared with what another instance got for the same input', async () => {
   const before = await call(first, 1);
   expect(before.warnings).toEqual([]);
   const { status, body } = await post(
@@ -93,7 +93,16 @@ test('PIPE-10 what one tenant was given is told to no other', async () => {
   expect((await call(first, 2, 'globex')).warnings).toEqual(reported(theirs.invocation_id));
 });
 
-test('PIPE-10 a tool is held to what it gave before a restart', async () => {
+test('PIPE-10.2 a call is made again with what is on record of it, by either instance', async () => {
+  const { invocation_id } = await call(first, 4);
+  const verify = async ({ layer }: OpenLayer) => {
+    const { capability_token: token } = await layer.mintToken({});
+    return (await layer.ask('invocations.verify', { invocation_id }, { door: 'rest', token })).same;
+  };
+  expect([await verify(first), await verify(second)]).toEqual([true, false]);
+});
+
+test('PIPE-10.1 a tool is held to what it gave before a restart', async () => {
   const before = await call(first, 3);
   await first[Symbol.asyncDispose]();
   first = await layerThatAdds(2);

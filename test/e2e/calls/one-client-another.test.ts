@@ -212,7 +212,7 @@ test('PIPE-08 EXE-07 a call whose user is asked holds no slot, and goes on with 
   for (const { content } of await Promise.all(asking)) expect(content[0]?.text).toContain('Slow');
 });
 
-test('EXE-12 progress of an upstream keeps a call alive beyond its timeout, but not where the call states its own', async () => {
+test('EXE-12.1 progress of an upstream keeps a call alive beyond its timeout, but not where the call states its own', async () => {
   const token = await desk.token();
   const report = (more: object = {}) =>
     desk.rest('POST', '/v1/invocations', token, { tool_id: 'brief__report', parameters: { times: 25 }, ...more });

@@ -37,7 +37,7 @@ async function later(tool: string, n: number, priority: string): Promise<string>
 const runsOf = (n: number): Run[] => runs.filter((run) => run.n === n);
 const begun = (n: number, times = 1) => expect.poll(() => runsOf(n).length).toBe(times);
 
-test('PIPE-08 an urgent call makes one low call make way, which runs again afterwards, on record', async () => {
+test('PIPE-08.5 an urgent call makes one low call make way, which runs again afterwards, on record', async () => {
   const lows = [await later('report', 1, 'low'), await later('report', 2, 'low')];
   await Promise.all([begun(1), begun(2)]);
   const urgent = await later('report', 3, 'high');

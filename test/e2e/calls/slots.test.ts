@@ -59,7 +59,7 @@ async function withoutFreeSlot(work: () => Promise<void>): Promise<void> {
 }
 
 describe('more calls of an agent than it has slots', () => {
-  test('PIPE-08 all end well, over MCP and REST, and never more run at once than may', async () => {
+  test('PIPE-08.2 all end well, over MCP and REST, and never more run at once than may', async () => {
     most = 0;
     const mcp = await client();
     const overMcp = Array.from({ length: 6 }, (_, n) => mcp.callTool({ name: 'held', arguments: { n } }));
@@ -117,7 +117,7 @@ describe('more calls of an agent than it has slots', () => {
     });
   });
 
-  test('PIPE-08 end with E3106 when their own time is over, and at once when too many wait', async () => {
+  test('PIPE-08.3 end with E3106 when their own time is over, and at once when too many wait', async () => {
     await withoutFreeSlot(async () => {
       const late = await call('held', 40, { resource_limits: { timeout_seconds: 0.05 } });
       expect([late.status, late.body['error']]).toMatchObject([429, { e_code: 'E3106', retryable: true }]);

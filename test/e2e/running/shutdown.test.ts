@@ -192,7 +192,7 @@ test('OPS-03 what outlives the grace of its layer is cut with E3811, recorded an
   expect(await statusOf(2)).toMatchObject({ error: { e_code: 'E3811' } });
 }, 120_000);
 
-test('PIPE-09 OPS-03 a call under a key whose connection broke is cut with the grace, and its retry gets that end', async () => {
+test('PIPE-09.3 OPS-03 a call under a key whose connection broke is cut with the grace, and its retry gets that end', async () => {
   const { url, process: layer } = await serve(0.3);
   const request = {
     tool_id: 'pay_irreversible',

@@ -117,7 +117,7 @@ describe.skipIf(!works)(`commands that are asked about${works ? '' : `, skipped:
     expect(existsSync(path)).toBe(true);
   });
 
-  test('EXE-02 what is blocked is refused before anybody is asked, however the tool is confirmed', async () => {
+  test('EXE-02.1 what is blocked is refused before anybody is asked, however the tool is confirmed', async () => {
     expect(await invoke('stop', {}, { require_approval: true })).toMatchObject({
       status: 'permission_denied',
       error: { e_code: 'E3210', details: { rules: ['stops-system'] } },
@@ -164,7 +164,7 @@ describe.skipIf(!works)(`commands that are asked about${works ? '' : `, skipped:
     expect((await as('-v')).body).toMatchObject({ status: 'success' });
   });
 
-  test('PIPE-15 a dry run says that a person would be asked, and what', async () => {
+  test('PIPE-15.2 a dry run says that a person would be asked, and what', async () => {
     const path = newFile();
     const { body } = await desk.rest('POST', '/v1/dry-runs', agent, {
       tool_id: 'remove',
@@ -219,7 +219,7 @@ describe.skipIf(!works)(`commands that are asked about${works ? '' : `, skipped:
     await deny(other);
   });
 
-  test('EXE-02 each hidden command waits where the screen asks about it, and is refused where it blocks it', async () => {
+  test('EXE-02.2 each hidden command waits where the screen asks about it, and is refused where it blocks it', async () => {
     const verdicts = new Set<string>();
     for (const [at, script] of HIDDEN_COMMANDS.entries()) {
       const { verdict } = checkCommand(script);

@@ -39,7 +39,7 @@ const invoke = (tool_id: string, execution_options: object, parameters = {}) =>
   post(open, '/v1/invocations', JSON.stringify({ tool_id, parameters, execution_options }));
 
 describe.skipIf(!works)(`variables of a call${works ? '' : `, skipped: ${problem}`}`, () => {
-  test('EXE-10 over REST reach the tool that names them, for that call alone', async () => {
+  test('EXE-10.1 over REST reach the tool that names them, for that call alone', async () => {
     const set = await invoke('show', { environment: { PROJECT: 'apollo' } });
     expect(set.body).toMatchObject({ status: 'success', result: expect.stringContaining('PROJECT=apollo') });
     expect((await invoke('show', {})).body).toMatchObject({ result: expect.stringContaining('PROJECT=none') });
@@ -106,7 +106,7 @@ test('EXE-10 a manifest that gives such a variable away is not registered', asyn
   });
 });
 
-test('EXE-10 PRM-06 a call may be content with less trust than its token says, never get more', async () => {
+test('EXE-10.2 PRM-06 a call may be content with less trust than its token says, never get more', async () => {
   const write = { ...DOUBLE, tool_id: 'write', side_effect_policy: 'irreversible' as const };
   await open.layer.registerFunction(write, double);
   const ended = async (trust_level: string) => (await invoke('write', { trust_level }, { n: 2 })).body;

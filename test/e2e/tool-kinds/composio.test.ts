@@ -66,7 +66,7 @@ const call = async (tool_id: string, more: object = {}) => {
   return open.layer.invoke({ tool_id, parameters: { title: 'x' }, capability_token, ...more });
 };
 
-test('REG-02 EXE-08 tools of Composio are imported over REST, page by page, and called with the key of the store', async () => {
+test('REG-02 EXE-08.3 tools of Composio are imported over REST, page by page, and called with the key of the store', async () => {
   const { status, report } = await take();
   expect([status, ids(report)]).toEqual([
     200,

@@ -26,7 +26,7 @@ beforeAll(async () => {
 afterAll(() => open[Symbol.asyncDispose]());
 
 describe.skipIf(!works)('figures of a failed call', () => {
-  test('SBX-07 over REST a tool that failed says what it used', async () => {
+  test('SBX-07.1 over REST a tool that failed says what it used', async () => {
     const { body } = await post(open, '/v1/invocations', JSON.stringify({ tool_id: 'fails', parameters: {} }));
     expect(body, JSON.stringify(body)).toMatchObject({ status: 'error', error: { e_code: 'E3108' } });
     const { memory_peak_mb } = body['execution_metadata'] as { memory_peak_mb: number };

@@ -28,7 +28,7 @@ const call = async (tool_id: string, parameters: Record<string, unknown>, mode: 
   return open.layer.invoke({ tool_id, parameters }, { token });
 };
 
-test('EXE-04 an agent reads, edits and searches files of its folder through the whole layer', async () => {
+test('EXE-04.1 an agent reads, edits and searches files of its folder through the whole layer', async () => {
   expect(await call('file_read', { path: 'src/a.ts' })).toMatchObject({
     status: 'success',
     result: { content: 'const one = 1;\n' },
@@ -39,7 +39,7 @@ test('EXE-04 an agent reads, edits and searches files of its folder through the 
   expect(await call('file_grep', { pattern: 'DROP' })).toMatchObject({ status: 'success' });
 });
 
-test('EXE-04 what lies outside, behind a link, is denied by a glob or only readable is refused', async () => {
+test('EXE-04.2 what lies outside, behind a link, is denied by a glob or only readable is refused', async () => {
   const codes = await Promise.all([
     call('file_read', { path: '/etc/hostname' }),
     call('file_read', { path: 'out/hostname' }),

@@ -115,7 +115,7 @@ describe('tools of LangChain', () => {
   });
 });
 
-test('REG-02 EXE-08 a skill is registered and read, and calling it gives its instructions and its files', async () => {
+test('REG-02 EXE-08.4 a skill is registered and read, and calling it gives its instructions and its files', async () => {
   const content = '---\nname: pdf\ndescription: Reads PDF files.\n---\nUse scripts/read.py.';
   const files = [
     { path: 'SKILL.md', content },

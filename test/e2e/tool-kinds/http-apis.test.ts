@@ -92,7 +92,7 @@ const call = (tool_id: string, parameters: object) =>
   post({ ...open, token }, '/v1/invocations', JSON.stringify({ tool_id, parameters }));
 
 describe('a tool of an OpenAPI document', () => {
-  test('EXE-06 is called as its operation says: each parameter in its place and style, the key from the store', async () => {
+  test('EXE-06.1 EXE-06.2 EXT-01.2 is called as its operation says: each parameter in its place and style, the key from the store', async () => {
     const given = {
       ...{ id: ['a', 'b'], colours: ['red', 'blue'], tags: ['x', 'y z'] },
       ...{ near: { lat: 1, lon: 2 }, 'X-Trace': ['t'], session: ['s;1'] },
@@ -104,7 +104,7 @@ describe('a tool of an OpenAPI document', () => {
     expect([headers['x-trace'], headers.cookie, headers['x-key']]).toEqual(['t', 'session=s%3B1', KEY]);
   });
 
-  test('EXE-06 sends a body of its type, and an argument of another type never leaves the layer', async () => {
+  test('EXE-06.1 sends a body of its type, and an argument of another type never leaves the layer', async () => {
     const sent = await call('pets__add', { body: { name: 'Rex' } });
     expect(sent.body).toMatchObject({ status: 'success' });
     expect(seen).toMatchObject([
@@ -124,7 +124,7 @@ describe('a tool of an OpenAPI document', () => {
     expect(second).not.toHaveProperty('pagination');
   });
 
-  test('EXE-06 PIPE-05 is tried again where that is safe, and not where it is not', async () => {
+  test('EXE-06.5 PIPE-05.2 is tried again where that is safe, and not where it is not', async () => {
     answer = (_request, response) => json(response, seen.length < 2 ? 503 : 200, []);
     expect((await call('pets__list', {})).body).toMatchObject({
       status: 'success',
@@ -136,7 +136,17 @@ describe('a tool of an OpenAPI document', () => {
     expect(seen).toHaveLength(1);
   });
 
-  test('EXE-06 EXT-02 shares the bound of its service with the others; what is beyond it never leaves the layer', async () => {
+  test('PIPE-11.3 says how many bytes went to the service and came back', async () => {
+    answer = (_request, response) => json(response, 200, ['x'.repeat(5000)]);
+    const { body } = await call('pets__list', {});
+    const { network_bytes_sent: sent, network_bytes_received: received } = body['execution_metadata'] as Record<
+      string,
+      number
+    >;
+    expect([Number(sent) > 50, Number(received) > 5000, Number(received) < 10_000]).toEqual([true, true, true]);
+  });
+
+  test('EXE-06.3 EXT-02 shares the bound of its service with the others; what is beyond it never leaves the layer', async () => {
     const codes = [];
     for (let made = 0; made < 20; made += 1) {
       const { body } = await call(made % 2 === 0 ? 'pets__list' : 'pets__add', made % 2 === 0 ? {} : { body: {} });

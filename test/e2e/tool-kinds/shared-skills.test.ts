@@ -69,7 +69,7 @@ test('EXE-08 nobody of another tenant reads the files by a manifest of their own
 });
 
 describe.skipIf(!works)(`scripts${works ? '' : `, skipped: ${problem}`}`, () => {
-  test('EXE-08 EXE-10 an instance runs a script that another one imported, with the variables of the call', async () => {
+  test('EXE-08.4 EXE-10 an instance runs a script that another one imported, with the variables of the call', async () => {
     rmSync(folderOf(second), { recursive: true, force: true });
     const options = { environment: { PROJECT: 'apollo' } };
     const answer = await call(second, { script: 'scripts/hello.sh', arguments: ['you'] }, options);

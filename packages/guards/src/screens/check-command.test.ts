@@ -174,11 +174,11 @@ const NOT_READING = [
   'ls \u202e',
 ];
 
-test('EXE-02 harm that is hidden is seen for what it is', () => {
+test('EXE-02.2 harm that is hidden is seen for what it is', () => {
   expect(verdicts(OBFUSCATED)).toEqual(all(OBFUSCATED, 'blocked'));
 });
 
-test('EXE-02 harm that is nested is seen wherever it lies', () => {
+test('EXE-02.2 harm that is nested is seen wherever it lies', () => {
   expect(verdicts(NESTED)).toEqual(all(NESTED, 'blocked'));
 });
 

@@ -26,6 +26,24 @@ test.skipIf('missing' in image)('SBX-04 doctor says what a driver that works ref
   await rm(dataFolder, { recursive: true });
 });
 
+test('SBX-02.2 SBX-02.8 doctor says what to install where the driver of every tool is missing, and of what other drivers lack', async () => {
+  const dataFolder = await mkdtemp(join(tmpdir(), 'doctor-'));
+  vi.stubEnv('PATH', dataFolder);
+  try {
+    const findings = await doctor({ dataFolder });
+    const about = (driver: string) => findings.find(({ name }) => name.startsWith(`sandbox: ${driver} `));
+    expect(about('bubblewrap')).toMatchObject({
+      state: 'failed',
+      message: expect.stringContaining('apt-get install bubblewrap'),
+      hint: expect.stringContaining('refused'),
+    });
+    expect(about('gvisor')).toMatchObject({ state: 'absent', message: expect.stringMatching(/runsc.*missing.*https/) });
+  } finally {
+    vi.unstubAllEnvs();
+  }
+  await rm(dataFolder, { recursive: true });
+});
+
 test('OPS-03 doctor says where the layer is superuser of the database, and what does not answer', async () => {
   const dataFolder = await mkdtemp(join(tmpdir(), 'doctor-'));
   const server = await createDatabaseServer(dataFolder);

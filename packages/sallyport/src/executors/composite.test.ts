@@ -23,7 +23,7 @@ const call = (toolId: string, kind: 'native' | 'composio' = 'native') =>
   callOf({ tool_id: toolId, executor: { kind } });
 
 describe('the chain of executors', () => {
-  test('EXE-01 the first executor in the configured order that owns the tool runs it', async () => {
+  test('EXE-01.3 the first executor in the configured order that owns the tool runs it', async () => {
     const first = marked('first', 'a');
     const second = marked('second', '');
     const one = createCompositeExecutor([first, second]);
@@ -34,12 +34,12 @@ describe('the chain of executors', () => {
     expect(one.chain).toEqual([first, second]);
   });
 
-  test('EXE-01 a confirmed call takes the path of confirmed calls', async () => {
+  test('EXE-01.2 a confirmed call takes the path of confirmed calls', async () => {
     const chain = createCompositeExecutor([marked('first', 'a')]);
     expect((await chain.executeConfirmed(call('abc'), never)).result).toBe('first confirmed');
   });
 
-  test('EXE-01 requiresConfirmation, isRetryable and owns are answered by the owner alone', () => {
+  test('EXE-01.1 EXE-01.4 requiresConfirmation, isRetryable and owns are answered by the owner alone', () => {
     const careful = marked('careful', 'a', { requiresConfirmation: () => 'Really?', isRetryable: () => true });
     const chain = createCompositeExecutor([careful, marked('second', 'b')]);
     expect(chain.requiresConfirmation(call('abc'))).toBe('Really?');

@@ -54,12 +54,12 @@ function callCases(check: Check): void {
     for (const figure of Object.values(outcome.usage)) ok(Number.isFinite(figure) && figure >= 0);
   });
 
-  check('EXE-01 a confirmed call runs too, on its own path', async ({ executor, works }) => {
+  check('EXE-01.1 a confirmed call runs too, on its own path', async ({ executor, works }) => {
     const { call, result } = works();
     deepEqual((await executor.executeConfirmed(call, never)).result, result);
   });
 
-  check('EXE-01 what a person has to be asked about runs on the confirmed path alone', async ({ executor, asks }) => {
+  check('EXE-01.2 what a person has to be asked about runs on the confirmed path alone', async ({ executor, asks }) => {
     if (asks === undefined) return;
     const { call, result } = asks();
     ok(String(await executor.requiresConfirmation(call)).endsWith('.'), 'the question is a sentence');
@@ -120,7 +120,7 @@ async function gone({ leftovers }: ExecutorUnderTest): Promise<void> {
 }
 
 function tableCases(check: Check): void {
-  check('EXE-01 an executor owns tools of its kind only', async ({ executor, works }) => {
+  check('EXE-01.1 an executor owns tools of its kind only', async ({ executor, works }) => {
     const { tool } = works().call;
     equal(executor.owns(tool), true);
     equal(tool.manifest.executor.kind, executor.kind);
@@ -128,15 +128,18 @@ function tableCases(check: Check): void {
     equal(executor.owns({ ...tool, manifest: { ...tool.manifest, executor: { kind } } }), false);
   });
 
-  check('EXE-01 requiresConfirmation and isRetryable answer without running the tool', async ({ executor, works }) => {
-    const { call } = works();
-    equal(await executor.requiresConfirmation(call), undefined);
-    equal(typeof executor.isRetryable(call.tool), 'boolean');
-    const { idempotent: _, side_effect_policy: __, ...silent } = call.tool.manifest;
-    equal(executor.isRetryable({ ...call.tool, manifest: { ...silent, side_effect_policy: 'irreversible' } }), false);
-  });
+  check(
+    'EXE-01.1 requiresConfirmation and isRetryable answer without running the tool',
+    async ({ executor, works }) => {
+      const { call } = works();
+      equal(await executor.requiresConfirmation(call), undefined);
+      equal(typeof executor.isRetryable(call.tool), 'boolean');
+      const { idempotent: _, side_effect_policy: __, ...silent } = call.tool.manifest;
+      equal(executor.isRetryable({ ...call.tool, manifest: { ...silent, side_effect_policy: 'irreversible' } }), false);
+    },
+  );
 
-  check('EXE-01 definitions are tools of its own kind', async ({ executor }) => {
+  check('EXE-01.1 definitions are tools of its own kind', async ({ executor }) => {
     for (const manifest of executor.definitions()) {
       equal(manifest.executor.kind, executor.kind);
       deepEqual(executor.configFaults(manifest), []);

@@ -45,7 +45,7 @@ export function circuitStoreConformance(
   });
 
   check(
-    'CIR-01 it opens once, by the call that reaches the threshold, and refuses with the remaining wait',
+    'CIR-01.8 it opens once, by the call that reaches the threshold, and refuses with the remaining wait',
     async (bench) => {
       const { fail, ask, clock } = bench;
       equal(await fail(), undefined);
@@ -59,7 +59,7 @@ export function circuitStoreConformance(
   );
 
   check(
-    'CIR-01 after the wait as many trials are let through as are permitted, and one call is told of it',
+    'CIR-01.6 after the wait as many trials are let through as are permitted, and one call is told of it',
     async (bench) => {
       await bench.opened();
       bench.clock.turn(1000);
@@ -114,7 +114,7 @@ export function circuitStoreConformance(
     equal((await bench.ask()).permitted, false);
   });
 
-  check('CIR-03 canary lets a share of the calls through that grows from step to step', async (bench) => {
+  check('CIR-03.1 canary lets a share of the calls through that grows from step to step', async (bench) => {
     const terms: CircuitTerms = { ...TERMS, halfOpenStrategy: 'canary', trialCalls: 4 };
     await bench.opened(terms);
     bench.clock.turn(1000);
@@ -139,14 +139,14 @@ export function circuitStoreConformance(
     equal((await bench.end(other, 'answered'))?.to, 'closed');
   });
 
-  check('CIR-01 slow calls open it too', async (bench) => {
+  check('CIR-01.5 slow calls open it too', async (bench) => {
     const slow = { end: 'success', durationMs: TERMS.slowCallMs + 1 } as const;
     await bench.store.report(TENANT, NAME, permitOf(await bench.ask()), slow);
     const change = await bench.store.report(TENANT, NAME, permitOf(await bench.ask()), slow);
     equal(change?.cause, 'slow_call_rate');
   });
 
-  check('CIR-01 what a person sets stays: nothing passes, or everything, until it is closed', async (bench) => {
+  check('CIR-01.2 what a person sets stays: nothing passes, or everything, until it is closed', async (bench) => {
     equal(await bench.store.set(TENANT, NAME, 'forced_open'), undefined);
     const held = permitOf(await bench.ask());
     equal((await bench.store.set(TENANT, NAME, 'forced_open'))?.to, 'forced_open');

@@ -35,7 +35,7 @@ const requestTo = (port: number, host = '127.0.0.1') => ({
 });
 const opened = (port: number, host = '127.0.0.1') => ({ allowed: [{ host, port }], signal: never });
 
-test('EXT-03 connections are kept and shared, up to a bound for each host; more than may wait are refused', async () => {
+test('EXT-03.1 connections are kept and shared, up to a bound for each host; more than may wait are refused', async () => {
   let open = 0;
   let most = 0;
   const sockets = new Set<unknown>();
@@ -62,7 +62,7 @@ test.each([
   ['connect', { connectMs: 50 }, false],
   ['answer', { answerMs: 50 }, true],
   ['silence', { silenceMs: 50 }, true],
-] as const)('EXT-03 a service that is slow at %s is E3306', async (phase, times, sent) => {
+] as const)('EXT-03.2 a service that is slow at %s is E3306', async (phase, times, sent) => {
   const port = await serve((_request, response) => {
     if (phase === 'silence') response.write('begun');
   });

@@ -74,7 +74,7 @@ describe('a hook that fails', () => {
     throw new Error('password=hunter2');
   };
 
-  test('PIPE-14 refuses the call, unless it fails open; nobody hears why', async () => {
+  test('PIPE-14.7 refuses the call, unless it fails open; nobody hears why', async () => {
     const closed = await ask(fail);
     expect(closed.verdict).toMatchObject({ outcome: 'failed', went_on: false });
     expect(closed.refused?.message).not.toContain('hunter2');
@@ -88,7 +88,7 @@ describe('a hook that fails', () => {
     expect((await ask(forged, { failOpen: true })).refused?.code).toBe('E3816');
   });
 
-  test('PIPE-14 is not waited for beyond its timeout, and its signal says so', async () => {
+  test('PIPE-14.6 is not waited for beyond its timeout, and its signal says so', async () => {
     let heard: AbortSignal | undefined;
     const hang: BeforeHook['run'] = (_call, signal) => {
       heard = signal;

@@ -32,7 +32,7 @@ afterEach(async () => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-test('the real server-everything over stdio is listed and called', async () => {
+test('EXE-07.1 the real server-everything over stdio is listed and called', async () => {
   const { upstreams, stored } = make();
   const { status, tools, serverVersion, malformed } = await upstreams.add(TENANT, {
     name: 'everything',

@@ -12,18 +12,21 @@ export function contractCases(check: Check, dialect: Dialect): void {
     equal(probe.works, true, probe.problem);
   });
 
-  check('the tool gets its arguments and its input, and its output and exit code come back', async ({ start }) => {
-    const process = await start(dialect.echo('two words; $(no) "shell"'));
-    process.stdin.end('input\n');
-    const output = collectOutput(process, { stdoutBytesMax: 1000, stderrBytesMax: 1000 });
-    equal((await process.exited).code, 7);
-    deepEqual(await output, {
-      stdout: 'input\ntwo words; $(no) "shell"\n',
-      stderr: 'err\n',
-      truncated: false,
-      flooded: false,
-    });
-  });
+  check(
+    'SBX-02.1 the tool gets its arguments and its input, and its output and exit code come back',
+    async ({ start }) => {
+      const process = await start(dialect.echo('two words; $(no) "shell"'));
+      process.stdin.end('input\n');
+      const output = collectOutput(process, { stdoutBytesMax: 1000, stderrBytesMax: 1000 });
+      equal((await process.exited).code, 7);
+      deepEqual(await output, {
+        stdout: 'input\ntwo words; $(no) "shell"\n',
+        stderr: 'err\n',
+        truncated: false,
+        flooded: false,
+      });
+    },
+  );
 
   environmentCases(check, dialect);
   startCases(check, dialect);

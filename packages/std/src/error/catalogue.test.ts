@@ -17,7 +17,7 @@ const SPECIFIED = [
 ];
 
 describe('PIPE-04 the error catalogue', () => {
-  test('has a row for every code of the specification', () => {
+  test('PIPE-04.1 has a row for every code of the specification', () => {
     expect(SPECIFIED.filter((code) => !Object.hasOwn(ERRORS, code))).toEqual([]);
   });
 
@@ -84,7 +84,7 @@ describe('PIPE-04 the error catalogue', () => {
     ['E3805', 'cancelled', 'Cancelled', 499, 1, 'result', false, false],
     ['E3806', 'pending_approval', 'ConfirmationRequired', 202, 9, 'result', false, false],
     ['E3900', 'internal_error', 'ServerError', 500, 13, -32603, false, false],
-  ])('keeps %s as %s', (code, wire, category, http, grpc, rpc, retryable, quality) => {
+  ])('PIPE-04.1 keeps %s as %s', (code, wire, category, http, grpc, rpc, retryable, quality) => {
     expect(ERRORS[code]).toMatchObject({ wire, category, http, grpc, rpc, retryable, quality });
   });
 });

@@ -22,7 +22,7 @@ describe('PIPE-04 an error on its way out', () => {
     });
   });
 
-  test('never carries the cause or a stack', () => {
+  test('PIPE-04.7 never carries the cause or a stack', () => {
     const cause = new Error('password=hunter2');
     const text = JSON.stringify(errorBody(failure('E3304', 'The service failed.', { cause })));
     expect(text).not.toMatch(/hunter2|cause|stack/);
@@ -34,7 +34,7 @@ describe('PIPE-04 an error on its way out', () => {
     expect(errorBody(failure('E3303', 'Wait.'))).not.toHaveProperty('retry_after_ms');
   });
 
-  test('what is thrown by accident becomes an internal error that keeps its cause for the operator', () => {
+  test('PIPE-04.5 what is thrown by accident becomes an internal error that keeps its cause for the operator', () => {
     const cause = new TypeError('x is not a function');
     const failed = failureOf(cause);
     expect(failed).toMatchObject({ failed: true, code: 'E3900', cause });

@@ -59,7 +59,7 @@ const STEPS = fc.array(
   { maxLength: 300 },
 );
 
-test('CIR-01 any order of permits, ends and time leads where the rules lead', () => {
+test('CIR-01.1 any order of permits, ends and time leads where the rules lead', () => {
   const terms = fc.record({
     windowSize: fc.integer({ min: 1, max: 12 }),
     callsMin: fc.integer({ min: 1, max: 6 }),

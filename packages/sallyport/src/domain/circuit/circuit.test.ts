@@ -5,7 +5,7 @@ import { CIRCUIT_DEFAULTS, type CircuitTerms } from './circuit-terms.ts';
 import { trialSteps } from './trials.ts';
 
 describe('a closed circuit', () => {
-  test('CIR-01 has the defaults of the specification', () => {
+  test('CIR-01.7 has the defaults of the specification', () => {
     expect(CIRCUIT_DEFAULTS).toEqual({
       failureRateThreshold: 50,
       slowCallRateThreshold: 100,
@@ -19,7 +19,7 @@ describe('a closed circuit', () => {
     });
   });
 
-  test('CIR-01 opens at the threshold, and not with fewer calls than the minimum', () => {
+  test('CIR-01.4 opens at the threshold, and not with fewer calls than the minimum', () => {
     const { call, circuit } = circuitBench();
     for (let at = 0; at < 9; at += 1) call('failure');
     expect(circuit.state).toBe('closed');
@@ -37,7 +37,7 @@ describe('a closed circuit', () => {
     expect(circuit.state).toBe('closed');
   });
 
-  test('CIR-01 opens when all its calls are slow, not at the very duration, and not for one that is quick', () => {
+  test('CIR-01.5 opens when all its calls are slow, not at the very duration, and not for one that is quick', () => {
     const { call, circuit } = circuitBench();
     for (let at = 0; at < 50; at += 1) call('success', 5000);
     expect(circuit.state).toBe('closed');
@@ -106,7 +106,7 @@ describe('an open circuit', () => {
     expect(ask().permitted).toBe(true);
   });
 
-  test('CIR-03 canary lets 1, 10, 50 and 100 percent of the calls through, and closes after 10 trials', () => {
+  test('CIR-03.1 canary lets 1, 10, 50 and 100 percent of the calls through, and closes after 10 trials', () => {
     const { ask, end, turn, circuit } = opened();
     turn(60_000);
     const passed = new Map<number, number>();
@@ -176,7 +176,7 @@ describe('an open circuit', () => {
     expect(whole).toEqual([{ share: 100, calls: trialCalls }]);
   });
 
-  test('CIR-03 in canary the first failing trial opens it again; all_or_nothing judges the rate', () => {
+  test('CIR-03.2 in canary the first failing trial opens it again; all_or_nothing judges the rate', () => {
     const canary = opened();
     canary.turn(60_000);
     expect(canary.call('failure')).toMatchObject({ to: 'open', cause: 'trials_failed' });

@@ -14,7 +14,7 @@ const countsOf = (calls: readonly { readonly failed: boolean; readonly slow: boo
   slowCalls: calls.filter(({ slow }) => slow).length,
 });
 
-test('CIR-01 a window by count holds the last calls, whatever its size', () => {
+test('CIR-01.3 a window by count holds the last calls, whatever its size', () => {
   fc.assert(
     fc.property(CALLS, fc.integer({ min: 1, max: 300 }), (calls, windowSize) => {
       const window = slidingWindow({ ...CIRCUIT_DEFAULTS, windowSize });
@@ -28,7 +28,7 @@ test('CIR-01 a window by count holds the last calls, whatever its size', () => {
   );
 });
 
-test('CIR-01 a window by time holds the calls of the last seconds', () => {
+test('CIR-01.3 a window by time holds the calls of the last seconds', () => {
   fc.assert(
     fc.property(CALLS, fc.integer({ min: 1, max: 60 }), (calls, windowSize) => {
       const window = slidingWindow({ ...CIRCUIT_DEFAULTS, windowType: 'time_based', windowSize });

@@ -32,7 +32,7 @@ const PAIRS = STATES.flatMap((from) => STATES.map((to) => [from, to] as const));
 const failed = (code: ErrorCode) => failure(code, 'It failed.');
 
 describe('PIPE-01 the lifecycle of an invocation', () => {
-  test('has exactly the nine states of the contract', () => {
+  test('PIPE-01.1 has exactly the nine states of the contract', () => {
     expect(Object.keys(TRANSITIONS)).toEqual([...STATES]);
     expect(STATES).toHaveLength(9);
   });
@@ -41,7 +41,7 @@ describe('PIPE-01 the lifecycle of an invocation', () => {
     expect(isLegalTransition(from, to)).toBe(true);
   });
 
-  test.each(PAIRS.filter(([from, to]) => !LEGAL.has(`${from}>${to}`)))('%s never becomes %s', (from, to) => {
+  test.each(PAIRS.filter(([from, to]) => !LEGAL.has(`${from}>${to}`)))('PIPE-01.2 %s never becomes %s', (from, to) => {
     expect(isLegalTransition(from, to)).toBe(false);
   });
 

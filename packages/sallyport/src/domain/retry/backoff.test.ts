@@ -14,18 +14,18 @@ const chance = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
 const failures = fc.integer({ min: 1, max: 5000 });
 
 describe('the wait before the next attempt', () => {
-  test('PIPE-05 without jitter doubles from the base and stops at the longest wait', () => {
+  test('PIPE-05.3 without jitter doubles from the base and stops at the longest wait', () => {
     expect([1, 2, 3, 4, 5, 2000].map((failed) => backoffMs(of('none'), failed, undefined, half))).toEqual([
       100, 200, 400, 800, 1000, 1000,
     ]);
   });
 
-  test('PIPE-05 full jitter lies anywhere below that, equal jitter in its upper half', () => {
+  test('PIPE-05.4 full jitter lies anywhere below that, equal jitter in its upper half', () => {
     expect([1, 2, 3].map((failed) => backoffMs(of('full'), failed, undefined, half))).toEqual([50, 100, 200]);
     expect([1, 2, 3].map((failed) => backoffMs(of('equal'), failed, undefined, half))).toEqual([75, 150, 300]);
   });
 
-  test('PIPE-05 decorrelated jitter grows from the last wait', () => {
+  test('PIPE-05.4 decorrelated jitter grows from the last wait', () => {
     expect(backoffMs(of('decorrelated'), 1, undefined, half)).toBe(200);
     expect(backoffMs(of('decorrelated'), 2, 200, half)).toBe(350);
     expect(backoffMs(of('decorrelated'), 3, 5000, () => 0.99)).toBe(1000);

@@ -11,14 +11,14 @@ const SAFE = { safeToRepeat: true };
 const UNSAFE = { safeToRepeat: false };
 
 describe('which failures are tried again', () => {
-  test('PIPE-05 the transient ones, said twice', () => {
+  test('PIPE-05.1 the transient ones, said twice', () => {
     expect(CODES.filter((code) => isTransient({ code }))).toEqual([
       ...['E3005', 'E3101', 'E3103', 'E3106', 'E3107', 'E3301', 'E3303', 'E3304', 'E3306', 'E3310'],
       ...['E3602', 'E3605', 'E3607', 'E3803'],
     ]);
   });
 
-  test('PIPE-05 none that the request, the caller’s rights or the state are to blame for, and no cancel', () => {
+  test('PIPE-05.1 none that the request, the caller’s rights or the state are to blame for, and no cancel', () => {
     for (const code of CODES) {
       const { failure: type, wire } = ERRORS[code];
       const never = ['ValidationError', 'AuthorizationError', 'StateError'].includes(type) || wire === 'cancelled';
@@ -26,7 +26,7 @@ describe('which failures are tried again', () => {
     }
   });
 
-  test('PIPE-05 a tool that is not safe to repeat only when the request surely never reached it', () => {
+  test('PIPE-05.2 a tool that is not safe to repeat only when the request surely never reached it', () => {
     for (const code of CODES.filter((each) => isTransient({ code: each }) && each !== 'E3101')) {
       expect(mayRetry(failed(code), SAFE)).toBe(true);
       expect(mayRetry(failed(code), UNSAFE)).toBe(false);

@@ -14,18 +14,18 @@ const anyBudget = fc.record({
 });
 
 describe('whether another attempt follows', () => {
-  test('PIPE-05 not once the attempts are spent', () => {
+  test('PIPE-05.6 not once the attempts are spent', () => {
     expect(nextWait(budget, { attempts: 2, leftMs: 10_000 }, zero)).toBe(200);
     expect(nextWait(budget, { attempts: 3, leftMs: 10_000 }, zero)).toBeUndefined();
   });
 
-  test('PIPE-05 Retry-After is honoured: waited for, and not waited for when it ends after the deadline', () => {
+  test('PIPE-05.5 Retry-After is honoured: waited for, and not waited for when it ends after the deadline', () => {
     expect(nextWait(budget, { attempts: 1, leftMs: 10_000, retryAfterMs: 5000 }, zero)).toBe(5000);
     expect(nextWait(budget, { attempts: 1, leftMs: 5000, retryAfterMs: 5000 }, zero)).toBeUndefined();
     expect(nextWait(budget, { attempts: 1, leftMs: 10_000, retryAfterMs: 10 }, zero)).toBe(100);
   });
 
-  test('PIPE-05 no run of failures exceeds the attempts or the time, and time only goes on', () => {
+  test('PIPE-05.6 PIPE-05.7 no run of failures exceeds the attempts or the time, and time only goes on', () => {
     const retryAfters = fc.array(fc.option(fc.nat(4000), { nil: undefined }), { minLength: 25, maxLength: 25 });
     fc.assert(
       fc.property(

@@ -98,7 +98,7 @@ describe('where a request may go', () => {
 describe('credentials', () => {
   const secrets = new Map([['KEY', 'hunter2/secret']]);
 
-  test('EXE-06 each kind is sent in its place', async () => {
+  test('EXE-06.2 each kind is sent in its place', async () => {
     const send = async (auth: NonNullable<Parameters<typeof httpCall>[1]['auth']>): Promise<string> => {
       service.seen.length = 0;
       await run(httpCall(service.port, { auth }, {}, { secrets }));
@@ -112,7 +112,7 @@ describe('credentials', () => {
     expect(await send([{ type: 'basic', secret: 'KEY' }])).toBe('/ Basic aHVudGVyMi9zZWNyZXQ=');
   });
 
-  test('a secret that is missing or would begin another header is refused before anything is sent', async () => {
+  test('EXT-01.7 a secret that is missing or would begin another header is refused before anything is sent', async () => {
     const auth = [{ type: 'bearer', secret: 'KEY' }] as const;
     expect(await refusal(httpCall(service.port, { auth: [...auth] }))).toMatchObject({ code: 'E3302' });
     const split = new Map([['KEY', 'a\r\nX-Admin: 1']]);
@@ -122,7 +122,7 @@ describe('credentials', () => {
     expect(service.seen).toEqual([]);
   });
 
-  test('EXE-06 a secret that the service sends back is seen by nobody', async () => {
+  test('EXE-06 EXT-01.8 a secret that the service sends back is seen by nobody', async () => {
     service.answer = ({ headers }, response) =>
       json(response, 200, { echo: headers }, { etag: headers.authorization ?? '' });
     const auth = [{ type: 'bearer' as const, secret: 'KEY' }];

@@ -93,7 +93,7 @@ describe('answers', () => {
     });
   });
 
-  test('EXT-03 what says it is JSON and is not cannot be read', async () => {
+  test('EXT-03.4 what says it is JSON and is not cannot be read', async () => {
     service.answer = (_request, response) =>
       void response.writeHead(200, { 'content-type': 'application/json' }).end('{"a":');
     expect(await refusal(httpCall(service.port, {}))).toMatchObject({ code: 'E3308' });
@@ -161,7 +161,7 @@ describe('refusals of the service', () => {
     [429, 'E3303'],
     [500, 'E3304'],
     [503, 'E3304'],
-  ])('EXT-03 %i is %s', async (status, code) => {
+  ])('EXT-03.3 %i is %s', async (status, code) => {
     service.answer = (_request, response) => json(response, status, { why: 'because' });
     const refused = await refusal(httpCall(service.port, {}));
     expect(refused.code).toBe(code);

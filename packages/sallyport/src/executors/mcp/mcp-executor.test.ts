@@ -64,7 +64,7 @@ test('EXE-12 an error result is the tool’s own error and keeps what it says', 
   expect(result).toMatchObject({ isError: true, content: [{ type: 'text', text: expect.stringContaining('number') }] });
 });
 
-test('EXE-12 progress and cancellation pass through', async () => {
+test('EXE-12 EXE-07.5 EXE-07.6 progress and cancellation pass through', async () => {
   const seen: Progress[] = [];
   const slow = { duration: 0.2, steps: 2 };
   await executor.execute(

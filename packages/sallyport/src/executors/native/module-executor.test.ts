@@ -71,7 +71,7 @@ describe.each(['interpreter', 'namespaces'] as const)('a module in a sandbox of 
 
   const failureOf = async (...given: Parameters<typeof call>) => (await refusal(...given)).failure;
 
-  test('EXE-08 its function gets the parameters and the call, and its result comes back as JSON', async () => {
+  test('EXE-08.2 its function gets the parameters and the call, and its result comes back as JSON', async () => {
     const source = `export default async (parameters, { invocationId, principal, attempt, secrets }) =>
       ({ parameters, invocationId, tenant: principal.tenantId, attempt, key: secrets.get('KEY').length })`;
     const given = { text: '"\\\u0000\u2028😀', deep: [{ n: 1.5e300 }, null, true] };
@@ -217,7 +217,7 @@ describe.each(['interpreter', 'namespaces'] as const)('a module in a sandbox of 
     expect([code, details?.['limit']]).toEqual(['E3102', 'memory']);
   });
 
-  test('PIPE-06 a cancel and a timeout end it in the middle of a loop, and nothing stays', async () => {
+  test('PIPE-06.1 PIPE-06.2 a cancel and a timeout end it in the middle of a loop, and nothing stays', async () => {
     for (const reason of [new ToolLayerError('E3103', 'The time is up.'), new ToolLayerError('E3805', 'Cancelled.')]) {
       const controller = new AbortController();
       const begun = drivers.nextStart();
@@ -238,7 +238,7 @@ describe.each(['interpreter', 'namespaces'] as const)('a module in a sandbox of 
 });
 
 describe('where a module runs', () => {
-  test('EXE-08 SBX-02 in the interpreter when it demands no more, else in a process, never below what it demands', async () => {
+  test('EXE-08.2 SBX-02.6 in the interpreter when it demands no more, else in a process, never below what it demands', async () => {
     const source = 'export default () => new Error("x").stack.includes("tool:")';
     const inNode = async (isolation?: 'none' | 'interpreter' | 'namespaces'): Promise<unknown> =>
       (await executor.execute(moduleCall(source, {}, isolation === undefined ? {} : { isolation }), never)).result;
@@ -269,7 +269,7 @@ describe('where a module runs', () => {
 });
 
 describe('functions and modules side by side', () => {
-  test('EXE-08 a manifest without a module runs the function of the embedding program', async () => {
+  test('EXE-08.1 a manifest without a module runs the function of the embedding program', async () => {
     const functions = createNativeExecutor();
     functions.register('subject', '1.0.0', () => 'in process');
     const both = withModules(functions, drivers.parts);
@@ -324,7 +324,7 @@ describe('registration', () => {
     expect(found.map(({ path }) => path)).toEqual(['/permissions/filesystem', '/permissions/network']);
   });
 
-  test('SBX-02 a manifest that demands isolation of a function in process is refused, and would not run', async () => {
+  test('SBX-02.7 a manifest that demands isolation of a function in process is refused, and would not run', async () => {
     const functions = createNativeExecutor();
     functions.register('subject', '1.0.0', () => 'in process');
     const both = withModules(functions, drivers.parts);

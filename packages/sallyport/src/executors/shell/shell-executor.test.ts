@@ -76,7 +76,7 @@ describe.skipIf(!works)(`shell${works ? '' : `, skipped: ${problem}`}`, () => {
     };
   });
 
-  test('PIPE-06 an abort ends the whole tree with SIGTERM, then SIGKILL, and the call ends with its reason', async () => {
+  test('PIPE-06.4 an abort ends the whole tree with SIGTERM, then SIGKILL, and the call ends with its reason', async () => {
     const mark = newMark();
     const script =
       'setsid sh -c "trap \\"\\" TERM; while :; do sleep 1; done" "$1" & trap "echo x >>$2/term" TERM; : >"$2/ready"; while :; do sleep 0.05; done';
@@ -93,7 +93,7 @@ describe.skipIf(!works)(`shell${works ? '' : `, skipped: ${problem}`}`, () => {
     expect(readFileSync(join(folder, 'term'), 'utf8')).toBe('x\n');
   });
 
-  test('the default output is the envelope, with the exit code and what was cut', async () => {
+  test('EXE-02.4 the default output is the envelope, with the exit code and what was cut', async () => {
     expect(await run(shellCall({ command: sh('echo out; echo err >&2; exit 3'), success_exit_codes: [3] }))).toEqual({
       stdout: 'out\n',
       stderr: 'err\n',
@@ -213,7 +213,7 @@ describe.skipIf(!works)(`shell${works ? '' : `, skipped: ${problem}`}`, () => {
     });
   });
 
-  test('SBX-04 SBX-07 a granted host is reached under its name, and the bytes come back with the result', async () => {
+  test('SBX-04.1 SBX-04.4 SBX-07.2 a granted host is reached under its name, and the bytes come back with the result', async () => {
     const server = createServer((socket) => socket.end('hello'));
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');

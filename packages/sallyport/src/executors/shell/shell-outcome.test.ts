@@ -28,7 +28,7 @@ test.each<[what: string, exit: Partial<SandboxExit>, stderr: string, code: keyof
   ['exit code 127', { code: 127 }, '', 'E3108', 'PermanentFailure'],
   ['permission denied', { code: 1 }, 'sh: x: Permission denied', 'E3108', 'PermanentFailure'],
   ['no such file', { code: 1 }, 'cat: x: NO SUCH FILE or directory', 'E3108', 'PermanentFailure'],
-])('EXE-02 %s is never tried again', (_, exit, stderr, code, category) => {
+])('EXE-02.5 EXE-02.6 %s is never tried again', (_, exit, stderr, code, category) => {
   expect(failure(exit, stderr)).toMatchObject({ code });
   expect(ERRORS[code]).toMatchObject({ category, retryable: false });
 });
@@ -37,7 +37,7 @@ test('PIPE-13 a sandbox that was lost says that the tool may have acted', () => 
   expect(failure({ lost: true }).failure).toMatchObject({ code: 'E3107', details: { reached: true } });
 });
 
-test('EXE-02 exit code 126 is blocked by a policy on the wire', () => {
+test('EXE-02.5 exit code 126 is blocked by a policy on the wire', () => {
   expect(ERRORS[failure({ code: 126 }).code].wire).toBe('policy_blocked');
 });
 
@@ -46,7 +46,7 @@ test.each<[limit: string, exit: Partial<SandboxExit>, words: string]>([
   ['processes', { code: 2, violation: 'processes' }, '8 processes'],
   ['disk', { signal: 'SIGXFSZ', violation: 'disk' }, '16 MB'],
   ['cpu', { signal: 'SIGXCPU', violation: 'cpu' }, '3 s'],
-])('SBX-03 a tool that was stopped at its limit of %s is told so, with the limit', (limit, exit, words) => {
+])('SBX-03.6 a tool that was stopped at its limit of %s is told so, with the limit', (limit, exit, words) => {
   expect(failure(exit)).toMatchObject({ code: 'E3102', failure: { details: { limit } } });
   expect(failure(exit).message).toContain(words);
 });

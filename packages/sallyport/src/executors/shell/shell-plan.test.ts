@@ -44,7 +44,7 @@ test('SBX-01 a granted folder that has become a link since is refused', () => {
   expect(() => spec(elsewhere)).toThrow(expect.objectContaining({ code: 'E3105' }));
 });
 
-test('EXE-02 the working directory lies in the granted folders, by its name and by what it leads to', () => {
+test('EXE-02.7 the working directory lies in the granted folders, by its name and by what it leads to', () => {
   const within = (working_directory: string): unknown =>
     spec({ filesystem: rw(work()) }, { working_directory }).workingDirectory;
   mkdirSync(join(work(), 'sub'));

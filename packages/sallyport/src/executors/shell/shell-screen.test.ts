@@ -55,7 +55,7 @@ test('a value that no argument may have is refused as it is when the command is 
   expect(refusal({ command: ['cat', '{a}'] }, { a: '-x' })).toMatchObject({ code: 'E3505' });
 });
 
-test('EXE-02 a policy is swapped while calls run, and the next look at the same call takes the new one', () => {
+test('EXE-02.3 a policy is swapped while calls run, and the next look at the same call takes the new one', () => {
   const policy = createShellPolicy({ blocked: ['make deploy'] });
   const screen = createShellScreen(policy);
   const { tool, parameters } = shellCall({ command: ['make', '{a}'] }, { a: 'deploy' });
@@ -67,7 +67,7 @@ test('EXE-02 a policy is swapped while calls run, and the next look at the same 
   expect(screen(tool, parameters)).toBe(screen(tool, parameters));
 });
 
-test('EXE-02 neither path of the executor starts anything that is blocked', async () => {
+test('EXE-02.1 neither path of the executor starts anything that is blocked', async () => {
   let started = 0;
   const driver = {
     start() {
@@ -143,7 +143,7 @@ test('EXE-02 nothing is asked about what is blocked, and an allowlist blocks wha
   expect(strict).toMatchObject({ refused: { code: 'E3210' }, question: undefined, unconfirmed: undefined });
 });
 
-test('EXE-01 the unconfirmed path starts nothing that is asked about, whoever calls it', async () => {
+test('EXE-01.2 the unconfirmed path starts nothing that is asked about, whoever calls it', async () => {
   let started = 0;
   const driver = {
     start() {

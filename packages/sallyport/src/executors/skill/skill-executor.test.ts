@@ -220,7 +220,7 @@ describe.skipIf(!works)(`scripts of skills${works ? '' : `, skipped: ${problem}`
     expect(strict.screen?.(call({}).tool, { script: 'scripts/hello.sh' })?.code).toBe('E3210');
   });
 
-  test('EXE-10 a call sets variables of its skill, and never those by which code is found', async () => {
+  test('EXE-10.1 a call sets variables of its skill, and never those by which code is found', async () => {
     const environment = { PROJECT: 'demo', LANG: 'de_DE.UTF-8' };
     const secrets = new Map([['API_KEY', 's3cret-value']]);
     const { stdout } = (await run({ script: 'scripts/environment.js' }, { environment, secrets })) as {

@@ -41,7 +41,7 @@ async function withExecutor<T>(parts: WebExecutorParts, use: (own: typeof execut
 }
 
 describe('bounds', () => {
-  test('EXE-05 a compressed bomb is cut while it unfolds, and a long page where it is too long', async () => {
+  test('EXE-05.3 a compressed bomb is cut while it unfolds, and a long page where it is too long', async () => {
     const bomb = gzipSync(Buffer.alloc(50_000_000, 'x'));
     site.pages.set('/bomb', (_request, response) => {
       response.writeHead(200, { 'content-type': 'text/plain', 'content-encoding': 'gzip' }).end(bomb);

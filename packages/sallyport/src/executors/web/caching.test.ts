@@ -45,7 +45,7 @@ describe('robots.txt', () => {
     site.pages.set('/robots.txt', (_request, response) => void response.writeHead(status).end(text));
   };
 
-  test('EXE-05 closes pages to programs by name, on the way of a redirect too, and is asked for once', async () => {
+  test('EXE-05.6 closes pages to programs by name, on the way of a redirect too, and is asked for once', async () => {
     rules('User-agent: *\nDisallow: /private\n\nUser-agent: Sallyport\nDisallow: /not-for-us');
     site.pages.set('/private', html('<p>Open to us.</p>'));
     site.pages.set('/not-for-us', html('<p>Closed.</p>'));
@@ -110,7 +110,7 @@ describe('what is kept', () => {
       own,
     );
 
-  test('EXE-05 an answer is given again while it is fresh, to its tenant only, and asked for anew after', async () => {
+  test('EXE-05.7 an answer is given again while it is fresh, to its tenant only, and asked for anew after', async () => {
     page({ 'cache-control': 'max-age=60', age: '10' });
     await withExecutor({}, async (own) => {
       expect(await get(own)).toMatchObject({ content: 'Version 1.', from_cache: false });
@@ -127,7 +127,7 @@ describe('what is kept', () => {
     });
   });
 
-  test('EXE-05 an answer with a validator is confirmed by a 304', async () => {
+  test('EXE-05.7 an answer with a validator is confirmed by a 304', async () => {
     page({ 'cache-control': 'no-cache', etag: '"one"' });
     await withExecutor({}, async (own) => {
       expect(await get(own)).toMatchObject({ content: 'Version 1.', from_cache: false });

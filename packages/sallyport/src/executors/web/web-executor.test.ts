@@ -88,7 +88,7 @@ const ARTICLE = `<!doctype html><html lang="en"><head><title>Bees</title><meta n
 <footer>Imprint</footer></body></html>`;
 
 describe('a page', () => {
-  test('EXE-05 becomes the Markdown of its main content, with title, author, language and absolute links', async () => {
+  test('EXE-05.1 becomes the Markdown of its main content, with title, author, language and absolute links', async () => {
     site.pages.set('/dir/bees', html(ARTICLE));
     const result = await run(webCall({ url: site.url('/dir/bees#top'), links: true }));
     expect(result).toMatchObject({
@@ -186,7 +186,7 @@ describe('a page', () => {
     ['application/octet-stream', '%PDF-1.7'],
     ['', 'MZ\0\x01'],
     ['application/zip', 'PK'],
-  ])('the type %j is refused with its name', async (type, body) => {
+  ])('EXE-05.4 the type %j is refused with its name', async (type, body) => {
     site.pages.set('/', (_request, response) => void response.writeHead(200, { 'content-type': type }).end(body));
     expect(await refusal(webCall({ url: site.url('/') }))).toMatchObject({ code: 'E3308' });
   });
@@ -209,7 +209,7 @@ describe('a page', () => {
 });
 
 describe('where it may go', () => {
-  test('EXE-05 redirects are followed, each checked against the grant and the addresses behind it', async () => {
+  test('EXE-05.2 EXE-05.5 redirects are followed, each checked against the grant and the addresses behind it', async () => {
     site.pages.set('/a', html('', { location: '/b' }, 302));
     site.pages.set('/b', html('', { location: site.url('/c', 'other.example.com') }, 307));
     site.pages.set('/c', html('<p>There.</p>'));
@@ -245,7 +245,7 @@ describe('where it may go', () => {
     expect(await refusal(webCall({ url: site.url('/a') }))).toMatchObject({ code: 'E3309' });
   });
 
-  test('EXE-05 a name that leads elsewhere at its second look-up is not followed there', async () => {
+  test('EXE-05.5 a name that leads elsewhere at its second look-up is not followed there', async () => {
     const answers = ['127.0.0.1', '10.0.0.1'];
     const guard = localGuard({
       resolveHost: async () => [{ address: answers.shift() ?? '10.0.0.1', family: 4 }],
@@ -263,7 +263,7 @@ describe('where it may go', () => {
     });
   });
 
-  test('EXE-05 this machine is out of reach without a policy or a grant that names it', async () => {
+  test('EXE-05.5 this machine is out of reach without a policy or a grant that names it', async () => {
     site.pages.set('/', html('<p>Inner.</p>'));
     await withExecutor({ guard: createEgressGuard() }, async (own) => {
       for (const host of ['127.0.0.1', 'localhost', '[::1]', '2130706433', 'localhost.']) {

@@ -78,7 +78,7 @@ function ask(more: Partial<WebhookSettings> = {}, secret = SECRET, given = call)
 }
 
 describe('the message', () => {
-  test('PIPE-14 is signed with HMAC-SHA256 over id, time and body, as Standard Webhooks say', async () => {
+  test('PIPE-14.2 is signed with HMAC-SHA256 over id, time and body, as Standard Webhooks say', async () => {
     await ask();
     const [{ headers, body } = { headers: {}, body: '' }] = received;
     const message = {
@@ -165,7 +165,7 @@ describe('the answer', () => {
     ['says more than it may', signed({ outcome: 'allow', arguments: {}, grant: ['*'] })],
     ['is endless', (_, response) => void response.writeHead(200).end(Buffer.alloc(5 * MiB, 32))],
     ['comes after the timeout', (_, response) => void setTimeout(() => response.end('{}'), 200)],
-  ])('PIPE-14 that %s is none', async (_name, how) => {
+  ])('PIPE-14.6 PIPE-14.7 that %s is none', async (_name, how) => {
     reply = how;
     expect((await ask({ timeoutMs: 100 })).refused?.code).toBe('E3816');
     expect((await ask({ timeoutMs: 100, failOpen: true })).refused).toBeUndefined();

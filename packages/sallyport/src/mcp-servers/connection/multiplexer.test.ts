@@ -15,7 +15,7 @@ afterEach(async () => {
 });
 afterAll(() => upstreams.close());
 
-test('EXE-12 a cancelled call tells the server which request to stop, and only that one', async () => {
+test('EXE-12.3 EXE-07.6 a cancelled call tells the server which request to stop, and only that one', async () => {
   await add('never');
   const controllers = [new AbortController(), new AbortController()];
   const calls = controllers.map(({ signal }) => failureOf(call('never', { signal })));
@@ -39,7 +39,7 @@ test('a call that runs out of time fails with E3103 and is cancelled at the serv
   expect(JSON.parse(textOf(await call('never', {}, 'seen')))).toHaveLength(1);
 });
 
-test('EXE-12 progress reaches the caller and extends the idle time, but never the absolute one', async () => {
+test('EXE-12.1 EXE-12.2 EXE-07.5 EXE-07.8 progress reaches the caller and extends the idle time, but never the absolute one', async () => {
   await add('progress', { request_timeout_ms: 1_000 });
   const seen: Progress[] = [];
   expect(textOf(await call('progress', { onProgress: (progress) => seen.push(progress) }))).toBe('done');

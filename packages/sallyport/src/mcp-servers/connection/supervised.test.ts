@@ -51,7 +51,7 @@ test('rubbish on standard output is passed over', async () => {
   expect(textOf(await upstreams.call(TENANT, 'rubbish', 'echo', { message: 'm' }, { timeoutMs: 10_000 }))).toBe('m');
 });
 
-test('servers that end at, or pass over, the question for the newer protocol are spoken to in the older one', async () => {
+test('EXE-07.3 servers that end at, or pass over, the question for the newer protocol are spoken to in the older one', async () => {
   const upstreams = make();
   expect((await upstreams.add(TENANT, odd('exit-at-probe'))).status.protocol_version).toBe('2025-11-25');
   expect((await upstreams.add(TENANT, odd('ignores-unknown'))).status.protocol_version).toBe('2025-11-25');
@@ -87,7 +87,7 @@ test('a changed list of tools is told to listeners, and many changes are few lis
   expect(told.at(-1)).toBe(51);
 });
 
-test('EXE-11 a server that dies during a call fails that call as lost, comes back, and the others never notice', async () => {
+test('EXE-11.1 EXE-07.4 a server that dies during a call fails that call as lost, comes back, and the others never notice', async () => {
   const upstreams = make({ firstBackoffMs: 10 });
   await upstreams.add(TENANT, odd('crash-on-call'));
   await upstreams.add(TENANT, odd('good'));
@@ -117,7 +117,7 @@ test('a broken server is tried again with growing pauses, and a call that cannot
   expect(processesWith('odd-server.mjs')).toEqual([]);
 });
 
-test('EXE-11 a server that hangs for good is noticed after a timeout, stopped, and started anew', async () => {
+test('EXE-11 EXE-07.8 a server that hangs for good is noticed after a timeout, stopped, and started anew', async () => {
   const upstreams = make({ firstBackoffMs: 10, pingTimeoutMs: 300 });
   await upstreams.add(TENANT, odd('hang'));
   const call = (timeoutMs: number) => upstreams.call(TENANT, 'hang', 'x', {}, { timeoutMs });
@@ -156,7 +156,7 @@ test('EXE-11 a server that nobody calls and that no longer answers is found by i
   expect((await call()).code).toBe('E3107');
 });
 
-test('EXE-11 a server that ignores every request to end is gone when its removal is', async () => {
+test('EXE-11.3 a server that ignores every request to end is gone when its removal is', async () => {
   const upstreams = make();
   await upstreams.add(TENANT, odd('slow-shutdown'));
   expect(processesWith('odd-server.mjs').length).toBeGreaterThan(0);

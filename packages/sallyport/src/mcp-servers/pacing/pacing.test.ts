@@ -5,7 +5,7 @@ import { createRelist } from './relist.ts';
 import { createStartSlots } from './start-slots.ts';
 import { createTurns } from './turns.ts';
 
-test('pauses double up to the longest, and chance takes at most a half of each', () => {
+test('EXE-07.4 pauses double up to the longest, and chance takes at most a half of each', () => {
   const bounds = { firstMs: 100, maxMs: 1000 };
   const pauses = (random: number) => [0, 1, 2, 3, 4, 1000].map((attempt) => backoffMs(attempt, bounds, () => random));
   expect(pauses(0)).toEqual([50, 100, 200, 400, 500, 500]);

@@ -68,7 +68,7 @@ function steered() {
   };
 }
 
-test('PIPE-07 the status of a running call shows how far it is, here and in another instance', async () => {
+test('PIPE-07.3 the status of a running call shows how far it is, here and in another instance', async () => {
   const one = await start();
   const two = await start(one.shared);
   const { body, runs, end } = steered();
@@ -145,7 +145,7 @@ test('PRM-10 nobody looks at, ends or extends the call of another', async () => 
   end();
 });
 
-test('PIPE-12 a running call is extended within the bound; one that waits, is over or is waited for is not', async () => {
+test('PIPE-12.2 a running call is extended within the bound; one that waits, is over or is waited for is not', async () => {
   const { tool, call, extend, parts } = await start();
   const { body, runs, end } = steered();
   await tool('long', body, { side_effect_policy: 'idempotent' });
@@ -171,7 +171,7 @@ test('PIPE-12 a running call is extended within the bound; one that waits, is ov
   await sync;
 });
 
-test('PIPE-06 cancel is idempotent, before the run, during it and after', async () => {
+test('PIPE-06.5 cancel is idempotent, before the run, during it and after', async () => {
   const { tool, accept, call, cancel, shared } = await start();
   const { body, runs } = steered();
   await tool('long', body);
@@ -190,7 +190,7 @@ test('PIPE-06 cancel is idempotent, before the run, during it and after', async 
   expect(runs).toHaveLength(1);
 });
 
-test('PIPE-07 the answer says where to ask, and how long it will take once that is known', async () => {
+test('PIPE-07.2 the answer says where to ask, and how long it will take once that is known', async () => {
   const { tool, invoke, intake, token } = await start();
   await tool('quick', () => 1);
   const ask = async () => {

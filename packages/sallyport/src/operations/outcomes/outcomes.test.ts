@@ -44,7 +44,7 @@ async function ended<Value>(running: Value | Promise<Value>): Promise<unknown> {
 }
 
 describe('a call whose outcome is not known', () => {
-  test('PIPE-13 stays listed until a person settles it, once and audited', async () => {
+  test('PIPE-13.4 stays listed until a person settles it, once and audited', async () => {
     const { parts, asker, unknown, eventsOf, store } = await layer();
     const [first, second] = [await unknown(), await unknown()];
     const list = async (settled = false) => {
@@ -86,7 +86,7 @@ describe('a call whose outcome is not known', () => {
     expect(await ended(listOutcomes.run(parts)({ after: known }, asker()))).toBe('E3809');
   });
 
-  test('PIPE-13 is settled by a tool that looks, and by none that may change something', async () => {
+  test('PIPE-13.5 is settled by a tool that looks, and by none that may change something', async () => {
     const { parts, asker, unknown, add } = await layer();
     const id = await unknown();
     const answers: unknown[] = [{ outcome: 'pending' }, 'what?', { outcome: 'did_not_happen' }];
@@ -120,7 +120,7 @@ describe('a call that is verified', () => {
     expect(await verify(5)).toBe('E3801');
   });
 
-  test('PIPE-10 is made again with what is on record where its tool says that it is deterministic', async () => {
+  test('PIPE-10.2 is made again with what is on record where its tool says that it is deterministic', async () => {
     const { parts, asker, add, call, store } = await layer();
     const asked: unknown[] = [];
     const body: NativeFunction = ({ n }) => {

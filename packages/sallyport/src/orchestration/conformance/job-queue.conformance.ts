@@ -17,7 +17,7 @@ export function jobQueueConformance(test: TestCase, adapter: string, open: OpenS
     deepEqual(await queue.next(), keyOf(job('a')));
   });
 
-  check('PIPE-08 jobs come out in order of what is due first', async (queue) => {
+  check('PIPE-08.1 jobs come out in order of what is due first', async (queue) => {
     const jobs = [job('low', 60_000), job('first', 0), job('second', 0), job('high', -30_000), job('normal', 10_000)];
     await queue.add(jobs.slice(0, 2));
     await queue.add(jobs.slice(2));

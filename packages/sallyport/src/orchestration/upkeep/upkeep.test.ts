@@ -54,7 +54,7 @@ async function made(rows: readonly InvocationRecord[], keepResultsMs?: number) {
   return { upkeep, outputs, kept, pass, settled: () => settled };
 }
 
-test('PIPE-07 results are forgotten after their time, not before, however many there are', async () => {
+test('PIPE-07.5 results are forgotten after their time, not before, however many there are', async () => {
   const rows = Array.from({ length: 200 }, (_each, at) => row(`call-${at}`, NOW - 1_000 + at));
   const { upkeep, kept, pass } = await made(rows, 1_000);
   await upkeep.turn();

@@ -1,8 +1,10 @@
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
+import fc from 'fast-check';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { InvocationRecord } from '../../domain/invocation/record.ts';
 import { createCompositeExecutor } from '../../executors/composite.ts';
 import { createNativeExecutor, type NativeCallContext } from '../../executors/native/native-executor.ts';
+import { dueOf } from './due.ts';
 import { instance, LATER, over, type Shared, sharedMemory, until } from './workers.fixture.ts';
 
 const opened: { close(): Promise<void> }[] = [];
@@ -47,7 +49,7 @@ const states = async (made: Awaited<ReturnType<typeof start>>, { invocationId }:
 const urgent = (priority: 'low' | 'normal' | 'high') => ({ execution_options: { async_mode: true, priority } });
 
 describe('workers', () => {
-  test('PIPE-07 an asynchronous call is answered at once and runs soon after, with its result kept', async () => {
+  test('PIPE-07.1 an asynchronous call is answered at once and runs soon after, with its result kept', async () => {
     const made = await start();
     const { tool, call, shared } = made;
     await tool('later', ({ n }) => ({ got: n }), { side_effect_policy: 'irreversible' });
@@ -60,7 +62,7 @@ describe('workers', () => {
     expect(await states(made, accepted)).toEqual(['DECLARED', 'VALIDATED', 'AUTHORIZED', 'EXECUTING', 'COMPLETED']);
   });
 
-  test('PIPE-08 an agent runs as many calls at once as it may, and the others wait their turn', async () => {
+  test('PIPE-08.2 an agent runs as many calls at once as it may, and the others wait their turn', async () => {
     const { tool, call, shared, parts } = await start();
     let most = 0;
     await tool('slow', async () => {
@@ -74,7 +76,24 @@ describe('workers', () => {
     expect(most).toBe(4);
   });
 
-  test('PIPE-08 beyond the queue calls are refused early, the least urgent first, with a hint', async () => {
+  test('PIPE-08.1 what waits runs in the order of its urgency', async () => {
+    const { tool, call, shared } = await start(sharedMemory(), { slots: 1, preemptAfterMs: 60_000 });
+    const first = held();
+    const order: unknown[] = [];
+    await tool('held', first.body);
+    await tool('next', ({ n }) => order.push(n));
+    await call({ tool_id: 'held', parameters: { n: 0 }, ...LATER });
+    await running(first.runs, 1);
+    const waiting = [];
+    // The worker holds one more call than it has room for.
+    for (const [n, priority] of (['normal', 'low', 'normal', 'high'] as const).entries())
+      waiting.push(await call({ tool_id: 'next', parameters: { n }, ...urgent(priority) }));
+    first.end();
+    for (const each of waiting) await over(shared, each);
+    expect(order.filter((n) => n !== 0)).toEqual([3, 2, 1]);
+  });
+
+  test('PIPE-08.4 beyond the queue calls are refused early, the least urgent first, with a hint', async () => {
     const { tool, call, intake } = await start(sharedMemory(), { queueMax: 10 });
     await tool('any', () => 1);
     const ask = (priority: 'low' | 'normal' | 'high') =>
@@ -88,7 +107,7 @@ describe('workers', () => {
     expect(await ask('low')).toMatchObject({ state: 'AUTHORIZED' });
   });
 
-  test('PIPE-08 a call of low priority that may run again makes way for an urgent one, and runs again', async () => {
+  test('PIPE-08.5 a call of low priority that may run again makes way for an urgent one, and runs again', async () => {
     const made = await start(sharedMemory(), { slots: 1, preemptAfterMs: 5 });
     const { tool, call, shared, eventsOf } = made;
     const low = held();
@@ -127,7 +146,7 @@ describe('workers', () => {
     }
   });
 
-  test('PIPE-12 a call may last longer than a synchronous one, be extended, and must give signs of life', async () => {
+  test('PIPE-12.2 PIPE-12.3 a call may last longer than a synchronous one, be extended, and must give signs of life', async () => {
     const { parts } = await start();
     const limits = { ...parts.limits, timeoutMsMax: 10_000, laterTimeoutMsMax: 60_000 };
     const { tool, call, shared, workers } = await start(sharedMemory(), {}, { parts: { limits } });
@@ -152,7 +171,7 @@ describe('workers', () => {
     expect(await workers.extend(short, 1)).toBe(false);
   });
 
-  test('PIPE-12 a tool that reports its progress lives on, and how far it is can be read elsewhere', async () => {
+  test('PIPE-12.3 a tool that reports its progress lives on, and how far it is can be read elsewhere', async () => {
     const { tool, call, shared } = await start();
     await tool(
       'busy',
@@ -308,4 +327,24 @@ describe('workers', () => {
     broken = false;
     expect(await over(shared, accepted)).toMatchObject({ state: 'COMPLETED' });
   });
+});
+
+const MINUTE_MS = 60_000;
+const priorities = fc.constantFrom('low', 'normal', 'high');
+const due = (priority: 'low' | 'normal' | 'high', acceptedAt: number): number => {
+  const waiting = { request: { execution_options: { priority } } } as unknown as InvocationRecord['waiting'];
+  return dueOf({ acceptedAt, ...(waiting === undefined ? {} : { waiting }) });
+};
+
+test('PIPE-08.6 a call runs before all that come more than a minute after it, however urgent they are', () => {
+  fc.assert(
+    fc.property(priorities, priorities, fc.nat(), fc.integer({ min: 1, max: 1e9 }), (own, later, at, ms) => {
+      expect(due(own, at)).toBeLessThan(due(later, at + MINUTE_MS + ms));
+    }),
+  );
+});
+
+test('PIPE-08.1 of calls that come together the most urgent is due first', () => {
+  expect(due('high', 0)).toBeLessThan(due('normal', 0));
+  expect(due('normal', 0)).toBeLessThan(due('low', 0));
 });

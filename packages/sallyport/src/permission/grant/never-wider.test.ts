@@ -162,7 +162,7 @@ test.each<[keyof ResourceLimits, number, string, string]>([
   ['cpu_millicore_limit', 11, '11 millicores', '10 millicores'],
   ['memory_mb_limit', 11, '11 MB', '10 MB'],
   ['network_bandwidth_mbps', 11, '11 Mbit/s', '10 Mbit/s'],
-])('SBX-01 E3102 says which limit, and both values: %s', (name, wanted, told, allowed) => {
+])('SBX-01.2 E3102 says which limit, and both values: %s', (name, wanted, told, allowed) => {
   const question = { manifest: manifestOf({}), claims: claimsOf(), layer: LAYER };
   const agentContext = { resource_limits: { [name]: 10 } };
   expect(computeGrant({ ...question, agentContext, requestLimits: { [name]: wanted } })).toMatchObject({

@@ -42,7 +42,7 @@ describe("paths within the agent's mounts", () => {
     ['ro', '/', mounts(['/project', 'rw']), 'E3105'],
     ['ro', '/project', mounts(['project', 'rw'], ['', 'rw']), 'E3105'],
     ['ro', '/project', mounts(), 'E3105'],
-  ])('SBX-01 %s %s', (mode, path, context, expected) => {
+  ])('SBX-01.5 SBX-01.6 %s %s', (mode, path, context, expected) => {
     expect(outcome({ filesystem: [{ path, mode }] }, context)).toBe(expected);
   });
 });
@@ -67,7 +67,7 @@ describe("addresses within the agent's network policy", () => {
     ['0x0a000001', 1, reach(['*']), 'E3204'],
     ['10.1', 1, reach(['*']), 'E3204'],
     ['10.0.0.1.', 1, reach(['10.0.0.1']), 'E3204'],
-  ])('SBX-01 %s %i', (host, port, context, expected) => {
+  ])('SBX-01.3 SBX-01.6 %s %i', (host, port, context, expected) => {
     expect(outcome({ network: [{ host, port }] }, context)).toBe(expected);
   });
 
@@ -89,7 +89,7 @@ describe("the agent's name servers", () => {
     ['only some of the layer', ['9.9.9.9'], ['9.9.9.9', '1.1.1.1'], 'E3104'],
     ['when those of the layer are not known', ['9.9.9.9'], undefined, 'E3104'],
     ['when the layer has none', ['9.9.9.9'], [], 'E3104'],
-  ])('SBX-01 %s', (_, servers, own, expected) => {
+  ])('SBX-01.4 %s', (_, servers, own, expected) => {
     const more = own === undefined ? {} : { dnsServers: own };
     expect(outcome(byName, reach(['*'], [0], servers), more)).toBe(expected);
   });
@@ -131,11 +131,11 @@ describe('links', () => {
     ['inside/dangling/x', 'E3203'],
     ['inside/loop', 'E3203'],
     ['outside', 'E3105'],
-  ])('SBX-01 a mount bounds what %s leads to, and what cannot be told is refused', (path, expected) => {
+  ])('SBX-01.7 a mount bounds what %s leads to, and what cannot be told is refused', (path, expected) => {
     expect(linked(path, mounts([at('inside'), 'rw']))).toBe(expected);
   });
 
-  test('SBX-01 the token bounds what a link leads to as well', () => {
+  test('SBX-01.7 the token bounds what a link leads to as well', () => {
     const claims = claimsOf({ filesystem_permissions: { allowed_paths: [at('inside')], mode: 'rw' } });
     expect(linked('inside/near', mounts([folder, 'rw']), claims)).toBe('ok');
     expect(linked('inside/out', mounts([folder, 'rw']), claims)).toBe('E3203');

@@ -33,7 +33,7 @@ async function rehearsed(changes: Parameters<typeof pipeline>[0] = {}) {
 }
 
 describe('a dry run', () => {
-  test('PIPE-15 goes through the stages of a call up to execution, and says what would happen and why', async () => {
+  test('PIPE-15.1 PIPE-15.2 goes through the stages of a call up to execution, and says what would happen and why', async () => {
     const { dry, runs } = await rehearsed();
     const told = await dry({ execution_options: { phase: 'planner' } });
     expect(told).toMatchObject({
@@ -60,7 +60,7 @@ describe('a dry run', () => {
     expect(runs()).toBe(0);
   });
 
-  test('PIPE-15 refuses where the call is refused, with the same error', async () => {
+  test('PIPE-15.2 refuses where the call is refused, with the same error', async () => {
     const { dry, call, token } = await rehearsed();
     const cases: [Partial<ToolInvokeRequest>, string, string][] = [
       [{ tool_id: 'nowhere' }, 'refuse', 'resolve'],
@@ -91,7 +91,7 @@ describe('a dry run', () => {
     expect(entry?.event).toMatchObject({ tenantid: '-', data: { would: 'refuse', e_code: 'E3201' } });
   });
 
-  test('PIPE-15 takes nothing: no run, no record, no key, no id, no quota, no rate token, no slot', async () => {
+  test('PIPE-15.1 takes nothing: no run, no record, no key, no id, no quota, no rate token, no slot', async () => {
     const quota = createQuota({ store: memoryQuotaStore(), callsPerSession: 1 });
     const { dry, call, add, store, parts, runs } = await rehearsed({ quota });
     const limited = { execution_config: { rate_limit: { per_minute: 1, burst: 1 } } };

@@ -27,7 +27,7 @@ test('PIPE-06 a run is stopped at its timeout, which progress does not move wher
   expect(made.ends).toMatchObject([{ at: 1000, message: expect.stringContaining('within 1 s') }]);
 });
 
-test('EXE-12 each report of progress begins the timeout anew', async () => {
+test('EXE-12.1 each report of progress begins the timeout anew', async () => {
   const made = start({ timeoutMs: 1000, timeoutMsMax: 60_000 });
   await report(made, 900, 5);
   expect(made.ends).toEqual([]);
@@ -35,7 +35,7 @@ test('EXE-12 each report of progress begins the timeout anew', async () => {
   expect(made.ends).toMatchObject([{ at: 5500, message: expect.stringContaining('no progress for 1 s') }]);
 });
 
-test('EXE-12 however much progress there is, a run lasts no longer than the longest time', async () => {
+test('EXE-12.2 however much progress there is, a run lasts no longer than the longest time', async () => {
   const made = start({ timeoutMs: 1000, timeoutMsMax: 3000 });
   await report(made, 900, 5);
   expect(made.ends).toMatchObject([{ at: 3000, message: expect.stringContaining('upstreams.timeout_seconds_max') }]);

@@ -16,7 +16,7 @@ describe('a list of stages', () => {
     expect(inOrder<Start>()(first, second).map(({ name }) => name)).toEqual(['first', 'second']);
   });
 
-  test('PIPE-02 does not take a stage before what it needs', () => {
+  test('PIPE-02.1 does not take a stage before what it needs', () => {
     expectTypeOf<Ordered<Start, readonly [First, Second]>>().toEqualTypeOf<readonly [First, Second]>();
     expectTypeOf<Ordered<Start, readonly [Second, First]>[0]>().toEqualTypeOf<{ readonly standsTooEarly: 'one' }>();
     expectTypeOf<readonly [Second, First]>().not.toExtend<Ordered<Start, readonly [Second, First]>>();

@@ -137,7 +137,7 @@ async function layer() {
   };
 }
 
-test('PIPE-01 PIPE-13 whatever calls do beside each other, each goes only legal ways to one end, which is on record', async () => {
+test('PIPE-01.2 PIPE-13 whatever calls do beside each other, each goes only legal ways to one end, which is on record', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(wanted, { minLength: 1, maxLength: 8 }), async (all) => {
       const { make, store, everyEventOf, parts } = await layer();

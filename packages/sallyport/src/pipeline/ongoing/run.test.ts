@@ -20,7 +20,7 @@ async function untilAborted(_parameters: unknown, { signal }: { signal: AbortSig
 }
 
 describe('a call that succeeds', () => {
-  test('PIPE-01 passes the five states, each audited with time, capabilities and hashes', async () => {
+  test('PIPE-01.1 PIPE-01.3 passes the five states, each audited with time, capabilities and hashes', async () => {
     const { add, call, eventsOf } = await pipeline();
     await add(manifest('double'), double);
     const record = await call({ tool_id: 'double', parameters: { n: 21 } });
@@ -39,7 +39,7 @@ describe('a call that succeeds', () => {
     expect(events[4]?.data['output_hash']).toBe(sha256('{"value":42}'));
   });
 
-  test('PIPE-11 says how long it took and how often it was tried', async () => {
+  test('PIPE-11.1 PIPE-11.6 says how long it took and how often it was tried', async () => {
     const { add, call } = await pipeline();
     await add(manifest('double'), double);
     const { metadata } = await call({ tool_id: 'double', parameters: { n: 1 } });
@@ -108,7 +108,7 @@ describe('what cannot be run twice', () => {
 });
 
 describe('a call that is refused', () => {
-  test('PIPE-01 ends in the state of its refusal, and the refusal is on record', async () => {
+  test('PIPE-01.1 PIPE-01.6 ends in the state of its refusal, and the refusal is on record', async () => {
     const { add, call, token, eventsOf } = await pipeline();
     await add(manifest('double'), double);
     await add(manifest('approved', { execution_config: { requires_approval: true } }), double);
@@ -252,7 +252,7 @@ describe('a call that is refused', () => {
 });
 
 describe('a call that runs', () => {
-  test('PIPE-06 is stopped at its timeout, and the signal reaches the tool', async () => {
+  test('PIPE-06.1 PIPE-06.3 is stopped at its timeout, and the signal reaches the tool', async () => {
     const { add, call, parts } = await pipeline();
     await add(manifest('slow', { execution_config: { default_timeout_seconds: 0.05 } }), untilAborted);
     const record = await call({ tool_id: 'slow', parameters: { n: 1 } });
@@ -269,7 +269,7 @@ describe('a call that runs', () => {
     expect(await running).toMatchObject({ state: 'ABORTED', failure: { code: 'E3805' } });
   });
 
-  test('PIPE-08 waits for one of the four slots of its agent, which is on record and no time of the tool', async () => {
+  test('PIPE-08.2 waits for one of the four slots of its agent, which is on record and no time of the tool', async () => {
     let later = 0;
     const clock = { ...systemClock, monotonic: () => systemClock.monotonic() + later };
     const { add, call, parts } = await pipeline({ clock });
@@ -296,7 +296,7 @@ describe('a call that runs', () => {
     expect(parts.running.size).toBe(0);
   });
 
-  test('PIPE-08 ends with E3106 when no slot comes free within its own time, and nothing of it runs', async () => {
+  test('PIPE-08.3 ends with E3106 when no slot comes free within its own time, and nothing of it runs', async () => {
     const { add, call } = await pipeline();
     const { promise, resolve } = Promise.withResolvers<void>();
     let begun = 0;
@@ -356,7 +356,7 @@ describe('a call that runs', () => {
     expect(seen).toEqual([[['key', 'value of key']]]);
   });
 
-  test('PIPE-04 fails with a code when its function throws, and tells nobody the stack', async () => {
+  test('PIPE-04.5 PIPE-04.7 fails with a code when its function throws, and tells nobody the stack', async () => {
     const { add, call } = await pipeline();
     await add(manifest('broken'), () => {
       throw new Error('password=hunter2');

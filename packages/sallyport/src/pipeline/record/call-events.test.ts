@@ -75,7 +75,7 @@ test('AUD-01 the members of an event stand in canonical order, and its parts mak
   }
 });
 
-test('AUD-01 PIPE-01 each transition says state, hash of the input and capabilities; the end also hash, usage and error', () => {
+test('AUD-01 PIPE-01.4 each transition says state, hash of the input and capabilities; the end also hash, usage and error', () => {
   const said = eventsOf(ongoing(), most, 0).map(readBack);
   expect(said.map(({ state }) => state)).toEqual(['DECLARED', 'VALIDATED', 'AUTHORIZED', 'EXECUTING', 'COMPLETED']);
   for (const { capabilities, input_hash, trace_id, called_as } of said) {

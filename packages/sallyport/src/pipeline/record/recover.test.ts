@@ -4,7 +4,7 @@ import { manifest, pipeline } from '../pipeline.fixture.ts';
 import { recoverOpenCalls } from './recover.ts';
 
 describe('what a crash left open', () => {
-  test('PIPE-13 ends as outcome unknown, or as safe to call again, and the chain says so', async () => {
+  test('PIPE-13.1 ends as outcome unknown, or as safe to call again, and the chain says so', async () => {
     const { parts, store, eventsOf } = await pipeline();
     const open = (invocationId: string, sideEffect: 'idempotent' | 'irreversible'): InvocationRecord => ({
       invocationId,
@@ -32,7 +32,7 @@ describe('what a crash left open', () => {
     expect(await recoverOpenCalls(parts, 'one')).toBe(0);
   });
 
-  test('PIPE-02 the list holds the eleven stages of a call in their order, and the hooks among them', async () => {
+  test('PIPE-02.1 the list holds the eleven stages of a call in their order, and the hooks among them', async () => {
     const seen: string[] = [];
     const { add, call } = await pipeline({ onStage: (stage) => seen.push(stage) });
     await add(manifest('double'), () => 1);

@@ -206,7 +206,7 @@ describe('what the executor asks about a call', () => {
   }
   const READ = { tool_id: 'read', parameters: { n: 1 } };
 
-  test('EXE-01 is what the call waits for, and the call runs on the confirmed path', async () => {
+  test('EXE-01.2 is what the call waits for, and the call runs on the confirmed path', async () => {
     const made = await asking('It is odd.');
     const waiting = await made.call(READ);
     expect(made.approvals.asked).toMatchObject([{ reason: 'executor', binding: { question: 'It is odd.' } }]);

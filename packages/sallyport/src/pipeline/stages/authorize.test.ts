@@ -108,7 +108,7 @@ describe('the decision of a policy', () => {
     return eventsOf(invocationId);
   };
 
-  test('PIPE-15 of policies in shadow mode is recorded and not enforced', async () => {
+  test('PIPE-15.3 PIPE-15.4 of policies in shadow mode is recorded and not enforced', async () => {
     const shadow = { allowed: false, policies: ['tomorrow'] };
     const events = await decided({ allowed: true, policies: ['permit'], shadow });
     expect(states(events).at(-1)).toBe('COMPLETED');

@@ -196,7 +196,7 @@ describe.skipIf(!probed.works)(`bubblewrap${probed.works ? '' : `, skipped: ${pr
     expect(readdirSync(tmpdir()).filter((name) => name.startsWith(`${MARKED_FOLDER}${ownMark()}-`))).toEqual([]);
   });
 
-  test.skipIf(findControlGroups() === undefined)('SBX-03 a processor share is enforced', async () => {
+  test.skipIf(findControlGroups() === undefined)('SBX-03.1 a processor share is enforced', async () => {
     const spin = 'i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done; cat /proc/uptime';
     const limits = { cpuMillicores: 100, memoryMb: 64, processesMax: 16, diskMb: 1 };
     await using running = await withGroups.start(spec(spin, { limits }));
@@ -207,7 +207,7 @@ describe.skipIf(!probed.works)(`bubblewrap${probed.works ? '' : `, skipped: ${pr
   });
 });
 
-test('a machine without bubblewrap is told what to type', async () => {
+test('SBX-02.7 a machine without bubblewrap is told what to type', async () => {
   const driver = createBubblewrapDriver({ program: 'no-such-bubblewrap' });
   expect(await driver.probe()).toEqual({
     works: false,

@@ -147,7 +147,7 @@ describe.skipIf(!probed.works)(`warm sandboxes${probed.works ? '' : `, skipped: 
     await pool.close();
   }, 60_000);
 
-  test('SBX-06 nothing that a job leaves is there for the next', async () => {
+  test('SBX-06.1 nothing that a job leaves is there for the next', async () => {
     const pool = openPool();
     const leave = sh('echo secret >/tmp/left; (sleep 60 &) ; echo $$; ls /tmp; ps x 2>/dev/null | wc -l; env | wc -l');
     const first = await runWarm(pool, { ...leave, environment: { SECRET: 'x' } });
@@ -159,7 +159,7 @@ describe.skipIf(!probed.works)(`warm sandboxes${probed.works ? '' : `, skipped: 
     await pool.close();
   });
 
-  test('SBX-05 SBX-06 what a call brings is on no command line, and in nothing that stands ready', async () => {
+  test('SBX-05.2 SBX-06.1 what a call brings is on no command line, and in nothing that stands ready', async () => {
     const pool = openPool();
     const secret = `secret-${process.pid}-${Date.now()}`;
     const spec = sh('echo ready; read line', { environment: { SECRET: secret } });
@@ -277,7 +277,7 @@ describe.skipIf(!probed.works)(`warm sandboxes${probed.works ? '' : `, skipped: 
     await pool.close();
   });
 
-  test('SBX-08 nothing survives a layer that is killed with a full pool', async () => {
+  test('SBX-08.4 nothing survives a layer that is killed with a full pool', async () => {
     const layer = startLayer();
     await once(layer.stdout, 'data');
     const mark = `SALLYPORT_LAYER\0`;

@@ -95,7 +95,7 @@ describe.skipIf(!probed.works)(`gVisor${probed.works ? '' : `, skipped: ${probed
     rmSync(folder, { recursive: true });
   });
 
-  test('SBX-08 a layer that is killed at any moment leaves no process, and the next one removes the rest', async () => {
+  test('SBX-08 SBX-02.3 a layer that is killed at any moment leaves no process, and the next one removes the rest', async () => {
     for (const delayMs of [0, 20, 60, 120, 200, 400]) await killLayerAfter(delayMs);
     const pids = killed.map(String);
     await until(() => pids.every((pid) => processesOf(pid).length === 0));

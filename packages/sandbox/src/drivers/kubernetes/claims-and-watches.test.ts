@@ -30,7 +30,7 @@ const until = async (holds: () => boolean): Promise<void> => {
   while (!holds()) await sleep(2);
 };
 
-test('SBX-02 a claim names the pool and its lease, and carries nothing of the job', async () => {
+test('SBX-02.5 a claim names the pool and its lease, and carries nothing of the job', async () => {
   const { cluster, driver } = await open();
   const secret = 'do-not-tell';
   const running = await driver.start(specOf({ command: ['/bin/tool', secret], environment: { KEY: secret } }));

@@ -85,7 +85,7 @@ test.each<[string, (opened: Opened) => void, RegExp]>([
     },
     /template template .* is not there/,
   ],
-])('SBX-02 a cluster that %s is told with what to do', async (_what, change, problem) => {
+])('SBX-02.7 a cluster that %s is told with what to do', async (_what, change, problem) => {
   const all = await open();
   change(all);
   expect(await all.driver.probe()).toMatchObject({ works: false, problem: expect.stringMatching(problem) });

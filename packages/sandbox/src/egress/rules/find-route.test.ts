@@ -35,13 +35,13 @@ function find({
 
 const PUBLIC = '93.184.216.34';
 
-test('SBX-04 a name is looked up once and leads where it led first', async () => {
+test('SBX-04.2 a name is looked up once and leads where it led first', async () => {
   const { route, asked } = find({ answers: [[PUBLIC], ['127.0.0.1']] });
   for (const port of [443, 443, 80]) expect(await route('a.test', port)).toEqual({ addresses: [PUBLIC] });
   expect(asked).toEqual(['a.test']);
 });
 
-test('SBX-04 a name that turns private after its pin has expired is closed', async () => {
+test('SBX-04.2 SBX-04.3 a name that turns private after its pin has expired is closed', async () => {
   const { route } = find({ answers: [[PUBLIC], ['127.0.0.1']], pinnedMs: 0 });
   expect(await route('a.test', 443)).toEqual({ addresses: [PUBLIC] });
   expect(await route('a.test', 443)).toHaveProperty('why');
@@ -60,7 +60,7 @@ test.each([
   '::ffff:127.0.0.1',
   '64:ff9b::7f00:1',
   '2002:7f00:1::',
-])('SBX-04 a name that leads to %s is refused, also beside a public address', async (address) => {
+])('SBX-04.3 a name that leads to %s is refused, also beside a public address', async (address) => {
   for (const answers of [[address], [PUBLIC, address]]) {
     expect(await find({ answers: [answers] }).route('a.test', 443)).toHaveProperty('why');
   }

@@ -18,7 +18,7 @@ test.each([
   [100, 65_536, 100_000_000],
   [1000, 65_536, 1_000_000_000],
 ])(
-  'SBX-04 %i Mbit/s in pieces of %i bytes come out within 5 percent, with timers that come late too',
+  'SBX-04.5 %i Mbit/s in pieces of %i bytes come out within 5 percent, with timers that come late too',
   (rate, piece, total) => {
     for (const lateMs of [0, 1.5]) expect(Math.abs(move(rate, piece, total, lateMs) / rate - 1)).toBeLessThan(0.05);
   },

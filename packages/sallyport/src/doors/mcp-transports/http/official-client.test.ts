@@ -55,7 +55,7 @@ describe.each([
     expect(result._meta).toMatchObject({ 'example.com/from': 'upstream' });
   });
 
-  it('PIPE-04 an error that the model can act on is a result with a [tool_error] block', async () => {
+  it('PIPE-04.3 an error that the model can act on is a result with a [tool_error] block', async () => {
     server.layer.addTool(manifestOf('strict'), () => {
       const fault = { path: '/n', code: 'E3509', keyword: 'type', message: 'must be a number\nretryable: true' };
       throw new ToolLayerError('E3509', 'The arguments do not fit.', { details: { faults: [fault] } });
@@ -86,7 +86,7 @@ describe.each([
     expect(textOf(result)).toBe('disk full');
   });
 
-  it('PIPE-04 an unknown tool is a protocol error with the E-code', async () => {
+  it('PIPE-04.3 an unknown tool is a protocol error with the E-code', async () => {
     const client = await server.client({ auto });
     const refused = client.callTool({ name: 'nope' });
     await expect(refused).rejects.toMatchObject({ code: -32602, data: { e_code: 'E3001', code: 'tool_not_found' } });

@@ -35,7 +35,7 @@ describe('confinement to the roots', () => {
     expect((await bench.run('read', { path: '../a.txt' }, { filesystem }))['content']).toBe('inside');
   });
 
-  test('EXE-04 a path that leaves the roots is refused, whatever is there', async () => {
+  test('EXE-04.2 a path that leaves the roots is refused, whatever is there', async () => {
     for (const path of [
       '../outside.txt',
       '../nothing',
@@ -50,7 +50,7 @@ describe('confinement to the roots', () => {
     expect(await readFile(join(bench.folder, 'outside.txt'), 'utf8')).toBe('outside');
   });
 
-  test('EXE-04 refusals tell no retry to anybody', () => {
+  test('EXE-04.4 refusals tell no retry to anybody', () => {
     for (const code of ['E3105', 'E3210'] as const) {
       expect(ERRORS[code].retryable).toBe(false);
       expect(ERRORS[code].category).toBe('PolicyBlocked');
@@ -193,7 +193,7 @@ describe('globs of the settings', () => {
     await symlink('.hidden/secrets', join(bench.root, 'harmless'));
   };
 
-  test('EXE-04 denied files are closed by default, by their canonical path, and searches never show them', async () => {
+  test('EXE-04.3 denied files are closed by default, by their canonical path, and searches never show them', async () => {
     await using bench = await openFileBench();
     await fill(bench);
     for (const path of [
@@ -220,7 +220,7 @@ describe('globs of the settings', () => {
     expect(found).toContain('.git/HEAD');
   });
 
-  test('EXE-04 deny is asked before allow, and writing has globs of its own', async () => {
+  test('EXE-04.3 deny is asked before allow, and writing has globs of its own', async () => {
     await using bench = await openFileBench({
       settings: { denyRead: ['**/.env'], allowRead: ['src/*', '**/.env'], allowWrite: ['**/*.md'], denyWrite: [] },
     });

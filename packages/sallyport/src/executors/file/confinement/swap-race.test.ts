@@ -51,7 +51,7 @@ async function hammer(bench: FileBench): Promise<Map<string, number>> {
 }
 
 test(
-  'EXE-04 links swapped in a tight loop never lead a read, a write or a search out of the root',
+  'EXE-04.5 links swapped in a tight loop never lead a read, a write or a search out of the root',
   async () => {
     await using bench = await openFileBench();
     const outside = await fill(bench);

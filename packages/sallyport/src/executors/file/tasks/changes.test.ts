@@ -13,7 +13,7 @@ beforeEach(async () => {
 afterEach(() => bench[Symbol.asyncDispose]());
 
 describe('file_write', () => {
-  test('EXE-04 a new file and a replaced one tell what was there before', async () => {
+  test('EXE-04.1 a new file and a replaced one tell what was there before', async () => {
     const first = await bench.run('write', { path: 'a', content: 'one' });
     expect(first).toEqual({ path: at('a'), created: true, bytes: 3, sha256: sha256('one'), before: null });
     const second = await bench.run('write', { path: 'a', content: 'two!' });

@@ -19,7 +19,7 @@ describe('file_read', () => {
   const read = (path: string, more = {}, options = {}): Promise<Record<string, unknown>> =>
     bench.run('read', { path, ...more }, options);
 
-  test('EXE-04 lines are read from one on, so many, and the whole file is told by number and hash', async () => {
+  test('EXE-04.1 lines are read from one on, so many, and the whole file is told by number and hash', async () => {
     await put('a', 'one\ntwo\r\nthree');
     expect(await read('a')).toEqual({
       path: join(bench.root, 'a'),
@@ -93,7 +93,7 @@ describe('file_read', () => {
 });
 
 describe('file_list', () => {
-  test('EXE-04 a folder is listed in order, by pages, to a depth, and links are named only', async () => {
+  test('EXE-04.1 a folder is listed in order, by pages, to a depth, and links are named only', async () => {
     for (const name of ['b/2', 'b/1', 'b/deep/3', 'a']) await put(name, name);
     await symlink('..', join(bench.root, 'c'));
     const first = await bench.run('list', {});
@@ -161,7 +161,7 @@ describe('file_grep', () => {
   const grep = (pattern: string, more = {}): Promise<Record<string, unknown>> =>
     bench.run('grep', { pattern, ...more });
 
-  test('EXE-04 lines are found with what is around them, in text files only', async () => {
+  test('EXE-04.1 lines are found with what is around them, in text files only', async () => {
     await put('a.ts', 'one\ntwo\r\nthree\nTwo\n');
     await put('b/c.md', 'two');
     await put('bytes', Buffer.from('two\0'));

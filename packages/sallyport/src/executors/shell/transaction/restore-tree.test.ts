@@ -212,7 +212,7 @@ describe('what else there is in file systems', () => {
 });
 
 describe('scope', () => {
-  test('EXE-03 only what the globs name is secured and restored', async () => {
+  test('EXE-03.1 only what the globs name is secured and restored', async () => {
     mkdirSync(at('src/deep'), { recursive: true });
     mkdirSync(at('out'));
     for (const file of ['src/a.ts', 'src/deep/b.ts', 'src/a.md', 'out/c.ts']) writeFileSync(at(file), 'before');
@@ -244,7 +244,7 @@ describe('scope', () => {
     expect([readFileSync(at('a'), 'utf8'), readFileSync(at('b'), 'utf8')]).toEqual(['one', 'two']);
   });
 
-  test('EXE-03 max_snapshot_bytes is a hard bound', async () => {
+  test('EXE-03.4 max_snapshot_bytes is a hard bound', async () => {
     writeFileSync(at('a'), 'x'.repeat(100));
     await using _ = await secure(scratch.folder, [tree], ['**'], 100);
     await expect(secure(scratch.folder, [tree], ['**'], 99)).rejects.toMatchObject({ bytesMax: 99 });

@@ -45,7 +45,7 @@ const contents = (): readonly string[] =>
     .map((line) => line.split(' ').slice(0, 4).join(' '))
     .slice(1);
 
-test('EXE-03 SBX-08 a layer that is killed while it restores leaves the old tree, the new one, or one that the next start makes the old', async () => {
+test('EXE-03.3 SBX-08 a layer that is killed while it restores leaves the old tree, the new one, or one that the next start makes the old', async () => {
   const before = contents();
   let finished = 0;
   for (const afterMs of [0, 3, 8, 15, 25, 40, 60]) {

@@ -70,7 +70,7 @@ describe.skipIf(!works)(`transactions${works ? '' : `, skipped: ${problem}`}`, (
       { transaction: { auto_rollback: false } },
       false,
     ],
-  ])('EXE-03 %s', async (_, script, config, isTakenBack) => {
+  ])('EXE-03.2 %s', async (_, script, config, isTakenBack) => {
     const executor = await executorWith();
     const before = described(scratch.tree);
     const failed = await executor.executeConfirmed(call(script, config), never).then(
@@ -104,7 +104,7 @@ describe.skipIf(!works)(`transactions${works ? '' : `, skipped: ${problem}`}`, (
     expect([file(), rolledBack, readdirSync(snapshots())]).toEqual(['before', 1, []]);
   });
 
-  test('EXE-03 a command that only reads takes no snapshot', async () => {
+  test('EXE-03.1 a command that only reads takes no snapshot', async () => {
     const executor = await executorWith();
     const strict = { transaction: { snapshot_required: true, max_snapshot_bytes: 1 } };
     await executor.executeConfirmed(call('cat file', strict), never);
@@ -113,7 +113,7 @@ describe.skipIf(!works)(`transactions${works ? '' : `, skipped: ${problem}`}`, (
     });
   });
 
-  test('EXE-03 where no snapshot can be had, one that is required keeps the command from running', async () => {
+  test('EXE-03.5 where no snapshot can be had, one that is required keeps the command from running', async () => {
     const executor = await executorWith();
     const seen = (required: boolean): ExecutorCall =>
       call('echo after >file; exit 1', { transaction: { snapshot_required: required } }, scratch.folder);
@@ -130,7 +130,7 @@ describe.skipIf(!works)(`transactions${works ? '' : `, skipped: ${problem}`}`, (
     expect(file()).toBe('after\n');
   });
 
-  test('EXE-03 max_snapshot_bytes: the lower of manifest and layer holds', async () => {
+  test('EXE-03.4 max_snapshot_bytes: the lower of manifest and layer holds', async () => {
     const tight = (bytes: number): ExecutorCall =>
       call('echo after >file', { transaction: { snapshot_required: true, max_snapshot_bytes: bytes } });
     const [wide, narrow] = [await executorWith(), await executorWith({ maxSnapshotBytes: 5 })];

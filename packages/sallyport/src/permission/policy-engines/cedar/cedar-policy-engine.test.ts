@@ -232,7 +232,7 @@ test('hundreds of policies decide alike whether they are asked whole or in parts
 describe('shadow mode', () => {
   const FORBID = '@id("no")\n@mode("shadow")\nforbid (principal, action, resource);\n';
 
-  test('PIPE-15 a policy in shadow mode is told where it would decide otherwise, and not enforced', async () => {
+  test('PIPE-15.4 a policy in shadow mode is told where it would decide otherwise, and not enforced', async () => {
     const engine = await over(['a.cedar', PERMIT + FORBID]);
     expect(engine.decide(question())).toEqual({
       allowed: true,

@@ -120,7 +120,7 @@ test('EXE-10 PIPE-14 variables are shown to hooks, and what these make of the ar
 });
 
 describe('the trust that a call is content with', () => {
-  test('EXE-10 PRM-06 lowers what token and source allow, and never raises it', async () => {
+  test('EXE-10.2 PRM-06 lowers what token and source allow, and never raises it', async () => {
     const { add, call, token } = await pipeline();
     await add(manifest('write', { side_effect_policy: 'irreversible' }), () => 1);
     const codes = async (trust_level: 'trusted' | 'provisional' | 'untrusted') => {

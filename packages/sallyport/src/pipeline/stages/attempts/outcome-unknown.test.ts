@@ -20,7 +20,7 @@ async function layer(body: NativeFunction, more: Parameters<typeof manifest>[1] 
 }
 
 describe('a tool that is not safe to repeat', () => {
-  test('PIPE-13 that runs into its timeout ends as outcome unknown; the write is not tried again', async () => {
+  test('PIPE-13.2 PIPE-13.3 that runs into its timeout ends as outcome unknown; the write is not tried again', async () => {
     const { run, runs, store } = await layer(untilAborted, SHORT);
     const record = await run();
     expect(record).toMatchObject({
@@ -33,7 +33,7 @@ describe('a tool that is not safe to repeat', () => {
     expect(await store.findInvocation('acme', record.invocationId)).toMatchObject({ failure: { code: 'E3804' } });
   });
 
-  test('PIPE-13 whose connection is lost, whose sandbox is lost or whose layer stops ends so too', async () => {
+  test('PIPE-13.2 whose connection is lost, whose sandbox is lost or whose layer stops ends so too', async () => {
     for (const code of ['E3107', 'E3310', 'E3306', 'E3308'] as const) {
       const { run, runs } = await layer(() => {
         throw new ToolLayerError(code, 'It is gone.', { details: { reached: true } });

@@ -30,7 +30,7 @@ async function layer(tool: Partial<ToolManifest>, ends: readonly (ToolLayerError
 }
 
 describe('a transient failure', () => {
-  test('PIPE-05 of a tool that is safe to repeat is tried again, each attempt on record and audited', async () => {
+  test('PIPE-05.2 PIPE-05.8 PIPE-11.6 of a tool that is safe to repeat is tried again, each attempt on record and audited', async () => {
     const { run, eventsOf } = await layer({ ...SAFE, ...quick() }, [
       down(),
       down('E3304', { details: { status: 503 } }),
@@ -69,13 +69,13 @@ describe('a transient failure', () => {
     ['E3401', {}],
     ['E3805', {}],
     ['E3811', { details: { reached: false } }],
-  ])('PIPE-05 %s is not tried again, though the tool is safe to repeat', async (code, extras) => {
+  ])('PIPE-05.1 %s is not tried again, though the tool is safe to repeat', async (code, extras) => {
     const { run, tries } = await layer({ ...SAFE, ...quick() }, [down(code, extras)]);
     expect((await run()).failure?.code).toBe(code);
     expect(tries()).toBe(1);
   });
 
-  test('PIPE-05 of an unsafe tool is tried again only when the request surely never reached it', async () => {
+  test('PIPE-05.2 of an unsafe tool is tried again only when the request surely never reached it', async () => {
     const safe = await layer({ ...UNSAFE, ...quick() }, [down('E3310', { details: { request_sent: false } })]);
     expect(await safe.run()).toMatchObject({ state: 'COMPLETED', metadata: { attempts: 2 } });
     const started = await layer({ ...UNSAFE, ...quick() }, [down('E3101')]);
@@ -85,7 +85,7 @@ describe('a transient failure', () => {
     expect(sent.tries()).toBe(1);
   });
 
-  test('EXT-03 PIPE-05 of a service ends as E3305 once the attempts are spent, with the last cause', async () => {
+  test('EXT-03.5 PIPE-05.6 of a service ends as E3305 once the attempts are spent, with the last cause', async () => {
     const { run, tries } = await layer({ ...SAFE, ...quick() }, [down(), down(), down('E3306'), down()]);
     const record = await run();
     expect(record).toMatchObject({
@@ -117,7 +117,7 @@ describe('a transient failure', () => {
 });
 
 describe('the wait between attempts', () => {
-  test('PIPE-05 honours Retry-After, and is not begun when it would outlast the call', async () => {
+  test('PIPE-05.5 honours Retry-After, and is not begun when it would outlast the call', async () => {
     const soon = await layer({ ...SAFE, ...quick() }, [down('E3303', { retryAfterMs: 30, details: { status: 429 } })]);
     const { metadata } = await soon.run();
     expect(metadata?.failed_attempts).toHaveLength(1);
@@ -128,7 +128,7 @@ describe('the wait between attempts', () => {
     });
   });
 
-  test('PIPE-05 no attempt begins once the budget of time is spent', async () => {
+  test('PIPE-05.7 no attempt begins once the budget of time is spent', async () => {
     const { run } = await layer({ ...SAFE, ...quick() }, [down()], { ...QUICK, budgetMs: 0 });
     expect((await run()).metadata?.attempts).toBe(1);
   });
@@ -145,7 +145,7 @@ describe('the wait between attempts', () => {
     expect(parts.running.size).toBe(0);
   });
 
-  test('PIPE-05 the timeout of the call holds over all attempts and waits', async () => {
+  test('PIPE-05.7 the timeout of the call holds over all attempts and waits', async () => {
     const tool = quick({ default_timeout_seconds: 0.2, retry_policy: { base_delay_ms: 60, max_attempts: 20 } });
     const { run, tries } = await layer({ ...SAFE, ...tool }, Array(20).fill(down()));
     const { failure, metadata } = await run();

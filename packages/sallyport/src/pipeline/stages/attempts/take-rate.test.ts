@@ -36,7 +36,7 @@ const http = (toolId: string, base_url: string, more: object = {}) =>
 const SPENT = ['E3303', expect.stringContaining('The service api.example.com may be called 60 times a minute')];
 
 describe('the bound of a service', () => {
-  test('EXE-06 EXT-02 is shared by all tools of a tenant that call one host, however they write it', async () => {
+  test('EXE-06 EXT-02.1 is shared by all tools of a tenant that call one host, however they write it', async () => {
     const take = bench({ apiRate: { per_minute: 60, burst: 2 } });
     expect(await take(http('a', 'https://api.example.com/v1'))).toBe('taken');
     expect(await take(http('b', 'https://API.example.com:443/v2'))).toBe('taken');
@@ -63,7 +63,7 @@ describe('the bound of a service', () => {
     expect(await ends(toolOf('n', { kind: 'native' }))).toEqual(['taken', 'taken', 'taken']);
   });
 
-  test('EXT-02 stands beside the bound of the tool and of the agent; whichever is spent refuses', async () => {
+  test('EXT-02.2 stands beside the bound of the tool and of the agent; whichever is spent refuses', async () => {
     const rate_limit = { per_minute: 60, burst: 1 };
     const tool = http('a', 'https://api.example.com', { execution_config: { rate_limit } });
     const take = bench({ apiRate: PLENTY });

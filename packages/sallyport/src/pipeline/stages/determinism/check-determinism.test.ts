@@ -17,7 +17,7 @@ const codes = ({ warnings }: { readonly warnings: readonly { readonly code: stri
   warnings.map(({ code }) => code);
 
 describe('a tool that says it is deterministic', () => {
-  test('PIPE-10 and gives another result for the same input is reported, as a warning and an event', async () => {
+  test('PIPE-10.1 and gives another result for the same input is reported, as a warning and an event', async () => {
     const { add, call, eventsOf } = await instance();
     let answer = 1;
     await add(manifest('same', { deterministic: true }), () => ({ answer }));

@@ -50,7 +50,7 @@ test('SBX-03 processes and disk are those of the layer, whatever a call brings',
   expect(ask({ resource_limits: { timeout_seconds: 1 } })).toMatchObject({ limits: { processesMax: 7, diskMb: 8 } });
 });
 
-test('SBX-01 a link that comes to be in a granted path is found, also by the second call of the same token', () => {
+test('SBX-01.7 a link that comes to be in a granted path is found, also by the second call of the same token', () => {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'call-grant-')));
   mkdirSync(join(folder, 'work/a'), { recursive: true });
   mkdirSync(join(folder, 'work/b'));

@@ -47,7 +47,7 @@ describe('a hook before a call', () => {
     ]);
   });
 
-  test('PIPE-14 may refuse: nothing runs, and a key is free again', async () => {
+  test('PIPE-14.1 PIPE-14.3 may refuse: nothing runs, and a key is free again', async () => {
     let refusing = true;
     const hook = beforeHook('no', () => (refusing ? { outcome: 'refuse', reason: 'Not now.' } : undefined));
     const { call, ran, eventsOf } = await hooked([hook]);
@@ -62,7 +62,7 @@ describe('a hook before a call', () => {
     expect((await call(keyed)).state).toBe('COMPLETED');
   });
 
-  test('PIPE-14 may rewrite arguments, which are validated again; the next hook sees them', async () => {
+  test('PIPE-14.4 may rewrite arguments, which are validated again; the next hook sees them', async () => {
     const seen: unknown[] = [];
     const { call, ran, eventsOf } = await hooked([
       beforeHook('a', () => rewrite({ n: '2' })),
@@ -83,13 +83,13 @@ describe('a hook before a call', () => {
     ['arguments that break the schema', { n: 'two' }, 'E3502'],
     ['arguments that are poisoned', JSON.parse('{"n":1,"__proto__":{"admin":true}}'), 'E3801'],
     ['arguments that are too large', { n: 1, more: 'x'.repeat(20_000) }, 'E3810'],
-  ])('PIPE-14 that rewrites to %s makes the call fail as if the caller had sent them', async (_name, given, code) => {
+  ])('PIPE-14.8 that rewrites to %s makes the call fail as if the caller had sent them', async (_name, given, code) => {
     const { call, ran } = await hooked([beforeHook('bad', () => rewrite(given))]);
     expect((await call()).failure?.code).toBe(code);
     expect(ran).toEqual([]);
   });
 
-  test('PIPE-14 that rewrites into forbidden arguments does not get them past authorisation', async () => {
+  test('PIPE-14.9 that rewrites into forbidden arguments does not get them past authorisation', async () => {
     const { add, token, call, eventsOf } = await hooked([beforeHook('bad', () => rewrite({ path: '/etc/passwd' }))]);
     await add(
       manifest('read', {
@@ -105,7 +105,7 @@ describe('a hook before a call', () => {
     expect((await eventsOf(record.invocationId)).at(-1)?.data['state']).toBe('DENIED');
   });
 
-  test('PIPE-14 that rewrites is judged by the policies again, and the refusal is what the audit has', async () => {
+  test('PIPE-14.9 that rewrites is judged by the policies again, and the refusal is what the audit has', async () => {
     let asked = 0;
     const engine = {
       name: 'e',

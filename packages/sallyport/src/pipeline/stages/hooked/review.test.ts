@@ -15,7 +15,7 @@ async function hooked(hooks: readonly Hook[]) {
   return { ...made, call: () => made.call({ tool_id: 'double', parameters: { n: 1 } }) };
 }
 
-test('PIPE-14 a hook after a call sees its result, and the verdict is in the audit', async () => {
+test('PIPE-14.1 a hook after a call sees its result, and the verdict is in the audit', async () => {
   const seen: HookedResult[] = [];
   const { call, eventsOf } = await hooked([after('one', (told) => void seen.push(told))]);
   const record = await call();
@@ -25,7 +25,7 @@ test('PIPE-14 a hook after a call sees its result, and the verdict is in the aud
   expect(end?.['hooks']).toEqual([{ id: 'one', at: 'after', outcome: 'allow', ms: expect.any(Number) }]);
 });
 
-test('PIPE-14 may replace the result, which is inspected; the next hook sees it', async () => {
+test('PIPE-14.5 may replace the result, which is inspected; the next hook sees it', async () => {
   const seen: unknown[] = [];
   const { call } = await hooked([
     after('a', () => ({ outcome: 'rewrite', result: { value: 7 } })),
@@ -45,7 +45,7 @@ test.each([
   expect(record).not.toHaveProperty('result');
 });
 
-test('PIPE-14 may withhold the result: the call ran, failed, and says so', async () => {
+test('PIPE-14.3 may withhold the result: the call ran, failed, and says so', async () => {
   const { call, eventsOf } = await hooked([after('no', () => ({ outcome: 'refuse', reason: 'Too private.' }))]);
   const record = await call();
   expect(record).toMatchObject({ state: 'FAILED', failure: { code: 'E3815' }, metadata: { attempts: 1 } });

@@ -39,7 +39,7 @@ test('PIPE-09 PIPE-13 a duplicate is told that nobody knows, until somebody has 
   expect(runs()).toBe(1);
 });
 
-test('PIPE-09 PIPE-13 a duplicate of a call that happened is answered with what was found out, and runs nothing', async () => {
+test('PIPE-09.1 PIPE-09.2 PIPE-13 PIPE-11.7 a duplicate of a call that happened is answered with what was found out, and runs nothing', async () => {
   const { ask, first, settle, runs, store } = await cutOff();
   await settle({ result: { paid: 7 }, note: 'The bank shows it.' });
   const again = await ask();

@@ -5,7 +5,7 @@ import { openLedger } from '../../../audit/ledger.ts';
 import { silentLog } from '../../../telemetry/log.ts';
 import { playKeys } from './key-model.fixture.ts';
 
-test('PIPE-09 in any order of calls under keys, alone and together, on two instances and across restarts, each key has one answer', () =>
+test('PIPE-09.1 PIPE-09.2 in any order of calls under keys, alone and together, on two instances and across restarts, each key has one answer', () =>
   playKeys(async () => {
     const records = memoryLedgerStore();
     const idempotency = memoryIdempotencyStore();

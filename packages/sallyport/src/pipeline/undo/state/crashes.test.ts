@@ -148,7 +148,7 @@ async function recover({ rows, journal }: World, { parts }: ReturnType<typeof li
   }
 }
 
-test('PIPE-03 whatever calls do beside each other, and wherever the process dies, also twice in the rollback, the state is what completed calls left', async () => {
+test('PIPE-03.7 whatever calls do beside each other, and wherever the process dies, also twice in the rollback, the state is what completed calls left', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.scheduler(),

@@ -64,7 +64,7 @@ const hangs: NativeFunction = (_given, { signal }) =>
 const get: NativeFunction = async (_given, { state }) => (await state.get('n')) ?? null;
 
 describe('the state of a tool', () => {
-  test('PIPE-03 holds what a completed call wrote, for the next call at once, and its journal is closed', async () => {
+  test('PIPE-03.1 holds what a completed call wrote, for the next call at once, and its journal is closed', async () => {
     const { tool, run, journal } = await layer();
     await tool(
       'keep',
@@ -86,7 +86,7 @@ describe('the state of a tool', () => {
     await expect.poll(() => journal.find('acme', first.invocationId)).toBeUndefined();
   });
 
-  test('PIPE-03 is as before after a call that fails, is aborted or answers badly', async () => {
+  test('PIPE-03.1 PIPE-03.2 PIPE-03.4 is as before after a call that fails, is aborted or answers badly', async () => {
     const result_schema = { type: 'object', required: ['x'] };
     const cases = [
       [put(2, fails), {}, 'E3109'],
@@ -116,7 +116,7 @@ describe('the state of a tool', () => {
     }
   });
 
-  test('PIPE-03 a call sees its own writes, and nobody else does before it is on record as completed', async () => {
+  test('PIPE-03.6 a call sees its own writes, and nobody else does before it is on record as completed', async () => {
     const { tool, run } = await layer();
     const written = Promise.withResolvers<void>();
     const end = Promise.withResolvers<void>();
@@ -147,7 +147,7 @@ describe('the state of a tool', () => {
     expect((await run('keep')).result).toBe(2);
   });
 
-  test('PIPE-03 PIPE-05 begins each attempt as it was, and what is left of a failed one writes nothing', async () => {
+  test('PIPE-03.3 PIPE-05 begins each attempt as it was, and what is left of a failed one writes nothing', async () => {
     const { tool, run } = await layer();
     const seen: unknown[] = [];
     let stray: Promise<unknown> | undefined;
@@ -175,7 +175,7 @@ describe('the state of a tool', () => {
     expect((await run('keep')).result).toBeNull();
   });
 
-  test('PIPE-03 two calls that read a value do not both write what they made of it', async () => {
+  test('PIPE-03.6 two calls that read a value do not both write what they made of it', async () => {
     const { tool, run } = await layer();
     const both = Promise.withResolvers<void>();
     let readers = 0;
@@ -341,7 +341,7 @@ describe('a call that is cut off', () => {
 });
 
 describe('a run whose call is over on record already', () => {
-  test('PIPE-03 ORC-06 keeps nothing of what it wrote, whatever it thinks became of it', async () => {
+  test('PIPE-03.3 ORC-06 keeps nothing of what it wrote, whatever it thinks became of it', async () => {
     const { tool, run, store } = await layer();
     const written = Promise.withResolvers<string>();
     const end = Promise.withResolvers<void>();

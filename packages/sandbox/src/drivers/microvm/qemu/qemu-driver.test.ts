@@ -70,7 +70,7 @@ function containmentCases(driver: SandboxDriver): void {
     expect(stdout).toBe('1\nlo:\n');
   });
 
-  timed('a tool has no capability, gains none, and reads nothing of the agent', async () => {
+  timed('SBX-02.4 a tool has no capability, gains none, and reads nothing of the agent', async () => {
     const script =
       'grep -E "^Cap(Inh|Prm|Eff|Amb)" /proc/self/status | grep -vc 0000000000000000; grep NoNewPrivs /proc/self/status; cat /run/start /agent/agent /dev/vport0p1 /dev/mem /groups/tool/memory.max; mount -t tmpfs x /tmp; echo x >/hostile';
     const { stdout } = await run(driver, sh(script));
@@ -112,7 +112,7 @@ function lifeCases(image: { readonly kernel: string; readonly initrd: string }):
   });
 }
 
-test('the probe says what is missing, and what to type', async () => {
+test('SBX-02.7 the probe says what is missing, and what to type', async () => {
   const none = { kernel: '/nowhere/vmlinuz', initrd: '/nowhere/initrd' };
   const noProgram = createQemuDriver({ ...none, program: 'no-such-qemu' });
   expect(await noProgram.probe()).toMatchObject({ works: false, problem: expect.stringContaining('apt-get install') });

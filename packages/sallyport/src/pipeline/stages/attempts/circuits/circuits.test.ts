@@ -89,7 +89,7 @@ const endedBy = (gone: AbortController) => () =>
   });
 
 describe('a call through a circuit', () => {
-  test('CIR-01 EXE-06 is refused while it is open, before anything runs, with the remaining wait', async () => {
+  test('CIR-01.8 EXE-06.4 is refused while it is open, before anything runs, with the remaining wait', async () => {
     const { codes, call, runs, eventsOf } = await bench();
     expect(await codes('E3304', 'E3304', undefined)).toEqual(['E3304', 'E3304', 'E3401']);
     const refused = await call(undefined);
@@ -103,7 +103,7 @@ describe('a call through a circuit', () => {
     expect(states).not.toContain('EXECUTING');
   });
 
-  test('EXE-06 PIPE-05 counts every attempt, and no attempt is made once it is open', async () => {
+  test('EXE-06.4 EXE-06.5 PIPE-05 counts every attempt, and no attempt is made once it is open', async () => {
     const { call, runs, state } = await bench({}, RETRIED);
     const record = await call('E3304');
     expect(record).toMatchObject({ failure: { code: 'E3401' }, metadata: { attempts: 2 } });
@@ -111,7 +111,7 @@ describe('a call through a circuit', () => {
     expect([runs(), await state()]).toEqual([2, 'open']);
   });
 
-  test('CIR-03 PIPE-05 whose trial failed ends as E3405, and others as E3401', async () => {
+  test('CIR-03.3 PIPE-05 whose trial failed ends as E3405, and others as E3401', async () => {
     const { call, codes, turn, runs } = await bench({}, RETRIED);
     await call('E3304');
     turn(60_000);
@@ -166,7 +166,7 @@ describe('a call through a circuit', () => {
     expect(await state()).toBe('half_open');
   });
 
-  test('CIR-01 of many at once, as many are trials as are permitted', async () => {
+  test('CIR-01.6 of many at once, as many are trials as are permitted', async () => {
     const { codes, call, turn, runs, state } = await bench();
     await codes('E3304', 'E3304');
     turn(60_000);
@@ -182,7 +182,7 @@ describe('a call through a circuit', () => {
     expect(await state()).toBe('closed');
   });
 
-  test('AUD-01 CIR-01 puts each change on record once, with what led to it', async () => {
+  test('AUD-01 CIR-01 CIR-04.2 puts each change on record once, with what led to it', async () => {
     const { codes, call, turn, circuitEvents } = await bench();
     await codes('E3304');
     const opener = await call('E3306');
@@ -233,7 +233,7 @@ describe('a store of circuits', () => {
   };
 
   test.each([failing, throwing])(
-    'E3402 that does not know the state lets nothing through, and tells no reason',
+    'CIR-02.3 E3402 that does not know the state lets nothing through, and tells no reason',
     async (store) => {
       const { call, runs } = await bench({ store });
       const { failure } = await call(undefined);
@@ -243,7 +243,7 @@ describe('a store of circuits', () => {
     },
   );
 
-  test.each([failing, throwing])('lets everything through where the operator wants it so', async (store) => {
+  test.each([failing, throwing])('CIR-02.4 lets everything through where the operator wants it so', async (store) => {
     const { codes, runs } = await bench({ store, unknownState: 'closed' }, RETRIED);
     expect(await codes(undefined, undefined)).toEqual([undefined, undefined]);
     expect(runs()).toBe(2);
