@@ -98,7 +98,7 @@ const invoke = (policy: (typeof POLICIES)[number] | 'asks', more: object = {}) =
 };
 const KEYED = () => ({ execution_options: { idempotency_key: `key-${calls + 1}` } });
 
-describe('ORC-06 AUD-02 a database that is killed right after the answer', () => {
+describe('ORC-06.3 AUD-02 a database that is killed right after the answer', () => {
   test.each([
     ['idempotent', {}],
     ['compensatable', {}],

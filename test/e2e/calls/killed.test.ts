@@ -81,7 +81,7 @@ function payTool(port: number, more: Partial<ToolManifest> = {}): ToolManifest {
   };
 }
 
-test('ORC-03 ORC-06 a call that waits outlives kill -9, is approved afterwards, and runs once', async () => {
+test('ORC-03.1 ORC-06.1 a call that waits outlives kill -9, is approved afterwards, and runs once', async () => {
   const { port } = bank.address() as AddressInfo;
   const opened = (): Promise<OpenedLayer> => openLayer({ dataFolder: folder }, { environment: {} });
   const before = await opened();
