@@ -544,35 +544,56 @@ const ORC: Rows = {
 /** Audit. */
 const AUD: Rows = {
   'AUD-01': [
-    'CloudEvents 1.0: ai.agent.tool.invoked, succeeded, failed, timeout, checkpoint.created, state changes, approval and gate decisions, rollback, ai.agent.circuit.opened/half_opened/closed',
+    'Every event is a CloudEvent 1.0',
+    'ai.agent.tool.invoked, succeeded and state changes',
+    'failed and timeout',
+    'checkpoint.created',
+    'approval decisions',
+    'gate decisions',
+    'rollback',
+    'ai.agent.circuit.opened/half_opened/closed',
     'extensions for tenant and hash chain',
+    'events of a call say tool, version, call, state, user, capabilities and hash of the input; the end also duration, error and hash of the output',
   ],
   'AUD-02': [
     'Written durably before the result is returned',
-    'at-least-once to every sink (JSONL file, PostgreSQL, Kafka by tenant key, HTTP for SIEM)',
+    'at-least-once to every sink',
+    'sink: JSONL file',
+    'sink: PostgreSQL',
+    'sink: Kafka by tenant key',
+    'sink: HTTP for SIEM',
     'consumers can deduplicate by id',
   ],
   'AUD-03': [
-    'Tamper-evident: hash chain with periodic signed checkpoints',
+    'Tamper-evident: hash chain',
+    'periodic signed checkpoints',
     '`audit verify` names the first broken entry',
     'append only',
   ],
   'AUD-04': [
-    'PII and secrets redacted by field rules and detectors (email, phone, SSN, cards with Luhn, IBAN, IP, names of fields, tokens, keys) before anything is written',
+    'PII redacted by detectors: email, phone, SSN, cards with Luhn, IBAN, IP',
+    'secrets redacted by detectors: tokens, keys',
+    'redacted by field rules: names of fields, also the own ones of the operator',
+    'before anything is written',
   ],
   'AUD-05': [
     'Backpressure: lag and buffer measured',
-    'overload samples or buffers by policy, security events never dropped',
+    'overload samples or buffers by policy',
+    'security events never dropped',
     'the drop count is itself audited',
   ],
-  'AUD-06': ['Query by tenant, agent, tool, time, status', 'export', 'retention 90 days hot, archive'],
+  'AUD-06': ['Query by tenant, agent, tool', 'query by time and status', 'export', 'retention 90 days hot', 'archive'],
   'AUD-07': [
     'Records outcomes, not attempts only',
-    'complete by construction: every accepted invocation has a first and a last event, `audit verify` finds gaps',
+    'complete by construction: every accepted invocation has a first and a last event',
+    '`audit verify` finds gaps',
     'the chain head can be anchored outside',
   ],
-  'AUD-08': ['Usage and cost accounting per tenant, agent, tool and session from the same events'],
-  'AUD-09': ['Every event in OCSF (with `record_integrity` from the chain), usage in FOCUS'],
+  'AUD-08': [
+    'Usage accounting per tenant, agent, tool and session from the same events',
+    'cost accounting per tenant, agent, tool and session from the same events',
+  ],
+  'AUD-09': ['Every event in OCSF (with `record_integrity` from the chain)', 'usage in FOCUS'],
 };
 
 /** Model-facing features. */

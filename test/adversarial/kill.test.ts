@@ -36,7 +36,7 @@ function onFailure(trial: Trial): void {
 }
 
 test(
-  'ORC-06.3 ORC-06.4 PIPE-03 PIPE-09 PIPE-13 a layer that is killed 14 times loses no answer and repeats nothing that must not be',
+  'ORC-06.3 ORC-06.4 PIPE-03 PIPE-09 PIPE-13 AUD-07.2 a layer that is killed 14 times loses no answer and repeats nothing that must not be',
   async () => {
     const chance = chanceOf(seed);
     const points = killPoints(chance);

@@ -38,7 +38,7 @@ describe('the doors of one layer', () => {
     await client.close();
   });
 
-  test('PIPE-01 AUD-01 every state of a call is an event that can be read back', async () => {
+  test('PIPE-01 AUD-01.2 AUD-07.1 every state of a call is an event that can be read back', async () => {
     const { layer, token } = open;
     const { invocation_id } = await layer.invoke({ tool_id: 'double', parameters: { n: 1 }, capability_token: token });
     const { events } = await layer.ask('audit.query', { invocation_id }, LOCAL_CALLER);
@@ -50,6 +50,54 @@ describe('the doors of one layer', () => {
       ['ai.agent.tool.succeeded', 'COMPLETED'],
     ]);
     expect(await layer.ask('audit.verify', {}, LOCAL_CALLER)).toMatchObject({ whole: true });
+  });
+
+  test('AUD-01.3 AUD-01.9 AUD-07.1 a call that fails and one that runs out of time end with events of their own, each with its tenant and its place in the chain', async () => {
+    const { layer, token } = open;
+    const { result_schema: _, ...about } = DOUBLE;
+    await layer.registerFunction({ ...about, tool_id: 'fails' }, () => Promise.reject(new Error('no')));
+    for (const [call, type, error] of [
+      [{ tool_id: 'fails', parameters: { n: 1 } }, 'ai.agent.tool.failed', 'E3109'],
+      [
+        { tool_id: 'slow', parameters: { n: 30_000 }, resource_limits: { timeout_seconds: 0.1 } },
+        'ai.agent.tool.timeout',
+        'E3103',
+      ],
+    ] as const) {
+      const { invocation_id } = await layer.invoke({ ...call, capability_token: token });
+      const { events } = await layer.ask('audit.query', { invocation_id }, LOCAL_CALLER);
+      expect(events.at(-1)).toMatchObject({ type, subject: invocation_id, data: { error: { e_code: error } } });
+      for (const [at, { tenantid, chainid, chainseq, chainprev }] of events.entries()) {
+        expect([tenantid, chainid]).toEqual(['default', events[0]?.chainid]);
+        const before = events[at - 1];
+        if (before !== undefined) expect([chainseq, chainprev]).toEqual([before.chainseq + 1, before.chainhash]);
+      }
+    }
+  });
+
+  test('AUD-06.1 events are found by agent and tool, within the tenant of whoever asks', async () => {
+    const { layer, server } = open;
+    const viewer = { agent_did: 'did:agent:viewer', roles: ['agent', 'viewer'] as const };
+    const mint = async (more: object) =>
+      (await layer.mintToken({ ...viewer, roles: [...viewer.roles], ...more })).capability_token;
+    const [own, foreign] = [await mint({}), await mint({ tenant_id: 'another' })];
+    const { invocation_id } = await layer.invoke({ tool_id: 'double', parameters: { n: 1 }, capability_token: own });
+    const found = async (token: string, query: Record<string, string>) => {
+      const headers = { authorization: `Bearer ${token}` };
+      const response = await fetch(`${server.url}/v1/audit?${new URLSearchParams(query)}`, { headers });
+      const { events } = (await response.json()) as {
+        events: { subject: string; data: { agent_did?: string; tool_id?: string } }[];
+      };
+      return events;
+    };
+    const mine = await found(own, { agent_did: viewer.agent_did });
+    expect(mine.map(({ subject }) => subject)).toContain(invocation_id);
+    expect(new Set(mine.map(({ data }) => data.agent_did))).toEqual(new Set([viewer.agent_did]));
+    const ofTool = await found(own, { tool_id: 'double' });
+    expect(ofTool.length).toBeGreaterThan(mine.length);
+    expect(new Set(ofTool.map(({ data }) => data.tool_id))).toEqual(new Set(['double']));
+    expect(await found(own, { tool_id: 'slow', agent_did: viewer.agent_did })).toEqual([]);
+    expect(await found(foreign, { tool_id: 'double' })).toEqual([]);
   });
 
   test('PIPE-06 API-01 a running call is seen, cancelled once, and cancelled again to no effect', async () => {

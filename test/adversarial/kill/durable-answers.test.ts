@@ -115,6 +115,16 @@ describe('ORC-06.3 AUD-02 a database that is killed right after the answer', () 
     }
   });
 
+  test('AUD-02.1 has the events of the call too, from its beginning to its end', async () => {
+    const { invocation_id } = await invoke('irreversible');
+    await crash();
+    const eventsOf = () => layer.ask('audit.query', { invocation_id }, LOCAL_CALLER);
+    await expect.poll(() => eventsOf().catch(() => undefined)).toBeDefined();
+    const { events } = await eventsOf();
+    const states = events.map(({ data }) => data['state']).filter((state) => state !== undefined);
+    expect(states).toEqual(['DECLARED', 'VALIDATED', 'AUTHORIZED', 'EXECUTING', 'COMPLETED']);
+  });
+
   test('has a call that was accepted, and one that waits for a person', async () => {
     for (const [policy, more] of [
       ['irreversible', { execution_options: { async_mode: true } }],

@@ -29,7 +29,7 @@ async function auditFile(): Promise<string> {
   }, 50_000);
 }
 
-test('AUD-04 what callers, tools and operators say in passing stays out of rows, events and files, and the audit is whole', async () => {
+test('AUD-04.4 AUD-02.3 what callers, tools and operators say in passing stays out of rows, events and files, and the audit is whole', async () => {
   const { layer } = opened;
   const { capability_token } = await layer.mintToken({ user_did: `did:user:${MAIL}`, session_id: `card ${CARD}` });
   const fails = { name: 'fails', description: 'Fails.', input: { type: 'object' }, sideEffect: 'pure' } as const;
@@ -89,7 +89,7 @@ async function failingServer(words: string) {
   };
 }
 
-test('AUD-04 what a tool says of its failure reaches its caller without secrets and people, at every door as on record', async () => {
+test('AUD-04.3 what a tool says of its failure reaches its caller without secrets and people, at every door as on record', async () => {
   const { layer, server, token } = opened;
   const about = { input: { type: 'object' }, sideEffect: 'pure' } as const;
   const words = `login as ${MAIL} with password = "${PASSWORD}" and ${TOKEN} failed`;

@@ -116,7 +116,7 @@ test('ORC-03.1 ORC-06.1 a call that waits outlives kill -9, is approved afterwar
   expect(paid).toEqual(['/payments?n=1']);
 }, 120_000);
 
-test('AUD-02 AUD-03 PIPE-13 a call that kill -9 cuts off at its first moment has its beginning and its end in the audit', async () => {
+test('AUD-02.4 AUD-03 PIPE-13 a call that kill -9 cuts off at its first moment has its beginning and its end in the audit', async () => {
   const { port } = bank.address() as AddressInfo;
   const opened = (): Promise<OpenedLayer> => openLayer({ dataFolder: folder }, { environment: {} });
   const before = await opened();

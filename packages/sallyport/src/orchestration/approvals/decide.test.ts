@@ -5,7 +5,7 @@ import { digestOf } from '../approvals.ts';
 import { ADMIN, ALICE, approvalsOf, approver, BOB, factsOf, questionOf, rowOf } from './approvals.fixture.ts';
 
 describe('a call that a person has to confirm', () => {
-  test('VIS-06 ORC-03.1 ORC-03.13 is a question until somebody says yes, and runs then through every stage again', async () => {
+  test('VIS-06 ORC-03.1 ORC-03.13 AUD-01.5 is a question until somebody says yes, and runs then through every stage again', async () => {
     const made = await approvalsOf();
     const { approvals, ask, ran } = made;
     const waiting = await ask({ tool_id: 'send', parameters: { n: 1 } });

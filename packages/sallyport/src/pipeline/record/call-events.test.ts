@@ -154,7 +154,7 @@ const WRITTEN_BY_HAND = [
   ],
 ] as const;
 
-test('AUD-03 a chain has the hashes and rows have the text that they had when events were put together by hand', () => {
+test('AUD-03 AUD-01.10 a chain has the hashes and rows have the text that they had when events were put together by hand', () => {
   const everything: InvocationRecord = {
     ...most,
     phase: 'autonomous',

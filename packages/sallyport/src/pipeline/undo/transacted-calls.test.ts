@@ -61,7 +61,7 @@ describe('a call that changes state', () => {
     await expect.poll(() => journal.find('acme', record.invocationId)).toBeUndefined();
   });
 
-  test('PIPE-03 that fails, is aborted, or answers badly has not changed it, and says so in the audit', async () => {
+  test('PIPE-03 AUD-01.7 that fails, is aborted, or answers badly has not changed it, and says so in the audit', async () => {
     const result_schema = { type: 'object', required: ['x'] };
     const cases = [
       [fails, {}, 'E3108'],
