@@ -435,21 +435,27 @@ const CIR: Rows = {
 /** Document bridge. */
 const DOC: Rows = {
   'DOC-01': [
-    'MCP client to a document server: get_source_of_truth, search_documents, find_overlaps, get_document_metadata, get_document_version, ingest_document, deprecate_document',
+    'MCP client to a document server: get_source_of_truth, search_documents, find_overlaps, get_document_metadata',
+    'get_document_version, ingest_document, deprecate_document',
     'batch retrieval in one request',
     'a reference document server ships with the project',
   ],
   'DOC-02': [
-    'Two-tier cache (300 s content, 600 s metadata, immutable versions local), keys `doc:cache:{op}:{id}:{version}`, invalidation over `document:updates`',
+    'Two-tier cache: 300 s content, 600 s metadata, under the keys `doc:cache:{op}:{id}:{version}`',
+    'immutable versions are cached locally until the process ends',
+    'invalidation over `document:updates`',
   ],
   'DOC-03': [
     'Fallback: server → stale cache → direct read → E3602',
-    'E3605 timeout, E3606 protocol, E3607 cache down (a warning)',
+    'requests are tried again, 3 times by default',
+    'E3605 timeout (30 s), E3606 protocol',
+    'E3607 cache down is a warning, and the server is asked',
   ],
   'DOC-04': [
     'ABAC check (agent, document, mode) before retrieval (E3603)',
     'versions pinned for the whole invocation and across resume',
-    'deprecated pin warns (E3604 only when gone)',
+    'pins that cannot be stored are E3608',
+    'a deprecated pin warns, and E3604 comes only when it is gone',
   ],
   'DOC-05': ['Documents reach the tool as context', 'accesses counted in metadata'],
 };
@@ -457,26 +463,35 @@ const DOC: Rows = {
 /** State bridge. */
 const STA: Rows = {
   'STA-01': [
-    'Micro checkpoints (30 s, hot store, TTL 3600 s, refreshed on read), macro (milestones, 90 days), named (kept until deleted)',
+    'Micro checkpoints: every 30 s, hot store, TTL 3600 s, refreshed on read',
+    'macro checkpoints at milestones, kept 90 days',
+    'named checkpoints, kept until deleted',
     'by the layer on a timer, or by the tool through its context',
     'sandboxed and MCP tools have a way to checkpoint too',
   ],
   'STA-02': [
-    'Resume after timeout, crash, cancel or server death from the newest valid checkpoint, hot → cold',
-    'E3702, E3703, E3707',
+    'Resume after timeout, crash, cancel or server death from the newest valid checkpoint',
+    'hot → cold',
+    'E3702 unknown checkpoint, E3703 corrupted checkpoint, E3707 expired checkpoint',
   ],
   'STA-03': [
-    'Delta encoding above 100 KB with parent chain and bounded length, gzip/zstd above 10 KB, integrity hash',
+    'Delta encoding above 100 KB with parent chain and bounded length (E3705)',
+    'gzip or zstd above 10 KB (E3706)',
+    'integrity hash',
     'inline blobs < 1 MB, object store above',
     'schema_version',
   ],
   'STA-04': [
-    'MCP client to a context server: save_context_snapshot, create_checkpoint, rollback_to, get_unified_context, switch_task, detect_conflicts',
+    'MCP client to a context server: save_context_snapshot, create_checkpoint, rollback_to, get_unified_context',
+    'switch_task, detect_conflicts',
     'a reference context server ships with the project',
   ],
   'STA-05': ['Optimistic concurrency: conflicting writers → E3704'],
   'STA-06': [
-    'Retention job (daily 02:00 UTC): expiry, failed runs 30 days, archive to S3-compatible storage for 7 years, restore (E3708 while pending)',
+    'Retention job (daily 02:00 UTC): expiry',
+    'checkpoints of failed runs are kept 30 days',
+    'archive to S3-compatible storage for 7 years',
+    'restore (E3708 while pending)',
   ],
   'STA-07': ['A LangGraph.js checkpoint saver over the state bridge passes its public validation suite'],
 };
