@@ -196,7 +196,7 @@ describe('values', () => {
     expect(redact('password=tr0ub4dor&amp;page=2').value).toBe('password=[REDACTED:password]&amp;page=2');
   });
 
-  test('MOD-06 every kind is in exactly one of the six groups of patterns', () => {
+  test('MOD-06.4 every kind is in exactly one of the six groups of patterns', () => {
     expect(Object.keys(KINDS_BY_CATEGORY)).toHaveLength(6);
     expect(Object.values(KINDS_BY_CATEGORY).flat().toSorted()).toEqual(REDACTION_KINDS.toSorted());
   });
