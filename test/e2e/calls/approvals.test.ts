@@ -37,7 +37,7 @@ const deny = (id: string, token = alice, body: object = {}) =>
   desk.rest('POST', `/v1/approvals/${id}/denial`, token, body);
 
 describe('approval over REST', () => {
-  test('ORC-03.1 a call waits on record, is shown with its arguments, and runs once it is approved', async () => {
+  test('ORC-03.1 API-01.2 a call waits on record, is shown with its arguments, and runs once it is approved', async () => {
     const { approvalId, invocationId } = await desk.waits('pay', 7);
     const shown = await desk.rest('GET', `/v1/approvals/${approvalId}`, alice);
     expect(shown.body).toMatchObject({
@@ -186,7 +186,7 @@ describe('approval at an MCP client', () => {
     return (name: string, n: number) => client.callTool({ name, arguments: { n } });
   };
 
-  test('VIS-06 ORC-03.4 the user at the client confirms, and what they confirmed runs once', async () => {
+  test('VIS-06 ORC-03.4 API-03.11 the user at the client confirms, and what they confirmed runs once', async () => {
     const asked: string[] = [];
     const call = await calling(({ message }) => {
       asked.push(message);

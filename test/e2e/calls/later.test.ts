@@ -72,7 +72,7 @@ function eventsOf(desk: Desk, invocationId: string, token: string): Stream {
 }
 
 describe('calls that run later, on two instances over one PostgreSQL', () => {
-  test('PIPE-07 ORC-01.5 a call is answered at once, followed by events from the other instance, and its result stays', async () => {
+  test('PIPE-07 ORC-01.5 API-01.9 a call is answered at once, followed by events from the other instance, and its result stays', async () => {
     const token = await one.token({ agent_did: 'did:agent:a', user_did: 'did:user:u', session_id: 's' });
     const accepted = await one.invoke('report', 1, LATER, token);
     expect(accepted.body).toMatchObject({ status: 'pending', polling_info: { status_url: expect.any(String) } });
