@@ -82,7 +82,7 @@ function everySetting(): string {
   return stringify(file);
 }
 
-test('the schema of the settings file takes a file with every setting, which the layer takes too', () => {
+test('OPS-01.5 the schema of the settings file takes a file with every setting, which the layer takes too', () => {
   const toml = everySetting();
   expect(schemaFaults(toml)).toEqual([]);
   const folder = mkdtempSync(join(tmpdir(), 'sallyport-schema-'));
@@ -104,6 +104,6 @@ test.each([
   ['[audit]\njsonl = 1', '/audit/jsonl type'],
   ['[tokens]\nissuers = "x"', '/tokens/issuers type'],
   ['[approvals]\nclient_reasons = ["trust", "mood"]', '/approvals/client_reasons/1 enum'],
-])('the schema of the settings file refuses %j', (toml, fault) => {
+])('OPS-01.5 the schema of the settings file refuses %j', (toml, fault) => {
   expect(schemaFaults(toml)).toEqual([fault]);
 });

@@ -119,7 +119,7 @@ test('paths that the documents name exist', () => {
   expect(judge(documents, (path, text) => deadPaths(path, text, known))).toEqual([]);
 });
 
-test('generated documents say what the code says', async () => {
+test('OPS-01.2 generated documents say what the code says', async () => {
   expect(await staleDocuments(), 'run npm run generate').toEqual([]);
 });
 

@@ -36,7 +36,7 @@ function onFailure(trial: Trial): void {
 }
 
 test(
-  'ORC-06 PIPE-03.7 PIPE-09.3 PIPE-13.1 PIPE-13.3 PIPE-07.6 a layer that is killed 14 times loses no answer and repeats nothing that must not be',
+  'ORC-06.3 ORC-06.4 AUD-07.2 PIPE-03.7 PIPE-09.3 PIPE-13.1 PIPE-13.3 PIPE-07.6 a layer that is killed 14 times loses no answer and repeats nothing that must not be',
   async () => {
     const chance = chanceOf(seed);
     const points = killPoints(chance);
@@ -51,7 +51,7 @@ test(
 );
 
 test(
-  'ORC-06 PIPE-03.7 PIPE-09.3 PIPE-13.1 PIPE-13.3 a layer whose PostgreSQL is killed 14 times goes on, and keeps the same promises',
+  'ORC-06.3 ORC-06.4 PIPE-03.7 PIPE-09.3 PIPE-13.1 PIPE-13.3 a layer whose PostgreSQL is killed 14 times goes on, and keeps the same promises',
   async () => {
     const chance = chanceOf(seed);
     const points = killPoints(chance).map((point) => (point === 'recovery' ? 'any' : point));

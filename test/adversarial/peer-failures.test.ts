@@ -48,7 +48,7 @@ const approve = (id: string, token = alice, body: object = {}) =>
 const deny = (id: string, token = alice) => desk.rest('POST', `/v1/approvals/${id}/denial`, token, {});
 const confirming = { action: 'accept', content: { confirm: true } };
 
-test('ORC-05 a decision does not reach another call that waits: the same call once more, or another one of its agent', async () => {
+test('ORC-05.3 a decision does not reach another call that waits: the same call once more, or another one of its agent', async () => {
   const [one, twin, other] = [await desk.waits('pay', 1), await desk.waits('pay', 1), await desk.waits('pay', 2)];
   const { body } = await desk.rest('GET', `/v1/approvals/${one.approvalId}`, alice);
   const { binding_digest } = body['approval'] as { binding_digest: string };
@@ -80,7 +80,7 @@ test('ORC-05 of two users who answer at once at their clients each decides on th
   expect(desk.runs).toEqual(['send 1']);
 });
 
-test('ORC-05 a declined tool does not run: not by a later approval, a standing rule, the same call again, or a sweep', async () => {
+test('ORC-05.7 a declined tool does not run: not by a later approval, a standing rule, the same call again, or a sweep', async () => {
   const key = { execution_options: { idempotency_key: 'declined' } };
   const { approvalId, invocationId } = await desk.waits('pay', 3, key);
   await deny(approvalId);
@@ -111,7 +111,7 @@ test('ORC-05 nothing that was said of a call is lost when it goes on: user, sess
   expect(desk.runs).toEqual(['pay 4']);
 });
 
-test('ORC-05 an escalation to nobody is refused when the layer starts, and a question that nobody could answer when it is asked', async () => {
+test('ORC-05.6 an escalation to nobody is refused when the layer starts, and a question that nobody could answer when it is asked', async () => {
   for (const rule of ['escalation = [{ after = "1h", approvers = [] }]', 'approvers = []', 'on_timeout = "allow"'])
     await expect(openDesk({ terms: `[[rule]]\n${rule}` })).rejects.toMatchObject({ code: 'E3801' });
   const { body } = await desk.invoke('lonely', 1);
@@ -120,7 +120,7 @@ test('ORC-05 an escalation to nobody is refused when the layer starts, and a que
   expect(desk.runs).toEqual([]);
 });
 
-test('ORC-05 an expiry is told as an expiry at every door, and never as a no', async () => {
+test('ORC-05.5 an expiry is told as an expiry at every door, and never as a no', async () => {
   const { approvalId, invocationId } = await desk.waits('hurry', 1);
   await desk.reaches(invocationId, 'DENIED');
   const shown = await desk.rest('GET', `/v1/approvals/${approvalId}`, alice);
@@ -147,7 +147,7 @@ test('ORC-05 a question is no failure that a retry swallows: it is asked once, a
   expect(desk.runs).toEqual(['eager 1']);
 });
 
-test('ORC-05 approvals asked at the same moment have ids of their own, and two approvals to one id run it once', async () => {
+test('ORC-05.3 approvals asked at the same moment have ids of their own, and two approvals to one id run it once', async () => {
   const waiting = await Promise.all(Array.from({ length: 8 }, () => desk.waits('pay', 7)));
   expect(new Set(waiting.map(({ approvalId }) => approvalId)).size).toBe(8);
   const [one, ...others] = waiting;

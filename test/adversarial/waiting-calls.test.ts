@@ -183,7 +183,7 @@ describe('tools', () => {
     expect(await desk.status(id)).toEqual(ended);
   }, 30_000);
 
-  test('PIPE-07 one that reports its progress 10 000 times a second ends, and a watcher hears ten a second at most', async () => {
+  test('PIPE-07 ORC-01.1 one that reports its progress 10 000 times a second ends, and a watcher hears ten a second at most', async () => {
     reports = 0;
     const token = await desk.token();
     const { body } = await desk.invoke('chatty', 1, { execution_options: { async_mode: true } }, token);
@@ -232,7 +232,7 @@ describe('a clock that jumps by an hour', () => {
     expect(desk.runs).toEqual(['deaf', 'pay 1']);
   });
 
-  test('ORC-05 back: nothing expires early, and an approval that was given is used once', async () => {
+  test('ORC-05.3 back: nothing expires early, and an approval that was given is used once', async () => {
     const waiting = await desk.waits('hurry', 2);
     clock.jump(-HOUR_MS);
     expect(await desk.status(waiting.invocationId)).toMatchObject({ status: 'pending_approval' });

@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => open[Symbol.asyncDispose]());
 
 describe('the doors of one layer', () => {
-  test('PIPE-02.2 API-01 give the same answer to the same call, and the same refusal', async () => {
+  test('API-01 API-03.7 API-03.13 API-04.2 PIPE-02.2 give the same answer to the same call, and the same refusal', async () => {
     const { layer, server, token } = open;
     const remote = createRemoteLayer({ url: server.url });
     const client = new Client({ name: 'doors', version: '1.0.0' });
@@ -39,7 +39,7 @@ describe('the doors of one layer', () => {
     await client.close();
   });
 
-  test('PIPE-01 AUD-01 every state of a call is an event that can be read back', async () => {
+  test('PIPE-01 AUD-01.2 AUD-07.1 every state of a call is an event that can be read back', async () => {
     const { layer, token } = open;
     const { invocation_id } = await layer.invoke({ tool_id: 'double', parameters: { n: 1 }, capability_token: token });
     const { events } = await layer.ask('audit.query', { invocation_id }, LOCAL_CALLER);
@@ -89,6 +89,92 @@ describe('the doors of one layer', () => {
     expect([await ask(86_400, true), await ask(86_401, true)]).toEqual([undefined, 'E3801']);
   });
 
+  test('AUD-01.3 AUD-01.9 AUD-07.1 MOD-01.5 a call that fails and one that runs out of time end with events of their own, each with its tenant and its place in the chain', async () => {
+    const { layer, token } = open;
+    const { result_schema: _, ...about } = DOUBLE;
+    await layer.registerFunction({ ...about, tool_id: 'fails' }, () => Promise.reject(new Error('no')));
+    for (const [call, type, error] of [
+      [
+        { tool_id: 'fails', parameters: { n: 1 } },
+        'ai.agent.tool.failed',
+        { e_code: 'E3109', category: 'PermanentFailure' },
+      ],
+      [
+        { tool_id: 'slow', parameters: { n: 30_000 }, resource_limits: { timeout_seconds: 0.1 } },
+        'ai.agent.tool.timeout',
+        { e_code: 'E3103', category: 'Timeout' },
+      ],
+    ] as const) {
+      const { invocation_id } = await layer.invoke({ ...call, capability_token: token });
+      const { events } = await layer.ask('audit.query', { invocation_id }, LOCAL_CALLER);
+      expect(events.at(-1)).toMatchObject({ type, subject: invocation_id, data: { error } });
+      for (const [at, { tenantid, chainid, chainseq, chainprev }] of events.entries()) {
+        expect([tenantid, chainid]).toEqual(['default', events[0]?.chainid]);
+        const before = events[at - 1];
+        if (before !== undefined) expect([chainseq, chainprev]).toEqual([before.chainseq + 1, before.chainhash]);
+      }
+    }
+  });
+
+  test('MOD-02.4 what a model thought aloud about a call is in no event of it', async () => {
+    const { layer, token } = open;
+    const call = { tool_id: 'double', parameters: { n: 91, _tafc_think: 'ninety-one' }, capability_token: token };
+    for (const parameters of [call.parameters, { ...call.parameters, n: 'x' }]) {
+      const { invocation_id } = await layer.invoke({ ...call, parameters });
+      const { events } = await layer.ask('audit.query', { invocation_id }, LOCAL_CALLER);
+      expect(events.length).toBeGreaterThan(1);
+      expect(JSON.stringify(events)).not.toMatch(/tafc|ninety-one/);
+    }
+  });
+
+  test('API-01.1 OPS-02.4 a tool is listed, called, looked at and cancelled over REST, in the trace of its caller', async () => {
+    const { layer, server, token } = open;
+    const traceId = '0af7651916cd43dd8448eb211c80319c';
+    const headers = {
+      authorization: `Bearer ${token}`,
+      'content-type': 'application/json',
+      traceparent: `00-${traceId}-b7ad6b7169203331-01`,
+    };
+    const ask = async (method: string, path: string, body?: object) => {
+      const sent = body === undefined ? { method, headers } : { method, headers, body: JSON.stringify(body) };
+      return (await (await fetch(server.url + path, sent)).json()) as Record<string, unknown>;
+    };
+    const { tools } = (await ask('GET', '/v1/tools')) as { tools: { tool_id: string }[] };
+    expect(tools.map(({ tool_id }) => tool_id)).toContain('slow');
+    const invocation_id = 'traced';
+    const called = ask('POST', '/v1/invocations', { tool_id: 'slow', parameters: { n: 30_000 }, invocation_id });
+    await expect.poll(() => ask('GET', '/v1/invocations/traced')).toMatchObject({ status: 'running' });
+    expect(await ask('DELETE', '/v1/invocations/traced')).toMatchObject({ cancelled: true });
+    expect(await called).toMatchObject({ invocation_id, status: 'cancelled' });
+    const { events } = await layer.ask('audit.query', { invocation_id }, LOCAL_CALLER);
+    expect(new Set(events.map(({ data }) => data['trace_id']))).toEqual(new Set([traceId]));
+  });
+
+  test('AUD-06.1 API-01.5 events are found by agent and tool, within the tenant of whoever asks', async () => {
+    const { layer, server } = open;
+    const viewer = { agent_did: 'did:agent:viewer', roles: ['agent', 'viewer'] as const };
+    const mint = async (more: object) =>
+      (await layer.mintToken({ ...viewer, roles: [...viewer.roles], ...more })).capability_token;
+    const [own, foreign] = [await mint({}), await mint({ tenant_id: 'another' })];
+    const { invocation_id } = await layer.invoke({ tool_id: 'double', parameters: { n: 1 }, capability_token: own });
+    const found = async (token: string, query: Record<string, string>) => {
+      const headers = { authorization: `Bearer ${token}` };
+      const response = await fetch(`${server.url}/v1/audit?${new URLSearchParams(query)}`, { headers });
+      const { events } = (await response.json()) as {
+        events: { subject: string; data: { agent_did?: string; tool_id?: string } }[];
+      };
+      return events;
+    };
+    const mine = await found(own, { agent_did: viewer.agent_did });
+    expect(mine.map(({ subject }) => subject)).toContain(invocation_id);
+    expect(new Set(mine.map(({ data }) => data.agent_did))).toEqual(new Set([viewer.agent_did]));
+    const ofTool = await found(own, { tool_id: 'double' });
+    expect(ofTool.length).toBeGreaterThan(mine.length);
+    expect(new Set(ofTool.map(({ data }) => data.tool_id))).toEqual(new Set(['double']));
+    expect(await found(own, { tool_id: 'slow', agent_did: viewer.agent_did })).toEqual([]);
+    expect(await found(foreign, { tool_id: 'double' })).toEqual([]);
+  });
+
   test('PIPE-06.5 API-01 a running call is seen, cancelled once, and cancelled again to no effect', async () => {
     const { layer, server, token } = open;
     const request = { tool_id: 'slow', invocation_id: 'to-cancel', parameters: { n: 30_000 }, capability_token: token };
@@ -136,7 +222,7 @@ describe('the doors of one layer', () => {
 });
 
 describe('a layer that stops', () => {
-  test('OPS-03 finishes what runs, and is not ready meanwhile', async () => {
+  test('OPS-03.2 OPS-03.3 finishes what runs, and is not ready meanwhile', async () => {
     const stopping = await openLayer();
     const { layer, token } = stopping;
     const { promise: released, resolve: release } = Promise.withResolvers<{ value: number }>();

@@ -1,3 +1,5 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { LOCAL_CALLER } from '../../packages/sallyport/src/index.ts';
@@ -41,7 +43,7 @@ describe.each([
   { era: '2025-11-25', auto: false },
   { era: '2026-07-28', auto: true },
 ])('a whole layer over MCP $era', ({ era, auto }) => {
-  test('VIS-07 an agent reads what it may use and why not the rest, and nothing of others', async () => {
+  test('VIS-07 API-03.6 an agent reads what it may use and why not the rest, and nothing of others', async () => {
     const client = await connect('/mcp/discovery', auto, { tool_id: 'dou*' });
     expect(client.getNegotiatedProtocolVersion()).toBe(era);
     expect(await read(client, ENABLED)).toMatchObject({ tools: [{ name: 'double' }], total_count: 1 });
@@ -81,7 +83,7 @@ describe.each([
     await open.layer.ask('activations.remove', activation, LOCAL_CALLER);
   });
 
-  test('MOD-11 a tool is found, described and called, and the record names the inner tool', async () => {
+  test('MOD-11.1 MOD-11.6 a tool is found, described and called, and the record names the inner tool', async () => {
     const client = await connect('/mcp?tools=meta', auto);
     const { tools } = await client.listTools();
     expect(tools.map(({ name }) => name)).toEqual(['find_tools', 'describe_tool', 'call_tool']);
@@ -106,7 +108,7 @@ describe.each([
     expect(JSON.stringify(events)).not.toContain('call_tool');
   });
 
-  test("MOD-11 the token's bounds apply to the inner tool", async () => {
+  test("MOD-11 API-03.7 the token's bounds apply to the inner tool", async () => {
     const client = await connect('/mcp?tools=meta', auto, { tool_id: 'dou*' });
     const found = await client.callTool({ name: 'find_tools', arguments: { query: 'doubles a number' } });
     expect(JSON.stringify(found.structuredContent)).not.toContain('guarded');
@@ -122,6 +124,24 @@ describe.each([
     expect(wrong.isError).toBe(true);
     expect(JSON.stringify(wrong.content)).toContain('/n');
   });
+});
+
+test('MOD-11.3 MOD-11.4 MOD-11.5 policies, limits and approvals hold for the inner tool of call_tool', async () => {
+  const { layer, folder } = open;
+  const paced = { ...DOUBLE, tool_id: 'paced', execution_config: { rate_limit: { per_minute: 1, burst: 1 } } };
+  await layer.registerFunction(paced, double);
+  await layer.registerFunction({ ...DOUBLE, tool_id: 'forbidden' }, double);
+  await writeFile(
+    join(folder, 'policies', 'own.cedar'),
+    '@id("closed")\nforbid (principal, action, resource) when { resource.id == "forbidden" };',
+  );
+  await layer.ask('policies.reload', {}, LOCAL_CALLER);
+  const client = await connect('/mcp?tools=meta', true);
+  const call = (name: string) => client.callTool({ name: 'call_tool', arguments: { name, arguments: { n: 1 } } });
+  expect(await call('forbidden')).toMatchObject({ isError: true, _meta: { error: { e_code: 'E3210' } } });
+  expect((await call('paced')).structuredContent).toEqual({ value: 2 });
+  expect(await call('paced')).toMatchObject({ isError: true, _meta: { error: { e_code: 'E3303' } } });
+  expect(await call('guarded')).toMatchObject({ isError: true, _meta: { status: 'pending_approval' } });
 });
 
 test('API-03 pages of an origin that the operator allows may ask every door; of another one the refusal names the setting', async () => {

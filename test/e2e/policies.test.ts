@@ -20,7 +20,7 @@ async function write(name: string, text: string): Promise<void> {
 const call = () => open.layer.invoke({ tool_id: 'double', parameters: { n: 4 } }, { token: open.token });
 const ENOUGH_MS = 50_000;
 
-test('PRM-05 a policy file that changes is in force without a restart, and policies.explain says what it did', async () => {
+test('PRM-05 OPS-01.4 a policy file that changes is in force without a restart, and policies.explain says what it did', async () => {
   expect(await call()).toMatchObject({ status: 'success' });
   await write('own.cedar', '@id("closed")\nforbid (principal, action, resource) when { resource.id == "double" };');
   await vi.waitFor(async () => expect(await call()).toMatchObject({ error: { e_code: 'E3210' } }), ENOUGH_MS);

@@ -57,7 +57,7 @@ async function cli(...argv: string[]): Promise<{ code: number; out: string; err:
   return { code, out: out.join(''), err: err.join('') };
 }
 
-test('REG-04 a version goes all the way through every door, and callers are told', async () => {
+test('REG-04 API-01.3 a version goes all the way through every door, and callers are told', async () => {
   const { layer, token } = open;
   await layer.registerFunction({ ...DOUBLE, tool_id: 'leaving' }, double);
   await layer.registerFunction({ ...DOUBLE, tool_id: 'leaving', version: '2.0.0' }, double);

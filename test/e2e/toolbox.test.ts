@@ -147,7 +147,7 @@ describe.each(['in this process', 'elsewhere'])('VIS-02 the toolbox of one agent
     expect(runs).toEqual([]);
   });
 
-  test('MOD-01 a failure is told in the words for a model, with the tools that were meant', async () => {
+  test('MOD-01.1 a failure is told in the words for a model, with the tools that were meant', async () => {
     const box = await toolbox();
     const wrong = await box.execute({ toolName: 'doubel', args: { n: 1 } });
     expect(wrong.modelText).toMatch(/^\[tool_error\]\ncategory: ToolNotFound\n.*\nsuggestion: Did you mean double\?/);

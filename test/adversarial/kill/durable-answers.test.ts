@@ -98,7 +98,7 @@ const invoke = (policy: (typeof POLICIES)[number] | 'asks', more: object = {}) =
 };
 const KEYED = () => ({ execution_options: { idempotency_key: `key-${calls + 1}` } });
 
-describe('ORC-06 AUD-02 a database that is killed right after the answer', () => {
+describe('ORC-06.3 AUD-02 a database that is killed right after the answer', () => {
   test.each([
     ['idempotent', {}],
     ['compensatable', {}],
@@ -113,6 +113,16 @@ describe('ORC-06 AUD-02 a database that is killed right after the answer', () =>
       expect(answer.status).toBe('success');
       expect(await stateOnDisk(answer.invocation_id)).toBe('COMPLETED');
     }
+  });
+
+  test('AUD-02.1 has the events of the call too, from its beginning to its end', async () => {
+    const { invocation_id } = await invoke('irreversible');
+    await crash();
+    const eventsOf = () => layer.ask('audit.query', { invocation_id }, LOCAL_CALLER);
+    await expect.poll(() => eventsOf().catch(() => undefined)).toBeDefined();
+    const { events } = await eventsOf();
+    const states = events.map(({ data }) => data['state']).filter((state) => state !== undefined);
+    expect(states).toEqual(['DECLARED', 'VALIDATED', 'AUTHORIZED', 'EXECUTING', 'COMPLETED']);
   });
 
   test('PIPE-07.6 has a call that was accepted, and one that waits for a person', async () => {

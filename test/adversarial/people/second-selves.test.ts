@@ -71,7 +71,7 @@ describe('four eyes', () => {
     ],
     ['the own token, decided on with a second self', async () => root, () => mint(root, SELF)],
     ['a first puppet, decided on with a second self', () => mint(root, PUPPET), () => createKey(root, SELF)],
-  ])('PRM-10 ORC-03 a call asked for with %s is not decided on by the same person', async (_what, asker, decider) => {
+  ])('PRM-10 ORC-03.9 a call asked for with %s is not decided on by the same person', async (_what, asker, decider) => {
     const { approvalId } = await desk.waits('pay', 1, {}, await asker());
     expect(await approve(approvalId, await decider())).toMatchObject(REFUSED);
     expect(desk.runs).toEqual([]);
@@ -106,7 +106,7 @@ describe('four eyes', () => {
 });
 
 describe('a quorum', () => {
-  test('ORC-05 counts two selves of one person once, and two people twice', async () => {
+  test('ORC-05.8 counts two selves of one person once, and two people twice', async () => {
     const { approvalId } = await desk.waits('transfer', 1);
     const selves = [await mint(root, SELF), await createKey(root, { ...SELF, user_did: 'did:user:third-self' })];
     for (const self of [root, ...selves])

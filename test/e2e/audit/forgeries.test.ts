@@ -76,14 +76,14 @@ const namedBy = ({ chains, heads, warnings, calls: { first_gaps } }: AuditVerifi
   ...warnings,
 ];
 
-test('AUD-03 AUD-07 tables that nobody touched are whole', async () => {
+test('AUD-03.2 AUD-07 tables that nobody touched are whole', async () => {
   const verified = await verify();
   expect(namedBy(verified)).toEqual([]);
   expect(verified).toMatchObject({ whole: true, heads: { checked: 1 }, warnings: [] });
 });
 
 test.each(FORGERIES.map((forgery) => [forgery.what, forgery] as const))(
-  'AUD-03 AUD-07 what takes no key: %s',
+  'AUD-03.1 AUD-03.3 AUD-07.3 what takes no key: %s',
   async (_, { forge, named, isWarning = false, goesOn = false }) => {
     await forge(intruder, calls);
     if (goesOn) await writeMore();

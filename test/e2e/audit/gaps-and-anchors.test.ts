@@ -34,7 +34,7 @@ async function call(tool_id: string): Promise<string> {
   return String(body['invocation_id']);
 }
 
-test('AUD-07 every call has its beginning and its end in the chain; a row that was taken out or changed is named', async () => {
+test('AUD-07.2 AUD-07.3 every call has its beginning and its end in the chain; a row that was taken out or changed is named', async () => {
   const [gone, changed, refused] = [await call('write'), await call('double'), await call('nothing')];
   expect(await verify()).toMatchObject({ whole: true, calls: { checked: 3, open: 0, gaps: 0 } });
 
@@ -58,7 +58,7 @@ test('AUD-07 every call has its beginning and its end in the chain; a row that w
   });
 });
 
-test('AUD-07 calls that are taken out of rows, chain and checkpoints are missed only by heads that were kept outside', async () => {
+test('AUD-07.4 calls that are taken out of rows, chain and checkpoints are missed only by heads that were kept outside', async () => {
   await call('double');
   const signed = await post(opened, '/v1/audit/anchors', '{}', await operator());
   expect(signed.status).toBe(201);
@@ -83,7 +83,7 @@ test('AUD-07 calls that are taken out of rows, chain and checkpoints are missed 
 const WRITTEN_LAST_IS_GONE = expect.stringMatching(/^event \d+, which this layer wrote last, is gone$/);
 const LATE_IS_NOT_THERE = expect.stringMatching(/is gone|was written anew/);
 
-test('AUD-07 each signed head is appended to the file of audit.anchor_file, the last one when the layer ends', async () => {
+test('AUD-07.4 each signed head is appended to the file of audit.anchor_file, the last one when the layer ends', async () => {
   const folder = opened.folder;
   const kept = join(folder, 'elsewhere', 'anchors.jsonl');
   await using other = await openLayer({ 'audit.checkpoint_seconds': 3_600, 'audit.anchor_file': kept });

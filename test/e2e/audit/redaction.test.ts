@@ -1,12 +1,13 @@
-import { readFile } from 'node:fs/promises';
+import { readFile, rm } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { text as textOf } from 'node:stream/consumers';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { LOCAL_CALLER } from '../../../packages/sallyport/src/index.ts';
-import { type OpenLayer, openLayer, post } from '../layer.fixture.ts';
+import { createToolLayer, LOCAL_CALLER } from '../../../packages/sallyport/src/index.ts';
+import { temporaryDataFolder } from '../../../packages/sallyport/src/storage/postgres/embedded/prepared-database.fixture.ts';
+import { DOUBLE, double, type OpenLayer, openLayer, post } from '../layer.fixture.ts';
 
 const MAIL = 'ann.lee@example.org';
 const CARD = '4539 1488 0343 6467';
@@ -29,7 +30,7 @@ async function auditFile(): Promise<string> {
   }, 50_000);
 }
 
-test('AUD-04 what callers, tools and operators say in passing stays out of rows, events and files, and the audit is whole', async () => {
+test('AUD-04.4 AUD-02.3 what callers, tools and operators say in passing stays out of rows, events and files, and the audit is whole', async () => {
   const { layer } = opened;
   const { capability_token } = await layer.mintToken({ user_did: `did:user:${MAIL}`, session_id: `card ${CARD}` });
   const fails = { name: 'fails', description: 'Fails.', input: { type: 'object' }, sideEffect: 'pure' } as const;
@@ -89,7 +90,7 @@ async function failingServer(words: string) {
   };
 }
 
-test('AUD-04 what a tool says of its failure reaches its caller without secrets and people, at every door as on record', async () => {
+test('AUD-04.3 what a tool says of its failure reaches its caller without secrets and people, at every door as on record', async () => {
   const { layer, server, token } = opened;
   const about = { input: { type: 'object' }, sideEffect: 'pure' } as const;
   const words = `login as ${MAIL} with password = "${PASSWORD}" and ${TOKEN} failed`;
@@ -119,6 +120,23 @@ test('AUD-04 what a tool says of its failure reaches its caller without secrets 
     expect(record.error).toEqual(body['error']);
   }
   await client.close();
+});
+
+test('OPS-02.7 the log of the program around a layer is told of nobody and no secret', async () => {
+  const folder = await temporaryDataFolder('sallyport-logged-');
+  const lines: string[] = [];
+  const note = (event: string, fields?: object): void => void lines.push(JSON.stringify({ event, ...fields }));
+  const log = { debug: note, info: note, warn: note, error: note };
+  try {
+    await using layer = await createToolLayer({ settings: { data_folder: folder }, log, environment: {} });
+    await layer.registerFunction({ ...DOUBLE, execution_config: { requires_approval: true } }, double);
+    const { capability_token } = await layer.mintToken({ agent_did: MAIL });
+    await layer.invoke({ tool_id: 'double', parameters: { n: 1 }, capability_token });
+    await expect.poll(() => lines.find((line) => line.includes('approval-asked'))).toContain('[REDACTED:email]');
+    expect(lines.filter((line) => line.includes(MAIL))).toEqual([]);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
 });
 
 test('an agent and a user who are called by their address keep their calls, and are found by it', async () => {

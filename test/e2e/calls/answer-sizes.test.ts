@@ -27,7 +27,7 @@ beforeAll(async () => {
 afterAll(() => open[Symbol.asyncDispose]());
 
 test.each(UNITS.flatMap(([name], n) => ['text', 'object'].map((tool) => [tool, name, n] as const)))(
-  'PIPE-02 an answer of %s of %s is no longer than the bound over any door, and says that it was cut',
+  'PIPE-02 MOD-10.1 MOD-10.2 an answer of %s of %s is no longer than the bound over any door, and says that it was cut',
   async (tool, _name, n) => {
     const request = { tool_id: tool, parameters: { n } };
     const headers = { authorization: `Bearer ${open.token}`, 'content-type': 'application/json' };

@@ -53,7 +53,7 @@ async function answer(body: object): Promise<{ status: number; body: Record<stri
   return { status: response.status, body: (await response.json()) as Record<string, unknown> };
 }
 
-test('ORC-03 the token of a notice answers once, without a credential', async () => {
+test('ORC-03.2 ORC-03.5 the token of a notice answers once, without a credential', async () => {
   const waiting = await desk.waits('pay', 1);
   const alice = await desk.rest('POST', `/v1/approvals/${waiting.approvalId}/approval`, await desk.token(ALICE), {});
   expect(alice.body).toMatchObject({ e_code: 'E3213' });
@@ -85,7 +85,7 @@ test('ORC-03 a token is for its own approval, and what is none is no approval', 
   expect(await desk.status(other.invocationId)).toMatchObject({ status: 'pending_approval' });
 });
 
-test('ORC-03 the command line answers with the token too, once', async () => {
+test('ORC-03.5 the command line answers with the token too, once', async () => {
   const waiting = await desk.waits('pay', 4);
   const answer_token = await tokenFor(waiting);
   const first = await desk.cli(['approvals', 'answer', 'approve', answer_token]);

@@ -37,7 +37,7 @@ const deny = (id: string, token = alice, body: object = {}) =>
   desk.rest('POST', `/v1/approvals/${id}/denial`, token, body);
 
 describe('approval over REST', () => {
-  test('ORC-03 a call waits on record, is shown with its arguments, and runs once it is approved', async () => {
+  test('ORC-03.1 API-01.2 a call waits on record, is shown with its arguments, and runs once it is approved', async () => {
     const { approvalId, invocationId } = await desk.waits('pay', 7);
     const shown = await desk.rest('GET', `/v1/approvals/${approvalId}`, alice);
     expect(shown.body).toMatchObject({
@@ -59,7 +59,7 @@ describe('approval over REST', () => {
     await deny(approvalId);
   });
 
-  test('ORC-03 a no ends the call with its reason, and no approval brings it back', async () => {
+  test('ORC-05.7 ORC-03 a no ends the call with its reason, and no approval brings it back', async () => {
     const { approvalId, invocationId } = await desk.waits('pay', 9);
     expect(await deny(approvalId, alice, { reason: 'too much' })).toMatchObject({ body: { state: 'denied' } });
     expect(await desk.status(invocationId)).toMatchObject({
@@ -71,7 +71,7 @@ describe('approval over REST', () => {
     expect(desk.runs).toEqual([]);
   });
 
-  test('ORC-05 an expiry is no denial: another code, another status, another event', async () => {
+  test('ORC-05.5 ORC-03.12 an expiry is no denial: another code, another status, another event', async () => {
     const { approvalId, invocationId } = await desk.waits('hurry', 1);
     const over = await desk.reaches(invocationId, 'DENIED').catch(() => undefined);
     expect(over).toMatchObject({ status: 'timeout', error: { e_code: 'E3808' } });
@@ -83,7 +83,7 @@ describe('approval over REST', () => {
     expect(desk.runs).toEqual([]);
   });
 
-  test('ORC-03 an edit is validated and authorised like what came; what is refused leaves the approval waiting', async () => {
+  test('ORC-03.8 an edit is validated and authorised like what came; what is refused leaves the approval waiting', async () => {
     const { approvalId, invocationId } = await desk.waits('pay', 50);
     const tooMuch = await approve(approvalId, alice, { parameters: { n: 101 } });
     expect([tooMuch.status, tooMuch.body['e_code']]).toEqual([400, 'E3509']);
@@ -100,7 +100,7 @@ describe('approval over REST', () => {
     expect(desk.runs).toEqual(['pay 5']);
   });
 
-  test('ORC-03 a quorum takes two different people, for the very same call', async () => {
+  test('ORC-05.8 a quorum takes two different people, for the very same call', async () => {
     const { approvalId, invocationId } = await desk.waits('transfer', 3);
     expect((await approve(approvalId)).body).toMatchObject({ state: 'pending', votes: 1, quorum: 2 });
     expect((await approve(approvalId)).body).toMatchObject({ state: 'pending', votes: 1 });
@@ -130,7 +130,7 @@ describe('approval over REST', () => {
 });
 
 describe('who may decide', () => {
-  test('ORC-03 neither the agent and the user of a call, nor anybody without the role', async () => {
+  test('ORC-03.9 neither the agent and the user of a call, nor anybody without the role', async () => {
     const { approvalId } = await desk.waits('pay', 21);
     const own = await desk.token({ agent_did: 'did:agent:a', roles: ['approver', 'admin'] });
     const user = await desk.token({ agent_did: 'did:agent:z', user_did: 'did:user:u', roles: ['admin'] });
@@ -144,7 +144,7 @@ describe('who may decide', () => {
 });
 
 describe('approval from the command line', () => {
-  test('ORC-03 list, show, approve and deny', async () => {
+  test('ORC-03.7 list, show, approve and deny', async () => {
     const [yes, no] = [await desk.waits('pay', 31), await desk.waits('pay', 32)];
     const { out } = await desk.cli(['approvals', 'list']);
     expect(out).toContain(yes.approvalId);
@@ -186,7 +186,7 @@ describe('approval at an MCP client', () => {
     return (name: string, n: number) => client.callTool({ name, arguments: { n } });
   };
 
-  test('VIS-06 the user at the client confirms, and what they confirmed runs once', async () => {
+  test('VIS-06 ORC-03.4 API-03.11 the user at the client confirms, and what they confirmed runs once', async () => {
     const asked: string[] = [];
     const call = await calling(({ message }) => {
       asked.push(message);

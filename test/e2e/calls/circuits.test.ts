@@ -149,7 +149,7 @@ describe('circuits through the doors', () => {
   const mint = async (more: object) =>
     (await layer.mintToken({ hosts: ['127.0.0.1'], ports: [port], ...more })).capability_token;
 
-  test('CIR-01.2 API-01 an operator holds one open, disables it and closes it, and each of that is on record', async () => {
+  test('API-01.4 CIR-01.2 an operator holds one open, disables it and closes it, and each of that is on record', async () => {
     const operator = await mint({ roles: ['operator'], agent_did: 'did:example:operator' });
     status = 200;
     await call('first');

@@ -81,7 +81,7 @@ function payTool(port: number, more: Partial<ToolManifest> = {}): ToolManifest {
   };
 }
 
-test('ORC-03 ORC-06 a call that waits outlives kill -9, is approved afterwards, and runs once', async () => {
+test('ORC-03.1 ORC-06.1 a call that waits outlives kill -9, is approved afterwards, and runs once', async () => {
   const { port } = bank.address() as AddressInfo;
   const opened = (): Promise<OpenedLayer> => openLayer({ dataFolder: folder }, { environment: {} });
   const before = await opened();
@@ -116,7 +116,7 @@ test('ORC-03 ORC-06 a call that waits outlives kill -9, is approved afterwards, 
   expect(paid).toEqual(['/payments?n=1']);
 }, 120_000);
 
-test('AUD-02 AUD-03 PIPE-13.1 PIPE-13.3 a call that kill -9 cuts off at its first moment has its beginning and its end in the audit', async () => {
+test('AUD-02.4 AUD-03 PIPE-13.1 PIPE-13.3 a call that kill -9 cuts off at its first moment has its beginning and its end in the audit', async () => {
   const { port } = bank.address() as AddressInfo;
   const opened = (): Promise<OpenedLayer> => openLayer({ dataFolder: folder }, { environment: {} });
   const before = await opened();

@@ -72,7 +72,7 @@ function eventsOf(desk: Desk, invocationId: string, token: string): Stream {
 }
 
 describe('calls that run later, on two instances over one PostgreSQL', () => {
-  test('PIPE-07.1 PIPE-07.2 PIPE-07.3 PIPE-07.5 a call is answered at once, followed by events from the other instance, and its result stays', async () => {
+  test('ORC-01.5 API-01.9 PIPE-07.1 PIPE-07.2 PIPE-07.3 PIPE-07.5 a call is answered at once, followed by events from the other instance, and its result stays', async () => {
     const token = await one.token({ agent_did: 'did:agent:a', user_did: 'did:user:u', session_id: 's' });
     const accepted = await one.invoke('report', 1, LATER, token);
     expect(accepted.body).toMatchObject({ status: 'pending', polling_info: { status_url: expect.any(String) } });
@@ -96,7 +96,7 @@ describe('calls that run later, on two instances over one PostgreSQL', () => {
     expect((await two.cli(['calls', 'show', id])).out).toContain('COMPLETED');
   });
 
-  test('ORC-01 PIPE-06.2 PIPE-06.3 a call is cancelled from the instance that does not run it', async () => {
+  test('ORC-01.4 PIPE-06.2 PIPE-06.3 a call is cancelled from the instance that does not run it', async () => {
     const { body } = await one.invoke('report', 2, LATER);
     const id = String(body['invocation_id']);
     await runs(2);

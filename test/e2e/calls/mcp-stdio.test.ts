@@ -83,7 +83,7 @@ describe.each(['in its own process', 'beside a layer that serves already'])(
       opened.push(layer, await serve(layer, { port: 0 }));
     };
 
-    test('VIS-06 the user confirms at a client on standard input and output', async () => {
+    test('VIS-06 API-03.8 the user confirms at a client on standard input and output', async () => {
       await begin();
       const asked: string[] = [];
       const client = await desktop(({ message }) => {

@@ -29,7 +29,7 @@ const CONNECT_ANEW =
 const polled = () => expect.poll(ready);
 const READY = { status: 'ready', ready: true };
 
-test('OPS-03 where nothing can be written the layer is not ready, and says why', async () => {
+test('OPS-03.1 OPS-03.2 where nothing can be written the layer is not ready, and says why', async () => {
   await polled().toEqual(READY);
   await database.query('alter role current_user set default_transaction_read_only = on');
   await database.query(CONNECT_ANEW);
@@ -43,7 +43,7 @@ test('OPS-03 where nothing can be written the layer is not ready, and says why',
   await polled().toEqual(READY);
 });
 
-test('OPS-03 a write that hangs makes the layer not ready within a bound', async () => {
+test('OPS-03.2 a write that hangs makes the layer not ready within a bound', async () => {
   await polled().toEqual(READY);
   await database.query('begin');
   await database.query('lock table sallyport.sink_positions in exclusive mode');

@@ -138,7 +138,7 @@ function keptConnection(url: string): { socket: Socket; ask: (head: string) => P
 const arrived = (...payments: number[]): Promise<unknown> =>
   expect.poll(() => [...asked.keys()].sort()).toEqual(payments.map((n) => `/payments?n=${n}`));
 
-test('OPS-03 a layer that is told to stop says so, refuses new calls on kept connections, and lets running ones end', async () => {
+test('OPS-03.2 OPS-03.3 a layer that is told to stop says so, refuses new calls on kept connections, and lets running ones end', async () => {
   const { url, process: layer } = await serve(60);
   const kept = keptConnection(url);
   expect(await kept.ask('GET /readyz HTTP/1.1')).toMatch(/^HTTP\/1\.1 200 .*"ready":true/s);

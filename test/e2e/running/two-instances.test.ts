@@ -119,7 +119,7 @@ describe('two instances over one PostgreSQL', () => {
     for (const each of [blocked, ...many]) expect(await over(shared, each)).toMatchObject({ state: 'COMPLETED' });
   });
 
-  test('ORC-01 an instance that stops renewing loses a safe call to the other, and its late end is refused', async () => {
+  test('ORC-01.3 an instance that stops renewing loses a safe call to the other, and its late end is refused', async () => {
     const one = await sleepy('one');
     const two = await sleepy('two');
     const slow = held();
@@ -138,7 +138,7 @@ describe('two instances over one PostgreSQL', () => {
     expect(await two.shared.store.findInvocation('acme', call.invocationId)).toEqual(done);
   });
 
-  test('ORC-06 a call that must not run again ends as outcome unknown, and the late result changes nothing', async () => {
+  test('ORC-06.4 a call that must not run again ends as outcome unknown, and the late result changes nothing', async () => {
     const one = await sleepy('one');
     const two = await sleepy('two');
     const slow = held();
@@ -193,7 +193,7 @@ describe('two instances over one PostgreSQL', () => {
     expect(ends.filter(({ type }) => type === 'ai.agent.tool.failed')).toEqual([]);
   });
 
-  test('ORC-01 a call is cancelled, extended and watched from the instance that does not run it', async () => {
+  test('ORC-01.4 ORC-01.5 a call is cancelled, extended and watched from the instance that does not run it', async () => {
     const one = await sleepy('one');
     const two = await sleepy('two');
     const listening = held();

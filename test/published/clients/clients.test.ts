@@ -55,7 +55,7 @@ async function drive(client: ClientName, target: object): Promise<Seen> {
 }
 
 test.each(Object.keys(CLIENTS) as ClientName[])(
-  'API-03 the published client %s works over HTTP and stdio',
+  'API-03.9 the published client %s works over HTTP and stdio',
   async (client) => {
     const direct = await drive(client, { prefix: '', command: process.execPath, args: [SERVER] });
     const prefix = `${UPSTREAM}__`;

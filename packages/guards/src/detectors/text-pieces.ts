@@ -2,8 +2,9 @@ import { KiB, MiB } from '@sallyport/std/bytes';
 
 /** Text of one value that is read, in UTF-16 units. */
 export const TEXT_CHARS_MAX = MiB;
-/** Text that is read in one piece, and the overlap of pieces, so that nothing falls between two. */
+/** Text that is read in one piece. */
 const PIECE_CHARS = 32 * KiB;
+/** Text that two neighbouring pieces share, in UTF-16 units. */
 export const PIECE_OVERLAP = 1024;
 
 /** Called and awaited after each piece of text, so that other work gets its turn. */

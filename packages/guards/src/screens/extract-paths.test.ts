@@ -15,7 +15,7 @@ test.each([
   ['open(lib/x.ts) >/dev/null', ['lib/x.ts', '/dev/null']],
   ['app/(group)/[slug]/page.tsx /v1/users/{id}', ['app/(group)/[slug]/page.tsx', '/v1/users/{id}']],
   ['file:///etc/hosts', ['/etc/hosts']],
-])('MOD-09 paths in %j', (text, paths) => expect(inText(text)).toEqual(paths));
+])('MOD-09.1 paths in %j', (text, paths) => expect(inText(text)).toEqual(paths));
 
 test.each([
   ...[
@@ -33,9 +33,9 @@ test.each([
     'mailto:a/b@c.example',
   ],
   ...['and/or', '1/2', '01/02/2026', 'application/json', 'text/html; charset=utf-8', '</div><br/>', 'km/h', 'no path'],
-])('MOD-09 none in %j', (text) => expect(inText(text)).toEqual([]));
+])('MOD-09.2 none in %j', (text) => expect(inText(text)).toEqual([]));
 
-test('MOD-09 each path with its place, absolute or relative', () => {
+test('MOD-09.1 MOD-09.2 each path with its place, absolute or relative', () => {
   expect(
     extractPaths({ path: 'a.toml', 'x/y': ['see /b', { fileName: 'My Notes.md', url: 'https://c.example/d' }] }),
   ).toEqual([

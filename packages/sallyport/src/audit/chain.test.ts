@@ -16,7 +16,7 @@ const draft = (data: Record<string, unknown> = { state: 'DECLARED' }): EventDraf
 const linked = (event: EventDraft, chainId: string, head: ChainHead) => cloudEventOf(link(event, chainId, head));
 
 describe('a chain of events', () => {
-  test('AUD-03 an event that follows its head is whole, and any change to it shows', () => {
+  test('AUD-03.1 an event that follows its head is whole, and any change to it shows', () => {
     const first = linked(draft(), 'chain', EMPTY_CHAIN);
     const second = linked(draft({ state: 'COMPLETED', n: { b: 1, a: [1, 2] } }), 'chain', headOf(first));
     expect(flawOf(first, EMPTY_CHAIN)).toBeUndefined();
@@ -34,7 +34,7 @@ describe('a chain of events', () => {
     }
   });
 
-  test('AUD-03 a missing, repeated or foreign event is named', () => {
+  test('AUD-03.1 a missing, repeated or foreign event is named', () => {
     const first = linked(draft(), 'chain', EMPTY_CHAIN);
     const second = linked(draft(), 'chain', headOf(first));
     const third = linked(draft(), 'chain', headOf(second));
@@ -44,7 +44,7 @@ describe('a chain of events', () => {
     expect(flawOf(foreign, headOf(first))).toBe('it does not follow the event before it');
   });
 
-  test('AUD-01 an event is a CloudEvent 1.0 by the reference SDK', () => {
+  test('AUD-01.1 an event is a CloudEvent 1.0 by the reference SDK', () => {
     const event = linked(draft(), 'chain', EMPTY_CHAIN);
     const read = new SdkEvent({ ...event });
     expect(read.validate()).toBe(true);

@@ -361,7 +361,7 @@ function eventCases(check: Check): void {
     deepEqual((await store.events('acme', { newest: true, after: newest[0]?.position ?? 0 })).map(seqOf), [5]);
   });
 
-  check('events are found by tenant, tool, agent, type and invocation', async (store) => {
+  check('AUD-06.1 events are found by tenant, tool, agent, type and invocation', async (store) => {
     const events = [
       event(1, { data: { invocation_id: 'call-1', tool_id: 'weather', agent_did: 'did:web:one' } }),
       event(2, { data: { invocation_id: 'call-2', tool_id: 'weather', agent_did: 'did:web:other' } }),

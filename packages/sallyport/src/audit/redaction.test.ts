@@ -54,7 +54,7 @@ const written = (own: Record<string, unknown>, shared: Record<string, unknown> =
 describe('the redaction of entries', () => {
   const redaction = createEntryRedaction(createRedactor());
 
-  test('AUD-04 nothing sensitive reaches store, chain or file, and the chain is whole', async () => {
+  test('AUD-04.4 nothing sensitive reaches store, chain or file, and the chain is whole', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'redaction-'));
     try {
       const store = memoryLedgerStore();

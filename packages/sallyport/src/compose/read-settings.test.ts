@@ -14,7 +14,7 @@ function fileWith(text: string): string {
 }
 
 describe('settings', () => {
-  test('come from the program, else the environment, else the file, else the default', () => {
+  test('OPS-01.3 come from the program, else the environment, else the file, else the default', () => {
     const file = fileWith('[server]\nport = 1\nhost = "a"\n[calls]\nmax = 7\n');
     const environment = {
       SALLYPORT_SERVER_PORT: '2',
@@ -40,7 +40,7 @@ describe('settings', () => {
     expect(variables.filter((name) => !/^SALLYPORT(?:_[A-Z0-9]+)+$/.test(name) || others.test(name))).toEqual([]);
   });
 
-  test('with faults are refused, each with its place and what to change', () => {
+  test('OPS-01.1 with faults are refused, each with its place and what to change', () => {
     const file = fileWith('data_foldr = "x"\n\n[server]\nport = -1\n[log]\nlevel = "loud"\n');
     const read = () => readSettings({ file, environment: { SALLYPORT_CALLS_MAX: 'many' } });
     expect(read).toThrow(/sallyport\.toml:1: there is no setting data_foldr/);

@@ -11,7 +11,7 @@ const LINES =
   /^\[tool_error\]\ncategory: \w+\nmessage: [^\n]*\nsuggestion: [^\n]+\nretryable: (?:true|false)(?:\ntool_said: ".*")?$/;
 
 describe('MOD-01 an error for a model', () => {
-  test('has category, message, suggestion and retryable, for every row of the catalogue', () => {
+  test('MOD-01.1 MOD-01.2 has category, message, suggestion and retryable, for every row of the catalogue', () => {
     for (const code of CODES) {
       const text = toolErrorText(failure(code, 'What went wrong.'));
       expect(text).toMatch(LINES);
@@ -21,7 +21,7 @@ describe('MOD-01 an error for a model', () => {
     expect(ToolErrorCategory.enum).toHaveLength(11);
   });
 
-  test('counts as a failure of quality only as InvalidParameters or TypeMismatch', () => {
+  test('MOD-01.3 counts as a failure of quality only as InvalidParameters or TypeMismatch', () => {
     const quality = CODES.filter((code) => toolErrorOf(failure(code, 'x')).quality);
     const categories = new Set(quality.map((code) => ERRORS[code].category));
     expect(categories).toEqual(new Set(['InvalidParameters', 'TypeMismatch']));
@@ -30,7 +30,7 @@ describe('MOD-01 an error for a model', () => {
     }
   });
 
-  test('may be tried again as the category of 002 says, and a refusal may not', () => {
+  test('MOD-01.4 may be tried again as the category of 002 says, and a refusal may not', () => {
     const retryable = (code: ErrorCode) => toolErrorOf(failure(code, 'x')).retryable;
     for (const code of ['E3509', 'E3502', 'E3303', 'E3304', 'E3310', 'E3103'] as const)
       expect(retryable(code)).toBe(true);

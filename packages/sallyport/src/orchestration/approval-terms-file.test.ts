@@ -37,7 +37,7 @@ on_timeout = "deny"`);
   ]);
 });
 
-test('ORC-05 an empty list of approvers is refused, at the first level as at every other', () => {
+test('ORC-05.6 an empty list of approvers is refused, at the first level as at every other', () => {
   expect(refusal('[[rule]]\napprovers = []')).toMatch(/^E3801 .*names no approvers in rule 1/);
   expect(refusal('[[rule]]\nescalation = [{ after = "1h", approvers = [] }]')).toMatch(/E3801 .*escalation of rule 1/);
   expect(refusal('[[rule]]\napprovers = [" "]')).toMatch(/blank/);

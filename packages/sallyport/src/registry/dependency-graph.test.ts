@@ -3,7 +3,7 @@ import { circleThrough, createDependencyGraph } from './dependency-graph.ts';
 
 const NOTHING: ReadonlySet<string> = new Set();
 
-test('MOD-05 a tool is held back until everything that it requires completed', () => {
+test('MOD-05.2 a tool is held back until everything that it requires completed', () => {
   const graph = createDependencyGraph([{ toolId: 'write', requires: ['read', 'list'] }, { toolId: 'read' }]);
   expect(graph.gate(['read', 'write'], NOTHING)).toMatchObject({
     open: ['read'],
@@ -14,7 +14,7 @@ test('MOD-05 a tool is held back until everything that it requires completed', (
   expect(graph.gate(['read', 'write'], new Set(['read', 'list'])).open).toEqual(['read', 'write']);
 });
 
-test('MOD-05 each preferred tool that completed adds 0.15, all of them 0.20 at most', () => {
+test('MOD-05.3 each preferred tool that completed adds 0.15, all of them 0.20 at most', () => {
   const graph = createDependencyGraph([
     { toolId: 'a', prefers: ['x', 'y', 'z'] },
     { toolId: 'b', prefers: ['x', 'x'] },
@@ -30,7 +30,7 @@ test('MOD-05 each preferred tool that completed adds 0.15, all of them 0.20 at m
   expect(graph.gate(['a'], new Set(['x', 'y', 'z'])).boosts.get('a')).toBe(0.2);
 });
 
-test('MOD-05 circles of requirements are broken when the graph is built, and nothing else is', () => {
+test('MOD-05.4 circles of requirements are broken when the graph is built, and nothing else is', () => {
   const graph = createDependencyGraph([
     { toolId: 'a', requires: ['b'] },
     { toolId: 'b', requires: ['c', 'z'] },
@@ -57,7 +57,7 @@ test('MOD-05 a circle of preferences loses those within it alone', () => {
   expect(graph.gate(['a', 'b'], new Set(['a', 'b', 'x'])).boosts).toEqual(new Map([['a', 0.15]]));
 });
 
-test('MOD-05 an agent is never left without any tool', () => {
+test('MOD-05.5 an agent is never left without any tool', () => {
   const graph = createDependencyGraph([
     { toolId: 'a', requires: ['x'] },
     { toolId: 'b', requires: ['y'] },
@@ -67,7 +67,7 @@ test('MOD-05 an agent is never left without any tool', () => {
   expect(graph.gate([], NOTHING)).toMatchObject({ open: [], deadlock: false });
 });
 
-test('MOD-05 tools that are always on or were named are never held back, and keep nobody else from it', () => {
+test('MOD-05.7 tools that are always on or were named are never held back, and keep nobody else from it', () => {
   const graph = createDependencyGraph([
     { toolId: 'a', requires: ['x'] },
     { toolId: 'b', requires: ['x'] },

@@ -55,7 +55,7 @@ test('AUD-07 no head of a layer without events is signed', async () => {
   expect(await signHeads(memoryLedgerStore(), signer, 0)).toEqual([]);
 });
 
-test('AUD-07 a chain that was written anew with right hashes, or cut, is whole but for its anchors', async () => {
+test('AUD-07.4 a chain that was written anew with right hashes, or cut, is whole but for its anchors', async () => {
   const forged = memoryLedgerStore();
   await grow(forged, 'one', 4, 'forged');
   await grow(forged, 'two', 4);

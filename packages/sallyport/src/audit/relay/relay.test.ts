@@ -58,7 +58,7 @@ describe('the relay', () => {
     expect(second.ids).toEqual(['d']);
   });
 
-  test('AUD-02 events that nobody offered are read from the store', async () => {
+  test('AUD-02.2 events that nobody offered are read from the store', async () => {
     const { sink, ids } = collecting();
     const { relay, write } = await ledgerWith({ sinks: [sink] }, false);
     await write('a', 'b');
@@ -66,7 +66,7 @@ describe('the relay', () => {
     expect(ids).toEqual(['a', 'b']);
   });
 
-  test('AUD-02 what was not flushed before a crash is delivered again', async () => {
+  test('AUD-02.2 AUD-02.7 what was not flushed before a crash is delivered again', async () => {
     const first = collecting();
     const flush = (): Promise<void> => Promise.reject(new Error('no room on the disk'));
     const { store, relay, write } = await ledgerWith({ sinks: [{ ...first.sink, flush }] });
@@ -77,7 +77,7 @@ describe('the relay', () => {
     expect([first.ids.includes('a'), second.ids]).toEqual([true, ['a']]);
   });
 
-  test('AUD-02 a sink that fails gets the same events again', async () => {
+  test('AUD-02.2 a sink that fails gets the same events again', async () => {
     let failures = 3;
     const { sink, ids } = collecting(() => failures-- > 0);
     const { relay, write } = await ledgerWith({ sinks: [sink] });
@@ -87,7 +87,7 @@ describe('the relay', () => {
     expect(ids).toEqual(['a']);
   });
 
-  test('AUD-02 a burst beyond what is kept in memory arrives whole', async () => {
+  test('AUD-02.2 a burst beyond what is kept in memory arrives whole', async () => {
     const { sink, ids } = collecting();
     const { store, relay, write } = await ledgerWith({ sinks: [sink], delayMs: 100_000 });
     await write('first');

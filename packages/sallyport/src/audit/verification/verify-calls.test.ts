@@ -95,7 +95,7 @@ test('AUD-07 calls that were refused, ran, run, were cut off or taken back are t
   expect({ whole, calls }).toEqual({ whole: true, calls: { checked: 5, open: 2, gaps: 0, first_gaps: [] } });
 });
 
-test('AUD-07 a row of which no chain tells is a gap', async () => {
+test('AUD-07.3 a row of which no chain tells is a gap', async () => {
   await completed('told');
   await store.append({ records: [row('untold', 'COMPLETED')], events: [] }, 'synchronous');
   await store.append({ records: [row('open', 'AUTHORIZED')], events: [] }, 'synchronous');
@@ -114,7 +114,7 @@ test('AUD-07 a row of which no chain tells is a gap', async () => {
   });
 });
 
-test('AUD-07 a call without its row is one gap, however much the chain tells of it', async () => {
+test('AUD-07.3 a call without its row is one gap, however much the chain tells of it', async () => {
   await commit(undefined, [told('gone', 'DECLARED')]);
   // More than two pages of events between its beginning and its end.
   for (let at = 0; at < 1_100; at += 1) await completed(`call-${at}`);
@@ -150,13 +150,13 @@ test.each<[string, (record: InvocationRecord) => InvocationRecord, string]>([
   ['state into none', (record) => ({ ...record, state: 'PAID' as never }), UNREADABLE],
   ['whole document', () => null as never, UNREADABLE],
   ['document into a list', () => [] as never, UNREADABLE],
-])('AUD-07 a row whose %s was changed is a gap', async (_, change, reason) => {
+])('AUD-07.3 a row whose %s was changed is a gap', async (_, change, reason) => {
   await completed('one');
   const { whole, calls } = await verifyLedger(changed(change), signer);
   expect({ whole, reason: calls.first_gaps[0]?.reason }).toEqual({ whole: false, reason });
 });
 
-test('AUD-07 a call whose beginning was never written is a gap, and so is an open one', async () => {
+test('AUD-07.3 a call whose beginning was never written is a gap, and so is an open one', async () => {
   await commit(row('ended', 'COMPLETED'), [told('ended', 'COMPLETED')]);
   await commit(row('waits', 'AUTHORIZED'), [told('waits', 'AUTHORIZED')]);
   const { first_gaps } = (await verifyLedger(store, signer)).calls;
@@ -182,7 +182,7 @@ test.each<[string, readonly LifecycleState[], string]>([
   ['two ends', ['DECLARED', 'ABORTED', 'COMPLETED'], 'the chain tells of two ends of it'],
   ['one end twice', ['DECLARED', 'COMPLETED', 'COMPLETED'], 'the chain tells of two ends of it'],
   ['a rollback of what went well', ['DECLARED', 'COMPLETED', 'ROLLED_BACK'], 'the chain tells of two ends of it'],
-])('AUD-07 %s of one call are a gap', async (_, states, reason) => {
+])('AUD-07.3 %s of one call are a gap', async (_, states, reason) => {
   const events = states.map((state, at) => ({ ...told('one', state, { output_hash: HASH }), id: `event ${at}` }));
   await commit(row('one', 'COMPLETED', { result: RESULT, outputHash: HASH }), events);
   expect((await verifyLedger(store, signer)).calls).toMatchObject({ gaps: 1, first_gaps: [{ reason }] });

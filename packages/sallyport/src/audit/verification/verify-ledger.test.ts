@@ -44,7 +44,7 @@ describe('verification of the chains', () => {
     expect(await verifyLedger(memoryLedgerStore(), signer)).toMatchObject({ whole: true, events: 0, chains: [] });
   });
 
-  test('AUD-03 the first broken entry is named', async () => {
+  test('AUD-03.3 the first broken entry is named', async () => {
     const store = await chainOf(5);
     const changed = tampered(store, (events) =>
       events.map((event) => (event.chainseq >= 3 ? { ...event, data: { i: 99 } } : event)),
@@ -55,7 +55,7 @@ describe('verification of the chains', () => {
     });
   });
 
-  test('AUD-03 an event taken out of the middle, and events cut off at the end, are found', async () => {
+  test('AUD-03.3 an event taken out of the middle, and events cut off at the end, are found', async () => {
     const store = await chainOf(5);
     const gap = await verifyLedger(
       tampered(store, (events) => events.filter(({ chainseq }) => chainseq !== 2)),
@@ -70,7 +70,7 @@ describe('verification of the chains', () => {
     expect(cut.chains[0]?.first_broken?.reason).toContain('events 4 to 5 are gone');
   });
 
-  test('AUD-03 a chain written anew with right hashes is betrayed by the signed checkpoint', async () => {
+  test('AUD-03.2 a chain written anew with right hashes is betrayed by the signed checkpoint', async () => {
     const store = await chainOf(3);
     const forged = await chainOf(0);
     const ledger = await openLedger({ store: forged, chainId: 'one', log: silentLog });

@@ -18,11 +18,11 @@ type Document = {
 const text = JSON.stringify(openApiDocument('1.2.3'));
 const document = JSON.parse(text) as Document;
 
-it('API-01 is a valid OpenAPI 3.1 document', async () => {
+it('API-01.7 is a valid OpenAPI 3.1 document', async () => {
   expect(await validate(JSON.parse(text))).toEqual({ valid: true, warnings: [], specification: 'OpenAPI' });
 });
 
-it('API-01 has each operation of the table once, and no other', () => {
+it('API-01.7 has each operation of the table once, and no other', () => {
   const described = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, { operationId }]) => `${operationId} ${method.toUpperCase()} ${path}`),
   );

@@ -31,7 +31,7 @@ afterEach(async () => {
 
 const optionsFor = (path: readonly string[]) => ({ stdin: STDIN[path.at(-1) ?? ''] ?? 'word' });
 
-it.each(commands)('API-05 %s ends with 2 when it is used wrongly, and asks for nothing', async (_name, leaf) => {
+it.each(commands)('API-05.8 %s ends with 2 when it is used wrongly, and asks for nothing', async (_name, leaf) => {
   for (const wrong of wrongUses(leaf)) {
     const { code, err } = await bench.run([...leaf.path, ...wrong], optionsFor(leaf.path));
     expect([wrong, code, err === '']).toEqual([wrong, EXIT.usage, false]);
@@ -40,7 +40,7 @@ it.each(commands)('API-05 %s ends with 2 when it is used wrongly, and asks for n
 });
 
 it.each(asking)(
-  'API-05 %s ends with 1 when it is refused, and with 3 when no layer can be asked',
+  'API-05.8 %s ends with 1 when it is refused, and with 3 when no layer can be asked',
   async (_name, leaf) => {
     const right = rightUse(leaf);
     const options = optionsFor(leaf.path);
@@ -66,13 +66,43 @@ it.each(['serve', 'mcp'])('API-05 %s ends with 3 when the layer cannot be opened
   expect(await bench.run([name])).toEqual({ code: EXIT.unreachable, out: '', err });
 });
 
-it.each(commands)('API-05 %s ends with 0 when all went well, for people and for programs', async (name, leaf) => {
+it.each(commands)(
+  'API-05.6 API-05.8 %s ends with 0 when all went well, for people and for programs',
+  async (name, leaf) => {
+    answering(bench, (operation) => sample(OPERATIONS[operation].output));
+    const options = name === 'approvals watch' ? { signal: AbortSignal.abort() } : optionsFor(leaf.path);
+    for (const more of [[], ['--json']]) {
+      const { code, err } = await bench.run([...rightUse(leaf), ...more], options);
+      expect([code, err]).toEqual([EXIT.ok, expect.not.stringMatching(/E3\d{3}|error/)]);
+    }
+  },
+);
+
+/** Commands that the program has for certain, and what each asks the layer for. */
+const ASKED: Readonly<Record<string, string>> = {
+  invoke: 'tools.invoke',
+  'tools list': 'tools.list',
+  'tools search': 'tools.search',
+  'tools import openapi': 'tools.import-openapi',
+  'tools check': 'tools.check',
+  'tools deprecate': 'tools.deprecate',
+  'token mint': 'tokens.mint',
+  'approvals list': 'approvals.list',
+  'approvals approve': 'approvals.approve',
+  'audit tail': 'audit.query',
+  'audit verify': 'audit.verify',
+  'circuits list': 'circuits.list',
+};
+
+it('API-05.1 each of these commands asks for its operation, and there are serve and doctor', async () => {
   answering(bench, (operation) => sample(OPERATIONS[operation].output));
-  const options = name === 'approvals watch' ? { signal: AbortSignal.abort() } : optionsFor(leaf.path);
-  for (const more of [[], ['--json']]) {
-    const { code, err } = await bench.run([...rightUse(leaf), ...more], options);
-    expect([code, err]).toEqual([EXIT.ok, expect.not.stringMatching(/E3\d{3}|error/)]);
+  const leaves = new Map(commands);
+  for (const [name, operation] of Object.entries(ASKED)) {
+    const before = bench.layer.asked.length;
+    await bench.run(rightUse(leaves.get(name) ?? expect.fail(`there is no ${name}`)));
+    expect([name, ...bench.layer.asked.slice(before).map((asked) => asked.operation)]).toContain(operation);
   }
+  expect([...leaves.keys()]).toEqual(expect.arrayContaining(['serve', 'doctor']));
 });
 
 it.each(groups.map((path) => [path]))(

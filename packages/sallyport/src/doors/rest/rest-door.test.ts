@@ -122,7 +122,7 @@ describe('operations', () => {
 });
 
 describe('errors', () => {
-  it('PIPE-04.2 each code becomes the status of its catalogue row', async () => {
+  it('API-01.8 PIPE-04.2 each code becomes the status of its catalogue row', async () => {
     for (const code of Object.keys(ERRORS) as ErrorCode[]) {
       const thrown = new ToolLayerError(code, `It was ${code}.`, { retryAfterMs: 1_500 });
       running.layer.addTool(manifestOf('fails'), () => Promise.reject(thrown));

@@ -31,7 +31,7 @@ async function until(holds: () => boolean): Promise<void> {
   while (!holds()) await sleep(5);
 }
 
-test('EXE-02.3 a changed file is in force without a restart, and the settings when it is gone', async () => {
+test('OPS-01.4 EXE-02.3 a changed file is in force without a restart, and the settings when it is gone', async () => {
   await using shell = await follow();
   expect([shell.verdict('make', 'ship'), shell.verdict('make', 'deploy')]).toEqual(['blocked', 'ask']);
   await writeFile(file, 'blocked = ["make deploy"]\n');

@@ -95,7 +95,7 @@ const only =
   ({ method }: Record<string, unknown>) =>
     method === wanted ? answer : undefined;
 
-test('EXE-07.2 EXE-07.5 the real server-everything over streamable HTTP is called, with progress, and found again after its end', async () => {
+test('API-03.4 EXE-07.2 EXE-07.5 the real server-everything over streamable HTTP is called, with progress, and found again after its end', async () => {
   const port = await freePort();
   const child = await everything(port);
   const upstreams = make({ settings: { firstBackoffMs: 20 } });
@@ -234,7 +234,7 @@ test('an answer beyond the bound fails its call and does not fill memory', async
   expect(failure.failure.details).toMatchObject({ reached: true });
 });
 
-test('EXE-07.3 protocol 2026-07-28 is spoken where the server has it, with the headers that its tools ask for', async () => {
+test('API-03.5 EXE-07.3 protocol 2026-07-28 is spoken where the server has it, with the headers that its tools ask for', async () => {
   const upstreams = make();
   const seen: Record<string, unknown>[] = [];
   const meta = { 'io.modelcontextprotocol/serverInfo': { name: 'new', version: '3.0.0' } };

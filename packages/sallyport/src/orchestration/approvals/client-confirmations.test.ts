@@ -44,7 +44,7 @@ test('VIS-06 an approval at the client passes by no policy', async () => {
   expect(made.ran).toEqual([]);
 });
 
-test('ORC-05 a call that its user declined never runs, whatever is said later', async () => {
+test('ORC-05.7 a call that its user declined never runs, whatever is said later', async () => {
   const made = await approvalsOf();
   const { confirmations, record, approvalId, by } = await waiting(made);
   const bindingDigest = (await confirmations.shown(by, approvalId))?.bindingDigest ?? '';

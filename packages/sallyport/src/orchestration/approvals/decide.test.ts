@@ -5,7 +5,7 @@ import { digestOf } from '../approvals.ts';
 import { ADMIN, ALICE, approvalsOf, approver, BOB, factsOf, questionOf, rowOf } from './approvals.fixture.ts';
 
 describe('a call that a person has to confirm', () => {
-  test('VIS-06 ORC-03 is a question until somebody says yes, and runs then through every stage again', async () => {
+  test('VIS-06 ORC-03.1 ORC-03.13 AUD-01.5 is a question until somebody says yes, and runs then through every stage again', async () => {
     const made = await approvalsOf();
     const { approvals, ask, ran } = made;
     const waiting = await ask({ tool_id: 'send', parameters: { n: 1 } });
@@ -36,7 +36,7 @@ describe('a call that a person has to confirm', () => {
     expect(made.ran).toEqual([]);
   });
 
-  test('ORC-03 ends with the no of one person, who says why', async () => {
+  test('ORC-03.13 ends with the no of one person, who says why', async () => {
     const made = await approvalsOf();
     const waiting = await made.ask({ tool_id: 'pay', parameters: { n: 1 } });
     const { approvalId } = questionOf(waiting);
@@ -57,7 +57,7 @@ describe('who may decide', () => {
     return isFailure(given) ? given.code : given;
   };
 
-  test('ORC-03 nobody decides on what they asked for, under whichever name', async () => {
+  test('ORC-03.9 nobody decides on what they asked for, under whichever name', async () => {
     const made = await approvalsOf();
     const token = await made.token({ user_did: 'did:user:alice' });
     const waiting = await made.ask({ tool_id: 'pay', parameters: { n: 1 }, capability_token: token });
@@ -137,7 +137,7 @@ describe('who may decide', () => {
     }
   });
 
-  test('ORC-05 as many people as the quorum says have to approve the same', async () => {
+  test('ORC-05.8 as many people as the quorum says have to approve the same', async () => {
     const made = await approvalsOf({ terms: '[[rule]]\nquorum = 2' });
     const waiting = await made.ask({ tool_id: 'pay', parameters: { n: 1 } });
     const { approvalId } = questionOf(waiting);
@@ -216,7 +216,7 @@ describe('what an approval is given to', () => {
     expect(await made.approvalStore.votes('acme', approvalId)).toEqual([]);
   });
 
-  test('ORC-05 a call whose policies changed asks again, under another id', async () => {
+  test('ORC-05.4 a call whose policies changed asks again, under another id', async () => {
     let version = '1';
     const decide = () => ({ allowed: true, policies: ['p'], engine: 'e', version });
     const made = await approvalsOf({ pipeline: { policy: { decide, clear() {} } } });

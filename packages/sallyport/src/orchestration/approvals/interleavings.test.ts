@@ -220,7 +220,7 @@ const EXPIRED_CLAIM: Step[] = [
   { do: 'sweep', approvals: 1 },
 ];
 
-test('ORC-05 ORC-03 whatever happens between a question and its end, and wherever an instance dies: a declined or expired call never runs, none runs twice, and no approval reaches another call', async () => {
+test('ORC-05.3 ORC-05.7 ORC-03 whatever happens between a question and its end, and wherever an instance dies: a declined or expired call never runs, none runs twice, and no approval reaches another call', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 3, maxLength: 20 }), async (steps) => {
       let version = 1;

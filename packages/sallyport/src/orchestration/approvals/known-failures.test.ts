@@ -8,7 +8,7 @@ const pay = (made: ApprovalsUnderTest, n: number, more: object = {}) =>
   made.ask({ tool_id: 'pay', parameters: { n }, ...more });
 
 describe('known failures of others', () => {
-  test('ORC-05 a decision does not reach another call that waits, though it is the same call once more', async () => {
+  test('ORC-05.3 a decision does not reach another call that waits, though it is the same call once more', async () => {
     const made = await approvalsOf();
     const [one, other] = [await pay(made, 1), await pay(made, 1)];
     await made.approvals.approve({ approvalId: questionOf(one).approvalId, approver: ALICE });
@@ -19,7 +19,7 @@ describe('known failures of others', () => {
     expect(made.ran).toHaveLength(1);
   });
 
-  test('ORC-05 a declined call does not run: not by a later approval, not by a sweep, not by a resume', async () => {
+  test('ORC-05.7 a declined call does not run: not by a later approval, not by a sweep, not by a resume', async () => {
     const made = await approvalsOf();
     const waiting = await pay(made, 1);
     const { approvalId, binding, expiresAt } = questionOf(waiting);
@@ -52,7 +52,7 @@ describe('known failures of others', () => {
     }
   });
 
-  test('ORC-05 two questions at once never share an id, and each yes runs its own call once', async () => {
+  test('ORC-05.3 two questions at once never share an id, and each yes runs its own call once', async () => {
     const made = await approvalsOf();
     const calls = await Promise.all(Array.from({ length: 12 }, (_, n) => pay(made, n)));
     const ids = calls.map((record) => questionOf(record).approvalId);
@@ -90,7 +90,7 @@ describe('known failures of others', () => {
     expect(() => parseApprovalTerms(empty, 'approvals.toml', { fourEyes: true })).toThrow(/nobody could answer/);
   });
 
-  test('ORC-05 an expiry is told as an expiry, to the caller and in the audit, and never as a no', async () => {
+  test('ORC-05.5 an expiry is told as an expiry, to the caller and in the audit, and never as a no', async () => {
     const made = await approvalsOf();
     const waiting = await pay(made, 1);
     made.clock.pass(24 * 3_600_000);
@@ -114,7 +114,7 @@ describe('known failures of others', () => {
     expect(made.ran).toEqual([]);
   });
 
-  test('ORC-05 an approval given twice runs the call once', async () => {
+  test('ORC-05.3 an approval given twice runs the call once', async () => {
     const made = await approvalsOf();
     const waiting = await pay(made, 1);
     const { approvalId } = questionOf(waiting);

@@ -179,7 +179,7 @@ describe('an answer by link', () => {
   const terms = '[[rule]]\napprovers = ["mailto:ops@example.com", "did:user:alice"]';
   const tokenOf = ({ notices }: ApprovalsUnderTest): string => notices[0]?.approvers[0]?.answerToken ?? '';
 
-  test('ORC-03 works once, for the one approval, in the name of its address; only its hash is kept', async () => {
+  test('ORC-03.5 works once, for the one approval, in the name of its address; only its hash is kept', async () => {
     const made = await approvalsOf({ terms });
     const { record } = await asked(made);
     const other = await asked(made, 'send', 2);
@@ -199,7 +199,7 @@ describe('an answer by link', () => {
     expect(JSON.stringify(fact)).not.toContain('ops@example.com');
   });
 
-  test('stays good when the answer was about something else, and ends with the approval', async () => {
+  test('ORC-03.6 stays good when the answer was about something else, and ends with the approval', async () => {
     const made = await approvalsOf({ terms });
     await asked(made);
     const token = tokenOf(made);

@@ -10,7 +10,7 @@ const HOUR = 3_600_000;
 const kindsOf = (notices: readonly ApprovalNotice[]) => notices.map(({ kind, level }) => `${kind} ${level}`);
 
 describe('what nobody answers', () => {
-  test('ORC-03 goes to others after one hour and after four, and ends after a day', async () => {
+  test('ORC-03.10 ORC-03.12 goes to others after one hour and after four, and ends after a day', async () => {
     const made = await approvalsOf();
     const { approvals, clock, notices } = made;
     const waiting = await made.ask({ tool_id: 'pay', parameters: { n: 1 } });
@@ -37,7 +37,7 @@ describe('what nobody answers', () => {
     expect(made.ran).toEqual([]);
   });
 
-  test('ORC-03 goes to whom the rule of its tool names, when it says', async () => {
+  test('ORC-03.11 goes to whom the rule of its tool names, when it says', async () => {
     const terms = `[[rule]]
 tools = ["pa*"]
 approvers = ["did:user:alice"]
@@ -92,7 +92,7 @@ describe('a clock that jumps', () => {
     expect(made.ran).toEqual([{ tool: 'send', n: 2 }]);
   });
 
-  test('an hour forth between the approval and the call: the call asks again', async () => {
+  test('ORC-05.2 an hour forth between the approval and the call: the call asks again', async () => {
     const made = await approvalsOf({ approvals: { limits: { validMs: 60_000 } } });
     let late = true;
     const approvals = made.open({

@@ -99,7 +99,7 @@ async function play(s: fc.Scheduler, sideEffect: 'irreversible' | 'pure', jumps:
   return { effects, record };
 }
 
-test('ORC-06 in no order of taking, renewing, ending and finishing does an unsafe call have two effects', async () => {
+test('ORC-06.4 in no order of taking, renewing, ending and finishing does an unsafe call have two effects', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.scheduler(),

@@ -242,7 +242,7 @@ describe('workers', () => {
     expect(calls).toBe(1);
   });
 
-  test('what the layer is asked to end while it stops goes on in its next life, or is of unknown outcome', async () => {
+  test('OPS-03.4 what the layer is asked to end while it stops goes on in its next life, or is of unknown outcome', async () => {
     const shared = sharedMemory();
     const made = await instance('one', shared, { graceMs: 20 });
     await made.workers.start();

@@ -379,7 +379,7 @@ describe('a result', () => {
     expect(codes).toEqual([undefined, 'E3507', 'E3506']);
   });
 
-  test('beyond its budget is cut, and says so', async () => {
+  test('MOD-10.1 MOD-10.2 beyond its budget is cut, and says so', async () => {
     const { add, call } = await pipeline();
     await add(manifest('long', { execution_config: { output_bytes_max: 100 } }), ({ n }) => 'ä'.repeat(Number(n)));
     const whole = await call({ tool_id: 'long', parameters: { n: 49 } });

@@ -154,7 +154,7 @@ const PINNED = [
   ],
 ] as const;
 
-test('AUD-03 the text of events, and so the hashes of a chain, do not change unnoticed', () => {
+test('AUD-03 AUD-01.10 the text of events, and so the hashes of a chain, do not change unnoticed', () => {
   const everything: InvocationRecord = {
     ...most,
     phase: 'autonomous',

@@ -88,7 +88,7 @@ describe('the first events of a call that may leave something behind', () => {
     await chainIsWhole(memory);
   });
 
-  test('AUD-02 PIPE-13 of a call that was cut off come out of its row, with their ids and times, before its end', async () => {
+  test('AUD-02.7 PIPE-13 of a call that was cut off come out of its row, with their ids and times, before its end', async () => {
     stopTimers();
     const { add, call, memory, end } = await watched();
     await add(manifest('pay', { side_effect_policy: 'irreversible' }), async () => {

@@ -120,7 +120,7 @@ describe('a call that needs an approval', () => {
     ]);
   });
 
-  test('an approval that was given to other arguments, another tool or under other policies does not count', async () => {
+  test('ORC-05.1 ORC-05.2 ORC-05.4 an approval that was given to other arguments, another tool or under other policies does not count', async () => {
     const made = await layer();
     const waiting = await made.call({ tool_id: 'ask', parameters: { n: 1 } });
     const approval = yes(waiting);

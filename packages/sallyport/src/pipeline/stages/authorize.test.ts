@@ -43,7 +43,7 @@ describe('the language model that judges calls', () => {
     return { record, prompts, events: await made.eventsOf(record.invocationId), ...made };
   }
 
-  test('PRM-08 lets a call run, and its decision, the phase and the claimed source are in audit and record', async () => {
+  test('PRM-08 AUD-01.6 lets a call run, and its decision, the phase and the claimed source are in audit and record', async () => {
     const { record, prompts, events } = await judged('ALLOW');
     expect(record).toMatchObject({
       state: 'COMPLETED',

@@ -61,7 +61,7 @@ describe('a call that changes state', () => {
     await expect.poll(() => journal.find('acme', record.invocationId)).toBeUndefined();
   });
 
-  test('PIPE-03.2 PIPE-03.4 that fails, is aborted, or answers badly has not changed it, and says so in the audit', async () => {
+  test('AUD-01.7 PIPE-03.2 PIPE-03.4 that fails, is aborted, or answers badly has not changed it, and says so in the audit', async () => {
     const result_schema = { type: 'object', required: ['x'] };
     const cases = [
       [fails, {}, 'E3108'],

@@ -63,7 +63,7 @@ test('PRM-10 a page of calls is read from an index, however many calls there are
   await expect.poll(() => run(connection, used)).toEqual([{ scans: 1 }]);
 });
 
-test('AUD-03 events and checkpoints are append only, for the owner of the database too', async () => {
+test('AUD-03.4 events and checkpoints are append only, for the owner of the database too', async () => {
   await using database = await open();
   await database.ledgerStore.append({ records: [], events: [event(1)] }, 'synchronous');
   for (const table of ['audit_events', 'audit_checkpoints']) {

@@ -8,7 +8,7 @@ test.each([
   [['personal'], '[REDACTED:email], password: tr0ub4dor&3, see ~/.ssh/id_rsa'],
   [['secrets', 'paths'], 'ann@example.org, password: [REDACTED:password], see [REDACTED:path]'],
   [['email', 'paths'], '[REDACTED:email], password: tr0ub4dor&3, see [REDACTED:path]'],
-])('MOD-06 kinds may be named by their groups: %j', (names, shown) => {
+])('MOD-06.4 kinds may be named by their groups: %j', (names, shown) => {
   expect(of(...names).text(TEXT).text).toBe(shown);
 });
 

@@ -121,7 +121,7 @@ test.each(ROWS)(
   },
 );
 
-test.each(ROWS)('API-05 $name --json says the same in JSON without hidden characters', async (given) => {
+test.each(ROWS)('API-05.6 $name --json says the same in JSON without hidden characters', async (given) => {
   const said = await runBoth(given, ['--json'], false);
   expect(said).not.toMatch(HIDDEN);
   // What a command remarks beside its answer is for people.

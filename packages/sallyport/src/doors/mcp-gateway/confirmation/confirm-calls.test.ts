@@ -48,7 +48,7 @@ describe.each([
     expect(desk.answers).toEqual([]);
   });
 
-  it('ORC-03 the user is asked by elicitation, in the words of the tool, and with an approval the call runs', async () => {
+  it('ORC-03.4 API-03.11 the user is asked by elicitation, in the words of the tool, and with an approval the call runs', async () => {
     const asked: unknown[] = [];
     const onElicit = (params: unknown) => {
       asked.push(params);

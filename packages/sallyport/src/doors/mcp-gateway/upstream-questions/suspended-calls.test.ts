@@ -58,7 +58,7 @@ function answering({ result }: Body, answer: object = { action: 'accept', conten
   return { requestState, inputResponses };
 }
 
-it('EXE-07 a call goes on from question to question, and its last request gets its result', async () => {
+it('EXE-07 API-03.3 a call goes on from question to question, and its last request gets its result', async () => {
   const first = await call({ times: 2 });
   expect(first.result).toMatchObject({ resultType: 'input_required' });
   expect(JSON.stringify(first.result?.['inputRequests'])).toContain('The server crm asks; never give it a password');

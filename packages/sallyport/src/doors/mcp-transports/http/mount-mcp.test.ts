@@ -65,7 +65,7 @@ describe('messages that cannot be read', () => {
 });
 
 describe('sessions of the 2025 era', () => {
-  it('a handshake answers with the version asked for, or the newest, and a session id', async () => {
+  it('API-03.1 a handshake answers with the version asked for, or the newest, and a session id', async () => {
     const response = await server.post(INITIALIZE);
     expect(response.headers.get('mcp-session-id')).toMatch(/^[0-9a-f-]{36}$/);
     expect(await response.json()).toMatchObject({
@@ -75,7 +75,7 @@ describe('sessions of the 2025 era', () => {
     expect(await odd.json()).toMatchObject({ result: { protocolVersion: '2025-11-25' } });
   });
 
-  it('without a session 400, with one that ended 404', async () => {
+  it('API-03.1 without a session 400, with one that ended 404', async () => {
     const ping = { jsonrpc: '2.0', id: 2, method: 'ping' };
     expect((await server.post(ping)).status).toBe(400);
     const session = await openSession();
@@ -147,7 +147,7 @@ describe('sessions of the 2025 era', () => {
 });
 
 describe('requests of the 2026 era', () => {
-  it('server/discover names versions and capabilities, with the hints for caches', async () => {
+  it('API-03.2 server/discover names versions and capabilities, with the hints for caches', async () => {
     expect(await (await modern('server/discover')).json()).toMatchObject({
       id: 7,
       result: {
@@ -161,7 +161,7 @@ describe('requests of the 2026 era', () => {
     });
   });
 
-  it('needs no session and gives none', async () => {
+  it('API-03.2 needs no session and gives none', async () => {
     const response = await modern('tools/call', { name: 'greet' });
     expect(response.headers.has('mcp-session-id')).toBe(false);
     expect(await response.json()).toMatchObject({ result: { resultType: 'complete', content: [{ text: 'hello' }] } });

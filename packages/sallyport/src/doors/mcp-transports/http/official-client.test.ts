@@ -31,7 +31,7 @@ describe.each([
   { era: 'legacy', auto: false, version: '2025-11-25' },
   { era: 'modern', auto: true, version: '2026-07-28' },
 ])('the official client, $era era', ({ auto, version }) => {
-  it('negotiates the version and sees every page of the tools', async () => {
+  it('API-03.1 API-03.2 negotiates the version and sees every page of the tools', async () => {
     const client = await server.client({ auto });
     expect(client.getNegotiatedProtocolVersion()).toBe(version);
     const { tools } = await client.listTools();
@@ -39,7 +39,7 @@ describe.each([
     expect(tools[0]).toMatchObject({ annotations: { readOnlyHint: true }, outputSchema: { type: 'object' } });
   });
 
-  it('API-01 a call gives structured content, its text and the invocation id', async () => {
+  it('API-03.13 a call gives structured content, its text and the invocation id', async () => {
     const client = await server.client({ auto });
     const result = await client.callTool({ name: 'add', arguments: { a: 1, b: 2 } });
     expect(result).toMatchObject({ structuredContent: { sum: 3 }, _meta: { invocation_id: expect.any(String) } });
@@ -92,7 +92,7 @@ describe.each([
     await expect(refused).rejects.toMatchObject({ code: -32602, data: { e_code: 'E3001', code: 'tool_not_found' } });
   });
 
-  it('tells the progress of a call that asks for it', async () => {
+  it('API-03.12 tells the progress of a call that asks for it', async () => {
     server.layer.addTool(manifestOf('slow'), (_parameters, caller) => {
       for (const progress of [1, 1, 2]) caller.onProgress?.({ progress, total: 2, message: `step ${progress}` });
       return 'done';
@@ -125,7 +125,7 @@ describe.each([
     await ended.promise;
   });
 
-  it('tells that the tools changed, and lists them anew', async () => {
+  it('API-03.14 tells that the tools changed, and lists them anew', async () => {
     const told = Promise.withResolvers<void>();
     const client = await server.client({ auto, onListChanged: () => told.resolve() });
     await client.listTools();

@@ -4,7 +4,7 @@ import { createCompositeExecutor } from '../../../executors/composite.ts';
 import { createNativeExecutor } from '../../../executors/native/native-executor.ts';
 import { manifest, pipeline } from '../../pipeline.fixture.ts';
 
-test('EXE-03.6 PIPE-03.4 a run that its executor has taken back ends as rolled back, and is audited as such', async () => {
+test('AUD-01.7 EXE-03.6 PIPE-03.4 a run that its executor has taken back ends as rolled back, and is audited as such', async () => {
   const native = createNativeExecutor();
   const undoing = {
     ...native,

@@ -118,7 +118,7 @@ describe('MOD-06 what the operator takes out of results', () => {
   const TELLING = { note: 'mail ann@example.org', at: '/home/ann/.aws/credentials', api_key: 'q7Zt0pXv91LmK3' };
   const resultRedactor = createRedactor({ kinds: [...KINDS_BY_CATEGORY.keys, ...KINDS_BY_CATEGORY.paths] });
 
-  test('is gone from the result, and a warning says where it stood', async () => {
+  test('MOD-06.4 is gone from the result, and a warning says where it stood', async () => {
     const record = await answered(TELLING, { resultRedactor }, {});
     expect(record).toMatchObject({
       state: 'COMPLETED',

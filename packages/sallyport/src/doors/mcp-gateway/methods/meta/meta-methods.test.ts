@@ -50,7 +50,7 @@ describe.each([
 ])('the official client that sees the meta-tools, $era era', ({ auto }) => {
   const connect = () => server.client({ auto, tools: 'meta' });
 
-  it('MOD-11 lists three tools, whatever is registered', async () => {
+  it('MOD-11.2 lists three tools, whatever is registered', async () => {
     const client = await connect();
     expect(await listed(client)).toEqual(META_NAMES);
     expect(client.getServerCapabilities()?.tools).toEqual({});

@@ -182,7 +182,7 @@ describe('a call through a circuit', () => {
     expect(await state()).toBe('closed');
   });
 
-  test('AUD-01 CIR-01 CIR-04.2 puts each change on record once, with what led to it', async () => {
+  test('AUD-01.8 CIR-01 CIR-04.2 puts each change on record once, with what led to it', async () => {
     const { codes, call, turn, circuitEvents } = await bench();
     await codes('E3304');
     const opener = await call('E3306');
