@@ -75,7 +75,7 @@ describe('bad input', () => {
     }
   });
 
-  test('a manifest with faults is refused with all of them', async () => {
+  test('REG-08.1 a manifest with faults is refused with all of them', async () => {
     const manifest = {
       ...DOUBLE,
       tool_id: '../x',

@@ -187,7 +187,7 @@ describe('VIS-01 over REST and in the program', () => {
 });
 
 describe('REG-13 a view over every door', () => {
-  test('its agents see its tools under its names, by REST', async () => {
+  test('REG-13.2 REG-13.5 REG-13.7 REG-09.4 its agents see its tools under its names, by REST', async () => {
     const put = await rest('POST', '/v1/views', { view: PICK }, OPERATOR);
     expect(put.status).toBe(200);
     expect(put.body).toMatchObject({
@@ -246,7 +246,7 @@ describe('REG-13 a view over every door', () => {
     expect(status.tool_id).toBe('twice');
   });
 
-  test('a faulty view changes nothing and is told every fault with its place', async () => {
+  test('REG-13.6 a faulty view changes nothing and is told every fault with its place', async () => {
     await ask('views.put', { view: PICK });
     const faulty = {
       ...PICK,
@@ -282,7 +282,7 @@ describe('REG-13 a view over every door', () => {
     expect(await ask('views.list', {})).toMatchObject({ views: [{ name: 'picked', tool_count: 2, dropped_count: 1 }] });
   });
 
-  test('a view for every agent leaves those with a view of their own alone', async () => {
+  test('REG-13.3 a view for every agent leaves those with a view of their own alone', async () => {
     await ask('views.put', { view: PICK });
     const rest2 = { name: 'others', agents: ['*' as const], conflict: 'prefix' as const, sources: [{ source: 'up2' }] };
     await ask('views.put', { view: rest2 });

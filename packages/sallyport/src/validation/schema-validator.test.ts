@@ -28,11 +28,11 @@ describe('dialects', () => {
     [DRAFT_2019, '2019-09'],
     [DRAFT_2020, '2020-12'],
     [undefined, '2020-12'],
-  ])('REG-12 $schema %s is judged as %s', ($schema, dialect) => {
+  ])('REG-12.1 REG-12.2 $schema %s is judged as %s', ($schema, dialect) => {
     expect(compiled($schema === undefined ? {} : { $schema }).dialect).toBe(dialect);
   });
 
-  test('REG-12 the same words mean what the declared dialect says', () => {
+  test('REG-12.1 the same words mean what the declared dialect says', () => {
     for (const $schema of [DRAFT_07, DRAFT_2019]) {
       expect(isValid({ $schema, ...tuple }, ['a'])).toBe(true);
       expect(isValid({ $schema, ...tuple }, ['a', 'b'])).toBe(false);
@@ -48,7 +48,7 @@ describe('dialects', () => {
     expect(isValid({ $schema: DRAFT_07, dependencies: { a: ['b'] } }, { a: 1 })).toBe(false);
   });
 
-  test('REG-12 a silent schema is 2020-12, where a list under items is refused with what to use instead', () => {
+  test('REG-12.2 a silent schema is 2020-12, where a list under items is refused with what to use instead', () => {
     expect(validator.inspect(tuple)[0]).toMatchObject({ path: '/items', hint: expect.stringContaining('prefixItems') });
   });
 

@@ -237,7 +237,7 @@ describe('REG-13 calls through a view', () => {
     expect((await as(A, 'twice')).failure?.code).toBe('E3001');
   });
 
-  test('a pinned version alone is called, whatever range is asked for; a changed one leaves the view', async () => {
+  test('REG-13.9 a pinned version alone is called, whatever range is asked for; a changed one leaves the view', async () => {
     const { as, visibility, add, parts } = await bench();
     const [pinned] = parts.registry.versions('acme', 'double');
     const tools = [{ tool: 'double', content_hash: pinned?.contentHash ?? '' }];
@@ -293,7 +293,7 @@ describe('REG-13 calls through a view', () => {
     }
   });
 
-  test('a tool that comes later under a name of the view takes the name out of the view, and is not called by it', async () => {
+  test('REG-13.7 a tool that comes later under a name of the view takes the name out of the view, and is not called by it', async () => {
     const { as, visibility, add } = await bench();
     await visibility.putView('acme', view([A]));
     expect(await as(A, 'twice')).toMatchObject({ result: 4 });

@@ -76,7 +76,7 @@ const MAIL = tool('post', 'Delivers a letter.', { executor: { kind: 'http' } });
 const MONEY = tool('bank', 'Changes currency.', { tags: ['daily'] });
 
 describe('what is found', () => {
-  test('REG-05 by meaning, where no word is the same', async () => {
+  test('REG-05.1 by meaning, where no word is the same', async () => {
     const { set, find } = setUp();
     set('acme', WEATHER, MAIL, MONEY);
     const answer = await find('Do I need an umbrella?');
@@ -85,7 +85,7 @@ describe('what is found', () => {
     expect(answer.found[0]?.similarity).toBeGreaterThan(0.9);
   });
 
-  test('REG-05 by words, where the meaning is unknown', async () => {
+  test('REG-05.4 by words, where the meaning is unknown', async () => {
     const { set, ids } = setUp();
     set('acme', tool('a', 'Flurbles the gronk.'), MAIL);
     expect(await ids('flurble')).toEqual(['a']);
@@ -147,7 +147,7 @@ describe('what is found', () => {
 });
 
 describe('filters and pages', () => {
-  test('REG-05 filters hold before anything is counted', async () => {
+  test('REG-05.5 filters hold before anything is counted', async () => {
     const { set, find, ids } = setUp();
     set('acme', WEATHER, MAIL, MONEY);
     const all = { threshold: 0 };
@@ -193,7 +193,7 @@ describe('filters and pages', () => {
     expect(await scores({ visible })).toBe(await scores({}));
   });
 
-  test('REG-05 pages are stable, and equal scores are ordered by id', async () => {
+  test('REG-05.8 pages are stable, and equal scores are ordered by id', async () => {
     const { set, find, ids } = setUp();
     set('acme', ...['d', 'b', 'a', 'e', 'c'].map((id) => tool(id, 'Tells the weather.', { tool_name: 'same' })));
     const page = (number: number) => ids('rain', { page: number, pageSize: 2 });
@@ -245,7 +245,7 @@ describe('changes', () => {
 });
 
 describe('a failing embedder', () => {
-  test('REG-05 keywords answer with the warning E3005, and meaning is back by itself', async () => {
+  test('REG-05.9 keywords answer with the warning E3005, and meaning is back by itself', async () => {
     const { set, find, ids, embedder } = setUp({ skipMs: 120_000 });
     set('acme', WEATHER, MAIL);
     embedder.answer = async () => {
@@ -271,7 +271,7 @@ describe('a failing embedder', () => {
     expect(await find('forecast')).toMatchObject({ mode: 'keyword', total: 1, warnings: [{ code: 'E3005' }] });
   });
 
-  test('REG-05 an index that fails leaves keywords, with the warning', async () => {
+  test('REG-05.9 an index that fails leaves keywords, with the warning', async () => {
     const index = {
       ...memoryVectorIndex(),
       search: async () => {
@@ -299,7 +299,7 @@ describe('a failing embedder', () => {
   });
 });
 
-test('REG-11 a hundred thousand tools are built in slices and searched', async () => {
+test('REG-11.2 a hundred thousand tools are built in slices and searched', async () => {
   const { set, find } = setUp({ withEmbedder: false });
   const many = Array.from({ length: 100_000 }, (_, at) => {
     const one = tool('t', 'weather');
