@@ -154,19 +154,30 @@ const REG: Rows = {
 const VIS: Rows = {
   'VIS-01': [
     'Three tiers: catalog (all), tenant-available, agent-enabled',
-    'activation per agent with `enabled` and `policy_overrides` (e.g. requires_confirmation)',
+    'activation per agent with `enabled`',
+    '`policy_overrides` of an activation (e.g. requires_confirmation) hold for the calls of that agent',
     'no activation means enabled',
   ],
   'VIS-02': [
-    '`Toolbox` per agent: execute, executeBatch (sequential, stops on the first failure of a critical tool, at most `max_batch_size` 10), getMetadata with overrides applied, isAvailable, listAvailable, getUnavailableTools, isTenantAvailable, getToolDefinition',
+    '`Toolbox` per agent: execute',
+    'executeBatch is sequential and stops on the first failure of a critical tool',
+    'at most `max_batch_size` 10',
+    'getMetadata with overrides applied',
+    'isAvailable, listAvailable, getUnavailableTools, isTenantAvailable, getToolDefinition',
   ],
   'VIS-03': [
-    'Side-effect records (executed, failed, compensated; idempotency key; compensation fields) emitted as events STARTED, COMPLETED, FAILED',
-    '`compensate(record)` runs the compensation tool once, and reverse-order compensation of a batch or workflow on demand',
+    'Side-effect records of what was executed or failed',
+    'with the idempotency key',
+    'compensated, with the compensation fields',
+    'emitted as events STARTED, COMPLETED, FAILED',
+    '`compensate(record)` runs the compensation tool once',
+    'reverse-order compensation of a batch on demand',
+    'reverse-order compensation of a workflow on demand',
   ],
   'VIS-04': [
     'Idempotency key `{tool}:{business key}:turn_group:{id}`',
-    'business key from `idempotency_key_fields` or the first 16 hex digits of SHA-256 over canonical args',
+    'business key from `idempotency_key_fields`',
+    'or the first 16 hex digits of SHA-256 over canonical args',
     'same turn group → one execution and `cached: true`',
     'concurrent duplicates wait for the first',
     'TTL 86400 s',
@@ -174,14 +185,22 @@ const VIS: Rows = {
     'tenant-scoped',
   ],
   'VIS-05': [
-    "Supersede check before an irreversible tool: the caller's decision SUPERSEDE (abort), ABSORB, FORCE_COMPLETE, QUEUE is honoured",
+    'Supersede check before an irreversible tool, and before no other',
+    "the caller's decision SUPERSEDE aborts",
+    'ABSORB, FORCE_COMPLETE and QUEUE are honoured: the tool runs',
   ],
   'VIS-06': [
     'Confirmation flow: a tool that requires confirmation returns a confirmation request (tool, args, prompt) until confirmed',
-    'the confirmed path is a separate entry point and never skips policy',
+    'the confirmed path is a separate entry point',
+    'it never skips policy',
   ],
   'VIS-07': [
-    'Read-only MCP discovery server with resources for tenant-available, agent-enabled and agent-unavailable tools (`why_unavailable`), resource templates, subscriptions to changes, and tenant isolation by token',
+    'Read-only MCP discovery server',
+    'resources for tenant-available and agent-enabled tools',
+    'resource for agent-unavailable tools (`why_unavailable`)',
+    'resource templates',
+    'subscriptions to changes',
+    'tenant isolation by token',
   ],
   'VIS-08': [
     'Tool gateway routes by executor kind',
@@ -189,7 +208,8 @@ const VIS: Rows = {
     'gateway knows nothing of tool semantics',
   ],
   'VIS-09': [
-    'The embedding program hears side-effect events as they happen (004 §4), with key and compensation fields',
+    'The embedding program hears side-effect events as they happen (004 §4)',
+    'with key and compensation fields',
     '`when`, `bound_rule_id`, `bound_step_id` of planned executions are kept',
   ],
 };

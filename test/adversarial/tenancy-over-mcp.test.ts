@@ -279,4 +279,20 @@ describe('what belongs to one caller is never used for another', () => {
     }
     expect(runs).toBe(2);
   });
+
+  test('VIS-04.8 the same turn group is another tenant’s own', async () => {
+    const manifest = { ...DOUBLE, tool_id: 'in-turn', side_effect_policy: 'idempotent' as const };
+    await open.layer.registerFunction(manifest, (given, { principal }) => ({
+      ...double(given),
+      of: principal.tenantId,
+    }));
+    await open.layer.ask('tools.register', { manifest }, { ...LOCAL_CALLER, tenantId: 'second' });
+    const request = { tool_id: 'in-turn', parameters: { n: 1 }, execution_options: { turn_group_id: 'the-same-turn' } };
+    for (const cached of [false, true]) {
+      for (const tenant_id of [VICTIM, 'second']) {
+        const answer = await open.layer.invoke(request, { token: await signed({ tenant_id }) });
+        expect(answer).toMatchObject({ status: 'success', result: { of: tenant_id }, execution_metadata: { cached } });
+      }
+    }
+  });
 });

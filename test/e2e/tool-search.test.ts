@@ -61,7 +61,7 @@ describe('the search of a whole layer', () => {
     expect(body['pagination']).toMatchObject({ total_count: 1 });
   });
 
-  test('REG-05.6 VIS-01 the tier decides which tools take part', async () => {
+  test('REG-05.6 VIS-01.1 the tier decides which tools take part', async () => {
     const found = async (tier: string) =>
       idsOf((await searched({ query: 'flights', threshold: 0, tier })).body as Body);
     expect(await found('catalog')).toEqual(expect.arrayContaining(['flights', 'forecast', 'mailer']));

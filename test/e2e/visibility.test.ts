@@ -88,7 +88,7 @@ const PICK = {
 };
 
 describe('VIS-01 over REST and in the program', () => {
-  test('a disabled tool is in no list, has no manifest and cannot be called; why is told on request', async () => {
+  test('VIS-01.2 VIS-01.4 a disabled tool is in no list, has no manifest and cannot be called; why is told on request', async () => {
     const { status } = await rest(
       'POST',
       '/v1/activations',
@@ -110,7 +110,7 @@ describe('VIS-01 over REST and in the program', () => {
     expect((await call('double')).body.result).toEqual({ value: 8 });
   });
 
-  test('overrides show in the manifest of that agent and hold for its calls', async () => {
+  test('VIS-01.3 overrides show in the manifest of that agent and hold for its calls', async () => {
     const policy_overrides = { requires_confirmation: true, confirmation_prompt: 'Double it?' };
     await ask('activations.set', { agent_did: AGENT, tool_id: 'double', policy_overrides });
     const { body } = await rest('GET', '/v1/tools/double');
@@ -121,7 +121,7 @@ describe('VIS-01 over REST and in the program', () => {
     expect(tenant.tools).toMatchObject([{ name: 'double', requires_confirmation: true }, {}, {}]);
   });
 
-  test('a tool of the catalogue is on offer to every tenant, and is had by the one that took it', async () => {
+  test('VIS-01.1 a tool of the catalogue is on offer to every tenant, and is had by the one that took it', async () => {
     expect(e_code((await call('offer')).body)).toBe('E3001');
     expect(names((await rest('GET', '/v1/visibility?list=catalog')).body)).toContain('offer');
     await rest('POST', '/v1/availability', { tool_id: 'offer', available: true }, OPERATOR);
