@@ -1,7 +1,7 @@
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { DOUBLE, type OpenLayer, openLayer } from './layer.fixture.ts';
+import { DOUBLE, type OpenLayer, openLayer, post } from './layer.fixture.ts';
 
 let open: OpenLayer;
 beforeAll(async () => {
@@ -20,7 +20,7 @@ async function write(name: string, text: string): Promise<void> {
 const call = () => open.layer.invoke({ tool_id: 'double', parameters: { n: 4 } }, { token: open.token });
 const ENOUGH_MS = 50_000;
 
-test('PRM-05 a policy file that changes is in force without a restart, and policies.explain says what it did', async () => {
+test('PRM-04.2 PRM-05 a policy file that changes is in force without a restart, and policies.explain says what it did', async () => {
   expect(await call()).toMatchObject({ status: 'success' });
   await write('own.cedar', '@id("closed")\nforbid (principal, action, resource) when { resource.id == "double" };');
   await vi.waitFor(async () => expect(await call()).toMatchObject({ error: { e_code: 'E3210' } }), ENOUGH_MS);
@@ -120,4 +120,18 @@ test('the policies are shown to nobody of another tenant, nor are its calls expl
   const { invocation_id } = await call();
   await expect(open.layer.ask('policies.explain', { invocation_id }, other)).rejects.toMatchObject({ code: 'E3809' });
   expect(await readFile(join(open.folder, 'policies', 'default.cedar'), 'utf8')).toContain('permit (');
+});
+
+test('PRM-09.1 a caller states each phase that there is, and no other', async () => {
+  const invoke = (phase: string) => {
+    const request = { tool_id: 'double', parameters: { n: 1 }, execution_options: { phase } };
+    return post(open, '/v1/invocations', JSON.stringify(request));
+  };
+  for (const phase of ['planner', 'executor', 'verifier', 'autonomous']) {
+    const { body } = await invoke(phase);
+    expect(body['status']).toBe('success');
+    const { events } = await open.layer.ask('audit.query', { invocation_id: String(body['invocation_id']) }, LOCAL);
+    expect(events.at(-1)?.data).toMatchObject({ phase });
+  }
+  expect((await invoke('night')).status).toBe(400);
 });
