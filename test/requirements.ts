@@ -311,31 +311,49 @@ const PRM: Rows = {
 /** Validation. */
 const VAL: Rows = {
   'VAL-01': [
-    'Input validated before authorisation, output before it is returned',
-    'JSON Schema 2020-12 by a compiled validator, cached by schema hash',
+    'Input validated before authorisation',
+    'output validated before it is returned',
+    'JSON Schema 2020-12 by a compiled validator',
+    'cached by schema hash',
     'every fault reported with its instance path, keyword and a hint',
   ],
   'VAL-02': [
-    'Coercion string→number, integer, boolean, date when enabled',
+    'Coercion string→number, integer, boolean',
+    'string→date',
+    'only when enabled',
     'lossless only ("12abc" is not 12, "false" is not true)',
     'failing → E3502',
   ],
   'VAL-03': [
-    'Output errors E3501 (schema), E3506 (missing field), E3507 (wrong type), E3508 (no result schema in strict mode where required)',
-    '`strict_mode: false` logs and passes with a warning',
+    'Output errors E3501 (schema), E3506 (missing field), E3507 (wrong type)',
+    'E3508 (no result schema in strict mode where required)',
+    '`strict_mode: false` passes with a warning',
+    'and logs',
   ],
   'VAL-04': [
-    'Sanitisation patterns with actions reject, redact, escape for SQL injection (E3503), XSS (E3504), command injection (E3505), configurable',
+    'Sanitisation patterns for SQL injection (E3503)',
+    'XSS (E3504)',
+    'command injection (E3505)',
+    'actions reject, redact, escape',
+    'configurable: the action for each threat, and own patterns',
     'defaults judge by context so that ordinary prose, code and Markdown pass',
   ],
   'VAL-05': [
-    'Untrusted schemas and patterns cannot hang or blow up the process: linear-time regex, bounded depth/size, no remote `$ref`',
+    'Untrusted schemas and patterns cannot hang or blow up the process',
+    'linear-time regex',
+    'bounded depth/size',
+    'no remote `$ref`',
   ],
   'VAL-06': [
-    'Inputs are sanitised too: control characters, prototype pollution keys, oversize payloads, invalid UTF-8, deep nesting get a clear error',
+    'Inputs are sanitised too: control characters get a clear error',
+    'prototype pollution keys',
+    'oversize payloads',
+    'invalid UTF-8',
+    'deep nesting',
   ],
   'VAL-07': [
-    'Arguments that a schema does not name are refused or stripped for tools of upstreams, unless the schema says `additionalProperties: true`',
+    'Arguments that a schema does not name are refused or stripped for tools of upstreams',
+    'unless the schema says `additionalProperties: true`',
   ],
 };
 
