@@ -216,7 +216,7 @@ describe('REG-13 calls through a view', () => {
     expect(see(A, 'agent-unavailable')).toEqual(['other: not_in_view']);
   });
 
-  test('errors and warnings speak of the tool by the name that the agent knows', async () => {
+  test('REG-03.5 errors and warnings speak of the tool by the name that the agent knows', async () => {
     const { as, visibility, add } = await bench();
     await visibility.putView('acme', view([A]));
     const { failure } = await as(A, 'twice', {}, '9.9.9');

@@ -101,6 +101,18 @@ describe('what is found', () => {
     expect(await ids('mail', { threshold: 1 })).toContain('b');
   });
 
+  test('REG-05.3 the same threshold asks for a larger cosine of a model whose unrelated texts are nearer', async () => {
+    for (const [boundaryCosine, found] of [
+      [0.5, ['sky', 'a']],
+      [0.75, ['sky']],
+    ] as const) {
+      const traits = { dimensions: 5, boundaryCosine, relatedCosine: 0.9 };
+      const { set, ids } = setUp({ embedder: { ...conceptEmbedder(), traits } });
+      set('acme', WEATHER, tool('a', 'weather mail'));
+      expect(await ids('umbrella'), `${boundaryCosine}`).toEqual(found);
+    }
+  });
+
   test('words and meaning together go before either alone', async () => {
     const { set, ids } = setUp();
     set(
