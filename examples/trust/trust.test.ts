@@ -7,7 +7,7 @@ import { expect, test } from 'vitest';
 const STORY_MS = 240_000;
 
 test(
-  'PRM-01 PRM-02 PRM-06 PRM-07 PRM-08 PRM-10 VAL-01 VAL-04 PIPE-14.1 PIPE-14.2 PIPE-14.3 PIPE-14.4 PIPE-14.8 PIPE-14.9 PIPE-15.2 PIPE-15.3 PIPE-15.4 AUD-04 the story of trust holds, from a token to the record',
+  'PRM-01 PRM-02 PRM-06 PRM-07.3 PRM-08 PRM-10 VAL-01 VAL-04 AUD-04 PIPE-14.1 PIPE-14.2 PIPE-14.3 PIPE-14.4 PIPE-14.8 PIPE-14.9 PIPE-15.2 PIPE-15.3 PIPE-15.4 the story of trust holds, from a token to the record',
   async () => {
     const run = fileURLToPath(new URL('run.ts', import.meta.url));
     const { stdout } = await promisify(execFile)(process.execPath, [run], { maxBuffer: 16_000_000 });

@@ -50,7 +50,7 @@ function call(user: number, turn: number, signal?: AbortSignal): Promise<string>
 }
 
 test(
-  'PRM-11 200 users through 16 connections, with lost sessions, changed and refused credentials: each is himself in every call',
+  'PRM-11.5 200 users through 16 connections, with lost sessions, changed and refused credentials: each is himself in every call',
   async () => {
     const users = Array.from({ length: USERS }, (_, user) => user);
     for (const user of users.filter(isRefused)) {

@@ -93,7 +93,7 @@ describe('tenants whose names look alike', () => {
     ['another name of every object', 'constructor'],
     ['quotes', `' or tenant_id = '${VICTIM}`],
     ['a list', `${VICTIM},other`],
-  ])('PRM-10 %s is another tenant', async (_what, tenant) => {
+  ])('PRM-10.5 %s is another tenant', async (_what, tenant) => {
     const token = await signed({ tenant_id: tenant, roles: ['operator', 'admin'] });
     const remote = createRemoteLayer({ url: open.server.url, token });
     const caller = { door: 'cli' } as const;
@@ -138,7 +138,7 @@ describe.each([
   { era: '2026-07-28', auto: true },
 ])('over MCP $era', ({ auto }) => {
   test.each(['agent', 'viewer', 'operator', 'admin'])(
-    'PRM-10 a foreign %s learns nothing of the tenant',
+    'PRM-10.5 a foreign %s learns nothing of the tenant',
     async (role) => {
       const before = await restingRowsOf(open.layer, VICTIM);
       const token = await signed({ tenant_id: 'intruder', roles: [role] });
@@ -215,7 +215,7 @@ describe('what belongs to one caller is never used for another', () => {
     });
   const initialize = { id: 1, method: 'initialize', params: { protocolVersion: '2025-11-25' } };
 
-  test('PRM-11 a session answers its holder alone, with whichever token', async () => {
+  test('PRM-11.5 a session answers its holder alone, with whichever token', async () => {
     const mine = { tenant_id: 'one', agent_did: 'did:example:a' };
     const first = await signed(mine);
     const session = (await post(first, undefined, initialize)).headers.get('mcp-session-id') ?? '';
@@ -278,5 +278,21 @@ describe('what belongs to one caller is never used for another', () => {
       expect(answer.execution_metadata?.cached).toBe(false);
     }
     expect(runs).toBe(2);
+  });
+
+  test('VIS-04.8 the same turn group is another tenant’s own', async () => {
+    const manifest = { ...DOUBLE, tool_id: 'in-turn', side_effect_policy: 'idempotent' as const };
+    await open.layer.registerFunction(manifest, (given, { principal }) => ({
+      ...double(given),
+      of: principal.tenantId,
+    }));
+    await open.layer.ask('tools.register', { manifest }, { ...LOCAL_CALLER, tenantId: 'second' });
+    const request = { tool_id: 'in-turn', parameters: { n: 1 }, execution_options: { turn_group_id: 'the-same-turn' } };
+    for (const cached of [false, true]) {
+      for (const tenant_id of [VICTIM, 'second']) {
+        const answer = await open.layer.invoke(request, { token: await signed({ tenant_id }) });
+        expect(answer).toMatchObject({ status: 'success', result: { of: tenant_id }, execution_metadata: { cached } });
+      }
+    }
   });
 });

@@ -74,7 +74,7 @@ test('PRM-10 every operation of the catalogue has its attacks', () => {
 });
 
 describe.each(OPERATION_NAMES)('%s', (name) => {
-  test.each(ROLES)('PRM-10 a foreign %s learns nothing, not even whether it is there', async (role) => {
+  test.each(ROLES)('PRM-10.5 a foreign %s learns nothing, not even whether it is there', async (role) => {
     const [intruder, control] = [await attacker([role]), await attacker([role], absent)];
     const real = ATTACKS[name](planted.names);
     const missing = ATTACKS[name](absent);
@@ -89,7 +89,7 @@ describe.each(OPERATION_NAMES)('%s', (name) => {
     }
   });
 
-  test('PRM-10 nobody names another tenant beside the token', async () => {
+  test('PRM-10.5 nobody names another tenant beside the token', async () => {
     const { tenant } = planted.names;
     const headers = { 'x-tenant': tenant, 'x-tenant-id': tenant, 'tenant-id': tenant, 'x-forwarded-tenant': tenant };
     for (const role of ['operator', 'admin'] as const) {

@@ -45,7 +45,7 @@ async function instance(instanceId: string, ran: string[]) {
 }
 
 describe('VIS-04 over PostgreSQL', () => {
-  test('duplicates on two instances at once run once, and all get the first answer', async () => {
+  test('VIS-04.4 VIS-04.5 duplicates on two instances at once run once, and all get the first answer', async () => {
     const ran: string[] = [];
     const [one, two] = [await instance('a', ran), await instance('b', ran)];
     const turn = { turn_group_id: 'turn-1' };

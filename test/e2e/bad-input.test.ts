@@ -59,7 +59,7 @@ describe('bad input', () => {
     expect(large?.['warnings']).toMatchObject([{ code: 'result_suspicious' }]);
   });
 
-  test('VAL-06 a body of 100 MB is refused without being read', async () => {
+  test('VAL-06.3 a body of 100 MB is refused without being read', async () => {
     const socket = connect(Number(new URL(open.server.url).port), '127.0.0.1');
     const answer = text(socket);
     socket.on('error', () => undefined);
@@ -69,18 +69,18 @@ describe('bad input', () => {
     expect(await answer.catch(String)).toMatch(/^HTTP\/1\.1 413 [\s\S]*E3810/);
   });
 
-  test('VAL-06 10 000 levels of nesting are refused', async () => {
+  test('VAL-06.5 10 000 levels of nesting are refused', async () => {
     const { status, body } = await invoke(`${'{"a":'.repeat(10_000)}1${'}'.repeat(10_000)}`);
     expect([status, body['e_code']]).toEqual([413, 'E3810']);
   });
 
-  test('VAL-06 prototype keys change nothing', async () => {
+  test('VAL-06.2 prototype keys change nothing', async () => {
     const { status, body } = await invoke('{"n":1,"__proto__":{"polluted":true}}');
     expect([status, body['e_code']]).toEqual([400, 'E3801']);
     expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
   });
 
-  test('VAL-06 invalid UTF-8 is refused', async () => {
+  test('VAL-06.4 invalid UTF-8 is refused', async () => {
     const bytes = Buffer.concat([Buffer.from('{"tool_id":"dou'), Buffer.from([0xc3, 0x28]), Buffer.from('"}')]);
     const { status, body } = await post(open, '/v1/invocations', new Uint8Array(bytes));
     expect([status, body['e_code']]).toEqual([400, 'E3801']);
@@ -99,7 +99,7 @@ describe('bad input', () => {
     }
   });
 
-  test('a manifest with faults is refused with all of them', async () => {
+  test('REG-08.1 a manifest with faults is refused with all of them', async () => {
     const manifest = {
       ...DOUBLE,
       tool_id: '../x',
@@ -112,6 +112,45 @@ describe('bad input', () => {
       error.failure.details.faults.map(({ path }: { path: string }) => path),
     );
     expect(faults).toEqual(expect.arrayContaining(['/tool_id', '/version', '/extra']));
+  });
+});
+
+describe('values that look like an attack', () => {
+  const ECHO = { ...DOUBLE, tool_id: 'echo', parameters_schema: { type: 'object', properties: { id: {} } } };
+  const SQL = "' OR '1'='1' --";
+  const MARKUP = '<script>alert(1)</script>';
+
+  async function echoing(at: OpenLayer) {
+    await at.layer.registerFunction(ECHO, ({ id }) => ({ id }));
+    return async (id: string) => {
+      const { body } = await post(at, '/v1/invocations', JSON.stringify({ tool_id: 'echo', parameters: { id } }));
+      const { result, error } = body as { result?: { id: string }; error?: { e_code: string } };
+      return error?.e_code ?? result?.id;
+    };
+  }
+
+  test('VAL-04.1 VAL-04.2 VAL-04.3 are refused, each kind with a code of its own', async () => {
+    const echo = await echoing(open);
+    expect([await echo('a-1'), await echo(SQL), await echo(MARKUP), await echo('a; rm -rf /')]).toEqual([
+      'a-1',
+      'E3503',
+      'E3504',
+      'E3505',
+    ]);
+  });
+
+  test('VAL-04.4 VAL-04.5 are redacted, escaped or refused as the operator says, and so are patterns of their own', async () => {
+    await using own = await openLayer({
+      'sanitise.sql_injection': 'redact',
+      'sanitise.xss': 'escape',
+      'sanitise.patterns': ['command_injection reject (?i)internal-[0-9]+'],
+    });
+    const echo = await echoing(own);
+    expect([await echo(SQL), await echo(MARKUP), await echo('see Internal-42')]).toEqual([
+      expect.stringContaining('[removed: sql_injection]'),
+      '&lt;script&gt;alert(1)&lt;/script&gt;',
+      'E3505',
+    ]);
   });
 });
 
@@ -133,7 +172,7 @@ describe('schemas and patterns of strangers', () => {
       'ten thousand alternatives',
       property({ oneOf: Array.from({ length: 10_000 }, (_, at) => ({ required: [`r${at}`] })) }),
     ],
-  ])('VAL-05 %s is refused over REST with its place, at once', async (_what, parameters_schema) => {
+  ])('VAL-05.2 VAL-05.4 %s is refused over REST with its place, at once', async (_what, parameters_schema) => {
     const { capability_token } = await open.layer.mintToken({ roles: ['operator'] });
     const manifest = { ...DOUBLE, tool_id: 'bomb', parameters_schema };
     const headers = { authorization: `Bearer ${capability_token}` };
@@ -143,7 +182,7 @@ describe('schemas and patterns of strangers', () => {
     expect(JSON.stringify(body).length).toBeLessThan(20_000);
   });
 
-  test('VAL-05 a schema that doubles on each of forty levels judges within its budget', async () => {
+  test('VAL-05.1 a schema that doubles on each of forty levels judges within its budget', async () => {
     const parameters_schema = {
       type: 'object',
       properties: { a: { $ref: '#/$defs/d0' } },

@@ -29,7 +29,7 @@ const outcomes = ({ registrations }: ImportReport): string[] =>
   registrations.map(({ tool_id, version, outcome }) => `${outcome} ${tool_id} ${version}`);
 
 describe('imports over REST', () => {
-  test('REG-02 an OpenAPI document is imported once, and shows what changed when it comes again', async () => {
+  test('REG-02.4 an OpenAPI document is imported once, and shows what changed when it comes again', async () => {
     const first = await send('openapi', { document: document(false) });
     expect([first.status, outcomes(first.report)]).toEqual([
       200,
@@ -49,7 +49,7 @@ describe('imports over REST', () => {
     expect(versions).toEqual(['2.0.0', '1.0.0']);
   });
 
-  test('REG-02 tools of LangChain and skills come in too', async () => {
+  test('REG-02.11 REG-02.15 tools of LangChain and skills come in too', async () => {
     const tools = [
       { type: 'function', function: { name: 'sum', description: 'Adds.', parameters: { type: 'object' } } },
       {},

@@ -43,7 +43,7 @@ describe.each([
   { era: '2025-11-25', auto: false },
   { era: '2026-07-28', auto: true },
 ])('a whole layer over MCP $era', ({ era, auto }) => {
-  test('VIS-07 API-03.6 an agent reads what it may use and why not the rest, and nothing of others', async () => {
+  test('VIS-07.2 VIS-07.3 VIS-07.6 API-03.6 an agent reads what it may use and why not the rest, and nothing of others', async () => {
     const client = await connect('/mcp/discovery', auto, { tool_id: 'dou*' });
     expect(client.getNegotiatedProtocolVersion()).toBe(era);
     expect(await read(client, ENABLED)).toMatchObject({ tools: [{ name: 'double' }], total_count: 1 });
@@ -67,7 +67,7 @@ describe.each([
     expect(await read(viewer, ENABLED)).toMatchObject({ total_count: 2 });
   });
 
-  test('VIS-07 a tool that is disabled for the agent is told, with the reason', async () => {
+  test('VIS-07.3 VIS-07.5 a tool that is disabled for the agent is told, with the reason', async () => {
     const client = await connect('/mcp/discovery', auto);
     expect(await read(client, UNAVAILABLE)).toMatchObject({ tools: [] });
     const told = Promise.withResolvers<string>();
@@ -235,7 +235,7 @@ test('API-03 a layer that allows no origin says nothing of origins', async () =>
   expect([headers.get('vary'), headers.get('access-control-allow-origin')]).toEqual([null, null]);
 });
 
-test('VIS-08 a tool of a kind that there is none of is refused when it is registered', async () => {
+test('VIS-08.2 a tool of a kind that there is none of is refused when it is registered', async () => {
   const { capability_token: token } = await open.layer.mintToken({ roles: ['operator'] });
   const register = (kind: string) => {
     const manifest = { ...DOUBLE, tool_id: 'mail', executor: { kind } };

@@ -1,7 +1,12 @@
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { DOUBLE, type OpenLayer, openLayer } from './layer.fixture.ts';
+import {
+  type PolicyServer,
+  policyServer,
+  sendJson,
+} from '../../packages/sallyport/src/permission/policies/policy.fixture.ts';
+import { DOUBLE, type OpenLayer, openLayer, post } from './layer.fixture.ts';
 
 let open: OpenLayer;
 beforeAll(async () => {
@@ -20,7 +25,7 @@ async function write(name: string, text: string): Promise<void> {
 const call = () => open.layer.invoke({ tool_id: 'double', parameters: { n: 4 } }, { token: open.token });
 const ENOUGH_MS = 50_000;
 
-test('PRM-05 OPS-01.4 a policy file that changes is in force without a restart, and policies.explain says what it did', async () => {
+test('PRM-04.2 PRM-05 OPS-01.4 a policy file that changes is in force without a restart, and policies.explain says what it did', async () => {
   expect(await call()).toMatchObject({ status: 'success' });
   await write('own.cedar', '@id("closed")\nforbid (principal, action, resource) when { resource.id == "double" };');
   await vi.waitFor(async () => expect(await call()).toMatchObject({ error: { e_code: 'E3210' } }), ENOUGH_MS);
@@ -120,4 +125,61 @@ test('the policies are shown to nobody of another tenant, nor are its calls expl
   const { invocation_id } = await call();
   await expect(open.layer.ask('policies.explain', { invocation_id }, other)).rejects.toMatchObject({ code: 'E3809' });
   expect(await readFile(join(open.folder, 'policies', 'default.cedar'), 'utf8')).toContain('permit (');
+});
+
+test('PRM-09.1 a caller states each phase that there is, and no other', async () => {
+  const invoke = (phase: string) => {
+    const request = { tool_id: 'double', parameters: { n: 1 }, execution_options: { phase } };
+    return post(open, '/v1/invocations', JSON.stringify(request));
+  };
+  for (const phase of ['planner', 'executor', 'verifier', 'autonomous']) {
+    const { body } = await invoke(phase);
+    expect(body['status']).toBe('success');
+    const { events } = await open.layer.ask('audit.query', { invocation_id: String(body['invocation_id']) }, LOCAL);
+    expect(events.at(-1)?.data).toMatchObject({ phase });
+  }
+  expect((await invoke('night')).status).toBe(400);
+});
+
+let server: PolicyServer;
+beforeAll(async () => {
+  server = await policyServer(() => undefined);
+});
+afterAll(() => server[Symbol.asyncDispose]());
+
+/** A layer that asks one engine elsewhere, and calls of its one tool. */
+async function asking(engine: 'abac' | 'opa', endpoint: string) {
+  const endpoints = { abac: 'permission.abac_endpoint', opa: 'permission.opa_endpoint' } as const;
+  const open = await openLayer({ 'permission.engines': [engine], [endpoints[engine]]: endpoint });
+  await open.layer.registerFunction(DOUBLE, ({ n }) => Number(n));
+  const call = (n: number) => open.layer.invoke({ tool_id: 'double', parameters: { n } }, { token: open.token });
+  return { ...open, call };
+}
+
+test('PRM-04.4 PRM-04.5 PRM-04.8 the ABAC endpoint is asked for 500 ms, and a call is denied where it does not answer', async () => {
+  await using open = await asking('abac', server.url);
+  server.reply = () => undefined;
+  const unanswered = await open.call(1);
+  expect(unanswered).toMatchObject({ status: 'permission_denied', error: { e_code: 'E3206' } });
+  expect(unanswered.error?.message).toContain('500 ms');
+  server.reply = (response) => sendJson(response, { allowed: true, reason: 'p-1', cache_ttl_seconds: 0 });
+  // A busy machine may take longer than that for an answer.
+  await expect.poll(async () => (await open.call(1)).status).toBe('success');
+  expect(server.requests.at(-1)).toMatchObject({
+    method: 'POST',
+    path: '/api/v1/abac/check-permission',
+    body: { resource_type: 'tool', resource_id: 'double', action: 'execute' },
+  });
+});
+
+test('PRM-04.3 PRM-05.3 what OPA decided is remembered until the policies are said to have changed', async () => {
+  await using open = await asking('opa', `${server.url}/v1/data/allow`);
+  server.reply = (response) => sendJson(response, { result: true });
+  await expect.poll(async () => (await open.call(1)).status).toBe('success');
+  server.reply = (response) => sendJson(response, { result: false });
+  const asked = server.requests.length;
+  expect(await open.call(2)).toMatchObject({ status: 'success' });
+  expect(server.requests).toHaveLength(asked);
+  await open.layer.ask('policies.reload', {}, LOCAL);
+  await expect.poll(async () => (await open.call(2)).error?.e_code).toBe('E3210');
 });

@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { runCli } from '../../packages/sallyport/src/doors/cli/run-cli.ts';
 import { LOCAL_CALLER } from '../../packages/sallyport/src/index.ts';
@@ -57,7 +59,7 @@ async function cli(...argv: string[]): Promise<{ code: number; out: string; err:
   return { code, out: out.join(''), err: err.join('') };
 }
 
-test('REG-04 API-01.3 a version goes all the way through every door, and callers are told', async () => {
+test('REG-04.2 REG-04.4 REG-04.5 API-01.3 a version goes all the way through every door, and callers are told', async () => {
   const { layer, token } = open;
   await layer.registerFunction({ ...DOUBLE, tool_id: 'leaving' }, double);
   await layer.registerFunction({ ...DOUBLE, tool_id: 'leaving', version: '2.0.0' }, double);
@@ -101,7 +103,7 @@ test('REG-04 API-01.3 a version goes all the way through every door, and callers
   expect(changes).toEqual(['registered', 'registered', 'deprecated', 'sunset', 'removed', 'restored']);
 });
 
-test('REG-04 the sixth version makes the oldest leave; the audit and the answer say so', async () => {
+test('REG-04.7 the sixth version makes the oldest leave; the audit and the answer say so', async () => {
   for (const minor of [0, 1, 2, 3, 4]) await register(tool('many', `1.${minor}.0`));
   const { warnings } = await register(tool('many', '1.5.0'));
   expect(warnings).toContainEqual(expect.objectContaining({ code: 'version_retired' }));
@@ -137,7 +139,7 @@ test('a comparison says the same through library, REST and command line', async 
   expect(JSON.parse((await cli('tools', 'diff', 'compared', '1.0.0', '--json')).out)).toEqual(own);
 });
 
-test('REG-08 a check tells every fault and what is missing, and writes nothing', async () => {
+test('REG-08.3 a check tells every fault and what is missing, and writes nothing', async () => {
   const bad = {
     ...tool('bad/id', '1'),
     parameters_schema: { type: 'object', properties: { a: { $ref: 'https://x' } } },
@@ -159,7 +161,7 @@ test('REG-08 a check tells every fault and what is missing, and writes nothing',
   expect((await cli('tools', 'compliance', 'described')).out).toContain('described 1.0.0: 80 % (4 of 5 points)');
 });
 
-test('REG-01 a tool shows its manifest as given and what counts', async () => {
+test('REG-01.5 a tool shows its manifest as given and what counts', async () => {
   await register(tool('plain', '1.0.0', { execution_config: { default_timeout_seconds: 5 } }));
   const { body } = await rest('/v1/tools/plain');
   expect(body['manifest']).toMatchObject({ execution_config: { default_timeout_seconds: 5 } });
@@ -175,8 +177,40 @@ test('REG-01 a tool shows its manifest as given and what counts', async () => {
   });
 });
 
-test('REG-10 a circle of requirements is refused at the door, and named', async () => {
+test('REG-10.3 a circle of requirements is refused at the door, and named', async () => {
   await register(tool('first', '1.0.0', { requires: ['second'] }));
   const refused = await rest('/v1/tools', { manifest: tool('second', '1.0.0', { requires: ['first'] }) });
   expect(refused).toMatchObject({ status: 400, body: { details: { cycle: ['second', 'first', 'second'] } } });
+});
+
+test.each(['data_access', 'computation', 'external_api', 'file_system', 'llm_interaction'] as const)(
+  'REG-01.2 REG-01.3 REG-01.4 REG-01.7 REG-01.8 a manifest that says everything is kept as it was given: %s',
+  async (category) => {
+    const $schema = 'https://json-schema.org/draft/2020-12/schema';
+    const policies = { data_access: 'pure', computation: 'idempotent', external_api: 'compensatable' } as const;
+    const said = tool(`whole-${category}`, '1.0.0', {
+      ...{ category, tags: ['one', 'two'], compatibility_range: '^1.0.0', release_notes: 'First.' },
+      parameters_schema: { $schema, type: 'object', properties: { n: { type: 'number', description: 'N.' } } },
+      result_schema: { $schema, type: 'object' },
+      permissions: {
+        filesystem: [{ path: '/srv/data', mode: 'rw' }],
+        network: [{ host: 'api.example.com', port: 443 }],
+        credentials: ['key'],
+      },
+      document_dependencies: [{ document_pattern: 'a/*', access_mode: 'read', version_pinning: true }],
+      ...{ deterministic: true, idempotent: true, compensation_tool_id: 'double' },
+      side_effect_policy: { ...policies, file_system: 'irreversible', llm_interaction: 'pure' }[category],
+      ...{ requires_confirmation: true, confirmation_prompt: 'Really?', idempotency_key_fields: ['n'] },
+      ...{ requires: ['plain'], prefers: ['many'], migration_guide: 'Say m for n.' },
+    } as Partial<ToolManifest>);
+    expect((await rest('/v1/tools', { manifest: said })).status).toBe(201);
+    expect((await rest(`/v1/tools/${said.tool_id}`)).body['manifest']).toEqual(said);
+  },
+);
+
+test('REG-07.4 without an address of a database the layer brings its own PostgreSQL', () => {
+  const { layer, folder } = open;
+  expect(layer.settings['database.url']).toBe('');
+  expect(layer.embeddedDatabase).toBeDefined();
+  expect(existsSync(join(folder, 'postgres', 'PG_VERSION'))).toBe(true);
 });

@@ -48,7 +48,7 @@ const names = absentNames('a.b.c');
 const OPERATION_NAMES = Object.keys(OPERATIONS) as OperationName[];
 
 describe('roles', () => {
-  test.each(OPERATION_NAMES)('PRM-10 %s is refused to every role but those of its access', async (name) => {
+  test.each(OPERATION_NAMES)('PRM-10.3 %s is refused to every role but those of its access', async (name) => {
     const { access } = OPERATIONS[name];
     for (const role of ROLES) {
       const [input = {}] = ATTACKS[name](names);

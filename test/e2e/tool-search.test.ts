@@ -40,7 +40,7 @@ async function searched(request: object, claims?: Parameters<EmbeddedToolLayer['
 }
 
 describe('the search of a whole layer', () => {
-  test('REG-05 REG-06 a request in other words finds the tool, with no network', async () => {
+  test('REG-05.1 REG-06.1 a request in other words finds the tool, with no network', async () => {
     const { status, body } = await searched({ query: RAIN });
     expect([status, body['mode'], body['warnings']]).toEqual([200, 'hybrid', []]);
     expect(idsOf(body as Body)[0]).toBe('forecast');
@@ -61,7 +61,7 @@ describe('the search of a whole layer', () => {
     expect(body['pagination']).toMatchObject({ total_count: 1 });
   });
 
-  test('REG-05 VIS-01 the tier decides which tools take part', async () => {
+  test('REG-05.6 VIS-01.1 the tier decides which tools take part', async () => {
     const found = async (tier: string) =>
       idsOf((await searched({ query: 'flights', threshold: 0, tier })).body as Body);
     expect(await found('catalog')).toEqual(expect.arrayContaining(['flights', 'forecast', 'mailer']));
@@ -77,6 +77,26 @@ describe('the search of a whole layer', () => {
     const agent = { agent_did: 'did:example:b', roles: ['agent' as const] };
     const asAgent = await searched({ query: 'send an e-mail', threshold: 0 }, agent);
     expect(idsOf(asAgent.body as Body)).toEqual(['forecast']);
+  });
+
+  test('REG-05.2 where no threshold is named, nothing is found by meaning below a similarity of 0.7', async () => {
+    const similar = async (more: object) =>
+      ((await searched({ query: RAIN, ...more })).body as Body).results?.map(({ similarity = 0 }) => similarity) ?? [];
+    const all = await similar({ threshold: 0 });
+    expect(await similar({})).toEqual(all.filter((similarity) => similarity >= 0.7));
+    expect(all.filter((similarity) => similarity < 0.7)).not.toEqual([]);
+  });
+
+  test('REG-05.7 a page has 50 tools where nothing is said, and 200 at most', async () => {
+    const pageOf = async (more: object) => {
+      const { status, body } = await searched({ query: RAIN, ...more });
+      return [status, (body['pagination'] as { page_size?: number } | undefined)?.page_size];
+    };
+    expect([await pageOf({}), await pageOf({ page_size: 200 })]).toEqual([
+      [200, 50],
+      [200, 200],
+    ]);
+    expect(await pageOf({ page_size: 201 })).toEqual([400, undefined]);
   });
 
   test('another tenant finds nothing', async () => {
@@ -119,7 +139,7 @@ describe('layers on one data folder, one after the other', () => {
   }
   const search = (layer: EmbeddedToolLayer) => layer.ask('tools.search', { query: RAIN }, LOCAL_CALLER);
 
-  test('REG-05 REG-06 each start takes another embedder, and a dead one leaves keywords with E3005', async () => {
+  test('REG-05.9 REG-06 each start takes another embedder, and a dead one leaves keywords with E3005', async () => {
     const first = await inLayer('local', async (layer) => {
       await layer.ask('tools.register', { manifest: FORECAST }, LOCAL_CALLER);
       return search(layer);

@@ -9,6 +9,7 @@ import {
   type ToolboxOptions,
 } from '../../packages/sallyport/src/doors/toolbox/create-toolbox.ts';
 import { LOCAL_CALLER, type ToolLayer, ToolLayerError } from '../../packages/sallyport/src/index.ts';
+import { run } from '../../packages/sallyport/src/storage/postgres/postgres-databases.fixture.ts';
 import { DOUBLE, double, type OpenLayer, openLayer } from './layer.fixture.ts';
 
 let open: OpenLayer;
@@ -64,7 +65,7 @@ describe.each(['in this process', 'elsewhere'])('VIS-02 the toolbox of one agent
     return made;
   }
 
-  test('execute runs a tool and tells how it ended, an unhappy end too', async () => {
+  test('VIS-02.1 execute runs a tool and tells how it ended, an unhappy end too', async () => {
     const box = await toolbox();
     const happy = await box.execute({ toolName: 'double', args: { n: 4 } });
     expect(happy).toMatchObject({ toolName: 'double', status: 'success', success: true, data: { value: 8 } });
@@ -102,7 +103,7 @@ describe.each(['in this process', 'elsewhere'])('VIS-02 the toolbox of one agent
     expect(runs).toEqual(['double']);
   });
 
-  test('VIS-04 a turn group runs a tool once for the same arguments, and the second answer says so', async () => {
+  test('VIS-04.4 VIS-04.5 a turn group runs a tool once for the same arguments, and the second answer says so', async () => {
     const box = await toolbox({ turnGroupId: `turn-${where.length}` });
     const planned = { toolName: 'double', args: { n: 40 } };
     const both = await Promise.all([box.execute(planned), box.execute(planned)]);
@@ -112,7 +113,7 @@ describe.each(['in this process', 'elsewhere'])('VIS-02 the toolbox of one agent
     expect(runs).toEqual(['double', 'double']);
   });
 
-  test('VIS-05 before an irreversible tool the decision of the caller holds, also within a batch', async () => {
+  test('VIS-05.1 VIS-05.2 VIS-05.3 before an irreversible tool the decision of the caller holds, also within a batch', async () => {
     const asked: string[] = [];
     const decide = (decision: SupersedeDecision | undefined) => async (planned: PlannedToolExecution) => {
       asked.push(planned.toolName);
@@ -156,7 +157,7 @@ describe.each(['in this process', 'elsewhere'])('VIS-02 the toolbox of one agent
     expect((await box.execute({ toolName: 'double', args: { n: 1 } })).modelText).toBeUndefined();
   });
 
-  test('VIS-06 a call that needs an approval asks for it, and runs once it is given, through every check', async () => {
+  test('VIS-06.1 VIS-06.2 a call that needs an approval asks for it, and runs once it is given, through every check', async () => {
     const box = await toolbox();
     await set('double', { policy_overrides: { requires_confirmation: true, confirmation_prompt: 'Really double?' } });
     const asked = await box.execute({ toolName: 'double', args: { n: 21 } });
@@ -182,7 +183,7 @@ describe.each(['in this process', 'elsewhere'])('VIS-02 the toolbox of one agent
     expect(runs).toEqual(['double']);
   });
 
-  test('a batch runs in its order and stops after the first critical failure', async () => {
+  test('VIS-02.2 a batch runs in its order and stops after the first critical failure', async () => {
     const box = await toolbox();
     const good = { toolName: 'double', args: { n: 1 } };
     const bad = { toolName: 'refuse', args: { n: 1 } };
@@ -192,7 +193,7 @@ describe.each(['in this process', 'elsewhere'])('VIS-02 the toolbox of one agent
     expect(await box.executeBatch([])).toEqual([]);
   });
 
-  test('a batch of ten runs; one of eleven is refused before anything runs', async () => {
+  test('VIS-02.3 a batch of ten runs; one of eleven is refused before anything runs', async () => {
     const box = await toolbox();
     const batch = Array.from({ length: 10 }, () => ({ toolName: 'double', args: { n: 1 } }));
     expect(await box.executeBatch(batch)).toHaveLength(10);
@@ -203,7 +204,7 @@ describe.each(['in this process', 'elsewhere'])('VIS-02 the toolbox of one agent
     expect(runs).toEqual([]);
   });
 
-  test('metadata has the overrides of the activation applied', async () => {
+  test('VIS-02.4 metadata has the overrides of the activation applied', async () => {
     const box = await toolbox();
     expect(await box.getMetadata('wipe')).toEqual({
       name: 'wipe',
@@ -224,7 +225,7 @@ describe.each(['in this process', 'elsewhere'])('VIS-02 the toolbox of one agent
     expect(await box.getMetadata('no such name')).toBeUndefined();
   });
 
-  test('what the agent may use, what the tenant has, and why the rest is missing', async () => {
+  test('VIS-02.5 what the agent may use, what the tenant has, and why the rest is missing', async () => {
     await set('wipe', { enabled: false, reason: 'Too dangerous.' });
     const box = await toolbox({}, { tool_id: '*e' });
     expect(await box.listAvailable()).toEqual(['double', 'refuse']);
@@ -264,4 +265,18 @@ test('VIS-02 a toolbox follows changes, and holds no list after it was disposed'
   await set('double', { enabled: false });
   await expect.poll(() => box.isAvailable('double')).toBe(false);
   box[Symbol.dispose]();
+});
+
+test('VIS-04.6 what a turn group did is remembered for 86 400 s where nothing else is set', async () => {
+  const { embeddedDatabase } = open.layer;
+  if (embeddedDatabase === undefined) throw new Error('no embedded database');
+  await run(embeddedDatabase, 'delete from sallyport.idempotency_keys');
+  const { capability_token: token } = await open.layer.mintToken({ agent_did: AGENT });
+  using box = createToolbox({ layer: open.layer, token, turnGroupId: 'remembered' });
+  expect((await box.execute({ toolName: 'double', args: { n: 1 } })).status).toBe('success');
+  const left = 'select extract(epoch from expires_at - now())::float as seconds from sallyport.idempotency_keys';
+  const [{ seconds }, ...more] = (await run(embeddedDatabase, left)) as [{ seconds: number }];
+  expect(more).toEqual([]);
+  expect(seconds).toBeGreaterThan(86_400 - 600);
+  expect(seconds).toBeLessThanOrEqual(86_400);
 });

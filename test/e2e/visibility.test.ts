@@ -88,7 +88,7 @@ const PICK = {
 };
 
 describe('VIS-01 over REST and in the program', () => {
-  test('a disabled tool is in no list, has no manifest and cannot be called; why is told on request', async () => {
+  test('VIS-01.2 VIS-01.4 a disabled tool is in no list, has no manifest and cannot be called; why is told on request', async () => {
     const { status } = await rest(
       'POST',
       '/v1/activations',
@@ -110,7 +110,7 @@ describe('VIS-01 over REST and in the program', () => {
     expect((await call('double')).body.result).toEqual({ value: 8 });
   });
 
-  test('overrides show in the manifest of that agent and hold for its calls', async () => {
+  test('VIS-01.3 overrides show in the manifest of that agent and hold for its calls', async () => {
     const policy_overrides = { requires_confirmation: true, confirmation_prompt: 'Double it?' };
     await ask('activations.set', { agent_did: AGENT, tool_id: 'double', policy_overrides });
     const { body } = await rest('GET', '/v1/tools/double');
@@ -121,7 +121,7 @@ describe('VIS-01 over REST and in the program', () => {
     expect(tenant.tools).toMatchObject([{ name: 'double', requires_confirmation: true }, {}, {}]);
   });
 
-  test('a tool of the catalogue is on offer to every tenant, and is had by the one that took it', async () => {
+  test('VIS-01.1 a tool of the catalogue is on offer to every tenant, and is had by the one that took it', async () => {
     expect(e_code((await call('offer')).body)).toBe('E3001');
     expect(names((await rest('GET', '/v1/visibility?list=catalog')).body)).toContain('offer');
     await rest('POST', '/v1/availability', { tool_id: 'offer', available: true }, OPERATOR);
@@ -187,7 +187,7 @@ describe('VIS-01 over REST and in the program', () => {
 });
 
 describe('REG-13 a view over every door', () => {
-  test('its agents see its tools under its names, by REST', async () => {
+  test('REG-13.2 REG-13.5 REG-13.7 REG-09.4 its agents see its tools under its names, by REST', async () => {
     const put = await rest('POST', '/v1/views', { view: PICK }, OPERATOR);
     expect(put.status).toBe(200);
     expect(put.body).toMatchObject({
@@ -246,7 +246,7 @@ describe('REG-13 a view over every door', () => {
     expect(status.tool_id).toBe('twice');
   });
 
-  test('a faulty view changes nothing and is told every fault with its place', async () => {
+  test('REG-13.6 a faulty view changes nothing and is told every fault with its place', async () => {
     await ask('views.put', { view: PICK });
     const faulty = {
       ...PICK,
@@ -282,7 +282,7 @@ describe('REG-13 a view over every door', () => {
     expect(await ask('views.list', {})).toMatchObject({ views: [{ name: 'picked', tool_count: 2, dropped_count: 1 }] });
   });
 
-  test('a view for every agent leaves those with a view of their own alone', async () => {
+  test('REG-13.3 a view for every agent leaves those with a view of their own alone', async () => {
     await ask('views.put', { view: PICK });
     const rest2 = { name: 'others', agents: ['*' as const], conflict: 'prefix' as const, sources: [{ source: 'up2' }] };
     await ask('views.put', { view: rest2 });

@@ -142,7 +142,7 @@ test('SBX-01.1 a tool over HTTP of a tenant that runs nothing does not reach the
   }
 });
 
-test('SBX-01.5 without a word of the operator a tool is granted the folder that the layer was started in, and no other', async () => {
+test('PRM-03.2 SBX-01.5 without a word of the operator a tool is granted the folder that the layer was started in, and no other', async () => {
   const own = await open();
   const { capability_token: token } = await own.mintToken({ paths: ['/'], mode: 'rw' });
   const grant = async (path: string, version: string): Promise<unknown> => {

@@ -202,7 +202,7 @@ describe('circuits through the doors', () => {
     expect((await call('first')).http).toBe(200);
   });
 
-  test('CIR-01.9 REG-01 a manifest says terms of its own; bad ones are refused with E3403 and the key', async () => {
+  test('REG-01.6 CIR-01.9 a manifest says terms of its own; bad ones are refused with E3403 and the key', async () => {
     const own = { failure_rate_threshold: 100, minimum_number_of_calls: 1, wait_duration_seconds: 5 };
     const manifest = operation('own', { circuit_breaker_config: own });
     await layer.ask('tools.register', { manifest }, LOCAL_CALLER);

@@ -20,7 +20,7 @@ afterAll(() => desk[Symbol.asyncDispose]());
 const turn = (turn_group_id: string) => ({ execution_options: { turn_group_id } });
 const takeBack = async (token: string, body: object) => desk.rest('POST', '/v1/compensations', token, body);
 
-test('VIS-03 what a turn left behind is taken back in reverse order, once, however often and from wherever it is asked', async () => {
+test('VIS-03.6 what a turn left behind is taken back in reverse order, once, however often and from wherever it is asked', async () => {
   const token = await desk.token({ agent_did: 'did:agent:a', user_did: 'did:user:u', session_id: 's' });
   for (const n of [1, 2, 3]) await desk.invoke('book', n, turn('turn-1'), token);
   desk.runs.length = 0;

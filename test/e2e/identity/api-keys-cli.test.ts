@@ -38,7 +38,7 @@ const asked = async (path: string, key: string, method = 'GET', body?: object) =
 };
 const call = (key: string) => asked('/v1/invocations', key, 'POST', { tool_id: 'double', parameters: { n: 3 } });
 
-test('PRM-10 a key is made, listed and revoked on the command line, and is good at the REST door for just that time', async () => {
+test('PRM-10.1 a key is made, listed and revoked on the command line, and is good at the REST door for just that time', async () => {
   const made = await cli('api-keys', 'create', 'build server', '--role', 'agent', '--expires', '1h', '--json');
   expect(made).toMatchObject({ code: 0, err: '' });
   const { api_key, key } = JSON.parse(made.out) as { api_key: string; key: { key_id: string; prefix: string } };
@@ -74,7 +74,7 @@ test('PRM-10 the same over REST: only an operator, only what he has himself, and
   expect((await asked('/v1/tools', api_key)).status).toBe(401);
 });
 
-test('PRM-02 a token is minted, explained and revoked on the command line, and is good for just that time', async () => {
+test('PRM-02.4 a token is minted, explained and revoked on the command line, and is good for just that time', async () => {
   const minted = await cli('token', 'mint', '--tool', 'double', '--agent', 'did:example:cli', '--json');
   const { capability_token: token, claims } = JSON.parse(minted.out) as {
     capability_token: string;

@@ -45,7 +45,7 @@ describe.each(['required', 'optional', 'development'] as const)('tokens.mode is 
   };
   const ofMode = <T>(given: Readonly<Record<typeof mode, T>>): T => given[mode];
 
-  test('PRM-02 a call without a token may do what the mode says, and no more', async () => {
+  test('PRM-02.5 a call without a token may do what the mode says, and no more', async () => {
     expect(await call('double')).toBe(ofMode({ required: 'E3212', optional: 'success', development: 'success' }));
     // An untrusted agent writes nothing unasked; nobody is there to be asked.
     expect(await call('writes')).toBe(
@@ -62,7 +62,7 @@ describe.each(['required', 'optional', 'development'] as const)('tokens.mode is 
     expect(await call('double', capability_token)).toBe('E3202');
   });
 
-  test('PRM-02 a lenient mode is told in the log and in the health, a strict one has nothing to tell', async () => {
+  test('PRM-02.7 a lenient mode is told in the log and in the health, a strict one has nothing to tell', async () => {
     expect(warnings.includes('tokens-not-required')).toBe(mode !== 'required');
     const { parts } = (await (await fetch(`${server.url}/healthz`)).json()) as {
       parts: { identity: { message?: string } };
@@ -71,7 +71,7 @@ describe.each(['required', 'optional', 'development'] as const)('tokens.mode is 
     else expect(parts.identity.message).toContain(`tokens.mode is ${mode}`);
   });
 
-  test('PRM-02 operations of an operator are open in development alone', async () => {
+  test('PRM-02.5 operations of an operator are open in development alone', async () => {
     const response = await fetch(`${server.url}/v1/upstreams`);
     await response.body?.cancel();
     expect(response.status).toBe(ofMode({ required: 401, optional: 403, development: 200 }));

@@ -1,7 +1,7 @@
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { exportJWK, SignJWT } from 'jose';
+import { createRemoteJWKSet, exportJWK, jwtVerify, SignJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createToolLayer, type EmbeddedToolLayer, serve, silentLog } from '../../../packages/sallyport/src/index.ts';
 import { urlOf } from '../../../packages/sallyport/src/storage/postgres/postgres-databases.fixture.ts';
@@ -57,7 +57,27 @@ const mint = async (request: Parameters<typeof layer.mintToken>[0] = {}) =>
   (await layer.mintToken(request)).capability_token;
 
 describe('revocation', () => {
-  test('PRM-01 a revoked token is refused at once, also one that was used before', async () => {
+  test('PRM-01.1 PRM-01.2 a token is a JWT signed with RS256, and says all that 000 names', async () => {
+    const may = { paths: ['/srv'], mode: 'ro' as const, hosts: ['api.example.com'], ports: [443], secrets: ['key'] };
+    const asked = { ...may, tool_id: 'dou*', tool_version: '^1.0.0', agent_did: 'did:example:a', tenant_id: 'default' };
+    const token = await mint(asked);
+    const keys = createRemoteJWKSet(new URL(`${opened.server.url}/.well-known/jwks.json`));
+    const { payload } = await jwtVerify(token, keys, { algorithms: ['RS256'] });
+    expect(payload).toMatchObject({
+      ...{ tool_id: 'dou*', tool_version: '^1.0.0', agent_did: 'did:example:a', tenant_id: 'default' },
+      allowed_operations: ['execute'],
+      filesystem_permissions: { allowed_paths: ['/srv'], mode: 'ro' },
+      network_permissions: { allowed_hosts: ['api.example.com'], allowed_ports: [443] },
+      credential_permissions: { allowed_secrets: ['key'] },
+      ...{ exp: expect.any(Number), iat: expect.any(Number), iss: 'sallyport', jti: expect.any(String) },
+    });
+    expect([await call(token), await call(await mint({ ...asked, tool_version: '^2.0.0' }))]).toEqual([
+      'success',
+      'E3209',
+    ]);
+  });
+
+  test('PRM-01.6 a revoked token is refused at once, also one that was used before', async () => {
     const token = await mint();
     expect(await call(token)).toBe('success');
     await layer.ask('tokens.revoke', { token }, LOCAL);
@@ -65,7 +85,7 @@ describe('revocation', () => {
     expect(await call(await mint())).toBe('success');
   });
 
-  test('PRM-01 an agent is revoked as a whole, until it is taken back', async () => {
+  test('PRM-01.7 an agent is revoked as a whole, until it is taken back', async () => {
     const token = await mint({ agent_did: 'did:example:bad' });
     const { revocation_id } = await layer.ask('tokens.revoke', { agent_did: 'did:example:bad' }, LOCAL);
     expect(await call(token)).toBe('E3208');
@@ -74,7 +94,7 @@ describe('revocation', () => {
     expect(await call(token)).toBe('success');
   });
 
-  test('PRM-01 a tenant revokes what was issued before; what is minted afterwards counts', async () => {
+  test('PRM-01.8 a tenant revokes what was issued before; what is minted afterwards counts', async () => {
     const tenant = { ...LOCAL, tenantId: 'acme' };
     const before = await mint({ tenant_id: 'acme' });
     await layer.ask('tokens.revoke', { whole_tenant: true, reason: 'leaked' }, tenant);
@@ -83,7 +103,7 @@ describe('revocation', () => {
     expect(await call(await mint())).toBe('success');
   });
 
-  test('PRM-01 what one instance revokes, another on the same database refuses within a second', async () => {
+  test('PRM-01.6 what one instance revokes, another on the same database refuses within a second', async () => {
     const { embeddedDatabase } = layer;
     if (embeddedDatabase === undefined) throw new Error('no embedded database');
     const settings = { data_folder: `${opened.folder}/other`, 'database.url': urlOf(embeddedDatabase) };
@@ -123,7 +143,7 @@ describe('revocation', () => {
 });
 
 describe('keys', () => {
-  test('PRM-02 after a rotation old tokens count for the overlap, new ones are signed with the new key', async () => {
+  test('PRM-02.3 after a rotation old tokens count for the overlap, new ones are signed with the new key', async () => {
     const old = await mint();
     const { kid, replaced_kid } = await layer.ask('keys.rotate', {}, LOCAL);
     expect(await call(old)).toBe('success');
@@ -154,7 +174,7 @@ describe('keys', () => {
 });
 
 describe('API keys', () => {
-  test('PRM-10 a key is an identity with roles and bounds, until it is revoked', async () => {
+  test('PRM-10.1 a key is an identity with roles and bounds, until it is revoked', async () => {
     const roles = ['viewer' as const, 'agent' as const];
     const request = { name: 'build', tool_id: 'dou*', roles, agent_did: 'did:example:ci' };
     const { api_key, key } = await layer.ask('api-keys.create', request, LOCAL);
@@ -202,7 +222,7 @@ describe('API keys', () => {
 });
 
 describe('access tokens', () => {
-  test('PRM-10 scopes give roles, and tools only with tools:call', async () => {
+  test('PRM-10.2 scopes give roles, and tools only with tools:call', async () => {
     const operator = await oauth.sign({ scope: 'sallyport:operator' });
     expect(await status(operator, '/v1/api-keys')).toBe(200);
     expect(await call(operator)).toBe('E3215');
@@ -223,7 +243,7 @@ describe('access tokens', () => {
     ['that is an ID token', {}, 'JWT', 'E3201'],
     ['that expired', { exp: 1 }, 'at+jwt', 'E3202'],
     ['that claims the own issuer', { iss: 'sallyport', tool_id: '*' }, 'JWT', 'E3201'],
-  ])('PRM-11 an access token %s is refused', async (_name, claims, typ, code) => {
+  ])('PRM-11.2 an access token %s is refused', async (_name, claims, typ, code) => {
     expect(await call(await oauth.sign({ scope: 'tools:call', ...claims }, typ))).toBe(code);
   });
 
@@ -235,7 +255,7 @@ describe('access tokens', () => {
   });
 });
 
-test('PRM-02 where tokens are not required the layer listens on this machine alone', async () => {
+test('PRM-02.6 where tokens are not required the layer listens on this machine alone', async () => {
   for (const mode of ['optional', 'development'] as const) {
     const lenient = { ...layer, settings: { ...layer.settings, 'tokens.mode': mode } };
     await expect(serve(lenient, { host: '0.0.0.0', port: 0 })).rejects.toMatchObject({ code: 'E3801' });

@@ -65,7 +65,7 @@ test('PRM-11 the tools are listed as the operator who adds the upstream, and ask
   expect(manifest.permissions?.credentials).toEqual(['notes_of_user']);
 });
 
-test('EXE-07.9 PRM-11 two users reach the MCP server each as himself, over a session of his own, at once and again', async () => {
+test('PRM-11.3 PRM-11.5 EXE-07.9 two users reach the MCP server each as himself, over a session of his own, at once and again', async () => {
   const [alice, bob] = [await tokenOf('did:user:alice'), await tokenOf('did:user:bob')];
   const order = [alice, bob, alice, bob, bob, alice];
   const before = server.calls.length;

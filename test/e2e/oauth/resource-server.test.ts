@@ -40,7 +40,7 @@ const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
 
 describe('metadata for OAuth clients', () => {
   test.each(['', '/mcp', '/mcp/discovery'])(
-    'PRM-11 the resource "%s" says where its tokens come from',
+    'PRM-11.1 the resource "%s" says where its tokens come from',
     async (path) => {
       const { status, headers, body } = await get(known, WELL_KNOWN + path);
       expect([status, headers.get('cache-control')]).toEqual([200, 'no-store']);
@@ -78,7 +78,7 @@ describe('metadata for OAuth clients', () => {
 });
 
 describe('challenges', () => {
-  test.each(ROUTES)('PRM-11 %s asks for a token, and says where the metadata are', async (route) => {
+  test.each(ROUTES)('PRM-11.1 %s asks for a token, and says where the metadata are', async (route) => {
     const path = route.startsWith('/v1') ? '' : route;
     const scope = path === '' ? '' : 'scope="tools:call", ';
     const where = `${scope}resource_metadata="${PUBLIC}${WELL_KNOWN}${path}"`;

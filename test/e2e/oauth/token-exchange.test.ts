@@ -82,7 +82,7 @@ async function tokenOf(user: string): Promise<string> {
 
 const call = (token: string) => post({ ...open, token }, '/v1/invocations', '{"tool_id":"who_am_i","parameters":{}}');
 
-test('PRM-11 two users of one tool reach the service each as himself, also at once and again', async () => {
+test('PRM-11.3 PRM-11.5 two users of one tool reach the service each as himself, also at once and again', async () => {
   const [alice, bob] = [await tokenOf('did:user:alice'), await tokenOf('did:user:bob')];
   const answers = await Promise.all([alice, bob, alice, bob].map(call));
   const seen = answers.map(({ body }) => JSON.stringify(body['result']));

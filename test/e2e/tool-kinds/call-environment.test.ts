@@ -106,7 +106,7 @@ test('EXE-10 a manifest that gives such a variable away is not registered', asyn
   });
 });
 
-test('EXE-10.2 PRM-06 a call may be content with less trust than its token says, never get more', async () => {
+test('PRM-06.1 EXE-10.2 a call may be content with less trust than its token says, never get more', async () => {
   const write = { ...DOUBLE, tool_id: 'write', side_effect_policy: 'irreversible' as const };
   await open.layer.registerFunction(write, double);
   const ended = async (trust_level: string) => (await invoke('write', { trust_level }, { n: 2 })).body;

@@ -30,7 +30,7 @@ const call = (tool_id: string, parameters: Record<string, unknown>, capability_t
 const PURE = { sideEffect: 'pure' } as const;
 
 describe('functions', () => {
-  test('REG-02 with a schema of TypeBox are registered and called', async () => {
+  test('REG-02.12 with a schema of TypeBox are registered and called', async () => {
     const input = Type.Object({ a: Type.Number(), b: Type.Number() }, { additionalProperties: false });
     const add = { name: 'add', description: 'Adds.', input, output: Type.Number(), ...PURE };
     const registered = await layer.registerFunction(add, ({ a, b }) => a + b);
@@ -39,7 +39,7 @@ describe('functions', () => {
     expect(await call('add', { a: 1, c: 2 })).toMatchObject({ status: 'error', error: { e_code: 'E3509' } });
   });
 
-  test('REG-02 with a schema of zod get what it made, and its refinements refuse with the place', async () => {
+  test('REG-02.13 with a schema of zod get what it made, and its refinements refuse with the place', async () => {
     const input = z
       .object({ from: z.number(), to: z.number(), unit: z.string().default('km') })
       .refine(({ from, to }) => from < to, { message: 'from must lie before to', path: ['from'] });
@@ -87,7 +87,7 @@ describe('tools of LangChain', () => {
   const schema = z.object({ city: z.string().min(2) });
   const weather = tool(async ({ city }) => `sunny in ${city}`, { name: 'weather', description: 'Tells.', schema });
 
-  test('REG-02 objects are registered with what runs them, and what is none is listed', async () => {
+  test('REG-02.10 objects are registered with what runs them, and what is none is listed', async () => {
     const both = await layer.registerLangChainTools([weather, { name: 'mute' }], { sideEffect: 'idempotent' });
     expect(both).toMatchObject({
       source: 'langchain',
@@ -99,7 +99,7 @@ describe('tools of LangChain', () => {
     expect(again.registrations).toMatchObject([{ outcome: 'refused', error: { e_code: 'E3007' } }]);
   });
 
-  test('REG-02 serialised ones are imported, say what is missing when called, and run once it is bound', async () => {
+  test('REG-02.11 serialised ones are imported, say what is missing when called, and run once it is bound', async () => {
     const serialised = { name: 'stock', description: 'Tells.', schema: { type: 'object', properties: { of: {} } } };
     const report = await layer.ask('tools.import-langchain', { tools: [serialised], name: 'shop' }, LOCAL_CALLER);
     expect(report.registrations).toMatchObject([{ tool_id: 'shop__stock', outcome: 'created' }]);
@@ -115,7 +115,7 @@ describe('tools of LangChain', () => {
   });
 });
 
-test('REG-02 EXE-08.4 a skill is registered and read, and calling it gives its instructions and its files', async () => {
+test('REG-02.15 EXE-08.4 a skill is registered and read, and calling it gives its instructions and its files', async () => {
   const content = '---\nname: pdf\ndescription: Reads PDF files.\n---\nUse scripts/read.py.';
   const files = [
     { path: 'SKILL.md', content },

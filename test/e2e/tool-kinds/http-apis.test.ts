@@ -92,7 +92,7 @@ const call = (tool_id: string, parameters: object) =>
   post({ ...open, token }, '/v1/invocations', JSON.stringify({ tool_id, parameters }));
 
 describe('a tool of an OpenAPI document', () => {
-  test('EXE-06.1 EXE-06.2 EXT-01.2 is called as its operation says: each parameter in its place and style, the key from the store', async () => {
+  test('REG-02.6 EXE-06.1 EXE-06.2 EXT-01.2 is called as its operation says: each parameter in its place and style, the key from the store', async () => {
     const given = {
       ...{ id: ['a', 'b'], colours: ['red', 'blue'], tags: ['x', 'y z'] },
       ...{ near: { lat: 1, lon: 2 }, 'X-Trace': ['t'], session: ['s;1'] },
@@ -104,7 +104,7 @@ describe('a tool of an OpenAPI document', () => {
     expect([headers['x-trace'], headers.cookie, headers['x-key']]).toEqual(['t', 'session=s%3B1', KEY]);
   });
 
-  test('EXE-06.1 sends a body of its type, and an argument of another type never leaves the layer', async () => {
+  test('REG-02.7 EXE-06.1 sends a body of its type, and an argument of another type never leaves the layer', async () => {
     const sent = await call('pets__add', { body: { name: 'Rex' } });
     expect(sent.body).toMatchObject({ status: 'success' });
     expect(seen).toMatchObject([

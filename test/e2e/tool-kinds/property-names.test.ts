@@ -5,8 +5,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import Schema from 'typebox/schema';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
+import { ToolManifest } from '../../../packages/sallyport/api/schemas/tool-manifest.ts';
 import { LOCAL_CALLER } from '../../../packages/sallyport/src/index.ts';
 import { type OpenLayer, openLayer, post } from '../layer.fixture.ts';
 
@@ -256,4 +258,18 @@ test('REG-02 a tool that is registered under a longer id keeps it at the next im
     'unchanged shop__form',
   ]);
   expect(missing).toEqual([short]);
+});
+
+test('REG-01.1 a tool has one type of manifest, whichever source it came from', async () => {
+  const { layer } = open;
+  const files = [{ path: 'SKILL.md', content: '---\nname: notes\ndescription: Takes notes.\n---\n' }];
+  await layer.ask('tools.import-skill', { files }, LOCAL_CALLER);
+  const check = Schema.Compile(ToolManifest);
+  const kinds = new Map<string, string>();
+  for (const tool_id of ['shop__list', 'odd__echo', 'langchain__chained', 'measured', 'skill__notes']) {
+    const { manifest } = await layer.ask('tools.get', { tool_id }, LOCAL_CALLER);
+    expect([tool_id, check.Check(manifest)]).toEqual([tool_id, true]);
+    kinds.set(tool_id, manifest.executor.kind);
+  }
+  expect([...kinds.values()]).toEqual(['http', 'mcp', 'native', 'native', 'skill']);
 });

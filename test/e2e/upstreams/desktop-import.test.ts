@@ -42,7 +42,7 @@ async function until(holds: () => Promise<boolean>): Promise<void> {
 }
 const invoke = (tool_id: string) => open.layer.invoke({ tool_id, parameters: {}, capability_token: open.token });
 
-test('REG-14 a desktop file is classified without a change, then moves in server by server, and what is down is kept', async () => {
+test('REG-14.2 a desktop file is classified without a change, then moves in server by server, and what is down is kept', async () => {
   const file = await configuration({
     local: { command: 'node', args: [script] },
     packed: { command: 'npx', args: ['-y', 'packed'] },

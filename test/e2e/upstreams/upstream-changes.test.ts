@@ -110,7 +110,7 @@ const changesOf = async (layer: EmbeddedToolLayer): Promise<string[]> => {
   return events.map(({ data }) => String((data as { change?: unknown }).change));
 };
 
-test('REG-09 a changed definition is refused until an operator accepts it as a new version', async () => {
+test('REG-09.1 REG-09.5 REG-09.6 a changed definition is refused until an operator accepts it as a new version', async () => {
   const layer = await open(await folder());
   const server = await changing('up', [tool('a'), tool('b'), tool('c')]);
   const added = await layer.ask('upstreams.add', { upstream: server.definition }, CALLER);
@@ -158,7 +158,7 @@ test('REG-09 a changed definition is refused until an operator accepts it as a n
   expect(await changesOf(layer)).toEqual(['imported', 'tools-quarantined', 'tools-accepted', 'deprecated']);
 });
 
-test('REG-09 quarantine outlives a restart, a rejected change stays refused, and the accepted definition lifts it', async () => {
+test('REG-09.6 quarantine outlives a restart, a rejected change stays refused, and the accepted definition lifts it', async () => {
   const dataFolder = await folder();
   const first = await open(dataFolder);
   const server = await changing('up', [tool('a'), tool('b')]);
@@ -190,7 +190,7 @@ test('REG-09 quarantine outlives a restart, a rejected change stays refused, and
   expect(await changesOf(third)).toEqual(['imported', 'tools-quarantined', 'tools-rejected', 'tools-restored']);
 });
 
-test('REG-09 hidden instructions are flagged at once, and all of them have to be accepted by name', async () => {
+test('REG-09.7 hidden instructions are flagged at once, and all of them have to be accepted by name', async () => {
   const layer = await open(await folder());
   const flagged = tool('b', {
     inputSchema: {
@@ -275,7 +275,7 @@ test('REG-09 what the operator states of a tool holds, and stating something els
   expect(new Set(third.registrations.map(({ outcome }) => outcome))).toEqual(new Set(['unchanged']));
 });
 
-test('REG-09 names that meet in one id are told apart: the first holds it, the other is refused with the reason', async () => {
+test('REG-09.4 names that meet in one id are told apart: the first holds it, the other is refused with the reason', async () => {
   const layer = await open(await folder());
   await layer.ask(
     'tools.register',
@@ -318,7 +318,7 @@ test('REG-09 an upstream that is removed is forgotten: its next listing is trust
   expect(await codeOf(layer, 'up__a')).toBe('success');
 });
 
-test('REG-09 a definition that changed without a word is noticed right before a call that may leave something behind', async () => {
+test('REG-09.5 a definition that changed without a word is noticed right before a call that may leave something behind', async () => {
   const layer = await open(await folder());
   const overrides = {
     idem: { side_effect_policy: 'idempotent' as const },

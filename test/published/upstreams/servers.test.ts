@@ -56,7 +56,7 @@ function unexplained(direct: unknown, layer: unknown, allowed: readonly AllowedD
   });
 }
 
-test('REG-14 one desktop configuration brings all twenty servers, and none of their tools waits', async () => {
+test('REG-14.2 one desktop configuration brings all twenty servers, and none of their tools waits', async () => {
   expect(servers).toHaveLength(20);
   const file = join(folder, 'desktop.json');
   await writeFile(file, desktopConfiguration());

@@ -108,7 +108,7 @@ describe('detectInjection', () => {
     });
   }
 
-  test.each(HONEST)('VAL-04 by default %j passes', (text) => {
+  test.each(HONEST)('VAL-04.6 by default %j passes', (text) => {
     expect(detectInjection(text)).toEqual([]);
   });
 
@@ -190,7 +190,7 @@ describe('sanitise', () => {
     });
   });
 
-  test('VAL-04 actions are chosen by threat', () => {
+  test('VAL-04.4 actions are chosen by threat', () => {
     const actions = { sql_injection: 'redact', command_injection: 'escape', xss: 'reject' } as const;
     expect(sanitise("x' or 1=1--", { actions }).value).toContain('[removed: sql_injection]');
     expect(sanitise("a'; rm -rf /", { actions: { ...actions, sql_injection: 'escape' } }).value).toBe(
@@ -274,7 +274,7 @@ describe('sanitise', () => {
     expect(createSanitiser().check({ name: value.query }, { actionAt }).rejected?.path).toBe('/name');
   });
 
-  test("VAL-04 an operator's own patterns are looked for, in linear time", () => {
+  test("VAL-05.2 VAL-04 an operator's own patterns are looked for, in linear time", () => {
     const patterns = [{ threat_type: 'sql_injection', pattern: '(?i)internal-\\d+', action: 'redact' }] as const;
     expect(sanitise({ a: 'see INTERNAL-42!' }, { patterns })).toMatchObject({
       value: { a: 'see [removed: sql_injection]!' },

@@ -74,7 +74,7 @@ describe('the chain of executors', () => {
     expect(chain.isRetryable(call('mail', 'composio').tool)).toBe(false);
   });
 
-  test('VIS-08 the kind alone decides who runs a tool: nothing of what the tool means is read', async () => {
+  test('VIS-08.1 VIS-08.2 VIS-08.3 the kind alone decides who runs a tool: nothing of what the tool means is read', async () => {
     const other: Executor = {
       ...createNativeExecutor(),
       kind: 'shell',

@@ -36,7 +36,7 @@ async function open(answerTo?: (seen: SeenExchange) => StandInAnswer, profile: P
 }
 
 describe('the exchange', () => {
-  test("PRM-11 the caller's token becomes one for the service, as RFC 8693 asks for it", async () => {
+  test("PRM-11.3 the caller's token becomes one for the service, as RFC 8693 asks for it", async () => {
     const { read, seen } = await open(undefined, {
       clientId: 'layer one',
       clientSecret: 'idp',

@@ -39,7 +39,7 @@ const verifierOf = (ring: KeyRing) => {
 };
 
 describe('openKeyRing', () => {
-  test('PRM-02 tokens of a replaced key count up to the end of the overlap, cached ones too', async () => {
+  test('PRM-02.3 tokens of a replaced key count up to the end of the overlap, cached ones too', async () => {
     const ring = await open();
     const [verify, mint] = [verifierOf(ring), mintOf(ring)];
     const [used, unused] = [await mint(), await mint()];
@@ -52,7 +52,7 @@ describe('openKeyRing', () => {
     expect(await verify(await mint())).toBe('ok');
   });
 
-  test('PRM-02 rotation survives a restart: the same keys, the same overlap', async () => {
+  test('PRM-02.3 rotation survives a restart: the same keys, the same overlap', async () => {
     const ring = await open();
     const old = await mintOf(ring)();
     await ring.rotate(60_000);

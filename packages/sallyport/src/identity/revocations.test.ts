@@ -34,7 +34,7 @@ const claims = (changes: Partial<CapabilityClaims> = {}): CapabilityClaims => ({
 });
 
 describe('createRevocations', () => {
-  test('PRM-01 a token is revoked by its jti, in its tenant alone', async () => {
+  test('PRM-01.6 a token is revoked by its jti, in its tenant alone', async () => {
     const { revoke, isRevoked } = await open();
     expect(isRevoked(claims())).toBe(false);
     await revoke({});
@@ -45,7 +45,7 @@ describe('createRevocations', () => {
     expect(isRevoked(nameless)).toBe(false);
   });
 
-  test('PRM-01 an agent and a tenant are revoked up to a second, exclusively', async () => {
+  test('PRM-01.7 PRM-01.8 an agent and a tenant are revoked up to a second, exclusively', async () => {
     const { revoke, isRevoked, issuedBefore } = await open();
     await revoke({ kind: 'agent', subject: 'did:a', issuedBefore: NOW });
     expect([isRevoked(claims({ iat: NOW - 1 })), isRevoked(claims())]).toEqual([true, false]);

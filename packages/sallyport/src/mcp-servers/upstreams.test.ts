@@ -85,7 +85,7 @@ test('the real server-filesystem by npx sees its folder as its mount says, and n
   expect(beside.isError).toBe(true);
 });
 
-test('what is stored is started in the background, and a call waits until its upstream is up', async () => {
+test('REG-09.2 what is stored is started in the background, and a call waits until its upstream is up', async () => {
   const { upstreams, stored } = make();
   for (const definition of [odd('good'), odd('exit'), { ...odd('pid'), disabled: true }]) {
     stored.set(definition.name, { tenantId: TENANT, definition });

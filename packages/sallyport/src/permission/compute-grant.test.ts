@@ -78,7 +78,7 @@ describe('paths', () => {
     ['ro', '/a/b', files('rw', '/a'), mounts('rw', '/a/c'), 'E3105'],
     ['ro', '/a/b', files('rw', '/a'), {}, 'ok'],
     ['ro', '/a/b', files('rw', '/a'), { filesystem_policy: { mounts: [] } }, 'E3105'],
-  ])('PRM-03 %s %s', (mode, path, claims, context, expected) => {
+  ])('PRM-03.3 %s %s', (mode, path, claims, context, expected) => {
     expect(outcome({ filesystem: [{ path, mode }] }, claims, context)).toBe(expected);
   });
 });
@@ -120,13 +120,13 @@ describe('addresses', () => {
     ['10.1.2.3', 80, network(['*'], [0]), agent(['10.0.0.0/33', '10.0.0.0/', '/8']), 'E3104'],
     ['x.test', 80, network(['*'], [0]), agent(['x.test'], [443]), 'E3104'],
     ['bücher.example', 80, network(['xn--bcher-kva.example'], [80]), undefined, 'ok'],
-  ])('PRM-03 %s %i', (host, port, claims, context, expected) => {
+  ])('PRM-03.4 %s %i', (host, port, claims, context, expected) => {
     expect(outcome({ network: [{ host, port }] }, claims, context)).toBe(expected);
   });
 });
 
 describe('credentials and the whole', () => {
-  test('PRM-03 a secret must be named by the token, else E3205', () => {
+  test('PRM-03.5 a secret must be named by the token, else E3205', () => {
     const claims = token({ credential_permissions: { allowed_secrets: ['a'] } });
     expect(outcome({ credentials: ['a'] }, claims)).toBe('ok');
     expect(outcome({ credentials: ['a', 'b'] }, claims)).toBe('E3205');
@@ -239,7 +239,7 @@ describe('whatever the three say', () => {
   const allowed = (sides: readonly { path: string; mode: string }[], want: { path: string; mode: string }): boolean =>
     sides.some((side) => (side.mode === 'rw' || want.mode === 'ro') && covers(side.path, want.path));
 
-  test('PRM-03 a granted path lies within token, manifest and agent context, and no covered one is refused', () => {
+  test('PRM-03.1 a granted path lies within token, manifest and agent context, and no covered one is refused', () => {
     const permission = fc.record({ path, mode });
     fc.assert(
       fc.property(

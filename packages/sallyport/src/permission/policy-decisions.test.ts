@@ -43,7 +43,7 @@ const ALLOW: PolicyDecision = { allowed: true, policies: ['p'] };
 const MADE = { ...ALLOW, engine: 'counting', version: '1' };
 
 describe('createPolicyDecisions', () => {
-  test('PRM-05 the same question is asked once in 300 s', () => {
+  test('PRM-05.1 the same question is asked once in 300 s', () => {
     const { state, decisions } = fixture(() => ALLOW);
     for (const now of [0, 299_999]) {
       state.now = now;
@@ -68,7 +68,7 @@ describe('createPolicyDecisions', () => {
     ["principal's own trust", { principal: { ...question().principal, trust: 'trusted' } }],
     ['grant', { grant: { ...question().grant, credentials: ['s'] } }],
     ['limits', { grant: { ...question().grant, limits: { ...question().grant.limits, memoryMb: 2 } } }],
-  ])('PRM-05 another %s is another question', (_name, over) => {
+  ])('PRM-05.5 another %s is another question', (_name, over) => {
     const { state, decisions } = fixture(() => ALLOW);
     decisions.decide(question());
     decisions.decide(question(over));
@@ -82,7 +82,7 @@ describe('createPolicyDecisions', () => {
     expect(state.asked).toBe(2);
   });
 
-  test("PRM-05 the engine's own time wins, and 0 keeps nothing", () => {
+  test("PRM-05.2 the engine's own time wins, and 0 keeps nothing", () => {
     const { state, decisions } = fixture(() => ({ ...ALLOW, cacheTtlSeconds: 0 }));
     decisions.decide(question());
     decisions.decide(question());

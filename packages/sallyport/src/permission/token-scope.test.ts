@@ -30,7 +30,7 @@ describe('coversTool', () => {
     [{ allowed_operations: ['*'] }, 'read', '1.0.0', true],
     [{ allowed_operations: [] }, 'read', '1.0.0', false],
     [{ allowed_operations: ['list'] }, 'read', '1.0.0', false],
-  ])('%j for %s %s: %s', (over, id, version, expected) => {
+  ])('PRM-01.2 %j for %s %s: %s', (over, id, version, expected) => {
     const token = claims(over);
     for (const _twice of [1, 2]) expect(coversTool(token, id, version)?.code).toBe(expected ? undefined : 'E3209');
   });

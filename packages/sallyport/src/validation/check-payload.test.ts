@@ -13,7 +13,7 @@ describe('checkPayload', () => {
     expect(codes({ a: [1, 'x', null, true, { b: '😀' }], constructor: 'Ferrari', gone: undefined })).toEqual([]);
   });
 
-  test('VAL-06 nesting is refused one level beyond the bound, and ten thousand levels do not overflow the stack', () => {
+  test('VAL-06.5 nesting is refused one level beyond the bound, and ten thousand levels do not overflow the stack', () => {
     expect(codes(nested(64))).toEqual([]);
     expect(checkPayload(nested(65))[0]).toMatchObject({ code: 'E3810', keyword: 'depth' });
     expect(checkPayload(nested(10_000))).toHaveLength(1);
@@ -31,7 +31,7 @@ describe('checkPayload', () => {
     ['a lone surrogate', '{"a":"\\ud800"}', '/a'],
     ['a lone surrogate in a name', '{"\\ud800":1}', '/\ufffd'],
     ['U+0000', '["\\u0000"]', '/0'],
-  ])('VAL-06 %s is refused with its place', (_name, json, path) => {
+  ])('VAL-06.2 %s is refused with its place', (_name, json, path) => {
     expect(codes(JSON.parse(json))).toEqual([`E3801 ${path}`]);
   });
 
@@ -42,7 +42,7 @@ describe('checkPayload', () => {
     },
   );
 
-  test('VAL-06 the length of a text counts in bytes', () => {
+  test('VAL-06.3 the length of a text counts in bytes', () => {
     expect(codes('é'.repeat(50), { stringBytesMax: 100 })).toEqual([]);
     expect(codes('é'.repeat(51), { stringBytesMax: 100 })).toEqual(['E3810 ']);
     expect(codes({ ['é'.repeat(51)]: 1 }, { stringBytesMax: 100 })).toHaveLength(1);

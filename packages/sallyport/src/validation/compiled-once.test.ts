@@ -27,7 +27,7 @@ const DIALECTS = [
   'https://json-schema.org/draft/2020-12/schema',
 ];
 
-test('VAL-01 a schema is compiled once for its content: tools with equal schemas share it, in whatever order it is written', () => {
+test('VAL-01.3 VAL-01.4 a schema is compiled once for its content: tools with equal schemas share it, in whatever order it is written', () => {
   const validator = createSchemaValidator();
   const tools = [schemaOfTool(NAME), schemaOfTool(NAME), { minLength: 2, type: 'string' }];
   for (const schema of [...tools, ...tools]) {
@@ -37,7 +37,7 @@ test('VAL-01 a schema is compiled once for its content: tools with equal schemas
   expect(generated).toHaveBeenCalledTimes(1);
 });
 
-test('VAL-01 schemas that differ are compiled each, and none is taken for the other', () => {
+test('VAL-01.4 schemas that differ are compiled each, and none is taken for the other', () => {
   const validator = createSchemaValidator();
   const longer = { ...NAME, minLength: 3 };
   for (let round = 0; round < 3; round += 1) {

@@ -20,7 +20,7 @@ const two = tenantTools(
   toolVersion('clock'),
 );
 
-describe('REG-13 allow and deny', () => {
+describe('REG-13.1 allow and deny', () => {
   test.each([
     ['all of a source', {}, ['gmail__send', 'gmail__list']],
     ['allowed by name', { allow: ['send'] }, ['gmail__send']],
@@ -42,7 +42,7 @@ describe('REG-13 allow and deny', () => {
 });
 
 describe('REG-13 rules match server and tool, never a bare name', () => {
-  test('a tool of another server does not pass for one by its id', () => {
+  test('REG-13.8 a tool of another server does not pass for one by its id', () => {
     const impostor = mcpTool('evil', 'send', 'gmail__send');
     const { shown, dropped } = outcome(
       toolView([{ source: 'gmail', tools: [{ tool: 'send' }] }]),
@@ -52,7 +52,7 @@ describe('REG-13 rules match server and tool, never a bare name', () => {
     expect(dropped).toEqual(['send: The source has no such tool that is available to the tenant.']);
   });
 
-  test('a name that only looks the same is another tool', () => {
+  test('REG-13.8 a name that only looks the same is another tool', () => {
     const cyrillic = mcpTool('gmail', 'sеnd', 'gmail__s_nd');
     const view = toolView([{ source: 'gmail', tools: [{ tool: 'send' }] }]);
     expect(outcome(view, tenantTools(cyrillic)).shown).toEqual([]);
@@ -66,7 +66,7 @@ describe('REG-13 rules match server and tool, never a bare name', () => {
     expect(outcome(toolView([{ source: 'local' }]), tools).shown).toEqual(['clock=clock']);
   });
 
-  test('a pinned definition that changed leaves the view with the reason, though a pattern lets it in', () => {
+  test('REG-13.9 a pinned definition that changed leaves the view with the reason, though a pattern lets it in', () => {
     const [first] = two.tools;
     const pin = { tool: 'send', content_hash: first?.contentHash ?? '' };
     expect(outcome(toolView([{ source: 'gmail', tools: [pin] }]), two).shown).toEqual(['gmail__send=gmail__send']);
@@ -88,13 +88,13 @@ describe('REG-13 rules match server and tool, never a bare name', () => {
 describe('REG-13 conflict strategies', () => {
   const both: ToolView['sources'] = [{ source: 'smtp' }, { source: 'gmail' }];
 
-  test('prefix keeps the ids, so nothing meets', () => {
+  test('REG-13.4 prefix keeps the ids, so nothing meets', () => {
     const { shown, dropped } = outcome(toolView(both, 'prefix'), two);
     expect(shown).toEqual(['smtp__send', 'smtp__verify', 'gmail__send', 'gmail__list'].map((id) => `${id}=${id}`));
     expect(dropped).toEqual([]);
   });
 
-  test('priority shows bare names; the earlier source wins and the other is dropped', () => {
+  test('REG-13.5 REG-13.7 priority shows bare names; the earlier source wins and the other is dropped', () => {
     expect(outcome(toolView(both, 'priority'), two)).toEqual({
       shown: ['send=smtp__send', 'verify=smtp__verify', 'list=gmail__list'],
       dropped: ['gmail__send: send went to smtp__send.'],
@@ -102,7 +102,7 @@ describe('REG-13 conflict strategies', () => {
     expect(outcome(toolView([...both].reverse(), 'priority'), two).shown).toContain('send=gmail__send');
   });
 
-  test('manual gives a wanted name to nobody', () => {
+  test('REG-13.6 manual gives a wanted name to nobody', () => {
     expect(outcome(toolView(both, 'manual'), two)).toEqual({
       shown: ['verify=smtp__verify', 'list=gmail__list'],
       dropped: [
@@ -112,7 +112,7 @@ describe('REG-13 conflict strategies', () => {
     });
   });
 
-  test('a name that became free goes to no other tool of the view by itself', () => {
+  test('REG-13.7 a name that became free goes to no other tool of the view by itself', () => {
     const view = toolView(
       [
         { source: 'gmail', tools: [{ tool: 'send' }] },
@@ -134,7 +134,7 @@ describe('REG-13 renames', () => {
   });
 
   test.each(['prefix', 'priority', 'manual'] as const)(
-    'with %s no tool gets the id of another one, inside the view or outside',
+    'REG-13.7 with %s no tool gets the id of another one, inside the view or outside',
     (conflict) => {
       for (const name of ['smtp__send', 'clock']) {
         expect(outcome(renamed(name, conflict), two)).toEqual({

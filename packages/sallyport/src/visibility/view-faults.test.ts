@@ -69,7 +69,7 @@ test('REG-13 every fault of a view is told at once, with its place', () => {
   for (const { message, hint } of faults) expect(message.length + (hint?.length ?? 1)).toBeGreaterThan(10);
 });
 
-test('REG-13 an unresolved conflict of manual is refused and names who wants the name', () => {
+test('REG-13.6 an unresolved conflict of manual is refused and names who wants the name', () => {
   const sources = [{ source: 'gmail' }, { source: 'smtp' }];
   const faults = viewFaults(toolView(sources, 'manual'), checks());
   expect(faults.map(({ path, keyword }) => [path, keyword])).toEqual([

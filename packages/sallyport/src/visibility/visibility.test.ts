@@ -68,7 +68,7 @@ test('an agent and a tool are kept apart however their names run together', asyn
   expect(visibility.rulesOf('acme')?.activations.size).toBe(2);
 });
 
-test("REG-13 an agent's own view goes before the one for every agent, and comes back to it", async () => {
+test("REG-13.3 an agent's own view goes before the one for every agent, and comes back to it", async () => {
   const visibility = await started(memoryVisibilityStore());
   await visibility.putView('acme', view('all', ['*']));
   await visibility.putView('acme', view('mail', ['did:a']));

@@ -46,7 +46,7 @@ describe('VAL-04 what content looks like', () => {
     expect((await keep({ body: 'SELECT name FROM people' })).body).toMatchObject({ status: 'success' });
   });
 
-  test('refuses a call where it may become a part of something that is run, before any policy is asked', async () => {
+  test('VAL-04.2 refuses a call where it may become a part of something that is run, before any policy is asked', async () => {
     const { body } = await keep({ id: PAGE });
     expect(body).toMatchObject({ error: { e_code: 'E3504', details: { findings: { 0: { path: '/id' } } } } });
   });

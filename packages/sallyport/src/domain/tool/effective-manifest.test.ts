@@ -11,7 +11,7 @@ const BARE: ToolManifest = {
   executor: { kind: 'native' },
 };
 
-test('REG-01 a manifest that says nothing counts as the contract says', () => {
+test('REG-01.5 a manifest that says nothing counts as the contract says', () => {
   expect(effectiveManifest(BARE)).toEqual({
     tags: [],
     permissions: { filesystem: [], network: [], credentials: [] },

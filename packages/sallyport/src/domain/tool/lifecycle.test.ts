@@ -13,7 +13,7 @@ const LEGAL = new Set([
 ]);
 
 test.each(STATES.flatMap((from) => STATES.map((to) => [from, to] as const)))(
-  'REG-04 %s to %s is legal exactly when the table says so',
+  'REG-04.1 %s to %s is legal exactly when the table says so',
   (from, to) => {
     expect(mayFollow(from, to)).toBe(LEGAL.has(`${from} ${to}`));
   },

@@ -20,7 +20,7 @@ const read = async (session: Record<string, string>, uri: unknown): Promise<Body
 
 describe('read only', () => {
   it.each(['tools/call', 'tools/list', 'prompts/list', 'logging/setLevel', 'resources/write'])(
-    'VIS-07 API-03.6 there is no method %s, in either era',
+    'VIS-07.1 API-03.6 there is no method %s, in either era',
     async (method) => {
       const session = await wire.openSession();
       expect(await wire.ask(session, method, { name: 'mail' })).toMatchObject({ error: { code: -32601 } });

@@ -45,7 +45,7 @@ describe.each([
   { era: 'legacy', auto: false, version: '2025-11-25' },
   { era: 'modern', auto: true, version: '2026-07-28' },
 ])('the official client, $era era', ({ auto, version }) => {
-  it('VIS-07 sees a server that has resources and no tools', async () => {
+  it('VIS-07.1 sees a server that has resources and no tools', async () => {
     const client = await server.client({ auto });
     expect(client.getNegotiatedProtocolVersion()).toBe(version);
     expect(client.getServerCapabilities()).toEqual({
@@ -56,7 +56,7 @@ describe.each([
     expect(server.layer.asked.map(({ operation }) => operation)).not.toContain('tools.invoke');
   });
 
-  it('VIS-07 lists the own lists and each tool, in pages, and the templates', async () => {
+  it('VIS-07.4 lists the own lists and each tool, in pages, and the templates', async () => {
     const client = await server.client({ auto });
     const { resources } = await client.listResources();
     expect(resources.map(({ uri }) => uri)).toEqual([
@@ -79,7 +79,7 @@ describe.each([
     ]);
   });
 
-  it('VIS-07 reads what the tenant has, what the agent may use, and why not the rest', async () => {
+  it('VIS-07.2 VIS-07.3 reads what the tenant has, what the agent may use, and why not the rest', async () => {
     disable('acme', 'mail');
     const client = await server.client({ auto });
     expect(await names(client, AVAILABLE)).toEqual({ names: ['calendar', 'mail'], next: `${AVAILABLE}?page=2` });
@@ -103,7 +103,7 @@ describe.each([
     ["another tenant's list", 'sallyport://tools/tenant/globex/available'],
     ["another agent's list", 'sallyport://tools/agent/did%3Aexample%3Ab/enabled'],
     ["another tenant's tool", 'sallyport://tools/tool/launch'],
-  ])('VIS-07 %s answers as what does not exist', async (_what, uri) => {
+  ])('VIS-07.6 %s answers as what does not exist', async (_what, uri) => {
     const client = await server.client({ auto });
     const refusal = (name: string) => client.readResource({ uri: name }).catch((thrown) => thrown);
     const nothing = await refusal('sallyport://tools/tool/nothing');
@@ -141,7 +141,7 @@ describe.each([
     await until(told.promise, () => acme?.set(`new-${acme.size}`, { description: 'Does new.', disabled: false }));
   });
 
-  it('VIS-07 tells that a resource changed, to who subscribed to it', async () => {
+  it('VIS-07.5 tells that a resource changed, to who subscribed to it', async () => {
     const client = await server.client({ auto });
     const told: string[] = [];
     const heard = Promise.withResolvers<void>();

@@ -26,7 +26,7 @@ const describeMail = (description: string): void => {
   server.layer.tellToolsChanged();
 };
 
-it('VIS-07 nothing is told of what happens in another tenant', async () => {
+it('VIS-07.6 nothing is told of what happens in another tenant', async () => {
   const session = await wire.openSession();
   await wire.ask(session, 'resources/subscribe', { uri: AVAILABLE });
   const stream = await wire.openStream(session);

@@ -181,7 +181,7 @@ describe.skipIf(!works)(`shell${works ? '' : `, skipped: ${problem}`}`, () => {
     expect(await run(shellCall(config, {}, { secrets }))).toBe('on [hidden]\n4\n');
   });
 
-  test('the grant decides which folders are there, and the working directory lies in one', async () => {
+  test('PRM-03.2 the grant decides which folders are there, and the working directory lies in one', async () => {
     writeFileSync(join(folder, 'note'), 'text');
     const { grant } = shellCall({ command: ['x'] });
     const granted = { grant: { ...grant, filesystem: [{ path: folder, mode: 'ro' as const }] } };

@@ -64,7 +64,7 @@ describe('the key file of an issuer', () => {
   test.each([
     ['PEM blocks', async () => `${pem(first)}\n${pem(second)}`],
     ['a JWKS', () => jwks(first, second)],
-  ])('PRM-02 may hold %s', async (_what, text) => {
+  ])('PRM-02.1 may hold %s', async (_what, text) => {
     await writeFile(file, await text());
     const { source, code } = await opened();
     await using _closed = source;

@@ -72,7 +72,7 @@ async function fixture(options: Partial<Parameters<typeof openKeyUrl>[1]> = {}) 
 }
 
 describe('a key set behind a URL', () => {
-  test('PRM-02 an unknown key is looked for at once, and then not again for a while', async () => {
+  test('PRM-02.2 an unknown key is looked for at once, and then not again for a while', async () => {
     const { time, served, code, publish } = await fixture();
     publish(await jwk('one', first));
     expect(await code(await sign('one', first.privateKey))).toBe('ok');
@@ -94,7 +94,7 @@ describe('a key set behind a URL', () => {
     expect(served.asked).toBe(1);
   });
 
-  test('PRM-02 a key that vanished counts for the overlap and no longer, cached tokens too', async () => {
+  test('PRM-02.2 PRM-02.3 a key that vanished counts for the overlap and no longer, cached tokens too', async () => {
     const { time, source, code, publish, lines } = await fixture();
     publish(await jwk('one', first));
     const [used, unused] = [await sign('one', first.privateKey), await sign('one', first.privateKey, { jti: 'x' })];

@@ -87,7 +87,7 @@ test('a changed list of tools is told to listeners, and many changes are few lis
   expect(told.at(-1)).toBe(51);
 });
 
-test('EXE-11.1 EXE-07.4 a server that dies during a call fails that call as lost, comes back, and the others never notice', async () => {
+test('REG-09.3 EXE-11.1 EXE-07.4 a server that dies during a call fails that call as lost, comes back, and the others never notice', async () => {
   const upstreams = make({ firstBackoffMs: 10 });
   await upstreams.add(TENANT, odd('crash-on-call'));
   await upstreams.add(TENANT, odd('good'));

@@ -23,7 +23,7 @@ function faultOf(run: () => unknown): ToolLayerError {
   throw new Error('it did not throw a ToolLayerError');
 }
 
-test('REG-14 the file of a desktop client becomes definitions, and its folders become read-only mounts', () => {
+test('REG-14.1 the file of a desktop client becomes definitions, and its folders become read-only mounts', () => {
   const text = `\uFEFF{
     // servers
     "mcpServers": {
@@ -56,7 +56,7 @@ test('REG-14 the file of a desktop client becomes definitions, and its folders b
   for (const upstream of upstreams) expect(check.Check(upstream)).toBe(true);
 });
 
-test('REG-14 the shapes of other clients are read: VS Code, its settings file, Windsurf, and the inner part alone', () => {
+test('REG-14.1 the shapes of other clients are read: VS Code, its settings file, Windsurf, and the inner part alone', () => {
   const entry = { type: 'stdio', command: 'node', env: { N: 1 }, cwd: folder, disabled: true };
   const stdio = {
     name: 'a',

@@ -37,7 +37,7 @@ test('a tool is new, as accepted, changed or absent', () => {
   expect(compare([], [known('a', { block: 'absent' })])).toEqual(NOTHING);
 });
 
-test('REG-09 any part of a definition counts, and the order of members does not', () => {
+test('REG-09.5 any part of a definition counts, and the order of members does not', () => {
   const first: ListedMcpTool = { name: 'a', inputSchema: { type: 'object', properties: { x: {}, y: {} } } };
   const before = known('a', { acceptedHash: definitionHash(first) });
   const others: Partial<ListedMcpTool>[] = [

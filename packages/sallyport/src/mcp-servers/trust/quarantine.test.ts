@@ -31,7 +31,7 @@ test('a tool that nobody knows, and one that is as accepted, is not blocked', as
   expect(quarantine.refusal('acme', 'up', 'a', definitionHash(listed('a')))).toBeUndefined();
 });
 
-test('REG-09 what is served otherwise is refused at once, before anything is compared or written', async () => {
+test('REG-09.5 what is served otherwise is refused at once, before anything is compared or written', async () => {
   const quarantine = make();
   await quarantine.put([known('a')]);
   expect(quarantine.refusal('acme', 'up', 'a', definitionHash(listed('a', 'Second.')))?.code).toBe('E3813');

@@ -60,7 +60,7 @@ async function shop() {
 }
 
 describe('VIS-03 the operations on side effects', () => {
-  test('list and show the own ones to an agent, all of the tenant to who reads it', async () => {
+  test('VIS-03.2 list and show the own ones to an agent, all of the tenant to who reads it', async () => {
     const { asker, order, list, get } = await shop();
     const ids = [await order(1), await order(2), await order(3, 't-2')];
     const own = await asker('did:agent:a');
@@ -93,7 +93,7 @@ describe('VIS-03 the operations on side effects', () => {
     expect(await list({ after: '../x' }, own)).toMatchObject({ code: 'E3801' });
   });
 
-  test('take one back, for its agent or an operator, and say that it was taken back before', async () => {
+  test('VIS-03.3 take one back, for its agent or an operator, and say that it was taken back before', async () => {
     const { asker, order, one, get, did } = await shop();
     const id = await order(1);
     const refused = [
@@ -119,7 +119,7 @@ describe('VIS-03 the operations on side effects', () => {
     expect(did).toEqual(['order 1', 'cancel o-1']);
   });
 
-  test('take a turn back, the last first, and nothing of another turn', async () => {
+  test('VIS-03.6 take a turn back, the last first, and nothing of another turn', async () => {
     const { asker, order, many, did } = await shop();
     const own = await asker('did:agent:a');
     for (const n of [1, 2, 3]) await order(n);

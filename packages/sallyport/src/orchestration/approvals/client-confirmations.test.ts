@@ -28,7 +28,7 @@ test('VIS-06 the user is shown the call and says yes to it, and it runs through 
   expect(await confirmations.shown(by, approvalId)).toBeUndefined();
 });
 
-test('VIS-06 an approval at the client passes by no policy', async () => {
+test('VIS-06.3 an approval at the client passes by no policy', async () => {
   let allowed = true;
   const policy: PolicyDecisions = {
     decide: () => ({ allowed, policies: ['p'], engine: 'e', version: '1' }),

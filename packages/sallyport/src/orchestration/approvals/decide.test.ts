@@ -23,7 +23,7 @@ describe('a call that a person has to confirm', () => {
     expect(facts.at(-1)).toMatchObject({ by: ALICE.id, reason: 'fine', decision: 'approved', approval_id: approvalId });
   });
 
-  test('VIS-06 a policy that forbids it meanwhile is not passed by the approval', async () => {
+  test('VIS-06.3 a policy that forbids it meanwhile is not passed by the approval', async () => {
     let allowed = true;
     const decide = () => ({ allowed, policies: ['p'], engine: 'e', version: '1' });
     const policy: PolicyDecisions = { decide, clear() {} };

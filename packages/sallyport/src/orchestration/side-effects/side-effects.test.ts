@@ -54,7 +54,7 @@ const statusOf = (done: Awaited<ReturnType<Awaited<ReturnType<typeof shop>>['eff
   isFailure(done) ? done.code : done.effect.status;
 
 describe('VIS-03 the record of a side effect', () => {
-  test('stands for every executed call that is not pure, and says how it went', async () => {
+  test('VIS-03.1 stands for every executed call that is not pure, and says how it went', async () => {
     const { effects, call, ordered, add } = await shop();
     await add(manifest('look'), () => 1);
     await add(manifest('break', { side_effect_policy: 'irreversible' }), () => {
@@ -76,7 +76,7 @@ describe('VIS-03 the record of a side effect', () => {
     expect((await effects.list({ tenantId: 'globex', limit: 10 })).effects).toEqual([]);
   });
 
-  test('is told as STARTED, COMPLETED and FAILED, and a pure call tells nothing', async () => {
+  test('VIS-03.4 is told as STARTED, COMPLETED and FAILED, and a pure call tells nothing', async () => {
     const { call, add, everyEventOf, ordered } = await shop();
     await add(manifest('look'), () => 1);
     await add(manifest('break', { side_effect_policy: 'idempotent' }), () => {
@@ -100,7 +100,7 @@ describe('VIS-03 the record of a side effect', () => {
 });
 
 describe('VIS-03 taking a side effect back', () => {
-  test('runs the compensating tool once, with what the call got and gave', async () => {
+  test('VIS-03.5 runs the compensating tool once, with what the call got and gave', async () => {
     const { effects, did, ordered, asker, everyEventOf, store } = await shop();
     const record = await ordered(7);
     const done = (await effects.compensate(record, asker)) as Compensated;
@@ -166,7 +166,7 @@ describe('VIS-03 taking a side effect back', () => {
     }
   });
 
-  test('many at the same time, by different askers, run it once', async () => {
+  test('VIS-03.5 many at the same time, by different askers, run it once', async () => {
     const { effects, ordered, asker, token, did } = await shop();
     const record = await ordered(1);
     const other = {
@@ -181,7 +181,7 @@ describe('VIS-03 taking a side effect back', () => {
 });
 
 describe('VIS-03 many side effects', () => {
-  test('are taken back the last first; what cannot be is passed by', async () => {
+  test('VIS-03.6 are taken back the last first; what cannot be is passed by', async () => {
     const { effects, ordered, call, asker, did } = await shop();
     const records = [await ordered(1), await call({ tool_id: 'mail', parameters: { n: 1 } }), await ordered(2)];
     const outcomes = await effects.compensateAll(records, asker, false);
@@ -216,7 +216,7 @@ function crashing(inner: CompensationStore, at: number): CompensationStore & { r
   };
 }
 
-test('VIS-03 a crash at any step, and any number of askers after it, never take an effect back twice', async () => {
+test('VIS-03.5 a crash at any step, and any number of askers after it, never take an effect back twice', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.integer({ min: 1, max: 3 }),

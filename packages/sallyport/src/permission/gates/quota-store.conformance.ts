@@ -21,7 +21,7 @@ export function quotaStoreConformance(test: TestCase, adapter: string, open: Ope
   const take = (store: QuotaStore, changes: Changes = {}, callsMax = 2) =>
     store.take(session(changes), callsMax, DAY_SECONDS);
 
-  check('PRM-07 as many calls pass as there are, and not one more', async (store) => {
+  check('PRM-07.1 as many calls pass as there are, and not one more', async (store) => {
     const counts = [];
     for (let at = 0; at < 4; at += 1) counts.push(await take(store));
     deepEqual(counts, [1, 2, undefined, undefined]);

@@ -17,7 +17,7 @@ async function passed(quota: Quota, who: Principal, own: CapabilityClaims): Prom
 }
 
 describe('the quota of a session', () => {
-  test('PRM-07 is what the setting says, and a token can only lower it', async () => {
+  test('PRM-07.1 is what the setting says, and a token can only lower it', async () => {
     const cases: [number, number | undefined, number][] = [
       [0, undefined, 10],
       [3, undefined, 3],

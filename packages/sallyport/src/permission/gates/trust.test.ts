@@ -28,7 +28,7 @@ describe('the trust of a call', () => {
 });
 
 describe('what runs without confirmation', () => {
-  test('PRM-06 goes by level and side effect', () => {
+  test('PRM-06.1 goes by level and side effect', () => {
     const rules = createTrustRules();
     const runs = LEVELS.map((level) => EFFECTS.filter((effect) => rules.runsUnconfirmed(level, effect)));
     expect(runs).toEqual([['pure'], ['pure', 'idempotent'], EFFECTS]);

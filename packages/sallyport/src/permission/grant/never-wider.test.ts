@@ -93,7 +93,7 @@ const configOf = (tool: ResourceLimits, output: number | undefined) => ({
   ...(output === undefined ? {} : { output_bytes_max: output }),
 });
 
-test('SBX-01 a grant is never wider than token, manifest, agent context or call, and what all cover is never refused', () => {
+test('PRM-03.1 SBX-01 a grant is never wider than token, manifest, agent context or call, and what all cover is never refused', () => {
   fc.assert(
     fc.property(
       fc.record({

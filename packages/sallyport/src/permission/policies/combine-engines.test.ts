@@ -25,7 +25,7 @@ describe.each([
   ['at once', false],
   ['later', true],
 ])('engines that answer %s', (_name, later) => {
-  test('PRM-04 all must allow, and the first that denies is named and ends it', async () => {
+  test('PRM-04.1 all must allow, and the first that denies is named and ends it', async () => {
     const [allow, deny] = [says('x', ALLOW, later), says('y', DENY, later)];
     const never = engineThat('never', () => expect.fail('asked'));
     expect(await decide([allow, says('z', { allowed: true, policies: ['b'] }, later)])).toEqual({

@@ -18,7 +18,7 @@ export function policyEngineConformance(
   const check = casesOver(test, adapter, open);
   const elsewhere = { principal: { tenantId: 'other', agentDid: 'did:a', roles: ['agent'] as const } };
 
-  check('PRM-04 what a policy allows is allowed, and the policy is named', async (engine) => {
+  check('PRM-04.1 what a policy allows is allowed, and the policy is named', async (engine) => {
     const decision = await engine.decide(question());
     assert.equal(decision.allowed, true);
     assert.ok(decision.policies.length > 0);

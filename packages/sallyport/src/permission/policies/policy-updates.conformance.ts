@@ -9,7 +9,7 @@ const LOOKS_MAX = 100;
 export function policyUpdatesConformance(test: TestCase, adapter: string, open: OpenStore<PolicyUpdates>): void {
   const check = casesOver(test, adapter, open);
 
-  check('PRM-05 an update reaches every subscriber within a second, the teller too', async (updates) => {
+  check('PRM-05.3 an update reaches every subscriber within a second, the teller too', async (updates) => {
     const heard: PolicyUpdate[][] = [[], []];
     using _first = updates.subscribe((update) => heard[0]?.push(update));
     using _second = updates.subscribe((update) => heard[1]?.push(update));

@@ -108,7 +108,7 @@ const decided = (made: OngoingCall): OngoingCall => {
   return made;
 };
 
-test('PRM-08 PRM-09 PIPE-14 what was decided stands in the events, each where it belongs', () => {
+test('PRM-08 PRM-09.4 PIPE-14 what was decided stands in the events, each where it belongs', () => {
   const stated = { ...most, phase: 'autonomous', trust: 'provisional', claimSource: HOSTILE } as const;
   const said = eventsOf(decided(ongoing()), stated, 0).map(readBack);
   for (const data of said)

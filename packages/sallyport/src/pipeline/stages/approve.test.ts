@@ -34,7 +34,7 @@ async function calling(
 const effect = (side_effect_policy: SideEffectPolicy) => ({ side_effect_policy });
 
 describe('what the trust in a call lets run', () => {
-  test('PRM-06 without a person goes by level and side effect; the rest is pending and says why', async () => {
+  test('PRM-06.1 without a person goes by level and side effect; the rest is pending and says why', async () => {
     const table: [TokenMintRequest['trust_level'], SideEffectPolicy, boolean][] = [
       ['untrusted', 'pure', true],
       ['untrusted', 'idempotent', false],
@@ -89,14 +89,14 @@ describe('an autonomous call that somebody would have to confirm', () => {
   const phase = { phase: 'autonomous' } as const;
   const confirmed = { requires_confirmation: true };
 
-  test('PRM-09 is refused, since nobody can be asked', async () => {
+  test('PRM-09.5 is refused, since nobody can be asked', async () => {
     expect((await calling(confirmed, {}, {}, phase)).code).toBe('E3210');
     expect((await calling(effect('irreversible'), {}, { trust_level: 'untrusted' }, phase)).code).toBe('E3210');
     expect((await calling(confirmed, {}, {}, { phase: 'executor' })).code).toBe('E3806');
     expect((await calling({}, {}, {}, phase)).code).toBeUndefined();
   });
 
-  test('PRM-09 runs where the operator says so, but not past an approval', async () => {
+  test('PRM-09.5 runs where the operator says so, but not past an approval', async () => {
     const allow = { autonomous: 'allow' } as const;
     expect((await calling(confirmed, allow, {}, phase)).code).toBeUndefined();
     expect((await calling(effect('irreversible'), allow, { trust_level: 'untrusted' }, phase)).code).toBeUndefined();
@@ -107,7 +107,7 @@ describe('an autonomous call that somebody would have to confirm', () => {
   });
 });
 
-test('PRM-09 the phase is what the caller states, on record, in the events and never guessed', async () => {
+test('PRM-09.2 the phase is what the caller states, on record, in the events and never guessed', async () => {
   const stated = await calling({}, {}, { trust_level: 'provisional' }, { phase: 'verifier' });
   expect(stated.record).toMatchObject({ phase: 'verifier', trust: 'provisional' });
   for (const { data } of await stated.eventsOf(stated.record.invocationId))

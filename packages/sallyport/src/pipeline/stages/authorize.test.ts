@@ -43,7 +43,7 @@ describe('the language model that judges calls', () => {
     return { record, prompts, events: await made.eventsOf(record.invocationId), ...made };
   }
 
-  test('PRM-08 AUD-01.6 lets a call run, and its decision, the phase and the claimed source are in audit and record', async () => {
+  test('PRM-09.4 PRM-08.1 PRM-08.6 AUD-01.6 lets a call run, and its decision, the phase and the claimed source are in audit and record', async () => {
     const { record, prompts, events } = await judged('ALLOW');
     expect(record).toMatchObject({
       state: 'COMPLETED',
@@ -60,7 +60,7 @@ describe('the language model that judges calls', () => {
     });
   });
 
-  test('PRM-08 denies a call, which nobody asks about again', async () => {
+  test('PRM-08.1 PRM-08.6 denies a call, which nobody asks about again', async () => {
     const { record, prompts, events } = await judged('DENY');
     expect(record).toMatchObject({ state: 'DENIED', failure: { code: 'E3210' }, gateDecision: { answer: 'DENY' } });
     expect(prompts).toHaveLength(1);
@@ -74,7 +74,7 @@ describe('the language model that judges calls', () => {
     expect(record.failure?.message).not.toContain('Spend nothing');
   });
 
-  test('PRM-08 that gives no usable answer denies, unless the gate fails open', async () => {
+  test('PRM-08.1 PRM-08.4 that gives no usable answer denies, unless the gate fails open', async () => {
     const closed = await judged('ALLOW because…');
     expect(closed.record).toMatchObject({ state: 'DENIED', failure: { code: 'E3206' } });
     const open = await judged('ALLOW because…', true);
@@ -138,7 +138,7 @@ describe('a policy server that gives no usable answer', () => {
     ['answers 200 with {}', (response) => sendJson(response, {}), 'E3210'],
     ['answers 500', (response) => void response.writeHead(500).end(), 'E3206'],
   ])(
-    'PRM-04 that %s denies the call, which runs nothing, and the next one is asked anew',
+    'PRM-04.8 that %s denies the call, which runs nothing, and the next one is asked anew',
     async (what, reply, code) => {
       await using server = await policyServer(reply);
       // Long enough for a real answer, on a busy machine too.
@@ -158,7 +158,7 @@ describe('a policy server that gives no usable answer', () => {
     },
   );
 
-  test('PRM-04 that is not there denies the call', async () => {
+  test('PRM-04.8 that is not there denies the call', async () => {
     const server = await policyServer(() => undefined);
     await server[Symbol.asyncDispose]();
     const engine = createOpaPolicyEngine({ endpoint: `${server.url}/v1/data/allow` });

@@ -28,7 +28,7 @@ async function counting(callsPerSession: number, store = memoryQuotaStore()) {
 }
 
 describe('the quota of calls', () => {
-  test('PRM-07 lets as many through as it holds, then refuses', async () => {
+  test('PRM-07.1 PRM-07.4 lets as many through as it holds, then refuses', async () => {
     const { codes, call, runs, eventsOf } = await counting(2);
     expect(await codes({}, {}, {})).toEqual([undefined, undefined, 'E3211']);
     expect(runs()).toBe(2);
@@ -68,7 +68,7 @@ describe('the quota of calls', () => {
     expect(runs()).toBe(2);
   });
 
-  test('PRM-07 counts a call once, however often it is tried', async () => {
+  test('PRM-07.2 counts a call once, however often it is tried', async () => {
     const quota = createQuota({ store: memoryQuotaStore(), callsPerSession: 1 });
     const { add, call } = await pipeline({ quota, retries: { jitter: 'none', attemptsMax: 5, budgetMs: 10_000 } });
     let tries = 0;

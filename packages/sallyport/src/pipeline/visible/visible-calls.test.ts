@@ -47,7 +47,7 @@ test('a tenant without rules is answered with what the registry remembers', asyn
 });
 
 describe('VIS-01 activations', () => {
-  test('no activation means enabled; a disabled tool does not exist for that agent, in the words of one that is unknown', async () => {
+  test('VIS-01.4 VIS-01.2 no activation means enabled; a disabled tool does not exist for that agent, in the words of one that is unknown', async () => {
     const { as, activate, visibility, see } = await bench();
     expect(await as(A, 'double')).toMatchObject({ state: 'COMPLETED', result: 4 });
     await activate(A, 'double', false);
@@ -77,7 +77,7 @@ describe('VIS-01 activations', () => {
     expect((await as(both, 'double')).failure?.code).toBe('E3001');
   });
 
-  test('requires_confirmation overrides the manifest both ways, with its own prompt', async () => {
+  test('VIS-01.3 requires_confirmation overrides the manifest both ways, with its own prompt', async () => {
     const { as, activate, add } = await bench();
     await add(manifest('careful', { requires_confirmation: true, confirmation_prompt: 'Really?' }), () => 'done');
     await activate(A, 'double', true, { requires_confirmation: true, confirmation_prompt: 'Double it?' });
@@ -145,7 +145,7 @@ describe('VIS-01 activations', () => {
 });
 
 describe('VIS-01 tiers', () => {
-  test('a tool of the catalogue is on offer, and there once the tenant has it', async () => {
+  test('VIS-01.1 a tool of the catalogue is on offer, and there once the tenant has it', async () => {
     const { as, visibility, parts, see } = await bench();
     await parts.registry.register('catalog', manifest('double'));
     await parts.registry.register('catalog', manifest('offer'));
@@ -216,7 +216,7 @@ describe('REG-13 calls through a view', () => {
     expect(see(A, 'agent-unavailable')).toEqual(['other: not_in_view']);
   });
 
-  test('errors and warnings speak of the tool by the name that the agent knows', async () => {
+  test('REG-03.5 errors and warnings speak of the tool by the name that the agent knows', async () => {
     const { as, visibility, add } = await bench();
     await visibility.putView('acme', view([A]));
     const { failure } = await as(A, 'twice', {}, '9.9.9');
@@ -237,7 +237,7 @@ describe('REG-13 calls through a view', () => {
     expect((await as(A, 'twice')).failure?.code).toBe('E3001');
   });
 
-  test('a pinned version alone is called, whatever range is asked for; a changed one leaves the view', async () => {
+  test('REG-13.9 a pinned version alone is called, whatever range is asked for; a changed one leaves the view', async () => {
     const { as, visibility, add, parts } = await bench();
     const [pinned] = parts.registry.versions('acme', 'double');
     const tools = [{ tool: 'double', content_hash: pinned?.contentHash ?? '' }];
@@ -293,7 +293,7 @@ describe('REG-13 calls through a view', () => {
     }
   });
 
-  test('a tool that comes later under a name of the view takes the name out of the view, and is not called by it', async () => {
+  test('REG-13.7 a tool that comes later under a name of the view takes the name out of the view, and is not called by it', async () => {
     const { as, visibility, add } = await bench();
     await visibility.putView('acme', view([A]));
     expect(await as(A, 'twice')).toMatchObject({ result: 4 });

@@ -13,7 +13,7 @@ export function toolStoreConformance(test: TestCase, adapter: string, open: Open
     deepEqual(await all(store), []);
   });
 
-  check('REG-03 several versions of a tool are kept side by side, whole', async (store) => {
+  check('REG-07.1 REG-07.5 REG-03.1 several versions of a tool are kept side by side, whole', async (store) => {
     const versions = [version({ version: '1.0.0' }), version({ version: '2.0.0-rc.1' }), version({ version: '2.0.0' })];
     for (const added of versions) equal(await store.insert(added), 'created');
     deepEqual(sorted(await all(store)), sorted(versions));

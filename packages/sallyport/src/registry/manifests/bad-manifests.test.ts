@@ -30,7 +30,7 @@ const placesOf = (given: unknown): string[] =>
     .sort();
 const withSchema = (parameters_schema: unknown) => manifest('1.0.0', { parameters_schema });
 
-test('REG-08 faults of every kind are told at once, each with its place', () => {
+test('REG-08.1 faults of every kind are told at once, each with its place', () => {
   const bad = {
     tool_id: '../etc',
     tool_name: '',

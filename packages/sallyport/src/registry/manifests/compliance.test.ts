@@ -30,7 +30,7 @@ test('REG-08 schemas that say everything have all points', () => {
   expect(report(schema, schema)).toEqual({ score: 100, points: 14, points_met: 14, findings: [] });
 });
 
-test('REG-08 each point that is missing is found at its place', () => {
+test('REG-08.2 each point that is missing is found at its place', () => {
   const { score, points, points_met, findings } = report({
     type: 'object',
     properties: {

@@ -76,7 +76,7 @@ const MAIL = tool('post', 'Delivers a letter.', { executor: { kind: 'http' } });
 const MONEY = tool('bank', 'Changes currency.', { tags: ['daily'] });
 
 describe('what is found', () => {
-  test('REG-05 by meaning, where no word is the same', async () => {
+  test('REG-05.1 by meaning, where no word is the same', async () => {
     const { set, find } = setUp();
     set('acme', WEATHER, MAIL, MONEY);
     const answer = await find('Do I need an umbrella?');
@@ -85,7 +85,7 @@ describe('what is found', () => {
     expect(answer.found[0]?.similarity).toBeGreaterThan(0.9);
   });
 
-  test('REG-05 by words, where the meaning is unknown', async () => {
+  test('REG-05.4 by words, where the meaning is unknown', async () => {
     const { set, ids } = setUp();
     set('acme', tool('a', 'Flurbles the gronk.'), MAIL);
     expect(await ids('flurble')).toEqual(['a']);
@@ -99,6 +99,18 @@ describe('what is found', () => {
     expect(await ids('umbrella', { threshold: 0 })).toEqual(['sky', 'a', 'b']);
     expect(await ids('umbrella', { threshold: 1 })).toEqual([]);
     expect(await ids('mail', { threshold: 1 })).toContain('b');
+  });
+
+  test('REG-05.3 the same threshold asks for a larger cosine of a model whose unrelated texts are nearer', async () => {
+    for (const [boundaryCosine, found] of [
+      [0.5, ['sky', 'a']],
+      [0.75, ['sky']],
+    ] as const) {
+      const traits = { dimensions: 5, boundaryCosine, relatedCosine: 0.9 };
+      const { set, ids } = setUp({ embedder: { ...conceptEmbedder(), traits } });
+      set('acme', WEATHER, tool('a', 'weather mail'));
+      expect(await ids('umbrella'), `${boundaryCosine}`).toEqual(found);
+    }
   });
 
   test('words and meaning together go before either alone', async () => {
@@ -147,7 +159,7 @@ describe('what is found', () => {
 });
 
 describe('filters and pages', () => {
-  test('REG-05 filters hold before anything is counted', async () => {
+  test('REG-05.5 filters hold before anything is counted', async () => {
     const { set, find, ids } = setUp();
     set('acme', WEATHER, MAIL, MONEY);
     const all = { threshold: 0 };
@@ -193,7 +205,7 @@ describe('filters and pages', () => {
     expect(await scores({ visible })).toBe(await scores({}));
   });
 
-  test('REG-05 pages are stable, and equal scores are ordered by id', async () => {
+  test('REG-05.8 pages are stable, and equal scores are ordered by id', async () => {
     const { set, find, ids } = setUp();
     set('acme', ...['d', 'b', 'a', 'e', 'c'].map((id) => tool(id, 'Tells the weather.', { tool_name: 'same' })));
     const page = (number: number) => ids('rain', { page: number, pageSize: 2 });
@@ -245,7 +257,7 @@ describe('changes', () => {
 });
 
 describe('a failing embedder', () => {
-  test('REG-05 keywords answer with the warning E3005, and meaning is back by itself', async () => {
+  test('REG-05.9 keywords answer with the warning E3005, and meaning is back by itself', async () => {
     const { set, find, ids, embedder } = setUp({ skipMs: 120_000 });
     set('acme', WEATHER, MAIL);
     embedder.answer = async () => {
@@ -271,7 +283,7 @@ describe('a failing embedder', () => {
     expect(await find('forecast')).toMatchObject({ mode: 'keyword', total: 1, warnings: [{ code: 'E3005' }] });
   });
 
-  test('REG-05 an index that fails leaves keywords, with the warning', async () => {
+  test('REG-05.9 an index that fails leaves keywords, with the warning', async () => {
     const index = {
       ...memoryVectorIndex(),
       search: async () => {
@@ -299,7 +311,7 @@ describe('a failing embedder', () => {
   });
 });
 
-test('REG-11 a hundred thousand tools are built in slices and searched', async () => {
+test('REG-11.2 a hundred thousand tools are built in slices and searched', async () => {
   const { set, find } = setUp({ withEmbedder: false });
   const many = Array.from({ length: 100_000 }, (_, at) => {
     const one = tool('t', 'weather');

@@ -15,7 +15,7 @@ const warnings = (registry: Registry, range?: string): string[] => {
 };
 
 describe('finding a version', () => {
-  test('REG-03 versions live side by side, and the highest compatible one wins', async () => {
+  test('REG-03.1 REG-03.2 REG-03.3 versions live side by side, and the highest compatible one wins', async () => {
     const registry = await withVersions(open(), '1.2.0', '2.0.0', '1.10.0', '1.9.3');
     expect(chosen(registry)).toBe('2.0.0');
     expect(chosen(registry, 'latest')).toBe('2.0.0');
@@ -25,7 +25,7 @@ describe('finding a version', () => {
     expect(chosen(registry, '>=1.2.0 <1.9.0 || >=3')).toBe('1.2.0');
   });
 
-  test('REG-03 a pre-release is chosen only when asked for', async () => {
+  test('REG-03.4 a pre-release is chosen only when asked for', async () => {
     const registry = await withVersions(open(), '1.0.0', '2.0.0-beta.2', '2.0.0-beta.10');
     expect(chosen(registry)).toBe('1.0.0');
     expect(chosen(registry, '>=1.0.0')).toBe('1.0.0');
@@ -34,7 +34,7 @@ describe('finding a version', () => {
     expect(chosen(await withVersions(open(), '1.0.0-rc.1'))).toBe('E3006');
   });
 
-  test('REG-03 a range that excluded a newer release says so', async () => {
+  test('REG-03.5 a range that excluded a newer release says so', async () => {
     const registry = await withVersions(open(), '1.0.0', '1.1.0', '2.0.0', '3.0.0-rc.1');
     expect(warnings(registry)).toEqual([]);
     expect(warnings(registry, '2.0.0')).toEqual([]);
@@ -43,7 +43,7 @@ describe('finding a version', () => {
     expect(registry.find('acme', 'weather', '^1.0.0')).toMatchObject({ warnings: [{ details: { newest: '2.0.0' } }] });
   });
 
-  test('REG-03 unknown tool, unknown version and an empty range have codes of their own', async () => {
+  test('REG-03.6 unknown tool, unknown version and an empty range have codes of their own', async () => {
     const registry = await withVersions(open(), '1.0.0');
     expect(registry.find('acme', 'wheather')).toMatchObject({ failed: true, code: 'E3001' });
     expect(registry.find('globex', 'weather')).toMatchObject({ code: 'E3001' });
@@ -69,7 +69,7 @@ describe('finding a version', () => {
 });
 
 describe('registering', () => {
-  test('REG-03 the same content again is a no-op, another content a conflict', async () => {
+  test('REG-03.7 the same content again is a no-op, another content a conflict', async () => {
     const registry = open();
     const first = await registry.register('acme', manifest('1.0.0'));
     expect(first).toMatchObject({
@@ -85,7 +85,7 @@ describe('registering', () => {
     expect((await registry.register('globex', manifest('1.0.0', { description: 'Else.' }))).outcome).toBe('created');
   });
 
-  test('every fault is told at once, with its place', async () => {
+  test('REG-08.1 every fault is told at once, with its place', async () => {
     const bad = { ...manifest('1.0'), tool_id: '-x', extra: 1, executor: { kind: 'magic' }, description: undefined };
     const refused = await open()
       .register('acme', bad)

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { memoryToolStore } from '../../../test/stores/memory-tool-store.ts';
 import type { ToolVersion } from '../../domain/tool/tool-version.ts';
 import type { ListFilter, Registry } from '../registry.ts';
+import { type Catalogue, list, put } from './catalogue.ts';
 import { manifest, registryOver } from './registry.fixture.ts';
 
 const CATEGORIES = ['data_access', 'computation', undefined] as const;
@@ -60,6 +61,20 @@ function listed(registry: Registry, filter: ListFilter): string[] {
   expect(total).toBe(tools.length);
   return tools.map(({ tool_id }) => tool_id);
 }
+
+test('REG-11.1 a hundred thousand tools are listed, page by page and by filter', () => {
+  const idOf = (at: number) => `t${String(at).padStart(6, '0')}`;
+  const catalogue: Catalogue = new Map();
+  const many = Array.from({ length: 100_000 }, (_, at) => at);
+  for (const at of many) {
+    const given = tool(at, { tool_id: idOf(at) }) as unknown as ToolVersion['manifest'];
+    put(catalogue, { tenantId: 'acme', manifest: given, contentHash: `${at}`, state: 'active', registeredAt: '' });
+  }
+  const { tools, total } = list(catalogue, 'acme', {}, { page: 500, pageSize: 200 });
+  expect([total, tools.map(({ tool_id }) => tool_id)]).toEqual([100_000, many.slice(99_800).map(idOf)]);
+  const few = list(catalogue, 'acme', { category: 'computation', tags: ['mod2-1'] }, { page: 1, pageSize: 50 });
+  expect(few.total).toBe(many.filter((at) => at % 3 === 1 && at % 2 === 1).length);
+});
 
 test('every filter finds what looking at each tool finds, also after single changes', async () => {
   const registry = registryOver(memoryToolStore());

@@ -46,6 +46,26 @@ test('a database of a newer version of the layer is refused', async () => {
   });
 });
 
+test('PRM-10.4 every table says whose a row is, but those that hold nothing of a tenant', async () => {
+  await using _opened = await open();
+  const shared = `select c.table_name as name from information_schema.columns c where c.table_schema = 'sallyport'
+    group by c.table_name having bool_and(c.column_name <> 'tenant_id') order by c.table_name`;
+  expect(await run(connection, shared)).toEqual(
+    [
+      // Found by the hash of a secret link alone; whose it is stands within.
+      'approval_links',
+      // The chain of an instance: hashes of events of all tenants.
+      'audit_checkpoints',
+      // Under the hash of a text, which is not kept.
+      'embedding_vectors',
+      ...['approval_rules_revision', 'identity_revisions', 'visibility_revision', 'instances', 'sink_positions'],
+      ...['kysely_migration', 'kysely_migration_lock'],
+    ]
+      .toSorted()
+      .map((name) => ({ name })),
+  );
+});
+
 test('PRM-10 a page of calls is read from an index, however many calls there are', async () => {
   await using database = await open();
   const records = Array.from({ length: 400 }, (_, at) => ({

@@ -43,7 +43,7 @@ describe('convertScalar', () => {
     ['string', null, undefined],
     ['null', 'null', undefined],
     ['null', '', undefined],
-  ])('VAL-02 to %s from %j gives %j', (type, from, to) => {
+  ])('VAL-02.1 VAL-02.4 to %s from %j gives %j', (type, from, to) => {
     expect(convertScalar(from, type)).toBe(to);
   });
 

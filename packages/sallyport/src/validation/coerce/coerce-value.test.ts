@@ -15,7 +15,7 @@ const coerced = (schema: JsonSchemaObject, value: unknown, options?: SchemaValid
 const DATES = { properties: { day: { type: 'string', format: 'date' }, at: { type: 'string', format: 'date-time' } } };
 
 describe('VAL-02 dates', () => {
-  test('are rewritten where the schema asks for them', () => {
+  test('VAL-02.2 are rewritten where the schema asks for them', () => {
     expect(coerced(DATES, { day: '5 Jan 2026', at: '2026-01-05T10:00Z' })).toEqual({
       value: { day: '2026-01-05', at: '2026-01-05T10:00:00Z' },
       faults: [],
@@ -95,7 +95,7 @@ describe('VAL-02 whatever the schema and the value', () => {
     );
   });
 
-  test('a number or a boolean reads back as the text that it was made from', () => {
+  test('VAL-02.4 a number or a boolean reads back as the text that it was made from', () => {
     fc.assert(
       fc.property(fc.constantFrom('integer', 'number', 'boolean', 'string'), scalar, (type, given) => {
         const { value: made, faults } = coerced({ type }, given);

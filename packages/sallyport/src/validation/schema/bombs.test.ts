@@ -39,7 +39,7 @@ describe('VAL-05 at registration', () => {
     ['fifteen thousand properties', { properties: map(15_000, () => ({ type: 'string' })) }, 'judging keywords'],
     ['a thousand alternatives', { oneOf: list(1000, (index) => ({ required: [`r${index}`] })) }, 'alternatives'],
     ['five thousand parts', { allOf: list(5000, () => ({ minLength: 1 })) }, 'alternatives'],
-  ])('%s are refused', (_name, schema, why) => {
+  ])('VAL-05.1 VAL-05.3 %s are refused', (_name, schema, why) => {
     expect(validator.inspect(schema).map(({ message }) => message)).toEqual(
       expect.arrayContaining([expect.stringContaining(why)]),
     );

@@ -39,7 +39,7 @@ function wrongIn(validator: ReturnType<typeof createSchemaValidator>, file: stri
 describe.skipIf(!isThere)('JSON Schema Test Suite, 2020-12, formats as annotations', () => {
   const validator = createSchemaValidator({ formats: 'annotate', ...(isThere ? { known: remotes() } : {}) });
 
-  test.each(files)('REG-12 every required case of %s', (file) => {
+  test.each(files)('REG-12.1 every required case of %s', (file) => {
     expect(wrongIn(validator, file)).toEqual([]);
   });
 });

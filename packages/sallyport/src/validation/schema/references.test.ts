@@ -68,7 +68,7 @@ describe('what stands outside', () => {
   const remote = { $ref: 'https://example.com/n.json#/$defs/n' };
   const document = { $defs: { n: { type: 'number' } } };
 
-  test('VAL-05 is refused, and only looked at where a program hands it in', () => {
+  test('VAL-05.4 is refused, and only looked at where a program hands it in', () => {
     expect(createSchemaValidator().inspect(remote)).toMatchObject([
       { path: '/$ref', code: 'E3008', message: expect.stringContaining('nothing is fetched') },
     ]);

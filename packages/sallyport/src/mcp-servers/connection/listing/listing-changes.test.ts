@@ -44,7 +44,7 @@ async function changing(transport: 'stdio' | 'http'): Promise<UpstreamDefinition
 }
 
 test.each(['stdio', 'http'] as const)(
-  'REG-02 every page of a list is read over %s, and a list that changes is read anew',
+  'REG-02.1 REG-02.2 every page of a list is read over %s, and a list that changes is read anew',
   async (transport) => {
     const upstreams = make();
     const added = await upstreams.add(TENANT, await changing(transport));

@@ -51,7 +51,7 @@ async function who(upstreams: Upstreams, caller: UpstreamCaller, args: Record<st
 const sessionsOf = ({ sessions }: EchoingServer, key: string): readonly string[] =>
   [...sessions].filter(([, authorization]) => authorization === `Bearer ${key}`).map(([session]) => session);
 
-test('PRM-11 two users at once have a session each, and none is ever sent the other’s credential', async () => {
+test('PRM-11.5 two users at once have a session each, and none is ever sent the other’s credential', async () => {
   const { server, upstreams } = await start();
   const users = Array.from({ length: 40 }, (_, at) => (at % 2 === 0 ? 'alice' : 'bob'));
   const said = await Promise.all(users.map((user) => who(upstreams, as(user))));
@@ -63,7 +63,7 @@ test('PRM-11 two users at once have a session each, and none is ever sent the ot
   expect(upstreams.statuses(TENANT)[0]).toMatchObject({ state: 'ready', caller_connections: 2 });
 });
 
-test('PRM-11 one user through another agent, and another user with the same credential, are other callers', async () => {
+test('PRM-11.5 one user through another agent, and another user with the same credential, are other callers', async () => {
   const { server, upstreams } = await start();
   const shared = new Map([['KEY', 'one-key']]);
   await who(upstreams, { principal: { agentDid: 'a', userDid: 'u' }, secrets: shared });
@@ -83,7 +83,7 @@ test('PRM-11 the tenants of two layers’ users never meet, however equal they a
   expect(new Set(server.calls.map(({ session }) => session)).size).toBe(2);
 });
 
-test('PRM-11 with a way out for each connection, no two callers share a socket', async () => {
+test('PRM-11.5 with a way out for each connection, no two callers share a socket', async () => {
   const guard = createEgressGuard();
   const outbound = createOutboundHttp({ guard });
   opened.push({ close: () => outbound[Symbol.dispose]() });

@@ -30,7 +30,7 @@ policyEngineConformance(
   policyQuestion,
 );
 
-test('PRM-04 the request and the answer are those of 000 §4.2.2', async () => {
+test('PRM-04.4 the request and the answer are those of 000 §4.2.2', async () => {
   server.reply = asDataLayer;
   const decision = await engineAt('/behind/a/proxy').decide(policyQuestion({ phase: 'executor' }));
   expect(decision).toEqual({

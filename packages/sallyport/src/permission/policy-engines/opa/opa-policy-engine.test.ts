@@ -34,7 +34,7 @@ policyEngineConformance(
   policyQuestion,
 );
 
-test('PRM-04 the question goes to the endpoint as the input document', async () => {
+test('PRM-04.3 the question goes to the endpoint as the input document', async () => {
   await decide(asOpa);
   expect(server.requests.at(-1)).toEqual({
     method: 'POST',

@@ -35,14 +35,14 @@ const rule = (effect: string, more = '', table = 'tools.policy') => `[[${table}]
 const AUTHORIZATION = 'tools.authorization.rules';
 
 describe('the order', () => {
-  test('the first rule that matches decides', async () => {
+  test('PRM-04.7 the first rule that matches decides', async () => {
     const engine = await engineOf(rule('allow', 'tool = "files__*"') + rule('deny'));
     expect(await engine.decide(policyQuestion())).toEqual({ allowed: true, policies: ['rules.toml:policy.1'] });
     const other = await engine.decide(policyQuestion({ toolId: 'mail__send' }));
     expect(other).toEqual({ allowed: false, policies: ['rules.toml:policy.2'] });
   });
 
-  test('PRM-04 policy rules come before authorization rules, wherever they stand', async () => {
+  test('PRM-04.6 policy rules come before authorization rules, wherever they stand', async () => {
     const enabled = '[tools.authorization]\nenabled = true\n';
     const text = enabled + rule('allow', 'id = "late"', AUTHORIZATION) + rule('deny', 'id = "early"');
     expect(await (await engineOf(text)).decide(policyQuestion())).toEqual({

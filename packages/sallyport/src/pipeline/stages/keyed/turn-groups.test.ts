@@ -46,7 +46,7 @@ function listening(): IdempotencyStore & { readonly keys: string[] } {
 }
 
 describe('VIS-04 a turn group', () => {
-  test('runs a tool once for the same arguments, and says that the answer was there', async () => {
+  test('VIS-04.4 runs a tool once for the same arguments, and says that the answer was there', async () => {
     for (const policy of ['pure', 'idempotent', 'compensatable', 'irreversible'] as const) {
       const { pay, ran } = await counting({ side_effect_policy: policy });
       const first = await pay({ n: 1 });
@@ -59,7 +59,7 @@ describe('VIS-04 a turn group', () => {
     }
   });
 
-  test('has keys of tool, business and group, apart from those that callers choose', async () => {
+  test('VIS-04.1 VIS-04.3 VIS-04.7 has keys of tool, business and group, apart from those that callers choose', async () => {
     const idempotency = listening();
     const { pay, call } = await counting({}, { idempotency });
     const record = await pay({ n: 1 });
@@ -72,7 +72,7 @@ describe('VIS-04 a turn group', () => {
     expect(idempotency.keys.at(-1)).toBe(`did:agent:a\n${chosen.idempotency_key}`);
   });
 
-  test('takes the fields that the tool names as the business, and refuses other arguments for it', async () => {
+  test('VIS-04.2 takes the fields that the tool names as the business, and refuses other arguments for it', async () => {
     const { pay, ran } = await counting({ idempotency_key_fields: ['id', 'n'] });
     const first = await pay({ id: 'o:1', n: 2 });
     expect(first.idempotencyKey).toBe('pay:o%3A1:2:turn_group:t-1');

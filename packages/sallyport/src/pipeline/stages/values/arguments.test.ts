@@ -40,7 +40,7 @@ async function called(
 const faultsOf = (record: InvocationRecord): Fault[] => record.failure?.details?.['faults'] as Fault[];
 
 describe('arguments that do not fit', () => {
-  test('VAL-02 end with E3502 when only conversions failed, with E3509 otherwise', async () => {
+  test('VAL-02.5 end with E3502 when only conversions failed, with E3509 otherwise', async () => {
     const unconverted = await called({ n: '12abc', day: '05/01/2026' });
     expect(unconverted.failure?.code).toBe('E3502');
     expect(
@@ -51,7 +51,7 @@ describe('arguments that do not fit', () => {
     expect((await called({ n: '12abc', other: 1 })).failure?.code).toBe('E3509');
   });
 
-  test('VAL-02 are converted, unless nobody wants that', async () => {
+  test('VAL-02.2 VAL-02.3 are converted, unless nobody wants that', async () => {
     const parameters = { n: '12', day: '5 Jan 2026' };
     expect((await called(parameters)).result).toEqual({ n: 12, day: '2026-01-05' });
     const strict = await called(parameters, { coerceArguments: false });
@@ -63,7 +63,7 @@ describe('arguments that do not fit', () => {
     ).toEqual(['E3501', 'E3507']);
   });
 
-  test('VAL-01 are refused before any policy is asked', async () => {
+  test('VAL-01.1 are refused before any policy is asked', async () => {
     let asked = 0;
     const engine = {
       name: 'e',
@@ -81,7 +81,7 @@ describe('arguments that do not fit', () => {
     expect(asked).toBe(1);
   });
 
-  test('VAL-01 name three faults in the message and all in the details', async () => {
+  test('VAL-01.5 name three faults in the message and all in the details', async () => {
     const record = await called({ a: 1, b: 1, c: 1, d: 1, [`long${'g'.repeat(500)}`]: 1 });
     expect(record.failure?.message).toContain('5 faults');
     expect(record.failure?.message).toContain('and 2 more');
@@ -91,7 +91,7 @@ describe('arguments that do not fit', () => {
 });
 
 describe('VAL-06 control characters in arguments', () => {
-  test('are refused with their place, taken out, or let through, as the setting says', async () => {
+  test('VAL-06.1 are refused with their place, taken out, or let through, as the setting says', async () => {
     const parameters = { name: `red ${ESC}[31m` };
     const refused = await called(parameters);
     expect(refused.failure?.code).toBe('E3801');
@@ -115,7 +115,7 @@ describe('VAL-04 arguments that look like an attack', () => {
     execution_config: { argument_content: { [place]: content } },
   });
 
-  test('are refused with place and rule, and without the text', async () => {
+  test('VAL-04.1 VAL-04.2 are refused with place and rule, and without the text', async () => {
     const record = await called({ name: ATTACK }, sanitised);
     expect(record).toMatchObject({ state: 'FAILED', failure: { code: 'E3503' } });
     expect(record.failure?.message).toMatch(/at \/name .*rule \w+/);
@@ -124,7 +124,7 @@ describe('VAL-04 arguments that look like an attack', () => {
     expect((await called({ name: MARKUP }, sanitised)).failure?.code).toBe('E3504');
   });
 
-  test('reach the tool as they were given where they are content, with a warning', async () => {
+  test('VAL-04.6 reach the tool as they were given where they are content, with a warning', async () => {
     const given = { text: `Hello ${MARKUP}`, script: ATTACK };
     const record = await called(given, sanitised);
     expect(record.result).toEqual(given);

@@ -38,13 +38,13 @@ describe('VAL-03 a result that does not fit', () => {
     ['a field breaks another rule', { value: 1, at: 'soon' }, 'E3507'],
     ['there are several faults', { at: 7 }, 'E3501'],
     ['JSON would lose it', { value: Number.NaN }, 'E3501'],
-  ])('fails when %s', async (_name, result, code) => {
+  ])('VAL-03.1 VAL-01.2 fails when %s', async (_name, result, code) => {
     const record = await answered(result);
     expect(record).toMatchObject({ state: 'FAILED', failure: { code } });
     expect(record).not.toHaveProperty('result');
   });
 
-  test('passes with a warning when strict mode is off, and the warning is on record', async () => {
+  test('VAL-03.3 passes with a warning when strict mode is off, and the warning is on record', async () => {
     const record = await answered({ value: 'two' }, { strict: false });
     expect(record).toMatchObject({
       state: 'COMPLETED',
@@ -53,7 +53,7 @@ describe('VAL-03 a result that does not fit', () => {
     });
   });
 
-  test('is logged when strict mode is off, by tool and call and without the result', async () => {
+  test('VAL-03.4 is logged when strict mode is off, by tool and call and without the result', async () => {
     const lines: [string, Record<string, unknown> | undefined][] = [];
     const log = {
       ...silentLog,
@@ -81,7 +81,7 @@ describe('VAL-03 a result that does not fit', () => {
     });
   });
 
-  test('fails without a schema only where one is required: E3508', async () => {
+  test('VAL-03.2 fails without a schema only where one is required: E3508', async () => {
     expect((await answered('anything', {}, {})).state).toBe('COMPLETED');
     const required = { resultSchemaRequired: true };
     expect((await answered('anything', required, {})).failure?.code).toBe('E3508');

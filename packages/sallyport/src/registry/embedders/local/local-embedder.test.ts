@@ -1,14 +1,23 @@
+import { execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { Embedder } from '../../embedder.port.ts';
 import { embedderConformance } from '../../search/conformance/embedder.conformance.ts';
 import { REFERENCE_PAIRS, traitsOf } from '../../search/vectors/measure-traits.ts';
 import { createLocalEmbedder } from './local-embedder.ts';
 
+const execute = promisify(execFile);
+/** A namespace whose network has no interface that is up. */
+const ALONE = ['--user', '--map-root-user', '--net'];
+const isAlone = await execute('unshare', [...ALONE, 'true']).then(
+  () => true,
+  () => false,
+);
 const never = (): AbortSignal => new AbortController().signal;
 
 describe('the model of the package', () => {
@@ -30,6 +39,17 @@ describe('the model of the package', () => {
     expect(Math.abs(measured.relatedCosine - (embedder.traits?.relatedCosine ?? 0))).toBeLessThan(0.15);
     expect(measured.relatedCosine).toBeGreaterThan(measured.boundaryCosine);
     await embedder.close();
+  });
+
+  test.runIf(isAlone)('REG-06.2 it works where there is no network', async () => {
+    const file = JSON.stringify(new URL('./local-embedder.ts', import.meta.url).href);
+    const code = `const { createLocalEmbedder } = await import(${file});
+      const embedder = createLocalEmbedder();
+      const [vector] = await embedder.embed(['a cat'], new AbortController().signal);
+      await embedder.close();
+      console.log(Object.keys((await import('node:os')).networkInterfaces()).length, vector.length);`;
+    const { stdout } = await execute('unshare', [...ALONE, process.execPath, '--input-type=module', '-e', code]);
+    expect(stdout).toBe(`0 ${createLocalEmbedder().traits?.dimensions}\n`);
   });
 });
 

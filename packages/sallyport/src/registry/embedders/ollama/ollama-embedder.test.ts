@@ -24,7 +24,7 @@ const embed = (texts: readonly string[], path?: string) => embedderAt(path).embe
 embedderConformance(test, 'ollama', async () => ({ embedder: embedderAt(), close: async () => undefined }));
 
 describe('the wire', () => {
-  test('REG-06 texts go to /api/embed with the model', async () => {
+  test('REG-06.3 texts go to /api/embed with the model', async () => {
     await embed(['a', 'b']);
     await embed(['a'], '/behind/a/proxy/');
     expect(server.requests.at(-2)).toMatchObject({

@@ -29,7 +29,7 @@ const never = (): AbortSignal => new AbortController().signal;
 embedderConformance(test, 'openai', async () => ({ embedder: embedderAt(), close: async () => undefined }));
 
 describe('the wire', () => {
-  test('REG-06 texts go to /v1/embeddings, whether the address has its /v1 or not', async () => {
+  test('REG-06.4 texts go to /v1/embeddings, whether the address has its /v1 or not', async () => {
     for (const path of ['', '/', '/v1', '/v1/']) {
       await embedderAt(path).embed(['a', 'b'], never());
       expect(server.requests.at(-1), path).toMatchObject({

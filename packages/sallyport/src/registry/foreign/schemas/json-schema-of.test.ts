@@ -37,7 +37,7 @@ test('zod 4 is asked for the side that goes in', () => {
   );
 });
 
-test('any library that tells its JSON Schema is asked, for draft-07 where it knows no other', () => {
+test('REG-02.14 any library that tells its JSON Schema is asked, for draft-07 where it knows no other', () => {
   const asked: unknown[] = [];
   const input = ({ target }: { target: string }) => {
     asked.push(target);

@@ -33,7 +33,7 @@ describe('tools of LangChain', () => {
     schema,
   });
 
-  test('REG-02 with zod 4, zod 3 and JSON Schema are registered with what runs them', async () => {
+  test('REG-02.10 with zod 4, zod 3 and JSON Schema are registered with what runs them', async () => {
     expect(first(weather).manifest).toMatchObject({
       tool_id: 'langchain__weather',
       parameters_schema: { type: 'object', properties: { city: { type: 'string', minLength: 2 } }, required: ['city'] },

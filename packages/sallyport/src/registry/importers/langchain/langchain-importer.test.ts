@@ -20,7 +20,7 @@ const only = (tool: unknown) => {
 
 const schema = { type: 'object', properties: { q: { type: 'string' } }, required: ['q'] };
 
-test('REG-02 a serialised tool becomes a native tool that nobody vouches for', () => {
+test('REG-02.11 a serialised tool becomes a native tool that nobody vouches for', () => {
   expect(only({ name: 'Web search', description: ' Finds pages. ', schema, tags: ['web'] })).toEqual({
     tool_id: 'langchain__Web_search',
     tool_name: 'Web search',

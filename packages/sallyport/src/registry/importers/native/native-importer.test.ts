@@ -85,7 +85,7 @@ describe('a schema of a library', () => {
     expect(nativeTool({ ...named, input: z.object({ n: z.number() }) }, ({ n }) => n).run({ n: 5 }, {})).toBe(5);
   });
 
-  test('that gives no JSON Schema is refused, and taken with the JSON Schema beside it', async () => {
+  test('REG-02.14 that gives no JSON Schema is refused, and taken with the JSON Schema beside it', async () => {
     const validate = (value: unknown) =>
       typeof (value as { n?: unknown }).n === 'number'
         ? { value: 'converted' }

@@ -4,7 +4,7 @@ import { configOf, load, one, properties } from './documents.fixture.ts';
 import { importOpenApi } from './openapi-importer.ts';
 
 describe('one operation', () => {
-  test('becomes a manifest that says what it is, where it goes and what it may leave behind', async () => {
+  test('REG-02.4 REG-02.9 becomes a manifest that says what it is, where it goes and what it may leave behind', async () => {
     const manifest = await one(
       {
         operationId: 'pets.list',
@@ -163,7 +163,7 @@ describe('parameters', () => {
     expect(properties(manifests[0] as ToolManifest)).toEqual({ a: { type: 'integer' }, b: {} });
   });
 
-  test('of one name in several places get their place before the name, also beside a body', async () => {
+  test('REG-02.6 of one name in several places get their place before the name, also beside a body', async () => {
     const places = ['cookie', 'header', 'query', 'path'];
     const manifest = await one(
       {

@@ -28,7 +28,7 @@ const refusal = (files: SkillFile[]): ToolLayerError => {
 };
 const faultsIn = ({ failure }: ToolLayerError): Fault[] => failure.details?.['faults'] as Fault[];
 
-test('REG-02 a folder with SKILL.md becomes one manifest with everything that it says', () => {
+test('REG-02.15 a folder with SKILL.md becomes one manifest with everything that it says', () => {
   const front = [
     'name: PDF forms',
     'description: >',

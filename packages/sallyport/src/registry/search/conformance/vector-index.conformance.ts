@@ -23,7 +23,7 @@ export function vectorIndexConformance(
     deepEqual(await found(index), []);
   });
 
-  check('REG-05 what is near is found with its cosine', async (index) => {
+  check('REG-07.3 REG-05 what is near is found with its cosine', async (index) => {
     await fill(index);
     const near = await index.search('acme', nearness());
     deepEqual([...near.keys()].sort(), ['east', 'north-east']);

@@ -13,7 +13,7 @@ export function vectorStoreConformance(test: TestCase, adapter: string, open: Op
     equal(await store.prune(Date.now()), 0);
   });
 
-  check('REG-07 a vector comes back bit by bit', async (store) => {
+  check('REG-07.1 REG-07.5 a vector comes back bit by bit', async (store) => {
     const vector = Float32Array.of(0.1, -1 / 3, 1e-30, -0, 3.4e38);
     await store.put('model', [{ contentHash: hash('a'), vector }]);
     const [kept] = await store.get('model', 5, [hash('a')]);
@@ -25,7 +25,7 @@ export function vectorStoreConformance(test: TestCase, adapter: string, open: Op
     deepEqual(await got(store, 'model', 'b', 'absent', 'c'), ['b', 'c']);
   });
 
-  check('REG-06 vectors of another model or length are not these', async (store) => {
+  check('REG-06.6 vectors of another model or length are not these', async (store) => {
     await store.put('model', [entry('a', 1)]);
     await store.put('other', [entry('b', 1)]);
     deepEqual(await got(store, 'other', 'a', 'b'), ['b']);

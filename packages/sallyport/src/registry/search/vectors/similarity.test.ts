@@ -3,7 +3,7 @@ import { BOUNDARY_SIMILARITY, RELATED_SIMILARITY, similarityOf } from './similar
 
 const TRAITS = { dimensions: 3, boundaryCosine: 0.3, relatedCosine: 0.5 };
 
-test('REG-05 the boundary of each model is the same similarity', () => {
+test('REG-05.3 the boundary of each model is the same similarity', () => {
   for (const boundaryCosine of [-0.2, 0.3, 0.75]) {
     const similarity = similarityOf({ ...TRAITS, boundaryCosine, relatedCosine: boundaryCosine + 0.1 });
     expect(similarity.of(boundaryCosine)).toBeCloseTo(BOUNDARY_SIMILARITY);

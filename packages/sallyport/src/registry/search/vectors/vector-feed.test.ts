@@ -112,7 +112,7 @@ test('a tool wanted while another is made is looked for before the rest is made'
   expect(second.feed.progress('acme')).toEqual({ indexed: 21, pending: 0, failed: 0 });
 });
 
-test('REG-06 another model makes its own vectors', async () => {
+test('REG-06.5 another model makes its own vectors', async () => {
   const store = memoryVectorStore();
   const first = setUp({ store });
   first.feed.want('acme', [tool('a', 'weather')]);

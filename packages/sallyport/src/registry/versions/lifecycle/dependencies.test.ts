@@ -6,7 +6,7 @@ import { manifest, registryOver } from '../registry.fixture.ts';
 const open = () => registryOver(memoryToolStore());
 const tool = (id: string, more: Record<string, unknown> = {}) => manifest('1.0.0', { tool_id: id, ...more });
 
-test('REG-10 a requirement that closes a circle is refused, and the circle is named', async () => {
+test('REG-10.1 REG-10.3 a requirement that closes a circle is refused, and the circle is named', async () => {
   const registry = open();
   await registry.register('acme', tool('a', { requires: ['b'] }));
   await registry.register('acme', tool('b', { requires: ['c'] }));
@@ -51,7 +51,7 @@ test('REG-10 only the newest version of a tool counts', async () => {
   });
 });
 
-test('REG-10 a circle of preferences and an unknown requirement are warnings', async () => {
+test('REG-10.2 REG-10.3 a circle of preferences and an unknown requirement are warnings', async () => {
   const registry = open();
   const first = await registry.register('acme', tool('a', { prefers: ['b'], requires: ['later'] }));
   expect(first.warnings).toContainEqual(
@@ -64,7 +64,7 @@ test('REG-10 a circle of preferences and an unknown requirement are warnings', a
   expect(registry.dependencies('acme').broken).toMatchObject([{ kind: 'prefers' }]);
 });
 
-test('REG-10 MOD-05 the graph of a tenant follows its newest versions', async () => {
+test('REG-10.1 MOD-05 the graph of a tenant follows its newest versions', async () => {
   const registry = open();
   await registry.registerAll('acme', [tool('read'), tool('write', { requires: ['read'] })]);
   const graph = registry.dependencies('acme');

@@ -18,7 +18,7 @@ async function opened(...versions: string[]) {
   return { clock, store, registry: await withVersions(registryOver(store, { clock }), ...versions) };
 }
 
-test('REG-04 a deprecated version works with a warning that says what to use and how to move', async () => {
+test('REG-04.2 REG-04.4 a deprecated version works with a warning that says what to use and how to move', async () => {
   const { registry } = await opened('1.0.0', '2.0.0');
   const [moved] = await registry.move({
     ...ACME,
@@ -47,7 +47,7 @@ test('REG-04 a deprecated version works with a warning that says what to use and
   expect(isFailure(found) ? found : found.warnings).toEqual([]);
 });
 
-test('REG-04 a sunset version works with a warning, and the guide of the manifest counts where none was given', async () => {
+test('REG-04.3 REG-04.4 a sunset version works with a warning, and the guide of the manifest counts where none was given', async () => {
   const { registry } = await opened();
   await registry.register('acme', manifest('1.0.0', { migration_guide: 'Ask for place.' }));
   await registry.move({ ...ACME, to: 'deprecated' });
@@ -57,7 +57,7 @@ test('REG-04 a sunset version works with a warning, and the guide of the manifes
   });
 });
 
-test('REG-04 a version is removed when its days of warning are over, and not a moment before', async () => {
+test('REG-04.6 REG-04.5 a version is removed when its days of warning are over, and not a moment before', async () => {
   const { registry, clock } = await opened('1.0.0', '1.1.0');
   const remove = { ...ACME, version: '1.0.0', to: 'removed' } as const;
   await expect(registry.move(remove)).rejects.toMatchObject({
@@ -97,7 +97,7 @@ test('REG-04 a successor that was removed itself is not named, and of several re
   expect(registry.find('acme', 'weather', '^1.0.0')).toMatchObject({ message: 'weather 1.1.0 was removed.' });
 });
 
-test('REG-04 force removes at once, through every state, and all of it is kept', async () => {
+test('REG-04.1 force removes at once, through every state, and all of it is kept', async () => {
   const { registry, store } = await opened('1.0.0');
   await registry.move({ ...ACME, to: 'removed', force: true, by: BY, reason: 'Leaks' });
   expect(chosen(registry)).toBe('E3004');
@@ -118,7 +118,7 @@ test.each([
   ['sunset', 'deprecated'],
   ['removed', 'deprecated'],
   ['removed', 'sunset'],
-] as const)('REG-04 from %s to %s is refused, and nothing moves', async (from, to) => {
+] as const)('REG-04.1 from %s to %s is refused, and nothing moves', async (from, to) => {
   const { registry } = await opened('1.0.0');
   if (from !== 'active') await registry.move({ ...ACME, to: 'deprecated' });
   if (from === 'sunset') await registry.move({ ...ACME, to: 'sunset' });

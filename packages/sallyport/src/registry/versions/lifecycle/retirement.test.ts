@@ -24,7 +24,7 @@ const versionOf = (registry: Registry, version: string) => {
   return found;
 };
 
-test('REG-04 the sixth version makes the oldest leave, with a warning in the registration', async () => {
+test('REG-04.7 the sixth version makes the oldest leave, with a warning in the registration', async () => {
   const { registry } = await opened(FIVE);
   expect(await states(registry)).not.toContain('deprecated');
   const { warnings, retired } = await registry.register('acme', manifest('1.5.0'));
@@ -39,14 +39,14 @@ test('REG-04 the sixth version makes the oldest leave, with a warning in the reg
   expect(registry.find('acme', 'weather', '1.0.0')).toMatchObject({ warnings: [{ code: 'E3003' }, {}] });
 });
 
-test('REG-04 a version in use stays and the next oldest leaves', async () => {
+test('REG-04.8 a version in use stays and the next oldest leaves', async () => {
   const { registry } = await opened(FIVE);
   registry.noteUse(versionOf(registry, '1.0.0'));
   const { retired } = await registry.register('acme', manifest('1.5.0'));
   expect(retired.map(({ manifest: { version } }) => version)).toEqual(['1.1.0']);
 });
 
-test('REG-04 in use means called within the window, to the day', async () => {
+test('REG-04.8 in use means called within the window, to the day', async () => {
   for (const [days, leaves] of [
     [30, '1.0.0'],
     [29.999, '1.1.0'],
@@ -59,7 +59,7 @@ test('REG-04 in use means called within the window, to the day', async () => {
   }
 });
 
-test('REG-04 a use that another instance noted counts too', async () => {
+test('REG-04.8 a use that another instance noted counts too', async () => {
   const { registry, store, clock } = await opened(FIVE);
   const other = registryOver(store, { clock });
   await other.load();
@@ -98,7 +98,7 @@ test('REG-04 the newest and the one that was just registered stay, whatever the 
   expect(await states(registry)).toBe('3.0.0 active, 2.0.0 deprecated, 1.0.0 deprecated');
 });
 
-test('REG-04 when all are in use nothing leaves', async () => {
+test('REG-04.8 when all are in use nothing leaves', async () => {
   const { registry } = await opened(FIVE);
   for (const version of FIVE) registry.noteUse(versionOf(registry, version));
   expect((await registry.register('acme', manifest('1.5.0'))).retired).toEqual([]);

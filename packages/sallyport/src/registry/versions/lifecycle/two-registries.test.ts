@@ -21,7 +21,7 @@ test('REG-03 of registrations of the same content at the same time exactly one c
   expect([chosen(one), chosen(other)]).toEqual(['1.0.0', '1.0.0']);
 });
 
-test('REG-03 of registrations of different content under one version exactly one stands, the others are conflicts', async () => {
+test('REG-03.7 of registrations of different content under one version exactly one stands, the others are conflicts', async () => {
   const { one, other } = two();
   const asked = [one, other, one, other].map((registry, at) =>
     registry.register('acme', manifest('1.0.0', { description: `Number ${at}.` })),

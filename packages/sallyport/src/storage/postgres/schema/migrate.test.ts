@@ -38,7 +38,7 @@ async function migrated(connection: PostgresConnection, migrations: Readonly<Rec
 
 const made = (connection: PostgresConnection) => run(connection, 'select name from sallyport.made order by name');
 
-test('REG-07 a database of an older version gets what it lacks, once, and keeps what it has', async () => {
+test('REG-07.2 a database of an older version gets what it lacks, once, and keeps what it has', async () => {
   const connection = await databases.empty();
   await migrated(connection, FIRST);
   await migrated(connection, FIRST);
@@ -56,7 +56,7 @@ test('REG-07 a database of a newer version is refused, and the version is named'
   });
 });
 
-test('REG-07 a migration that fails leaves nothing of itself', async () => {
+test('REG-07.2 a migration that fails leaves nothing of itself', async () => {
   const connection = await databases.empty();
   await migrated(connection, SECOND);
   await expect(migrated(connection, BROKEN)).rejects.toThrow('division by zero');

@@ -22,7 +22,7 @@ test.each([
   ['openapi: 3.0\n', '3.0'],
   ['openapi: 3.1\n', '3.1'],
   ['swagger: "2.0"\n', '3.0'],
-])('%j is read as %s', (text, dialect) => expect(parseDocument(text).dialect).toBe(dialect));
+])('REG-02.3 %j is read as %s', (text, dialect) => expect(parseDocument(text).dialect).toBe(dialect));
 
 describe('what cannot be read says why', () => {
   test.each([

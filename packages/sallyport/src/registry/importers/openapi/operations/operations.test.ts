@@ -7,7 +7,7 @@ describe('bodies', () => {
   const bodyOf = async (content: Members): Promise<HttpOperation['body']> =>
     configOf(await one({ requestBody: { content } }, {}, '/pets', 'post')).body;
 
-  test('take the content type that is easiest to write', async () => {
+  test('REG-02.7 take the content type that is easiest to write', async () => {
     expect(await bodyOf({ 'application/xml': {}, 'application/json; charset=utf-8': {} })).toMatchObject({
       encoding: 'json',
       content_type: 'application/json',
@@ -100,7 +100,7 @@ describe('credentials', () => {
   const auth = async (security: unknown): Promise<HttpOperation['auth']> =>
     configOf(await one({ security }, { components })).auth;
 
-  test('become secrets named after document and scheme', async () => {
+  test('REG-02.8 become secrets named after document and scheme', async () => {
     const manifest = await one({}, { components, security: [{ apiKey: [], login: [] }] });
     expect(manifest.permissions?.credentials).toEqual(['PET_STORE_API_KEY', 'PET_STORE_LOGIN']);
     expect(configOf(manifest).auth).toEqual([

@@ -105,7 +105,7 @@ describe('what each side sends', () => {
 });
 
 describe('references', () => {
-  test('each definition stands once, however often it is used, and circles stay', () => {
+  test('REG-02.5 each definition stands once, however often it is used, and circles stay', () => {
     const schemas = {
       Node: { type: 'object', properties: { next: ref('Node'), other: ref('Leaf') } },
       Leaf: { type: 'string' },
