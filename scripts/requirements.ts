@@ -1,8 +1,8 @@
 // npm run requirements [-- --json | --clauses]: which requirements are proven by a test, as JSON, or clause by clause. Ends
 // with 1 when a test cites an unknown id.
 import { REQUIREMENTS } from '../test/requirements.ts';
-import { citationsIn } from './cited-requirements.ts';
-import { readLastRun, skippedIn } from './last-run.ts';
+import { citationsIn } from './requirements/cited-requirements.ts';
+import { readLastRun, skippedIn } from './requirements/last-run.ts';
 import { codeFiles, readProjectFile } from './project-files.ts';
 import {
   type PlacedCitation,
@@ -10,7 +10,7 @@ import {
   type RequirementState,
   requirementRows,
   unknownCitations,
-} from './requirement-states.ts';
+} from './requirements/requirement-states.ts';
 
 /** Folders that hold tests. */
 const FOLDERS = ['packages', 'test', 'scripts', 'examples'];

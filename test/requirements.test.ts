@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { skippedIn } from '../scripts/last-run.ts';
-import { type PlacedCitation, requirementRows, unknownCitations } from '../scripts/requirement-states.ts';
+import { skippedIn } from '../scripts/requirements/last-run.ts';
+import { type PlacedCitation, requirementRows, unknownCitations } from '../scripts/requirements/requirement-states.ts';
 import { projectCitations } from '../scripts/requirements.ts';
 import { REQUIREMENTS } from './requirements.ts';
 

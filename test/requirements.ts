@@ -337,6 +337,7 @@ const VAL: Rows = {
     'actions reject, redact, escape',
     'configurable: the action for each threat, and own patterns',
     'defaults judge by context so that ordinary prose, code and Markdown pass',
+    'results are looked at by default and marked, and changed only when asked (Decision 11)',
   ],
   'VAL-05': [
     'Untrusted schemas and patterns cannot hang or blow up the process',

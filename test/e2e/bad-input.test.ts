@@ -35,7 +35,7 @@ describe('bad input', () => {
     expect(faults.map(({ path }) => path).sort()).toEqual(['/parameters', '/surprise', '/tool_id']);
   });
 
-  test('VAL-04 a result that looks like an attack comes back as it is, with a warning; ordinary text has none', async () => {
+  test('VAL-04.7 a result that looks like an attack comes back as it is, with a warning; ordinary text has none', async () => {
     const texts = {
       attack: "x' OR 1=1 --",
       page: '# Tips\nUse `rm -rf build` and it\'s done; see "Select a plan".',

@@ -79,7 +79,7 @@ describe.each(['in this process', 'elsewhere'])('VIS-02 the toolbox of one agent
     expect(await box.execute({ toolName: '../etc' })).toMatchObject({ success: false, error: { e_code: 'E3801' } });
   });
 
-  test('VIS-09 the place of an execution in its plan is kept in the events of its call', async () => {
+  test('VIS-09.3 the place of an execution in its plan is kept in the events of its call', async () => {
     const box = await toolbox();
     const place = { when: 'BEFORE_STEP', boundRuleId: 'rule-7', boundStepId: 'book' } as const;
     const [planned, free] = [

@@ -83,7 +83,7 @@ async function eventsOf(invocation_id: string): Promise<Map<string, Record<strin
 }
 
 test.each(['pure', 'idempotent', 'compensatable', 'irreversible'])(
-  'AUD-01 a call of a tool that is %s and runs out of time ends with the event timeout',
+  'AUD-01.3 a call of a tool that is %s and runs out of time ends with the event timeout',
   async (policy) => {
     const { invocation_id, status } = await call(`late-${policy}`);
     expect(status).toBe('timeout');
@@ -113,7 +113,7 @@ test('AUD-01 EXE-02 the end of a program says its exit code, and whether its out
   expect((await eventsOf(failed.invocation_id)).get('failed')).toMatchObject({ exit_code: 3, truncated: false });
 });
 
-test('VIS-09 VIS-03 the embedding program hears of a side effect before it happens, of its end, and of its compensation', async () => {
+test('VIS-09.1 VIS-09.2 VIS-03.4 the embedding program hears of a side effect before it happens, of its end, and of its compensation', async () => {
   heard.length = 0;
   const { invocation_id } = await call('order', { execution_options: { idempotency_key: 'key-1' } });
   expect(startedBefore).toEqual(['ai.agent.tool.side_effect.started']);

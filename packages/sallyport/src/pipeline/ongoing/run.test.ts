@@ -204,7 +204,7 @@ describe('a call that is refused', () => {
     for (const [more, answer] of asked) expect(await answerTo(more)).toEqual(answer);
   });
 
-  test('REG-17 by a tool for other versions of agents names both versions; a call that states none is warned', async () => {
+  test('REG-17.1 REG-17.2 by a tool for other versions of agents names both versions; a call that states none is warned', async () => {
     const { add, call } = await pipeline();
     await add(manifest('double', { compatibility_range: '^2.1.0' }), double);
     await add(manifest('any'), double);

@@ -1,4 +1,4 @@
-import type { Requirement } from '../test/requirements.ts';
+import type { Requirement } from '../../test/requirements.ts';
 import type { Citation } from './cited-requirements.ts';
 
 /** A citation and the file that it stands in. */

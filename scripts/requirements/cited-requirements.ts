@@ -1,4 +1,4 @@
-import { isNode, parseSource, type SyntaxNode, walk } from './syntax-tree.ts';
+import { isNode, parseSource, type SyntaxNode, walk } from '../syntax-tree.ts';
 
 /** How a test that names requirements is run. */
 export type CitationKind = 'run' | 'expected-failure' | 'skipped';

@@ -1,8 +1,8 @@
 // Names of the tests that ran, and of those that skipped themselves, in the last whole test run on this machine.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { ROOT } from './project-files.ts';
-import type { TestNames } from './test-counts.ts';
+import { ROOT } from '../project-files.ts';
+import type { TestNames } from '../test-counts.ts';
 
 /** What a whole test run leaves. */
 export interface LastRun extends TestNames {
