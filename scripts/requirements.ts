@@ -1,9 +1,9 @@
 // npm run requirements [-- --json | --clauses]: which requirements are proven by a test, as JSON, or clause by clause. Ends
 // with 1 when a test cites an unknown id.
 import { REQUIREMENTS } from '../test/requirements.ts';
+import { codeFiles, readProjectFile } from './project-files.ts';
 import { citationsIn } from './requirements/cited-requirements.ts';
 import { readLastRun, skippedIn } from './requirements/last-run.ts';
-import { codeFiles, readProjectFile } from './project-files.ts';
 import {
   type PlacedCitation,
   type RequirementRow,

@@ -4,8 +4,8 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runChecks } from './check.ts';
-import { keepLastRun } from './requirements/last-run.ts';
 import { ensureSystemPackages } from './machine/system-packages.ts';
+import { keepLastRun } from './requirements/last-run.ts';
 import { runCommand } from './run-command.ts';
 import { COUNTS_FILE_VARIABLE, closingLine, type TestCounts, type TestRun } from './test-counts.ts';
 

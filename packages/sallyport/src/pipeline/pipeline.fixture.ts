@@ -118,12 +118,8 @@ export async function pipeline(changes: PipelineChanges = {}) {
   const store = changes.store ?? ownStore;
   const ledger = changes.ledger ?? (await openLedger({ store, chainId: 'one', log: silentLog }));
   const verifier = createTokenVerifier({ keys: [{ kid: 'k', key: publicKey }], issuers: ['test'] });
-  const mint = createTokenMint({
-    keys: { kid: 'k', privateKey, publicKey },
-    issuer: 'test',
-    tenantId: 'acme',
-    agentDid: 'did:agent:a',
-  });
+  const keys = { kid: 'k', privateKey, publicKey };
+  const mint = createTokenMint({ keys, issuer: 'test', tenantId: 'acme', agentDid: 'did:agent:a' });
   const registry = createRegistry({
     store: memoryToolStore(),
     clock: systemClock,
