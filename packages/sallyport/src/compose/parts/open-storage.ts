@@ -1,3 +1,5 @@
+import type { PolicyUpdates } from '../../permission/policy-updates.port.ts';
+import { memoryPolicyUpdates } from '../../storage/memory/memory-policy-updates.ts';
 import type { PostgresConnection, SocketConnection } from '../../storage/postgres/postgres-connection.ts';
 import { openPostgres, type PostgresDatabase } from '../../storage/postgres/postgres-database.ts';
 import type { Log } from '../../telemetry/log.ts';
@@ -33,3 +35,7 @@ export async function openStorage(starting: Promise<DatabaseServer>, settings: S
     throw cause;
   }
 }
+
+/** Only one instance can use an embedded server, which notifies itself in memory. */
+export const openPolicyUpdates = async ({ database, embedded }: Storage): Promise<PolicyUpdates> =>
+  embedded === undefined ? database.policyUpdates() : memoryPolicyUpdates();
