@@ -40,6 +40,7 @@ const limits: PipelineLimits = {
     maxima: { timeoutMs: 10_000, cpuMillicores: 1000, memoryMb: 256, outputBytesMax: 100_000 },
   },
   timeoutMsMax: 10_000,
+  rateAlgorithm: 'token_bucket',
   externalRate: { per_minute: 60, burst: 2 },
   idempotencyTtlMs: 60_000,
 };

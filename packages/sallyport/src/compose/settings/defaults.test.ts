@@ -99,6 +99,8 @@ const DEFAULTS = {
   'calls.memory_mb': 1024,
   'calls.output_bytes_max': 1_048_576,
   'rate.external_per_minute': 60,
+  'rate.algorithm': 'token_bucket',
+  'rate.store': 'auto',
   'rate.external_burst': 10,
   'rate.api_per_minute': 300,
   'rate.api_burst': 50,

@@ -2,6 +2,7 @@ import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { Kysely, PostgresDialect, sql } from 'kysely';
 import { Client, Pool } from 'pg';
 import type { ClaimedKeys, LedgerStore } from '../../audit/ledger-store.port.ts';
+import type { StoredRates } from '../../external/rate-limiter.port.ts';
 import type { ApiKeyStore } from '../../identity/api-keys.port.ts';
 import type { RevocationStore } from '../../identity/revocations.port.ts';
 import type { QuarantineStore } from '../../mcp-servers/quarantine-store.port.ts';
@@ -27,6 +28,7 @@ import { postgresClaimedKeys } from './calls/postgres-claimed-keys.ts';
 import { postgresCompensationStore } from './calls/postgres-compensation-store.ts';
 import { postgresIdempotencyStore } from './calls/postgres-idempotency-store.ts';
 import { postgresQuotaStore } from './calls/postgres-quota-store.ts';
+import { postgresRateLimiter } from './calls/postgres-rate-limiter.ts';
 import { databaseError, inDatabase } from './database-error.ts';
 import { postgresLedgerStore } from './ledger/postgres-ledger-store.ts';
 import { createStatementSender } from './ledger/statement-sender.ts';
@@ -68,6 +70,8 @@ export interface PostgresDatabase extends AsyncDisposable {
   readonly callLeaseStore: CallLeaseStore;
   readonly compensationStore: CompensationStore;
   readonly quotaStore: QuotaStore;
+  /** Rates that all instances share. */
+  readonly rateLimiter: StoredRates;
   readonly upstreamStore: UpstreamStore;
   readonly quarantineStore: QuarantineStore;
   readonly visibilityStore: VisibilityStore;
@@ -143,6 +147,7 @@ export async function openPostgres({
     callLeaseStore: postgresCallLeaseStore(pool),
     compensationStore: postgresCompensationStore(database),
     quotaStore: postgresQuotaStore(pool),
+    rateLimiter: postgresRateLimiter(pool),
     upstreamStore: postgresUpstreamStore(database),
     quarantineStore: postgresQuarantineStore(database),
     visibilityStore: postgresVisibilityStore(database),
