@@ -9,7 +9,9 @@ export type Category = Static<typeof Category>;
 export const SideEffectPolicy = Type.Enum(['pure', 'idempotent', 'compensatable', 'irreversible']);
 export type SideEffectPolicy = Static<typeof SideEffectPolicy>;
 
-export const ExecutorKind = Type.Enum(['native', 'shell', 'http', 'mcp', 'file', 'web', 'composio', 'skill']);
+/** The kinds of tools. */
+export const EXECUTOR_KINDS = ['native', 'shell', 'http', 'mcp', 'file', 'web', 'composio', 'skill'] as const;
+export const ExecutorKind = Type.Enum(EXECUTOR_KINDS);
 export type ExecutorKind = Static<typeof ExecutorKind>;
 
 export const AccessMode = Type.Enum(['ro', 'rw']);

@@ -136,13 +136,6 @@ function tableCases(check: Check): void {
     equal(executor.isRetryable({ ...call.tool, manifest: { ...silent, side_effect_policy: 'irreversible' } }), false);
   });
 
-  check('EXE-01 definitions are tools of its own kind', async ({ executor }) => {
-    for (const manifest of executor.definitions()) {
-      equal(manifest.executor.kind, executor.kind);
-      deepEqual(executor.configFaults(manifest), []);
-    }
-  });
-
   check('EXE-01 a good configuration has no faults, a bad one has each with its place', async (subject) => {
     deepEqual(subject.executor.configFaults(subject.works().call.tool.manifest), []);
     const faults = subject.executor.configFaults(subject.faulty());

@@ -1,10 +1,8 @@
-import assert from 'node:assert/strict';
+import { equal, ok } from 'node:assert/strict';
 import type { Clock } from '@sallyport/std/clock';
 import { RATE_ALGORITHMS } from '../../api/schemas/tool-manifest.ts';
 import type { Rate } from '../domain/rate/rate.ts';
 import type { RateLimiter } from './rate-limiter.port.ts';
-
-const { equal, ok } = assert;
 
 /** A clock that the suite advances. */
 interface TurnedClock extends Clock {

@@ -26,6 +26,7 @@ const DEFAULTS = {
   'log.level': 'warn',
   'shutdown.grace_seconds': 10,
   'shutdown.notice_seconds': 0,
+  'executors.order': ['native', 'shell', 'http', 'file', 'web', 'mcp', 'skill', 'composio'],
   'registry.max_versions_per_tool': 5,
   'registry.deprecation_warning_days': 90,
   'registry.in_use_days': 30,
