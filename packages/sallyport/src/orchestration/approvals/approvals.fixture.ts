@@ -70,24 +70,7 @@ export async function approvalsOf({ terms = '', pipeline: changes = {}, approval
   };
   const made = await pipeline({ clock, approvalQuestions, ...changes });
   const judgeEdit = createEditJudge(made.parts);
-  const resumed = new Set<string>();
-  /** Runs a call that waits. Like the workers' leases, it never runs a call beside another run of it. */
-  const resume = async (tenantId: string, invocationId: string, approval: GivenApproval): Promise<void> => {
-    if (resumed.has(invocationId)) return;
-    resumed.add(invocationId);
-    try {
-      const record = await made.store.findInvocation(tenantId, invocationId);
-      if (record?.waiting === undefined) throw new Error('the call does not wait');
-      const { waiting, acceptedAt, door } = record;
-      const done = await made.run(
-        { request: waiting.request, caller: { door } },
-        { invocationId, nonce: nonceOf(record), acceptedAt, waiting, approval },
-      );
-      opened[0]?.noticed(done);
-    } finally {
-      resumed.delete(invocationId);
-    }
-  };
+  const resume = resumeOnce(made, (record) => opened[0]?.noticed(record));
   const open = (own: Partial<ApprovalParts & DecidingParts> = {}): Approvals => {
     const approvals = createApprovals({
       store,
@@ -129,6 +112,27 @@ export async function approvalsOf({ terms = '', pipeline: changes = {}, approval
     return record;
   };
   return { ...made, clock, approvalStore: store, notices, approvals, open, ran, add, ask, resume, judgeEdit };
+}
+
+/** Runs a call that waits. Like the workers' leases, it never runs a call beside another run of it. */
+function resumeOnce(made: Awaited<ReturnType<typeof pipeline>>, noticed: (done: InvocationRecord) => void) {
+  const resumed = new Set<string>();
+  return async (tenantId: string, invocationId: string, approval: GivenApproval): Promise<void> => {
+    if (resumed.has(invocationId)) return;
+    resumed.add(invocationId);
+    try {
+      const record = await made.store.findInvocation(tenantId, invocationId);
+      if (record?.waiting === undefined) throw new Error('the call does not wait');
+      const { waiting, acceptedAt, door } = record;
+      const done = await made.run(
+        { request: waiting.request, caller: { door } },
+        { invocationId, nonce: nonceOf(record), acceptedAt, waiting, approval },
+      );
+      noticed(done);
+    } finally {
+      resumed.delete(invocationId);
+    }
+  };
 }
 
 export type ApprovalsUnderTest = Awaited<ReturnType<typeof approvalsOf>>;
