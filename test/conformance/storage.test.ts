@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, test } from 'vitest';
 import { ledgerStoreConformance } from '../../packages/sallyport/src/audit/ledger-store.conformance.ts';
 import { circuitStoreConformance } from '../../packages/sallyport/src/external/circuit-store.conformance.ts';
-import { rateLimiterConformance } from '../../packages/sallyport/src/external/rate-limiter.conformance.ts';
 import { apiKeyStoreConformance } from '../../packages/sallyport/src/identity/conformance/api-key-store.conformance.ts';
 import { revocationStoreConformance } from '../../packages/sallyport/src/identity/conformance/revocation-store.conformance.ts';
 import { sealedUpstreamStore } from '../../packages/sallyport/src/mcp-servers/connection/secrets/sealed-upstream-store.ts';
@@ -24,7 +23,6 @@ import { toolStoreConformance } from '../../packages/sallyport/src/registry/conf
 import { vectorIndexConformance } from '../../packages/sallyport/src/registry/search/conformance/vector-index.conformance.ts';
 import { vectorStoreConformance } from '../../packages/sallyport/src/registry/search/conformance/vector-store.conformance.ts';
 import { memoryCircuitStore } from '../../packages/sallyport/src/storage/memory/memory-circuit-store.ts';
-import { memoryRateLimiter } from '../../packages/sallyport/src/storage/memory/memory-rate-limiter.ts';
 import { memoryVectorIndex } from '../../packages/sallyport/src/storage/memory/memory-vector-index.ts';
 import type { PostgresConnection } from '../../packages/sallyport/src/storage/postgres/postgres-connection.ts';
 import {
@@ -90,7 +88,6 @@ describe('memory', () => {
   vectorIndexConformance(test, 'memory', async () => ({ index: memoryVectorIndex(), close }));
   vectorStoreConformance(test, 'memory', async () => ({ store: memoryVectorStore(), close }));
   circuitStoreConformance(test, 'memory', async (clock) => ({ store: memoryCircuitStore({ clock }), close }));
-  rateLimiterConformance(test, 'memory', async (clock) => ({ limiter: memoryRateLimiter({ clock }), close }));
 });
 
 describe('embedded PostgreSQL', () => postgresConformance('embedded PostgreSQL', () => embeddedDatabases()));

@@ -82,7 +82,7 @@ describe.skipIf(!works)(`commands that are asked about${works ? '' : `, skipped:
   const ended = (body: Answer, state: string) => desk.reaches(String(body['invocation_id']), state);
   const BY_FORCE = { reason: 'executor', question: expect.stringContaining('(deletes-by-force)') };
 
-  test('EXE-02 VIS-06 a command that the screen asks about waits, runs after an approval and never after a no', async () => {
+  test('EXE-01.2 EXE-02 VIS-06 a command that the screen asks about waits, runs on the confirmed path after an approval and never after a denial', async () => {
     const [first, second] = [newFile(), newFile()];
     const asked = await invoke('remove', { path: first });
     expect(asked).toMatchObject({ status: 'pending_approval', approval: BY_FORCE });

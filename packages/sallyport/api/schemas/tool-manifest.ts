@@ -9,7 +9,9 @@ export type Category = Static<typeof Category>;
 export const SideEffectPolicy = Type.Enum(['pure', 'idempotent', 'compensatable', 'irreversible']);
 export type SideEffectPolicy = Static<typeof SideEffectPolicy>;
 
-export const ExecutorKind = Type.Enum(['native', 'shell', 'http', 'mcp', 'file', 'web', 'composio', 'skill']);
+/** The kinds of tools. */
+export const EXECUTOR_KINDS = ['native', 'shell', 'http', 'mcp', 'file', 'web', 'composio', 'skill'] as const;
+export const ExecutorKind = Type.Enum(EXECUTOR_KINDS);
 export type ExecutorKind = Static<typeof ExecutorKind>;
 
 export const AccessMode = Type.Enum(['ro', 'rw']);
@@ -80,10 +82,25 @@ export const CircuitBreakerConfig = Type.Object(
 );
 export type CircuitBreakerConfig = Static<typeof CircuitBreakerConfig>;
 
+/** The rules by which a rate is counted (EXT-02). */
+export const RATE_ALGORITHMS = ['token_bucket', 'leaky_bucket', 'fixed_window', 'sliding_window'] as const;
+export const RateAlgorithm = Type.Enum(RATE_ALGORITHMS, {
+  description: 'How calls are counted; absent: the setting rate.algorithm.',
+});
+export type RateAlgorithm = Static<typeof RateAlgorithm>;
+
 export const RateLimit = Type.Object(
   {
-    per_minute: Type.Integer({ minimum: 1, maximum: 10_000_000, description: 'Tokens that flow in each minute.' }),
-    burst: Type.Integer({ minimum: 1, maximum: 1_000_000, description: 'Size of the token bucket.' }),
+    per_minute: Type.Integer({ minimum: 1, maximum: 10_000_000, description: 'Calls that may pass in each minute.' }),
+    burst: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: 1_000_000,
+        default: 10,
+        description: 'Size of the token bucket; the other algorithms have none.',
+      }),
+    ),
+    algorithm: Type.Optional(RateAlgorithm),
   },
   { additionalProperties: false },
 );

@@ -152,6 +152,7 @@ function openUpkeep(
     records: database.ledgerStore,
     outcomes: database.outcomeStore,
     outputs: database.outputStore,
+    rates: database.rateLimiter,
     sideEffects,
     clock,
     log,

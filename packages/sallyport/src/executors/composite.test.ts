@@ -50,19 +50,6 @@ describe('the chain of executors', () => {
     expect(chain.owns(call('cde').tool)).toBe(false);
   });
 
-  test('EXE-01 definitions of all are offered, of two with one id and version the first', () => {
-    const define = (toolId: string, description: string) => ({ ...call(toolId).tool.manifest, description });
-    const chain = createCompositeExecutor([
-      marked('first', 'a', { definitions: () => [define('a', 'first'), define('b', 'first')] }),
-      marked('second', 'b', { definitions: () => [define('b', 'second'), define('c', 'second')] }),
-    ]);
-    expect(chain.definitions().map(({ tool_id, description }) => `${tool_id} ${description}`)).toEqual([
-      'a first',
-      'b first',
-      'c second',
-    ]);
-  });
-
   test('EXE-01 a tool of a kind that nobody runs is refused with the kinds that there are', async () => {
     const chain = createCompositeExecutor([createNativeExecutor()]);
     const owner = chain.executorOf(call('mail', 'composio').tool);

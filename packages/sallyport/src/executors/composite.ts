@@ -47,7 +47,6 @@ export function createCompositeExecutor(
     owns: (tool) => ownerOf(tool) !== undefined,
     requiresConfirmation: (call) => ownerOf(call.tool)?.requiresConfirmation(call),
     screen: (tool, parameters) => ownerOf(tool)?.screen?.(tool, parameters),
-    definitions: () => firstOfEach(executors.flatMap((executor) => executor.definitions())),
     configFaults: (manifest) => configFaults(executors, manifest, kinds),
     isRetryable: (tool) => ownerOf(tool)?.isRetryable(tool) ?? false,
     execute: async (call, signal) => ownerOrThrow(call.tool).execute(call, signal),
@@ -63,16 +62,6 @@ const nobody = ({ tool_id, executor }: ToolManifest, kinds: string): Failure =>
       details: { tool_id, kind: executor.kind },
     },
   );
-
-/** Of two definitions with one id and version, the earlier executor's counts, as in execution. */
-function firstOfEach(manifests: readonly ToolManifest[]): ToolManifest[] {
-  const first = new Map<string, ToolManifest>();
-  for (const manifest of manifests) {
-    const key = `${manifest.tool_id}@${manifest.version}`;
-    if (!first.has(key)) first.set(key, manifest);
-  }
-  return [...first.values()];
-}
 
 /**
  * Faults found by the first executor of the kind: ownership needs a registered tool, and this one is not registered

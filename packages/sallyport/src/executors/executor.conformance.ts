@@ -110,7 +110,7 @@ function abortCases(check: Check): void {
 }
 
 const POLL_MS = 10;
-const POLLS_MAX = 500;
+const POLLS_MAX = 5_000;
 
 async function gone({ leftovers }: ExecutorUnderTest): Promise<void> {
   for (let polls = 0; (await leftovers()) > 0; polls += 1) {
@@ -138,13 +138,6 @@ function tableCases(check: Check): void {
       equal(executor.isRetryable({ ...call.tool, manifest: { ...silent, side_effect_policy: 'irreversible' } }), false);
     },
   );
-
-  check('EXE-01.1 definitions are tools of its own kind', async ({ executor }) => {
-    for (const manifest of executor.definitions()) {
-      equal(manifest.executor.kind, executor.kind);
-      deepEqual(executor.configFaults(manifest), []);
-    }
-  });
 
   check('EXE-01 a good configuration has no faults, a bad one has each with its place', async (subject) => {
     deepEqual(subject.executor.configFaults(subject.works().call.tool.manifest), []);

@@ -83,7 +83,7 @@ export interface ProgramExit {
   readonly truncated: boolean;
 }
 
-/** Runs the tools of one kind (EXE-01). */
+/** Runs the tools of one kind, which are registered by their manifests: an executor brings no tools of its own (EXE-01). */
 export interface Executor {
   readonly kind: ExecutorKind;
   /** True when this executor runs that tool. */
@@ -103,8 +103,6 @@ export interface Executor {
    * which code runs, when the manifest names none. Without this member, a call that sets one is refused (EXE-10).
    */
   readonly takesVariables?: 'named' | 'any';
-  /** Tools that exist without being registered by anyone. */
-  definitions(): readonly ToolManifest[];
   /** Faults of `executor.config` in a manifest of this kind, with JSON Pointers from the manifest's root. */
   configFaults(manifest: ToolManifest): readonly Fault[];
   /**

@@ -1,10 +1,17 @@
-import type { RateLimit } from '../../api/schemas/tool-manifest.ts';
+import type { Rate } from '../domain/rate/rate.ts';
 
-/** Token buckets by key (EXT-02). */
+/** Counts calls against rates, by key (EXT-02). */
 export interface RateLimiter {
   /**
-   * Takes one token from the bucket of `key`; a new bucket is full.
-   * @returns 0 when it was taken, else ms until the next token (nothing was taken)
+   * One call asks to pass under `key`. Each algorithm of a key counts for itself.
+   * @returns 0 when it passes, else whole ms after which one passes, if no other comes first (nothing was counted)
+   * @throws E3812 when the count cannot be reached
    */
-  take(key: string, limit: RateLimit): number | Promise<number>;
+  take(key: string, rate: Rate): number | Promise<number>;
+}
+
+/** Counts that are kept until they are removed. */
+export interface StoredRates extends RateLimiter {
+  /** Removes at most `limit` keys whose count equals that of a new key. @returns how many; 0 when none is left */
+  forget(limit: number): Promise<number>;
 }

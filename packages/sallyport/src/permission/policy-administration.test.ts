@@ -2,12 +2,14 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { memoryPolicyUpdates } from '../storage/memory/memory-policy-updates.ts';
+import { silentLog } from '../telemetry/log.ts';
 import { policyQuestion } from './policies/policy.fixture.ts';
 import { createPolicyAdministration, type PolicyReading } from './policy-administration.ts';
 import { createPolicyDecisions } from './policy-decisions.ts';
 import type { PolicyFault } from './policy-engine.port.ts';
 import { createRulesPolicyEngine } from './policy-engines/rules/rules-policy-engine.ts';
-import type { PolicyUpdate, PolicyUpdates } from './policy-updates.port.ts';
+import type { PolicyUpdate } from './policy-updates.port.ts';
 
 let folder: string;
 beforeEach(async () => {
@@ -18,13 +20,12 @@ afterEach(() => rm(folder, { recursive: true }));
 const rules = (effect: string, id = effect) => `[[tools.policy]]\nid = "${id}"\neffect = "${effect}"\n`;
 const write = (text: string, name = 'rules.toml') => writeFile(join(folder, name), text);
 
-const open = async () => {
+/** @param watched the folder that is watched */
+const open = async (watched = folder) => {
   const engine = await createRulesPolicyEngine({ folder });
   const heard: PolicyUpdate[] = [];
-  const updates: PolicyUpdates = {
-    publish: async (update) => void heard.push(update),
-    subscribe: () => ({ [Symbol.dispose]: () => undefined }),
-  };
+  const updates = memoryPolicyUpdates();
+  updates.subscribe((update) => heard.push(update));
   const news: string[] = [];
   const faults: PolicyFault[] = [];
   const told = {
@@ -34,8 +35,11 @@ const open = async () => {
   const engines = [{ engine, mode: 'enforce' as const }];
   const engineOver = (files: readonly { readonly name: string; readonly text: string }[]) =>
     createRulesPolicyEngine({ files });
-  const administration = createPolicyAdministration({ engines, folder, engineOver, updates, told }, engine);
-  return { engine, decisions: createPolicyDecisions({ engine }), administration, heard, news, faults };
+  const administration = createPolicyAdministration(
+    { engines, folder: watched, engineOver, updates, told, log: silentLog },
+    engine,
+  );
+  return { engine, decisions: createPolicyDecisions({ engine }), administration, updates, heard, news, faults };
 };
 
 describe('hot reload', () => {
@@ -81,13 +85,10 @@ describe('hot reload', () => {
       inForce: (reading: PolicyReading) => void heard.push(reading),
       notTaken: (reading: PolicyReading) => void heard.push(reading),
     };
-    const updates: PolicyUpdates = {
-      publish: async () => undefined,
-      subscribe: () => ({ [Symbol.dispose]: () => undefined }),
-    };
+    const updates = memoryPolicyUpdates();
     // Nothing is watched where the policies do not lie, so that nobody is faster than who asks.
     const elsewhere = await mkdtemp(join(tmpdir(), 'sallyport-elsewhere-'));
-    const parts = { engines: [{ engine, mode: 'enforce' as const }], folder: elsewhere, updates, told };
+    const parts = { engines: [{ engine, mode: 'enforce' as const }], folder: elsewhere, updates, told, log: silentLog };
     const engineOver = () => Promise.resolve(engine);
     const administration = createPolicyAdministration({ ...parts, engineOver }, engine);
     const by = { agentDid: 'did:a', door: 'rest' };
@@ -114,6 +115,33 @@ describe('hot reload', () => {
       engines: [{ engine: 'rules', policies: 1 }],
     });
     expect(heard).toHaveLength(1);
+  });
+
+  test('PRM-05 a change of a file is published; an update from elsewhere reads the files and is not published again', async () => {
+    await write(rules('allow'));
+    const { engine, administration, updates, heard } = await open();
+    await using _closed = administration;
+    await updates.publish({ reason: 'elsewhere' });
+    // Reads after the reading that the update caused.
+    await administration.reload();
+    expect(heard).toEqual([{ reason: 'elsewhere' }, { reason: 'policies were reloaded' }]);
+    await write(rules('deny'));
+    await vi.waitFor(() => expect(heard).toHaveLength(3), 10_000);
+    expect(heard[2]).toEqual({ reason: 'policy files changed' });
+    expect(engine.decide(policyQuestion())).toMatchObject({ allowed: false });
+  });
+
+  test('PRM-05 an update from elsewhere reads a folder whose changes nobody notifies', async () => {
+    await write(rules('allow'));
+    const elsewhere = await mkdtemp(join(tmpdir(), 'sallyport-elsewhere-'));
+    const { engine, administration, updates } = await open(elsewhere);
+    await write(rules('deny'));
+    await updates.publish({ reason: 'missed', missed: true });
+    expect(engine.decide(policyQuestion())).toMatchObject({ allowed: true });
+    await updates.publish({ reason: 'elsewhere' });
+    await vi.waitFor(() => expect(engine.decide(policyQuestion())).toMatchObject({ allowed: false }), 10_000);
+    await administration[Symbol.asyncDispose]();
+    await rm(elsewhere, { recursive: true });
   });
 
   test('after it is closed nothing is read any more', async () => {

@@ -9,6 +9,7 @@ import type {
   PolicyReloadResponse,
   PolicyTestResponse,
 } from '../../api/schemas/policy.ts';
+import type { Log } from '../telemetry/log.ts';
 import { readPolicyFiles } from './policies/policy-files.ts';
 import { policyQuestionOf } from './policies/policy-question.ts';
 import { type FiledCase, runCases } from './policies/run-cases.ts';
@@ -37,6 +38,7 @@ export interface PolicyAdministrationParts {
   readonly engineOver: (files: readonly PolicyFileBody[], own: boolean) => Promise<PolicyEngine>;
   readonly updates: PolicyUpdates;
   readonly told: PolicyNews;
+  readonly log: Log;
   readonly clock?: Clock;
 }
 
@@ -111,8 +113,15 @@ export function createPolicyAdministration(
   parts: PolicyAdministrationParts,
   decided: PolicyEngine,
 ): PolicyAdministration {
-  const { engines, folder, engineOver, updates, clock = systemClock } = parts;
+  const { engines, folder, engineOver, updates, log, clock = systemClock } = parts;
   const faults = new Map<PolicyEngine, StandingFault>();
+  let publishing = 0;
+  const publish = async (reason: string): Promise<void> => {
+    publishing += 1;
+    await updates.publish({ reason }).finally(() => {
+      publishing -= 1;
+    });
+  };
   let refreshing: Promise<unknown> = Promise.resolve();
   // In sequence, so that an earlier reading cannot take effect after a later one.
   const refresh = (by?: PolicyReader): Promise<boolean> => {
@@ -122,17 +131,24 @@ export function createPolicyAdministration(
   };
   for (const { engine } of engines)
     for (const fault of engine.faults?.() ?? []) void parts.told.notTaken(readingOf(engine, engine.version()), fault);
-  const watching = watchPolicies({
-    folder,
-    changed: async () => {
-      await refresh();
-    },
+  const refreshUnasked = async (): Promise<void> => {
+    try {
+      if (await refresh()) await publish('policy files changed');
+    } catch (thrown) {
+      log.error('policies-not-reloaded', { reason: failureOf(thrown).message });
+    }
+  };
+  // An instance that shares the folder may be notified late, or never, of changes in it. What this instance publishes
+  // itself follows a reading.
+  const listening = updates.subscribe(({ missed }) => {
+    if (missed !== true && publishing === 0) void refreshUnasked();
   });
+  const watching = watchPolicies({ folder, changed: refreshUnasked });
   return {
     list: (text) => engines.map((running) => stateOf(running, faults.get(running.engine), text)),
     async reload(by) {
       const changed = await refresh(by);
-      await updates.publish({ reason: 'policies were reloaded' });
+      await publish('policies were reloaded');
       const [fault] = faults.values();
       if (fault !== undefined) throw notTaken(fault);
       return { changed, engines: engines.map(summaryOf) };
@@ -144,7 +160,11 @@ export function createPolicyAdministration(
     },
     explain: (question) => Promise.all(engines.map((running) => explain(running, question))),
     version: () => decided.version(),
-    [Symbol.asyncDispose]: () => watching[Symbol.asyncDispose](),
+    async [Symbol.asyncDispose]() {
+      listening[Symbol.dispose]();
+      await watching[Symbol.asyncDispose]();
+      await refreshing;
+    },
   };
 }
 

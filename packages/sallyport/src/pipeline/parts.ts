@@ -4,10 +4,10 @@ import type { Clock } from '@sallyport/std/clock';
 import type { Failure } from '@sallyport/std/error/failure';
 import type { AgentSandboxContext } from '../../api/schemas/agent-sandbox-context.ts';
 import type { ToolInvokeRequest } from '../../api/schemas/invocation.ts';
-import type { RateLimit } from '../../api/schemas/tool-manifest.ts';
+import { RATE_ALGORITHMS, type RateLimit } from '../../api/schemas/tool-manifest.ts';
 import type { Ledger } from '../audit/ledger.ts';
 import type { LedgerStore } from '../audit/ledger-store.port.ts';
-import { integer, seconds } from '../domain/settings/rows.ts';
+import { integer, oneOf, seconds } from '../domain/settings/rows.ts';
 import type { ValuesOf } from '../domain/settings/setting.ts';
 import { EXECUTION_MAXIMA } from '../domain/tool/execution-settings.ts';
 import type { CompositeExecutor } from '../executors/composite.ts';
@@ -79,6 +79,10 @@ export const CALL_SETTINGS = {
     default: 86_400,
     sentence: 'Longest timeout of an asynchronous call, extensions included.',
   }),
+  rateAlgorithm: oneOf('rate.algorithm', RATE_ALGORITHMS, {
+    default: 'token_bucket',
+    sentence: 'How the calls of a rate limit are counted that names no algorithm of its own.',
+  }),
   externalRate: {
     per_minute: integer('rate.external_per_minute', {
       unit: 'calls',
@@ -90,7 +94,7 @@ export const CALL_SETTINGS = {
       unit: 'calls',
       minimum: 1,
       default: 10,
-      sentence: 'Size of that token bucket.',
+      sentence: 'Size of that token bucket; the other algorithms have none.',
     }),
   },
   apiRate: {

@@ -58,6 +58,7 @@ const limits: PipelineLimits = {
   },
   timeoutMsMax: 10_000,
   laterTimeoutMsMax: 10_000,
+  rateAlgorithm: 'token_bucket',
   externalRate: { per_minute: 60, burst: 2 },
   idempotencyTtlMs: 60_000,
   apiRates: new Map(),

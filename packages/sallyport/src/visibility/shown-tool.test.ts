@@ -88,5 +88,12 @@ describe('VIS-01 overrides of an activation', () => {
       per_minute: 10,
       burst: 1,
     });
+    const leaky = { per_minute: 20, algorithm: 'leaky_bucket' } as const;
+    expect(shown({}, { rate_limit: leaky }).execution_config?.rate_limit).toEqual(leaky);
+    expect(shown(own, { rate_limit: leaky }).execution_config?.rate_limit).toEqual({
+      ...leaky,
+      per_minute: 10,
+      burst: 5,
+    });
   });
 });

@@ -77,7 +77,13 @@ const lower = (own: number | undefined, max: number | undefined, fallback: numbe
 
 type Rate = NonNullable<PolicyOverrides['rate_limit']>;
 
-const lowerRate = (own: Rate | undefined, other: Rate): Rate => ({
-  per_minute: Math.min(own?.per_minute ?? other.per_minute, other.per_minute),
-  burst: Math.min(own?.burst ?? other.burst, other.burst),
-});
+/** Both limits hold; the manifest has room for one. */
+function lowerRate(own: Rate | undefined, other: Rate): Rate {
+  const bursts = [own?.burst, other.burst].filter((burst) => burst !== undefined);
+  const algorithm = other.algorithm ?? own?.algorithm;
+  return {
+    per_minute: Math.min(own?.per_minute ?? other.per_minute, other.per_minute),
+    ...(bursts.length === 0 ? {} : { burst: Math.min(...bursts) }),
+    ...(algorithm === undefined ? {} : { algorithm }),
+  };
+}

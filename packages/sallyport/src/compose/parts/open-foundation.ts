@@ -3,7 +3,7 @@ import { loadInstanceId } from './instance-id.ts';
 import { openAudit } from './open-audit.ts';
 import { openIdentity } from './open-identity.ts';
 import { openPolicies } from './open-policies.ts';
-import { openStorage } from './open-storage.ts';
+import { openPolicyUpdates, openStorage } from './open-storage.ts';
 
 /** Opens the parts on which all others depend: database, identity, policies, and the ledger of this instance. */
 export async function openFoundation(opened: AsyncDisposableStack, from: Ingredients) {
@@ -11,16 +11,17 @@ export async function openFoundation(opened: AsyncDisposableStack, from: Ingredi
   const opening = openStorage(from.server, settings, log).then((ready) =>
     opened.adopt(ready, (storage) => storage.close()),
   );
+  const updates = opening.then((storage) => openPolicyUpdates(storage)).then((ready) => opened.use(ready));
   const beside = Promise.all([
     openIdentity(
       from,
       opening.then(({ database }) => database),
     ).then((ready) => opened.use(ready)),
-    openPolicies(from).then((ready) => opened.use(ready)),
+    openPolicies(from, updates).then((ready) => opened.use(ready)),
     loadInstanceId(settings['data_folder']),
   ]);
   // Waits for the database even when another part failed: nothing could close it afterwards.
-  await Promise.allSettled([opening, beside]);
+  await Promise.allSettled([opening, updates, beside]);
   const storage = await opening;
   const [identity, policies, instanceId] = await beside;
   const { ledger, outside } = await openAudit(opened, from, storage, identity.signer, instanceId);

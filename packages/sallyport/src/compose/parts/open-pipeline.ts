@@ -10,7 +10,6 @@ import { RETRY_SETTINGS } from '../../pipeline/stages/attempts/retry-rules.ts';
 import { createOutputMemory } from '../../pipeline/stages/determinism/output-memory.ts';
 import { stateUndoer } from '../../pipeline/undo/state/state-undoer.ts';
 import { memoryCircuitStore } from '../../storage/memory/memory-circuit-store.ts';
-import { memoryRateLimiter } from '../../storage/memory/memory-rate-limiter.ts';
 import { agentContextOf } from './from-settings/agent-bounds.ts';
 import { circuitTermsFrom } from './from-settings/circuit-terms.ts';
 import { limitsOf } from './from-settings/pipeline-limits.ts';
@@ -18,6 +17,7 @@ import { failureRedactorOf } from './from-settings/redactor.ts';
 import { valueRulesOf } from './from-settings/value-rules.ts';
 import type { Ingredients } from './ingredients.ts';
 import type { openFoundation } from './open-foundation.ts';
+import { rateLimiterOf } from './open-storage.ts';
 import type { openTools } from './open-tools.ts';
 import { openTrust } from './open-trust.ts';
 
@@ -57,7 +57,7 @@ export async function openPipeline(
     ...(await openTrust({ ...from, secrets: tools.secrets, quotaStore: database.quotaStore })),
     visible,
     policy: policies.decisions,
-    rateLimiter: memoryRateLimiter({ clock }),
+    rateLimiter: rateLimiterOf(foundation.storage, settings, clock),
     ...circuitsOf(from, ledger),
     idempotency: database.idempotencyStore,
     ledger,

@@ -23,7 +23,7 @@ import { createCedarPolicyEngine } from '../../permission/policy-engines/cedar/c
 import { createOpaPolicyEngine } from '../../permission/policy-engines/opa/opa-policy-engine.ts';
 import { OPA_SETTINGS } from '../../permission/policy-engines/opa/settings.ts';
 import { createRulesPolicyEngine } from '../../permission/policy-engines/rules/rules-policy-engine.ts';
-import { memoryPolicyUpdates } from '../../storage/memory/memory-policy-updates.ts';
+import type { PolicyUpdates } from '../../permission/policy-updates.port.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { Settings } from '../settings.ts';
 import type { Ingredients } from './ingredients.ts';
@@ -45,21 +45,29 @@ const ENGINES = {
 
 type EngineName = keyof typeof ENGINES;
 
-/** Loads the policies at once: the database starts meanwhile in other processes. */
-export async function openPolicies({ settings, clock, log }: Ingredients): Promise<OpenPolicies> {
+/**
+ * Loads the policies at once: the database starts meanwhile in other processes.
+ * @param opening the channel on which instances notify one another of changes
+ */
+export async function openPolicies(
+  { settings, clock, log }: Ingredients,
+  opening: Promise<PolicyUpdates>,
+): Promise<OpenPolicies> {
+  // A fault of the policies is reported first; nobody awaits the channel then.
+  opening.catch(() => undefined);
   const engines = await openEngines(settings);
   const ofMode = (wanted: RunningEngine['mode']) =>
     engines.filter(({ mode }) => mode === wanted).map(({ engine }) => engine);
   const engine = combineEngines({ enforced: ofMode('enforce'), shadow: ofMode('shadow') });
   for (const each of engines) warm(each.engine, log);
   const decisions = createPolicyDecisions({ engine, clock, ...valuesOf(DECISION_SETTINGS, settings) });
-  const updates = memoryPolicyUpdates();
-  const listening = updates.subscribe(() => decisions.clear());
   const folder = folderOf(settings);
   const engineOver = (files: readonly PolicyFileBody[], own: boolean) =>
     engineOverFiles(files, own ? engines.map(({ engine: { name } }) => name) : ['cedar', 'rules']);
   const record = createPolicyRecord({ clock, log, tenantId: settings['tenant.default'] });
-  const parts = { engines, folder, engineOver, updates, told: newsTo(log, record.news), clock };
+  const updates = await opening;
+  const listening = updates.subscribe(() => decisions.clear());
+  const parts = { engines, folder, engineOver, updates, told: newsTo(log, record.news), clock, log };
   const administration = createPolicyAdministration(parts, engine);
   const close = async (): Promise<void> => {
     listening[Symbol.dispose]();

@@ -1,3 +1,8 @@
+import type { Clock } from '@sallyport/std/clock';
+import type { RateLimiter } from '../../external/rate-limiter.port.ts';
+import type { PolicyUpdates } from '../../permission/policy-updates.port.ts';
+import { memoryPolicyUpdates } from '../../storage/memory/memory-policy-updates.ts';
+import { memoryRateLimiter } from '../../storage/memory/memory-rate-limiter.ts';
 import type { PostgresConnection, SocketConnection } from '../../storage/postgres/postgres-connection.ts';
 import { openPostgres, type PostgresDatabase } from '../../storage/postgres/postgres-database.ts';
 import type { Log } from '../../telemetry/log.ts';
@@ -33,3 +38,18 @@ export async function openStorage(starting: Promise<DatabaseServer>, settings: S
     throw cause;
   }
 }
+
+/** The user's own database may serve several instances; the embedded one serves only this process. */
+export function rateLimiterOf(
+  { database, embedded }: Pick<Storage, 'database' | 'embedded'>,
+  settings: Settings,
+  clock: Clock,
+): RateLimiter {
+  const wanted = settings['rate.store'];
+  const shared = wanted === 'postgres' || (wanted === 'auto' && embedded === undefined);
+  return shared ? database.rateLimiter : memoryRateLimiter({ clock });
+}
+
+/** Only one instance can use an embedded server, which notifies itself in memory. */
+export const openPolicyUpdates = async ({ database, embedded }: Storage): Promise<PolicyUpdates> =>
+  embedded === undefined ? database.policyUpdates() : memoryPolicyUpdates();

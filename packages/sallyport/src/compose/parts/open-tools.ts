@@ -1,9 +1,12 @@
 import { join, resolve } from 'node:path';
 import { createWasmDriver } from '@sallyport/sandbox/wasm';
+import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
+import type { ExecutorKind } from '../../../api/schemas/tool-manifest.ts';
 import { circuitFaults } from '../../domain/circuit/circuit-config.ts';
 import { valuesOf } from '../../domain/settings/setting.ts';
 import { createComposioExecutor } from '../../executors/composio/composio-executor.ts';
 import { type CompositeExecutor, createCompositeExecutor } from '../../executors/composite.ts';
+import type { Executor } from '../../executors/executor.port.ts';
 import { createFileExecutor } from '../../executors/file/file-executor.ts';
 import { FILE_SETTINGS } from '../../executors/file/settings.ts';
 import { createHttpExecutor } from '../../executors/http/http-executor.ts';
@@ -75,24 +78,22 @@ export async function openTools(
     namedBy: (tenantId) => skillHashes(registry, tenantId),
   });
   const fileExecutor = createFileExecutor({ clock, settings: valuesOf(FILE_SETTINGS, settings), closed });
-  const executors = createCompositeExecutor(
-    [
-      withModules(native, {
-        interpreter,
-        processes: driver,
-        checkSource: interpreter.checkSource,
-        ...modulesOf(settings),
-      }),
-      shell,
-      opened.use(createHttpExecutor({ clock, outbound })),
-      fileExecutor,
-      opened.use(createWebExecutor({ clock, outbound, settings: valuesOf(WEB_SETTINGS, settings) })),
-      createMcpExecutor(upstreams),
-      createSkillExecutor({ driver, files: skillFiles, screen: () => shellPolicy.screen() }),
-      createComposioExecutor({ outbound, clock }),
-    ],
-    bounds.refusal,
-  );
+  const ofKind = {
+    native: withModules(native, {
+      interpreter,
+      processes: driver,
+      checkSource: interpreter.checkSource,
+      ...modulesOf(settings),
+    }),
+    shell,
+    http: opened.use(createHttpExecutor({ clock, outbound })),
+    file: fileExecutor,
+    web: opened.use(createWebExecutor({ clock, outbound, settings: valuesOf(WEB_SETTINGS, settings) })),
+    mcp: createMcpExecutor(upstreams),
+    skill: createSkillExecutor({ driver, files: skillFiles, screen: () => shellPolicy.screen() }),
+    composio: createComposioExecutor({ outbound, clock }),
+  };
+  const executors = createCompositeExecutor(inOrder(ofKind, settings), bounds.refusal);
   const registry = registryOf(settings, { clock, log, store: database.toolStore, schemas, executors, bounds });
   return {
     schemas,
@@ -108,6 +109,14 @@ export async function openTools(
     skillFiles,
     fileExecutor,
   };
+}
+
+/** @throws ToolLayerError E3801 when a kind is named twice */
+function inOrder(ofKind: Readonly<Record<ExecutorKind, Executor>>, settings: Settings): readonly Executor[] {
+  const order = settings['executors.order'];
+  const twice = order.find((kind, at) => order.indexOf(kind) !== at);
+  if (twice !== undefined) throw new ToolLayerError('E3801', `executors.order names ${twice} twice. Name it once.`);
+  return order.map((kind) => ofKind[kind]);
 }
 
 /** The store of upstream definitions, with secrets encrypted when they are kept. */

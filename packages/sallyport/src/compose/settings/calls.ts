@@ -4,7 +4,13 @@ import { boolean, list, number, oneOf, text } from '../../domain/settings/rows.t
 export const CALL_ROWS = [
   list('rate.apis', {
     default: [],
-    sentence: 'Other bounds for services: HOST[:PORT]=PER_MINUTE/BURST, or mcp:UPSTREAM=PER_MINUTE/BURST.',
+    sentence:
+      'Other rate limits of services: HOST[:PORT]=PER_MINUTE/BURST, or mcp:UPSTREAM=PER_MINUTE/BURST, either with /ALGORITHM behind it.',
+  }),
+  oneOf('rate.store', ['auto', 'postgres', 'memory'], {
+    default: 'auto',
+    sentence:
+      'Where calls are counted against rate limits. memory counts in each instance by itself; postgres counts those of all instances together, for a round trip to the database; auto takes memory with the embedded database, and postgres with one of your own.',
   }),
   number('calls.result_retention_days', {
     unit: 'days',

@@ -24,7 +24,8 @@ export const SERVER_ROWS = [
     unit: 'connections',
     minimum: 2,
     default: 16,
-    sentence: 'Connections to the database at most.',
+    sentence:
+      'Connections to the database at most; with a database of your own, one more listens for changed policies.',
   }),
   text('tenant.default', {
     default: 'default',

@@ -23,7 +23,7 @@ export interface ExecutorTraits {
 }
 
 /** The kinds, one row each: a kind without a row does not compile. */
-const EXECUTOR_KINDS: Readonly<Record<ExecutorKind, ExecutorTraits>> = {
+const TRAITS_OF_KINDS: Readonly<Record<ExecutorKind, ExecutorTraits>> = {
   native: { renamesProperties: true },
   shell: { startsPrograms: true },
   http: { service: 'base_url', renamesProperties: true },
@@ -38,8 +38,8 @@ const NO_TRAITS: ExecutorTraits = {};
 
 /** The traits of a kind; none for an unknown kind, which an unchecked manifest may contain. */
 export const traitsOf = (kind: string | undefined): ExecutorTraits =>
-  kind !== undefined && Object.hasOwn(EXECUTOR_KINDS, kind) ? EXECUTOR_KINDS[kind as ExecutorKind] : NO_TRAITS;
+  kind !== undefined && Object.hasOwn(TRAITS_OF_KINDS, kind) ? TRAITS_OF_KINDS[kind as ExecutorKind] : NO_TRAITS;
 
 /** The kinds with a trait, in the order of the table. */
 export const kindsWith = (trait: keyof ExecutorTraits): readonly ExecutorKind[] =>
-  (Object.keys(EXECUTOR_KINDS) as ExecutorKind[]).filter((kind) => EXECUTOR_KINDS[kind][trait] !== undefined);
+  (Object.keys(TRAITS_OF_KINDS) as ExecutorKind[]).filter((kind) => TRAITS_OF_KINDS[kind][trait] !== undefined);

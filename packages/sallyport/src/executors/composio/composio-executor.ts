@@ -48,7 +48,6 @@ export function createComposioExecutor({ outbound, clock = systemClock }: Compos
   return {
     kind: 'composio',
     owns: ({ manifest }) => manifest.executor.kind === 'composio',
-    definitions: () => [],
     configFaults,
     isRetryable: ({ manifest }) => isSafeToRepeat(manifest),
     ...neverAsks(run),

@@ -1,7 +1,7 @@
 import { KiB } from '@sallyport/std/bytes';
 import { type Clock, systemClock } from '@sallyport/std/clock';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
-import type { FilesystemPermission, ToolManifest } from '../../../api/schemas/tool-manifest.ts';
+import type { ToolManifest } from '../../../api/schemas/tool-manifest.ts';
 import type { Undoer } from '../../domain/invocation/undo-step.ts';
 import { NO_USAGE } from '../../domain/invocation/usage.ts';
 import { isSafeToRepeat } from '../../domain/tool/tool-version.ts';
@@ -14,7 +14,7 @@ import { createPathPolicy } from './confinement/path-policy.ts';
 import { osFault } from './confinement/refusals.ts';
 import { rootsOf } from './confinement/roots.ts';
 import { FileConfig } from './file-config.ts';
-import { FILE_TOOLS, fileToolManifests } from './file-tools.ts';
+import { FILE_TOOLS } from './file-tools.ts';
 import type {
   EditParameters,
   GlobParameters,
@@ -39,8 +39,6 @@ export interface FileExecutorParts {
   readonly settings?: Partial<FileSettings>;
   readonly bounds?: Partial<FileBounds>;
   readonly clock?: Clock;
-  /** Folders of the tools in `definitions`; none: no tools. Manifests may also be registered without it. */
-  readonly folders?: readonly FilesystemPermission[];
   /**
    * Absolute folders that no tool can access, whatever grant and settings say: the layer's own keys are not for agents.
    */
@@ -88,7 +86,6 @@ export function createFileExecutor(parts: FileExecutorParts = {}): Executor & Un
   const turns = createFileTurns();
   const swept = new Set<string>();
   const checks = parameterChecks();
-  const definitions = fileToolManifests(parts.folders ?? []);
   const fixed = { handles, policy, bounds, clock, turns, swept };
 
   const run = async (call: ExecutorCall, signal: AbortSignal): Promise<ExecutorOutcome> => {
@@ -109,7 +106,6 @@ export function createFileExecutor(parts: FileExecutorParts = {}): Executor & Un
   return {
     kind: 'file',
     owns: ({ manifest }) => manifest.executor.kind === 'file',
-    definitions: () => definitions,
     configFaults: ({ executor }) => configCheck(executor.config ?? {}),
     isRetryable: ({ manifest }) => isSafeToRepeat(manifest),
     ...neverAsks(run),

@@ -81,7 +81,6 @@ export function createHttpExecutor(parts: HttpExecutorParts = {}): Executor & Di
   return {
     kind: 'http',
     owns: ({ manifest }) => manifest.executor.kind === 'http',
-    definitions: () => [],
     configFaults,
     isRetryable: ({ manifest }) => isSafeToRepeat(manifest),
     ...neverAsks(run),

@@ -35,7 +35,6 @@ export function createMcpExecutor(upstreams: Pick<Upstreams, 'call'>): Executor 
   return {
     kind: 'mcp',
     owns: ({ manifest }) => manifest.executor.kind === 'mcp',
-    definitions: () => [],
     configFaults,
     isRetryable: ({ manifest }) => isSafeToRepeat(manifest),
     ...neverAsks(run),

@@ -30,7 +30,6 @@ export function withModules(functions: Executor, parts: ModuleParts): Executor {
     kind: 'native',
     owns: (tool) => functions.owns(tool),
     requiresConfirmation: (call) => (isModule(call.tool.manifest) ? undefined : functions.requiresConfirmation(call)),
-    definitions: () => functions.definitions(),
     configFaults: (manifest) =>
       isModule(manifest) ? moduleFaults(manifest, find, parts.checkSource) : functions.configFaults(manifest),
     isRetryable: (tool) => (isModule(tool.manifest) ? isSafeToRepeat(tool.manifest) : functions.isRetryable(tool)),

@@ -78,7 +78,6 @@ export function createNativeExecutor(): NativeExecutor {
   return {
     kind: 'native',
     owns: ({ manifest }) => manifest.executor.kind === 'native',
-    definitions: () => [],
     configFaults,
     isRetryable: ({ manifest }) => isSafeToRepeat(manifest),
     takesBackAll: ({ manifest }) => manifest.executor.config?.[TRANSACTED] === true,

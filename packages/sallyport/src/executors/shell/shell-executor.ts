@@ -49,7 +49,6 @@ export function createShellExecutor(parts: ShellExecutorParts): Executor {
     requiresConfirmation: ({ tool, parameters }) => screen(tool, parameters).question,
     screen: (tool, parameters) => screen(tool, parameters).refused,
     ...TAKES,
-    definitions: () => [],
     configFaults: (manifest) => configFaults(manifest, transactions !== undefined),
     isRetryable: ({ manifest }) => isSafeToRepeat(manifest),
     execute: (call, signal) => run(call, signal, false),

@@ -65,7 +65,6 @@ export function createSkillExecutor({ driver, files, screen = rulesAlone() }: Sk
     requiresConfirmation: questionAbout,
     screen: ({ manifest }, parameters) => screenCall(skillOf(manifest), parameters, screen()),
     takesVariables: 'any',
-    definitions: () => [],
     configFaults: ({ executor }) => configFaults(executor.config ?? {}),
     isRetryable: ({ manifest }) => isSafeToRepeat(manifest),
     execute: (call, signal) => run(call, signal, false),

@@ -15,7 +15,7 @@ const clock = { now: () => now, monotonic: () => 0 };
 
 executorConformance(test, 'web', async () => {
   const site = await startSite();
-  const executor = createWebExecutor({ guard: localGuard(), clock, hosts: ['*'] });
+  const executor = createWebExecutor({ guard: localGuard(), clock });
   return {
     executor,
     works: () => {

@@ -18,7 +18,6 @@ import { createRobots } from './request/robots.ts';
 import { resultOf } from './result.ts';
 import { WEB_BOUNDS, WEB_DEFAULTS, type WebBounds, type WebSettings } from './settings.ts';
 import { WebConfig } from './web-config.ts';
-import { webToolManifests } from './web-tools.ts';
 
 /** Dependencies of the web executor; everything has a default. */
 export interface WebExecutorParts {
@@ -29,8 +28,6 @@ export interface WebExecutorParts {
   readonly settings?: Partial<WebSettings>;
   readonly bounds?: Partial<WebBounds>;
   readonly clock?: Clock;
-  /** Hosts of the tool in `definitions`; none: no tool. A manifest may also be registered without it. */
-  readonly hosts?: readonly string[];
 }
 
 const configCheck = wireCheck(WebConfig, 'E3008', '/executor/config');
@@ -65,12 +62,10 @@ export function createWebExecutor(parts: WebExecutorParts = {}): Executor & Asyn
     cache: createPageCache(bounds),
     robots: createRobots(converter, settings, bounds, clock),
   };
-  const definitions = webToolManifests(parts.hosts ?? []);
   const run = (call: ExecutorCall, signal: AbortSignal): Promise<ExecutorOutcome> => runCall(web, call, signal);
   return {
     kind: 'web',
     owns: ({ manifest }) => manifest.executor.kind === 'web',
-    definitions: () => definitions,
     configFaults,
     isRetryable: ({ manifest }) => isSafeToRepeat(manifest),
     ...neverAsks(run),

@@ -28,10 +28,18 @@ async function made(rows: readonly InvocationRecord[], keepResultsMs?: number) {
   const outputs = memoryOutputStore();
   let now = NOW;
   let settled = 0;
+  const expiredRates = { count: 0 };
   const upkeep = createUpkeep({
     records,
     outcomes: memoryOutcomeStore(records),
     outputs,
+    rates: {
+      async forget(limit) {
+        const removed = Math.min(limit, expiredRates.count);
+        expiredRates.count -= removed;
+        return removed;
+      },
+    },
     sideEffects: {
       settleOpen: async () => {
         settled += 1;
@@ -51,7 +59,7 @@ async function made(rows: readonly InvocationRecord[], keepResultsMs?: number) {
   const pass = (ms: number): void => {
     now += ms;
   };
-  return { upkeep, outputs, kept, pass, settled: () => settled };
+  return { upkeep, outputs, expiredRates, kept, pass, settled: () => settled };
 }
 
 test('PIPE-07.5 results are forgotten after their time, not before, however many there are', async () => {
@@ -85,6 +93,13 @@ test('PIPE-10 outputs of deterministic tools are forgotten after their time, not
   pass(1);
   await upkeep.turn();
   expect(await seen('later')).toMatchObject({ invocationId: 'later' });
+});
+
+test('EXT-02 expired counts of rates are removed in one turn, however many there are', async () => {
+  const { upkeep, expiredRates } = await made([]);
+  expiredRates.count = 2_500;
+  await upkeep.turn();
+  expect(expiredRates.count).toBe(0);
 });
 
 test('VIS-03 compensations are settled again and again, and what fails holds up nothing', async () => {

@@ -1,6 +1,7 @@
 import type { Clock } from '@sallyport/std/clock';
 import { failureOf } from '@sallyport/std/error/tool-layer-error';
 import type { LedgerStore } from '../../audit/ledger-store.port.ts';
+import type { StoredRates } from '../../external/rate-limiter.port.ts';
 import type { OutcomeStore } from '../../pipeline/outcome-store.port.ts';
 import { OUTPUTS_KEPT_MS, type OutputStore } from '../../pipeline/output-store.port.ts';
 import type { Log } from '../../telemetry/log.ts';
@@ -12,6 +13,7 @@ export interface UpkeepParts {
   readonly records: Pick<LedgerStore, 'forgetResults'>;
   readonly outcomes: Pick<OutcomeStore, 'forgetResults'>;
   readonly outputs: Pick<OutputStore, 'forget'>;
+  readonly rates?: Pick<StoredRates, 'forget'>;
   readonly sideEffects: Pick<SideEffects, 'settleOpen'>;
   readonly clock: Clock;
   readonly log: Log;
@@ -33,7 +35,7 @@ const EVERY_MS = 60_000;
 /** Rows of one statement: a result may take a MiB. */
 const RESULTS_AT_ONCE = 64;
 /** Rows of one statement: each is short. */
-const OUTPUTS_AT_ONCE = 1000;
+const SHORT_AT_ONCE = 1000;
 /** Statements of one turn; the next turn continues from there. */
 const STATEMENTS_MAX = 200;
 /** Ms before the next turn while more is to be deleted. */
@@ -42,8 +44,8 @@ const MORE_MS = 1_000;
 type Place = NonNullable<Awaited<ReturnType<LedgerStore['forgetResults']>>['next']>;
 
 /**
- * Records the outcome of compensations whose asker is gone, and deletes results, and outputs of deterministic tools,
- * after their retention time (VIS-03, PIPE-07, PIPE-10).
+ * Records the outcome of compensations whose asker is gone, and deletes results, outputs of deterministic tools, and
+ * counts of rates after their time (VIS-03, PIPE-07, PIPE-10, EXT-02).
  */
 export function createUpkeep(parts: UpkeepParts): Upkeep {
   const { log, everyMs = EVERY_MS } = parts;
@@ -66,6 +68,7 @@ export function createUpkeep(parts: UpkeepParts): Upkeep {
       after = await forget(parts, after, () => stopped);
     });
     await attempt('outputs-not-forgotten', () => forgetOutputs(parts, () => stopped));
+    await attempt('rates-not-forgotten', () => forgetRates(parts, () => stopped));
   };
   return {
     start() {
@@ -108,6 +111,13 @@ async function forget(
 async function forgetOutputs({ outputs, clock }: UpkeepParts, isStopped: () => boolean): Promise<void> {
   const before = clock.now() - OUTPUTS_KEPT_MS;
   for (let statements = 0; statements < STATEMENTS_MAX && !isStopped(); statements += 1) {
-    if ((await outputs.forget(before, OUTPUTS_AT_ONCE)) < OUTPUTS_AT_ONCE) return;
+    if ((await outputs.forget(before, SHORT_AT_ONCE)) < SHORT_AT_ONCE) return;
+  }
+}
+
+async function forgetRates({ rates }: UpkeepParts, isStopped: () => boolean): Promise<void> {
+  if (rates === undefined) return;
+  for (let statements = 0; statements < STATEMENTS_MAX && !isStopped(); statements += 1) {
+    if ((await rates.forget(SHORT_AT_ONCE)) < SHORT_AT_ONCE) return;
   }
 }

@@ -11,9 +11,9 @@ function turnedClock(): Clock & { at: number } {
 
 test('a full limiter drops buckets that are full again before those in use', () => {
   const clock = turnedClock();
-  const limiter = memoryRateLimiter({ clock, bucketsMax: 4 });
-  const slow = { per_minute: 1, burst: 1 };
-  const quick = { per_minute: 60_000, burst: 1 };
+  const limiter = memoryRateLimiter({ clock, keysMax: 4 });
+  const slow = { algorithm: 'token_bucket', per_minute: 1, burst: 1 } as const;
+  const quick = { algorithm: 'token_bucket', per_minute: 60_000, burst: 1 } as const;
   expect(limiter.take('slow', slow)).toBe(0);
   for (let at = 0; at < 1_000; at += 1) {
     clock.at += 2;
@@ -23,8 +23,8 @@ test('a full limiter drops buckets that are full again before those in use', () 
 });
 
 test('a limiter full of buckets in use drops the one that would be full soonest', () => {
-  const limiter = memoryRateLimiter({ clock: turnedClock(), bucketsMax: 3 });
-  const minutes = (burst: number) => ({ per_minute: 1, burst });
+  const limiter = memoryRateLimiter({ clock: turnedClock(), keysMax: 3 });
+  const minutes = (burst: number) => ({ algorithm: 'token_bucket', per_minute: 1, burst }) as const;
   for (const [key, spent] of [
     ['three', 3],
     ['one', 1],

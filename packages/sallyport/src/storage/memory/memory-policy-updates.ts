@@ -18,5 +18,6 @@ export function memoryPolicyUpdates(): PolicyUpdates {
       listeners.add(listener);
       return { [Symbol.dispose]: () => void listeners.delete(listener) };
     },
+    [Symbol.asyncDispose]: async () => listeners.clear(),
   };
 }

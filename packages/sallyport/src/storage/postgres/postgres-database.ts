@@ -1,7 +1,8 @@
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { Kysely, PostgresDialect, sql } from 'kysely';
-import { Pool } from 'pg';
+import { Client, Pool } from 'pg';
 import type { ClaimedKeys, LedgerStore } from '../../audit/ledger-store.port.ts';
+import type { StoredRates } from '../../external/rate-limiter.port.ts';
 import type { ApiKeyStore } from '../../identity/api-keys.port.ts';
 import type { RevocationStore } from '../../identity/revocations.port.ts';
 import type { QuarantineStore } from '../../mcp-servers/quarantine-store.port.ts';
@@ -9,6 +10,7 @@ import type { UpstreamStore } from '../../mcp-servers/upstream-store.port.ts';
 import type { ApprovalStore } from '../../orchestration/approval-store.port.ts';
 import type { CallLeaseStore } from '../../orchestration/call-lease-store.port.ts';
 import type { CompensationStore } from '../../orchestration/compensation-store.port.ts';
+import type { PolicyUpdates } from '../../permission/policy-updates.port.ts';
 import type { QuotaStore } from '../../permission/quota-store.port.ts';
 import type { IdempotencyStore } from '../../pipeline/idempotency-store.port.ts';
 import type { OutcomeStore } from '../../pipeline/outcome-store.port.ts';
@@ -26,9 +28,8 @@ import { postgresClaimedKeys } from './calls/postgres-claimed-keys.ts';
 import { postgresCompensationStore } from './calls/postgres-compensation-store.ts';
 import { postgresIdempotencyStore } from './calls/postgres-idempotency-store.ts';
 import { postgresQuotaStore } from './calls/postgres-quota-store.ts';
+import { postgresRateLimiter } from './calls/postgres-rate-limiter.ts';
 import { databaseError, inDatabase } from './database-error.ts';
-import { postgresApiKeyStore } from './identity/postgres-api-key-store.ts';
-import { postgresRevocationStore } from './identity/postgres-revocation-store.ts';
 import { postgresLedgerStore } from './ledger/postgres-ledger-store.ts';
 import { createStatementSender } from './ledger/statement-sender.ts';
 import { postgresOutcomeStore } from './outcomes/postgres-outcome-store.ts';
@@ -36,6 +37,9 @@ import { postgresOutputStore } from './outcomes/postgres-output-store.ts';
 import { postgresStateStore } from './outcomes/postgres-state-store.ts';
 import { postgresUndoJournal } from './outcomes/postgres-undo-journal.ts';
 import { type PostgresConnection, poolTarget } from './postgres-connection.ts';
+import { postgresApiKeyStore } from './rights/postgres-api-key-store.ts';
+import { openPostgresPolicyUpdates } from './rights/postgres-policy-updates.ts';
+import { postgresRevocationStore } from './rights/postgres-revocation-store.ts';
 import { migrate } from './schema/migrate.ts';
 import type { Tables } from './schema/tables.ts';
 import { postgresSkillContents } from './tools/postgres-skill-contents.ts';
@@ -66,6 +70,8 @@ export interface PostgresDatabase extends AsyncDisposable {
   readonly callLeaseStore: CallLeaseStore;
   readonly compensationStore: CompensationStore;
   readonly quotaStore: QuotaStore;
+  /** Rates that all instances share. */
+  readonly rateLimiter: StoredRates;
   readonly upstreamStore: UpstreamStore;
   readonly quarantineStore: QuarantineStore;
   readonly visibilityStore: VisibilityStore;
@@ -83,6 +89,11 @@ export interface PostgresDatabase extends AsyncDisposable {
    * @returns undefined when the server has no pgvector
    */
   vectorIndex(): Promise<VectorIndex | undefined>;
+  /**
+   * Notifications of changed policies to and from the other instances; needs one connection beside the pool.
+   * @throws E3812 when the database cannot be read
+   */
+  policyUpdates(): Promise<PolicyUpdates>;
   /**
    * Writes one small row and commits it, as durably as calls are recorded.
    * @throws E3812 when nothing can be written, with the reason; the server gives up after some seconds
@@ -136,6 +147,7 @@ export async function openPostgres({
     callLeaseStore: postgresCallLeaseStore(pool),
     compensationStore: postgresCompensationStore(database),
     quotaStore: postgresQuotaStore(pool),
+    rateLimiter: postgresRateLimiter(pool),
     upstreamStore: postgresUpstreamStore(database),
     quarantineStore: postgresQuarantineStore(database),
     visibilityStore: postgresVisibilityStore(database),
@@ -149,6 +161,12 @@ export async function openPostgres({
     skillContents: postgresSkillContents(database, skillContentBounds),
     vectorStore: postgresVectorStore(pool),
     vectorIndex: () => vectorIndexOf((text, values) => pool.query(text, [...values])),
+    policyUpdates: () =>
+      openPostgresPolicyUpdates({
+        pool,
+        connect: () => new Client({ ...clientOptions(connection), query_timeout: CONNECT_TIMEOUT_MS }),
+        log,
+      }),
     tryWrite: () => inDatabase('write', async () => void (await pool.query(TRY_WRITE))),
     close,
     [Symbol.asyncDispose]: close,
@@ -166,15 +184,19 @@ on conflict (sink) do update set position = known.position + 1`;
 const vectorIndexOf = async (send: SendStatement): Promise<VectorIndex | undefined> =>
   (await hasPgvector(send)) ? pgvectorIndex(send) : undefined;
 
+const clientOptions = (connection: PostgresConnection) => ({
+  ...poolTarget(connection),
+  connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+  keepAlive: true,
+  fallback_application_name: 'sallyport',
+});
+
 function openPool(connection: PostgresConnection, poolMax: number, log: Log): Pool {
   const pool = new Pool({
-    ...poolTarget(connection),
+    ...clientOptions(connection),
     max: poolMax,
     idleTimeoutMillis: IDLE_MS,
-    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     query_timeout: QUERY_TIMEOUT_MS,
-    keepAlive: true,
-    fallback_application_name: 'sallyport',
   });
   // An idle connection was lost; the next query opens another. A pool that ends does not wait for the server's goodbye.
   pool.on('error', (error) => {

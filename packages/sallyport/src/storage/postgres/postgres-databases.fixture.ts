@@ -92,6 +92,7 @@ export async function empty(connection: PostgresConnection): Promise<void> {
     'revocations',
     'api_keys',
     'quota_sessions',
+    'rate_counts',
     'skill_contents',
     'undo_steps',
     'tool_state',

@@ -8,6 +8,7 @@ test('EXT-02 bounds of services are read as the operator writes them', () => {
     '[::1]:9=2/3',
     'mcp:git-hub=60/5',
     'a:443=1/1',
+    'b=60/5/sliding_window',
   ]);
   expect(Object.fromEntries(rates)).toEqual({
     'api.example.com': { per_minute: 600, burst: 50 },
@@ -15,6 +16,7 @@ test('EXT-02 bounds of services are read as the operator writes them', () => {
     '[::1]:9': { per_minute: 2, burst: 3 },
     'mcp:git-hub': { per_minute: 60, burst: 5 },
     a: { per_minute: 1, burst: 1 },
+    b: { per_minute: 60, burst: 5, algorithm: 'sliding_window' },
   });
   expect(apiRatesOf([]).size).toBe(0);
 });
@@ -31,6 +33,8 @@ test.each([
   'mcp:=1/1',
   '=1/1',
   'a b=1/1',
+  'a=1/1/',
+  'a=1/1/token',
 ])('%j is refused', (entry) => {
   expect(() => apiRatesOf([entry])).toThrow(expect.objectContaining({ code: 'E3801' }));
 });

@@ -1,6 +1,8 @@
 import { isFailure } from '@sallyport/std/error/failure';
+import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { describe, expect, test } from 'vitest';
 import type { ExecutorBinding } from '../../../../api/schemas/tool-manifest.ts';
+import type { Rate } from '../../../domain/rate/rate.ts';
 import type { RateLimiter } from '../../../external/rate-limiter.port.ts';
 import { memoryRateLimiter } from '../../../storage/memory/memory-rate-limiter.ts';
 import type { Resolved } from '../../call.ts';
@@ -14,7 +16,12 @@ const ONE = { per_minute: 60, burst: 1 };
 function bench(limits: Partial<PipelineParts['limits']>, rateLimiter: RateLimiter = memoryRateLimiter()) {
   const parts = {
     rateLimiter,
-    limits: { externalRate: PLENTY, apiRates: new Map(), ...limits } as PipelineParts['limits'],
+    limits: {
+      rateAlgorithm: 'token_bucket',
+      externalRate: PLENTY,
+      apiRates: new Map(),
+      ...limits,
+    } as PipelineParts['limits'],
   };
   return async (
     tool: Pick<Resolved, 'tool' | 'overrides' | 'overridesUser'>,
@@ -77,6 +84,29 @@ describe('the bound of a service', () => {
     expect(await take(ofUser)).toBe('taken');
     expect(await take(ofUser)).toMatchObject(['E3303', expect.stringContaining('The tool may be called')]);
     expect(await take({ ...own, overridesUser: 'did:v' })).toBe('taken');
+  });
+
+  test('EXT-02 is counted by the algorithm that it names, else by that of the settings, with a burst of 10 if it names none', async () => {
+    const taken: Rate[] = [];
+    const noting: RateLimiter = {
+      take(_key, rate) {
+        taken.push(rate);
+        return 0;
+      },
+    };
+    const take = bench({ rateAlgorithm: 'sliding_window', apiRate: PLENTY }, noting);
+    const rate_limit = { per_minute: 5, algorithm: 'leaky_bucket' };
+    await take(http('a', 'https://api.example.com', { execution_config: { rate_limit } }));
+    expect(taken).toEqual([
+      { ...rate_limit, burst: 10 },
+      { ...PLENTY, algorithm: 'sliding_window' },
+    ]);
+  });
+
+  test('EXT-02 a limiter that fails lets nothing pass', async () => {
+    const failing: RateLimiter = { take: () => Promise.reject(new ToolLayerError('E3812', 'Away.')) };
+    const tool = http('a', 'https://api.example.com');
+    expect(await bench({}, failing)(tool)).toEqual(['E3812', 'Away.']);
   });
 
   test('the same holds over a limiter that answers later', async () => {

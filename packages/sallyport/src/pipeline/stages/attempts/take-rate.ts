@@ -1,6 +1,7 @@
 // For local tools without a limit it costs two comparisons.
 
 import { type Failure, failure } from '@sallyport/std/error/failure';
+import { failureOf } from '@sallyport/std/error/tool-layer-error';
 import type { RateLimit } from '../../../../api/schemas/tool-manifest.ts';
 import { ownerNames } from '../../../domain/invocation/call-owner.ts';
 import type { Resolved } from '../../call.ts';
@@ -9,28 +10,36 @@ import { calledApiOf } from './called-api.ts';
 
 type Parts = Pick<PipelineParts, 'rateLimiter' | 'limits'>;
 
-/** One bucket that a token is taken from, and the name of what it limits. */
-interface Bucket {
+/** One limit that a call is counted against, and the name of what it limits. */
+interface Counted {
   readonly key: string;
   readonly limit: RateLimit;
   readonly what: string;
 }
 
+/** Burst of a limit that names none; the default of the manifest's schema. */
+const BURST = 10;
+
 /**
- * Takes a token of the agent's own limit, of the tool's, and of the called service's; every attempt takes one of each
- * (EXT-02, EXE-06). E3303 when one of them has none left.
+ * Counts an attempt against the agent's own limit, the tool's, and the called service's (EXT-02, EXE-06).
+ * @returns E3303 when one of them is spent; E3812 when the counts cannot be reached
  */
 export async function takeRate({ rateLimiter, limits }: Parts, call: Resolved): Promise<Failure | undefined> {
-  for (const bucket of bucketsOf(limits, call)) {
-    const waitMs = await rateLimiter.take(bucket.key, bucket.limit);
-    if (waitMs > 0) return spent(bucket, waitMs);
+  for (const counted of limitsOn(limits, call)) {
+    const { per_minute, burst = BURST, algorithm = limits.rateAlgorithm } = counted.limit;
+    try {
+      const waitMs = await rateLimiter.take(counted.key, { algorithm, per_minute, burst });
+      if (waitMs > 0) return spent(counted, waitMs);
+    } catch (thrown) {
+      return failureOf(thrown);
+    }
   }
   return undefined;
 }
 
-const NONE: readonly Bucket[] = [];
+const NONE: readonly Counted[] = [];
 
-function bucketsOf(limits: Parts['limits'], call: Resolved): readonly Bucket[] {
+function limitsOn(limits: Parts['limits'], call: Resolved): readonly Counted[] {
   const { principal, overrides, overridesUser } = call;
   const { manifest } = call.tool;
   const own = overrides?.rate_limit;
@@ -40,19 +49,19 @@ function bucketsOf(limits: Parts['limits'], call: Resolved): readonly Bucket[] {
   if (own === undefined && limit === undefined && api === undefined) return NONE;
   const { tenantId, agentDid } = principal;
   const ofTool = `${tenantId}\n${manifest.tool_id}`;
-  const buckets: Bucket[] = [];
+  const counted: Counted[] = [];
   // The limit of an activation adds to the tool's, which all agents of the tenant share.
   const activated = ownerNames({ agentDid, userDid: overridesUser }).join('\n');
-  if (own !== undefined) buckets.push({ key: `${ofTool}\n${activated}`, limit: own, what: 'The tool' });
-  if (limit !== undefined) buckets.push({ key: ofTool, limit, what: 'The tool' });
+  if (own !== undefined) counted.push({ key: `${ofTool}\n${activated}`, limit: own, what: 'The tool' });
+  if (limit !== undefined) counted.push({ key: ofTool, limit, what: 'The tool' });
   const shared =
     api === undefined ? undefined : (limits.apiRates.get(api.name) ?? (isOutside ? limits.apiRate : undefined));
   if (api !== undefined && shared !== undefined)
-    buckets.push({ key: `${tenantId}\n\n${api.name}`, limit: shared, what: `The service ${api.name}` });
-  return buckets;
+    counted.push({ key: `${tenantId}\n\n${api.name}`, limit: shared, what: `The service ${api.name}` });
+  return counted;
 }
 
-function spent({ what, limit }: Bucket, waitMs: number): Failure {
+function spent({ what, limit }: Counted, waitMs: number): Failure {
   const message = `${what} may be called ${limit.per_minute} times a minute. Try again in ${Math.ceil(waitMs)} ms.`;
   return failure('E3303', message, { retryAfterMs: waitMs });
 }

@@ -176,6 +176,22 @@ create table sallyport.quota_sessions (
 ) with (fillfactor = 70);
 create index quota_sessions_expiry on sallyport.quota_sessions (expires_at);`;
 
+/**
+ * What each rate limit has counted (EXT-02); which columns count depends on the algorithm, `domain/rate/rate.ts`. Only
+ * the key is indexed, so that a count is updated in place.
+ */
+const RATES = `
+create table sallyport.rate_counts (
+  key_hash text primary key,
+  per_minute double precision not null,
+  at timestamptz not null,
+  amount double precision not null,
+  seconds bigint[],
+  calls bigint[],
+  wait_ms double precision not null,
+  expires_at timestamptz not null
+) with (fillfactor = 50);`;
+
 /** Calls, their names, leases and effects. */
 export const CALL_TABLES: readonly string[] = [
   INVOCATIONS,
@@ -188,4 +204,5 @@ export const CALL_TABLES: readonly string[] = [
   TOOL_STATE,
   OUTPUTS,
   SESSIONS,
+  RATES,
 ];

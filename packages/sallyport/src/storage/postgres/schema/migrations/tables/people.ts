@@ -45,6 +45,15 @@ create table sallyport.api_keys (
 create index api_keys_tenant on sallyport.api_keys (tenant_id, created_at desc);
 create index api_keys_revision on sallyport.api_keys (revision);`;
 
+/** The number of changes to policies so far, which instances poll, and the reason of the last (PRM-05). */
+const POLICIES = `
+create table sallyport.policy_updates (
+  only_row boolean primary key default true check (only_row),
+  revision bigint not null,
+  reason text not null
+);
+insert into sallyport.policy_updates (revision, reason) values (0, '');`;
+
 /** Votes on approvals, and their closings: the primary key allows only one closing (ORC-03, ORC-05). */
 const DECISIONS = `
 create table sallyport.approval_votes (
@@ -113,4 +122,12 @@ create table sallyport.approval_links (
 );`;
 
 /** Credentials, and decisions of people. */
-export const PEOPLE_TABLES: readonly string[] = [REVISIONS, REVOCATIONS, API_KEYS, DECISIONS, NOTICES, RIGHTS];
+export const PEOPLE_TABLES: readonly string[] = [
+  REVISIONS,
+  REVOCATIONS,
+  API_KEYS,
+  POLICIES,
+  DECISIONS,
+  NOTICES,
+  RIGHTS,
+];

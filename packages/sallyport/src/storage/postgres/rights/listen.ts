@@ -1,0 +1,83 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Client } from 'pg';
+import type { Log } from '../../../telemetry/log.ts';
+
+/** Pause before the first new attempt, in ms; it doubles up to the longest. */
+const RETRY_MS = 1_000;
+const RETRY_MS_MAX = 30_000;
+
+/** What is listened to, and over which connection. */
+export interface ListenOptions {
+  /** Name of the channel, without quotation marks. */
+  readonly channel: string;
+  /** A new connection that is not connected yet, with limits on its times. */
+  readonly connect: () => Client;
+  readonly heard: (payload: string) => void;
+  /** Called when it listens again after a loss: notifications in between are lost. */
+  readonly again: () => void;
+  readonly log: Log;
+}
+
+/**
+ * Listens to the notifications of one channel over a connection of its own, and connects again when that is lost.
+ * Resolves after the first attempt, which may have failed: that is logged once per outage, and tried again.
+ */
+export async function listen(options: ListenOptions): Promise<AsyncDisposable> {
+  const closing = new AbortController();
+  const { promise: attempted, resolve: onAttempted } = Promise.withResolvers<void>();
+  const keeping = keep(options, closing.signal, onAttempted);
+  await attempted;
+  return {
+    async [Symbol.asyncDispose]() {
+      closing.abort();
+      await keeping;
+    },
+  };
+}
+
+async function keep(options: ListenOptions, closed: AbortSignal, onAttempted: () => void): Promise<void> {
+  const { again, log } = options;
+  let pauseMs = RETRY_MS;
+  let isLost = false;
+  while (!closed.aborted) {
+    const error = await listenOnce(options, closed, () => {
+      if (isLost) again();
+      isLost = false;
+      pauseMs = RETRY_MS;
+      onAttempted();
+    });
+    if (closed.aborted) return;
+    if (!isLost) log.warn('policy-updates-not-listened-to', { reason: error.message });
+    isLost = true;
+    onAttempted();
+    await sleep(pauseMs, undefined, { signal: closed, ref: false }).catch(() => undefined);
+    pauseMs = Math.min(2 * pauseMs, RETRY_MS_MAX);
+  }
+}
+
+/** Resolves with the error that ended it; never rejects. */
+async function listenOnce(
+  { channel, connect, heard }: ListenOptions,
+  closed: AbortSignal,
+  onListening: () => void,
+): Promise<Error> {
+  const { promise: ended, resolve: end } = Promise.withResolvers<Error>();
+  const onClose = (): void => end(new Error('closed'));
+  closed.addEventListener('abort', onClose, { once: true });
+  let client: Client | undefined;
+  try {
+    client = connect();
+    client.on('error', end);
+    client.on('end', () => end(new Error('The server ended the connection.')));
+    client.on('notification', ({ payload = '' }) => heard(payload));
+    await client.connect();
+    await client.query(`listen "${channel}"`);
+    onListening();
+    return await ended;
+  } catch (thrown) {
+    return thrown instanceof Error ? thrown : new Error(String(thrown));
+  } finally {
+    closed.removeEventListener('abort', onClose);
+    await client?.end().catch(() => undefined);
+  }
+}
