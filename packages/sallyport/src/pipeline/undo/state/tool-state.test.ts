@@ -298,7 +298,7 @@ describe('a call that is cut off', () => {
       failure: { code: 'E3804', details: { cut_off_by: 'E3103', rollback: 'done' } },
     });
     const types = (await eventsOf(part.invocationId)).map(({ type }) => type);
-    expect(types.slice(-2)).toEqual(['ai.agent.tool.rolled_back', 'ai.agent.tool.failed']);
+    expect(types.slice(-2)).toEqual(['ai.agent.tool.rolled_back', 'ai.agent.tool.timeout']);
     await tool('whole', put(1, hangs), TRANSACTED);
     expect(await run('whole')).toMatchObject({ state: 'ROLLED_BACK', failure: { code: 'E3103' } });
     await tool('safe', put(1, hangs), { side_effect_policy: 'idempotent' });
