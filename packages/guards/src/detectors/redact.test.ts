@@ -84,7 +84,7 @@ describe('secrets', () => {
   });
 
   test.each([
-    `abc1Q~${'x'.repeat(31)}`,
+    `abc1Q~${'xY7_'.repeat(8).slice(1)}`,
     `${'0a'.repeat(16)}-us1`,
     `12345678:${'aB3_-'.repeat(7)}`,
     `M${'a1B'.repeat(8).slice(1)}.c2D3e4.${'f5G'.repeat(9)}`,

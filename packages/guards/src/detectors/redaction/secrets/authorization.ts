@@ -2,7 +2,7 @@ import { eachMatch } from '../each-match.ts';
 import { SIGN } from '../reading.ts';
 import type { Family } from '../scan.ts';
 import { isPassword } from './password.ts';
-import { isPlaceholder } from './placeholder.ts';
+import { isExampleToken } from './placeholder.ts';
 import { looksDrawn } from './randomness.ts';
 
 const CREDENTIALS = /(?<![\w-])(?:bearer|basic)\s{1,3}([A-Za-z0-9._~+/=-]{16,4096})(?!\w)/gi;
@@ -18,7 +18,7 @@ export const authorizationFamily: Family = {
     if ((signs & SIGN.dense) !== 0) {
       eachMatch(CREDENTIALS, text, ({ index, 0: shown, 1: value = '' }) => {
         const end = index + shown.length;
-        if (looksDrawn(value, CREDENTIALS_CHARS_MIN) && !isPlaceholder(value)) {
+        if (looksDrawn(value, CREDENTIALS_CHARS_MIN) && !isExampleToken(value)) {
           add('token', 'authorization', end - value.length, end);
         }
       });
