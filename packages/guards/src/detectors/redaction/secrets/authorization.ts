@@ -8,7 +8,8 @@ import { looksDrawn } from './randomness.ts';
 const CREDENTIALS = /(?<![\w-])(?:bearer|basic)\s{1,3}([A-Za-z0-9._~+/=-]{16,4096})(?!\w)/gi;
 const CREDENTIALS_CHARS_MIN = 16;
 /** `--user name:password`, as on command lines. */
-const USER_PAIR = /(?<=\s)(?:-u|--user|--proxy-user)[ =]["']?(?!\[REDACTED:)[^\s:"'$<{]{1,64}:([^\s"'$<{]{1,128})/g;
+const USER_PAIR =
+  /(?<=\s)(?:-u|--user|--proxy-user)[ =]["']?(?!\[REDACTED:)[^\s:"'$<{]{0,64}:["']?([^\s"'$<{]{1,128})/g;
 
 /** Credentials without a name before them: `Bearer …` in a sentence, `--user name:password` in a command. */
 export const authorizationFamily: Family = {
