@@ -38,6 +38,9 @@ const WORDS: Readonly<Record<string, RedactionKind>> = {
 /** Benign texts that are mail or tables of people: addresses in them are real. */
 const CORRESPONDENCE: ReadonlySet<string> = new Set(['email', 'email-file', 'csv']);
 
+/** Values of the set that are placeholders or published samples, which are left alone on purpose. */
+const PLACEHOLDER = /x{8}|Z{12}|eyJzdWIiOiIxMjM0NTY3ODkwIiwibmFtZSI6IkpvaG4g/;
+
 interface Recognised {
   readonly recognizer: string;
   readonly text: string;
@@ -107,7 +110,7 @@ function personalCases(): { readonly text: string; readonly kind: RedactionKind;
 
 async function secretFigures(benign: readonly Benign[]): Promise<Figure[]> {
   const cases = read<SecretCase>('pii-secrets/detect_secrets_cases.jsonl').filter(
-    ({ plugin }) => plugin !== 'ip_public',
+    ({ plugin, text }) => plugin !== 'ip_public' && !PLACEHOLDER.test(text),
   );
   const peer = await openSecretlint();
   const isFound = (text: string): boolean => found(text).some(({ kind }) => SECRETS.has(kind));

@@ -10,6 +10,7 @@ import type { RegistryChange } from './registry.ts';
 import { bestHits } from './search/best-hits.ts';
 import { type Allowed, createKeptFilters, type KeptFilters, type ToolFilters } from './search/filters.ts';
 import type { KeywordScores } from './search/keywords/keyword-index.ts';
+import { withoutPaths } from './search/keywords/without-paths.ts';
 import { byScore, RANKED_MAX, type RankedTool, rankByBoth, rankByKeywords } from './search/rank.ts';
 import { createTenantTools, type TenantTools } from './search/tenant-tools.ts';
 import { type CheckedEmbedder, checkedEmbedder } from './search/vectors/checked-embedder.ts';
@@ -198,7 +199,7 @@ interface Words {
 async function findWords(state: State, tenantId: string, query: ToolSearchQuery): Promise<Words> {
   const tools = await currentTools(state, tenantId);
   const allowed = state.filters.apply(tools, query);
-  return { tools, keywords: tools.keywords(query.text, allowed?.slots), allowed };
+  return { tools, keywords: tools.keywords(withoutPaths(query.text), allowed?.slots), allowed };
 }
 
 async function rankNear(
@@ -252,7 +253,7 @@ async function askMeaning(
   try {
     for (const tenantId of tenantIds) feedVectors(state, tenantId, true);
     const traits = await embedder.traits();
-    const vectors = await queries.of(text);
+    const vectors = await queries.of(withoutPaths(text));
     for (const tenantId of tenantIds) {
       const { pending } = feed.progress(tenantId);
       if (pending > 0 && pending <= WAIT_FOR_VECTORS_MAX) await feed.settled(tenantId, WAIT_FOR_VECTORS_MS);

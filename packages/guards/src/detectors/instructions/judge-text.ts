@@ -2,6 +2,7 @@
 import { createPrefilter, type Prefilter } from '../literals/prefilter.ts';
 import { encodedTexts } from './encoded-texts.ts';
 import { hiddenCharacters, speltInHiding } from './hidden-characters.ts';
+import { misspeltOrder } from './misspelt.ts';
 import { readingOf } from './reading.ts';
 import { ACCESS_RULES } from './rules/access.ts';
 import { AUTHORITY_RULES } from './rules/authority.ts';
@@ -11,6 +12,7 @@ import { MARKUP_RULES } from './rules/markup.ts';
 import { OTHER_LANGUAGE_RULES } from './rules/other-languages.ts';
 import { OUTPUT_RULES } from './rules/output.ts';
 import { REDIRECTION_RULES } from './rules/redirection.ts';
+import { ROLE_RULES } from './rules/roles.ts';
 import { STEERING_RULES } from './rules/steering.ts';
 import { ORDER_WORDS } from './rules/words.ts';
 import { eachSentence, joined, sentenceAt } from './sentences.ts';
@@ -35,6 +37,8 @@ export const ENOUGH = 0.5;
 const ENCODED_CHARS_MIN = 24;
 /** Shorter texts contain no demand. */
 const TEXT_CHARS_MIN = 8;
+/** A longer single word may be a sentence without blanks. */
+const WORD_CHARS_MAX = 24;
 /** Most findings reported per text. */
 const FINDINGS_MAX = 50;
 
@@ -64,7 +68,7 @@ const known: Partial<Record<TextKind, Judges>> = {};
 function judgesOf(kind: TextKind): Judges {
   const made = known[kind];
   if (made !== undefined) return made;
-  const [byText, bySentence] = [forKind(MARKUP_RULES, kind), forKind(SENTENCE_RULES, kind)];
+  const [byText, bySentence] = [forKind([...MARKUP_RULES, ...ROLE_RULES], kind), forKind(SENTENCE_RULES, kind)];
   known[kind] = { byText, ofText: createPrefilter(byText), bySentence, ofSentence: createPrefilter(bySentence) };
   return known[kind];
 }
@@ -119,8 +123,17 @@ function judgeWords(text: string, kind: TextKind): Evidence[] {
   const judges = judgesOf(kind);
   judgeWhole(judges, read, report);
   judgeSentences(judges, read, kind, report);
+  const order = misspeltOrder(read);
+  if (order !== undefined) report(MISSPELT, order.start, order.end);
   return found;
 }
+
+const MISSPELT: InstructionRule = {
+  rule: 'override',
+  weight: 0.9,
+  why: 'It asks the model to leave its instructions, misspelt so that no search finds it.',
+  all: [],
+};
 
 type ReportRule = (rule: InstructionRule, start: number, end: number) => void;
 
@@ -163,7 +176,8 @@ function judgeSentences({ bySentence, ofSentence }: Judges, read: string, kind: 
 }
 
 /** Most texts of a schema are single words without a demand. */
-const isMute = (text: string): boolean => text.length < TEXT_CHARS_MIN || (!/\s/.test(text) && /^[\w.-]*$/.test(text));
+const isMute = (text: string): boolean =>
+  text.length < TEXT_CHARS_MIN || (text.length < WORD_CHARS_MAX && !/\s/.test(text) && /^[\w.-]*$/.test(text));
 
 function fits(rule: InstructionRule, text: string): boolean {
   for (const pattern of rule.all) if (!pattern.test(text)) return false;

@@ -14,7 +14,7 @@ export function announced({ text, name }: Scan, at: number, words: RegExp, inNam
 
 /** Identifiers as words: `homePhone_number` as `home Phone number`. */
 export function spaced(name: string): string {
-  return name.replace(/([a-z0-9])([A-Z])/g, '$1 $2').replace(/[^A-Za-z0-9]+/g, ' ');
+  return name.replace(/([a-z0-9])([A-Z])/g, '$1 $2').replace(/[^\p{L}\p{M}\p{N}]+/gu, ' ');
 }
 
 /** True when the text is nothing but this place: a bare value, whose field says nothing about it. */

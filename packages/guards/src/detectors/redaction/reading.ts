@@ -25,7 +25,7 @@ export const SIGN = {
   digits4: 1 << 13,
   digits7: 1 << 14,
   digits9: 1 << 15,
-  digits13: 1 << 16,
+  digits12: 1 << 16,
 } as const;
 
 /** A text as numbers, with the signs found in it. Valid until the next text is read. */
@@ -141,7 +141,7 @@ function digitSigns(count: number): number {
   if (count >= 4) signs |= SIGN.digits4;
   if (count >= 7) signs |= SIGN.digits7;
   if (count >= 9) signs |= SIGN.digits9;
-  if (count >= 13) signs |= SIGN.digits13;
+  if (count >= 12) signs |= SIGN.digits12;
   return signs;
 }
 

@@ -113,6 +113,14 @@ describe('what is found', () => {
     }
   });
 
+  test('REG-05 the words of a path do not steer, neither as words nor as meaning', async () => {
+    const { set, ids, embedder } = setUp();
+    set('acme', WEATHER, MAIL, tool('reader', 'Summarises a document.'));
+    expect(await ids('summarise /home/ann/letter/forecast.md')).toEqual(['reader']);
+    expect(embedder.asked).not.toContain('summarise /home/ann/letter/forecast.md');
+    expect(await ids('letter.md')).toEqual(['post']);
+  });
+
   test('words and meaning together go before either alone', async () => {
     const { set, ids } = setUp();
     set(

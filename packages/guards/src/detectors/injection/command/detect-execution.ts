@@ -18,7 +18,8 @@ const OPENS =
 /** A shell whose other end somebody else controls. */
 const REVERSE_SHELL =
   /\/dev\/(?:tcp|udp)\/|\bnc(?:at)?\b[^\n]{0,60}\s-[a-z]{0,8}[ec]\b|\bsh\s+-i\b|\bbash\s+-i\b|\bmkfifo\s[^\n]{0,80}\|/i;
-const SHELLSHOCK = /\(\)\s{0,8}\{\s{0,8}:?[^\n]{0,16};\s{0,8}\}\s{0,8};/;
+/** Not the body of a function of JavaScript. */
+const SHELLSHOCK = /(?<!\bfunction\s{0,4}[\w$]{0,40}\s{0,2})\(\)\s{0,8}\{\s{0,8}:?[^\n]{0,16};\s{0,8}\}\s{0,8};/;
 const SERVER_SIDE =
   /<\?(?:php|=)[^\n]{0,200}\(|<!--#(?:exec|include)|\$\{@?(?:print|eval|system|sleep|phpinfo)\b|\{\s{0,4}\$\{/i;
 /** Functions of scripting languages that start a program or run a text. */

@@ -1,6 +1,7 @@
 import type { Report } from '../finding.ts';
 import type { Reading } from '../text/reading.ts';
 import { ACTIVE_ELEMENTS, EVENTS, NEEDS_ATTRIBUTE, TYPE_LIKE } from './names.ts';
+import { isDeclared, isFunction, isInTag, runsInBraces } from './program.ts';
 import { hasScriptScheme, plainStyle } from './read-value.ts';
 
 /** Most ignored characters between `<` and the name of an element; browsers or filters skip them. */
@@ -13,6 +14,7 @@ const STYLE_MAX = 2_048;
 const LESS = 60;
 const EQUALS = 61;
 const OPEN = 40;
+const OPEN_BRACE = 123;
 const RISKY_STYLE =
   /expression\s*\(|-moz-binding|behaviou?r\s*:|@import|(?:java|vb)script\s*:|url\s*\(\s*["']?\s*data:text/;
 
@@ -172,12 +174,10 @@ function isBetween(code: number, inside: boolean): boolean {
 function isHandler(scan: Scan, name: string, start: number, at: number, inside: boolean): boolean {
   const { text, strict } = scan;
   if (!name.startsWith('on') || name.length < 4) return false;
-  // JSX passes a function, a template fills it in later.
-  if (!strict && text.charCodeAt(at + 1) === 123) return false;
   const known = EVENTS.has(name.slice(2));
   const before = start === 0 ? 32 : text.charCodeAt(start - 1);
   if (isLetter(before) || before === 46 || before === 95 || (before >= 48 && before <= 57)) return false;
-  if (!strict && isProgram(text, start, at + 1)) return false;
+  if (!strict && isProgram(scan, start, at + 1, inside)) return false;
   if (inside) return true;
   if (!known) return false;
   if (scan.element >= 0) return true;
@@ -187,20 +187,23 @@ function isHandler(scan: Scan, name: string, start: number, at: number, inside: 
   if (from < 0) return hasCall(text, at + 1);
   const code = text.charCodeAt(from);
   if (code === 34 || code === 39 || code === 96 || code === 62 || code === 47) return true;
-  return start <= LEFT_MAX && LEFT.test(text.slice(0, start));
+  return leavesAttribute(text, start);
 }
 
-/** `const onload = (event) => …`: a variable of a program is no attribute. */
-function isProgram(text: string, start: number, value: number): boolean {
-  if (/\b(?:const|let|var|readonly|private|public)\s$/.test(text.slice(Math.max(0, start - 10), start))) return true;
-  return /^\s*(?:\([\w\s,:]*\)\s*(?::[^=]{0,40})?=>|async\b|function\b|\w+\s*=>)/.test(
-    text.slice(value, value + NAME_MAX * 2),
-  );
+/** A variable of a program, a function that it assigns, or what JSX passes to an element, is no attribute of HTML. */
+function isProgram({ text, element }: Scan, start: number, value: number, inside: boolean): boolean {
+  const braces = text.charCodeAt(value) === OPEN_BRACE;
+  if (!braces && !isDeclared(text, start) && !isFunction(text, value)) return false;
+  const isMarkup = inside ? isInTag(text, element, start) : leavesAttribute(text, start);
+  if (!braces) return !isMarkup;
+  return !runsInBraces(text, value, text.slice(start, start + NAME_MAX), isMarkup);
 }
 
 /** A quote that ends the previous attribute, and attributes outside an element: `" autofocus `. */
 const LEFT = /^[^"'<>\n]*["'][\s/]+(?:[a-z-]+(?:=["']?\w*["']?)?[\s/]+)*$/i;
 const LEFT_MAX = 64;
+
+const leavesAttribute = (text: string, start: number): boolean => start <= LEFT_MAX && LEFT.test(text.slice(0, start));
 
 /** True when a call follows soon. */
 function hasCall(text: string, from: number): boolean {

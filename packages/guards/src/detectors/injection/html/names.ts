@@ -54,3 +54,6 @@ export const SCRIPT_SCHEMES: readonly string[] = [
   'feed:javascript:',
   'jar:http',
 ];
+
+/** A handler as JSX writes it: `onClick`. */
+export const JSX_EVENT = /^on[A-Z][a-z]/;

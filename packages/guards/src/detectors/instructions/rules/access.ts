@@ -5,6 +5,10 @@ import { ADDRESS, CONVERSATION, PASS, SECRET_PLACE, SINK } from './words.ts';
 const ORDERED =
   /(?:^|[.,:;!?>)\]"'`*-] ?|\b(?:must|always|first|also|then|please|and|you should|should|need to|needs to|have to|has to|required to|to|ensure|before|after|you will|additionally|silently|secretly|never forget to|remember to|be sure to|now|next|simply|just|instead) (?:you (?:must |should |need to |have to )?)?(?:also |first |always |then |silently |secretly |please )*)(?:read|open|access|load|fetch|extract|collect|gather|retrieve|copy|grab|get|obtain|locate|find|dump|scan|query|cat|print|harvest|capture|include|append|attach|embed|pass|provide|send|use|call|run|execute|search|check|list|look)\b/;
 
+/** How a caller authenticates, as documentation says it; not where a file of secrets is named. */
+const AUTHENTICATION =
+  /^(?!.*(?:~\/|\.ssh|id_rsa|passwd|keychain|history)).*(?:\bauthorization\b(?:['"`:]|.{0,12}\bheader|: ?bearer)|\bheader ['"`]?(?:authorization|x-[a-z-]{2,20})|\bto (?:the |your |an? )?['"`]?\.env\b|\brefresh[_ ]token\b.{0,120}\baccess token\b)/;
+
 /** Demands for the user's data: secrets, files, the conversation. */
 export const ACCESS_RULES: readonly InstructionRule[] = [
   {
@@ -25,6 +29,7 @@ export const ACCESS_RULES: readonly InstructionRule[] = [
       /\b(?:password|token|key|secret|credential|cookie)s? (?:to (?:use|authenticate|set|sign)|for (?:the|this|your|authentication)|parameter|field|is required|header|of the (?:user|new))\b/,
       /\bthe (?:api|access|secret|private|ssh|auth)?[ _-]?(?:password|token|key|secret|credential|cookie)s? (?:must|should|is|are|has|can|will|may) /,
       /\b(?:your|an?|valid) (?:api|access|auth|secret|bearer|oauth|personal|subscription)[ _-](?:key|token)s?\b/,
+      AUTHENTICATION,
     ],
   },
   {
@@ -37,6 +42,7 @@ export const ACCESS_RULES: readonly InstructionRule[] = [
       /\b(?:first|(?:before|prior to) (?:using|calling|providing|invoking|you|any|proceeding|returning|answering|responding|each|every|executing|performing)|ask|supply|always|must|also|otherwise|then|in addition|additionally|include (?:the|its|their|it|them|that|all)|after (?:using|calling|each|every)|please|pass)\b/,
     ],
     none: [
+      /\b(?:add|write|save|put|store|set)\b[^.]{0,60}\b(?:to|in) (?:the |your |an? )?['"`]?\.env\b/,
       /\b(?:must not|never|do not|don't|cannot|excluding|excludes?|except|refuses?|denied|blocked|forbidden|not allowed|e\.g\.|example|default(?:s)? (?:to|is|path|location)|stored in|located (?:at|in)|configured in)\b/,
     ],
   },

@@ -4,7 +4,7 @@ import { SIGN } from '../reading.ts';
 import type { Family, Scan } from '../scan.ts';
 
 const CANDIDATE =
-  /(?=\d)(?<![\w.-])(?:\d{13,19}|\d{4}([ -])\d{4}\1\d{4}\1\d{1,7}|\d{4}([ -])\d{6}\2\d{4,5})(?![\w]|[.-]\d)/g;
+  /(?=\d)(?<![\w.-])(?:\d{12,19}|\d{4}([ -])\d{4}\1\d{4}(?:\1\d{1,7}(?:\1\d{1,3})?)?|\d{4}([ -])\d{6}\2\d{4,5})(?![\w]|[.-]\d)/g;
 /** Words that announce a card number. */
 const SAID =
   /\b(?:cards?|visa|master\s?card|amex|american express|diners|discover|maestro|jcb)(?: (?:number|no|num|nr|is))*\W{0,4}(?:is )?$/i;
@@ -19,7 +19,7 @@ const ISSUERS: readonly { readonly begins: RegExp; readonly lengths: readonly nu
   { begins: /^(?:30[0-5]|3095|36|38|39)/, lengths: [14, 16, 19] }, // Diners Club
   { begins: /^(?:6011|64[4-9]|65|62|60|81|82|508)/, lengths: [16, 17, 18, 19] }, // Discover, UnionPay, RuPay
   { begins: /^35(?:2[89]|[3-8])/, lengths: [16, 17, 18, 19] }, // JCB
-  { begins: /^(?:50|5[6-8]|6)/, lengths: [13, 14, 15, 16, 17, 18, 19] }, // Maestro, Dankort
+  { begins: /^(?:50|5[6-8]|6)/, lengths: [12, 13, 14, 15, 16, 17, 18, 19] }, // Maestro, Dankort
   { begins: /^(?:220[0-4]|9792)/, lengths: [16] }, // Mir, Troy
   { begins: /^1/, lengths: [15] }, // UATP
 ];
@@ -29,7 +29,7 @@ const PLAIN_LENGTHS: readonly number[] = [14, 15, 16];
 /** Numbers of payment cards: in an issuer's range, with the right check digit; announced ones also when mistyped. */
 export const cardFamily: Family = {
   kinds: ['card'],
-  signs: [SIGN.digits13],
+  signs: [SIGN.digits12],
   find(scan) {
     eachMatch(CANDIDATE, scan.text, ({ index, 0: shown }) => {
       const end = index + shown.length;
@@ -41,12 +41,14 @@ export const cardFamily: Family = {
 function isCard(scan: Scan, shown: string, start: number, end: number): boolean {
   const digits = shown.replace(/[ -]/g, '');
   const isGrouped = digits.length !== shown.length;
-  if (digits.length < 13 || digits.length > 19) return false;
+  if (digits.length < 12 || digits.length > 19) return false;
   // One wrong digit leaves all the others: a number presented as a card's is treated as one.
   if ((isGrouped || PLAIN_LENGTHS.includes(digits.length)) && announced(scan, start, SAID, SAID)) return true;
   if (!isIssued(digits) || !keepsLuhn(digits) || /^(\d)\1*$/.test(digits)) return false;
-  if (isGrouped || PLAIN_LENGTHS.includes(digits.length)) return true;
-  return announced(scan, start, WORDS, WORDS) || isAlone(scan, start, end);
+  if (announced(scan, start, WORDS, WORDS)) return true;
+  // Many identifiers have twelve digits, in groups of four too.
+  if (digits.length === 12) return false;
+  return isGrouped || PLAIN_LENGTHS.includes(digits.length) || isAlone(scan, start, end);
 }
 
 const isIssued = (digits: string): boolean =>

@@ -3,7 +3,7 @@ import { eachMark, SIGN } from '../reading.ts';
 import type { Family, Scan } from '../scan.ts';
 import { nameBefore } from './name-before.ts';
 import { isPassword } from './password.ts';
-import { isPlaceholder } from './placeholder.ts';
+import { isExampleToken, isPlaceholder } from './placeholder.ts';
 import { looksDrawn } from './randomness.ts';
 import { type SecretWord, secretWordOf } from './secret-words.ts';
 
@@ -73,7 +73,8 @@ function findValue({ text, reading, add }: Scan, at: number, from: number): numb
   if (word.kind === 'cookie') return findCookie(text, start, add);
   const { judged, whole } = isQuoted ? QUOTED : PLAIN;
   const value = trimmed(taken(judged, text, start));
-  if (!isSecret(word, value, isQuoted) || isPlaceholder(value) || isTemplate(name, value, text, at)) return from;
+  const isExample = word.kind === 'password' ? isPlaceholder : isExampleToken;
+  if (!isSecret(word, value, isQuoted) || isExample(value) || isTemplate(name, value, text, at)) return from;
   const end = start + Math.max(value.length, trimmed(taken(whole, text, start)).length);
   add(word.kind, `assigned-${word.kind.replace('_', '-')}`, start, end);
   return end;

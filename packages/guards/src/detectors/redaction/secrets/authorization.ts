@@ -2,13 +2,14 @@ import { eachMatch } from '../each-match.ts';
 import { SIGN } from '../reading.ts';
 import type { Family } from '../scan.ts';
 import { isPassword } from './password.ts';
-import { isPlaceholder } from './placeholder.ts';
+import { isExampleToken } from './placeholder.ts';
 import { looksDrawn } from './randomness.ts';
 
 const CREDENTIALS = /(?<![\w-])(?:bearer|basic)\s{1,3}([A-Za-z0-9._~+/=-]{16,4096})(?!\w)/gi;
 const CREDENTIALS_CHARS_MIN = 16;
 /** `--user name:password`, as on command lines. */
-const USER_PAIR = /(?<=\s)(?:-u|--user|--proxy-user)[ =]["']?(?!\[REDACTED:)[^\s:"'$<{]{1,64}:([^\s"'$<{]{1,128})/g;
+const USER_PAIR =
+  /(?<=\s)(?:-u|--user|--proxy-user)[ =]["']?(?!\[REDACTED:)[^\s:"'$<{]{0,64}:["']?([^\s"'$<{]{1,128})/g;
 
 /** Credentials without a name before them: `Bearer …` in a sentence, `--user name:password` in a command. */
 export const authorizationFamily: Family = {
@@ -18,7 +19,7 @@ export const authorizationFamily: Family = {
     if ((signs & SIGN.dense) !== 0) {
       eachMatch(CREDENTIALS, text, ({ index, 0: shown, 1: value = '' }) => {
         const end = index + shown.length;
-        if (looksDrawn(value, CREDENTIALS_CHARS_MIN) && !isPlaceholder(value)) {
+        if (looksDrawn(value, CREDENTIALS_CHARS_MIN) && !isExampleToken(value)) {
           add('token', 'authorization', end - value.length, end);
         }
       });

@@ -6,6 +6,7 @@ const BEGIN = /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----|PuTTY-User-
 /** Characters of a key and of its header lines; with JSON's line ends too. */
 const REST = /(?:[A-Za-z0-9+/=\s:,.]|-(?!----)|\\[nr])*/y;
 const END = /-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----/y;
+const END_LINE = new RegExp(`${END.source}$`);
 const PUTTY_END = 'Private-MAC:';
 const PUTTY_MAC_CHARS = 80;
 /** Longest key of PuTTY's, in characters. */
@@ -21,11 +22,23 @@ export const privateKeyFamily: Family = {
     for (let begin = BEGIN.exec(text); begin !== null; begin = BEGIN.exec(text)) {
       const from = BEGIN.lastIndex;
       const end = begin[0].startsWith('PuTTY') ? puttyEnd(text, from) : pemEnd(text, from);
-      add('private_key', 'private-key', begin.index, end);
+      if (!isPlaceholder(text.slice(from, end))) add('private_key', 'private-key', begin.index, end);
       BEGIN.lastIndex = end;
     }
   },
 };
+
+/** Words, dots, or nothing where the key would be. */
+function isPlaceholder(body: string): boolean {
+  const shown = body
+    .replace(END_LINE, '')
+    .replace(/\\[nr]/g, ' ')
+    .trim();
+  return (
+    /^(?:[.…xX*<[${ -]*$|[<[${]|(?:[a-z]{1,20}[ .]+){2})/i.test(shown) ||
+    /example|placeholder|your/i.test(shown.slice(0, 64))
+  );
+}
 
 function pemEnd(text: string, from: number): number {
   REST.lastIndex = from;

@@ -3,7 +3,10 @@ import { PART, PARTS } from '../characters.ts';
 import { eachMatch } from '../each-match.ts';
 import { SIGN } from '../reading.ts';
 import type { Family, Scan } from '../scan.ts';
-import { PROVIDER_RULES, type ProviderRule, SHAPE_CHARS_MIN, SHAPE_RULES } from './provider-rules.ts';
+import { isExampleToken } from './placeholder.ts';
+import type { ProviderRule } from './providers/provider-rule.ts';
+import { PROVIDER_RULES } from './providers/provider-rules.ts';
+import { SHAPE_CHARS_MIN, SHAPE_RULES } from './providers/shape-rules.ts';
 
 /** A prefix of secrets, and the patterns of the rest. */
 interface Beginning {
@@ -42,8 +45,10 @@ function findBegun({ text, reading: { codes }, add }: Scan, from: number, to: nu
       for (const { begin, rests } of beginningsAt(code, codes[at + 1] as number)) {
         if (!text.startsWith(begin, at)) continue;
         for (const { rule, shape } of rests) {
-          shape.lastIndex = at + begin.length;
-          if (shape.test(text)) add(rule.kind, rule.rule, at, shape.lastIndex);
+          const from = at + begin.length;
+          shape.lastIndex = from;
+          if (!shape.test(text) || isExampleToken(text.slice(from, shape.lastIndex))) continue;
+          add(rule.kind, rule.rule, at, shape.lastIndex);
         }
       }
     }
@@ -59,7 +64,9 @@ function findShapes({ text, add }: Scan, start: number, end: number): void {
   const piece = text.slice(start, end);
   for (const { rule, kind, has, shape } of SHAPE_RULES) {
     if (!piece.includes(has)) continue;
-    eachMatch(shape, piece, ({ index, 0: shown }) => add(kind, rule, start + index, start + index + shown.length));
+    eachMatch(shape, piece, ({ index, 0: shown }) => {
+      if (!isExampleToken(shown)) add(kind, rule, start + index, start + index + shown.length);
+    });
   }
 }
 
