@@ -831,6 +831,7 @@ const AUD: Rows = {
     'ai.agent.circuit.opened/half_opened/closed',
     'extensions for tenant and hash chain',
     'events of a call say tool, version, call, state, user, capabilities and hash of the input; the end also duration, error and hash of the output',
+    'the beginning of a call says mode, priority, sub-agent and who approved it; the end of a program its exit code and whether its output was cut (002)',
   ],
   'AUD-02': [
     'Written durably before the result is returned',

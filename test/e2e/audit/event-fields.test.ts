@@ -56,6 +56,7 @@ beforeAll(async () => {
       return { order: 'o-1' };
     },
   );
+  await layer.registerFunction(toolOf('pay', { execution_config: { requires_approval: true } }), () => 'paid');
   for (const [tool_id, script] of [
     ['says', 'echo hello'],
     ['fails', 'echo no >&2; exit 3'],
@@ -94,7 +95,7 @@ test.each(['pure', 'idempotent', 'compensatable', 'irreversible'])(
   },
 );
 
-test('AUD-01 the beginning of a call says how it was asked for, and who asked: mode, priority, sub-agent', async () => {
+test('AUD-01.11 the beginning of a call says how it was asked for, and who asked: mode, priority, sub-agent', async () => {
   const agent_did = 'did:example:a';
   const { capability_token } = await layer.mintToken({ agent_did });
   const agent_context = { agent_did, tenant_id: 'default', caller_id: 'researcher-2' };
@@ -106,7 +107,27 @@ test('AUD-01 the beginning of a call says how it was asked for, and who asked: m
   for (const data of events.values()) expect(data).toMatchObject({ caller_id: 'researcher-2' });
 });
 
-test('AUD-01 EXE-02 the end of a program says its exit code, and whether its output was cut', async () => {
+test('AUD-01.11 ORC-03.13 the beginning of a call says who approved it: nobody had to, people, or a standing rule', async () => {
+  const approver = { agent_did: 'did:example:boss', user_did: 'did:user:boss', roles: ['approver' as const] };
+  const { capability_token: yes } = await layer.mintToken(approver);
+  const approvedBy = async (more: Partial<ToolInvokeRequest>, decide: boolean) => {
+    const { invocation_id, approval } = await call('pay', more);
+    const remember = { scope: 'exact_arguments' as const, for_seconds: 600 };
+    const decision = { approval_id: approval?.approval_id ?? '', remember };
+    if (decide) await layer.ask('approvals.approve', decision, { door: 'rest', token: yes });
+    const state = () => layer.ask('invocations.get', { invocation_id }, LOCAL_CALLER);
+    await expect.poll(state).toMatchObject({ state: 'COMPLETED' });
+    return (await eventsOf(invocation_id)).get('invoked')?.['approved_by'];
+  };
+  expect((await eventsOf((await call('says')).invocation_id)).get('invoked')).toMatchObject({ approved_by: 'auto' });
+  expect(await approvedBy({}, true)).toBe('did:user:boss');
+  expect(await approvedBy({}, false)).toMatch(/^rule:[0-9a-f-]{36}$/);
+  expect(await approvedBy({ parameters: { order: 'b' }, execution_options: { async_mode: true } }, true)).toBe(
+    'did:user:boss',
+  );
+});
+
+test('AUD-01.11 the end of a program says its exit code, and whether its output was cut', async () => {
   const [said, failed] = [await call('says'), await call('fails')];
   expect(said).toMatchObject({ status: 'success', result: 'hello\n' });
   expect((await eventsOf(said.invocation_id)).get('succeeded')).toMatchObject({ exit_code: 0, truncated: false });

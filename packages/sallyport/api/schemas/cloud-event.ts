@@ -60,6 +60,11 @@ export const InvocationEventData = Type.Object(
       Type.String({ description: 'The sub-agent that made the call, as the caller stated it.' }),
     ),
     async_mode: Type.Optional(Type.Boolean({ description: 'In `ai.agent.tool.invoked`.' })),
+    approved_by: Type.Optional(
+      Type.String({
+        description: 'In `ai.agent.tool.invoked`: the approvers, `rule:` and the id of a standing rule, or `auto`.',
+      }),
+    ),
     priority: Type.Optional(Type.String({ description: 'In `ai.agent.tool.invoked`.' })),
     phase: Type.Optional(Type.String({ description: 'As the caller stated it.' })),
     claim_source: Type.Optional(Type.String()),

@@ -11,7 +11,7 @@ import {
   type DecidingParts,
   inBackground,
 } from './approvals/approvals-state.ts';
-import { ask, isAlwaysAllowed } from './approvals/ask.ts';
+import { ask, standingApproval } from './approvals/ask.ts';
 import { type Approval, approve, type Decided, type Decision, deny, withdraw } from './approvals/decide.ts';
 import { type Answer, answer, delegate, endDelegation, type NewDelegation } from './approvals/delegate.ts';
 import { isForClient } from './approvals/eligible.ts';
@@ -98,7 +98,7 @@ export interface AskableApprovals extends ApprovalQuestions, Pick<Approvals, 'gi
 export function createApprovals(parts: ApprovalParts): AskableApprovals {
   const asking = stateOf(parts);
   const ofPipeline: Omit<AskableApprovals, 'deciding'> = {
-    standing: (question) => isAlwaysAllowed(asking, question),
+    standing: (question) => standingApproval(asking, question),
     question: (question) => ask(asking, question),
     givenApproval: (record) => givenApproval(asking, record),
   };

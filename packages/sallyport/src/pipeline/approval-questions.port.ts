@@ -17,10 +17,11 @@ export interface ApprovalQuestion {
 /** Asks people for approval (ORC-03, ORC-05). */
 export interface ApprovalQuestions {
   /**
-   * True when a standing rule already approves this call. A question of an executor is answered only by a rule that was
-   * made for that reason and for exactly the same arguments. Synchronous: rules are held in memory.
+   * The standing rule that already approves this call, as `rule:` and its id; undefined when there is none. A question
+   * of an executor is answered only by a rule that was made for that reason and for exactly the same arguments.
+   * Synchronous: rules are held in memory.
    */
-  standing(question: ApprovalQuestion): boolean;
+  standing(question: ApprovalQuestion): string | undefined;
   /**
    * The question, with its id and its expiry; nobody is notified of it before the call is on record.
    * @returns E3807 when nobody could answer

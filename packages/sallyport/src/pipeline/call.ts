@@ -110,6 +110,8 @@ export interface Approved {
   readonly confirmed: boolean;
   /** The executor's question, which the approval answers; undefined when it asked nothing. */
   readonly question: string | undefined;
+  /** Who approved, as the audit says it: people, or `rule:` and the id of a standing rule; undefined when nobody had to. */
+  readonly approvedBy: string | undefined;
 }
 
 /** reserve: there is room for the call. */
@@ -202,6 +204,7 @@ export function newCall({ request, caller, compensates, onBehalfOf }: CallReques
     gateDecision: undefined,
     hookVerdicts: undefined,
     confirmed: undefined,
+    approvedBy: undefined,
     question: undefined,
     secrets: undefined,
     ran: undefined,

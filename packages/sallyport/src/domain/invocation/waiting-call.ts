@@ -46,12 +46,14 @@ export interface GivenApproval {
   readonly binding: ApprovalBinding;
   /** Epoch ms. */
   readonly expiresAt: number;
+  /** Who approved, for the audit; absent in an approval of an earlier version. */
+  readonly by?: string;
 }
 
 /** What a waiting call waits for: a person's approval; or a worker, with the executor's question that was answered. */
 export type WaitFor =
   | { readonly for: 'approval'; readonly approval: ApprovalRequest }
-  | { readonly for: 'worker'; readonly confirmed: boolean; readonly question?: string };
+  | { readonly for: 'worker'; readonly confirmed: boolean; readonly question?: string; readonly approvedBy?: string };
 
 /**
  * An accepted call that runs later, with everything needed for that. It is in the row of the call until the call is

@@ -71,7 +71,7 @@ export async function approvalsOf({ terms = '', pipeline: changes = {}, approval
   const opened: Approvals[] = [];
   // The pipeline asks the first approvals, which are created after it.
   const approvalQuestions: PipelineParts['approvalQuestions'] = {
-    standing: (question) => opened[0]?.standing(question) ?? false,
+    standing: (question) => opened[0]?.standing(question),
     question: (question) => (opened[0] as Approvals).question(question),
   };
   const made = await pipeline({ clock, approvalQuestions, ...changes });

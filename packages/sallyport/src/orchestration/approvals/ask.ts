@@ -43,11 +43,12 @@ function isOwnCall({ terms }: AskingState, { tool, reason, claims }: ApprovalQue
   return termsFor(terms, tool, reason).fourEyes;
 }
 
-/** True when a standing rule approves the call; that it did goes on record after the call. */
-export function isAlwaysAllowed(state: AskingState, question: ApprovalQuestion): boolean {
+/** The standing rule that approves the call, as `rule:` and its id; that it did goes on record after the call. */
+export function standingApproval(state: AskingState, question: ApprovalQuestion): string | undefined {
   const { binding } = question;
   const rule = state.rules.match(question, (each) => !isOwnCall(state, question, each));
-  if (rule === undefined) return false;
+  if (rule === undefined) return undefined;
+  const by = `rule:${rule.id}`;
   void inBackground(state, 'approval-rule-use-not-recorded', () =>
     state.ledger.commit({
       events: [
@@ -64,7 +65,7 @@ export function isAlwaysAllowed(state: AskingState, question: ApprovalQuestion):
             tool_version: binding.toolVersion,
             input_hash: binding.inputHash,
             decision: 'approved',
-            by: `rule:${rule.id}`,
+            by,
             rule_id: rule.id,
           },
         },
@@ -72,5 +73,5 @@ export function isAlwaysAllowed(state: AskingState, question: ApprovalQuestion):
       durability: 'asynchronous',
     }),
   );
-  return true;
+  return by;
 }

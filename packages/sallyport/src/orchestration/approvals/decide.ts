@@ -194,7 +194,12 @@ async function closeApproved(
   const closing: ApprovalClosing = {
     ...closingOf(state, pending, 'approved', approver.id, reason),
     approvers: counted.map((vote) => vote.approver),
-    given: { approvalId: so.approvalId, binding, expiresAt: state.clock.now() + state.limits.validMs },
+    given: {
+      approvalId: so.approvalId,
+      binding,
+      expiresAt: state.clock.now() + state.limits.validMs,
+      by: counted.map((vote) => vote.approver).join(', '),
+    },
     ...(parameters === undefined ? {} : { parameters }),
   };
   if (!(await state.store.close(closing))) return lost(state, closing);

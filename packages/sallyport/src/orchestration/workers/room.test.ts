@@ -43,7 +43,7 @@ function busy(times: number): RateLimiter & { asked: number } {
 function approvingDesk() {
   let asked = 0;
   return {
-    standing: () => false,
+    standing: () => undefined,
     question: ({ reason, binding }: { reason: 'requires_confirmation'; binding: ApprovalBinding }) => {
       asked += 1;
       return { approvalId: `a-${asked}`, reason, binding, requestedAt: 1, expiresAt: FAR };

@@ -284,7 +284,7 @@ describe('workers', () => {
   test('an approved call runs with its yes, here or wherever its yes is known', async () => {
     const FAR = 4_102_444_800_000;
     const approvals = {
-      standing: () => false,
+      standing: () => undefined,
       question: ({ reason, binding }: { reason: 'requires_approval'; binding: never }) => ({
         approvalId: 'a',
         reason,

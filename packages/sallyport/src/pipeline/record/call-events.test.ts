@@ -143,14 +143,14 @@ test('a call that was refused tells at its end what was decided, and all that ho
 /** Hashes of a call's last event, of the rows that stored its events, and of the events held in an open row. */
 const PINNED = [
   [
-    '222416cf58cb656cd5b5d53c500fcdb26fd9fc9f3c9f7d2acae73022b1b45102',
-    'a2e4a7070bf596400d04970cf7a79390c788b46fe1dd8e8a4ac18b3560290b1b',
-    '47c4e9aa6ddc9d7bfc1e63b0161eb9c617719ee0f4ae174df1861eb12703f895',
+    '95bdb5a101507be157b4050607a27b041dabc530901f502a201c068d6b3f70ee',
+    'ea0dfa24c4fd134d6e0e86cf7f5263d40e6b188b72fd9be18ba002252f630e01',
+    'cacfc43642fde00a780546f846683b96b9d7af3143594f41200474abec513d07',
   ],
   [
-    '804bb34194c3d36ef16b4c1f36c9f79d9ac7b5ea3833255dfea0ba4b165a1d8b',
-    '63c4695cf33ee21dd2e28a790169bad00970d2b6c8be2de7607661f09e7bb2f6',
-    'a0744b1c312f32f69fb6e3d16cde1d9e09fd231d058d87d6a07e33ddcb884978',
+    'acaa2c3ed3b859ca908007d8dd64f1f5cd5560f5d0c03578453ee6144a158e96',
+    '4b2f7d1e2b1ce7ca7e30876c266616d74046843a252648676a0a4b82220fc91b',
+    'e6581c993f1bc0d9217e7c32cc93556c1937f0d0147142754485f999479f2aed',
   ],
 ] as const;
 

@@ -114,6 +114,7 @@ function capabilitiesIn(grant: Grant | undefined): readonly string[] {
 /** Members of one event besides the shared ones, also in ascending order. */
 interface OwnMembers extends EventMembers {
   readonly adversarial_policy_decision?: unknown;
+  readonly approved_by?: string;
   readonly async_mode?: boolean;
   readonly duration_ms?: number;
   readonly error?: unknown;
@@ -134,6 +135,7 @@ const dataOf = (shared: ReturnType<typeof sharedMembers>, own: OwnMembers): Even
   adversarial_policy_decision: own.adversarial_policy_decision,
   agent_did: shared.agent_did,
   answered_by: shared.answered_by,
+  approved_by: own.approved_by,
   argument_findings: shared.argument_findings,
   async_mode: own.async_mode,
   called_as: shared.called_as,
@@ -209,12 +211,14 @@ function verdictsFor(
 function stepOf(
   { adversarial_policy_decision, hooks, policy_decision }: OwnMembers,
   state: LifecycleState,
-  { call: { request } }: OngoingCall,
+  { call: { request, approvedBy } }: OngoingCall,
 ): OwnMembers {
   if (state !== 'EXECUTING') return { adversarial_policy_decision, hooks, policy_decision, state };
   const options = request.execution_options;
   return {
     adversarial_policy_decision,
+    // The word for nobody comes from 002.
+    approved_by: approvedBy ?? 'auto',
     async_mode: options?.async_mode ?? false,
     hooks,
     policy_decision,

@@ -22,7 +22,7 @@ function desk(standing = false): ApprovalQuestions & { readonly asked: ApprovalR
   const asked: ApprovalRequest[] = [];
   return {
     asked,
-    standing: () => standing,
+    standing: () => (standing ? 'rule:r' : undefined),
     question({ reason, binding, prompt }) {
       const request = {
         approvalId: `approval-${asked.length + 1}`,

@@ -29,7 +29,9 @@ const APPROVALS: ReadonlySet<ConfirmationReason> = new Set(['requires_approval',
  */
 const PASSED_BY: ReadonlySet<ConfirmationReason> = new Set(['requires_confirmation', 'trust']);
 
-const UNCONFIRMED: Approved = { confirmed: false, question: undefined };
+const UNCONFIRMED: Approved = { confirmed: false, question: undefined, approvedBy: undefined };
+/** The approver in the audit where an approval of an earlier version names none. */
+const SOMEBODY = 'unknown';
 
 /**
  * Sets a call aside until a person has approved or confirmed it; nothing of it runs before. The approval is bound to
@@ -51,7 +53,8 @@ export function approve({
       const call = { ...given, question };
       const reason = whyConfirmation(call, rules);
       if (reason === undefined) return UNCONFIRMED;
-      if (isApproved(call, ongoing, clock.now())) return { confirmed: true, question };
+      const approvedBy = approverOf(call, ongoing, clock.now());
+      if (approvedBy !== undefined) return { confirmed: true, question, approvedBy };
       const isAutonomous = call.request.execution_options?.phase === 'autonomous';
       if (!isAutonomous || APPROVALS.has(reason))
         return ask({ asked: approvalQuestions, secrets }, reason, call, ongoing);
@@ -78,14 +81,17 @@ function whyConfirmation(call: Asked, rules: TrustRules): ConfirmationReason | u
     : undefined;
 }
 
-/** True when the approval that the resumed call brings was given to exactly this call. */
-function isApproved(call: Asked, { resumed }: OngoingCall, now: number): boolean {
-  if (resumed === undefined) return false;
+/** Who gave the approval that the resumed call brings, when it was given to exactly this call. */
+function approverOf(call: Asked, { resumed }: OngoingCall, now: number): string | undefined {
+  if (resumed === undefined) return undefined;
   const { approval, waiting } = resumed;
   // Set aside for a worker after the approval: arguments and version cannot have changed, the executor's question can.
-  if (waiting.wait.for === 'worker') return waiting.wait.confirmed && waiting.wait.question === call.question;
-  if (approval === undefined || now >= approval.expiresAt) return false;
-  return isSameCall(approval.binding, bindingOf(call));
+  if (waiting.wait.for === 'worker') {
+    const { confirmed, question, approvedBy = SOMEBODY } = waiting.wait;
+    return confirmed && question === call.question ? approvedBy : undefined;
+  }
+  if (approval === undefined || now >= approval.expiresAt) return undefined;
+  return isSameCall(approval.binding, bindingOf(call)) ? (approval.by ?? SOMEBODY) : undefined;
 }
 
 /** What an approval of a call is bound to. */
@@ -141,7 +147,8 @@ function ask(
     tool: call.tool,
     ...(prompt === undefined ? {} : { prompt }),
   };
-  if (asked.standing(question)) return { confirmed: true, question: call.question };
+  const rule = asked.standing(question);
+  if (rule !== undefined) return { confirmed: true, question: call.question, approvedBy: rule };
   const refused = cannotWait({ secrets }, call, 'for a person');
   if (refused !== undefined) return refused;
   const approval = asked.question(question);

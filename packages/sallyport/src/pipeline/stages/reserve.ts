@@ -88,9 +88,10 @@ async function waitForSlot(
   }
 }
 
-const forWorker = ({ confirmed, question }: Approved): WaitFor => ({
+const forWorker = ({ confirmed, question, approvedBy }: Approved): WaitFor => ({
   for: 'worker',
   confirmed,
+  ...(approvedBy === undefined ? {} : { approvedBy }),
   ...(question === undefined ? {} : { question }),
 });
 

@@ -7,7 +7,7 @@ async function layer(standing = false) {
   const made = await pipeline({
     workers: { refuses: () => undefined },
     approvalQuestions: {
-      standing: () => standing,
+      standing: () => (standing ? 'rule:r' : undefined),
       question(question) {
         asked.push(question);
         return { approvalId: 'a', ...question, requestedAt: 1, expiresAt: 4_102_444_800_000 };
