@@ -11,7 +11,7 @@ type PhoneNumbers = typeof import('libphonenumber-js/min');
 /** Most numbers of one text looked up in the numbering plans; for further ones their form decides. */
 const LOOKUPS_MAX = 64;
 const CANDIDATE =
-  /(?=[(（+\d])(?<![\w.+@#$%(-]|\d )\(?（?\+?\(?\d(?:[ .()/\u00a0（）\u2010-\u2013-]{0,3}\d){6,16}(?![\w%]|[.,:/-]\d)/g;
+  /(?=[(（+\d])(?<![\w.+@#$%(-]|\d |(?:^|[^A-Za-z\u0080-\uffff"'`])[=:/])\(?（?\+?\(?\d(?:[ .()/\u00a0（）\u2010-\u2013-]{0,3}\d){6,16}(?![\w%]|[.,:/-]\d)/g;
 /** As people in North America write them. */
 const NORTH_AMERICA = /^(?:1|\d{1,3}[ .-])?(?:\([2-9]\d\d\) ?|[2-9]\d\d([.-]))\d{3}\1?[ .-]?\d{4}$/;
 /** Verbs for telephones and for other things. */
@@ -59,7 +59,7 @@ function isPhone(scan: Scan, shown: string, start: number, judge: Judge): boolea
   if (digits.length > 15 || /^0+$/.test(digits) || looksLikeDate(shown)) return false;
   if (/^\(?\+/.test(shown)) return digits.length >= 8 && judge(shown, undefined);
   if (NORTH_AMERICA.test(shown)) return true;
-  if (announced(scan, start, LABELLED, LABEL_FIELD)) return !isAmount(scan.text, start, shown);
+  if (hasWords(scan, start) && announced(scan, start, LABELLED, LABEL_FIELD)) return !isAmount(scan.text, start, shown);
   const isCut = shown.length > digits.length;
   if ((isCut || /^\(?0[1-9]/.test(shown)) && isLabelledLoosely(scan, start, shown)) return true;
   if (isCut && announced(scan, start, VERBS, undefined)) return true;
@@ -70,6 +70,10 @@ function isPhone(scan: Scan, shown: string, start: number, judge: Judge): boolea
   // A bare address also looks like a formatted number; asking the numbering plans of all regions is slow.
   return !scan.isFound(start, start + shown.length) && REGIONS.some((region) => judge(shown, region));
 }
+
+/** False for a number among numbers: no label stands before it. */
+const hasWords = ({ text, name }: Scan, start: number): boolean =>
+  name !== '' || /[A-Za-z\u0080-\uffff]/.test(text.slice(Math.max(0, start - LABEL_CHARS), start));
 
 /** `a mobile network of 1.234.567 users`: an amount, unless a sign stands before it. */
 const isAmount = (text: string, start: number, shown: string): boolean =>
