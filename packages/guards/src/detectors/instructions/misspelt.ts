@@ -44,7 +44,6 @@ const WORD = /[a-z0-9@$!|*']+/g;
 /** The whole order in one word, as its letters stand when they were apart or without blanks. */
 const JOINED =
   /(?:ignore|disregard|forget|bypass|override)(?:all|any|the|of|my|your|these)*(?:previous|prior|above|earlier|preceding|existing|system|safety)[a-z]{0,12}(?:instructions?|guidelines|directives|prompts?|rules|orders|commands)/;
-const LONG_WORD = /(?<![a-z])[a-z]{20,200}/g;
 /** Single letters with one sign between them. */
 const APART = /(?<![a-z0-9])(?:[a-z0-9@$!|]([ ._*~-]))(?:[a-z0-9@$!|]\1){3,200}[a-z0-9@$!|](?![a-z0-9])/g;
 
@@ -93,11 +92,8 @@ function endOfOrder(text: string, from: number, isVerbExact: boolean): number | 
 const isAbove = (text: string, at: number): boolean => /^ (?:above|before|so far)\b/.test(text.slice(at, at + 10));
 
 function joinedWord(text: string): MisspeltOrder | undefined {
-  LONG_WORD.lastIndex = 0;
-  for (let match = LONG_WORD.exec(text); match !== null; match = LONG_WORD.exec(text)) {
-    if (JOINED.test(match[0])) return { start: match.index, end: LONG_WORD.lastIndex };
-  }
-  return undefined;
+  const match = JOINED.exec(text);
+  return match === null ? undefined : { start: match.index, end: match.index + match[0].length };
 }
 
 /** Puts letters together that stand apart, and looks for the order in the whole. */
