@@ -39,12 +39,11 @@ const GAP_MAX = 3;
 
 /** Words that may be a misspelt verb, by their first letter and length; most words of a text are none. */
 const CANDIDATE =
-  /(?<![\w@$!|*])(?:[i1!|l][\w@$!|*]{4,7}|d[\w@$!|*]{7,10}|f[\w@$!|*]{4,7}|b[\w@$!|*]{4,7}|[o0][\w@$!|*]{5,9})(?![\w@$|*])/g;
+  /(?<![\w@$!|*])(?:[i1!|](?=\S{0,2}[gn*])[\w@$!|*]{4,6}|d(?=\S{0,3}s)[\w@$!|*]{6,10}|f(?=\S{0,2}[r*])[\w@$!|*]{4,6}|b(?=\S{0,2}[yp*])[\w@$!|*]{4,6}|[o0](?=\S{0,2}[v*])[\w@$!|*]{5,9})(?![\w@$|*])/g;
 const WORD = /[a-z0-9@$!|*']+/g;
 /** The whole order in one word, as its letters stand when they were apart or without blanks. */
 const JOINED =
   /(?:ignore|disregard|forget|bypass|override)(?:all|any|the|of|my|your|these)*(?:previous|prior|above|earlier|preceding|existing|system|safety)[a-z]{0,12}(?:instructions?|guidelines|directives|prompts?|rules|orders|commands)/;
-const LONG_WORD = /[a-z]{20,200}/g;
 /** Single letters with one sign between them. */
 const APART = /(?<![a-z0-9])(?:[a-z0-9@$!|]([ ._*~-]))(?:[a-z0-9@$!|]\1){3,200}[a-z0-9@$!|](?![a-z0-9])/g;
 
@@ -93,11 +92,8 @@ function endOfOrder(text: string, from: number, isVerbExact: boolean): number | 
 const isAbove = (text: string, at: number): boolean => /^ (?:above|before|so far)\b/.test(text.slice(at, at + 10));
 
 function joinedWord(text: string): MisspeltOrder | undefined {
-  LONG_WORD.lastIndex = 0;
-  for (let match = LONG_WORD.exec(text); match !== null; match = LONG_WORD.exec(text)) {
-    if (JOINED.test(match[0])) return { start: match.index, end: LONG_WORD.lastIndex };
-  }
-  return undefined;
+  const match = JOINED.exec(text);
+  return match === null ? undefined : { start: match.index, end: match.index + match[0].length };
 }
 
 /** Puts letters together that stand apart, and looks for the order in the whole. */
@@ -127,7 +123,8 @@ const LEET: Readonly<Record<string, string>> = {
   '|': 'i',
 };
 /** A word with letters for the digits and signs that look like them. */
-const plain = (word: string): string => word.replace(/[013457@$!|]/g, (sign) => LEET[sign] ?? sign);
+const plain = (word: string): string =>
+  /[013457@$!|]/.test(word) ? word.replace(/[013457@$!|]/g, (sign) => LEET[sign] ?? sign) : word;
 
 interface Spelling {
   readonly isExact: boolean;
@@ -161,6 +158,9 @@ function isNear(word: string, wanted: string): boolean {
   const errors = wanted.length >= TWO_ERRORS_CHARS ? 2 : 1;
   if (word === wanted) return true;
   if (Math.abs(word.length - wanted.length) > errors || word[0] !== wanted[0]) return false;
+  let common = 0;
+  for (let at = 0; at < word.length; at += 1) if (wanted.includes(word[at] as string)) common += 1;
+  if (common < wanted.length - errors) return false;
   if (word.length === wanted.length && word.at(-1) === wanted.at(-1) && sorted(word) === sorted(wanted)) return true;
   return distance(word, wanted, errors) <= errors;
 }

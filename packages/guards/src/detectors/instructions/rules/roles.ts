@@ -33,7 +33,11 @@ export const ROLE_RULES: readonly InstructionRule[] = [
     rule: 'model-markup',
     weight: 0.75,
     why: 'It passes for a message of the system, and gives an order.',
-    all: [new RegExp(`(?:^|\\n)[ \\t>*_"'\`-]{0,8}(?:${HEADER})[\\s*_"'\`:>-]{0,12}${ORDER}`)],
+    all: [
+      new RegExp(`(?:^|\\n)[ \\t>*_"'\`-]{0,8}(?:${HEADER})[\\s*_"'\`:>-]{0,12}${ORDER}`),
+      // Most texts name no role: the filter before the rules looks for these words.
+      /\b(?:system|developer|admin|sysadmin|root|assistant|instruction)/,
+    ],
     none: [
       /\b(?:prompt injection|jailbreak attempts?|for example, an attacker|attack(?:er)?s? (?:may|might|can|could))\b/,
     ],

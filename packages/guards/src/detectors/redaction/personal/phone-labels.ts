@@ -19,6 +19,9 @@ const SHORT =
 
 const LABEL = `(?:(?<![\\p{L}\\p{N}])(?:${WORDS})${ENDINGS}(?![\\p{L}\\p{N}])|${OTHERS})`;
 
+/** Parts of all of these words, or a letter of another script: a cheap test before the patterns. */
+export const MAY_LABEL =
+  /t[eé]l|fon|phon|mob|m[oó]v|cel|fax|sms|app|viber|line|handy|ruf|fern|fest|port|kom|puh|s[ií]m|t[aā]l|pons|tho|ng|voicem|switchb|[\u0250-\uffff]/i;
 /** A word for telephones, shortly before a number. Not `phone model` and the like. */
 export const LABELLED = new RegExp(`${LABEL}(?:\\D(?!\\b(?:id|code|error|model)\\b)){0,25}$`, 'iu');
 /** A short word, with a sign. */

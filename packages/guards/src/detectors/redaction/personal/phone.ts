@@ -4,14 +4,14 @@ import { announced, isAlone } from '../announced.ts';
 import { eachMatch } from '../each-match.ts';
 import { SIGN } from '../reading.ts';
 import type { Family, Scan } from '../scan.ts';
-import { LABEL_FIELD, LABEL_SIGN, LABELLED, LABELLED_AFTER, LABELLED_SHORTLY } from './phone-labels.ts';
+import { LABEL_FIELD, LABEL_SIGN, LABELLED, LABELLED_AFTER, LABELLED_SHORTLY, MAY_LABEL } from './phone-labels.ts';
 
 type PhoneNumbers = typeof import('libphonenumber-js/min');
 
 /** Most numbers of one text looked up in the numbering plans; for further ones their form decides. */
 const LOOKUPS_MAX = 64;
 const CANDIDATE =
-  /(?=[(（+\d])(?<![\w.+@#$%(-]|\d )\(?（?\+?\(?\d(?:[ .()/\u00a0（）\u2010-\u2013-]{0,3}\d){6,16}(?![\w%]|[.,:/-]\d)/g;
+  /(?=[(（+\d])(?<![\w.+@#$%(-]|\d |(?:^|[^A-Za-z\u0080-\uffff"'`])[=:/])\(?（?\+?\(?\d(?:[ .()/\u00a0（）\u2010-\u2013-]{0,3}\d){6,16}(?![\w%]|[.,:/-]\d)/g;
 /** As people in North America write them. */
 const NORTH_AMERICA = /^(?:1|\d{1,3}[ .-])?(?:\([2-9]\d\d\) ?|[2-9]\d\d([.-]))\d{3}\1?[ .-]?\d{4}$/;
 /** Verbs for telephones and for other things. */
@@ -44,6 +44,10 @@ export const phoneFamily: Family = {
 
 /** Characters before a number in which a label with its sign is looked for. */
 const LABEL_CHARS = 32;
+/** As far as a label may be before a number. */
+const MAY_LABEL_CHARS = 40;
+/** A short word needs one directly before the number. */
+const SIGN_BEFORE = /[:：.)]\s{0,2}$/;
 
 /** Behind a sign of a program, an address or a time a number is no telephone's, but for `tel:030…`. */
 function isFree(text: string, at: number): boolean {
@@ -59,7 +63,7 @@ function isPhone(scan: Scan, shown: string, start: number, judge: Judge): boolea
   if (digits.length > 15 || /^0+$/.test(digits) || looksLikeDate(shown)) return false;
   if (/^\(?\+/.test(shown)) return digits.length >= 8 && judge(shown, undefined);
   if (NORTH_AMERICA.test(shown)) return true;
-  if (announced(scan, start, LABELLED, LABEL_FIELD)) return !isAmount(scan.text, start, shown);
+  if (hasWords(scan, start) && announced(scan, start, LABELLED, LABEL_FIELD)) return !isAmount(scan.text, start, shown);
   const isCut = shown.length > digits.length;
   if ((isCut || /^\(?0[1-9]/.test(shown)) && isLabelledLoosely(scan, start, shown)) return true;
   if (isCut && announced(scan, start, VERBS, undefined)) return true;
@@ -71,12 +75,17 @@ function isPhone(scan: Scan, shown: string, start: number, judge: Judge): boolea
   return !scan.isFound(start, start + shown.length) && REGIONS.some((region) => judge(shown, region));
 }
 
+/** False where no label can stand before a number. */
+const hasWords = ({ text, name }: Scan, start: number): boolean =>
+  name !== '' || MAY_LABEL.test(text.slice(Math.max(0, start - MAY_LABEL_CHARS), start));
+
 /** `a mobile network of 1.234.567 users`: an amount, unless a sign stands before it. */
 const isAmount = (text: string, start: number, shown: string): boolean =>
   /^\d{1,3}(?:\.\d{3}){2,4}$/.test(shown) && !/[:：.#]\s?$/.test(text.slice(Math.max(0, start - 2), start));
 
 const isLabelledLoosely = (scan: Scan, start: number, shown: string): boolean =>
-  announced(scan, start, LABELLED_SHORTLY, undefined) ||
+  (SIGN_BEFORE.test(scan.text.slice(Math.max(0, start - 3), start)) &&
+    announced(scan, start, LABELLED_SHORTLY, undefined)) ||
   LABELLED_AFTER.test(scan.text.slice(start + shown.length, start + shown.length + LABEL_CHARS));
 
 /** True when a number could belong to this region; without a region, by its country code. */

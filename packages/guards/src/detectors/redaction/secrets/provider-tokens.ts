@@ -62,8 +62,8 @@ const beginningsAt = (first: number, second: number): readonly Beginning[] =>
 
 function findShapes({ text, add }: Scan, start: number, end: number): void {
   const piece = text.slice(start, end);
-  for (const { rule, kind, has, shape } of SHAPE_RULES) {
-    if (!piece.includes(has)) continue;
+  for (const { rule, kind, has, shape, charsMin = 0 } of SHAPE_RULES) {
+    if (piece.length < charsMin || !piece.includes(has)) continue;
     eachMatch(shape, piece, ({ index, 0: shown }) => {
       if (!isExampleToken(shown)) add(kind, rule, start + index, start + index + shown.length);
     });

@@ -6,6 +6,8 @@ export interface ShapeRule {
   readonly kind: RedactionKind;
   /** Text that every match contains: otherwise the pattern is skipped. */
   readonly has: string;
+  /** Shorter texts hold none, in characters. */
+  readonly charsMin?: number;
   /** Matches whole secrets; linear as the rules above. */
   readonly shape: RegExp;
 }
@@ -17,6 +19,8 @@ const base64 = (before: number, mark: string, after: string): readonly [has: str
   mark,
   `(?<![A-Za-z0-9+/])[A-Za-z0-9+/]{${before}}${mark.replace('+', '\\+')}${after}(?![A-Za-z0-9+/=])`,
 ];
+/** The shortest key of Azure, in characters. */
+const AZURE_CHARS_MIN = 44;
 /** Keys of Azure that its own scanners recognise: random characters, and the mark of the service at a fixed place. */
 const AZURE_KEYS: readonly (readonly [has: string, source: string])[] = [
   ...['+ASt', 'ACDb', '+ABa', '+AMC'].map((mark) => base64(76, mark, '[A-Za-z0-9+/]{5}[AQgw]==')),
@@ -26,19 +30,16 @@ const AZURE_KEYS: readonly (readonly [has: string, source: string])[] = [
   ['JQQJ9', '(?<![A-Za-z0-9])[A-Za-z0-9]{52}JQQJ9[9DH][A-Za-z0-9][A-L][A-Za-z0-9]{24}(?:[A-Za-z0-9]{2}==)?(?![\\w=])'],
 ];
 /** Addresses that whoever knows them may post to. */
-const WEBHOOKS: readonly (readonly [has: string, source: string])[] = [
-  ['/open-apis/bot/', '(?:open\\.feishu\\.cn|open\\.larksuite\\.com)\\/open-apis\\/bot\\/v2\\/hook\\/[\\w-]{20,60}'],
-  [
-    'chat.googleapis.com',
-    'chat\\.googleapis\\.com\\/v1\\/spaces\\/[\\w-]{4,40}\\/messages\\?key=[\\w-]{20,80}(?:&token=[\\w%-]{20,120})?',
-  ],
-  ['hooks.zapier.com', 'hooks\\.zapier\\.com\\/hooks\\/catch\\/\\d{4,12}\\/\\w{5,12}'],
-  ['oapi.dingtalk.com', 'oapi\\.dingtalk\\.com\\/robot\\/send\\?access_token=[0-9a-f]{64}'],
-  ['qyapi.weixin.qq.com', 'qyapi\\.weixin\\.qq\\.com\\/cgi-bin\\/webhook\\/send\\?key=[\\w-]{36}'],
-  ['maker.ifttt.com', 'maker\\.ifttt\\.com\\/trigger\\/\\w{1,80}\\/with\\/key\\/[\\w-]{20,60}'],
-  ['/webhooks/', 'discord(?:app)?\\.com\\/api\\/v\\d{1,2}\\/webhooks\\/\\d{15,20}\\/[\\w-]{50,80}'],
-  ['outlook.office', 'outlook\\.office(?:365)?\\.com\\/webhook\\/[\\w@-]{36,80}\\/IncomingWebhook\\/[\\w/-]{32,80}'],
-  ['hooks.slack.com', 'hooks\\.slack\\.com\\/triggers\\/[A-Za-z0-9+/]{20,90}'],
+const WEBHOOKS: readonly string[] = [
+  'open\\.larksuite\\.com\\/open-apis\\/bot\\/v2\\/hook\\/[\\w-]{20,60}',
+  'chat\\.googleapis\\.com\\/v1\\/spaces\\/[\\w-]{4,40}\\/messages\\?key=[\\w-]{20,80}(?:&token=[\\w%-]{20,120})?',
+  'hooks\\.zapier\\.com\\/hooks\\/catch\\/\\d{4,12}\\/\\w{5,12}',
+  'oapi\\.dingtalk\\.com\\/robot\\/send\\?access_token=[0-9a-f]{64}',
+  'qyapi\\.weixin\\.qq\\.com\\/cgi-bin\\/webhook\\/send\\?key=[\\w-]{36}',
+  'maker\\.ifttt\\.com\\/trigger\\/\\w{1,80}\\/with\\/key\\/[\\w-]{20,60}',
+  'discord(?:app)?\\.com\\/api\\/v\\d{1,2}\\/webhooks\\/\\d{15,20}\\/[\\w-]{50,80}',
+  'outlook\\.office(?:365)?\\.com\\/webhook\\/[\\w@-]{36,80}\\/IncomingWebhook\\/[\\w/-]{32,80}',
+  'hooks\\.slack\\.com\\/triggers\\/[A-Za-z0-9+/]{20,90}',
 ];
 
 /** Keys, tokens and addresses that only their whole form identifies. */
@@ -63,7 +64,7 @@ export const SHAPE_RULES: readonly ShapeRule[] = [
     kind: 'token',
     has: 'hook',
     shape:
-      /hooks\.slack\.com\/(?:services|workflows)\/[A-Za-z0-9+/]{20,90}|discord(?:app)?\.com\/api\/webhooks\/\d{15,20}\/[\w-]{50,80}|webhook\.office\.com\/webhookb2\/[\w@-]{36,80}\/IncomingWebhook\/[\w/-]{32,80}/g,
+      /open\.feishu\.cn\/open-apis\/bot\/v2\/hook\/[\w-]{20,60}|hooks\.slack\.com\/(?:services|workflows)\/[A-Za-z0-9+/]{20,90}|discord(?:app)?\.com\/api\/webhooks\/\d{15,20}\/[\w-]{50,80}|webhook\.office\.com\/webhookb2\/[\w@-]{36,80}\/IncomingWebhook\/[\w/-]{32,80}/g,
   },
   { rule: 'telegram-address', kind: 'token', has: '/bot', shape: /(?<=\/bot)\d{8,10}:[\w-]{35}(?![\w-])/g },
   {
@@ -94,9 +95,13 @@ export const SHAPE_RULES: readonly ShapeRule[] = [
   },
   { rule: 'facebook-app-token', kind: 'token', has: '|', shape: /(?<!\w)\d{15,16}\|[\w-]{27,40}(?![\w-])/g },
   ...AZURE_KEYS.map(
-    ([has, source]): ShapeRule => ({ rule: 'azure-key', kind: 'api_key', has, shape: new RegExp(source, 'g') }),
+    ([has, source]): ShapeRule => ({
+      rule: 'azure-key',
+      kind: 'api_key',
+      has,
+      shape: new RegExp(source, 'g'),
+      charsMin: AZURE_CHARS_MIN,
+    }),
   ),
-  ...WEBHOOKS.map(
-    ([has, source]): ShapeRule => ({ rule: 'webhook-address', kind: 'token', has, shape: new RegExp(source, 'g') }),
-  ),
+  { rule: 'webhook-address', kind: 'token', has: '.com/', shape: new RegExp(WEBHOOKS.join('|'), 'g') },
 ];

@@ -1,7 +1,7 @@
 import { key, type ProviderRule, token, UUID } from './provider-rule.ts';
 
 /** Chat, payment, mail and other services. Facts are from the makers' pages and from what published scanners know. */
-export const SERVICE_RULES: readonly ProviderRule[] = [
+export const SAAS_RULES: readonly ProviderRule[] = [
   token('slack-token', 'xox XOX', '[a-eA-Eo-sO-S](?:\\.xox[bp])?-(?:\\d{1,16}-){1,4}[A-Za-z0-9-]{6,200}'),
   token('slack-app-token', 'xapp-', '\\d-[A-Z0-9]{6,24}-\\d{6,24}-[a-z0-9]{20,128}'),
   key('stripe-key', 'sk_live_ sk_test_ rk_live_ rk_test_', '[A-Za-z0-9]{16,247}(?![A-Za-z0-9])'),
