@@ -2,7 +2,7 @@ import type { Clock } from '@sallyport/std/clock';
 import fc from 'fast-check';
 import { Pool } from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { RATE_ALGORITHMS } from '../../packages/sallyport/api/schemas/tool-manifest.ts';
+import { RateAlgorithm } from '../../packages/sallyport/api/schemas/tool-manifest.ts';
 import { type Rate, type RateState, takeRateOnce, wholeMs } from '../../packages/sallyport/src/domain/rate/rate.ts';
 import { rateLimiterConformance } from '../../packages/sallyport/src/external/rate-limiter.conformance.ts';
 import type { RateLimiter } from '../../packages/sallyport/src/external/rate-limiter.port.ts';
@@ -66,7 +66,7 @@ async function agrees(
   }
 }
 
-describe.each(RATE_ALGORITHMS)('PostgreSQL counts %s as the rule says', (algorithm) => {
+describe.each(RateAlgorithm.enum)('PostgreSQL counts %s as the rule says', (algorithm) => {
   test('EXT-02 under limits that change', async () => {
     const rate = fc.record({ algorithm: fc.constant(algorithm), per_minute: PER_MINUTE, burst: BURST });
     const calls = fc.array(fc.record({ pause: PAUSE, rate }), { minLength: 1, maxLength: 40 });
@@ -93,7 +93,7 @@ test('EXT-02 counts that equal none are removed, others stay', async () => {
   await pool.query('delete from sallyport.rate_counts');
   let now = 1_700_000_000_000;
   const limiter = postgresRateLimiter(pool, { clock: { now: () => now, monotonic: () => now } });
-  for (const algorithm of RATE_ALGORITHMS)
+  for (const algorithm of RateAlgorithm.enum)
     for (const key of ['a', 'b']) await limiter.take(key, { algorithm, per_minute: 1, burst: 1 });
   expect(await limiter.forget(100)).toBe(0);
   now += 61_000;

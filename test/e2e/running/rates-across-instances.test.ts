@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { RATE_ALGORITHMS } from '../../../packages/sallyport/api/schemas/tool-manifest.ts';
+import { RateAlgorithm } from '../../../packages/sallyport/api/schemas/tool-manifest.ts';
 import {
   embeddedDatabases,
   run,
@@ -39,7 +39,7 @@ const call = (open: OpenLayer, toolId: string) =>
 describe('two instances over one PostgreSQL', () => {
   test('EXT-02 share the count of a rate limit, by each algorithm, and answer with the wait', async () => {
     const { one, two, connection } = await twoLayers();
-    for (const algorithm of RATE_ALGORITHMS) {
+    for (const algorithm of RateAlgorithm.enum) {
       await addTool([one, two], algorithm, { per_minute: 1, burst: 1, algorithm });
       expect((await call(one, algorithm)).status).toBe(200);
       for (const each of [two, one]) {
@@ -51,7 +51,7 @@ describe('two instances over one PostgreSQL', () => {
         expect(waitMs).toBeLessThanOrEqual(61_000);
       }
     }
-    expect(await run(connection, 'select 1 from sallyport.rate_counts')).toHaveLength(RATE_ALGORITHMS.length);
+    expect(await run(connection, 'select 1 from sallyport.rate_counts')).toHaveLength(RateAlgorithm.enum.length);
   });
 
   test('EXT-02 a call whose rate cannot be counted is refused', async () => {

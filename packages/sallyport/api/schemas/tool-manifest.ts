@@ -10,8 +10,7 @@ export const SideEffectPolicy = Type.Enum(['pure', 'idempotent', 'compensatable'
 export type SideEffectPolicy = Static<typeof SideEffectPolicy>;
 
 /** The kinds of tools. */
-export const EXECUTOR_KINDS = ['native', 'shell', 'http', 'mcp', 'file', 'web', 'composio', 'skill'] as const;
-export const ExecutorKind = Type.Enum(EXECUTOR_KINDS);
+export const ExecutorKind = Type.Enum(['native', 'shell', 'http', 'mcp', 'file', 'web', 'composio', 'skill']);
 export type ExecutorKind = Static<typeof ExecutorKind>;
 
 export const AccessMode = Type.Enum(['ro', 'rw']);
@@ -83,8 +82,7 @@ export const CircuitBreakerConfig = Type.Object(
 export type CircuitBreakerConfig = Static<typeof CircuitBreakerConfig>;
 
 /** The rules by which a rate is counted (EXT-02). */
-export const RATE_ALGORITHMS = ['token_bucket', 'leaky_bucket', 'fixed_window', 'sliding_window'] as const;
-export const RateAlgorithm = Type.Enum(RATE_ALGORITHMS, {
+export const RateAlgorithm = Type.Enum(['token_bucket', 'leaky_bucket', 'fixed_window', 'sliding_window'], {
   description: 'How calls are counted; absent: the setting rate.algorithm.',
 });
 export type RateAlgorithm = Static<typeof RateAlgorithm>;

@@ -1,6 +1,6 @@
 import { equal, ok } from 'node:assert/strict';
 import type { Clock } from '@sallyport/std/clock';
-import { RATE_ALGORITHMS } from '../../api/schemas/tool-manifest.ts';
+import { RateAlgorithm } from '../../api/schemas/tool-manifest.ts';
 import type { Rate } from '../domain/rate/rate.ts';
 import type { RateLimiter } from './rate-limiter.port.ts';
 
@@ -41,7 +41,7 @@ export function rateLimiterConformance(
 }
 
 function everyAlgorithm(check: Check): void {
-  for (const algorithm of RATE_ALGORITHMS) {
+  for (const algorithm of RateAlgorithm.enum) {
     const one: Rate = { algorithm, per_minute: 1, burst: 1 };
 
     check(`${algorithm}: a call passes after the time that was answered and not before`, async (limiter, clock) => {
@@ -83,7 +83,7 @@ function everyAlgorithm(check: Check): void {
   }
 
   check('each algorithm of a key counts for itself', async (limiter) => {
-    for (const algorithm of RATE_ALGORITHMS)
+    for (const algorithm of RateAlgorithm.enum)
       equal(await limiter.take('key', { algorithm, per_minute: 1, burst: 1 }), 0);
   });
 }

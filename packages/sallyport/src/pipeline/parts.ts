@@ -4,7 +4,7 @@ import type { Clock } from '@sallyport/std/clock';
 import type { Failure } from '@sallyport/std/error/failure';
 import type { AgentSandboxContext } from '../../api/schemas/agent-sandbox-context.ts';
 import type { ToolInvokeRequest } from '../../api/schemas/invocation.ts';
-import { RATE_ALGORITHMS, type RateLimit } from '../../api/schemas/tool-manifest.ts';
+import { RateAlgorithm, type RateLimit } from '../../api/schemas/tool-manifest.ts';
 import type { Ledger } from '../audit/ledger.ts';
 import type { LedgerStore } from '../audit/ledger-store.port.ts';
 import { integer, oneOf, seconds } from '../domain/settings/rows.ts';
@@ -79,7 +79,7 @@ export const CALL_SETTINGS = {
     default: 86_400,
     sentence: 'Longest timeout of an asynchronous call, extensions included.',
   }),
-  rateAlgorithm: oneOf('rate.algorithm', RATE_ALGORITHMS, {
+  rateAlgorithm: oneOf('rate.algorithm', RateAlgorithm.enum, {
     default: 'token_bucket',
     sentence: 'How the calls of a rate limit are counted that names no algorithm of its own.',
   }),

@@ -1,9 +1,9 @@
-import { EXECUTOR_KINDS } from '../../../api/schemas/tool-manifest.ts';
+import { ExecutorKind } from '../../../api/schemas/tool-manifest.ts';
 import { someOf, text } from '../../domain/settings/rows.ts';
 
 /** Files and folders of the executors. */
 export const TOOL_ROWS = [
-  someOf('executors.order', EXECUTOR_KINDS, {
+  someOf('executors.order', ExecutorKind.enum, {
     default: ['native', 'shell', 'http', 'file', 'web', 'mcp', 'skill', 'composio'],
     sentence:
       'Kinds of tools that this instance runs, in the order in which their executors are asked whether a tool is theirs. Tools of a kind that is left out cannot be registered, and their calls are refused with E3901.',

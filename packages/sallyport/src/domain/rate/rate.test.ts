@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { RATE_ALGORITHMS, type RateAlgorithm } from '../../../api/schemas/tool-manifest.ts';
+import { RateAlgorithm } from '../../../api/schemas/tool-manifest.ts';
 import { type Rate, type RateState, takeRateOnce, WINDOW_MS, wholeMs } from './rate.ts';
 
 const PER_MINUTE = fc.integer({ min: 1, max: 200 });
@@ -37,7 +37,7 @@ const MOST: Readonly<Record<RateAlgorithm, (rate: Rate, ms: number) => number>> 
   sliding_window: ({ per_minute }, ms) => per_minute * (Math.floor(ms / WINDOW_MS) + 1),
 };
 
-test.each(RATE_ALGORITHMS)('EXT-02 in no time more calls pass than %s allows', (algorithm) => {
+test.each(RateAlgorithm.enum)('EXT-02 in no time more calls pass than %s allows', (algorithm) => {
   const check = (pauses: readonly number[], per_minute: number, burst: number, isEager: boolean): void => {
     const rate = { algorithm, per_minute, burst };
     const times = passed(rate, pauses, isEager);
@@ -52,7 +52,7 @@ test.each(RATE_ALGORITHMS)('EXT-02 in no time more calls pass than %s allows', (
   fc.assert(fc.property(pauses, PER_MINUTE, BURST, fc.boolean(), check), { numRuns: 60 });
 });
 
-test.each(RATE_ALGORITHMS)('EXT-02 a wait of %s is neither too short nor too long', (algorithm) => {
+test.each(RateAlgorithm.enum)('EXT-02 a wait of %s is neither too short nor too long', (algorithm) => {
   const check = (pauses: readonly number[], per_minute: number, burst: number): void => {
     const rate = { algorithm, per_minute, burst };
     let now = 1_700_000_000_123;
@@ -69,7 +69,7 @@ test.each(RATE_ALGORITHMS)('EXT-02 a wait of %s is neither too short nor too lon
   fc.assert(fc.property(PAUSES, PER_MINUTE, BURST, check));
 });
 
-test.each(RATE_ALGORITHMS)('EXT-02 a state of %s that expired is worth none', (algorithm) => {
+test.each(RateAlgorithm.enum)('EXT-02 a state of %s that expired is worth none', (algorithm) => {
   const check = (pauses: readonly number[], per_minute: number, burst: number): void => {
     const rate = { algorithm, per_minute, burst };
     let now = 0;

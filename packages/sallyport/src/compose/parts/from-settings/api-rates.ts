@@ -1,5 +1,5 @@
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
-import { RATE_ALGORITHMS, type RateLimit } from '../../../../api/schemas/tool-manifest.ts';
+import { RateAlgorithm, type RateLimit } from '../../../../api/schemas/tool-manifest.ts';
 
 const ENTRY = /^(mcp:[A-Za-z0-9][A-Za-z0-9-]{0,39}|(?!mcp:)[^=\s/]{1,253})=([1-9]\d{0,7})\/([1-9]\d{0,6})(?:\/(\w+))?$/;
 
@@ -14,9 +14,9 @@ export function apiRatesOf(entries: readonly string[]): ReadonlyMap<string, Rate
     const name = place.startsWith('mcp:') ? place : hostOf(place);
     if (name === undefined) throw faulty(entry, 'is not written like api.example.com=600/50 or mcp:github=600/50');
     if (rates.has(name)) throw faulty(entry, 'names its service twice');
-    const algorithm = RATE_ALGORITHMS.find((each) => each === word);
+    const algorithm = RateAlgorithm.enum.find((each) => each === word);
     if (word !== undefined && algorithm === undefined)
-      throw faulty(entry, `names an unknown algorithm; the algorithms are ${RATE_ALGORITHMS.join(', ')}`);
+      throw faulty(entry, `names an unknown algorithm; the algorithms are ${RateAlgorithm.enum.join(', ')}`);
     const limit = { per_minute: Number(perMinute), burst: Number(burst) };
     rates.set(name, algorithm === undefined ? limit : { ...limit, algorithm });
   }
