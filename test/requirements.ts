@@ -23,8 +23,9 @@ const REG: Rows = {
     '`permissions` (filesystem path+mode, network host+port, credentials)',
     '`execution_config` (timeout 30 s, 500 millicores, 1024 MB, requires_approval, retry_policy 3/1000 ms/60000 ms)',
     '`circuit_breaker_config`',
-    '`document_dependencies`, `deterministic`, `idempotent`, `side_effect_policy` (pure, idempotent, compensatable, irreversible), compensation tool',
+    '`deterministic`, `idempotent`, `side_effect_policy` (pure, idempotent, compensatable, irreversible), compensation tool',
     '`requires_confirmation` + prompt, executor kind and its config, dependencies (`requires`, `prefers`), migration guide',
+    '`document_dependencies`',
   ],
   'REG-02': [
     'Importers: MCP servers over stdio and streamable HTTP, with every page of tools/list',

@@ -197,7 +197,7 @@ test.each(['data_access', 'computation', 'external_api', 'file_system', 'llm_int
         network: [{ host: 'api.example.com', port: 443 }],
         credentials: ['key'],
       },
-      document_dependencies: [{ document_pattern: 'a/*', access_mode: 'read', version_pinning: true }],
+      document_dependencies: [],
       ...{ deterministic: true, idempotent: true, compensation_tool_id: 'double' },
       side_effect_policy: { ...policies, file_system: 'irreversible', llm_interaction: 'pure' }[category],
       ...{ requires_confirmation: true, confirmation_prompt: 'Really?', idempotency_key_fields: ['n'] },
