@@ -37,9 +37,6 @@ const REACH_WORDS = 7;
 /** Longest gap between two words, in characters. */
 const GAP_MAX = 3;
 
-/** Words that may be a misspelt verb, by their first letter and length; most words of a text are none. */
-const CANDIDATE =
-  /(?<![\w@$!|*])(?:[i1!|](?=\S{0,2}[gn*])[\w@$!|*]{4,6}|d(?=\S{0,3}s)[\w@$!|*]{6,10}|f(?=\S{0,2}[r*])[\w@$!|*]{4,6}|b(?=\S{0,2}[yp*])[\w@$!|*]{4,6}|[o0](?=\S{0,2}[v*])[\w@$!|*]{5,9})(?![\w@$|*])/g;
 const WORD = /[a-z0-9@$!|*']+/g;
 /** The whole order in one word, as its letters stand when they were apart or without blanks. */
 const JOINED =
@@ -47,20 +44,58 @@ const JOINED =
 /** Single letters with one sign between them. */
 const APART = /(?<![a-z0-9])(?:[a-z0-9@$!|]([ ._*~-]))(?:[a-z0-9@$!|]\1){3,200}[a-z0-9@$!|](?![a-z0-9])/g;
 
-/** @param text in lower case */
+/** First letters of a verb, also as digits and signs that look like them. */
+const FIRST = codesOf('i1!|dfbo0');
+/** Letters of a word, and the signs that stand for letters in it. */
+const LETTERS = codesOf('abcdefghijklmnopqrstuvwxyz0123456789_@$!|*');
+/** Signs between letters that stand apart. */
+const BETWEEN = codesOf(' ._*~-');
+/** Lengths of a misspelt verb. */
+const VERB_CHARS_MIN = 5;
+const VERB_CHARS_MAX = 11;
+/** Length of the shortest order in one word. */
+const JOINED_CHARS_MIN = 16;
+
+/**
+ * One pass over the letters finds the few words and places that are worth a closer look: most texts have none.
+ * @param text in lower case
+ */
 export function misspeltOrder(text: string): MisspeltOrder | undefined {
-  return misspeltWords(text) ?? joinedWord(text) ?? lettersApart(text);
+  let isJoined = false;
+  let isApart = false;
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (BETWEEN[code] === 1) isApart ||= hasLettersApart(text, at, code);
+    if (LETTERS[code] !== 1) continue;
+    const start = at;
+    while (LETTERS[text.charCodeAt(at + 1)] === 1) {
+      at += 1;
+      if (BETWEEN[text.charCodeAt(at)] === 1) isApart ||= hasLettersApart(text, at, text.charCodeAt(at));
+    }
+    const chars = at + 1 - start;
+    isJoined ||= chars >= JOINED_CHARS_MIN;
+    if (FIRST[code] !== 1 || chars < VERB_CHARS_MIN || chars > VERB_CHARS_MAX) continue;
+    const end = misspeltFrom(text, start, at + 1);
+    if (end !== undefined) return { start, end };
+  }
+  return (isJoined ? joinedWord(text) : undefined) ?? (isApart ? lettersApart(text) : undefined);
 }
 
-function misspeltWords(text: string): MisspeltOrder | undefined {
-  CANDIDATE.lastIndex = 0;
-  for (let match = CANDIDATE.exec(text); match !== null; match = CANDIDATE.exec(text)) {
-    const spelling = nearest(match[0], VERBS);
-    if (spelling === undefined) continue;
-    const end = endOfOrder(text, CANDIDATE.lastIndex, spelling.isExact);
-    if (end !== undefined) return { start: match.index, end };
-  }
-  return undefined;
+function codesOf(letters: string): Uint8Array {
+  const codes = new Uint8Array(128);
+  for (const letter of letters) codes[letter.charCodeAt(0)] = 1;
+  return codes;
+}
+
+/** True when the sign at this place stands between four single letters. */
+const hasLettersApart = (text: string, at: number, sign: number): boolean =>
+  text.charCodeAt(at + 2) === sign && text.charCodeAt(at + 4) === sign && text.charCodeAt(at + 6) === sign;
+
+/** End of the order that begins with the word at this place; undefined when it is none. */
+function misspeltFrom(text: string, start: number, end: number): number | undefined {
+  const word = text.slice(start, end).replace(/!+$/, '');
+  const spelling = nearest(word, VERBS);
+  return spelling === undefined ? undefined : endOfOrder(text, start + word.length, spelling.isExact);
 }
 
 /** End of an order after its verb; undefined when the words are no such order, or all spelt right. */
