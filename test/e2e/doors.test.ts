@@ -116,6 +116,20 @@ describe('the doors of one layer', () => {
     }
   });
 
+  test('MOD-02.2 what a model thought aloud about a call that waits is neither in its row nor shown to approvers', async () => {
+    const { layer, token } = open;
+    const parameters = { n: 92, _tafc_think: 'ninety-two', _tafc_think_more: 'ninety-two' };
+    const call = { tool_id: 'double', parameters, execution_options: { require_approval: true } };
+    const { invocation_id, approval } = await layer.invoke({ ...call, capability_token: token });
+    const { approval_id = '' } = approval ?? {};
+    const shown = await layer.ask('approvals.get', { approval_id }, LOCAL_CALLER);
+    expect(shown).toMatchObject({ parameters: { n: 92 } });
+    expect(JSON.stringify(shown)).not.toContain('ninety-two');
+    await layer.ask('approvals.approve', { approval_id }, LOCAL_CALLER);
+    const state = () => layer.ask('invocations.get', { invocation_id }, LOCAL_CALLER);
+    await expect.poll(state).toMatchObject({ state: 'COMPLETED', result: { value: 184 } });
+  });
+
   test('MOD-02.4 what a model thought aloud about a call is in no event of it', async () => {
     const { layer, token } = open;
     const call = { tool_id: 'double', parameters: { n: 91, _tafc_think: 'ninety-one' }, capability_token: token };

@@ -5,6 +5,10 @@ import type { Admitted, CallRequest } from '../call.ts';
 import type { PipelineParts } from '../parts.ts';
 import type { Stage } from '../stage.ts';
 
+type Parameters = Readonly<Record<string, unknown>>;
+
+/** Field in which a model thinks aloud. No later stage sees it, and no row of a waiting call keeps it (MOD-02). */
+const THINK_FIELD = '_tafc_think';
 /** Retry hint, in ms, when the layer is full. */
 const OVERLOAD_RETRY_MS = 250;
 
@@ -28,7 +32,7 @@ export function admit({
           retryAfterMs: OVERLOAD_RETRY_MS,
         });
       }
-      const givenParameters = request.parameters ?? {};
+      const givenParameters = withoutThoughts(request.parameters ?? {});
       return (
         unsupported(request, workers !== undefined) ??
         (resumed === undefined ? overloaded(request, workers) : undefined) ??
@@ -82,3 +86,12 @@ function firstAsked(options: Readonly<Record<string, unknown>> | undefined, path
 
 const notBuilt = (option: string): Failure =>
   failure('E3901', `This layer cannot do ${option} yet. Leave it out, or call without it.`, { details: { option } });
+
+function withoutThoughts(parameters: Parameters): Parameters {
+  for (const name in parameters) {
+    if (name.startsWith(THINK_FIELD)) {
+      return Object.fromEntries(Object.entries(parameters).filter(([key]) => !key.startsWith(THINK_FIELD)));
+    }
+  }
+  return parameters;
+}

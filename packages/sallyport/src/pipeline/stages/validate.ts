@@ -10,9 +10,6 @@ import { argumentsRefused } from './values/argument-failures.ts';
 import { isCarried, sanitiseArguments } from './values/sanitise-arguments.ts';
 import type { ValueRules } from './values/value-rules.ts';
 
-/** Field in which a model thinks aloud; no later stage ever sees it (MOD-02). */
-const THINK_FIELD = '_tafc_think';
-
 type Parameters = Readonly<Record<string, unknown>>;
 type Needs = CallRequest & Noted & Admitted & Resolved;
 
@@ -30,7 +27,7 @@ export function validate({
     async run({ request, givenParameters, tool: { manifest }, warnings: before }) {
       const schema = schemas.compile(manifest.parameters_schema);
       if (isFailure(schema)) return schema;
-      const given = withoutControlCharacters(withoutThoughts(givenParameters), rules, manifest);
+      const given = withoutControlCharacters(givenParameters, rules, manifest);
       if (isFailure(given)) return given;
       const { value, faults } = schema.check(given, { coerce: rules.coerceArguments });
       if (faults.length > 0) return argumentsRefused(faults);
@@ -56,13 +53,4 @@ function withoutControlCharacters(
   if (controlCharacters === 'allow') return parameters;
   const { value, faults } = withoutControls(parameters, controlCharacters, (path) => isCarried(manifest, path));
   return faults.length > 0 ? argumentsRefused(faults) : (value as Parameters);
-}
-
-function withoutThoughts(parameters: Parameters): Parameters {
-  for (const name in parameters) {
-    if (name.startsWith(THINK_FIELD)) {
-      return Object.fromEntries(Object.entries(parameters).filter(([key]) => !key.startsWith(THINK_FIELD)));
-    }
-  }
-  return parameters;
 }
