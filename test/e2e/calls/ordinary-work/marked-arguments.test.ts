@@ -31,7 +31,10 @@ describe('VAL-04 what content looks like', () => {
     expect(body).toMatchObject({
       status: 'success',
       result: { body: PAGE },
-      warnings: [{ code: 'arguments_marked', details: { findings: [{ threat: 'xss', path: '/body' }] } }],
+      warnings: [
+        { code: 'arguments_marked', details: { findings: [{ threat: 'xss', path: '/body' }] } },
+        { code: 'result_suspicious', details: { findings: [{ threat: 'xss', path: '/body' }] } },
+      ],
     });
     const found = (await eventsOf(body['invocation_id'])).map(({ data }) => data['argument_findings']);
     expect(found.length).toBeGreaterThan(2);

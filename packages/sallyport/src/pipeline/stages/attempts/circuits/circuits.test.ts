@@ -149,7 +149,7 @@ describe('a call through a circuit', () => {
     for (let at = 0; at < 3; at += 1)
       expect((await short.call(never, {}, resource_limits)).failure?.code).toBe('E3103');
     expect(await short.state()).toBe('closed');
-    const own = await bench({}, { ...ONCE, default_timeout_seconds: 0.05 });
+    const own = await bench({}, { ...ONCE, default_timeout_seconds: 0.5 });
     for (let at = 0; at < 2; at += 1) expect((await own.call(never)).failure?.code).toBe('E3103');
     expect(await own.state()).toBe('open');
   });
