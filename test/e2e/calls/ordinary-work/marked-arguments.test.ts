@@ -33,7 +33,7 @@ describe('VAL-04 what content looks like', () => {
       result: { body: PAGE },
       warnings: [
         { code: 'arguments_marked', details: { findings: [{ threat: 'xss', path: '/body' }] } },
-        { code: 'result_suspicious', details: { findings: [{ threat: 'xss', path: '/body' }] } },
+        { code: 'result_suspicious', details: { findings: { 0: { threat: 'xss', path: '/body' } } } },
       ],
     });
     const found = (await eventsOf(body['invocation_id'])).map(({ data }) => data['argument_findings']);

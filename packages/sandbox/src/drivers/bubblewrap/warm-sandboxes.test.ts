@@ -256,8 +256,7 @@ describe.skipIf(!probed.works)(`warm sandboxes${probed.works ? '' : `, skipped: 
     const waiting = pidsIn(process.pid).filter((pid) => commandOf(pid).startsWith('/usr/bin/perl\0'));
     expect(waiting).toHaveLength(1);
     process.kill(Number(waiting[0]), 'SIGKILL');
-    await until(() => !existsSync(`/proc/${waiting[0]}`));
-    await sleep(20);
+    await until(() => pool.counts().standing === 0);
     expect((await run(pool, sh('echo x'))).stdout).toBe('x\n');
     expect(pool.counts().warm).toBe(0);
     await pool.close();
