@@ -24,7 +24,7 @@ import { RunningCalls } from '../../packages/sallyport/src/pipeline/ongoing/runn
 import type { PipelineParts } from '../../packages/sallyport/src/pipeline/parts.ts';
 import { createLateEnds } from '../../packages/sallyport/src/pipeline/record/late-ends.ts';
 import { createPipeline, type RunCall } from '../../packages/sallyport/src/pipeline/run.ts';
-import { RETRY_SETTINGS } from '../../packages/sallyport/src/pipeline/stages/attempts/retry-rules.ts';
+import { RETRY_SETTINGS, retryRulesOf } from '../../packages/sallyport/src/pipeline/stages/attempts/retry-rules.ts';
 import { createOutputMemory } from '../../packages/sallyport/src/pipeline/stages/determinism/output-memory.ts';
 import { createIdentifyAgain } from '../../packages/sallyport/src/pipeline/stages/identify.ts';
 import { stateUndoer } from '../../packages/sallyport/src/pipeline/undo/state/state-undoer.ts';
@@ -145,7 +145,7 @@ async function partsOf(
     state: { store: stateStore },
     outputs: createOutputMemory({ store: memoryOutputStore(), clock, log }),
     outcomes: memoryOutcomeStore(records),
-    retries: valuesOf(RETRY_SETTINGS, settings),
+    retries: retryRulesOf(valuesOf(RETRY_SETTINGS, settings)),
     records,
     running: new RunningCalls(),
   };

@@ -65,7 +65,7 @@ beforeAll(async () => {
   open = await openLayer(
     {
       'agent.allowed_hosts': ['127.0.0.1'],
-      'rate.apis': [`127.0.0.1:${port}=60/12`],
+      'rate.apis': [`127.0.0.1:${port}=60/20`],
       'retry.jitter': 'none',
     },
     { SALLYPORT_SECRET_PETS_KEY: KEY },
@@ -122,6 +122,37 @@ describe('a tool of an OpenAPI document', () => {
     const second = (await call('pets__list', first.pagination.next_arguments)).body['result'];
     expect(seen.map(({ url }) => url)).toEqual(['/v1/pets', '/v1/pets?page=2']);
     expect(second).not.toHaveProperty('pagination');
+  });
+
+  test('EXT-05.1 EXT-05.2 is tried again after the statuses of the settings, or of its manifest where that names some', async () => {
+    const { port } = service.address() as AddressInfo;
+    const attemptsAt = async (tool_id: string, status: number) => {
+      seen.length = 0;
+      answer = (_request, response) => json(response, seen.length < 2 ? status : 200, []);
+      await call(tool_id, {});
+      return seen.length;
+    };
+    const config = { base_url: `http://127.0.0.1:${port}`, method: 'GET', path: '/own' };
+    const { manifest } = await open.layer.ask('tools.get', { tool_id: 'pets__list' }, LOCAL_CALLER);
+    const own = {
+      ...{
+        ...manifest,
+        tool_id: 'own',
+        side_effect_policy: 'pure' as const,
+        executor: { kind: 'http' as const, config },
+      },
+      ...{ parameters_schema: { type: 'object' }, permissions: { network: [{ host: '127.0.0.1', port }] } },
+      execution_config: {
+        rate_limit: { per_minute: 60, burst: 20 },
+        retry_policy: { base_delay_ms: 1, retryable_status_codes: [409] },
+      },
+    };
+    await open.layer.ask('tools.register', { manifest: own }, LOCAL_CALLER);
+    expect([await attemptsAt('own', 409), await attemptsAt('own', 503)]).toEqual([2, 1]);
+    const byDefault = { ...own, tool_id: 'default', execution_config: { rate_limit: { per_minute: 60, burst: 20 } } };
+    await open.layer.ask('tools.register', { manifest: byDefault }, LOCAL_CALLER);
+    expect([await attemptsAt('default', 409), await attemptsAt('default', 501)]).toEqual([1, 1]);
+    expect(await attemptsAt('default', 502)).toBe(2);
   });
 
   test('EXE-06.5 PIPE-05.2 is tried again where that is safe, and not where it is not', async () => {

@@ -55,6 +55,13 @@ export const RetryPolicy = Type.Object(
     base_delay_ms: Type.Optional(Type.Integer({ minimum: 0, maximum: 3_600_000, default: 1000 })),
     max_delay_ms: Type.Optional(Type.Integer({ minimum: 0, maximum: 3_600_000, default: 60_000 })),
     retryable_errors: Type.Optional(Type.Array(Type.String(), { maxItems: 64 })),
+    retryable_status_codes: Type.Optional(
+      Type.Array(Type.Integer({ minimum: 400, maximum: 599 }), {
+        maxItems: 64,
+        description:
+          'Statuses with which the answer of a service is worth another attempt; as the settings say when absent.',
+      }),
+    ),
   },
   { additionalProperties: false },
 );

@@ -38,7 +38,7 @@ import { RunningCalls } from './ongoing/running-calls.ts';
 import { CALL_SETTINGS, type PipelineLimits, type PipelineParts } from './parts.ts';
 import type { LateEnds } from './record/late-ends.ts';
 import { createPipeline } from './run.ts';
-import { RETRY_SETTINGS } from './stages/attempts/retry-rules.ts';
+import { RETRY_SETTINGS, type RetryRules, retryRulesOf } from './stages/attempts/retry-rules.ts';
 import { createOutputMemory } from './stages/determinism/output-memory.ts';
 import { createIdentify, createIdentifyAgain } from './stages/identify.ts';
 import { VALUE_SETTINGS, type ValueRules } from './stages/values/value-rules.ts';
@@ -69,6 +69,9 @@ const values: ValueRules = {
   judgeContent: false,
   scanOutput: async () => ({ tainted: false, findings: [], complete: true }),
 };
+
+/** The rules of retries by default. */
+export const retries: RetryRules = retryRulesOf(defaultsOf(RETRY_SETTINGS));
 
 /** Gives up an end that the ledger does not take at first. */
 const noLateEnds: LateEnds = {
@@ -190,7 +193,7 @@ function rulesAndMemory(records: LedgerStore) {
     transactions: { journal: memoryUndoJournal(), undoers: { state: stateUndoer(state, records) } },
     state: { store: state },
     outputs: createOutputMemory({ store: memoryOutputStore(), clock: systemClock, log: silentLog }),
-    retries: defaultsOf(RETRY_SETTINGS),
+    retries,
     lateEnds: noLateEnds,
   };
 }

@@ -6,7 +6,7 @@ import { RunningCalls } from '../../pipeline/ongoing/running-calls.ts';
 import type { PipelineParts } from '../../pipeline/parts.ts';
 import { createLateEnds } from '../../pipeline/record/late-ends.ts';
 import { createCircuits } from '../../pipeline/stages/attempts/circuits/circuits.ts';
-import { RETRY_SETTINGS } from '../../pipeline/stages/attempts/retry-rules.ts';
+import { RETRY_SETTINGS, retryRulesOf } from '../../pipeline/stages/attempts/retry-rules.ts';
 import { createOutputMemory } from '../../pipeline/stages/determinism/output-memory.ts';
 import { stateUndoer } from '../../pipeline/undo/state/state-undoer.ts';
 import { memoryCircuitStore } from '../../storage/memory/memory-circuit-store.ts';
@@ -71,7 +71,7 @@ export async function openPipeline(
     state: { store: database.stateStore },
     outcomes: database.outcomeStore,
     outputs: createOutputMemory({ store: database.outputStore, clock, log }),
-    retries: valuesOf(RETRY_SETTINGS, settings),
+    retries: retryRulesOf(valuesOf(RETRY_SETTINGS, settings)),
     ...(intake === undefined ? {} : { workers: intake }),
     ...(from.onStage === undefined ? {} : { onStage: from.onStage }),
   };

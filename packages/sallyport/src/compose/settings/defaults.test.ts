@@ -115,6 +115,7 @@ const DEFAULTS = {
   'calls.processes_max': 64,
   'calls.disk_mb': 64,
   'agent.network_bandwidth_mbps': 100,
+  'retry.retryable_status_codes': ['429', '500', '502', '503', '504'],
   'retry.jitter': 'full',
   'retry.attempts_max': 20,
   'retry.budget_seconds': 30,

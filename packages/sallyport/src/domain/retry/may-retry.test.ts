@@ -7,8 +7,9 @@ import { isTransient, mayRetry } from './may-retry.ts';
 const failed = (code: ErrorCode, details?: Record<string, unknown>) =>
   failure(code, 'It failed.', details === undefined ? {} : { details });
 const CODES = Object.keys(ERRORS) as ErrorCode[];
-const SAFE = { safeToRepeat: true };
-const UNSAFE = { safeToRepeat: false };
+const statusCodes = new Set([429, 503]);
+const SAFE = { safeToRepeat: true, statusCodes };
+const UNSAFE = { safeToRepeat: false, statusCodes };
 
 describe('which failures are tried again', () => {
   test('PIPE-05.1 the transient ones, said twice', () => {
@@ -36,6 +37,13 @@ describe('which failures are tried again', () => {
       expect(mayRetry(failed(code, { request_sent: false }), UNSAFE)).toBe(true);
     }
     expect(mayRetry(failed('E3101'), UNSAFE)).toBe(true);
+  });
+
+  test('EXT-05.1 of the answers of a service those with a status that is named, whatever their code', () => {
+    expect(mayRetry(failed('E3304', { status: 503 }), SAFE)).toBe(true);
+    expect(mayRetry(failed('E3304', { status: 500 }), SAFE)).toBe(false);
+    expect(mayRetry(failed('E3309', { status: 409 }), { ...SAFE, statusCodes: new Set([409]) })).toBe(true);
+    expect(mayRetry(failed('E3304', { status: 503 }), UNSAFE)).toBe(false);
   });
 
   test('a manifest can only narrow them, by E-code, wire code or category', () => {

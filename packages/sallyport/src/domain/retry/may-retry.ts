@@ -19,6 +19,8 @@ export function isTransient({ code }: Pick<Failure, 'code'>): boolean {
 export interface RetryTerms {
   /** True when running the tool twice has the same effect as once, according to its manifest and its executor. */
   readonly safeToRepeat: boolean;
+  /** Statuses with which the answer of a service is transient (EXT-05). */
+  readonly statusCodes: ReadonlySet<number>;
   /** E-codes, wire codes or categories that are retried; all transient ones when absent. */
   readonly onlyErrors?: readonly string[];
 }
@@ -27,9 +29,11 @@ export interface RetryTerms {
  * Decides whether another attempt may follow a failed one, from category, side effects, and whether the tool was surely
  * not reached (PIPE-05). A tool that is not safe to repeat is retried only when it surely was not reached.
  */
-export function mayRetry(failed: Failure, { safeToRepeat, onlyErrors }: RetryTerms): boolean {
+export function mayRetry(failed: Failure, { safeToRepeat, statusCodes, onlyErrors }: RetryTerms): boolean {
   // What an operator switched off stays off until an operator switches it on.
-  if (!isTransient(failed) || failed.details?.['disabled'] === true) return false;
+  if (failed.details?.['disabled'] === true) return false;
+  const status = failed.details?.['status'];
+  if (!(typeof status === 'number' ? statusCodes.has(status) : isTransient(failed))) return false;
   if (!safeToRepeat && !surelyNotReached(failed)) return false;
   if (onlyErrors === undefined) return true;
   const { wire, category } = entryOf(failed.code);

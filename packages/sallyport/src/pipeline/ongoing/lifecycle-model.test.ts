@@ -8,7 +8,7 @@ import type { SideEffectPolicy } from '../../../api/schemas/tool-manifest.ts';
 import { isFinal, isLegalTransition } from '../../domain/invocation/lifecycle.ts';
 import type { InvocationRecord } from '../../domain/invocation/record.ts';
 import type { NativeFunction } from '../../executors/native/native-executor.ts';
-import { manifest, pipeline } from '../pipeline.fixture.ts';
+import { manifest, pipeline, retries } from '../pipeline.fixture.ts';
 
 const POLICIES = ['pure', 'idempotent', 'compensatable', 'irreversible'] as const;
 const STARTS = ['good', 'no-token', 'other-token', 'no-tool', 'bad-arguments', 'needs-yes'] as const;
@@ -93,7 +93,7 @@ async function layer() {
   const { limits } = (await pipeline()).parts;
   const made = await pipeline({
     limits: { ...limits, callsPerAgentMax: 100 },
-    retries: { jitter: 'none', attemptsMax: ATTEMPTS, budgetMs: 9_000 },
+    retries: { ...retries, jitter: 'none', attemptsMax: ATTEMPTS, budgetMs: 9_000 },
   });
   const calls: { readonly wanted: Wanted; readonly gone: AbortController; runs: number }[] = [];
   const body: NativeFunction = async ({ n }, { signal }) => {

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { ToolInvokeRequest } from '../../../api/schemas/invocation.ts';
 import { memoryQuotaStore } from '../../../test/stores/calls/memory-quota-store.ts';
 import { createQuota } from '../../permission/quota.ts';
-import { manifest, pipeline } from '../pipeline.fixture.ts';
+import { manifest, pipeline, retries } from '../pipeline.fixture.ts';
 
 const request = (more: Partial<ToolInvokeRequest> = {}): ToolInvokeRequest => ({
   tool_id: 'count',
@@ -70,7 +70,10 @@ describe('the quota of calls', () => {
 
   test('PRM-07.2 counts a call once, however often it is tried', async () => {
     const quota = createQuota({ store: memoryQuotaStore(), callsPerSession: 1 });
-    const { add, call } = await pipeline({ quota, retries: { jitter: 'none', attemptsMax: 5, budgetMs: 10_000 } });
+    const { add, call } = await pipeline({
+      quota,
+      retries: { ...retries, jitter: 'none', attemptsMax: 5, budgetMs: 10_000 },
+    });
     let tries = 0;
     const execution_config = { retry_policy: { base_delay_ms: 1, max_delay_ms: 2 } };
     await add(manifest('flaky', { execution_config }), () => {

@@ -8,7 +8,7 @@ import type { UndoStep } from '../../domain/invocation/undo-step.ts';
 import { createCompositeExecutor } from '../../executors/composite.ts';
 import type { ExecutorCall, ExecutorOutcome } from '../../executors/executor.port.ts';
 import { createNativeExecutor } from '../../executors/native/native-executor.ts';
-import { manifest, pipeline } from '../pipeline.fixture.ts';
+import { manifest, pipeline, retries } from '../pipeline.fixture.ts';
 import { recoverOpenCalls } from '../record/recover.ts';
 import { continueRollbacks } from './continue-rollbacks.ts';
 
@@ -36,9 +36,9 @@ async function layer(then: (call: ExecutorCall, signal: AbortSignal) => Promise<
   };
   const store = memoryLedgerStore();
   const transactions = { journal, undoers };
-  const retries = { jitter: 'none', attemptsMax: 3, budgetMs: 1000 } as const;
+  const quick = { ...retries, jitter: 'none', attemptsMax: 3, budgetMs: 1000 } as const;
   const executors = createCompositeExecutor([{ ...native, execute }]);
-  const made = await pipeline({ store, executors, transactions, retries });
+  const made = await pipeline({ store, executors, transactions, retries: quick });
   const execution_config = { default_timeout_seconds: 0.3, retry_policy: { base_delay_ms: 1 } };
   await made.add(manifest('set', { ...UNSAFE, execution_config, ...more }), () => 1);
   const run = () => made.call({ tool_id: 'set', parameters: { n: 1 } });

@@ -3,12 +3,12 @@ import type { FailureExtras } from '@sallyport/std/error/failure';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { describe, expect, test } from 'vitest';
 import type { ToolManifest } from '../../../../api/schemas/tool-manifest.ts';
-import { manifest, pipeline } from '../../pipeline.fixture.ts';
+import { manifest, pipeline, retries } from '../../pipeline.fixture.ts';
 import type { RetryRules } from './retry-rules.ts';
 
 const SAFE = { side_effect_policy: 'idempotent' } as const;
 const UNSAFE = { side_effect_policy: 'irreversible' } as const;
-const QUICK: RetryRules = { jitter: 'none', attemptsMax: 20, budgetMs: 30_000 };
+const QUICK: RetryRules = { ...retries, jitter: 'none', attemptsMax: 20, budgetMs: 30_000 };
 const quick = (more: Partial<ToolManifest['execution_config']> = {}): Partial<ToolManifest> => ({
   execution_config: { retry_policy: { base_delay_ms: 1, max_delay_ms: 5 }, ...more },
 });

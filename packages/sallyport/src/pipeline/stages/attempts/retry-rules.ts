@@ -1,4 +1,5 @@
-import { integer, oneOf, seconds } from '../../../domain/settings/rows.ts';
+import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
+import { integer, list, oneOf, seconds } from '../../../domain/settings/rows.ts';
 import type { ValuesOf } from '../../../domain/settings/setting.ts';
 
 /**
@@ -20,10 +21,28 @@ export const RETRY_SETTINGS = {
     default: 30,
     sentence: 'Time that all attempts of a call after the first may take, waits included.',
   }),
+  statusCodes: list('retry.retryable_status_codes', {
+    default: ['429', '500', '502', '503', '504'],
+    sentence:
+      'Statuses with which the answer of a service is worth another attempt, where the manifest of the tool names none.',
+  }),
 };
 
 /** Rules by which the layer retries failed attempts. */
-export interface RetryRules extends ValuesOf<typeof RETRY_SETTINGS> {
+export interface RetryRules extends Omit<ValuesOf<typeof RETRY_SETTINGS>, 'statusCodes'> {
+  /** Statuses of 400 to 599. */
+  readonly statusCodes: ReadonlySet<number>;
   /** At least 0 and below 1; default `Math.random`. */
   readonly random?: () => number;
+}
+
+/**
+ * The rules as the pipeline takes them.
+ * @throws ToolLayerError E3801 for an entry that is no status of an error
+ */
+export function retryRulesOf(values: ValuesOf<typeof RETRY_SETTINGS>): RetryRules {
+  const wrong = values.statusCodes.find((entry) => !/^[45]\d\d$/.test(entry));
+  if (wrong === undefined) return { ...values, statusCodes: new Set(values.statusCodes.map(Number)) };
+  const message = `retry.retryable_status_codes: ${JSON.stringify(wrong)} is no status of an error. Name statuses from 400 to 599.`;
+  throw new ToolLayerError('E3801', message);
 }

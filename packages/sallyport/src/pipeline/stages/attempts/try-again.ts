@@ -42,7 +42,7 @@ export async function tryAgain(
 ): Promise<StageEnd<Ran>> {
   const { clock, retries: rules } = parts;
   const { signal } = ongoing.controller;
-  const terms = termsOf(call);
+  const terms = termsOf(call, rules);
   const budget = budgetOf(rules, call);
   const leftMs = (): number =>
     Math.min(startedAt + rules.budgetMs - clock.monotonic(), ongoing.toolRun.deadline?.leftMs() ?? 0);
@@ -67,10 +67,15 @@ export async function tryAgain(
   }
 }
 
-function termsOf({ tool, executor }: Call): RetryTerms {
+function termsOf({ tool, executor }: Call, { statusCodes }: RetryRules): RetryTerms {
   const safeToRepeat = isSafeToRepeat(tool.manifest) && executor.isRetryable(tool);
-  const onlyErrors = tool.manifest.execution_config?.retry_policy?.retryable_errors;
-  return { safeToRepeat, ...(onlyErrors === undefined ? {} : { onlyErrors }) };
+  const { retryable_errors: onlyErrors, retryable_status_codes: own } =
+    tool.manifest.execution_config?.retry_policy ?? {};
+  return {
+    safeToRepeat,
+    statusCodes: own === undefined ? statusCodes : new Set(own),
+    ...(onlyErrors === undefined ? {} : { onlyErrors }),
+  };
 }
 
 function budgetOf({ jitter, attemptsMax }: RetryRules, { tool }: Call): RetryBudget {

@@ -9,7 +9,7 @@ import { memoryStateStore } from '../../../../test/stores/outcomes/memory-state-
 import { memoryUndoJournal } from '../../../../test/stores/outcomes/memory-undo-journal.ts';
 import type { ToolState } from '../../../domain/invocation/tool-state.ts';
 import type { NativeFunction } from '../../../executors/native/native-executor.ts';
-import { manifest, pipeline } from '../../pipeline.fixture.ts';
+import { manifest, pipeline, retries } from '../../pipeline.fixture.ts';
 import { continueRollbacks } from '../continue-rollbacks.ts';
 import { STATE_BOUNDS } from './call-state.ts';
 import { stateUndoer } from './state-undoer.ts';
@@ -26,8 +26,8 @@ async function layer(bounds = {}) {
   const outcomes = memoryOutcomeStore(ledgerStore);
   const transactions = { journal, undoers: { state: stateUndoer(store, ledgerStore) } };
   const state = { store, bounds: { ...STATE_BOUNDS, waitMs: 60, ...bounds } };
-  const retries = { jitter: 'none', attemptsMax: 3, budgetMs: 1000 } as const;
-  const made = await pipeline({ store: ledgerStore, outcomes, transactions, state, retries });
+  const quick = { ...retries, jitter: 'none', attemptsMax: 3, budgetMs: 1000 } as const;
+  const made = await pipeline({ store: ledgerStore, outcomes, transactions, state, retries: quick });
   const tool = (id: string, body: NativeFunction, more: Partial<ToolManifest> = {}) =>
     made.add(manifest(id, { ...UNSAFE, execution_config: SHORT, ...more }), body);
   const run = (tool_id: string, more = {}) => made.call({ tool_id, parameters: { n: 1 }, ...more });

@@ -9,7 +9,7 @@ import { CIRCUIT_DEFAULTS, type CircuitTerms } from '../../../../domain/circuit/
 import type { CircuitStore } from '../../../../external/circuit-store.port.ts';
 import { memoryCircuitStore } from '../../../../storage/memory/memory-circuit-store.ts';
 import { silentLog } from '../../../../telemetry/log.ts';
-import { manifest, pipeline } from '../../../pipeline.fixture.ts';
+import { manifest, pipeline, retries } from '../../../pipeline.fixture.ts';
 import { circuitOf } from './circuit-of.ts';
 import { type CircuitParts, createCircuits } from './circuits.ts';
 
@@ -40,7 +40,7 @@ async function bench(more: Partial<CircuitParts> = {}, execution: ToolManifest['
     store: records,
     ledger,
     circuits: createCircuits(parts),
-    retries: { jitter: 'none', attemptsMax: 20, budgetMs: 30_000 },
+    retries: { ...retries, jitter: 'none', attemptsMax: 20, budgetMs: 30_000 },
   });
   let next: End;
   let runs = 0;
