@@ -1,6 +1,6 @@
 import { type Failure, isFailure } from '@sallyport/std/error/failure';
 import { failureOf } from '@sallyport/std/error/tool-layer-error';
-import { agentCompatibility } from '../../registry/versions/agent-compatibility.ts';
+import { agentCompatibility } from '../../domain/tool/agent-compatibility.ts';
 import type { Admitted, CallRequest, Noted, Resolved } from '../call.ts';
 import type { OngoingCall } from '../ongoing/ongoing-call.ts';
 import type { PipelineParts } from '../parts.ts';

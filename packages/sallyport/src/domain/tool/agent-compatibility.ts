@@ -1,7 +1,7 @@
 import { type Failure, failure } from '@sallyport/std/error/failure';
 import { satisfies } from 'semver';
 import type { Warning } from '../../../api/schemas/invocation.ts';
-import type { ToolVersion } from '../../domain/tool/tool-version.ts';
+import type { ToolVersion } from './tool-version.ts';
 
 /**
  * Compares the version that an agent states with the versions of agents that the tool fits (REG-17).
