@@ -57,12 +57,13 @@ const parentOf = (pid: number): number =>
 test('a process gets its sockets and nothing else, at the head of a session of its own', async () => {
   const server = createForkServer(
     partsOf(
-      'pwd; env | grep -v ^PWD; read -r stat </proc/$$/stat; set -- $stat; echo $(($6 - $$)); ls /proc/$$/fd | tr "\\n" " "',
+      // No pipe after `ls`: the shell would hold its ends for a moment. The last command keeps the shell from becoming `ls`.
+      'pwd; env | grep -v ^PWD; read -r stat </proc/$$/stat; set -- $stat; echo $(($6 - $$)); ls /proc/$$/fd; :',
       { files: [keepBytes(''), keepBytes('')], inherited: [30] },
     ),
   );
   const process = await forked(server);
-  expect((await outputOf(process)).trim().split('\n')).toEqual(['/', '0', '0 1 2 3 4']);
+  expect((await outputOf(process)).trim().split('\n')).toEqual(['/', '0', ...'01234']);
   expect(await endOf(process)).toEqual([0, null]);
 });
 
