@@ -637,6 +637,7 @@ const EXT: Rows = {
     'atomic in Redis',
     'same semantics in memory',
     'E3303 with retry-after',
+    'counted across instances over PostgreSQL',
   ],
   'EXT-03': [
     'Outbound HTTP: pooling',

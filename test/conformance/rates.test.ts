@@ -67,7 +67,7 @@ async function agrees(
 }
 
 describe.each(RateAlgorithm.enum)('PostgreSQL counts %s as the rule says', (algorithm) => {
-  test('EXT-02 under limits that change', async () => {
+  test('EXT-02.6 under limits that change', async () => {
     const rate = fc.record({ algorithm: fc.constant(algorithm), per_minute: PER_MINUTE, burst: BURST });
     const calls = fc.array(fc.record({ pause: PAUSE, rate }), { minLength: 1, maxLength: 40 });
     const run = fc.asyncProperty(calls, (given) => agrees(given, (clock) => postgresRateLimiter(pool, { clock })));

@@ -60,7 +60,7 @@ const isAllowed = async (open: OpenLayer) => expect(await call(open)).toMatchObj
 const isDenied = async (open: OpenLayer) => expect(await call(open)).toMatchObject({ error: { e_code: 'E3210' } });
 
 test.each(['opa', 'abac'] as const)(
-  'PRM-05 a decision of %s that an instance has cached is asked anew once another instance reloads the policies',
+  'PRM-05.4 a decision of %s that an instance has cached is asked anew once another instance reloads the policies',
   async (engine) => {
     const url = `http://127.0.0.1:${(policyServer.address() as AddressInfo).port}`;
     allows = true;
@@ -81,7 +81,7 @@ test.each(['opa', 'abac'] as const)(
   },
 );
 
-test('PRM-05 a changed file in a folder that two instances share holds on both, and both notify', async () => {
+test('PRM-05.4 a changed file in a folder that two instances share holds on both, and both notify', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'sallyport-policies-'));
   opened.push({ [Symbol.asyncDispose]: () => rm(folder, { recursive: true }) });
   const rules = (effect: string) =>

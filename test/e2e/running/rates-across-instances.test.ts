@@ -37,7 +37,7 @@ const call = (open: OpenLayer, toolId: string) =>
   post(open, '/v1/invocations', JSON.stringify({ tool_id: toolId, parameters: { n: 4 } }));
 
 describe('two instances over one PostgreSQL', () => {
-  test('EXT-02 share the count of a rate limit, by each algorithm, and answer with the wait', async () => {
+  test('EXT-02.4 EXT-02.7 EXT-02.8 share the count of a rate limit, by each algorithm, and answer with the wait', async () => {
     const { one, two, connection } = await twoLayers();
     for (const algorithm of RateAlgorithm.enum) {
       await addTool([one, two], algorithm, { per_minute: 1, burst: 1, algorithm });

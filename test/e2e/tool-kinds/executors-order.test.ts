@@ -34,7 +34,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-test('EXE-01 the executors are those that executors.order names, in its order', async () => {
+test('EXE-01.3 the executors are those that executors.order names, in its order', async () => {
   const shell = { ...DOUBLE, tool_id: 'list', executor: { kind: 'shell' as const, config: { command: ['ls'] } } };
   await expect(few.layer.ask('tools.register', { manifest: shell }, LOCAL_CALLER)).rejects.toMatchObject({
     failure: {

@@ -37,7 +37,7 @@ const MOST: Readonly<Record<RateAlgorithm, (rate: Rate, ms: number) => number>> 
   sliding_window: ({ per_minute }, ms) => per_minute * (Math.floor(ms / WINDOW_MS) + 1),
 };
 
-test.each(RateAlgorithm.enum)('EXT-02 in no time more calls pass than %s allows', (algorithm) => {
+test.each(RateAlgorithm.enum)('EXT-02.4 in no time more calls pass than %s allows', (algorithm) => {
   const check = (pauses: readonly number[], per_minute: number, burst: number, isEager: boolean): void => {
     const rate = { algorithm, per_minute, burst };
     const times = passed(rate, pauses, isEager);

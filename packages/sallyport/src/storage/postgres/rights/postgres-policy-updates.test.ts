@@ -30,7 +30,7 @@ const has = (heard: readonly PolicyUpdate[], update: PolicyUpdate) =>
 test.each([
   ['by notifications alone', { pollMs: NEVER_MS }],
   ['where LISTEN is forbidden', { connect: forbidden }],
-])('PRM-05 an update of one instance reaches the others, %s', async (_how, changes) => {
+])('PRM-05.4 an update of one instance reaches the others, %s', async (_how, changes) => {
   const connection = await databases.fresh();
   await using one = await instance(connection, changes);
   await using two = await instance(connection, changes);
