@@ -122,5 +122,5 @@ export function takeRateOnce(held: RateState | undefined, rate: Rate, now: numbe
   return ALGORITHMS[rate.algorithm](held, rate, Math.max(now, held?.at ?? now));
 }
 
-/** The wait in whole ms, as callers are told: after it, and not before, a call passes. */
+/** The wait in whole ms, rounded up: after it, and not before, a call passes. */
 export const wholeMs = (waitMs: number): number => (waitMs <= 0 ? 0 : Math.max(1, Math.ceil(waitMs)));

@@ -45,7 +45,7 @@ const ASKED_AGAIN: Readonly<Record<string, Row['answers']>> = {
 
 /** Each command that asks a layer, as its help says to use it. */
 const DERIVED: readonly Row[] = asking
-  // It goes on for as long as the answer says that nothing is over.
+  // Continues while the answer says that nothing is over.
   .filter(([name]) => name !== 'calls watch')
   .map(([name, leaf]) => ({ name, argv: rightUse(leaf), answers: ASKED_AGAIN[name] ?? {} }));
 /** What those are told that judge by themselves, and answers that schemas do not tell apart. */

@@ -29,7 +29,7 @@ const AZURE_KEYS: readonly (readonly [has: string, source: string])[] = [
   ['AzFu', '(?<![\\w-])[\\w-]{44}AzFu[\\w-]{5}[AQgw]={1,2}(?![\\w=])'],
   ['JQQJ9', '(?<![A-Za-z0-9])[A-Za-z0-9]{52}JQQJ9[9DH][A-Za-z0-9][A-L][A-Za-z0-9]{24}(?:[A-Za-z0-9]{2}==)?(?![\\w=])'],
 ];
-/** Addresses that whoever knows them may post to. */
+/** Addresses that are secrets: who knows one may post to it. */
 const WEBHOOKS: readonly string[] = [
   'open\\.larksuite\\.com\\/open-apis\\/bot\\/v2\\/hook\\/[\\w-]{20,60}',
   'chat\\.googleapis\\.com\\/v1\\/spaces\\/[\\w-]{4,40}\\/messages\\?key=[\\w-]{20,80}(?:&token=[\\w%-]{20,120})?',
