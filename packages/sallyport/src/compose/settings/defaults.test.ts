@@ -232,6 +232,6 @@ const DEFAULTS = {
   'functions.folder': '',
 };
 
-test('settings have these defaults', () => {
+test('PIPE-08.7 settings have these defaults', () => {
   expect(Object.fromEntries(SETTINGS.map((row) => [row.key, row.default]))).toEqual(DEFAULTS);
 });
