@@ -202,6 +202,21 @@ describe('circuits through the doors', () => {
     expect((await call('first')).http).toBe(200);
   });
 
+  test('CIR-05.1 failures in a row open a circuit before the rate is judged, and the audit says so', async () => {
+    const in_row = { consecutive_failures_threshold: 2, minimum_number_of_calls: 4, sliding_window_size: 8 };
+    await layer.ask(
+      'tools.register',
+      { manifest: operation('in-row', { circuit_breaker_config: in_row }) },
+      LOCAL_CALLER,
+    );
+    status = 500;
+    const codes = [await call('in-row'), await call('in-row'), await call('in-row')].map(({ error }) => error?.e_code);
+    status = 200;
+    expect(codes).toEqual(['E3304', 'E3304', 'E3401']);
+    const { events } = await layer.ask('audit.query', { type: 'ai.agent.circuit.opened' }, LOCAL_CALLER);
+    expect(events.map(({ data }) => data['reason'])).toContain('2 calls in a row failed');
+  });
+
   test('REG-01.6 CIR-01.9 a manifest says terms of its own; bad ones are refused with E3403 and the key', async () => {
     const own = { failure_rate_threshold: 100, minimum_number_of_calls: 1, wait_duration_seconds: 5 };
     const manifest = operation('own', { circuit_breaker_config: own });
@@ -260,6 +275,7 @@ describe('circuits elsewhere', () => {
         failure_rate_threshold: 50,
         slow_call_rate_threshold: 100,
         slow_call_duration_threshold_ms: 5000,
+        consecutive_failures_threshold: 0,
         sliding_window_type: 'count_based',
         sliding_window_size: 100,
         minimum_number_of_calls: 10,

@@ -72,6 +72,13 @@ export const CircuitBreakerConfig = Type.Object(
     failure_rate_threshold: Type.Optional(Type.Number({ minimum: 0, maximum: 100, description: 'Percent.' })),
     slow_call_rate_threshold: Type.Optional(Type.Number({ minimum: 0, maximum: 100, description: 'Percent.' })),
     slow_call_duration_threshold_ms: Type.Optional(Type.Integer({ minimum: 1, maximum: 86_400_000 })),
+    consecutive_failures_threshold: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: 10_000,
+        description: 'Failures in a row that open it, however few calls there were; 0 for never.',
+      }),
+    ),
     sliding_window_type: Type.Optional(Type.Enum(['count_based', 'time_based'])),
     sliding_window_size: Type.Optional(
       Type.Integer({ minimum: 1, maximum: 10_000, description: 'Calls, or seconds where it is time_based.' }),

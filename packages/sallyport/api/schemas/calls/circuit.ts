@@ -45,6 +45,7 @@ export const Circuit = Type.Object(
         failure_rate_threshold: Percent,
         slow_call_rate_threshold: Percent,
         slow_call_duration_threshold_ms: Type.Integer(),
+        consecutive_failures_threshold: Type.Integer(),
         sliding_window_type: Type.Enum(['count_based', 'time_based']),
         sliding_window_size: Type.Integer(),
         minimum_number_of_calls: Type.Integer(),

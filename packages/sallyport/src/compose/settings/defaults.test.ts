@@ -121,6 +121,7 @@ const DEFAULTS = {
   'retry.budget_seconds': 30,
   'circuits.enabled': true,
   'circuits.failure_rate_threshold': 50,
+  'circuits.consecutive_failures_threshold': 0,
   'circuits.slow_call_rate_threshold': 100,
   'circuits.slow_call_duration_threshold_ms': 5000,
   'circuits.sliding_window_type': 'count_based',

@@ -13,6 +13,7 @@ describe('a configuration', () => {
     const config = {
       failure_rate_threshold: 0,
       slow_call_rate_threshold: 80,
+      consecutive_failures_threshold: 4,
       slow_call_duration_threshold_ms: 10,
       sliding_window_type: 'time_based',
       sliding_window_size: 30,
@@ -24,6 +25,7 @@ describe('a configuration', () => {
     expect(circuitTermsOf(config)).toEqual({
       failureRateThreshold: 0,
       slowCallRateThreshold: 80,
+      failuresInRow: 4,
       slowCallMs: 10,
       windowType: 'time_based',
       windowSize: 30,

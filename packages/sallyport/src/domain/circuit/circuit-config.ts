@@ -4,6 +4,8 @@ import { CIRCUIT_DEFAULTS, type CircuitTerms } from './circuit-terms.ts';
 
 /** Largest window, in calls and in seconds. */
 export const WINDOW_SIZE_MAX = 10_000;
+/** Most failures in a row. */
+const FAILURES_IN_ROW_MAX = 10_000;
 /** Most trial calls. */
 export const TRIAL_CALLS_MAX = 1_000;
 const DAY_SECONDS = 86_400;
@@ -13,6 +15,7 @@ const BOUNDS = {
   failure_rate_threshold: { name: 'failureRateThreshold', from: 0, to: 100, unit: 1 },
   slow_call_rate_threshold: { name: 'slowCallRateThreshold', from: 0, to: 100, unit: 1 },
   slow_call_duration_threshold_ms: { name: 'slowCallMs', from: 1, to: DAY_SECONDS * 1000, unit: 1 },
+  consecutive_failures_threshold: { name: 'failuresInRow', from: 0, to: FAILURES_IN_ROW_MAX, unit: 1 },
   sliding_window_size: { name: 'windowSize', from: 1, to: WINDOW_SIZE_MAX, unit: 1 },
   minimum_number_of_calls: { name: 'callsMin', from: 1, to: 1_000_000, unit: 1 },
   wait_duration_in_open_state_seconds: { name: 'waitMs', from: 0, to: DAY_SECONDS, unit: 1000 },

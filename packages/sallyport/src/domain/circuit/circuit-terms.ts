@@ -24,6 +24,12 @@ export const CIRCUIT_SETTINGS = {
     sentence:
       'A call that takes longer is slow. Raise it where services take longer by nature; 86400000 turns this off.',
   }),
+  failuresInRow: integer('circuits.consecutive_failures_threshold', {
+    unit: 'calls',
+    default: 0,
+    sentence:
+      'A circuit opens after so many failures in a row, however few calls its window holds; 0 to 10000, 0 for never.',
+  }),
   windowType: oneOf('circuits.sliding_window_type', ['count_based', 'time_based'], {
     default: 'count_based',
     sentence: 'Whether the window holds the last calls or those of the last seconds.',

@@ -10,6 +10,7 @@ describe('a closed circuit', () => {
       failureRateThreshold: 50,
       slowCallRateThreshold: 100,
       slowCallMs: 5000,
+      failuresInRow: 0,
       windowType: 'count_based',
       windowSize: 100,
       callsMin: 10,
@@ -46,6 +47,41 @@ describe('a closed circuit', () => {
     for (let at = 0; at < 99; at += 1) slow.call('success', 5001);
     expect(slow.circuit.state).toBe('closed');
     expect(slow.call('success', 5001)).toMatchObject({ cause: 'slow_call_rate', counts: { slowCalls: 100 } });
+  });
+
+  test('CIR-05.1 opens after as many failures in a row as are named, however few calls there were', () => {
+    const { call, circuit } = circuitBench({ failuresInRow: 3 });
+    for (const end of [
+      'failure',
+      'failure',
+      'success',
+      'failure',
+      'failure',
+      'answered',
+      'failure',
+      'failure',
+    ] as const)
+      call(end);
+    expect(circuit.state).toBe('closed');
+    expect(call('failure')).toMatchObject({ to: 'open', cause: 'consecutive_failures', counts: { failures: 7 } });
+    const never = circuitBench();
+    for (let at = 0; at < 9; at += 1) never.call('failure');
+    expect(never.circuit.state).toBe('closed');
+  });
+
+  test('CIR-05.1 counts failures in a row anew after it closed', () => {
+    const { call, circuit, turn } = circuitBench({
+      failuresInRow: 2,
+      trialCalls: 1,
+      halfOpenStrategy: 'all_or_nothing',
+    });
+    call('failure');
+    call('failure');
+    turn(60_000);
+    expect(call('success')?.to).toBe('closed');
+    call('failure');
+    expect(circuit.state).toBe('closed');
+    expect(call('failure')?.to).toBe('open');
   });
 
   test('CIR-01 with a threshold of 0 opens at the first failure, and never without one', () => {

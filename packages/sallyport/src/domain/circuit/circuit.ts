@@ -41,6 +41,7 @@ export type CircuitAnswer = CircuitPermit | CircuitRefusal;
 export type ChangeCause =
   | 'failure_rate'
   | 'slow_call_rate'
+  | 'consecutive_failures'
   | 'waited'
   | 'trials_failed'
   | 'trials_slow'
@@ -72,6 +73,8 @@ export interface Circuit {
   /** The permit while the state is closed or disabled; shared by all calls. */
   permit: CircuitPermit;
   window: SlidingWindow;
+  /** Failures since the last change, or the last call in which the service worked. */
+  failuresInRow: number;
   trials: Trials | undefined;
   /** Counts of the window, or the step, when the circuit opened. */
   opened: CallCounts | undefined;
@@ -103,6 +106,7 @@ export function newCircuit(terms: CircuitTerms, epochs: Epochs, nowMs: number): 
     epochs,
     permit: nextPermit(epochs),
     window: slidingWindow(terms),
+    failuresInRow: 0,
     trials: undefined,
     opened: undefined,
     changedAt: nowMs,
@@ -158,10 +162,12 @@ export function tellCircuit(
   if (end === 'failure') circuit.lastFailureAt = nowMs;
   const slow = durationMs > circuit.terms.slowCallMs;
   if (circuit.state === 'half_open') return endOfTrial(circuit, permit, end, slow, nowMs);
-  if (circuit.state !== 'closed' || end === 'nothing' || end === 'answered') return undefined;
+  if (circuit.state !== 'closed' || end === 'nothing') return undefined;
+  circuit.failuresInRow = end === 'failure' ? circuit.failuresInRow + 1 : 0;
+  if (end === 'answered') return undefined;
   const { window, terms } = circuit;
   window.add(end === 'failure', slow, nowMs);
-  const cause = reached(window.counts, terms);
+  const cause = reached(window.counts, terms) ?? reachedInRow(circuit);
   if (cause === undefined) return undefined;
   return opens(circuit, cause, { ...window.counts }, nowMs);
 }
@@ -171,6 +177,9 @@ function reached({ calls, failures, slowCalls }: CallCounts, terms: CircuitTerms
   if (failures > 0 && failures * 100 >= terms.failureRateThreshold * calls) return 'failure_rate';
   return slowCalls > 0 && slowCalls * 100 >= terms.slowCallRateThreshold * calls ? 'slow_call_rate' : undefined;
 }
+
+const reachedInRow = ({ failuresInRow, terms }: Circuit): ChangeCause | undefined =>
+  terms.failuresInRow > 0 && failuresInRow >= terms.failuresInRow ? 'consecutive_failures' : undefined;
 
 function endOfTrial(
   circuit: Circuit,
@@ -235,7 +244,7 @@ function remainingMs(circuit: Circuit, nowMs: number): number {
   return Math.max(0, circuit.changedAt + circuit.terms.waitMs - nowMs);
 }
 
-/** Every change begins a new epoch with an empty window. */
+/** Every change begins a new epoch with an empty window, and counts failures in a row anew. */
 function changed(
   circuit: Circuit,
   to: CircuitState,
@@ -249,6 +258,7 @@ function changed(
   circuit.changedAt = nowMs;
   circuit.permit = nextPermit(circuit.epochs);
   circuit.window = slidingWindow(terms);
+  circuit.failuresInRow = 0;
   if (to !== 'half_open') circuit.trials = undefined;
   return { from, to, cause, counts, terms, ...(trialsSucceeded === undefined ? {} : { trialsSucceeded }) };
 }

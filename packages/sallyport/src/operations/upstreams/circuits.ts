@@ -102,6 +102,7 @@ function shown({ name, state, since, lastFailureAt, counts, waitMs, trials, term
       failure_rate_threshold: terms.failureRateThreshold,
       slow_call_rate_threshold: terms.slowCallRateThreshold,
       slow_call_duration_threshold_ms: terms.slowCallMs,
+      consecutive_failures_threshold: terms.failuresInRow,
       sliding_window_type: terms.windowType,
       sliding_window_size: terms.windowSize,
       minimum_number_of_calls: terms.callsMin,

@@ -55,12 +55,14 @@ export function circuitEvent({ tenantId, name, change, at, by }: ChangedCircuit)
 }
 
 function reasonOf({ cause, counts: { calls, failures, slowCalls }, terms, to }: CircuitChange): string {
-  const { failureRateThreshold, slowCallRateThreshold, slowCallMs, waitMs } = terms;
+  const { failureRateThreshold, failuresInRow, slowCallRateThreshold, slowCallMs, waitMs } = terms;
   switch (cause) {
     case 'failure_rate':
       return `Failure rate ${percentOf(failures, calls)}% reached the threshold of ${failureRateThreshold}%`;
     case 'slow_call_rate':
       return `Slow call rate ${percentOf(slowCalls, calls)}% (over ${slowCallMs} ms) reached the threshold of ${slowCallRateThreshold}%`;
+    case 'consecutive_failures':
+      return `${failuresInRow} calls in a row failed`;
     case 'waited':
       return `The wait of ${waitMs / 1000} s is over; trial calls are let through`;
     case 'trials_failed':
