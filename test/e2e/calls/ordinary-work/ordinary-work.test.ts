@@ -110,7 +110,7 @@ describe('VAL-04 ordinary work reaches real servers as it was given, and none of
     expect(new Set(ORDINARY_VALUES).size).toBeGreaterThan(200);
   });
 
-  test.concurrent.each(CARRIERS)('VAL-04.6 $tool of $server', { timeout: 120_000 }, async (carrier) => {
+  test.concurrent.each(CARRIERS)('VAL-04.6 $tool of $server', { timeout: 400_000 }, async (carrier) => {
     const folder = folderOf(carrier);
     const given = ORDINARY_VALUES.map((value, n) => carrier.argumentsOf(value, n, folder));
     const failed: unknown[] = [];
