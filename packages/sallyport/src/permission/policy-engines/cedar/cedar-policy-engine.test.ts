@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -77,6 +77,14 @@ policyEngineConformance(
 );
 
 describe('createCedarPolicyEngine', () => {
+  test('OPS-04 of several layers that start at once in a new folder one makes the default policy, whole', async () => {
+    const source = { folder: join(folder, 'new') };
+    const engines = await Promise.all(Array.from({ length: 8 }, () => createCedarPolicyEngine(source)));
+    expect(await readdir(source.folder)).toEqual(['default.cedar']);
+    expect(await readFile(join(source.folder, 'default.cedar'), 'utf8')).toBe(defaultPolicies());
+    expect(new Set(engines.map((engine) => engine.version())).size).toBe(1);
+  });
+
   test('a new folder gets the default policy, which permits by name', async () => {
     const engine = await createCedarPolicyEngine({ folder: join(folder, 'new') });
     expect(await readFile(join(folder, 'new', 'default.cedar'), 'utf8')).toBe(defaultPolicies());

@@ -1,4 +1,5 @@
-import { writeFile } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { link, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { failureOf, ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { sha256 } from '@sallyport/std/sha256';
@@ -119,8 +120,21 @@ const readCedar = (source: PolicySource): Promise<readonly PolicyFile[]> =>
 async function readFirst(source: PolicySource): Promise<readonly PolicyFile[]> {
   const files = await readCedar(source);
   if (files.length > 0 || 'files' in source) return files;
-  await writeFile(join(source.folder, DEFAULT_POLICY_FILE), defaultPolicies(), { flag: 'a' });
-  return [{ name: DEFAULT_POLICY_FILE, text: defaultPolicies() }];
+  await createWhole(join(source.folder, DEFAULT_POLICY_FILE), defaultPolicies());
+  return readCedar(source);
+}
+
+/** Creates a file with all of its text at once. Of several layers that start together one makes it. */
+async function createWhole(file: string, text: string): Promise<void> {
+  const draft = `${file}.${randomUUID()}`;
+  await writeFile(draft, text, { flag: 'wx' });
+  try {
+    await link(draft, file);
+  } catch (thrown) {
+    if ((thrown as NodeJS.ErrnoException).code !== 'EEXIST') throw thrown;
+  } finally {
+    await rm(draft, { force: true });
+  }
 }
 
 async function readAgain(source: PolicySource): Promise<readonly PolicyFile[]> {

@@ -1,7 +1,10 @@
 import { SOCKET_PORT } from './socket-folder.ts';
 
-/** Connections that the server accepts: the layer's pool, and room for its queues and for an operator. */
-const CONNECTIONS_MAX = 40;
+/**
+ * Connections that the server accepts: the pools of a layer and of the one that takes its place, with their queues, and
+ * room for an operator.
+ */
+const CONNECTIONS_MAX = 80;
 
 /** Settings of the embedded server, passed at each start so that a new version of the layer changes them. */
 const SERVER_SETTINGS: Readonly<Record<string, string>> = {
