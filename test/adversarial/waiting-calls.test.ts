@@ -181,7 +181,7 @@ describe('tools', () => {
     ends.clear();
     await new Promise((resolve) => setTimeout(resolve, 200));
     expect(await desk.status(id)).toEqual(ended);
-  }, 30_000);
+  }, 120_000);
 
   test('PIPE-07 ORC-01.1 one that reports its progress 10 000 times a second ends, and a watcher hears ten a second at most', async () => {
     reports = 0;
