@@ -114,7 +114,7 @@ function verdict(engines: readonly PolicyExplanation[]): { allowed: boolean; ask
   return { allowed, ...(ask ? { ask } : {}) };
 }
 
-/** An asker who may not see all policies sees those that decided on a call of its own. */
+/** An asker without the right to see all policies sees the policies that decided on its own call. */
 function shown(engines: readonly PolicyExplanation[], all: boolean): PolicyExplanation[] {
   if (all) return [...engines];
   return engines.map((engine) => ({

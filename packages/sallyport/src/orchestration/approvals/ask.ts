@@ -43,7 +43,7 @@ function isOwnCall({ terms }: AskingState, { tool, reason, claims }: ApprovalQue
   return termsFor(terms, tool, reason).fourEyes;
 }
 
-/** The standing rule that approves the call, as `rule:` and its id; that it did goes on record after the call. */
+/** The standing rule that approves the call, as `rule:` and its id. The use of the rule is recorded after the call. */
 export function standingApproval(state: AskingState, question: ApprovalQuestion): string | undefined {
   const { binding } = question;
   const rule = state.rules.match(question, (each) => !isOwnCall(state, question, each));

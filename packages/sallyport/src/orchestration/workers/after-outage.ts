@@ -3,7 +3,7 @@ import { beat, type HeldCalls } from './heartbeat.ts';
 import { sweep } from './sweep.ts';
 import type { WorkerParts } from './worker-parts.ts';
 
-/** Most calls that one sweep after an outage takes up: those that lost their job or their worker. */
+/** Most calls without a job or a worker that one sweep after an outage takes up. */
 const SWEEP_MAX = 10_000;
 
 /**

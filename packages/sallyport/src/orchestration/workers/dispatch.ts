@@ -36,7 +36,7 @@ const MADE_WAY = 'The call made way for a more urgent one, and runs again later.
 /** Makes the dispatch of one instance. */
 export const createDispatch = (parts: WorkerParts, me: LeaseHolder): Dispatch => new Dispatcher(parts, me);
 
-/** The one owner of the calls that run here, and of those that are next. */
+/** The one owner of the calls that run in this instance, and of the calls that run next. */
 class Dispatcher implements Dispatch {
   readonly calls = new Map<string, HeldCall>();
   readonly #parts: WorkerParts;

@@ -78,7 +78,8 @@ function unsupported(
 
 /** Path of the first member that asks for something; false and an empty list ask for nothing. */
 function firstAsked(options: Readonly<Record<string, unknown>> | undefined, path: string): string | undefined {
-  const asked = Object.entries(options ?? {}).find(
+  if (options === undefined) return undefined;
+  const asked = Object.entries(options).find(
     ([, value]) => value !== undefined && value !== false && !(Array.isArray(value) && value.length === 0),
   );
   return asked === undefined ? undefined : `${path}.${asked[0]}`;
