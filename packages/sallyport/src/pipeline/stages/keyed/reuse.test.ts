@@ -69,10 +69,27 @@ describe('a call with an idempotency key', () => {
   });
 
   test('PIPE-09 runs itself when nothing ran of the one that it waited for', async () => {
-    const { call, runs } = await counting();
-    const asking = { ...keyed('k'), execution_options: { idempotency_key: 'k', require_approval: true } };
-    const [refused, ...others] = await Promise.all([call(asking), call(keyed('k')), call(keyed('k'))]);
-    expect(refused.failure?.code).toBe('E3806');
+    const inner = memoryIdempotencyStore();
+    const claimed = Promise.withResolvers<void>();
+    const othersWait = Promise.withResolvers<void>();
+    let waiting = 0;
+    const idempotency: typeof inner = {
+      ...inner,
+      async claim(claim, ttlMs) {
+        const holder = await inner.claim(claim, ttlMs);
+        claimed.resolve();
+        if (holder.nonce !== claim.nonce) waiting += 1;
+        if (waiting === 2) othersWait.resolve();
+        // The first call comes to its refusal when both others have found its claim.
+        await othersWait.promise;
+        return holder;
+      },
+    };
+    const { call, runs } = await counting({ idempotency });
+    const asking = call({ ...keyed('k'), execution_options: { idempotency_key: 'k', require_approval: true } });
+    await claimed.promise;
+    const others = await Promise.all([call(keyed('k')), call(keyed('k'))]);
+    expect((await asking).failure?.code).toBe('E3806');
     expect(others.map(({ result }) => result)).toEqual([{ runs: 1 }, { runs: 1 }]);
     expect(runs()).toBe(1);
   });
