@@ -107,6 +107,8 @@ class World {
   readonly #changePolicies: () => void;
   readonly #powers: Power[] = [{ left: Number.POSITIVE_INFINITY }, { left: Number.POSITIVE_INFINITY }];
   readonly #all: Approvals[] = [];
+  /** The instances that died too: a call that one of them resumed still comes to its end. */
+  readonly #ever: Approvals[] = [];
 
   constructor(made: ApprovalsUnderTest, changePolicies: () => void) {
     this.made = made;
@@ -119,7 +121,7 @@ class World {
     this.#powers[at] = power;
     const { approvalStore, store, parts, resume } = this.made;
     const ledger = behind({ commit: parts.ledger.commit }, power);
-    return this.made.open({
+    const opened = this.made.open({
       store: behind<ApprovalStore>(approvalStore, power),
       records: behind<Pick<LedgerStore, 'waitingCalls' | 'findInvocation'>>(store, power),
       ledger,
@@ -129,10 +131,12 @@ class World {
         await resume(tenantId, invocationId, approval);
       },
     });
+    this.#ever.push(opened);
+    return opened;
   }
 
   async idle(): Promise<void> {
-    for (const each of this.#all) await each.idle();
+    for (const each of this.#ever) await each.idle();
   }
 
   /** Restarts both, and carries out everything that can be. */
