@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, test } from 'vitest';
 import { ledgerStoreConformance } from '../../packages/sallyport/src/audit/ledger-store.conformance.ts';
+import { parametersSeal } from '../../packages/sallyport/src/domain/invocation/sealed-parameters.ts';
 import { circuitStoreConformance } from '../../packages/sallyport/src/external/circuit-store.conformance.ts';
 import { apiKeyStoreConformance } from '../../packages/sallyport/src/identity/conformance/api-key-store.conformance.ts';
 import { revocationStoreConformance } from '../../packages/sallyport/src/identity/conformance/revocation-store.conformance.ts';
@@ -35,6 +36,8 @@ import {
   empty,
   type TestDatabases,
 } from '../../packages/sallyport/src/storage/postgres/postgres-databases.fixture.ts';
+import { withSealedArguments } from '../../packages/sallyport/src/storage/sealed/sealed-arguments.ts';
+import { withSealedEdits } from '../../packages/sallyport/src/storage/sealed/sealed-edits.ts';
 import { silentLog } from '../../packages/sallyport/src/telemetry/log.ts';
 import { visibilityStoreConformance } from '../../packages/sallyport/src/visibility/visibility-store.conformance.ts';
 import { memoryApprovalStore } from '../../packages/sallyport/test/stores/approvals/memory-approval-store.ts';
@@ -57,10 +60,14 @@ import { memoryUndoJournal } from '../../packages/sallyport/test/stores/outcomes
 import { memorySkillContents } from '../../packages/sallyport/test/stores/tools/memory-skill-contents.ts';
 
 const close = async (): Promise<void> => undefined;
+const seal = parametersSeal(new Uint8Array(32));
 
 describe('memory', () => {
   toolStoreConformance(test, 'memory', async () => ({ store: memoryToolStore(), close }));
   ledgerStoreConformance(test, 'memory', async () => ({ store: memoryLedgerStore(), close }));
+  ledgerStoreConformance(test, 'encrypted arguments', async () => {
+    return { store: withSealedArguments(memoryLedgerStore(), seal, silentLog), close };
+  });
   idempotencyStoreConformance(test, 'memory', async () => ({ store: memoryIdempotencyStore(), close }));
   compensationStoreConformance(test, 'memory', async () => ({ store: memoryCompensationStore(), close }));
   quotaStoreConformance(test, 'memory', async () => ({ store: memoryQuotaStore(), close }));
@@ -84,6 +91,9 @@ describe('memory', () => {
   visibilityStoreConformance(test, 'memory', async () => ({ store: memoryVisibilityStore(), close }));
   revocationStoreConformance(test, 'memory', async () => ({ store: memoryRevocationStore(), close }));
   approvalStoreConformance(test, 'memory', async () => ({ store: memoryApprovalStore(), close }));
+  approvalStoreConformance(test, 'encrypted edits', async () => {
+    return { store: withSealedEdits(memoryApprovalStore(), seal, silentLog), close };
+  });
   apiKeyStoreConformance(test, 'memory', async () => ({ store: memoryApiKeyStore(), close }));
   vectorIndexConformance(test, 'memory', async () => ({ index: memoryVectorIndex(), close }));
   vectorStoreConformance(test, 'memory', async () => ({ store: memoryVectorStore(), close }));

@@ -1,13 +1,17 @@
 import type { Clock } from '@sallyport/std/clock';
+import { parametersSeal } from '../../domain/invocation/sealed-parameters.ts';
 import type { RateLimiter } from '../../external/rate-limiter.port.ts';
 import type { PolicyUpdates } from '../../permission/policy-updates.port.ts';
 import { memoryPolicyUpdates } from '../../storage/memory/memory-policy-updates.ts';
 import { memoryRateLimiter } from '../../storage/memory/memory-rate-limiter.ts';
 import type { PostgresConnection, SocketConnection } from '../../storage/postgres/postgres-connection.ts';
 import { openPostgres, type PostgresDatabase } from '../../storage/postgres/postgres-database.ts';
+import { withSealedArguments } from '../../storage/sealed/sealed-arguments.ts';
+import { withSealedEdits } from '../../storage/sealed/sealed-edits.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { Settings } from '../settings.ts';
 import type { DatabaseServer } from '../start-database.ts';
+import { loadSealingKey } from './sealing-key.ts';
 
 /** The database of the layer, and its connection. */
 export interface Storage {
@@ -16,6 +20,8 @@ export interface Storage {
   readonly connection: PostgresConnection;
   /** Connection to the embedded server; absent when the user's own server is used. */
   readonly embedded?: SocketConnection;
+  /** Encrypts secrets in the database; absent when nothing in it is encrypted. */
+  readonly sealingKey?: Uint8Array;
   close(): Promise<void>;
 }
 
@@ -27,12 +33,18 @@ export async function openStorage(starting: Promise<DatabaseServer>, settings: S
   const server = await starting;
   const { connection, embedded } = server;
   try {
+    const sealingKey = await loadSealingKey(settings);
     const database = await openPostgres({ connection, poolMax: settings['database.pool_max'], log });
     const close = async (): Promise<void> => {
       await database.close();
       await server.close();
     };
-    return { database, connection, ...(embedded === undefined ? {} : { embedded }), close };
+    const base = { connection, ...(embedded === undefined ? {} : { embedded }), close };
+    if (sealingKey === undefined) return { ...base, database };
+    const seal = parametersSeal(sealingKey);
+    const ledgerStore = withSealedArguments(database.ledgerStore, seal, log);
+    const approvalStore = withSealedEdits(database.approvalStore, seal, log);
+    return { ...base, database: { ...database, ledgerStore, approvalStore }, sealingKey };
   } catch (cause) {
     await server.close();
     throw cause;

@@ -40,15 +40,15 @@ import type { Ingredients } from './ingredients.ts';
 import { openSandboxes } from './open-sandboxes.ts';
 import { openShell } from './open-shell.ts';
 import type { Storage } from './open-storage.ts';
-import { loadSealingKey } from './sealing-key.ts';
 
 /** Opens the registry and the executors. Questions of upstreams to people go to `onElicitation`. */
 export async function openTools(
   opened: AsyncDisposableStack,
   { settings, closed, environment, clock, log, native }: Ingredients,
-  { database }: Storage,
+  storage: Storage,
   onElicitation: ElicitationAsker,
 ) {
+  const { database } = storage;
   const schemas = createSchemaValidator({ coercion: valuesOf(COERCION_SETTINGS, settings) });
   const secrets = await openSecrets(settings, environment, clock);
   const { driver, servers, drivers } = openSandboxes(opened, settings, closed);
@@ -58,7 +58,7 @@ export async function openTools(
   const guard = createEgressGuard();
   const outbound = opened.use(createOutboundHttp({ guard }));
   const quarantine = createQuarantine({ store: database.quarantineStore, clock, log });
-  const { store, keepsSecrets } = await upstreamStoreOf(settings, database.upstreamStore, log);
+  const { store, keepsSecrets } = upstreamStoreOf(storage, log);
   const upstreams = openUpstreams(opened, {
     driver: servers,
     ...{ checkDefinition: bounds.checkUpstream, checkShown: bounds.checkShown },
@@ -119,15 +119,15 @@ function inOrder(ofKind: Readonly<Record<ExecutorKind, Executor>>, settings: Set
   return order.map((kind) => ofKind[kind]);
 }
 
-/** The store of upstream definitions, with secrets encrypted when they are kept. */
-async function upstreamStoreOf(
-  settings: Settings,
-  store: UpstreamStore,
+/** The store of upstream definitions, with secrets encrypted when there is a key for it. */
+function upstreamStoreOf(
+  { database, sealingKey }: Storage,
   log: Ingredients['log'],
-): Promise<{ readonly store: UpstreamStore; readonly keepsSecrets: boolean }> {
-  // Other instances on the user's own database would have other keys.
-  if (settings['database.url'] !== '') return { store, keepsSecrets: false };
-  return { store: sealedUpstreamStore(store, await loadSealingKey(settings['data_folder']), log), keepsSecrets: true };
+): { readonly store: UpstreamStore; readonly keepsSecrets: boolean } {
+  const store = database.upstreamStore;
+  return sealingKey === undefined
+    ? { store, keepsSecrets: false }
+    : { store: sealedUpstreamStore(store, sealingKey, log), keepsSecrets: true };
 }
 
 /** Folder for packages of upstreams, in the data folder. */

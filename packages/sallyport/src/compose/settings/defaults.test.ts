@@ -23,6 +23,7 @@ const DEFAULTS = {
   'tenant.may_run_programs': [],
   'tenant.catalog': 'catalog',
   'secrets.shared': [],
+  'secrets.key_file': '',
   'log.level': 'warn',
   'shutdown.grace_seconds': 10,
   'shutdown.notice_seconds': 0,

@@ -45,6 +45,11 @@ export const SERVER_ROWS = [
     sentence:
       'Names of secrets in the environment that belong to tenant.default and that every tenant may use; * for all of them.',
   }),
+  text('secrets.key_file', {
+    default: '',
+    sentence:
+      'File with the key that encrypts secrets of upstreams and arguments of waiting calls in the database: 32 bytes in base64, the same for every instance. Without it the embedded database has one in the data folder, and a database of your own none.',
+  }),
   oneOf('log.level', ['debug', 'info', 'warn', 'error', 'silent'], {
     default: 'warn',
     sentence: 'Least level of the log lines on standard error.',

@@ -1,8 +1,9 @@
 import { createPrivateKey, createPublicKey, generateKeyPair, type KeyObject, randomUUID } from 'node:crypto';
-import { chmod, link, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
+import { createFile } from '@sallyport/std/files/create-file';
 import { keyFault } from './algorithms.ts';
 import { thumbprintOf } from './key-document.ts';
 
@@ -40,8 +41,9 @@ export async function loadSigningKeys(folder: string): Promise<SigningKeys> {
  */
 export async function replaceSigningKeys(folder: string): Promise<SigningKeys> {
   const file = join(folder, PRIVATE_FILE);
-  const draft = await writeDraft(file);
+  const draft = `${file}.${randomUUID()}`;
   try {
+    await createFile(draft, await newKey());
     await rename(draft, file);
   } catch (cause) {
     await rm(draft, { force: true });
@@ -70,31 +72,21 @@ async function read(file: string): Promise<string | undefined> {
   }
 }
 
-/** Writes beside and links into place, so that of two instances one wins and the other adopts its key. */
+/** Of several instances that start at once one wins, and the others adopt its key. */
 async function create(folder: string, file: string): Promise<string> {
-  await mkdir(folder, { recursive: true, mode: 0o700 });
-  const draft = await writeDraft(file);
   try {
-    await link(draft, file);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw broken(file, 'cannot be written.', error);
-  } finally {
-    await rm(draft, { force: true });
-  }
-  return readFile(file, 'utf8');
-}
-
-/** A new private key in a file of its own. */
-async function writeDraft(file: string): Promise<string> {
-  const { privateKey } = await promisify(generateKeyPair)('rsa', { modulusLength: KEY_BITS });
-  const draft = `${file}.${randomUUID()}`;
-  try {
-    await writeFile(draft, privateKey.export({ type: 'pkcs8', format: 'pem' }), { mode: 0o600, flag: 'wx' });
-    return draft;
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    await createFile(file, await newKey());
+    return await readFile(file, 'utf8');
   } catch (cause) {
-    await rm(draft, { force: true });
     throw broken(file, 'cannot be written.', cause);
   }
+}
+
+/** A new private key, as PEM. */
+async function newKey(): Promise<string> {
+  const { privateKey } = await promisify(generateKeyPair)('rsa', { modulusLength: KEY_BITS });
+  return String(privateKey.export({ type: 'pkcs8', format: 'pem' }));
 }
 
 /** For people and other layers; the layer itself does not read it. */

@@ -1,7 +1,6 @@
-import { randomUUID } from 'node:crypto';
-import { link, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { failureOf, ToolLayerError } from '@sallyport/std/error/tool-layer-error';
+import { createFile } from '@sallyport/std/files/create-file';
 import { sha256 } from '@sallyport/std/sha256';
 import type { PolicyExplanation, PolicyRule } from '../../../../api/schemas/policy.ts';
 import { type PolicyFile, type PolicySource, readPolicyFiles } from '../../policies/policy-files.ts';
@@ -120,21 +119,8 @@ const readCedar = (source: PolicySource): Promise<readonly PolicyFile[]> =>
 async function readFirst(source: PolicySource): Promise<readonly PolicyFile[]> {
   const files = await readCedar(source);
   if (files.length > 0 || 'files' in source) return files;
-  await createWhole(join(source.folder, DEFAULT_POLICY_FILE), defaultPolicies());
+  await createFile(join(source.folder, DEFAULT_POLICY_FILE), defaultPolicies(), 0o644);
   return readCedar(source);
-}
-
-/** Creates a file with all of its text at once. Of several layers that start together one makes it. */
-async function createWhole(file: string, text: string): Promise<void> {
-  const draft = `${file}.${randomUUID()}`;
-  await writeFile(draft, text, { flag: 'wx' });
-  try {
-    await link(draft, file);
-  } catch (thrown) {
-    if ((thrown as NodeJS.ErrnoException).code !== 'EEXIST') throw thrown;
-  } finally {
-    await rm(draft, { force: true });
-  }
 }
 
 async function readAgain(source: PolicySource): Promise<readonly PolicyFile[]> {
