@@ -140,18 +140,20 @@ describe('layers on one data folder, one after the other', () => {
   const search = (layer: EmbeddedToolLayer) => layer.ask('tools.search', { query: RAIN }, LOCAL_CALLER);
 
   test('REG-05.9 REG-06 each start takes another embedder, and a dead one leaves keywords with E3005', async () => {
-    const first = await inLayer('local', async (layer) => {
+    await inLayer('local', async (layer) => {
       await layer.ask('tools.register', { manifest: FORECAST }, LOCAL_CALLER);
-      return search(layer);
+      // Keywords answer until the model is loaded.
+      const byMeaning = { mode: 'hybrid', results: [{ tool: { tool_id: 'forecast' } }] };
+      await expect.poll(() => search(layer)).toMatchObject(byMeaning);
     });
-    expect(first).toMatchObject({ mode: 'hybrid', results: [{ tool: { tool_id: 'forecast' } }] });
     const down = await inLayer('ollama', (layer) =>
       layer.ask('tools.search', { query: 'forecast of the weather' }, LOCAL_CALLER),
     );
     expect(down).toMatchObject({ mode: 'keyword', warnings: [{ code: 'E3005' }] });
     expect(down.results[0]?.tool.tool_id).toBe('forecast');
-    const again = await inLayer('local', search);
-    expect(again).toMatchObject({ mode: 'hybrid', progress: { indexed: 1, pending: 0 } });
+    await inLayer('local', (layer) =>
+      expect.poll(() => search(layer)).toMatchObject({ mode: 'hybrid', progress: { indexed: 1, pending: 0 } }),
+    );
     const none = await inLayer('none', search);
     expect(none).toMatchObject({ mode: 'keyword', warnings: [] });
   });
