@@ -17,12 +17,18 @@ const manifestOf = (tool_id: string, description: string) => ({ ...DOUBLE, tool_
 const FORECAST = manifestOf('forecast', 'Weather forecast for a city.');
 const MAILER = manifestOf('mailer', 'Sends an e-mail to a contact.');
 const OFFERED = manifestOf('flights', 'Finds flights between two airports.');
+/** Both tools have their vectors. */
+const READY = { indexed: 2, pending: 0, failed: 0 };
 const RAIN = 'Do I need an umbrella in Paris, will it rain?';
 
 beforeAll(async () => {
   open = await openLayer();
   for (const manifest of [FORECAST, MAILER]) await open.layer.ask('tools.register', { manifest }, LOCAL_CALLER);
   await open.layer.ask('tools.register', { manifest: OFFERED }, CATALOG);
+  // Keywords answer until the model is loaded.
+  await expect
+    .poll(async () => (await searched({ query: RAIN })).body)
+    .toMatchObject({ mode: 'hybrid', progress: READY });
 });
 afterAll(() => open[Symbol.asyncDispose]());
 
@@ -45,7 +51,7 @@ describe('the search of a whole layer', () => {
     expect([status, body['mode'], body['warnings']]).toEqual([200, 'hybrid', []]);
     expect(idsOf(body as Body)[0]).toBe('forecast');
     expect(body['pagination']).toMatchObject({ page: 1, page_size: 50 });
-    expect(body['progress']).toEqual({ indexed: 2, pending: 0, failed: 0 });
+    expect(body['progress']).toEqual(READY);
   });
 
   test('REG-05 tool.list answers a capability query by the same search', async () => {
