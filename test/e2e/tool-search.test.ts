@@ -25,10 +25,6 @@ beforeAll(async () => {
   open = await openLayer();
   for (const manifest of [FORECAST, MAILER]) await open.layer.ask('tools.register', { manifest }, LOCAL_CALLER);
   await open.layer.ask('tools.register', { manifest: OFFERED }, CATALOG);
-  // Keywords answer until the model is loaded.
-  await expect
-    .poll(async () => (await searched({ query: RAIN })).body)
-    .toMatchObject({ mode: 'hybrid', progress: READY });
 });
 afterAll(() => open[Symbol.asyncDispose]());
 
@@ -47,11 +43,14 @@ async function searched(request: object, claims?: Parameters<EmbeddedToolLayer['
 
 describe('the search of a whole layer', () => {
   test('REG-05.1 REG-06.1 a request in other words finds the tool, with no network', async () => {
+    // Keywords answer until the model is loaded.
+    await expect
+      .poll(async () => (await searched({ query: RAIN })).body)
+      .toMatchObject({ mode: 'hybrid', warnings: [], progress: READY });
     const { status, body } = await searched({ query: RAIN });
-    expect([status, body['mode'], body['warnings']]).toEqual([200, 'hybrid', []]);
+    expect(status).toBe(200);
     expect(idsOf(body as Body)[0]).toBe('forecast');
     expect(body['pagination']).toMatchObject({ page: 1, page_size: 50 });
-    expect(body['progress']).toEqual(READY);
   });
 
   test('REG-05 tool.list answers a capability query by the same search', async () => {
