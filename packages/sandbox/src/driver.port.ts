@@ -9,6 +9,9 @@ import type { EgressUsage } from './egress-gate.ts';
 
 export { ISOLATION_LEVELS, type IsolationLevel };
 
+/** How urgent the run of a sandbox is. */
+export type SandboxPriority = 'low' | 'normal' | 'high';
+
 /** Limits of one sandbox. */
 export interface SandboxLimits {
   readonly cpuMillicores: number;
@@ -20,6 +23,11 @@ export interface SandboxLimits {
   readonly cpuSecondsMax?: number;
   /** Megabits a second in both directions together, on average; default: no limit. */
   readonly networkBandwidthMbps?: number;
+  /**
+   * Decides which sandbox gets more of the processor and keeps more of its memory when there is too little for all;
+   * `normal` by default. Only with control groups; elsewhere all are equal.
+   */
+  readonly priority?: SandboxPriority;
 }
 
 /**

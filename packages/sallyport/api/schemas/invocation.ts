@@ -80,10 +80,14 @@ const PlanPlace = Type.Object(
   { additionalProperties: false },
 );
 
+/** How urgent a call is: which waits, which makes way, and which sandbox gets more of the machine. */
+export const CallPriority = Type.Enum(['low', 'normal', 'high']);
+export type CallPriority = Static<typeof CallPriority>;
+
 export const ExecutionOptions = Type.Object(
   {
     async_mode: Type.Optional(Type.Boolean({ default: false })),
-    priority: Type.Optional(Type.Enum(['low', 'normal', 'high'])),
+    priority: Type.Optional(CallPriority),
     idempotency_key: Type.Optional(Type.String({ minLength: 1, maxLength: 512 })),
     turn_group_id: Type.Optional(
       Type.String({

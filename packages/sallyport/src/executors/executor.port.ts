@@ -1,5 +1,6 @@
 import type { Failure } from '@sallyport/std/error/failure';
 import type { Fault } from '../../api/schemas/error.ts';
+import type { CallPriority } from '../../api/schemas/invocation.ts';
 import type { ExecutorKind, ToolManifest } from '../../api/schemas/tool-manifest.ts';
 import type { Grant } from '../domain/invocation/grant.ts';
 import type { ToolState } from '../domain/invocation/tool-state.ts';
@@ -33,6 +34,8 @@ export interface ExecutorCall {
   readonly tool: ToolVersion;
   readonly parameters: Readonly<Record<string, unknown>>;
   readonly grant: Grant;
+  /** Urgency of the call, as its caller stated it; absent for normal. */
+  readonly priority?: CallPriority;
   /** Values of the granted secrets, by name. */
   readonly secrets: ReadonlyMap<string, string>;
   /** 1 for the first attempt. */

@@ -1,5 +1,5 @@
 import { type Failure, failure } from '@sallyport/std/error/failure';
-import type { CallPriority } from '../pipeline/parts.ts';
+import type { CallPriority } from '../../api/schemas/invocation.ts';
 import type { WorkerLimits } from './workers/worker-limits.ts';
 
 /**

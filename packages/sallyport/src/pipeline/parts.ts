@@ -3,7 +3,7 @@ import { MiB } from '@sallyport/std/bytes';
 import type { Clock } from '@sallyport/std/clock';
 import type { Failure } from '@sallyport/std/error/failure';
 import type { AgentSandboxContext } from '../../api/schemas/agent-sandbox-context.ts';
-import type { ToolInvokeRequest } from '../../api/schemas/invocation.ts';
+import type { CallPriority } from '../../api/schemas/invocation.ts';
 import { RateAlgorithm, type RateLimit } from '../../api/schemas/tool-manifest.ts';
 import type { Ledger } from '../audit/ledger.ts';
 import type { LedgerStore } from '../audit/ledger-store.port.ts';
@@ -35,9 +35,6 @@ import type { ValueRules } from './stages/values/value-rules.ts';
 import type { StateParts } from './undo/state/call-state.ts';
 import type { TransactionParts } from './undo/transaction.ts';
 import type { VisibleTools } from './visible-tools.ts';
-
-/** How urgent a call is. */
-export type CallPriority = NonNullable<NonNullable<ToolInvokeRequest['execution_options']>['priority']>;
 
 /** Settings of the pipeline. */
 export const CALL_SETTINGS = {

@@ -3,7 +3,7 @@ import { createServer } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import type { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { executorConformance } from '../executor.conformance.ts';
+import { executorConformance } from '../conformance/executor.conformance.ts';
 import type { ExecutorCall } from '../executor.port.ts';
 import { createHttpExecutor } from './http-executor.ts';
 import { httpCall, json, startService, type TestService } from './http-server.fixture.ts';

@@ -11,6 +11,7 @@ import { hideSecrets } from '../../external/hide-secrets.ts';
 import { abortReason } from '../abort-reason.ts';
 import type { ExecutorCall, ExecutorOutcome } from '../executor.port.ts';
 import { usageOf } from '../program-end.ts';
+import { sandboxLimits } from '../sandbox-limits.ts';
 import { moduleConfigOf } from './module-config.ts';
 import { moduleResultOf } from './module-outcome.ts';
 import { INTERPRETER_PROGRAM } from './module-programs/interpreter-program.ts';
@@ -93,7 +94,7 @@ async function placeOf(
   const { tool_id: label, execution_config } = call.tool.manifest;
   const asked = execution_config?.isolation ?? atLeast;
   const demanded = isAsStrong(asked, atLeast) ? asked : atLeast;
-  const shared = { label, network: [], limits: limitsOf(call) };
+  const shared = { label, network: [], limits: sandboxLimits(call, MODULE_BOUNDS) };
   if (isAsStrong(interpreter.isolation, demanded) && (await interpreter.probe()).works) {
     return {
       driver: interpreter,
@@ -104,16 +105,4 @@ async function placeOf(
   const mounts = runtimeMounts(command);
   // The interpreter knows only UTC too.
   return { driver: processes, spec: { ...shared, command, environment: { TZ: 'UTC' }, mounts, isolation: demanded } };
-}
-
-function limitsOf({ grant }: ExecutorCall): SandboxSpec['limits'] {
-  const { timeoutMs, cpuMillicores, memoryMb, processesMax, diskMb } = grant.limits;
-  return {
-    cpuMillicores,
-    memoryMb,
-    processesMax: processesMax ?? MODULE_BOUNDS.processesMax,
-    diskMb: diskMb ?? MODULE_BOUNDS.diskMb,
-    // The full CPU share until the timeout; where shares cannot be enforced, this is the only limit.
-    cpuSecondsMax: Math.ceil((timeoutMs / 1000) * Math.max(1, cpuMillicores / 1000)) + 1,
-  };
 }

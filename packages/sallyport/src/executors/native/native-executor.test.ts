@@ -1,6 +1,6 @@
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { afterEach, describe, expect, test } from 'vitest';
-import { executorConformance } from '../executor.conformance.ts';
+import { executorConformance } from '../conformance/executor.conformance.ts';
 import type { ExecutorCall } from '../executor.port.ts';
 import { callOf } from '../executor-call.fixture.ts';
 import { createNativeExecutor, type NativeCallContext, type NativeFunction } from './native-executor.ts';

@@ -8,7 +8,7 @@ import { createEgressGate } from '@sallyport/sandbox';
 import { createBubblewrapDriver } from '@sallyport/sandbox/bubblewrap';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { afterAll, describe, expect, test } from 'vitest';
-import { executorConformance } from '../executor.conformance.ts';
+import { executorConformance } from '../conformance/executor.conformance.ts';
 import type { ExecutorCall } from '../executor.port.ts';
 import { callOf } from '../executor-call.fixture.ts';
 import { createShellExecutor } from './shell-executor.ts';

@@ -3,6 +3,7 @@
 import type { SandboxSpec } from '@sallyport/sandbox';
 import type { ToolManifest } from '../../../api/schemas/tool-manifest.ts';
 import type { ExecutorCall } from '../executor.port.ts';
+import { sandboxLimits } from '../sandbox-limits.ts';
 import { fillCommand, fixedText, parameterText, parseTemplate, type Template } from './command/argument-template.ts';
 import { checkedMounts, checkWorkingFolder } from './command/granted-folders.ts';
 import { parameterPlaces } from './command/parameter-places.ts';
@@ -48,9 +49,9 @@ export function planOf(manifest: ToolManifest): ShellPlan {
  * @throws E3505 for a value that no argument may have; E3105 for a working directory outside the granted folders, and
  *   for a granted folder that leads elsewhere than when it was granted
  */
-export function specOf(plan: ShellPlan, { tool, parameters, grant, secrets, environment }: ExecutorCall): SandboxSpec {
+export function specOf(plan: ShellPlan, call: ExecutorCall): SandboxSpec {
   const { config } = plan;
-  const { timeoutMs, cpuMillicores, memoryMb, networkBandwidthMbps } = grant.limits;
+  const { tool, parameters, grant, secrets, environment } = call;
   const isolation = tool.manifest.execution_config?.isolation;
   const [program = '', ...rest] = fillCommand(plan.command, parameters, config.allow_leading_dash === true);
   checkWorkingFolder(config.working_directory, grant);
@@ -62,15 +63,7 @@ export function specOf(plan: ShellPlan, { tool, parameters, grant, secrets, envi
     mounts: checkedMounts(grant),
     network: grant.network,
     ...(isolation === undefined ? {} : { isolation }),
-    limits: {
-      cpuMillicores,
-      memoryMb,
-      processesMax: grant.limits.processesMax ?? SHELL_BOUNDS.processesMax,
-      diskMb: grant.limits.diskMb ?? SHELL_BOUNDS.diskMb,
-      // The full CPU share until the timeout; where shares cannot be enforced, this is the only limit.
-      cpuSecondsMax: Math.ceil((timeoutMs / 1000) * Math.max(1, cpuMillicores / 1000)) + 1,
-      ...(networkBandwidthMbps === undefined ? {} : { networkBandwidthMbps }),
-    },
+    limits: sandboxLimits(call, SHELL_BOUNDS),
   };
 }
 

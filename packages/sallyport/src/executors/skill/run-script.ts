@@ -8,6 +8,7 @@ import { abortReason } from '../abort-reason.ts';
 import { blockedFailure, questionOf, unconfirmedFailure } from '../command-verdict.ts';
 import type { ExecutorCall, ExecutorOutcome } from '../executor.port.ts';
 import { envelopeOf, outputBounds, type ProgramWords, usageOf, withoutSecrets } from '../program-end.ts';
+import { sandboxLimits } from '../sandbox-limits.ts';
 import { isShell, type Starter, starterOf } from './script-command.ts';
 import { SKILL_RUN_BOUNDS } from './settings.ts';
 import type { SkillTask } from './skill-parameters.ts';
@@ -106,7 +107,6 @@ function findingsIn(screen: CommandScreen, starter: Starter, { task, content }: 
 }
 
 function specOf(starter: Starter, { call, task, folder }: ScriptRun): SandboxSpec {
-  const { timeoutMs, cpuMillicores, memoryMb } = call.grant.limits;
   const isolation = call.tool.manifest.execution_config?.isolation;
   const node = realpathSync(process.execPath);
   const [program, ...rest] = starter;
@@ -132,14 +132,7 @@ function specOf(starter: Starter, { call, task, folder }: ScriptRun): SandboxSpe
     own: [folder],
     network: call.grant.network,
     ...(isolation === undefined ? {} : { isolation }),
-    limits: {
-      cpuMillicores,
-      memoryMb,
-      processesMax: SKILL_RUN_BOUNDS.processesMax,
-      diskMb: SKILL_RUN_BOUNDS.diskMb,
-      // As for shell tools: the full CPU share until the timeout.
-      cpuSecondsMax: Math.ceil((timeoutMs / 1000) * Math.max(1, cpuMillicores / 1000)) + 1,
-    },
+    limits: sandboxLimits(call, SKILL_RUN_BOUNDS),
   };
 }
 

@@ -5,7 +5,7 @@ import { createBubblewrapDriver } from '@sallyport/sandbox/bubblewrap';
 import { KiB } from '@sallyport/std/bytes';
 import type { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { afterAll, describe, expect, test } from 'vitest';
-import { executorConformance } from '../executor.conformance.ts';
+import { executorConformance } from '../conformance/executor.conformance.ts';
 import type { ExecutorCall } from '../executor.port.ts';
 import { callOf } from '../executor-call.fixture.ts';
 import { openFolder, skillWith } from './skill.fixture.ts';

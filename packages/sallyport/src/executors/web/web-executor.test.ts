@@ -1,7 +1,7 @@
 import type { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { createEgressGuard } from '../../external/egress-guard.ts';
-import { executorConformance } from '../executor.conformance.ts';
+import { executorConformance } from '../conformance/executor.conformance.ts';
 import type { ExecutorCall } from '../executor.port.ts';
 import type { WebResult } from './result.ts';
 import { createWebExecutor, type WebExecutorParts } from './web-executor.ts';

@@ -1,5 +1,5 @@
+import type { CallPriority } from '../../../api/schemas/invocation.ts';
 import type { InvocationRecord } from '../../domain/invocation/record.ts';
-import type { CallPriority } from '../../pipeline/parts.ts';
 
 /**
  * How much later than a high-priority call one of another priority is due, ms. A waiting call gains on later ones: any

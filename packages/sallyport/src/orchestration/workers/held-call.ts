@@ -1,8 +1,8 @@
 import type { Failure } from '@sallyport/std/error/failure';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
+import type { CallPriority } from '../../../api/schemas/invocation.ts';
 import type { CallKey } from '../../domain/invocation/call-key.ts';
 import type { InvocationRecord } from '../../domain/invocation/record.ts';
-import type { CallPriority } from '../../pipeline/parts.ts';
 import type { AgentSlot, WorkerHold } from '../../pipeline/run.ts';
 import type { CallLeaseStore, TakenLease } from '../call-lease-store.port.ts';
 

@@ -2,7 +2,14 @@ import { chownSync, existsSync, mkdirSync, rmdirSync, writeFileSync } from 'node
 import { join } from 'node:path';
 import { MiB } from '@sallyport/std/bytes';
 import type { SandboxLimits } from '../../driver.port.ts';
-import { boundAlike, type ControlGroup, type ControlGroups, cpuQuotaUs, LAUNCHER_PROCESSES } from './control-group.ts';
+import {
+  boundAlike,
+  type ControlGroup,
+  type ControlGroups,
+  cpuQuotaUs,
+  LAUNCHER_PROCESSES,
+  shareOf,
+} from './control-group.ts';
 import { counterIn, groupNames, readPids, readText, removeDeadGroups, removeGroupFolders } from './group-folder.ts';
 
 /** Folder of the layer's own group in each hierarchy; controllers that are mounted together share one. */
@@ -14,6 +21,9 @@ export interface V1Parents {
 }
 
 type Folders = V1Parents;
+
+/** The kernel's default `cpu.shares`, which are 100 of v2's weight. */
+const DEFAULT_SHARES = 1024;
 
 /**
  * Control groups v1. A sandbox joins by writing 0 into `tasks` itself: a single thread that moves itself needs no
@@ -88,4 +98,7 @@ function writeLimits(folders: Folders, limits: SandboxLimits): void {
     // More than the layer itself may have: then the layer's own quota, which is smaller, bounds the group.
     if ((error as NodeJS.ErrnoException).code !== 'EINVAL') throw error;
   }
+  const { cpuWeight, memoryKeptBytes } = shareOf(limits);
+  writeFileSync(join(folders.cpu, 'cpu.shares'), String(Math.round((cpuWeight * DEFAULT_SHARES) / 100)));
+  writeFileSync(join(folders.memory, 'memory.soft_limit_in_bytes'), String(memoryKeptBytes));
 }

@@ -2,7 +2,14 @@ import { existsSync, mkdirSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { MiB } from '@sallyport/std/bytes';
 import type { SandboxLimits } from '../../driver.port.ts';
-import { boundAlike, type ControlGroups, CPU_PERIOD_US, cpuQuotaUs, LAUNCHER_PROCESSES } from './control-group.ts';
+import {
+  boundAlike,
+  type ControlGroups,
+  CPU_PERIOD_US,
+  cpuQuotaUs,
+  LAUNCHER_PROCESSES,
+  shareOf,
+} from './control-group.ts';
 import { counterIn, groupNames, readPids, readText, removeDeadGroups, removeGroupFolders } from './group-folder.ts';
 
 /** Controllers that a sandbox needs. */
@@ -81,6 +88,9 @@ function writeLimits(folder: string, limits: SandboxLimits): void {
   if (existsSync(swap)) writeFileSync(swap, '0');
   writeFileSync(join(folder, 'pids.max'), String(limits.processesMax + LAUNCHER_PROCESSES));
   writeFileSync(join(folder, 'cpu.max'), `${cpuQuotaUs(limits.cpuMillicores)} ${CPU_PERIOD_US}`);
+  const { cpuWeight, memoryKeptBytes } = shareOf(limits);
+  writeFileSync(join(folder, 'cpu.weight'), String(cpuWeight));
+  writeFileSync(join(folder, 'memory.low'), String(memoryKeptBytes));
 }
 
 function words(file: string): string[] {

@@ -1,4 +1,5 @@
-import type { SandboxLimits } from '../../driver.port.ts';
+import { MiB } from '@sallyport/std/bytes';
+import type { SandboxLimits, SandboxPriority } from '../../driver.port.ts';
 
 /** What a group counted. */
 export interface GroupUsage {
@@ -49,12 +50,36 @@ export const CPU_PERIOD_US = 100_000;
 /** Smallest quota that the kernel takes. */
 const CPU_QUOTA_US_MIN = 1000;
 
+/** A sandbox's part of what is too little for all. */
+interface Share {
+  /** Processor time relative to that of other sandboxes; 100 is the kernel's default. */
+  readonly cpuWeight: number;
+  /** Part of its memory that the kernel takes only when nobody has any above such a part, 0 to 1. */
+  readonly memoryKept: number;
+}
+
+const SHARES: Readonly<Record<SandboxPriority, Share>> = {
+  low: { cpuWeight: 25, memoryKept: 0 },
+  normal: { cpuWeight: 100, memoryKept: 0.5 },
+  high: { cpuWeight: 400, memoryKept: 1 },
+};
+
+/** The share of a sandbox with these limits: its weight, and the bytes that it keeps. */
+export function shareOf({ priority = 'normal', memoryMb }: SandboxLimits): {
+  readonly cpuWeight: number;
+  readonly memoryKeptBytes: number;
+} {
+  const { cpuWeight, memoryKept } = SHARES[priority];
+  return { cpuWeight, memoryKeptBytes: Math.floor(memoryMb * memoryKept) * MiB };
+}
+
 /** Whether a group that has the bounds of one has those of the other too. */
 export function boundAlike(one: SandboxLimits | undefined, other: SandboxLimits): boolean {
   return (
     one?.memoryMb === other.memoryMb &&
     one.processesMax === other.processesMax &&
-    one.cpuMillicores === other.cpuMillicores
+    one.cpuMillicores === other.cpuMillicores &&
+    one.priority === other.priority
   );
 }
 

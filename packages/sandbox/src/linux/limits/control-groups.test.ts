@@ -93,6 +93,19 @@ test('v1: limits that could not be written are written anew, and a group that ha
   expect(readFileSync(limit, 'utf8')).toBe('67108864');
 });
 
+test('PIPE-16 v2: the priority decides the weight of the processor and the memory that is kept, and a group changes it', () => {
+  fill(parent, { 'cgroup.controllers': 'cpu memory pids\n', 'cgroup.subtree_control': 'cpu memory pids\n' });
+  const group = createControlGroupsV2(parent)?.create(LIMITS);
+  const [name = ''] = readdirSync(parent).filter((entry) => entry.startsWith('sallyport-'));
+  const shares = (): string[] =>
+    ['cpu.weight', 'memory.low'].map((file) => readFileSync(join(parent, name, file), 'utf8'));
+  expect(shares()).toEqual(['100', '33554432']);
+  group?.bound({ ...LIMITS, priority: 'high' });
+  expect(shares()).toEqual(['400', '67108864']);
+  group?.bound({ ...LIMITS, priority: 'low' });
+  expect(shares()).toEqual(['25', '0']);
+});
+
 test('v2: a group that is not delegated is not used', () => {
   fill(parent, { 'cgroup.controllers': 'cpu memory\n', 'cgroup.subtree_control': '' });
   expect(createControlGroupsV2(parent)).toBeUndefined();
@@ -127,6 +140,8 @@ test('v1: the limits are written in each hierarchy, and hierarchies that are one
   expect(readFileSync(join(cpu, name, 'cpu.cfs_quota_us'), 'utf8')).toBe('25000');
   expect(readFileSync(join(parent, 'memory', name, 'memory.limit_in_bytes'), 'utf8')).toBe('67108864');
   expect(readFileSync(join(parent, 'pids', name, 'pids.max'), 'utf8')).toBe('18');
+  expect(readFileSync(join(cpu, name, 'cpu.shares'), 'utf8')).toBe('1024');
+  expect(readFileSync(join(parent, 'memory', name, 'memory.soft_limit_in_bytes'), 'utf8')).toBe('33554432');
 });
 
 test('v1: a limit that cannot be written leaves no group behind', () => {

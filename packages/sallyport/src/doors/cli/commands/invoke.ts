@@ -5,6 +5,7 @@ import type { DryRunResponse } from '../../../../api/schemas/calls/dry-run.ts';
 import { TrustLevel } from '../../../../api/schemas/capability-token.ts';
 import type { ToolErrorBody } from '../../../../api/schemas/error.ts';
 import {
+  CallPriority,
   InvocationPhase,
   type ToolInvokeRequest,
   type ToolInvokeResponse,
@@ -33,12 +34,9 @@ interface InvokeOptions {
   readonly trust?: TrustLevel;
   readonly dryRun?: boolean;
   readonly async?: boolean;
-  readonly priority?: Priority;
+  readonly priority?: CallPriority;
   readonly requireApproval?: boolean;
 }
-
-const PRIORITIES = ['low', 'normal', 'high'] as const;
-type Priority = (typeof PRIORITIES)[number];
 
 /** `invoke TOOL [ARGUMENTS]`. */
 export function addInvokeCommand(program: Command, kit: CommandKit): void {
@@ -58,7 +56,7 @@ export function addInvokeCommand(program: Command, kit: CommandKit): void {
     )
     .option('--claim-source <words>', 'where the content of the arguments came from')
     .option('--async', 'answer once the call is accepted; see "calls watch"')
-    .option('--priority <word>', `with --async: ${PRIORITIES.join(', ')}`, oneOf(PRIORITIES))
+    .option('--priority <word>', CallPriority.enum.join(', '), oneOf(CallPriority.enum))
     .option('--require-approval', 'run it only once an approver approved it')
     .option(
       '--env <name=value>',

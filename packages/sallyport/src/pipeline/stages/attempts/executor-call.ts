@@ -27,7 +27,7 @@ export type RecordingParts = Pick<
  */
 export function executorCall(call: Call, ongoing: OngoingCall, parts?: RecordingParts): ExecutorCall {
   const { onProgress } = call.caller;
-  const environment = call.request.execution_options?.environment;
+  const { environment, priority } = call.request.execution_options ?? {};
   return {
     invocationId: call.invocationId,
     principal: call.principal,
@@ -37,6 +37,7 @@ export function executorCall(call: Call, ongoing: OngoingCall, parts?: Recording
     secrets: call.secrets ?? NO_SECRETS,
     attempt: ongoing.toolRun.attempts,
     ...(environment === undefined ? {} : { environment }),
+    ...(priority === undefined ? {} : { priority }),
     onUsage(usage) {
       ongoing.toolRun.noteUsage(usage);
     },

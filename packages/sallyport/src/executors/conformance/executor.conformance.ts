@@ -1,7 +1,7 @@
 import { deepEqual, equal, ok, rejects } from 'node:assert/strict';
 import { ERRORS } from '@sallyport/std/error/catalogue';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
-import type { Executor, ExecutorCall } from './executor.port.ts';
+import type { Executor, ExecutorCall } from '../executor.port.ts';
 
 /** An executor with sample calls. Each call is made anew, since a suite may run it more than once. */
 export interface ExecutorUnderTest {
