@@ -6,14 +6,14 @@ import type {
   PolicyListResponse,
   PolicyTestResponse,
   PolicyWhyResponse,
-} from '../../../../api/schemas/policy.ts';
-import { EXIT } from '../cli-parts.ts';
-import type { AskingRun, CommandKit } from '../command-kit.ts';
-import { collect } from '../input/option-values.ts';
-import { readPolicyFiles } from '../input/read-policy-files.ts';
-import { usageError } from '../input/usage-error.ts';
-import { operationCommands } from '../operation/operation-command.ts';
-import type { Printer } from '../output/printer.ts';
+} from '../../../../../api/schemas/policy.ts';
+import { EXIT } from '../../cli-parts.ts';
+import type { AskingRun, CommandKit } from '../../command-kit.ts';
+import { collect } from '../../input/option-values.ts';
+import { readPolicyFiles } from '../../input/read-policy-files.ts';
+import { usageError } from '../../input/usage-error.ts';
+import { operationCommands } from '../../operation/operation-command.ts';
+import type { Printer } from '../../output/printer.ts';
 
 /** `policy list|reload|test|why`. */
 export function addPolicyCommands(program: Command, kit: CommandKit): void {

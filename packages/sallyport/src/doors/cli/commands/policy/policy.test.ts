@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { type CliBench, createCliBench } from '../run-cli.fixture.ts';
+import { type CliBench, createCliBench } from '../../run-cli.fixture.ts';
 
 let bench: CliBench;
 beforeEach(async () => {
