@@ -44,6 +44,30 @@ test('SBX-02.2 SBX-02.8 doctor says what to install where the driver of every to
   await rm(dataFolder, { recursive: true });
 });
 
+test('PRM-08.7 doctor shows the gate when it is enabled: model, number of policies, fail_open', async () => {
+  const dataFolder = await mkdtemp(join(tmpdir(), 'doctor-'));
+  const gate = async (variables: Readonly<Record<string, string>>) => {
+    for (const [name, value] of Object.entries(variables)) vi.stubEnv(`SALLYPORT_${name}`, value);
+    try {
+      return (await doctor({ dataFolder })).filter(({ name }) => name === 'gate');
+    } finally {
+      vi.unstubAllEnvs();
+    }
+  };
+  const model = { MODEL_URL: 'http://127.0.0.1:9', MODEL_NAME: 'm', GATE_POLICIES: 'A.,B.' };
+  expect(await gate(model)).toEqual([]);
+  const enabled = { ...model, GATE_ENABLED: 'true' };
+  const said = '127.0.0.1:9/m judges calls by 2 policies; gate.fail_open is';
+  expect(await gate(enabled)).toEqual([{ name: 'gate', state: 'ok', message: `${said} false` }]);
+  expect(await gate({ ...enabled, GATE_FAIL_OPEN: 'true' })).toMatchObject([
+    { state: 'limit', message: expect.stringContaining(`${said} true`) },
+  ]);
+  expect(await gate({ GATE_ENABLED: 'true' })).toMatchObject([
+    { state: 'failed', message: expect.stringContaining('model.url') },
+  ]);
+  await rm(dataFolder, { recursive: true });
+});
+
 test('OPS-03 doctor says where the layer is superuser of the database, and what does not answer', async () => {
   const dataFolder = await mkdtemp(join(tmpdir(), 'doctor-'));
   const server = await createDatabaseServer(dataFolder);

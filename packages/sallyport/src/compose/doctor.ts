@@ -11,6 +11,7 @@ import { serverFacts } from '../storage/postgres/server-facts.ts';
 import { settingsOf } from './open-layer.ts';
 import { checkPolicies } from './parts/open-policies.ts';
 import { MACHINE_DRIVERS, openSandboxes } from './parts/open-sandboxes.ts';
+import { checkGate } from './parts/open-trust.ts';
 import { readSettings } from './read-settings.ts';
 import { readRunningLayer } from './running-layer/running-layer-file.ts';
 import type { Settings } from './settings.ts';
@@ -36,6 +37,7 @@ export async function doctor(options: LayerOptions): Promise<readonly DoctorFind
           checkPolicies(settings),
           checkRunning(settings),
         ])),
+    ...(settings === undefined ? [] : await checkGate(settings)),
     ...(settings === undefined ? [] : await checkSandboxes(settings)),
   ];
 }
