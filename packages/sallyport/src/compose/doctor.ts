@@ -9,6 +9,7 @@ import type { DoctorFinding, LayerOptions } from '../doors/cli/cli-parts.ts';
 import { locateBinaries } from '../storage/postgres/embedded/binaries.ts';
 import { serverFacts } from '../storage/postgres/server-facts.ts';
 import { settingsOf } from './open-layer.ts';
+import { checkCredentials } from './parts/from-settings/credentials.ts';
 import { checkPolicies } from './parts/open-policies.ts';
 import { MACHINE_DRIVERS, openSandboxes } from './parts/open-sandboxes.ts';
 import { checkGate } from './parts/open-trust.ts';
@@ -38,6 +39,7 @@ export async function doctor(options: LayerOptions): Promise<readonly DoctorFind
           checkRunning(settings),
         ])),
     ...(settings === undefined ? [] : await checkGate(settings)),
+    ...(settings === undefined ? [] : await checkCredentials(settings, Date.now())),
     ...(settings === undefined ? [] : await checkSandboxes(settings)),
   ];
 }

@@ -23,6 +23,8 @@ const DEFAULTS = {
   'tenant.may_run_programs': [],
   'tenant.catalog': 'catalog',
   'secrets.shared': [],
+  'secrets.file': '',
+  'secrets.warn_days': 7,
   'log.level': 'warn',
   'shutdown.grace_seconds': 10,
   'shutdown.notice_seconds': 0,

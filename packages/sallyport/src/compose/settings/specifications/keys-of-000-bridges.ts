@@ -1,4 +1,4 @@
-import { allLeft, keysOf, type SourceKey } from './source-key.ts';
+import { allLeft, keysOf, left, type SourceKey } from './source-key.ts';
 
 const NO_DOCUMENTS = 'the layer brings no documents to tools yet';
 const NO_CHECKPOINTS = 'the layer makes no checkpoints of tools yet';
@@ -64,19 +64,16 @@ const OF_A_CALL = keysOf(
   }),
 );
 
-const OF_A_CREDENTIAL = keysOf(
-  '000',
-  '§5.1.6',
-  'ExternalServiceCredential.',
-  allLeft('there is no Vault: a secret of the environment is its value alone (docs/calls/credentials.md)', {
+const OF_A_CREDENTIAL = keysOf('000', '§5.1.6', 'ExternalServiceCredential.', [
+  left('credential_value', 'a variable of the environment (docs/calls/credentials.md)'),
+  ...allLeft('a member of the same name in credentials.toml (docs/calls/credentials.md)', {
     credential_type: undefined,
-    credential_value: undefined,
     expires_at: undefined,
     rotation_schedule: undefined,
     'metadata.service_name': undefined,
     'metadata.scopes': undefined,
   }),
-);
+]);
 
 const OF_A_MANIFEST = keysOf('000', '§5.2.1', '', [
   ...allLeft(IN_MANIFEST, {
