@@ -139,7 +139,7 @@ export function sourceKeysDocument(): string {
   return document(
     'Configuration keys of the specifications',
     'packages/sallyport/src/compose/settings/specifications/',
-    'Each configuration key of the five specifications, the default that they state, and what it is here. `*` is any one name, `[]` each entry\nof a list. Keys of one tool or one call are told too, with the member that holds them here. `sallyport config migrate FILE` reads a file in\nthese words ([how](../cli.md#taking-over-a-configuration)).',
+    'Each configuration key of the five specifications, the default that they state, and what it is here. `*` is any one name, `[]` each entry\nof a list. Keys of one tool or one call are listed too, with the member that holds them here. `sallyport config migrate FILE` reads a file in\nthese words ([how](../cli.md#taking-over-a-configuration)).',
     ['Key', 'Source', 'Default there', 'Setting here', 'Default here', 'What differs, or why there is none'],
     SOURCE_KEYS.map(({ key, source, section, default: otherwise, became }) => [
       `\`${key}\``,

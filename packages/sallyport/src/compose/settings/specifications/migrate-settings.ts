@@ -8,7 +8,7 @@ import { readConfiguration } from './read-configuration.ts';
 import { settingsText } from './settings-text.ts';
 import { type Conversion, isTaken, type SourceKey } from './source-key.ts';
 import { SOURCE_KEYS } from './source-keys.ts';
-import { lacksOf, startFaults } from './start-faults.ts';
+import { neededToo, startFaults } from './start-faults.ts';
 
 /** Most letters in which a name may differ from a known one that it may mean, and as a share of its length. */
 const NEAR = 3;
@@ -44,7 +44,7 @@ export function migrateSettings(text: string, name: string): MigratedSettings {
       details: { faults },
     });
   const taken = settings as Partial<Settings>;
-  const allNotes = [...notes, ...lacksOf(taken)];
+  const allNotes = [...notes, ...neededToo(taken)];
   return { settings: taken, notes: allNotes, text: settingsText(taken, origins, allNotes) };
 }
 
@@ -88,7 +88,8 @@ function valuesFrom(became: Conversion, value: unknown): Partial<Settings> | str
   for (const [key, each] of Object.entries(converted)) {
     const row = rows.find((known) => known.key === key);
     const fault = row === undefined ? 'has no setting' : settingFault(row, each);
-    if (fault !== undefined) return fault;
+    // The fault is in the unit of the setting, which may be another one than that of the key.
+    if (fault !== undefined) return row?.unit === undefined ? fault : `${fault} (${key}, in ${row.unit})`;
   }
   return converted;
 }

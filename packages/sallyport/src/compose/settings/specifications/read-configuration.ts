@@ -1,5 +1,5 @@
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
-import { parse } from 'smol-toml';
+import { parse, TomlError } from 'smol-toml';
 import { parseDocument } from 'yaml';
 import { isObject } from '../../../domain/shape/is-object.ts';
 
@@ -15,22 +15,49 @@ const LEVELS_MAX = 32;
  * @throws ToolLayerError E3801 for a text that cannot be read, or holds no table; no value is named
  */
 export function readConfiguration(text: string, name: string): Record<string, unknown> {
-  const value = readersFor(name).reduce<unknown>((read, reader) => read ?? reader(text), undefined);
-  if (!isObject(value)) throw unreadable(name);
-  if (isTooDeep(value, LEVELS_MAX))
-    throw new ToolLayerError('E3801', `${name} is nested deeper than ${LEVELS_MAX} levels. Write it flatter.`);
-  return value;
+  let place: string | undefined;
+  for (const read of readersFor(name)) {
+    const found = read(text);
+    if (isObject(found.value)) {
+      if (!isTooDeep(found.value, LEVELS_MAX)) return found.value;
+      throw new ToolLayerError('E3801', `${name} is nested deeper than ${LEVELS_MAX} levels. Write it flatter.`);
+    }
+    place ??= found.place;
+  }
+  const where = place === undefined ? `${name} holds no tables of keys` : `${name}:${place} cannot be read`;
+  throw new ToolLayerError('E3801', `${where}: write TOML, YAML or JSON, as the ending of its name says.`);
 }
 
-/** Value of a text; undefined when it cannot be read. What a parser says may hold values of the file, so it is dropped. */
-type Reader = (text: string) => unknown;
+/** Value of a text, or the line and column of its fault. What a parser says beyond these may hold values of the file. */
+type Reader = (text: string) => { readonly value?: unknown; readonly place?: string };
 
-const json: Reader = orNothing((text) => JSON.parse(text));
-const toml: Reader = orNothing((text) => parse(text));
-const yaml: Reader = orNothing((text) => {
-  const document = parseDocument(text, { version: '1.2', strict: true, logLevel: 'silent' });
-  return document.errors.length > 0 ? undefined : document.toJS({ maxAliasCount: YAML_ALIASES_MAX });
-});
+const json: Reader = (text) => {
+  try {
+    return { value: JSON.parse(text) };
+  } catch {
+    return {};
+  }
+};
+
+const toml: Reader = (text) => {
+  try {
+    return { value: parse(text) };
+  } catch (thrown) {
+    return thrown instanceof TomlError ? { place: `${thrown.line}:${thrown.column}` } : {};
+  }
+};
+
+const yaml: Reader = (text) => {
+  try {
+    const document = parseDocument(text, { version: '1.2', strict: true, logLevel: 'silent' });
+    const [fault] = document.errors;
+    if (fault === undefined) return { value: document.toJS({ maxAliasCount: YAML_ALIASES_MAX }) };
+    const at = fault.linePos?.[0];
+    return at === undefined ? {} : { place: `${at.line}:${at.col}` };
+  } catch {
+    return {};
+  }
+};
 
 function readersFor(name: string): readonly Reader[] {
   if (/\.json$/i.test(name)) return [json];
@@ -38,19 +65,6 @@ function readersFor(name: string): readonly Reader[] {
   if (/\.ya?ml$/i.test(name)) return [yaml];
   return [toml, yaml];
 }
-
-function orNothing(read: Reader): Reader {
-  return (text) => {
-    try {
-      return read(text);
-    } catch {
-      return undefined;
-    }
-  };
-}
-
-const unreadable = (name: string): ToolLayerError =>
-  new ToolLayerError('E3801', `${name} holds no tables of keys in TOML, YAML or JSON. Check it in an editor.`);
 
 const isTooDeep = (value: unknown, levels: number): boolean =>
   typeof value === 'object' &&

@@ -18,6 +18,7 @@ registry:
   semantic_search_threshold: 0.6
   version_retention_policy: { max_versions_per_tool: 7, deprecation_warning_days: 30 }
 executor:
+  isolation_technology: gvisor
   default_resource_limits: { cpu_millicore_limit: 250, memory_mb_limit: 256, timeout_seconds: 20 }
   concurrent_tools_per_agent: 4
   sandbox_warm_pool: { enabled: false, pool_size: 10 }
@@ -58,6 +59,8 @@ result_validator:
     'search.threshold': 0.6,
     'registry.max_versions_per_tool': 7,
     'registry.deprecation_warning_days': 30,
+    'sandbox.drivers': ['gvisor'],
+    'sandbox.isolation': 'user_kernel',
     'calls.cpu_millicores': 250,
     'calls.memory_mb': 256,
     'calls.timeout_seconds': 20,

@@ -36,7 +36,7 @@ export function startFaults(settings: Partial<Settings>, origins: ReadonlyMap<st
 }
 
 /** What the operator has to add, where no key of the specifications says it. */
-export function lacksOf(settings: Partial<Settings>): readonly MigrationNote[] {
+export function neededToo(settings: Partial<Settings>): readonly MigrationNote[] {
   const needed = ['model.url', 'model.name', ...(settings['gate.policies']?.length ? [] : ['gate.policies'])];
   const gate = `the layer does not start before you set ${needed.join(' and ')} too`;
   const issuers = 'name the issuer (iss) of its tokens in tokens.issuers too; they are refused otherwise';

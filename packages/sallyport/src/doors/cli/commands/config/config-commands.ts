@@ -32,6 +32,7 @@ function tell({ settings, notes, text }: MigratedSettings, output: string | unde
     if (output === undefined) print.text(text.trimEnd());
     else print.line(`${Object.keys(settings).length} settings are in ${output}`, 'good');
     for (const { key, why } of notes) print.note(`${key}: ${why}`);
+    if (Object.keys(settings).length === 0) print.note('No key of the file became a setting.');
   }
 }
 
