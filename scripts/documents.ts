@@ -1,5 +1,7 @@
 import { ERRORS, type ErrorEntry } from '@sallyport/std/error/catalogue';
-import { variableOf } from '../packages/sallyport/src/compose/settings.ts';
+import { isTaken } from '../packages/sallyport/src/compose/settings/specifications/source-key.ts';
+import { SOURCE_KEYS } from '../packages/sallyport/src/compose/settings/specifications/source-keys.ts';
+import { SETTINGS, variableOf } from '../packages/sallyport/src/compose/settings.ts';
 import { isFinal, statusOf, TRANSITIONS } from '../packages/sallyport/src/domain/invocation/lifecycle.ts';
 import type { CliParts } from '../packages/sallyport/src/doors/cli/cli-parts.ts';
 import { createProgram } from '../packages/sallyport/src/doors/cli/create-program.ts';
@@ -130,6 +132,31 @@ function valuesOf({ type, minimum, oneOf }: SettingRow): string {
   if (oneOf !== undefined) return oneOf.map((value) => `\`${value}\``).join(', ');
   return minimum === undefined ? type : `${type} ≥ ${minimum}`;
 }
+
+/** docs/specifications/settings.md: what the configuration keys of the specifications became. */
+export function sourceKeysDocument(): string {
+  const defaults = new Map<string, unknown>(SETTINGS.map((row) => [row.key, row.default]));
+  return document(
+    'Configuration keys of the specifications',
+    'packages/sallyport/src/compose/settings/specifications/',
+    'Each configuration key of the five specifications, the default that they state, and what it is here. `*` is any one name, `[]` each entry\nof a list. Keys of one tool or one call are listed too, with the member that holds them here. `sallyport config migrate FILE` reads a file in\nthese words ([how](../cli.md#taking-over-a-configuration)).',
+    ['Key', 'Source', 'Default there', 'Setting here', 'Default here', 'What differs, or why there is none'],
+    SOURCE_KEYS.map(({ key, source, section, default: otherwise, became }) => [
+      `\`${key}\``,
+      `${source} ${section}`,
+      otherwise === undefined ? '' : jsonOf(otherwise),
+      ...(isTaken(became)
+        ? [
+            became.settings.map((setting) => `\`${setting}\``).join(', '),
+            became.settings.map((setting) => jsonOf(defaults.get(setting))).join(', '),
+            became.means,
+          ]
+        : ['', '', became.left]),
+    ]),
+  );
+}
+
+const jsonOf = (value: unknown): string => `\`${JSON.stringify(value)}\``;
 
 type Cell = string | number;
 

@@ -9,6 +9,7 @@ import {
   operationsDocument,
   type SettingRow,
   settingsDocument,
+  sourceKeysDocument,
 } from './documents.ts';
 import { ROOT } from './project-files.ts';
 import { settingsSchema } from './settings-schema.ts';
@@ -26,6 +27,7 @@ async function generatedDocuments(): Promise<Map<string, string>> {
     ['docs/calls/lifecycle.md', lifecycleDocument()],
     ['docs/operations.md', operationsDocument()],
     ['docs/cli.md', commandsDocument(currentText('docs/cli.md') ?? '')],
+    ['docs/specifications/settings.md', sourceKeysDocument()],
   ]);
   const settings = await moduleIfThere<{ SETTINGS: Readonly<Record<string, SettingRow>> | readonly SettingRow[] }>(
     'packages/sallyport/src/compose/settings.ts',

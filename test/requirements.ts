@@ -424,7 +424,7 @@ const PIPE: Rows = {
     'admission under overload rejects early with `resource_exhausted` and a retry hint',
     'low priority can be preempted',
     'no starvation',
-    'per-agent concurrency is 8 by default (docs/deviations.md; the source says 4)',
+    'per-agent concurrency is 8 by default (docs/specifications/deviations.md; the source says 4)',
   ],
   'PIPE-09': [
     '`idempotency_key`: same key + same request → same response',
@@ -533,7 +533,7 @@ const SBX: Rows = {
 /** Executors. */
 const EXE: Rows = {
   'EXE-01': [
-    'One executor interface: owns(call), execute, executeConfirmed, requiresConfirmation, isRetryable (no definitions: docs/deviations.md)',
+    'One executor interface: owns(call), execute, executeConfirmed, requiresConfirmation, isRetryable (no definitions: docs/specifications/deviations.md)',
     'execute and executeConfirmed are separate paths',
     'composite chain with deterministic configured order',
     'wrappers delegate `requiresConfirmation`',

@@ -183,3 +183,18 @@ test('PRM-04.3 PRM-05.3 what OPA decided is remembered until the policies are sa
   await open.layer.ask('policies.reload', {}, LOCAL);
   await expect.poll(async () => (await open.call(2)).error?.e_code).toBe('E3210');
 });
+
+test('PRM-08.7 operators are shown the state of the gate over REST, and nothing of a gate that is not enabled', async () => {
+  expect(await open.layer.ask('policies.list', {}, LOCAL)).not.toHaveProperty('gate');
+  await using gated = await openLayer({
+    'gate.enabled': true,
+    'gate.policies': ['Nothing is deleted.', 'Nothing is sent.'],
+    'model.url': 'http://127.0.0.1:9/v1',
+    'model.name': 'judge',
+  });
+  const { capability_token: token } = await gated.layer.mintToken({ roles: ['viewer'] });
+  const response = await fetch(`${gated.server.url}/v1/policies`, { headers: { authorization: `Bearer ${token}` } });
+  expect(await response.json()).toMatchObject({
+    gate: { model: expect.stringMatching(/^127\.0\.0\.1:9.*judge$/), policies: 2, fail_open: false },
+  });
+});

@@ -55,6 +55,7 @@ async function cli(...argv: string[]): Promise<{ code: number; out: string; err:
     serve: none,
     mcpStdio: none,
     doctor: async () => [],
+    migrateSettings: () => Promise.reject(new Error('nothing is migrated here')),
   });
   return { code, out: out.join(''), err: err.join('') };
 }

@@ -272,6 +272,7 @@ async function cliOn(
     serve: nobody,
     mcpStdio: nobody,
     doctor: nobody,
+    migrateSettings: nobody,
   });
   return { code, ...said };
 }

@@ -39,6 +39,7 @@ async function connect(...args: string[]): Promise<{ code: number; out: string; 
     serve: unused,
     mcpStdio: unused,
     doctor: unused,
+    migrateSettings: unused,
   });
   return { code, out, err };
 }

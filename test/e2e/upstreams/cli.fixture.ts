@@ -58,6 +58,7 @@ export async function cli(
     serve: async () => 0,
     mcpStdio: async () => 0,
     doctor: async () => [],
+    migrateSettings: () => Promise.reject(new Error('nothing is migrated here')),
   });
   return { code, out, err };
 }

@@ -33,6 +33,7 @@ export const EventType = Type.Enum([
   'ai.agent.token.minted',
   'ai.agent.identity.changed',
   'ai.agent.operation.refused',
+  'ai.agent.credential.ending',
   'ai.agent.circuit.opened',
   'ai.agent.circuit.half_opened',
   'ai.agent.circuit.closed',

@@ -191,8 +191,21 @@ export const PolicyEngineState = Type.Object(
 );
 export type PolicyEngineState = Static<typeof PolicyEngineState>;
 
+/** State of the gate, in which a language model judges calls that the engines allow. */
+export const GateState = Type.Object(
+  {
+    model: Type.String({ description: 'Host and name of the model.' }),
+    policies: Type.Integer({ minimum: 0, description: 'Policies in plain language, of all phases together.' }),
+    fail_open: Type.Boolean({ description: 'True when a call runs that the model gave no usable answer about.' }),
+  },
+  { additionalProperties: false, description: 'Absent when the gate is not enabled.' },
+);
+
 export const PolicyListResponse = Type.Object(
-  { engines: Type.Array(PolicyEngineState, { description: 'In the order in which they are asked.' }) },
+  {
+    engines: Type.Array(PolicyEngineState, { description: 'In the order in which they are asked.' }),
+    gate: Type.Optional(GateState),
+  },
   { additionalProperties: false },
 );
 export type PolicyListResponse = Static<typeof PolicyListResponse>;

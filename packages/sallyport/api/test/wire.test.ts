@@ -36,7 +36,7 @@ const PINNED: Readonly<Record<string, readonly [{ readonly enum: readonly string
       'ai.agent.approval.decided ai.agent.approval.escalated ai.agent.approval.expired ' +
       'ai.agent.approval.delegated ai.agent.approval.rule_made ai.agent.approval.rule_revoked ' +
       'ai.agent.policy.changed ai.agent.registry.changed ai.agent.token.minted ' +
-      'ai.agent.identity.changed ai.agent.operation.refused ' +
+      'ai.agent.identity.changed ai.agent.operation.refused ai.agent.credential.ending ' +
       'ai.agent.circuit.opened ai.agent.circuit.half_opened ai.agent.circuit.closed',
   ],
   'deprecation state': [DeprecationState, 'active deprecated sunset removed'],

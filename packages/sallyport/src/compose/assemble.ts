@@ -1,8 +1,11 @@
+import { valuesOf } from '../domain/settings/setting.ts';
+import { CREDENTIAL_SETTINGS } from '../external/credentials.ts';
 import { createRefusedAsks } from '../operations/identity/refused-asks.ts';
 import type { OperationParts } from '../operations/parts.ts';
 import { followUnrecorded } from '../operations/tools/record-unrecorded.ts';
 import type { ClientConfirmations } from '../orchestration/approvals/client-confirmations.ts';
 import { createSideEffects, type SideEffects } from '../orchestration/side-effects.ts';
+import { createCredentialEndings } from '../orchestration/upkeep/credential-endings.ts';
 import { createUpkeep, type Upkeep } from '../orchestration/upkeep/upkeep.ts';
 import { createRehearsal } from '../pipeline/dry-run/rehearse.ts';
 import type { PipelineParts } from '../pipeline/parts.ts';
@@ -22,6 +25,7 @@ import { createVisibility } from '../visibility/visibility.ts';
 import { createHealth } from './health/health.ts';
 import { warnOfSandboxes } from './health/warn-of-sandboxes.ts';
 import { openSearch } from './open-search.ts';
+import { credentialsOf } from './parts/from-settings/credentials.ts';
 import { keptResultsOf } from './parts/from-settings/kept-results.ts';
 import { stateKeyOf } from './parts/gateway/state-key.ts';
 import { createUpstreamQuestions, type UpstreamQuestions } from './parts/gateway/upstream-questions.ts';
@@ -96,7 +100,7 @@ export async function assemble(from: Ingredients): Promise<AssembledLayer> {
   await orchestration.start();
   const sideEffects = sideEffectsOf(settings, foundation, orchestration);
   await sideEffects.settleOpen();
-  opened.use(openUpkeep(settings, foundation, sideEffects, from)).start();
+  opened.use(await openUpkeep(settings, foundation, sideEffects, from)).start();
   opened.use(quarantine.follow(QUARANTINE_FOLLOW_MS));
   opened.use(registry.follow(FOLLOW_MS));
   opened.use(followUnrecorded({ registry, ledger, clock, log }));
@@ -142,14 +146,20 @@ export async function assemble(from: Ingredients): Promise<AssembledLayer> {
 }
 
 /** @throws ToolLayerError E3801 when results would be deleted while their idempotency keys are answered with them */
-function openUpkeep(
+async function openUpkeep(
   settings: Ingredients['settings'],
-  { storage: { database } }: Awaited<ReturnType<typeof openFoundation>>,
+  { storage: { database }, ledger }: Awaited<ReturnType<typeof openFoundation>>,
   sideEffects: SideEffects,
   { clock, log }: Ingredients,
-): Upkeep {
+): Promise<Upkeep> {
+  const credentials = await credentialsOf(settings);
+  const { warnMs } = valuesOf(CREDENTIAL_SETTINGS, settings);
+  const records = database.ledgerStore;
   return createUpkeep({
-    records: database.ledgerStore,
+    ...(credentials.length === 0
+      ? {}
+      : { credentialEndings: createCredentialEndings({ credentials, warnMs, ledger, records, clock, log }) }),
+    records,
     outcomes: database.outcomeStore,
     outputs: database.outputStore,
     rates: database.rateLimiter,

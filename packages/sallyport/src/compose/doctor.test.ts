@@ -1,4 +1,4 @@
-import { copyFile, mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { copyFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { expect, test, vi } from 'vitest';
@@ -41,6 +41,55 @@ test('SBX-02.2 SBX-02.8 doctor says what to install where the driver of every to
   } finally {
     vi.unstubAllEnvs();
   }
+  await rm(dataFolder, { recursive: true });
+});
+
+test('PRM-08.7 doctor shows the gate when it is enabled: model, number of policies, fail_open', async () => {
+  const dataFolder = await mkdtemp(join(tmpdir(), 'doctor-'));
+  const gate = async (variables: Readonly<Record<string, string>>) => {
+    for (const [name, value] of Object.entries(variables)) vi.stubEnv(`SALLYPORT_${name}`, value);
+    try {
+      return (await doctor({ dataFolder })).filter(({ name }) => name === 'gate');
+    } finally {
+      vi.unstubAllEnvs();
+    }
+  };
+  const model = { MODEL_URL: 'http://127.0.0.1:9', MODEL_NAME: 'm', GATE_POLICIES: 'A.,B.' };
+  expect(await gate(model)).toEqual([]);
+  const enabled = { ...model, GATE_ENABLED: 'true' };
+  const said = '127.0.0.1:9/m judges calls by 2 policies; gate.fail_open is';
+  expect(await gate(enabled)).toEqual([{ name: 'gate', state: 'ok', message: `${said} false` }]);
+  expect(await gate({ ...enabled, GATE_FAIL_OPEN: 'true' })).toMatchObject([
+    { state: 'limit', message: expect.stringContaining(`${said} true`) },
+  ]);
+  expect(await gate({ GATE_ENABLED: 'true' })).toMatchObject([
+    { state: 'failed', message: expect.stringContaining('model.url') },
+  ]);
+  await rm(dataFolder, { recursive: true });
+});
+
+test('EXT-06.2 doctor names a credential that is near its end, ended, or due for rotation', async () => {
+  const dataFolder = await mkdtemp(join(tmpdir(), 'doctor-'));
+  const about = async (more: string) => {
+    const table = `[[credential]]\nname = "petstore_key"\ncredential_type = "api_key"\n${more}\n`;
+    await writeFile(join(dataFolder, 'credentials.toml'), table);
+    return (await doctor({ dataFolder })).filter(({ name }) => name.startsWith('credential'));
+  };
+  const inDays = (days: number): string => new Date(Date.now() + days * 86_400_000).toISOString();
+  const name = 'credential petstore_key of default';
+  const message = (words: string) => expect.stringMatching(new RegExp(`^api_key ${words} \\d{4}-`));
+  expect((await doctor({ dataFolder })).filter(({ name: each }) => each.startsWith('credential'))).toEqual([]);
+  expect(await about(`expires_at = ${inDays(30)}`)).toMatchObject([{ name: 'credentials', state: 'ok' }]);
+  expect(await about(`expires_at = ${inDays(3)}`)).toMatchObject([
+    { name, state: 'warning', message: message('ends at') },
+  ]);
+  expect(await about(`expires_at = ${inDays(-1)}`)).toMatchObject([
+    { name, state: 'warning', message: message('ended at') },
+  ]);
+  expect(await about(`rotation_schedule = "weekly"\nrotated_at = ${inDays(-8)}`)).toMatchObject([
+    { name, state: 'warning', message: message('was due for rotation at') },
+  ]);
+  expect(await about('credential_value = "x"')).toMatchObject([{ name: 'credentials', state: 'failed' }]);
   await rm(dataFolder, { recursive: true });
 });
 

@@ -9,8 +9,10 @@ import type { DoctorFinding, LayerOptions } from '../doors/cli/cli-parts.ts';
 import { locateBinaries } from '../storage/postgres/embedded/binaries.ts';
 import { serverFacts } from '../storage/postgres/server-facts.ts';
 import { settingsOf } from './open-layer.ts';
+import { checkCredentials } from './parts/from-settings/credentials.ts';
 import { checkPolicies } from './parts/open-policies.ts';
 import { MACHINE_DRIVERS, openSandboxes } from './parts/open-sandboxes.ts';
+import { checkGate } from './parts/open-trust.ts';
 import { readSettings } from './read-settings.ts';
 import { readRunningLayer } from './running-layer/running-layer-file.ts';
 import type { Settings } from './settings.ts';
@@ -36,6 +38,8 @@ export async function doctor(options: LayerOptions): Promise<readonly DoctorFind
           checkPolicies(settings),
           checkRunning(settings),
         ])),
+    ...(settings === undefined ? [] : await checkGate(settings)),
+    ...(settings === undefined ? [] : await checkCredentials(settings, Date.now())),
     ...(settings === undefined ? [] : await checkSandboxes(settings)),
   ];
 }

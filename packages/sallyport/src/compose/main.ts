@@ -39,6 +39,8 @@ const parts: CliParts = {
     return serveStandardStreams(options, { input, output, signal: stopped.signal, tell });
   },
   doctor: async (options) => (await import('./doctor.ts')).doctor(options),
+  migrateSettings: async (text, name) =>
+    (await import('./settings/specifications/migrate-settings.ts')).migrateSettings(text, name),
 };
 
 // A command may wait for something that does not keep the process alive, such as a sandboxed program. The timer keeps

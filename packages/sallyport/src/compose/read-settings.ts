@@ -28,7 +28,7 @@ export function readSettings({ file, environment = process.env, given = {} }: Se
   const rows: readonly Setting[] = SETTINGS;
   const values: Record<string, unknown> = Object.fromEntries(rows.map((row) => [row.key, row.default]));
   const take = (row: Setting, value: unknown, place: string): void => {
-    const fault = faultOf(row, value);
+    const fault = settingFault(row, value);
     if (fault === undefined) values[row.key] = value;
     else faults.push(`${place}: ${row.key} ${fault}`);
   };
@@ -96,7 +96,8 @@ function fromText(row: Setting, text: string): unknown {
   return text;
 }
 
-function faultOf(row: Setting, value: unknown): string | undefined {
+/** What is wrong with the value of a setting, such as `must be a number`; undefined when nothing is. */
+export function settingFault(row: Setting, value: unknown): string | undefined {
   const isNumber = row.type === 'integer' || row.type === 'number';
   if (row.type === 'list') {
     if (!Array.isArray(value) || !value.every((part) => typeof part === 'string')) return 'must be a list of texts';

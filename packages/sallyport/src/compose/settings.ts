@@ -8,6 +8,7 @@ import { REST_SETTINGS } from '../doors/rest/settings.ts';
 import { FILE_SETTINGS } from '../executors/file/settings.ts';
 import { COMMAND_SETTINGS, TRANSACTION_SETTINGS } from '../executors/shell/settings.ts';
 import { WEB_SETTINGS } from '../executors/web/settings.ts';
+import { CREDENTIAL_SETTINGS } from '../external/credentials.ts';
 import { KEY_SETTINGS } from '../identity/keys/key-settings.ts';
 import { TOKEN_SETTINGS } from '../identity/token/token-settings.ts';
 import { APPROVAL_SETTINGS } from '../orchestration/approval-terms.ts';
@@ -51,6 +52,7 @@ const OF_COMPONENTS = rowsOf(
   COMMAND_SETTINGS,
   TRANSACTION_SETTINGS,
   WEB_SETTINGS,
+  CREDENTIAL_SETTINGS,
   KEY_SETTINGS,
   TOKEN_SETTINGS,
   APPROVAL_SETTINGS,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { ToolManifest } from '../../api/schemas/tool-manifest.ts';
 import { CALL_VARIABLE_BOUNDS, callVariableFaults, environmentRefusal, forbiddenVariable } from './call-environment.ts';
-import { callOf } from './executor-call.fixture.ts';
+import { callOf } from './conformance/executor-call.fixture.ts';
 
 const { variablesMax, nameCharsMax, valueCharsMax } = CALL_VARIABLE_BOUNDS;
 const ANY = { takesVariables: 'any' } as const;

@@ -2,8 +2,8 @@ import { isFailure } from '@sallyport/std/error/failure';
 import { describe, expect, test } from 'vitest';
 import { NO_USAGE } from '../domain/invocation/usage.ts';
 import { createCompositeExecutor } from './composite.ts';
+import { callOf } from './conformance/executor-call.fixture.ts';
 import type { Executor } from './executor.port.ts';
-import { callOf } from './executor-call.fixture.ts';
 import { createNativeExecutor } from './native/native-executor.ts';
 
 const never = new AbortController().signal;

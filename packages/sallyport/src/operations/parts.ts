@@ -46,6 +46,7 @@ export interface OperationParts
       | 'instanceId'
       | 'outcomes'
       | 'circuits'
+      | 'gate'
     > {
   readonly runCall: RunCall;
   /** Says how a call would end; rejects with E32xx when the caller is not known (PIPE-15). */

@@ -38,8 +38,12 @@ const commandPolicyOf = (settings: Settings): CommandPolicy => valuesOf(COMMAND_
 
 const transactionSettingsOf = (settings: Settings): TransactionSettings => ({
   ...valuesOf(TRANSACTION_SETTINGS, settings),
-  autoRollbackExitCodes: settings['shell.auto_rollback_exit_codes'].map(exitCodeOf),
+  autoRollbackExitCodes: exitCodesOf(settings),
 });
+
+/** Exit codes after which a transaction is rolled back. @throws E3801 for an entry that is none */
+export const exitCodesOf = (settings: Settings): readonly number[] =>
+  settings['shell.auto_rollback_exit_codes'].map(exitCodeOf);
 
 function exitCodeOf(text: string): number {
   if (/^\d{1,3}$/.test(text) && Number(text) <= 255) return Number(text);

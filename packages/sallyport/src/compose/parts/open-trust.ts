@@ -1,9 +1,10 @@
 import { join } from 'node:path';
 import type { Redactor } from '@sallyport/guards';
-import type { Clock } from '@sallyport/std/clock';
-import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
+import { type Clock, systemClock } from '@sallyport/std/clock';
+import { failureOf, ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import type { LanguageModel } from '../../domain/language-model/language-model.port.ts';
 import { valuesOf } from '../../domain/settings/setting.ts';
+import type { DoctorFinding } from '../../doors/cli/cli-parts.ts';
 import { createOpenAiLanguageModel } from '../../external/language-models/openai/openai-language-model.ts';
 import type { SecretStore } from '../../external/secret-store.port.ts';
 import type { Hook } from '../../hooks/hook.ts';
@@ -17,6 +18,7 @@ import type { QuotaStore } from '../../permission/quota-store.port.ts';
 import { createTrustRules } from '../../permission/trust.ts';
 import type { PipelineParts } from '../../pipeline/parts.ts';
 import type { Settings } from '../settings.ts';
+import { redactorOf } from './from-settings/redactor.ts';
 
 /** Dependencies of trust, quota, gate and hooks. */
 export interface TrustIngredients {
@@ -50,7 +52,23 @@ export async function openTrust(
   };
 }
 
-async function openGate(from: TrustIngredients): Promise<AdversarialGate | undefined> {
+/** For `doctor`: the gate as a start would open it; nothing when it is not enabled. No model is asked. */
+export async function checkGate(settings: Settings): Promise<readonly DoctorFinding[]> {
+  const name = 'gate';
+  try {
+    const secrets: SecretStore = { read: async () => new Map() };
+    const gate = await openGate({ settings, secrets, redactor: redactorOf(settings), clock: systemClock });
+    if (gate === undefined) return [];
+    const { model, policies, failOpen } = gate.state;
+    const message = `${model} judges calls by ${policies} policies; gate.fail_open is ${failOpen}`;
+    if (!failOpen) return [{ name, state: 'ok', message }];
+    return [{ name, state: 'limit', message: `${message}: a call that it gives no usable answer about runs` }];
+  } catch (thrown) {
+    return [{ name, state: 'failed', message: failureOf(thrown).message, hint: 'The layer does not start so.' }];
+  }
+}
+
+async function openGate(from: Omit<TrustIngredients, 'quotaStore'>): Promise<AdversarialGate | undefined> {
   const { settings, clock, redactor } = from;
   if (!settings['gate.enabled']) return undefined;
   const model = languageModel(from);
@@ -70,7 +88,10 @@ async function openGate(from: TrustIngredients): Promise<AdversarialGate | undef
   });
 }
 
-function languageModel({ settings, secrets }: TrustIngredients): LanguageModel | undefined {
+function languageModel({
+  settings,
+  secrets,
+}: Pick<TrustIngredients, 'settings' | 'secrets'>): LanguageModel | undefined {
   const url = settings['model.url'];
   const model = settings['model.name'];
   if (url === '' || model === '') return undefined;

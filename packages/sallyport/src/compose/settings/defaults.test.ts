@@ -24,6 +24,8 @@ const DEFAULTS = {
   'tenant.catalog': 'catalog',
   'secrets.shared': [],
   'secrets.key_file': '',
+  'secrets.credentials_file': '',
+  'secrets.warn_days': 7,
   'log.level': 'warn',
   'shutdown.grace_seconds': 10,
   'shutdown.notice_seconds': 0,

@@ -68,6 +68,23 @@ export interface DoctorFinding {
   readonly hint?: string;
 }
 
+/** A remark on a key of a configuration that became no setting, or needs something more. */
+export interface MigrationNote {
+  /** As the configuration writes it. */
+  readonly key: string;
+  readonly why: string;
+}
+
+/** What a configuration in the words of the specifications became. */
+export interface MigratedSettings {
+  /** Values by key; they may hold secrets. */
+  readonly settings: Readonly<Record<string, unknown>>;
+  /** No note holds a value. */
+  readonly notes: readonly MigrationNote[];
+  /** The settings as a `sallyport.toml`, with the notes as comments. */
+  readonly text: string;
+}
+
 /** Dependencies of the command line: the program around it. */
 export interface CliParts {
   readonly io: CliIo;
@@ -82,6 +99,12 @@ export interface CliParts {
   /** Serves MCP on standard input and output until the client ends it; resolves with the exit code. */
   mcpStdio(options: StdioOptions): Promise<number>;
   doctor(options: LayerOptions): Promise<readonly DoctorFinding[]>;
+  /**
+   * Takes over a configuration in the words of the specifications.
+   * @param name of its file, whose ending says its form
+   * @throws ToolLayerError E3801 naming each key whose value cannot be taken
+   */
+  migrateSettings(text: string, name: string): Promise<MigratedSettings>;
 }
 
 /** Exit codes (docs/cli.md). */

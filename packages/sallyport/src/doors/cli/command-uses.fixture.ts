@@ -18,7 +18,7 @@ export const program = createProgram({ io: {}, version: '0' } as CliParts, false
 export const commands = leaves(program).map((leaf) => [leaf.path.join(' '), leaf] as const);
 
 /** Commands that ask no layer, or are one. */
-const ALONE = ['serve', 'mcp', 'doctor', /^check /] as const;
+const ALONE = ['serve', 'mcp', 'doctor', 'config migrate', /^check /] as const;
 /** Those that ask a layer. */
 export const asking = commands.filter(
   ([name]) => !ALONE.some((one) => (typeof one === 'string' ? one === name : one.test(name))),

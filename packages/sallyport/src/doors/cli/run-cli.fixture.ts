@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createLayerDouble, type LayerDouble } from '../tool-layer.fixture.ts';
-import type { CliParts, DoctorFinding } from './cli-parts.ts';
+import type { CliParts, DoctorFinding, MigratedSettings } from './cli-parts.ts';
 import { runCli } from './run-cli.ts';
 
 /** What one run said and ended with. */
@@ -29,6 +29,7 @@ export interface CliBench {
   /** What the program around the command line was asked to do. */
   readonly started: { readonly what: string; readonly options: object }[];
   findings: DoctorFinding[];
+  migrated: MigratedSettings;
   openError: Error | undefined;
   /** Layers that were opened and not closed. */
   readonly open: () => number;
@@ -47,6 +48,7 @@ export async function createCliBench(): Promise<CliBench> {
     folder,
     started,
     findings: [],
+    migrated: { settings: {}, notes: [], text: '' },
     openError: undefined,
     open: () => opened,
     run: async (argv, options = {}) => {
@@ -92,6 +94,7 @@ export async function createCliBench(): Promise<CliBench> {
         serve: start('serve'),
         mcpStdio: start('mcp'),
         doctor: async () => bench.findings,
+        migrateSettings: async () => bench.migrated,
       };
       return { code: await runCli(argv, parts), out, err };
     },

@@ -8,8 +8,8 @@ import { createEgressGuard } from '../../external/egress-guard.ts';
 import { createOutboundHttp } from '../../external/outbound-http.ts';
 import { importComposioTools } from '../../registry/importers/composio/composio-importer.ts';
 import { executorConformance } from '../conformance/executor.conformance.ts';
+import { callOf } from '../conformance/executor-call.fixture.ts';
 import type { Executor, ExecutorCall } from '../executor.port.ts';
-import { callOf } from '../executor-call.fixture.ts';
 import { createComposioExecutor } from './composio-executor.ts';
 import { configFaults } from './config-faults.ts';
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { MiB } from '@sallyport/std/bytes';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { executorConformance } from '../conformance/executor.conformance.ts';
-import { callOf } from '../executor-call.fixture.ts';
+import { callOf } from '../conformance/executor-call.fixture.ts';
 import { type FileBench, openFileBench } from './file-tool.fixture.ts';
 import { fileToolManifests } from './file-tools.ts';
 

@@ -2,8 +2,8 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { FilesystemPermission } from '../../../api/schemas/tool-manifest.ts';
+import { callOf } from '../conformance/executor-call.fixture.ts';
 import type { Executor, ExecutorCall } from '../executor.port.ts';
-import { callOf } from '../executor-call.fixture.ts';
 import type { FileConfig } from './file-config.ts';
 import { createFileExecutor, type FileExecutorParts } from './file-executor.ts';
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { ToolManifest } from '../../../api/schemas/tool-manifest.ts';
 import type { HttpOperation } from '../../registry/http-operation.ts';
-import { callOf } from '../executor-call.fixture.ts';
+import { callOf } from '../conformance/executor-call.fixture.ts';
 import { configFaults } from './config-faults.ts';
 
 const PERMISSIONS = { network: [{ host: 'api.example.com', port: 443 }], credentials: ['KEY'] };

@@ -3,8 +3,8 @@ import { createServer, type IncomingMessage, type RequestListener, type ServerRe
 import type { AddressInfo, Socket } from 'node:net';
 import type { ToolManifest } from '../../../api/schemas/tool-manifest.ts';
 import type { HttpOperation } from '../../registry/http-operation.ts';
+import { callOf } from '../conformance/executor-call.fixture.ts';
 import type { ExecutorCall } from '../executor.port.ts';
-import { callOf } from '../executor-call.fixture.ts';
 
 /** A request as the service saw it. */
 export interface SeenRequest {

@@ -1,8 +1,8 @@
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { afterEach, describe, expect, test } from 'vitest';
 import { executorConformance } from '../conformance/executor.conformance.ts';
+import { callOf } from '../conformance/executor-call.fixture.ts';
 import type { ExecutorCall } from '../executor.port.ts';
-import { callOf } from '../executor-call.fixture.ts';
 import { createNativeExecutor, type NativeCallContext, type NativeFunction } from './native-executor.ts';
 
 const never = new AbortController().signal;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { callOf } from '../executor-call.fixture.ts';
+import { callOf } from '../conformance/executor-call.fixture.ts';
 import { configFaults } from './config-faults.ts';
 
 function faults(config: Record<string, unknown>, more: Parameters<typeof callOf>[0] | object = {}): string[] {

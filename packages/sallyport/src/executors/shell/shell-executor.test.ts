@@ -9,8 +9,8 @@ import { createBubblewrapDriver } from '@sallyport/sandbox/bubblewrap';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { afterAll, describe, expect, test } from 'vitest';
 import { executorConformance } from '../conformance/executor.conformance.ts';
+import { callOf } from '../conformance/executor-call.fixture.ts';
 import type { ExecutorCall } from '../executor.port.ts';
-import { callOf } from '../executor-call.fixture.ts';
 import { createShellExecutor } from './shell-executor.ts';
 
 const driver = createBubblewrapDriver();

@@ -2,7 +2,7 @@ import type { SandboxExit } from '@sallyport/sandbox';
 import { ERRORS } from '@sallyport/std/error/catalogue';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { expect, test } from 'vitest';
-import { callOf } from '../executor-call.fixture.ts';
+import { callOf } from '../conformance/executor-call.fixture.ts';
 import { outcomeOf } from './shell-outcome.ts';
 import { planOf } from './shell-plan.ts';
 

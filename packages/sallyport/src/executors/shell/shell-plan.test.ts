@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { SandboxSpec } from '@sallyport/sandbox';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Grant } from '../../domain/invocation/grant.ts';
-import { callOf } from '../executor-call.fixture.ts';
+import { callOf } from '../conformance/executor-call.fixture.ts';
 import { planOf, specOf } from './shell-plan.ts';
 
 let folder = '';

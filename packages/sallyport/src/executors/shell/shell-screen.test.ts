@@ -1,7 +1,7 @@
 import type { CommandPolicy } from '@sallyport/guards';
 import type { SandboxDriver } from '@sallyport/sandbox';
 import { expect, test } from 'vitest';
-import { callOf } from '../executor-call.fixture.ts';
+import { callOf } from '../conformance/executor-call.fixture.ts';
 import { createShellExecutor } from './shell-executor.ts';
 import { createShellPolicy } from './shell-policy.ts';
 import { createShellScreen } from './shell-screen.ts';

@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { createEgressGuard, type EgressGuard, type EgressGuardParts } from '../../external/egress-guard.ts';
+import { callOf } from '../conformance/executor-call.fixture.ts';
 import type { ExecutorCall } from '../executor.port.ts';
-import { callOf } from '../executor-call.fixture.ts';
 
 /** A real site on a free port of this machine; which name it is asked by does not matter to it. */
 export interface TestSite extends AsyncDisposable {

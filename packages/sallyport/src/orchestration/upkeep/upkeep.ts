@@ -15,6 +15,8 @@ export interface UpkeepParts {
   readonly outputs: Pick<OutputStore, 'forget'>;
   readonly rates?: Pick<StoredRates, 'forget'>;
   readonly sideEffects: Pick<SideEffects, 'settleOpen'>;
+  /** Records credentials that end; absent when none is described. */
+  readonly credentialEndings?: () => Promise<void>;
   readonly clock: Clock;
   readonly log: Log;
   /** How long the result of a completed call is kept, in ms; for good when absent. */
@@ -25,7 +27,7 @@ export interface UpkeepParts {
 
 /** Periodic work of one instance. Several instances may do it at once. */
 export interface Upkeep extends AsyncDisposable {
-  /** Takes turns until it is disposed. */
+  /** Records credentials that end, at once, and takes turns until it is disposed. */
   start(): void;
   /** Makes one turn now. Never rejects: the next turn repeats what failed. */
   turn(): Promise<void>;
@@ -44,14 +46,15 @@ const MORE_MS = 1_000;
 type Place = NonNullable<Awaited<ReturnType<LedgerStore['forgetResults']>>['next']>;
 
 /**
- * Records the outcome of compensations whose asker is gone, and deletes results, outputs of deterministic tools, and
- * counts of rates after their time (VIS-03, PIPE-07, PIPE-10, EXT-02).
+ * Records the outcome of compensations whose asker is gone, and credentials that end; deletes results, outputs of
+ * deterministic tools, and counts of rates after their time (VIS-03, EXT-06, PIPE-07, PIPE-10, EXT-02).
  */
 export function createUpkeep(parts: UpkeepParts): Upkeep {
   const { log, everyMs = EVERY_MS } = parts;
   let after: Place | undefined;
   let stopped = false;
   let stop: (() => Promise<void>) | undefined;
+  let first: Promise<void> | undefined;
   const attempt = async (event: string, work: () => Promise<void>): Promise<void> => {
     try {
       await work();
@@ -59,11 +62,14 @@ export function createUpkeep(parts: UpkeepParts): Upkeep {
       log.warn(event, { reason: failureOf(thrown).message });
     }
   };
+  const recordEndings = (): Promise<void> =>
+    attempt('credential-endings-not-recorded', async () => parts.credentialEndings?.());
   const turn = async (): Promise<void> => {
     await attempt('compensations-not-settled', async () => {
       const settled = await parts.sideEffects.settleOpen();
       if (settled > 0) log.info('compensations-settled', { settled });
     });
+    await recordEndings();
     await attempt('results-not-forgotten', async () => {
       after = await forget(parts, after, () => stopped);
     });
@@ -72,12 +78,13 @@ export function createUpkeep(parts: UpkeepParts): Upkeep {
   };
   return {
     start() {
+      first ??= recordEndings();
       stop ??= repeat(turn, () => (after === undefined ? everyMs * (0.5 + Math.random()) : MORE_MS));
     },
     turn,
     async [Symbol.asyncDispose]() {
       stopped = true;
-      await stop?.();
+      await Promise.all([first, stop?.()]);
     },
   };
 }

@@ -60,6 +60,7 @@ const WRITTEN: readonly Row[] = [
   row('tools add manifest.json', { answers: { 'tools.register': refused } }),
   row('policy list --text'),
   row('doctor'),
+  row('config migrate document.json'),
   row('check injection', { stdin: JSON.stringify({ [F]: '<script>alert(1)</script>' }) }),
   row('check secrets --redact', { stdin: F }),
   row('check command', { stdin: `rm -rf / ${F}` }),
@@ -71,7 +72,13 @@ const WRITTEN: readonly Row[] = [
 /** Say nothing that strangers wrote. */
 const OWN_WORDS: ReadonlySet<string> = new Set(['serve', 'mcp', 'connect']);
 /** Print one foreign text, which may have lines. */
-const PRINTS_TEXT: ReadonlySet<string> = new Set(['invoke', 'calls show', 'calls watch', 'check secrets']);
+const PRINTS_TEXT: ReadonlySet<string> = new Set([
+  'invoke',
+  'calls show',
+  'calls watch',
+  'check secrets',
+  'config migrate',
+]);
 /** Commands whose answer is JSON for people too. */
 const PRINTS_JSON: ReadonlySet<string> = new Set(['audit anchor', 'upstreams export']);
 const ROWS = [...DERIVED, ...WRITTEN].filter(({ name }) => !OWN_WORDS.has(name));
@@ -81,6 +88,7 @@ let bench: CliBench;
 beforeEach(async () => {
   bench = await createUsesBench();
   bench.findings = [{ name: F, state: 'failed', message: F, hint: F }];
+  bench.migrated = { settings: { [F]: F }, notes: [{ key: F, why: F }], text: F };
 });
 
 afterEach(() => bench.remove());

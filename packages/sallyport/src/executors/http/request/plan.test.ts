@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { HttpOperation, HttpParameter } from '../../../registry/http-operation.ts';
-import { callOf } from '../../executor-call.fixture.ts';
+import { callOf } from '../../conformance/executor-call.fixture.ts';
 import { type BuiltRequest, buildRequest, planOf } from './plan.ts';
 
 const BASE = 'https://api.example.com/v1';

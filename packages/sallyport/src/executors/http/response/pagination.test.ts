@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { HttpParameter } from '../../../registry/http-operation.ts';
-import { callOf } from '../../executor-call.fixture.ts';
+import { callOf } from '../../conformance/executor-call.fixture.ts';
 import { planOf } from '../request/plan.ts';
 import { type Pagination, paginationOf } from './pagination.ts';
 

@@ -57,6 +57,31 @@ test('PRM-04.4 the request and the answer are those of 000 §4.2.2', async () =>
   });
 });
 
+test('PRM-04.4 the request carries the names of 003, task 2, beside those of 000', async () => {
+  server.reply = asDataLayer;
+  const network = [
+    { host: 'api.example.com', port: 443 },
+    { host: 'plain.example.com', port: 80 },
+    { host: 'api.example.com', port: 8443 },
+    { host: '::1', port: 443 },
+  ];
+  const { grant } = policyQuestion();
+  await engineAt().decide(policyQuestion({ grant: { ...grant, network } }));
+  expect(server.requests.at(-1)?.body).toMatchObject({
+    context: {
+      filesystem_paths: ['/work'],
+      network_endpoints: [
+        'https://api.example.com',
+        'http://plain.example.com',
+        'https://api.example.com:8443',
+        'https://[::1]',
+      ],
+      credentials: ['key'],
+      network,
+    },
+  });
+});
+
 test.each<[string, unknown]>([
   ['nothing', {}],
   ['null', null],

@@ -47,6 +47,16 @@ function requestOf(question: PolicyQuestion): Record<string, unknown> {
       trust_level: trust ?? 'untrusted',
       tool_version: question.toolVersion,
       ...resourceDocument(question),
+      // The names of 003, task 2; its `credentials` are those of 000.
+      filesystem_paths: question.grant.filesystem.map(({ path }) => path),
+      network_endpoints: question.grant.network.map(endpointOf),
     },
   };
+}
+
+/** A granted host and port as a URL. The scheme is that of the port: http for 80, https for any other. */
+function endpointOf({ host, port }: { readonly host: string; readonly port: number }): string {
+  const name = host.includes(':') ? `[${host}]` : host;
+  if (port === 80) return `http://${name}`;
+  return port === 443 ? `https://${name}` : `https://${name}:${port}`;
 }

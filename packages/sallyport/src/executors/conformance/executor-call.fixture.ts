@@ -1,6 +1,6 @@
-import type { ToolManifest } from '../../api/schemas/tool-manifest.ts';
-import { contentHash } from '../domain/tool/tool-version.ts';
-import type { ExecutorCall } from './executor.port.ts';
+import type { ToolManifest } from '../../../api/schemas/tool-manifest.ts';
+import { contentHash } from '../../domain/tool/tool-version.ts';
+import type { ExecutorCall } from '../executor.port.ts';
 
 /** A call of a tool with this manifest; everything that is not given is small and harmless. */
 export function callOf(

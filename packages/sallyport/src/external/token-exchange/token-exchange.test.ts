@@ -2,14 +2,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import type { SecretStore } from './secret-store.port.ts';
-import {
-  type SeenExchange,
-  type StandInAnswer,
-  standInServer,
-  tokenBody,
-} from './token-exchange/authorization-server.fixture.ts';
-import { createTokenExchange, type ExchangeProfile, readExchangeProfiles } from './token-exchange.ts';
+import type { SecretStore } from '../secret-store.port.ts';
+import { createTokenExchange, type ExchangeProfile, readExchangeProfiles } from '../token-exchange.ts';
+import { type SeenExchange, type StandInAnswer, standInServer, tokenBody } from './authorization-server.fixture.ts';
 
 const ALICE = 'aaaa.alice.sig';
 const BOB = 'bbbb.bob.sig';

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { type CliBench, createCliBench } from '../run-cli.fixture.ts';
+import { type CliBench, createCliBench } from '../../run-cli.fixture.ts';
 
 let bench: CliBench;
 beforeEach(async () => {
@@ -9,6 +9,13 @@ afterEach(() => bench.remove());
 
 const RULE = { name: 'a.cedar:no', effect: 'deny', mode: 'enforce', file: 'a.cedar', line: 3 };
 const STATE = { engine: 'cedar', mode: 'enforce', version: 'v1', left_out: [], policies: [RULE] };
+
+test('PRM-08.7 policy list shows the state of the gate', async () => {
+  const gate = { model: 'host/m', policies: 2, fail_open: true };
+  bench.layer.answers.set('policies.list', () => ({ engines: [STATE], gate }));
+  const { out } = await bench.run(['policy', 'list']);
+  expect(out).toContain('gate: host/m judges by 2 policies; a call that it does not answer runs (fail_open)');
+});
 
 test('policy list shows the policies, and ends with 1 while the newest files are not in force', async () => {
   bench.layer.answers.set('policies.list', () => ({ engines: [STATE] }));

@@ -6,14 +6,14 @@ import type {
   PolicyListResponse,
   PolicyTestResponse,
   PolicyWhyResponse,
-} from '../../../../api/schemas/policy.ts';
-import { EXIT } from '../cli-parts.ts';
-import type { AskingRun, CommandKit } from '../command-kit.ts';
-import { collect } from '../input/option-values.ts';
-import { readPolicyFiles } from '../input/read-policy-files.ts';
-import { usageError } from '../input/usage-error.ts';
-import { operationCommands } from '../operation/operation-command.ts';
-import type { Printer } from '../output/printer.ts';
+} from '../../../../../api/schemas/policy.ts';
+import { EXIT } from '../../cli-parts.ts';
+import type { AskingRun, CommandKit } from '../../command-kit.ts';
+import { collect } from '../../input/option-values.ts';
+import { readPolicyFiles } from '../../input/read-policy-files.ts';
+import { usageError } from '../../input/usage-error.ts';
+import { operationCommands } from '../../operation/operation-command.ts';
+import type { Printer } from '../../output/printer.ts';
 
 /** `policy list|reload|test|why`. */
 export function addPolicyCommands(program: Command, kit: CommandKit): void {
@@ -21,7 +21,7 @@ export function addPolicyCommands(program: Command, kit: CommandKit): void {
   const operation = operationCommands(policy, kit);
   operation('policies.list', {
     command: 'list',
-    help: 'the engines and their policies; exit code 1 when the newest files are not in force',
+    help: 'the engines and their policies, and the state of the gate; exit code 1 when the newest files are not in force',
     succeeded: ({ engines }) => engines.every(({ fault }) => fault === undefined),
     print: tellEngines,
   });
@@ -50,7 +50,7 @@ export function addPolicyCommands(program: Command, kit: CommandKit): void {
 
 const QUESTION_HELP = 'a call that nobody made: {"principal","tool","context"}, @file, or - for standard input';
 
-function tellEngines({ engines }: PolicyListResponse, print: Printer, { text = false }: PolicyListRequest): void {
+function tellEngines({ engines, gate }: PolicyListResponse, print: Printer, { text = false }: PolicyListRequest): void {
   const rules = engines.flatMap((state) => state.policies.map((rule) => ({ ...rule, engine: state.engine })));
   for (const { engine, mode, version } of engines) print.line(`${engine} (${mode}), version ${version}`, 'strong');
   print.table(
@@ -64,6 +64,11 @@ function tellEngines({ engines }: PolicyListResponse, print: Printer, { text = f
       ...(text ? [written.replaceAll(/\s+/g, ' ')] : []),
     ]),
   );
+  if (gate !== undefined) {
+    const { model, policies, fail_open } = gate;
+    const unanswered = fail_open ? 'runs (fail_open)' : 'is denied';
+    print.line(`gate: ${model} judges by ${policies} policies; a call that it does not answer ${unanswered}`);
+  }
   for (const { fault, left_out } of engines) {
     if (fault !== undefined) print.note(`Not in force since ${fault.since}: ${fault.message}`);
     for (const { message } of left_out) print.note(`Left out: ${message}`);

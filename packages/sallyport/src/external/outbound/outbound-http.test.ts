@@ -3,9 +3,9 @@ import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { expect, onTestFinished, test } from 'vitest';
-import { createEgressGuard, type EgressGuard } from './egress-guard.ts';
-import { createGuardedFetch } from './guarded-fetch.ts';
-import { createOutboundHttp, type OutboundHttp, type OutboundHttpParts } from './outbound-http.ts';
+import { createEgressGuard, type EgressGuard } from '../egress-guard.ts';
+import { createGuardedFetch } from '../guarded-fetch.ts';
+import { createOutboundHttp, type OutboundHttp, type OutboundHttpParts } from '../outbound-http.ts';
 
 const never = new AbortController().signal;
 const BOUNDS = { wireBytesMax: 10_000, bodyBytesMax: 10_000 };

@@ -1,0 +1,115 @@
+import { allLeft, keysOf, left, type SourceKey } from './source-key.ts';
+
+const NO_DOCUMENTS = 'the layer brings no documents to tools yet';
+const NO_CHECKPOINTS = 'the layer makes no checkpoints of tools yet';
+const IN_MANIFEST = 'a member of the same name in the manifest of a tool (docs/tools/registry.md)';
+
+const DOCUMENTS = keysOf(
+  '000',
+  '§3.3.7',
+  'document_bridge.',
+  allLeft(NO_DOCUMENTS, {
+    'mcp_server.pm2_process_name': 'doc-bridge-mcp',
+    'mcp_server.startup_timeout_ms': 5000,
+    'mcp_server.request_timeout_ms': 30_000,
+    'mcp_server.max_retries': 3,
+    'cache.enabled': true,
+    'cache.redis_connection_string': undefined,
+    'cache.hot_cache_ttl_seconds': 300,
+    'cache.metadata_cache_ttl_seconds': 600,
+    'cache.invalidation_channel': 'document:updates',
+    'version_pinning.enabled': true,
+    'version_pinning.pin_storage': 'checkpoint',
+    'permissions.check_enabled': true,
+    'permissions.abac_endpoint': undefined,
+  }),
+);
+
+const CHECKPOINTS = keysOf(
+  '000',
+  '§3.3.8',
+  'state_bridge.',
+  allLeft(NO_CHECKPOINTS, {
+    'mcp_server.pm2_process_name': 'state-bridge-mcp',
+    'mcp_server.startup_timeout_ms': 5000,
+    'mcp_server.request_timeout_ms': 10_000,
+    'checkpointing.micro_checkpoints.enabled': true,
+    'checkpointing.micro_checkpoints.interval_seconds': 30,
+    'checkpointing.micro_checkpoints.storage': 'redis',
+    'checkpointing.micro_checkpoints.ttl_seconds': 3600,
+    'checkpointing.macro_checkpoints.enabled': true,
+    'checkpointing.macro_checkpoints.storage': 'postgresql',
+    'checkpointing.macro_checkpoints.retention_days': 90,
+    'checkpointing.macro_checkpoints.archive_storage': 's3',
+    'checkpointing.macro_checkpoints.archive_retention_years': 7,
+    'checkpointing.named_checkpoints.enabled': true,
+    'checkpointing.named_checkpoints.storage': 'postgresql',
+    'checkpointing.named_checkpoints.retention': 'indefinite',
+    'delta_encoding.enabled': true,
+    'delta_encoding.threshold_kb': 100,
+    'compression.enabled': true,
+    'compression.algorithm': 'gzip',
+    'compression.threshold_kb': 10,
+  }),
+);
+
+const OF_A_CALL = keysOf(
+  '000',
+  '§4.1.1',
+  'checkpoint_config.',
+  allLeft(`a member of a call, refused (E3901): ${NO_CHECKPOINTS}`, {
+    enable_checkpointing: true,
+    checkpoint_interval_seconds: 30,
+    resume_from_checkpoint_id: undefined,
+  }),
+);
+
+const OF_A_CREDENTIAL = keysOf('000', '§5.1.6', 'ExternalServiceCredential.', [
+  left('credential_value', 'a variable of the environment (docs/calls/credentials.md)'),
+  ...allLeft('a member of the same name in credentials.toml (docs/calls/credentials.md)', {
+    credential_type: undefined,
+    expires_at: undefined,
+    rotation_schedule: undefined,
+    'metadata.service_name': undefined,
+    'metadata.scopes': undefined,
+  }),
+]);
+
+const OF_A_MANIFEST = keysOf('000', '§5.2.1', '', [
+  ...allLeft(IN_MANIFEST, {
+    tool_id: undefined,
+    tool_name: undefined,
+    description: undefined,
+    category: undefined,
+    version: undefined,
+    parameters_schema: undefined,
+    result_schema: undefined,
+    'permissions.filesystem': undefined,
+    'permissions.filesystem[].path': undefined,
+    'permissions.filesystem[].mode': undefined,
+    'permissions.network': undefined,
+    'permissions.network[].host': undefined,
+    'permissions.network[].port': undefined,
+    'permissions.credentials': undefined,
+    'execution_config.default_timeout_seconds': 30,
+    'execution_config.default_cpu_millicore_limit': 500,
+    'execution_config.default_memory_mb_limit': 1024,
+    'execution_config.requires_approval': false,
+    'execution_config.retry_policy.max_attempts': 3,
+    'execution_config.retry_policy.base_delay_ms': 1000,
+    'execution_config.retry_policy.max_delay_ms': 60_000,
+    'execution_config.retry_policy.retryable_errors': undefined,
+    'execution_config.circuit_breaker_config.failure_rate_threshold': undefined,
+    'execution_config.circuit_breaker_config.sliding_window_size': undefined,
+    'execution_config.circuit_breaker_config.wait_duration_seconds': undefined,
+  }),
+]);
+
+/** Keys of specification 000 for the bridges, and for one call, credential or manifest. */
+export const KEYS_OF_000_BRIDGES: readonly SourceKey[] = [
+  ...DOCUMENTS,
+  ...CHECKPOINTS,
+  ...OF_A_CALL,
+  ...OF_A_CREDENTIAL,
+  ...OF_A_MANIFEST,
+];

@@ -1,0 +1,27 @@
+import { msToSeconds, same } from './conversions.ts';
+import { allLeft, keysOf, left, type SourceKey, taken } from './source-key.ts';
+
+/** Keys of specification 003. */
+export const KEYS_OF_003: readonly SourceKey[] = [
+  ...keysOf('003', 'Task 2, Context Retrieval', '', [
+    taken('config.timeout', msToSeconds('calls.timeout_seconds')),
+    taken('config.retry_max_attempts', same('retry.attempts_max', 'a bound for all tools')),
+    taken('config.rate_limit_per_minute', same('rate.external_per_minute')),
+    left(
+      'credentials',
+      'a manifest names its secrets, whose values come from the environment (docs/calls/credentials.md)',
+    ),
+    left('session_context', 'a call states its user and session: agent_context.user_did, agent_context.session_id'),
+  ]),
+  ...keysOf(
+    '003',
+    'Task 4, Document Context Injection',
+    '',
+    allLeft('a member of a manifest, refused (E3008): the layer brings no documents to tools yet', {
+      document_dependencies: undefined,
+      'document_dependencies[].document_pattern': undefined,
+      'document_dependencies[].access_mode': undefined,
+      'document_dependencies[].version_pinning': undefined,
+    }),
+  ),
+];
