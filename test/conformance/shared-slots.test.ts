@@ -71,14 +71,20 @@ async function instance(
   return { slots, share, wait, questions: () => questions };
 }
 
-/** An instance whose lease is not renewed while it sleeps. */
+/** An instance that reaches the database no more while it sleeps, and hears nothing from it. */
 async function sleepy(leaseMs: number) {
   let asleep = false;
+  const unlessAsleep =
+    <Given extends unknown[], Result>(act: (...given: Given) => Promise<Result>) =>
+    (...given: Given): Promise<Result> =>
+      asleep ? Promise.reject(new Error('asleep')) : act(...given);
   const made = await instance({
     leaseMs,
     change: (store) => ({
       ...store,
-      renew: (owner, ttlMs) => (asleep ? Promise.reject(new Error('asleep')) : store.renew(owner, ttlMs)),
+      renew: unlessAsleep(store.renew),
+      share: unlessAsleep(store.share),
+      listen: (owner, heard) => store.listen(owner, (agentHash) => (asleep ? undefined : heard(agentHash))),
     }),
   });
   return {
@@ -195,6 +201,41 @@ describe('the slots of an agent in several instances over one PostgreSQL', () =>
       await expect.poll(() => served.length).toBe(call + 1);
     }
     expect(served).toEqual(order.map((_, call) => call));
+  });
+
+  test('PIPE-08.8 are not used beyond what was reported while the answer is on its way', async () => {
+    let answered = Promise.resolve();
+    const one = await instance({
+      change: (store) => ({
+        ...store,
+        share: async (owner, use) => {
+          const held = await store.share(owner, use);
+          await answered;
+          return held;
+        },
+      }),
+    });
+    const two = await instance();
+    (await one.wait(1)).free();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    answered = promise;
+    const slot = await two.wait(1);
+    // The idle slot was given back, and the first instance has not been answered yet.
+    expect(one.slots.take(AGENT, 1)).toBeUndefined();
+    resolve();
+    slot.free();
+    (await one.wait(1)).free();
+  });
+
+  test('PIPE-08.8 are as many for instances that ask at the same moment', async () => {
+    const store = postgresSlotStore({ pool, connect, log: silentLog });
+    const owners = ['a', 'b', 'c', 'd'];
+    for (const owner of owners) await store.renew(owner, NEVER_MS);
+    for (let agent = 0; agent < 100; agent += 1) {
+      const use = { agentHash: `agent ${agent}`, max: 1, running: 0, waiting: 1, waitedMs: 0 };
+      const held = await Promise.all(owners.map((owner) => store.share(owner, use)));
+      expect(held.reduce((sum, each) => sum + (each?.slots ?? 0), 0)).toBe(1);
+    }
   });
 
   test('PIPE-08.8 hold up no other agent', async () => {

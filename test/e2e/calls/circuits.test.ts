@@ -315,3 +315,151 @@ describe('circuits elsewhere', () => {
     expect(opened).toMatchObject([{ type: 'ai.agent.circuit.opened', data: { tool_id: 'frail__echo' } }]);
   });
 });
+
+describe('a circuit whose manifest names a health probe', () => {
+  let health = 200;
+  let probed = 0;
+  let called = 0;
+  let holdProbe: Promise<void> | undefined;
+  let probeService: HttpServer;
+  let probePort: number;
+  beforeAll(async () => {
+    probeService = createServer(async (request, response) => {
+      if (request.url === '/health') {
+        probed += 1;
+        await holdProbe;
+        response.writeHead(health).end();
+      } else {
+        called += 1;
+        response.writeHead(health, { 'content-type': 'application/json' }).end('{"ok":true}');
+      }
+    });
+    await new Promise<void>((resolve) => probeService.listen(0, '127.0.0.1', resolve));
+    probePort = (probeService.address() as AddressInfo).port;
+  });
+  afterAll(async () => {
+    probeService.closeAllConnections();
+    await new Promise((resolve) => probeService.close(resolve));
+  });
+
+  const probedTool = (tool_id: string, probe: object = {}) => ({
+    ...operation(tool_id, {
+      circuit_breaker_config: {
+        consecutive_failures_threshold: 2,
+        permitted_number_of_calls_in_half_open_state: 10,
+        half_open_strategy: 'all_or_nothing',
+        health_probe: { url: `http://127.0.0.1:${probePort}/health`, ...probe },
+      },
+    }),
+    permissions: { network: [{ host: '127.0.0.1', port: probePort }] },
+    executor: {
+      kind: 'http' as const,
+      config: { base_url: `http://127.0.0.1:${probePort}`, method: 'GET', path: '/' },
+    },
+  });
+  const register = (manifest: object) => layer.ask('tools.register', { manifest } as never, LOCAL_CALLER);
+  const state = async (tool: string) =>
+    layer.ask('circuits.get', { name: `tool:${tool}@1.0.0` }, LOCAL_CALLER).then((circuit) => circuit.state);
+
+  test('CIR-05.2 CIR-04.4 is probed after its wait instead of by a call: a failing probe keeps it open with E3404, a good one lets calls through', async () => {
+    const { capability_token: by } = await layer.mintToken({ hosts: ['127.0.0.1'], ports: [probePort] });
+    await register(probedTool('probed'));
+    health = 503;
+    for (const _ of [1, 2]) expect(await call('probed', by)).toMatchObject({ error: { e_code: 'E3304' } });
+    expect(await call('probed', by)).toMatchObject({ error: { e_code: 'E3401' } });
+    expect([probed, called]).toEqual([0, 2]);
+    turned += 60_000;
+    const refused = await call('probed', by);
+    const message = expect.stringContaining('answered with status 503');
+    expect(refused).toMatchObject({
+      http: 503,
+      error: { e_code: 'E3404', message, retryable: true, retry_after_ms: 60_000 },
+    });
+    expect([probed, called]).toEqual([1, 2]);
+    expect(await state('probed')).toBe('open');
+    expect(await call('probed', by)).toMatchObject({ error: { e_code: 'E3401' } });
+    expect([probed, called]).toEqual([1, 2]);
+    turned += 60_000;
+    health = 200;
+    expect(await call('probed', by)).toMatchObject({ http: 200, result: { body: { ok: true } } });
+    expect([probed, called]).toEqual([2, 3]);
+    const events = (await circuitEvents()).filter(({ subject }) => subject === 'tool:probed@1.0.0');
+    expect(events.map(({ data }) => [data['state'], data['cause']])).toEqual([
+      ['open', 'failure_rate'],
+      ['half_open', 'waited'],
+      ['open', 'probe_failed'],
+      ['half_open', 'waited'],
+    ]);
+  });
+
+  test('CIR-05.2 lets no call through while the probe is under way, and is probed by the next one when its caller is gone', async () => {
+    const { capability_token: by } = await layer.mintToken({ hosts: ['127.0.0.1'], ports: [probePort] });
+    await register(probedTool('held'));
+    health = 503;
+    for (const _ of [1, 2]) await call('held', by);
+    turned += 60_000;
+    health = 200;
+    const before = { probed, called };
+    const { promise, resolve } = Promise.withResolvers<void>();
+    holdProbe = promise;
+    const gone = new AbortController();
+    const asks = layer.invoke({ tool_id: 'held', capability_token: by, parameters: {} }, { signal: gone.signal });
+    await expect.poll(() => probed, WAITING).toBe(before.probed + 1);
+    expect(await call('held', by)).toMatchObject({ error: { e_code: 'E3401', details: { state: 'half_open' } } });
+    gone.abort();
+    expect(await asks).toMatchObject({ error: { e_code: 'E3805' } });
+    holdProbe = undefined;
+    resolve();
+    expect(called).toBe(before.called);
+    expect(await call('held', by)).toMatchObject({ http: 200 });
+    expect([probed, called]).toEqual([before.probed + 2, before.called + 1]);
+  });
+
+  test('CIR-05.2 CIR-04.4 a probe that is not answered in time has failed, and one that leads elsewhere is refused with its manifest', async () => {
+    const { capability_token: by } = await layer.mintToken({ hosts: ['127.0.0.1'], ports: [probePort] });
+    await register(probedTool('slow', { timeout_ms: 20 }));
+    health = 503;
+    for (const _ of [1, 2]) await call('slow', by);
+    turned += 60_000;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    holdProbe = promise;
+    const message = expect.stringContaining('no answer within 20 ms');
+    expect(await call('slow', by)).toMatchObject({ error: { e_code: 'E3404', message } });
+    holdProbe = undefined;
+    resolve();
+    const strange = { ...probedTool('strange', { url: 'http://127.0.0.1:9/health' }) };
+    await expect(register(strange)).rejects.toMatchObject({
+      failure: {
+        details: { faults: [{ path: '/execution_config/circuit_breaker_config/health_probe/url', code: 'E3403' }] },
+      },
+    });
+    for (const url of ['ftp://127.0.0.1/', 'http://a:b@127.0.0.1/', 'health'])
+      await expect(register(probedTool('strange', { url }))).rejects.toMatchObject({
+        code: expect.stringMatching('E3'),
+      });
+  });
+
+  test('CIR-05.4 what a manifest sets for its circuit is in the database: it holds for the next layer over it', async () => {
+    const own = await temporaryDataFolder('sallyport-circuit-config-');
+    const open = () =>
+      createToolLayer({ settings: { data_folder: own, ...SETTINGS }, log: silentLog, environment: {}, clock });
+    try {
+      const manifest = probedTool('kept');
+      await using first = await open();
+      await first.ask('tools.register', { manifest }, LOCAL_CALLER);
+      await first.close();
+      await using second = await open();
+      const { capability_token } = await second.mintToken({ hosts: ['127.0.0.1'], ports: [probePort] });
+      await second.invoke({ tool_id: 'kept', parameters: {}, capability_token });
+      expect(await second.ask('circuits.get', { name: 'tool:kept@1.0.0' }, LOCAL_CALLER)).toMatchObject({
+        config: { consecutive_failures_threshold: 2, half_open_strategy: 'all_or_nothing' },
+      });
+      const { manifest: stored } = await second.ask('tools.get', { tool_id: 'kept' }, LOCAL_CALLER);
+      expect(stored.execution_config?.circuit_breaker_config).toEqual(
+        manifest.execution_config['circuit_breaker_config' as never],
+      );
+    } finally {
+      await rm(own, { recursive: true, force: true });
+    }
+  });
+});

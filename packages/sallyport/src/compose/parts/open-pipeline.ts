@@ -1,6 +1,7 @@
 import { STOP_SETTINGS } from '../../domain/settings/server-settings.ts';
 import { valuesOf } from '../../domain/settings/setting.ts';
 import { EXECUTION_SETTINGS, UPSTREAM_TOOL_TIMES } from '../../domain/tool/execution-settings.ts';
+import type { OutboundHttp } from '../../external/outbound-http.ts';
 import type { CallIntake } from '../../orchestration/call-intake.ts';
 import { WORKER_SETTINGS } from '../../orchestration/workers.ts';
 import { RunningCalls } from '../../pipeline/ongoing/running-calls.ts';
@@ -63,7 +64,7 @@ export async function openPipeline(
     visible,
     policy: policies.decisions,
     rateLimiter: rateLimiterOf(foundation.storage, settings, clock),
-    ...circuitsOf(from, ledger),
+    ...circuitsOf(from, ledger, tools.outbound),
     idempotency: database.idempotencyStore,
     ledger,
     lateEnds,
@@ -96,6 +97,7 @@ function slotShareOf(
 function circuitsOf(
   { settings, clock, log }: Ingredients,
   ledger: PipelineParts['ledger'],
+  outbound: OutboundHttp,
 ): Pick<PipelineParts, 'circuits'> {
   const terms = circuitTermsFrom(settings);
   if (!settings['circuits.enabled']) return {};
@@ -105,6 +107,7 @@ function circuitsOf(
     unknownState: settings['circuits.unknown_state'],
     timeoutMs: valuesOf(EXECUTION_SETTINGS, settings).timeoutMs,
     upstreamTimeoutMs: valuesOf(UPSTREAM_TOOL_TIMES, settings).timeoutMs,
+    outbound,
     ledger,
     clock,
     log,
