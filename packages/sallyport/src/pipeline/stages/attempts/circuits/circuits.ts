@@ -158,7 +158,6 @@ async function throughProbe(
   const { use, call, ongoing } = passing;
   const key = `${call.principal.tenantId}\n${use.name}`;
   const isUnderWay = (): boolean => probes.get(key) === 'under_way';
-  if (isUnderWay()) return refusalOf(use.name, PROBED, false);
   const refused = await permitted(parts, passing, (answer) => {
     if (!answer.permitted || isUnderWay()) return;
     if (answer.change !== undefined) probes.set(key, 'due');
@@ -167,7 +166,7 @@ async function throughProbe(
   if (refused !== undefined) return refused;
   if (ongoing.toolRun.permit?.trial === undefined || !probes.has(key)) return undefined;
   if (isUnderWay()) {
-    // Another call has begun the probe meanwhile.
+    // Another call waits for the probe.
     await report(parts, passing, { end: 'nothing', durationMs: 0 });
     return refusalOf(use.name, PROBED, false);
   }
@@ -175,7 +174,7 @@ async function throughProbe(
   const begunAt = parts.clock.monotonic();
   let isOver = false;
   try {
-    const health = await probeHealth(parts.outbound, probe, call, ongoing.controller.signal);
+    const health = await probeHealth(parts.outbound, probe, call.grant.network, ongoing.controller.signal);
     isOver = health.is !== 'unknown';
     const end = health.is === 'well' ? 'success' : health.is === 'ill' ? 'unhealthy' : 'nothing';
     await report(parts, passing, { end, durationMs: parts.clock.monotonic() - begunAt });

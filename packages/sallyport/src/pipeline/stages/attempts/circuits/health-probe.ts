@@ -1,8 +1,7 @@
 import { type Failure, failure } from '@sallyport/std/error/failure';
 import { failureOf } from '@sallyport/std/error/tool-layer-error';
-import type { ToolManifest } from '../../../../../api/schemas/tool-manifest.ts';
+import type { NetworkPermission, ToolManifest } from '../../../../../api/schemas/tool-manifest.ts';
 import type { OutboundHttp } from '../../../../external/outbound-http.ts';
-import type { CircuitCall } from './circuits.ts';
 
 /** The request that says whether a service works (CIR-05). */
 export interface HealthProbe {
@@ -30,21 +29,21 @@ export type Health =
   | { readonly is: 'unknown'; readonly refused: Failure };
 
 /**
- * Asks for the probe's address, without credentials and within the grant of the call. A service that answers with a
+ * Asks for the probe's address, without credentials and within the network rows of the call's grant. A service that answers with a
  * status of 200 to 299 in time is well.
  * @throws the reason of the signal when it fires
  */
 export async function probeHealth(
   outbound: Pick<OutboundHttp, 'send'>,
   { url, timeoutMs }: HealthProbe,
-  { grant }: CircuitCall,
+  allowed: readonly NetworkPermission[],
   signal: AbortSignal,
 ): Promise<Health> {
   const bounds = { wireBytesMax: BODY_BYTES_MAX, bodyBytesMax: BODY_BYTES_MAX };
   const inTime = AbortSignal.timeout(timeoutMs);
   try {
     const { status } = await outbound.send({ url, method: 'GET', headers: HEADERS }, () => bounds, {
-      allowed: grant.network,
+      allowed,
       signal: AbortSignal.any([signal, inTime]),
     });
     return status >= 200 && status < 300 ? { is: 'well' } : { is: 'ill', why: `it was answered with status ${status}` };
