@@ -27,8 +27,9 @@ export interface SlotsHeld {
  */
 export interface SlotStore {
   /**
-   * Renews the lease of an instance, or begins it, and removes instances whose lease is over, with their slots.
-   * @param owner unique among all lives of all instances
+   * Renews the lease of an instance, or begins it, and removes instances whose lease is over, and former lives of this
+   * instance, with their slots.
+   * @param owner id of the instance, then a UUID for each of its lives
    * @returns agents of whom this instance holds slots while calls wait elsewhere
    * @throws E3812 when the store cannot be reached
    */

@@ -9,7 +9,10 @@ import { listen } from '../rights/listen.ts';
 const CHANNEL = 'agent:slots';
 const ANY_AGENT = '*';
 
-/** Instances whose lease is over are removed with their slots, and whoever waits for these is notified. */
+/**
+ * Instances whose lease is over are removed with their slots, and so is a former life of this one, which differs in the
+ * UUID at its end; whoever waits for these slots is notified.
+ */
 const RENEW = {
   name: 'sallyport-renew-slots',
   text: `
@@ -18,7 +21,7 @@ with quick as materialized (select set_config('synchronous_commit', 'off', true)
   select $1, clock_timestamp() + make_interval(secs => $2::double precision / 1000) from quick
   on conflict (owner) do update set until = excluded.until
 ), gone as (
-  delete from sallyport.slot_holders where owner <> $1 and until <= clock_timestamp() returning owner
+  delete from sallyport.slot_holders where owner <> $1 and (until <= clock_timestamp() or left(owner, -36) = left($1, -36)) returning owner
 ), told as materialized (
   select pg_notify('${CHANNEL}', '${ANY_AGENT} ' || min(owner)) from gone having count(*) > 0
 )
