@@ -425,6 +425,7 @@ const PIPE: Rows = {
     'low priority can be preempted',
     'no starvation',
     'per-agent concurrency is 8 by default (docs/specifications/deviations.md; the source says 4)',
+    'per-agent concurrency counts across instances',
   ],
   'PIPE-09': [
     '`idempotency_key`: same key + same request → same response',

@@ -90,6 +90,22 @@ export const CircuitBreakerConfig = Type.Object(
     ),
     permitted_number_of_calls_in_half_open_state: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000 })),
     half_open_strategy: Type.Optional(Type.Enum(['canary', 'all_or_nothing'])),
+    health_probe: Type.Optional(
+      Type.Object(
+        {
+          url: Type.String({
+            minLength: 1,
+            maxLength: 2_048,
+            description: 'Asked with GET, without credentials; a status of 200 to 299 says that the service works.',
+          }),
+          timeout_ms: Type.Optional(Type.Integer({ minimum: 1, maximum: 60_000, default: 5_000 })),
+        },
+        {
+          additionalProperties: false,
+          description: 'What is asked of the service before a call is let through as a trial.',
+        },
+      ),
+    ),
   },
   { additionalProperties: false },
 );

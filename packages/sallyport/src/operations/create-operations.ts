@@ -63,10 +63,7 @@ async function ask<N extends OperationName>(
     throw ToolLayerError.of(output);
   } catch (thrown) {
     if (thrown instanceof ToolLayerError) throw thrown;
-    parts.log.error('operation-failed', {
-      operation: name,
-      cause: thrown instanceof Error ? thrown.stack : String(thrown),
-    });
+    parts.log.error('operation-failed', { operation: name, cause: thrown });
     throw ToolLayerError.of(failureOf(thrown));
   }
 }

@@ -10,7 +10,7 @@ import type { ToolVersion } from '../domain/tool/tool-version.ts';
 import type { Executor, ExecutorOutcome } from '../executors/executor.port.ts';
 import type { HookVerdict } from '../hooks/hook.ts';
 import type { MadeDecision } from '../permission/policy-decisions.ts';
-import type { AgentSlot } from './ongoing/agent-slots.ts';
+import type { AgentSlot } from './ongoing/slots/agent-slots.ts';
 
 /** What every door builds: the request as the wire has it, and its caller. */
 export interface CallRequest {

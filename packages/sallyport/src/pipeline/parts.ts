@@ -50,7 +50,7 @@ export const CALL_SETTINGS = {
     minimum: 1,
     default: 8,
     sentence:
-      'Calls of one agent that run at once in an instance. More wait for their turn, each as long as its own timeout, and end with E3106 when none has come by then.',
+      'Calls of one agent that run at once, in all instances together unless calls.slot_store is memory. More wait for their turn, each as long as its own timeout, and end with E3106 when none has come by then.',
   }),
   callsWaitingPerAgentMax: integer('calls.per_agent_waiting_max', {
     unit: 'calls',

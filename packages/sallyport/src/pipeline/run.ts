@@ -9,9 +9,9 @@ import { type AnyStage, isEarlierAnswer, isRefused, isWaits } from './stage.ts';
 import { undoByCall } from './undo/undo-by-call.ts';
 import type { EnterState, Runner } from './wrappers/wrapper.ts';
 
-export type { AgentSlot } from './ongoing/agent-slots.ts';
 export type { OngoingCall, Resumed, RunCall } from './ongoing/ongoing-call.ts';
 export { agentKey } from './ongoing/running-calls.ts';
+export type { AgentSlot } from './ongoing/slots/agent-slots.ts';
 export type { WorkerHold } from './ongoing/worker-hold.ts';
 /** Writes a row unless the call has ended already. */
 export { commitUnlessOver } from './record/commit-unless-over.ts';

@@ -1,8 +1,11 @@
 import { STOP_SETTINGS } from '../../domain/settings/server-settings.ts';
 import { valuesOf } from '../../domain/settings/setting.ts';
 import { EXECUTION_SETTINGS, UPSTREAM_TOOL_TIMES } from '../../domain/tool/execution-settings.ts';
+import type { OutboundHttp } from '../../external/outbound-http.ts';
 import type { CallIntake } from '../../orchestration/call-intake.ts';
+import { WORKER_SETTINGS } from '../../orchestration/workers.ts';
 import { RunningCalls } from '../../pipeline/ongoing/running-calls.ts';
+import { SlotShare } from '../../pipeline/ongoing/slots/slot-share.ts';
 import type { PipelineParts } from '../../pipeline/parts.ts';
 import { createLateEnds } from '../../pipeline/record/late-ends.ts';
 import { createCircuits } from '../../pipeline/stages/attempts/circuits/circuits.ts';
@@ -17,7 +20,7 @@ import { failureRedactorOf } from './from-settings/redactor.ts';
 import { valueRulesOf } from './from-settings/value-rules.ts';
 import type { Ingredients } from './ingredients.ts';
 import type { openFoundation } from './open-foundation.ts';
-import { rateLimiterOf } from './open-storage.ts';
+import { rateLimiterOf, slotStoreOf } from './open-storage.ts';
 import type { openTools } from './open-tools.ts';
 import { openTrust } from './open-trust.ts';
 
@@ -38,7 +41,10 @@ export async function openPipeline(
   const { settings, clock, log } = from;
   const { identity, policies, instanceId, ledger } = foundation;
   const { database } = foundation.storage;
-  const running = new RunningCalls();
+  const share = slotShareOf(foundation, from);
+  // Its slots are given back after the last call has ended.
+  if (share !== undefined) await opened.use(share).start();
+  const running = new RunningCalls(share);
   identity.onRevocations(() => running.stopRevoked(identity.wasRevoked));
   // Closed after the last call has ended.
   const lateEnds = opened.use(createLateEnds({ ledger, records: database.ledgerStore, log }));
@@ -58,7 +64,7 @@ export async function openPipeline(
     visible,
     policy: policies.decisions,
     rateLimiter: rateLimiterOf(foundation.storage, settings, clock),
-    ...circuitsOf(from, ledger),
+    ...circuitsOf(from, ledger, tools.outbound),
     idempotency: database.idempotencyStore,
     ledger,
     lateEnds,
@@ -77,10 +83,21 @@ export async function openPipeline(
   };
 }
 
+/** The slots of agents across instances; undefined when this instance counts by itself. */
+function slotShareOf(
+  { storage, instanceId }: PipelineIngredients['foundation'],
+  { settings, clock, log }: Ingredients,
+): SlotShare | undefined {
+  const store = slotStoreOf(storage, settings);
+  const { leaseMs } = valuesOf(WORKER_SETTINGS, settings);
+  return store === undefined ? undefined : new SlotShare({ store, instanceId, leaseMs, clock, log });
+}
+
 /** @throws ToolLayerError E3403 for invalid settings of circuits */
 function circuitsOf(
   { settings, clock, log }: Ingredients,
   ledger: PipelineParts['ledger'],
+  outbound: OutboundHttp,
 ): Pick<PipelineParts, 'circuits'> {
   const terms = circuitTermsFrom(settings);
   if (!settings['circuits.enabled']) return {};
@@ -90,6 +107,7 @@ function circuitsOf(
     unknownState: settings['circuits.unknown_state'],
     timeoutMs: valuesOf(EXECUTION_SETTINGS, settings).timeoutMs,
     upstreamTimeoutMs: valuesOf(UPSTREAM_TOOL_TIMES, settings).timeoutMs,
+    outbound,
     ledger,
     clock,
     log,

@@ -2,6 +2,7 @@ import type { Clock } from '@sallyport/std/clock';
 import { parametersSeal } from '../../domain/invocation/sealed-parameters.ts';
 import type { RateLimiter } from '../../external/rate-limiter.port.ts';
 import type { PolicyUpdates } from '../../permission/policy-updates.port.ts';
+import type { SlotStore } from '../../permission/slot-store.port.ts';
 import { memoryPolicyUpdates } from '../../storage/memory/memory-policy-updates.ts';
 import { memoryRateLimiter } from '../../storage/memory/memory-rate-limiter.ts';
 import type { PostgresConnection, SocketConnection } from '../../storage/postgres/postgres-connection.ts';
@@ -60,6 +61,16 @@ export function rateLimiterOf(
   const wanted = settings['rate.store'];
   const shared = wanted === 'postgres' || (wanted === 'auto' && embedded === undefined);
   return shared ? database.rateLimiter : memoryRateLimiter({ clock });
+}
+
+/** The slots of agents across instances; undefined when each instance counts its own. */
+export function slotStoreOf(
+  { database, embedded }: Pick<Storage, 'database' | 'embedded'>,
+  settings: Settings,
+): SlotStore | undefined {
+  const wanted = settings['calls.slot_store'];
+  const shared = wanted === 'postgres' || (wanted === 'auto' && embedded === undefined);
+  return shared ? database.slotStore : undefined;
 }
 
 /** Only one instance can use an embedded server, which notifies itself in memory. */

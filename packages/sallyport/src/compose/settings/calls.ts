@@ -12,6 +12,11 @@ export const CALL_ROWS = [
     sentence:
       'Where calls are counted against rate limits. memory counts in each instance by itself; postgres counts those of all instances together, for a round trip to the database; auto takes memory with the embedded database, and postgres with one of your own.',
   }),
+  oneOf('calls.slot_store', ['auto', 'postgres', 'memory'], {
+    default: 'auto',
+    sentence:
+      'Where the running calls of an agent are counted. memory counts in each instance by itself; postgres counts those of all instances together, for a round trip to the database when the slots that an instance holds do not suffice; auto takes memory with the embedded database, and postgres with one of your own.',
+  }),
   number('calls.result_retention_days', {
     unit: 'days',
     minimum: 0,

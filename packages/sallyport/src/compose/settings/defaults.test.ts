@@ -105,6 +105,7 @@ const DEFAULTS = {
   'rate.external_per_minute': 60,
   'rate.algorithm': 'token_bucket',
   'rate.store': 'auto',
+  'calls.slot_store': 'auto',
   'rate.external_burst': 10,
   'rate.api_per_minute': 300,
   'rate.api_burst': 50,

@@ -90,12 +90,33 @@ export function circuitTermsOf(config: CircuitBreakerConfig, over: CircuitTerms 
 }
 
 /** Faults of the circuit in a manifest, for registration. */
-export function circuitFaults({ execution_config: config }: ToolManifest): Fault[] {
+export function circuitFaults(manifest: ToolManifest): Fault[] {
+  const { execution_config: config } = manifest;
   if (config?.circuit_breaker_config === undefined) return [];
-  return circuitConfigFaults(config.circuit_breaker_config).map(({ key, message }) => ({
+  const faults = [...circuitConfigFaults(config.circuit_breaker_config), ...probeFaults(manifest)];
+  return faults.map(({ key, message }) => ({
     path: `/execution_config/circuit_breaker_config/${key}`,
     code: 'E3403',
     keyword: 'circuit',
     message,
   }));
 }
+
+function probeFaults({ execution_config: config, permissions }: ToolManifest): CircuitFault[] {
+  const probe = config?.circuit_breaker_config?.health_probe;
+  if (probe === undefined) return [];
+  const key = 'health_probe/url';
+  const url = URL.parse(probe.url);
+  if (url === null || !/^https?:$/.test(url.protocol) || `${url.username}${url.password}${url.hash}` !== '')
+    return [{ key, message: 'must be an http or https address without credentials and fragment' }];
+  const port = url.port === '' ? (url.protocol === 'https:' ? 443 : 80) : Number(url.port);
+  const host = withoutBrackets(url.hostname);
+  const isNamed = permissions?.network?.some(
+    (row) => row.port === port && withoutBrackets(row.host.toLowerCase()) === host,
+  );
+  if (isNamed === true) return [];
+  const message = `leads to an address that permissions.network does not name; add {"host": "${host}", "port": ${port}} there`;
+  return [{ key, message }];
+}
+
+const withoutBrackets = (host: string): string => host.replace(/^\[|\]$/g, '');

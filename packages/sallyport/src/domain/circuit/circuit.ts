@@ -11,9 +11,9 @@ export type SetState = Extract<CircuitState, 'closed' | 'forced_open' | 'disable
 /**
  * What the end of an attempt says about the service. `answered`: the service works and refused the request, which is no
  * failure of it; such a call counts in no window, and as a trial it succeeded. `nothing`: the attempt is not counted at
- * all.
+ * all. `unhealthy`: the health probe in place of a trial failed, which opens the circuit whatever else was counted.
  */
-export type AttemptEnd = 'success' | 'failure' | 'answered' | 'nothing';
+export type AttemptEnd = 'success' | 'failure' | 'answered' | 'nothing' | 'unhealthy';
 
 /** Lets an attempt through. Plain data: it may be sent elsewhere, and is void in another epoch. */
 export interface CircuitPermit {
@@ -46,6 +46,7 @@ export type ChangeCause =
   | 'trials_failed'
   | 'trials_slow'
   | 'trials_succeeded'
+  | 'probe_failed'
   | 'set';
 
 /** One change of a circuit, as it is audited. */
@@ -159,10 +160,10 @@ export function tellCircuit(
   { end, durationMs, nowMs }: { readonly end: AttemptEnd; readonly durationMs: number; readonly nowMs: number },
 ): CircuitChange | undefined {
   if (permit.epoch !== circuit.permit.epoch) return undefined;
-  if (end === 'failure') circuit.lastFailureAt = nowMs;
+  if (end === 'failure' || end === 'unhealthy') circuit.lastFailureAt = nowMs;
   const slow = durationMs > circuit.terms.slowCallMs;
   if (circuit.state === 'half_open') return endOfTrial(circuit, permit, end, slow, nowMs);
-  if (circuit.state !== 'closed' || end === 'nothing') return undefined;
+  if (circuit.state !== 'closed' || end === 'nothing' || end === 'unhealthy') return undefined;
   circuit.failuresInRow = end === 'failure' ? circuit.failuresInRow + 1 : 0;
   if (end === 'answered') return undefined;
   const { window, terms } = circuit;
@@ -189,11 +190,12 @@ function endOfTrial(
   nowMs: number,
 ): CircuitChange | undefined {
   const trials = circuit.trials as Trials;
-  const end = told === 'answered' ? 'success' : told;
+  const end = told === 'answered' ? 'success' : told === 'unhealthy' ? 'failure' : told;
   const verdict = endTrial(trials, circuit.terms, trial, { end, slow });
-  if (verdict === 'goes_on') return undefined;
+  if (verdict === 'goes_on' && told !== 'unhealthy') return undefined;
   const { ended: calls, failures, slowCalls, succeeded } = trials;
   const counts = { calls, failures, slowCalls };
+  if (told === 'unhealthy') return opens(circuit, 'probe_failed', counts, nowMs, succeeded);
   if (verdict !== 'succeeded')
     return opens(circuit, verdict === 'failed' ? 'trials_failed' : 'trials_slow', counts, nowMs, succeeded);
   circuit.opened = undefined;

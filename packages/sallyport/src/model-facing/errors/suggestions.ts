@@ -32,6 +32,7 @@ export const BY_CODE: Readonly<Partial<Record<ErrorCode, string>>> = {
   E3307: 'Tell the user that the service refused the credential; nothing in the call can mend that.',
   E3401: 'The service is down. Go on without it, or come back later.',
   E3402: 'The service is down. Go on without it, or come back later.',
+  E3404: 'The service is down. Go on without it, or come back later.',
   E3503: 'Give a plain value in place of the text that looks like an attack.',
   E3504: 'Give a plain value in place of the text that looks like an attack.',
   E3505: 'Give a plain value in place of the text that looks like an attack.',

@@ -62,8 +62,11 @@ class Dispatcher implements Dispatch {
     this.#parts = parts;
     this.#me = me;
     this.#postponed = createPostponedCalls(parts.limits.postponedMax);
-    this.#freed = parts.running.slots.onFree((agent) => {
-      if (this.#postponed.has(agent)) this.#next();
+    this.#freed = parts.running.slots.onFree({
+      waiting: (agent) => this.#postponed.count(agent),
+      free: (agent) => {
+        if (this.#postponed.count(agent) > 0) this.#next();
+      },
     });
   }
 
@@ -77,7 +80,7 @@ class Dispatcher implements Dispatch {
     // Takes calls in turn: those that wait longer go first.
     const { running, limits } = this.#parts;
     const mayRun = running.slots.has(agent, limits.callsPerAgentMax);
-    if (this.#postponed.has(agent) || !mayRun) this.#postpone(agent, record);
+    if (this.#postponed.count(agent) > 0 || !mayRun) this.#postpone(agent, record);
     else if (this.#empty && this.#hasRoom()) this.#begin(record);
     else void this.#put(record, dueOf(record)).then(() => (isUrgent(record) ? this.#press(record) : undefined));
   }
@@ -155,7 +158,9 @@ class Dispatcher implements Dispatch {
   }
 
   #postpone(agent: string, call: CallKey): void {
-    if (this.#postponed.add(agent, call)) this.#parts.intake.notePostponed(1);
+    const { intake, running, limits } = this.#parts;
+    if (this.#postponed.add(agent, call)) intake.notePostponed(1);
+    running.slots.seek(agent, limits.callsPerAgentMax);
   }
 
   /** Beyond the limit the sweep finds the call: its row says that it waits. */

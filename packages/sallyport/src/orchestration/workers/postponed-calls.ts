@@ -3,7 +3,8 @@ import type { AgentSlot } from '../../pipeline/run.ts';
 
 /** Calls that wait in this instance until their agent has a slot, in order of arrival. */
 export interface PostponedCalls {
-  has(agent: string): boolean;
+  /** Number of calls of an agent. */
+  count(agent: string): number;
   /** @returns false when the call is there already, or there is no room: its row says that it waits */
   add(agent: string, call: CallKey): boolean;
   /** The first call of an agent that has a slot, with that slot, which is taken for it. */
@@ -17,7 +18,7 @@ export function createPostponedCalls(max: number): PostponedCalls {
   const byAgent = new Map<string, CallKey[]>();
   let size = 0;
   return {
-    has: (agent) => byAgent.has(agent),
+    count: (agent) => byAgent.get(agent)?.length ?? 0,
     add(agent, { tenantId, invocationId }) {
       const own = byAgent.get(agent) ?? [];
       if (size >= max || own.some((call) => call.invocationId === invocationId)) return false;

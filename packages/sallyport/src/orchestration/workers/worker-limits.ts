@@ -26,7 +26,8 @@ export const WORKER_SETTINGS = {
   leaseMs: seconds('workers.lease_seconds', {
     minimum: 1,
     default: 10,
-    sentence: 'After this time without a sign of life an instance loses its calls to the others.',
+    sentence:
+      'After this time without a sign of life an instance loses its calls to the others, and the slots of agents that it holds.',
   }),
   preemptionsMax: integer('workers.preemptions_max', {
     minimum: 0,

@@ -1,9 +1,10 @@
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import type { CapabilityClaims } from '../../../api/schemas/capability-token.ts';
 import type { InvocationRecord } from '../../domain/invocation/record.ts';
-import { AgentSlots } from './agent-slots.ts';
 import type { OngoingCall } from './ongoing-call.ts';
 import { type RecordWatch, recordWatch } from './record-watch.ts';
+import { AgentSlots } from './slots/agent-slots.ts';
+import type { SlotShare } from './slots/slot-share.ts';
 
 /** Key of the agent to whom slots belong. */
 export const agentKey = ({ tenantId, agentDid }: { readonly tenantId: string; readonly agentDid: string }): string =>
@@ -18,11 +19,16 @@ export type RecordListener = (record: InvocationRecord, hasWaited: boolean) => v
 /** The calls under way in this instance. */
 export class RunningCalls {
   /** The slots that limit the calls of each agent. */
-  readonly slots = new AgentSlots();
+  readonly slots: AgentSlots;
   readonly #calls = new Map<string, OngoingCall>();
   readonly #watches = new Map<string, Set<RecordWatch>>();
   readonly #listeners: RecordListener[] = [];
   #idle: (() => void) | undefined;
+
+  /** @param share the slots that this instance holds of those of all instances; absent when it counts by itself */
+  constructor(share?: SlotShare) {
+    this.slots = new AgentSlots(share);
+  }
 
   get size(): number {
     return this.#calls.size;

@@ -1,5 +1,5 @@
 import type { Failure } from '@sallyport/std/error/failure';
-import type { AgentSlot } from './agent-slots.ts';
+import type { AgentSlot } from './slots/agent-slots.ts';
 
 /**
  * What a worker holds of a call while it runs it: a lease that other workers may take over when it is not renewed

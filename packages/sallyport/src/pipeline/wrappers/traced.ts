@@ -4,7 +4,7 @@ import type { Trace } from '../ongoing/trace.ts';
 import type { PipelineParts } from '../parts.ts';
 import type { Wrapper } from './wrapper.ts';
 
-/** Logs what failed for the operator, with the place in the caller's trace and the cause that no door shows. */
+/** Logs what failed for the operator, with the place in the caller's trace, and with cause and stack, which no door shows. */
 export function traced({ log }: Pick<PipelineParts, 'log'>): Wrapper {
   return {
     name: 'traced',
@@ -24,14 +24,10 @@ function logFailure(log: PipelineParts['log'], { failure, record }: EndedCall, t
     tool_id: record?.toolId,
     ...(trace === undefined ? {} : { trace_id: trace.traceId }),
   };
-  // Only a fault of the layer itself may carry its cause into the log; a tool's own words are data.
   const isFault = entryOf(failure.code).wire === 'internal_error' && failure.code !== 'E3901';
-  if (!isFault) log.debug('call-failed', fields);
-  else
-    log.error('call-failed', {
-      ...fields,
-      ...(failure.cause === undefined ? {} : { cause: causeOf(failure.cause) }),
-    });
+  const cause = failure.cause === undefined ? {} : { cause: failure.cause };
+  if (isFault) log.error('call-failed', { ...fields, ...cause });
+  // An exception that nobody expected; what a tool says of a failure that it expects is data, and stays out of the log.
+  else if (failure.code === 'E3109' && failure.cause instanceof Error) log.warn('tool-threw', { ...fields, ...cause });
+  else log.debug('call-failed', fields);
 }
-
-const causeOf = (cause: unknown): string | undefined => (cause instanceof Error ? cause.stack : String(cause));

@@ -38,7 +38,13 @@ export function undoable(parts: Pick<PipelineParts, 'log' | 'transactions' | 'cl
         return { ...end, state: 'ROLLED_BACK' };
       }
       if (unknown === undefined) return end;
-      if (failure.code === 'E3900') log.error('call-failed', { cause: causeOf(failure.cause) });
+      // The end of the call says another code, so that nobody else logs this cause.
+      if (failure.code === 'E3900')
+        log.error('call-failed', {
+          invocation_id: ongoing.call.invocationId,
+          e_code: failure.code,
+          cause: failure.cause,
+        });
       const facts = rolledBack === 'part' ? [partRolledBack(parts.clock.now())] : [];
       return { ...end, state: stateAfterFailure(unknown), failure: unknown, facts };
     },
@@ -73,5 +79,3 @@ const partRolledBack = (at: number): CallFact => ({
   at,
   data: { rollback: 'done' },
 });
-
-const causeOf = (cause: unknown): string => (cause instanceof Error ? (cause.stack ?? cause.message) : String(cause));

@@ -12,6 +12,7 @@ import type { CallLeaseStore } from '../../orchestration/call-lease-store.port.t
 import type { CompensationStore } from '../../orchestration/compensation-store.port.ts';
 import type { PolicyUpdates } from '../../permission/policy-updates.port.ts';
 import type { QuotaStore } from '../../permission/quota-store.port.ts';
+import type { SlotStore } from '../../permission/slot-store.port.ts';
 import type { IdempotencyStore } from '../../pipeline/idempotency-store.port.ts';
 import type { OutcomeStore } from '../../pipeline/outcome-store.port.ts';
 import type { OutputStore } from '../../pipeline/output-store.port.ts';
@@ -29,6 +30,7 @@ import { postgresCompensationStore } from './calls/postgres-compensation-store.t
 import { postgresIdempotencyStore } from './calls/postgres-idempotency-store.ts';
 import { postgresQuotaStore } from './calls/postgres-quota-store.ts';
 import { postgresRateLimiter } from './calls/postgres-rate-limiter.ts';
+import { postgresSlotStore } from './calls/postgres-slot-store.ts';
 import { databaseError, inDatabase } from './database-error.ts';
 import { postgresLedgerStore } from './ledger/postgres-ledger-store.ts';
 import { createStatementSender } from './ledger/statement-sender.ts';
@@ -72,6 +74,8 @@ export interface PostgresDatabase extends AsyncDisposable {
   readonly quotaStore: QuotaStore;
   /** Rates that all instances share. */
   readonly rateLimiter: StoredRates;
+  /** Slots of agents that all instances share; needs one connection beside the pool. */
+  readonly slotStore: SlotStore;
   readonly upstreamStore: UpstreamStore;
   readonly quarantineStore: QuarantineStore;
   readonly visibilityStore: VisibilityStore;
@@ -134,6 +138,7 @@ export async function openPostgres({
     throw databaseError('be opened', error);
   }
   const sender = createStatementSender(pool);
+  const connect = (): Client => new Client({ ...clientOptions(connection), query_timeout: CONNECT_TIMEOUT_MS });
   let closing: Promise<void> | undefined;
   const close = () => {
     closing ??= sender.close().then(() => pool.end());
@@ -148,6 +153,7 @@ export async function openPostgres({
     compensationStore: postgresCompensationStore(database),
     quotaStore: postgresQuotaStore(pool),
     rateLimiter: postgresRateLimiter(pool),
+    slotStore: postgresSlotStore({ pool, connect, log }),
     upstreamStore: postgresUpstreamStore(database),
     quarantineStore: postgresQuarantineStore(database),
     visibilityStore: postgresVisibilityStore(database),
@@ -161,12 +167,7 @@ export async function openPostgres({
     skillContents: postgresSkillContents(database, skillContentBounds),
     vectorStore: postgresVectorStore(pool),
     vectorIndex: () => vectorIndexOf((text, values) => pool.query(text, [...values])),
-    policyUpdates: () =>
-      openPostgresPolicyUpdates({
-        pool,
-        connect: () => new Client({ ...clientOptions(connection), query_timeout: CONNECT_TIMEOUT_MS }),
-        log,
-      }),
+    policyUpdates: () => openPostgresPolicyUpdates({ pool, connect, log }),
     tryWrite: () => inDatabase('write', async () => void (await pool.query(TRY_WRITE))),
     close,
     [Symbol.asyncDispose]: close,

@@ -93,6 +93,7 @@ export async function empty(connection: PostgresConnection): Promise<void> {
     'api_keys',
     'quota_sessions',
     'rate_counts',
+    'slot_holders',
     'skill_contents',
     'undo_steps',
     'tool_state',

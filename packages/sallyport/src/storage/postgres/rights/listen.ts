@@ -47,7 +47,7 @@ async function keep(options: ListenOptions, closed: AbortSignal, onAttempted: ()
       onAttempted();
     });
     if (closed.aborted) return;
-    if (!isLost) log.warn('policy-updates-not-listened-to', { reason: error.message });
+    if (!isLost) log.warn('notifications-not-listened-to', { channel: options.channel, reason: error.message });
     isLost = true;
     onAttempted();
     await sleep(pauseMs, undefined, { signal: closed, ref: false }).catch(() => undefined);

@@ -71,6 +71,8 @@ function reasonOf({ cause, counts: { calls, failures, slowCalls }, terms, to }: 
       return `${slowCalls} of ${calls} trial calls took longer than ${slowCallMs} ms`;
     case 'trials_succeeded':
       return 'Half-open test calls succeeded';
+    case 'probe_failed':
+      return 'The health probe failed';
     case 'set':
       return `Set to ${to} by hand`;
   }

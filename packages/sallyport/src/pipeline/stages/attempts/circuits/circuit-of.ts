@@ -3,6 +3,7 @@ import { circuitTermsOf } from '../../../../domain/circuit/circuit-config.ts';
 import type { CircuitTerms } from '../../../../domain/circuit/circuit-terms.ts';
 import { traitsOf } from '../../../../domain/tool/executor-kinds.ts';
 import { calledApiOf } from '../called-api.ts';
+import { type HealthProbe, healthProbeOf } from './health-probe.ts';
 
 /** The circuit that calls of a tool go through. */
 export interface CircuitUse {
@@ -11,6 +12,8 @@ export interface CircuitUse {
   readonly terms: CircuitTerms;
   /** A timeout shorter than this does not count against the service. */
   readonly patienceMs: number;
+  /** Asked before a trial call; undefined when the manifest names none. */
+  readonly probe: HealthProbe | undefined;
 }
 
 /**
@@ -33,5 +36,6 @@ export function circuitOf(manifest: ToolManifest, terms: CircuitTerms, timeoutMs
     terms: used,
     // Timers fire slightly early now and then.
     patienceMs: Math.min(timeout, silence, used.slowCallMs) * 0.95,
+    probe: healthProbeOf(manifest),
   };
 }

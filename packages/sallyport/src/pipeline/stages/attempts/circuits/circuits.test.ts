@@ -30,6 +30,7 @@ async function bench(more: Partial<CircuitParts> = {}, execution: ToolManifest['
     terms: CIRCUIT_DEFAULTS,
     timeoutMs: 2000,
     upstreamTimeoutMs: 2000,
+    outbound: { send: () => Promise.reject(new Error('no tool here names a probe')) },
     ledger,
     clock,
     log: silentLog,

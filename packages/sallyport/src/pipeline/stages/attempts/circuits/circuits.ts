@@ -9,12 +9,14 @@ import type { CircuitAnswer, CircuitChange, SetState } from '../../../../domain/
 import type { CircuitTerms } from '../../../../domain/circuit/circuit-terms.ts';
 import { countsAs } from '../../../../domain/circuit/counts.ts';
 import type { CircuitStore, EndedAttempt } from '../../../../external/circuit-store.port.ts';
+import type { OutboundHttp } from '../../../../external/outbound-http.ts';
 import type { Log } from '../../../../telemetry/log.ts';
 import type { Authorized, Resolved } from '../../../call.ts';
 import type { OngoingCall } from '../../../ongoing/ongoing-call.ts';
 import { circuitEvent } from './circuit-event.ts';
 import { type CircuitUse, circuitOf } from './circuit-of.ts';
 import { refusalOf, unknownStateRefusal } from './circuit-refusals.ts';
+import { type HealthProbe, probeFailed, probeHealth } from './health-probe.ts';
 
 /** A call that goes through a circuit. */
 export type CircuitCall = Resolved & Authorized;
@@ -23,8 +25,8 @@ export type CircuitCall = Resolved & Authorized;
 export interface Circuits {
   /**
    * Takes a permit for one attempt. A trial permit is held by the call, and is given back with the end of the call at
-   * the latest.
-   * @returns undefined when the attempt may go; E3401, E3402, E3405 when not
+   * the latest. Where the manifest names a health probe, that takes the place of the first trial.
+   * @returns undefined when the attempt may go; E3401, E3402, E3404, E3405 when not
    */
   take(call: CircuitCall, ongoing: OngoingCall): Promise<Failure | undefined>;
   /** Counts the end of an attempt; `failed` is absent when the tool answered. Never rejects. */
@@ -53,6 +55,8 @@ export interface CircuitParts {
   readonly timeoutMs: number;
   /** Timeout of upstream tools. */
   readonly upstreamTimeoutMs: number;
+  /** How health probes are sent. */
+  readonly outbound: Pick<OutboundHttp, 'send'>;
   readonly ledger: Pick<Ledger, 'commit'>;
   readonly clock: Clock;
   readonly log: Log;
@@ -65,19 +69,14 @@ const HELD_BEYOND_MS = 30_000;
 export function createCircuits(parts: CircuitParts): Circuits {
   const { store } = parts;
   const useOf = rememberedUses(parts);
+  const probes: Probes = new Map();
   return {
     store,
     async take(call, ongoing) {
       const use = useOf(call.tool.manifest);
       if (use === undefined) return undefined;
-      try {
-        const { timeoutMs, timeoutMsMax = timeoutMs } = call.grant.limits;
-        const heldMsMax = timeoutMsMax + HELD_BEYOND_MS;
-        const answer = await store.permit(call.principal.tenantId, use.name, use.terms, heldMsMax);
-        return await answered(parts, { use, call, ongoing }, answer);
-      } catch (thrown) {
-        return notKnown(parts, use, thrown);
-      }
+      const passing = { use, call, ongoing };
+      return use.probe === undefined ? permitted(parts, passing) : throughProbe(parts, probes, passing, use.probe);
     },
     async ended(call, ongoing, { failed, durationMs }) {
       const use = useOf(call.tool.manifest);
@@ -121,6 +120,75 @@ interface Passing {
   readonly call: CircuitCall;
   readonly ongoing: OngoingCall;
 }
+
+/**
+ * Asks the circuit for a permit.
+ * @param onAnswer called before anything else is awaited
+ */
+async function permitted(
+  parts: CircuitParts,
+  passing: Passing,
+  onAnswer?: (answer: CircuitAnswer) => void,
+): Promise<Failure | undefined> {
+  const { use, call } = passing;
+  try {
+    const { timeoutMs, timeoutMsMax = timeoutMs } = call.grant.limits;
+    const heldMsMax = timeoutMsMax + HELD_BEYOND_MS;
+    const answer = await parts.store.permit(call.principal.tenantId, use.name, use.terms, heldMsMax);
+    onAnswer?.(answer);
+    return await answered(parts, passing, answer);
+  } catch (thrown) {
+    return notKnown(parts, use, thrown);
+  }
+}
+
+/** Circuits that have become half open and whose probe is due, or under way, by tenant and name. */
+type Probes = Map<string, 'due' | 'under_way'>;
+
+/**
+ * As `permitted`, with a probe in place of the first trial. While it is under way no call is let through, and when it
+ * fails the circuit opens again.
+ */
+async function throughProbe(
+  parts: CircuitParts,
+  probes: Probes,
+  passing: Passing,
+  probe: HealthProbe,
+): Promise<Failure | undefined> {
+  const { use, call, ongoing } = passing;
+  const key = `${call.principal.tenantId}\n${use.name}`;
+  const isUnderWay = (): boolean => probes.get(key) === 'under_way';
+  const refused = await permitted(parts, passing, (answer) => {
+    if (!answer.permitted || isUnderWay()) return;
+    if (answer.change !== undefined) probes.set(key, 'due');
+    if (answer.trial === undefined) probes.delete(key);
+  });
+  if (refused !== undefined) return refused;
+  if (ongoing.toolRun.permit?.trial === undefined || !probes.has(key)) return undefined;
+  if (isUnderWay()) {
+    // Another call waits for the probe.
+    await report(parts, passing, { end: 'nothing', durationMs: 0 });
+    return refusalOf(use.name, PROBED, false);
+  }
+  probes.set(key, 'under_way');
+  const begunAt = parts.clock.monotonic();
+  let isOver = false;
+  try {
+    const health = await probeHealth(parts.outbound, probe, call.grant.network, ongoing.controller.signal);
+    isOver = health.is !== 'unknown';
+    const end = health.is === 'well' ? 'success' : health.is === 'ill' ? 'unhealthy' : 'nothing';
+    await report(parts, passing, { end, durationMs: parts.clock.monotonic() - begunAt });
+    if (health.is === 'unknown') return health.refused;
+    if (health.is === 'ill') return probeFailed(use.name, health.why, use.terms.waitMs);
+  } finally {
+    if (isOver) probes.delete(key);
+    else probes.set(key, 'due');
+  }
+  return permitted(parts, passing);
+}
+
+/** Answer of a circuit whose probe is under way. */
+const PROBED = { permitted: false, state: 'half_open', waitMs: 1_000 } as const;
 
 async function answered(parts: CircuitParts, passing: Passing, answer: CircuitAnswer): Promise<Failure | undefined> {
   const { use, ongoing } = passing;

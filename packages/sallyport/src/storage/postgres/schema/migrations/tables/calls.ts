@@ -192,6 +192,70 @@ create table sallyport.rate_counts (
   expires_at timestamptz not null
 ) with (fillfactor = 50);`;
 
+/**
+ * How many slots of an agent each instance holds, and how many calls of the agent wait there (PIPE-08). The function
+ * takes the agent's lock before it reads, so that each instance is answered by what the one before left. Its commit does
+ * not wait for the disk: after a crash of the server each instance reports again what it uses.
+ */
+const SLOTS = `
+create table sallyport.slot_holders (owner text collate "C" primary key, until timestamptz not null);
+create table sallyport.agent_slots (
+  agent_hash text collate "C" not null,
+  owner text collate "C" not null references sallyport.slot_holders on delete cascade,
+  slots integer not null,
+  wanted integer not null,
+  since timestamptz not null,
+  primary key (agent_hash, owner)
+) with (fillfactor = 50);
+create index agent_slots_owner on sallyport.agent_slots (owner);
+create function sallyport.share_agent_slots(
+  agent text, me text, most integer, running integer, wants integer, waited_ms double precision
+) returns table (held integer, others_wait boolean) language plpgsql as $$
+declare
+  claim integer;
+  free integer;
+  holders integer;
+  got integer := 0;
+begin
+  perform set_config('synchronous_commit', 'off', true);
+  perform pg_advisory_xact_lock(hashtextextended(agent, 0));
+  select count(*) into holders from sallyport.slot_holders where until > clock_timestamp();
+  if not exists (select from sallyport.slot_holders where owner = me and until > clock_timestamp()) then return; end if;
+  select slots + wanted into claim from sallyport.agent_slots where agent_hash = agent and owner = me;
+  select most - running - coalesce(sum(slots), 0), coalesce(bool_or(wanted > 0), false) into free, others_wait
+  from sallyport.agent_slots join sallyport.slot_holders using (owner)
+  where agent_hash = agent and owner <> me and until > clock_timestamp();
+  if wants > 0 and free > 0 then
+    select count(*) into got from (
+      select waiter
+      from (
+        select me, wants, clock_timestamp() - make_interval(secs => waited_ms / 1000)
+        union all
+        select owner, wanted, since from sallyport.agent_slots join sallyport.slot_holders using (owner)
+        where agent_hash = agent and owner <> me and until > clock_timestamp()
+      ) as waiting (waiter, calls, waits_since), generate_series(1, calls) as turn
+      order by turn, waits_since, waiter limit free
+    ) as next where waiter = me;
+  end if;
+  held := running + got;
+  wants := wants - got;
+  free := free - got;
+  if wants = 0 and free > 0 and not others_wait then
+    held := greatest(held, least(held + free, most / holders));
+  end if;
+  if held + wants = 0 then
+    delete from sallyport.agent_slots where agent_hash = agent and owner = me;
+  else
+    insert into sallyport.agent_slots as known (agent_hash, owner, slots, wanted, since)
+    values (agent, me, held, wants, clock_timestamp() - make_interval(secs => waited_ms / 1000))
+    on conflict (agent_hash, owner) do update set slots = excluded.slots, wanted = excluded.wanted, since = excluded.since;
+  end if;
+  if (others_wait and free > 0 and held + wants < claim) or (wants > 0 and held + wants > coalesce(claim, 0)) then
+    perform pg_notify('agent:slots', agent || ' ' || me);
+  end if;
+  return next;
+end $$;`;
+
 /** Calls, their names, leases and effects. */
 export const CALL_TABLES: readonly string[] = [
   INVOCATIONS,
@@ -205,4 +269,5 @@ export const CALL_TABLES: readonly string[] = [
   OUTPUTS,
   SESSIONS,
   RATES,
+  SLOTS,
 ];

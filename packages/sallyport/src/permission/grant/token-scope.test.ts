@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { CapabilityClaims } from '../../api/schemas/capability-token.ts';
-import { agreesWithContext, coversTool } from './token-scope.ts';
+import type { CapabilityClaims } from '../../../api/schemas/capability-token.ts';
+import { agreesWithContext, coversTool } from '../token-scope.ts';
 
 const claims = (over: Partial<CapabilityClaims> = {}): CapabilityClaims => ({
   tool_id: 'read',

@@ -1,5 +1,7 @@
 // Every call takes a slot; only a call that finds none free pays for the queue.
+import type { Failure } from '@sallyport/std/error/failure';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
+import type { SlotNeed, SlotShare } from './slot-share.ts';
 
 /** How long, and with how many others, a call may wait for a slot. */
 export interface SlotWait {
@@ -27,15 +29,35 @@ export interface AgentSlot {
   without<Result>(work: () => Promise<Result>, signal: AbortSignal): Promise<Result>;
 }
 
+/** Calls that wait for slots outside of the queue: those that workers run later. */
+export interface SlotListener {
+  /** Number of these calls of an agent. */
+  waiting(agent: string): number;
+  /** A slot of the agent is free; it may be taken before this returns. */
+  free(agent: string): void;
+}
+
 /** Retry hint, in ms, for a call that found no slot. */
 const RETRY_AFTER_MS = 1_000;
 
 interface Waiter {
   /** The call held a slot before, and goes ahead of calls that never did. */
   readonly returns: boolean;
+  /** Monotonic ms; 0 when the slots belong to this instance alone. */
+  readonly since: number;
+  /** The refusal of a call for which the queue had no room when it came, unless a slot of another instance comes. */
+  readonly tooMany: ToolLayerError | undefined;
+  /** True when it was known once that no slot has come: by the next time, other instances have given back what they could. */
+  isTold: boolean;
   /** Hands the slot to the waiting call. */
   give(): void;
   refuse(reason: unknown): void;
+}
+
+interface TurnOptions extends Pick<Waiter, 'returns'> {
+  readonly tooMany?: ToolLayerError | undefined;
+  readonly ms?: number;
+  readonly late?: () => ToolLayerError;
 }
 
 interface Agent {
@@ -48,26 +70,38 @@ interface Agent {
 
 /**
  * The slots of all agents in this instance (PIPE-08). A call that finds none free waits in the queue of its own agent,
- * so no agent waits for another. Listeners (the workers, for calls that run later) and the queue take turns.
+ * so no agent waits for another. Listeners (the workers, for calls that run later) and the queue take turns. All slots
+ * are this instance's, or with a share as many as it holds of those of all instances.
  */
 export class AgentSlots {
   readonly #agents = new Map<string, Agent>();
-  readonly #listeners = new Set<(agent: string) => void>();
+  readonly #listeners = new Set<SlotListener>();
+  readonly #share: SlotShare | undefined;
   #waiting = 0;
   #closed: ToolLayerError | undefined;
+
+  /** @param share the slots that this instance holds; absent when it counts by itself */
+  constructor(share?: SlotShare) {
+    this.#share = share;
+    share?.usedBy({
+      need: (agent) => this.#need(agent),
+      came: (agent, most, isLast) => this.#came(agent, most, isLast),
+      failed: (agent, failure) => this.#failed(agent, failure),
+    });
+  }
 
   /** Number of calls of all agents that wait for a slot. */
   get waiting(): number {
     return this.#waiting;
   }
 
-  /** A slot; undefined when `max` are taken. */
+  /** A slot; undefined when none is free here. */
   take(agent: string, max: number): AgentSlot | undefined {
     return this.#count(agent, max) ? new HeldSlot(this, agent, max) : undefined;
   }
 
   has(agent: string, max: number): boolean {
-    return (this.#agents.get(agent)?.taken ?? 0) < max;
+    return (this.#agents.get(agent)?.taken ?? 0) < this.#limit(agent, max);
   }
 
   /**
@@ -78,24 +112,33 @@ export class AgentSlots {
     const slot = this.take(agent, max);
     if (slot !== undefined) return slot;
     if (this.#closed !== undefined) throw this.#closed;
-    const queued = this.#agents.get(agent)?.waiting.length ?? 0;
-    if (queued >= waitingMax) throw tooManyWait(max, waitingMax, 'of it');
-    if (this.#waiting >= allWaitingMax) throw tooManyWait(max, allWaitingMax, 'of this layer');
-    await this.#turn(agent, signal, { returns: false, ms, late: () => noneInTime(max, ms) });
+    const { taken = 0, waiting: { length: queued } = [] } = this.#agents.get(agent) ?? {};
+    const tooMany =
+      queued >= waitingMax
+        ? tooManyWait(max, waitingMax, 'of it')
+        : this.#waiting >= allWaitingMax
+          ? tooManyWait(max, allWaitingMax, 'of this layer')
+          : undefined;
+    // Other instances may have slots to spare, which is no wait.
+    const mayCome = this.#share === undefined ? 0 : Math.max(0, max - taken);
+    if (tooMany !== undefined && queued >= mayCome) throw tooMany;
+    await this.#turn(agent, max, signal, { returns: false, tooMany, ms, late: () => noneInTime(max, ms) });
     return new HeldSlot(this, agent, max);
   }
 
   /** Takes a slot again, ahead of all calls of the agent that never had one. @throws the signal's reason */
   async retake(agent: string, max: number, signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
-    if (!this.#count(agent, max)) await this.#turn(agent, signal, { returns: true });
+    if (!this.#count(agent, max)) await this.#turn(agent, max, signal, { returns: true });
   }
 
-  /**
-   * Notifies the listener of each free slot, until the handle is disposed. The listener may take the slot before it
-   * returns.
-   */
-  onFree(listener: (agent: string) => void): Disposable {
+  /** Asks the other instances for a slot for a call that a listener counts as waiting. */
+  seek(agent: string, max: number): void {
+    this.#share?.seek(agent, max);
+  }
+
+  /** Notifies the listener of each free slot, until the handle is disposed. */
+  onFree(listener: SlotListener): Disposable {
     this.#listeners.add(listener);
     return { [Symbol.dispose]: () => void this.#listeners.delete(listener) };
   }
@@ -105,18 +148,8 @@ export class AgentSlots {
     const known = this.#agents.get(agent);
     if (known === undefined) return;
     known.taken -= 1;
-    const { taken, waiting } = known;
-    // The common case: nobody waits.
-    if (waiting.length === 0) {
-      if (taken === 0) this.#agents.delete(agent);
-      this.#tell(agent);
-      return;
-    }
-    if (known.listenersFirst) this.#tell(agent);
-    known.listenersFirst = !known.listenersFirst;
-    if (known.taken > taken) return;
-    known.taken += 1;
-    waiting[0]?.give();
+    if (this.#share?.giveBack(agent) === true) this.#forgetUnused(agent);
+    else this.#pass(agent);
   }
 
   /** Ends the wait of every call that has not begun, and refuses new calls. */
@@ -126,38 +159,95 @@ export class AgentSlots {
     for (const waiter of all) if (!waiter.returns) waiter.refuse(reason);
   }
 
+  #limit(agent: string, max: number): number {
+    return this.#share === undefined ? max : Math.min(max, this.#share.held(agent));
+  }
+
   #count(agent: string, max: number): boolean {
-    const known = this.#agents.get(agent);
-    if (known === undefined) {
-      this.#agents.set(agent, { taken: 1, waiting: [], listenersFirst: true });
-      return true;
-    }
-    if (known.taken >= max) return false;
-    known.taken += 1;
+    const taken = this.#agents.get(agent)?.taken ?? 0;
+    if (taken >= this.#limit(agent, max)) return false;
+    this.#agentOf(agent).taken += 1;
     return true;
   }
 
-  #tell(agent: string): void {
-    for (const listener of this.#listeners) listener(agent);
+  #agentOf(agent: string): Agent {
+    const known = this.#agents.get(agent);
+    if (known !== undefined) return known;
+    const added = { taken: 0, waiting: [], listenersFirst: true };
+    this.#agents.set(agent, added);
+    return added;
+  }
+
+  #forgetUnused(agent: string): void {
+    const known = this.#agents.get(agent);
+    if (known?.taken === 0 && known.waiting.length === 0) this.#agents.delete(agent);
+  }
+
+  /** Passes one free slot on. @returns false when nobody wants it */
+  #pass(agent: string): boolean {
+    const known = this.#agents.get(agent);
+    // The common case: nobody waits.
+    if (known === undefined || known.waiting.length === 0) {
+      this.#forgetUnused(agent);
+      return this.#notify(agent);
+    }
+    const isTaken = known.listenersFirst && this.#notify(agent);
+    known.listenersFirst = !known.listenersFirst;
+    if (isTaken) return true;
+    known.taken += 1;
+    known.waiting[0]?.give();
+    return true;
+  }
+
+  /** @returns true when a listener took the slot */
+  #notify(agent: string): boolean {
+    const takenOf = (): number => this.#agents.get(agent)?.taken ?? 0;
+    const before = takenOf();
+    for (const listener of this.#listeners) listener.free(agent);
+    return takenOf() > before;
+  }
+
+  #need(agent: string): SlotNeed {
+    const { taken = 0, waiting = [] } = this.#agents.get(agent) ?? {};
+    let count = waiting.length;
+    for (const listener of this.#listeners) count += listener.waiting(agent);
+    return { running: taken, waiting: count, since: waiting[0]?.since };
+  }
+
+  /** Slots came from other instances, or may be used again. */
+  #came(agent: string, most: number, isLast: boolean): void {
+    const isFree = (): boolean => (this.#agents.get(agent)?.taken ?? 0) < (this.#share?.held(agent) ?? 0);
+    for (let left = most; left > 0 && isFree() && this.#pass(agent); left -= 1);
+    if (!isLast) return;
+    for (const waiter of [...(this.#agents.get(agent)?.waiting ?? [])]) {
+      if (waiter.tooMany !== undefined && waiter.isTold) waiter.refuse(waiter.tooMany);
+      waiter.isTold = true;
+    }
+  }
+
+  #failed(agent: string, failure: Failure): void {
+    for (const { returns, refuse } of [...(this.#agents.get(agent)?.waiting ?? [])])
+      if (!returns) refuse(ToolLayerError.of(failure));
   }
 
   /** Waits in the queue of an agent that has no slot left. */
-  #turn(
-    agent: string,
-    signal: AbortSignal,
-    { returns, ms, late }: { readonly returns: boolean; readonly ms?: number; readonly late?: () => ToolLayerError },
-  ): Promise<void> {
+  #turn(agent: string, max: number, signal: AbortSignal, { returns, tooMany, ms, late }: TurnOptions): Promise<void> {
     if (signal.aborted) return Promise.reject(signal.reason);
-    const waiting = this.#agents.get(agent)?.waiting ?? [];
+    const { waiting } = this.#agentOf(agent);
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const leave = (): void => {
       waiting.splice(waiting.indexOf(waiter), 1);
       this.#waiting -= 1;
       clearTimeout(timer);
       signal.removeEventListener('abort', onAbort);
+      this.#forgetUnused(agent);
+      this.#share?.noteFewer(agent);
     };
     const waiter: Waiter = {
       returns,
+      since: this.#share?.now() ?? 0,
+      tooMany,
+      isTold: false,
       give: () => {
         leave();
         resolve();
@@ -173,6 +263,7 @@ export class AgentSlots {
     const place = returns ? waiting.findIndex((other) => !other.returns) : -1;
     waiting.splice(place === -1 ? waiting.length : place, 0, waiter);
     this.#waiting += 1;
+    this.#share?.seek(agent, max);
     return promise;
   }
 }

@@ -105,8 +105,11 @@ describe('the slots of an agent', () => {
     const { slots, held } = full(1);
     const { join, served, got } = queue(slots, 1);
     let taken: AgentSlot | undefined;
-    using _listening = slots.onFree((agent) => {
-      taken = slots.take(agent, 1);
+    using _listening = slots.onFree({
+      waiting: () => 0,
+      free: (agent) => {
+        taken = slots.take(agent, 1);
+      },
     });
     void join('a');
     void join('b');
