@@ -8,8 +8,6 @@ export interface Plan {
   readonly files: Readonly<Record<string, readonly NumberedMutant[]>>;
   /** Test files, nearest first, as paths from the root. */
   readonly testFiles: readonly string[];
-  /** Tests that take a process of their own run too. */
-  readonly withHeavy: boolean;
   /** A mutant that outlived tests of this many ms is tried no further. */
   readonly mutantMsMax: number;
   /** File that takes what was found, a line of JSON each. */
@@ -25,8 +23,23 @@ export type Finding =
   /** A test hangs, and with it the process. */
   | { readonly kind: 'stuck'; readonly test: string }
   | { readonly kind: 'started'; readonly test: string }
-  /** All mutants that the file reaches were tried; `unusable`: it fails without a mutant, or after one; what it killed does not count. */
-  | { readonly kind: 'finished'; readonly test: string; readonly unusable?: string };
+  | Reach
+  /** The file fails without a mutant, or after one; what it killed does not count. */
+  | { readonly kind: 'unusable'; readonly test: string; readonly because: string }
+  /** Nothing is left to try. */
+  | { readonly kind: 'over' };
+
+/** What a test file does without a mutant. */
+export interface Reach {
+  readonly kind: 'reached';
+  readonly test: string;
+  /** What the file took, and each of its tests by id. */
+  readonly ms: number;
+  readonly durations: Readonly<Record<string, number>>;
+  readonly usable: boolean;
+  /** Mutants, and the ids of the tests that reach them. */
+  readonly tests: readonly (readonly [id: number, by: readonly string[]])[];
+}
 
 /** Variable with the path of the plan. */
 export const PLAN_VARIABLE = 'MUTATION_PLAN';
@@ -52,11 +65,15 @@ export function findings(journal: string): Finding[] {
     .map((line) => JSON.parse(line) as Finding);
 }
 
+/** What was found last; undefined when nothing was. */
+export function lastFinding(journal: string): Finding | undefined {
+  const line = readFileSync(journal, 'utf8').trimEnd().split('\n').at(-1) ?? '';
+  return line === '' ? undefined : (JSON.parse(line) as Finding);
+}
+
 /** Ids of the mutants that a test killed; what an unusable test file found does not count. */
 export function killedIds(found: readonly Finding[]): Set<number> {
-  const unusable = new Set(
-    found.flatMap((finding) => (finding.kind === 'finished' && finding.unusable !== undefined ? [finding.test] : [])),
-  );
+  const unusable = new Set(found.flatMap((finding) => (finding.kind === 'unusable' ? [finding.test] : [])));
   return new Set(
     found.flatMap((finding) => (finding.kind === 'killed' && !unusable.has(finding.test) ? [finding.id] : [])),
   );

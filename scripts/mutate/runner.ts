@@ -1,28 +1,32 @@
-// Runs each test file once as it is, and then again with each mutant that it reaches, in the same process and on the same modules.
-import { relative } from 'node:path';
+// Runs each test file as it is, notes which mutants it reaches, and runs its tests again with them, in one process and on the same modules.
+import { join } from 'node:path';
 import { type File, type Suite, startTests, type Task, type Test } from '@vitest/runner';
 import { TestRunner, vi } from 'vitest';
 import { ROOT } from '../project-files.ts';
 import { SWITCH } from './instrument.ts';
-import { findings, killedIds, note, readPlan } from './plan.ts';
+import { findings, killedIds, note, type Reach, readPlan } from './plan.ts';
 
-/** Who reached a mutant: a test by its id, or code between tests (hooks, the body of the file). */
+/** Stands for code between tests: hooks, and the body of the file. */
 const BETWEEN = 'between tests';
-const LIMIT_MS = 4_000;
-const LIMIT_TIMES = 4;
-/** With the mutant, without it, and all tests of the file with it; each may take twice the limit of a test. */
-const RUNS_MAX = 6;
+/** All tests of a file run. */
+const EVERYTHING: ReadonlySet<string> = new Set([BETWEEN]);
+/** A test with a mutant may take this long, and so many times what its file took. */
+const LIMIT_MS = 3_000;
+const LIMIT_TIMES = 3;
+const FIRST_LIMIT_MS = 120_000;
+/** A run of several tests may take so many limits of one; there are three runs at most for a mutant. */
+const RUN_LIMITS = 2;
+const RUNS_MAX = 3;
 /** Tests replace the timers; these are the real ones. */
 const { setTimeout, clearTimeout } = globalThis;
 
 const plan = readPlan();
-const active = { id: 0, by: BETWEEN, reached: undefined as Map<number, Set<string>> | undefined };
+const active = { id: 0, by: BETWEEN, isCollecting: false, atCollection: false };
+const reached = new Map<number, Set<string>>();
 Object.defineProperty(globalThis, SWITCH, {
   value: (id: number) => {
-    if (active.reached !== undefined) {
-      const by = active.reached.get(id) ?? new Set();
-      active.reached.set(id, by.add(active.by));
-    }
+    if (active.id === 0) reached.set(id, (reached.get(id) ?? new Set()).add(active.by));
+    if (active.isCollecting) active.atCollection = true;
     return active.id === id;
   },
 });
@@ -38,20 +42,15 @@ interface Modules {
   invalidateModule(module: unknown): void;
 }
 
+/** Takes one test file from vitest, and then runs those of the plan by itself. */
 class MutationRunner extends TestRunner {
-  override onBeforeRunTask(test: Test): Promise<void> {
-    active.reached ??= new Map();
-    return super.onBeforeRunTask(test);
-  }
-
-  override async onAfterRunFiles(files: File[] = []): Promise<void> {
+  override async onAfterRunFiles(): Promise<void> {
     super.onAfterRunFiles();
-    for (const file of files) await tryMutants(file, this);
-    active.reached = undefined;
+    await tryMutants(this);
   }
 }
 
-/** Runs chosen tests of one file again, up to the first that fails. */
+/** Runs chosen tests of one file, up to the first that fails. */
 class Repetition extends TestRunner {
   readonly #chosen: ReadonlySet<string>;
   readonly #outer: Insides;
@@ -64,10 +63,15 @@ class Repetition extends TestRunner {
     Object.defineProperty(this, 'moduleRunner', { value: this.#outer.moduleRunner });
   }
 
-  override importFile(path: string): unknown {
+  override async importFile(path: string): Promise<unknown> {
     const { evaluatedModules } = this.#outer.workerState;
     for (const module of evaluatedModules.fileToModulesMap.get(path) ?? []) evaluatedModules.invalidateModule(module);
-    return this.#outer.moduleRunner.import(path);
+    active.isCollecting = true;
+    try {
+      return await this.#outer.moduleRunner.import(path);
+    } finally {
+      active.isCollecting = false;
+    }
   }
 
   onCollected(files: File[]): void {
@@ -89,100 +93,126 @@ class Repetition extends TestRunner {
   override async onAfterRunSuite(_suite: Suite): Promise<void> {}
 }
 
-async function tryMutants(file: File, runner: MutationRunner): Promise<void> {
-  const test = relative(ROOT, file.filepath);
-  const everything = new Set([BETWEEN]);
-  note(plan.journal, { kind: 'started', test });
-  if (file.result?.state === 'fail') return note(plan.journal, { kind: 'finished', test, unusable: 'fails' });
-  if (openMutants(active.reached ?? new Map(), test).length === 0)
-    return note(plan.journal, { kind: 'finished', test });
-  active.reached = new Map();
-  const started = performance.now();
-  const failed = await repeat(runner, file, everything, plan.mutantMsMax);
-  const reached = active.reached;
-  active.reached = undefined;
-  if (failed !== undefined) return note(plan.journal, { kind: 'finished', test, unusable: `fails again: ${failed}` });
+/** One mutant on one test file. */
+interface Trial {
+  readonly id: number;
+  readonly reach: Reach;
+  readonly chosen: ReadonlySet<string>;
+  /** What the tests that reach it took, ms. */
+  readonly costMs: number;
+}
 
-  const limitMs = LIMIT_MS + LIMIT_TIMES * (performance.now() - started);
+/** First all files without a mutant; then each mutant on the tests that reach it, the fastest first. */
+async function tryMutants(runner: MutationRunner): Promise<void> {
+  const known = new Map(findings(plan.journal).flatMap((each) => (each.kind === 'reached' ? [[each.test, each]] : [])));
+  for (const test of plan.testFiles) {
+    if (!known.has(test)) known.set(test, await reachOf(runner, test));
+  }
+  const trials = [...known.values()].flatMap(trialsOf).sort((a, b) => a.costMs - b.costMs);
   const holds = new Map<string, boolean>();
-  for (const [id, by] of openMutants(reached, test)) {
-    const chosen = by.has(BETWEEN) ? everything : by;
-    note(plan.journal, { kind: 'tried', id, test, limitMs: RUNS_MAX * limitMs });
+  const outcomes = knownOutcomes();
+  for (const trial of trials) {
+    if (!outcomes.isOpen(trial)) continue;
+    const { id, reach } = trial;
+    note(plan.journal, { kind: 'tried', id, test: reach.test, limitMs: RUNS_MAX * RUN_LIMITS * limitOf(reach) });
     const begun = performance.now();
-    const killer = await killerOf(runner, file, { id, chosen, limitMs, holds });
+    const by = await killerOf(runner, trial, holds);
     const ms = Math.round(performance.now() - begun);
     note(
       plan.journal,
-      killer === undefined ? { kind: 'alive', id, test, ms } : { kind: 'killed', id, test, by: killer },
+      by === undefined ? { kind: 'alive', id, test: reach.test, ms } : { kind: 'killed', id, test: reach.test, by },
     );
   }
-  const after = reached.size > 0 ? await repeat(runner, file, everything, limitMs) : undefined;
-  note(plan.journal, {
-    kind: 'finished',
-    test,
-    ...(after === undefined ? {} : { unusable: `fails after mutants: ${after}` }),
+  for (const [test, { usable }] of known) {
+    const fault = usable ? (await repeat(runner, test, EVERYTHING, FIRST_LIMIT_MS)).failed : undefined;
+    if (fault !== undefined) note(plan.journal, { kind: 'unusable', test, because: `fails after mutants: ${fault}` });
+  }
+  note(plan.journal, { kind: 'over' });
+}
+
+/** Runs a file without a mutant; twice when its body reaches some, because modules that it loads reach theirs once only. */
+async function reachOf(runner: MutationRunner, test: string): Promise<Reach> {
+  note(plan.journal, { kind: 'started', test });
+  active.atCollection = false;
+  for (const isAgain of [false, true]) {
+    reached.clear();
+    const started = performance.now();
+    const { failed, durations } = await repeat(runner, test, EVERYTHING, FIRST_LIMIT_MS);
+    const ms = Math.round(performance.now() - started);
+    if (failed !== undefined) note(plan.journal, { kind: 'unusable', test, because: `fails: ${failed}` });
+    if (failed === undefined && active.atCollection && !isAgain) continue;
+    const tests = [...reached].map(([id, by]) => [id, [...by]] as const);
+    const reach = { kind: 'reached', test, ms, usable: failed === undefined, tests, durations } as const;
+    note(plan.journal, reach);
+    return reach;
+  }
+  throw new Error('unreachable');
+}
+
+function trialsOf(reach: Reach): Trial[] {
+  if (!reach.usable) return [];
+  return reach.tests.map(([id, by]) => {
+    const chosen = by.includes(BETWEEN) ? EVERYTHING : new Set(by);
+    const costMs = chosen === EVERYTHING ? reach.ms : by.reduce((sum, test) => sum + (reach.durations[test] ?? 0), 0);
+    return { id, reach, chosen, costMs };
   });
 }
 
-/** Mutants that no test has killed, that this file has not tried, and that have not had their time. */
-function openMutants(reached: ReadonlyMap<number, ReadonlySet<string>>, test: string) {
+/** What was found of each mutant, by this process and by those that hung before it. */
+function knownOutcomes() {
   const found = findings(plan.journal);
   const killed = killedIds(found);
-  const spent = new Map<number, number>();
-  for (const finding of found) {
-    if (finding.kind !== 'alive') continue;
-    spent.set(finding.id, (spent.get(finding.id) ?? 0) + (finding.test === test ? Infinity : finding.ms));
-  }
-  return [...reached].filter(([id]) => !killed.has(id) && (spent.get(id) ?? 0) < plan.mutantMsMax);
+  const alive = new Map<number, { spentMs: number; readonly tests: Set<string> }>();
+  const outlived = (id: number, test: string, ms: number): void => {
+    const mine = alive.get(id) ?? { spentMs: 0, tests: new Set() };
+    mine.tests.add(test);
+    alive.set(id, { ...mine, spentMs: mine.spentMs + ms });
+  };
+  for (const each of found) if (each.kind === 'alive') outlived(each.id, each.test, each.ms);
+  /** Mutants that are dead, had their time or were tried on this file are not tried. */
+  const isOpen = ({ id, reach }: Trial): boolean =>
+    !killed.has(id) &&
+    (alive.get(id)?.spentMs ?? 0) < plan.mutantMsMax &&
+    alive.get(id)?.tests.has(reach.test) !== true;
+  return { killed, outlived, isOpen };
 }
 
 /** Name of the test that fails with the mutant and holds without it. A test that needs another before it says nothing alone. */
-async function killerOf(
-  runner: MutationRunner,
-  file: File,
-  {
-    id,
-    chosen,
-    limitMs,
-    holds,
-  }: { id: number; chosen: ReadonlySet<string>; limitMs: number; holds: Map<string, boolean> },
-): Promise<string | undefined> {
-  const killer = await withMutant(id, () => repeat(runner, file, chosen, limitMs));
-  if (killer === undefined || chosen.has(BETWEEN)) return killer;
-  const key = [...chosen].join();
-  if (!holds.has(key)) holds.set(key, (await repeat(runner, file, chosen, limitMs)) === undefined);
-  return holds.get(key) === true ? killer : withMutant(id, () => repeat(runner, file, new Set([BETWEEN]), limitMs));
-}
-
-async function withMutant<T>(id: number, run: () => Promise<T>): Promise<T> {
-  active.id = id;
-  try {
-    return await run();
-  } finally {
+async function killerOf(runner: MutationRunner, { id, reach, chosen }: Trial, holds: Map<string, boolean>) {
+  const { test } = reach;
+  const run = async (mutant: number, which: ReadonlySet<string>): Promise<string | undefined> => {
+    active.id = mutant;
+    const { failed } = await repeat(runner, test, which, limitOf(reach));
     active.id = 0;
-  }
+    return failed;
+  };
+  const killer = await run(id, chosen);
+  if (killer === undefined || chosen === EVERYTHING) return killer;
+  const key = [test, ...chosen].join();
+  if (!holds.has(key)) holds.set(key, (await run(0, chosen)) === undefined);
+  return holds.get(key) === true ? killer : run(id, EVERYTHING);
 }
 
-/** Runs the tests again. Answers with the name of the first that failed; undefined when all passed. */
-async function repeat(
-  runner: MutationRunner,
-  file: File,
-  chosen: ReadonlySet<string>,
-  limitMs: number,
-): Promise<string | undefined> {
+const limitOf = ({ ms }: Reach): number => LIMIT_MS + LIMIT_TIMES * ms;
+
+/** Runs the tests. `failed` is the name of the first that failed, `durations` what each took, in ms. */
+async function repeat(runner: MutationRunner, test: string, chosen: ReadonlySet<string>, limitMs: number) {
   const { promise: late, resolve } = Promise.withResolvers<'late'>();
-  const timer = setTimeout(() => resolve('late'), 2 * limitMs);
-  const files = await Promise.race([startTests([file.filepath], new Repetition(runner, chosen, limitMs)), late]);
+  const timer = setTimeout(() => resolve('late'), RUN_LIMITS * limitMs);
+  const files = await Promise.race([startTests([join(ROOT, test)], new Repetition(runner, chosen, limitMs)), late]);
   clearTimeout(timer);
   if (files === 'late') {
-    note(plan.journal, { kind: 'stuck', test: relative(ROOT, file.filepath) });
-    await new Promise(() => {});
-    return undefined;
+    note(plan.journal, { kind: 'stuck', test });
+    return new Promise<never>(() => {});
   }
   vi.useRealTimers();
   vi.restoreAllMocks();
-  const [failed] = testsOf(files).filter(({ result }) => result?.state === 'fail');
-  return failed?.name ?? (files[0]?.result?.state === 'fail' ? BETWEEN : undefined);
+  const tests = testsOf(files);
+  const failed = tests.find(({ result }) => result?.state === 'fail')?.name;
+  return {
+    failed: failed ?? (files[0]?.result?.state === 'fail' ? BETWEEN : undefined),
+    durations: Object.fromEntries(tests.map(({ id, result }) => [id, result?.duration ?? 0])),
+  };
 }
 
 function testsOf(tasks: readonly Task[]): Test[] {

@@ -3,10 +3,12 @@ import { mkdirSync, openSync, statSync, writeFileSync } from 'node:fs';
 import { join, matchesGlob } from 'node:path';
 import process from 'node:process';
 import { setTimeout } from 'node:timers/promises';
+import type { TestProjectInlineConfiguration } from 'vitest/config';
+import tests from '../../vitest.config.ts';
 import { codeFiles, ROOT, readProjectFile } from '../project-files.ts';
 import { findMutants } from './find-mutants.ts';
 import type { NumberedMutant } from './instrument.ts';
-import { findings, killedIds, note, PLAN_VARIABLE, type Plan } from './plan.ts';
+import { findings, killedIds, lastFinding, note, PLAN_VARIABLE, type Plan } from './plan.ts';
 import { relatedTests } from './related-tests.ts';
 
 /** Not changed: tests, what they are made of, and code that a program writes. */
@@ -14,9 +16,9 @@ const NOT_MUTATED = /\.(?:test|fixture|conformance|generated|port)\.ts$|-cases\.
 /** A process that finds nothing for so long hangs; a mutant has its own limit, and this on top. */
 const STALL_MS = 300_000;
 const SLACK_MS = 10_000;
-const POLL_MS = 500;
+const POLL_MS = 1_000;
 
-/** What is tried, and how far. */
+/** What is covered, and how far. */
 export interface MutationOptions {
   /** Folder of the component, and a glob of its files from there. */
   readonly folder: string;
@@ -27,8 +29,6 @@ export interface MutationOptions {
   readonly withHeavy: boolean;
   /** How many test files are run, nearest first; all when absent. */
   readonly testFilesMax?: number;
-  /** Test files; those that import the code when absent. */
-  readonly testFiles?: readonly string[];
 }
 
 /** A mutant that no test noticed. */
@@ -53,8 +53,7 @@ export async function tryMutants(options: MutationOptions): Promise<{ survivors:
   const name = join(cache, `${options.folder}/${options.glob}`.replace(/[^\w.]+/g, '-'));
   const plan: Plan = {
     files,
-    testFiles: options.testFiles ?? relatedTests(Object.keys(files)).slice(0, options.testFilesMax),
-    withHeavy: options.withHeavy,
+    testFiles: testFilesFor(Object.keys(files), options),
     mutantMsMax: options.mutantMsMax,
     journal: `${name}.journal`,
   };
@@ -63,6 +62,14 @@ export async function tryMutants(options: MutationOptions): Promise<{ survivors:
   const report = reportOf(plan);
   writeFileSync(`${name}.survivors.json`, JSON.stringify(report.survivors, undefined, 1));
   return { ...report, lines: [...report.lines, `Survivors: ${name}.survivors.json`] };
+}
+
+function testFilesFor(files: readonly string[], { withHeavy, testFilesMax }: MutationOptions): string[] {
+  const projects = (tests.test?.projects ?? []) as TestProjectInlineConfiguration[];
+  const heavy = projects.find(({ test }) => test?.name === 'heavy')?.test?.include ?? [];
+  return relatedTests(files)
+    .filter((path) => withHeavy || !heavy.some((pattern) => matchesGlob(path, pattern)))
+    .slice(0, testFilesMax);
 }
 
 function mutantsOf({ folder, glob, sample }: MutationOptions): Record<string, NumberedMutant[]> {
@@ -78,18 +85,13 @@ function mutantsOf({ folder, glob, sample }: MutationOptions): Record<string, Nu
   );
 }
 
-/** Runs the tests that are not finished. False when they hung and were ended: then the rest is to run. */
+/** Runs the tests. False when they hung or crashed: then the rest is to run. */
 async function runTests(plan: Plan, name: string): Promise<boolean> {
-  const finished = new Set(
-    findings(plan.journal).flatMap((finding) => (finding.kind === 'finished' ? [finding.test] : [])),
-  );
-  const testFiles = plan.testFiles.filter((path) => !finished.has(path));
-  if (testFiles.length === 0) return true;
   writeFileSync(`${name}.plan.json`, JSON.stringify(plan));
   const log = openSync(`${name}.log`, 'a');
   const child = spawn(
     join(ROOT, 'node_modules/.bin/node'),
-    ['node_modules/vitest/vitest.mjs', 'run', '--config', 'scripts/mutate/vitest.config.ts', ...testFiles],
+    ['node_modules/vitest/vitest.mjs', 'run', '--config', 'scripts/mutate/vitest.config.ts'],
     {
       cwd: ROOT,
       env: { ...ownEnvironment(), [PLAN_VARIABLE]: `${name}.plan.json` },
@@ -101,49 +103,51 @@ async function runTests(plan: Plan, name: string): Promise<boolean> {
   process.once('exit', endChild);
   const ended = new Promise<void>((resolve) => child.once('close', () => resolve()));
   const stop = new AbortController();
-  const isOver = await Promise.race([ended.then(() => true), hangs(plan, stop.signal).then(() => false)]);
+  const hasEnded = await Promise.race([ended.then(() => true), hangs(plan, stop.signal).then(() => false)]);
   stop.abort();
   process.off('exit', endChild);
-  if (isOver) return true;
-  endChild();
+  if (!hasEnded) endChild();
   await ended;
-  return !noteHang(plan);
+  return lastFinding(plan.journal)?.kind === 'over' || !noteHang(plan);
 }
 
 /** Settles when the tests have found nothing for too long. */
 async function hangs({ journal }: Plan, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     await setTimeout(POLL_MS);
-    const last = findings(journal).at(-1);
+    const last = lastFinding(journal);
     const allowedMs = last?.kind === 'stuck' ? 0 : last?.kind === 'tried' ? last.limitMs + SLACK_MS : STALL_MS;
     if (Date.now() - statSync(journal).mtimeMs > allowedMs) return;
   }
 }
 
-/** Says in the journal what hung: the mutant that ran is killed; a file without one is unusable. False when neither is known. */
+/** Says in the journal what hung or crashed: the mutant that ran is killed; a file without one is unusable. False when neither is known. */
 function noteHang({ journal }: Plan): boolean {
   const last = findings(journal).findLast(({ kind }) => kind !== 'stuck');
   if (last?.kind === 'tried') note(journal, { kind: 'killed', id: last.id, test: last.test, by: 'no end' });
-  if (last?.kind === 'started') note(journal, { kind: 'finished', test: last.test, unusable: 'hangs' });
+  if (last?.kind === 'started') {
+    note(journal, { kind: 'unusable', test: last.test, because: 'hangs' });
+    note(journal, { kind: 'reached', test: last.test, ms: 0, durations: {}, usable: false, tests: [] });
+  }
   return last?.kind === 'tried' || last?.kind === 'started';
 }
 
 function reportOf({ files, journal }: Plan): { survivors: Survivor[]; lines: string[] } {
   const found = findings(journal);
   const killed = killedIds(found);
-  const tried = new Set(found.flatMap((finding) => (finding.kind === 'tried' ? [finding.id] : [])));
-  const rows = Object.entries(files).map(([path, mutants]) => rowOf(path, mutants, killed, tried));
+  const covered = new Set(
+    found.flatMap((finding) => (finding.kind === 'reached' && finding.usable ? finding.tests.map(([id]) => id) : [])),
+  );
+  const rows = Object.entries(files).map(([path, mutants]) => rowOf(path, mutants, killed, covered));
   const all = Object.values(files).flat();
   const unusable = found.flatMap((finding) =>
-    finding.kind === 'finished' && finding.unusable !== undefined
-      ? [`${finding.test} was of no use: ${finding.unusable}`]
-      : [],
+    finding.kind === 'unusable' ? [`${finding.test} was of no use: ${finding.because}`] : [],
   );
   return {
     survivors: Object.entries(files).flatMap(([path, mutants]) =>
-      mutants.filter(({ id }) => !killed.has(id)).map((mutant) => survivorOf(path, mutant, tried)),
+      mutants.filter(({ id }) => !killed.has(id)).map((mutant) => survivorOf(path, mutant, covered)),
     ),
-    lines: [...unusable, ...rows, rowOf('all', all, killed, tried)],
+    lines: [...unusable, ...rows, rowOf('all', all, killed, covered)],
   };
 }
 
@@ -151,17 +155,17 @@ function rowOf(
   name: string,
   mutants: readonly NumberedMutant[],
   killed: ReadonlySet<number>,
-  tried: ReadonlySet<number>,
+  covered: ReadonlySet<number>,
 ) {
   const dead = mutants.filter(({ id }) => killed.has(id)).length;
-  const uncovered = mutants.filter(({ id }) => !killed.has(id) && !tried.has(id)).length;
+  const uncovered = mutants.filter(({ id }) => !killed.has(id) && !covered.has(id)).length;
   const share = ((100 * dead) / Math.max(1, mutants.length)).toFixed(1);
   return `${share.padStart(5)} %  ${dead} killed, ${mutants.length - dead - uncovered} survived, ${uncovered} uncovered  ${name}`;
 }
 
-function survivorOf(path: string, mutant: NumberedMutant, tried: ReadonlySet<number>): Survivor {
+function survivorOf(path: string, mutant: NumberedMutant, covered: ReadonlySet<number>): Survivor {
   const { line, operator, original, replacement, id } = mutant;
-  return { at: `${path}:${line}`, operator, original, mutant: replacement, isUncovered: !tried.has(id) };
+  return { at: `${path}:${line}`, operator, original, mutant: replacement, isUncovered: !covered.has(id) };
 }
 
 /** Without what a surrounding vitest says to its own processes. */

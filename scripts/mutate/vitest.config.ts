@@ -1,26 +1,12 @@
 import { relative } from 'node:path';
-import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
-import type { TestSpecification } from 'vitest/node';
+import { defineConfig } from 'vitest/config';
 import tests from '../../vitest.config.ts';
 import { ROOT } from '../project-files.ts';
 import { instrument } from './instrument.ts';
 import { readPlan } from './plan.ts';
 
-const { files, testFiles, withHeavy } = readPlan();
-const projects = (tests.test?.projects ?? []) as TestProjectInlineConfiguration[];
-const places = new Map(testFiles.map((path, index) => [path, index]));
-
-/** Nearest first: most mutants are killed by the tests beside them. */
-class NearestFirst {
-  sort(specifications: TestSpecification[]): TestSpecification[] {
-    const place = ({ moduleId }: TestSpecification) => places.get(relative(ROOT, moduleId)) ?? testFiles.length;
-    return specifications.sort((a, b) => place(a) - place(b));
-  }
-
-  shard(specifications: TestSpecification[]): TestSpecification[] {
-    return specifications;
-  }
-}
+const { files, testFiles } = readPlan();
+const { projects: _, ...common } = tests.test ?? {};
 
 export default defineConfig({
   root: ROOT,
@@ -35,13 +21,11 @@ export default defineConfig({
     },
   ],
   test: {
-    ...tests.test,
+    ...common,
     reporters: ['dot'],
-    maxWorkers: 1,
+    include: testFiles.slice(0, 1),
+    pool: 'forks',
+    isolate: false,
     runner: './scripts/mutate/runner.ts',
-    sequence: { sequencer: NearestFirst },
-    projects: projects
-      .filter(({ test }) => withHeavy || test?.name !== 'heavy')
-      .map((project) => ({ ...project, test: { ...project.test, pool: 'forks' } })),
   },
 });
