@@ -19,7 +19,7 @@ export type Finding =
   /** A mutant is about to run, for `limitMs` at most; the last line of a run that hung. */
   | { readonly kind: 'tried'; readonly id: number; readonly test: string; readonly limitMs: number }
   | { readonly kind: 'killed'; readonly id: number; readonly test: string; readonly by: string }
-  | { readonly kind: 'alive'; readonly id: number; readonly test: string; readonly ms: number }
+  | Alive
   /** A test hangs, and with it the process. */
   | { readonly kind: 'stuck'; readonly test: string }
   | { readonly kind: 'started'; readonly test: string }
@@ -28,6 +28,15 @@ export type Finding =
   | { readonly kind: 'unusable'; readonly test: string; readonly because: string }
   /** Nothing is left to try. */
   | { readonly kind: 'over' };
+
+/** A mutant outlived so many tests of a file, which took `ms`. */
+export interface Alive {
+  readonly kind: 'alive';
+  readonly id: number;
+  readonly test: string;
+  readonly among: number;
+  readonly ms: number;
+}
 
 /** What a test file does without a mutant. */
 export interface Reach {

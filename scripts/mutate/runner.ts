@@ -4,7 +4,7 @@ import { type File, type Suite, startTests, type Task, type Test } from '@vitest
 import { TestRunner, vi } from 'vitest';
 import { ROOT } from '../project-files.ts';
 import { SWITCH } from './instrument.ts';
-import { findings, killedIds, note, type Reach, readPlan } from './plan.ts';
+import { type Alive, findings, killedIds, note, type Reach, readPlan } from './plan.ts';
 
 /** Stands for code between tests: hooks, and the body of the file. */
 const BETWEEN = 'between tests';
@@ -17,6 +17,8 @@ const FIRST_LIMIT_MS = 120_000;
 /** A run of several tests may take so many limits of one; there are three runs at most for a mutant. */
 const RUN_LIMITS = 2;
 const RUNS_MAX = 3;
+/** So many tests of a file are tried before all of them. */
+const FAST_TESTS = 2;
 /** Tests replace the timers; these are the real ones. */
 const { setTimeout, clearTimeout } = globalThis;
 
@@ -117,11 +119,15 @@ async function tryMutants(runner: MutationRunner): Promise<void> {
     note(plan.journal, { kind: 'tried', id, test: reach.test, limitMs: RUNS_MAX * RUN_LIMITS * limitOf(reach) });
     const begun = performance.now();
     const by = await killerOf(runner, trial, holds);
-    const ms = Math.round(performance.now() - begun);
-    note(
-      plan.journal,
-      by === undefined ? { kind: 'alive', id, test: reach.test, ms } : { kind: 'killed', id, test: reach.test, by },
-    );
+    if (by === undefined) {
+      const ms = Math.round(performance.now() - begun);
+      const alive = { kind: 'alive', id, test: reach.test, among: trial.chosen.size, ms } as const;
+      outcomes.outlived(alive);
+      note(plan.journal, alive);
+    } else {
+      outcomes.killed.add(id);
+      note(plan.journal, { kind: 'killed', id, test: reach.test, by });
+    }
   }
   for (const [test, { usable }] of known) {
     const fault = usable ? (await repeat(runner, test, EVERYTHING, FIRST_LIMIT_MS)).failed : undefined;
@@ -149,12 +155,15 @@ async function reachOf(runner: MutationRunner, test: string): Promise<Reach> {
   throw new Error('unreachable');
 }
 
+/** The fastest tests of a file come first, by themselves: most mutants that live past them live past all. */
 function trialsOf(reach: Reach): Trial[] {
   if (!reach.usable) return [];
-  return reach.tests.map(([id, by]) => {
-    const chosen = by.includes(BETWEEN) ? EVERYTHING : new Set(by);
-    const costMs = chosen === EVERYTHING ? reach.ms : by.reduce((sum, test) => sum + (reach.durations[test] ?? 0), 0);
-    return { id, reach, chosen, costMs };
+  const costOf = (tests: readonly string[]) => tests.reduce((sum, test) => sum + (reach.durations[test] ?? 0), 0);
+  return reach.tests.flatMap(([id, by]) => {
+    if (by.includes(BETWEEN)) return [{ id, reach, chosen: EVERYTHING, costMs: reach.ms }];
+    const sorted = by.toSorted((one, other) => costOf([one]) - costOf([other]));
+    const samples = sorted.length > FAST_TESTS ? [sorted.slice(0, FAST_TESTS), sorted] : [sorted];
+    return samples.map((tests) => ({ id, reach, chosen: new Set(tests), costMs: costOf(tests) }));
   });
 }
 
@@ -162,18 +171,17 @@ function trialsOf(reach: Reach): Trial[] {
 function knownOutcomes() {
   const found = findings(plan.journal);
   const killed = killedIds(found);
-  const alive = new Map<number, { spentMs: number; readonly tests: Set<string> }>();
-  const outlived = (id: number, test: string, ms: number): void => {
-    const mine = alive.get(id) ?? { spentMs: 0, tests: new Set() };
-    mine.tests.add(test);
-    alive.set(id, { ...mine, spentMs: mine.spentMs + ms });
+  const alive = new Map<number, { readonly spentMs: number; readonly trials: ReadonlySet<string> }>();
+  const outlived = ({ id, test, among, ms }: Alive): void => {
+    const { spentMs, trials } = alive.get(id) ?? { spentMs: 0, trials: [] };
+    alive.set(id, { spentMs: spentMs + ms, trials: new Set([...trials, `${test} ${among}`]) });
   };
-  for (const each of found) if (each.kind === 'alive') outlived(each.id, each.test, each.ms);
+  for (const each of found) if (each.kind === 'alive') outlived(each);
   /** Mutants that are dead, had their time or were tried on this file are not tried. */
-  const isOpen = ({ id, reach }: Trial): boolean =>
+  const isOpen = ({ id, reach, chosen }: Trial): boolean =>
     !killed.has(id) &&
     (alive.get(id)?.spentMs ?? 0) < plan.mutantMsMax &&
-    alive.get(id)?.tests.has(reach.test) !== true;
+    alive.get(id)?.trials.has(`${reach.test} ${chosen.size}`) !== true;
   return { killed, outlived, isOpen };
 }
 
