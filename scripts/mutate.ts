@@ -1,4 +1,4 @@
-// npm run mutate -- COMPONENT [--files GLOB] [--sample N] [--seconds N] [--near N] [--heavy]: changes the code in small ways, one at a time, and
+// npm run mutate -- COMPONENT [--files GLOB] [--sample N] [--seconds N] [--near N] [--heavy] [--resume]: changes the code in small ways, one at a time, and
 // says which changes no test notices. CONTRIBUTING.md describes it.
 import process from 'node:process';
 import { parseArgs } from 'node:util';
@@ -11,13 +11,14 @@ const { values, positionals } = parseArgs({
     sample: { type: 'string' },
     seconds: { type: 'string', default: '60' },
     near: { type: 'string' },
+    resume: { type: 'boolean', default: false },
     heavy: { type: 'boolean', default: false },
   },
 });
 const [component] = positionals;
 if (component === undefined) {
   console.error(
-    'Name a component: npm run mutate -- pipeline [--files GLOB] [--sample N] [--seconds N] [--near N] [--heavy]',
+    'Name a component: npm run mutate -- pipeline [--files GLOB] [--sample N] [--seconds N] [--near N] [--heavy] [--resume]',
   );
   process.exitCode = 2;
 } else {
@@ -26,6 +27,7 @@ if (component === undefined) {
     folder: component.includes('/') ? component : `packages/sallyport/src/${component}`,
     glob: values.files ?? '**/*.ts',
     mutantMsMax: Number(values.seconds) * 1_000,
+    resume: values.resume,
     withHeavy: values.heavy || component === 'storage',
     ...(values.sample === undefined ? {} : { sample: Number(values.sample) }),
     ...(values.near === undefined ? {} : { testFilesMax: Number(values.near) }),

@@ -1,5 +1,5 @@
 // Runs each test file as it is, notes which mutants it reaches, and runs its tests again with them, in one process and on the same modules.
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { type File, type Suite, startTests, type Task, type Test } from '@vitest/runner';
 import { TestRunner, vi } from 'vitest';
 import { ROOT } from '../project-files.ts';
@@ -23,6 +23,7 @@ const FAST_TESTS = 2;
 const { setTimeout, clearTimeout } = globalThis;
 
 const plan = readPlan();
+const paths = new Map(Object.entries(plan.files).flatMap(([path, mutants]) => mutants.map(({ id }) => [id, path])));
 const active = { id: 0, by: BETWEEN, isCollecting: false, atCollection: false };
 const reached = new Map<number, Set<string>>();
 Object.defineProperty(globalThis, SWITCH, {
@@ -100,7 +101,7 @@ interface Trial {
   readonly id: number;
   readonly reach: Reach;
   readonly chosen: ReadonlySet<string>;
-  /** What the tests that reach it took, ms. */
+  /** What the tests that reach it took, ms; less for tests beside the code. */
   readonly costMs: number;
 }
 
@@ -160,11 +161,19 @@ function trialsOf(reach: Reach): Trial[] {
   if (!reach.usable) return [];
   const costOf = (tests: readonly string[]) => tests.reduce((sum, test) => sum + (reach.durations[test] ?? 0), 0);
   return reach.tests.flatMap(([id, by]) => {
-    if (by.includes(BETWEEN)) return [{ id, reach, chosen: EVERYTHING, costMs: reach.ms }];
+    const share = shareOf(reach.test, id);
+    if (by.includes(BETWEEN)) return [{ id, reach, chosen: EVERYTHING, costMs: share * reach.ms }];
     const sorted = by.toSorted((one, other) => costOf([one]) - costOf([other]));
     const samples = sorted.length > FAST_TESTS ? [sorted.slice(0, FAST_TESTS), sorted] : [sorted];
-    return samples.map((tests) => ({ id, reach, chosen: new Set(tests), costMs: costOf(tests) }));
+    return samples.map((tests) => ({ id, reach, chosen: new Set(tests), costMs: share * costOf(tests) }));
   });
+}
+
+/** Tests beside the code come earlier than others that take as long: its own, and those of its folder. */
+function shareOf(test: string, id: number): number {
+  const path = paths.get(id) ?? '';
+  if (test === path.replace(/\.ts$/, '.test.ts')) return 0.02;
+  return dirname(test) === dirname(path) ? 0.3 : 1;
 }
 
 /** What was found of each mutant, by this process and by those that hung before it. */

@@ -27,6 +27,8 @@ export interface MutationOptions {
   readonly sample?: number;
   readonly mutantMsMax: number;
   readonly withHeavy: boolean;
+  /** Goes on where a run that was ended stopped; the code must be the same. */
+  readonly resume?: boolean;
   /** How many test files are run, nearest first; all when absent. */
   readonly testFilesMax?: number;
 }
@@ -57,7 +59,7 @@ export async function tryMutants(options: MutationOptions): Promise<{ survivors:
     mutantMsMax: options.mutantMsMax,
     journal: `${name}.journal`,
   };
-  writeFileSync(plan.journal, '');
+  if (options.resume !== true) writeFileSync(plan.journal, '');
   while (!(await runTests(plan, name)));
   const report = reportOf(plan);
   writeFileSync(`${name}.survivors.json`, JSON.stringify(report.survivors, undefined, 1));
