@@ -1,4 +1,4 @@
-// npm run mutate -- COMPONENT [--files GLOB] [--sample N] [--seconds N] [--near N] [--heavy] [--resume]: changes the code in small ways, one at a time, and
+// npm run mutate -- COMPONENT [--files GLOB] [--sample N] [--seconds N] [--tests GLOB] [--near N] [--heavy] [--resume]: changes the code in small ways, one at a time, and
 // says which changes no test notices. CONTRIBUTING.md describes it.
 import process from 'node:process';
 import { parseArgs } from 'node:util';
@@ -10,6 +10,7 @@ const { values, positionals } = parseArgs({
     files: { type: 'string' },
     sample: { type: 'string' },
     seconds: { type: 'string', default: '60' },
+    tests: { type: 'string' },
     near: { type: 'string' },
     resume: { type: 'boolean', default: false },
     heavy: { type: 'boolean', default: false },
@@ -18,7 +19,7 @@ const { values, positionals } = parseArgs({
 const [component] = positionals;
 if (component === undefined) {
   console.error(
-    'Name a component: npm run mutate -- pipeline [--files GLOB] [--sample N] [--seconds N] [--near N] [--heavy] [--resume]',
+    'Name a component: npm run mutate -- pipeline [--files GLOB] [--sample N] [--seconds N] [--tests GLOB] [--near N] [--heavy] [--resume]',
   );
   process.exitCode = 2;
 } else {
@@ -30,6 +31,7 @@ if (component === undefined) {
     resume: values.resume,
     withHeavy: values.heavy || component === 'storage',
     ...(values.sample === undefined ? {} : { sample: Number(values.sample) }),
+    ...(values.tests === undefined ? {} : { tests: values.tests }),
     ...(values.near === undefined ? {} : { testFilesMax: Number(values.near) }),
   });
   for (const line of lines) console.log(line);

@@ -29,6 +29,8 @@ export interface MutationOptions {
   readonly withHeavy: boolean;
   /** Goes on where a run that was ended stopped; the code must be the same. */
   readonly resume?: boolean;
+  /** Glob of the test files, from the root; all that import the code when absent. */
+  readonly tests?: string;
   /** How many test files are run, nearest first; all when absent. */
   readonly testFilesMax?: number;
 }
@@ -66,10 +68,14 @@ export async function tryMutants(options: MutationOptions): Promise<{ survivors:
   return { ...report, lines: [...report.lines, `Survivors: ${name}.survivors.json`] };
 }
 
-function testFilesFor(files: readonly string[], { withHeavy, testFilesMax }: MutationOptions): string[] {
+function testFilesFor(
+  files: readonly string[],
+  { withHeavy, tests: glob = '**', testFilesMax }: MutationOptions,
+): string[] {
   const projects = (tests.test?.projects ?? []) as TestProjectInlineConfiguration[];
   const heavy = projects.find(({ test }) => test?.name === 'heavy')?.test?.include ?? [];
   return relatedTests(files)
+    .filter((path) => matchesGlob(path, glob))
     .filter((path) => withHeavy || !heavy.some((pattern) => matchesGlob(path, pattern)))
     .slice(0, testFilesMax);
 }
