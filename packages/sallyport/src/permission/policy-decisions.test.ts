@@ -2,6 +2,7 @@ import { isFailure } from '@sallyport/std/error/failure';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { canonicalJson } from '@sallyport/std/json/canonical-json';
 import { describe, expect, test } from 'vitest';
+import type { Grant } from '../domain/invocation/grant.ts';
 import { createPolicyDecisions, type MadeDecision, recordedDecision } from './policy-decisions.ts';
 import type { PolicyDecision, PolicyQuestion } from './policy-engine.port.ts';
 
@@ -75,6 +76,19 @@ describe('createPolicyDecisions', () => {
     expect(state.asked).toBe(2);
   });
 
+  test.each<[string, Partial<Grant>, Partial<Grant>]>([
+    ['path', { filesystem: [{ path: '/a', mode: 'ro' }] }, { filesystem: [{ path: '/b', mode: 'ro' }] }],
+    ['mode', { filesystem: [{ path: '/a', mode: 'ro' }] }, { filesystem: [{ path: '/a', mode: 'rw' }] }],
+    ['host', { network: [{ host: 'a.example', port: 443 }] }, { network: [{ host: 'b.example', port: 443 }] }],
+    ['port', { network: [{ host: 'a.example', port: 443 }] }, { network: [{ host: 'a.example', port: 80 }] }],
+  ])('PRM-05 the same call with another %s in its grant is another question', (_name, one, other) => {
+    const { state, decisions } = fixture(() => ALLOW);
+    const { grant } = question();
+    decisions.decide(question({ grant: { ...grant, ...one } }));
+    decisions.decide(question({ grant: { ...grant, ...other } }));
+    expect(state.asked).toBe(2);
+  });
+
   test('names with separators in them do not meet', () => {
     const { state, decisions } = fixture(() => ALLOW);
     decisions.decide(question({ principal: { tenantId: 't","a', agentDid: 'b', roles: [] } }));
@@ -145,6 +159,8 @@ describe('createPolicyDecisions', () => {
     expect(decisions.decide(question())).toMatchObject({ allowed: false });
     resolve(ALLOW);
     expect(await first).toEqual(MADE);
+    expect(decisions.decide(question())).toMatchObject({ allowed: false });
+    state.version = '1';
     expect(decisions.decide(question())).toMatchObject({ allowed: false });
   });
 
