@@ -277,7 +277,7 @@ describe('an asynchronous call', () => {
     const made = await layer();
     const waiting = await made.call({ tool_id: 'read', parameters: { n: 3 }, ...later });
     expect(waiting).toMatchObject({ waiting: { wait: { for: 'worker', confirmed: false } } });
-    const decide = () => ({ allowed: false, ask: true, policies: ['p'], engine: 'e', version: '2' });
+    const decide = () => ({ allowed: false, ask: true as const, policies: ['p'], engine: 'e', version: '2' });
     const { run } = createPipeline({ ...made.parts, policy: { decide, clear() {} } });
     expect(await resume({ run }, waiting)).toMatchObject({
       state: 'AUTHORIZED',
