@@ -101,6 +101,12 @@ describe('createPolicyDecisions', () => {
     decisions.decide(question());
     decisions.decide(question());
     expect(state.asked).toBe(2);
+    for (const cacheTtlSeconds of [Number.NaN, Number.POSITIVE_INFINITY, -1]) {
+      const odd = fixture(() => ({ ...ALLOW, cacheTtlSeconds }));
+      odd.decisions.decide(question());
+      odd.decisions.decide(question());
+      expect(odd.state.asked).toBe(2);
+    }
     const brief = fixture(() => ({ ...ALLOW, cacheTtlSeconds: 1 }));
     for (const now of [0, 999, 1000]) {
       brief.state.now = now;
