@@ -31,6 +31,8 @@ export interface MutationOptions {
   readonly resume?: boolean;
   /** Glob of the test files, from the root; all that import the code when absent. */
   readonly tests?: string;
+  /** Folder for what is found; `node_modules/.cache/sallyport/mutants` when absent. */
+  readonly results?: string;
   /** How many test files are run, nearest first; all when absent. */
   readonly testFilesMax?: number;
 }
@@ -47,12 +49,12 @@ export interface Survivor {
 }
 
 /**
- * Tries the mutants of a component on the tests that import it. Leaves the survivors in `node_modules/.cache/sallyport/`.
+ * Tries the mutants of a component on the tests that import it. Leaves the survivors, as JSON, in the folder for results.
  * Answers with them, and with a table in lines of text.
  */
 export async function tryMutants(options: MutationOptions): Promise<{ survivors: Survivor[]; lines: string[] }> {
   const files = mutantsOf(options);
-  const cache = join(ROOT, 'node_modules/.cache/sallyport/mutants');
+  const cache = options.results ?? join(ROOT, 'node_modules/.cache/sallyport/mutants');
   mkdirSync(cache, { recursive: true });
   const name = join(cache, `${options.folder}/${options.glob}`.replace(/[^\w.]+/g, '-'));
   const plan: Plan = {
