@@ -11,7 +11,8 @@ const SUPPRESSIONS = [
 ].map((words) => words.join('-'));
 
 /** Files that a program reads by their default export. */
-const DEFAULT_EXPORT_FILES = /^(?:vitest\.config\.ts|\.dependency-cruiser\.mjs|console\/vite\.config\.ts)$/;
+const DEFAULT_EXPORT_FILES =
+  /^(?:(?:scripts\/mutate\/)?vitest\.config\.ts|scripts\/mutate\/runner\.ts|\.dependency-cruiser\.mjs|console\/vite\.config\.ts)$/;
 
 /** Says where a file switches a check off, exports by default, uses `any` or, in a package, passes on all of another file. */
 export function bannedLanguage(path: string, source: string): string[] {
@@ -47,7 +48,9 @@ function faultOf(
     case 'ExportDefaultExpression':
       return DEFAULT_EXPORT_FILES.test(path) ? undefined : 'a default export: give it its name';
     case 'ExportSpecifier':
-      return isDefault(node['exported']) ? 'a default export: give it its name' : undefined;
+      return isDefault(node['exported']) && !DEFAULT_EXPORT_FILES.test(path)
+        ? 'a default export: give it its name'
+        : undefined;
     case 'ExportAllDeclaration':
       return path.startsWith('packages/') ? 'export *: name what is exported' : undefined;
     default:

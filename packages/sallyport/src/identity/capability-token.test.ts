@@ -223,6 +223,11 @@ describe('tokens made to be misread', () => {
     expect(await code(await sign({ ...CLAIMS, iss: 'else' }, { kid: 'foreign' }, other.privateKey))).toBe('ok');
     expect(await code(await sign(CLAIMS, { kid: 'foreign' }, other.privateKey))).toBe('E3201');
     expect(await code(await sign(CLAIMS, { kid: 'own' }, other.privateKey))).toBe('E3201');
+    // A key's own list of issuers adds none to those that the layer accepts.
+    const narrow = fixture({ keys, issuers: ['issuer'] });
+    expect(await narrow.code(await sign({ ...CLAIMS, iss: 'else' }, { kid: 'foreign' }, other.privateKey))).toBe(
+      'E3201',
+    );
   });
 
   test('a key that its owner named is tried for tokens of that name, and for those without', async () => {

@@ -21,6 +21,7 @@ beforeAll(async () => {
   await symlink(join(base, 'desk', 'loop'), join(base, 'desk', 'loop'));
   await symlink(join(base, 'read'), join(base, 'desk', 'readonly'));
   await symlink(join(base, 'desk'), join(base, 'alias'));
+  await symlink(join(base, 'desk', 'file'), join(base, 'outside', 'back'));
   grant = {
     filesystem: [
       { path: join(base, 'desk'), mode: 'rw' },
@@ -57,6 +58,7 @@ describe('checkPathArguments', () => {
     ['ro', 'read/x', true],
     ['rw', 'read/x', false],
     ['ro', 'outside/x', false],
+    ['ro', 'outside/back', false],
     ['ro', 'deskshop', false],
     ['ro', 'desk/../outside', false],
     ['ro', 'desk/./file', false],
@@ -78,6 +80,14 @@ describe('checkPathArguments', () => {
 
   test.each([['relative/file'], [''], [7], [{}]])('%j is no absolute path', async (file) => {
     expect((await checkPathArguments(one('ro'), { file }, grant))?.code).toBe('E3203');
+  });
+
+  test('PRM-03.3 a call with more than a thousand paths is refused, and a thousand are checked', async () => {
+    const many = tool({ properties: { files: { type: 'array', items: { type: 'string', 'x-path': 'ro' } } } });
+    const files = Array.from({ length: 1_000 }, () => join(base, 'desk', 'file'));
+    expect(await checkPathArguments(many, { files }, grant)).toBeUndefined();
+    const refused = await checkPathArguments(many, { files: [...files, join(base, 'desk', 'file')] }, grant);
+    expect(refused).toMatchObject({ code: 'E3203', message: expect.stringContaining('more than 1000 paths') });
   });
 
   test('marked parameters are found at any depth and named by their pointer', async () => {

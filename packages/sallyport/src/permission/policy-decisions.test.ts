@@ -2,6 +2,7 @@ import { isFailure } from '@sallyport/std/error/failure';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { canonicalJson } from '@sallyport/std/json/canonical-json';
 import { describe, expect, test } from 'vitest';
+import type { Grant } from '../domain/invocation/grant.ts';
 import { createPolicyDecisions, type MadeDecision, recordedDecision } from './policy-decisions.ts';
 import type { PolicyDecision, PolicyQuestion } from './policy-engine.port.ts';
 
@@ -75,6 +76,19 @@ describe('createPolicyDecisions', () => {
     expect(state.asked).toBe(2);
   });
 
+  test.each<[string, Partial<Grant>, Partial<Grant>]>([
+    ['path', { filesystem: [{ path: '/a', mode: 'ro' }] }, { filesystem: [{ path: '/b', mode: 'ro' }] }],
+    ['mode', { filesystem: [{ path: '/a', mode: 'ro' }] }, { filesystem: [{ path: '/a', mode: 'rw' }] }],
+    ['host', { network: [{ host: 'a.example', port: 443 }] }, { network: [{ host: 'b.example', port: 443 }] }],
+    ['port', { network: [{ host: 'a.example', port: 443 }] }, { network: [{ host: 'a.example', port: 80 }] }],
+  ])('PRM-05 the same call with another %s in its grant is another question', (_name, one, other) => {
+    const { state, decisions } = fixture(() => ALLOW);
+    const { grant } = question();
+    decisions.decide(question({ grant: { ...grant, ...one } }));
+    decisions.decide(question({ grant: { ...grant, ...other } }));
+    expect(state.asked).toBe(2);
+  });
+
   test('names with separators in them do not meet', () => {
     const { state, decisions } = fixture(() => ALLOW);
     decisions.decide(question({ principal: { tenantId: 't","a', agentDid: 'b', roles: [] } }));
@@ -87,6 +101,12 @@ describe('createPolicyDecisions', () => {
     decisions.decide(question());
     decisions.decide(question());
     expect(state.asked).toBe(2);
+    for (const cacheTtlSeconds of [Number.NaN, Number.POSITIVE_INFINITY, -1]) {
+      const odd = fixture(() => ({ ...ALLOW, cacheTtlSeconds }));
+      odd.decisions.decide(question());
+      odd.decisions.decide(question());
+      expect(odd.state.asked).toBe(2);
+    }
     const brief = fixture(() => ({ ...ALLOW, cacheTtlSeconds: 1 }));
     for (const now of [0, 999, 1000]) {
       brief.state.now = now;
@@ -145,6 +165,8 @@ describe('createPolicyDecisions', () => {
     expect(decisions.decide(question())).toMatchObject({ allowed: false });
     resolve(ALLOW);
     expect(await first).toEqual(MADE);
+    expect(decisions.decide(question())).toMatchObject({ allowed: false });
+    state.version = '1';
     expect(decisions.decide(question())).toMatchObject({ allowed: false });
   });
 

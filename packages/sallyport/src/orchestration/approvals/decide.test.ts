@@ -1,5 +1,6 @@
 import { isFailure } from '@sallyport/std/error/failure';
 import { describe, expect, test } from 'vitest';
+import type { ApprovalBinding } from '../../domain/invocation/waiting-call.ts';
 import { createPolicyDecisions, type PolicyDecisions } from '../../permission/policy-decisions.ts';
 import { digestOf } from '../approvals.ts';
 import { ADMIN, ALICE, approvalsOf, approver, BOB, factsOf, questionOf, rowOf } from './approvals.fixture.ts';
@@ -201,6 +202,32 @@ describe('what an approval is given to', () => {
     await made.approvals.idle();
     expect(made.ran).toEqual([{ tool: 'pay', n: 7 }]);
     expect(await rowOf(made, waiting)).toMatchObject({ state: 'COMPLETED', result: { done: 7 } });
+  });
+
+  test('ORC-05.1 an edit that would make another call of it is refused, and the approval waits on', async () => {
+    const others: Partial<ApprovalBinding>[] = [
+      { tenantId: 'other' },
+      { agentDid: 'did:agent:other' },
+      { userDid: 'did:user:other' },
+      { toolId: 'other' },
+      { toolVersion: '1.0.1' },
+      { contentHash: 'other' },
+    ];
+    let other: Partial<ApprovalBinding> = {};
+    const given: { binding?: ApprovalBinding } = {};
+    const judgeEdit = async () => ({ ...(given.binding as ApprovalBinding), inputHash: 'edited', ...other });
+    const made = await approvalsOf({ approvals: { judgeEdit } });
+    const waiting = await made.ask({ tool_id: 'pay', parameters: { n: 1 } });
+    const { approvalId, binding } = questionOf(waiting);
+    given.binding = binding;
+    const edit = () => made.approvals.approve({ approvalId, approver: ALICE, parameters: { n: 2 } });
+    for (other of others) expect(await edit(), JSON.stringify(other)).toMatchObject({ code: 'E3817' });
+    expect(await made.approvalStore.votes('acme', approvalId)).toEqual([]);
+    // The approver names what was shown; an edit of anything else is refused too.
+    other = {};
+    const elsewhere = { approvalId, approver: ALICE, parameters: { n: 2 }, digest: 'other' };
+    expect(await made.approvals.approve(elsewhere)).toMatchObject({ code: 'E3817' });
+    expect(await edit()).toMatchObject({ state: 'approved' });
   });
 
   test('ORC-03 an edit that a policy forbids is refused to the approver, and nothing changes', async () => {

@@ -27,6 +27,8 @@ describe('the quota of a session', () => {
       [3, 0, 0],
       [3, -1, 0],
       [3, Number.NaN, 0],
+      [3, 1.5, 0],
+      [0, -1, 0],
     ];
     for (const [callsPerSession, claimed, expected] of cases) {
       const quota = createQuota({ store: memoryQuotaStore(), callsPerSession });
@@ -57,6 +59,8 @@ describe('the quota of a session', () => {
     expect(quota.knownSpent(agent, claims())).toBeUndefined();
     expect(await quota.take(agent, claims())).toBeUndefined();
     expect(isFailure(quota.knownSpent(agent, claims()))).toBe(true);
+    for (const other of [{ sessionId: 'other' }, { agentDid: 'did:agent:b' }, { tenantId: 'other' }])
+      expect(quota.knownSpent({ ...agent, ...other }, claims())).toBeUndefined();
     now += 5_000;
     expect(quota.knownSpent(agent, claims())).toBeUndefined();
   });

@@ -21,6 +21,7 @@ describe('coversTool', () => {
     [{ tool_id: 'files__*' }, 'files__read', '1.0.0', true],
     [{ tool_id: 'files__*' }, 'other__files__read', '1.0.0', false],
     [{ tool_id: '*' }, 'x', '1.0.0-beta', true],
+    [{ tool_version: '*' }, 'read', '1.0.0-beta', true],
     [{ tool_version: '^2.0.0' }, 'read', '2.9.9', true],
     [{ tool_version: '^2.0.0' }, 'read', '3.0.0', false],
     [{ tool_version: '^2.0.0' }, 'read', '2.1.0-beta', false],
@@ -34,6 +35,21 @@ describe('coversTool', () => {
     const token = claims(over);
     for (const _twice of [1, 2]) expect(coversTool(token, id, version)?.code).toBe(expected ? undefined : 'E3209');
   });
+});
+
+test('PRM-10 a tool that needs a scope which the access token lacks is refused, with the scopes of a token that would do', () => {
+  const token = claims({
+    tool_id: '*',
+    tool_scopes: [
+      { tool: 'pay*', scope: 'payments', held: false },
+      { tool: 'read*', scope: 'files', held: true },
+    ],
+  });
+  expect(coversTool(token, 'pay_bill', '1.0.0')).toMatchObject({
+    code: 'E3215',
+    details: { scope: 'payments', scopes: ['files', 'payments'] },
+  });
+  for (const free of ['read', 'other']) expect(coversTool(token, free, '1.0.0')).toBeUndefined();
 });
 
 describe('agreesWithContext', () => {
@@ -50,6 +66,7 @@ describe('agreesWithContext', () => {
 
   test('a token for one user or session speaks for no other', () => {
     expect(agreesWithContext(claims({ user_did: 'u' }), { user_did: 'v' })?.code).toBe('E3209');
+    expect(agreesWithContext(claims({ session_id: 's' }), { session_id: 't' })?.code).toBe('E3209');
     expect(agreesWithContext(claims({ session_id: 's' }), { session_id: 's' })).toBeUndefined();
   });
 });

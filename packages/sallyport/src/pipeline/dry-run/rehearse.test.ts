@@ -84,6 +84,19 @@ describe('a dry run', () => {
     }
   });
 
+  test('PIPE-15.1 PIPE-15.2 of a call that would wait for a person says so, asks nobody, and no standing rule answers', async () => {
+    const nobody = () => {
+      throw new Error('a dry run asks nobody');
+    };
+    const { dry } = await rehearsed({ approvalQuestions: { standing: nobody, question: nobody } });
+    const told = await dry({ tool_id: 'asks' });
+    expect(told).toMatchObject({
+      would: 'ask',
+      error: { e_code: 'E3806', details: { reason: 'requires_confirmation' } },
+    });
+    expect(told.error?.message).not.toContain('nobody to ask');
+  });
+
   test('of somebody unknown is refused as every other request, and audited', async () => {
     const { dry, store } = await rehearsed();
     await expect(dry({ capability_token: 'no.t.oken' })).rejects.toMatchObject({ code: 'E3201' });

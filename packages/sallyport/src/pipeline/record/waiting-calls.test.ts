@@ -273,6 +273,19 @@ describe('an asynchronous call', () => {
     expect(made.ran).toEqual([{ n: 3 }]);
   });
 
+  test('ORC-05.4 that needed no approval when it was accepted waits for one when a policy asks for it by then', async () => {
+    const made = await layer();
+    const waiting = await made.call({ tool_id: 'read', parameters: { n: 3 }, ...later });
+    expect(waiting).toMatchObject({ waiting: { wait: { for: 'worker', confirmed: false } } });
+    const decide = () => ({ allowed: false, ask: true as const, policies: ['p'], engine: 'e', version: '2' });
+    const { run } = createPipeline({ ...made.parts, policy: { decide, clear() {} } });
+    expect(await resume({ run }, waiting)).toMatchObject({
+      state: 'AUTHORIZED',
+      waiting: { wait: { for: 'approval', approval: { reason: 'policy' } } },
+    });
+    expect(made.ran).toEqual([]);
+  });
+
   test('two workers that take the same call at once run it once', async () => {
     const made = await layer();
     const waiting = await made.call({ tool_id: 'write', parameters: { n: 3 }, ...later });

@@ -1,0 +1,79 @@
+import { setImmediate } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import type { ToolInvokeRequest } from '../../../api/schemas/invocation.ts';
+import type { SideEffectPolicy } from '../../../api/schemas/tool-manifest.ts';
+import { memoryLedgerStore } from '../../../test/stores/memory-ledger-store.ts';
+import { createPolicyDecisions } from '../../permission/policy-decisions.ts';
+import { manifest, pipeline } from '../pipeline.fixture.ts';
+
+const FORBIDDING = createPolicyDecisions({
+  engine: { name: 'forbidding', version: () => '1', decide: () => ({ allowed: false, policies: ['p'] }) },
+});
+
+/** In which order rows were written, how durably, and when the tool ran and the caller had its answer. */
+async function order(
+  effect: SideEffectPolicy,
+  options: ToolInvokeRequest['execution_options'] = {},
+  changes: Parameters<typeof pipeline>[0] = {},
+): Promise<string[]> {
+  const seen: string[] = [];
+  const memory = memoryLedgerStore();
+  const append: typeof memory.append = async (batch, durability) => {
+    // A disk takes its time; who does not wait for it goes on before the row stands.
+    await setImmediate();
+    await memory.append(batch, durability);
+    for (const { state } of batch.records) seen.push(`${state} ${durability}`);
+  };
+  const made = await pipeline({ store: { ...memory, append }, workers: { refuses: () => undefined }, ...changes });
+  await made.add(manifest('tool', { side_effect_policy: effect }), () => {
+    seen.push('ran');
+  });
+  await made.call({ tool_id: 'tool', parameters: { n: 1 }, execution_options: options });
+  seen.push('answered');
+  return seen;
+}
+
+test('ORC-06.4 AUD-02.1 a call that must not run twice is on the disk before it runs, and its end before the answer', async () => {
+  for (const effect of ['irreversible', 'compensatable'] as const)
+    expect(await order(effect)).toEqual(['EXECUTING synchronous', 'ran', 'COMPLETED synchronous', 'answered']);
+});
+
+test('ORC-06.4 a call with a key is on the disk before it runs, whatever it leaves behind', async () => {
+  for (const effect of ['pure', 'idempotent', 'irreversible'] as const)
+    expect(await order(effect, { idempotency_key: 'k' })).toEqual([
+      'EXECUTING synchronous',
+      'ran',
+      'COMPLETED synchronous',
+      'answered',
+    ]);
+});
+
+test('a call that may run again waits for no disk before it runs', async () => {
+  expect(await order('idempotent')).toEqual(['EXECUTING asynchronous', 'ran', 'COMPLETED synchronous', 'answered']);
+  expect(await order('pure')).toEqual(['ran', 'COMPLETED asynchronous', 'answered']);
+});
+
+test('ORC-06.3 a call that was accepted for later is on the disk before the answer', async () => {
+  expect(await order('pure', { async_mode: true })).toEqual(['AUTHORIZED synchronous', 'answered']);
+});
+
+test('AUD-02.1 a denial is on the disk before the answer', async () => {
+  expect(await order('pure', {}, { policy: FORBIDDING })).toEqual(['DENIED synchronous', 'answered']);
+});
+
+test('PIPE-06 a call that is cancelled while its row is written does not run', async () => {
+  const controller = new AbortController();
+  const memory = memoryLedgerStore();
+  const append: typeof memory.append = async (batch, durability) => {
+    await memory.append(batch, durability);
+    if (batch.records.some(({ state }) => state === 'EXECUTING')) controller.abort();
+  };
+  const made = await pipeline({ store: { ...memory, append } });
+  let ran = false;
+  await made.add(manifest('tool', { side_effect_policy: 'irreversible' }), () => {
+    ran = true;
+  });
+  const record = await made.call({ tool_id: 'tool', parameters: { n: 1 } }, { signal: controller.signal });
+  expect(record).toMatchObject({ state: 'ABORTED', failure: { code: 'E3805' } });
+  expect(ran).toBe(false);
+});
