@@ -67,7 +67,12 @@ async function openWindow(): Promise<Window> {
 }
 
 const openAll = () => Promise.all(Array.from({ length: WINDOWS }, openWindow));
-const opener = (all: readonly Window[]) => all.filter(({ said }) => !said().includes('answers here'));
+/** The one that opened the layer; the others say so, sooner or later. */
+async function openerOf(all: readonly Window[]): Promise<Window | undefined> {
+  const openers = () => all.filter(({ said }) => !said().includes('answers here'));
+  await expect.poll(() => openers().length).toBe(1);
+  return openers()[0];
+}
 
 async function expectAnswers({ client }: Window, word: string): Promise<void> {
   expect((await client.listTools()).tools.map(({ name }) => name)).toContain('echo');
@@ -76,7 +81,7 @@ async function expectAnswers({ client }: Window, word: string): Promise<void> {
 
 test('API-05 of several sallyport mcp that start at once in an empty folder one opens the layer, and the others go through it', async () => {
   const all = await openAll();
-  expect(opener(all)).toHaveLength(1);
+  await openerOf(all);
   await Promise.all(all.map(({ client }) => client.listTools()));
   expect((await readdir(join(folder, '.sallyport'))).filter((name) => name.startsWith('instance-id'))).toEqual([
     'instance-id',
@@ -91,7 +96,7 @@ test('API-05 when the process that opened the layer is killed, the others say so
   }
   const all = await openAll();
   await Promise.all(all.map((window, at) => expectAnswers(window, `word-${at}`)));
-  const [first] = opener(all);
+  const first = await openerOf(all);
   if (first?.transport.pid == null) throw new Error('no process opened the layer');
   process.kill(first.transport.pid, 'SIGKILL');
   await Promise.all(all.map(({ ended }) => ended));
@@ -103,7 +108,7 @@ test('API-05 when the process that opened the layer is killed, the others say so
 
 test('API-05 when the client that opened the layer leaves, the others learn it too', async () => {
   const all = await openAll();
-  const [first] = opener(all);
+  const first = await openerOf(all);
   await first?.client.close();
   await Promise.all(all.map(({ ended }) => ended));
   for (const each of all) if (each !== first) expect(each.said()).toContain('Start this server anew');

@@ -43,5 +43,5 @@ export const EGRESS_DEFAULTS: EgressBounds = {
   pinnedMs: HOUR_MS,
   namesMax: 1024,
   refusalsKeptMax: 16,
-  drainMs: 100,
+  drainMs: 1_000,
 };
