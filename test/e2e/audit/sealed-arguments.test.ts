@@ -34,8 +34,9 @@ const LETTER: ToolManifest = {
 const words = (): string => `my dear ${randomBytes(9).toString('hex')}`;
 
 const opened: Desk[] = [];
+const closeLast = async () => opened.pop()?.[Symbol.asyncDispose]();
 afterEach(async () => {
-  for (const each of opened.splice(0).reverse()) await each[Symbol.asyncDispose]();
+  while (opened.length > 0) await closeLast();
 });
 
 /** A layer with the tool; what each letter said is in `sent`. */
@@ -73,51 +74,36 @@ async function dataFolder(): Promise<string> {
   return folder;
 }
 
-describe('arguments of a call that waits', () => {
-  test('PIPE-07 ORC-03 are nowhere in the data folder, are shown to the approver, and reach the tool after a restart', async () => {
-    const folder = await dataFolder();
-    const text = words();
-    const first = await letters(folder);
-    const { approval_id, invocationId } = await first.ask(text);
-    expect((await first.approval(approval_id)).body).toMatchObject({ parameters: { text } });
-    await opened.pop()?.[Symbol.asyncDispose]();
-    expect(holders(folder, text)).toEqual([]);
+test('PIPE-07 ORC-03 arguments of a waiting call are nowhere in the data folder; without their key the call runs with no others; with it they are shown and reach the tool', async () => {
+  const folder = await dataFolder();
+  const [text, original, edited] = [words(), words(), words()];
+  const first = await letters(folder);
+  const letter = await first.ask(text);
+  const changed = await first.ask(original);
+  expect((await first.approval(letter.approval_id)).body).toMatchObject({ parameters: { text } });
+  await closeLast();
+  for (const each of [text, original]) expect(holders(folder, each)).toEqual([]);
 
-    const second = await letters(folder);
-    expect((await second.approval(approval_id)).body).toMatchObject({ parameters: { text } });
-    expect((await second.approve(approval_id)).status).toBe(200);
-    await second.desk.reaches(invocationId, 'COMPLETED');
-    const edited = words();
-    const other = await second.ask(words());
-    expect((await second.approve(other.approval_id, { text: edited })).status).toBe(200);
-    await second.desk.reaches(other.invocationId, 'COMPLETED');
-    expect(second.sent).toEqual([text, edited]);
-    await opened.pop()?.[Symbol.asyncDispose]();
-    for (const each of [text, edited]) expect(holders(folder, each)).toEqual([]);
-  });
+  const key = join(folder, 'secrets', 'key');
+  await rename(key, `${key}.kept`);
+  const without = await letters(folder);
+  expect(await without.approve(letter.approval_id)).toMatchObject({ status: 503, body: { e_code: 'E3812' } });
+  await expect(without.desk.status(letter.invocationId)).rejects.toThrow(
+    `The arguments of ${letter.invocationId} cannot be decrypted. Restore the key`,
+  );
+  await closeLast();
+  expect(without.sent).toEqual([]);
 
-  test('PIPE-07 without their key the call does not run with others, and runs once the key is back', async () => {
-    const folder = await dataFolder();
-    const text = words();
-    const { approval_id, invocationId } = await (await letters(folder)).ask(text);
-    await opened.pop()?.[Symbol.asyncDispose]();
-
-    const key = join(folder, 'secrets', 'key');
-    await rename(key, `${key}.kept`);
-    const without = await letters(folder);
-    expect(await without.approve(approval_id)).toMatchObject({ status: 503, body: { e_code: 'E3812' } });
-    await expect(without.desk.status(invocationId)).rejects.toThrow(
-      `The arguments of ${invocationId} cannot be decrypted. Restore the key`,
-    );
-    await opened.pop()?.[Symbol.asyncDispose]();
-    expect(without.sent).toEqual([]);
-
-    await rename(`${key}.kept`, key);
-    const again = await letters(folder);
-    expect((await again.approve(approval_id)).status).toBe(200);
-    await again.desk.reaches(invocationId, 'COMPLETED');
-    expect(again.sent).toEqual([text]);
-  });
+  await rename(`${key}.kept`, key);
+  const again = await letters(folder);
+  expect((await again.approval(letter.approval_id)).body).toMatchObject({ parameters: { text } });
+  expect((await again.approve(letter.approval_id)).status).toBe(200);
+  await again.desk.reaches(letter.invocationId, 'COMPLETED');
+  expect((await again.approve(changed.approval_id, { text: edited })).status).toBe(200);
+  await again.desk.reaches(changed.invocationId, 'COMPLETED');
+  expect(again.sent).toEqual([text, edited]);
+  await closeLast();
+  for (const each of [text, original, edited]) expect(holders(folder, each)).toEqual([]);
 });
 
 describe('over a database of the user’s own', () => {
@@ -139,7 +125,7 @@ describe('over a database of the user’s own', () => {
     const { approval_id, invocationId } = await ask(text);
     expect(await rows()).not.toContain(text);
     expect(await rows()).toContain('sealed:1:');
-    await opened.pop()?.[Symbol.asyncDispose]();
+    await closeLast();
 
     const second = await letters(other, settings);
     expect((await second.approve(approval_id)).status).toBe(200);
