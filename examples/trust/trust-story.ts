@@ -25,7 +25,7 @@ export interface Refusal {
   readonly details?: Readonly<Record<string, unknown>>;
 }
 
-/** What every chapter is told. */
+/** What every chapter gets. */
 export interface TrustParts {
   readonly story: Story;
   readonly layer: EmbeddedToolLayer;
