@@ -13,7 +13,7 @@ const SLOTS = 1 << 12;
 export const ROLE_KNOWN = 1;
 /** A rule begins at the word. */
 export const ROLE_ANCHOR = 2;
-/** First bit of the facts, which are above the roles: bits of FACT. */
+/** Position of the first fact, above the roles; facts are bits of FACT. */
 export const FACTS_PLACE = 8;
 
 const hashes = new Int32Array(SLOTS);

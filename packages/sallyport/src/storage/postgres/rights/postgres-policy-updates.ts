@@ -38,7 +38,7 @@ interface Revision {
 
 /**
  * Policy updates of all instances over one database. A notification brings them at once; the revision of a row, read
- * twice a second, brings what no notification did: after a lost connection, and behind a pooler that forbids LISTEN or
+ * twice a second, brings what no notification did: after a lost connection, and with a pooler that forbids LISTEN or
  * drops what it brings. While the row cannot be read, subscribers get `missed`.
  * @throws E3812 when the database cannot be read
  */
