@@ -75,7 +75,7 @@ export function operationsDocument(): string {
 /** What stands around the table of commands, which is written by a program in a document that people write. */
 const COMMANDS_BEGIN = '<!-- Written by `npm run generate` from the program, until the end of the table. -->';
 const COMMANDS_END = '<!-- End of the table. -->';
-/** Told once for all commands, above the table. */
+/** Stated once for all commands, above the table. */
 const EVERYWHERE: ReadonlySet<string | undefined> = new Set(['--data-folder', '--json']);
 
 /**

@@ -18,7 +18,7 @@ export interface SyntaxTree {
   textBefore(node: SyntaxNode): string;
 }
 
-/** The parser counts bytes from wherever its last run ended; a statement of our own in front tells where this run began. */
+/** The parser counts bytes from wherever its last run ended; a statement of our own in front shows where this run began. */
 const FRONT = '0;\n';
 
 /** Parses TypeScript. @throws Error naming the place of a syntax error */

@@ -3,7 +3,7 @@ import type { CommandResult, ServingLayer } from '../first-call/sallyport-proces
 import type { Story } from '../first-call/story.ts';
 import type { MailRoom } from './mail-room.ts';
 
-/** What every chapter is told. */
+/** What every chapter gets. */
 export interface ApprovalParts {
   readonly story: Story;
   readonly mailRoom: MailRoom;
@@ -43,7 +43,7 @@ export async function waitingCall(parts: ApprovalParts, tool: string, to: string
   return { id: answered.invocation_id, approval: answered.approval?.approval_id ?? '' };
 }
 
-/** A command that has to do what it is told, and answers with JSON. */
+/** A command that must succeed, and answers with JSON. */
 export async function done({ sallyport }: ApprovalParts, ...args: string[]): Promise<Record<string, unknown>> {
   const { code, stdout, stderr } = await sallyport(...args, '--json');
   assert.equal(code, 0, `${args.join(' ')}: ${stderr}`);

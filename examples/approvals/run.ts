@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { commandLine, serveProcess } from '../first-call/sallyport-process.ts';
-import { tellStory } from '../first-call/story.ts';
+import { createStory } from '../first-call/story.ts';
 import type { ApprovalParts } from './approvals-story.ts';
 import { decidingChapter } from './chapters/deciding.ts';
 import { waitingChapter } from './chapters/waiting.ts';
@@ -14,7 +14,7 @@ tools = ["send-notice"]
 expires_after = "2s"
 `;
 
-const story = tellStory();
+const story = createStory();
 const home = await mkdtemp(join(tmpdir(), 'sallyport-approvals-'));
 const folder = join(home, 'data');
 const environment = { SALLYPORT_LOG_LEVEL: 'silent', SALLYPORT_APPROVALS_SWEEP_SECONDS: '0.5' };

@@ -5,7 +5,7 @@ import { json } from 'node:stream/consumers';
 /** The key that callers must bring; the layer takes it from its environment. */
 export const SHELF_KEY = 'only the shelf knows';
 
-/** The service behind books.openapi.json. */
+/** The service that books.openapi.json describes. */
 export async function startBooksApi(): Promise<{ url: string } & AsyncDisposable> {
   const titles = new Map([[1, 'The Sea']]);
   const server = createServer(async (request, response) => {

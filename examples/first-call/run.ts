@@ -9,7 +9,7 @@ import { doorsChapter } from './chapters/doors.ts';
 import { libraryChapter } from './chapters/library.ts';
 import { refusalsChapter } from './chapters/refusals.ts';
 import { commandLine, serveProcess } from './sallyport-process.ts';
-import { tellStory } from './story.ts';
+import { createStory } from './story.ts';
 
 /** Policies of the story: what the token allows is permitted, but for one tool. */
 const POLICIES = `@id("permit-what-the-token-allows")
@@ -19,7 +19,7 @@ forbid (principal, action, resource) when { resource.id == "forbidden" };
 `;
 
 const here = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
-const story = tellStory();
+const story = createStory();
 const folder = await mkdtemp(join(tmpdir(), 'sallyport-first-call-'));
 try {
   const dataFolder = join(folder, 'data');

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 
-/** Tells what happens, step by step, and checks it. */
+/** Prints what happens, step by step, and checks it. */
 export interface Story {
   step(what: string): void;
   /** Says one line about what was found, once it holds. */
@@ -9,7 +9,7 @@ export interface Story {
 }
 
 /** A story that writes to standard output. */
-export function tellStory(): Story {
+export function createStory(): Story {
   let checks = 0;
   return {
     step: (what) => console.log(`\n${what}`),

@@ -29,7 +29,7 @@ export default function total({ lines, taxPercent = 0 }) {
 `;
 
 export const TOTAL = moduleTool('invoice-total', { module: INVOICE });
-/** The same source, behind more than an interpreter. */
+/** The same source, isolated by more than an interpreter. */
 export const TOTAL_IN_PROCESS = moduleTool(
   'invoice-total-apart',
   { module: INVOICE },

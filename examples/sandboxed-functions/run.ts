@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createToolLayer, LOCAL_CALLER, ToolLayerError } from '../../packages/sallyport/src/index.ts';
 import type { ToolManifest } from '../../packages/sallyport/src/manifest.ts';
-import { tellStory } from '../first-call/story.ts';
+import { createStory } from '../first-call/story.ts';
 import { COUNTER, CURIOUS, DEMANDING, ENDLESS, FAULTY, GREEDY, TOTAL, TOTAL_IN_PROCESS } from './modules.ts';
 
-const story = tellStory();
+const story = createStory();
 const home = await mkdtemp(join(tmpdir(), 'sallyport-functions-'));
 try {
   await using layer = await createToolLayer({ settings: { data_folder: join(home, 'data'), 'log.level': 'silent' } });

@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createToolLayer, LOCAL_CALLER } from '../../packages/sallyport/src/index.ts';
 import type { ToolManifest } from '../../packages/sallyport/src/manifest.ts';
-import { tellStory } from '../first-call/story.ts';
+import { createStory } from '../first-call/story.ts';
 import { OPEN_DOOR, RENAME, toolsFor } from './tools.ts';
 
-const story = tellStory();
+const story = createStory();
 const home = await realpath(await mkdtemp(join(tmpdir(), 'sallyport-shell-')));
 const project = join(home, 'project');
 const notes = join(project, 'notes.txt');

@@ -101,11 +101,11 @@ async function main(): Promise<void> {
   };
   const server = opened.use(await serve(layer, address));
   await rememberLayer(layer.settings.data_folder);
-  await tell(layer, server.url);
+  await printUsage(layer, server.url);
   await stopSignal();
 }
 
-async function tell(layer: EmbeddedToolLayer, url: string): Promise<void> {
+async function printUsage(layer: EmbeddedToolLayer, url: string): Promise<void> {
   const { capability_token: token } = await layer.mintToken({
     agent_did: 'did:example:first-agent',
     hosts: ['127.0.0.1'],

@@ -7,10 +7,10 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { createToolLayer, type EmbeddedToolLayer, LOCAL_CALLER } from '../../packages/sallyport/src/index.ts';
-import { tellStory } from '../first-call/story.ts';
+import { createStory } from '../first-call/story.ts';
 import { type After, registerBooking } from './booking.ts';
 
-const story = tellStory();
+const story = createStory();
 const home = await mkdtemp(join(tmpdir(), 'sallyport-transactions-'));
 const settings = { data_folder: join(home, 'data'), 'log.level': 'silent' } as const;
 /** Somebody else's system, where the seats are. */

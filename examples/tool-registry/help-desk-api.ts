@@ -9,7 +9,7 @@ interface Ticket {
   readonly state: 'open' | 'closed';
 }
 
-/** The service behind inputs/help-desk.openapi.yaml. */
+/** The service that inputs/help-desk.openapi.yaml describes. */
 export async function startHelpDesk(): Promise<{ url: string; port: number } & AsyncDisposable> {
   const tickets = new Map<number, Ticket>();
   const server = createServer(async (request, response) => {

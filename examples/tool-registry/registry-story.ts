@@ -13,7 +13,7 @@ export interface Answer {
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-/** What every chapter is told. */
+/** What every chapter gets. */
 export interface RegistryParts {
   readonly story: Story;
   readonly layer: EmbeddedToolLayer;

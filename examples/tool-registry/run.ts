@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createToolLayer, serve } from '../../packages/sallyport/src/index.ts';
 import { commandLine } from '../first-call/sallyport-process.ts';
-import { tellStory } from '../first-call/story.ts';
+import { createStory } from '../first-call/story.ts';
 import { agentsChapter } from './chapters/agents.ts';
 import { importsChapter } from './chapters/imports.ts';
 import { metaToolsChapter } from './chapters/meta-tools.ts';
@@ -16,7 +16,7 @@ import { versionsChapter } from './chapters/versions.ts';
 import { startHelpDesk } from './help-desk-api.ts';
 import type { RegistryParts } from './registry-story.ts';
 
-const story = tellStory();
+const story = createStory();
 const folder = await mkdtemp(join(tmpdir(), 'sallyport-tool-registry-'));
 try {
   await using helpDesk = await startHelpDesk();

@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 
-/** A server that speaks as OpenAI does, and says what the story tells it to say. */
+/** A server that speaks as OpenAI does, and says what the story has set. */
 export interface ModelStandIn extends AsyncDisposable {
   readonly url: string;
   /** What it was asked, the last one last: all messages of a question in one text. */

@@ -9,7 +9,7 @@ interface Question {
   readonly arguments: { readonly text?: string };
 }
 
-/** A server of the operator that reads what goes out, behind a webhook as Standard Webhooks describe it. */
+/** A server of the operator that a webhook, as Standard Webhooks describe it, calls with what goes out. */
 export interface OutgoingPost extends AsyncDisposable {
   readonly url: string;
   /** The key of both ends, for the layer's secrets. */

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createToolLayer, serve } from '../../packages/sallyport/src/index.ts';
 import { commandLine } from '../first-call/sallyport-process.ts';
-import { tellStory } from '../first-call/story.ts';
+import { createStory } from '../first-call/story.ts';
 import { argumentsChapter } from './chapters/arguments.ts';
 import { detectorsChapter } from './chapters/detectors.ts';
 import { foreignWordsChapter } from './chapters/foreign-words.ts';
@@ -25,7 +25,7 @@ const GATE = `policies = []
 verifier = ["Nothing may be said about the weather."]
 `;
 
-const story = tellStory();
+const story = createStory();
 const home = await mkdtemp(join(tmpdir(), 'sallyport-trust-'));
 try {
   const folder = join(home, 'data');

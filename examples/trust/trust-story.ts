@@ -25,7 +25,7 @@ export interface Refusal {
   readonly details?: Readonly<Record<string, unknown>>;
 }
 
-/** What every chapter is told. */
+/** What every chapter gets. */
 export interface TrustParts {
   readonly story: Story;
   readonly layer: EmbeddedToolLayer;
@@ -35,7 +35,7 @@ export interface TrustParts {
   /** Folder that `save-note` may write to. */
   readonly notes: string;
   readonly model: ModelStandIn;
-  /** The server behind the webhook. */
+  /** The server that the webhook calls. */
   readonly post: OutgoingPost;
   /** How often a tool of the story has run. */
   readonly runsOf: (tool: string) => number;

@@ -3,10 +3,10 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createToolLayer, LOCAL_CALLER, webToolManifests } from '../../packages/sallyport/src/index.ts';
-import { tellStory } from '../first-call/story.ts';
+import { createStory } from '../first-call/story.ts';
 import { startInternal, startSite } from './site.ts';
 
-const story = tellStory();
+const story = createStory();
 const home = await mkdtemp(join(tmpdir(), 'sallyport-web-'));
 try {
   await using internal = await startInternal();

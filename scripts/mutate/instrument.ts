@@ -8,7 +8,7 @@ export interface NumberedMutant extends Mutant {
 /** Global function of an instrumented program: notes that a mutant is reached, and says whether it is the one to run. */
 export const SWITCH = '__isMutantOn';
 
-/** The source with all of its mutants in it, each behind the switch. Lines stay where they are. */
+/** The source with all of its mutants in it, each enabled by the switch. Lines stay where they are. */
 export function instrument(source: string, mutants: readonly NumberedMutant[]): string {
   const places = [...Map.groupBy(mutants, ({ kind, start, end }) => `${kind} ${start} ${end}`).values()];
   return render(0, source.length, places);

@@ -4,7 +4,7 @@ import { processesWith } from '../processes.ts';
 import type { CommandResult, ServingLayer } from '../sallyport-process.ts';
 import { invokeOverRest, type Story } from '../story.ts';
 
-/** What the chapter is told. */
+/** What the chapter gets. */
 export interface CrashParts {
   readonly story: Story;
   readonly sallyport: (...args: string[]) => Promise<CommandResult>;

@@ -3,7 +3,7 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 import type { CommandResult } from '../sallyport-process.ts';
 import { invokeOverRest, type Story } from '../story.ts';
 
-/** What the chapter is told. */
+/** What the chapter gets. */
 export interface DoorsParts {
   readonly story: Story;
   readonly sallyport: (...args: string[]) => Promise<CommandResult>;

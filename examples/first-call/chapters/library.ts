@@ -6,7 +6,7 @@ import { createToolLayer, type EmbeddedToolLayer, LOCAL_CALLER } from '../../../
 import type { CommandResult } from '../sallyport-process.ts';
 import type { Story } from '../story.ts';
 
-/** What the chapter is told. */
+/** What the chapter gets. */
 export interface LibraryParts {
   readonly story: Story;
   readonly dataFolder: string;

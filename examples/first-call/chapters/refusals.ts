@@ -3,7 +3,7 @@ import { processesWith } from '../processes.ts';
 import type { CommandResult } from '../sallyport-process.ts';
 import { assertRefused, invokeOverRest, type Story } from '../story.ts';
 
-/** What the chapter is told. */
+/** What the chapter gets. */
 export interface RefusalsParts {
   readonly story: Story;
   readonly sallyport: (...args: string[]) => Promise<CommandResult>;

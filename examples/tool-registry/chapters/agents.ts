@@ -39,9 +39,9 @@ async function throughView(parts: RegistryParts, client: Client): Promise<void> 
     assert.match(JSON.stringify(events), /"called_as":"to-euros"/);
   });
   const hidden = await invoke(parts, CLOSE, { number: 1 }, { agent_did: SUPPORT });
-  const unheard = await invoke(parts, 'nobody-ever-used-this', {}, { agent_did: SUPPORT });
+  const unused = await invoke(parts, 'nobody-ever-used-this', {}, { agent_did: SUPPORT });
   story.holds('what the view leaves out is, for this agent, as if it had never been', () => {
-    assert.deepEqual([codeOf(hidden), codeOf(unheard)], ['E3001', 'E3001']);
+    assert.deepEqual([codeOf(hidden), codeOf(unused)], ['E3001', 'E3001']);
   });
 }
 
@@ -54,11 +54,11 @@ async function discovered(parts: RegistryParts, client: Client): Promise<void> {
     assert.equal(resourceTemplates.length, 4);
     assert.ok(before.some(({ name }) => name === CLOSE));
   });
-  const told = Promise.withResolvers<string>();
-  client.setNotificationHandler('notifications/resources/updated', ({ params }) => told.resolve(params.uri));
+  const updated = Promise.withResolvers<string>();
+  client.setNotificationHandler('notifications/resources/updated', ({ params }) => updated.resolve(params.uri));
   await client.subscribeResource({ uri: listOf('unavailable') });
   await asJson(parts, 'activations', 'set', CLERK, CLOSE, '--disable', '--reason', 'Ask the desk.');
-  const uri = await told.promise;
+  const uri = await updated.promise;
   const missing = await namesAt(client, uri);
   const after = await namesAt(client, listOf('enabled'));
   story.holds('when a tool is disabled for an agent, its MCP client is told, and reads why', () => {

@@ -60,8 +60,8 @@ async function nothingOfOthers(parts: RegistryParts): Promise<void> {
   const refusal = async (id: string) => {
     const got = await overRest(parts, `/v1/tools/${id}`, south);
     const called = await invoke(parts, id, {}, SOUTH);
-    const told = JSON.stringify([got.status, codeOf(got), got.body['detail'], codeOf(called)]);
-    return told.replaceAll(id, 'ID');
+    const shown = JSON.stringify([got.status, codeOf(got), got.body['detail'], codeOf(called)]);
+    return shown.replaceAll(id, 'ID');
   };
   const [foreign, nowhere] = [await refusal('recipe'), await refusal('nothing')];
   story.holds("another tenant's tool is answered in the same words as one that never was", () => {

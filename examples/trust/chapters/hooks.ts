@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { assertRefused, assertResult, eventsOf, invoke, refusalOf, type TrustParts } from '../trust-story.ts';
 
-/** An operator's own code before calls: in this process, and behind a signed webhook. */
+/** An operator's own code before calls: in this process, and called through a signed webhook. */
 export async function hooksChapter(parts: TrustParts): Promise<void> {
   parts.story.step('Hooks');
   await inProcess(parts);

@@ -498,8 +498,8 @@ function chainCases(check: Check): void {
     }
     equal(await store.findInvocation('acme', 'call-5'), undefined);
     await Promise.all([store.append(continued(4, 5), 'asynchronous'), store.append(continued(6), 'synchronous')]);
-    const behindGap = [store.append(continued(8), 'synchronous'), store.append(continued(9), 'synchronous')];
-    await Promise.all(behindGap.map((refused) => rejects(refused, { code: 'E3812' })));
+    const afterGap = [store.append(continued(8), 'synchronous'), store.append(continued(9), 'synchronous')];
+    await Promise.all(afterGap.map((refused) => rejects(refused, { code: 'E3812' })));
     deepEqual((await store.events(undefined, {})).map(seqOf), [1, 2, 3, 4, 5, 6]);
   });
 

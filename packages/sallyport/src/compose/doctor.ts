@@ -91,8 +91,8 @@ async function checkDataFolder(settings: Settings): Promise<DoctorFinding> {
     const there = await nearestFolder(resolve(folder));
     await access(there, constants.R_OK | constants.W_OK | constants.X_OK);
     const { bavail, bsize } = await statfs(there);
-    const told = there === resolve(folder) ? folder : `${folder}, which the first start makes`;
-    if (bavail * bsize >= FREE_BYTES_MIN) return { name, state: 'ok', message: told };
+    const shownFolder = there === resolve(folder) ? folder : `${folder}, which the first start makes`;
+    if (bavail * bsize >= FREE_BYTES_MIN) return { name, state: 'ok', message: shownFolder };
     const message = `${folder} has ${Math.floor((bavail * bsize) / MiB)} MiB left`;
     return { name, state: 'failed', message, hint: 'Free some room, or choose another with --data-folder.' };
   } catch (cause) {

@@ -35,8 +35,8 @@ const parts: CliParts = {
   mcpStdio: async (options) => {
     const { serveStandardStreams } = await import('./parts/gateway/standard-streams.ts');
     const { stdin: input, stdout: output } = process;
-    const tell = (line: string): void => void process.stderr.write(`${line}\n`);
-    return serveStandardStreams(options, { input, output, signal: stopped.signal, tell });
+    const note = (line: string): void => void process.stderr.write(`${line}\n`);
+    return serveStandardStreams(options, { input, output, signal: stopped.signal, note });
   },
   doctor: async (options) => (await import('./doctor.ts')).doctor(options),
   migrateSettings: async (text, name) =>

@@ -28,7 +28,7 @@ const LOOPBACK = new Set(['127.0.0.1', 'localhost', '::1']);
 
 /**
  * Opens REST, the MCP gateway and the discovery server on one address.
- * @param address default: from the settings; `endsWithClient` tells other processes that it serves one client
+ * @param address default: from the settings; `endsWithClient` shows other processes that it serves one client
  * @throws ToolLayerError E3900 when the address is not available; E3801 when tokens are not required and the address is
  *   open
  */

@@ -45,7 +45,7 @@ export type AskClient = (method: string, params: Params, signal: AbortSignal) =>
 export type Method = (request: RpcRequest, peer: Peer) => Promise<RpcAnswer>;
 
 /** Sends a notification that belongs to no request. */
-export type Tell = (method: string, params?: Params) => void;
+export type Notify = (method: string, params?: Params) => void;
 
 /** One client's subscription to changes, until disposed. Nothing is sent before `listen`. */
 export interface Watch extends Disposable {
@@ -73,7 +73,7 @@ export interface McpServer {
   /** Refuses a caller who may not even see what the server offers; undefined when the caller may. */
   refuseCaller(id: RpcId | null, caller: Caller): Promise<RpcAnswer | undefined>;
   /** @param wish SubscriptionFilter of 2026-07-28; unknown members are not granted */
-  watch(wish: Params, caller: Caller, tell: Tell): Promise<Watch>;
+  watch(wish: Params, caller: Caller, notify: Notify): Promise<Watch>;
 }
 
 /** Name and version of the product, as shown to clients. */

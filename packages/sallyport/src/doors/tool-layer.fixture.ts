@@ -20,7 +20,7 @@ export interface LayerDouble extends ToolLayer {
   /** Answers of operations that the double does not work out itself, or replaces. */
   readonly answers: Map<OperationName, (input: Record<string, unknown>, caller: Caller) => unknown>;
   addTool(manifest: ToolManifest, run: RunTool): void;
-  tellToolsChanged(): void;
+  notifyToolsChanged(): void;
   /** Listeners that are still attached. */
   readonly listeners: Set<() => void>;
 }
@@ -49,7 +49,7 @@ export function createLayerDouble(): LayerDouble {
     listeners,
     ask: ask as ToolLayer['ask'],
     addTool: (manifest, run) => tools.set(manifest.tool_id, { manifest, run }),
-    tellToolsChanged: () => {
+    notifyToolsChanged: () => {
       for (const listener of listeners) setImmediate(listener);
     },
     onToolsChanged: (listener) => {

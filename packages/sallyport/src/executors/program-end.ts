@@ -21,7 +21,7 @@ const DISK_FULL = /no space left on device|\bENOSPC\b/i;
 /** The gate's message for an allowed address that did not answer. */
 const NOT_REACHED = /could not be reached/;
 /** Most refused addresses that a message names. */
-const REFUSALS_TOLD = 3;
+const REFUSALS_NAMED_MAX = 3;
 
 /** Result of a program: a shell tool, or a script of a skill (002). Errors carry it as `details.envelope`. */
 export interface ProgramEnvelope extends ProgramExit {
@@ -151,7 +151,7 @@ const isDenied = ({ target, why }: Refusal): boolean => target !== undefined && 
 /** The program failed after it was refused an address: most likely that is the cause, and the caller can change it. */
 function addressRefused(failedWith: string, denied: readonly Refusal[], envelope: ProgramEnvelope): ToolLayerError {
   const refused = denied.map(({ target, why }) => ({ address: `${target?.host}:${target?.port}`, why }));
-  const shown = [...new Set(refused.map(({ why }) => why))].slice(0, REFUSALS_TOLD).join('; ');
+  const shown = [...new Set(refused.map(({ why }) => why))].slice(0, REFUSALS_NAMED_MAX).join('; ');
   const message =
     `${failedWith} after connections were refused: ${shown}. ` +
     'Name the address in permissions.network of its manifest, in the capability token and in the agent sandbox context.';

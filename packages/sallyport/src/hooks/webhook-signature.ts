@@ -9,7 +9,7 @@ export const WINDOW_SECONDS = 300;
 const SIGNATURES_MAX = 8;
 const PREFIX = 'whsec_';
 
-/** The key that a secret holds: base64 behind `whsec_`, else the text itself. */
+/** The key that a secret holds: base64 after `whsec_`, else the text itself. */
 export function keyOf(secret: string): Buffer {
   return secret.startsWith(PREFIX) ? Buffer.from(secret.slice(PREFIX.length), 'base64') : Buffer.from(secret);
 }

@@ -187,7 +187,7 @@ function newKey({ name, claims, by, expiresAt }: NewApiKey, now: number) {
   return { key, stored };
 }
 
-/** A revoked key stays known, so that its owner is told why it is refused. */
+/** A revoked key stays known, so that its owner learns why it is refused. */
 function take({ byHash, revoked }: State, stored: StoredApiKey): void {
   const known = byHash.get(stored.hash);
   // A revocation is final, in whichever order changes arrive.

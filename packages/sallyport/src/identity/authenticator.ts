@@ -2,7 +2,7 @@ import { type Failure, isFailure } from '@sallyport/std/error/failure';
 import type { CapabilityClaims, TokenExplanation } from '../../api/schemas/capability-token.ts';
 import { type ApiKeys, isApiKey } from './api-keys.ts';
 import type { TokenVerifier } from './capability-token.ts';
-import { reasonsOf, told } from './token/explain-token.ts';
+import { listedClaims, reasonsOf } from './token/explain-token.ts';
 import { payloadOf } from './token/jws.ts';
 
 /** One interface for every kind of credential: capability tokens, access tokens, API keys (PRM-10). */
@@ -28,7 +28,7 @@ export function createAuthenticator(tokens: TokenVerifier, apiKeys: Pick<ApiKeys
       return {
         kind: 'api_key',
         accepted: !refused,
-        claims: refused ? [] : told(found),
+        claims: refused ? [] : listedClaims(found),
         reasons: refused ? reasonsOf([found]) : [],
       };
     },

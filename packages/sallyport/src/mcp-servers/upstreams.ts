@@ -299,7 +299,7 @@ class OwnUpstreams implements Upstreams {
         // Upstreams that only an operator can list are skipped: after a start they are not listed here, and a listing
         // by an operator is taken over when it is made.
         if (upstream.status().state !== 'ready' || isListedByOperator(upstream.definition())) continue;
-        tell(listener, tenantId, name, upstream.tools(), upstream.serverVersion(), this.#parts.log);
+        notify(listener, tenantId, name, upstream.tools(), upstream.serverVersion(), this.#parts.log);
       }
     }
     return () => this.#listeners.delete(listener);
@@ -350,7 +350,7 @@ class OwnUpstreams implements Upstreams {
       log,
       random,
       onTools: (tools, serverVersion) => {
-        for (const listener of this.#listeners) tell(listener, tenantId, name, tools, serverVersion, log);
+        for (const listener of this.#listeners) notify(listener, tenantId, name, tools, serverVersion, log);
       },
       ...(quarantine === undefined
         ? {}
@@ -372,7 +372,7 @@ function turnOf(tenantId: string, name: string): string {
   return `${name} ${tenantId}`;
 }
 
-function tell(
+function notify(
   listener: ToolsChanged,
   tenantId: string,
   name: string,

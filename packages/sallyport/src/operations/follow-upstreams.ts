@@ -14,7 +14,7 @@ export function followUpstreams(parts: ListingParts): () => void {
     do {
       atWork.set(key, false);
       try {
-        tellRefused(parts, name, await takeListing(parts, askerFor(tenantId), name, false));
+        logRefused(parts, name, await takeListing(parts, askerFor(tenantId), name, false));
       } catch (thrown) {
         parts.log.error('upstream-tools-not-registered', { upstream: name, reason: failureOf(thrown).message });
       }
@@ -28,7 +28,7 @@ export function followUpstreams(parts: ListingParts): () => void {
   });
 }
 
-function tellRefused(
+function logRefused(
   { log }: ListingParts,
   upstream: string,
   registrations: Awaited<ReturnType<typeof takeListing>>,

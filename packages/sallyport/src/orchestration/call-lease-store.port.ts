@@ -108,9 +108,9 @@ export interface CallLeaseStore {
    * @param wish `cancel` with a reason, `extendMs` on top of earlier extensions
    * @returns false when nobody holds the call
    */
-  tell(call: CallKey, wish: { readonly cancel?: string; readonly extendMs?: number }): Promise<boolean>;
+  notifyHolder(call: CallKey, wish: { readonly cancel?: string; readonly extendMs?: number }): Promise<boolean>;
   /** Leaves a cancel request for an instance that runs a call without a lease. */
-  tellInstance(call: CallKey, instanceId: string, cancel: string): Promise<void>;
+  notifyInstance(call: CallKey, instanceId: string, cancel: string): Promise<void>;
   /**
    * Calls on record that wait for a worker and that nobody holds, in order of acceptance.
    * @param idleMs least age since acceptance, by the clock of the layer; calls whose lease expired are listed at once

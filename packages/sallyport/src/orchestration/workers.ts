@@ -110,7 +110,7 @@ export function createWorkers(parts: WorkerParts): Workers {
     enqueue: (tenantId, invocationId, approval) => dispatch.enqueue({ tenantId, invocationId }, approval),
     cancel: (record, reason) => cancel(parts, me, dispatch.calls, record, reason),
     async extend(call, ms) {
-      if (!(await leases.tell(call, { extendMs: ms }))) return false;
+      if (!(await leases.notifyHolder(call, { extendMs: ms }))) return false;
       const held = dispatch.calls.get(textOfCall(call));
       if (held === undefined) return true;
       held.extendedMs += ms;
@@ -149,12 +149,13 @@ async function cancel(
   if (waitsFor(record) === undefined) {
     // It runs for a waiting caller in another instance, which gets the cancel with its next beat.
     if (record.instanceId === parts.instanceId) return 'unreachable';
-    await leases.tellInstance(record, record.instanceId, reason ?? '');
+    await leases.notifyInstance(record, record.instanceId, reason ?? '');
     return 'notified';
   }
   // The call is ended under its lease, so that no worker begins it meanwhile.
   const lease = await leases.take(record, me, limits.leaseMs);
-  if (lease === undefined) return (await leases.tell(record, { cancel: reason ?? '' })) ? 'notified' : 'unreachable';
+  if (lease === undefined)
+    return (await leases.notifyHolder(record, { cancel: reason ?? '' })) ? 'notified' : 'unreachable';
   try {
     const open = await parts.records.fenceInvocation(record.tenantId, record.invocationId, lease.fence);
     if (open === undefined || waitsFor(open) === undefined) return 'unreachable';

@@ -36,7 +36,7 @@ const open = async (watched = folder) => {
   const engineOver = (files: readonly { readonly name: string; readonly text: string }[]) =>
     createRulesPolicyEngine({ files });
   const administration = createPolicyAdministration(
-    { engines, folder: watched, engineOver, updates, told, log: silentLog },
+    { engines, folder: watched, engineOver, updates, news: told, log: silentLog },
     engine,
   );
   return { engine, decisions: createPolicyDecisions({ engine }), administration, updates, heard, news, faults };
@@ -88,7 +88,13 @@ describe('hot reload', () => {
     const updates = memoryPolicyUpdates();
     // Nothing is watched where the policies do not lie, so that nobody is faster than who asks.
     const elsewhere = await mkdtemp(join(tmpdir(), 'sallyport-elsewhere-'));
-    const parts = { engines: [{ engine, mode: 'enforce' as const }], folder: elsewhere, updates, told, log: silentLog };
+    const parts = {
+      engines: [{ engine, mode: 'enforce' as const }],
+      folder: elsewhere,
+      updates,
+      news: told,
+      log: silentLog,
+    };
     const engineOver = () => Promise.resolve(engine);
     const administration = createPolicyAdministration({ ...parts, engineOver }, engine);
     const by = { agentDid: 'did:a', door: 'rest' };

@@ -37,7 +37,7 @@ export interface PolicyAdministrationParts {
    */
   readonly engineOver: (files: readonly PolicyFileBody[], own: boolean) => Promise<PolicyEngine>;
   readonly updates: PolicyUpdates;
-  readonly told: PolicyNews;
+  readonly news: PolicyNews;
   readonly log: Log;
   readonly clock?: Clock;
 }
@@ -130,7 +130,7 @@ export function createPolicyAdministration(
     return turn;
   };
   for (const { engine } of engines)
-    for (const fault of engine.faults?.() ?? []) void parts.told.notTaken(readingOf(engine, engine.version()), fault);
+    for (const fault of engine.faults?.() ?? []) void parts.news.notTaken(readingOf(engine, engine.version()), fault);
   const refreshUnasked = async (): Promise<void> => {
     try {
       if (await refresh()) await publish('policy files changed');
@@ -170,7 +170,7 @@ export function createPolicyAdministration(
 
 /** True when any engine's policies changed. An engine that rejects its policies does not stop the others. */
 async function refreshAll(
-  { engines, told }: PolicyAdministrationParts,
+  { engines, news }: PolicyAdministrationParts,
   faults: Map<PolicyEngine, StandingFault>,
   clock: Clock,
   by: PolicyReader | undefined,
@@ -181,8 +181,8 @@ async function refreshAll(
     try {
       if ((await engine.reload?.()) === true) {
         changed = true;
-        await told.inForce(readingOf(engine, before, by));
-        for (const fault of engine.faults?.() ?? []) await told.notTaken(readingOf(engine, before, by), fault);
+        await news.inForce(readingOf(engine, before, by));
+        for (const fault of engine.faults?.() ?? []) await news.notTaken(readingOf(engine, before, by), fault);
       }
       faults.delete(engine);
     } catch (thrown) {
@@ -190,7 +190,7 @@ async function refreshAll(
       if (faults.get(engine)?.message === message) continue;
       const fault: PolicyFault = { message, ...details };
       faults.set(engine, { ...fault, since: new Date(clock.now()).toISOString() });
-      await told.notTaken(readingOf(engine, before, by), fault);
+      await news.notTaken(readingOf(engine, before, by), fault);
     }
   }
   return changed;
@@ -249,8 +249,8 @@ async function explain({ engine, mode }: RunningEngine, body: PolicyQuestionBody
       held: [],
       unmet: [],
     }));
-    const told = reasons === undefined ? {} : { reasons: [...reasons] };
-    return { ...elsewhere, allowed, ...(ask === undefined ? {} : { ask }), decided, changes, ...told };
+    const explanation = reasons === undefined ? {} : { reasons: [...reasons] };
+    return { ...elsewhere, allowed, ...(ask === undefined ? {} : { ask }), decided, changes, ...explanation };
   } catch (thrown) {
     return { ...elsewhere, allowed: false, error: failureOf(thrown).message, changes };
   }

@@ -49,5 +49,5 @@ export interface SlotStore {
    * Notifies of agents whose slots another instance wants or has given back; undefined: of any agent. Notifications may
    * be lost, so that an instance also has to ask from time to time.
    */
-  listen(owner: string, heard: (agentHash: string | undefined) => void): Promise<AsyncDisposable>;
+  listen(owner: string, notified: (agentHash: string | undefined) => void): Promise<AsyncDisposable>;
 }

@@ -136,7 +136,7 @@ export interface PipelineParts {
   /** Sandbox context of agents that bring none of their own; a request's own context can only narrow it (BC-1). */
   readonly agentContext: AgentSandboxContext;
   readonly identify: Identify;
-  /** Restores the identity behind a call that waited, unless its token was revoked meanwhile. */
+  /** Restores the identity of the caller of a call that waited, unless its token was revoked meanwhile. */
   readonly identifyAgain: IdentifyAgain;
   /** Creates the questions that people are asked; absent without workers, and then calls that need one are refused (ORC-03). */
   readonly approvalQuestions?: ApprovalQuestions;

@@ -7,7 +7,7 @@ import { coversToolId, otherTool } from '../permission/token-scope.ts';
 import { didYouMean, type Paging, unknownTool } from '../registry/registry.ts';
 import type { ResolvedView } from '../visibility/resolve-view.ts';
 import type { ViewChecks } from '../visibility/view-faults.ts';
-import { finder, idBehind } from './visible/find.ts';
+import { finder, idResolver } from './visible/find.ts';
 import { listing } from './visible/listing.ts';
 import { nearNames } from './visible/near-names.ts';
 import { reader } from './visible/read.ts';
@@ -91,23 +91,26 @@ export function createVisibleTools(parts: VisibleToolsParts): VisibleTools {
   const { seenBy, seenKey, tools, list } = listed;
   const { tier, why } = tiers(parts, byTenant, listed);
   const { registry, visibility, quarantine } = parts;
-  const idOf = idBehind(parts, byTenant);
+  const idOf = idResolver(parts, byTenant);
   const { suggested, near } = nearNames(listed);
   const read = reader(parts, find, idOf);
-  const told = (found: FoundTool | Failure, asking: Asking, name: string): FoundTool | Failure =>
+  const withSuggestions = (found: FoundTool | Failure, asking: Asking, name: string): FoundTool | Failure =>
     isFailure(found) ? suggested(found, asking, name) : found;
   return {
     find,
     findAnywhere(asking, name, range) {
       const refused = notCovered(asking, name, idOf, near);
-      if (refused !== undefined) return told(refused, asking, name);
+      if (refused !== undefined) return withSuggestions(refused, asking, name);
       const found = find(asking, name, range);
       if (!isFailure(found)) return found;
-      // Done for a hidden tool too: otherwise the time would tell it from one that does not exist.
+      // Done for a hidden tool too: otherwise the time would distinguish it from one that does not exist.
       const again = registry.lookAgain();
-      return again?.then(() => told(find(asking, name, range), asking, name)) ?? told(found, asking, name);
+      return (
+        again?.then(() => withSuggestions(find(asking, name, range), asking, name)) ??
+        withSuggestions(found, asking, name)
+      );
     },
-    read: (asking, name, range) => told(read(asking, name, range), asking, name),
+    read: (asking, name, range) => withSuggestions(read(asking, name, range), asking, name),
     seenBy,
     seenKey,
     tools,
@@ -119,10 +122,14 @@ export function createVisibleTools(parts: VisibleToolsParts): VisibleTools {
     exists: (tenantId, toolId) =>
       registry.versions(tenantId, toolId).length > 0 || registry.versions(parts.catalogTenant, toolId).length > 0,
     onChanged(listener) {
-      const told = [registry.onChanged(listener), visibility.onChanged(listener), quarantine?.onChanged(listener)];
+      const subscriptions = [
+        registry.onChanged(listener),
+        visibility.onChanged(listener),
+        quarantine?.onChanged(listener),
+      ];
       return {
         [Symbol.dispose]() {
-          for (const each of told) each?.[Symbol.dispose]();
+          for (const each of subscriptions) each?.[Symbol.dispose]();
         },
       };
     },

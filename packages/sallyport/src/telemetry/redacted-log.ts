@@ -9,12 +9,12 @@ const UNREADABLE = { redaction: 'failed' };
 
 /** The same log, with the fields of every line redacted (AUD-04). Event names are constants and stay. */
 export function redactedLog(log: Log, redact: RedactFields): Log {
-  const told = redactedFields(redact);
+  const redacted = redactedFields(redact);
   return {
-    debug: (event, fields) => log.debug(event, told(fields)),
-    info: (event, fields) => log.info(event, told(fields)),
-    warn: (event, fields) => log.warn(event, told(fields)),
-    error: (event, fields) => log.error(event, told(fields)),
+    debug: (event, fields) => log.debug(event, redacted(fields)),
+    info: (event, fields) => log.info(event, redacted(fields)),
+    warn: (event, fields) => log.warn(event, redacted(fields)),
+    error: (event, fields) => log.error(event, redacted(fields)),
   };
 }
 

@@ -151,7 +151,7 @@ async function refresh(state: State): Promise<void> {
 async function reloadIfChanged(state: State): Promise<void> {
   if ((await state.store.revision()) === state.revision) return;
   await load(state);
-  state.listeners.tell();
+  state.listeners.notify();
 }
 
 function write<Rule extends object>(
@@ -183,13 +183,13 @@ function erase(state: State, tenantId: string, kind: RuleKind, key: string): Pro
 }
 
 /**
- * When another instance changed something in between, the revision stays behind and the next poll reads everything
+ * When another instance changed something in between, the revision stays old, and the next poll reads everything
  * again.
  */
 function tookEffect(state: State, revision: number, rules: ChangingRules, kind: RuleKind): void {
   if (kind === 'view') bindAgents(rules);
   if (revision === state.revision + 1) state.revision = revision;
-  state.listeners.tell();
+  state.listeners.notify();
 }
 
 function refuseTooMany(rules: TenantRules | undefined, kind: RuleKind, key: string): void {

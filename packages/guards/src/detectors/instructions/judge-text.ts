@@ -187,7 +187,7 @@ function fits(rule: InstructionRule, text: string): boolean {
 const isClear = ({ none }: InstructionRule, text: string): boolean =>
   none === undefined || !none.some((pattern) => pattern.test(text));
 
-/** Tells a terminal not to show what follows (ECMA-48 8.3.117). */
+/** Instructs a terminal not to show what follows (ECMA-48 8.3.117). */
 const CONCEALED = /\p{Cc}\[(?:\d{1,3};){0,8}8m/u;
 const UNSEEN = 'It holds characters that nobody sees.';
 

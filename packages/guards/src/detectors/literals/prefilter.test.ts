@@ -9,7 +9,7 @@ import { REDIRECTION_RULES } from '../instructions/rules/redirection.ts';
 import { STEERING_RULES } from '../instructions/rules/steering.ts';
 import { createPrefilter } from './prefilter.ts';
 import { requiredLiterals } from './required-literals.ts';
-import { tellingOf } from './tokens.ts';
+import { literalOf } from './tokens.ts';
 
 const RULES = [
   ...ACCESS_RULES,
@@ -127,7 +127,7 @@ test('of a pattern that is not read nothing is told, so that its rule is always 
 });
 
 test('a word of which the end is not known, and too short to be told by its beginning, tells nothing', () => {
-  expect(tellingOf('\0log')).toBeUndefined();
-  expect(tellingOf('login')).toBeUndefined();
-  expect(tellingOf('\0login')?.tells).toBe(4);
+  expect(literalOf('\0log')).toBeUndefined();
+  expect(literalOf('login')).toBeUndefined();
+  expect(literalOf('\0login')?.selectivity).toBe(4);
 });

@@ -98,6 +98,6 @@ export function createPrefilter(rules: readonly PrefilteredRule[]): Prefilter {
 
 function clausesOf({ all }: PrefilteredRule): readonly Clause[] {
   const clauses = all.flatMap(requiredLiterals);
-  clauses.sort((one, other) => other.tells - one.tells || one.keys.length - other.keys.length);
-  return clauses.filter(({ tells }, at) => at < CLAUSES_ENOUGH || (tells > 1 && at < CLAUSES_MAX));
+  clauses.sort((one, other) => other.selectivity - one.selectivity || one.keys.length - other.keys.length);
+  return clauses.filter(({ selectivity }, at) => at < CLAUSES_ENOUGH || (selectivity > 1 && at < CLAUSES_MAX));
 }

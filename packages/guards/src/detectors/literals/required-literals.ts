@@ -1,10 +1,10 @@
-import { EDGE, type Telling, tellingOf } from './tokens.ts';
+import { EDGE, type Literal, literalOf } from './tokens.ts';
 
 /** Keys of words and signs; each match of a pattern contains at least one of them. */
 export interface Clause {
   readonly keys: readonly number[];
   /** Selectivity of the least selective key. */
-  readonly tells: number;
+  readonly selectivity: number;
 }
 
 /** What a part of a pattern requires of a text. */
@@ -65,18 +65,20 @@ function clausesOf({ exact, clauses }: Needs): readonly Clause[] {
 }
 
 function clauseOf(texts: readonly string[]): Clause | undefined {
-  const literals = texts.map((each) => tellingOf(each.toLowerCase()));
-  return literals.includes(undefined) ? undefined : clauseFrom(literals as readonly Telling[]);
+  const literals = texts.map((each) => literalOf(each.toLowerCase()));
+  return literals.includes(undefined) ? undefined : clauseFrom(literals as readonly Literal[]);
 }
 
-function clauseFrom(literals: readonly Telling[]): Clause | undefined {
+function clauseFrom(literals: readonly Literal[]): Clause | undefined {
   const keys = [...new Set(literals.map(({ key }) => key))];
-  return keys.length > KEYS_MAX ? undefined : { keys, tells: Math.min(...literals.map(({ tells }) => tells)) };
+  return keys.length > KEYS_MAX
+    ? undefined
+    : { keys, selectivity: Math.min(...literals.map(({ selectivity }) => selectivity)) };
 }
 
 function best(clauses: readonly (Clause | undefined)[]): readonly Clause[] {
   const known = clauses.filter((clause) => clause !== undefined);
-  known.sort((one, other) => other.tells - one.tells || one.keys.length - other.keys.length);
+  known.sort((one, other) => other.selectivity - one.selectivity || one.keys.length - other.keys.length);
   return known.slice(0, CLAUSES_MAX);
 }
 
@@ -102,7 +104,7 @@ function merged(branches: readonly (readonly Clause[])[]): readonly Clause[] {
   const count = Math.max(...branches.map(({ length }) => length));
   const clauses = Array.from({ length: count }, (_, at) => {
     const met = branches.map((each) => (each[at] ?? each[0]) as Clause);
-    return clauseFrom(met.flatMap(({ keys, tells }) => keys.map((key) => ({ key, tells }))));
+    return clauseFrom(met.flatMap(({ keys, selectivity }) => keys.map((key) => ({ key, selectivity }))));
   });
   return best(clauses);
 }

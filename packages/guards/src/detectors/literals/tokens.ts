@@ -21,24 +21,24 @@ export const WORD_CHARS = 4;
 export const keyOfSign = (code: number, next: number): number => (Math.imul(code, 0x1003f) + next + 0x5bd1e995) | 0;
 
 /** A word or sign that a pattern requires, and its selectivity: higher when it occurs in fewer texts. */
-export interface Telling {
+export interface Literal {
   readonly key: number;
-  readonly tells: number;
+  readonly selectivity: number;
 }
 
 /** Stands in a text for the edge of a word. */
 export const EDGE = '\0';
 
 /** The most selective word or sign of a text in lower case; undefined when none can be found reliably. */
-export function tellingOf(text: string): Telling | undefined {
-  let found: Telling | undefined;
+export function literalOf(text: string): Literal | undefined {
+  let found: Literal | undefined;
   for (let at = 0; at < text.length; at += 1) {
     const part = PARTS[text.charCodeAt(at)];
     const isWord = part === PART.word;
     let end = at + 1;
     while (isWord && end < text.length && PARTS[text.charCodeAt(end)] === PART.word) end += 1;
     const each = isWord ? wordOf(text, at, end) : part === PART.sign ? signOf(text, at) : undefined;
-    if (each !== undefined && each.tells > (found?.tells ?? 0)) found = each;
+    if (each !== undefined && each.selectivity > (found?.selectivity ?? 0)) found = each;
     at = end - 1;
   }
   return found;
@@ -54,16 +54,16 @@ const COMMON: ReadonlySet<string> = new Set(
   ).split(' '),
 );
 
-function wordOf(text: string, start: number, end: number): Telling | undefined {
+function wordOf(text: string, start: number, end: number): Literal | undefined {
   const isWhole = end < text.length;
   if (start === 0 || (end - start < WORD_CHARS && !isWhole)) return undefined;
   const word = text.slice(start, Math.min(end, start + WORD_CHARS));
   let key = 0;
   for (let at = 0; at < word.length; at += 1) key |= word.charCodeAt(at) << (8 * at);
-  return { key, tells: COMMON.has(word) || COMMON.has(text.slice(start, end)) ? 1 : word.length };
+  return { key, selectivity: COMMON.has(word) || COMMON.has(text.slice(start, end)) ? 1 : word.length };
 }
 
-function signOf(text: string, at: number): Telling | undefined {
+function signOf(text: string, at: number): Literal | undefined {
   const code = text.charCodeAt(at);
   if (text[at] === EDGE) return undefined;
   const next = text
@@ -71,5 +71,5 @@ function signOf(text: string, at: number): Telling | undefined {
     .replaceAll(EDGE, '')
     .charCodeAt(0);
   if (Number.isNaN(next)) return undefined;
-  return { key: keyOfSign(code, FOLDED[next] ?? 0), tells: code > 127 ? WORD_CHARS : next > 32 ? 3 : 1 };
+  return { key: keyOfSign(code, FOLDED[next] ?? 0), selectivity: code > 127 ? WORD_CHARS : next > 32 ? 3 : 1 };
 }

@@ -1,8 +1,8 @@
 import type { Function as FunctionNode, ParsedScript, Redirection } from 'unbash';
 import { SHELL_SCREEN_BOUNDS } from './bounds.ts';
 import { type Field, type Input, literal, type Origin, type Stream, unknownField } from './field.ts';
+import { changesPrograms } from './program-variables.ts';
 import type { Report } from './report.ts';
-import { isTelling } from './telling-variables.ts';
 
 /** A shell variable, as far as known. */
 export interface Variable {
@@ -166,7 +166,7 @@ export function variableOf(shell: Shell, name: string): Variable {
 
 /** Sets a variable. When the assignment may not be reached, the value is a guess from now on. */
 export function assign(shell: Shell, name: string, fields: readonly Field[]): void {
-  if (isTelling(name))
+  if (changesPrograms(name))
     shell.report.add({ rule: 'sets-variable', why: `${name} changes what programs run`, verdict: 'ask' }, `${name}=`);
   const origin = fields.find((field) => field.origin !== 'text')?.origin ?? 'text';
   if (fields.length > SHELL_SCREEN_BOUNDS.fieldsMax) {

@@ -21,19 +21,19 @@ export const STATE_EVENTS: ReadonlySet<string> = new Set<EventType>([
  */
 export function gapOf(record: InvocationRecord, about: readonly CloudEvent[]): string | undefined {
   const { state, heldEvents } = record;
-  const told = about.filter(({ type, data }) => STATE_EVENTS.has(type) && typeof data?.['state'] === 'string');
-  const twice = toldTwice(told);
+  const stateEvents = about.filter(({ type, data }) => STATE_EVENTS.has(type) && typeof data?.['state'] === 'string');
+  const twice = duplicateState(stateEvents);
   if (twice !== undefined) return twice;
   const isOver = isFinal(state);
-  if (!isOver && told.some(({ data }) => ENDS.has(String(data['state']))))
+  if (!isOver && stateEvents.some(({ data }) => ENDS.has(String(data['state']))))
     return `its row says ${state}, and the chain tells of its end`;
   // A running call: its row holds its first events, which the chain does not have yet (system design §4).
   if (!isOver && heldEvents !== undefined) return undefined;
-  if (told.length === 0) return 'it has a row, and no chain tells of it';
-  if (!told.some(({ data }) => data['state'] === 'DECLARED')) return 'the chain does not tell how it began';
-  const end = isOver ? told.findLast(({ data }) => data['state'] === state) : undefined;
+  if (stateEvents.length === 0) return 'it has a row, and no chain tells of it';
+  if (!stateEvents.some(({ data }) => data['state'] === 'DECLARED')) return 'the chain does not tell how it began';
+  const end = isOver ? stateEvents.findLast(({ data }) => data['state'] === state) : undefined;
   if (isOver && end === undefined) return `its row says ${state}, and the chain tells of no such end`;
-  const differing = differingMember(record, told, about);
+  const differing = differingMember(record, stateEvents, about);
   if (differing !== undefined) return `its row says something else of ${differing} than the chain`;
   return end === undefined ? undefined : gapInResult(record, end);
 }
@@ -41,9 +41,9 @@ export function gapOf(record: InvocationRecord, about: readonly CloudEvent[]): s
 /** End events, of which a call has one. A rollback event may follow, and may be written again after a crash. */
 const ENDS: ReadonlySet<string> = new Set(['COMPLETED', 'FAILED', 'DENIED', 'ABORTED']);
 
-function toldTwice(told: readonly CloudEvent[]): string | undefined {
+function duplicateState(stateEvents: readonly CloudEvent[]): string | undefined {
   // One event may be in two chains: that of an instance, and that of another one which took the first for dead.
-  const each = new Map(told.map(({ id, data }) => [id, String(data['state'])]));
+  const each = new Map(stateEvents.map(({ id, data }) => [id, String(data['state'])]));
   const states = [...each.values()];
   if (states.filter((state) => state === 'DECLARED').length > 1) return 'the chain tells of two beginnings of it';
   const ends = states.filter((state) => ENDS.has(state));

@@ -19,7 +19,7 @@ const MEMBERS: readonly (readonly [name: string, of: (record: InvocationRecord) 
 ];
 
 /** Members that every event of a call has: where none has them, there is nothing to compare. */
-const ALWAYS_TOLD: ReadonlySet<string> = new Set(['agent_did', 'tool_id', 'door']);
+const ALWAYS_PRESENT: ReadonlySet<string> = new Set(['agent_did', 'tool_id', 'door']);
 
 /** Prefix of the text that replaces personal data and secrets in events; rows keep the owner of a call. */
 const REDACTED = '[REDACTED';
@@ -27,33 +27,33 @@ const REDACTED = '[REDACTED';
 /**
  * The name of a member in which the row and the events differ; undefined when there is none. The newest event may hold
  * less than earlier ones, when the call was cut off, or refused when it resumed. Then either may be right.
- * @param told the events that state the call's state
+ * @param stateEvents the events that state the call's state
  * @param about all events about the call
  */
 export function differingMember(
   record: InvocationRecord,
-  told: readonly CloudEvent[],
+  stateEvents: readonly CloudEvent[],
   about: readonly CloudEvent[],
 ): string | undefined {
   for (const [name, of] of MEMBERS) {
     const value = of(record);
-    const said = told.findLast(({ data }) => data[name] !== undefined)?.data[name];
+    const said = stateEvents.findLast(({ data }) => data[name] !== undefined)?.data[name];
     const isRedacted = typeof said === 'string' && said.includes(REDACTED);
-    if (said === undefined && ALWAYS_TOLD.has(name)) continue;
-    if (value !== said && value !== told.at(-1)?.data[name] && !isRedacted) return name;
+    if (said === undefined && ALWAYS_PRESENT.has(name)) continue;
+    if (value !== said && value !== stateEvents.at(-1)?.data[name] && !isRedacted) return name;
   }
-  return saysOtherEffect(record, told, about) ? 'side_effect' : undefined;
+  return saysOtherEffect(record, stateEvents, about) ? 'side_effect' : undefined;
 }
 
 /** Each run of a tool that is not pure has an event of its side effect besides the event of the run. */
 function saysOtherEffect(
   { sideEffect }: InvocationRecord,
-  told: readonly CloudEvent[],
+  stateEvents: readonly CloudEvent[],
   about: readonly CloudEvent[],
 ): boolean {
   const policies = about.flatMap(({ data }) => policyOf(data?.['side_effect']) ?? []);
   if (policies.length > 0) return policies.some((policy) => policy !== sideEffect);
-  const ran = told.some(({ data }) => data['state'] === 'EXECUTING');
+  const ran = stateEvents.some(({ data }) => data['state'] === 'EXECUTING');
   return ran && sideEffect !== undefined && sideEffect !== 'pure';
 }
 

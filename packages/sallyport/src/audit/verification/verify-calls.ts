@@ -44,9 +44,9 @@ export function createCallVerification(store: LedgerStore): CallVerification {
 
   return {
     async read(events) {
-      const told = callsOf(events);
-      const asked = [...told].filter(([text]) => !known.has(text) && !missing.has(text)).map(([, call]) => call);
-      known = told;
+      const mentioned = callsOf(events);
+      const asked = [...mentioned].filter(([text]) => !known.has(text) && !missing.has(text)).map(([, call]) => call);
+      known = mentioned;
       const standing = new Set((await store.recordedCalls(asked)).map(textOfCall));
       for (const call of asked) {
         const text = textOfCall(call);

@@ -47,7 +47,7 @@ const NOTIFIERS: Readonly<Record<string, Make>> = {
 };
 
 /**
- * The notifiers, each behind a queue of its own, so that a slow one holds up no other.
+ * The notifiers, each with a queue of its own, so that a slow one holds up no other.
  * @throws ToolLayerError E3801 for an unknown notifier, or one that lacks a setting
  */
 export function openNotifiers(opened: AsyncDisposableStack, from: NotifierIngredients): readonly Notifier[] {

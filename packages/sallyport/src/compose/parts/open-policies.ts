@@ -67,7 +67,7 @@ export async function openPolicies(
   const record = createPolicyRecord({ clock, log, tenantId: settings['tenant.default'] });
   const updates = await opening;
   const listening = updates.subscribe(() => decisions.clear());
-  const parts = { engines, folder, engineOver, updates, told: newsTo(log, record.news), clock, log };
+  const parts = { engines, folder, engineOver, updates, news: newsTo(log, record.news), clock, log };
   const administration = createPolicyAdministration(parts, engine);
   const close = async (): Promise<void> => {
     listening[Symbol.dispose]();
@@ -89,8 +89,8 @@ export async function checkPolicies(settings: Settings): Promise<DoctorFinding> 
     const engines = await openEngines({ ...settings, 'permission.policies_folder': folder });
     const [fault] = engines.flatMap(({ engine }) => engine.faults?.() ?? []);
     if (fault !== undefined) return { name, state: 'warning', message: fault.message };
-    const told = engines.map(({ engine, mode }) => `${engine.name}${mode === 'shadow' ? ' in shadow mode' : ''}`);
-    return { name, state: 'ok', message: told.join(', ') };
+    const names = engines.map(({ engine, mode }) => `${engine.name}${mode === 'shadow' ? ' in shadow mode' : ''}`);
+    return { name, state: 'ok', message: names.join(', ') };
   } catch (thrown) {
     const hint = 'A running layer keeps the policies before; it does not start with these. Try sallyport policy test.';
     return { name, state: 'failed', message: failureOf(thrown).message, hint };

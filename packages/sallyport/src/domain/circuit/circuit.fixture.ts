@@ -1,4 +1,11 @@
-import { type AttemptEnd, askCircuit, type CircuitPermit, newCircuit, tellCircuit, viewOfCircuit } from './circuit.ts';
+import {
+  type AttemptEnd,
+  askCircuit,
+  type CircuitPermit,
+  newCircuit,
+  reportToCircuit,
+  viewOfCircuit,
+} from './circuit.ts';
 import { CIRCUIT_DEFAULTS, type CircuitTerms } from './circuit-terms.ts';
 
 /** How long a trial may be held, ms. */
@@ -15,7 +22,7 @@ export function circuitBench(terms: Partial<CircuitTerms> = {}) {
     return answer;
   };
   const end = (held: CircuitPermit, how: AttemptEnd, durationMs = 1) =>
-    tellCircuit(circuit, held, { end: how, durationMs, nowMs });
+    reportToCircuit(circuit, held, { end: how, durationMs, nowMs });
   return {
     circuit,
     ask,

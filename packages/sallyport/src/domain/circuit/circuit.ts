@@ -154,7 +154,7 @@ function tried(circuit: Circuit, nowMs: number, heldMsMax: number, change?: Circ
 }
 
 /** Counts the end of an attempt. An attempt that began before the last change says nothing about the time after it. */
-export function tellCircuit(
+export function reportToCircuit(
   circuit: Circuit,
   permit: CircuitPermit,
   { end, durationMs, nowMs }: { readonly end: AttemptEnd; readonly durationMs: number; readonly nowMs: number },
@@ -185,17 +185,17 @@ const reachedInRow = ({ failuresInRow, terms }: Circuit): ChangeCause | undefine
 function endOfTrial(
   circuit: Circuit,
   { trial = 0 }: CircuitPermit,
-  told: AttemptEnd,
+  reported: AttemptEnd,
   slow: boolean,
   nowMs: number,
 ): CircuitChange | undefined {
   const trials = circuit.trials as Trials;
-  const end = told === 'answered' ? 'success' : told === 'unhealthy' ? 'failure' : told;
+  const end = reported === 'answered' ? 'success' : reported === 'unhealthy' ? 'failure' : reported;
   const verdict = endTrial(trials, circuit.terms, trial, { end, slow });
-  if (verdict === 'goes_on' && told !== 'unhealthy') return undefined;
+  if (verdict === 'goes_on' && reported !== 'unhealthy') return undefined;
   const { ended: calls, failures, slowCalls, succeeded } = trials;
   const counts = { calls, failures, slowCalls };
-  if (told === 'unhealthy') return opens(circuit, 'probe_failed', counts, nowMs, succeeded);
+  if (reported === 'unhealthy') return opens(circuit, 'probe_failed', counts, nowMs, succeeded);
   if (verdict !== 'succeeded')
     return opens(circuit, verdict === 'failed' ? 'trials_failed' : 'trials_slow', counts, nowMs, succeeded);
   circuit.opened = undefined;

@@ -15,7 +15,7 @@ export const isOwner = (asker: CallOwner, owner: CallOwner | undefined): boolean
 
 /**
  * Parts of a key that is unique to the owner within its tenant: the agent, then the user if one is known. The number of
- * parts tells the two forms apart, so join them in a way that keeps it.
+ * parts distinguishes the two forms, so join them in a way that keeps it.
  */
 export const ownerNames = ({ agentDid, userDid }: Omit<CallOwner, 'tenantId'>): readonly string[] =>
   userDid === undefined ? [agentDid] : [agentDid, userDid];

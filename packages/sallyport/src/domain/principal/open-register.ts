@@ -8,7 +8,7 @@ export interface Holder {
   readonly name: string;
 }
 
-/** The holder behind a credential. */
+/** The holder of a credential. */
 export function holderIn({ tenant_id, agent_did, user_did = '' }: TokenHolder): Holder {
   return { tenantId: tenant_id, name: JSON.stringify([tenant_id, agent_did, user_did]) };
 }

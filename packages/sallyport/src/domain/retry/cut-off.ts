@@ -17,7 +17,7 @@ const WITHOUT_END: ReadonlySet<ErrorCode> = new Set([
 ]);
 
 /** Statuses of a gateway that lost the service's answer or did not wait for it (RFC 9110 §15.6). */
-const LOST_BEHIND: ReadonlySet<unknown> = new Set([502, 504]);
+const LOST_BY_GATEWAY: ReadonlySet<unknown> = new Set([502, 504]);
 
 /**
  * True when the request surely never reached the tool. Executors say so in `details.reached` or `details.request_sent`;
@@ -36,6 +36,6 @@ export function isCutOff(failed: Pick<Failure, 'code' | 'details'>): boolean {
   const { code, details } = failed;
   if (surelyNotReached(failed)) return false;
   const status = details?.['status'];
-  if (typeof status === 'number') return LOST_BEHIND.has(status);
+  if (typeof status === 'number') return LOST_BY_GATEWAY.has(status);
   return WITHOUT_END.has(code);
 }

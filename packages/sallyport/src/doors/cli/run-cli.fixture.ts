@@ -18,7 +18,7 @@ export interface RunOptions {
   readonly terminal?: { readonly columns: number };
   readonly env?: Record<string, string>;
   readonly signal?: AbortSignal;
-  /** Told of everything written to standard output. */
+  /** Called with everything written to standard output. */
   readonly onOut?: (text: string) => void;
 }
 

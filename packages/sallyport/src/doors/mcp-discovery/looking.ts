@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
 import type { Caller } from '../../domain/principal/principal.ts';
 import type { Log } from '../../telemetry/log.ts';
-import type { Tell } from '../mcp-server.ts';
+import type { Notify } from '../mcp-server.ts';
 import { type Fingerprint, LIST } from './fingerprint.ts';
 import type { DiscoverySettings } from './settings.ts';
 
@@ -13,7 +13,7 @@ export interface Seen {
 
 /** A client that watches, and its subjects. */
 export interface Client {
-  readonly tell: Tell;
+  readonly notify: Notify;
   /** Caller whose token listens; undefined while nobody listens. */
   listener: Caller | undefined;
   /** By subject: a URI, or the list of resources. */
@@ -108,7 +108,7 @@ function onceEach(fingerprint: Fingerprint): Fingerprint {
 
 /** Notifies the client when its view of the subject changed. */
 async function lookAt(client: Client, subject: string, fingerprint: Fingerprint): Promise<void> {
-  const { listener, seen, tell } = client;
+  const { listener, seen, notify } = client;
   if (listener === undefined) return;
   let print: string | undefined;
   try {
@@ -125,6 +125,6 @@ async function lookAt(client: Client, subject: string, fingerprint: Fingerprint)
   }
   seen.set(subject, { token: listener.token, print });
   if (before.print === print) return;
-  if (subject === LIST) tell('notifications/resources/list_changed');
-  else tell('notifications/resources/updated', { uri: subject });
+  if (subject === LIST) notify('notifications/resources/list_changed');
+  else notify('notifications/resources/updated', { uri: subject });
 }

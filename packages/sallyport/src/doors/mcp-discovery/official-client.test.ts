@@ -31,7 +31,7 @@ async function names(client: Client, uri: string): Promise<{ names: string[]; ne
 async function until(told: Promise<void>, change: () => void): Promise<void> {
   const again = setInterval(() => {
     change();
-    server.layer.tellToolsChanged();
+    server.layer.notifyToolsChanged();
   }, 20);
   await told.finally(() => clearInterval(again));
 }

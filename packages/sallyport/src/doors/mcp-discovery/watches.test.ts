@@ -23,7 +23,7 @@ const MAIL = 'sallyport://tools/tool/mail';
 
 const describeMail = (description: string): void => {
   server.world.get('acme')?.set('mail', { description, disabled: false });
-  server.layer.tellToolsChanged();
+  server.layer.notifyToolsChanged();
 };
 
 it('VIS-07.6 nothing is told of what happens in another tenant', async () => {
@@ -32,7 +32,7 @@ it('VIS-07.6 nothing is told of what happens in another tenant', async () => {
   const stream = await wire.openStream(session);
   const asked = server.layer.asked.length;
   server.world.get('globex')?.set('rocket', { description: 'Does rocket.', disabled: false });
-  server.layer.tellToolsChanged();
+  server.layer.notifyToolsChanged();
   await expect.poll(() => server.layer.asked.length).toBeGreaterThan(asked);
   describeMail('Sends mail.');
   // The two come one after the other.
@@ -79,7 +79,7 @@ it('a resource that went is told, one that was unsubscribed is not', async () =>
   });
   const stream = await wire.openStream(session);
   for (const tool of ['mail', 'search']) server.world.get('acme')?.delete(tool);
-  server.layer.tellToolsChanged();
+  server.layer.notifyToolsChanged();
   await expect.poll(stream.text).toContain(search);
   expect(stream.text()).not.toContain(MAIL);
   stream.close();

@@ -4,7 +4,7 @@ import { createOpenRegister, type Holder } from '../../domain/principal/open-reg
 import type { Caller } from '../../domain/principal/principal.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { Params } from '../json-rpc.ts';
-import type { Tell, Watch } from '../mcp-server.ts';
+import type { Notify, Watch } from '../mcp-server.ts';
 import { type Fingerprint, LIST } from './fingerprint.ts';
 import { type Client, createLooking, forget } from './looking.ts';
 import type { DiscoverySettings } from './settings.ts';
@@ -12,7 +12,7 @@ import type { DiscoverySettings } from './settings.ts';
 /** Notifies clients of the changes they watch. */
 export interface Watches {
   /** @param wish SubscriptionFilter of 2026-07-28; resources that the caller cannot see are not granted */
-  open(wish: Params, caller: Caller, tell: Tell): Promise<Watch>;
+  open(wish: Params, caller: Caller, notify: Notify): Promise<Watch>;
   /** Something changed: checks everything that is watched, and notifies each client of what changed for it. */
   look(): void;
   close(): void;
@@ -75,8 +75,8 @@ export function createWatches({ fingerprint, holderOf, settings, log }: WatchesP
     if (client.seen.size > (isFirst ? 1 : 0)) look();
   };
 
-  const open: Watches['open'] = async (wish, caller, tell) => {
-    const client: Client = { tell, listener: undefined, seen: new Map(), places: new Map() };
+  const open: Watches['open'] = async (wish, caller, notify) => {
+    const client: Client = { notify, listener: undefined, seen: new Map(), places: new Map() };
     clients.add(client);
     const watched = await grantedOf(wish, settings.watchedPerClientMax, (uri) => add(client, uri, caller)).catch(
       (thrown: unknown) => {

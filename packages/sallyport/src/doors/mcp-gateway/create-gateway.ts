@@ -7,9 +7,9 @@ import {
   createMcpServer,
   type McpServer,
   type Method,
+  type Notify,
   type Peer,
   type ServerIdentity,
-  type Tell,
   type Watch,
 } from '../mcp-server.ts';
 import { createToolChanges, type ToolChanges } from '../tool-changes.ts';
@@ -126,8 +126,8 @@ function serverFor(
     admit,
     inspect,
     // The meta-tools never change.
-    watch: async (wish, _caller, tell) =>
-      watchTools({ toolLists, toolChanges, log }, mode !== 'meta' && wish['toolsListChanged'] === true, tell),
+    watch: async (wish, _caller, notify) =>
+      watchTools({ toolLists, toolChanges, log }, mode !== 'meta' && wish['toolsListChanged'] === true, notify),
   });
 }
 
@@ -135,7 +135,7 @@ function serverFor(
 function watchTools(
   { toolLists, toolChanges, log }: Pick<Shared, 'toolLists' | 'toolChanges' | 'log'>,
   granted: boolean,
-  tell: Tell,
+  notify: Notify,
 ): Watch {
   let ringing: Disposable | undefined;
   const stop = (): void => {
@@ -153,7 +153,7 @@ function watchTools(
         const now = await look(caller);
         if (now === seen) return;
         seen = now;
-        tell('notifications/tools/list_changed');
+        notify('notifications/tools/list_changed');
       };
       // An expired token sees nothing: there is nothing to report.
       ringing = toolChanges.onChanged(

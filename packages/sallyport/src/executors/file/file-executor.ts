@@ -95,8 +95,8 @@ export function createFileExecutor(parts: FileExecutorParts = {}): Executor & Un
     checkParameters(checks[operation], parameters);
     const roots = rootsOf(grant.filesystem);
     const outputBytesMax = Math.max(OUTPUT_BYTES_MIN, grant.limits.outputBytesMax - ENVELOPE_BYTES);
-    const told = { ...(onProgress === undefined ? {} : { onProgress }), ...(undo === undefined ? {} : { undo }) };
-    const task = { ...fixed, roots, outputBytesMax, signal, ...told };
+    const options = { ...(onProgress === undefined ? {} : { onProgress }), ...(undo === undefined ? {} : { undo }) };
+    const task = { ...fixed, roots, outputBytesMax, signal, ...options };
     try {
       return { result: await RUNS[operation](task, parameters), usage: NO_USAGE };
     } catch (thrown) {

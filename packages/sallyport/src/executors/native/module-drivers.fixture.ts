@@ -25,7 +25,7 @@ export function openDrivers(): TestDrivers {
       void sandbox.exited.then(() => {
         count -= 1;
       });
-      for (const tell of waiting) tell();
+      for (const notify of waiting) notify();
       waiting = [];
       return sandbox;
     },

@@ -69,8 +69,8 @@ const consoleOf = ({ stderr }: CollectedOutput): { readonly console?: string } =
 function answerOf({ toolId, output }: ModuleEnd, details: { readonly console?: string }): unknown {
   const answer = parsed(toolId, output);
   if (Object.hasOwn(answer, 'result')) return answer['result'];
-  const [kind, told] = Object.entries(answer)[0] ?? [];
-  const thrown = thrownOf(told);
+  const [kind, value] = Object.entries(answer)[0] ?? [];
+  const thrown = thrownOf(value);
   if (kind === 'missing') {
     const message = `The module of ${toolId} gives ${thrown.message} in place of a function. Name what it exports in executor.config.export.`;
     throw new ToolLayerError('E3901', message, { details });
@@ -102,8 +102,11 @@ interface Thrown {
   readonly stack: readonly string[];
 }
 
-function thrownOf(told: unknown): Thrown {
-  const { name, message, stack } = (typeof told === 'object' && told !== null ? told : {}) as Record<string, unknown>;
+function thrownOf(value: unknown): Thrown {
+  const { name, message, stack } = (typeof value === 'object' && value !== null ? value : {}) as Record<
+    string,
+    unknown
+  >;
   const lines = Array.isArray(stack) ? stack.slice(0, MODULE_BOUNDS.stackLinesMax) : [];
   return { name: plain(name), message: plain(message), stack: lines.map(plain) };
 }

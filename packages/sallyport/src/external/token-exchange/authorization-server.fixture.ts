@@ -47,7 +47,7 @@ export async function standInServer(answerTo: (seen: SeenExchange) => StandInAns
   };
 }
 
-/** An answer with a token from which the caller can be told. */
+/** An answer with a token from which the caller can be identified. */
 export function tokenBody(
   { subject_token = '', audience = '' }: Readonly<Record<string, string>>,
   lifetime = 3600,

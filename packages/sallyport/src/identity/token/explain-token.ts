@@ -59,13 +59,13 @@ export async function explainToken(token: string, options: ExplainOptions): Prom
     kind: header instanceof JwsFault && payload instanceof JwsFault ? 'unreadable' : options.kind,
     accepted: faults.length === 0,
     ...(header instanceof JwsFault ? {} : { header }),
-    claims: told(claims),
+    claims: listedClaims(claims),
     reasons: reasonsOf(faults),
   };
 }
 
 /** The claims as explanations list them. */
-export function told(claims: Readonly<Record<string, unknown>>): TokenExplanation['claims'] {
+export function listedClaims(claims: Readonly<Record<string, unknown>>): TokenExplanation['claims'] {
   return Object.entries(claims)
     .slice(0, CLAIMS_MAX)
     .map(([name, value]) => {

@@ -64,7 +64,7 @@ export async function shakeHands(mux: Multiplexer, options: HandshakeOptions): P
         }
       : undefined,
   );
-  if (modern && tellsOfChanges(client)) await listen(client, options);
+  if (modern && announcesChanges(client)) await listen(client, options);
   const server = client.getServerVersion();
   const offered = client.getServerCapabilities() ?? {};
   return {
@@ -85,13 +85,13 @@ export async function shakeHands(mux: Multiplexer, options: HandshakeOptions): P
   };
 }
 
-const tellsOfChanges = (client: Client): boolean => client.getServerCapabilities()?.tools?.listChanged === true;
+const announcesChanges = (client: Client): boolean => client.getServerCapabilities()?.tools?.listChanged === true;
 
 /** Reports several changes within a moment once. */
 function changesTogether(client: Client, onToolsChanged: () => void): () => void {
   let waiting: NodeJS.Timeout | undefined;
   return () => {
-    if (!tellsOfChanges(client)) return;
+    if (!announcesChanges(client)) return;
     clearTimeout(waiting);
     waiting = setTimeout(onToolsChanged, LIST_CHANGED_DEBOUNCE_MS).unref();
   };

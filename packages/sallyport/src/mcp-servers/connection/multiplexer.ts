@@ -105,8 +105,8 @@ export function createMultiplexer(parts: MultiplexerParts): Multiplexer {
   const onGiveUp = (id: number, why: string): void => {
     const stream = streams?.get(id);
     // Over HTTP the request's own stream ends only after the server received the reason.
-    const told = transport.send(cancelled(id, why, envelope)).catch(ignore);
-    if (stream !== undefined) void told.then(() => stream.abort());
+    const sent = transport.send(cancelled(id, why, envelope)).catch(ignore);
+    if (stream !== undefined) void sent.then(() => stream.abort());
   };
 
   return {
@@ -176,7 +176,7 @@ function controlOf(transport: Transport): Transport {
     },
   };
   if (transport.hasPerRequestStream === true) return Object.assign(control, { hasPerRequestStream: true });
-  // The two members by which the SDK tells a stdio transport from an HTTP one.
+  // The two members by which the SDK distinguishes a stdio transport from an HTTP one.
   return Object.assign(control, { stderr: null, pid: null });
 }
 

@@ -31,7 +31,7 @@ export interface RequestOptions {
   readonly onProgress?: ((progress: Progress) => void) | undefined;
   /** HTTP headers of this request alone; ignored by other transports. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** The call behind the request, so that a question of the server can be assigned to it. */
+  /** The call that the request is part of, so that a question of the server can be assigned to it. */
   readonly asker?: Asker | undefined;
 }
 
@@ -155,10 +155,10 @@ export function createRequestTable({ label, clock, hint, onEmpty }: RequestTable
       return true;
     },
     progress(params) {
-      const { progressToken, ...told } = (params ?? {}) as Record<string, unknown>;
+      const { progressToken, ...members } = (params ?? {}) as Record<string, unknown>;
       const request = typeof progressToken === 'number' ? waiting.get(progressToken) : undefined;
       if (request === undefined) return false;
-      return takeReport(request, told, clock);
+      return takeReport(request, members, clock);
     },
     failAll(error) {
       for (const id of [...waiting.keys()]) fail(id, error());
@@ -173,11 +173,11 @@ const PROGRESS_BOUNDS = {
 } as const;
 
 /** False when the report exceeds the rate limit. */
-function takeReport(request: Waiting, told: Record<string, unknown>, clock: Clock): boolean {
+function takeReport(request: Waiting, members: Record<string, unknown>, clock: Clock): boolean {
   request.idleTimer?.refresh();
   request.reports ??= createFloodGate(clock, PROGRESS_BOUNDS);
   if (!request.reports.admits(0)) return false;
-  const progress = progressOf(told);
+  const progress = progressOf(members);
   if (progress !== undefined) report(request.options, progress);
   return true;
 }

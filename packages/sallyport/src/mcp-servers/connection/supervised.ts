@@ -159,7 +159,7 @@ export class Supervised {
     if (error !== undefined) this.#lastError = String(redact(error).value).slice(0, LAST_ERROR_CHARS_MAX);
   }
 
-  async #open(tell: boolean): Promise<ToolListing> {
+  async #open(notifies: boolean): Promise<ToolListing> {
     const { settings, log, clock } = this.#parts;
     this.#become('starting');
     const signal = AbortSignal.any([this.#closing.signal, AbortSignal.timeout(settings.connectTimeoutMs)]);
@@ -182,19 +182,19 @@ export class Supervised {
     this.#become('ready');
     const { protocolVersion } = opened.identity;
     log.info('upstream-ready', { upstream: this.#name, tools: listing.tools.length, protocol: protocolVersion });
-    this.#adopt(listing, tell);
+    this.#adopt(listing, notifies);
     void opened.ended.then((reason) => this.#drop(opened, reason));
     this.#waiters.serve(opened);
     return listing;
   }
 
-  #adopt(listing: ToolListing, tell: boolean): void {
+  #adopt(listing: ToolListing, notifies: boolean): void {
     this.#stale.fresh();
     for (const { place, reason } of listing.malformed) {
       this.#parts.log.warn('upstream-tool-malformed', { upstream: this.#name, place, reason });
     }
     const differs = this.#listing.adopt(listing);
-    if (differs && tell) this.#parts.onTools(listing.tools, this.serverVersion());
+    if (differs && notifies) this.#parts.onTools(listing.tools, this.serverVersion());
   }
 
   async #listAgain(): Promise<void> {

@@ -170,7 +170,7 @@ function carrierOf(outbound: OutboundHttp | undefined, url: URL): HttpFetch | un
   return createGuardedFetch(outbound, [{ host: url.hostname, port }]);
 }
 
-/** Tells the server that the session is over, when there is one, and closes every stream. */
+/** Notifies the server that the session is over, when there is one, and closes every stream. */
 async function farewell({ transport, terminate }: HttpWay): Promise<void> {
   const patience = new Promise<void>((resolve) => setTimeout(resolve, FAREWELL_TIMEOUT_MS).unref());
   await Promise.race([terminate().catch(() => {}), patience]);

@@ -13,7 +13,7 @@ export interface HttpWay {
   readonly transport: Transport;
   /** True when its servers know no protocol of 2026. */
   readonly isOlder: boolean;
-  /** Tells the server that the session is over. */
+  /** Notifies the server that the session is over. */
   terminate(): Promise<void>;
   /** Calls the listener once when the connection is lost, even when it was lost before. */
   onLost(listener: () => void): void;
@@ -60,7 +60,7 @@ export const sseWay: MakeWay = (url, headers, carry) => {
       try {
         const response = await carry(target, { ...init, redirect: 'error' });
         if (isPost && !response.ok) throw await statusError(response);
-        return isPost ? response : toldAtEnd(response, lose);
+        return isPost ? response : withEndListener(response, lose);
       } catch (thrown) {
         fault ??= thrown;
         throw thrown;
@@ -85,7 +85,7 @@ export const sseWay: MakeWay = (url, headers, carry) => {
 };
 
 /** The answer unchanged; `onEnd` is called when its body ended or broke. */
-function toldAtEnd(response: Response, onEnd: () => void): Response {
+function withEndListener(response: Response, onEnd: () => void): Response {
   const { body, status, statusText, headers } = response;
   if (body === null) return response;
   const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();

@@ -34,9 +34,9 @@ const variable = (name = ''): string => `Give it with --env ${name}=VALUE, or --
  * the output does not show that. A guess from untrusted text: it says what to type and changes nothing.
  */
 export function optionHint(words: string): string {
-  for (const [pattern, tell] of HINTS) {
+  for (const [pattern, hint] of HINTS) {
     const found = pattern.exec(words);
-    if (found !== null) return ` ${tell(found.slice(1))}`;
+    if (found !== null) return ` ${hint(found.slice(1))}`;
   }
   return '';
 }

@@ -14,10 +14,10 @@ import { type FilledValues, fillSecrets } from '../connection/secrets/secret-val
 import type { ElicitationAsker } from '../elicitation.port.ts';
 import { createQuestions } from '../incoming/questions.ts';
 import { optionHint } from './option-hint.ts';
+import { quotedLines } from './quoted-lines.ts';
 import { type CheckShown, type InstalledFolders, sandboxSpecOf } from './sandbox-spec.ts';
 import { createSandboxTransport, type SandboxTransport, type SandboxTransportEnd } from './sandbox-transport.ts';
 import type { StderrLog } from './stderr-log.ts';
-import { tellingLines } from './telling-lines.ts';
 
 /** Dependencies of a stdio link beside its definition. */
 export interface StdioLinkParts {
@@ -216,7 +216,7 @@ function describeEnd({ exit, reason, closed }: SandboxTransportEnd, stderr: stri
 }
 
 function quoteStderr(stderr: string): string {
-  const said = tellingLines(stderr);
+  const said = quotedLines(stderr);
   return said === '' ? '' : ` Its last words: ${said}`;
 }
 

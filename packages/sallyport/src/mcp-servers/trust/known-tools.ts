@@ -45,12 +45,12 @@ interface TenantTools {
 /** Makes the state, empty. */
 export function createKnownTools(log: Log): KnownTools {
   const tenants = new Map<string, TenantTools>();
-  const listeners = new Set<{ readonly hear: (change: QuarantineChange) => void }>();
-  const tell = (tenantId: string, toolIds: readonly string[]): void => {
+  const listeners = new Set<{ readonly receive: (change: QuarantineChange) => void }>();
+  const notify = (tenantId: string, toolIds: readonly string[]): void => {
     if (toolIds.length === 0) return;
-    for (const { hear } of listeners) {
+    for (const { receive } of listeners) {
       try {
-        hear({ tenantId, toolIds });
+        receive({ tenantId, toolIds });
       } catch (cause) {
         log.error('quarantine-listener-failed', { reason: String(cause) });
       }
@@ -59,7 +59,7 @@ export function createKnownTools(log: Log): KnownTools {
   const put = (tools: readonly UpstreamTool[]): void => {
     for (const [tenantId, ofTenant] of Map.groupBy(tools, (tool) => tool.tenantId)) {
       const tenant = tenantOf(tenants, tenantId);
-      tell(
+      notify(
         tenantId,
         ofTenant.filter((tool) => keep(tenant, tool)).map(({ toolId }) => toolId),
       );
@@ -81,7 +81,7 @@ export function createKnownTools(log: Log): KnownTools {
         const onRecord = new Set(byTenant.get(tenantId)?.map(({ toolId }) => toolId));
         const gone = [...tenant.byId.values()].filter(({ toolId }) => !onRecord.has(toolId));
         for (const tool of gone) drop(tenant, tool);
-        tell(
+        notify(
           tenantId,
           gone.map(({ toolId }) => toolId),
         );
@@ -104,10 +104,10 @@ export function createKnownTools(log: Log): KnownTools {
         tenant?.blocks.delete(toolId);
       }
       tenant?.byUpstream.delete(upstream);
-      tell(tenantId, gone);
+      notify(tenantId, gone);
     },
     onChanged(listener) {
-      const entry = { hear: listener };
+      const entry = { receive: listener };
       listeners.add(entry);
       return { [Symbol.dispose]: () => void listeners.delete(entry) };
     },

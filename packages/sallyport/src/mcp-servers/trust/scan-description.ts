@@ -18,7 +18,7 @@ export const scanDescription: DescriptionScanner = (tool, context): ScanVerdict 
   const described = { name, description, more };
   const { verdict, score, findings } = judge(described, context);
   if (verdict === 'clean') return { verdict, findings: [] };
-  return { verdict: score >= MALICIOUS ? 'malicious' : 'suspicious', findings: told(tool, findings) };
+  return { verdict: score >= MALICIOUS ? 'malicious' : 'suspicious', findings: reported(tool, findings) };
 };
 
 const withoutAbsent = (members: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> =>
@@ -32,7 +32,7 @@ function withoutImage(icon: unknown): unknown {
 }
 
 /** Reports each kind once per place. */
-function told(tool: ListedMcpTool, findings: readonly DescriptionFinding[]): readonly ScanFinding[] {
+function reported(tool: ListedMcpTool, findings: readonly DescriptionFinding[]): readonly ScanFinding[] {
   const byPlace = new Map<string, ScanFinding>();
   for (const { rule, field, start, end } of findings) {
     const key = `${rule} ${field}`;

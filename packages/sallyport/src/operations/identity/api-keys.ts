@@ -47,8 +47,8 @@ export const createApiKey = operation({
       const { key, stored } = await parts.apiKeys.create({ name, claims, by, ...expiry });
       const wire = wireOf(stored, parts.clock.now());
       const { key_id: subject, agent_did, expires_at, prefix, tool_id } = wire;
-      const told = { name, prefix, agent_did, roles: wire.roles, tool_id, expires_at };
-      await recordIdentity(parts, asker, tenantId, 'api-key-created', { subject, ...told });
+      const recorded = { name, prefix, agent_did, roles: wire.roles, tool_id, expires_at };
+      await recordIdentity(parts, asker, tenantId, 'api-key-created', { subject, ...recorded });
       return { api_key: key, key: wire };
     },
 });

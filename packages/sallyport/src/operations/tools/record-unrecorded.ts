@@ -4,7 +4,7 @@ import type { ToolVersion } from '../../domain/tool/tool-version.ts';
 import type { OperationParts } from '../parts.ts';
 
 /** Ms after which a change without its event was left by a crash: an operation takes far less between the two. */
-const LEFT_BEHIND_MS = 10_000;
+const UNRECORDED_MS = 10_000;
 /** Ms between searches for such changes, since another instance may have crashed. */
 const LOOK_MS = 10_000;
 
@@ -15,7 +15,7 @@ type Parts = Pick<OperationParts, 'registry' | 'ledger' | 'clock' | 'log'>;
  * transactions. Each is recorded with its present state, and with the asker as far as the registry knows. Two instances
  * may both record one; none is left out. Resolves to their number.
  */
-export async function recordUnrecorded(parts: Parts, olderThanMs = LEFT_BEHIND_MS): Promise<number> {
+export async function recordUnrecorded(parts: Parts, olderThanMs = UNRECORDED_MS): Promise<number> {
   const left = await parts.registry.unrecorded(olderThanMs);
   for (const [tenantId, versions] of Map.groupBy(left, (version) => version.tenantId)) {
     await parts.ledger.commit({

@@ -124,7 +124,7 @@ async function takeUnknown(work: Work, unknown: readonly IdentifiedTool[]): Prom
       tool: tool.listed.name,
       noticedAt: now(work),
     };
-    const left = leftBehind(work, known);
+    const left = unrecordedVersion(work, known);
     const served = { known: left === undefined ? known : { ...known, version: left.version }, listed: tool.listed };
     if (left?.differs === true) waiting.push({ ...blocked(work, served, verdict), block: 'changed' });
     else if (verdict?.verdict === 'clean' && (added || acceptNew)) trusted.push(served);
@@ -139,7 +139,7 @@ async function takeUnknown(work: Work, unknown: readonly IdentifiedTool[]): Prom
  * The newest version of a tool that is registered but not remembered here: a crash came between the two, or it was
  * registered before tools were remembered. Only exactly this definition is trusted.
  */
-function leftBehind({ parts, asker, manifests }: Work, { toolId }: UpstreamTool) {
+function unrecordedVersion({ parts, asker, manifests }: Work, { toolId }: UpstreamTool) {
   const newest = parts.registry.versions(asker.principal.tenantId, toolId)[0]?.manifest;
   const served = manifests.get(toolId);
   if (newest === undefined || served === undefined) return undefined;

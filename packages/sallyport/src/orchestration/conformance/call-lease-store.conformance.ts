@@ -149,23 +149,23 @@ function takingCases(check: Check): void {
 
 function wordCases(check: Check): void {
   check('ORC-01 word for a running call reaches its holder with the next beat', async ({ leases }) => {
-    equal(await leases.tell(call, { cancel: 'x' }), false);
+    equal(await leases.notifyHolder(call, { cancel: 'x' }), false);
     await leases.take(call, one, LONG_MS);
-    equal(await leases.tell(call, { cancel: 'enough \0' }), true);
-    await leases.tell(call, { extendMs: 5_000 });
-    await leases.tell(call, { extendMs: 7_000 });
+    equal(await leases.notifyHolder(call, { cancel: 'enough \0' }), true);
+    await leases.notifyHolder(call, { extendMs: 5_000 });
+    await leases.notifyHolder(call, { extendMs: 7_000 });
     const [held] = (await leases.beat(one, LONG_MS, [call])).held;
     equal(held?.extendedMs, 12_000);
     equal(held?.cancel?.startsWith('enough'), true);
-    equal(await leases.tell({ ...call, tenantId: 'globex' }, { cancel: 'x' }), false);
+    equal(await leases.notifyHolder({ ...call, tenantId: 'globex' }, { cancel: 'x' }), false);
   });
 
   check('word for a call without a lease reaches its instance once', async ({ leases }) => {
-    await leases.tellInstance(call, 'one', 'enough');
+    await leases.notifyInstance(call, 'one', 'enough');
     deepEqual((await leases.beat(two, LONG_MS, [])).unheld, []);
     deepEqual((await leases.beat(one, LONG_MS, [])).unheld, [{ ...call, cancel: 'enough' }]);
     deepEqual((await leases.beat(one, LONG_MS, [])).unheld, []);
-    await leases.tellInstance(call, 'one', 'too early');
+    await leases.notifyInstance(call, 'one', 'too early');
     deepEqual(await leases.take(call, one, LONG_MS), { ...FIRST, cancel: 'too early' });
   });
 

@@ -42,7 +42,7 @@ export interface NotifierSupports {
   /**
    * True when each approver is notified separately and gets their answer token that way. Otherwise no token is sent.
    */
-  readonly tellsApproverAlone: boolean;
+  readonly notifiesApproverAlone: boolean;
   /** True when it shows prompts and arguments. */
   readonly showsCalls: boolean;
 }
@@ -52,7 +52,7 @@ export function notifierConformance(
   test: TestCase,
   adapter: string,
   open: () => Promise<OpenedNotifier>,
-  { tellsApproverAlone, showsCalls }: NotifierSupports,
+  { notifiesApproverAlone, showsCalls }: NotifierSupports,
 ): void {
   const check = (name: string, run: (opened: OpenedNotifier) => Promise<void>): void =>
     test(`${name} (${adapter})`, async () => {
@@ -82,7 +82,7 @@ export function notifierConformance(
     const tokens = said().map((text) => [text.includes(ANSWER_TOKEN), text.includes(other)]);
     deepEqual(
       tokens,
-      tellsApproverAlone
+      notifiesApproverAlone
         ? [
             [true, false],
             [false, true],

@@ -94,8 +94,8 @@ export function noticeText(given: ApprovalNotice): string {
     ['bound to', isOpen ? notice.bindingDigest : undefined],
     ['answer', isOpen ? `sallyport approvals approve|deny ${notice.approvalId}` : undefined],
   ];
-  const told = lines.filter(([, text]) => text !== undefined).map(([label, text]) => `  ${label}: ${text}`);
-  return [noticeSubject(given), ...told].join('\n');
+  const shown = lines.filter(([, text]) => text !== undefined).map(([label, text]) => `  ${label}: ${text}`);
+  return [noticeSubject(given), ...shown].join('\n');
 }
 
 function approversIn({ approvers }: ApprovalNotice): string {

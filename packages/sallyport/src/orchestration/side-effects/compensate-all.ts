@@ -13,7 +13,7 @@ export interface OneOfMany {
 }
 
 /**
- * Compensates side effects one after the other, latest first, and stops at the first failure unless told to continue.
+ * Compensates side effects one after the other, latest first, and stops at the first failure unless the request says to continue.
  * Side effects that cannot be taken back by nature are skipped and reported.
  * @param records in the order in which they ran
  */

@@ -33,7 +33,7 @@ export async function settle(
   };
   const from = { attempt: begun.attempt, state: 'compensating' } as const;
   if (await parts.compensations.change(ended, from)) {
-    if (state === 'compensated') await tellCompensated(parts, record, ended);
+    if (state === 'compensated') await recordCompensated(parts, record, ended);
     return ended;
   }
   // Another instance found the same and wrote it.
@@ -50,7 +50,7 @@ export function endOf({ state, failure: failed, metadata }: InvocationRecord): C
 }
 
 /** Adds the compensated call to the audit of the compensating call, which has all other events already. */
-export async function tellCompensated(
+export async function recordCompensated(
   { ledger, clock, log }: Pick<Parts, 'ledger' | 'clock' | 'log'>,
   record: InvocationRecord,
   ended: Compensation,

@@ -1,7 +1,7 @@
 import type { InvocationRecord } from '../../domain/invocation/record.ts';
 import type { Compensation } from '../compensation-store.port.ts';
 import type { CompensationParts } from './compensation-parts.ts';
-import { tellCompensated } from './settle-compensation.ts';
+import { recordCompensated } from './settle-compensation.ts';
 import { type SideEffect, sideEffectView } from './side-effect-view.ts';
 
 type Parts = Pick<CompensationParts, 'compensations' | 'outcomes' | 'records' | 'ledger' | 'clock' | 'log'>;
@@ -49,7 +49,7 @@ async function follow(parts: Parts, row: Compensation): Promise<Compensation> {
   };
   if (await parts.compensations.change(settled, { attempt, state: 'unknown' })) {
     const record = isDone ? await parts.records.findInvocation(tenantId, invocationId) : undefined;
-    if (record !== undefined) await tellCompensated(parts, record, settled);
+    if (record !== undefined) await recordCompensated(parts, record, settled);
     return settled;
   }
   // Another instance found the same and wrote it.

@@ -19,7 +19,7 @@ export interface Bounds {
 }
 
 /** Most allowed paths and addresses listed in a refusal. */
-const TOLD_MAX = 10;
+const LISTED_MAX = 10;
 
 const NOTHING = (): boolean => false;
 const ANYTHING = (): boolean => true;
@@ -37,8 +37,8 @@ export function boundsOfToken(claims: CapabilityClaims): Bounds {
     allowsPath: permissions === undefined ? NOTHING : pathCheck(permissions),
     allowsAddress: network === undefined ? NOTHING : addressCheck(network.allowed_hosts, network.allowed_ports),
     allowed: { hosts: network?.allowed_hosts ?? [], ports: network?.allowed_ports ?? [] },
-    paths: () => toldPaths(permissions ?? []),
-    addresses: () => toldAddresses(network?.allowed_hosts ?? [], network?.allowed_ports ?? []),
+    paths: () => listedPaths(permissions ?? []),
+    addresses: () => listedAddresses(network?.allowed_hosts ?? [], network?.allowed_ports ?? []),
   };
   boundsByClaims.set(claims, bounds);
   return bounds;
@@ -53,8 +53,8 @@ export function boundsOfContext(context: AgentSandboxContext): Bounds {
     allowsPath: files === undefined ? ANYTHING : pathCheck(files.mounts),
     allowsAddress: network === undefined ? ANYTHING : addressCheck(network.allowed_hosts, network.allowed_ports),
     allowed: network === undefined ? undefined : { hosts: network.allowed_hosts, ports: network.allowed_ports },
-    paths: () => toldPaths(files?.mounts ?? []),
-    addresses: () => toldAddresses(network?.allowed_hosts ?? [], network?.allowed_ports ?? []),
+    paths: () => listedPaths(files?.mounts ?? []),
+    addresses: () => listedAddresses(network?.allowed_hosts ?? [], network?.allowed_ports ?? []),
     ...(network?.dns_servers === undefined ? {} : { dnsServers: network.dns_servers }),
   };
   boundsByContext.set(context, bounds);
@@ -76,10 +76,10 @@ function addressCheck(hosts: readonly string[], ports: readonly number[]): (want
   return ({ host, port }) => allowsPort(ports, port) && matches(host);
 }
 
-const toldPaths = (permissions: readonly FilesystemPermission[]): readonly string[] =>
-  permissions.slice(0, TOLD_MAX).map(({ path, mode }) => `filesystem:${mode}:${path}`);
+const listedPaths = (permissions: readonly FilesystemPermission[]): readonly string[] =>
+  permissions.slice(0, LISTED_MAX).map(({ path, mode }) => `filesystem:${mode}:${path}`);
 
-function toldAddresses(hosts: readonly string[], ports: readonly number[]): readonly string[] {
-  const told = ports.includes(0) ? '*' : ports.slice(0, TOLD_MAX).join(',');
-  return hosts.slice(0, TOLD_MAX).map((host) => `network:${host}:${told}`);
+function listedAddresses(hosts: readonly string[], ports: readonly number[]): readonly string[] {
+  const listedPorts = ports.includes(0) ? '*' : ports.slice(0, LISTED_MAX).join(',');
+  return hosts.slice(0, LISTED_MAX).map((host) => `network:${host}:${listedPorts}`);
 }

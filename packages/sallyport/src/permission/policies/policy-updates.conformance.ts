@@ -10,42 +10,42 @@ export function policyUpdatesConformance(test: TestCase, adapter: string, open: 
   const check = casesOver(test, adapter, open);
 
   check('PRM-05.3 an update reaches every subscriber, the publisher too', async (updates) => {
-    const heard: PolicyUpdate[][] = [[], []];
-    using _first = updates.subscribe((update) => heard[0]?.push(update));
-    using _second = updates.subscribe((update) => heard[1]?.push(update));
+    const received: PolicyUpdate[][] = [[], []];
+    using _first = updates.subscribe((update) => received[0]?.push(update));
+    using _second = updates.subscribe((update) => received[1]?.push(update));
     await updates.publish({ reason: 'x' });
-    await until(() => heard.every(({ length }) => length === 1));
-    assert.deepEqual(heard, [[{ reason: 'x' }], [{ reason: 'x' }]]);
+    await until(() => received.every(({ length }) => length === 1));
+    assert.deepEqual(received, [[{ reason: 'x' }], [{ reason: 'x' }]]);
   });
 
   check('PRM-05 each update is delivered once, in order', async (updates) => {
-    const heard: string[] = [];
-    using _first = updates.subscribe(({ reason }) => heard.push(reason));
+    const received: string[] = [];
+    using _first = updates.subscribe(({ reason }) => received.push(reason));
     for (const reason of ['one', 'two', 'three']) await updates.publish({ reason });
-    await until(() => heard.length >= 3);
-    assert.deepEqual(heard, ['one', 'two', 'three']);
+    await until(() => received.length >= 3);
+    assert.deepEqual(received, ['one', 'two', 'three']);
   });
 
   check('PRM-05 any text is a reason', async (updates) => {
-    const heard: string[] = [];
-    using _first = updates.subscribe(({ reason }) => heard.push(reason));
+    const received: string[] = [];
+    using _first = updates.subscribe(({ reason }) => received.push(reason));
     const reasons = ['\0', '\ud800', "'; --", 'x'.repeat(10_000), ''];
     for (const reason of reasons) await updates.publish({ reason });
-    await until(() => heard.length === reasons.length);
+    await until(() => received.length === reasons.length);
   });
 
   check('a listener that throws keeps no update from the others; one that left gets none', async (updates) => {
-    let heard = 0;
+    let received = 0;
     using _bad = updates.subscribe(() => {
       throw new Error('bad listener');
     });
     const gone = updates.subscribe(() => assert.fail('it left'));
     gone[Symbol.dispose]();
     using _good = updates.subscribe(() => {
-      heard += 1;
+      received += 1;
     });
     await updates.publish({ reason: 'x' });
-    await until(() => heard === 1);
+    await until(() => received === 1);
   });
 }
 

@@ -26,8 +26,8 @@ async function runCase(engine: PolicyEngine, { file, wanted }: FiledCase): Promi
     const decided = effectOf(decision);
     const missing = [by].flat().filter((policy) => !decision.policies.includes(policy));
     const passed = decided === expect && missing.length === 0;
-    const told = passed ? {} : { message: sentence(wanted, decided, decision, missing) };
-    return { ...about, passed, decided, by: [...decision.policies], ...told };
+    const explanation = passed ? {} : { message: sentence(wanted, decided, decision, missing) };
+    return { ...about, passed, decided, by: [...decision.policies], ...explanation };
   } catch (thrown) {
     const { message, cause } = failureOf(thrown);
     const detail = cause instanceof Error ? `${message} ${cause.message}` : message;

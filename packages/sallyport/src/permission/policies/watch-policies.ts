@@ -25,13 +25,13 @@ const STATS_MAX = 2000;
 export function watchPolicies(options: WatchOptions): AsyncDisposable {
   const { folder, changed, quietMs = QUIET_MS, pollMs = POLL_MS } = options;
   const closing = new AbortController();
-  let telling: Promise<void> = Promise.resolve();
+  let notifying: Promise<void> = Promise.resolve();
   let quiet: NodeJS.Timeout | undefined;
   const notice = (): void => {
     clearTimeout(quiet);
     if (closing.signal.aborted) return;
     quiet = setTimeout(() => {
-      telling = telling.then(() => (closing.signal.aborted ? undefined : changed()));
+      notifying = notifying.then(() => (closing.signal.aborted ? undefined : changed()));
     }, quietMs);
     quiet.unref();
   };
@@ -42,7 +42,7 @@ export function watchPolicies(options: WatchOptions): AsyncDisposable {
       closing.abort();
       clearTimeout(quiet);
       watcher?.close();
-      await Promise.all([telling, polling]);
+      await Promise.all([notifying, polling]);
     },
   };
 }

@@ -121,9 +121,9 @@ function waitingOf(
 
 function withoutCause({
   cause: _cause,
-  ...told
+  ...rest
 }: NonNullable<EndedCall['failure']>): NonNullable<InvocationRecord['failure']> {
-  return told;
+  return rest;
 }
 
 function metadataOf(

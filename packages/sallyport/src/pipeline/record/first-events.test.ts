@@ -140,7 +140,7 @@ describe('what is held', () => {
     await call.standing;
     await wait(50);
     expect(asked).toEqual([true, undefined]);
-    expect(await call.untold()).toEqual(events);
+    expect(await call.unlinked()).toEqual(events);
   });
 
   test('AUD-02 is not told a second time when its call has ended', async () => {
@@ -150,7 +150,7 @@ describe('what is held', () => {
     };
     const call = createFirstEvents({ commit }, 5).begin(record, events, 'synchronous');
     await call.standing;
-    expect(await call.untold()).toEqual(events);
+    expect(await call.unlinked()).toEqual(events);
     await wait(50);
     expect(asked).toBe(1);
   });
@@ -165,6 +165,6 @@ describe('what is held', () => {
     await expect(call.standing).rejects.toThrow('refused');
     await wait(50);
     expect(asked).toBe(1);
-    expect(await call.untold()).toEqual(events);
+    expect(await call.unlinked()).toEqual(events);
   });
 });

@@ -20,7 +20,7 @@ export interface BegunCall {
    * Called once, at the end: the events that the chain does not have yet. The writer of the end links them before its
    * own events.
    */
-  untold(): readonly EventDraft[] | Promise<readonly EventDraft[]>;
+  unlinked(): readonly EventDraft[] | Promise<readonly EventDraft[]>;
 }
 
 /**
@@ -28,29 +28,29 @@ export interface BegunCall {
  */
 const HELD_MS = 50;
 
-const TOLD: readonly EventDraft[] = [];
+const NO_EVENTS: readonly EventDraft[] = [];
 
 /** @param heldMs default 50 */
 export function createFirstEvents({ commit }: Pick<Ledger, 'commit'>, heldMs = HELD_MS): FirstEvents {
   const limit = createTimeLimit(heldMs);
   return {
     begin(record, events, durability) {
-      let telling: Promise<readonly EventDraft[]> | undefined;
+      let linking: Promise<readonly EventDraft[]> | undefined;
       let end: (() => void) | undefined;
-      const told = (): readonly EventDraft[] => TOLD;
-      const untold = (): readonly EventDraft[] => events;
+      const linked = (): readonly EventDraft[] => NO_EVENTS;
+      const unlinked = (): readonly EventDraft[] => events;
       const hold = (): void => {
         const run = limit.begin(() => {
           // Synchronous: the end of the call does not repeat these events, and a crash of the database must not lose
           // them.
-          telling = commit({ record, events, durability: 'synchronous' }).then(told, untold);
+          linking = commit({ record, events, durability: 'synchronous' }).then(linked, unlinked);
         });
         end = () => limit.end(run);
       };
       return {
         standing: commit({ record, events, durability, inRow: true }).then(hold),
-        untold() {
-          if (telling !== undefined) return telling;
+        unlinked() {
+          if (linking !== undefined) return linking;
           end?.();
           return events;
         },

@@ -109,7 +109,7 @@ async function putOnRecord(parts: ContinueParts, record: InvocationRecord, isPar
   // A worker runs it again from its beginning.
   if (goesOn(record)) return;
   if (!isFinal(state)) return isPart ? endUnknown(parts, record) : end(parts, record);
-  if (state !== 'ROLLED_BACK') await tell(parts, record);
+  if (state !== 'ROLLED_BACK') await recordRollback(parts, record);
   if (record.failure?.code !== 'E3804') return;
   if (isPart && !wasReported(record.failure)) return;
   const { tenantId, invocationId } = record;
@@ -129,7 +129,7 @@ function wasReported({ details }: Omit<Failure, 'cause'>): boolean {
 
 async function endUnknown(parts: ContinueParts, open: InvocationRecord): Promise<void> {
   // Audited on its own: the final state, outcome unknown, does not show that the changes were taken back.
-  await tell(parts, open, { rollback: 'done' });
+  await recordRollback(parts, open, { rollback: 'done' });
   await settleOpen(
     parts,
     open,
@@ -152,7 +152,7 @@ async function end(parts: ContinueParts, open: InvocationRecord): Promise<void> 
   await commitUnlessOver(parts.ledger, { record, events, durability: 'synchronous' });
 }
 
-const tell = (parts: ContinueParts, record: InvocationRecord, said: EventSaid = ROLLED_BACK): Promise<void> =>
+const recordRollback = (parts: ContinueParts, record: InvocationRecord, said: EventSaid = ROLLED_BACK): Promise<void> =>
   parts.ledger.commit({ events: [rolledBackEvent(parts, record, said)], durability: 'synchronous' });
 
 type EventSaid = { readonly state: 'ROLLED_BACK' } | { readonly rollback: 'done' };

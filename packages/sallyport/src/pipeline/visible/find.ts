@@ -36,7 +36,7 @@ export function finder(parts: VisibleToolsParts, byTenant: VisibleToolsOfTenants
 }
 
 /** The id that a name means: the tool's own id when a view of the caller renames it, else the name itself. */
-export function idBehind(
+export function idResolver(
   parts: VisibleToolsParts,
   byTenant: VisibleToolsOfTenants,
 ): (asking: Asking, name: string) => string {

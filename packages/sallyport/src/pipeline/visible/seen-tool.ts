@@ -30,7 +30,7 @@ export interface Asking {
 export interface FoundTool extends Showing {
   readonly tool: ToolVersion;
   readonly warnings: readonly Warning[];
-  /** The user whom the activation behind `overrides` is for; absent when it is for all users of the agent. */
+  /** The user whom the activation with these `overrides` is for; absent when it is for all users of the agent. */
   readonly overridesUser?: string;
 }
 

@@ -75,9 +75,9 @@ export function audited(parts: Parts): Wrapper {
       if (ongoing.resumed?.hold?.counts(end.failure, ongoing.toolRun.attempts) === false) {
         return { ...end, record: recordOf(parts, ongoing, { state: 'EXECUTING' }) };
       }
-      const untold = begunCall === undefined ? NONE : await begunCall.untold();
+      const unlinked = begunCall === undefined ? NONE : await begunCall.unlinked();
       const eventsTo = (record: InvocationRecord): EventDraft[] => [
-        ...untold,
+        ...unlinked,
         ...eventsOf(ongoing, record, written, end),
       ];
       return end.waits === undefined ? settled(parts, ongoing, end, eventsTo) : setAside(parts, ongoing, end, eventsTo);

@@ -31,7 +31,7 @@ const CONCEPTS = [
   ['photo', 'image', 'picture', 'camera'],
 ];
 
-/** What the embedder of a test is told, and tells. */
+/** An embedder for tests: what it was asked for, and what it answers. */
 export interface ConceptEmbedder extends Embedder {
   /** Every text that was asked for. */
   readonly asked: string[];

@@ -9,7 +9,7 @@ export interface RegistryChange {
 /** Listeners for changes, in the order of subscription. */
 export interface Changes {
   /** No effect for an empty list of ids. A listener that throws is logged and does not affect others. */
-  tell(tenantId: string, toolIds: readonly string[]): void;
+  notify(tenantId: string, toolIds: readonly string[]): void;
   subscribe(listener: (change: RegistryChange) => void): Disposable;
 }
 
@@ -17,7 +17,7 @@ export interface Changes {
 export function createChanges(log: Log): Changes {
   const listeners = new Set<(change: RegistryChange) => void>();
   return {
-    tell(tenantId, toolIds) {
+    notify(tenantId, toolIds) {
       if (toolIds.length === 0) return;
       for (const listener of listeners) {
         try {

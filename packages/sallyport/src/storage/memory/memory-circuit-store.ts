@@ -8,8 +8,8 @@ import {
   type CircuitPermit,
   type Epochs,
   newCircuit,
+  reportToCircuit,
   setCircuit,
-  tellCircuit,
   viewOfCircuit,
 } from '../../domain/circuit/circuit.ts';
 import type { CircuitTerms } from '../../domain/circuit/circuit-terms.ts';
@@ -84,7 +84,7 @@ export function memoryCircuitStore(
     report(tenantId, name, permit, { end, durationMs }) {
       const entry = find(tenantId, name);
       if (entry === undefined) return undefined;
-      return tellCircuit(entry.circuit, permit, { end, durationMs, nowMs: clock.monotonic() });
+      return reportToCircuit(entry.circuit, permit, { end, durationMs, nowMs: clock.monotonic() });
     },
     async set(tenantId, name, state) {
       const entry = find(tenantId, name);
@@ -144,7 +144,7 @@ class Entries {
     this.#inOrder.delete(entry);
   }
 
-  moveBehind(entry: Entry): void {
+  moveToEnd(entry: Entry): void {
     this.#inOrder.delete(entry);
     this.#inOrder.add(entry);
   }
@@ -167,7 +167,7 @@ function makeRoom(entries: Entries): boolean {
   // Circuits that stay move to the end of the order, and count as unused until their next use.
   for (const entry of looked) {
     entry.isUsed = false;
-    if (entry !== goes) entries.moveBehind(entry);
+    if (entry !== goes) entries.moveToEnd(entry);
   }
   return true;
 }

@@ -2,19 +2,19 @@ import type { PolicyUpdate, PolicyUpdates } from '../../permission/policy-update
 
 /** Policy updates within this process. */
 export function memoryPolicyUpdates(): PolicyUpdates {
-  const listeners = new Set<{ readonly hear: (update: PolicyUpdate) => void }>();
+  const listeners = new Set<{ readonly receive: (update: PolicyUpdate) => void }>();
   return {
     async publish(update) {
-      for (const { hear } of listeners) {
+      for (const { receive } of listeners) {
         try {
-          hear(update);
+          receive(update);
         } catch {
           // A failure of one listener does not concern the others.
         }
       }
     },
-    subscribe(hear) {
-      const listener = { hear };
+    subscribe(receive) {
+      const listener = { receive };
       listeners.add(listener);
       return { [Symbol.dispose]: () => void listeners.delete(listener) };
     },

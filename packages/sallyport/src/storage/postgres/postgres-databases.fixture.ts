@@ -47,7 +47,7 @@ export function databasesAt(url: string): Promise<TestDatabases> {
   });
 }
 
-/** The URL of a database behind a socket. */
+/** The URL of a database reached through a socket. */
 export function urlOf({ socketFolder, port, user, password = '', database }: SocketConnection): string {
   const query = new URLSearchParams({ host: socketFolder, port: String(port), user, password });
   return `postgresql:///${database}?${query}`;

@@ -3,7 +3,7 @@ import type { Log } from '../../telemetry/log.ts';
 /** Listeners for changes. */
 export interface Listeners {
   /** Notifies all. A listener that throws is logged and does not affect others. */
-  tell(): void;
+  notify(): void;
   add(listener: () => void): Disposable;
 }
 
@@ -11,7 +11,7 @@ export interface Listeners {
 export function listeners(log: Log): Listeners {
   const all = new Set<() => void>();
   return {
-    tell() {
+    notify() {
       for (const listener of all) {
         try {
           listener();

@@ -120,17 +120,17 @@ function holding(held: Held): Holding {
   };
 }
 
-function words(held: Held): Pick<CallLeaseStore, 'tell' | 'tellInstance'> {
+function words(held: Held): Pick<CallLeaseStore, 'notifyHolder' | 'notifyInstance'> {
   const { leases } = held;
   return {
-    async tell(call, { cancel, extendMs = 0 }) {
+    async notifyHolder(call, { cancel, extendMs = 0 }) {
       const lease = leases.get(textOfCall(call));
       if (!isLive(held, lease)) return false;
       if (cancel !== undefined) lease.cancel = cancel;
       lease.extendedMs += extendMs;
       return true;
     },
-    async tellInstance(call, instanceId, cancel) {
+    async notifyInstance(call, instanceId, cancel) {
       const lease = leases.get(textOfCall(call));
       if (lease !== undefined) lease.cancel = cancel;
       else {

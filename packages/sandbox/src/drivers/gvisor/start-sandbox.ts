@@ -161,7 +161,7 @@ function optionsFor({ platform, slots }: HostResources, state: string): readonly
   return runscOptions(platform, state, !isRoot || slots !== undefined);
 }
 
-/** Tells the crash watch what must end with the layer, before the launcher does anything. */
+/** Reports to the crash watch what must end with the layer, before the launcher does anything. */
 async function noted({ watch }: HostResources, { launcher }: Launched): Promise<ReturnType<typeof groupTarget>> {
   if (launcher.pid === undefined) {
     const { promise, reject } = Promise.withResolvers<never>();

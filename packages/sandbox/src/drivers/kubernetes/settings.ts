@@ -55,7 +55,7 @@ export interface KubernetesBounds {
   /** A claim ends by itself after this time unless its layer renews it. */
   readonly leaseMs: number;
   readonly renewEveryMs: number;
-  /** Most that another layer's clock may be behind. */
+  /** Most that another layer's clock may lag. */
   readonly clockSkewMs: number;
   /** Interval of pings on the exec stream, and the silence after which it is given up. */
   readonly pingEveryMs: number;

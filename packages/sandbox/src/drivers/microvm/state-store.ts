@@ -34,5 +34,5 @@ export function createStateStore<State extends { close(): void }>(
   };
 }
 
-/** Whoever asked for it has been told. */
+/** Whoever asked for it gets the failure. */
 function ignore(): void {}

@@ -128,13 +128,13 @@ function watchProcessor(run: Run, thread: Thread, leftMs: number): void {
   }, leftMs + WASM_BOUNDS.cpuGraceMs).unref();
 }
 
-/** A thread that is gone tells nothing more. */
+/** A thread that is gone reports nothing more. */
 function endThread(run: Run, thread: Thread): void {
   run.cpuMs = cpuMsOf(run);
   void thread.end();
 }
 
-/** What the kernel says; nothing where it does not tell, so that nobody is ended by a guess. */
+/** What the kernel says; nothing where it does not report it, so that nobody is ended by a guess. */
 function cpuMsOf({ thread, cpuMsBefore }: Run): number {
   const now = thread?.cpuMs();
   return now === undefined ? 0 : Math.max(0, now - cpuMsBefore);

@@ -76,7 +76,7 @@ export function createCrashWatch(inherited: readonly number[]): CrashWatch {
     watcher = started;
     return started;
   };
-  const tell = (lines: string): Promise<void> => {
+  const send = (lines: string): Promise<void> => {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const { stdin } = running();
     if (stdin === null) return Promise.reject(new Error('the crash watch has no input'));
@@ -90,10 +90,10 @@ export function createCrashWatch(inherited: readonly number[]): CrashWatch {
       noted.add(target);
       if (instead !== undefined) noted.delete(instead);
       try {
-        await tell(lines);
+        await send(lines);
       } catch {
         watcher = undefined;
-        await tell(lines);
+        await send(lines);
       }
     },
     forget(target) {

@@ -7,7 +7,7 @@ const UNKNOWN = '0';
 
 /**
  * Identifies this process among all that ever ran on the machine: pid namespace, pid, and start in clock ticks since
- * boot. Everything that a layer makes outside itself carries its mark, so that another one can tell whether it is still
+ * boot. Everything that a layer makes outside itself carries its mark, so that another one can find out whether it is still
  * needed.
  */
 export function ownMark(): string {

@@ -35,15 +35,15 @@ export interface ExaminedProgram {
 export function openHoles(table: readonly KnownHole[], program: ExaminedProgram): readonly Hole[] {
   const { name, version, isOpen, install } = program;
   const open = table.filter((hole) => isOpen[hole.id] ?? (version !== undefined && isIn(version, hole)));
-  const told = open.map(({ id, source, published, fixedIn, what, outOfReach }): Hole => {
+  const holes = open.map(({ id, source, published, fixedIn, what, outOfReach }): Hole => {
     const reach = outOfReach === undefined ? '' : ` It does not reach the layer's sandboxes: ${outOfReach}`;
     const text = `This ${name} has the known hole ${id} (${source}, ${published}; fixed in ${fixedIn}): ${what}.${reach} ${install}`;
     return { text, isReached: outOfReach === undefined };
   });
-  if (version !== undefined) return told;
+  if (version !== undefined) return holes;
   return [
     { text: `The version of this ${name} is not known, so nobody knows its holes. ${install}`, isReached: true },
-    ...told,
+    ...holes,
   ];
 }
 

@@ -10,7 +10,7 @@ const HEXADECIMAL = 16;
 
 /**
  * Memory in MiB that a sandbox holds outside of its processes: files of its scratch space, and what its sockets have in their
- * queues. A socket of the family unix does not tell, so each counts as full.
+ * queues. A socket of the family unix does not report it, so each counts as full.
  * @param first host pid of the first process of the sandbox, which has a network namespace of its own
  */
 export function heldElsewhereMb(first: number, { diskMb }: Pick<SandboxLimits, 'diskMb'>): number {

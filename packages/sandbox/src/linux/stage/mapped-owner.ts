@@ -13,7 +13,7 @@ export interface Outside {
   readonly mapped: ReadonlySet<Mount>;
 }
 
-/** Tells whether the file system of a mount can show its files under another owner (an id-mapped mount). */
+/** Whether the file system of a mount can show its files under another owner (an id-mapped mount). */
 export type CanMap = (mount: Mount) => Promise<boolean>;
 
 /** Folders about which the answer is remembered. */

@@ -174,7 +174,7 @@ sub namespace_of {
   my ($owner) = @_;
   return $namespaces{$owner} if $namespaces{$owner};
   my ($its_uid, $its_gid) = split(/:/, $owner);
-  pipe(my $heard, my $made) && pipe(my $waits, my $go) or fail('system', -1, "no pipe: $!");
+  pipe(my $ready, my $made) && pipe(my $waits, my $go) or fail('system', -1, "no pipe: $!");
   my $pid = fork() // fail('system', -1, "no process: $!");
   if ($pid == 0) {
     close $go;
@@ -182,7 +182,7 @@ sub namespace_of {
     exit 0;
   }
   close $made;
-  sysread($heard, my $word, 1) or fail('system', -1, 'no user namespace can be made');
+  sysread($ready, my $word, 1) or fail('system', -1, 'no user namespace can be made');
   put("/proc/$pid/uid_map", "$its_uid $uid 1");
   put("/proc/$pid/gid_map", "$its_gid $gid 1");
   open($namespaces{$owner}, '<', "/proc/$pid/ns/user") or fail('system', -1, "no user namespace: $!");
@@ -197,12 +197,12 @@ export const STAGE_PROGRAM = `${STAGE}run(stage(@ARGV));`;
 
 /**
  * Defines `await_stage`, for a launcher that was made before anybody knew what for: it waits at its standard input for the number
- * of bytes and a line feed, and then the arguments, with a NUL behind each. What follows there is for the command.
+ * of bytes and a line feed, and then the arguments, with a NUL after each. What follows there is for the command.
  */
 export const AWAIT_STAGE = `${STAGE}${String.raw`sub await_stage {
-  my ($length, $told) = ('', '');
+  my ($length, $text) = ('', '');
   while ($length !~ /\n/) { sysread(STDIN, $length, 1, length $length) or exit 125 }
-  while (length $told < $length) { sysread(STDIN, $told, $length - length $told, length $told) or exit 125 }
-  run(stage(split(/\0/, $told)));
+  while (length $text < $length) { sysread(STDIN, $text, $length - length $text, length $text) or exit 125 }
+  run(stage(split(/\0/, $text)));
 }
 `}`;

@@ -64,8 +64,8 @@ export const AWAIT_STAGE_COMMAND = [PERL, '-e', `${AWAIT_STAGE}await_stage();`] 
  */
 export function stageOrder(plan: StagePlan, command: readonly string[]): Buffer {
   checkPerl();
-  const told = Buffer.from([...stageArguments(plan), ...command].map((text) => `${text}\0`).join(''));
-  return Buffer.concat([Buffer.from(`${told.length}\n`), told]);
+  const bytes = Buffer.from([...stageArguments(plan), ...command].map((text) => `${text}\0`).join(''));
+  return Buffer.concat([Buffer.from(`${bytes.length}\n`), bytes]);
 }
 
 function checkPerl(): void {
@@ -94,8 +94,17 @@ function stageArguments(plan: StagePlan): readonly string[] {
       ? []
       : [[`${mounts.indexOf(top)}`, path.slice(top.path.length + 1), identity, isFolder ? 'd' : 'f', madeIn(path)]];
   });
-  const told = [...numbers, folder, ...whose, mounts.length, own.length, ...fields, covered.length, ...covered.flat()];
-  return told.map(String);
+  const values = [
+    ...numbers,
+    folder,
+    ...whose,
+    mounts.length,
+    own.length,
+    ...fields,
+    covered.length,
+    ...covered.flat(),
+  ];
+  return values.map(String);
 }
 
 /** Mounts for a launcher, each with all that is mounted in it, so that a sandbox sees them. */

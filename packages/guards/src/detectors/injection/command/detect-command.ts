@@ -59,18 +59,18 @@ function separated(scan: Scan, at: number, code: number): number {
   const start = afterGap(scan, at, at);
   const placeholder = placeholderLength(scan, start);
   if (placeholder > 0) {
-    tell(scan, 'separated_command', at, start + placeholder);
+    reportFinding(scan, 'separated_command', at, start + placeholder);
     return start + placeholder;
   }
   const command = readCommand(reading, start);
   if (command !== undefined && isEnded(scan, command.end) && isCommand(scan, at, code, start, command)) {
-    tell(scan, 'separated_command', at, command.end);
-  } else if (isAssignment(reading, start)) tell(scan, 'separated_assignment', at, start);
+    reportFinding(scan, 'separated_command', at, command.end);
+  } else if (isAssignment(reading, start)) reportFinding(scan, 'separated_assignment', at, start);
   else if (strict && code !== 38 && start - at <= 2) report('separator', at, start);
   return start;
 }
 
-function tell(scan: Scan, rule: string, start: number, end: number): void {
+function reportFinding(scan: Scan, rule: string, start: number, end: number): void {
   scan.findings++;
   scan.report(rule, start, end);
 }
@@ -135,7 +135,7 @@ function isWordBefore(text: string, at: number): boolean {
 function dollar(scan: Scan, at: number): void {
   const next = scan.codes[at + 1];
   if (next === 40) substituted(scan, at, at + 2, 'substitution');
-  else if (next === 123 && scan.text.startsWith('${IFS', at)) tell(scan, 'hidden_blank', at, at + 6);
+  else if (next === 123 && scan.text.startsWith('${IFS', at)) reportFinding(scan, 'hidden_blank', at, at + 6);
 }
 
 function substituted(scan: Scan, at: number, from: number, rule: string): void {
@@ -148,7 +148,7 @@ function substituted(scan: Scan, at: number, from: number, rule: string): void {
   const command = length > 0 ? undefined : readCommand(scan.reading, start);
   if (length === 0 && (command === undefined || !isEnded(scan, command.end))) return;
   if (!scan.strict && (isProseBefore(text, at) || isProseAfter(text, start))) return;
-  tell(scan, rule, at, command?.end ?? start + length);
+  reportFinding(scan, rule, at, command?.end ?? start + length);
 }
 
 function isProseAfter(text: string, start: number): boolean {
@@ -159,7 +159,7 @@ function isProseAfter(text: string, start: number): boolean {
 /** `<{command}`: no markup or type syntax begins like this. */
 function redirected(scan: Scan, at: number): void {
   const length = placeholderLength(scan, at + 1);
-  if (length > 0) tell(scan, 'redirection', at, at + 1 + length);
+  if (length > 0) reportFinding(scan, 'redirection', at, at + 1 + length);
 }
 
 /** A line feed written as two characters. */
@@ -174,13 +174,13 @@ function lined(scan: Scan, at: number): void {
   if (document) return;
   const start = afterGap(scan, at, codes[at] === 92 ? at + 2 : at + 1);
   const length = placeholderLength(scan, start);
-  if (length > 0) tell(scan, 'separated_command', at, start + length);
+  if (length > 0) reportFinding(scan, 'separated_command', at, start + length);
   const command = readCommand(scan.reading, start);
   if (command === undefined || !isEnded(scan, command.end)) return;
   const written = codes[at] === 92 && hasArgument(text, command.end, command.name);
   const alone = isAlone(text, command.end) || codes[command.end] === 10;
   if (strict || command.marked || (alone && !isProseBefore(text, at)) || written || isShellLine(text, command)) {
-    tell(scan, 'separated_command', at, command.end);
+    reportFinding(scan, 'separated_command', at, command.end);
   }
 }
 

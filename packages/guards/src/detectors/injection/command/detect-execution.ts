@@ -2,7 +2,7 @@ import type { Report } from '../finding.ts';
 import { callsOneOf } from '../text/calls-one-of.ts';
 import type { Reading } from '../text/reading.ts';
 import { SIGN } from '../text/signs.ts';
-import { TOLD } from '../text/told-words.ts';
+import { FACT } from '../text/word-facts.ts';
 import { COMMAND } from './names.ts';
 import { readCommand } from './read-command.ts';
 import { isAlone, isAssignment, isProseBefore } from './surroundings.ts';
@@ -37,12 +37,12 @@ const QUOTED = /^["'] +(?=\w)/;
 
 /** Looks for evidence in the text as a whole, whatever separates it: for values, not documents. */
 export function detectExecution(reading: Reading, strict: boolean, report: Report): void {
-  const { text, signs, told } = reading;
-  if ((told & TOLD.reaches) !== 0 && (signs & (SIGN.slash | SIGN.other)) !== 0 && mayReach(text)) {
-    tell(text, 'reverse_shell', REVERSE_SHELL, report);
+  const { text, signs, facts } = reading;
+  if ((facts & FACT.reaches) !== 0 && (signs & (SIGN.slash | SIGN.other)) !== 0 && mayReach(text)) {
+    reportMatch(text, 'reverse_shell', REVERSE_SHELL, report);
   }
   if ((signs & SIGN.open) !== 0) execution(reading, strict, report);
-  if ((signs & (SIGN.less | SIGN.bracket)) !== 0) tell(text, 'server_side', SERVER_SIDE, report);
+  if ((signs & (SIGN.less | SIGN.bracket)) !== 0) reportMatch(text, 'server_side', SERVER_SIDE, report);
   if ((signs & (SIGN.equals | SIGN.shell)) === (SIGN.equals | SIGN.shell) && isAssignment(reading, 0)) {
     report('separated_assignment', 0, text.length);
   }
@@ -50,7 +50,7 @@ export function detectExecution(reading: Reading, strict: boolean, report: Repor
   if ((signs & (SIGN.slash | SIGN.escape)) !== 0) sensitive(reading, strict, report);
 }
 
-function tell(text: string, rule: string, pattern: RegExp, report: Report): void {
+function reportMatch(text: string, rule: string, pattern: RegExp, report: Report): void {
   const found = pattern.exec(text);
   if (found !== null) report(rule, found.index, found.index + found[0].length);
 }
@@ -69,7 +69,7 @@ function execution(reading: Reading, strict: boolean, report: Report): void {
   const { text } = reading;
   const shock = text.includes('()') ? SHELLSHOCK.exec(text) : null;
   if (shock !== null) report('shellshock', shock.index, shock.index + shock[0].length);
-  const isCalled = (reading.told & TOLD.runs) !== 0 && callsOneOf(reading, EXECUTING);
+  const isCalled = (reading.facts & FACT.runs) !== 0 && callsOneOf(reading, EXECUTING);
   const executes = isCalled ? EXECUTES.exec(text) : null;
   if (executes !== null && (strict || isAtBoundary(text, executes.index)))
     report('execution', executes.index, text.length);
@@ -92,13 +92,13 @@ function namesFile(text: string): boolean {
   return /\/(?:etc|proc)\//i.test(text) || /\.ini/i.test(text) || /\\(?:repair|system32)\\/i.test(text);
 }
 
-function sensitive({ text, signs, told }: Reading, strict: boolean, report: Report): void {
-  const opens = (told & TOLD.opens) !== 0 ? OPENS.exec(text) : null;
+function sensitive({ text, signs, facts }: Reading, strict: boolean, report: Report): void {
+  const opens = (facts & FACT.opens) !== 0 ? OPENS.exec(text) : null;
   if (opens !== null) report('opened_machine', opens.index, opens.index + opens[0].length);
-  const isCalled = (told & TOLD.settings) !== 0 && (signs & SIGN.open) !== 0;
+  const isCalled = (facts & FACT.settings) !== 0 && (signs & SIGN.open) !== 0;
   const call = isCalled ? SENSITIVE_CALL.exec(text) : null;
   if (call !== null) report('sensitive_file', call.index, call.index + call[0].length);
-  const found = (told & TOLD.shows) !== 0 && namesFile(text) ? SENSITIVE.exec(text) : null;
+  const found = (facts & FACT.shows) !== 0 && namesFile(text) ? SENSITIVE.exec(text) : null;
   if (found === null || (!strict && isProseBefore(text, found.index))) return;
   report('sensitive_file', found.index, found.index + found[0].length);
 }

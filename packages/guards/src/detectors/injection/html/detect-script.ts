@@ -2,7 +2,7 @@ import type { Report } from '../finding.ts';
 import { callsOneOf } from '../text/calls-one-of.ts';
 import type { Reading } from '../text/reading.ts';
 import { SIGN } from '../text/signs.ts';
-import { TOLD } from '../text/told-words.ts';
+import { FACT } from '../text/word-facts.ts';
 import { hasScriptScheme } from './read-value.ts';
 
 /** Longest value examined as a script fragment; longer ones are programs or documents. */
@@ -23,12 +23,12 @@ const COMMENTED_OUT = /[;}]\s*(?:alert|confirm|prompt|eval)\b.*\/\//i;
 
 /** Looks for script without markup: an executable address, or a value that leaves its quotes. */
 export function detectScript(reading: Reading, report: Report): void {
-  const { text, signs, told } = reading;
+  const { text, signs, facts } = reading;
   const { length } = text;
   if ((signs & (SIGN.colon | SIGN.shell)) !== 0 && isScriptAddress(text)) report('script_address', 0, length);
   else if ((signs & SIGN.plus) !== 0 && text.includes('+ADw-') && /script|\+AD4-/i.test(text))
     report('utf7_element', 0, length);
-  else if ((told & TOLD.browser) === 0) return;
+  else if ((facts & FACT.browser) === 0) return;
   else if ((signs & CALL_SIGNS) !== 0 && length <= LENGTH_MAX && text.indexOf('\n') < 0 && isScript(reading)) {
     report('script', 0, length);
   }

@@ -8,7 +8,7 @@ const VALUE_MAX = 512;
 /** Names, blanks, and values as HTML writes them, from the name of an element up to an attribute. */
 const TAG =
   /^<[a-z][\w:-]*(?:(?:[\s/]+|(?<=["']))[^\s"'<>/=;(){}]+(?:\s?=\s?(?:"[^"]*"|'[^']*'|\{[^{}<>]*\}|[^\s"'`<>={}]+))?)*[\s/]*$/i;
-/** Elements that no program writes directly behind a "less than" sign. */
+/** Elements that no program writes directly after a "less than" sign. */
 const HTML_ELEMENT =
   /^<(?:img|svg|body|html|video|audio|input|details|marquee|button|div|span|form|select|textarea|iframe|image|object|embed|style|table|link|math|isindex|keygen|source|track|picture)[\s/"']/i;
 

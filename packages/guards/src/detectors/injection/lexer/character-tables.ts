@@ -49,7 +49,7 @@ const KINDS_OF_SIGNS: Readonly<Record<string, number>> = {
   '.': KIND.dot,
 };
 
-/** The tables by which the lexer tells characters apart. */
+/** The tables by which the lexer classifies characters. */
 export const CHARACTERS: CharacterTables = characterTables();
 
 function characterTables(): CharacterTables {

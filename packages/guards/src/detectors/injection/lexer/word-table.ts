@@ -1,4 +1,4 @@
-import { TOLD_WORDS } from '../text/told-words.ts';
+import { FACT_WORDS } from '../text/word-facts.ts';
 import { ANCHORS, WORDS } from './sql-words.ts';
 
 /**
@@ -13,8 +13,8 @@ const SLOTS = 1 << 12;
 export const ROLE_KNOWN = 1;
 /** A rule begins at the word. */
 export const ROLE_ANCHOR = 2;
-/** Above the roles: bits of TOLD, what the word tells others. */
-export const TELLS_PLACE = 8;
+/** Position of the first fact, above the roles; facts are bits of FACT. */
+export const FACTS_PLACE = 8;
 
 const hashes = new Int32Array(SLOTS);
 const kindsOf = new Int32Array(SLOTS);
@@ -24,7 +24,7 @@ const roles = new Int32Array(SLOTS);
 for (const [kinds, words] of WORDS) {
   enter(words, kinds, ROLE_KNOWN | ((kinds & ANCHORS) === 0 ? 0 : ROLE_ANCHOR));
 }
-for (const [bit, words] of TOLD_WORDS) enter(words, 0, bit << TELLS_PLACE);
+for (const [bit, words] of FACT_WORDS) enter(words, 0, bit << FACTS_PLACE);
 
 function enter(words: string, kinds: number, role: number): void {
   for (const word of words.split(' ')) {
@@ -60,7 +60,7 @@ export function slotOfWord(word: string): number {
   return slotOf(hashOf(word));
 }
 
-/** Bits of ROLE of the word in a slot, and above them bits of TOLD. */
+/** Bits of ROLE of the word in a slot, and above them bits of FACT. */
 export function roleAt(slot: number): number {
   return roles[slot] ?? 0;
 }

@@ -38,11 +38,11 @@ export function detectSql(
   if (again) judge(tokens.hidden.exact ? withoutComments(tokens) : lex(reading, plusIsBlank, true), strict, report);
 }
 
-function judge(tokens: Tokens, strict: boolean, told: Report): void {
+function judge(tokens: Tokens, strict: boolean, onMatch: Report): void {
   const { starts, ends, count, anchors, anchorCount, prosePairs } = tokens;
   if (count < TOKENS_MIN || !mayHold(tokens, strict)) return;
   const report: Report = (rule, first, last) =>
-    told(rule, starts[Math.max(first, 0)] ?? 0, ends[Math.min(last, count - 1)] ?? tokens.text.length);
+    onMatch(rule, starts[Math.max(first, 0)] ?? 0, ends[Math.min(last, count - 1)] ?? tokens.text.length);
   const whole = isWholeStatement(tokens);
   if (strict && beginsStatement(tokens, 0)) report('statement', 0, count - 1);
   const judgement: Judgement = { tokens, strict, statement: whole && !strict, prosePairs, report };

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { TEXT_UNITS_MAX } from '../lexer/constants.ts';
 import { WORDS } from '../lexer/sql-words.ts';
 import { readText } from '../text/reading.ts';
-import { ALL_TOLD, TOLD, TOLD_WORDS } from '../text/told-words.ts';
+import { ALL_FACTS, FACT, FACT_WORDS } from '../text/word-facts.ts';
 import { lex } from './lex.ts';
 import { FLAG, KIND, type Tokens } from './tokens.ts';
 import { kindsAt, slotFor } from './words.ts';
@@ -13,7 +13,7 @@ const cut = (text: string, plusIsBlank = false): Tokens => lex(readText(text), p
 const told = (text: string): number => {
   const reading = readText(text);
   lex(reading, false, false);
-  return reading.told;
+  return reading.facts;
 };
 
 /** Each token as its kind and its text. */
@@ -110,13 +110,13 @@ describe('known words', () => {
   });
 
   test('others are told of theirs, which are no words of SQL', () => {
-    for (const [bit, each] of TOLD_WORDS) {
+    for (const [bit, each] of FACT_WORDS) {
       for (const word of each.split(' ')) expect(told(`a ${word} b`) & bit, word).toBe(bit);
     }
-    expect(told('@cat')).toBe(TOLD.shows);
+    expect(told('@cat')).toBe(FACT.shows);
     expect(told('one two')).toBe(0);
     expect(cut('mkfifo').slots[0]).toBe(-1);
-    for (const unsure of ['é', 'a$b', '@a$b', '/* cat */']) expect(told(unsure), unsure).toBe(ALL_TOLD);
+    for (const unsure of ['é', 'a$b', '@a$b', '/* cat */']) expect(told(unsure), unsure).toBe(ALL_FACTS);
   });
 });
 

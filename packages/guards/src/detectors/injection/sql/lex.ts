@@ -1,11 +1,11 @@
 import { CHARACTERS } from '../lexer/character-tables.ts';
 import { CLASS_BLANK, CLASS_DIGIT, CLASS_LETTER, CLASS_SIMPLE, ROOM, TEXT_UNITS_MAX } from '../lexer/constants.ts';
 import { CONTINUING } from '../lexer/sql-words.ts';
-import { HASH_FACTOR, ROLE_ANCHOR, ROLE_KNOWN, roleAt, slotOf, TELLS_PLACE } from '../lexer/word-table.ts';
+import { FACTS_PLACE, HASH_FACTOR, ROLE_ANCHOR, ROLE_KNOWN, roleAt, slotOf } from '../lexer/word-table.ts';
 import type { Reading } from '../text/reading.ts';
-import { ALL_TOLD } from '../text/told-words.ts';
+import { ALL_FACTS } from '../text/word-facts.ts';
 import type { Cut } from './cut.ts';
-import { hide, isBehindValue, noteComment } from './line-comments.ts';
+import { hide, isAfterValue, noteComment } from './line-comments.ts';
 import { closeTokens, FLAG, KIND, type Tokens } from './tokens.ts';
 
 // A constant of this file is folded into the loops; an imported one is looked up each time.
@@ -131,10 +131,10 @@ function words({ reading, codes, tokens }: Cut, from: number): number {
       folded = FOLD[codes[++at] as number] as number;
     }
     // Other readers may see a known word in a part of it.
-    if (seen > ASCII) reading.told = ALL_TOLD;
+    if (seen > ASCII) reading.facts = ALL_FACTS;
     let slot = slotOf(hash);
     const role = slot < 0 ? 0 : roleAt(slot);
-    reading.told |= role >> TELLS_PLACE;
+    reading.facts |= role >> FACTS_PLACE;
     if ((role & ROLE_KNOWN) !== 0) {
       if ((role & ROLE_ANCHOR) !== 0) anchors[tokens.anchorCount++] = count;
       plain = 0;
@@ -255,7 +255,7 @@ function slash(cut: Cut, at: number, code: number, second: number): number {
     return afterDigits(codes, at + 3);
   }
   // The words in it are not read one by one.
-  cut.reading.told = ALL_TOLD;
+  cut.reading.facts = ALL_FACTS;
   const end = cut.noClosingFrom >= 0 ? -1 : text.indexOf('*/', at + 2);
   if (end >= 0) return end + 2;
   cut.noClosingFrom = at;
@@ -269,7 +269,7 @@ function comment(cut: Cut, at: number, code: number): number {
   if (skipLines) {
     const line = text.indexOf('\n', end);
     if (line >= 0) return line;
-  } else tokens.lineComments ||= isBehindValue(cut, at);
+  } else tokens.lineComments ||= isAfterValue(cut, at);
   noteComment(tokens);
   return push(cut, KIND.comment, code, at, end);
 }
@@ -336,8 +336,8 @@ function variable(cut: Cut, start: number): number {
     seen |= folded;
   }
   const slot = slotOf(hash);
-  if (slot >= 0) reading.told |= roleAt(slot) >> TELLS_PLACE;
-  if (seen > ASCII) reading.told = ALL_TOLD;
+  if (slot >= 0) reading.facts |= roleAt(slot) >> FACTS_PLACE;
+  if (seen > ASCII) reading.facts = ALL_FACTS;
   return push(cut, KIND.variable, twice ? 64 : -1, start, at);
 }
 

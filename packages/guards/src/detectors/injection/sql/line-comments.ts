@@ -22,7 +22,7 @@ export function hide({ count, prosePairs, quotes, doubleQuotes, hidden }: Tokens
 }
 
 /** True when something other than prose precedes the comment on its line: it may hide text that a rule should see. */
-export function isBehindValue({ codes, tokens }: Cut, at: number): boolean {
+export function isAfterValue({ codes, tokens }: Cut, at: number): boolean {
   const last = tokens.count - 1;
   if (last < 0) return false;
   for (let from = tokens.ends[last] ?? 0; from < at; from++) if (codes[from] === 10) return false;

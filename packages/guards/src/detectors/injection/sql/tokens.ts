@@ -47,7 +47,7 @@ export interface Tokens {
   prosePairs: number;
   /** True when the text contains a MySQL version comment. */
   versionComment: boolean;
-  /** A comment behind a value on its line is followed by another line. */
+  /** A comment after a value on its line is followed by another line. */
   lineComments: boolean;
   /** Number of quotes of each kind, without apostrophes within words. */
   quotes: number;

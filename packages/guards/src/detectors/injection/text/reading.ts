@@ -2,7 +2,7 @@
 import { CHARACTERS } from '../lexer/character-tables.ts';
 import { MARK_PLACE, ROOM, TEXT_UNITS_MAX } from '../lexer/constants.ts';
 import { SIGN } from './signs.ts';
-import { ALL_TOLD } from './told-words.ts';
+import { ALL_FACTS } from './word-facts.ts';
 
 /** A text as numbers, with the signs found in it. Valid until the next text is read. */
 export interface Reading {
@@ -11,8 +11,8 @@ export interface Reading {
   readonly codes: Uint16Array;
   /** Bits of SIGN. */
   readonly signs: number;
-  /** Bits of TOLD, once the text was cut into words; more bits than words found when uncertain. */
-  told: number;
+  /** Bits of FACT, once the text was cut into words; more bits than words found when uncertain. */
+  facts: number;
   /** Places of `<`, `=`, `(`, shell signs and backslashes, in order. */
   readonly marks: Int32Array;
   readonly markCount: number;
@@ -46,6 +46,6 @@ export function readText(text: string): Reading {
     marks[markCount] = at;
     markCount += (bits & SIGN.mark) >>> MARK_PLACE;
   }
-  const told = (signs & SIGN.foreign) === 0 ? 0 : ALL_TOLD;
-  return { text, codes, signs, told, marks, markCount };
+  const facts = (signs & SIGN.foreign) === 0 ? 0 : ALL_FACTS;
+  return { text, codes, signs, facts, marks, markCount };
 }

@@ -157,7 +157,7 @@ function treat(walk: Walk, text: string, found: Found): string {
     const ofThreat = found.filter((each) => each.threat === threat);
     const here = ofThreat.length === 0 ? 'ignore' : (walk.actionAt?.(path, threat) ?? walk.actions[threat]);
     if (here === 'ignore') continue;
-    for (const each of ofThreat) tell(walk, each, path, actionOn(each, here));
+    for (const each of ofThreat) addFinding(walk, each, path, actionOn(each, here));
     const action = strictest(ofThreat.map((each) => actionOn(each, here)));
     if (action === 'reject' || action === 'mark') continue;
     // Marked findings leave the text unchanged.
@@ -187,7 +187,12 @@ function strictest(actions: readonly SanitiseAction[]): SanitiseAction {
   return STRICTNESS.find((each) => actions.includes(each)) ?? 'mark';
 }
 
-function tell(walk: Walk, { threat, rule, start, end }: InjectionFinding, path: string, action: SanitiseAction): void {
+function addFinding(
+  walk: Walk,
+  { threat, rule, start, end }: InjectionFinding,
+  path: string,
+  action: SanitiseAction,
+): void {
   const finding: ValueFinding = { threat, rule, start, end, path, action };
   if (walk.findings.length < FINDINGS_MAX) walk.findings.push(finding);
   if (action === 'reject') walk.rejected ??= finding;

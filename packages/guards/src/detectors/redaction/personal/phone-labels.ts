@@ -28,7 +28,7 @@ export const LABELLED = new RegExp(`${LABEL}(?:\\D(?!\\b(?:id|code|error|model)\
 export const LABELLED_SHORTLY = new RegExp(`(?<![\\p{L}\\p{N}])(?:${SHORT})\\.?\\s?[:：.)]\\s{0,2}$`, 'iu');
 /** The name of a field. */
 export const LABEL_FIELD = new RegExp(`${LABEL}$`, 'iu');
-/** A word behind a number: `0171 1234567 (mobile)`. */
+/** A word after a number: `0171 1234567 (mobile)`. */
 export const LABELLED_AFTER = new RegExp(`^ ?[([,-]? ?${LABEL}`, 'iu');
 /** A sign between label and number without a blank: `tel:030…`. */
 export const LABEL_SIGN = new RegExp(`${LABEL}["'\`]?[=:]$|\\b(?:callto|wa\\.me)[:/]$`, 'iu');

@@ -49,7 +49,7 @@ const MAY_LABEL_CHARS = 40;
 /** A short word needs one directly before the number. */
 const SIGN_BEFORE = /[:：.)]\s{0,2}$/;
 
-/** Behind a sign of a program, an address or a time a number is no telephone's, but for `tel:030…`. */
+/** After a sign of a program, an address or a time a number is no telephone's, but for `tel:030…`. */
 function isFree(text: string, at: number): boolean {
   if (at === 0 || !/[=:/]/.test(text.charAt(at - 1))) return true;
   return LABEL_SIGN.test(text.slice(Math.max(0, at - LABEL_CHARS), at));

@@ -12,12 +12,12 @@ const LINE_CHARS_MAX = 4096;
 const REGISTRY_CHARS_MAX = 300;
 const COOKIE_CHARS_MIN = 12;
 
-const BEHIND_SIGN = /[=:>]{0,2}\s{0,3}(?:[rbuf](?=["']))?(\\?["'`]|)/iy;
+const AFTER_SIGN = /[=:>]{0,2}\s{0,3}(?:[rbuf](?=["']))?(\\?["'`]|)/iy;
 /** The part of a value that is judged, and the whole secret. */
 const QUOTED = { judged: /[^"'`\\\n]{1,256}/y, whole: /[^"'`\\\n]{1,8192}/y };
 /**
  * `=` only at the end of what is judged, as padding: a chain of assignments is several values. An ampersand belongs to the
- * whole unless another pair of a form begins behind it, or it is one of a shell or of HTML.
+ * whole unless another pair of a form begins after it, or it is one of a shell or of HTML.
  */
 const PLAIN = {
   judged: /[^\s"'`,;)}\]<>|&\\=]{1,256}={0,2}/y,
@@ -67,9 +67,9 @@ function findValue({ text, reading, add }: Scan, at: number, from: number): numb
   const name = nameBefore(text, reading.codes, at);
   const word = name === '' ? undefined : secretWordOf(name);
   if (word === undefined) return from;
-  BEHIND_SIGN.lastIndex = from;
-  const isQuoted = (BEHIND_SIGN.exec(text)?.[1] ?? '') !== '';
-  const start = behindScheme(text, BEHIND_SIGN.lastIndex);
+  AFTER_SIGN.lastIndex = from;
+  const isQuoted = (AFTER_SIGN.exec(text)?.[1] ?? '') !== '';
+  const start = afterScheme(text, AFTER_SIGN.lastIndex);
   if (word.kind === 'cookie') return findCookie(text, start, add);
   const { judged, whole } = isQuoted ? QUOTED : PLAIN;
   const value = trimmed(taken(judged, text, start));
@@ -99,7 +99,7 @@ const isTemplate = (name: string, value: string, text: string, at: number): bool
     text.slice(Math.max(0, at - REGISTRY_CHARS_MAX), at),
   );
 
-function behindScheme(text: string, start: number): number {
+function afterScheme(text: string, start: number): number {
   SCHEME.lastIndex = start;
   return SCHEME.test(text) ? SCHEME.lastIndex : start;
 }

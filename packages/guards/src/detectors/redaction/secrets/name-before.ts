@@ -27,7 +27,7 @@ export function nameBefore(text: string, codes: Uint16Array, at: number): string
     if (!isIn(PART.name, code)) break;
     letters |= lettersOf(code);
   }
-  if (end - start < 2 || !(maySaySecret(letters) || isBehindSecret(codes, start))) return '';
+  if (end - start < 2 || !(maySaySecret(letters) || isAfterSecret(codes, start))) return '';
   // `did:key:z6Mk…` identifies a subject (W3C DID core §3.1).
   if (text.startsWith('did:', start - 4)) return '';
   // The mark of a redacted secret names its kind: the text after it is not assigned to that name.
@@ -37,6 +37,6 @@ export function nameBefore(text: string, codes: Uint16Array, at: number): string
 }
 
 /** Of the first words only `secret` alone indicates a secret. */
-const isBehindSecret = (codes: Uint16Array, start: number): boolean =>
+const isAfterSecret = (codes: Uint16Array, start: number): boolean =>
   start >= 2 && codes[start - 1] === BLANK && ((codes[start - 2] as number) | SMALL) === T;
 const isIn = (part: number, code: number): boolean => ((PARTS[code] as number) & part) !== 0;

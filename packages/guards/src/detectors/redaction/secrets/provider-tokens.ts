@@ -38,10 +38,10 @@ export const providerTokenFamily: Family = {
 
 /** A secret ends within its piece, because none contains white space. */
 function findBegun({ text, reading: { codes }, add }: Scan, from: number, to: number): void {
-  let isBehindWord = false;
+  let isAfterWord = false;
   for (let at = from; at < to; at += 1) {
     const code = codes[at] as number;
-    if (!isBehindWord) {
+    if (!isAfterWord) {
       for (const { begin, rests } of beginningsAt(code, codes[at + 1] as number)) {
         if (!text.startsWith(begin, at)) continue;
         for (const { rule, shape } of rests) {
@@ -52,7 +52,7 @@ function findBegun({ text, reading: { codes }, add }: Scan, from: number, to: nu
         }
       }
     }
-    isBehindWord = ((PARTS[code] as number) & PART.word) !== 0;
+    isAfterWord = ((PARTS[code] as number) & PART.word) !== 0;
   }
 }
 

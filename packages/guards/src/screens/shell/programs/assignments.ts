@@ -1,7 +1,7 @@
 import { type Field, lineOf } from '../field.ts';
+import { changesPrograms } from '../program-variables.ts';
 import type { Judgement } from '../report.ts';
 import type { Shell } from '../shell.ts';
-import { isTelling } from '../telling-variables.ts';
 
 const HARMLESS =
   /^(?:[a-z_][a-z0-9_]*|LC_[A-Z]+|LANG(?:UAGE)?|TZ|COLUMNS|LINES|IFS|NO_COLOR|CI|TERM|FORCE_COLOR|REPLY|DEBUG)$/;
@@ -38,7 +38,7 @@ function judgementOf(name: string, value: string, temporary: boolean): Judgement
     const why = 'it keeps commands out of the history';
     return { rule: 'erases-traces', why, verdict: hides ? 'blocked' : 'ask' };
   }
-  if (!isTelling(name) && (!temporary || HARMLESS.test(name))) return undefined;
-  const why = isTelling(name) ? `${name} changes what programs run` : `${name} may change what the program does`;
+  if (!changesPrograms(name) && (!temporary || HARMLESS.test(name))) return undefined;
+  const why = changesPrograms(name) ? `${name} changes what programs run` : `${name} may change what the program does`;
   return { rule: 'sets-variable', why, verdict: 'ask' };
 }

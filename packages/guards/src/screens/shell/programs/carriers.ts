@@ -105,7 +105,7 @@ function executed(shell: Shell, args: readonly Field[], context: Context, option
   }
 }
 
-/** Texts behind a mark in an argument, such as `--filter=command`. */
+/** Texts after a mark in an argument, such as `--filter=command`. */
 function codes(shell: Shell, args: readonly Field[], mark: RegExp): void {
   for (const field of args) {
     const found = mark.exec(field.text);

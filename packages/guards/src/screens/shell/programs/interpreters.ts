@@ -28,7 +28,7 @@ export function isInterpreter(name: string): boolean {
   return interpreterOf(name) !== undefined;
 }
 
-/** Looks for harm in code for an interpreter; whatever it finds, only a person can tell what code does. */
+/** Looks for harm in code for an interpreter; whatever it finds, only a person can judge what code does. */
 export function runCode(shell: Shell, name: string, args: readonly Field[], { input }: Context): Stream {
   const interpreter = interpreterOf(name);
   if (interpreter === undefined) return unknownStream();
@@ -41,7 +41,7 @@ export function runCode(shell: Shell, name: string, args: readonly Field[], { in
     codes.length > 0 || fed !== undefined
       ? 'it runs code in another language'
       : 'it runs a program whose content is not known';
-  // Code among the words is asked about, although the tool fixes them: only a person can tell what it does.
+  // Code among the words is asked about, although the tool fixes them: only a person can judge what it does.
   const program = codes.length > 0 ? undefined : operands.slice(0, 1).find(({ text }) => isFile(text));
   const isAsked = !mayRunCode(shell, program, 'runs-code', [literal(name), ...args]);
   if (isAsked && !/^-{1,2}(?:[vV]|version|help|h)$/.test(args.map(({ text }) => text).join(' '))) {

@@ -96,7 +96,7 @@ function partsOf(args: readonly Field[]): ShellParts {
     : { script: undefined, rest, readsInput, asksForVersion };
 }
 
-/** In a child, what is assigned does not come back, and nobody can tell what it does to certain values. */
+/** In a child, what is assigned does not come back, and its effect on certain values is unknown. */
 function asChild(shell: Shell, [name, ...positional]: readonly Field[], follow: () => Stream): Stream {
   const outer = shell.positional;
   shell.positional = positional;

@@ -2,7 +2,7 @@ import { isSecret, placeOf } from '../danger/paths.ts';
 import type { Field } from '../field.ts';
 import { readOptions } from '../options.ts';
 import { gitReads } from './git.ts';
-import { READ_ONLY, type ReadOnly, TELLS_VERSION } from './table.ts';
+import { PRINTS_VERSION, READ_ONLY, type ReadOnly } from './table.ts';
 
 /** Why a command is not certainly read-only; undefined when it is. */
 export type Doubt = { readonly rule: string; readonly why: string };
@@ -15,7 +15,7 @@ const DEVICE: Doubt = { rule: 'reads-device', why: 'it reads a device' };
 
 /** Checks that a command only reads: a program known to be read-only, with options known to be. */
 export function doubtOf(name: string, args: readonly Field[], folder: string | undefined): Doubt | undefined {
-  if (TELLS_VERSION.has(name) && args.length === 1 && /^(?:--version|-[vV]|--help)$/.test(args[0]?.text ?? ''))
+  if (PRINTS_VERSION.has(name) && args.length === 1 && /^(?:--version|-[vV]|--help)$/.test(args[0]?.text ?? ''))
     return undefined;
   const doubt = doubtOfArguments(name, args);
   if (doubt !== undefined) return doubt;

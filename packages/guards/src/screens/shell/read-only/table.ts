@@ -56,7 +56,7 @@ export const READ_ONLY: ReadonlyMap<string, ReadOnly> = new Map<string, ReadOnly
 ]);
 
 /** Programs that do nothing else when asked for their version. */
-export const TELLS_VERSION: ReadonlySet<string> = new Set(
+export const PRINTS_VERSION: ReadonlySet<string> = new Set(
   'node python python3 python2 ruby perl php java javac go rustc cargo npm npx yarn pnpm bun deno git gcc g++ clang cc make cmake docker kubectl terraform tsc bash zsh sh dash fish curl wget jq rg fd tar gzip openssl ssh psql mysql sqlite3 pip pip3 uv poetry dotnet swift rustup ruff eslint prettier vitest jest pytest mvn gradle'.split(
     ' ',
   ),

@@ -1,5 +1,5 @@
+import { changesPrograms } from '../program-variables.ts';
 import { isInstalled } from '../programs/names.ts';
-import { isTelling } from '../telling-variables.ts';
 import { kindOf, lists, type Operand, type OptionKind, type ProgramRow } from './program-row.ts';
 import { both, rowOf } from './row-of.ts';
 
@@ -231,7 +231,7 @@ class ProgramWalk {
     this.#at += 1;
     if (this.#isOpenStart(word)) this.#open(at);
     if (this.#row.assigns === true && /^[A-Za-z_]\w*=/.test(word.text)) {
-      if (word.isFilled && isTelling(word.text.split('=')[0] ?? '')) this.#template.runs.set(at, 'code');
+      if (word.isFilled && changesPrograms(word.text.split('=')[0] ?? '')) this.#template.runs.set(at, 'code');
       return false;
     }
     if (this.#row.subcommands !== undefined) return this.#subcommand(word, at);

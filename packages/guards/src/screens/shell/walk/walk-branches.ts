@@ -6,7 +6,7 @@ import { evaluateText, evaluateWord } from '../words/evaluate-word.ts';
 import { noteEndlessStarts } from './fork-bombs.ts';
 import type { Walk } from './walk.ts';
 
-/** All branches of `if` are followed: which one is taken cannot be told. */
+/** All branches of `if` are followed: which one is taken is not known. */
 export function walkIf(node: If, walk: Walk, shell: Shell, input: Input | undefined): Stream {
   let output = walk.list(node.clause.commands, shell, input);
   shell.conditional += 1;

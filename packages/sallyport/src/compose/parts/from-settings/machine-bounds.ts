@@ -59,17 +59,17 @@ export function machineBounds(settings: Settings): MachineBounds {
     if (outside !== undefined) throw ToolLayerError.of(outside);
     allow(filesystem, network);
   };
-  const told = (what: string, tenantId: string): string =>
+  const refusalText = (what: string, tenantId: string): string =>
     `${what} starts a program of this machine, which tenant ${tenantId} may not. Its operator allows it with tenant.may_run_programs.`;
   return {
     refusal({ tenantId, manifest }) {
       if (startsProgram(manifest) && !mayRun(tenantId))
-        return failure('E3210', told('The tool', tenantId), { details: { tenant_id: tenantId } });
+        return failure('E3210', refusalText('The tool', tenantId), { details: { tenant_id: tenantId } });
       return manifest.permissions?.network === undefined ? undefined : local(tenantId, manifest.permissions.network);
     },
     faults(manifest, tenantId) {
       if (!startsProgram(manifest) || mayRun(tenantId)) return [];
-      const message = told('the tool', tenantId);
+      const message = refusalText('the tool', tenantId);
       return [
         { path: '/executor/kind', code: 'E3008', keyword: 'kind', message, hint: 'Register it for another tenant.' },
       ];
@@ -82,7 +82,7 @@ export function machineBounds(settings: Settings): MachineBounds {
         return;
       }
       if (!mayRun(tenantId)) {
-        throw new ToolLayerError('E3210', told('The upstream', tenantId), { details: { tenant_id: tenantId } });
+        throw new ToolLayerError('E3210', refusalText('The upstream', tenantId), { details: { tenant_id: tenantId } });
       }
       allowFor(tenantId, transport.mounts ?? [], transport.network ?? []);
     },

@@ -29,7 +29,7 @@ export interface StandardStreams {
   readonly output: Writable;
   readonly signal: AbortSignal;
   /** Writes a line for a person who debugs the client. */
-  tell(line: string): void;
+  note(line: string): void;
 }
 
 /**
@@ -42,18 +42,18 @@ export async function serveStandardStreams(given: StdioOptions, streams: Standar
   const { folder, how, options } = await place(given);
   const isNew = !(await hasInstanceId(folder));
   const found = await findLayer(options, { patienceMs: OPENING_MS });
-  const tell = (what: string): void => streams.tell(`sallyport mcp: data folder ${folder} (${how}). ${what}`);
+  const note = (what: string): void => streams.note(`sallyport mcp: data folder ${folder} (${how}). ${what}`);
   if ('running' in found) {
-    tell(`The layer at ${found.running.url} serves it and answers here.`);
+    note(`The layer at ${found.running.url} serves it and answers here.`);
     const isLost = await relayWhileThere(found.layer, found.running, options, streams);
     if (isLost) {
-      tell(
+      note(
         'The client that had opened that layer has ended, and the layer with it. Start this server anew: it opens the layer then.',
       );
       return EXIT.unreachable;
     }
   } else {
-    tell(isNew ? MADE : 'No layer serves it, so this process does.');
+    note(isNew ? MADE : 'No layer serves it, so this process does.');
     await serve(found.own, options, streams);
   }
   return EXIT.ok;

@@ -51,8 +51,8 @@ export function addAuditCommands(program: Command, kit: CommandKit): void {
     const anchors = kept === undefined ? undefined : await compare(work, kept);
     if (print.json) print.value(anchors === undefined ? found : { ...found, anchors });
     else {
-      if (anchors !== undefined) tellAnchors(anchors, print);
-      tellVerification(found, print);
+      if (anchors !== undefined) printAnchors(anchors, print);
+      printVerification(found, print);
     }
     return found.whole && anchors?.whole !== false ? EXIT.ok : EXIT.refused;
   });
@@ -78,7 +78,7 @@ async function follow({ layer, caller, print, parts }: CommandWork, options: Tai
   const { signal: _signal, ...asking } = caller;
   let page = await layer.ask('audit.query', { ...wanted, newest: true, limit: lines }, asking);
   for (;;) {
-    for (const event of page.events) tellEvent(event, print);
+    for (const event of page.events) printEvent(event, print);
     if (options.follow !== true || signal?.aborted === true) return;
     if (page.events.length === 0)
       await wait(FOLLOW_MS, undefined, signal === undefined ? {} : { signal }).catch(() => {});
@@ -95,7 +95,7 @@ async function compare({ layer, caller }: CommandWork, kept: readonly Anchor[]):
   return { whole: faults.length === 0, checked: kept.length, faults };
 }
 
-function tellAnchors({ whole, checked, faults }: AnchorVerification, print: Printer): void {
+function printAnchors({ whole, checked, faults }: AnchorVerification, print: Printer): void {
   if (!whole) {
     const rows = faults.map(({ chain_id, seq, reason }) => [chain_id, String(seq), reason]);
     print.table(['CHAIN', 'EVENT', 'FAULT OF THE ANCHOR'], rows);
@@ -105,7 +105,7 @@ function tellAnchors({ whole, checked, faults }: AnchorVerification, print: Prin
 }
 
 /** Prints one line per event; with --json the event itself. */
-function tellEvent(event: CloudEvent, print: Printer): void {
+function printEvent(event: CloudEvent, print: Printer): void {
   if (print.json) {
     print.valueLine(event);
     return;
@@ -115,7 +115,7 @@ function tellEvent(event: CloudEvent, print: Printer): void {
   print.line(`${event.time}  ${event.type.replace('ai.agent.', '')}  ${about}`);
 }
 
-function tellVerification(found: AuditVerification, print: Printer): void {
+function printVerification(found: AuditVerification, print: Printer): void {
   const rows = found.chains.map(({ chain_id, events, checkpoints, whole, first_broken }) => [
     whole ? 'whole' : 'BROKEN',
     chain_id,
@@ -134,14 +134,14 @@ function tellVerification(found: AuditVerification, print: Printer): void {
       `${checked} calls, each told of from its beginning${open > 0 ? `; ${open} not over yet` : ' to its end'}`,
     );
   }
-  tellHeads(found.heads, print);
+  printHeads(found.heads, print);
   for (const warning of found.warnings) print.line(warning, 'warning');
   if (found.whole) print.line(`${found.events} events, all whole`, 'good');
   else print.line(`${found.events} events, not whole`, 'bad');
 }
 
 /** Prints the result of comparing the chain heads that are kept outside the tables. */
-function tellHeads({ checked, faults }: AuditVerification['heads'], print: Printer): void {
+function printHeads({ checked, faults }: AuditVerification['heads'], print: Printer): void {
   const rows = faults.map(({ chain_id, seq, reason }) => [chain_id, String(seq), reason]);
   if (rows.length > 0) print.table(['CHAIN', 'EVENT', 'FAULT OF A KEPT HEAD'], rows);
   else print.line(`Heads kept outside the tables: ${checked}, and the chains have them`);

@@ -70,9 +70,9 @@ export function addInvokeCommand(program: Command, kit: CommandKit): void {
     const request = requestOf(String(tool), parameters, options);
     const token = options.token ?? work.parts.io.env['SALLYPORT_TOKEN'] ?? (await mintFor(work, request, options));
     const caller = { ...work.caller, token };
-    if (options.dryRun === true) return foretell(await work.layer.ask('tools.dry-run', request, caller), work.print);
+    if (options.dryRun === true) return printDryRun(await work.layer.ask('tools.dry-run', request, caller), work.print);
     const response = await work.layer.ask('tools.invoke', request, caller);
-    return tell(response, work.print);
+    return printResponse(response, work.print);
   };
   kit.adding(invoke, run, ({ dryRun }) => (dryRun === true ? 'borrow' : 'make'));
 }
@@ -147,19 +147,19 @@ function unique<T>(values: readonly T[]): T[] {
   return [...new Set(values)];
 }
 
-function tell(response: ToolInvokeResponse, print: Printer): number {
+function printResponse(response: ToolInvokeResponse, print: Printer): number {
   if (print.json) print.value(response);
   else {
     for (const { code, message } of response.warnings ?? []) print.note(`${code}: ${message}`);
     if (response.error === undefined) print.text(resultText(response));
-    else tellError(response.error, print);
-    tellWhereToLook(response, print);
+    else printError(response.error, print);
+    printNextStep(response, print);
   }
   return response.error === undefined ? EXIT.ok : EXIT.refused;
 }
 
 /** Says where to follow a call that is not over. */
-function tellWhereToLook({ status, approval, invocation_id }: ToolInvokeResponse, print: Printer): void {
+function printNextStep({ status, approval, invocation_id }: ToolInvokeResponse, print: Printer): void {
   if (status === 'pending_approval' && approval !== undefined)
     print.note(`It waits for a person: sallyport approvals show ${approval.approval_id}`);
   if (status === 'pending' || status === 'running')
@@ -167,9 +167,9 @@ function tellWhereToLook({ status, approval, invocation_id }: ToolInvokeResponse
 }
 
 /** Prints the outcome of a dry run; returns the exit code that the call itself would have had. */
-function foretell(told: DryRunResponse, print: Printer): number {
-  const { would, stages, error, policy_decision, trust, warnings = [] } = told;
-  if (print.json) print.value(told);
+function printDryRun(response: DryRunResponse, print: Printer): number {
+  const { would, stages, error, policy_decision, trust, warnings = [] } = response;
+  if (print.json) print.value(response);
   else {
     print.line(`The call would ${would === 'ask' ? 'wait for a person' : would === 'run' ? 'run' : 'be refused'}.`);
     print.table(
@@ -184,12 +184,12 @@ function foretell(told: DryRunResponse, print: Printer): number {
         print.line(`shadow: ${shadow.allowed ? 'allows' : 'denies'} by ${shadow.policies.join(', ') || 'none'}`);
     }
     for (const { code, message } of warnings) print.note(`${code}: ${message}`);
-    if (error !== undefined) tellError(error, print);
+    if (error !== undefined) printError(error, print);
   }
   return would === 'run' ? EXIT.ok : EXIT.refused;
 }
 
-function tellError(error: ToolErrorBody, print: Printer): void {
+function printError(error: ToolErrorBody, print: Printer): void {
   const code: ErrorCode = Object.hasOwn(ERRORS, error.e_code) ? (error.e_code as ErrorCode) : 'E3900';
   const { message, details, retry_after_ms } = error;
   print.failure(

@@ -18,13 +18,17 @@ export function addOutcomesCommands(program: Command, kit: CommandKit): void {
       empty: 'There is no such call.',
     }),
   });
-  operation('outcomes.get', { command: 'show', help: 'one call, with why its outcome is not known', print: tell });
-  operation('outcomes.settle', { command: 'settle', args: ['invocation_id', 'outcome'], print: tell });
+  operation('outcomes.get', {
+    command: 'show',
+    help: 'one call, with why its outcome is not known',
+    print: printOutcome,
+  });
+  operation('outcomes.settle', { command: 'settle', args: ['invocation_id', 'outcome'], print: printOutcome });
   operation('outcomes.reconcile', {
     command: 'reconcile',
     args: ['invocation_id', 'tool_id'],
     members: { tool_version: false, capability_token: '--token <token>' },
-    print: tell,
+    print: printOutcome,
   });
 }
 
@@ -36,7 +40,7 @@ const rowOf = ({ invocation_id, tool_id, agent_did, accepted_at, settlement }: U
   settlement?.outcome ?? 'not known',
 ];
 
-function tell(
+function printOutcome(
   { invocation_id, tool_id, tool_version, error, settlement, ...more }: UnknownOutcome,
   print: Printer,
 ): void {

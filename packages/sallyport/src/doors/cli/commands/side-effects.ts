@@ -66,7 +66,7 @@ function addCompensateCommand(effects: Command, kit: CommandKit): void {
     const caller = token === undefined ? work.caller : { ...work.caller, token };
     const outcomes = await takeBack(work, ids, options, caller);
     if (work.print.json) work.print.value({ outcomes });
-    else tell(outcomes, work.print);
+    else printOutcomes(outcomes, work.print);
     return outcomes.every(({ outcome }) => GOOD.has(outcome)) ? EXIT.ok : EXIT.refused;
   });
 }
@@ -140,7 +140,7 @@ function permissionsOf(manifests: readonly ToolManifest[]) {
 
 const unique = <T>(values: readonly T[]): T[] => [...new Set(values)];
 
-function tell(outcomes: readonly CompensationOutcome[], print: Printer): void {
+function printOutcomes(outcomes: readonly CompensationOutcome[], print: Printer): void {
   if (outcomes.length === 0) print.note('Nothing was left behind.');
   else {
     print.table(

@@ -42,12 +42,12 @@ export function addStartCommands(program: Command, kit: CommandKit): void {
     .description('say what works on this machine, what does not, and what that costs');
   kit.action(doctor, async (_args, options, print) => {
     const findings = await kit.parts.doctor(layerOptions(options));
-    tell(findings, print);
+    printFindings(findings, print);
     return findings.some(({ state }) => state === 'failed') ? EXIT.refused : EXIT.ok;
   });
 }
 
-function tell(findings: readonly DoctorFinding[], print: Printer): void {
+function printFindings(findings: readonly DoctorFinding[], print: Printer): void {
   if (print.json) {
     print.value({ findings });
     return;

@@ -59,7 +59,7 @@ export function waitingLayer(
     const call = calls.get(approvalId);
     if (call === undefined || call.decided !== undefined) throw new ToolLayerError('E3817', 'It is decided already.');
     call.decided = how;
-    // As the desk does it: the answer is taken first, the call goes on behind it.
+    // As the desk does it: the answer is taken first, the call goes on after it.
     setTimeout(() => finish(call, ran), 5);
   };
   return {

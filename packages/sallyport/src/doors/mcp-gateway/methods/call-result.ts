@@ -64,10 +64,10 @@ export function ownAnswer(id: RpcId, result: object, frame: ResultFrame): RpcAns
  * The answer of a dry run. Clients get it as an error, because the tool did not run: in a success they would validate
  * the structured content against the tool's output schema.
  */
-export function dryRunAnswer(id: RpcId, told: DryRunResponse, frame: ResultFrame): RpcAnswer {
-  const json = JSON.stringify(told);
+export function dryRunAnswer(id: RpcId, dryRun: DryRunResponse, frame: ResultFrame): RpcAnswer {
+  const json = JSON.stringify(dryRun);
   const meta = `{${frame.metaOpening}"sallyport/dry_run":${json}}`;
-  return resultAnswer(id, `{${frame.opening}"content":${contentOf(told, json)},"isError":true,"_meta":${meta}}`);
+  return resultAnswer(id, `{${frame.opening}"content":${contentOf(dryRun, json)},"isError":true,"_meta":${meta}}`);
 }
 
 /** The answer of a failed call: a result for the model where the model can act on it, otherwise a protocol error. */
@@ -105,10 +105,10 @@ function passOn(
     invocation_id: response.invocation_id,
     ...(warnings.length === 0 ? {} : { warnings }),
   };
-  const told = forModel(response);
+  const texts = forModel(response);
   const passed = {
     ...rest,
-    ...(told.length === 0 || !Array.isArray(rest['content']) ? {} : { content: [...rest['content'], ...told] }),
+    ...(texts.length === 0 || !Array.isArray(rest['content']) ? {} : { content: [...rest['content'], ...texts] }),
     ...(frame.era === 'modern' ? { resultType: 'complete' } : {}),
     ...(isError ? { isError } : {}),
     _meta: meta,
@@ -118,8 +118,8 @@ function passOn(
 
 /** Warnings that a model needs to understand the result; all others are for the client alone. */
 function forModel(response: ToolInvokeResponse | undefined): readonly { type: 'text'; text: string }[] {
-  const told = response?.warnings?.filter(({ code }) => code === 'question_unanswered') ?? [];
-  return told.map(({ message }) => ({ type: 'text', text: message }));
+  const unanswered = response?.warnings?.filter(({ code }) => code === 'question_unanswered') ?? [];
+  return unanswered.map(({ message }) => ({ type: 'text', text: message }));
 }
 
 function contentOf(result: unknown, json: string | undefined): string {

@@ -37,8 +37,8 @@ export function createInvoke(
     if (typeof asked === 'string') return errorAnswer(request.id, RPC.invalidParams, asked);
     try {
       if (asked.dryRun) {
-        const told = await layer.ask('tools.dry-run', asked.input, callingAs(request, peer));
-        return dryRunAnswer(request.id, told, frame);
+        const dryRun = await layer.ask('tools.dry-run', asked.input, callingAs(request, peer));
+        return dryRunAnswer(request.id, dryRun, frame);
       }
       const call = { input: asked.input, params: request.params, peer };
       const goesOn = suspendedCalls.answered(call);
@@ -84,13 +84,13 @@ function callingAs({ params }: RpcRequest, { caller, signal, notify }: Peer): Ca
     signal,
     ...(typeof traceparent === 'string' ? { traceparent } : {}),
     ...(typeof progressToken === 'string' || typeof progressToken === 'number'
-      ? { onProgress: progressTeller(progressToken, notify) }
+      ? { onProgress: progressNotifier(progressToken, notify) }
       : {}),
   };
 }
 
 /** MCP requires progress to increase with each notification; other updates are dropped. */
-function progressTeller(progressToken: string | number, notify: (text: string) => void): (step: Progress) => void {
+function progressNotifier(progressToken: string | number, notify: (text: string) => void): (step: Progress) => void {
   let last = Number.NEGATIVE_INFINITY;
   return (step) => {
     if (step.progress <= last) return;

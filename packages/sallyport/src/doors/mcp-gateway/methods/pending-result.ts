@@ -28,8 +28,8 @@ export function pendingAnswer(
 ): RpcAnswer {
   const { invocation_id, status, approval, polling_info } = response;
   const content = JSON.stringify([{ type: 'text', text: pendingBlock(response, note) }]);
-  const told = { invocation_id, status, ...(approval && { approval }), ...(polling_info && { polling_info }) };
-  const meta = `{${frame.metaOpening}${JSON.stringify(told).slice(1)}`;
+  const members = { invocation_id, status, ...(approval && { approval }), ...(polling_info && { polling_info }) };
+  const meta = `{${frame.metaOpening}${JSON.stringify(members).slice(1)}`;
   return resultAnswer(id, `{${frame.opening}"content":${content},"isError":true,"_meta":${meta}}`);
 }
 

@@ -143,8 +143,8 @@ function suspend(
     isOver: false,
   };
   const ask: AskClient = (method, params, signal) => {
-    const isHeard = suspended.attached !== undefined || open.has(suspended.state);
-    if (!isHeard || signal.aborted) return Promise.reject(new Error('The client is gone.'));
+    const isReachable = suspended.attached !== undefined || open.has(suspended.state);
+    if (!isReachable || signal.aborted) return Promise.reject(new Error('The client is gone.'));
     return askIn(suspended, { method, params }, signal);
   };
   const notify = (text: string): void => suspended.attached?.notify(text);

@@ -139,7 +139,7 @@ describe('sessions of the 2025 era', () => {
     expect(stream.headers.get('content-type')).toBe('text/event-stream');
     expect((await get({ authorization: 'Bearer agent' })).status).toBe(409);
     server.layer.addTool(manifestOf('fresh'), () => 'fresh');
-    server.layer.tellToolsChanged();
+    server.layer.notifyToolsChanged();
     const { value } = (await stream.body?.getReader().read()) ?? {};
     expect(Buffer.from(value ?? []).toString()).toContain('"method":"notifications/tools/list_changed"');
     stop.abort();

@@ -131,7 +131,7 @@ describe.each([
     await client.listTools();
     server.layer.addTool(manifestOf('new'), () => 'new');
     // The stream of notifications may open a moment after the handshake.
-    const again = setInterval(() => server.layer.tellToolsChanged(), 20);
+    const again = setInterval(() => server.layer.notifyToolsChanged(), 20);
     await told.promise.finally(() => clearInterval(again));
     const { tools } = await client.listTools();
     expect(tools.map((tool) => tool.name)).toContain('new');

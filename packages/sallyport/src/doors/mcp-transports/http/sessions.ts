@@ -48,7 +48,7 @@ export interface Sessions {
    * @param watch subscribes the session to changes, given a function that sends it a message; disposed with the session
    * @throws ToolLayerError E3803 when there is no room
    */
-  create(of: SessionOf, watch: (tell: (text: string) => void) => Promise<Watch>): Promise<Session>;
+  create(of: SessionOf, watch: (send: (text: string) => void) => Promise<Watch>): Promise<Session>;
   /** Undefined for an unknown or ended session. A lookup does not count as use. */
   find(id: string): Session | undefined;
   /** Marks the session as used now. */

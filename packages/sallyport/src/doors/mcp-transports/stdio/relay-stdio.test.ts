@@ -97,7 +97,7 @@ it('changes are told, in the 2026 era too', async () => {
   say({ id: 'l', method: 'subscriptions/listen', params });
   expect(await next()).toMatchObject({ method: 'notifications/subscriptions/acknowledged' });
   server.layer.addTool(manifestOf('fresh'), () => 'fresh');
-  server.layer.tellToolsChanged();
+  server.layer.notifyToolsChanged();
   expect(await next()).toMatchObject({ method: 'notifications/tools/list_changed' });
 });
 

@@ -73,7 +73,7 @@ it('serves the 2026 era on the same pipe', async () => {
   say({ id: 'l', method: 'subscriptions/listen', params: { _meta, notifications: { toolsListChanged: true } } });
   expect(await heard()).toMatchObject({ method: 'notifications/subscriptions/acknowledged' });
   layer.addTool(manifestOf('fresh'), () => 'fresh');
-  layer.tellToolsChanged();
+  layer.notifyToolsChanged();
   expect(await heard()).toMatchObject({ method: 'notifications/tools/list_changed' });
   say({ id: 'x', method: 'server/discover', params: {} });
   expect(await heard()).toMatchObject({ id: 'x', error: { code: -32602 } });
@@ -144,11 +144,11 @@ it('MOD-11 serves the meta-tools where the client chose them', async () => {
 });
 
 it('a session is told of changes after its handshake, and nobody before', async () => {
-  layer.tellToolsChanged();
+  layer.notifyToolsChanged();
   say({ id: 1, method: 'initialize', params: { protocolVersion: '2025-11-25' } });
   expect(await heard()).toMatchObject({ id: 1 });
   layer.addTool(manifestOf('fresh'), () => 'fresh');
-  layer.tellToolsChanged();
+  layer.notifyToolsChanged();
   expect(await heard()).toMatchObject({ method: 'notifications/tools/list_changed' });
 });
 
@@ -162,7 +162,7 @@ it('a subscription that its client cancelled is told nothing more', async () => 
   say({ method: 'notifications/cancelled', params: { requestId: 'l' } });
   say({ id: 1, method: 'ping' });
   expect(await heard()).toMatchObject({ id: 1 });
-  layer.tellToolsChanged();
+  layer.notifyToolsChanged();
   await new Promise((resolve) => setTimeout(resolve, 20));
   expect(await hearAll()).toEqual([]);
 });

@@ -1,4 +1,4 @@
-// A worker that swaps, as fast as it can, a folder and a file for links that lead out, until it is told to stop.
+// A worker that swaps, as fast as it can, a folder and a file for links that lead out, until it gets a message to stop.
 import { renameSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
 

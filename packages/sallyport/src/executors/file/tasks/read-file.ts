@@ -101,7 +101,7 @@ async function scan(
 ): Promise<{ readonly atEnd: boolean }> {
   const decode = textDecoder(detected);
   const buffer = Buffer.alloc(Math.min(CHUNK_BYTES, size + 1));
-  let told = 0;
+  let reported = 0;
   for (let at = 0; ; ) {
     stopWhenAborted(task);
     const { bytesRead } = await file.read(buffer, 0, buffer.length, at);
@@ -112,8 +112,8 @@ async function scan(
     if (bytesRead === 0) return { atEnd: true };
     if (window.isFull() && (hash === undefined || at > task.bounds.wholeBytesMax)) return { atEnd: false };
     if (at > task.bounds.scanBytesMax) throw tooFar(task);
-    if (at - told < PROGRESS_BYTES) continue;
-    told = at;
+    if (at - reported < PROGRESS_BYTES) continue;
+    reported = at;
     task.onProgress?.({ progress: at, total: size });
   }
 }

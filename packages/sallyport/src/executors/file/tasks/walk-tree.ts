@@ -64,22 +64,22 @@ async function* below(
     stopWhenAborted(walk.task);
     if (isSpent(walk)) return;
     const { name } = entry;
-    const told: TreeEntry = {
+    const treeEntry: TreeEntry = {
       path: `${path}/${name}`,
       relative: `${relative}${name}`,
       kind: kindOf(entry),
       folder,
       name,
     };
-    if (walk.task.policy.deniesRead(told.path)) continue;
-    yield told;
-    if (told.kind !== 'folder' || level >= walk.depth || walk.enters?.(told) === false) continue;
+    if (walk.task.policy.deniesRead(treeEntry.path)) continue;
+    yield treeEntry;
+    if (treeEntry.kind !== 'folder' || level >= walk.depth || walk.enters?.(treeEntry) === false) continue;
     if (level >= walk.task.bounds.depthMax) {
       walk.incomplete = `folders more than ${walk.task.bounds.depthMax} levels down were left out`;
       continue;
     }
     await using child = await enter(walk, folder, name);
-    if (child !== undefined) yield* below(walk, child, told.path, `${told.relative}/`, level + 1);
+    if (child !== undefined) yield* below(walk, child, treeEntry.path, `${treeEntry.relative}/`, level + 1);
   }
 }
 

@@ -1,5 +1,5 @@
 /**
- * Code shared by both programs, so that a function cannot tell them apart: which globals exist, how its console writes,
+ * Code shared by both programs, so that a function cannot distinguish them: which globals exist, how its console writes,
  * how it is called, and how its result is handled. It is placed in a block that defines `emit(text)` for the result,
  * `complain(text)` for the console, and `load(input)` for the function. It saves the built-in objects it needs before
  * any foreign code runs.

@@ -17,7 +17,7 @@ export function mediaTypeOf(header: string | undefined): string {
 }
 
 /**
- * How an answer of this type is parsed; undefined when only its bytes can tell.
+ * How an answer of this type is parsed; undefined when only its bytes can show it.
  * @throws ToolLayerError E3308 for a type that is not text
  */
 export function kindOfType(type: string): ContentKind | undefined {

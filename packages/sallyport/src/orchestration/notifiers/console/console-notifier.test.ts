@@ -11,7 +11,7 @@ async function open() {
   return { notifier: createConsoleNotifier(output), said: () => said, output, close };
 }
 
-notifierConformance(test, 'console', open, { tellsApproverAlone: false, showsCalls: true });
+notifierConformance(test, 'console', open, { notifiesApproverAlone: false, showsCalls: true });
 
 test('arguments that look like lines of the notice stay behind their indent', async () => {
   const { notifier, said, close } = await open();

@@ -11,7 +11,7 @@ async function open() {
   return { notifier: createLogNotifier(log), said: () => lines, close: async () => undefined };
 }
 
-notifierConformance(test, 'log', open, { tellsApproverAlone: false, showsCalls: false });
+notifierConformance(test, 'log', open, { notifiesApproverAlone: false, showsCalls: false });
 
 test('what waits is a warning, what is over is not', async () => {
   const { notifier, said } = await open();

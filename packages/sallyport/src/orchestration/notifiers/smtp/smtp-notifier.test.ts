@@ -74,7 +74,7 @@ notifierConformance(
       },
     };
   },
-  { tellsApproverAlone: true, showsCalls: true },
+  { notifiesApproverAlone: true, showsCalls: true },
 );
 
 test('ORC-03 a mail is plain text, from and to plain addresses, with an id of its own', async () => {

@@ -41,7 +41,7 @@ async function open(
   return { notifier, received, said: () => received.map(({ body }) => body), close };
 }
 
-notifierConformance(test, 'webhook', () => open(), { tellsApproverAlone: false, showsCalls: true });
+notifierConformance(test, 'webhook', () => open(), { notifiesApproverAlone: false, showsCalls: true });
 
 test('ORC-03 a message is signed as Standard Webhooks say, and the same notice has the same id', async () => {
   const { notifier, received, close } = await open();

@@ -41,7 +41,7 @@ interface PolicySet {
   readonly shadow?: LoadedPolicies;
 }
 
-/** Characters of a version: enough to tell two sets apart, and short in every cache key and event. */
+/** Characters of a version: enough to distinguish two sets, and short in every cache key and event. */
 const VERSION_CHARACTERS = 16;
 const NOTHING: ParsedPolicies = { policies: [], leftOut: [] };
 

@@ -41,12 +41,12 @@ function decisionOf(policy: string, result: unknown): PolicyDecision {
   if (typeof result === 'boolean') return { allowed: result, policies: [policy] };
   const { allow, reasons, reason, cache_ttl_seconds } = (result ?? {}) as Readonly<Record<string, unknown>>;
   if (typeof allow !== 'boolean') throw unusable('opa', 'sent a result that is neither true nor false');
-  const told = reasonsIn(reasons ?? reason);
+  const stated = reasonsIn(reasons ?? reason);
   const cacheTtlSeconds = lifetimeIn(cache_ttl_seconds);
   return {
     allowed: allow,
     policies: [policy],
-    ...(told.length === 0 ? {} : { reasons: told }),
+    ...(stated.length === 0 ? {} : { reasons: stated }),
     ...(cacheTtlSeconds === undefined ? {} : { cacheTtlSeconds }),
   };
 }

@@ -18,7 +18,7 @@ type Maker = (words: readonly string[]) => RuleCondition | string;
 /** The values of a question for a key; several where a call can have more than one. */
 type Values = (question: PolicyQuestion) => readonly string[];
 
-const told = (key: string, words: readonly string[]): string => `${key} = ${words.join(' or ')}`;
+const conditionText = (key: string, words: readonly string[]): string => `${key} = ${words.join(' or ')}`;
 
 /** `*` stands for any run of characters. */
 const pattern =
@@ -26,7 +26,7 @@ const pattern =
   (words) => {
     const matchers = words.map(wildcardMatcher);
     return {
-      text: told(key, words),
+      text: conditionText(key, words),
       holds: (question) => values(question).some((value) => matchers.some((matches) => matches(value))),
     };
   };
@@ -36,7 +36,10 @@ const oneOf =
   (words) => {
     const odd = words.find((word) => !known.includes(word));
     if (odd !== undefined) return `${key} is never "${odd}"; it is one of ${known.join(', ')}`;
-    return { text: told(key, words), holds: (question) => values(question).some((value) => words.includes(value)) };
+    return {
+      text: conditionText(key, words),
+      holds: (question) => values(question).some((value) => words.includes(value)),
+    };
   };
 
 /** The keys that rules can use. A missing key matches every call. */

@@ -17,7 +17,7 @@ export interface RulesPolicyEngine extends PolicyEngine {
 
 /** True for files of static rules in the policy folder. */
 const isRules = (name: string): boolean => name === 'rules.toml' || name.endsWith('.rules.toml');
-/** Characters of a version: enough to tell two sets apart, and short in every cache key and event. */
+/** Characters of a version: enough to distinguish two sets, and short in every cache key and event. */
 const VERSION_CHARACTERS = 16;
 /** Most rules named in an explanation, of those that would allow the call. */
 const NEAREST_MAX = 5;

@@ -48,7 +48,7 @@ interface Waiter {
   /** The refusal of a call for which the queue had no room when it came, unless a slot of another instance comes. */
   readonly tooMany: ToolLayerError | undefined;
   /** True when it was known once that no slot has come: by the next time, other instances have given back what they could. */
-  isTold: boolean;
+  wasPassedOver: boolean;
   /** Hands the slot to the waiting call. */
   give(): void;
   refuse(reason: unknown): void;
@@ -220,8 +220,8 @@ export class AgentSlots {
     for (let left = most; left > 0 && isFree() && this.#pass(agent); left -= 1);
     if (!isLast) return;
     for (const waiter of [...(this.#agents.get(agent)?.waiting ?? [])]) {
-      if (waiter.tooMany !== undefined && waiter.isTold) waiter.refuse(waiter.tooMany);
-      waiter.isTold = true;
+      if (waiter.tooMany !== undefined && waiter.wasPassedOver) waiter.refuse(waiter.tooMany);
+      waiter.wasPassedOver = true;
     }
   }
 
@@ -247,7 +247,7 @@ export class AgentSlots {
       returns,
       since: this.#share?.now() ?? 0,
       tooMany,
-      isTold: false,
+      wasPassedOver: false,
       give: () => {
         leave();
         resolve();

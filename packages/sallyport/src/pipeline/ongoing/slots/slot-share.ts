@@ -48,7 +48,7 @@ interface Share {
   readonly agent: string;
   readonly agentHash: string;
   readonly max: number;
-  /** Slots that calls here may use. While the store is asked, no more than it was told are used. */
+  /** Slots that calls here may use. While the store is asked, no more than was reported to it are used. */
   held: number;
   /** Calls that the store knows to wait here. */
   wanted: number;
@@ -91,7 +91,7 @@ export class SlotShare implements AsyncDisposable {
   async start(): Promise<void> {
     const { store, renewMs = RENEW_MS } = this.#parts;
     await this.#renew();
-    this.#listening = await store.listen(this.#owner, (agentHash) => this.#heard(agentHash));
+    this.#listening = await store.listen(this.#owner, (agentHash) => this.#notified(agentHash));
     this.#timer = setInterval(() => void this.#turn(), renewMs).unref();
   }
 
@@ -194,7 +194,7 @@ export class SlotShare implements AsyncDisposable {
     }
   }
 
-  /** Tells the store what is used here; until it has answered, no more than that is used. */
+  /** Reports to the store what is used here; until it has answered, no more than that is used. */
   async #exchange(share: Share): Promise<void> {
     const lease = this.#lease;
     const { agent, agentHash, max } = share;
@@ -223,7 +223,7 @@ export class SlotShare implements AsyncDisposable {
   }
 
   /** Another instance wants slots of an agent, or has given some back. */
-  #heard(agentHash: string | undefined): void {
+  #notified(agentHash: string | undefined): void {
     if (agentHash === undefined) for (const share of this.#shares.values()) this.#ask(share);
     else {
       const share = this.#byHash.get(agentHash);
@@ -259,7 +259,7 @@ export class SlotShare implements AsyncDisposable {
         this.#ask(share);
       }
     }
-    for (const agentHash of wanted) this.#heard(agentHash);
+    for (const agentHash of wanted) this.#notified(agentHash);
     // Slots of an agent that was forgotten here while the store could not be reached.
     const unknown = wanted.filter((agentHash) => !this.#byHash.has(agentHash));
     if (unknown.length > 0) await store.release(this.#owner, unknown);

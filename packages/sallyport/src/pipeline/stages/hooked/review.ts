@@ -31,10 +31,10 @@ async function askAll(
 ): Promise<StageEnd<Executed>> {
   let outcome = call.ran;
   const hookVerdicts = [...call.hookVerdicts];
-  const told = hookedCall(call, ongoing);
+  const hooked = hookedCall(call, ongoing);
   try {
     for (const hook of asked) {
-      const shown = { ...told, result: outcome.result, toolError: outcome.toolError === true };
+      const shown = { ...hooked, result: outcome.result, toolError: outcome.toolError === true };
       const { verdict, answer, refused } = await hooks.askAfter(hook, shown, ongoing.controller.signal);
       hookVerdicts.push(verdict);
       if (refused !== undefined) return { refused, established: { hookVerdicts } };

@@ -58,7 +58,7 @@ function unfit(
     warnings.push({
       code: 'result_mismatch',
       message: `The result is not as the tool promises: ${places}`,
-      details: { faults: faults.slice(0, FAULTS_TOLD_MAX) },
+      details: { faults: faults.slice(0, FAULTS_LISTED_MAX) },
     });
     return { result };
   }
@@ -70,4 +70,4 @@ function unfit(
 
 /** Faults that a message names, and faults that a warning lists. */
 const NAMED_MAX = 3;
-const FAULTS_TOLD_MAX = 20;
+const FAULTS_LISTED_MAX = 20;

@@ -64,7 +64,7 @@ function keywordOf(schema: SchemaNode, keyword: string, value: unknown, to: Rena
     const isNamed = NAMED_MAPS.has(keyword);
     const part = (one: unknown, name: string): unknown => {
       if (Array.isArray(one)) return list(one, to);
-      return keyword === 'properties' ? told(renamed(one, to), name, to) : renamed(one, to);
+      return keyword === 'properties' ? withOriginalName(renamed(one, to), name, to) : renamed(one, to);
     };
     return map(value, isNamed, part, to);
   }
@@ -85,14 +85,14 @@ const list = (value: unknown, to: Renaming): unknown =>
   Array.isArray(value) ? value.map((name) => nameOf(name, to)) : value;
 
 /** A property with its original name in its description, so that people and models find it in other documentation. */
-function told(schema: unknown, name: string, { names }: Renaming): unknown {
+function withOriginalName(schema: unknown, name: string, { names }: Renaming): unknown {
   if (!names.has(name) || schema === false) return schema;
   const own = isNode(schema) ? schema : {};
   const { description } = own;
   return { ...own, description: withOriginal(typeof description === 'string' ? description : undefined, name) };
 }
 
-/** A description that tells the original name of a renamed property. */
+/** A description that states the original name of a renamed property. */
 export function withOriginal(description: string | undefined, original: string): string {
   const short = original.length <= ORIGINAL_CHARS_MAX ? original : `${original.slice(0, ORIGINAL_CHARS_MAX)}…`;
   const note = `Called ${JSON.stringify(short.toWellFormed())} in the original.`;

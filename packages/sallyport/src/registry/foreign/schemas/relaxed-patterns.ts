@@ -15,7 +15,7 @@ const SHOWN_CHARS_MAX = 256;
 
 /**
  * Replaces patterns that cannot be checked in linear time (look-around, back-references) by words: the layer refuses
- * such schemas, and the function behind it validates its input itself.
+ * such schemas, and the function that it describes validates its input itself.
  */
 export function relaxedPatterns(schema: JsonSchemaObject, verdicts: PatternVerdicts = new Map()): JsonSchemaObject {
   const relax = (value: unknown): unknown => (isNode(value) ? relaxedPatterns(value, verdicts) : value);

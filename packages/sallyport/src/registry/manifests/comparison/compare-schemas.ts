@@ -74,7 +74,7 @@ function comparePair(
   }
   const before = from.schema === true ? {} : from.schema;
   const after = to.schema === true ? {} : to.schema;
-  for (const difference of valueDifferences(before, after)) tell(comparison, to.pointer, difference, role);
+  for (const difference of valueDifferences(before, after)) addDifference(comparison, to.pointer, difference, role);
   compareObjects(
     comparison,
     { schema: before, pointer: from.pointer },
@@ -88,7 +88,12 @@ function comparePair(
   compareNotes(comparison, before, after, to.pointer);
 }
 
-function tell({ differ, findings }: Comparison, pointer: string, difference: ValueDifference, role: Role): void {
+function addDifference(
+  { differ, findings }: Comparison,
+  pointer: string,
+  difference: ValueDifference,
+  role: Role,
+): void {
   const { keyword, direction, says } = difference;
   const message = `${nameOf(pointer)} ${says}.`;
   if (keyword === 'x-path' && direction !== 'narrowed') {

@@ -101,7 +101,7 @@ function start(state: State): void {
       state.running = undefined;
       // Something may have been requested after the last check.
       if ([...state.tenants.values()].some(isWaiting)) start(state);
-      tellIdle(state);
+      notifyIdle(state);
     });
 }
 
@@ -126,7 +126,7 @@ async function work(state: State): Promise<void> {
         await sleep(STORE_PAUSE_MS, undefined, { ref: false, signal: closing.signal }).catch(() => undefined);
       }
     }
-    tellIdle(state);
+    notifyIdle(state);
     // A store in memory and an embedder that answers at once would never yield.
     await new Promise((resolve) => setImmediate(resolve));
   }
@@ -200,7 +200,7 @@ async function makeAll(state: State, { tenantId, tenant, items }: Batch): Promis
   for (let at = 0; at < sorted.length; at += EMBEDDED_MAX) {
     if (state.closing.signal.aborted) return;
     await make(state, tenantId, tenant, sorted.slice(at, at + EMBEDDED_MAX));
-    tellIdle(state);
+    notifyIdle(state);
     if ([...state.tenants.values()].some(({ pending }) => pending.size > 0)) return;
   }
 }
@@ -308,7 +308,7 @@ async function settled(state: State, tenantId: string, ms: number): Promise<void
   state.idle.delete(look);
 }
 
-function tellIdle({ idle }: State): void {
+function notifyIdle({ idle }: State): void {
   for (const look of idle) look();
 }
 

@@ -15,10 +15,10 @@ export function followStore(state: RegistryState, intervalMs: number): AsyncDisp
     flushedAt = now;
     await state.uses.flush();
   };
-  const told = (cause: unknown): void => state.log.warn('registry-not-refreshed', { reason: String(cause) });
+  const logFailure = (cause: unknown): void => state.log.warn('registry-not-refreshed', { reason: String(cause) });
   const timer = setInterval(() => {
     working ??= work()
-      .catch(told)
+      .catch(logFailure)
       .finally(() => {
         working = undefined;
       });
@@ -28,7 +28,7 @@ export function followStore(state: RegistryState, intervalMs: number): AsyncDisp
     async [Symbol.asyncDispose]() {
       clearInterval(timer);
       await working;
-      await state.uses.flush().catch(told);
+      await state.uses.flush().catch(logFailure);
     },
   };
 }

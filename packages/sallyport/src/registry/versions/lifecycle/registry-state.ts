@@ -78,7 +78,7 @@ async function follow(state: RegistryState): Promise<void> {
   const { versions, revision } = await state.store.changedSince(state.revision);
   const changed = putAll(state, state.catalogue, versions);
   state.revision = Math.max(state.revision, revision);
-  for (const [tenantId, toolIds] of changed) state.changes.tell(tenantId, [...toolIds]);
+  for (const [tenantId, toolIds] of changed) state.changes.notify(tenantId, [...toolIds]);
 }
 
 async function load(state: RegistryState): Promise<void> {
@@ -87,7 +87,7 @@ async function load(state: RegistryState): Promise<void> {
   putAll(state, loaded, versions);
   state.catalogue = loaded;
   state.revision = revision;
-  for (const [tenantId, { byId }] of loaded) state.changes.tell(tenantId, [...byId.keys()]);
+  for (const [tenantId, { byId }] of loaded) state.changes.notify(tenantId, [...byId.keys()]);
 }
 
 /** Unreadable rows are skipped and logged. */

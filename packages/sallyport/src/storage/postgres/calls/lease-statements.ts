@@ -69,13 +69,13 @@ with ${QUICK}, alive as (
   returning lease.tenant_id, lease.invocation_id, lease.fence::text, lease.cancel_reason, lease.extended_ms::text
 ), others as materialized (
   select count(*) from sallyport.instances where until > now() and instance_id <> $1
-), told as (
+), requests as (
   delete from sallyport.call_leases where owner is null and instance_id = $1
   returning tenant_id, invocation_id, cancel_reason
 )
 select true as is_held, held.*, others.count::text as others from held, others
 union all
-select false, tenant_id, invocation_id, null, cancel_reason, null, others.count::text from told, others
+select false, tenant_id, invocation_id, null, cancel_reason, null, others.count::text from requests, others
 union all
 select null, null, null, null, null, null, others.count::text from others`,
 );
@@ -112,16 +112,16 @@ select instance_id, until > now() as live, fence::text, progress from sallyport.
 where ${THIS_CALL} and owner is not null`,
 );
 
-export const TELL = statement(
-  'tell',
+export const NOTIFY_HOLDER = statement(
+  'notify-holder',
   `
 update sallyport.call_leases set
   cancel_reason = coalesce($3, cancel_reason), extended_ms = extended_ms + $4::bigint
 where ${THIS_CALL} and until > now()`,
 );
 
-export const TELL_INSTANCE = statement(
-  'tell-instance',
+export const NOTIFY_INSTANCE = statement(
+  'notify-instance',
   `
 insert into sallyport.call_leases as held (tenant_id, invocation_id, instance_id, fence, until, cancel_reason)
 values ($1, $2, $3, 0, '-infinity', $4)

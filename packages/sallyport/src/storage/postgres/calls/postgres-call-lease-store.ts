@@ -11,10 +11,10 @@ import {
   FIND,
   FORGET_ENDED,
   FORGET_INSTANCE,
+  NOTIFY_HOLDER,
+  NOTIFY_INSTANCE,
   PUT_BACK,
   TAKE_DEAD_INSTANCES,
-  TELL,
-  TELL_INSTANCE,
   UNATTENDED,
 } from './lease-statements.ts';
 
@@ -41,13 +41,13 @@ export function postgresCallLeaseStore(pool: Pool): CallLeaseStore {
         const view = { instanceId: keyOfText(row.instance_id), live: row.live, fence: Number(row.fence) };
         return row.progress === null ? view : { ...view, progress: row.progress };
       }),
-    tell: (call, { cancel, extendMs = 0 }) =>
+    notifyHolder: (call, { cancel, extendMs = 0 }) =>
       inDatabase('leave word for the call', async () => {
-        return (await act(TELL, [...keyValues(call), wordsOf(cancel) ?? null, extendMs])) > 0;
+        return (await act(NOTIFY_HOLDER, [...keyValues(call), wordsOf(cancel) ?? null, extendMs])) > 0;
       }),
-    tellInstance: (call, instanceId, cancel) =>
+    notifyInstance: (call, instanceId, cancel) =>
       inDatabase('leave word for the call', async () => {
-        await act(TELL_INSTANCE, [...keyValues(call), keyText(instanceId), wordsOf(cancel)]);
+        await act(NOTIFY_INSTANCE, [...keyValues(call), keyText(instanceId), wordsOf(cancel)]);
       }),
     unattended: (limit, idleMs) =>
       inDatabase('list the unattended calls', async () => {

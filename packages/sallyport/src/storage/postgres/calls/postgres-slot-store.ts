@@ -22,7 +22,7 @@ with quick as materialized (select set_config('synchronous_commit', 'off', true)
   on conflict (owner) do update set until = excluded.until
 ), gone as (
   delete from sallyport.slot_holders where owner <> $1 and (until <= clock_timestamp() or left(owner, -36) = left($1, -36)) returning owner
-), told as materialized (
+), notified as materialized (
   select pg_notify('${CHANNEL}', '${ANY_AGENT} ' || min(owner)) from gone having count(*) > 0
 )
 select own.agent_hash from sallyport.agent_slots own
@@ -30,7 +30,7 @@ where own.owner = $1 and own.slots > 0 and exists (
   select from sallyport.agent_slots other
   where other.agent_hash = own.agent_hash and other.owner <> $1 and other.wanted > 0)
 union all
-select null from told`,
+select null from notified`,
 };
 
 const SHARE = {
@@ -85,16 +85,16 @@ export function postgresSlotStore({ pool, connect, log }: PostgresSlotStoreParts
       }),
     leave: (owner) =>
       inDatabase('give slots back', async () => void (await pool.query({ ...LEAVE, values: [keyText(owner)] }))),
-    listen: (owner, heard) =>
+    listen: (owner, notified) =>
       listen({
         channel: CHANNEL,
         connect,
-        heard: (payload) => {
+        notified: (payload) => {
           const space = payload.indexOf(' ');
           const agentHash = payload.slice(0, space);
-          if (payload.slice(space + 1) !== keyText(owner)) heard(agentHash === ANY_AGENT ? undefined : agentHash);
+          if (payload.slice(space + 1) !== keyText(owner)) notified(agentHash === ANY_AGENT ? undefined : agentHash);
         },
-        again: () => heard(undefined),
+        again: () => notified(undefined),
         log,
       }),
   };

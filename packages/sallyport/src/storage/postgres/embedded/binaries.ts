@@ -43,7 +43,7 @@ function packageRoot(platform: string): string {
   }
 }
 
-/** npm drops symbolic links from packages and may be told not to run install scripts, so the links are made here. */
+/** npm drops symbolic links from packages and may be configured not to run install scripts, so the links are made here. */
 async function linkLibraries(root: string): Promise<void> {
   const list = await readFile(join(root, 'native/pg-symlinks.json'), 'utf8');
   const links = JSON.parse(list) as readonly { readonly source: string; readonly target: string }[];

@@ -12,7 +12,7 @@ export interface ListenOptions {
   readonly channel: string;
   /** A new connection that is not connected yet, with limits on its times. */
   readonly connect: () => Client;
-  readonly heard: (payload: string) => void;
+  readonly notified: (payload: string) => void;
   /** Called when it listens again after a loss: notifications in between are lost. */
   readonly again: () => void;
   readonly log: Log;
@@ -57,7 +57,7 @@ async function keep(options: ListenOptions, closed: AbortSignal, onAttempted: ()
 
 /** Resolves with the error that ended it; never rejects. */
 async function listenOnce(
-  { channel, connect, heard }: ListenOptions,
+  { channel, connect, notified }: ListenOptions,
   closed: AbortSignal,
   onListening: () => void,
 ): Promise<Error> {
@@ -69,7 +69,7 @@ async function listenOnce(
     client = connect();
     client.on('error', end);
     client.on('end', () => end(new Error('The server ended the connection.')));
-    client.on('notification', ({ payload = '' }) => heard(payload));
+    client.on('notification', ({ payload = '' }) => notified(payload));
     await client.connect();
     await client.query(`listen "${channel}"`);
     onListening();

@@ -38,17 +38,17 @@ interface Revision {
 
 /**
  * Policy updates of all instances over one database. A notification brings them at once; the revision of a row, read
- * twice a second, brings what no notification did: after a lost connection, and behind a pooler that forbids LISTEN or
+ * twice a second, brings what no notification did: after a lost connection, and with a pooler that forbids LISTEN or
  * drops what it brings. While the row cannot be read, subscribers get `missed`.
  * @throws E3812 when the database cannot be read
  */
 export async function openPostgresPolicyUpdates(parts: PostgresPolicyUpdatesParts): Promise<PolicyUpdates> {
   const { pool, connect, log, pollMs = POLL_MS } = parts;
-  const listeners = new Set<{ readonly hear: (update: PolicyUpdate) => void }>();
+  const listeners = new Set<{ readonly receive: (update: PolicyUpdate) => void }>();
   const notify = (update: PolicyUpdate): void => {
-    for (const { hear } of listeners) {
+    for (const { receive } of listeners) {
       try {
-        hear(update);
+        receive(update);
       } catch {
         // A failure of one listener does not concern the others.
       }
@@ -64,7 +64,7 @@ export async function openPostgresPolicyUpdates(parts: PostgresPolicyUpdatesPart
   const listening = await listen({
     channel: CHANNEL,
     connect,
-    heard: (payload) => {
+    notified: (payload) => {
       const update = revisionIn(payload);
       if (update === undefined) notify({ reason: payload.slice(0, REASON_CHARS_MAX) });
       else arrived(update);
@@ -82,8 +82,8 @@ export async function openPostgresPolicyUpdates(parts: PostgresPolicyUpdatesPart
         throw thrown;
       }
     },
-    subscribe(hear) {
-      const listener = { hear };
+    subscribe(receive) {
+      const listener = { receive };
       listeners.add(listener);
       return { [Symbol.dispose]: () => void listeners.delete(listener) };
     },

@@ -133,7 +133,7 @@ function inRows(atom: string, least: number, most: number): string {
   return most === Number.POSITIVE_INFINITY ? `${must}${atom}*` : must + row(most - least, () => 0);
 }
 
-/** Reads one atom that matches a single character (or a word boundary) and moves behind it. */
+/** Reads one atom that matches a single character (or a word boundary) and moves past it. */
 function atomAt(scan: Scan): string {
   const char = scan.text[scan.at] ?? '';
   if (char === '.') {

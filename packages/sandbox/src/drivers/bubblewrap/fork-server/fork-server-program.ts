@@ -37,21 +37,21 @@ closedir $own;
 
 my %running;
 my $orders = '';
-pipe(my $heard, my $end) or exit 1;
+pipe(my $signalled, my $end) or exit 1;
 fcntl($end, 4, 2048);
 $SIG{CHLD} = sub { syswrite($end, '.') };
-tell_layer($is_bounded ? '"ready"' : '"unbounded"');
+notify_layer($is_bounded ? '"ready"' : '"unbounded"');
 for (;;) {
   my $ready = '';
-  vec($ready, $_, 1) = 1 for ${CHANNEL_FD}, fileno $heard;
+  vec($ready, $_, 1) = 1 for ${CHANNEL_FD}, fileno $signalled;
   my $found = select($ready, undef, undef, %running ? ${LOOK_SECONDS} : undef);
   while ((my $pid = waitpid(-1, 1)) > 0) {
     my $status = $?;
     delete $running{$pid};
-    tell_layer(qq({"ended":$pid,"status":$status}));
+    notify_layer(qq({"ended":$pid,"status":$status}));
   }
   next unless $found > 0;
-  sysread($heard, my $ends, 65536) if vec($ready, fileno $heard, 1);
+  sysread($signalled, my $ends, 65536) if vec($ready, fileno $signalled, 1);
   next unless vec($ready, ${CHANNEL_FD}, 1);
   my $read = sysread($layer, $orders, 65536, length $orders);
   exit 1 if !defined $read and $! != 4;
@@ -98,25 +98,25 @@ sub begin {
   my ($id, $uid, $stages) = @_;
   my (@ours, @theirs);
   for (1 .. $sockets) {
-    socketpair(my $our, my $their, 1, 1, 0) or return tell_layer(qq([$id,"no socket: $!"]));
+    socketpair(my $our, my $their, 1, 1, 0) or return notify_layer(qq([$id,"no socket: $!"]));
     fcntl($our, 4, 2048);
     push @ours, $our;
     push @theirs, $their;
   }
   for my $file ($first .. $first + $files - 1) {
-    open(my $fresh, '<', "/proc/self/fd/$file") or return tell_layer(qq([$id,"no file: $!"]));
+    open(my $fresh, '<', "/proc/self/fd/$file") or return notify_layer(qq([$id,"no file: $!"]));
     push @theirs, $fresh;
   }
   my $pid = fork();
-  return tell_layer(qq([$id,"no process: $!"])) unless defined $pid;
+  return notify_layer(qq([$id,"no process: $!"])) unless defined $pid;
   if ($pid == 0) {
     # What waits for a stage becomes no other program before: holding these it would not see the layer’s end.
     close $_ for @ours;
     become($uid, $stages, @theirs);
   }
   $running{$pid} = 1;
-  tell_layer("[$id,$pid]");
-  tell_layer(qq({"cmd":"NODE_HANDLE","type":"net.Socket","msg":$id}), $_) for @ours;
+  notify_layer("[$id,$pid]");
+  notify_layer(qq({"cmd":"NODE_HANDLE","type":"net.Socket","msg":$id}), $_) for @ours;
 }
 
 sub become {
@@ -136,7 +136,7 @@ sub become {
   exit 125;
 }
 
-sub tell_layer {
+sub notify_layer {
   my ($text, $socket) = @_;
   $text .= "\n";
   my $bytes = pack('P J', $text, length $text);

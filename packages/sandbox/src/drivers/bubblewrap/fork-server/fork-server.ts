@@ -86,7 +86,7 @@ export function createForkServer(parts: ForkServerParts): ForkServer {
 }
 
 /** The server's answer to an order: a pid, or an error. */
-type Told =
+type Answer =
   | 'ready'
   | 'unbounded'
   | readonly [id: number, outcome: number | string]
@@ -127,11 +127,11 @@ class RunningServer {
     this.#sockets = sockets;
     this.#answerTimeoutMs = answerTimeoutMs;
     this.#silenceMs = silenceMs;
-    child.on('message', (told, socket) => {
+    child.on('message', (answer, socket) => {
       this.isReady = true;
       clearTimeout(this.#silence);
-      if (socket instanceof Socket) this.#take(Number(told), socket);
-      else this.#hear(told as Told);
+      if (socket instanceof Socket) this.#take(Number(answer), socket);
+      else this.#receive(answer as Answer);
       this.#endIfIdle();
     });
     child.unref();
@@ -177,14 +177,14 @@ class RunningServer {
     this.#running.clear();
   }
 
-  #hear(told: Told): void {
-    if (told === 'ready') this.isBounded = true;
-    else if (told === 'unbounded') return;
-    else if ('ended' in told) {
-      this.#running.get(told.ended)?.ended(told.status);
-      this.#running.delete(told.ended);
+  #receive(answer: Answer): void {
+    if (answer === 'ready') this.isBounded = true;
+    else if (answer === 'unbounded') return;
+    else if ('ended' in answer) {
+      this.#running.get(answer.ended)?.ended(answer.status);
+      this.#running.delete(answer.ended);
     } else {
-      const [id, outcome] = told;
+      const [id, outcome] = answer;
       if (typeof outcome === 'string') this.#fail(id, new Error(outcome));
       else this.#began(id, outcome);
     }

@@ -69,7 +69,7 @@ export function launch(
   order: Launch,
 ): Launched {
   const { spec, mounts, hosts } = order;
-  const told = bubblewrapArguments(spec, mounts, pad.fixed, filesOf(order));
+  const args = bubblewrapArguments(spec, mounts, pad.fixed, filesOf(order));
   const writable = (place: keyof typeof LAUNCHER_FDS): Writable => pipes[LAUNCHER_FDS[place]] as Writable;
   return {
     launcher: child,
@@ -84,7 +84,7 @@ export function launch(
     begin() {
       if (order.stage !== undefined) writable('orders').write(order.stage);
       writable('orders').end(joining + orders(pad, order, group));
-      writable('arguments').end(`${told.join('\0')}\0`);
+      writable('arguments').end(`${args.join('\0')}\0`);
       writable('hosts').end(`${ETC_FILES[HOSTS_PATH]}${hosts}`);
       // While the shell becomes bubblewrap: no foreign code runs before the filter is sent.
       if (order.waiting === undefined) group?.bound(spec.limits);

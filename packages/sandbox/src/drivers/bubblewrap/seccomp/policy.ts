@@ -78,7 +78,7 @@ const refuseSetId = (argument: 1 | 2 | 3): ArgumentRule => ({
   refusal: 'EPERM',
 });
 
-/** Calls whose arguments decide. clone3 and openat2 hide theirs behind a pointer, so callers fall back to the old ones. */
+/** Calls whose arguments decide. clone3 and openat2 pass theirs through a pointer, so callers fall back to the old ones. */
 export const RULES: Readonly<Record<string, ArgumentRule>> = {
   clone: { refuseWhen: [{ argument: 0, anyBit: CLONE_NEW_ANY }], refusal: 'EPERM' },
   socket: {

@@ -93,7 +93,7 @@ function lineOver(
 ): WebSocketLine {
   let over = false;
   let paused = false;
-  let heardAt = performance.now();
+  let receivedAt = performance.now();
   const finish = (why: string | undefined): void => {
     if (over) return;
     over = true;
@@ -103,13 +103,13 @@ function lineOver(
   };
   // A client that stopped reading receives nothing, so silence then means nothing.
   const pulse = setInterval(() => {
-    if (!paused && performance.now() - heardAt > bounds.silenceMaxMs) finish('the connection fell silent');
+    if (!paused && performance.now() - receivedAt > bounds.silenceMaxMs) finish('the connection fell silent');
     else socket.ping();
   }, bounds.pingEveryMs);
   pulse.unref();
   // Every byte is a sign of life, also in the middle of a message.
   answer?.socket.on('data', () => {
-    heardAt = performance.now();
+    receivedAt = performance.now();
   });
   socket.on('message', (bytes) => {
     if (!over) events.message(bytes as Buffer);
@@ -127,7 +127,7 @@ function lineOver(
     },
     resume() {
       paused = false;
-      heardAt = performance.now();
+      receivedAt = performance.now();
       socket.resume();
     },
     cut: () => finish('the connection was cut'),

@@ -41,7 +41,7 @@ export function createFakeStore(): FakeStore {
     objects.set(name, found);
     return found;
   };
-  const tell = (type: StoreEvent['type'], collection: string, object: StoredObject): void => {
+  const notify = (type: StoreEvent['type'], collection: string, object: StoredObject): void => {
     const event = { type, collection, object, version };
     history.push(event);
     for (const listener of [...listeners]) listener(event);
@@ -54,7 +54,7 @@ export function createFakeStore(): FakeStore {
       const known = collectionOf(collection).has(object.metadata.name);
       const stored = structuredClone({ ...object, metadata: { ...object.metadata, resourceVersion: String(version) } });
       collectionOf(collection).set(object.metadata.name, stored);
-      tell(known ? 'MODIFIED' : 'ADDED', collection, stored);
+      notify(known ? 'MODIFIED' : 'ADDED', collection, stored);
       return stored;
     },
     change(collection, name, change) {
@@ -66,7 +66,7 @@ export function createFakeStore(): FakeStore {
       if (known === undefined) return undefined;
       version += 1;
       collectionOf(collection).delete(name);
-      tell('DELETED', collection, known);
+      notify('DELETED', collection, known);
       return known;
     },
     since: (from) => (from < oldest ? undefined : history.filter((event) => event.version > from)),

@@ -30,11 +30,11 @@ export function createFakeWatches(store: FakeStore): FakeWatches {
         response.end(`${JSON.stringify(gone())}\n`);
         return;
       }
-      const tell = ({ type, object, collection: where }: StoreEvent): void => {
+      const send = ({ type, object, collection: where }: StoreEvent): void => {
         if (where === collection && (name === undefined || object.metadata.name === name)) write({ type, object });
       };
-      for (const event of past) tell(event);
-      const stop = store.onEvent(tell);
+      for (const event of past) send(event);
+      const stop = store.onEvent(send);
       open.add(response);
       const timer = setTimeout(() => response.end(), Number(query.get('timeoutSeconds') ?? 60) * 1000);
       response.once('close', () => {

@@ -37,7 +37,7 @@ export function agentLink(control: Duplex): AgentLink {
     started.reject(new Error(why));
     ended.resolve(undefined);
   };
-  const hear = (line: string): void => {
+  const receive = (line: string): void => {
     if (line === `hello ${AGENT_PROTOCOL}`) greeted.resolve();
     else if (line === 'started') started.resolve();
     else if (line.startsWith('failed ')) fail(line.slice('failed '.length));
@@ -46,7 +46,7 @@ export function agentLink(control: Duplex): AgentLink {
       ended.resolve(toolEnd(line));
     } else fail('the agent of the guest says what the protocol does not know');
   };
-  onLines(control, hear, () => fail('the guest ended without a word'));
+  onLines(control, receive, () => fail('the guest ended without a word'));
   return {
     greet() {
       control.write(`hello ${AGENT_PROTOCOL}\n`);
@@ -61,12 +61,12 @@ export function agentLink(control: Duplex): AgentLink {
   };
 }
 
-function onLines(control: Duplex, hear: (line: string) => void, over: () => void): void {
+function onLines(control: Duplex, receive: (line: string) => void, over: () => void): void {
   let held = '';
   control.on('data', (part: Buffer) => {
     const lines = (held + part.toString('latin1')).split('\n');
     held = lines.pop() ?? '';
-    for (const line of lines) hear(line);
+    for (const line of lines) receive(line);
     if (held.length > MICROVM_BOUNDS.agentLineBytesMax) control.destroy();
   });
   control.once('end', over).once('close', over).on('error', over);

@@ -52,7 +52,7 @@ export class FakeGuest {
         if (held.length < end + 1 + length) return;
         const body = held.toString('utf8', end + 1, end + 1 + length);
         held = held.subarray(end + 1 + length);
-        this.#hear(control, line, body);
+        this.#receive(control, line, body);
       }
     };
     control.on('data', (part: Buffer) => {
@@ -62,7 +62,7 @@ export class FakeGuest {
     read();
   }
 
-  #hear(control: Socket, line: string, body: string): void {
+  #receive(control: Socket, line: string, body: string): void {
     if (line === 'hello 1') control.write(`${this.#faults.greeting ?? 'hello 1'}\n`);
     else if (line.startsWith('start ')) this.#start(control, shellWords(body));
     else if (line === 'stop' && this.#job?.pid !== undefined) process.kill(this.#job.pid, 'SIGTERM');

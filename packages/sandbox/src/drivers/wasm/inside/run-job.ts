@@ -109,10 +109,10 @@ function makeWorld({ job, interpreter, output, stop }: Run): QuickJSHandle {
     (_from, name) => name,
   );
   const read = createInput(job, () => output.flush());
-  const told = (handle: QuickJSHandle): string => JSON.parse(context.getString(handle)) as string;
+  const textOf = (handle: QuickJSHandle): string => JSON.parse(context.getString(handle)) as string;
   const made = [
     context.newFunction('write', (stream, text) => {
-      if (stop.why === undefined) output.write(context.getNumber(stream) === 1 ? 1 : 2, told(text));
+      if (stop.why === undefined) output.write(context.getNumber(stream) === 1 ? 1 : 2, textOf(text));
     }),
     context.newFunction('read', () => {
       const piece = stop.why === undefined ? read() : null;
@@ -124,7 +124,7 @@ function makeWorld({ job, interpreter, output, stop }: Run): QuickJSHandle {
       stop.code = context.getNumber(code);
     }),
     context.newFunction('define', (name, source) => {
-      defined.set(told(name), told(source));
+      defined.set(textOf(name), textOf(source));
     }),
     context.newString(JSON.stringify({ args: job.args, environment: job.environment })),
   ];

@@ -33,7 +33,7 @@ async function check(order: WasmCheck): Promise<void> {
   Atomics.notify(numbers, SHARED.checked);
 }
 
-/** Where the kernel tells the processor time of this thread to others; empty where there is no /proc. */
+/** Where the kernel shows the processor time of this thread to others; empty where there is no /proc. */
 function threadPath(): string {
   try {
     return `/proc/${readlinkSync('/proc/thread-self')}`;

@@ -33,7 +33,7 @@ export function addDecideCommands(approvals: Command, kit: CommandKit): void {
     members: { binding_digest: DIGEST, parameters: false, remember: false },
     own: ALWAYS,
     input: requestOf,
-    print: tellDecision,
+    print: printDecision,
   });
   operation('approvals.approve', {
     command: 'edit',
@@ -50,9 +50,9 @@ export function addDecideCommands(approvals: Command, kit: CommandKit): void {
     },
     own: ALWAYS,
     input: requestOf,
-    print: tellDecision,
+    print: printDecision,
   });
-  operation('approvals.deny', { command: 'deny', members: { binding_digest: DIGEST }, print: tellDecision });
+  operation('approvals.deny', { command: 'deny', members: { binding_digest: DIGEST }, print: printDecision });
   // The token is the right to answer, no matter who types it, so it also names the approver.
   operation('approvals.answer', {
     command: 'answer',
@@ -67,7 +67,7 @@ export function addDecideCommands(approvals: Command, kit: CommandKit): void {
       binding_digest: DIGEST,
     },
     input: async (given, { parts }) => ({ ...given, answer_token: await readCredential(given.answer_token, parts.io) }),
-    print: tellDecision,
+    print: printDecision,
   });
 }
 
@@ -88,7 +88,7 @@ function requestOf({ always, for: lasting, anyAgent, anyPolicy, ...given }: Type
   return { ...given, remember };
 }
 
-function tellDecision(decision: ApprovalDecision, print: Printer): void {
+function printDecision(decision: ApprovalDecision, print: Printer): void {
   const { state, approval_id: id, invocation_id: call, votes, quorum, binding_digest: digest, rule } = decision;
   if (state === 'pending') print.line(`${votes} of ${quorum} approved ${digest}: ${id} waits on.`, 'warning');
   else print.line(`${state} ${id}: the call ${call} ${state === 'approved' ? 'goes on' : 'has ended'}`);

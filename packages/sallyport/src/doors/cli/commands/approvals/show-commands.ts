@@ -31,7 +31,7 @@ export function addShowCommands(approvals: Command, kit: CommandKit): void {
   operation('approvals.get', {
     command: 'show',
     help: 'one approval, with its arguments and what an approval is bound to',
-    print: tellApproval,
+    print: printApproval,
   });
   const watch = approvals.command('watch').description('show each call that begins to wait, until stopped');
   kit.asking(watch, async (work) => {
@@ -60,14 +60,14 @@ async function follow({ layer, caller, print, parts }: CommandWork): Promise<voi
     for (const { approval_id: id } of approvals.filter((each) => !known.has(each.approval_id))) {
       const shown = await layer.ask('approvals.get', { approval_id: id }, asking);
       if (print.json) print.valueLine(shown);
-      else tellApproval(shown, print);
+      else printApproval(shown, print);
     }
     known = new Set(approvals.map(({ approval_id }) => approval_id));
     await wait(WATCH_MS, undefined, signal === undefined ? {} : { signal }).catch(() => {});
   }
 }
 
-function tellApproval({ approval, parameters, tool_description, votes }: ApprovalDetail, print: Printer): void {
+function printApproval({ approval, parameters, tool_description, votes }: ApprovalDetail, print: Printer): void {
   const pending = approval.state === 'pending';
   print.line(`${approval.approval_id}: ${approval.state}`, pending ? 'warning' : 'strong');
   print.facts([

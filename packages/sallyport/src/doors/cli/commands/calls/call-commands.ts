@@ -17,7 +17,7 @@ export function addCallsCommands(program: Command, kit: CommandKit): void {
   operation('invocations.get', {
     command: 'show',
     help: 'what a call is at, and what became of it',
-    print: tellStatus,
+    print: printStatus,
   });
   const watch = calls
     .command('watch')
@@ -28,18 +28,18 @@ export function addCallsCommands(program: Command, kit: CommandKit): void {
     command: 'cancel',
     help: 'end a call, whichever instance runs it',
     succeeded: ({ cancelled }) => cancelled,
-    print: tellMessage,
+    print: printMessage,
   });
   operation('invocations.extend', {
     command: 'extend',
     help: 'give an asynchronous call that runs more time',
     args: ['invocation_id', 'extend_seconds'],
     succeeded: ({ extended }) => extended,
-    print: tellMessage,
+    print: printMessage,
   });
 }
 
-const tellMessage = ({ message }: { readonly message: string }, print: Printer): void => print.line(message);
+const printMessage = ({ message }: { readonly message: string }, print: Printer): void => print.line(message);
 
 async function follow({ layer, caller, print, parts }: CommandWork, invocation_id: string): Promise<number> {
   const { signal } = parts.io;
@@ -53,9 +53,9 @@ async function follow({ layer, caller, print, parts }: CommandWork, invocation_i
     });
     const seen: ToolWatchResponse | undefined = await asked;
     if (seen === undefined) return EXIT.ok;
-    if (seen.changed) tellStep(seen, print);
+    if (seen.changed) printStep(seen, print);
     if (seen.over) {
-      if (!print.json) tellEnd(seen.invocation, print);
+      if (!print.json) printEnd(seen.invocation, print);
       return seen.invocation.status === 'success' ? EXIT.ok : EXIT.refused;
     }
     if (signal?.aborted === true) return EXIT.ok;
@@ -63,7 +63,7 @@ async function follow({ layer, caller, print, parts }: CommandWork, invocation_i
   }
 }
 
-function tellStep({ invocation }: ToolWatchResponse, print: Printer): void {
+function printStep({ invocation }: ToolWatchResponse, print: Printer): void {
   if (print.json) print.valueLine(invocation);
   else print.line(stepOf(invocation), invocation.status === 'pending_approval' ? 'warning' : undefined);
 }
@@ -77,12 +77,12 @@ function stepOf({ status, progress_percent, current_phase, approval }: ToolStatu
   ].join('  ');
 }
 
-function tellEnd({ error, result }: ToolStatusResponse, print: Printer): void {
+function printEnd({ error, result }: ToolStatusResponse, print: Printer): void {
   if (error !== undefined) print.note(`${error.e_code}: ${error.message}`);
   else if (result !== undefined) print.text(typeof result === 'string' ? result : JSON.stringify(result, null, 2));
 }
 
-function tellStatus(status: ToolStatusResponse, print: Printer): void {
+function printStatus(status: ToolStatusResponse, print: Printer): void {
   const { invocation_id, tool_id, tool_version, state, settlement, approval } = status;
   print.line(`${invocation_id}: ${stepOf(status)}`, 'strong');
   print.facts([
@@ -91,5 +91,5 @@ function tellStatus(status: ToolStatusResponse, print: Printer): void {
     ['until', status.status === 'pending_approval' ? approval?.expires_at : undefined],
     ['outcome', settlement?.outcome],
   ]);
-  tellEnd(status, print);
+  printEnd(status, print);
 }

@@ -36,7 +36,7 @@ export function addSecretsCheck(check: Command, kit: CommandKit): void {
     const { value, findings } = redactor.value(asValue(await readSource('-', kit.parts.io)));
     if (print.json) print.value({ clean: findings.length === 0, findings, redacted: value });
     else if (options.redact === true) print.text(typeof value === 'string' ? value : JSON.stringify(value));
-    else tell(findings, print);
+    else printFindings(findings, print);
     return findings.length === 0 ? EXIT.ok : EXIT.refused;
   });
 }
@@ -58,7 +58,7 @@ function asValue(text: string): unknown {
 }
 
 /** Prints the places of the findings, never the values found there. */
-function tell(findings: readonly RedactionFinding[], print: Printer): void {
+function printFindings(findings: readonly RedactionFinding[], print: Printer): void {
   if (findings.length === 0) {
     print.line('nothing found', 'good');
     return;

@@ -21,12 +21,12 @@ export function addConfigCommands(program: Command, kit: CommandKit): void {
     const text = await readSource(name, io);
     const migrated = await kit.parts.migrateSettings(text, name === '-' ? 'standard input' : basename(name));
     if (output !== undefined) await writeNew(resolve(io.cwd, output), output, migrated.text);
-    tell(migrated, output, print);
+    printMigrated(migrated, output, print);
     return EXIT.ok;
   });
 }
 
-function tell({ settings, notes, text }: MigratedSettings, output: string | undefined, print: Printer): void {
+function printMigrated({ settings, notes, text }: MigratedSettings, output: string | undefined, print: Printer): void {
   if (print.json) print.value({ ...(output === undefined ? { settings } : { output }), notes });
   else {
     if (output === undefined) print.text(text.trimEnd());

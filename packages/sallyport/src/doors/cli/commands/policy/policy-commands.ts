@@ -23,7 +23,7 @@ export function addPolicyCommands(program: Command, kit: CommandKit): void {
     command: 'list',
     help: 'the engines and their policies, and the state of the gate; exit code 1 when the newest files are not in force',
     succeeded: ({ engines }) => engines.every(({ fault }) => fault === undefined),
-    print: tellEngines,
+    print: printEngines,
   });
   operation('policies.reload', {
     command: 'reload',
@@ -44,13 +44,17 @@ export function addPolicyCommands(program: Command, kit: CommandKit): void {
         throw usageError('Name an invocation, or ask with --question, one of the two.');
       return given;
     },
-    print: tellWhy,
+    print: printExplanation,
   });
 }
 
 const QUESTION_HELP = 'a call that nobody made: {"principal","tool","context"}, @file, or - for standard input';
 
-function tellEngines({ engines, gate }: PolicyListResponse, print: Printer, { text = false }: PolicyListRequest): void {
+function printEngines(
+  { engines, gate }: PolicyListResponse,
+  print: Printer,
+  { text = false }: PolicyListRequest,
+): void {
   const rules = engines.flatMap((state) => state.policies.map((rule) => ({ ...rule, engine: state.engine })));
   for (const { engine, mode, version } of engines) print.line(`${engine} (${mode}), version ${version}`, 'strong');
   print.table(
@@ -102,13 +106,13 @@ function addTestCommand(policy: Command, kit: CommandKit): void {
       caller,
     );
     if (print.json) print.value(answer);
-    else tellTests(answer, print);
+    else printTests(answer, print);
     return answer.failed === 0 && answer.faults.length === 0 ? EXIT.ok : EXIT.refused;
   };
   kit.adding(test, run, ({ policies }) => (policies === undefined ? 'refuse' : 'borrow'));
 }
 
-function tellTests({ passed, failed, faults, cases }: PolicyTestResponse, print: Printer): void {
+function printTests({ passed, failed, faults, cases }: PolicyTestResponse, print: Printer): void {
   for (const { message } of faults) print.line(message, 'bad');
   for (const one of cases) {
     if (!one.passed) print.line(`${one.file}: ${one.name}: ${one.message ?? `it is ${one.decided}`}`, 'bad');
@@ -118,7 +122,7 @@ function tellTests({ passed, failed, faults, cases }: PolicyTestResponse, print:
   else print.line(`${passed} passed, ${failed} failed`, failed + faults.length === 0 ? 'good' : 'bad');
 }
 
-function tellWhy(
+function printExplanation(
   { tool_id, allowed, ask, recorded, still_so, assumed, engines }: PolicyWhyResponse,
   print: Printer,
 ): void {
@@ -133,22 +137,22 @@ function tellWhy(
       );
     if (!still_so) print.note('The policies changed since; what follows is what those in force now say.');
   }
-  for (const engine of engines) tellEngine(engine, print);
+  for (const engine of engines) printEngine(engine, print);
   for (const assumption of assumed) print.note(assumption);
 }
 
-function tellEngine(
+function printEngine(
   { engine, mode, allowed, error, decided, changes, reasons = [] }: PolicyExplanation,
   print: Printer,
 ): void {
   print.line(`${engine}${mode === 'shadow' ? ' (shadow)' : ''}: ${allowed ? 'allows' : 'denies'}`, 'strong');
   if (error !== undefined) print.line(`  ${error}`, 'bad');
-  for (const one of decided) tellPolicy(one, print);
+  for (const one of decided) printPolicy(one, print);
   for (const reason of reasons) print.line(`  it says: ${reason}`);
   for (const change of changes) print.line(`  - ${change}`);
 }
 
-function tellPolicy({ name, effect, file, line, text }: ExplainedPolicy, print: Printer): void {
+function printPolicy({ name, effect, file, line, text }: ExplainedPolicy, print: Printer): void {
   print.line(`  ${effect} by ${name}${file === undefined ? '' : ` (${file}:${line ?? 1})`}`);
   for (const each of text?.split('\n') ?? []) print.line(`      ${each}`);
 }

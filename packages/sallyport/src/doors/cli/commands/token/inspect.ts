@@ -18,7 +18,7 @@ export function addInspectCommand(operation: AddOperation): void {
     },
     input: async ({ token }, { parts }) => ({ token: await readCredential(token, parts.io) }),
     succeeded: ({ accepted }) => accepted,
-    print: tell,
+    print: printToken,
   });
 }
 
@@ -29,7 +29,7 @@ const KINDS: Readonly<Record<TokenExplanation['kind'], string>> = {
   unreadable: 'Not a token or API key that can be read',
 };
 
-function tell({ kind, accepted, header, claims, reasons }: TokenExplanation, print: Printer): void {
+function printToken({ kind, accepted, header, claims, reasons }: TokenExplanation, print: Printer): void {
   print.line(`${KINDS[kind]}, ${accepted ? 'accepted' : 'refused'}`, accepted ? 'good' : 'bad');
   if (header !== undefined) {
     const { alg, kid, typ } = header;

@@ -11,7 +11,7 @@ export function addKeysCommands(program: Command, kit: CommandKit): void {
   operation('keys.list', {
     command: 'list',
     help: 'own keys, and those of others whose tokens are accepted',
-    print: tell,
+    print: printKeys,
   });
   operation('keys.rotate', {
     command: 'rotate',
@@ -22,7 +22,7 @@ export function addKeysCommands(program: Command, kit: CommandKit): void {
   });
 }
 
-function tell({ own, foreign, problems }: KeyListResponse, print: Printer): void {
+function printKeys({ own, foreign, problems }: KeyListResponse, print: Printer): void {
   for (const problem of problems) print.note(problem);
   print.table(
     ['KEY', 'ALGORITHM', 'STATE', 'ACCEPTED UNTIL', 'ISSUERS'],

@@ -75,7 +75,7 @@ export function addAddCommand(upstreams: Command, kit: CommandKit): void {
     };
     const answer = await addAsking(work, upstream, options.yes === true);
     if (print.json) print.value(answer);
-    else tellAdded(answer, print);
+    else printAdded(answer, print);
     return EXIT.ok;
   });
 }
@@ -98,7 +98,7 @@ async function addAsking(
 }
 
 /** Prints the result of adding an upstream. */
-function tellAdded({ upstream, registrations }: UpstreamAddResponse, print: Printer): void {
+function printAdded({ upstream, registrations }: UpstreamAddResponse, print: Printer): void {
   print.line(`${upstream.name}: ${upstream.state}, ${upstream.tool_count} tools`);
   printRegistrations(print, registrations);
   if (upstream.quarantined_count > 0) {

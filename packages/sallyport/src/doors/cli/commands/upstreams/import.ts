@@ -41,7 +41,7 @@ export function addImportCommand(upstreams: Command, kit: CommandKit): void {
       network: byServer(given.network, '--network', addressOf),
     };
     const found = await layer.ask('upstreams.import', { configuration, source, dry_run: true, ...grants }, caller);
-    if (!print.json) tellFound(found, print);
+    if (!print.json) printFound(found, print);
     if (!print.json && dryRun === true) print.note(`To import: ${lineOf(source, found, given.network ?? [])}`);
     if (dryRun === true) {
       if (print.json) print.value(found);
@@ -83,7 +83,7 @@ async function importEach(
       whole.imported.push(...one.imported);
       whole.kept.push(...one.kept);
       whole.refused.push(...one.refused);
-      if (!print.json) tellEnd(one, print);
+      if (!print.json) printEnd(one, print);
     }
   };
   await Promise.all(Array.from({ length: AT_ONCE }, worker));
@@ -114,7 +114,7 @@ const START: Readonly<Record<UpstreamPlan['start'], string>> = {
   disabled: 'disabled',
 };
 
-function tellFound({ planned, refused, notes }: UpstreamImportResponse, print: Printer): void {
+function printFound({ planned, refused, notes }: UpstreamImportResponse, print: Printer): void {
   if (planned.length > 0) {
     const rows = planned.map(({ name, start, package: wanted, reason }) => [
       name,
@@ -133,7 +133,7 @@ function tellFound({ planned, refused, notes }: UpstreamImportResponse, print: P
   for (const { name, reason } of refused) print.note(`left out ${name}: ${reason}`);
 }
 
-function tellEnd({ imported, kept, refused }: UpstreamImportResponse, print: Printer): void {
+function printEnd({ imported, kept, refused }: UpstreamImportResponse, print: Printer): void {
   for (const { upstream, registrations } of imported) {
     const lost = registrations.filter(({ outcome }) => outcome === 'refused').length;
     const waiting = upstream.quarantined_count;

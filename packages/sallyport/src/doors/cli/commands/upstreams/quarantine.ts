@@ -29,7 +29,7 @@ export function addQuarantineCommands(operation: AddOperation): void {
     help: 'show the tools that wait for you, with what their server changed',
     args: ['name', 'tool'],
     members: { page: false },
-    print: tell,
+    print: printQuarantined,
   });
   operation('upstreams.accept', {
     ...DECISION,
@@ -54,11 +54,11 @@ export function addQuarantineCommands(operation: AddOperation): void {
   });
 }
 
-function tell({ quarantined: tools, pagination }: QuarantineListResponse, print: Printer): void {
+function printQuarantined({ quarantined: tools, pagination }: QuarantineListResponse, print: Printer): void {
   if (tools.length === 0) print.line('Nothing waits in quarantine.');
   for (const [index, tool] of tools.entries()) {
     if (index > 0) print.line('');
-    tellTool(tool, print);
+    printTool(tool, print);
   }
   const more = pagination.total_count - tools.length;
   if (more > 0) print.note(`${more} more; name an upstream to see fewer.`);
@@ -71,7 +71,7 @@ const WHY: Readonly<Record<QuarantinedTool['reason'], string>> = {
   rejected: 'you rejected what is served',
 };
 
-function tellTool(tool: QuarantinedTool, print: Printer): void {
+function printTool(tool: QuarantinedTool, print: Printer): void {
   const { tool_id, reason, accepted_version, findings, changes, changes_left_out, upstream, breaking } = tool;
   const version = accepted_version === undefined ? '' : ` (accepted: ${accepted_version})`;
   print.line(`${tool_id}: ${WHY[reason]}${version}`, 'strong');
@@ -79,13 +79,13 @@ function tellTool(tool: QuarantinedTool, print: Printer): void {
   for (const { kind, path, excerpt } of findings) print.line(`  ! ${kind} at ${path}: ${excerpt}`, 'bad');
   if (breaking)
     print.line('  Breaks its callers: calls that were good may fail, or results take another form.', 'warning');
-  for (const change of changes) tellChange(change, print);
+  for (const change of changes) printChange(change, print);
   if (changes_left_out > 0) print.line(`  … and ${changes_left_out} more changes`, 'dim');
   if (reason === 'changed' && changes.length === 0) print.line('  Only in members that the layer does not use.', 'dim');
   if (reason !== 'rejected') print.line(`  sallyport upstreams accept ${upstream} ${tool_id}`, 'dim');
 }
 
-function tellChange({ path, kind, before, after }: DefinitionChange, print: Printer): void {
+function printChange({ path, kind, before, after }: DefinitionChange, print: Printer): void {
   print.line(`  ${path === '' ? '(whole)' : path} ${kind}`);
   for (const line of linesOf(before)) print.line(`  - ${line}`, 'bad');
   for (const line of linesOf(after)) print.line(`  + ${line}`, 'good');

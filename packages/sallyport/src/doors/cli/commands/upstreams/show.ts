@@ -15,7 +15,7 @@ export function addShowCommands(operation: AddOperation): void {
   operation('upstreams.get', {
     command: 'show',
     help: 'show one upstream: its state, what it offers, what is wrong with it',
-    print: tell,
+    print: printUpstream,
   });
 }
 
@@ -30,7 +30,7 @@ function rowOf(upstream: UpstreamStatus): string[] {
   ];
 }
 
-function tell({ upstream, definition, malformed, absent_tools }: UpstreamDetail, print: Printer): void {
+function printUpstream({ upstream, definition, malformed, absent_tools }: UpstreamDetail, print: Printer): void {
   const { server, state } = upstream;
   print.line(`${upstream.name}: ${state}`, state === 'ready' ? 'good' : state === 'degraded' ? 'bad' : 'strong');
   const { transport } = definition;

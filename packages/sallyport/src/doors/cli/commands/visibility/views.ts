@@ -27,7 +27,7 @@ export function addViewsCommands(program: Command, kit: CommandKit): void {
       empty: 'There are no views: agents see every tool that they may use.',
     }),
   });
-  operation('views.get', { command: 'show', print: tell });
+  operation('views.get', { command: 'show', print: printView });
   addPutCommand(group, kit);
   operation('views.remove', {
     command: 'remove',
@@ -48,14 +48,14 @@ function addPutCommand(views: Command, kit: CommandKit): void {
     for (const view of await readObjects(String(file), parts.io, 'view')) {
       const detail = await layer.ask('views.put', { view: view as ToolView }, caller);
       details.push(detail);
-      if (!print.json) tell(detail, print);
+      if (!print.json) printView(detail, print);
     }
     if (print.json) print.value(details.length === 1 ? details[0] : details);
     return EXIT.ok;
   });
 }
 
-function tell({ view, tools, dropped }: ViewDetail, print: Printer): void {
+function printView({ view, tools, dropped }: ViewDetail, print: Printer): void {
   print.line(`${view.name}: ${tools.length} tools for ${view.agents.join(', ') || 'no agent yet'}`, 'strong');
   print.table(
     ['NAME', 'TOOL', 'VERSION'],

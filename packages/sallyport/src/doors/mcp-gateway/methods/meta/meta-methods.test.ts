@@ -193,7 +193,7 @@ describe.each([
     expect(await listed(client)).toEqual(['add', 'files__read', 'pay']);
     await expect(client.callTool({ name: 'find_tools', arguments: { query: 'x' } })).rejects.toThrow();
     server.layer.addTool(manifestOf('one-more'), () => 'more');
-    server.layer.tellToolsChanged();
+    server.layer.notifyToolsChanged();
     await expect.poll(() => listed(client)).toEqual(META_NAMES);
     const found = await client.callTool({ name: 'find_tools', arguments: { query: 'x', limit: 2 } });
     expect(found.structuredContent).toMatchObject({ total: 4 });

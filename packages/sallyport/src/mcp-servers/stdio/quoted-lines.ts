@@ -13,7 +13,7 @@ const END_CHARS = 1_000;
  * omissions. Limited in length; empty when there is nothing to quote.
  * @param text without secrets: a cut secret could not be hidden afterwards
  */
-export function tellingLines(text: string): string {
+export function quotedLines(text: string): string {
   const lines = text.split('\n').filter((line) => line.trim() !== '' && !FRAME.test(line));
   const end = lines.slice(-END_LINES);
   const ending = end.join('\n').slice(-END_CHARS);

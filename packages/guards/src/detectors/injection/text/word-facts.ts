@@ -1,5 +1,5 @@
 /** Facts about a text from its words, as bits: a pattern that needs one of these words is used only when it occurs. */
-export const TOLD = {
+export const FACT = {
   /** Programs and folders that reach another machine. */
   reaches: 1 << 0,
   /** Programs and names that open this machine. */
@@ -15,15 +15,15 @@ export const TOLD = {
 } as const;
 
 /** For a text whose words were not read one by one, or in which other readers may see more words. */
-export const ALL_TOLD = -1;
+export const ALL_FACTS = -1;
 
 /** In lower case. */
-export const TOLD_WORDS: readonly (readonly [bit: number, words: string])[] = [
-  [TOLD.reaches, 'nc ncat sh bash mkfifo dev'],
-  [TOLD.opens, 'net net1 netsh fdenytsconnections'],
-  [TOLD.shows, 'cat more less head tail tac nl type cp grep strings'],
-  [TOLD.settings, 'etc'],
-  [TOLD.browser, 'alert confirm prompt eval document string top window self this parent'],
-  [TOLD.runs, 'system exec shell_exec passthru popen proc_open pcntl_exec assert eval phpinfo phpversion getruntime'],
-  [TOLD.runs, 'call check_call check_output run'],
+export const FACT_WORDS: readonly (readonly [bit: number, words: string])[] = [
+  [FACT.reaches, 'nc ncat sh bash mkfifo dev'],
+  [FACT.opens, 'net net1 netsh fdenytsconnections'],
+  [FACT.shows, 'cat more less head tail tac nl type cp grep strings'],
+  [FACT.settings, 'etc'],
+  [FACT.browser, 'alert confirm prompt eval document string top window self this parent'],
+  [FACT.runs, 'system exec shell_exec passthru popen proc_open pcntl_exec assert eval phpinfo phpversion getruntime'],
+  [FACT.runs, 'call check_call check_output run'],
 ];
