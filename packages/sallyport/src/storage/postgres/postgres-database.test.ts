@@ -59,13 +59,14 @@ test('PRM-10.4 every table says whose a row is, but those that hold nothing of a
       // Under the hash of a text, which is not kept.
       'embedding_vectors',
       // Under the hash of a key that names the tenant.
-      'rate_counts',
+      ...['rate_counts', 'agent_slots'],
       ...[
         'policy_updates',
         'approval_rules_revision',
         'identity_revisions',
         'visibility_revision',
         'instances',
+        'slot_holders',
         'sink_positions',
       ],
       ...['kysely_migration', 'kysely_migration_lock'],
