@@ -33,7 +33,7 @@ interface Ask extends Names {
   readonly copies: readonly (0 | 1)[];
 }
 
-/** The request that a name stands for, and the answer to all that ask for the same. */
+/** The request that a name belongs to, and the answer to every equal request. */
 interface Bound {
   readonly asked: string;
   readonly call: { readonly asked: string; readonly invocationId: string; readonly code: string | undefined };
@@ -48,12 +48,12 @@ interface Model {
 
 interface Instance {
   readonly made: Awaited<ReturnType<typeof pipeline>>;
-  /** Kills the instance: from now on nothing of it reaches a store. */
+  /** Kills the instance: from now on none of its writes reaches a store. */
   kill(): void;
   close(): Promise<void>;
 }
 
-/** No chain of a model has checkpoints. */
+/** The chains of these tests have no checkpoints, so no signer is needed. */
 const NO_SIGNER = { sign: async () => ({ keyId: '', signature: '' }), verify: async () => false };
 
 /** Two instances with an irreversible tool. */
@@ -62,7 +62,7 @@ class Layer {
   readonly #play: string;
   #instances: Instance[] = [];
   runs = 0;
-  /** Resolves when the tool of the call that is to be killed runs. */
+  /** Resolves when the tool of the call that is to be killed has begun to run. */
   #begun = Promise.withResolvers<void>();
 
   constructor(stores: SharedStores, play: string) {

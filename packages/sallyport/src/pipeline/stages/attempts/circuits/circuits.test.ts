@@ -162,7 +162,8 @@ describe('a call through a circuit', () => {
     const gone = new AbortController();
     const cancelled = endedBy(gone);
     expect((await call(cancelled, { signal: gone.signal })).failure?.code).toBe('E3805');
-    // A trial that the rate limit refuses holds nothing: each next call gets as far as the rate limit too.
+    // A trial call that the rate limit refuses does not occupy the half-open circuit: later calls reach the rate limit
+    // too.
     expect(await codes(undefined, undefined)).toEqual(['E3303', 'E3303']);
     expect(await state()).toBe('half_open');
   });
