@@ -1,5 +1,5 @@
-// A program that the test starts: takes a snapshot of a tree, changes the tree, reports it, and restores it until it is
-// killed.
+// A program that the test starts: takes a snapshot of a tree, changes the tree and reports it. Then it restores the tree
+// or waits, until the test kills it.
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { silentLog } from '../../../telemetry/log.ts';

@@ -39,7 +39,7 @@ async function killed(child: ChildProcess & { readonly said: () => string }, aft
   await exited;
 }
 
-/** The tree without sizes and times, which differ because the changed file is chosen at random. */
+/** Names, kinds, contents and sizes of the files in the tree; rights and times are left out. */
 const contents = (): readonly string[] =>
   described(scratch.tree)
     .map((line) => line.split(' ').slice(0, 4).join(' '))

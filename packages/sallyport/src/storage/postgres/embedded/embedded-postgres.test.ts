@@ -51,7 +51,7 @@ afterEach(async () => {
 const start = (changes: { dataFolder?: string; platform?: string } = {}): Promise<EmbeddedPostgres> =>
   startEmbeddedPostgres({ dataFolder, log: silentLog, ...changes });
 
-/** A cluster that was stopped cleanly, without the time that creating one takes. */
+/** Copies a prepared cluster that was stopped cleanly, which is faster than to create one. */
 async function madeCluster(): Promise<void> {
   await mkdir(dataFolder);
   await promisify(execFile)('cp', ['-a', `${template}/.`, dataFolder]);
