@@ -3,11 +3,9 @@ import { createEgressGate, type SandboxSpec } from '@sallyport/sandbox';
 import { createBubblewrapDriver } from '@sallyport/sandbox/bubblewrap';
 
 /*
- * * A process that starts one sandbox after the other, until the test kills it. Its arguments: a mark on each command
- * line
- * * that it starts, the kind of sandbox, and the program used as bubblewrap. It begins at the first input, and ends
- * when its
- * * input ends.
+ * A process that starts one sandbox after the other, until the test kills it. Its arguments: a mark on each command
+ * line that it starts, the kind of sandbox, and the program used as bubblewrap. It begins at the first input, and ends
+ * when its input ends.
  */
 
 /** More sandboxes than can be started before the test ends the process. */

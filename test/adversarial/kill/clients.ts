@@ -42,9 +42,9 @@ const POLL_MS = 30;
 const TRIES_MAX = 2_000;
 
 /**
- * * Makes one call until it has ended; after each lost connection the same request is sent again.
- * * @param targets the instances of the layer: each try goes to the next instance
- * * @param first index of the instance for the first try
+ * Makes one call until it has ended; after each lost connection the same request is sent again.
+ * @param targets the instances of the layer: each try goes to the next instance
+ * @param first index of the instance for the first try
  */
 export async function makeCall(
   call: PlannedCall,

@@ -41,7 +41,7 @@ interface Watched {
 
 /**
  * Waits for the moment of a kill.
- * * @returns whether the moment came in time
+ * @returns whether the moment came in time
  */
 export async function momentOf(point: KillPoint, { layer, nextDecision }: Watched, chance: Chance): Promise<boolean> {
   const after = chance.below(SPREAD_MS[point]);

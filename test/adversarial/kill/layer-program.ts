@@ -11,9 +11,8 @@ export interface LayerProgram extends Disposable {
 }
 
 /**
- * * Bundles the layer that is killed into one program, as `npm start` does. From the sources each start would load two
- * thousand
- * * modules, which would take more time than the rest of the test and is not what is tested.
+ * Bundles the layer that is killed into one program, as `npm start` does. From the sources each start would load two
+ * thousand modules, which would take more time than the rest of the test and is not what is tested.
  */
 export async function makeLayerProgram(): Promise<LayerProgram> {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'kill-program-')));

@@ -50,9 +50,9 @@ export interface Answer {
 const ANSWER_MS = 60_000;
 
 /**
- * * Sends one request to the layer.
- * * @param breaksAfterMs after how many ms the client gives the connection up; 0 when it waits for the answer
- * * @returns undefined when the connection was lost or refused
+ * Sends one request to the layer.
+ * @param breaksAfterMs after how many ms the client gives the connection up; 0 when it waits for the answer
+ * @returns undefined when the connection was lost or refused
  */
 export async function askOnce(
   { url }: LayerReady,

@@ -60,8 +60,8 @@ export function ownTools({ effects, files }: Places, folder: string): readonly T
 }
 
 /**
- * * The function of a tool: appends a line, and returns a result that identifies the run.
- * * @param told called with the key after each effect
+ * The function of a tool: appends a line, and returns a result that identifies the run.
+ * @param told called with the key after each effect
  */
 export function createFunction({ effects }: Places, toolId: string, told: (key: string) => void): NativeFunction {
   const attempts = new Map<string, number>();

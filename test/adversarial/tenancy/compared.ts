@@ -94,9 +94,8 @@ export function plain(answer: string, names: Names, own: Readonly<Record<string,
 }
 
 /**
- * * The rows of a tenant, once nothing changes by itself any more: the approved call has run, and the first events of
- * the
- * * running call, which its row holds at first, are in the chain.
+ * The rows of a tenant, once nothing changes by itself any more: the approved call has run, and the first events of the
+ * running call, which its row holds at first, are in the chain.
  */
 export async function restingRowsOf(
   layer: EmbeddedToolLayer,

@@ -11,9 +11,8 @@ import type { ToolLayer } from '../operations/tool-layer.ts';
 export type RunTool = (parameters: Record<string, unknown>, caller: Caller) => unknown;
 
 /**
- * * A layer in memory for tests of doors, with made-up tokens. The holders of `agent` and `agent-…` may call tools,
- * those of
- * * `operator` and `operator-…` may do everything; tokens that end with `-elsewhere` belong to another tenant.
+ * A layer in memory for tests of doors, with made-up tokens. The holders of `agent` and `agent-…` may call tools, those
+ * of `operator` and `operator-…` may do everything; tokens that end with `-elsewhere` belong to another tenant.
  */
 export interface LayerDouble extends ToolLayer {
   readonly asked: { operation: OperationName; input: unknown; caller: Caller }[];

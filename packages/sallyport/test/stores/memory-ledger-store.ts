@@ -74,10 +74,9 @@ interface ChainLinks {
 }
 
 /**
- * * The ledger in memory.
- * * @param options.eventsMax number of events, 1 000 000 by default; a full ledger refuses to append with E3812,
- * because
- * *   dropping audited facts is worse than refusing calls
+ * The ledger in memory.
+ * @param options.eventsMax number of events, 1 000 000 by default; a full ledger refuses to append with E3812, because
+ *   dropping audited facts is worse than refusing calls
  */
 export function memoryLedgerStore(options: { readonly eventsMax?: number } = {}): FailedRows {
   const { eventsMax = EVENTS_MAX } = options;

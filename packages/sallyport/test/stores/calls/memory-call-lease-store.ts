@@ -36,8 +36,8 @@ interface Held {
 }
 
 /**
- * * Leases in memory, with this process's monotonic clock.
- * * @param ledger the ledger with the records of the calls
+ * Leases in memory, with this process's monotonic clock.
+ * @param ledger the ledger with the records of the calls
  */
 export function memoryCallLeaseStore(
   ledger: Held['ledger'],

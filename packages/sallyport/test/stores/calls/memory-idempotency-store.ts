@@ -17,9 +17,9 @@ const CLAIMS_MAX = 1_000_000;
 const SWEPT_PER_CLAIM = 2;
 
 /**
- * * Claims of invocation ids and idempotency keys in memory.
- * * @param options.claimsMax number of claims, 1 000 000 by default; a full store refuses new keys with E3812, because
- * *   dropping a claim that is still valid would let its call run twice
+ * Claims of invocation ids and idempotency keys in memory.
+ * @param options.claimsMax number of claims, 1 000 000 by default; a full store refuses new keys with E3812, because
+ *   dropping a claim that is still valid would let its call run twice
  */
 export function memoryIdempotencyStore(
   options: { readonly clock?: Clock; readonly claimsMax?: number } = {},

@@ -18,9 +18,9 @@ interface Counted {
 }
 
 /**
- * * Quotas in memory.
- * * @param options.sessionsMax number of sessions, 1 000 000 by default; a full store refuses new ones with E3812,
- * *   because a session whose count was dropped would begin anew
+ * Quotas in memory.
+ * @param options.sessionsMax number of sessions, 1 000 000 by default; a full store refuses new ones with E3812,
+ *   because a session whose count was dropped would begin anew
  */
 export function memoryQuotaStore(options: { readonly clock?: Clock; readonly sessionsMax?: number } = {}): QuotaStore {
   const { clock = systemClock, sessionsMax = SESSIONS_MAX } = options;
