@@ -17,7 +17,7 @@ import { askOnce } from './kill/target.ts';
 import { openTrial, type Trial } from './kill/trial.ts';
 
 const TEST_MS = 300_000;
-/** Of so many kills of the database, one kills the layer too. */
+/** The layer is killed too at one of so many kills of the database. */
 const LAYER_TOO_EVERY = 5;
 const seed = chosenSeed();
 const { works: withShell } = await createBubblewrapDriver().probe();

@@ -10,7 +10,7 @@ const FACES = [
   /^packages\/(?:std\/src|sallyport\/src\/domain)\//,
 ];
 
-/** Whether a file is one of those. */
+/** Whether a file is part of a package's face. */
 export function isFace(path: string): boolean {
   return FACES.some((face) => face.test(path)) && !/\.(?:test|fixture|conformance|generated)\.ts$/.test(path);
 }

@@ -106,7 +106,7 @@ export function openTrial(
       return starters.flatMap(({ lines }) => lines);
     },
     async [Symbol.asyncDispose]() {
-      // From now on clients that have not finished wait for ever.
+      // Clients that have not finished find no layer from now on, and wait.
       for (const each of targets) each.gone();
       await Promise.all([layer?.stop(), peer?.stop()]);
       rmSync(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });

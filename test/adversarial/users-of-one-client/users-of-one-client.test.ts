@@ -16,7 +16,7 @@ const OPERATION_NAMES = Object.keys(OPERATIONS) as OperationName[];
 const ISSUER = 'https://id.example';
 const AUDIENCE = 'https://tools.example';
 const CLIENT = 'desk';
-/** Calls that one session may make: more than any user here needs except the one who tests the limit. */
+/** Calls that one session may make; only the user who tests this limit makes more. */
 const QUOTA = 60;
 const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
 

@@ -17,7 +17,7 @@ let layer: EmbeddedToolLayer;
 let token = '';
 /** Events of side effects that the embedding program was notified of. */
 const heard: CloudEvent[] = [];
-/** Invocation ids of the side effects that were on record when the tool began to run. */
+/** Types of the events of side effects that the embedding program had received when the tool began to run. */
 let startedBefore: string[] = [];
 
 const toolOf = (tool_id: string, more: Partial<ToolManifest> = {}): ToolManifest => ({

@@ -10,7 +10,7 @@ import { temporaryDataFolder } from '../../../packages/sallyport/src/storage/pos
 import { MAIN } from '../running/sallyport-program.fixture.ts';
 import { clientOf, type Elicited } from './desk.fixture.ts';
 
-/** The requests that the stand-in of a post office received. */
+/** Paths of the requests that the stand-in for a post office received. */
 const posted: (string | undefined)[] = [];
 let post: Server;
 let folder: string;

@@ -30,7 +30,7 @@ test.skipIf(!isAsked)(
     const [, curl = ''] = /Try it:\n((?:.*\\\n)*.*\n)/.exec(layer.said) ?? [];
     expect(JSON.parse(await machine.sh(curl))).toMatchObject({ status: 'success', result: { sum: 5 } });
 
-    // The files of a new user: a desktop configuration with published servers and a wrong entry, and a skill.
+    // A new user's files: a desktop configuration with two published servers and one that does not exist, and a skill.
     const server = { command: 'npx', args: ['-y', '@modelcontextprotocol/server-filesystem', machine.clone] };
     const memory = { command: 'npx', args: ['-y', '@modelcontextprotocol/server-memory'] };
     const gone = { command: 'npx', args: ['-y', 'sallyport-there-is-no-such-package'] };

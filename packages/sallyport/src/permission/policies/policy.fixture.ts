@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import type { PolicyQuestion } from '../policy-engine.port.ts';
 
-/** A question about a tool of `files`; `over` replaces its members. */
+/** A question about a call of a tool of `files`; `over` replaces members of the question. */
 export const policyQuestion = (over: Partial<PolicyQuestion> = {}): PolicyQuestion => ({
   principal: { tenantId: 'acme', agentDid: 'did:a', roles: ['agent'], trust: 'trusted' },
   toolId: 'files__read',

@@ -60,7 +60,7 @@ const lease = (): WorkerHold => ({
   counts: (failed) => failed === undefined,
 });
 
-/** The same call again, as a worker resumes it from its row. */
+/** Runs the call again, as a worker does that resumes it from its row. */
 function resume(
   { run }: Pick<Awaited<ReturnType<typeof layer>>, 'run'>,
   record: InvocationRecord,

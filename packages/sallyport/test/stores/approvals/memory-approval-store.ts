@@ -25,7 +25,7 @@ interface Notice extends NoticeKey {
   notified: boolean;
   /** Time of the claim in monotonic ms. */
   claimedAt: number;
-  /** Time since which the notice is due, in epoch ms. */
+  /** Time when the notice was first claimed, in epoch ms. */
   readonly since: number;
 }
 

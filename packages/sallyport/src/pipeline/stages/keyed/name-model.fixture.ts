@@ -27,7 +27,7 @@ interface Names {
 /** One request, sent once or several times at once. */
 interface Ask extends Names {
   readonly n: number;
-  /** How it ends when it runs: its tool answers, fails, or is cut off by a kill of its instance. */
+  /** How the call ends if it runs: its tool succeeds or fails, the call is refused, or its instance is killed. */
   readonly how: 'good' | 'fails' | 'refused' | 'killed';
   /** The instance that each copy goes to. */
   readonly copies: readonly (0 | 1)[];
@@ -39,7 +39,7 @@ interface Bound {
   readonly call: { readonly asked: string; readonly invocationId: string; readonly code: string | undefined };
 }
 
-/** The model in memory: what each id and each key stands for. */
+/** The model in memory: the request of each id and of each key. */
 interface Model {
   readonly ids: Map<string, Bound>;
   readonly keys: Map<string, Bound>;

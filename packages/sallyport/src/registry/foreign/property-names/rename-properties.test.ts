@@ -23,7 +23,7 @@ const manifest = (schema: Schema): ToolManifest => {
 const original = (schema: Schema, given: Record<string, unknown>) => originalArguments(manifest(schema), given);
 const compiles = (schema: Schema) => new Ajv2020({ strict: false }).compile(schema);
 
-/** The keys of all objects named `properties`, at any depth. */
+/** The names of all declared properties in a schema, at any depth. */
 function keys(value: unknown, within = false): string[] {
   if (typeof value !== 'object' || value === null) return [];
   const entries = Object.entries(value);

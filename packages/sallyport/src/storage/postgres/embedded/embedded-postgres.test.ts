@@ -31,7 +31,7 @@ afterAll(() => rm(template, { recursive: true }));
 
 beforeEach(async () => {
   parent = await mkdtemp(join(tmpdir(), 'sallyport-embedded-'));
-  // Other users must reach their own folders in it.
+  // Other users must be able to reach their own folders in this folder.
   await chmod(parent, 0o755);
   dataFolder = join(parent, 'layer');
 });

@@ -19,7 +19,7 @@ const ONCE = { retry_policy: { max_attempts: 1 } };
 /** How a run of the tool ends; undefined for success. */
 type End = ErrorCode | undefined | (() => Promise<unknown>);
 
-/** A tool with a circuit of its own that ends as the test says; the test moves the clock of the circuits. */
+/** A tool with a circuit of its own; the test decides how each run ends, and moves the clock of the circuits. */
 async function bench(more: Partial<CircuitParts> = {}, execution: ToolManifest['execution_config'] = ONCE) {
   let turned = 0;
   const clock = { now: () => Date.now() + turned, monotonic: () => performance.now() + turned };
