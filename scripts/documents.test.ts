@@ -16,7 +16,7 @@ import {
 } from './documents.ts';
 import { settingsSchema } from './settings-schema.ts';
 
-/** Rows of the table in a document, without its head. */
+/** Rows of the table in a document, without the header. */
 const rowsOf = (markdown: string): string[] =>
   markdown
     .split('\n')
@@ -64,7 +64,7 @@ test('the settings table shows defaults as they are written, and escapes what wo
   ]);
 });
 
-/** What the schema of the settings file says of some TOML: its faults, each with its place. */
+/** The errors of the settings schema for a TOML text, each with its place. */
 function schemaFaults(toml: string): string[] {
   const validate = new Ajv({ strict: true, allErrors: true }).compile(settingsSchema(SETTINGS));
   validate(parse(toml));

@@ -11,7 +11,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-/** Runs vitest over the given test files and answers with what the reporter left. */
+/** Runs vitest on the given test files and returns the counts that the reporter wrote. */
 async function countsOf(files: Readonly<Record<string, string>>): Promise<unknown> {
   for (const [name, source] of Object.entries(files)) writeFileSync(join(folder, name), source);
   const counts = join(folder, 'counts.json');

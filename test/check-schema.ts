@@ -4,7 +4,7 @@ import { strictAjv } from './strict-ajv.ts';
 
 const ajv = strictAjv();
 
-/** One test for what a schema takes and what it refuses, at the boundary where there is one. */
+/** Adds a test that a schema accepts the good values and refuses the bad ones. */
 export function checkSchema(name: string, schema: TSchema, good: readonly unknown[], bad: readonly unknown[]): void {
   const matches = ajv.compile(structuredClone(schema));
   test(`${name} takes what it should and refuses the rest`, () => {

@@ -6,9 +6,15 @@
 export interface Requirement {
   /** Group and number, for example PIPE-04. */
   readonly id: string;
-  /** Chapters of the specifications (000 to 004) that the group of the row comes from; absent where it is our own. */
+  /**
+   * Chapters of the specifications (000 to 004) that the requirement comes from; absent for requirements of this
+   * project.
+   */
   readonly source?: string;
-  /** What must hold; the second clause of PIPE-04 is PIPE-04.2. Where a clause is shorter than its source, the source's detail holds. */
+  /**
+   * What must hold; the second clause of PIPE-04 is PIPE-04.2. Details that a clause leaves out are those of its
+   * source.
+   */
   readonly clauses: readonly string[];
 }
 

@@ -11,7 +11,7 @@ import { oddNames, vagueNames } from './tidy/names.ts';
 import { machinePaths } from './tidy/places.ts';
 import { fullFolders, longCode } from './tidy/sizes.ts';
 
-/** The rules are JavaScript without types, since their reader takes no TypeScript. */
+/** The import rules are in JavaScript without types, because dependency-cruiser does not read TypeScript. */
 const RULES = '../.dependency-cruiser.mjs';
 const { LEVELS } = (await import(new URL(RULES, import.meta.url).href)) as { LEVELS: readonly (readonly string[])[] };
 
@@ -19,7 +19,7 @@ const ENTRIES = projectEntries().map(({ path }) => path);
 const CODE = codeFiles();
 const CODE_FOLDERS = /^(?:packages|test|scripts|examples|bench|console)(?:\/|$)/;
 
-/** Judges every file with its text. */
+/** Applies a rule to each file; returns the faults. */
 const judge = (paths: readonly string[], rule: (path: string, text: string) => readonly string[]): string[] =>
   paths.flatMap((path) => {
     try {
@@ -83,7 +83,7 @@ test('every export of a face is documented', () => {
 });
 
 test('every size is written with its unit', () => {
-  // Programs in plain JavaScript run alone and cannot import the units.
+  // Programs in plain JavaScript run without the packages, so they cannot import the units.
   const sized = CODE.filter(
     (path) => path.endsWith('.ts') && path !== 'packages/std/src/bytes.ts' && !path.startsWith('test/tidy'),
   );

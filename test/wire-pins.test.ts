@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { OPERATIONS, type OperationEntry } from '../packages/sallyport/src/operations/catalogue.ts';
 
-// What clients are written against. A change here changes the contract and gets a line in the changelog; new lines are free.
+// Operations as clients use them. A change here changes the contract and gets a line in the changelog; new lines may be
+// added.
 const PINNED = `
 tools.invoke POST /v1/invocations 200 token
 invocations.get GET /v1/invocations/{invocation_id} 200 token
@@ -31,11 +32,11 @@ test('the operations stay where clients look for them', () => {
   expect(lines).toEqual(expect.arrayContaining(PINNED.trim().split('\n')));
 });
 
-// The rule is told in docs/operations.md. Nouns without a plural, and what has its address from elsewhere:
+// The rule is in docs/operations.md. Exceptions: nouns without a plural, and operations with an address outside of /v1.
 const NAME = /^(?:(?:[a-z]+(?:-[a-z]+)*s|audit|availability|visibility)\.[a-z]+(?:-[a-z]+)*|health)$/;
 const ROUTE = /^\/v1(?:\/[a-z]+(?:-[a-z]+)*)+(?:\/\{[a-z_]+\}(?:\/[a-z]+(?:-[a-z]+)*)?)?$/;
 const ELSEWHERE: readonly string[] = ['health', 'keys.published'];
-/** What is read under a noun of its own: it belongs to many, or has ids of its own. */
+/** Operations whose route has another noun, because their subject belongs to many objects or has ids of its own. */
 const OWN_NOUN: Readonly<Record<string, string>> = {
   'approvals.rules': 'approval-rules',
   'approvals.revoke-rule': 'approval-rules',
@@ -44,7 +45,7 @@ const OWN_NOUN: Readonly<Record<string, string>> = {
   'tools.manifests': 'manifests',
   'upstreams.quarantine': 'quarantine',
 };
-/** Verbs of operations that are nouns too. */
+/** Verbs in operation names that are also nouns. */
 const NOUNS_TOO: readonly string[] = ['reload', 'restart', 'sunset', 'test'];
 
 test('each operation is called by a plural noun and what is done with it, in kebab-case', () => {

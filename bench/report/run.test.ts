@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 
-/** On a machine with no program at all on its path, so that nothing can be installed either. */
+/** Runs the benchmark with no program on its PATH, so that nothing can be installed either. */
 function bench(...args: readonly string[]) {
   const env = { PATH: join(import.meta.dirname, 'none') };
   return spawnSync(process.execPath, [join(import.meta.dirname, '..', 'run.ts'), ...args], { env, encoding: 'utf8' });

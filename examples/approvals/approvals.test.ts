@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 
-/** Starts a layer twice and some thirty commands, on a machine that may be busy. */
+/** The example starts a layer twice and runs some thirty commands, perhaps on a busy machine. */
 const STORY_MS = 360_000;
 
 test(

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 
-/** Starts two layers and a dozen sandboxes, on a machine that may be busy. */
+/** The example starts two layers and a dozen sandboxes, perhaps on a busy machine. */
 const STORY_MS = 180_000;
 
 test(

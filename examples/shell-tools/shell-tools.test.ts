@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import { createBubblewrapDriver } from '@sallyport/sandbox/bubblewrap';
 import { expect, test } from 'vitest';
 
-/** Starts a layer with its database on a machine that may be busy. */
+/** The example starts a layer with its database, perhaps on a busy machine. */
 const STORY_MS = 120_000;
 
 const { works, problem } = await createBubblewrapDriver().probe();

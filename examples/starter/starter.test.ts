@@ -10,7 +10,7 @@ import { expect, onTestFinished, test } from 'vitest';
 const program = (name: string): string =>
   fileURLToPath(new URL(`../../packages/sallyport/bin/${name}.mjs`, import.meta.url));
 
-/** What npm start prints, once it has printed all of it. */
+/** Runs npm start; resolves with its output once all of it has been printed. */
 async function started(): Promise<{ said: string; stop(): Promise<number | null> }> {
   const folder = await mkdtemp(join(tmpdir(), 'sallyport-starter-'));
   const child = spawn(process.execPath, [program('starter'), '--port', '0', '--data-folder', folder], {

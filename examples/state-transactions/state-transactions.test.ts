@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 
-/** Starts a layer with its database three times, on a machine that may be busy. */
+/** The example starts a layer with its database three times, perhaps on a busy machine. */
 const STORY_MS = 120_000;
 
 test(

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 
-/** Starts a layer, some forty commands and a sandbox, on a machine that may be busy. */
+/** The example starts a layer, some forty commands and a sandbox, perhaps on a busy machine. */
 const STORY_MS = 240_000;
 
 test(

@@ -7,7 +7,9 @@ import { expect, onTestFinished, test } from 'vitest';
 import { ROOT } from '../project-files.ts';
 
 const MAIN = 'packages/sallyport/src/compose/main.ts';
-/** Says from where it runs, a word of another module, what stands beside that module, its arguments and a part of Node. */
+/**
+ * Programs that print where they run from, a word of another module, a file next to that module, and their arguments.
+ */
 const SOURCES = {
   [MAIN]: `import { Agent } from 'node:http';
 import { beside, WORD } from '../word/word.ts';
@@ -37,7 +39,7 @@ import(beside)
   'package.json': '{"type":"module"}\n',
 };
 
-/** What of this project the other one takes. */
+/** The files of this project that are copied into the test's project. */
 const LAUNCHER = [
   ...['sallyport.mjs', 'starter.mjs', 'start.mjs', 'load-bundle.mjs'].map((name) => `packages/sallyport/bin/${name}`),
   ...['bundle/make-bundle.ts', 'bundle/licences.ts', 'bundle/rows-for-doors.ts', 'project-files.ts'].map(
@@ -51,7 +53,7 @@ interface Ending {
   readonly stderr: string;
 }
 
-/** A project with the launcher of this one. */
+/** Makes a project with the launcher of this one. */
 async function project(dependencies: 'with bundler' | 'without bundler') {
   const root = await mkdtemp(join(tmpdir(), 'bundle-'));
   onTestFinished(() => rm(root, { recursive: true }));
@@ -105,7 +107,7 @@ test('where there is no bundler the sources run', async () => {
   expect(ran).toEqual({ code: 0, stdout: 'sources … beside /word one function\n', stderr: '' });
 });
 
-/** What V8 has compiled of the parts, with its size. */
+/** The files of compiled code that V8 left, with their sizes. */
 async function compiledIn(root: string): Promise<Map<string, number>> {
   const folder = join(root, 'packages/sallyport/dist/bundle/compiled');
   const paths = (await readdir(folder, { recursive: true })).filter((path) => /\.js\.\w+$/.test(path));

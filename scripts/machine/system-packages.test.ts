@@ -10,7 +10,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-/** A machine whose apt-get puts the programs in place, or fails. */
+/** A fake machine whose apt-get installs the programs, or fails. */
 function machine(options: { readonly mayInstall: boolean; readonly aptWorks?: boolean }): Machine & { ran: string[] } {
   const ran: string[] = [];
   const run: Machine['run'] = async (command) => {

@@ -15,7 +15,7 @@ import {
 const USERS = 200;
 const CALLS_EACH = 3;
 const CONNECTIONS_MAX = 16;
-/** Long enough for a machine that has much else to do; nothing here waits for it to pass. */
+/** A limit generous enough for a busy machine; no test waits until it passes. */
 const PATIENCE_MS = 100_000;
 
 let server: EchoingServer;
@@ -35,7 +35,10 @@ afterAll(async () => {
   await server[Symbol.asyncDispose]();
 });
 
-/** Every seventh user has a new credential for the last call, every eleventh one that is refused. */
+/**
+ * The credential of a user for a turn: for the last call every seventh user has a new one; the credential of every
+ * eleventh user is refused.
+ */
 const keyOf = (user: number, turn: number): string =>
   `key-of-${user}-${user % 7 === 0 && turn === CALLS_EACH - 1 ? 'new' : 'first'}`;
 const isRefused = (user: number): boolean => user % 11 === 0;
@@ -61,10 +64,10 @@ test(
       turns.flatMap((turn) =>
         users.map(async (user) => {
           if (isRefused(user)) return { user, turn, said: (await failureOf(call(user, turn))).code };
-          // Some go away while they wait; what they leave behind may harm nobody.
+          // Some users give up while they wait; the calls that they leave must not harm others.
           if (user % 5 === 0) void call(user, turn, AbortSignal.timeout(user)).catch(() => {});
           const said = await call(user, turn);
-          // The server forgets a session now and then, of whomever it is.
+          // Now and then the server forgets a session of some user.
           if (user % 13 === 0) server.open.delete([...server.open][0] ?? '');
           return { user, turn, said };
         }),

@@ -11,7 +11,7 @@ import { ownFolders } from '../../packages/sandbox/src/linux/limits/find-control
 const LAYER = join(import.meta.dirname, 'starting-layer.ts');
 /** Kills are spread evenly over this time after the first start begins; one start takes some ms. */
 const SPREAD_MS = 12;
-/** Layers that wait for their end at once. */
+/** Layers that are killed at the same time. */
 const LANES = 4;
 /** How long a sandbox may take to end after its layer. */
 const PATIENCE_MS = 10_000;
@@ -21,7 +21,9 @@ const marks: string[] = [];
 /** Pids of the layers that were killed. */
 const killed: number[] = [];
 
-/** Most of a layer's work is to read its own code; a layer that is killed never writes what it compiled. */
+/**
+ * Folder for compiled code: without it each layer would compile all its code, because a killed layer never saves it.
+ */
 const compiled = mkdtempSync(join(tmpdir(), 'crash-compiled-'));
 beforeAll(async () => {
   const layer = await startLayer(newMark(), 'upstream');
@@ -31,7 +33,7 @@ beforeAll(async () => {
 
 afterAll(() => {
   rmSync(compiled, { recursive: true, force: true });
-  // Whatever a fault left, so that it does not stay on the machine.
+  // Processes that a failed test left, so that they do not stay on the machine.
   for (const pid of survivors()) process.kill(Number(pid), 'SIGKILL');
 });
 
@@ -52,12 +54,12 @@ describe.skipIf(!probe.works)(`a layer that is killed${probe.works ? '' : `, ski
   }, 240_000);
 
   test('SBX-08 bubblewrap without a layer ends when it never got its arguments', async () => {
-    // Not in /tmp, which a launcher covers while it works.
+    // Not below /tmp, because a sandbox that starts mounts its own /tmp over it.
     const folder = mkdtempSync('/var/tmp/crash-');
     chmodSync(folder, 0o777);
     const program = join(folder, 'bwrap');
     const mark = newMark();
-    // The layer is gone before bubblewrap begins.
+    // A stand-in that waits until the layer has ended, and then runs bubblewrap.
     const lines = [
       '#!/bin/sh',
       `case "$*" in *${mark}*) : >${folder}/begins; while test -d /proc/$(cat ${folder}/pid); do sleep 0.02; done ;; esac`,
@@ -69,7 +71,7 @@ describe.skipIf(!probe.works)(`a layer that is killed${probe.works ? '' : `, ski
     writeFileSync(join(folder, 'pid'), String(layer.pid));
     const ended = once(layer, 'exit');
     layer.stdin.write('go');
-    // Whoever becomes bubblewrap may not signal the layer.
+    // The stand-in cannot signal the layer itself, so it creates a file and the test kills the layer.
     await until(() => existsSync(join(folder, 'begins')));
     layer.kill('SIGKILL');
     expect((await ended)[1]).toBe('SIGKILL');
@@ -84,7 +86,7 @@ describe.skipIf(!probe.works)(`a layer that is killed${probe.works ? '' : `, ski
   });
 });
 
-/** Kills one layer after the other, each a little later in its work. */
+/** Starts and kills layers, each one a little later in its work than the one before. */
 async function killManyTimes(times: number, kinds: readonly string[]): Promise<void> {
   let next = 0;
   const lane = async (): Promise<void> => {
@@ -99,7 +101,7 @@ async function killManyTimes(times: number, kinds: readonly string[]): Promise<v
       const ended = once(layer, 'exit');
       layer.kill('SIGKILL');
       await ended;
-      // It was still at it.
+      // The layer had not finished its work.
       expect(said).toBe('');
     }
   };
@@ -122,7 +124,7 @@ function newMark(): string {
   return mark;
 }
 
-/** What is still there when there was time enough to end. */
+/** Processes that are still there after they had time enough to end. */
 async function survivorsAtLast(): Promise<readonly string[]> {
   await until(() => survivors().length === 0);
   return survivors();
@@ -133,7 +135,7 @@ async function until(holds: () => boolean): Promise<void> {
   while (!holds() && performance.now() < giveUpAt) await sleep(20);
 }
 
-/** Sandboxes of killed layers, hung launchers of theirs, and their crash watches. */
+/** Pids of sandboxes of killed layers, of their launchers that hang, and of their crash watchers. */
 function survivors(): string[] {
   return readdirSync('/proc').filter((pid) => {
     const line = commandLineOf(pid);

@@ -6,7 +6,7 @@ import { MARKED_FOLDER } from '../../packages/sandbox/src/linux/crash/clear-left
 import { ownMark } from '../../packages/sandbox/src/linux/crash/layer-mark.ts';
 import { ownFolders } from '../../packages/sandbox/src/linux/limits/find-control-groups.ts';
 
-/** What sandboxes of this process could leave on the host, by kind; others use the same machine. */
+/** What sandboxes of this process could leave on the host, by kind. Other programs use the same machine. */
 export interface HostState {
   readonly processes: readonly string[];
   readonly mounts: readonly string[];
@@ -17,12 +17,13 @@ export interface HostState {
   readonly descriptors: readonly string[];
 }
 
-/** How long what is ending may take to be gone. */
+/** How long processes and folders that are being removed may still be there. */
 const PATIENCE_MS = 15_000;
 
 /**
  * Looks at the host now.
- * @param isOther says of a process that no sandbox made it; what connects this process to others is then not counted either
+ * @param isOther whether a process was not made by a sandbox; if given, sockets and pipes of this process are not
+ * counted
  */
 export function hostState(isOther?: (pid: string) => boolean): HostState {
   const mark = ownMark();
@@ -40,12 +41,15 @@ export function hostState(isOther?: (pid: string) => boolean): HostState {
       .map((words) => words.slice(0, 2).join(' ')),
     descriptors: entries('/proc/self/fd')
       .map(descriptorKind)
-      // Connections and threads of what else is in this process come and go.
+      // Sockets and pipes of other parts of this process come and go.
       .filter((kind) => kind !== '' && (isOther === undefined || !/^(?:socket|pipe|anon_inode):/.test(kind))),
   };
 }
 
-/** Databases of this test and of others have shared memory, which is the whole machine's, and processes of their own. */
+/**
+ * Whether a process belongs to PostgreSQL: databases of tests have their own processes, and shared memory for the whole
+ * machine.
+ */
 export function isPostgres(pid: string): boolean {
   try {
     return readFileSync(`/proc/${pid}/comm`, 'utf8').startsWith('postgres');
@@ -54,7 +58,7 @@ export function isPostgres(pid: string): boolean {
   }
 }
 
-/** What is on the host that was not there before, once what is ending has ended; empty when nothing is. */
+/** What is on the host and was not there before, after time to end; empty when nothing was left. */
 export async function leftSince(before: HostState, isOther?: (pid: string) => boolean): Promise<readonly string[]> {
   const giveUpAt = Date.now() + PATIENCE_MS;
   for (;;) {
@@ -76,7 +80,7 @@ function added(before: HostState, now: HostState): readonly string[] {
   });
 }
 
-/** A process below this one, or one that names this layer on its command line. One that waits to be reaped is gone. */
+/** Whether a process is a descendant of this process, or names this layer on its command line. Zombies do not count. */
 function isOurs(pid: string, mark: string): boolean {
   try {
     const status = readFileSync(`/proc/${pid}/status`, 'utf8');
@@ -101,12 +105,12 @@ function groupFolders(): readonly string[] {
   return [...new Set(ownFolders(places).values())];
 }
 
-/** Numbers of pipes and sockets differ each time; their kinds count. */
+/** The target of a file descriptor without its numbers, which differ each time for pipes and sockets. */
 function descriptorKind(descriptor: string): string {
   try {
     return readlinkSync(`/proc/self/fd/${descriptor}`).replace(/\d+/g, '#');
   } catch {
-    // The one of the listing itself.
+    // The descriptor that was open while the folder was listed.
     return '';
   }
 }

@@ -17,7 +17,7 @@ import { askOnce } from './kill/target.ts';
 import { openTrial, type Trial } from './kill/trial.ts';
 
 const TEST_MS = 300_000;
-/** With each so many kills of the database the layer is killed too. */
+/** The layer is killed too at one of so many kills of the database. */
 const LAYER_TOO_EVERY = 5;
 const seed = chosenSeed();
 const { works: withShell } = await createBubblewrapDriver().probe();
@@ -67,7 +67,7 @@ test(
   TEST_MS,
 );
 
-/** Kills one life of the layer after the other, each at its moment, and has the clients make all their calls in the last. */
+/** Kills the layer at each point and starts it again; in the last process the clients finish all their calls. */
 async function killLayers(trial: Trial, points: readonly KillPoint[], chance: Chance): Promise<LayerReady> {
   const met = new Set<KillPoint>();
   let layer = trial.start();
@@ -83,7 +83,7 @@ async function killLayers(trial: Trial, points: readonly KillPoint[], chance: Ch
   return last(trial, layer);
 }
 
-/** The same with the database, and at times with both. */
+/** Kills the database at each point and starts it again; at some points the layer too. */
 async function killDatabases(
   trial: Trial,
   server: DatabaseServer,
@@ -118,13 +118,13 @@ async function last(trial: Trial, layer: LayerProcess): Promise<LayerReady> {
 async function expectAllWell(trial: Trial, ready: LayerReady, connection: SocketConnection): Promise<void> {
   const { faults, keys } = await trial.judge(ready, connection);
   const audit = await askOnce(ready, ready.operator, 'GET', '/v1/audit/verification');
-  // All of it, so that a failure names the broken link.
+  // The whole verification, so that a failure shows the broken link of the chain.
   expect(faults, JSON.stringify(audit)).toEqual([]);
   expect(keys).toBeGreaterThanOrEqual(300);
   expect(audit?.body, JSON.stringify(audit)).toMatchObject({ whole: true });
 }
 
-/** A PostgreSQL in a folder of its own. */
+/** A PostgreSQL server in a folder of its own. */
 async function ownDatabase() {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'kill-db-')));
   const server = await createDatabaseServer(folder);

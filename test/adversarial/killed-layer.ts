@@ -1,4 +1,4 @@
-// Run by itself: a layer that tells what it does, line by line, until somebody kills it.
+// A program that the test starts: a layer that reports what it does, line by line, until it is killed.
 import { writeSync } from 'node:fs';
 import { createToolLayer, type Hook, LOCAL_CALLER, type Log, serve } from '../../packages/sallyport/src/index.ts';
 import type { LayerOrder, LayerReady } from './kill/layer-process.ts';
@@ -7,10 +7,10 @@ import { createFunction, FUNCTION_TOOLS, ownTools } from './kill/tools.ts';
 
 const { settings, places, folder } = JSON.parse(process.argv[2] ?? '') as LayerOrder;
 
-/** Lines to the test: a word, and what it is about as JSON. */
+/** Writes a line for the test: a word, and its details as JSON. */
 const say = (word: string, about: unknown = null): void => void writeSync(1, `${word} ${JSON.stringify(about)}\n`);
 
-/** Enough to see what it was about. */
+/** The fields of a log entry, cut short. */
 const short = (fields: Record<string, unknown>): Record<string, unknown> =>
   Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, String(value).slice(0, 160)]));
 
@@ -22,7 +22,7 @@ const told =
   };
 const log: Log = { debug: told('debug'), info: told('info'), warn: told('warn'), error: told('error') };
 
-/** Refuses some results, so that what the tool changed is taken back. */
+/** Refuses some results, so that the changes of the tool are taken back. */
 const takeBack: Hook = {
   id: 'take-back',
   at: 'after',

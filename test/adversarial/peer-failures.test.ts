@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { LOCAL_CALLER } from '../../packages/sallyport/src/index.ts';
 import { ALICE, BOB, type Desk, openDesk, toolOf } from '../e2e/calls/desk.fixture.ts';
 
-// Each of these happened to users of other systems; here somebody tries it at a door of a whole layer.
+// Each failure here was reported by users of other systems; each is tried at a door of a whole layer.
 
 const TERMS = `
 [[rule]]
@@ -34,7 +34,7 @@ beforeAll(async () => {
     requires_confirmation: true,
     execution_config: { retry_policy: stubborn },
   });
-  // It wrote, and nobody heard of it in time.
+  // The tool writes, and its answer comes too late.
   await add('write', { execution_config: { retry_policy: stubborn } }, () => sleep(2_000));
   [alice, bob] = [await desk.token(ALICE), await desk.token(BOB)];
 });

@@ -18,10 +18,10 @@ import { prepareDatabase } from '../../packages/sallyport/src/storage/postgres/e
 import { hostileManifest, scriptIn, UNASKED } from './sandboxes/hostile-calls.ts';
 
 const SECRET = 'planted-4f1c-for-one-tool';
-/** Says that it runs, and then what it was given. */
+/** Reports that it runs, waits, and prints its secret. */
 const KEEPER =
   ': >"$1/began"; while ! test -e "$1/enough"; do sleep 0.05; done; echo "it is <$PLANTED_KEY>"; printf %s "$PLANTED_KEY" | wc -c';
-/** Looks wherever a neighbour's secret could be. */
+/** Looks in every place where the secret of another tool could be. */
 const THIEF = 'env; cat /proc/*/environ /proc/*/cmdline 2>/dev/null | tr "\\0" "\\n"; ls -R /tmp; echo looked';
 
 const { works } = await createBubblewrapDriver().probe();
@@ -60,7 +60,7 @@ test.skipIf(!works)(
     mkdirSync(join(shared, 'enough'));
     const [kept, after] = [await keeping, await enough];
 
-    // It had the whole of it, and what it printed was taken out.
+    // The tool had the whole secret, and the secret was removed from its output.
     expect(kept).toMatchObject({
       status: 'success',
       result: { stdout: expect.stringMatching(`\\n${SECRET.length}\n$`) },
@@ -83,7 +83,7 @@ function logInto(lines: string[]): Log {
   return { debug: keep, info: keep, warn: keep, error: keep };
 }
 
-/** Status and events of calls, as the layer tells them. */
+/** Status and events of calls, as the layer returns them. */
 async function recordsOf(
   layer: EmbeddedToolLayer,
   token: string,

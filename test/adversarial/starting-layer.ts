@@ -3,12 +3,12 @@ import { createEgressGate, type SandboxSpec } from '@sallyport/sandbox';
 import { createBubblewrapDriver } from '@sallyport/sandbox/bubblewrap';
 
 /*
- * A process that starts one sandbox after the other, to be killed by the test. Its arguments: a mark that each command
- * line holds, the kind of sandbox, and the program that stands in for bubblewrap. It begins when it is spoken to, and ends
- * when it is not.
+ * A process that starts one sandbox after the other, until the test kills it. Its arguments: a mark on each command
+ * line that it starts, the kind of sandbox, and the program used as bubblewrap. It begins at the first input, and ends
+ * when its input ends.
  */
 
-/** More than can be made before the test loses patience. */
+/** More sandboxes than can be started before the test ends the process. */
 const STARTS = 8;
 
 const [mark = '', kind = 'tool', program = 'bwrap'] = process.argv.slice(2);

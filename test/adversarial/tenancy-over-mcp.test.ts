@@ -44,7 +44,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** A token of an issuer that names tenants as it likes. */
+/** A token from an issuer that may name any tenant. */
 const signed = (claims: object): Promise<string> => {
   const now = Math.floor(Date.now() / 1000);
   const usual = { tool_id: '*', agent_did: planted.names.agent, allowed_operations: ['execute'], iss: ISSUER };
@@ -62,7 +62,7 @@ async function connect(path: string, token: string, auto = false): Promise<Clien
   return client;
 }
 
-/** Everything that an answer or error says. */
+/** The whole text of an answer or error. */
 const told = async (asked: Promise<unknown>): Promise<string> =>
   asked.then(
     (answer) => JSON.stringify(answer),
@@ -190,7 +190,8 @@ describe.each([
     await open.layer.ask('tools.register', manifest(`foreign-${auto}`), LOCAL_CALLER);
     await new Promise((resolve) => setTimeout(resolve, 300));
     expect(heard).toEqual([]);
-    // The legacy client opens its stream when it likes: further changes come until it hears one.
+    // A legacy client opens its stream at any time after it connects, so changes are made until the client receives
+    // one.
     let turn = 0;
     const again = setInterval(() => {
       turn += 1;

@@ -9,7 +9,7 @@ import { absentNames, type Names, type Planted, plant, SESSION } from './tenancy
 
 const OPERATION_NAMES = Object.keys(OPERATIONS) as OperationName[];
 const ROLES: readonly Role[] = ['agent', 'viewer', 'operator', 'approver', 'admin'];
-/** Everything that may not be in an answer unless it was in the question. */
+/** Texts that no answer may contain unless its request contains them. */
 let marks: readonly string[];
 let open: OpenLayer;
 let planted: Planted;
@@ -31,7 +31,7 @@ afterAll(async () => {
   await planted[Symbol.asyncDispose]();
 });
 
-/** Names of a tenant that has nothing but credentials. */
+/** Names of a tenant that has credentials and nothing else. */
 async function elsewhere(): Promise<Names> {
   const nobody = absentNames('');
   const bounds = { agent_did: nobody.agent };
@@ -45,7 +45,7 @@ async function elsewhere(): Promise<Names> {
   return { ...nobody, token, apiKey };
 }
 
-/** Somebody of a tenant that nobody else is of, who bears the name of an agent elsewhere. */
+/** A caller in a new tenant, whose agent has the same name as an agent of another tenant. */
 async function attacker(roles: readonly Role[], { agent: agent_did } = planted.names) {
   attackers += 1;
   const tenant = `intruder-${attackers}-of-many`;
@@ -60,7 +60,7 @@ async function ask(name: OperationName, input: object, token: string | undefined
   return { status: response.status, text: `${response.status} ${JSON.stringify([...response.headers])} ${body}`, body };
 }
 
-/** What a question says itself; a token says what is in it. */
+/** The texts that a request contains; the content of its token counts too. */
 const said = (name: OperationName, input: object, names: Names): string => {
   const text = JSON.stringify([name, input, names.agent]);
   return text.includes(names.token)

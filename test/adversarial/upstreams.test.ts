@@ -17,7 +17,7 @@ import {
 import type { UpstreamSettings } from '../../packages/sallyport/src/mcp-servers/upstreams.ts';
 
 const SOUND = Array.from({ length: 15 }, (_, at) => `sound-${at}`);
-/** What each of the others does wrong, and the codes that calls to it may end with. */
+/** Upstreams that fail, each in its own way, and the codes with which calls to them may end. */
 const BROKEN: readonly { readonly name: string; readonly mode: string; readonly codes: readonly string[] }[] = [
   { name: 'dies-at-once', mode: 'exit', codes: ['E3310'] },
   { name: 'dies-at-handshake', mode: 'exit-at-initialize', codes: ['E3310'] },
@@ -28,7 +28,7 @@ const BROKEN: readonly { readonly name: string; readonly mode: string; readonly 
 ];
 const CALLS_EACH_MIN = 30;
 const CALL_TIMEOUT_MS = 20_000;
-/** A sandboxed server is its launcher, its first process and the server. */
+/** A sandboxed server consists of its launcher, its first process and the server itself. */
 const PROCESSES_EACH_MAX = 4;
 const SETTINGS: Partial<UpstreamSettings> = { firstBackoffMs: 50, maxBackoffMs: 2_000, pingTimeoutMs: 500 };
 
@@ -107,10 +107,10 @@ describe.skipIf(!probe.works)(`upstreams that misbehave${probe.works ? '' : `, s
   }, 120_000);
 });
 
-/** What an upstream answers to one call after the other. */
+/** Calls the healthy upstream again and again; returns its answers. */
 async function converse(upstreams: Fixture['upstreams'], name: string): Promise<readonly string[]> {
   const said: string[] = [];
-  // Until each of the others has shown what it does.
+  // Until each of the failing upstreams has failed.
   for (let at = 0; at < CALLS_EACH_MIN || !allFailed(upstreams); at += 1) {
     const message = `${name} says ${at}`;
     said.push(textOf(await upstreams.call(TENANT, name, 'echo', { message }, { timeoutMs: CALL_TIMEOUT_MS })));
@@ -120,11 +120,11 @@ async function converse(upstreams: Fixture['upstreams'], name: string): Promise<
 
 function allFailed(upstreams: Fixture['upstreams']): boolean {
   const faults = upstreams.statuses(TENANT).filter(({ last_error }) => last_error !== undefined);
-  // Answers to others are no fault of the connection.
+  // One of them only sends answers to requests that nobody made, which is not recorded as an error of the connection.
   return faults.length >= BROKEN.length - 1;
 }
 
-/** Calls one that is broken until the test is done; every call has to end, and how is kept. */
+/** Calls a failing upstream until the test is done; every call has to end, and the codes are returned. */
 async function provoke(upstreams: Fixture['upstreams'], name: string, done: AbortSignal): Promise<ReadonlySet<string>> {
   const codes = new Set<string>();
   do {
@@ -140,7 +140,7 @@ function failureCode(thrown: unknown): string {
   return typeof thrown === 'object' && thrown !== null && 'code' in thrown ? String(thrown.code) : String(thrown);
 }
 
-/** The most processes of servers that were seen at one time. */
+/** The largest number of server processes that were seen at one time. */
 async function countProcesses(done: AbortSignal): Promise<number> {
   let most = 0;
   while (!done.aborted) {

@@ -14,7 +14,7 @@ const TERMS = '[[rule]]\ntools = ["transfer"]\nquorum = 2\n\n[[rule]]\ntools = [
 let clock: SetClock;
 let desk: Desk;
 let alice: string;
-/** Ends what holds on. */
+/** Functions that end calls which would otherwise run on. */
 const ends = new Set<() => void>();
 /** Reports that a tool makes within a second or less, and how many it made. */
 const REPORTS = 20_000;
@@ -175,7 +175,7 @@ describe('tools', () => {
     await expect.poll(() => ends.size).toBe(1);
     expect(await desk.cli(['calls', 'cancel', id])).toMatchObject({ code: 0 });
     const ended = await desk.reaches(id, 'ABORTED');
-    // It may not run twice and was reached: nobody knows what it did.
+    // The tool may not run twice and had started: what it did is unknown.
     expect(ended).toMatchObject({ status: 'cancelled', error: { e_code: expect.stringMatching(/^E380[45]$/) } });
     for (const end of ends) end();
     ends.clear();

@@ -54,7 +54,7 @@ test('PIPE-09 PIPE-11.7 a key lasts by the clock of the database, whatever the c
   const instance = async (instanceId: string, byMs: number) => {
     const ledger = await openLedger({ store: records, chainId: instanceId, log: silentLog });
     const clock = { ...systemClock, now: () => Date.now() + byMs };
-    // Keys last for 60 s here.
+    // In this test keys are kept for 60 s.
     const made = await pipeline({ ledger, store: records, records, idempotency, instanceId, clock });
     await made.add(manifest('pay', { side_effect_policy: 'irreversible' }), () => ({ run: ++runs }));
     return { ...made, ledger };

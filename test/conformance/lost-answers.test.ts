@@ -20,14 +20,14 @@ import { silentLog } from '../../packages/sallyport/src/telemetry/log.ts';
 import { memoryLedgerStore } from '../../packages/sallyport/test/stores/memory-ledger-store.ts';
 
 /**
- * What becomes of one append: `lost` is written and its answer is lost; `late` is answered with a lost connection and
- * written only when the next append comes; `refused` is not written.
+ * What happens to one append: `lost` is written, but its answer is lost; `late` fails with a lost connection and is
+ * written just before the next append; `refused` is not written.
  */
 type Fate = 'written' | 'lost' | 'late' | 'refused';
 
 const cut = (): Error => Object.assign(new Error('Connection terminated unexpectedly'), { code: 'ECONNRESET' });
 
-/** A store whose next appends meet these fates, and which is away when it is told to. */
+/** A store that gives its next appends these fates; while `state.away` is true it answers no queries. */
 function faulty(store: LedgerStore, fates: Fate[]) {
   let late: (() => Promise<void>) | undefined;
   const state = { away: false, appends: 0, gates: [] as Promise<void>[] };
@@ -82,13 +82,13 @@ const signer: CheckpointSigner = {
   verify: async () => true,
 };
 
-/** How each of them ended. */
+/** Commits the ends of calls; returns 'written' or the error code of each. */
 async function commitAll(ledger: Ledger, ends: readonly CallEnd[]): Promise<readonly string[]> {
   const settled = await Promise.allSettled(ends.map((each) => ledger.commit(each)));
   return settled.map((each) => (each.status === 'fulfilled' ? 'written' : String(each.reason.code)));
 }
 
-/** Each call has its row and each of its events once, and the chain is whole. */
+/** Expects that each call has its row, each of its events exists once, and the chain is whole. */
 async function expectOnce(store: LedgerStore, ids: readonly string[]): Promise<void> {
   const events = await store.chainEvents('one', 0, 1_000);
   const expected = ids.flatMap((id) => [`${id} ran`, `${id} ended`]);
@@ -115,7 +115,7 @@ function cases(open: () => Promise<LedgerStore>): void {
   outageCases(start);
 }
 
-/** The answer is lost, and the store is there. */
+/** Cases in which the answer is lost while the store can be queried. */
 function answerCases(start: Start): void {
   test('AUD-02 AUD-03 an entry that came through before its answer was lost is written once', async () => {
     const { inner, ledger } = await start(['lost']);
@@ -160,7 +160,7 @@ function answerCases(start: Start): void {
   });
 }
 
-/** The database is at work still on what its writer has given up. */
+/** Cases in which the database still executes a write that the ledger has given up. */
 function lateCases(start: Start): void {
   test('AUD-02 AUD-03 a batch that comes through only while its entries are written anew is written once', async () => {
     const { inner, ledger } = await start(['written', 'late']);
@@ -189,7 +189,7 @@ function lateCases(start: Start): void {
   });
 }
 
-/** The store cannot be asked what came through. */
+/** Cases in which the store cannot be asked what was written. */
 function outageCases(start: Start): void {
   test('AUD-02 AUD-03 who commits the same entry again after an outage is told that it was written', async () => {
     const { inner, state, ledger } = await start(['written', 'lost']);

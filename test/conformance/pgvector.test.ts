@@ -8,7 +8,7 @@ import {
   type SendStatement,
 } from '../../packages/sallyport/src/storage/postgres/vectors/pgvector-index.ts';
 
-// PostgreSQL with pgvector in this process: the embedded server has no pgvector.
+// PostgreSQL with pgvector in this process, because the embedded server has no pgvector.
 let database: PGlite;
 const send: SendStatement = (text, values) => database.query(text, [...values]);
 

@@ -34,7 +34,7 @@ rateLimiterConformance(test, 'PostgreSQL', async (clock) => {
   return { limiter: postgresRateLimiter(pool, { clock }), close };
 });
 
-/** `waited`: as long as the last answer said. */
+/** Pauses before calls; `waited` is the wait that the last answer named. */
 const PAUSE = fc.oneof(
   fc.constant('waited' as const),
   fc.constant('waited' as const),
@@ -44,10 +44,10 @@ const PAUSE = fc.oneof(
 );
 const PER_MINUTE = fc.constantFrom(1, 3, 7, 60);
 const BURST = fc.constantFrom(1, 4);
-/** A wall clock of this century, which is no whole second. */
+/** A time of this century that is not a whole second. */
 const START_MS = 1_700_000_000_123;
 
-/** Calls of one key, each after a pause, under the limit that it names, through the limiter that is chosen for it. */
+/** Compares a limiter with the rules: calls with one key, each after a pause and with its own limit. */
 async function agrees(
   calls: readonly { readonly pause: number | 'waited'; readonly rate: Rate }[],
   limiterOf: (clock: Clock, call: number) => RateLimiter,

@@ -39,11 +39,11 @@ afterEach(async () => {
 
 const AGENT = 'acme\ndid:example:busy';
 const never = new AbortController().signal;
-/** Beyond the life of the process. */
+/** Longer than the tests run. */
 const NEVER_MS = 2 ** 30;
 const WAIT = { waitingMax: 1000, allWaitingMax: 1000, ms: NEVER_MS, signal: never };
 
-/** An instance with the slots of its agents, over the one database. */
+/** An instance with slots for its agents, on the shared database. */
 async function instance(
   given: {
     readonly id?: string;
@@ -77,7 +77,7 @@ async function instance(
   return { slots, share, wait, questions: () => questions };
 }
 
-/** An instance that reaches the database no more while it sleeps, and hears nothing from it. */
+/** An instance that, while it sleeps, cannot reach the database and receives no notifications. */
 async function sleepy(leaseMs: number, id: string = randomUUID()) {
   let asleep = false;
   const unlessAsleep =
@@ -201,7 +201,8 @@ describe('the slots of an agent in several instances over one PostgreSQL', () =>
       });
       now += 60_000;
     }
-    // The clocks of the instances ran ahead of the database's: it has to know of that. The first instance can want none.
+    // The instances' clocks run ahead of the database's, so wait until the database has the times of two waiting
+    // instances.
     const known = "select 1 from sallyport.agent_slots where wanted > 0 and since < now() - interval '170 seconds'";
     await expect.poll(async () => (await pool.query(known)).rowCount).toBe(2);
     for (let call = 0; call < order.length; call += 1) {
@@ -228,7 +229,7 @@ describe('the slots of an agent in several instances over one PostgreSQL', () =>
     const { promise, resolve } = Promise.withResolvers<void>();
     answered = promise;
     const slot = await two.wait(1);
-    // The idle slot was given back, and the first instance has not been answered yet.
+    // The first instance gave its idle slot back, and its request for a new share is not answered yet.
     expect(one.slots.take(AGENT, 1)).toBeUndefined();
     resolve();
     slot.free();
@@ -268,7 +269,7 @@ describe('the slots of an agent in several instances over one PostgreSQL', () =>
     expect(one.slots.take(AGENT, 2)).toBeUndefined();
     await expect(one.wait(2)).rejects.toMatchObject({ code: 'E3900' });
     one.sleep(false);
-    // It uses one slot, two are used elsewhere: one more ends before it gets another.
+    // This instance uses one slot and the other two: one more must end before it gets another slot.
     const again = one.wait(2);
     both[0].free();
     await expect.poll(rows).toContainEqual({ slots: 1, wanted: 1 });

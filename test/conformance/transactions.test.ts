@@ -43,7 +43,7 @@ const WHOLE = {
   execution_config: { default_timeout_seconds: 8 },
 } as const;
 
-/** One instance on the shared database. A change of kind `local` only the instance itself takes back. */
+/** An instance on the shared database. Only the same instance can undo a change of kind `local`. */
 async function instance(instanceId: string) {
   const database = await openPostgres({ connection, poolMax: 4, log: silentLog });
   opened.push(database);
@@ -77,7 +77,7 @@ async function instance(instanceId: string) {
     tool: (id: string, body: NativeFunction, more: object = {}) => made.add(manifest(id, { ...WHOLE, ...more }), body),
     ask: (tool_id: string, parameters = {}) => made.call({ tool_id, parameters }),
     goOn: (of = instanceId, which: WhichRollbacks = 'left') => continueRollbacks(rollbacks, of, which),
-    /** As the process of an instance that is killed, it writes nothing any more. */
+    /** From now on the instance writes nothing, as if its process had been killed. */
     die: () => ledger.close(),
     retry: () => retryRollbacks(rollbacks, instanceId, 5),
   };
@@ -90,7 +90,7 @@ const countUp: NativeFunction = async (_given, { state }) => {
 };
 const look: NativeFunction = async (_given, { state }) => (await state.get('n')) ?? null;
 
-/** Never ends, as the tool of a process that is killed. */
+/** A tool that never ends, as when its process is killed. */
 function cutOff() {
   const begun = Promise.withResolvers<string>();
   const body: NativeFunction = async (_given, { state, compensateWith, invocationId }) => {

@@ -27,7 +27,7 @@ afterAll(async () => {
   await databases.close();
 });
 
-/** One instance on the shared database; `ran` counts what its tool did. */
+/** An instance on the shared database; its tool adds each run to `ran`. */
 async function instance(instanceId: string, ran: string[]) {
   const database = await openPostgres({ connection, poolMax: 4, log: silentLog });
   opened.push(database);
@@ -72,7 +72,7 @@ describe('VIS-04 over PostgreSQL', () => {
     const after = await instance('c', ran);
     expect(await after.pay(1, turn)).toMatchObject({ invocationId: first.invocationId, metadata: { cached: true } });
     expect(ran).toHaveLength(1);
-    // Killed between its claim and its row.
+    // As if the instance had been killed after it claimed the key and before it wrote the row.
     const killed = { ...held, nonce: 'killed', invocationId: 'killed', instanceId: 'c' };
     await after.parts.idempotency.takeOver(killed, held.nonce, 60_000);
     expect(await after.pay(1, turn)).toMatchObject({ state: 'COMPLETED', metadata: { cached: false } });

@@ -16,7 +16,7 @@ afterAll(() => open[Symbol.asyncDispose]());
 
 const invoke = (parameters: string) => post(open, '/v1/invocations', `{"tool_id":"double","parameters":${parameters}}`);
 
-/** Whatever came before, the layer goes on. */
+/** After each bad input the layer still works. */
 afterEach(async () => {
   expect((await invoke('{"n":21}')).body).toMatchObject({ status: 'success', result: { value: 42 } });
 });
@@ -202,7 +202,7 @@ describe('upstreams that misbehave', () => {
   });
   afterAll(() => rm(beside, { recursive: true }));
   const script = async (name: string, body: string): Promise<string> => {
-    // Beside the data folder, which no upstream sees.
+    // Next to the data folder, not in it: no upstream may see the data folder.
     const path = join(beside, name);
     await writeFile(path, body);
     return path;

@@ -11,16 +11,16 @@ import {
 import type { ToolManifest } from '../../packages/sallyport/src/manifest.ts';
 import { temporaryDataFolder } from '../../packages/sallyport/src/storage/postgres/embedded/prepared-database.fixture.ts';
 
-/** A whole layer on a data folder with nothing in it but an empty database, with its doors open. */
+/** A layer with open doors, on a data folder that holds nothing but an empty database. */
 export interface OpenLayer extends AsyncDisposable {
   readonly layer: EmbeddedToolLayer;
   readonly server: Server;
   readonly folder: string;
-  /** A token for every tool. */
+  /** A token that allows every tool. */
   readonly token: string;
 }
 
-/** Everything is real: PostgreSQL, sandboxes, sockets. */
+/** Opens a layer with nothing replaced: real PostgreSQL, sandboxes and sockets. */
 export async function openLayer(
   settings: Partial<Settings> = {},
   environment: Readonly<Record<string, string>> = {},
@@ -63,7 +63,7 @@ export const DOUBLE: ToolManifest = {
   executor: { kind: 'native' },
 };
 
-/** The function behind it. */
+/** The function of the tool `double`. */
 export const double = ({ n }: Readonly<Record<string, unknown>>): { value: number } => ({ value: Number(n) * 2 });
 
 /** POSTs a body to the layer's REST door. */

@@ -16,7 +16,7 @@ beforeAll(async () => {
 afterAll(() => open[Symbol.asyncDispose]());
 
 const LOCAL = { door: 'library', local: true } as const;
-/** As a whole, so that nobody who watches the folder reads half of it. */
+/** Writes a policy file atomically, so that the watcher of the folder never reads half of it. */
 async function write(name: string, text: string): Promise<void> {
   const draft = join(open.folder, `${name}.draft`);
   await writeFile(draft, text);
@@ -43,7 +43,7 @@ test('PRM-04.2 PRM-05 OPS-01.4 a policy file that changes is in force without a 
   expect(await call()).toMatchObject({ error: { e_code: 'E3210' } });
   await expect(open.layer.ask('policies.reload', {}, LOCAL)).rejects.toMatchObject({ code: 'E3214' });
   await write('own.cedar', '');
-  // Who watches the folder may have been faster.
+  // The watcher of the folder may have read the file before this reload does.
   expect(await open.layer.ask('policies.reload', {}, LOCAL)).toMatchObject({
     engines: [{ engine: 'cedar', policies: 1 }],
   });
@@ -64,7 +64,7 @@ test('AUD-01 every change of the policies is on record: what came into force, wh
   };
   const before = await changes();
   const [{ version } = { version: '' }] = (await open.layer.ask('policies.list', {}, LOCAL)).engines;
-  // Both ways of reading see a change; whichever is first tells of it, once.
+  // Both the watcher and the reload see a change; the change is recorded once, by the faster of the two.
   await write('own.cedar', '@id("audited")\nforbid (principal, action, resource) when { resource.id == "never" };');
   await open.layer.ask('policies.reload', {}, { door: 'rest', token });
   await write('own.cedar', 'forbid (');
@@ -147,7 +147,7 @@ beforeAll(async () => {
 });
 afterAll(() => server[Symbol.asyncDispose]());
 
-/** A layer that asks one engine elsewhere, and calls of its one tool. */
+/** A layer that asks one external policy engine, and a function that calls its one tool. */
 async function asking(engine: 'abac' | 'opa', endpoint: string) {
   const endpoints = { abac: 'permission.abac_endpoint', opa: 'permission.opa_endpoint' } as const;
   const open = await openLayer({ 'permission.engines': [engine], [endpoints[engine]]: endpoint });
@@ -163,7 +163,7 @@ test('PRM-04.4 PRM-04.5 PRM-04.8 the ABAC endpoint is asked for 500 ms, and a ca
   expect(unanswered).toMatchObject({ status: 'permission_denied', error: { e_code: 'E3206' } });
   expect(unanswered.error?.message).toContain('500 ms');
   server.reply = (response) => sendJson(response, { allowed: true, reason: 'p-1', cache_ttl_seconds: 0 });
-  // A busy machine may take longer than that for an answer.
+  // On a busy machine an answer may take longer than 500 ms.
   await expect.poll(async () => (await open.call(1)).status).toBe('success');
   expect(server.requests.at(-1)).toMatchObject({
     method: 'POST',

@@ -30,7 +30,7 @@ async function rest(path: string, body?: object): Promise<{ status: number; body
   return { status: response.status, body: (await response.json()) as Record<string, unknown> };
 }
 
-/** The command line over the layer of this test. */
+/** Runs the command line on the layer of this test. */
 async function cli(...argv: string[]): Promise<{ code: number; out: string; err: string }> {
   const out: string[] = [];
   const err: string[] = [];

@@ -10,7 +10,7 @@ import { absentNames } from '../adversarial/tenancy/planted.ts';
 import { DOUBLE, double, type OpenLayer, openLayer } from './layer.fixture.ts';
 
 const ROLES: readonly Role[] = ['agent', 'viewer', 'operator', 'approver', 'admin'];
-/** Pinned here once more: a role that may do more than before is a change that somebody must want. */
+/** Repeated here by hand, so that a change of what a role may do needs a change of this table too. */
 const MAY_USE: Readonly<Record<string, readonly Role[]>> = {
   open: ROLES,
   token: ROLES,
@@ -19,7 +19,10 @@ const MAY_USE: Readonly<Record<string, readonly Role[]>> = {
   approver: ['approver', 'admin'],
   admin: ['admin'],
 };
-/** They change nothing though they travel as POST, or are for agents: who has no capability, and no call, has no use of them. */
+/**
+ * Operations that change nothing though they are POST, or only help an agent that has the capability, or the call, they
+ * need.
+ */
 const HARMLESS: readonly string[] = [
   'tools.dry-run',
   'tools.search',

@@ -17,7 +17,7 @@ const manifestOf = (tool_id: string, description: string) => ({ ...DOUBLE, tool_
 const FORECAST = manifestOf('forecast', 'Weather forecast for a city.');
 const MAILER = manifestOf('mailer', 'Sends an e-mail to a contact.');
 const OFFERED = manifestOf('flights', 'Finds flights between two airports.');
-/** Both tools have their vectors. */
+/** The search index has the vectors of both tools. */
 const READY = { indexed: 2, pending: 0, failed: 0 };
 const RAIN = 'Do I need an umbrella in Paris, will it rain?';
 
@@ -28,7 +28,7 @@ beforeAll(async () => {
 });
 afterAll(() => open[Symbol.asyncDispose]());
 
-/** What is read of answers. */
+/** The members of answers that the tests read. */
 interface Body {
   readonly results?: readonly { readonly tool: { readonly tool_id: string }; readonly similarity?: number }[];
   readonly tools?: readonly { readonly tool_id: string }[];
@@ -43,7 +43,7 @@ async function searched(request: object, claims?: Parameters<EmbeddedToolLayer['
 
 describe('the search of a whole layer', () => {
   test('REG-05.1 REG-06.1 a request in other words finds the tool, with no network', async () => {
-    // Keywords answer until the model is loaded.
+    // Until the model is loaded, keyword search answers.
     await expect
       .poll(async () => (await searched({ query: RAIN })).body)
       .toMatchObject({ mode: 'hybrid', warnings: [], progress: READY });
@@ -147,7 +147,7 @@ describe('layers on one data folder, one after the other', () => {
   test('REG-05.9 REG-06 each start takes another embedder, and a dead one leaves keywords with E3005', async () => {
     await inLayer('local', async (layer) => {
       await layer.ask('tools.register', { manifest: FORECAST }, LOCAL_CALLER);
-      // Keywords answer until the model is loaded.
+      // Until the model is loaded, keyword search answers.
       const byMeaning = { mode: 'hybrid', results: [{ tool: { tool_id: 'forecast' } }] };
       await expect.poll(() => search(layer)).toMatchObject(byMeaning);
     });

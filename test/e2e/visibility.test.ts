@@ -41,7 +41,7 @@ async function tokenFor(claims: Parameters<OpenLayer['layer']['mintToken']>[0]):
   return known;
 }
 
-/** What is read of answers. */
+/** The members of answers that the tests read. */
 interface Body {
   readonly tools?: readonly { readonly name?: string; readonly tool_id: string }[];
   readonly manifests?: readonly { readonly tool_id: string }[];
@@ -54,7 +54,7 @@ interface Body {
   readonly error?: { readonly e_code: string };
 }
 
-/** Over REST as an agent, or as whom the claims say. */
+/** Sends a request over REST, as an agent or with the claims given. */
 async function rest(method: string, path: string, body?: unknown, claims: Parameters<typeof tokenFor>[0] = {}) {
   const response = await fetch(open.server.url + path, {
     method,

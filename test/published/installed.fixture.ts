@@ -5,19 +5,19 @@ import { join } from 'node:path';
 
 const HERE = import.meta.dirname;
 const MODULES = join(HERE, 'node_modules');
-/** Inside the installed packages: the hash of the lock file that they were installed from. */
+/** File inside the installed packages with the hash of the lock file that they were installed from. */
 const STAMP = '.installed-from';
-/** What npm says when there is no registry to ask; everything else is a fault that a test has to show. */
+/** Error codes of npm that mean that no registry can be reached; with any other error the tests fail. */
 const NO_REGISTRY = /\b(ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|EHOSTUNREACH|ENOTCACHED)\b/;
 const MANIFESTS = ['package.json', 'package-lock.json', '.npmrc'];
 
-/** Where the published packages are, or why they are not there. */
+/** The folder of the published packages, or the reason why they are not installed. */
 export type Published = { readonly modules: string } | { readonly reason: string };
 
 /**
- * Installs the packages of this folder, at the first run and after each change of its lock file, without their scripts.
- * They are asked for by `SALLYPORT_PUBLISHED=1`, since they take four minutes beside the other tests. Without that, and on a machine that
- * reaches no registry, there is a reason; the tests are skipped with it.
+ * Installs the packages of this folder without their scripts, at the first run and after each change of the lock file.
+ * Only with `SALLYPORT_PUBLISHED=1`, because the tests of these packages take four minutes. Without that setting, and
+ * where no registry can be reached, the tests are skipped with the returned reason.
  */
 export async function installPublished(): Promise<Published> {
   if (process.env['SALLYPORT_PUBLISHED'] !== '1') return skipped('SALLYPORT_PUBLISHED=1 asks for them');
@@ -25,7 +25,8 @@ export async function installPublished(): Promise<Published> {
     .update(await readFile(join(HERE, 'package-lock.json')))
     .digest('hex');
   if ((await installedFrom()) === wanted) return { modules: MODULES };
-  // Another file of tests may install at the same time: each installs apart, and the first to end puts its own in place.
+  // Another test file may install at the same time: each installs into a folder of its own, and the first to finish
+  // renames it.
   const apart = await mkdtemp(join(HERE, 'node_modules-'));
   try {
     for (const name of MANIFESTS) await copyFile(join(HERE, name), join(apart, name));
@@ -43,7 +44,7 @@ export async function installPublished(): Promise<Published> {
   }
 }
 
-/** Says why on the terminal too, where a skipped test shows no reason. */
+/** Prints the reason too, because the terminal shows no reason for a skipped test. */
 function skipped(reason: string): Published {
   console.warn(`The tests of published clients and servers are skipped: ${reason}`);
   return { reason };

@@ -2,16 +2,19 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT } from '../../scripts/project-files.ts';
 
-/** Set to 1, what the tests found is written into the documents instead of compared with them. */
+/** Set this variable to 1 to write the results of the tests into the documents, instead of comparing them. */
 const WRITE = 'SALLYPORT_WRITE_TABLES';
 
-/** What a document should say between the two marks of this name, and what it says. */
+/** The text of a table in a document, and the text that the tests found. */
 export interface TableOfDocument {
   readonly said: string;
   readonly found: string;
 }
 
-/** Compares a table with the one of a document, or writes it there. @throws Error when the document has no such marks */
+/**
+ * Compares rows with a table in a document, or writes them there. @throws Error when the document has no marks for the
+ * table
+ */
 export function tableOfDocument(document: string, name: string, rows: readonly string[]): TableOfDocument {
   const file = join(ROOT, document);
   const text = readFileSync(file, 'utf8');

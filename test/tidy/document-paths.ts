@@ -1,11 +1,11 @@
 import { posix } from 'node:path';
 
-/** Packages that documents name by their folder; the fourth, `sallyport`, is named by its components. */
+/** Packages whose folders documents name; paths in the package `sallyport` are named without the package. */
 const PACKAGES = new Set(['std', 'guards', 'sandbox']);
 
 /**
- * Says which paths a document names that do not exist: relative links, and paths in code quotes that begin with a folder of
- * the project, of a package (`sandbox/linux` is short for `packages/sandbox/src/linux`) or of the layer
+ * Finds paths in a document that do not exist: relative links, and paths in code quotes that begin with a folder of the
+ * project, of a package (`sandbox/linux` is short for `packages/sandbox/src/linux`) or of the layer
  * (`pipeline/order.ts`). Patterns and placeholders are left alone.
  */
 export function deadPaths(document: string, markdown: string, entries: ReadonlySet<string>): string[] {
@@ -24,7 +24,7 @@ function isOurs(path: string, entries: ReadonlySet<string>): boolean {
   return places(first).some((place) => entries.has(place));
 }
 
-/** What a path may be short for. */
+/** The full paths that a path in a document may stand for. */
 function places(path: string): string[] {
   const [first = '', ...rest] = path.split('/');
   const own = PACKAGES.has(first) ? [posix.join('packages', first, 'src', ...rest)] : [];

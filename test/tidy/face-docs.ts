@@ -1,18 +1,21 @@
 import { isNode, parseSource, type SyntaxNode } from '../../scripts/syntax-tree.ts';
 
-/** The face of a package: what others may import; in the layer and the guards, also what components show to each other. */
+/**
+ * Files of each package that others may import; in the layer and the guards, also files that other components may
+ * import.
+ */
 const FACES = [
   /^packages\/sandbox\/src\/[^/]+\.ts$/,
   /^packages\/(?:guards|sallyport)\/src\/(?:[^/]+\/)?[^/]+\.ts$/,
   /^packages\/(?:std\/src|sallyport\/src\/domain)\//,
 ];
 
-/** Whether a file belongs to a face. */
+/** Whether a file is part of a package's face. */
 export function isFace(path: string): boolean {
   return FACES.some((face) => face.test(path)) && !/\.(?:test|fixture|conformance|generated)\.ts$/.test(path);
 }
 
-/** Says which exports of a face file have no TSDoc block before them. A type named like a documented value has its doc. */
+/** Finds exports without a TSDoc block before them. A type with the same name as a documented value needs none. */
 export function undocumentedExports(path: string, source: string): string[] {
   const tree = parseSource(source);
   const documented = new Set<string>();

@@ -1,6 +1,6 @@
 import { parseSource, walk } from '../../scripts/syntax-tree.ts';
 
-/** Comments that switch a check off in place. Put together here, so that this file passes itself. */
+/** Comments that switch a check off in place. Assembled here, so that this file does not contain them. */
 const SUPPRESSIONS = [
   ['biome', 'ignore'],
   ['@ts', 'ignore'],
@@ -10,11 +10,11 @@ const SUPPRESSIONS = [
   ['knip', 'ignore'],
 ].map((words) => words.join('-'));
 
-/** Files that a program reads by their default export. */
+/** Configuration files that a program reads by their default export. */
 const DEFAULT_EXPORT_FILES =
   /^(?:(?:scripts\/mutate\/)?vitest\.config\.ts|scripts\/mutate\/runner\.ts|\.dependency-cruiser\.mjs|console\/vite\.config\.ts)$/;
 
-/** Says where a file switches a check off, exports by default, uses `any` or, in a package, passes on all of another file. */
+/** Finds places where a file switches a check off, exports by default, uses `any` or, in a package, has `export *`. */
 export function bannedLanguage(path: string, source: string): string[] {
   return [...suppressions(path, source), ...bannedSyntax(path, source)];
 }

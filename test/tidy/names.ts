@@ -1,4 +1,4 @@
-/** Names that say nothing of what is inside, and what to write instead. */
+/** Words that do not say what a file contains, and what to write instead. */
 const BANNED: Readonly<Record<string, string>> = {
   util: 'the thing that it computes',
   utils: 'the thing that it computes',
@@ -13,7 +13,7 @@ const BANNED: Readonly<Record<string, string>> = {
   info: 'what the facts are about',
 };
 
-/** Says which files and folders have a name with a banned word. `service-account` is refused as `account-service` is. */
+/** Finds files and folders with a banned word in their name; the order of words does not matter (`service-account`). */
 export function vagueNames(paths: readonly string[]): string[] {
   return paths.flatMap((path) => {
     const name = path.slice(path.lastIndexOf('/') + 1);
@@ -23,7 +23,7 @@ export function vagueNames(paths: readonly string[]): string[] {
   });
 }
 
-/** Says which code files and folders are not in kebab-case (with further parts after dots: `x.port.ts`). */
+/** Finds code files and folders whose names are not kebab-case, apart from further parts after dots (`x.port.ts`). */
 export function oddNames(paths: readonly string[]): string[] {
   return paths
     .filter((path) => !/^\.?[a-z0-9]+(?:-[a-z0-9]+)*(?:\.[a-z0-9-]+)*$/.test(path.slice(path.lastIndexOf('/') + 1)))

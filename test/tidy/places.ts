@@ -1,14 +1,14 @@
-/** Folders of the machine that something was written on; put together here, so that this file passes itself. */
+/** Folders of machines that files were written on; assembled here, so that this file does not contain them. */
 const PLACES = [
   ['work', ''],
   ['root', ''],
   ['tmp', 'bash_jobs'],
 ].map((parts) => `/${parts.join('/')}`);
 
-/** A place within a longer path (`/srv/work/x`) is another place. */
+/** Matches a folder only at the beginning of a path: `/srv/work/x` does not match. */
 const PATTERN = new RegExp(`(?<![\\w.*-])(?:${PLACES.join('|')})`);
 
-/** Says where a file names a path of somebody's machine. */
+/** Finds lines that name a path of one machine. */
 export function machinePaths(path: string, text: string): string[] {
   return text.split('\n').flatMap((line, index) => {
     const [found] = PATTERN.exec(line) ?? [];

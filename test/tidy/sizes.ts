@@ -1,11 +1,11 @@
 import { parseSource, type SyntaxNode, walk } from '../../scripts/syntax-tree.ts';
 
-/** Hard limits; the targets lie well below (files 120 lines, functions 12, folders 12). */
+/** Hard limits; the targets are much lower (files 120 lines, functions 12, folders 12). */
 export const LINES_PER_FILE_MAX = 400;
 export const LINES_PER_FUNCTION_MAX = 70;
 export const ENTRIES_PER_FOLDER_MAX = 20;
 
-/** What may be longer, and why. Each is a table or a list that is read from top to bottom, never held in the head at once. */
+/** Files that may be longer, because each is a table or a list that is read from top to bottom. */
 const EXEMPT_FILES: readonly RegExp[] = [
   /\.conformance\.ts$/,
   /\.generated\.ts$/,
@@ -15,8 +15,8 @@ const EXEMPT_FILES: readonly RegExp[] = [
   /^test\/requirements\.ts$/,
 ];
 /**
- * A `src/` has one folder per component; what stands in the root is laid down by the programs that read it; decisions are
- * numbered in one list.
+ * `src/` has one folder for each component, the root has files where programs expect them, and decisions are numbered
+ * in one list.
  */
 const EXEMPT_FOLDER = /^$|^packages\/[^/]+\/src$|^docs\/adr$/;
 
@@ -32,7 +32,7 @@ const FUNCTIONS = new Set([
   'SetterProperty',
 ]);
 
-/** Says when a file or one of its functions is too long. Bodies of test groups are lists of tests and have no limit. */
+/** Finds files and functions that are too long. Bodies of test groups are lists of tests and have no limit. */
 export function longCode(path: string, source: string): string[] {
   if (EXEMPT_FILES.some((pattern) => pattern.test(path))) return [];
   const lines = source.replace(/\n$/, '').split('\n').length;
@@ -58,7 +58,7 @@ function longFunctions(path: string, source: string): string[] {
   return found;
 }
 
-/** Says which folders hold too many files and folders. */
+/** Finds folders with too many entries. */
 export function fullFolders(paths: readonly string[]): string[] {
   const folders = Map.groupBy(paths, (path) => path.slice(0, Math.max(0, path.lastIndexOf('/'))));
   return [...folders]

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { VERSION } from '../src/compose/version.ts';
 
 const BIN = fileURLToPath(new URL('sallyport.mjs', import.meta.url));
-/** Makes Node say that it is another; loaded before the program. */
+/** Code that is loaded before the program and makes Node report another version. */
 const pretending = (node: string): string =>
   `data:text/javascript,Object.defineProperty(process,'versions',{value:{...process.versions,node:'${node}'}})`;
 

@@ -11,7 +11,7 @@ const spec: SandboxSpec = {
   limits: { cpuMillicores: 1000, memoryMb: 64, processesMax: 8, diskMb: 1 },
 };
 
-/** Drivers that only record which one was asked: starting is not under test. */
+/** Drivers that only record which of them was asked to start a sandbox. */
 function driversThat(started: string[]) {
   return (
     name: string,
@@ -91,7 +91,7 @@ test('SBX-04 a permission that no driver of that strength can give is refused as
     code: 'E3105',
     message: expect.stringMatching(/bare: it shows no folders of the host.*permissions\.filesystem/),
   });
-  // A missing program could be installed to run it.
+  // A driver whose program is missing could run the tool once the program is installed, so the error names that driver.
   const missing = driver('missing', 'microvm', { works: false });
   await expect(chooseDriver([bare, missing]).start({ ...spec, isolation: 'microvm', network })).rejects.toMatchObject({
     code: 'E3101',

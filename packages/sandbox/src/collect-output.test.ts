@@ -6,7 +6,7 @@ import type { SandboxProcess } from './driver.port.ts';
 
 const BOUNDS: OutputBounds = { stdoutBytesMax: 8, stderrBytesMax: 8 };
 
-/** A process consisting of its output only. */
+/** A process that consists of its output only. */
 function wrote(stdout: Iterable<Buffer>, stderr: Iterable<Buffer> = []): SandboxProcess & { kills(): number } {
   let kills = 0;
   return {

@@ -16,7 +16,7 @@ import { HOSTILE_PROGRAMS, type HostileProgram } from './hostile-programs.ts';
 export type { Dialect, OpenedDriver };
 export { hostDialect };
 
-/** What no program may do in any sandbox. The host must have sh and perl in /usr. */
+/** Programs that must be contained in every sandbox. The host must have sh and perl in /usr. */
 export function sandboxContainmentConformance(test: Test, adapter: string, open: Open): void {
   const check = checkWith(test, adapter, open);
   for (const program of HOSTILE_PROGRAMS) {
@@ -28,7 +28,7 @@ export function sandboxContainmentConformance(test: Test, adapter: string, open:
   networkCases(check);
 }
 
-/** True when a hostile program's output is that of a contained program. */
+/** Whether a hostile program's output shows that the program was contained. */
 export function isContained(program: HostileProgram, driver: SandboxDriver, answer: string): boolean {
   if (answer === 'contained\n') return true;
   return program.ownKernelMay === true && isAsStrong(driver.isolation, 'user_kernel') && answer === 'ESCAPED\n';
@@ -46,8 +46,8 @@ export function sandboxClosedConformance(test: Test, adapter: string, open: Open
 /**
  * Conformance of every SandboxDriver; capabilities that it claims in `supports` are tested, and the refusal of those
  * that it does not claim.
- * @param dialect how its programs express the suite's actions; default: the host's own, which must have sh and perl in
- *   /usr
+ * @param dialect how the driver's programs express the actions of the suite; default: the host's own programs, which
+ *   must have sh and perl in /usr
  */
 export function sandboxDriverConformance(
   test: Test,

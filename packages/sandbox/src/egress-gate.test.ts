@@ -40,7 +40,7 @@ interface Opened {
   readonly asked: string[];
 }
 
-/** A way out behind a unix socket. Every name leads to the loopback. */
+/** Opens a gate at a unix socket. Every name resolves to the loopback. */
 async function open(order: EgressOrder, bounds: Partial<EgressBounds> = {}): Promise<Opened> {
   const folder = mkdtempSync(join(tmpdir(), 'egress-gate-'));
   const path = join(folder, 'gate');
@@ -64,7 +64,7 @@ async function open(order: EgressOrder, bounds: Partial<EgressBounds> = {}): Pro
 
 const to = (port: number, host = 'a.test'): EgressOrder => ({ network: [{ host, port }] });
 
-/** The answer to some bytes; it ends when the gate hangs up. */
+/** Sends bytes to the gate; resolves with the answer once the gate ends the connection. */
 async function say(path: string, text: string, end = false): Promise<string> {
   const socket = connect({ path, allowHalfOpen: true });
   socket.on('error', () => {});
@@ -80,7 +80,7 @@ async function say(path: string, text: string, end = false): Promise<string> {
 
 const ESTABLISHED = 'HTTP/1.1 200 Connection established\r\n\r\n';
 
-/** An established tunnel. */
+/** Opens a tunnel; resolves once the tunnel is established. */
 async function tunnel(path: string, target: string): Promise<Socket> {
   const socket = connect({ path, allowHalfOpen: true });
   socket.on('error', () => {});
@@ -266,7 +266,7 @@ describe('abuse', () => {
     socket.write('still');
     expect(String((await once(socket, 'data'))[0])).toBe('still');
     expect(run.usage().refusals.length).toBeLessThanOrEqual(16);
-    // The others were refused by the kernel.
+    // The kernel refused the remaining connections before the gate saw them.
     expect(run.usage().refused).toBeGreaterThan(500);
   });
 
@@ -286,7 +286,7 @@ describe('abuse', () => {
     await sleep(5);
     answer(['127.0.0.1']);
     await sleep(20);
-    // On a busy machine the gate learns of the end later than of the address.
+    // On a busy machine the gate may learn that the client left only after it received the address.
     await until(() => held.size === 0);
     await run.close();
     rmSync(folder, { recursive: true });

@@ -12,7 +12,7 @@ import { hostileNetworkPrograms } from './hostile-programs.ts';
 
 const LIMITS: SandboxLimits = { cpuMillicores: 2000, memoryMb: 128, processesMax: 32, diskMb: 8 };
 
-/** Sends its third argument to a host and port by name, and prints what comes back. Nothing but Perl's own sockets. */
+/** Sends its third argument to a host and port, and prints the answer. Uses only Perl's own sockets. */
 const CLIENT = `
 use Socket qw(:all);
 my ($host, $port, $text) = @ARGV;
@@ -33,10 +33,10 @@ const ask = (host: string, port: number, text = 'hello'): SandboxSpec['command']
 
 type Test = (name: string, run: () => Promise<void>) => void;
 
-/** A driver that lets its sandboxes out through a gate. */
+/** Opens a driver whose sandboxes use the gate for connections. */
 export type OpenWithGate = (gate: EgressGate) => Promise<OpenedDriver>;
 
-/** What every SandboxDriver with `supports.egress` does. The host must have sh and perl in /usr. */
+/** Conformance of every SandboxDriver with `supports.egress`. The host must have sh and perl in /usr. */
 export function sandboxEgressConformance(test: Test, adapter: string, open: OpenWithGate): void {
   const check = checkWith(test, adapter, open);
   wayCases(check);
@@ -52,15 +52,17 @@ export function sandboxEgressConformance(test: Test, adapter: string, open: Open
   }
 }
 
-/** What a case has: an echo server on the loopback of the host, and sandboxes for which every name leads there. */
+/**
+ * The parts of a case: an echo server on the loopback of the host, and sandboxes for which every name resolves to it.
+ */
 interface Outside {
   readonly driver: SandboxDriver;
   readonly port: number;
-  /** Connections that the server has. */
+  /** Open connections of the server. */
   readonly held: ReadonlySet<Socket>;
-  /** The most that it had at once. */
+  /** The largest number of connections that were open at one time. */
   mostHeld(): number;
-  /** Names that were looked up. */
+  /** Names that were resolved. */
   readonly asked: readonly string[];
   start(
     command: SandboxSpec['command'],
@@ -103,7 +105,7 @@ function checkWith(test: Test, adapter: string, open: OpenWithGate): Check {
     });
 }
 
-/** The first answer for a name is the loopback, the next is one that is not allowed; private names are so at once. */
+/** A name resolves to the loopback first, and later to an address that is not allowed; private names do so at once. */
 function testGate(asked: string[]): EgressGate {
   return createEgressGate({
     policy: { allowedAddresses: ['127.0.0.1', '127.9.9.9'] },
@@ -165,7 +167,7 @@ function wayCases(check: Check): void {
 
   check('a privileged port is reached like the others', async ({ run }) => {
     const { stdout, exit } = await run(ask('nobody.test', 443), [{ host: 'nobody.test', port: 443 }]);
-    // Nothing listens there outside, so the way there is all that can be seen.
+    // No server listens at this port, so only the refusal shows that the connection was tried.
     equal(stdout, '');
     match(exit.network?.refusals[0]?.why ?? '', /nobody\.test:443 could not be reached/);
   });
@@ -238,7 +240,7 @@ function refusalCases(check: Check): void {
       equal(stdout, '900');
       ok((exit.network?.refused ?? 0) > 0);
       equal(exit.network?.connections, 900);
-      // What ends makes room for another, so only how many there were at once is certain.
+      // A connection that ends makes room for the next, so only the number at one time is bounded.
       ok(mostHeld() <= 256, `${mostHeld()}`);
     },
   );
@@ -285,7 +287,7 @@ function endCases(check: Check): void {
     await run(['/usr/bin/perl', '-e', code, 'granted.test', String(port)], [{ host: 'granted.test', port }], {
       limits,
     });
-    // 200 KiB there and back at 1 MB a second; the bound holds from below only, whatever the load of the machine.
+    // 200 KiB in each direction at 1 MB a second take some 400 ms; a busy machine may only be slower.
     ok(performance.now() - began > 300);
   });
 }

@@ -87,7 +87,7 @@ describe.skipIf(!probed.works)(`the warm pool${probed.works ? '' : `, skipped: $
     const pool = await openPool({ clock, settings: { ageMaxMs: 40, keepMs: 1000 } });
     expect(await pool.prepare(spec(1))).toBe(true);
     nowMs = 500;
-    // The old one ends, and another replaces it.
+    // The old sandbox is ended, and a new one replaces it.
     await until(() => pool.counts().standing === 0);
     await until(() => pool.counts().standing === 1);
     nowMs = 1600;

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createBatched } from './batches.ts';
 
-/** Runs that end on command. */
+/** Batches whose runs end when the test says so. */
 function held(limits: { readonly max: number; readonly atOnceMax: number }) {
   const runs: { readonly items: readonly string[]; end(): void; fail(error: Error): void }[] = [];
   const ask = createBatched<string, string>(

@@ -1,13 +1,13 @@
-/** Chance that comes again with the same seed. */
+/** Random numbers that are the same again for the same seed. */
 export interface Chance {
   readonly seed: number;
-  /** 0 up to `most`, without `most`. */
+  /** A number from 0 up to, not including, `most`. */
   below(most: number): number;
   /** The same values in another order. */
   shuffled<Value>(values: readonly Value[]): Value[];
 }
 
-/** Variable with the seed of a run that is to be seen again. */
+/** Environment variable with the seed, to repeat a run. */
 export const SEED_VARIABLE = 'SALLYPORT_KILL_SEED';
 
 /** The seed that the environment names, or a new one. */
@@ -16,7 +16,7 @@ export function chosenSeed(): number {
   return Number.isInteger(given) ? given : Math.floor(Math.random() * 2 ** 31);
 }
 
-/** mulberry32: small, and even enough to choose moments by. */
+/** The random generator mulberry32: small, and uniform enough to choose moments. */
 export function chanceOf(seed: number): Chance {
   let state = seed >>> 0;
   const next = (): number => {

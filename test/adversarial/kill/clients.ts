@@ -3,7 +3,7 @@ import type { LayerReady } from './layer-process.ts';
 import type { PlannedCall } from './plan.ts';
 import { type Answer, askOnce, type Target } from './target.ts';
 
-/** One thing that a client was told as final. */
+/** One final answer that a client received. */
 export interface Told {
   readonly invocationId: string;
   readonly status: string;
@@ -11,38 +11,40 @@ export interface Told {
   readonly result?: unknown;
 }
 
-/** What one client lived through with one key. */
+/** What one client received for one key. */
 export interface CallStory {
   readonly call: PlannedCall;
-  /** In the order in which it was told. */
+  /** Final answers, in the order in which the client received them. */
   readonly told: Told[];
-  /** Calls that the client was told are accepted. */
+  /** Ids of calls that the layer accepted, by its answers to the client. */
   readonly accepted: Set<string>;
   /** A decision that the layer has confirmed. */
   decided?: 'approval' | 'denial';
-  /** What must not be. */
+  /** Descriptions of whatever is wrong. */
   readonly faults: string[];
 }
 
-/** A moment in the life of a call that only its client sees. */
+/** Called when a client sends its decision on an approval. */
 type OnDecision = () => void;
 
-/** The layer could not take the call, or its end; the same key may be tried again. */
+/**
+ * Codes after which the client may try again with the same key: the layer could not take the call or record its end.
+ */
 const AGAIN: ReadonlySet<string> = new Set(['E3106', 'E3303', 'E3803', 'E3811', 'E3812']);
-/** Answers that say that their call is on nobody's record. */
+/** Codes that say that the call is not on record. */
 const UNRECORDED: ReadonlySet<string> = new Set(['E3803', 'E3812']);
-/** What the layer says of a call whose end it could not write: the record says more once it can be read. */
+/** Codes for a call whose end the layer could not write: the end is in the record, once it can be read. */
 const CUT_OFF: ReadonlySet<string> = new Set(['E3804', 'E3811']);
 
 const PAUSE_MS = 20;
 const POLL_MS = 30;
-/** A key that is tried more often is stuck. */
+/** A key that is tried more often than this is stuck. */
 const TRIES_MAX = 2_000;
 
 /**
- * Makes one call until it is over, with the same request after each lost connection.
- * @param targets the instances of the layer: each try goes to the next of them
- * @param first which of them the first try goes to
+ * Makes one call until it has ended; after each lost connection the same request is sent again.
+ * @param targets the instances of the layer: each try goes to the next instance
+ * @param first index of the instance for the first try
  */
 export async function makeCall(
   call: PlannedCall,
@@ -82,7 +84,9 @@ async function invoke(call: PlannedCall, target: Target, breaksAfterMs: number):
   return askOnce(ready, bearer, 'POST', '/v1/invocations', requestOf(call), breaksAfterMs);
 }
 
-/** Others name the id and the key of the call, and are refused: nothing of the call may change by that. */
+/**
+ * Other agents send requests with the id and the key of the call, and are refused; the call must not change by that.
+ */
 async function refused({ call, faults }: CallStory, target: Target): Promise<void> {
   const ready = await target.up();
   const other = ready.tokens[(call.client + 1) % ready.tokens.length] ?? '';
@@ -102,7 +106,7 @@ const isAgain = (answer: Answer): boolean => AGAIN.has(codeOf(answer) ?? '');
 const isWaiting = ({ body }: Answer): boolean =>
   body.status === 'pending' || body.status === 'running' || body.status === 'pending_approval';
 
-/** Waits for the end of a call that was accepted. The answer that is the end. */
+/** Waits for the end of an accepted call, and returns the answer with the end. */
 async function followed(
   story: CallStory,
   target: Target,
@@ -123,7 +127,7 @@ async function followed(
       story.faults.push(`${invocation_id} was accepted, and is not known`);
       return undefined;
     }
-    // The database may be away; the call is not.
+    // The database may be down while the call still exists.
     if (answer.body.status === undefined && isAgain(answer)) answer = first;
   }
   noteEnd(story, answer);
@@ -139,7 +143,7 @@ async function status(call: PlannedCall, target: Target, invocationId: string): 
   }
 }
 
-/** Says yes or no to a call as an operator. A lost answer is asked for once more, by the caller of this. */
+/** Approves or denies a call as an operator. After a lost answer the caller of this function decides again. */
 async function decide(story: CallStory, target: Target, approvalId: string, onDecision: OnDecision): Promise<void> {
   const decision = story.call.kind === 'denied' ? 'denial' : 'approval';
   const reason = decision === 'denial' ? { reason: 'The test says no.' } : {};
@@ -147,8 +151,8 @@ async function decide(story: CallStory, target: Target, approvalId: string, onDe
   onDecision();
   const answer = await askOnce(ready, ready.operator, 'POST', `/v1/approvals/${approvalId}/${decision}`, reason);
   if (answer === undefined) await sleep(PAUSE_MS);
-  // Decided already, by this client before its connection was lost or by its twin: 409, or 404 at an instance that never saw
-  // the approval wait.
+  // The approval is decided already, by this client before its connection was lost or by the client that makes the same
+  // call: 409, or 404 at an instance that never saw the approval wait.
   else if (answer.http === 200 || answer.http === 409 || (answer.http === 404 && story.call.twice))
     story.decided = decision;
   else if (answer.http < 500) story.faults.push(`the ${decision} was refused: ${JSON.stringify(answer)}`);

@@ -22,12 +22,12 @@ let folder: string;
 let server: DatabaseServer;
 let layer: EmbeddedToolLayer;
 let token: string;
-/** What is done inside the tool that runs next. */
+/** What the next run of the tool does. */
 let inside: () => Promise<void> = async () => undefined;
 
 beforeAll(async () => {
   folder = realpathSync(mkdtempSync(join(tmpdir(), 'durable-')));
-  // What is committed asynchronously stays in memory for 10 s: a kill before that loses it for sure.
+  // What is committed asynchronously stays in memory for 10 s: a kill within that time surely loses it.
   server = await createDatabaseServer(folder, { wal_writer_delay: '10s' });
   await server.start();
   layer = await createToolLayer({
@@ -36,7 +36,7 @@ beforeAll(async () => {
       'database.url': urlOf(server.connection),
       'search.embedder': 'none',
       'notifiers.enabled': [],
-      // Nothing of the layer’s own is committed beside the calls, which would bring them to the disk.
+      // The layer itself must commit nothing, because a commit would also write the calls to the disk.
       'audit.checkpoint_seconds': 3_600,
       'approvals.sweep_seconds': 3_600,
       'workers.lease_seconds': 3_600,

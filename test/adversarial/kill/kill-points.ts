@@ -2,10 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Chance } from './chance.ts';
 import type { LayerProcess, Mark } from './layer-process.ts';
 
-/** What is under way when somebody kills. */
+/** What is in progress at the moment of a kill. */
 export type KillPoint = 'any' | 'effect' | 'rollback' | 'approval' | 'recovery';
 
-/** How often each in one test; every run of it takes other moments. */
+/** How often each kind of moment occurs in one test; the exact moments differ from run to run. */
 const TIMES: readonly (readonly [KillPoint, number])[] = [
   ['any', 4],
   ['effect', 2],
@@ -14,9 +14,9 @@ const TIMES: readonly (readonly [KillPoint, number])[] = [
   ['recovery', 2],
 ];
 
-/** Longest wait for what is to be cut off, in ms. Then the kill comes all the same. */
+/** Longest wait for the moment, in ms. Then the kill is done anyway. */
 const PATIENCE_MS = 30_000;
-/** Random delay behind the moment, in ms: a rollback or a recovery takes about so long. */
+/** Longest random delay after the moment, in ms: about as long as a rollback or a recovery takes. */
 const SPREAD_MS: Readonly<Record<KillPoint, number>> = {
   any: 250,
   effect: 6,
@@ -25,14 +25,14 @@ const SPREAD_MS: Readonly<Record<KillPoint, number>> = {
   recovery: 20,
 };
 
-/** The kills of a test in a random order. A recovery needs a crash before it. */
+/** The kills of a test in random order. The first is never at a recovery, which needs an earlier kill. */
 export function killPoints(chance: Chance): readonly KillPoint[] {
   const points = chance.shuffled(TIMES.flatMap(([point, times]) => Array.from({ length: times }, () => point)));
   const first = points.findIndex((point) => point !== 'recovery');
   return [...points.splice(first, 1), ...points];
 }
 
-/** Where a kill comes from, beside the marks of the layer. */
+/** Where the moments are observed. */
 interface Watched {
   readonly layer: Pick<LayerProcess, 'next'>;
   /** Resolves when a client sends its next decision on an approval. */
@@ -41,7 +41,7 @@ interface Watched {
 
 /**
  * Waits for the moment of a kill.
- * @returns whether what was waited for came
+ * @returns whether the moment came in time
  */
 export async function momentOf(point: KillPoint, { layer, nextDecision }: Watched, chance: Chance): Promise<boolean> {
   const after = chance.below(SPREAD_MS[point]);

@@ -6,48 +6,48 @@ import type { SocketConnection } from '../../../packages/sallyport/src/storage/p
 import type { LayerProgram } from './layer-program.ts';
 import type { Places } from './plan.ts';
 
-/** What a layer is told. */
+/** How a layer is started. */
 export interface LayerOrder {
   readonly settings: Partial<Settings>;
   readonly places: Places;
-  /** Holds both places. */
+  /** The folder that holds both places. */
   readonly folder: string;
 }
 
-/** What a layer says of itself when it can be asked. */
+/** What a layer reports once it accepts requests. */
 export interface LayerReady {
   readonly url: string;
-  /** One for each client. */
+  /** A capability token for each client. */
   readonly tokens: readonly string[];
   /** API key of an admin. */
   readonly operator: string;
   readonly embeddedDatabase?: SocketConnection;
 }
 
-/** A moment in the life of a layer that it tells of. */
+/** A moment in the life of a layer that the layer reports. */
 export type Mark = 'recovering' | 'effect' | 'rollback';
 
-/** One life of a layer. */
+/** A running process of the layer. */
 export interface LayerProcess {
   readonly pid: number;
-  /** Rejects when it ends before. */
+  /** Rejects when the process ends before it is ready. */
   readonly ready: Promise<LayerReady>;
-  /** Resolves with the next mark of that kind. */
+  /** Resolves at the next mark of that kind. */
   next(mark: Mark): Promise<void>;
-  /** SIGKILL: no goodbye. */
+  /** Sends SIGKILL: the layer cannot clean up. */
   kill(): Promise<void>;
-  /** SIGTERM: it ends what it does. */
+  /** Sends SIGTERM: the layer finishes its calls. */
   stop(): Promise<void>;
 }
 
-/** Last log lines that are kept, to explain a failure. */
+/** The number of log lines that are kept, to explain a failure. */
 const LINES_MAX = 60;
 
-/** Starts lives of one layer. */
+/** Makes a function that starts the layer, again and again, in a new process. */
 export function createLayerStarter(order: LayerOrder, { args }: LayerProgram) {
   const lines: string[] = [];
   return {
-    /** What the layers said last. */
+    /** The last log lines of the layers. */
     lines: lines as readonly string[],
     start(): LayerProcess {
       const child = spawn(process.execPath, [...args, JSON.stringify(order)], {
@@ -66,7 +66,7 @@ export function createLayerStarter(order: LayerOrder, { args }: LayerProgram) {
         else marks.emit(word);
       });
       void exited.then(() => ready.reject(new Error('the layer ended before it was ready')));
-      // Nobody waits for a life that is ended while it starts.
+      // A process that is killed while it starts rejects, and nothing waits for that promise.
       ready.promise.catch(() => undefined);
       const end = async (signal: NodeJS.Signals): Promise<void> => {
         if (child.exitCode === null && child.signalCode === null) child.kill(signal);

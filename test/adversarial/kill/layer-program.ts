@@ -4,19 +4,19 @@ import { join, relative } from 'node:path';
 import { makeBundle } from '../../../scripts/bundle/make-bundle.ts';
 import { ROOT } from '../../../scripts/project-files.ts';
 
-/** What each life of a layer runs. */
+/** The program that each process of the layer runs. */
 export interface LayerProgram extends Disposable {
   /** Arguments of Node. */
   readonly args: readonly string[];
 }
 
 /**
- * Puts the layer that is killed into one program, as `npm start` does. From the sources each life would load two thousand
- * modules first, which took more time than all the rest of the test and is no part of what is tried.
+ * Bundles the layer that is killed into one program, as `npm start` does. From the sources each start would load two
+ * thousand modules, which would take more time than the rest of the test and is not what is tested.
  */
 export async function makeLayerProgram(): Promise<LayerProgram> {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'kill-program-')));
-  // Packages that are no part of a bundle are looked for in the folders above it.
+  // Packages that are not bundled are resolved from the folders above the bundle.
   symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
   const programs = { layer: 'test/adversarial/killed-layer.ts' };
   const bundle = await makeBundle({ root: ROOT, programs, folder: relative(ROOT, join(folder, 'bundle')) });

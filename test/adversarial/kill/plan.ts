@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { KiB } from '@sallyport/std/bytes';
 import type { Chance } from './chance.ts';
 
-/** What a call is about, which says what has to become of it. */
+/** The kind of a call, on which the expected outcome depends. */
 export type Kind =
   | 'pure'
   | 'idempotent'
@@ -15,39 +15,39 @@ export type Kind =
   | 'file'
   | 'taken_back';
 
-/** By what a client asks for the same call again. */
+/** What identifies a call when a client sends it again: its idempotency key, its id or both. */
 export type Names = 'key' | 'id' | 'both';
 
-/** One call of the plan: its names, and what is asked under them. Each try is the same request, to the letter. */
+/** One planned call. Each try sends exactly the same request. */
 export interface PlannedCall {
   readonly key: string;
   readonly client: number;
   readonly kind: Kind;
   readonly toolId: string;
   readonly parameters: Readonly<Record<string, unknown>>;
-  /** It is asynchronous. */
+  /** Whether the call is asynchronous. */
   readonly later: boolean;
-  /** It is asked twice at the same time. */
+  /** Whether two clients send the call at the same time. */
   readonly twice: boolean;
   readonly names: Names;
-  /** The client gives up its first connection after so many ms; 0 when it waits. */
+  /** After how many ms the client gives up its first connection; 0 when the client waits. */
   readonly breaksAfterMs: number;
-  /** Before each try somebody is refused who names the same id and key. */
+  /** Whether a stranger sends the same id and key before each try, and is refused. */
   readonly stranger: boolean;
 }
 
-/** Where a call leaves its effect. */
+/** Where calls leave their effects. */
 export interface Places {
   /** File to which each run of a tool appends a line. */
   readonly effects: string;
-  /** Folder of the files that tools write whole. */
+  /** Folder of the files that tools replace as a whole. */
   readonly files: string;
 }
 
 /** Agents that call at the same time. */
 export const CLIENTS = 8;
 
-/** Kinds of the calls that come between two kills, and whether they are asynchronous; 26 of them. */
+/** The calls between two kills: kind, whether asynchronous, and how many; 26 in all. */
 const SLICE: readonly (readonly [Kind, boolean, number])[] = [
   ['pure', false, 2],
   ['pure', true, 1],
@@ -62,7 +62,7 @@ const SLICE: readonly (readonly [Kind, boolean, number])[] = [
   ['denied', false, 1],
   ['shell', false, 1],
   ['file', false, 2],
-  // A second instance may take some of them, where no kill is aimed at.
+  // In the test with two instances the second may take some of these; kills at a rollback aim at the first only.
   ['taken_back', false, 3],
 ];
 
@@ -78,28 +78,28 @@ const TOOLS: Readonly<Record<Kind, string>> = {
   taken_back: 'keep_file',
 };
 
-/** One call in so many is asked twice. */
+/** Of so many calls one is sent twice. */
 const TWICE_EVERY = 9;
-/** One call in so many loses its first connection, where a key lets the call go on. */
+/** Of so many calls one loses its first connection, if its key allows to send it again. */
 const BREAKS_EVERY = 5;
 const BREAKS_MS = 40;
-/** One call in so many meets a stranger with its names. */
+/** For one of so many calls a stranger sends requests with its id and key. */
 const STRANGER_EVERY = 4;
 const NAMES: readonly Names[] = ['key', 'both', 'id'];
-/** Size of a file before a call writes it: putting it back takes a while. */
+/** Size of a file before a call writes it: restoring it takes a while. */
 const BEFORE_BYTES = 128 * KiB;
 
-/** What a file holds before any call. */
+/** Content of a file before any call. */
 export const contentBefore = (key: string): string => `before ${key}\n`.padEnd(BEFORE_BYTES, key);
-/** What a call of it writes; the hook of the layer refuses what is to be taken back. */
+/** Content that a call writes; the layer's hook refuses the content of calls that are to be taken back. */
 export const contentAfter = ({ key, kind }: Pick<PlannedCall, 'key' | 'kind'>): string => `${kind} ${key}\n`;
 
-/** The file of a call. */
+/** Path of the file of a call. */
 export const fileOf = ({ files }: Places, { key }: Pick<PlannedCall, 'key'>): string => join(files, `${key}.txt`);
 
 /**
  * The calls in slices, one for each time between two kills.
- * @param withShell whether sandboxes can be made here; irreversible functions stand in otherwise
+ * @param withShell whether sandboxes work on this machine; otherwise irreversible functions replace shell tools
  */
 export function planCalls(chance: Chance, slices: number, places: Places, withShell: boolean): PlannedCall[][] {
   let count = 0;
@@ -136,15 +136,15 @@ function parametersOf(call: Pick<PlannedCall, 'key' | 'kind'>, places: Places): 
   return { key };
 }
 
-/** A line that a run has left. */
+/** A line that a run of a tool appended. */
 export interface Effect {
   readonly key: string;
   readonly invocationId: string;
-  /** Names the very run. */
+  /** Identifies the run. */
   readonly mark: string;
 }
 
-/** The lines by key. */
+/** The lines of all runs, by idempotency key. */
 export function readEffects({ effects }: Places): ReadonlyMap<string, readonly Effect[]> {
   const lines = readFileSync(effects, 'utf8')
     .split('\n')

@@ -5,7 +5,7 @@ import { askOnce } from './target.ts';
 /** Calls on one page of a list. */
 const PAGE = 50;
 
-/** What must be empty once everything is over: a name for it, and how it is counted. */
+/** Tables in which nothing may be left once everything is over: what is left, and the query that counts it. */
 const LEFT: Readonly<Record<string, string>> = {
   'calls that are not over':
     'select tenant_id, invocation_id, tool_id, state, waits_for from sallyport.tool_invocations where not is_final',
@@ -14,7 +14,7 @@ const LEFT: Readonly<Record<string, string>> = {
   'decisions that are not carried out': 'select approval_id from sallyport.approval_closings where not finished',
 };
 
-/** What is left to be done, in words; empty when nothing is. */
+/** Descriptions of what is left to be done; empty when nothing is. */
 export async function leftovers(database: Client): Promise<readonly string[]> {
   const found: string[] = [];
   for (const [what, text] of Object.entries(LEFT)) {
@@ -33,7 +33,7 @@ export async function unknownOutcomes(database: Client): Promise<readonly string
   return rows.map(({ invocation_id }) => invocation_id).sort();
 }
 
-/** Ids that the layer lists as unknown, page by page. */
+/** Ids of the calls that the layer lists as having an unknown outcome; reads all pages. */
 export async function listedOutcomes(ready: LayerReady): Promise<readonly string[]> {
   const ids: string[] = [];
   for (;;) {
@@ -45,7 +45,7 @@ export async function listedOutcomes(ready: LayerReady): Promise<readonly string
   }
 }
 
-/** Says of one what became of it. */
+/** Settles the outcome of a call as an operator. */
 export async function settleOutcome(ready: LayerReady, id: string, outcome: 'happened' | 'did_not_happen') {
   const body = { outcome, note: 'The test has counted.' };
   return (await askOnce(ready, ready.operator, 'POST', `/v1/outcomes/${id}/settlement`, body))?.http;

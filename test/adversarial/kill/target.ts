@@ -1,16 +1,16 @@
 import type { LayerReady } from './layer-process.ts';
 
-/** The layer as clients know it: there at times, and somewhere else after each start. */
+/** The layer as clients see it: sometimes up, and at another URL after each start. */
 export interface Target {
-  /** Resolves when there is one. */
+  /** Resolves when the layer is up. */
   up(): Promise<LayerReady>;
-  /** It can be asked. */
+  /** Sets that the layer is up. */
   is(ready: LayerReady): void;
-  /** It is gone. */
+  /** Sets that the layer is down. */
   gone(): void;
 }
 
-/** Nobody is there at first. */
+/** The layer is down at first. */
 export function createTarget(): Target {
   let now = Promise.withResolvers<LayerReady>();
   let isThere = false;
@@ -21,14 +21,14 @@ export function createTarget(): Target {
       now.resolve(ready);
     },
     gone() {
-      // Whoever waits for it already goes on waiting.
+      // A client that waits already keeps waiting on the same promise.
       if (isThere) now = Promise.withResolvers<LayerReady>();
       isThere = false;
     },
   };
 }
 
-/** What REST answered. */
+/** An answer over REST. */
 export interface Answer {
   readonly http: number;
   readonly body: {
@@ -38,9 +38,9 @@ export interface Answer {
     readonly error?: { readonly e_code: string; readonly message: string };
     readonly approval?: { readonly approval_id: string };
     readonly execution_metadata?: { readonly attempts: number };
-    /** Of a list of calls whose outcome is not known. */
+    /** Present in a list of calls whose outcome is unknown. */
     readonly outcomes?: readonly { readonly invocation_id: string }[];
-    /** Of problem details. */
+    /** Present in problem details. */
     readonly e_code?: string;
     readonly detail?: string;
   };
@@ -50,9 +50,9 @@ export interface Answer {
 const ANSWER_MS = 60_000;
 
 /**
- * Asks the layer once.
- * @param breaksAfterMs the client gives the connection up after so many ms; 0 when it waits for the answer
- * @returns undefined when the connection was lost, or there was none
+ * Sends one request to the layer.
+ * @param breaksAfterMs after how many ms the client gives the connection up; 0 when it waits for the answer
+ * @returns undefined when the connection was lost or refused
  */
 export async function askOnce(
   { url }: LayerReady,

@@ -6,7 +6,7 @@ import type { NativeFunction } from '../../../packages/sallyport/src/executors/n
 import type { ToolManifest } from '../../../packages/sallyport/src/manifest.ts';
 import type { Places } from './plan.ts';
 
-/** Longest that a function takes before its effect, and after it, in ms. */
+/** Longest time that a function takes before its effect, and after it, in ms. */
 const BEFORE_MS = 15;
 const AFTER_MS = 30;
 
@@ -29,7 +29,7 @@ const note = (name: string, more: Partial<ToolManifest>): ToolManifest => ({
 
 const RETRIED = { retry_policy: { max_attempts: 3, base_delay_ms: 3, max_delay_ms: 10 } };
 
-/** Tools that are functions of the layer's own process. */
+/** Tools whose functions run in the layer's process. */
 export const FUNCTION_TOOLS: readonly ToolManifest[] = [
   note('pure', { side_effect_policy: 'pure' }),
   note('idempotent', { side_effect_policy: 'idempotent', execution_config: RETRIED }),
@@ -38,7 +38,7 @@ export const FUNCTION_TOOLS: readonly ToolManifest[] = [
   note('approved', { side_effect_policy: 'irreversible', execution_config: { requires_approval: true } }),
 ];
 
-/** Tools that the layer runs by itself: one in a sandbox, and one whose changes are taken back when it fails. */
+/** Tools that need no function: one runs in a sandbox, and one writes a file, which is restored when the call fails. */
 export function ownTools({ effects, files }: Places, folder: string): readonly ToolManifest[] {
   const [write] = fileToolManifests([{ path: files, mode: 'rw' }]).filter(({ tool_id }) => tool_id === 'file_write');
   if (write === undefined) throw new Error('there is no tool that writes files');
@@ -60,8 +60,8 @@ export function ownTools({ effects, files }: Places, folder: string): readonly T
 }
 
 /**
- * The function behind each of them: a line, and a result that names the very run.
- * @param told hears of each effect as soon as it is there
+ * The function of a tool: appends a line, and returns a result that identifies the run.
+ * @param told called with the key after each effect
  */
 export function createFunction({ effects }: Places, toolId: string, told: (key: string) => void): NativeFunction {
   const attempts = new Map<string, number>();
@@ -84,7 +84,7 @@ export function createFunction({ effects }: Places, toolId: string, told: (key: 
 
 const lost = (): ToolLayerError => new ToolLayerError('E3310', 'The connection was lost.');
 
-/** 0 up to 1, the same for the same text. */
+/** A number from 0 to 1, the same for the same text. */
 function spread(text: string): number {
   let hash = 0x811c9dc5;
   for (const character of text) hash = Math.imul(hash ^ character.charCodeAt(0), 0x01000193);

@@ -15,39 +15,39 @@ import { leftovers, listedOutcomes, settleOutcome, unknownOutcomes } from './set
 import { createTarget, type Target } from './target.ts';
 import { faultsOf } from './verdict.ts';
 
-/** Calls that one client has under way at once. */
+/** Calls that one client makes at the same time. */
 const LANES = 3;
-/** Longest time from the last kill until everything is over, in ms. */
+/** Longest time from the last kill until every call has ended, in ms. */
 const DRAIN_MS = 60_000;
 const POLL_MS = 100;
 
-/** What the clients do while somebody kills, and what became of it. Its end is that of the last layer too. */
+/** The clients' work during the kills, and its outcome. Disposal stops the last layer too. */
 export interface Trial extends AsyncDisposable {
   /** Where clients find the layer that is killed. */
   readonly target: ReturnType<typeof createTarget>;
-  /** Starts the next life of the layer that is killed. */
+  /** Starts the next process of the layer that is killed. */
   start(): LayerProcess;
-  /** Starts a second instance beside it, which lives to the end; half of all tries go there. */
+  /** Starts a second instance, which is not killed; half of all tries go there. */
   startPeer(): Promise<void>;
   /** Lets the clients make the calls of the next slice. */
   release(): void;
   /** Resolves when a client sends its next decision on an approval. */
   nextDecision(): Promise<void>;
-  /** Resolves when every call is over for its client. */
+  /** Resolves when every call has ended for its client. */
   drain(): Promise<void>;
-  /** What is not as it must be, in words. */
+  /** Checks the outcome of every call. */
   judge(ready: LayerReady, database: SocketConnection): Promise<Judgement>;
-  /** What the layers said last. */
+  /** The last log lines of the layers. */
   readonly lines: readonly string[];
 }
 
-/** What was found. */
+/** The result of the checks: what is wrong, and how many calls there were. */
 interface Judgement {
   readonly faults: readonly string[];
   readonly keys: number;
 }
 
-/** Opens a trial with an empty data folder. Nothing is started. */
+/** Opens a trial with an empty data folder. No layer is started yet. */
 export function openTrial(
   program: LayerProgram,
   chance: Chance,
@@ -106,7 +106,7 @@ export function openTrial(
       return starters.flatMap(({ lines }) => lines);
     },
     async [Symbol.asyncDispose]() {
-      // Clients that are not through wait from now on.
+      // Clients that have not finished find no layer from now on, and wait.
       for (const each of targets) each.gone();
       await Promise.all([layer?.stop(), peer?.stop()]);
       rmSync(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
@@ -187,7 +187,7 @@ async function judge(
   }
 }
 
-/** What is left to be done once the layer had time to do it. */
+/** What is left to be done after the layer had time to do it. */
 async function restOf(database: Client): Promise<readonly string[]> {
   const deadline = performance.now() + DRAIN_MS / 2;
   for (;;) {

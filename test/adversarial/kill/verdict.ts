@@ -5,7 +5,7 @@ import type { LayerReady } from './layer-process.ts';
 import { contentAfter, contentBefore, type Effect, fileOf, type Kind, type Places, readEffects } from './plan.ts';
 import { type Answer, askOnce } from './target.ts';
 
-/** Codes with which a key of a kind may end, beside success. */
+/** Codes with which a call of each kind may end, besides success. */
 const ENDS: Readonly<Record<Kind, readonly string[]>> = {
   pure: [],
   idempotent: [],
@@ -18,17 +18,17 @@ const ENDS: Readonly<Record<Kind, readonly string[]>> = {
   taken_back: ['E3804', 'E3815'],
 };
 
-/** Kinds that must not happen twice, whatever becomes of layer and database. */
+/** Kinds of calls that must not run twice, whatever happens to layer and database. */
 const ONCE: ReadonlySet<Kind> = new Set(['compensatable', 'irreversible', 'approved', 'denied', 'shell']);
 
-/** What is judged. */
+/** Everything that is checked. */
 interface Evidence {
   readonly stories: readonly CallStory[];
   readonly places: Places;
   readonly ready: LayerReady;
 }
 
-/** Everything that is not as it must be, in words; empty when all is well. */
+/** Descriptions of everything that is wrong; empty when nothing is. */
 export async function faultsOf(evidence: Evidence): Promise<readonly string[]> {
   const effects = readEffects(evidence.places);
   const faults: string[] = [];
@@ -42,7 +42,7 @@ export async function faultsOf(evidence: Evidence): Promise<readonly string[]> {
   return [...faults, ...differences(evidence.stories)];
 }
 
-/** The end of a key: what its client was told last. */
+/** The end of a call: the last final answer that its client received. */
 const endOf = ({ told }: CallStory): Told | undefined => told.at(-1);
 
 function endFaults(story: CallStory): string[] {
@@ -70,7 +70,7 @@ function effectFaults(story: CallStory, lines: readonly Effect[]): string[] {
   return isOwn ? faults : [...faults, `was told of ${String(mark)}, which is none of ${JSON.stringify(lines)}`];
 }
 
-/** A file is as the call wrote it when that went well, and else as it was before: never between. */
+/** Checks that a file holds what the call wrote if the call succeeded, and its content from before otherwise. */
 function fileFaults(story: CallStory, places: Places): string[] {
   const { call } = story;
   const end = endOf(story);
@@ -81,11 +81,11 @@ function fileFaults(story: CallStory, places: Places): string[] {
     : [`ended with ${end?.code ?? end?.status}, and its file begins with ${JSON.stringify(found.slice(0, 40))}`];
 }
 
-/** Whatever a client was told as final is what the status says now. */
+/** Checks that the status of each call still is what its client was told as final. */
 async function lostAnswers({ call, told, accepted }: CallStory, ready: LayerReady): Promise<string[]> {
   const faults: string[] = [];
   const ask = (id: string) => askOnce(ready, ready.tokens[call.client] ?? '', 'GET', `/v1/invocations/${id}`);
-  // What a pure call without a key was told is on record, and on the disk a moment later (adr/0013).
+  // A pure call without a key is on record when it is answered, and on the disk only a moment later (adr/0013).
   const mayBeLost = call.kind === 'pure' && call.names === 'id' && !call.later;
   for (const each of told) {
     const now = await ask(each.invocationId);
@@ -106,7 +106,7 @@ function isAsTold(now: Answer | undefined, { status, code, result }: Told): bool
   return body.status === status && body.error?.e_code === code && isDeepStrictEqual(body.result, result);
 }
 
-/** Two who asked with one key at the same time have one answer. */
+/** Checks that two clients that sent the same key at the same time received the same answer. */
 function differences(stories: readonly CallStory[]): string[] {
   const byKey = Map.groupBy(stories, ({ call }) => call.key);
   return [...byKey].flatMap(([key, [one, other]]) => {

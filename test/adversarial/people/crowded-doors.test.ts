@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { type Desk, openDesk, TOOLS } from '../../e2e/calls/desk.fixture.ts';
 
-/** Of sessions and of streams: 2 for each holder, 3 for each tenant, 5 in all. */
+/** For sessions and for streams each: 2 for one holder, 3 for one tenant, 5 in all. */
 const BOUNDS = {
   'server.sessions_per_holder_max': 2,
   'server.sessions_per_tenant_max': 3,
@@ -25,7 +25,7 @@ afterEach(() => {
 });
 afterAll(() => desk[Symbol.asyncDispose]());
 
-/** A token of an agent, written as tenant/agent. */
+/** A token of an agent; `who` is written as tenant/agent. */
 async function tokenOf(who: string): Promise<string> {
   const known = tokens.get(who);
   if (known !== undefined) return known;
@@ -77,7 +77,7 @@ describe('sessions', () => {
     const others = [await openSession('acme/c'), await openSession('acme/d')];
     expect(others.map(({ status }) => status)).toEqual([200, 503]);
     expect(await isOpen(bystander)).toBe(true);
-    // Of a tenant that is at its share, a holder still replaces its own.
+    // A holder whose tenant has reached its limit can still replace a session of their own.
     expect((await openSession('acme/c')).status).toBe(200);
     const second = await openSession('globex/e');
     expect(second.status).toBe(200);
@@ -88,7 +88,7 @@ describe('sessions', () => {
   });
 });
 
-/** A stream of events: its status, and whether it is open. */
+/** An event stream: its status, and whether it is open. */
 interface Stream {
   readonly status: number;
   readonly ended: () => boolean;

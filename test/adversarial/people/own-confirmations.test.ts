@@ -25,7 +25,7 @@ let desk: Desk;
 let allowing: Desk;
 const asked: string[] = [];
 
-/** A client that answers yes to whatever it is asked, as a program does. */
+/** A client without a person: it answers yes to each question. */
 const approvesAll = ({ message }: { readonly message: string }): object => {
   asked.push(message);
   return { action: 'accept', content: { confirm: true } };

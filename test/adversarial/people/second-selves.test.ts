@@ -3,7 +3,7 @@ import { ALICE, BOB, type Desk, openDesk, toolOf } from '../../e2e/calls/desk.fi
 
 type Mint = Parameters<Desk['layer']['mintToken']>[0];
 
-/** Keeps tools and decides on calls: may make tokens for agents, and is asked about calls. */
+/** A person who may make tokens for agents and may decide on calls. */
 const MALLORY: Mint = {
   agent_did: 'did:agent:console',
   user_did: 'did:user:mallory',

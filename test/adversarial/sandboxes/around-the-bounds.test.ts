@@ -19,7 +19,7 @@ const { works } = await createBubblewrapDriver().probe();
 const isTried = test.skipIf(!works);
 
 let home: string;
-/** What `agent.mounts` allows. */
+/** The folder that `agent.mounts` allows. */
 let allowed: string;
 let data: string;
 let layer: EmbeddedToolLayer | undefined;
@@ -60,11 +60,11 @@ test('SBX-01.1 the folder and the code of an upstream are bounded like its mount
   }
   await expect(add({ args: [inside], cwd: join(home, 'secrets') })).rejects.toMatchObject({ code: 'E3105' });
   await expect(add({ args: ['../secrets/secret.mjs'], cwd: allowed })).rejects.toMatchObject({ code: 'E3105' });
-  // Its package lies around what is allowed, and would be shown as a whole.
+  // The package of the script is larger than the allowed folder, and would be mounted as a whole.
   writeFileSync(join(home, 'package.json'), '{}');
   await expect(add({ args: [inside] })).rejects.toMatchObject({ code: 'E3105' });
   rmSync(join(home, 'package.json'));
-  // What is allowed starts; this server ends without a word.
+  // With an allowed folder the server starts, but it ends at once.
   await expect(add({ args: [inside], cwd: allowed })).rejects.toMatchObject({ code: 'E3108' });
 }, 120_000);
 
@@ -117,7 +117,7 @@ test('SBX-05 the settings file of the next start is a place of the layer before 
   expect(settingsFileOf({ environment: { SALLYPORT_CONFIG: '/none/other.toml' } })).toBe('/none/other.toml');
 });
 
-/** Fails where it would be taken back, if its files could be secured. */
+/** A tool that fails, so that its changes would be taken back if its files could be saved before. */
 function failing(project: string): ToolManifest {
   return {
     tool_id: 'fails',

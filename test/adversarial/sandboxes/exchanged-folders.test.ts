@@ -29,13 +29,13 @@ import {
 import { prepareDatabase } from '../../../packages/sallyport/src/storage/postgres/embedded/prepared-database.fixture.ts';
 import { UNASKED } from './hostile-calls.ts';
 
-/** How long a neighbour exchanges folders in each trial. */
+/** How long a second tool exchanges folders in each trial. */
 const TRIAL_SECONDS = 3;
 const DRIVERS: readonly { readonly driver: SandboxDriver; readonly isolation?: IsolationLevel }[] = [
   { driver: createBubblewrapDriver() },
   { driver: createGvisorDriver(), isolation: 'user_kernel' },
 ];
-/** Numbers of renameat2; its flag 2 is RENAME_EXCHANGE, -100 is AT_FDCWD. */
+/** System call number of renameat2; its flag 2 is RENAME_EXCHANGE, -100 is AT_FDCWD. */
 const RENAMEAT2 = process.arch === 'arm64' ? 276 : 316;
 const EXCHANGE = `
 my ($seconds, $pause, $call, $sub) = @ARGV;
@@ -47,10 +47,10 @@ while (time < $end) {
 }`;
 
 let home: string;
-/** What two tools share: one may write all of it, the other is granted `sub`. */
+/** The folder of two tools: one tool may write all of it, the other is granted only `sub`. */
 let work: string;
 let sub: string;
-/** Nobody was granted it. */
+/** A folder that no tool was granted. */
 let outside: string;
 let layer: EmbeddedToolLayer;
 let token: string;
@@ -87,7 +87,7 @@ async function openLayer(): Promise<void> {
   ({ capability_token: token } = await layer.mintToken({ paths: [home], mode: 'rw' }));
 }
 
-/** Counts trials: each registers its tools in a version of its own. */
+/** Number of trials so far: each registers its tools in a version of its own. */
 let trials = 0;
 for (const { driver, isolation } of DRIVERS) {
   const probe = await driver.probe();
@@ -171,7 +171,7 @@ async function register(
   await layer.ask('tools.register', { manifest }, LOCAL_CALLER);
 }
 
-/** All that a caller is told. */
+/** The whole answer to a call, as text. */
 async function call(tool_id: string, parameters: Record<string, unknown> = {}): Promise<string> {
   const answer = await layer.ask('tools.invoke', { tool_id, parameters }, { door: 'library', token });
   return JSON.stringify(answer);

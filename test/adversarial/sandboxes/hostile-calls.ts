@@ -12,15 +12,15 @@ import type {
   ToolManifest,
 } from '../../../packages/sallyport/api/schemas/tool-manifest.ts';
 
-/** Bounds of the layer's own that stand in for those of the hostile programs; Node needs so many threads. */
+/** Limits of the layer that replace those of the hostile programs; Node needs this many threads. */
 export const PROCESSES_MAX = 24;
 export const DISK_MB = 8;
 const MEMORY_MB = 64;
-/** Long enough for what ends by itself on a machine that has much else to do, and short for what never does. */
+/** Long enough for programs that end by themselves on a busy machine, and short enough for programs that never end. */
 const TIMEOUT_S = 25;
 const ENDLESS_TIMEOUT_S = 1.5;
 
-/** What one tool of a hostile owner may touch, and how it is kept apart. */
+/** What a tool of a hostile owner may use, and how it is isolated. */
 export interface HostileTool {
   readonly id: string;
   readonly folders: readonly FilesystemPermission[];
@@ -29,7 +29,7 @@ export interface HostileTool {
   readonly network?: readonly { readonly host: string; readonly port: number }[];
 }
 
-/** A shell tool that runs a script which lies in a granted folder, so that no screen of commands has seen it. */
+/** A shell tool that runs a script in a granted folder, so that no command check has seen the script's text. */
 export function hostileManifest({ id, folders, environment, isolation, network = [] }: HostileTool): ToolManifest {
   return {
     tool_id: id,
@@ -60,12 +60,12 @@ export function hostileManifest({ id, folders, environment, isolation, network =
   };
 }
 
-/** Lets a shell run a file that the caller names without asking a person: the sandbox is under test, not the question. */
+/** Lets a shell run a file that the caller names without an approval: the sandbox is tested here, not the approval. */
 export const UNASKED = { 'shell.allowed': ['sh'] } as const;
 
 let scripts = 0;
 
-/** Writes a script of its own into a folder that every user may read. @returns its path */
+/** Writes a new script into a folder that every user may read. @returns the path of the script */
 export function scriptIn(folder: string, text: string): string {
   scripts += 1;
   const path = join(folder, `${scripts}.sh`);
@@ -73,17 +73,17 @@ export function scriptIn(folder: string, text: string): string {
   return path;
 }
 
-/** The program, as a tool that has failed unless the program left its sandbox. */
+/** A script that runs the program, and fails unless the program left its sandbox. */
 export function escapeScript({ command }: Pick<HostileProgram, 'command'>): string {
   return `said=$(exec ${quoted(command)})\nprintf '%s\\n' "$said"\ntest "$said" = ESCAPED`;
 }
 
-/** The program, in the place of the shell. */
+/** A script that replaces the shell by the program. */
 export function runScript({ command }: Pick<HostileRun, 'command'>): string {
   return `exec ${quoted(command)} "$@"`;
 }
 
-/** The limits that a call brings for a program. What has to be ended from outside gets little time. */
+/** The limits for a call that runs the program. A program that has to be stopped gets little time. */
 export function limitsOf({ kill, limits, seen }: HostileRun): NonNullable<ToolInvokeRequest['resource_limits']> {
   const isEndless = kill === true || seen.violation.includes('cpu');
   return {
@@ -92,19 +92,19 @@ export function limitsOf({ kill, limits, seen }: HostileRun): NonNullable<ToolIn
   };
 }
 
-/** What a door told of one call, at once and from the record. */
+/** The answer of a door to one call, and the record of the call. */
 export interface Told {
   readonly answer: ToolInvokeResponse;
   readonly record: ToolStatusResponse;
 }
 
-/** What a call must end with: an E-code with the limit that it names, or success. */
+/** The end of a call: success or an E-code, and the limit that the error names. */
 export interface Expected {
   readonly code: 'success' | `E3${number}`;
   readonly limit?: string;
 }
 
-/** How a program that harms must be reported; one of these. */
+/** How the end of a harmful program may be reported; one of these is expected. */
 export function reportsOf({ seen, kill }: HostileRun): readonly Expected[] {
   if (seen.flooded === true) return [{ code: 'E3102', limit: 'output' }, { code: 'success' }];
   if (kill === true) return [{ code: 'E3103' }, ...limitsIn(seen)];
@@ -114,7 +114,7 @@ export function reportsOf({ seen, kill }: HostileRun): readonly Expected[] {
   return [...limitsIn(seen), ...ownEnd];
 }
 
-/** Whoever computes for ever meets the time of the call before that of the processor. */
+/** A program that computes for ever may reach the timeout of the call before its limit of CPU time. */
 function limitsIn({ violation }: HostileRun['seen']): readonly Expected[] {
   return violation.flatMap((limit): Expected[] => {
     if (limit === undefined) return [];
@@ -122,7 +122,7 @@ function limitsIn({ violation }: HostileRun['seen']): readonly Expected[] {
   });
 }
 
-/** What is not as it must be in what a door told, in words; empty when all is. */
+/** Descriptions of everything that is wrong in answer and record; empty when nothing is. */
 export function faultsOf({ answer, record }: Told, expected: readonly Expected[]): readonly string[] {
   const told = JSON.stringify(answer.error ?? answer.result ?? null).slice(0, 300);
   const isExpected = expected.some(({ code, limit }) => {
@@ -140,7 +140,7 @@ export function faultsOf({ answer, record }: Told, expected: readonly Expected[]
   ];
 }
 
-/** What the program wrote, whether it ended well or not. */
+/** The standard output of the program, whether the call succeeded or failed. */
 export function stdoutOf({ answer }: Told): string {
   const envelope = answer.result ?? answer.error?.details?.['envelope'];
   return typeof envelope === 'object' && envelope !== null && 'stdout' in envelope ? String(envelope.stdout) : '';

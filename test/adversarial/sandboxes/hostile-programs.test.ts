@@ -21,7 +21,7 @@ import { describe, expect, test } from 'vitest';
 import { hostState, leftSince } from '../host-state.ts';
 
 const DRIVERS: readonly SandboxDriver[] = [createBubblewrapDriver(), createGvisorDriver()];
-/** Programs at once; more would measure the machine. */
+/** Programs that run at the same time; with more of them the speed of the machine would decide the result. */
 const LANES = 3;
 const SET_ID_BITS = 0o6000;
 const OUTPUT_BOUNDS = { stdoutBytesMax: 64 * KiB, stderrBytesMax: 64 * KiB, drainedBytesMax: 2 * MiB };
@@ -80,7 +80,10 @@ for (const driver of DRIVERS) {
   });
 }
 
-/** Listens at every address, sends a datagram, asks at an abstract socket of the host, and says what came of it. */
+/**
+ * A program that listens at every address, sends a datagram, connects to an abstract socket of the host, and prints the
+ * results.
+ */
 function knocking(port: number, name: string): Pick<SandboxSpec, 'command'> {
   const code = `use Socket qw(:all); $| = 1;
     socket(my $l, AF_INET, SOCK_STREAM, 0); bind($l, pack_sockaddr_in(0, INADDR_ANY)) && listen($l, 5) or die;
@@ -90,7 +93,7 @@ function knocking(port: number, name: string): Pick<SandboxSpec, 'command'> {
   return { command: ['/usr/bin/perl', '-e', code] };
 }
 
-/** What a server of the host's loopback says first; nothing when there is none. */
+/** The first bytes that a server on the host's loopback sends; empty when there is no server. */
 async function greetingAt(port: number): Promise<string> {
   const socket = connect(port, '127.0.0.1');
   let said = '';
@@ -100,7 +103,7 @@ async function greetingAt(port: number): Promise<string> {
   });
   const { promise: closed, resolve } = Promise.withResolvers<void>();
   socket.on('close', () => resolve());
-  // Nothing listens there.
+  // No server listens at the port.
   socket.on('error', () => {});
   socket.setTimeout(500, () => socket.destroy());
   await closed;
@@ -135,7 +138,7 @@ async function outcome(
   return { ...output, exit };
 }
 
-/** What is not as it must be, in words. */
+/** Descriptions of everything that is wrong after the run. */
 async function faultsOf(driver: SandboxDriver, run: HostileRun): Promise<readonly string[]> {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'hostile-')));
   try {
@@ -167,7 +170,7 @@ function faultsIn({ exit, stdout, stderr, flooded }: Outcome, seen: HostileRun['
   ];
 }
 
-/** Nothing in a folder of the host may give rights, or be a device. */
+/** No file in a folder of the host may have set-id bits, or be a device. */
 function faultsInFolder(folder: string): readonly string[] {
   return readdirSync(folder).flatMap((name) => {
     const stats = lstatSync(join(folder, name));

@@ -53,14 +53,16 @@ import {
   UNASKED,
 } from './hostile-calls.ts';
 
-/** Calls at once; more would measure the machine. */
+/** Calls at the same time; with more of them the speed of the machine would decide the result. */
 const LANES = 3;
-/** Calls of one agent under way at once. */
+/** Calls that one agent may run at the same time. */
 const SLOTS = 4;
-/** One program of so many is enough where each start takes long; all of them meet that driver itself in another test. */
+/**
+ * Where each start takes long, one of so many programs is run; another test runs all of them with the driver itself.
+ */
 const SAMPLED = 12;
 const NODE = runtimeMounts([process.execPath]);
-/** A name that no tool may be led by, where it leads to the loopback as on most machines. */
+/** The name of this machine, which on most machines resolves to the loopback, where no tool may connect. */
 const MACHINE = hostname();
 const leadsToThisMachine = await lookup(MACHINE).then(
   ({ address }) => address.startsWith('127.'),
@@ -79,9 +81,9 @@ const DRIVERS: readonly {
 let layer: EmbeddedToolLayer;
 let token: string;
 let home: string;
-/** Scripts of the hostile tools; every user may read it, so that they run under a uid that nobody has. */
+/** Folder of the scripts; every user may read it, because the tools run with a uid of their own. */
 let scripts: string;
-/** A folder that tools may write. */
+/** Folder that tools may write. */
 let shared: string;
 
 beforeAll(async () => {
@@ -93,7 +95,7 @@ beforeAll(async () => {
   layer = await createToolLayer({
     settings: {
       data_folder: join(home, 'data'),
-      // What stands ready comes and goes; here everything counts that is left.
+      // No warm sandboxes: they come and go, and this test counts every process that is left.
       'sandbox.warm_max': 0,
       'sandbox.warm_launchers': 0,
       'calls.processes_max': PROCESSES_MAX,
@@ -120,7 +122,7 @@ async function register(tool: HostileTool): Promise<void> {
   await layer.ask('tools.register', { manifest: hostileManifest(tool) }, LOCAL_CALLER);
 }
 
-/** Afterwards pools of connections are as large as they become, and what serves all sandboxes of a driver is there. */
+/** Makes calls until pools of connections have their full size, and the processes that a driver shares have started. */
 async function warmUp(tool: HostileTool): Promise<void> {
   await register(tool);
   const script = scriptIn(scripts, 'exit 0');
@@ -266,7 +268,7 @@ describe('what else a hostile tool is told', () => {
     try {
       while (began() < SLOTS) await sleep(20);
 
-      // It waits for a slot as long as it may take.
+      // With all slots taken the call waits for one until its timeout.
       const refused = await invoke(token, scriptIn(scripts, 'exit 0'), { resource_limits: { timeout_seconds: 0.5 } });
       const told = (await refused.json()) as ToolInvokeResponse;
       expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '1']);
@@ -320,7 +322,7 @@ describe('what else a hostile tool is told', () => {
   });
 });
 
-/** Connects to the one name that it was granted, and fails when nobody answers. */
+/** Connects to the one host that it was granted, and fails when no server answers. */
 const ASKS_THE_MACHINE = `exec /usr/bin/perl -MSocket -e '
   socket(my $s, AF_INET, SOCK_STREAM, 0); my $said;
   connect($s, pack_sockaddr_in(443, inet_aton("${MACHINE}"))) or exit 8;
@@ -346,7 +348,7 @@ function escapeIn(program: HostileProgram, driver: SandboxDriver, told: Told): r
   return isContained(program, driver, said) ? [] : [`it said ${JSON.stringify(said)}`];
 }
 
-/** A flood is read to its bound, which takes seconds. */
+/** Whether a program ends soon: output beyond the limit takes seconds to read. */
 const isShort = ({ seen }: HostileRun): boolean => seen.flooded !== true;
 
 const sampled = <Item>(items: readonly Item[], every: number): readonly Item[] =>
@@ -356,7 +358,7 @@ function endNow(pid: string): void {
   try {
     process.kill(Number(pid), 'SIGKILL');
   } catch {
-    // It ended with the one before.
+    // The process ended together with an earlier one.
   }
 }
 

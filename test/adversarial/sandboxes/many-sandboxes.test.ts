@@ -7,11 +7,11 @@ import { describe, expect, test } from 'vitest';
 import { hostState, leftSince } from '../host-state.ts';
 
 const SANDBOXES = 1000;
-/** Until what is loaded once and what a heap grows to by itself is there. */
+/** Number of sandboxes before the first measurement: modules are loaded and the heap has its usual size by then. */
 const FIRST = 100;
-/** Sandboxes side by side, so that two processors have work. */
+/** Sandboxes at the same time, so that two processors are busy. */
 const LANES = 2;
-/** What the layer may hold more after 900 sandboxes: 1 KiB for each would already be seen. */
+/** By how much the layer's memory may grow in 900 sandboxes: a leak of 1 KiB for each would be noticed. */
 const GROWTH_BYTES_MAX = 0.75 * MiB;
 
 const driver = createBubblewrapDriver();
@@ -53,7 +53,7 @@ async function runOne(): Promise<void> {
   expect([exit.code, out, error]).toEqual([0, 'out\n', 'err\n']);
 }
 
-/** Memory that is held after everything that nobody needs was taken away. */
+/** Bytes of memory in use after garbage collection. */
 function heldBytes(): number {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as () => void;

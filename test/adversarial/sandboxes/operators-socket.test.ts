@@ -28,7 +28,7 @@ import { prepareDatabase } from '../../../packages/sallyport/src/storage/postgre
 import { UNASKED } from './hostile-calls.ts';
 
 const { works } = await createBubblewrapDriver().probe();
-/** Says what became of a connection to a unix socket, and what is in its folder. */
+/** Program that prints whether it could connect to a unix socket, and which files it sees in the socket's folder. */
 const CONNECT = `
 use IO::Socket::UNIX;
 my $path = shift;
@@ -41,12 +41,15 @@ let home: string;
 let layer: EmbeddedToolLayer;
 let server: Server;
 
-/** A layer that serves a data folder, in a project that its tools are granted. */
+/**
+ * Starts a layer and its server on a data folder inside a project that tools are granted. @returns the path of the
+ * folder
+ */
 async function serveIn(name: string): Promise<string> {
   home = realpathSync(mkdtempSync(join(tmpdir(), 'operators-socket-')));
   const data = join(home, name);
   mkdirSync(data);
-  // Where the folder that the tests run in lies in what is granted, a file of settings that is not there would be refused.
+  // The file of settings must exist: when the working folder of the tests is granted too, its absence would be refused.
   const file = join(home, 'settings.toml');
   writeFileSync(file, '');
   await prepareDatabase(data);

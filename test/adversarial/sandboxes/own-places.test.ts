@@ -28,7 +28,7 @@ const isTried = test.skipIf(!works);
 let project: string;
 let data: string;
 let policy: string;
-/** A link from elsewhere into the data folder. */
+/** A link from outside the project into the data folder. */
 let alias: string;
 let layer: EmbeddedToolLayer;
 let token: string;
@@ -139,7 +139,7 @@ async function register(id: string, command: string[], filesystem: FilesystemPer
     parameters_schema: { type: 'object', properties: { path: { type: 'string' }, to: { type: 'string' } } },
     permissions: { filesystem },
     execution_config: { retry_policy: { max_attempts: 1 } },
-    // grep says 2 for what it may not read.
+    // grep exits with 2 when it may not read a file.
     executor: { kind: 'shell', config: { command, success_exit_codes: [0, 2] } },
   };
   await layer.ask('tools.register', { manifest }, LOCAL_CALLER);

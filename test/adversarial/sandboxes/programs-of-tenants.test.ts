@@ -31,7 +31,7 @@ async function open(settings: Record<string, unknown> = {}): Promise<EmbeddedToo
   return layer;
 }
 
-/** The operator of a tenant: not whoever runs the machine. */
+/** A caller who is operator of a tenant, but does not operate the machine. */
 const operatorOf = async (own: EmbeddedToolLayer, tenant_id: string) => {
   const { capability_token: token } = await own.mintToken({ tenant_id, roles: ['operator'], paths: ['/'], mode: 'rw' });
   return { door: 'library', token } as const;
@@ -88,7 +88,7 @@ test('SBX-01.1 an upstream mounts and reaches what the operator of the machine a
   for (const host of ['127.0.0.1', 'localhost', '*', '[::1]']) {
     await expect(add({ network: [{ host, port: 5432 }] }), host).rejects.toMatchObject({ code: 'E3104' });
   }
-  // What is allowed starts; this server ends without a word.
+  // With an allowed mount and host the server starts, but it ends at once.
   const within = { mounts: [{ path: home, mode: 'ro' as const }], network: [{ host: 'api.example.com', port: 443 }] };
   await expect(add(within)).rejects.toMatchObject({ code: 'E3108' });
 });

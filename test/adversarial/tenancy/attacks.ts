@@ -7,10 +7,10 @@ import {
 import type { Names } from './planted.ts';
 
 type Attack<N extends OperationName> = (names: Names) => readonly OperationInput<N>[];
-/** What somebody of another tenant asks who knows these names, for each operation. */
+/** For each operation, the requests of an attacker from another tenant who knows these names. */
 type Attacks = { readonly [N in OperationName]: Attack<N> };
 
-/** Names of the tenant that stand in routes, by the noun before them. */
+/** Names of the victim's tenant for use in routes, by the noun before them in the route. */
 const IN_ROUTES: Readonly<Record<string, (names: Names) => readonly string[]>> = {
   activations: ({ tool }) => [tool],
   'api-keys': ({ keyId, revocationId }) => [keyId, revocationId],
@@ -38,7 +38,7 @@ interface NamedInRoute {
   readonly tool_id: string;
 }
 
-/** Operations that want more than a name of their route: what that is, nobody can say but their attack. */
+/** Operations whose input needs more than a name in the route: for them an attack has to be written by hand. */
 type Demanding = {
   [N in OperationName]: [NamedInRoute] extends [OperationInput<N>]
     ? never
@@ -48,7 +48,7 @@ type Demanding = {
 }[OperationName];
 type OwnAttacks = { readonly [N in Demanding]: Attack<N> } & { readonly [N in OperationName]?: Attack<N> };
 
-/** What follows from the row: each name in its route, or nothing where nothing is wanted. */
+/** Attacks derived from an operation's row: one for each name in its route, or an empty input if none is required. */
 function derived({ path, input }: OperationEntry, names: Names): readonly object[] {
   const { required = [] } = input as { required?: readonly string[] };
   const [, noun = '', member = ''] = /^\/v1\/([a-z-]+)\/\{([a-z_]+)\}/.exec(path) ?? [];
@@ -70,15 +70,15 @@ const invocations = ({ tool, invocation, idempotencyKey, tenant, agent, token, u
   { tool_id: tool, parameters: { q: 'x' }, invocation_id: invocation },
   { tool_id: tool, parameters: { q: 'x' }, execution_options: { idempotency_key: idempotencyKey } },
   { tool_id: tool, agent_context: { agent_did: agent, tenant_id: tenant } },
-  // The body's token is another one than the door's.
+  // The token in the body differs from the token of the request.
   { tool_id: tool, capability_token: token },
   { tool_id: `${upstream}__kept` },
 ];
 
-/** Of a chain that the attacker guesses. */
+/** An anchor of a chain that the attacker guesses. */
 const ANCHOR = { chain_id: 'one', seq: 1, hash: 'h', time: '2026-01-01T00:00:00Z', key_id: 'k', signature: 's' };
 
-/** Dead servers, so that nothing is started. */
+/** An upstream at a port where no server listens, so that nothing is started. */
 const upstreamOf = (name: string) => ({ name, transport: { type: 'http' as const, url: 'http://127.0.0.1:1/mcp' } });
 
 const ofTool = ({ tool, oldTool, upstream }: Names) => [
@@ -87,7 +87,10 @@ const ofTool = ({ tool, oldTool, upstream }: Names) => [
   { tool_id: `${upstream}__changed` },
 ];
 
-/** Other attacks than the row says. A new operation of whose row none follows does not compile without one here, or fails the test. */
+/**
+ * Attacks written by hand. A new operation without a derived attack does not compile without one here, or fails the
+ * test.
+ */
 const OWN: OwnAttacks = {
   'tools.invoke': invocations,
   'tools.dry-run': invocations,

@@ -4,7 +4,7 @@ import type { EmbeddedToolLayer } from '../../../packages/sallyport/src/index.ts
 import { poolTarget } from '../../../packages/sallyport/src/storage/postgres/postgres-connection.ts';
 import type { Names } from './planted.ts';
 
-/** Columns that change by somebody's own use, or by themselves: which instance tells of an answer. */
+/** Columns that change when the owner uses the row, or when an instance takes up work. */
 const LIVELY = new Set([
   'api_keys.last_used_at',
   'tool_versions.last_used_at',
@@ -12,13 +12,13 @@ const LIVELY = new Set([
   'approval_closings.claimed_at',
 ]);
 
-/** Every row of a tenant, in every table that has tenants. */
+/** All rows of a tenant, by table, from every table with a column for the tenant. */
 export async function rowsOf(layer: EmbeddedToolLayer, tenant: string): Promise<Record<string, readonly string[]>> {
   if (layer.embeddedDatabase === undefined) throw new Error('The layer has no database of its own.');
   const client = new pg.Client(poolTarget(layer.embeddedDatabase));
   await client.connect();
   try {
-    // All tables at one moment: events that move from a row to the chain meanwhile would be in neither.
+    // All tables at one moment: events that move from a row to the chain in between would be found in neither.
     await client.query('begin isolation level repeatable read, read only');
     const tables = await client.query<{ table_name: string }>(
       "select table_name from information_schema.columns where table_schema = 'sallyport' and column_name = 'tenant_id' order by 1",
@@ -34,7 +34,7 @@ export async function rowsOf(layer: EmbeddedToolLayer, tenant: string): Promise<
   }
 }
 
-/** Rows that went and rows that came, each with its table. */
+/** Rows that were removed and rows that were added, each with its table. */
 export function changes(
   before: Readonly<Record<string, readonly string[]>>,
   after: Readonly<Record<string, readonly string[]>>,
@@ -49,15 +49,16 @@ export function changes(
 const textOf = (table: string, row: object): string =>
   JSON.stringify(Object.fromEntries(Object.entries(row).filter(([name]) => !LIVELY.has(`${table}.${name}`))));
 
-/** Which of the marks an answer holds that its question did not. */
+/** The marks that an answer contains and its request does not. */
 export const leaked = (answer: string, question: string, marks: readonly string[]): readonly string[] =>
   marks.filter((mark) => holds(answer, mark) && !holds(question, mark));
 
-/** As it is, or in one of the codes that an answer may write it in. */
+/** Whether the text contains the mark, as it is, in hexadecimal or in Base64. */
 function holds(text: string, mark: string): boolean {
   if (text.includes(mark)) return true;
   const bytes = Buffer.from(mark);
-  // The middle of a text in Base64 does not depend on where it begins, for one of three offsets.
+  // Base64 encodes groups of three bytes: the middle of the encoded mark is one of three texts, depending on the
+  // offset.
   const inBase64 = [0, 1, 2].map((offset) =>
     Buffer.concat([Buffer.alloc(offset), bytes])
       .toString('base64url')
@@ -76,10 +77,10 @@ const VOLATILE: readonly (readonly [RegExp, string])[] = [
   [/"name":"(?:iat|exp|nbf)","value":\d+/g, '<time of a claim>'],
 ];
 
-/** An answer without what differs between two questions of the same kind. */
+/** An answer without the parts that differ between two requests of the same kind. */
 export function plain(answer: string, names: Names, own: Readonly<Record<string, string>>): string {
   let text = answer;
-  // The name of an own secret's variable holds the tenant in another spelling.
+  // The name of the variable of a secret contains the tenant in another spelling.
   const inVariables = Object.entries(own).map(([name, value]): [string, string] => [
     `${name}-in-variable`,
     value.replaceAll('-', '_X2D_'),
@@ -93,8 +94,8 @@ export function plain(answer: string, names: Names, own: Readonly<Record<string,
 }
 
 /**
- * The same once nothing moves by itself any more: a planted call that was approved has run, and the first events of a call
- * that runs are in the chain, which its row holds until then.
+ * The rows of a tenant, once nothing changes by itself any more: the approved call has run, and the first events of the
+ * running call, which its row holds at first, are in the chain.
  */
 export async function restingRowsOf(
   layer: EmbeddedToolLayer,

@@ -7,7 +7,7 @@ import { expect, vi } from 'vitest';
 import type { EmbeddedToolLayer } from '../../../packages/sallyport/src/index.ts';
 import type { ToolManifest } from '../../../packages/sallyport/src/manifest.ts';
 
-/** Everything that can be named of a tenant; an attacker who guessed well knows these, and no more. */
+/** The names of everything in a tenant; an attacker with lucky guesses knows these, and no more. */
 export interface Names {
   readonly tenant: string;
   readonly agent: string;
@@ -15,14 +15,14 @@ export interface Names {
   readonly oldTool: string;
   readonly upstream: string;
   readonly view: string;
-  /** Of the tenant's circuit before that upstream. */
+  /** Id of the tenant's circuit for `upstream`. */
   readonly circuit: string;
   readonly invocation: string;
   readonly running: string;
   readonly idempotencyKey: string;
-  /** Of a call that waits for a person. */
+  /** Id of an approval that waits for a person. */
   readonly approval: string;
-  /** Of one that was approved. */
+  /** Id of an approval that was given. */
   readonly decided: string;
   readonly approvalRule: string;
   readonly delegation: string;
@@ -31,16 +31,16 @@ export interface Names {
   readonly jti: string;
   readonly token: string;
   readonly apiKey: string;
-  /** Words of the tool's description, to search for. */
+  /** Words from the tool's description, to search for. */
   readonly words: string;
 }
 
-/** A tenant with one of everything, and the words that nobody else may ever read. */
+/** A tenant with one of everything, and the texts that no other tenant may read. */
 export interface Planted extends AsyncDisposable {
   readonly names: Names;
-  /** Contents that cannot be guessed. */
+  /** Texts that cannot be guessed. */
   readonly marks: readonly string[];
-  /** Ends the call that runs. */
+  /** Ends the running call. */
   finish(): void;
   readonly finished: Promise<unknown>;
 }
@@ -49,10 +49,10 @@ const SERVER = fileURLToPath(
   new URL('../../../packages/sallyport/src/mcp-servers/test-servers/changing-server.mjs', import.meta.url),
 );
 
-/** A word that stands nowhere else. */
+/** A text that occurs nowhere else. */
 const word = (kind: string): string => `${kind}${randomBytes(9).toString('hex')}`;
 
-/** Names of the same form behind which nothing stands. */
+/** Names of the same form that name nothing. */
 export const absentNames = (token: string): Names => ({
   tenant: word('tenant'),
   agent: `did:example:${word('agent')}`,
@@ -76,12 +76,12 @@ export const absentNames = (token: string): Names => ({
   words: word('words'),
 });
 
-/** Of every token that is named here. */
+/** Session of every token that is made here. */
 export const SESSION = 'session-of-somebody';
 const WAITING = { timeout: 50_000, interval: 20 } as const;
 const LOCAL = { door: 'library', local: true } as const;
 
-/** Gives the layer's default tenant one of everything. */
+/** Creates one of everything in the layer's default tenant. */
 export async function plant(layer: EmbeddedToolLayer): Promise<Planted> {
   const marks: string[] = [];
   const marked = (kind: string): string => {
@@ -147,7 +147,7 @@ export async function plant(layer: EmbeddedToolLayer): Promise<Planted> {
 
 type Marked = (kind: string) => string;
 
-/** A server with one tool that is accepted, and one that changed and waits for an operator. */
+/** Adds an upstream with one tool that is accepted, and one that has changed and waits for an operator. */
 async function plantUpstream(layer: EmbeddedToolLayer, name: string, folder: string, marked: Marked): Promise<void> {
   const tool = (id: string) => ({ name: id, description: marked(id), inputSchema: { type: 'object' } });
   const file = join(folder, 'state.json');
@@ -180,7 +180,7 @@ async function plantRules(layer: EmbeddedToolLayer, names: Names, marked: Marked
   await layer.ask('views.put', { view }, LOCAL);
 }
 
-/** A call that waits for a person, one that was approved for good, and an approver's delegation. */
+/** Makes a call that waits for a person, one that was approved for good, and a delegation of an approver. */
 async function plantApprovals(layer: EmbeddedToolLayer, { tool, agent }: Names, token: string, marked: Marked) {
   const ask = async () => {
     const call = { tool_id: tool, parameters: { q: marked('asked') }, execution_options: { require_approval: true } };

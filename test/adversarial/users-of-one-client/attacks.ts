@@ -5,22 +5,22 @@ import {
 } from '../../../packages/sallyport/src/operations/catalogue.ts';
 import type { CallNames } from './planted.ts';
 
-/** What another user of the same client asks who knows these names, for each operation. */
+/** For each operation, the requests of another user of the same client who knows these names. */
 export type Attacks = { readonly [N in OperationName]: (names: CallNames) => readonly OperationInput<N>[] };
 
-/** Names no call and nothing that belongs to one. */
+/** For an operation whose input names no call and nothing that belongs to a call. */
 const NOTHING = () => [];
 
 const eachCall = ({ paid, inTurn, running, waiting, looked, unknown }: CallNames) =>
   [paid, inTurn, running, waiting, looked, unknown].map((invocation_id) => ({ invocation_id }));
 
 const invocations = ({ key, turnGroup, paid, running, waiting }: CallNames) => [
-  // The names of their calls for calls of one's own.
+  // The attacker uses the ids of the victim's calls for calls of their own.
   ...[paid, running, waiting].flatMap((invocation_id) => [
     { tool_id: 'pay', parameters: { q: 'mine' }, invocation_id },
     { tool_id: 'nothing', invocation_id },
     { tool_id: 'pay', parameters: { q: 7 }, invocation_id },
-    // Answered by the first call with this key, from the second time on.
+    // From the second time on the first call with this key answers.
     { tool_id: 'pay', parameters: { q: 'mine' }, execution_options: { idempotency_key: 'again' } },
     { tool_id: 'pay', parameters: { q: 'mine' }, invocation_id, execution_options: { idempotency_key: 'again' } },
   ]),
@@ -33,7 +33,9 @@ const invocations = ({ key, turnGroup, paid, running, waiting }: CallNames) => [
 const byCall = (names: CallNames) => eachCall(names);
 const byApproval = ({ approval }: CallNames) => [{ approval_id: approval }];
 
-/** One entry for each operation that an agent may ask, and for what concerns calls; a test finds out which has none. */
+/**
+ * One entry for each operation that an agent may use, and for those that concern calls; a test reports a missing entry.
+ */
 export const OWN: Partial<Attacks> = {
   'tools.invoke': invocations,
   'tools.dry-run': invocations,
@@ -91,7 +93,7 @@ export const OWN: Partial<Attacks> = {
   'tools.compliance': NOTHING,
 };
 
-/** The attacks on each operation there is. What takes a role and has no entry names no call. */
+/** The attacks on every operation. An operation that needs a role and has no entry here names no call. */
 export const ATTACKS = Object.fromEntries(
   Object.keys(OPERATIONS).map((name) => [name, OWN[name as OperationName] ?? NOTHING]),
 ) as Attacks;

@@ -4,21 +4,21 @@ import { expect, vi } from 'vitest';
 import type { EmbeddedToolLayer } from '../../../packages/sallyport/src/index.ts';
 import type { ToolManifest } from '../../../packages/sallyport/src/manifest.ts';
 
-/** What one user's calls can be asked for by; an attacker who guessed well knows these. */
+/** The names of one user's calls; an attacker with lucky guesses knows these. */
 export interface CallNames {
   readonly agent: string;
-  /** Undefined for the client's own credential. */
+  /** Undefined when the client uses its own credential. */
   readonly user: string | undefined;
   readonly token: string;
   /** A call that can be taken back, made under `key`. */
   readonly paid: string;
   readonly key: string;
-  /** Another one, made in `turnGroup`. */
+  /** A second call, made in `turnGroup`. */
   readonly inTurn: string;
   readonly turnGroup: string;
   /** A call that a worker runs. */
   readonly running: string;
-  /** A call that waits for an approver, and what it waits for. */
+  /** A call that waits for an approver, and the approval's id. */
   readonly waiting: string;
   readonly approval: string;
   /** A call of a deterministic tool. */
@@ -27,15 +27,15 @@ export interface CallNames {
   readonly unknown: string;
 }
 
-/** The calls of one user, and the words that nobody else may read. */
+/** The calls of one user, and the texts that no other user may read. */
 export interface PlantedCalls {
   readonly names: CallNames;
   readonly marks: readonly string[];
 }
 
-/** The tools that the calls are made of, and what they did. */
+/** The tools of these calls, and the effects that they had. */
 export interface Shop extends Disposable {
-  /** Orders that were taken back. */
+  /** Orders that were compensated. */
   readonly takenBack: string[];
   /** Runs of `pay`, by their argument. */
   readonly paid: string[];
@@ -43,7 +43,7 @@ export interface Shop extends Disposable {
 
 const LOCAL = { door: 'library', local: true } as const;
 
-/** A word that stands nowhere else. */
+/** A text that occurs nowhere else. */
 const word = (kind: string): string => `${kind}${randomBytes(9).toString('hex')}`;
 
 const manifestOf = (tool_id: string, more: Partial<ToolManifest>): ToolManifest => ({
@@ -57,7 +57,7 @@ const manifestOf = (tool_id: string, more: Partial<ToolManifest>): ToolManifest 
   ...more,
 });
 
-/** Registers the tools. What runs in the background ends when the shop is disposed. */
+/** Registers the tools. Calls that still run end when the shop is disposed. */
 export async function openShop(layer: EmbeddedToolLayer): Promise<Shop> {
   const takenBack: string[] = [];
   const paid: string[] = [];
@@ -82,7 +82,8 @@ export async function openShop(layer: EmbeddedToolLayer): Promise<Shop> {
   await layer.registerFunction(manifestOf('sign', { execution_config: { requires_approval: true } }), () => ({}));
   await layer.registerFunction(
     manifestOf('look', { side_effect_policy: 'pure', deterministic: true }),
-    // Another result each time, so that a tool which breaks its word tells nobody of others' calls.
+    // A different result each time, although the tool is declared deterministic: the report must not show other users'
+    // calls.
     () => ({ seen: word('seen') }),
   );
   await layer.registerFunction(manifestOf('vanish', { side_effect_policy: 'irreversible' }), () => {
@@ -91,7 +92,7 @@ export async function openShop(layer: EmbeddedToolLayer): Promise<Shop> {
   return { takenBack, paid, [Symbol.dispose]: () => end() };
 }
 
-/** Names of the same form that nothing stands under. */
+/** Names of the same form that name nothing. */
 export const absentNames = ({ agent, user, token }: Pick<CallNames, 'agent' | 'user' | 'token'>): CallNames => ({
   agent,
   user,
@@ -138,12 +139,13 @@ export async function plantCalls(
       waiting: 'AUTHORIZED',
     });
   }, 50_000);
-  // Of keys and turn groups an attacker's own calls say what the attacker said.
+  // Keys and turn groups are left out: the attacker sends the same ones, so they are in answers to the attacker's own
+  // calls.
   const { agent: _agent, user: _user, key: _key, turnGroup: _turnGroup, ...secret } = planted;
   return { names: planted, marks: [said, ...results, ...Object.values(secret)] };
 }
 
-/** How the calls stand on record, for an operator. */
+/** The recorded state of each call, as an operator sees it. */
 export async function stateOf(layer: EmbeddedToolLayer, names: CallNames): Promise<Record<string, string>> {
   const states: Record<string, string> = {};
   for (const name of ['paid', 'inTurn', 'looked', 'unknown', 'running', 'waiting'] as const) {

@@ -16,7 +16,7 @@ const OPERATION_NAMES = Object.keys(OPERATIONS) as OperationName[];
 const ISSUER = 'https://id.example';
 const AUDIENCE = 'https://tools.example';
 const CLIENT = 'desk';
-/** Calls of one session: more than any user makes here who does not try. */
+/** Calls that one session may make; only the user who tests this limit makes more. */
 const QUOTA = 60;
 const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
 
@@ -72,12 +72,15 @@ async function ask(name: OperationName, input: object, { token }: Holder) {
 const asked = async (name: OperationName, input: object, holder: Holder) =>
   JSON.parse((await ask(name, input, holder)).text) as Record<string, unknown>;
 
-/** Those whose input names a call or what belongs to one. */
+/** Operations whose input names a call or something that belongs to a call. */
 const ATTACKED = OPERATION_NAMES.filter(
   (name) => ATTACKS[name](absentNames({ agent: '', user: '', token: '' })).length > 0,
 );
 
-/** A call that somebody makes anew answers with what it did itself; any other answer is that to a name of nothing. */
+/**
+ * Operations that make a new call and may answer with its result; any other operation must answer as if the name did
+ * not exist.
+ */
 const RUNS: ReadonlySet<OperationName> = new Set(['tools.invoke', 'tools.dry-run']);
 
 test('PRM-10 every operation that an agent may ask has its attacks', () => {

@@ -15,9 +15,9 @@ import { temporaryDataFolder } from '../../../packages/sallyport/src/storage/pos
 let folder = '';
 let layer: EmbeddedToolLayer;
 let token = '';
-/** Side effects that the embedding program was notified of. */
+/** Events of side effects that the embedding program was notified of. */
 const heard: CloudEvent[] = [];
-/** Side effects on record when the tool was reached. */
+/** Types of the events of side effects that the embedding program had received when the tool began to run. */
 let startedBefore: string[] = [];
 
 const toolOf = (tool_id: string, more: Partial<ToolManifest> = {}): ToolManifest => ({
@@ -77,7 +77,7 @@ afterAll(async () => {
 const call = (tool_id: string, more: Partial<ToolInvokeRequest> = {}) =>
   layer.invoke({ tool_id, parameters: {}, capability_token: token, ...more });
 
-/** Events of one call by the last word of their type. */
+/** Events of one call, by the last word of the event's type. */
 async function eventsOf(invocation_id: string): Promise<Map<string, Record<string, unknown>>> {
   const { events } = await layer.ask('audit.query', { invocation_id }, LOCAL_CALLER);
   return new Map(events.map(({ type, data }) => [type.replace('ai.agent.tool.', ''), data]));

@@ -4,25 +4,27 @@ import type { Client } from 'pg';
 import type { CloudEvent } from '../../../packages/sallyport/api/schemas/cloud-event.ts';
 import { type PackedEvents, unpack } from '../../../packages/sallyport/src/storage/postgres/ledger/packed-events.ts';
 
-/** The calls of the layer whose tables are changed. */
+/** The calls in the layer whose tables are changed. */
 export interface ForgedCalls {
-  /** A call of a tool that leaves something behind, under an idempotency key; not the last. */
+  /** A call of a tool that has a side effect, made under an idempotency key; not the last call. */
   readonly keyed: string;
-  /** A call of a pure tool; not the last. */
+  /** A call of a pure tool; not the last call. */
   readonly pure: string;
   /** The last call. */
   readonly last: string;
 }
 
-/** Something that is done to the tables with SQL alone, without the key and without the files of the data folder. */
+/**
+ * A change that is made to the tables with SQL alone, without the signing key and without the files of the data folder.
+ */
 export interface Forgery {
-  /** As the table of docs/audit.md says it. */
+  /** What is changed, in the words of the table in docs/audit.md. */
   readonly what: string;
-  /** What `audit verify` says of it, a part of its words; undefined where it sees nothing. */
+  /** A part of what `audit verify` reports of the change; undefined where it cannot detect the change. */
   readonly named: string | undefined;
-  /** It is a warning: what is seen may have another cause. */
+  /** `audit verify` only warns: what it sees may have another cause. */
   readonly isWarning?: true;
-  /** The layer writes more before it is asked; only the last one may. */
+  /** The layer writes more events before the verification. Only the last forgery of the list may set this. */
   readonly goesOn?: true;
   forge(database: Client, calls: ForgedCalls): Promise<unknown>;
 }
@@ -31,7 +33,7 @@ const ROWS = 'sallyport.tool_invocations';
 const EVENTS = 'sallyport.audit_events';
 const CHECKPOINTS = 'sallyport.audit_checkpoints';
 
-/** Changes members of the record of a call; undefined takes a member out. */
+/** Changes members of the record of a call; a member whose new value is undefined is removed. */
 async function edit(database: Client, id: string, change: Readonly<Record<string, unknown>>): Promise<void> {
   const { rows } = await database.query<{ record: object }>(`select record from ${ROWS} where invocation_id = $1`, [
     id,
@@ -51,7 +53,7 @@ const eventRows = async (database: Client): Promise<EventRow[]> =>
 const write = (database: Client, { position, events }: EventRow) =>
   database.query(`update ${EVENTS} set events = $2::json where position = $1`, [position, JSON.stringify(events)]);
 
-/** The events of a call as they stand, with other data. */
+/** Replaces the data of the events of a call, and changes nothing else of them. */
 async function editEvents(database: Client, id: string, change: (data: object) => object): Promise<void> {
   for (const { position, events } of await eventRows(database)) {
     if (events.shared.data['invocation_id'] !== id && events.each[0]?.data['invocation_id'] !== id) continue;
@@ -64,12 +66,12 @@ async function editEvents(database: Client, id: string, change: (data: object) =
   }
 }
 
-/** What the first event of a chain follows. */
+/** The previous hash in the first event of a chain. */
 const NONE = '0'.repeat(64);
 
 const hashOf = ({ chainhash: _own, ...event }: CloudEvent): string => sha256(canonicalJson(event));
 
-/** Gives each event its right hash again, from the first one on. */
+/** Computes the hash of each event anew, from the first event on, so that the chain is whole again. */
 async function link(database: Client): Promise<void> {
   let chainprev = NONE;
   for (const { position, events } of await eventRows(database)) {
@@ -85,13 +87,13 @@ async function link(database: Client): Promise<void> {
 
 interface Appended {
   readonly state: string;
-  /** The call that it is about; the one whose event it copies when absent. */
+  /** The call that the new event is about; by default the call whose event is copied. */
   readonly about?: string;
-  /** The chain that it begins; the end of the chain when absent. */
+  /** The id of a new chain that begins with this event; by default the event goes to the end of the existing chain. */
   readonly chain?: string;
 }
 
-/** Puts an event at the end of the chain, with right hashes: a copy of the last one of a call, that tells of another state. */
+/** Appends an event with right hashes to the chain: a copy of the last event of a call, with another state. */
 async function append(database: Client, id: string, { state, about = id, chain }: Appended): Promise<void> {
   const all = (await eventRows(database)).flatMap(({ events }) => unpack(events));
   const told = all.findLast(({ data }) => data['invocation_id'] === id);
@@ -122,7 +124,7 @@ async function append(database: Client, id: string, { state, about = id, chain }
   );
 }
 
-/** Puts a copy of the row of a call beside it. */
+/** Adds a copy of the row of a call under another id. */
 async function copyRow(database: Client, id: string, copy: string): Promise<void> {
   await database.query(`create temp table forged as table ${ROWS}`);
   await database.query('delete from forged where invocation_id <> $1', [id]);

@@ -13,7 +13,7 @@ import { temporaryDataFolder } from '../../../packages/sallyport/src/storage/pos
 import { DOUBLE, double, type OpenLayer, openLayer } from '../layer.fixture.ts';
 import { FORGERIES, type ForgedCalls, type Forgery } from './forgeries.fixture.ts';
 
-/** Somebody who may write to every table, and has neither the key nor the data folder. */
+/** A database client that may write to every table, and has neither the signing key nor the data folder. */
 let intruder: Client;
 let opened: OpenLayer;
 let calls: ForgedCalls;
@@ -45,7 +45,7 @@ afterAll(async () => {
   await opened[Symbol.asyncDispose]();
 });
 
-/** Until the newest event is the head that is kept in the data folder. */
+/** Waits until the head that is kept in the data folder is that of the newest event. */
 const headIsKept = () =>
   vi.waitFor(async () => {
     const { events } = await verify();
@@ -53,7 +53,9 @@ const headIsKept = () =>
     expect(JSON.parse(text)).toMatchObject({ heads: [{ seq: events }] });
   }, 50_000);
 
-/** The first write that meets events which the layer did not write fails. */
+/**
+ * Writes an event, which fails because the layer meets events that it did not write; then makes a call that succeeds.
+ */
 async function writeMore(): Promise<void> {
   await expect(opened.layer.mintToken({})).rejects.toMatchObject({ code: 'E3812' });
   await call('double');
@@ -68,7 +70,7 @@ async function call(tool_id: string, idempotency_key?: string): Promise<string> 
   return made.invocation_id;
 }
 
-/** Everything that a verification names, in its words. */
+/** All reasons that a verification reports. */
 const namedBy = ({ chains, heads, warnings, calls: { first_gaps } }: AuditVerification): readonly string[] => [
   ...chains.flatMap(({ first_broken }) => first_broken?.reason ?? []),
   ...heads.faults.map(({ reason }) => reason),
@@ -104,7 +106,7 @@ test('AUD-07 the table of docs/audit.md says what this test shows', async () => 
   );
 });
 
-/** What the newest events were deleted of stays missed when the layer goes on behind the cut. */
+/** After the newest events were deleted and the layer has written more, verification still reports the lost head. */
 const REASON = expect.stringMatching(
   /which was the head at .*(has another hash now: the chain was written anew|is gone)/,
 );
@@ -144,7 +146,7 @@ async function use(layer: EmbeddedToolLayer): Promise<void> {
   expect(made.status).toBe('success');
 }
 
-/** Takes all calls out, with everything that the chain says since the first of them. */
+/** Deletes all calls, and all events of the chain from the first call on. */
 async function cutOff({ embeddedDatabase }: EmbeddedToolLayer): Promise<void> {
   const { socketFolder: host, ...rest } = embeddedDatabase ?? expect.fail('the database is embedded');
   const database = new Client({ host, ...rest });

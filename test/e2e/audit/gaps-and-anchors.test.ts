@@ -6,7 +6,7 @@ import type { Anchor } from '../../../packages/sallyport/api/schemas/audit.ts';
 import { LOCAL_CALLER } from '../../../packages/sallyport/src/index.ts';
 import { DOUBLE, double, type OpenLayer, openLayer, post } from '../layer.fixture.ts';
 
-/** Somebody with the rights of the database's owner, who knows how the tables hang together. */
+/** A client with the rights of the database's owner, who knows the tables. */
 let intruder: Client;
 let opened: OpenLayer;
 
@@ -43,7 +43,8 @@ test('AUD-07.2 AUD-07.3 every call has its beginning and its end in the chain; a
   await intruder.query(edit, [changed, '"state":"COMPLETED"', '"state":"FAILED"']);
   const { rowCount } = await intruder.query(edit, [refused, '"state":"FAILED"', '"state":"DENIED"']);
   expect(rowCount).toBe(1);
-  // A document that would lead a reader who goes on from it round in circles, and one that is none.
+  // One record without ids, from which a reader that continues after it would read the same page again; one that is
+  // null.
   const others = [await call('double'), await call('double')];
   const replace = 'update sallyport.tool_invocations set record = $2::json where invocation_id = $1';
   await intruder.query(replace, [others[0], JSON.stringify({ tenantId: '', invocationId: '', state: 'COMPLETED' })]);
@@ -72,7 +73,8 @@ test('AUD-07.4 calls that are taken out of rows, chain and checkpoints are misse
   await intruder.query('delete from sallyport.tool_invocations where invocation_id = $1', [last]);
   await intruder.query('delete from sallyport.audit_events where first_seq > $1', [seq]);
   await intruder.query('delete from sallyport.audit_checkpoints where seq > $1', [seq]);
-  // The layer that wrote them knows of them as long as it runs; once it goes on with what it finds, heads alone do.
+  // The running layer still knows which events it wrote last. After it has written more, only anchors kept outside show
+  // the loss.
   expect(await verify()).toMatchObject({ calls: { gaps: 0 }, heads: { faults: [{ reason: WRITTEN_LAST_IS_GONE }] } });
   await opened.layer.invoke({ tool_id: 'double', parameters: { n: 1 } }, { token: opened.token });
   expect(await verify()).toMatchObject({ whole: true, calls: { gaps: 0 } });

@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => opened[Symbol.asyncDispose]());
 
-/** Once it holds everything that was put on record so far: sinks follow the ledger. */
+/** Text of the audit file, once it holds the newest event of the ledger: the file is written later than the ledger. */
 async function auditFile(): Promise<string> {
   const { events } = await opened.layer.ask('audit.query', { newest: true, limit: 1 }, LOCAL_CALLER);
   return vi.waitFor(async () => {
@@ -114,7 +114,7 @@ test('AUD-04.3 what a tool says of its failure reaches its caller without secret
       for (const planted of [MAIL, TOKEN, PASSWORD, 'Badge 7'])
         expect([door, text.includes(planted)]).toEqual([door, false]);
       expect([door, text]).toEqual([door, expect.stringContaining('failed')]);
-      // Of what a function throws nothing is told at all.
+      // An error that a function throws is not shown at all; only the upstream's error appears, redacted.
       if (tool_id === 'far__fails') expect([door, text]).toEqual([door, expect.stringContaining('[REDACTED:email]')]);
     }
     expect(record.error).toEqual(body['error']);
@@ -154,7 +154,7 @@ test('an agent and a user who are called by their address keep their calls, and 
       expect(await layer.ask('invocations.get', { invocation_id }, alice)).toMatchObject({ state: 'COMPLETED' }),
     50_000,
   );
-  // Whose addresses look alike once they are taken out is still somebody else.
+  // Two agents whose addresses are both redacted to the same text are still different callers.
   const other = { door: 'rest', token: carol } as const;
   await expect(layer.ask('invocations.get', { invocation_id }, other)).rejects.toMatchObject({ code: 'E3809' });
   const { events } = await layer.ask('audit.query', { agent_did: 'alice@example.com' }, LOCAL_CALLER);

@@ -30,7 +30,7 @@ const LETTER: ToolManifest = {
   executor: { kind: 'native' },
 };
 
-/** Words that no detector takes for a secret. */
+/** Random text that no detector takes for a secret. */
 const words = (): string => `my dear ${randomBytes(9).toString('hex')}`;
 
 const opened: Desk[] = [];
@@ -39,7 +39,7 @@ afterEach(async () => {
   while (opened.length > 0) await closeLast();
 });
 
-/** A layer with the tool; what each letter said is in `sent`. */
+/** Opens a layer with a tool that sends letters; `sent` holds the text of each letter. */
 async function letters(folder: string, settings: Partial<Settings> = {}) {
   const desk = await openDesk({ folder, settings });
   opened.push(desk);
@@ -61,7 +61,7 @@ async function letters(folder: string, settings: Partial<Settings> = {}) {
   return { desk, sent, ask, approval, approve };
 }
 
-/** Files below a folder that hold the text. */
+/** The files below a folder that hold the text. */
 const holders = (folder: string, text: string): string[] =>
   readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())

@@ -18,7 +18,7 @@ let folder: string;
 let layer: EmbeddedToolLayer;
 let server: Server;
 let token: string;
-/** Lines of the log, as they are written. */
+/** The lines of the log. */
 const lines: { readonly level: string; readonly event: string; readonly fields: Record<string, unknown> }[] = [];
 let stageThatFails: string | undefined;
 

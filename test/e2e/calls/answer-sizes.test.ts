@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { DOUBLE, type OpenLayer, openLayer } from '../layer.fixture.ts';
 
 const BYTES_MAX = 20_000;
-/** Ids, times, the warning and the protocol around a result. */
+/** Bytes allowed for what surrounds a result: ids, times, the warning and the protocol's members. */
 const ENVELOPE_BYTES = 2_000;
 const UNITS: readonly (readonly [string, string])[] = [
   ['quotes', '"'],
@@ -19,7 +19,7 @@ beforeAll(async () => {
   const { result_schema: _, ...about } = DOUBLE;
   const sized = { ...about, execution_config: { output_bytes_max: BYTES_MAX } };
   const unit = (n: unknown): string => UNITS[Number(n)]?.[1] ?? '';
-  // Within the bound as characters, beyond it once they are escaped.
+  // Within the bound when counted in characters, above it once the characters are escaped.
   const text = (n: unknown): string => unit(n).repeat(BYTES_MAX - 100);
   await open.layer.registerFunction({ ...sized, tool_id: 'text' }, ({ n }) => text(n));
   await open.layer.registerFunction({ ...sized, tool_id: 'object' }, ({ n }) => ({ text: text(n) }));
@@ -44,7 +44,7 @@ test.each(UNITS.flatMap(([name], n) => ['text', 'object'].map((tool) => [tool, n
   },
 );
 
-/** The answer as it comes over the wire. */
+/** The answer as text, as it is sent over MCP. */
 async function overMcp(tool: string, n: number): Promise<string> {
   let last = '';
   const client = new Client({ name: 'sizes', version: '1.0.0' });

@@ -6,7 +6,7 @@ import { ALICE, type Desk, openDesk, type Waiting } from './desk.fixture.ts';
 
 const TREASURY = 'mailto:treasury@example.com';
 
-/** What the webhook is told. */
+/** The body of a notification that the webhook receives. */
 interface Notice {
   readonly type: string;
   readonly approval_id: string;
@@ -38,14 +38,14 @@ afterAll(async () => {
   post.close();
 });
 
-/** The token that was sent for an approval. */
+/** The token that was sent to the webhook for an approval. */
 async function tokenFor({ approvalId }: Waiting): Promise<string> {
   const asked = () => notices.find(({ type, approval_id }) => type === 'approval.asked' && approval_id === approvalId);
   await expect.poll(asked).toBeDefined();
   return asked()?.approvers.find(({ id }) => id === TREASURY)?.answer_token ?? '';
 }
 
-/** Answers as somebody who has the token and nothing else. */
+/** Decides on the approval with no credential but the token in the body. */
 async function answer(body: object): Promise<{ status: number; body: Record<string, unknown> }> {
   const headers = { 'content-type': 'application/json' };
   const sent = { method: 'POST', headers, body: JSON.stringify(body) };

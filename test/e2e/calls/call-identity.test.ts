@@ -9,9 +9,9 @@ import { type Answer, type Desk, openDesk, toolOf } from './desk.fixture.ts';
 let databases: TestDatabases;
 let one: Desk;
 let two: Desk;
-/** How often the irreversible tool ran for each number. */
+/** How often the irreversible tool ran, by the number in its argument. */
 const runs = new Map<number, number>();
-/** Ends what runs, by its number. */
+/** Functions that end a running call, by the number in its argument. */
 const ends = new Map<number, () => void>();
 let last = 0;
 
@@ -52,7 +52,9 @@ const codeOf = ({ body }: Answer): unknown =>
   (body['error'] as { e_code?: string } | undefined)?.e_code ?? body['e_code'];
 const begun = (n: number): Promise<void> => expect.poll(() => ends.has(n)).toBe(true);
 
-/** Requests that are refused, and name the id of somebody else's call or of the asker's own. */
+/**
+ * Makes requests that are refused and that name the id of a call, be it the requester's own or that of another agent.
+ */
 async function refusedUnder(desk: Desk, invocation_id: string): Promise<void> {
   const stranger = await desk.token({ agent_did: 'did:agent:stranger', session_id: 's' });
   const viewer = await desk.token({ agent_did: 'did:agent:viewer', roles: ['viewer'] });

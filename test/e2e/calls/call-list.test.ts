@@ -35,7 +35,7 @@ afterAll(async () => {
   await databases.close();
 });
 
-/** A page of calls, as the second instance lists it. */
+/** A page of calls, listed by the second instance. */
 async function list(who: Mint, query = ''): Promise<CallListResponse> {
   const { status, body } = await two.rest('GET', `/v1/invocations${query}`, await two.token(who));
   expect([status, body]).toEqual([200, body]);

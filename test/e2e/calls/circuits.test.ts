@@ -21,7 +21,7 @@ const ODD_SERVER = fileURLToPath(
 );
 const WAITING = { timeout: 60_000, interval: 50 } as const;
 
-/** How the service answers from now on. */
+/** The HTTP status of the service's next answers. */
 let status = 200;
 let reached = 0;
 let service: HttpServer;
@@ -30,7 +30,7 @@ let folder: string;
 let layer: EmbeddedToolLayer;
 let server: Server;
 let token: string;
-/** How far the clock of the layer was turned, in ms. */
+/** How many ms the clock of the layer is ahead of the real time. */
 let turned = 0;
 const clock = { now: () => Date.now() + turned, monotonic: () => performance.now() + turned };
 
@@ -70,7 +70,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** An operation of the service; it is tried once, unless the manifest says otherwise. */
+/** The manifest of an operation of the service; it is tried once, unless the manifest says otherwise. */
 const operation = (tool_id: string, execution_config: object = {}) => ({
   tool_id,
   tool_name: tool_id,
@@ -112,7 +112,7 @@ describe('the circuit of a service', () => {
     turned += 60_000;
     expect(await call('second')).toMatchObject({ http: 200, result: { body: { ok: true } } });
     expect(await call('first')).toMatchObject({ http: 200 });
-    // The audit holds no addresses (AUD-04); host names stay.
+    // The audit holds no IP addresses (AUD-04), so the host is redacted here; host names stay.
     const name = `[REDACTED:ip]:${port}`;
     expect(await circuitEvents()).toMatchObject([
       {
@@ -192,7 +192,7 @@ describe('circuits through the doors', () => {
     expect((await ask('GET', path(), viewer)).http).toBe(200);
     expect(await ask('POST', `${path()}/state`, viewer, { state: 'closed' })).toMatchObject({ http: 403 });
     expect(await ask('GET', path(), token)).toMatchObject({ http: 403 });
-    // The same host fails for one tenant: the other goes on.
+    // The same host fails for one tenant: calls of the other tenant still pass.
     await layer.ask('tools.register', { manifest: operation('theirs') }, { ...LOCAL_CALLER, tenantId: 'globex' });
     const calls = await mint({ tenant_id: 'globex' });
     status = 500;
@@ -263,7 +263,7 @@ describe('circuits elsewhere', () => {
     const call = () => own.invoke({ tool_id: 'plain', parameters: {}, capability_token });
     const ends = await Promise.all(Array.from({ length: 40 }, call));
     const refused = ends.flatMap(({ error }) => error ?? []);
-    // A burst, and a token for each second that the calls took.
+    // The limit lets pass a burst, and one more call for each second that the calls took.
     const passed = ends.length - refused.length;
     expect(passed).toBeGreaterThanOrEqual(10);
     expect(passed).toBeLessThanOrEqual(10 + Math.ceil((performance.now() - began) / 1000));

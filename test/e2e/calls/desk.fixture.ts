@@ -23,7 +23,7 @@ import {
 type Json = Readonly<Record<string, unknown>>;
 export type Mint = Parameters<EmbeddedToolLayer['mintToken']>[0];
 
-/** What was answered over REST. */
+/** An answer over REST. */
 export interface Answer {
   readonly status: number;
   readonly body: Json;
@@ -35,13 +35,13 @@ export interface Waiting {
   readonly invocationId: string;
 }
 
-/** A wall clock that a test sets; monotonic time goes on as it does. */
+/** A wall clock that a test sets; monotonic time advances by itself. */
 export interface SetClock extends Clock {
-  /** Moves the wall clock by so many ms. */
+  /** Moves the wall clock forward by this many ms. */
   jump(ms: number): void;
 }
 
-/** The machine's own clock until it is set. */
+/** Follows the machine's clock until a test sets it. */
 export function setClock(): SetClock {
   let by = 0;
   return {
@@ -53,51 +53,51 @@ export function setClock(): SetClock {
   };
 }
 
-/** How a layer differs from a plain one. */
+/** How the layer of a test differs from the default. */
 export interface DeskOptions {
   readonly settings?: Partial<Settings>;
-  /** The file of approvals. */
+  /** Text of the approvals file. */
   readonly terms?: string;
-  /** A Cedar file beside the default one. */
+  /** Text of a Cedar file that is added to the default one. */
   readonly policy?: string;
   readonly clock?: Clock;
-  /** Default: a new one, removed at the end. */
+  /** The data folder. Default: a new one, removed at the end. */
   readonly folder?: string;
   readonly environment?: Readonly<Record<string, string>>;
 }
 
-/** A whole layer with its doors open, its tools that write down what they ran with, and a way through each door. */
+/** A layer with open doors and tools that record their runs, and functions to call it through each door. */
 export interface Desk extends AsyncDisposable {
   readonly layer: EmbeddedToolLayer;
   readonly server: Server;
   readonly folder: string;
-  /** Tool and argument of each run, in their order. */
+  /** Tool and argument of each run, in the order of the runs. */
   readonly runs: string[];
   token(claims?: Mint): Promise<string>;
-  /** Asks over REST. */
+  /** Sends a request over REST. */
   rest(method: string, path: string, token: string, body?: object): Promise<Answer>;
   /** Calls `tool` with `n` over REST. */
   invoke(tool: string, n: number, more?: object, token?: string): Promise<Answer>;
-  /** The same for a call that has to wait for a person. */
+  /** Like `invoke`, for a call that has to wait for a person. */
   waits(tool: string, n: number, more?: object, token?: string): Promise<Waiting>;
-  /** What is on record of a call. */
+  /** The record of a call. */
   status(invocationId: string): Promise<Json>;
-  /** The same once it is in this state; times out with the test. */
+  /** The record of a call, once it is in this state; waits until the test times out. */
   reaches(invocationId: string, state: string): Promise<Json>;
-  /** The command line on this data folder. */
+  /** Runs the command line on this data folder. */
   cli(argv: readonly string[], signal?: AbortSignal, onOut?: (text: string) => void): Promise<CliAnswer>;
-  /** An MCP client whose user answers `onElicit`; without it, nobody can be asked. */
+  /** An MCP client whose user answers with `onElicit`; a client without `onElicit` cannot ask its user. */
   mcp(token: string, onElicit?: (params: Elicited) => object, era?: '2025' | '2026'): Promise<Client>;
 }
 
-/** What a run of the command line said. */
+/** Result of a run of the command line. */
 export interface CliAnswer {
   readonly code: number;
   readonly out: string;
   readonly err: string;
 }
 
-/** What an MCP client is asked. */
+/** The question that an MCP client shows to its user. */
 export interface Elicited {
   readonly message: string;
   readonly mode?: string | undefined;
@@ -110,7 +110,7 @@ const PARAMETERS = {
   additionalProperties: false,
 };
 
-/** `pay` takes an approver, `send` a confirmation, `plain` neither; none of them may run twice. */
+/** `pay` needs an approver, `send` a confirmation, `plain` neither; none of the tools may run twice. */
 export const TOOLS: readonly ToolManifest[] = [
   toolOf('pay', { execution_config: { requires_approval: true } }),
   toolOf('send', { requires_confirmation: true, confirmation_prompt: 'Send it?' }),
@@ -133,7 +133,7 @@ export function toolOf(tool_id: string, more: Partial<ToolManifest>): ToolManife
 
 export const ALICE: Mint = { agent_did: 'did:agent:console', user_did: 'did:user:alice', roles: ['approver'] };
 export const BOB: Mint = { agent_did: 'did:agent:console', user_did: 'did:user:bob', roles: ['approver'] };
-/** The agent that calls. */
+/** The agent that makes the calls. */
 export const AGENT: Mint = { agent_did: 'did:agent:a', user_did: 'did:user:u', session_id: 's' };
 const LONG_SECONDS = 30 * 86_400;
 
@@ -233,7 +233,7 @@ async function restOver(url: string, method: string, path: string, token: string
   return { status: response.status, body: (await response.json()) as Json };
 }
 
-/** A client; its user can be asked where there is one. */
+/** An MCP client; it declares that its user can be asked when `onElicit` is given. */
 export function clientOf(onElicit?: (params: Elicited) => object, era: '2025' | '2026' = '2025'): Client {
   const capabilities = onElicit === undefined ? {} : { elicitation: { form: {}, url: {} } };
   const negotiation = era === '2026' ? { versionNegotiation: { mode: 'auto' as const } } : {};
@@ -243,7 +243,7 @@ export function clientOf(onElicit?: (params: Elicited) => object, era: '2025' | 
   return client;
 }
 
-/** One command, which asks the layer that serves the folder. */
+/** Runs one command, which connects to the layer that serves the folder. */
 async function cliOn(
   dataFolder: string,
   argv: readonly string[],

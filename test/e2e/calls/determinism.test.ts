@@ -10,11 +10,11 @@ const SAME = { ...DOUBLE, tool_id: 'same', deterministic: true };
 
 let databases: TestDatabases;
 let url: string;
-/** Two layers on one database; a restarted one takes the place of the one before. */
+/** Two layers on one database; a test that restarts one of them assigns the new layer here. */
 let first: OpenLayer;
 let second: OpenLayer;
 
-/** A layer whose function behind the tool adds what it should not. The tool is on offer to every tenant. */
+/** A layer whose function adds `extra` to the right result. The tool is visible to every tenant. */
 async function layerThatAdds(extra: number): Promise<OpenLayer> {
   const open = await openLayer({ 'database.url': url, 'tenant.catalog': 'default' });
   await open.layer.registerFunction(SAME, ({ n }) => Number(n) * 2 + extra);
@@ -75,7 +75,8 @@ test('PIPE-10 two instances that run the same call at the same moment: one is th
     const [one, two] = await Promise.all([call(first, n), call(second, n)]);
     const [earlier, later] = one.warnings.length === 0 ? [one, two] : [two, one];
     expect([earlier.warnings, later.warnings]).toMatchObject([[], [{ code: 'not_deterministic' }]]);
-    // The row of the earlier call may not be written yet, so that nobody knows whose it is: the audit surely names it.
+    // The row of the earlier call may not be written yet, so the answer may lack its id; the audit event always has the
+    // id.
     const broken = { type: 'ai.agent.tool.determinism_broken', invocation_id: later.invocation_id } as const;
     const { events } = await first.layer.ask('audit.query', broken, LOCAL_CALLER);
     expect(events).toMatchObject([{ data: { earlier_invocation_id: earlier.invocation_id } }]);

@@ -9,7 +9,7 @@ import type { ToolManifest } from '../../../packages/sallyport/src/manifest.ts';
 import { temporaryDataFolder } from '../../../packages/sallyport/src/storage/postgres/embedded/prepared-database.fixture.ts';
 import { MAIN } from '../running/sallyport-program.fixture.ts';
 
-/** What the bank was asked to pay. */
+/** The payments that the bank was asked for. */
 const paid: unknown[] = [];
 let bank: Server;
 let folder: string;
@@ -31,7 +31,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true, maxRetries: 10 });
 });
 
-/** `sallyport serve` as its own process, once it is ready. */
+/** Starts `sallyport serve` as its own process; resolves once the process is ready. */
 async function start(): Promise<ChildProcess> {
   const child = spawn(process.execPath, [MAIN, 'serve', '--port', '0', '--data-folder', folder], {
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -57,7 +57,7 @@ async function end(signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
   await exited;
 }
 
-/** A tool that pays at the bank, by default once somebody approved it. */
+/** A tool that pays at the bank, by default only after an approval. */
 function payTool(port: number, more: Partial<ToolManifest> = {}): ToolManifest {
   return {
     tool_id: 'pay',
@@ -105,7 +105,7 @@ test('ORC-03.1 ORC-06.1 a call that waits outlives kill -9, is approved afterwar
   await expect.poll(() => stateOf(yes)).toBe('COMPLETED');
   expect(paid).toEqual(['/payments?n=1']);
 
-  // Once more, and this time nobody is there to carry out the decision but the next start.
+  // The same for a denial, but the layer is killed at once: only its next start can carry out the decision.
   await after.layer.ask('approvals.deny', second ?? { approval_id: '' }, after.caller);
   await end('SIGKILL');
   layer = await start();

@@ -10,7 +10,7 @@ const LATER = { execution_options: { async_mode: true } };
 let databases: TestDatabases;
 let one: Desk;
 let two: Desk;
-/** What runs now, by its number; ends when it is told to. */
+/** The running calls by the number in their argument; a call ends when the test calls `end`. */
 const running = new Map<number, { readonly desk: Desk; readonly end: () => void; readonly aborted: () => boolean }>();
 
 beforeAll(async () => {
@@ -28,7 +28,7 @@ afterAll(async () => {
   await databases.close();
 });
 
-/** The same function on both: whichever takes a call runs it. */
+/** Registers the same function at both layers: whichever layer takes a call runs it. */
 async function addTools(): Promise<void> {
   for (const desk of [one, two])
     await desk.layer.registerFunction(toolOf('report', { side_effect_policy: 'pure' }), async ({ n }, context) => {
@@ -41,12 +41,12 @@ async function addTools(): Promise<void> {
     });
 }
 
-/** Of the two, the one that does not run a call. */
+/** The one of the two layers that does not run the call with this number. */
 const besides = (n: number): Desk => (running.get(n)?.desk === one ? two : one);
 
 const runs = (n: number) => expect.poll(() => running.has(n)).toBe(true);
 
-/** A stream of events: what has come so far, and all of it once it is over. */
+/** A stream of events: the text received so far, and all events once the stream has ended. */
 interface Stream {
   readonly text: string;
   readonly over: Promise<{ readonly event: string; readonly data: string }[]>;
@@ -83,7 +83,7 @@ describe('calls that run later, on two instances over one PostgreSQL', () => {
     const lines: string[] = [];
     const watching = besides(1).cli(['calls', 'watch', id], undefined, (text) => lines.push(text));
     await expect.poll(() => lines.join('')).toContain('25 %  reading');
-    // Each looks for itself how far the call is.
+    // Each stream polls the progress of the call by itself.
     await expect.poll(() => streams.every(({ text }) => text.includes('reading'))).toBe(true);
     running.get(1)?.end();
     for (const told of await Promise.all(streams.map(({ over }) => over))) {

@@ -10,7 +10,7 @@ import { temporaryDataFolder } from '../../../packages/sallyport/src/storage/pos
 import { MAIN } from '../running/sallyport-program.fixture.ts';
 import { clientOf, type Elicited } from './desk.fixture.ts';
 
-/** What the post was given. */
+/** Paths of the requests that the stand-in for a post office received. */
 const posted: (string | undefined)[] = [];
 let post: Server;
 let folder: string;
@@ -41,7 +41,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true, maxRetries: 10 });
 });
 
-/** Sends something, once the user confirmed it. */
+/** A tool that sends something, after the user confirmed the call. */
 const sendTool = (port: number): ToolManifest => ({
   tool_id: 'send',
   tool_name: 'Send',
@@ -62,7 +62,7 @@ const sendTool = (port: number): ToolManifest => ({
   },
 });
 
-/** A client of `sallyport mcp`, started as desktop clients start it. */
+/** A client that starts `sallyport mcp` as desktop clients do. */
 async function desktop(onElicit?: (params: Elicited) => object): Promise<Client> {
   const client = clientOf(onElicit);
   clients.push(client);

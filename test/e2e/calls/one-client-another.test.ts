@@ -27,7 +27,7 @@ afterAll(async () => {
   await web[Symbol.asyncDispose]();
 });
 
-/** A server that has asked nobody anything yet; over HTTP unless its name says otherwise. */
+/** Adds an upstream that has not asked any user a question yet; over HTTP unless its name says otherwise. */
 async function add(name: string, timeout_seconds?: number): Promise<void> {
   const transport = name.startsWith('stdio')
     ? { type: 'stdio' as const, command: 'node', args: [SERVER, '2025-11-25'] }
@@ -36,7 +36,7 @@ async function add(name: string, timeout_seconds?: number): Promise<void> {
   await desk.layer.ask('upstreams.add', { upstream: { name, transport, ...overrides } }, LOCAL_CALLER);
 }
 
-/** A user at a client, whose questions are written down. */
+/** An MCP client with a user; the questions that the user is asked are recorded. */
 async function user(name: string, era: '2025' | '2026', agent = name) {
   const asked: Elicited[] = [];
   const claims = { agent_did: `did:agent:${agent}`, user_did: `did:user:${agent}` };
@@ -53,7 +53,7 @@ async function ask(client: Client, tool: string): Promise<Told> {
   return (await client.callTool({ name: tool, arguments: FORM })) as unknown as Told;
 }
 
-/** Begins a call that never ends, and cancels it once the server has it. */
+/** Begins a call that never ends, and cancels it once the upstream has received it. */
 async function cancelOne(client: Client, tool: string): Promise<void> {
   const stop = new AbortController();
   const held = client.callTool({ name: tool, arguments: {} }, { signal: stop.signal }).catch(() => undefined);
@@ -63,7 +63,7 @@ async function cancelOne(client: Client, tool: string): Promise<void> {
   await expect.poll(() => executing(tool)).toBe(false);
 }
 
-/** Whether the newest call of this tool runs now. */
+/** Whether the newest call of this tool is executing. */
 async function executing(toolId: string): Promise<boolean> {
   const { events } = await desk.layer.ask('audit.query', { tool_id: toolId, newest: true, limit: 1 }, LOCAL_CALLER);
   return events.at(-1)?.data['state'] === 'EXECUTING';
@@ -79,9 +79,9 @@ describe.each([
 ] as const)('one client at a server over %s that cancels again and again, in the %s era', (server, era, agent) => {
   test(`EXE-07 changes nothing of what another one is asked (its agent is ${agent})`, async () => {
     const [ada, bob] = [await user('Ada', era), await user('Bob', era, agent)];
-    // The layer learns that the server asks.
+    // After this call the layer knows that the upstream asks questions.
     if (server === 'stdio') await ask(bob.client, 'stdio__ask');
-    // What is cancelled has reached the server: Ada's connection is open.
+    // Ada's own connection is open after this call, so her cancelled calls will have reached the upstream.
     if (server === 'stdio') await ask(ada.client, 'stdio__said');
     const before = bob.asked.length;
     for (let time = 0; time < 3; time += 1) {
@@ -105,7 +105,7 @@ test('EXE-07 a question of which nobody knows whose it is reaches nobody: cancel
   const { events } = await desk.layer.ask('audit.query', query, LOCAL_CALLER);
   expect(events).toMatchObject([{ data: { reason: expect.stringContaining('several clients') } }]);
   expect([...ada.asked, ...bob.asked]).toEqual([]);
-  // From now on each has a connection of its own.
+  // From now on each user has a connection of their own.
   await cancelOne(ada.client, 'stdio-new__hold');
   const again = await ask(bob.client, 'stdio-new__ask');
   expect(JSON.parse(again.content[0]?.text ?? '')).toMatchObject({ content: { name: 'Bob' } });
@@ -116,7 +116,7 @@ test('EXE-07 what a server asks late for a cancelled call reaches nobody who wai
   await add('stdio-late');
   const [ada, mallory] = [await user('Ada', '2025'), await user('Mallory', '2025')];
   await ask(ada.client, 'stdio-late__ask');
-  // Her own connection is open, so that what she cancels has reached the server.
+  // Her own connection is open, so the call that she cancels has reached the upstream.
   await ask(ada.client, 'stdio-late__said');
   const stop = new AbortController();
   const held = mallory.client.callTool({ name: 'stdio-late__hold', arguments: {} }, { signal: stop.signal });
@@ -125,7 +125,7 @@ test('EXE-07 what a server asks late for a cancelled call reaches nobody who wai
   await cancelOne(ada.client, 'stdio-late__linger');
   const said = async (): Promise<unknown> =>
     JSON.parse((await ask(ada.client, 'stdio-late__said')).content[0]?.text ?? '');
-  // Ada herself may be asked, where another call of hers runs by then.
+  // Ada herself may be asked, even though another call of hers runs by then.
   await expect.poll(said).toHaveLength(1);
   stop.abort();
   await held.catch(() => undefined);
@@ -148,7 +148,7 @@ describe.each(['2025', '2026'] as const)('a client of the %s era at a server ove
     ]);
     expect((await ask(ada.client, tool('instance'))).content).toEqual(first.content);
 
-    // Another client, and a call that nobody can be asked for, are elsewhere: they may run while she is asked.
+    // Calls of another client, and calls without a user to ask, use other connections: they may run while Ada is asked.
     const bob = await user('Bob', era);
     expect((await ask(bob.client, tool('instance'))).content).not.toEqual(first.content);
     const mute = await desk.mcp(await desk.token({ agent_did: 'did:agent:mute' }));

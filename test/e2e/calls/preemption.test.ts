@@ -14,7 +14,7 @@ beforeAll(async () => {
   const hold = async ({ n }: Readonly<Record<string, unknown>>, { signal }: { readonly signal: AbortSignal }) => {
     await new Promise<void>((resolve, reject) => {
       runs.push({ n: Number(n), signal, end: resolve });
-      // Like most tools it takes a moment to stop.
+      // Like most tools this one takes a moment to stop.
       signal.addEventListener('abort', () => setTimeout(() => reject(signal.reason), 300));
     });
     return { done: n };
@@ -27,7 +27,7 @@ afterAll(async () => {
   await desk[Symbol.asyncDispose]();
 });
 
-/** Calls `tool` as an agent of its own. */
+/** Makes an asynchronous call of `tool`, as a new agent. */
 async function later(tool: string, n: number, priority: string): Promise<string> {
   const token = await desk.token({ agent_did: `did:agent:${n}` });
   const { body } = await desk.invoke(tool, n, { execution_options: { async_mode: true, priority } }, token);

@@ -9,9 +9,9 @@ const SLOTS = 2;
 const WAITING = 12;
 
 let open: OpenLayer;
-/** Of the agent whose calls wait. */
+/** Token of the agent whose calls wait. */
 let token: string;
-/** Calls of the tool `held` that run, in the order in which they began. */
+/** Running calls of the tool `held`, in the order in which they began. */
 const held: { readonly n: number; readonly end: () => void }[] = [];
 let most = 0;
 
@@ -49,7 +49,7 @@ async function client(): Promise<Client> {
   return made;
 }
 
-/** Takes all slots of the agent, runs the work, and ends what holds the slots. */
+/** Takes all slots of the agent, runs `work`, and ends the calls that hold the slots. */
 async function withoutFreeSlot(work: () => Promise<void>): Promise<void> {
   const holding = Array.from({ length: SLOTS }, (_, n) => call('held', n));
   await until(() => held.length === SLOTS);

@@ -59,7 +59,7 @@ describe('MOD-01 VIS-01 a name that no tool has is told with the nearest that th
       expect(message).toMatch(/^There is no tool "notes__write_\w+"\. Did you mean "notes__write_p\w+" or "notes__/);
       expect(message).not.toMatch(/"notes__write_pa(?:ct|st)".*"notes__write_pa(?:ct|st)"/);
     }
-    // The token is not for it, so it is not named either.
+    // The token does not allow this tool, so the error must not suggest its name.
     const other = await ask('notes__weather_today');
     expect(other.details?.did_you_mean ?? []).not.toContain('weather_today');
   });

@@ -25,12 +25,12 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => desk[Symbol.asyncDispose]());
 
-/** A user of the tenant at a client; without `onElicit` it cannot be asked. */
+/** A user of the tenant at an MCP client; without `onElicit` the user cannot be asked. */
 async function user(name: string, onElicit?: (params: Elicited) => object, era?: '2025' | '2026'): Promise<Client> {
   return desk.mcp(await desk.token({ agent_did: `did:agent:${name}`, user_did: `did:user:${name}` }), onElicit, era);
 }
 
-/** Answers with a name, and writes down what was asked. */
+/** Answers each question with a name, and records the questions. */
 function answering(name: string) {
   const asked: Elicited[] = [];
   const onElicit = (params: Elicited): object => {
@@ -40,7 +40,7 @@ function answering(name: string) {
   return { asked, onElicit };
 }
 
-/** What the server was told. */
+/** The answers that the upstream received to its questions. */
 async function saidTo(client: Client, tool: string, args: Record<string, unknown> = FORM): Promise<unknown> {
   const { content, isError } = await client.callTool({ name: tool, arguments: args });
   const [first] = content as { text: string }[];
@@ -119,7 +119,7 @@ describe('two clients at once', () => {
   });
 
   test('EXE-07 what a server asks for a call that was cancelled reaches nobody else', async () => {
-    // A server of its own: nobody has been asked for anything there yet.
+    // A new upstream, which has not asked any user a question yet.
     const transport = { type: 'stdio' as const, command: 'node', args: [SERVER, '2025-11-25'] };
     await desk.layer.ask('upstreams.add', { upstream: { name: 'late', transport } }, LOCAL_CALLER);
     const [ada, bob] = [answering('Ada'), answering('Bob')];
@@ -131,7 +131,7 @@ describe('two clients at once', () => {
     const held = two.callTool({ name: 'late__hold', arguments: {} }, { timeout: 20_000 }).catch(() => undefined);
     await expect.poll(async () => executing('late__hold')).toBe(true);
     stop.abort();
-    // Of a client that shows no questions, and so on the connection of all.
+    // A client that cannot show questions uses the connection that all clients share.
     const mute = await user('mute');
     await expect.poll(() => saidTo(mute, 'late__said', {})).toEqual([{ action: 'cancel' }]);
     expect([...ada.asked, ...bob.asked]).toEqual([]);
@@ -140,7 +140,7 @@ describe('two clients at once', () => {
   });
 });
 
-/** Whether a call of this tool runs now. */
+/** Whether a call of this tool is executing. */
 async function executing(toolId: string): Promise<boolean> {
   const query = { tool_id: toolId, newest: true, limit: 1 };
   const { events } = await desk.layer.ask('audit.query', query, LOCAL_CALLER);

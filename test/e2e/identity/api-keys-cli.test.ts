@@ -19,7 +19,7 @@ interface Run {
   readonly err: string;
 }
 
-/** The command as its users start it, beside the layer that serves the data folder. */
+/** Runs the command as a process, as users do, while a layer serves the data folder. */
 const cli = (...argv: readonly string[]): Promise<Run> =>
   new Promise((resolve) => {
     const env = { ...process.env, SALLYPORT_DATA_FOLDER: open.folder, SALLYPORT_TOKEN: '', NO_COLOR: '1' };

@@ -24,7 +24,7 @@ let databases: TestDatabases;
 /** Two instances over one PostgreSQL. */
 let one: OpenLayer;
 let two: OpenLayer;
-/** Calls of the tool that have begun; it ends with its signal alone. */
+/** How many calls of the tool have begun; such a call ends only when it is aborted. */
 let begun = 0;
 
 beforeAll(async () => {
@@ -53,7 +53,7 @@ async function started(run: () => unknown): Promise<void> {
   while (begun === before) await sleep(5);
 }
 
-/** What is answered to a call that runs when `revoke` is called. */
+/** The answer to a call that is running when `revoke` is called. */
 async function callThat(runner: OpenLayer, token: string, revoke: () => Promise<unknown>): Promise<unknown> {
   let answer: ReturnType<typeof post> | undefined;
   await started(() => {
@@ -79,7 +79,7 @@ describe('what runs under a credential that is revoked', () => {
     ['its agent', () => one.layer.ask('tokens.revoke', { agent_did: AGENT }, LOCAL_CALLER)],
   ])('PRM-01 PIPE-06 a call in another instance ends as cancelled with %s', async (_, revoke) => {
     const { api_key, key } = await one.layer.ask('api-keys.create', { name: 'one', agent_did: AGENT }, LOCAL_CALLER);
-    // Its follower knows the new key within a second.
+    // The second instance learns of the new key within a second.
     while ((await post({ ...two, token: api_key }, '/v1/invocations', '{"tool_id":"none"}')).status === 401)
       await sleep(50);
     expect(await callThat(two, api_key, () => revoke(key.key_id))).toMatchObject(CANCELLED);
@@ -95,7 +95,7 @@ describe('what runs under a credential that is revoked', () => {
     await one.layer.ask('api-keys.revoke', { key_id: key.key_id }, LOCAL_CALLER);
     for (;;) {
       const { invocation_id } = (accepted?.body ?? {}) as { readonly invocation_id?: string };
-      // The call may have begun before its acceptance was answered.
+      // The call may begin before the answer with its id arrives.
       if (invocation_id === undefined) {
         await sleep(5);
         continue;
@@ -115,7 +115,7 @@ const META = {
 };
 const HANDSHAKE = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'test', version: '1.0.0' } };
 
-/** Asks the second instance over MCP. */
+/** Sends a request to the second instance over MCP. */
 const mcp = (token: string, method: string, body: object | undefined, headers: Record<string, string> = {}) =>
   fetch(`${two.server.url}/mcp`, {
     method,
@@ -171,7 +171,7 @@ describe('what is open under a credential that is revoked at another instance', 
       isOver = true;
     });
     await one.layer.ask('tokens.revoke', { token }, LOCAL_CALLER);
-    // Reads to the end of the stream.
+    // Waits for the end of the stream.
     await ends.text();
     expect(isOver).toBe(false);
     await one.layer.ask('tokens.revoke', { token: other }, LOCAL_CALLER);
@@ -188,7 +188,7 @@ describe('what is open under a credential that is revoked at another instance', 
       await mcp(token, 'DELETE', undefined, session),
     ].map(({ status }) => status);
     expect(statuses).toEqual([401, 401, 401]);
-    // Another token of the same agent still has it.
+    // Another token of the same agent can still use the session.
     const { capability_token: next } = await two.layer.mintToken({});
     expect((await mcp(next, 'DELETE', undefined, session)).status).toBe(204);
   });

@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => open[Symbol.asyncDispose]());
 
-/** A tool of every tenant that asks for a secret; what becomes of a call of it. */
+/** Registers a tool that needs the secret in every tenant. Returns the outcome of a call of the tool in each tenant. */
 async function outcomes(secret: string): Promise<readonly string[]> {
   const manifest = { ...DOUBLE, tool_id: `needs-${secret}`, permissions: { credentials: [secret] } };
   await open.layer.registerFunction(manifest, double);

@@ -47,12 +47,12 @@ describe.each(['required', 'optional', 'development'] as const)('tokens.mode is 
 
   test('PRM-02.5 a call without a token may do what the mode says, and no more', async () => {
     expect(await call('double')).toBe(ofMode({ required: 'E3212', optional: 'success', development: 'success' }));
-    // An untrusted agent writes nothing unasked; nobody is there to be asked.
+    // In the mode `optional` a write of an untrusted agent waits for an approval.
     expect(await call('writes')).toBe(
       ofMode({ required: 'E3212', optional: 'pending_approval', development: 'success' }),
     );
     expect(await call('reads')).toBe(ofMode({ required: 'E3212', optional: 'E3203', development: 'success' }));
-    // Secrets are for those who are known, in every mode.
+    // A caller without a token gets no secrets, in any mode.
     expect(await call('secret')).toBe(ofMode({ required: 'E3212', optional: 'E3205', development: 'E3205' }));
   });
 

@@ -11,7 +11,7 @@ const LOCAL = { door: 'library', local: true } as const;
 const ISSUER = 'https://id.example';
 const AUDIENCE = 'https://tools.example';
 
-/** An authorization server of our own: its key set over HTTP, and tokens as it would sign them. */
+/** Starts an authorization server for the test: it serves a key set over HTTP and signs tokens. */
 async function authorizationServer() {
   const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
   const keys = [{ ...(await exportJWK(publicKey)), kid: 'as-1', use: 'sig', alg: 'RS256' }];

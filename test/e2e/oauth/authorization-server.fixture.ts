@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { exportJWK, SignJWT } from 'jose';
 
-/** A port that nobody listened on a moment ago. */
+/** A port that was free a moment ago. */
 export async function freePort(): Promise<number> {
   const probe = createServer();
   await new Promise<void>((done) => probe.listen(0, '127.0.0.1', done));
@@ -13,7 +13,10 @@ export async function freePort(): Promise<number> {
   return port;
 }
 
-/** An authorization server with the client credentials grant; its tokens are for the resource that was asked for. */
+/**
+ * Starts an authorization server with the client credentials grant; its tokens are for the resource that the client
+ * asked for.
+ */
 export async function authorizationServer() {
   const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
   const keys = [{ ...(await exportJWK(publicKey)), kid: 'as', use: 'sig', alg: 'RS256' }];

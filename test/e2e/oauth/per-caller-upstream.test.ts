@@ -13,7 +13,7 @@ import { type OpenLayer, openLayer, post } from '../layer.fixture.ts';
 const folder = mkdtempSync(join(tmpdir(), 'sallyport-per-caller-'));
 let open: OpenLayer;
 let idp: Awaited<ReturnType<typeof standInServer>>;
-/** An MCP server that answers each call with the credential that it came with. */
+/** An MCP server that answers each call with the credential that came with the call. */
 let server: EchoingServer;
 let operator = '';
 /** A token that the authorization server does not know. */
@@ -69,12 +69,12 @@ test('PRM-11.3 PRM-11.5 EXE-07.9 two users reach the MCP server each as himself,
   const [alice, bob] = [await tokenOf('did:user:alice'), await tokenOf('did:user:bob')];
   const order = [alice, bob, alice, bob, bob, alice];
   const before = server.calls.length;
-  // As many at once as one agent may run.
+  // As many calls at once as one agent may run.
   const atOnce = await Promise.all(order.slice(0, 4).map((token, at) => call(token, { at })));
   const answers = [...atOnce, await call(bob, { at: 4 }), await call(alice, { at: 5 })];
   for (const [at, token] of order.entries()) {
     expect(answers[at]?.body, JSON.stringify(answers[at])).toMatchObject({ status: 'success' });
-    // The value of a credential never reaches the model, not even when the server says it.
+    // The value of a credential never reaches the model, not even when the upstream returns it.
     expect(JSON.stringify(answers[at])).not.toContain(token);
   }
   const calls = server.calls.slice(before);
@@ -82,7 +82,7 @@ test('PRM-11.3 PRM-11.5 EXE-07.9 two users reach the MCP server each as himself,
   expect(calls).toHaveLength(order.length);
   expect(new Set(calls.map(({ session }) => session)).size).toBe(2);
   expect(server.mixed).toEqual([]);
-  // One exchange for each user, and the operator's.
+  // One token exchange for each user, and one for the operator.
   expect(idp.seen).toHaveLength(3);
 });
 

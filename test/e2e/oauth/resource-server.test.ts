@@ -29,7 +29,7 @@ const get = async ({ server }: OpenLayer, path: string, headers: Record<string, 
   const response = await fetch(server.url + path, { headers });
   return { status: response.status, headers: response.headers, body: JSON.parse(await response.text()) };
 };
-/** A request as each door takes it; what it says is not of interest. */
+/** Sends each door a request that the door can parse; tests use only its headers. */
 const ask = ({ server }: OpenLayer, path: string, headers: Record<string, string> = {}) => {
   if (path.startsWith('/v1')) return fetch(server.url + path, { headers });
   const message = { jsonrpc: '2.0', id: 1, method: 'initialize', params: { protocolVersion: '2025-11-25' } };
@@ -128,7 +128,7 @@ describe('where a credential may stand', () => {
   });
 });
 
-/** An MCP server over HTTP that keeps everything it is sent. */
+/** Starts an MCP server over HTTP that records every request. */
 async function listeningServer() {
   const heard: string[] = [];
   const results: Record<string, object> = {

@@ -12,9 +12,9 @@ import { type OpenLayer, openLayer, post } from '../layer.fixture.ts';
 const folder = mkdtempSync(join(tmpdir(), 'sallyport-exchange-'));
 let open: OpenLayer;
 let idp: Awaited<ReturnType<typeof standInServer>>;
-/** What the service was told of its callers. */
+/** The Authorization headers that the service received. */
 const heard: (string | undefined)[] = [];
-/** A service that says who its caller is. */
+/** A service that answers with the credential of its caller. */
 const service = createServer((request, response) => {
   heard.push(request.headers.authorization);
   response.writeHead(200, { 'content-type': 'application/json' });
@@ -68,7 +68,7 @@ function whoAmI(): ToolManifest {
   };
 }
 
-/** A token for everything that the tool asks for, of one user. */
+/** A token of one user that allows everything that the tool needs. */
 async function tokenOf(user: string): Promise<string> {
   const { port } = service.address() as AddressInfo;
   const { capability_token: token } = await open.layer.mintToken({
@@ -88,7 +88,7 @@ test('PRM-11.3 PRM-11.5 two users of one tool reach the service each as himself,
   const seen = answers.map(({ body }) => JSON.stringify(body['result']));
   for (const [index, token] of [alice, bob, alice, bob].entries()) {
     expect(answers[index]?.status, JSON.stringify(answers[index])).toBe(200);
-    // The value of a credential never reaches the model, not even when the service says it.
+    // The value of a credential never reaches the model, not even when the service returns it.
     expect(seen[index]).not.toContain(token);
   }
   expect(heard).toEqual(expect.arrayContaining([`Bearer for-files-of-${alice}`, `Bearer for-files-of-${bob}`]));

@@ -54,7 +54,7 @@ const META = {
   'io.modelcontextprotocol/protocolVersion': '2026-07-28',
   'io.modelcontextprotocol/clientCapabilities': {},
 };
-/** Calls a tool over MCP as clients of each era do it. */
+/** Calls a tool over MCP in the way of clients of the era. */
 async function mcpCall(era: string, token: string, name: string) {
   const params = { name, arguments: { n: 2 } };
   const call = { jsonrpc: '2.0', id: 7, method: 'tools/call' };

@@ -9,14 +9,14 @@ import { promisify } from 'node:util';
 /** The checkout that is under test. */
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 const run = promisify(execFile);
-/** A program that has not ended by then is stopped, and its code is not 0. */
+/** A program that still runs after this time is stopped; its exit code is then not 0. */
 const ENDS_MS = 100_000;
 const ENV = { ...process.env, PATH: [dirname(process.execPath), process.env['PATH']].join(delimiter) };
 
-/** What is published. */
+/** The packages that are published. */
 export const PACKAGES = ['@sallyport/std', '@sallyport/guards', '@sallyport/sandbox', 'sallyport'];
 
-/** The fenced blocks of a language in README.md, under a heading. */
+/** The fenced code blocks of a language in README.md, under a heading. */
 export async function blocksOf(heading: string, language: string): Promise<string[]> {
   const text = await readFile(join(ROOT, 'README.md'), 'utf8');
   const [, section = ''] = new RegExp(`^## ${heading}\n(.*?)(?=^## )`, 'ms').exec(text) ?? [];
@@ -41,7 +41,7 @@ export async function clone(stack: AsyncDisposableStack): Promise<string> {
   return folder;
 }
 
-/** What a program said and how it ended. */
+/** What a program printed and its exit code. */
 export interface Ended {
   readonly code: number;
   readonly stdout: string;
@@ -58,7 +58,10 @@ export async function ended(folder: string, command: string, ...args: string[]):
   }
 }
 
-/** Starts a program that goes on, waits until it said something, and stops it with all of its processes at the end. */
+/**
+ * Starts a program that keeps running, waits until its output matches `until`, and stops it with all its processes at
+ * the end.
+ */
 export async function started(
   stack: AsyncDisposableStack,
   folder: string,
@@ -75,7 +78,7 @@ export async function started(
   stack.defer(async () => {
     signalled(child.pid, 'SIGTERM');
     await exited;
-    // npm may end before the program that it started.
+    // npm may end before the program that npm started.
     while (signalled(child.pid, 0)) await setTimeout(50);
   });
   let said = '';
@@ -87,7 +90,7 @@ export async function started(
   return said;
 }
 
-/** Sends a signal to a program with all that it started; false when none of them is left. */
+/** Sends a signal to a program and all its child processes; false when none of them is left. */
 function signalled(pid: number | undefined, signal: NodeJS.Signals | 0): boolean {
   try {
     return pid !== undefined && process.kill(-pid, signal);
@@ -112,7 +115,7 @@ export async function projectWithPackage(stack: AsyncDisposableStack, source: st
   const lock = JSON.parse(await readFile(join(source, 'package-lock.json'), 'utf8')) as {
     packages: Record<string, { dev?: boolean; link?: boolean }>;
   };
-  // A TypeScript project has the types of Node.
+  // The types of Node, which every TypeScript project has.
   const also = ['node_modules/@types/node', 'node_modules/undici-types'];
   for (const [path, { dev, link }] of Object.entries(lock.packages)) {
     const isNested = path.lastIndexOf('node_modules/') !== 0;
@@ -123,7 +126,7 @@ export async function projectWithPackage(stack: AsyncDisposableStack, source: st
   return folder;
 }
 
-/** The shape of a value: its members and their types. */
+/** The shape of a value: the names of its members and their types. */
 export function shapeOf(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(shapeOf);
   if (typeof value !== 'object' || value === null) return typeof value;

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { blocksOf, clone, ended, PACKAGES, projectWithPackage, shapeOf, started } from './readme.fixture.ts';
 
-/** Packages that are used without the layer. */
+/** The packages that can be used without the layer. */
 const ALONE = PACKAGES.filter((name) => name !== 'sallyport');
 const sampleOf = (name: string): string => `${name.replace(/\W+/g, '-').slice(1)}.ts`;
 
@@ -17,7 +17,7 @@ afterAll(() => stack.disposeAsync(), 60_000);
 describe('in a new project with the packed packages', () => {
   const TYPES = {
     ...{ strict: true, skipLibCheck: false, noEmit: true, target: 'es2024', lib: ['es2024', 'esnext.disposable'] },
-    // The linked packages are looked at where they are linked, as installed ones are.
+    // Types are resolved from the place of the link, as for installed packages, not from its target.
     ...{ types: ['node'], preserveSymlinks: true },
   };
   let project: string;
@@ -77,7 +77,7 @@ describe('in a new project with the packed packages', () => {
     const printed = await started(stack, project, line, /ready at http:\S+/);
     const [, url = ''] = /ready at (http:\S+)/.exec(printed) ?? [];
     const here = (...words: string[]) => ended(project, process.execPath, program, ...words, '--data-folder', 'layer');
-    // A module runs in a thread of another package, whose file is looked for where that one is installed.
+    // A module runs in a thread whose code is in another package; the installed file of that package must be found.
     expect(await here('tools', 'add', join(folder, 'examples/your-tools/currency.json'))).toMatchObject({ code: 0 });
     const called = await here('invoke', 'convert-currency', 'amount=10', 'rate=1.17');
     expect(called).toMatchObject({ code: 0, stdout: expect.stringContaining('11.7') });

@@ -43,7 +43,10 @@ test('API-05 doctor and what judges a file leave no data folder behind', async (
   expect(await readdir(empty)).toEqual([]);
 }, 60_000);
 
-/** What a client sees that starts `sallyport mcp` in a folder of its own, and what the program says to who looks into its log. */
+/**
+ * Starts `sallyport mcp` in a folder, as a client does. Returns the tools that the client sees and what the program
+ * logs.
+ */
 async function desktop(
   cwd: string,
   args: readonly string[] = [],
@@ -86,7 +89,7 @@ test('VIS-06 sallyport mcp finds the layer that is named, else the one that its 
   expect(await desktop(cwd, [], named)).toEqual({ tools, err: said('from the settings') });
   expect(await readdir(cwd)).toEqual([]);
 
-  // Where others may write, nothing is believed.
+  // A remembered layer is not used when other users may write to the folder where it is remembered.
   await rememberLayer(open.folder, { XDG_STATE_HOME: join(folder, 'state') });
   await chmod(join(folder, 'state', 'sallyport'), 0o777);
   const alone = await desktop(cwd);

@@ -68,7 +68,7 @@ test.each(['opa', 'abac'] as const)(
       'permission.engines': [engine],
       'permission.opa_endpoint': `${url}/v1/data/tools/allow`,
       'permission.abac_endpoint': url,
-      // A busy machine may take longer than half a second for an answer.
+      // On a busy machine an answer may take longer than the default of half a second.
       'permission.timeout_ms': ENOUGH_MS,
     });
     for (const each of [one, two, one, two]) await isAllowed(each);
@@ -76,7 +76,7 @@ test.each(['opa', 'abac'] as const)(
     await one.layer.ask('policies.reload', {}, LOCAL);
     await isDenied(one);
     await vi.waitFor(() => isDenied(two), ENOUGH_MS);
-    // The other way round, by a program that changed the policies itself.
+    // The other direction: a program changes the policies itself and notifies the instances.
     allows = true;
     await run(connection, 'notify "policy:updates"');
     for (const each of [one, two]) await vi.waitFor(() => isAllowed(each), ENOUGH_MS);

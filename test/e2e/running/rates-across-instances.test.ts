@@ -28,7 +28,7 @@ afterEach(async () => {
   for (const each of opened.splice(0).reverse()) await each[Symbol.asyncDispose]();
 });
 
-/** The same tool on both instances; its calls come slower than the test can be. */
+/** Registers the same tool at both instances, with a rate limit that lets no second call pass while the test runs. */
 async function addTool(layers: readonly OpenLayer[], toolId: string, rate_limit: object) {
   const tool = { ...DOUBLE, tool_id: toolId, execution_config: { rate_limit } } as typeof DOUBLE;
   for (const { layer } of layers) await layer.registerFunction(tool, double);

@@ -22,7 +22,7 @@ async function ready(): Promise<object> {
   return (await response.json()) as object;
 }
 
-/** The layer's connections, so that it makes new ones, to which the role's settings apply. */
+/** Ends the layer's connections, so that the layer opens new ones, to which changed settings of the role apply. */
 const CONNECT_ANEW =
   'select pg_terminate_backend(pid) from pg_stat_activity where usename = current_user and pid <> pg_backend_pid()';
 

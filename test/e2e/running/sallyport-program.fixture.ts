@@ -1,17 +1,17 @@
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
-/** The program, as it is installed: from the bundle it starts in a third of the time that the sources take. */
+/** The program as it is installed. The bundle starts in a third of the time that the sources take. */
 export const MAIN = fileURLToPath(new URL('../../../packages/sallyport/bin/sallyport.mjs', import.meta.url));
 
-/** What a run of the program ended with. */
+/** Output and exit code of a run of the program. */
 export interface ProgramRun {
   readonly code: number | null;
   readonly out: string;
   readonly err: string;
 }
 
-/** Runs `sallyport` as a process of its own, without anything of this process's environment that would name a layer. */
+/** Runs `sallyport` as its own process, without the variables of this process's environment that name a layer. */
 export function runSallyport(
   args: readonly string[],
   options: { readonly cwd: string; readonly env?: Readonly<Record<string, string>> },

@@ -11,7 +11,7 @@ import { temporaryDataFolder } from '../../../packages/sallyport/src/storage/pos
 import { MAIN } from './sallyport-program.fixture.ts';
 
 let bank: Server;
-/** Payments that the bank was asked for and has not answered, by their path. */
+/** Payments that the bank has received and not yet answered, by path. */
 const asked = new Map<string, ServerResponse>();
 let folder: string;
 let token: string;
@@ -58,7 +58,7 @@ const payTool = (port: number, policy: 'irreversible' | 'pure'): ToolManifest =>
   },
 });
 
-/** `sallyport serve` as its own process, once it is ready. */
+/** Starts `sallyport serve` as its own process; resolves once the process is ready. */
 async function serve(graceSeconds: number): Promise<{ url: string; process: ChildProcess }> {
   const started = spawn(process.execPath, [MAIN, 'serve', '--port', '0', '--data-folder', folder], {
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -113,7 +113,7 @@ const overHttp = (url: string): Promise<Client> =>
 const pay = (client: Client, policy: string, n: number): Promise<unknown> =>
   client.callTool({ name: `pay_${policy}`, arguments: { n } });
 
-/** One connection that is kept, and what comes back for one request after the other. */
+/** Opens one connection that stays open; `ask` sends a request on it and returns the answer. */
 function keptConnection(url: string): { socket: Socket; ask: (head: string) => Promise<string> } {
   const socket = connect(Number(new URL(url).port), '127.0.0.1').setEncoding('utf8');
   return {

@@ -34,7 +34,7 @@ async function closeAll(): Promise<void> {
 }
 type Instance = Awaited<ReturnType<typeof instance>>;
 
-/** A layer over the database, and a token of the agent there. */
+/** A layer on the database, and a token of the agent at that layer. */
 async function instance(settings: Parameters<typeof openLayer>[0] = {}) {
   const open = await openLayer({ 'database.url': url, 'calls.per_agent_max': 3, ...settings });
   opened.push(open);
@@ -45,7 +45,7 @@ async function instance(settings: Parameters<typeof openLayer>[0] = {}) {
   return { ...open, token, otherToken, call };
 }
 
-/** A tool that counts its own calls, and lets each of them end when the test says so. */
+/** A tool that counts its calls; each call runs until the test ends it. */
 function counted() {
   const ends: (() => void)[] = [];
   let most = 0;
@@ -54,7 +54,7 @@ function counted() {
     ends,
     most: () => most,
     began: () => began,
-    /** Ends them one after the other, until so many have begun, and then those that run. */
+    /** Ends running calls one by one until `count` calls have begun, then ends the rest. */
     async endAll(count: number): Promise<void> {
       while (began < count) {
         ends[0]?.();
@@ -83,7 +83,7 @@ describe('two instances over one PostgreSQL', () => {
   });
   afterAll(closeAll);
 
-  /** The same tool in both. */
+  /** Registers the same tool at both instances. */
   async function tool(tool_id: string) {
     const held = counted();
     for (const { layer } of [one, two]) await layer.registerFunction({ ...DOUBLE, tool_id }, held.run);
@@ -171,7 +171,7 @@ describe('an instance that is killed', () => {
     await rm(folder, { recursive: true, force: true, maxRetries: 10 });
   });
 
-  /** `sallyport serve` as a process of its own; its URL once it is ready. */
+  /** Starts `sallyport serve` as its own process; resolves with its URL once the process is ready. */
   async function serve(): Promise<string> {
     child = spawn(process.execPath, [MAIN, 'serve', '--port', '0', '--data-folder', folder], {
       stdio: ['ignore', 'pipe', 'inherit'],

@@ -37,7 +37,7 @@ afterEach(async () => {
   for (const each of opened.splice(0).reverse()) await each.close();
 });
 
-/** The storage of one instance, which may stop answering. */
+/** The storage of one instance. */
 async function sharedPostgres(): Promise<Shared & { readonly database: PostgresDatabase }> {
   const database = await openPostgres({ connection, poolMax: 4, log: silentLog });
   opened.push(database);
@@ -45,7 +45,7 @@ async function sharedPostgres(): Promise<Shared & { readonly database: PostgresD
   return { store: database.ledgerStore, leases: database.callLeaseStore, queue, database };
 }
 
-/** An instance that can stop beating without knowing it, as one does whose machine stands still. */
+/** An instance whose heartbeats can be made to fail without its knowledge, as on a machine that is suspended. */
 async function sleepy(id: string) {
   const shared = await sharedPostgres();
   let asleep = false;
@@ -76,7 +76,7 @@ function held() {
   const ends: (() => void)[] = [];
   return {
     runs,
-    /** It does not listen: it ends when it is told to. */
+    /** Ignores the abort signal: runs until `end` is called. */
     deaf: (_parameters: unknown, context: NativeCallContext) => {
       runs.push(context);
       return new Promise((resolve) => ends.push(() => resolve('late')));
@@ -112,7 +112,7 @@ describe('two instances over one PostgreSQL', () => {
     await running(blocking.runs);
     const many = [];
     for (let n = 0; n < 5; n += 1) many.push(await one.call({ tool_id: 'any', parameters: { n }, ...LATER }));
-    // The first of them may stand in the hand of the one without room.
+    // The first call may have been taken by the instance without a free slot, so only the others are checked.
     const ended = await Promise.all(many.slice(1).map((each) => over(shared, each)));
     expect(ended.map(({ result }) => result)).toEqual(['two', 'two', 'two', 'two']);
     blocking.end();

@@ -3,7 +3,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { createToolLayer, type Log, silentLog } from '../../../packages/sallyport/src/index.ts';
 import { temporaryDataFolder } from '../../../packages/sallyport/src/storage/postgres/embedded/prepared-database.fixture.ts';
 
-/** Warnings of a layer that starts with these variables. */
+/** Starts a layer with these environment variables. Returns its warnings. */
 async function warningsWith(environment: Readonly<Record<string, string>>) {
   const folder = await temporaryDataFolder('sallyport-e2e-');
   onTestFinished(() => rm(folder, { recursive: true, force: true }));

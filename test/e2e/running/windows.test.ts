@@ -8,7 +8,7 @@ import { createToolLayer, LOCAL_CALLER, silentLog } from '../../../packages/sall
 import type { ToolManifest } from '../../../packages/sallyport/src/manifest.ts';
 import { MAIN } from './sallyport-program.fixture.ts';
 
-/** As a desktop client does that starts one for each window. */
+/** Desktop clients start one process for each window. */
 const WINDOWS = 4;
 const ECHO: ToolManifest = {
   tool_id: 'echo',
@@ -42,7 +42,7 @@ interface Window {
   said(): string;
 }
 
-/** A client with a process of its own. */
+/** Opens a client that starts a process of its own. */
 async function openWindow(): Promise<Window> {
   const { PATH = '' } = process.env;
   const transport = new StdioClientTransport({
@@ -67,7 +67,7 @@ async function openWindow(): Promise<Window> {
 }
 
 const openAll = () => Promise.all(Array.from({ length: WINDOWS }, openWindow));
-/** The one that opened the layer; the others say so, sooner or later. */
+/** The window whose process opened the layer; every other process soon logs that it found that layer. */
 async function openerOf(all: readonly Window[]): Promise<Window | undefined> {
   const openers = () => all.filter(({ said }) => !said().includes('answers here'));
   await expect.poll(() => openers().length).toBe(1);
@@ -101,7 +101,7 @@ test('API-05 when the process that opened the layer is killed, the others say so
   process.kill(first.transport.pid, 'SIGKILL');
   await Promise.all(all.map(({ ended }) => ended));
   for (const each of all) if (each !== first) expect(each.said()).toContain('Start this server anew');
-  // As a client does that starts its server again.
+  // Starts the processes again, as clients do after theirs ended.
   const again = await openAll();
   await Promise.all(again.map((window, at) => expectAnswers(window, `again-${at}`)));
 }, 120_000);

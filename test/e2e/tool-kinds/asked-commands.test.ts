@@ -22,7 +22,8 @@ describe.skipIf(!works)(`commands that are asked about${works ? '' : `, skipped:
     const settings = {
       'shell.asked': ['deletes-by-force'],
       'trust.autonomous': 'allow' as const,
-      // Unless the operator says so, no client of an agent is asked about commands.
+      // The operator allows that the user at the agent's client is asked about commands; by default the user is not
+      // asked.
       'approvals.client_reasons': ['executor'] as const,
     };
     desk = await openDesk({ settings });
@@ -38,7 +39,7 @@ describe.skipIf(!works)(`commands that are asked about${works ? '' : `, skipped:
     rmSync(folder, { recursive: true });
   });
 
-  /** A tool that may write in the folder of this test. */
+  /** Registers a tool that runs `command` and may write in the folder of this test. */
   function register(
     tool_id: string,
     command: readonly string[],
@@ -190,7 +191,7 @@ describe.skipIf(!works)(`commands that are asked about${works ? '' : `, skipped:
     expect(existsSync(path)).toBe(false);
   });
 
-  /** The same call, once it waits for another approval than the one that was decided. */
+  /** The same call, once it waits for a new approval, after the first one was decided. */
   async function waitsAgain(asked: Answer): Promise<Answer> {
     for (;;) {
       const seen = await desk.status(String(asked['invocation_id']));

@@ -2,28 +2,28 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** What the service was asked. */
+/** A request that the service received. */
 export interface SeenRequest {
   readonly path: string;
   readonly query: Readonly<Record<string, string>>;
   readonly body: unknown;
 }
 
-/** A stand-in of Composio's API, after its OpenAPI document 3.0.0. */
+/** A stand-in for Composio's API, made from its OpenAPI document 3.0.0. */
 export interface ComposioService {
   readonly port: number;
   readonly baseUrl: string;
   readonly seen: SeenRequest[];
-  /** Tools that it lists, two a page. */
+  /** The tools that the service lists, two on a page. */
   tools: Record<string, unknown>[];
-  /** What it answers to the next request instead, whatever that asks for. */
+  /** Answers that are sent to the next requests in place of the usual ones, whatever the requests are. */
   readonly instead: { status: number; headers?: Record<string, string>; body: unknown }[];
   close(): Promise<void>;
 }
 
 const PAGE = 2;
 
-/** Starts it on a free port of this machine. */
+/** Starts the service on a free port of this machine. */
 export async function startComposioService(key: string): Promise<ComposioService> {
   const server = createServer(async (request, response) => {
     const { pathname: path, searchParams } = new URL(request.url ?? '', 'http://service');
@@ -72,7 +72,7 @@ function page(tools: readonly Record<string, unknown>[], query: Readonly<Record<
   return { items: listed.slice(from, rest), next_cursor: rest < listed.length ? String(rest) : null };
 }
 
-/** Any tool answers with what it was given; one of them says that it failed. */
+/** Each tool answers with the arguments that it received; one tool says that it failed. */
 function executed(path: string, body: unknown): object {
   const { arguments: given, user_id } = body as { arguments: Record<string, unknown>; user_id?: string };
   if (path.endsWith('/MAIL_FAIL'))

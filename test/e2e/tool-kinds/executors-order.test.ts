@@ -10,7 +10,7 @@ import {
 import { DOUBLE, double, type OpenLayer, openLayer } from '../layer.fixture.ts';
 
 let databases: TestDatabases;
-/** Two layers over one database: one runs every kind of tools, the other only two. */
+/** Two layers on one database: one runs every kind of tool, the other only two kinds. */
 let every: OpenLayer;
 let few: OpenLayer;
 let folder: string;

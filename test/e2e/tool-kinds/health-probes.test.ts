@@ -13,9 +13,9 @@ import {
 import { temporaryDataFolder } from '../../../packages/sallyport/src/storage/postgres/embedded/prepared-database.fixture.ts';
 import { post } from '../layer.fixture.ts';
 
-/** How the service answers from now on, to probes and to calls. */
+/** The HTTP status of the service's next answers, to probes and to calls. */
 let health: number;
-/** Answers to probes wait for it. */
+/** Probes are answered once this promise resolves. */
 let holdProbe: Promise<void> | undefined;
 let probed = 0;
 let called = 0;
@@ -25,7 +25,7 @@ let folder: string;
 let layer: EmbeddedToolLayer;
 let server: Server;
 let token: string;
-/** How far the clock of the layer was turned, in ms. */
+/** How many ms the clock of the layer is ahead of the real time. */
 let turned = 0;
 const clock = { now: () => Date.now() + turned, monotonic: () => performance.now() + turned };
 
@@ -71,7 +71,7 @@ async function call(tool_id: string) {
   return { ...body, http: status };
 }
 
-/** Registers a tool with a circuit of its own, and lets that open. */
+/** Registers a tool with its own circuit, and makes calls fail until the circuit opens. */
 async function opened(tool_id: string, probe: object = {}): Promise<void> {
   await register(probedTool(tool_id, probe));
   health = 503;

@@ -1,13 +1,13 @@
-/** Commands whose harm, or whose whole meaning, is hidden from somebody who only reads their words. */
+/** Commands whose harm, or whose whole meaning, cannot be seen from their words alone. */
 export const HIDDEN_COMMANDS: readonly string[] = [
-  // Names that are only known when they run.
+  // Program names that are computed when the command runs.
   '$(printf to; printf uch) made',
   'a=to; b=uch; "$a$b" made',
   'x=$(cat name); $x --all',
   '/???/t?uch made',
   '$SHELL made.sh',
   'read -r line < orders; $line',
-  // Scripts that are only known when they run.
+  // Scripts that are read or computed when the command runs.
   'eval "$(cat orders)"',
   'cat orders | sh',
   'bash <(cat orders)',
@@ -18,18 +18,18 @@ export const HIDDEN_COMMANDS: readonly string[] = [
   "find . -name orders -exec sh {} ';'",
   'xargs -I{} sh -c "{}" < orders',
   'f() { "$@"; }; f touch made',
-  // Code of other languages.
+  // Code in other languages.
   `python3 -c "import os; os.write(1, b'x')"`,
   `perl -e 'print reverse("olleh")'`,
   `node -e 'console.log(1)'`,
   `awk 'BEGIN { print 1 }'`,
-  // What other programs will do.
+  // Commands that change what other programs do.
   'PATH=/tmp/own:$PATH ls',
   "git -c core.pager='touch made' log",
   'echo "* * * * * true" | tee orders',
   'git reset --hard HEAD~3',
   'find . -name "*.tmp" -delete',
-  // Harm in another form.
+  // Harmful commands in an unusual spelling.
   "r''m -rf /",
   '$(echo cm0gLXJmIC8K | base64 -d)',
   "echo 'cm0gLXJmIH4K' | base64 -d | bash",

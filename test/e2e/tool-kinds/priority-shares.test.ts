@@ -9,10 +9,10 @@ import { type OpenLayer, openLayer, post } from '../layer.fixture.ts';
 
 const driver = createBubblewrapDriver();
 const { works, weakerLimits = [] } = await driver.probe();
-/** A machine without control groups has no shares. */
+/** Shares need control groups, which some machines do not have. */
 const hasGroups = works && !weakerLimits.includes('memory') && !weakerLimits.includes('cpu');
 
-/** Waits for as long as its argument says, which makes its process known. */
+/** Sleeps for as many seconds as its argument says; the number identifies its process. */
 const WAIT: ToolManifest = {
   tool_id: 'wait',
   tool_name: 'Wait',
@@ -36,7 +36,7 @@ beforeAll(async () => {
 });
 afterAll(() => open[Symbol.asyncDispose]());
 
-/** The control group of the process that sleeps for so long: the folder of each of its controllers. */
+/** The control groups of the process that sleeps for this many seconds: the folder of each controller. */
 function groupsOf(seconds: string): ReadonlyMap<string, string> | undefined {
   for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
     try {
@@ -44,13 +44,15 @@ function groupsOf(seconds: string): ReadonlyMap<string, string> | undefined {
       const lines = readFileSync(`/proc/${pid}/cgroup`, 'utf8').trim().split('\n');
       return new Map(lines.map((line) => line.split(':').slice(1) as [string, string]));
     } catch {
-      // The process has ended meanwhile.
+      // The process has ended since its folder was listed.
     }
   }
   return undefined;
 }
 
-/** Weight of its processor time and bytes of memory that it keeps, as the kernel has them. */
+/**
+ * The weight of the process's CPU time and the bytes of memory that are protected for it, as the kernel reports them.
+ */
 function sharesOf(seconds: string): readonly [number, number] | undefined {
   const groups = groupsOf(seconds);
   const read = (controller: string, file: string) =>

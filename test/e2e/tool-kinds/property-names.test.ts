@@ -15,7 +15,7 @@ import { type OpenLayer, openLayer, post } from '../layer.fixture.ts';
 const SERVER = fileURLToPath(
   new URL('../../../packages/sallyport/src/mcp-servers/test-servers/changing-server.mjs', import.meta.url),
 );
-/** What the providers of language models take as the name of a property, and of a function. */
+/** What the providers of language models accept as the name of a property, and of a function. */
 const PROPERTY = /^[a-zA-Z0-9_.-]{1,64}$/;
 const FUNCTION = /^[a-zA-Z0-9_-]{1,48}$/;
 const long = `options.${'very-'.repeat(14)}long`;
@@ -200,7 +200,7 @@ describe('the call goes out under the original names', () => {
     const find = tools.find(({ name }) => name.startsWith('shop__find_items'));
     const body = names(find?.inputSchema);
     const cut = body.find((name) => name.startsWith('options.')) ?? '';
-    // What the schema leaves free is data, and stays as it is.
+    // Properties that the schema does not declare are data, so their names stay as they are.
     const labels = { name_eq: 'kept', 'any name': 'kept' };
     const filters = [{ name_eq: 'n', gro_e: 2, or: { name_eq: 'm' } }];
     const request = await sent(find?.name ?? '', { body: { filters, [cut]: true, labels } });

@@ -18,7 +18,7 @@ const SKILL = [
 const OPERATOR = { door: 'library', local: true } as const;
 
 let databases: TestDatabases;
-/** Two layers on one database, each with a data folder of its own. */
+/** Two layers on one database, each with its own data folder. */
 let first: OpenLayer;
 let second: OpenLayer;
 

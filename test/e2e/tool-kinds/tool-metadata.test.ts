@@ -16,7 +16,7 @@ const PACKAGES = 'node_modules/@modelcontextprotocol';
 const EVERYTHING = fileOf(`${PACKAGES}/server-everything/dist/index.js`);
 const FILES = fileOf(`${PACKAGES}/server-filesystem/dist/index.js`);
 
-/** A tool that says all that MCP knows of one. */
+/** A tool with every member that MCP defines for a tool. */
 const RICH: Tool = {
   name: 'rich',
   title: 'Rich in words',
@@ -42,9 +42,9 @@ const RICH: Tool = {
   _meta: { 'example.com/ui': { resource: 'ui://panel' }, plain: [1, null, 'x'] },
   execution: { taskSupport: 'forbidden' },
 };
-/** A tool that says no more than it must. */
+/** A tool with only the members that MCP requires. */
 const BARE: Tool = { name: 'bare', inputSchema: { type: 'object' } };
-/** Members of wrong types, and an address that may run something. */
+/** A tool with members of wrong types, and an icon whose address may run a script. */
 const ODD: Tool = {
   name: 'odd',
   inputSchema: { type: 'object' },
@@ -53,7 +53,7 @@ const ODD: Tool = {
   _meta: 'none',
   execution: { taskSupport: 'required' },
 };
-/** A list is the newer protocol's alone. */
+/** A tool whose result is a list, which only the newer protocol allows. */
 const LISTING: Tool = {
   name: 'listing',
   description: 'Lists.',
@@ -63,7 +63,7 @@ const LISTING: Tool = {
 
 let open: OpenLayer;
 let place: string;
-/** Of an agent: it has no role. */
+/** Token of an agent, which has no role. */
 let agent: string;
 const clients: Client[] = [];
 
@@ -94,7 +94,7 @@ async function add(name: string, args: readonly string[], mounts: Mounts = []): 
   expect(added.registrations.map(({ outcome }) => outcome)).not.toContain('refused');
 }
 
-/** The tools of an upstream as the gateway lists them, word for word, under the names that the upstream gives. */
+/** The tools of an upstream as the gateway lists them, unchanged, by the names that the upstream gives to them. */
 async function listed(upstream: string, era: 'legacy' | 'modern', token = agent): Promise<ReadonlyMap<string, Tool>> {
   const version = '2026-07-28';
   const meta = { 'io.modelcontextprotocol/protocolVersion': version, 'io.modelcontextprotocol/clientCapabilities': {} };
@@ -128,7 +128,7 @@ async function connect(token: string, query = ''): Promise<Client> {
   return client;
 }
 
-/** What a server lists to a client that asks it itself. */
+/** The tools that a server lists to a client that connects to the server directly. */
 async function direct(...args: readonly string[]): Promise<readonly Tool[]> {
   const client = new Client({ name: 'direct', version: '1.0.0' });
   clients.push(client);
@@ -140,7 +140,7 @@ describe.each(['legacy', 'modern'] as const)("a list for an agent's own token, %
   test('EXE-07 a tool says of itself what its server says, member for member', async () => {
     const tools = await listed('up', era);
     const { execution, ...rich } = RICH;
-    // 2026-07-28 has no execution.
+    // Protocol version 2026-07-28 has no member `execution`.
     expect(tools.get('rich')).toEqual({ ...rich, ...(era === 'legacy' ? { execution } : {}), name: 'up__rich' });
     expect(tools.get('bare')).toEqual({ ...BARE, name: 'up__bare' });
   });

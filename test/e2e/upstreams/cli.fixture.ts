@@ -1,14 +1,14 @@
 import { runCli } from '../../../packages/sallyport/src/doors/cli/run-cli.ts';
 import type { OpenLayer } from '../layer.fixture.ts';
 
-/** What one run of the command line said and ended with. */
+/** Output and exit code of one run of the command line. */
 export interface CliRun {
   readonly code: number;
   readonly out: string;
   readonly err: string;
 }
 
-/** How a run differs from one of a program without a terminal. */
+/** Options of a run; by default the run has no terminal. */
 export interface CliRunOptions {
   /** What a person types at the terminal. */
   readonly typed?: string;
@@ -16,7 +16,7 @@ export interface CliRunOptions {
   readonly onOut?: (text: string) => void;
 }
 
-/** Runs the command line on an open layer, as its operator. */
+/** Runs the command line on an open layer, as the layer's operator. */
 export async function cli(
   { layer, folder }: OpenLayer,
   argv: readonly string[],

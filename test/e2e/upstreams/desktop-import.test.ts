@@ -96,7 +96,7 @@ test('REG-14 folders and addresses are given for each server, and the dry run sa
     down: { url: 'http://127.0.0.1:1/mcp' },
   });
   const dry = await cli(open, ['upstreams', 'import', file, '--dry-run', '--network', 'writer=127.0.0.1:9']);
-  // The script is visible with its package; what it works on is the folder alone.
+  // The folder of the script is mounted without an option; the only mount to be named is the data folder.
   const quoted = `'writer=${data.replace("'", "'\\''")}'`;
   expect(dry.err).toContain(`sallyport upstreams import ${file} --mount ${quoted} --network writer=127.0.0.1:9\n`);
   for (const [option, given] of [

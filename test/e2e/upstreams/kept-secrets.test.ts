@@ -7,14 +7,17 @@ import { prepareDatabase } from '../../../packages/sallyport/src/storage/postgre
 import { embeddedDatabases } from '../../../packages/sallyport/src/storage/postgres/postgres-databases.fixture.ts';
 import { cli } from './cli.fixture.ts';
 
-/** Made anew, so that this very file is no place where they are. */
+/** Random, so that this file, which is on the disk too, does not contain the secrets. */
 const secret = (kind: string): string => `${kind}${Math.random().toString(36).slice(2)}Q7`;
 const TOKEN = secret('ghp_');
 const ARGUMENT = secret('sk-arg-');
 const BEARER = secret('bearer');
 const QUERY = secret('query');
 const ALL = [TOKEN, ARGUMENT, BEARER, QUERY];
-/** Says how long its credentials are, so that a test knows that it got them; it ends where it has none. */
+/**
+ * Prints the lengths of its credentials, so that a test can see that the server received them; exits without a
+ * credential.
+ */
 const SERVER = `
 import { createInterface } from 'node:readline';
 const token = process.env.GITHUB_TOKEN ?? '';
@@ -46,7 +49,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(place, { recursive: true, force: true }));
 
-/** A layer on a folder of the test, which outlives it, and the command line on it. */
+/** Opens a layer, with its command line, on a folder that outlives the layer. */
 async function start(name: string, more: Partial<Settings> = {}, environment: Record<string, string> = {}) {
   const folder = join(place, name);
   const settings = { data_folder: folder, 'agent.mounts': [`${tmpdir()}:rw`], ...more };
@@ -64,7 +67,7 @@ async function start(name: string, more: Partial<Settings> = {}, environment: Re
   };
 }
 
-/** Files below a folder that hold one of the secrets. */
+/** The files below a folder that hold one of the secrets. */
 const holders = (folder: string): string[] =>
   readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
@@ -96,7 +99,7 @@ test('EXT-01 secrets of a configuration that moved in are nowhere in the data fo
 
   await using again = await start('own');
   await expect.poll(again.lengths).toContain(lengths);
-  // Nothing that a tool runs in sees the key, by itself or through a folder above it.
+  // The key's folder, or a folder above it, cannot be mounted for anything that runs a tool.
   const key = { path: join(folder, 'secrets'), mode: 'ro' as const };
   const reading = { name: 'reading', transport: { type: 'stdio' as const, command: 'node', mounts: [key] } };
   await expect(again.layer.ask('upstreams.add', { upstream: reading }, LOCAL_CALLER)).rejects.toMatchObject({

@@ -6,14 +6,14 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** A registry of npm on loopback that serves what it is given. */
+/** An npm registry on loopback that serves the packages published by the test. */
 export interface NpmRegistry extends AsyncDisposable {
   readonly url: string;
-  /** Paths that were asked for. */
+  /** Paths of the requests that the registry received. */
   readonly asked: string[];
-  /** Publishes a package; its newest version is the last one. */
+  /** Publishes a package; the last published version is the newest. */
   publish(name: string, version: string, files: Readonly<Record<string, string>>, manifest?: object): void;
-  /** Serves other bytes under the same version than its integrity says. */
+  /** From now on serves bytes for this version that do not match its integrity value. */
   corrupt(name: string, version: string): void;
 }
 
@@ -80,7 +80,7 @@ function pack(files: Readonly<Record<string, string>>): Buffer {
   }
 }
 
-/** A server over stdio with one tool, which answers with the text of its dependency. */
+/** An MCP server over stdio with one tool, which answers with the text of the server's dependency. */
 export const SERVER_FILES = {
   'server.mjs': `#!/usr/bin/env node
 import { createInterface } from 'node:readline';
@@ -103,13 +103,13 @@ createInterface({ input: process.stdin }).on('line', async (line) => {
 `,
 } as const;
 
-/** The same server as one file that needs nothing. */
+/** The same server as one file without dependencies. */
 export const LONE_SERVER = SERVER_FILES['server.mjs'].replace(
   "import { text } from 'its-part';",
   "const text = 'alone';",
 );
 
-/** Publishes a server that needs a part, and would run a script when it is installed. */
+/** Publishes a server that has a dependency, and an install script that must not run. */
 export function publishServer(registry: NpmRegistry, name: string, version: string): void {
   registry.publish('its-part', '2.0.0', { 'index.js': "exports.text = 'part 2.0.0';" });
   registry.publish(

@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** A package index of Python on loopback that serves one wheel. */
+/** A Python package index on loopback that serves one wheel. */
 export interface PythonIndex extends AsyncDisposable {
   readonly url: string;
   readonly asked: string[];
@@ -32,7 +32,7 @@ def main():
         print(json.dumps(answer), flush=True)
 `;
 
-/** Makes a wheel by Python's own zipfile. */
+/** Python program that makes a wheel with the module zipfile. */
 const MAKE_WHEEL = `
 import sys, zipfile, json
 files = json.load(sys.stdin)

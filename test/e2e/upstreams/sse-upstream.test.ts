@@ -23,11 +23,13 @@ interface SseServer {
   readonly server: Server;
   readonly url: string;
   readonly authorizations: Set<string | undefined>;
-  /** Ends every stream of events. */
+  /** Ends every event stream. */
   drop(): void;
 }
 
-/** A server of protocol 2024-11-05 over HTTP+SSE; `endpoint` replaces where it has messages sent to. */
+/**
+ * Starts a server of protocol 2024-11-05 over HTTP+SSE; `endpoint` changes the URL that the server names for messages.
+ */
 async function sseServer(endpoint?: (own: string) => string): Promise<SseServer> {
   const streams = new Map<string, ServerResponse>();
   const authorizations = new Set<string | undefined>();

@@ -46,7 +46,7 @@ const tool = (name: string, more: Record<string, unknown> = {}): Tool => ({
   ...more,
 });
 
-/** A server whose tools can be changed, and how to do that. */
+/** Starts a server whose tools the test can change, with functions to change them. */
 async function changing(name: string, tools: readonly Tool[], more: Partial<UpstreamDefinition> = {}) {
   const place = await folder();
   const file = join(place, 'state.json');
@@ -63,11 +63,11 @@ async function changing(name: string, tools: readonly Tool[], more: Partial<Upst
   };
   return {
     definition,
-    /** What it serves from now on; written for its next start too. */
+    /** Changes the tools that the running server serves, also for its next start. */
     async serve(layer: EmbeddedToolLayer, next: readonly Tool[], version = '1.0.0', silent = false): Promise<void> {
       await call(layer, `${name}__control`, { state: { version, tools: next }, silent });
     },
-    /** What it serves from its next start on. */
+    /** Changes the tools that the server serves from its next start on. */
     serveLater: (next: readonly Tool[]) => writeFile(file, JSON.stringify({ version: '1.0.0', tools: next })),
     served: async () => JSON.parse(await readFile(file, 'utf8')) as { tools: Tool[] },
   };
@@ -167,7 +167,7 @@ test('REG-09.6 quarantine outlives a restart, a rejected change stays refused, a
   await first.close();
 
   const second = await open(dataFolder);
-  // The first call may come before the server is up: it waits, and is refused all the same.
+  // The first call may come before the server has started: it waits for the server, and is then refused.
   expect(await codeOf(second, 'up__a')).toBe('E3813');
   await until(async () => (await waiting(second)).length === 1);
   expect(await codeOf(second, 'up__b')).toBe('success');
@@ -297,7 +297,7 @@ test('REG-09.4 names that meet in one id are told apart: the first holds it, the
   expect(await call(layer, 'up__a_b')).toMatchObject({ result: { content: [{ text: 'a b ran as of 1.0.0' }] } });
   expect((await layer.ask('tools.get', { tool_id: 'up__twin' }, CALLER)).manifest.description).toBe('Does twin.');
   expect((await layer.ask('tools.get', { tool_id: 'up__mine' }, CALLER)).manifest.version).toBe('3.0.0');
-  // The other of the two comes first now; the id stays with its holder.
+  // The server now lists the other of the two tools first; the id stays with the tool that already has it.
   await server.serve(layer, [tool('a_b'), tool('a b'), tool('twin')]);
   await new Promise((resolve) => setTimeout(resolve, 1_500));
   expect(await call(layer, 'up__a_b')).toMatchObject({ result: { content: [{ text: 'a b ran as of 1.0.0' }] } });

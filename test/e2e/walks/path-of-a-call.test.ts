@@ -7,7 +7,7 @@ import type { Walk } from '../../../scripts/walks/function-entries.ts';
 
 const REST = 'REST POST /v1/invocations, native pure tool';
 
-// Again, where work of the layer's own fell into the walk.
+// Retried, because background work of the layer may appear in the recorded path.
 test('PIPE-02 a call takes the path that ARCHITECTURE.md shows', { retry: 2, timeout: 60_000 }, async () => {
   const script = join(ROOT, 'scripts/walks/walks.ts');
   const { stdout } = await promisify(execFile)(process.execPath, ['--no-warnings', script, '--json']);

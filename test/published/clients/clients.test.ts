@@ -13,7 +13,7 @@ import { cell, FEATURES, type Seen } from './features.ts';
 const MAIN = join(ROOT, 'packages/sallyport/src/compose/main.ts');
 const SERVER = join(import.meta.dirname, 'feature-server.mjs');
 const UPSTREAM = 'features';
-/** Program of this folder, and how the table calls the client. */
+/** The program in this folder for each client, and the name of the client in the table. */
 const CLIENTS = {
   'sdk-v1': '`@modelcontextprotocol/sdk` 1',
   'sdk-v2': '`@modelcontextprotocol/client` 2',
@@ -40,14 +40,14 @@ beforeAll(async () => {
 });
 afterAll(() => desk?.[Symbol.asyncDispose]());
 
-/** As on a desk: the client is the first one that the server meets. */
+/** Adds the server anew, so that the client is the first to use it. */
 async function addServer(): Promise<void> {
   const transport = { type: 'stdio' as const, command: 'node', args: [SERVER] };
   await desk.layer.ask('upstreams.remove', { name: UPSTREAM }, LOCAL_CALLER).catch(() => undefined);
   await desk.layer.ask('upstreams.add', { upstream: { name: UPSTREAM, transport } }, LOCAL_CALLER);
 }
 
-/** What the client shows of the server that it is connected to. */
+/** Runs a client's program; returns what the client shows of the server at `target`. */
 async function drive(client: ClientName, target: object): Promise<Seen> {
   const program = join(import.meta.dirname, `${client}.mjs`);
   const { stdout } = await run(process.execPath, [program, JSON.stringify(target)], { maxBuffer: 16 * MiB });

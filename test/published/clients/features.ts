@@ -1,19 +1,19 @@
-/** What a program of this folder has seen, by feature; absent where its client has no way to look. */
+/** The results of a client's program by the name of the check; a check that the client cannot make is absent. */
 export type Seen = Readonly<Record<string, unknown>>;
 
 /** A feature of MCP that a client may show. */
 export interface Feature {
   readonly name: string;
-  /** The look of the programs that shows it. */
+  /** Name of the check in the clients' programs that shows the feature. */
   readonly look: string;
-  /** Stands in what was seen, as JSON, when the feature came through. */
+  /** A text that is in the result of the check, as JSON, when the feature works. */
   readonly mark: string;
 }
 
 const ofTool = (name: string, mark: string): Feature => ({ name, look: 'tool', mark });
 const ofMedia = (name: string, mark: string): Feature => ({ name, look: 'media', mark });
 
-/** The rows of the table in docs/mcp.md. The marks are what feature-server.mjs says. */
+/** The rows of the table in docs/mcp.md. The marks are texts from feature-server.mjs. */
 export const FEATURES: readonly Feature[] = [
   { name: 'connection', look: 'connects', mark: '' },
   ofTool('title', '"title":"Report of sums"'),
@@ -38,14 +38,14 @@ export const FEATURES: readonly Feature[] = [
   { name: 'prompts of servers', look: 'prompts', mark: '"greet"' },
 ];
 
-/** Whether the feature was seen. */
+/** Whether the client shows the feature. */
 export function shows(seen: Seen, { look, mark }: Feature): boolean {
   return seen[look] !== undefined && JSON.stringify(seen[look]).includes(mark);
 }
 
 /**
- * What the table says of a feature at a client: `–` where the client does not show it even when it is connected to the
- * server itself.
+ * The cell of the table for a feature and a client: `–` where the client does not show the feature even when it is
+ * connected to the server directly.
  */
 export function cell(feature: Feature, direct: Seen, http: Seen, stdio: Seen): string {
   if (!shows(direct, feature)) return '–';

@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => machine?.[Symbol.asyncDispose]());
 
-/** The example tools move to a port that no other layer has. */
+/** A port that no other layer is likely to use. */
 const port = 7_900 + (process.pid % 90);
 
 test.skipIf(!isAsked)(
@@ -30,7 +30,7 @@ test.skipIf(!isAsked)(
     const [, curl = ''] = /Try it:\n((?:.*\\\n)*.*\n)/.exec(layer.said) ?? [];
     expect(JSON.parse(await machine.sh(curl))).toMatchObject({ status: 'success', result: { sum: 5 } });
 
-    // What a new user brings: a desktop configuration of published servers, a skill, a mistake.
+    // A new user's files: a desktop configuration with two published servers and one that does not exist, and a skill.
     const server = { command: 'npx', args: ['-y', '@modelcontextprotocol/server-filesystem', machine.clone] };
     const memory = { command: 'npx', args: ['-y', '@modelcontextprotocol/server-memory'] };
     const gone = { command: 'npx', args: ['-y', 'sallyport-there-is-no-such-package'] };
@@ -47,7 +47,7 @@ test.skipIf(!isAsked)(
     expect(await machine.failing('npx sallyport invoke ad a=2 b=3', 1)).toContain('add');
     expect(await machine.sh('npx sallyport invoke add a=2 b=3')).toContain('5');
 
-    // The client starts what `connect` printed, from another folder.
+    // Starts the command that `connect` printed, in another folder, as a client would.
     const { config } = JSON.parse(await machine.sh('npx sallyport connect claude-desktop --json 2>/dev/null'));
     const { command, args, env } = config.mcpServers.sallyport;
     const [program = '', ...words] = machine.wrapper;

@@ -8,27 +8,30 @@ import { MiB } from '@sallyport/std/bytes';
 import { ROOT } from '../../../scripts/project-files.ts';
 
 const run = promisify(execFile);
-/** What a shell of a new user has; programs of this checkout are not in it. */
+/** The PATH of a new user's shell, without programs of this checkout. */
 const SYSTEM_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
-/** `npm ci` without a cache takes a minute, on a slow line longer. */
+/** `npm ci` without a cache takes a minute, or longer on a slow connection. */
 const ENDS_MS = 400_000;
 
-/** A fresh clone in an empty home, on a machine where this checkout is out of sight. */
+/** A fresh clone in an empty home folder, on a machine where this checkout cannot be seen. */
 export interface NewMachine extends AsyncDisposable {
   readonly clone: string;
   readonly home: string;
   readonly env: Readonly<Record<string, string>>;
-  /** The words before a command that put it on this machine. */
+  /** The words to put before a command, so that it runs on this machine. */
   readonly wrapper: readonly string[];
-  /** What a line of a shell said, both outputs in one; rejects when it fails. */
+  /** Runs a line in a shell; returns both outputs as one text, and rejects when the line fails. */
   sh(line: string): Promise<string>;
-  /** The same for a line that ends with this code. */
+  /** Runs a line that must end with this exit code; returns both outputs as one text. */
   failing(line: string, code: number): Promise<string>;
-  /** Starts a command that keeps running, and waits until its output matches. @returns the output so far, and a stop as by Ctrl-C */
+  /**
+   * Starts a command that keeps running, and waits until its output matches. @returns the output so far, and a function
+   * that stops the command as Ctrl-C does
+   */
   start(line: string, until: RegExp): Promise<{ readonly said: string; stop(): Promise<void> }>;
 }
 
-/** Files of the checkout as they would be committed, nothing installed. */
+/** Copies the files of the checkout that git does not ignore; nothing is installed. */
 export async function newMachine(): Promise<NewMachine> {
   const home = await mkdtemp(join(tmpdir(), 'new-machine-'));
   const clone = join(home, 'sallyport');
@@ -36,7 +39,7 @@ export async function newMachine(): Promise<NewMachine> {
   const files = 'git ls-files -z --cached --others --exclude-standard | tar -c --null -T - | tar -x -C "$1"';
   await run('sh', ['-c', files, 'sh', clone], { cwd: ROOT });
   const env = { HOME: home, PATH: SYSTEM_PATH, ...ofNpm() };
-  // Nothing installed beside this file is found: in a mount namespace of its own, the checkout is an empty folder.
+  // In a new mount namespace an empty folder hides the checkout, so that no package installed in it is found.
   const hidden = 'mount -t tmpfs none "$0" && cd "$1" && shift && exec "$@"';
   const wrapper = ['unshare', '--mount', 'sh', '-c', hidden, ROOT, clone];
   const [program = '', ...args] = wrapper;
@@ -71,7 +74,7 @@ export async function newMachine(): Promise<NewMachine> {
   };
 }
 
-/** How this machine reaches a registry, where that is said in the environment. */
+/** Variables of the environment that say how to reach a registry from here. */
 function ofNpm(): Record<string, string> {
   const said = Object.entries(process.env).filter(([name]) =>
     /^(NODE_EXTRA_CA_CERTS|https?_proxy|no_proxy)$/i.test(name),
@@ -111,7 +114,7 @@ async function startOn(
   return { said, stop };
 }
 
-/** To a program and all that it started, as a terminal does; false when none of them is left. */
+/** Sends a signal to a program and all its child processes, as a terminal does; false when none of them is left. */
 function signal(pid: number | undefined, name: NodeJS.Signals | 0): boolean {
   try {
     return pid !== undefined && process.kill(-pid, name);
@@ -120,7 +123,7 @@ function signal(pid: number | undefined, name: NodeJS.Signals | 0): boolean {
   }
 }
 
-/** Whether a process may have a mount namespace of its own here, which hides the checkout. */
+/** Whether a process may create a mount namespace here, which is needed to hide the checkout. */
 export const mayHide = await run('unshare', ['--mount', 'true']).then(
   () => true,
   () => false,

@@ -1,12 +1,12 @@
 /** One place where two values differ. */
 export interface Difference {
-  /** Where, from the outside in; members of lists are `*`. */
+  /** Where the values differ, as a JSON path from the root; members of lists are `*`. */
   readonly path: string;
   readonly direct: unknown;
   readonly layer: unknown;
 }
 
-/** All places where two JSON values differ; a different order of members is one too. */
+/** Finds all places where two JSON values differ; another order of members counts too. */
 export function differencesOf(direct: unknown, layer: unknown, path = ''): Difference[] {
   if (JSON.stringify(direct) === JSON.stringify(layer)) return [];
   const found = Array.isArray(direct) && Array.isArray(layer) ? inLists(direct, layer, path) : undefined;
@@ -18,7 +18,9 @@ export function differencesOf(direct: unknown, layer: unknown, path = ''): Diffe
   return inMembers.length === 0 ? [{ path: `${path} (order)`, direct, layer }] : inMembers;
 }
 
-/** A `_meta` that is absent has no members; every other absent value is a difference as a whole. */
+/**
+ * The members to compare: an absent `_meta` counts as one without members, any other absent value has none to compare.
+ */
 function membersOf(value: unknown, path: string): Readonly<Record<string, unknown>> | undefined {
   if (value === undefined && path === '/_meta') return {};
   const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -32,7 +34,7 @@ function inLists(direct: readonly unknown[], layer: readonly unknown[], path: st
 
 const TIME = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)/g;
 
-/** The value with each point in time replaced: the two calls were not made at the same one. */
+/** The value with each time replaced, because the two calls are made at different times. */
 export function withoutTimes<T>(value: T): T {
   return JSON.parse(JSON.stringify(value).replace(TIME, '(time)'));
 }

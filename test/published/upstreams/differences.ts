@@ -1,15 +1,15 @@
 import type { Difference } from './compare.ts';
 
-/** A way in which what a client gets through the layer differs from what the server gives, on purpose. */
+/** A difference, on purpose, between what a client receives through the layer and what the server sends. */
 export interface AllowedDifference {
-  /** For docs/upstreams.md. */
+  /** Where the difference is, as the table in docs/upstreams.md says it. */
   readonly place: string;
   readonly what: string;
   readonly why: string;
   readonly covers: (difference: Difference, whole: { readonly layer: unknown }) => boolean;
 }
 
-/** Of what is listed. */
+/** Differences in lists. */
 export const OF_LISTS: readonly AllowedDifference[] = [
   {
     place: '`name` of a tool',
@@ -26,7 +26,7 @@ export const OF_LISTS: readonly AllowedDifference[] = [
   },
 ];
 
-/** Of results of calls. */
+/** Differences in the results of calls. */
 export const OF_RESULTS: readonly AllowedDifference[] = [
   {
     place: '`_meta` of a result',

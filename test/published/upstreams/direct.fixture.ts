@@ -8,8 +8,8 @@ const NODE = realpathSync(process.execPath);
 const SYSTEM = ['/usr', '/bin', '/lib', '/lib64', '/sbin', '/etc/alternatives'].filter(existsSync);
 
 /**
- * A server connected without the layer, by the official client. The server runs in a sandbox all the same, which shows it
- * what that of the layer does: the system's programs, the packages, the folder, an empty /tmp; and no network.
+ * Connects the official client to a server without the layer. The server runs in a sandbox with the same view as the
+ * layer's sandbox gives: the system's programs, the packages, the folder, an empty /tmp; and no network.
  */
 export async function connectDirectly(server: PublishedServer, modules: string, folder: string): Promise<Client> {
   const { program, args = [], env = {} } = server;
@@ -22,7 +22,7 @@ export async function connectDirectly(server: PublishedServer, modules: string, 
     ...Object.entries(variables).flatMap(([name, value]) => ['--setenv', name, value]),
     ...[NODE, join(modules, program), ...args],
   ];
-  // The abilities that the layer states of itself: servers offer some tools only to clients that can be asked.
+  // The same capabilities as the layer declares: servers offer some tools only to clients that can ask their users.
   const capabilities = { elicitation: { form: {}, url: {} } };
   const client = new Client(
     { name: 'direct', version: '1.0.0' },

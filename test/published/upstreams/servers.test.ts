@@ -11,7 +11,7 @@ import { type AllowedDifference, differencesTable, OF_LISTS, OF_RESULTS } from '
 import { connectDirectly } from './direct.fixture.ts';
 import { publishedServers } from './servers.ts';
 
-/** A real file that a server reads: markup, quotes, characters outside of ASCII. */
+/** A file for servers to read, with markup, quotes and characters outside of ASCII. */
 const PAGE = '<!doctype html>\n<script>alert("x" + \'y\')</script>&amp; ✓ SELECT * FROM t WHERE 1=1; --\n';
 const published = await installPublished();
 const folder = await mkdtemp(join(tmpdir(), 'sallyport-published-'));
@@ -34,10 +34,10 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** Where the packages are; the tests that ask are skipped where they are not. */
+/** The folder of the packages; empty when they are not installed, and then the tests are skipped. */
 const modules = (): string => ('modules' in published ? published.modules : '');
 
-/** The file of a desktop client that names all of them. */
+/** A desktop client's configuration file with all servers. */
 function desktopConfiguration(): string {
   const entries = servers.map(([name, { program, args = [], env }]) => {
     const entry = { command: 'node', args: [join(modules(), program), ...args] };
@@ -46,7 +46,7 @@ function desktopConfiguration(): string {
   return JSON.stringify({ mcpServers: Object.fromEntries(entries) });
 }
 
-/** What differs and is in no list. */
+/** The differences that are not in the list of allowed ones. */
 function unexplained(direct: unknown, layer: unknown, allowed: readonly AllowedDifference[]): string[] {
   return differencesOf(direct, layer).flatMap((difference) => {
     const known = allowed.find(({ covers }) => covers(difference, { layer }));

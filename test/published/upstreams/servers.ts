@@ -6,7 +6,7 @@ export interface ServerCall {
 
 /** A published server: its entry in a desktop configuration, and three calls. */
 export interface PublishedServer {
-  /** Path of its program among the installed packages. */
+  /** Path of the server's program below the installed packages. */
   readonly program: string;
   readonly args?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
@@ -28,9 +28,9 @@ const TOOLS_THOUGHT = {
 };
 
 /**
- * Twenty servers of the npm registry that need neither a network nor credentials, written with five different libraries,
- * for protocols from 2024-11-05 on. What they write lies in the scratch space of their sandbox.
- * @param folder files that they read
+ * Twenty servers of the npm registry that need neither a network nor credentials, written with five different
+ * libraries, for protocols from 2024-11-05 on. They write only to the scratch space of their sandbox.
+ * @param folder folder with files that the servers read
  */
 export function publishedServers(folder: string): Readonly<Record<string, PublishedServer>> {
   return {

@@ -5,7 +5,7 @@ import { createRedactor, findSensitive, KINDS_BY_CATEGORY, REDACTION_KINDS, reda
 
 const kindsIn = (text: string): string[] => findSensitive(text).map(({ kind }) => kind);
 const redacted = (text: string): string => redact(text).value as string;
-/** Assembled here, so that nothing in the repository looks like a real one. */
+/** Assembled here, so that nothing in the repository looks like a real token. */
 const GITHUB = `gh${'p_'}${'a1B2c3D4e5'.repeat(4).slice(0, 36)}`;
 const AWS = `AK${'IA'}${'7QXZ'.repeat(4)}`;
 const PEM = (kind: string, end = true): string =>

@@ -134,6 +134,6 @@ test('a scan in turns says the same, and asks for a turn between the texts', asy
     return Promise.resolve();
   };
   expect(await scanOutputInTurns(value, pause)).toEqual(scanOutput(value));
-  // Two names and two texts; a name that two objects share is judged once.
+  // Two member names and two texts; a name that occurs in two objects is scanned once.
   expect(asked).toBe(4);
 });

@@ -12,7 +12,7 @@ function verdicts(commands: readonly string[]): Record<string, string> {
 const all = (commands: readonly string[], verdict: string): Record<string, string> =>
   Object.fromEntries(commands.map((command) => [command, verdict]));
 
-/** The same harm, written in ways that no word list covers. */
+/** The same harm in spellings that no list of words covers. */
 const OBFUSCATED = [
   'r\\m -rf /',
   `'r''m' -rf /`,
@@ -140,7 +140,7 @@ const READING = [
   'LC_ALL=C timeout 5 sort file',
 ];
 
-/** Each looks like one of the above and is not. */
+/** Commands that look like one of those above and are not read-only. */
 const NOT_READING = [
   './ls',
   'PATH=. ls',

@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { strictAjv } from '../../../../test/strict-ajv.ts';
 import { CloudEvent } from './cloud-event.ts';
 
-/** The specification's own schema, where the corpora lie beside the project. */
+/** The schema of the CloudEvents specification, if the test corpora are next to the project. */
 const SPECIFICATION = new URL('../../../../../shared/corpora/cloudevents/cloudevents.schema.json', import.meta.url);
 
 const EVENT: CloudEvent = {

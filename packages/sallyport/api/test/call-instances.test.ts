@@ -215,7 +215,7 @@ check(
   [{ capability_token: 'x', claims: {} }],
 );
 
-/** Without members that are undefined, as on the wire. */
+/** The value without members that are undefined, as it is sent. */
 function json(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value));
 }

@@ -1,6 +1,6 @@
-/** A time as the wire has it. */
+/** A time in the format of the contract. */
 export const AT = '2026-11-21T10:00:00.000Z';
-/** A small whole manifest. */
+/** A small manifest with all required members. */
 export const MANIFEST = {
   tool_id: 'weather__forecast',
   tool_name: 'Forecast',

@@ -8,7 +8,9 @@ const FOLDER = new URL('../schemas/', import.meta.url);
 /** Every schema of the contract, by name. */
 const SCHEMAS = await allSchemas();
 
-/** Documents of others, what is keyed by a place, and events, tokens and details that may grow: the only open objects. */
+/**
+ * The only open objects: documents of others, maps with places as keys, and events, tokens and details that may grow.
+ */
 const OPEN = ['ArgumentContents', 'JsonSchemaDocument', 'JsonObject', 'CapabilityClaims', 'InvocationEventData'];
 
 test('the contract is there', () => {
@@ -32,7 +34,7 @@ test('objects are closed: an unknown member is a fault, never ignored', () => {
   expect(open.map(([name]) => name).sort()).toEqual([...OPEN].sort());
 });
 
-/** The name that desktop clients give the servers in their files. */
+/** The one member name that is not ours: desktop clients use it in their configuration files. */
 const THEIRS = ['mcpServers'];
 
 test('members are in snake_case, those of events in the lower case of CloudEvents', () => {

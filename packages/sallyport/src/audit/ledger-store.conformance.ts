@@ -142,7 +142,7 @@ function recordCases(check: Check): void {
     const records = [
       ended('first', start, 1),
       ended('second', start, 2, { tenantId: 'globex' }),
-      // Accepted long before, and ended only now.
+      // A call that was accepted long before, and ended only now.
       ended('long', start - 9_000_000, 5),
       ended('late', start + 4_000, 4),
       record({ invocationId: 'failed', acceptedAt: start, state: 'FAILED' }),

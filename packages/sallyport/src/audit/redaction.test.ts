@@ -40,7 +40,7 @@ const record = (more: Partial<InvocationRecord> = {}): InvocationRecord => ({
   ...more,
 });
 
-/** As an event of a call: members that its row has too, and members of its own. */
+/** An event of a call as it is written: with members that its row has too, and members of its own. */
 const written = (own: Record<string, unknown>, shared: Record<string, unknown> = {}): EventDraft => ({
   id: 'e2',
   type: 'ai.agent.tool.failed',

@@ -7,17 +7,17 @@ import type { Caller } from '../domain/principal/principal.ts';
 import { OPERATIONS, type OperationName } from '../operations/catalogue.ts';
 import type { ToolLayer } from '../operations/tool-layer.ts';
 
-/** What a tool of the double does with a call. */
+/** The function of a tool of the double. */
 export type RunTool = (parameters: Record<string, unknown>, caller: Caller) => unknown;
 
 /**
- * The outside of a door: a layer in memory with made-up tokens. `agent` and `agent-…` may call, `operator` and
- * `operator-…` may do all; those that end with `-elsewhere` are of another tenant.
+ * A layer in memory for tests of doors, with made-up tokens. The holders of `agent` and `agent-…` may call tools, those
+ * of `operator` and `operator-…` may do everything; tokens that end with `-elsewhere` belong to another tenant.
  */
 export interface LayerDouble extends ToolLayer {
   readonly asked: { operation: OperationName; input: unknown; caller: Caller }[];
   readonly tools: Map<string, { manifest: ToolManifest; run: RunTool }>;
-  /** Answers of operations that the double does not work out itself, or replaces. */
+  /** Functions that answer operations in place of the double. */
   readonly answers: Map<OperationName, (input: Record<string, unknown>, caller: Caller) => unknown>;
   addTool(manifest: ToolManifest, run: RunTool): void;
   notifyToolsChanged(): void;
@@ -59,7 +59,7 @@ export function createLayerDouble(): LayerDouble {
   };
 }
 
-/** A manifest with what a test names. */
+/** A manifest with defaults for all members that a test does not set. */
 export function manifestOf(toolId: string, more: Partial<ToolManifest> = {}): ToolManifest {
   return {
     tool_id: toolId,
@@ -124,7 +124,9 @@ function manifestPage(tools: LayerDouble['tools'], input: Record<string, unknown
   return { manifests, total_count: all.length, page, page_size };
 }
 
-/** What the real layer shows an agent of `executor.config` is proved on the real layer (test/e2e/tool-kinds/tool-metadata.test.ts). */
+/**
+ * Leaves `executor.config` out. What the real layer shows of it is tested in test/e2e/tool-kinds/tool-metadata.test.ts.
+ */
 function withoutConfig(manifest: ToolManifest): ToolManifest {
   return { ...manifest, executor: { kind: manifest.executor.kind } };
 }

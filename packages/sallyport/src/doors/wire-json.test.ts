@@ -18,7 +18,7 @@ it('reads what JSON.parse reads', () => {
     fc.property(fc.json({ maxDepth: 5 }), (text) => {
       const result = read(text);
       const expected = JSON.parse(text);
-      // fast-check likes __proto__ as a key; that one is refused.
+      // fast-check often generates the key __proto__, which is refused.
       if (result.ok) expect(result.value).toEqual(expected);
       else expect(result.refusal).toBe('key');
     }),

@@ -60,7 +60,7 @@ test('EXE-10 an executor that takes none refuses, one that takes what is named r
   expect(refusal(NAMED, { PROJECT: 'x' })).toContain('execution_config.call_variables');
   expect(refusal(NAMED, { PROJECT: 'x' }, manifestOf(['PROJECT']))).toBeUndefined();
   expect(refusal(NAMED, { project: 'x' }, manifestOf(['PROJECT']))).toBeDefined();
-  // Whoever names some has named all.
+  // A manifest that names some variables excludes all others.
   expect(refusal(ANY, { OTHER: 'x' }, manifestOf(['PROJECT']))).toContain('OTHER');
   expect(refusal(ANY, { OTHER: 'x' }, manifestOf([]))).toContain('OTHER');
 });

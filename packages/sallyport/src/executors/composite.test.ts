@@ -8,7 +8,7 @@ import { createNativeExecutor } from './native/native-executor.ts';
 
 const never = new AbortController().signal;
 
-/** A native executor that says which of its paths was taken, and owns only ids with its prefix. */
+/** A native executor that reports which of its methods ran, and owns only tools whose ids have its prefix. */
 function marked(name: string, prefix: string, more: Partial<Executor> = {}): Executor {
   return {
     ...createNativeExecutor(),

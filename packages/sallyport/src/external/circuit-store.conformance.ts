@@ -9,7 +9,7 @@ interface TurnedClock extends Clock {
   turn(ms: number): void;
 }
 
-/** Small numbers; the wait is 1000 ms. */
+/** Small numbers, for short cases; the circuit stays open for 1000 ms. */
 const TERMS: CircuitTerms = {
   ...CIRCUIT_DEFAULTS,
   windowSize: 4,
@@ -208,11 +208,11 @@ interface Bench {
   readonly clock: TurnedClock;
   ask(terms?: CircuitTerms): Promise<CircuitAnswer>;
   end(permit: CircuitPermit, end: AttemptEnd): Promise<Awaited<ReturnType<CircuitStore['report']>>>;
-  /** A whole attempt that fails. */
+  /** Makes an attempt that fails. */
   fail(terms?: CircuitTerms): Promise<Awaited<ReturnType<CircuitStore['report']>>>;
-  /** Makes it fail until it is open. */
+  /** Makes attempts fail until the circuit is open. */
   opened(terms?: CircuitTerms): Promise<void>;
-  /** The two trials of a circuit that was opened. */
+  /** Opens the circuit, waits until it is half open, and takes its two trials. */
   trials(): Promise<readonly [CircuitPermit, CircuitPermit]>;
 }
 

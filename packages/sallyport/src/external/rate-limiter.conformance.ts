@@ -154,7 +154,7 @@ function fixedWindow(check: Check): void {
 
 function slidingWindow(check: Check): void {
   check('a sliding window counts the last 60 s, by whole seconds', async (limiter, clock) => {
-    // The clock begins at a whole second.
+    // The clock begins at a whole second; each value moves the clock on.
     for (const ms of [0, 20_500, 39_000]) {
       clock.turn(ms);
       equal(await limiter.take('key', sliding(3)), 0);

@@ -16,7 +16,7 @@ const call: HookedCall = {
 const result: HookedResult = { ...call, result: 1, toolError: false };
 const never = () => new AbortController().signal;
 
-/** One hook before a call, asked. */
+/** Runs one hook for a call. */
 function ask(run: BeforeHook['run'], more: Partial<Omit<BeforeHook, 'run' | 'at'>> = {}, signal = never()) {
   const hook: BeforeHook = { id: 'h', at: 'before', run, ...more };
   return createHooks([hook]).askBefore(hook, call, signal);

@@ -223,7 +223,7 @@ describe('tokens made to be misread', () => {
     expect(await code(await sign({ ...CLAIMS, iss: 'else' }, { kid: 'foreign' }, other.privateKey))).toBe('ok');
     expect(await code(await sign(CLAIMS, { kid: 'foreign' }, other.privateKey))).toBe('E3201');
     expect(await code(await sign(CLAIMS, { kid: 'own' }, other.privateKey))).toBe('E3201');
-    // A key's own list of issuers adds none to those that the layer accepts.
+    // The issuers that a key lists do not extend the issuers that the layer accepts.
     const narrow = fixture({ keys, issuers: ['issuer'] });
     expect(await narrow.code(await sign({ ...CLAIMS, iss: 'else' }, { kid: 'foreign' }, other.privateKey))).toBe(
       'E3201',
@@ -309,7 +309,7 @@ describe.skipIf(!existsSync(corpus))('Wycheproof, verified with RS256 alone', ()
     let judged = 0;
     for (const { public: jwk, tests } of groups) {
       if (jwk?.alg === 'RS256') continue;
-      // A key that is not for signatures is passed over, so its group has none.
+      // A key that is not for signatures is ignored, so no key remains for its tokens.
       const document = JSON.stringify({ keys: jwk === undefined ? [] : [jwk] });
       const keys = await keysOfDocument(document, 'corpus').catch(() => []);
       for (const { tcId, jws } of tests) {

@@ -72,7 +72,7 @@ describe('openKeyRing', () => {
     const verify = verifierOf(other);
     expect(await verify(token)).toBe('ok');
     expect(other.current().kid).toBe(one.current().kid);
-    // Not for every token that names an unknown key.
+    // The folder is read at most once a second, however many tokens name an unknown key.
     await one.rotate(60_000);
     const next = await mintOf(one)();
     expect(await verify(next)).toBe('E3201');

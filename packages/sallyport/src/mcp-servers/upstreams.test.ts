@@ -164,7 +164,7 @@ test('secrets fill the environment, and what a server says on stderr never shows
   const env = { API_KEY: '{{STORE_KEY}}' };
   await upstreams.add(TENANT, odd('environment', { env }));
   const seen = JSON.parse(textOf(await upstreams.call(TENANT, 'environment', 'x', {}, { timeoutMs: 10_000 })));
-  // It came back, so the server has it; and whoever calls is not shown what it is.
+  // The server received the secret and returned it; the caller does not see its value.
   expect(seen).toMatchObject({ API_KEY: '[hidden]', HOME: '/tmp', LANG: 'C.UTF-8' });
   expect(Object.keys(seen).filter((key) => !['API_KEY', 'HOME', 'LANG', 'PATH', 'PWD'].includes(key))).toEqual([]);
   const ended = await failureOf(upstreams.add(TENANT, odd('exit', { env })));

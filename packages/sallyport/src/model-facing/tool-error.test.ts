@@ -118,7 +118,7 @@ describe('MOD-01 an error for a model', () => {
         const details = { faults, result: said.join(''), did_you_mean: [fault.join('')] };
         const text = toolErrorText(failure(code, message.join(''), { details }));
         expect(text).toMatch(LINES);
-        // A letter between them keeps a bracket from opening a block: 〔本〕 is one sign, taken apart.
+        // A bracket begins no block if a letter follows: one character may be rewritten as the three of 〔本〕.
         expect(text.slice(1)).not.toMatch(/[[［⟦【〔❲][^\p{L}\p{N}]*tool[\s_-]*error/iu);
         expect(text.split(/[\p{Zl}\p{Zp}\p{Cc}]/u).length).toBeLessThanOrEqual(6);
         expect(text.isWellFormed()).toBe(true);

@@ -20,7 +20,7 @@ afterEach(() => rm(folder, { recursive: true }));
 const rules = (effect: string, id = effect) => `[[tools.policy]]\nid = "${id}"\neffect = "${effect}"\n`;
 const write = (text: string, name = 'rules.toml') => writeFile(join(folder, name), text);
 
-/** @param watched the folder that is watched */
+/** @param watched the folder that the administration watches */
 const open = async (watched = folder) => {
   const engine = await createRulesPolicyEngine({ folder });
   const heard: PolicyUpdate[] = [];
@@ -86,7 +86,8 @@ describe('hot reload', () => {
       notTaken: (reading: PolicyReading) => void heard.push(reading),
     };
     const updates = memoryPolicyUpdates();
-    // Nothing is watched where the policies do not lie, so that nobody is faster than who asks.
+    // Another folder is watched than that of the policies, so that no watcher reads them before the caller reloads
+    // them.
     const elsewhere = await mkdtemp(join(tmpdir(), 'sallyport-elsewhere-'));
     const parts = {
       engines: [{ engine, mode: 'enforce' as const }],
@@ -128,7 +129,7 @@ describe('hot reload', () => {
     const { engine, administration, updates, heard } = await open();
     await using _closed = administration;
     await updates.publish({ reason: 'elsewhere' });
-    // Reads after the reading that the update caused.
+    // This reload runs after the reload that the update caused.
     await administration.reload();
     expect(heard).toEqual([{ reason: 'elsewhere' }, { reason: 'policies were reloaded' }]);
     await write(rules('deny'));

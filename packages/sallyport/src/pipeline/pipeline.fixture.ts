@@ -73,7 +73,7 @@ const values: ValueRules = {
 /** The rules of retries by default. */
 export const retries: RetryRules = retryRulesOf(defaultsOf(RETRY_SETTINGS));
 
-/** Gives up an end that the ledger does not take at first. */
+/** Gives up at once the end of a call that the ledger did not take. */
 const noLateEnds: LateEnds = {
   write: async () => undefined,
   size: 0,
@@ -183,7 +183,7 @@ export async function pipeline(changes: PipelineChanges = {}) {
   };
 }
 
-/** Rules that refuse nothing, and what is remembered of calls, in this process. */
+/** Rules for values that refuse nothing, and stores in memory of what is remembered of calls. */
 function rulesAndMemory(records: LedgerStore) {
   const state = memoryStateStore();
   return {

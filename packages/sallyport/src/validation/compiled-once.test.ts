@@ -4,14 +4,14 @@ import { afterEach, beforeEach, expect, type MockInstance, test, vi } from 'vite
 import type { JsonSchemaObject } from '../../api/schemas/identifiers.ts';
 import { createSchemaValidator, type SchemaValidator } from './schema-validator.ts';
 
-/** Sees every schema for which code is generated, in whatever dialect: the dialects have this in common. */
+/** Records every schema for which code is generated, in every dialect. */
 let generated: MockInstance<Ajv['compile']>;
 beforeEach(() => {
   generated = vi.spyOn(Object.getPrototypeOf(Ajv.prototype) as Ajv, 'compile');
 });
 afterEach(() => generated.mockRestore());
 
-/** A tool's own copy of a schema, as a registry reads it anew. */
+/** A copy of a schema, as a registry that reads the tool again gets one. */
 const schemaOfTool = (schema: JsonSchemaObject): JsonSchemaObject => structuredClone(schema);
 
 function isValid(validator: SchemaValidator, schema: JsonSchemaObject, value: unknown): boolean {
@@ -51,7 +51,7 @@ test('VAL-01 the same words in another dialect are compiled for themselves, once
   const validator = createSchemaValidator();
   const words = { definitions: { a: {} }, properties: { x: { $ref: '#/definitions/a', type: 'string' } } };
   for (let round = 0; round < 3; round += 1) {
-    // What stands beside a reference counts from 2019-09 on.
+    // Keywords next to a reference are ignored in draft-07, and apply from 2019-09 on.
     const judged = DIALECTS.map(($schema) => isValid(validator, schemaOfTool({ $schema, ...words }), { x: 1 }));
     expect(judged).toEqual([true, false, false]);
   }

@@ -3,7 +3,7 @@ import type { ToolView } from '../../api/schemas/visibility.ts';
 import { resolveView, type TenantTools } from './resolve-view.ts';
 import { mcpTool, tenantTools, toolVersion, toolView } from './tools.fixture.ts';
 
-/** What is shown, as `name=tool id`, and what was dropped, as `tool id: reason`. */
+/** The shown tools as `name=tool id`, and the dropped tools as `tool id: reason`. */
 function outcome(view: ToolView, tools: TenantTools) {
   const { entries, dropped } = resolveView(view, tools);
   return {
@@ -151,7 +151,7 @@ describe('REG-13 renames', () => {
       shown: [],
       dropped: ['gmail__clock: clock is the id of another tool.'],
     });
-    // Inside the view the strategy decides.
+    // When both tools are in the view, the conflict strategy decides.
     const view = toolView([{ source: 'local' }, { source: 'gmail' }], 'priority');
     expect(outcome(view, tools).shown).toEqual(['clock=clock']);
   });

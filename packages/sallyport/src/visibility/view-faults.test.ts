@@ -88,7 +88,7 @@ test.each(['prefix', 'priority', 'manual'] as const)(
   (conflict) => {
     const view = toolView([{ source: 'gmail', tools: [{ tool: 'send', name: 'clock' }] }], conflict);
     expect(paths(view)).toEqual(['/sources/0/tools/0/name']);
-    // Its own id is no other tool's.
+    // A tool may be shown under its own id.
     const own = toolView([{ source: 'gmail', tools: [{ tool: 'send', name: 'gmail__send' }] }], conflict);
     expect(paths(own)).toEqual([]);
   },

@@ -5,7 +5,7 @@ interface Held {
   readonly revision: number;
 }
 
-/** API keys in this process. */
+/** API keys in memory. */
 export function memoryApiKeyStore(): ApiKeyStore {
   const held = new Map<string, Held>();
   let revision = 0;

@@ -29,12 +29,12 @@ import { sinkPositions } from './calls/sink-positions.ts';
 import type { FailedRows } from './outcomes/memory-outcome-store.ts';
 import { createTextLog, type TextLog } from './text-log.ts';
 
-/** Events held when the caller names no bound; some 1 GB. */
+/** Default of `eventsMax`; so many events take about 1 GB. */
 const EVENTS_MAX = 1_000_000;
-/** Events of a page when the query names no limit. */
+/** Default number of events on a page. */
 const PAGE_EVENTS = 100;
 
-/** Where the JSON text is, and what queries filter by. */
+/** The place of an event's JSON text, and the members that queries filter by. */
 interface HeldEvent {
   readonly place: number;
   readonly tenantId: string;
@@ -52,21 +52,21 @@ interface HeldRecord extends ListedRow {
   readonly waits: WaitFor['for'] | undefined;
   readonly fence: number;
   readonly nonce: string;
-  /** It completed with a result that is still kept. */
+  /** Whether the call completed with a result that is still stored. */
   readonly hasResult: boolean;
 }
 
 interface Held {
-  /** JSON text, so that no caller holds what the store holds. */
+  /** Events and rows as JSON text, so that callers never share objects with the store. */
   readonly texts: TextLog;
-  /** By position − 1: positions count from 1. */
+  /** Events by position − 1: positions count from 1. */
   readonly events: HeldEvent[];
-  /** By chain id. */
+  /** Chains by their id. */
   readonly chains: Map<string, ChainLinks>;
   readonly records: Map<string, HeldRecord>;
 }
 
-/** Events of one chain in ascending order of seq, with their positions beside them. */
+/** The events of one chain in ascending order of seq, and their positions at the same indexes. */
 interface ChainLinks {
   readonly seqs: number[];
   readonly positions: number[];
@@ -74,8 +74,8 @@ interface ChainLinks {
 }
 
 /**
- * The ledger in this process.
- * @param options.eventsMax events held at once, 1 000 000 by default; a full ledger refuses to append with E3812, because
+ * The ledger in memory.
+ * @param options.eventsMax number of events, 1 000 000 by default; a full ledger refuses to append with E3812, because
  *   dropping audited facts is worse than refusing calls
  */
 export function memoryLedgerStore(options: { readonly eventsMax?: number } = {}): FailedRows {
@@ -157,7 +157,7 @@ function checkpointsOf(): Pick<FailedRows, 'addCheckpoint' | 'checkpoints' | 'ne
   };
 }
 
-/** Everything is checked before anything is written, which makes the batch one transaction. */
+/** Checks the whole batch before anything is written, so that the batch is one transaction. */
 function refuseWhatCannotBeWhole(held: Held, batch: LedgerBatch, eventsMax: number): void {
   refusePlaces(held, batch, eventsMax);
   for (const record of rowsOfBatch(batch.records)) refuseForeignRow(held, record);
@@ -184,7 +184,7 @@ function refusePlaces(held: Held, batch: LedgerBatch, eventsMax: number): void {
   if (places.size < batch.events.length) throw placeTaken();
 }
 
-/** A row that is final stays, one that was written or fenced under a later lease, and one of another call. */
+/** Refuses to replace a row that is final, that belongs to a later lease, or that belongs to another call. */
 function refuseForeignRow({ records }: Held, record: InvocationRecord): void {
   const row = records.get(keyOf(record.tenantId, record.invocationId));
   if (row === undefined) return;
@@ -235,7 +235,7 @@ function calls(held: Held, query: CallQuery): readonly InvocationRecord[] {
   return found.slice(0, query.limit).map((record) => readRecord(held, record));
 }
 
-/** What a verification reads. */
+/** The queries of a verification. */
 function callReaders(held: Held): Pick<FailedRows, 'allInvocations' | 'recordedCalls' | 'eventsAbout'> {
   const eventsByCall = createEventsByCall(held.events);
   return {
@@ -251,7 +251,7 @@ function callReaders(held: Held): Pick<FailedRows, 'allInvocations' | 'recordedC
   };
 }
 
-/** In the order in which they were first written. */
+/** A page of rows, in the order in which they were first written. */
 function allRows(held: Held, { after, limit }: RowsQuery): StoredRow[] {
   const rows: StoredRow[] = [];
   const last = after === undefined ? undefined : keyOf(after.tenantId, after.invocationId);
@@ -327,7 +327,7 @@ function linksAfter(held: Held, chainId: string, afterSeq: number, limit: number
   });
 }
 
-/** Index of the first seq above `seq`, by halving. */
+/** Index of the first seq above `seq`, found by binary search. */
 function firstAfter(seqs: readonly number[], seq: number): number {
   let low = 0;
   let high = seqs.length;
@@ -363,5 +363,5 @@ function matches(event: HeldEvent, tenantId: string | undefined, query: AuditQue
   );
 }
 
-/** The length keeps apart what would read the same. */
+/** The tenant's length is part of the key, so that different pairs never have the same key. */
 const keyOf = (tenantId: string, invocationId: string): string => `${tenantId.length} ${tenantId}${invocationId}`;

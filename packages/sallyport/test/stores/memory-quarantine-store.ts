@@ -1,6 +1,6 @@
 import type { QuarantineStore, UpstreamTool } from '../../src/mcp-servers/quarantine-store.port.ts';
 
-/** Tools of upstreams in this process. */
+/** Tools of upstreams in memory. */
 export function memoryQuarantineStore(): QuarantineStore {
   const tools = new Map<string, UpstreamTool>();
   return {

@@ -6,7 +6,7 @@ interface Held {
   readonly liftedAt?: number;
 }
 
-/** Revocations in this process. */
+/** Revocations in memory. */
 export function memoryRevocationStore(): RevocationStore {
   const held = new Map<string, Held>();
   let revision = 0;

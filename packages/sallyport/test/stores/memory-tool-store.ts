@@ -1,17 +1,19 @@
 import type { ToolVersion } from '../../src/domain/tool/tool-version.ts';
 import type { StateMove, ToolStore, VersionKey } from '../../src/registry/tool-store.port.ts';
 
-/** Versions that one question names. */
+/** The largest number of versions in one answer. */
 const UNRECORDED_MAX = 1_000;
 
-/** Tool versions in this process: nothing is durable, everything else as the port says. */
+/** Tool versions in memory: not durable, and otherwise as the port requires. */
 export function memoryToolStore(): ToolStore {
-  /** JSON text by key, so that no caller holds what the store holds. */
+  /** Versions as JSON text by key, so that callers never share objects with the store. */
   const rows = new Map<string, string>();
   /** The key that each revision wrote. */
   const written: string[] = [];
   const uses = createUses();
-  /** When a key was written that was not marked since, in ms since 1970; the oldest first. */
+  /**
+   * Keys whose last write is not yet marked as recorded, with the time of the write in ms since 1970; the oldest first.
+   */
   const unrecorded = new Map<string, number>();
 
   const write = (key: string, version: ToolVersion): void => {
@@ -61,7 +63,7 @@ export function memoryToolStore(): ToolStore {
   };
 }
 
-/** When versions were last called, by tool. */
+/** The times of the last calls of versions, by tool. */
 function createUses() {
   const byTool = new Map<string, Map<string, string>>();
   const of = (tenantId: string, toolId: string): ReadonlyMap<string, string> =>

@@ -1,6 +1,6 @@
 import type { StoredUpstream, UpstreamStore } from '../../src/mcp-servers/upstream-store.port.ts';
 
-/** Upstreams in this process. */
+/** Upstreams in memory. */
 export function memoryUpstreamStore(): UpstreamStore {
   const upstreams = new Map<string, string>();
   return {

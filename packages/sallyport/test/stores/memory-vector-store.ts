@@ -2,10 +2,10 @@ import { type Clock, systemClock } from '@sallyport/std/clock';
 import { LRUCache } from 'lru-cache';
 import type { VectorStore } from '../../src/registry/vectors.port.ts';
 
-/** Vectors held at once when the caller names no bound: 200 MB of 512 numbers each. */
+/** Default of `vectorsMax`: 200 MB of vectors with 512 numbers each. */
 const VECTORS_MAX = 100_000;
 
-/** Vectors in this process: the least used go first when there are more than `vectorsMax`, 100 000 by default. */
+/** Vectors in memory; of more than `vectorsMax` the least recently used are removed. The default is 100 000. */
 export function memoryVectorStore(options: { readonly clock?: Clock; readonly vectorsMax?: number } = {}): VectorStore {
   const { clock = systemClock, vectorsMax = VECTORS_MAX } = options;
   const kept = new LRUCache<string, { readonly vector: Float32Array; usedAt: number }>({ max: vectorsMax });

@@ -1,6 +1,6 @@
 import type { StoredRule, VisibilityStore } from '../../src/visibility/visibility-store.port.ts';
 
-/** Rules on who sees what, in this process. */
+/** Visibility rules in memory. */
 export function memoryVisibilityStore(): VisibilityStore {
   const rules = new Map<string, string>();
   let revision = 0;

@@ -1,24 +1,27 @@
 import { MiB } from '@sallyport/std/bytes';
 
-/** Texts that are kept for good, outside of the heap: the collector would move so many of them about again and again. */
+/** Texts outside of the heap: so many texts in the heap would be moved again and again by the garbage collector. */
 export interface TextLog {
-  /** Keeps a text, given in parts. @returns its place */
+  /** Stores a text, given in one or two parts. @returns its place */
   add(first: string, rest?: string): number;
-  /** The text at a place that `add` gave. */
+  /** The text at a place that `add` returned. */
   at(place: number): string;
-  /** Overwrites the text at a place, which is not read any more. */
+  /** Overwrites the text at a place, which must not be read any more. */
   erase(place: number): void;
 }
 
-/** Texts that do not fit share no chunk. */
+/** Size of a chunk; a longer text gets a chunk of its own. */
 const CHUNK_BYTES = MiB;
-/** A place is the number of a chunk times this, and an offset in it. */
+/** A place is the number of a chunk times this, plus an offset in the chunk. */
 const CHUNK_PLACES = 2 ** 32;
 const LENGTH_BYTES = 4;
-/** UTF-8 bytes of one UTF-16 unit at most. */
+/** The largest number of UTF-8 bytes for one UTF-16 unit. */
 const UNIT_BYTES_MAX = 3;
 
-/** An empty log. It only grows, what is erased keeps its room; its owner bounds what is added. Texts must be well formed. */
+/**
+ * An empty log. It only grows: erased texts still take room, so its owner must bound what is added. Texts must be well
+ * formed.
+ */
 export function createTextLog(): TextLog {
   const chunks: Buffer[] = [];
   let last = Buffer.alloc(0);

@@ -64,7 +64,7 @@ describe('PIPE-04 the error catalogue', () => {
     for (const [code, { http, grpc }] of ROWS) expect(grpc === 0, code).toBe(http === 200);
   });
 
-  // Peers depend on these. A change here is a change of the contract and gets a line in the changelog.
+  // Clients depend on these values. A change here is a change of the contract and gets a line in the changelog.
   test.each<[ErrorCode, string, string, number, number, number | 'result', boolean, boolean]>([
     ['E3001', 'tool_not_found', 'ToolNotFound', 404, 5, -32602, false, false],
     ['E3003', 'tool_deprecated', 'ToolNotFound', 200, 0, 'result', false, false],

@@ -10,7 +10,7 @@ function answerOf(
     start(controller) {
       for (const part of parts) controller.enqueue(new TextEncoder().encode(part));
     },
-    // Open for ever, unless somebody cancels it.
+    // Unless `ends` is set, the body stays open until its reader cancels it.
     pull: (controller) => (ends ? controller.close() : undefined),
     cancel: () => {
       cancelled = true;

@@ -11,10 +11,10 @@ import { ORDINARY_VALUES } from './values/ordinary-values.ts';
 
 type Arguments = Readonly<Record<string, unknown>>;
 
-/** A real server, and one of its tools with the arguments that carry a value. */
+/** A real MCP server, and one of its tools with the arguments into which a test value is put. */
 interface Carrier {
   readonly server: string;
-  /** Below node_modules. */
+  /** Path of the server's program below node_modules. */
   readonly program: string;
   readonly args?: (folder: string) => readonly string[];
   readonly env?: (folder: string) => Readonly<Record<string, string>>;
@@ -96,7 +96,7 @@ async function add(carrier: Carrier): Promise<void> {
   await desk.layer.ask('upstreams.add', { upstream }, LOCAL_CALLER);
 }
 
-/** The arguments of all calls that the server read, byte by byte as they came. */
+/** The arguments of all calls that the server read, byte by byte as the server received them. */
 async function argumentsRead(carrier: Carrier): Promise<Arguments[]> {
   const lines = (await readFile(logOf(carrier), 'utf8')).split('\n').filter((line) => line !== '');
   return lines

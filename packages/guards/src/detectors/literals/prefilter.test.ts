@@ -21,7 +21,7 @@ const RULES = [
   ...REDIRECTION_RULES,
   ...STEERING_RULES,
 ];
-/** Pieces that the rules' own patterns are made of, and what stands between. */
+/** Literal pieces of the rules' patterns. */
 const PIECES = RULES.flatMap(({ all }) => all.flatMap(({ source }) => source.split(/[^\p{L}\p{N}' _<>~@./#-]+/u)));
 const BETWEEN = [
   ' ',

@@ -47,7 +47,7 @@ test('AUD-07 the head of every chain is signed, and holds however long the chain
   await grow(store, 'one', 4, 'later');
   expect(await verifyAnchors(store, signer, anchors)).toEqual({ whole: true, checked: 2, faults: [] });
   expect(await verifyAnchors(store, signer, [])).toEqual({ whole: true, checked: 0, faults: [] });
-  // It is a checkpoint of the layer too.
+  // An anchor is also stored as a checkpoint of the layer.
   expect(await verifyLedger(store, signer)).toMatchObject({ whole: true, chains: [{ checkpoints: 1 }, {}] });
 });
 

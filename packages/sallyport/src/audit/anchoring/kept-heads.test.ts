@@ -27,7 +27,7 @@ beforeEach(() => {
   };
 });
 
-/** Lets a chain grow, and signs its head. */
+/** Appends events to a chain, and signs its head. */
 async function grow(store: LedgerStore, chainId: string, ids: readonly string[]): Promise<ChainCheckpoint> {
   const ledger = await openLedger({ store, chainId, log: silentLog });
   for (const id of ids) {

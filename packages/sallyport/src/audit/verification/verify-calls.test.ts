@@ -73,7 +73,7 @@ const completed = (id: string) =>
     told(id, 'COMPLETED', { output_hash: HASH }),
   ]);
 
-/** The store after somebody changed rows in it. */
+/** A store whose rows were changed by somebody else. */
 const changed = (change: (record: InvocationRecord) => InvocationRecord): LedgerStore => ({
   ...store,
   allInvocations: async (query) =>
@@ -116,7 +116,7 @@ test('AUD-07.3 a row of which no chain tells is a gap', async () => {
 
 test('AUD-07.3 a call without its row is one gap, however much the chain tells of it', async () => {
   await commit(undefined, [told('gone', 'DECLARED')]);
-  // More than two pages of events between its beginning and its end.
+  // More than two pages of events between the call's beginning and its end.
   for (let at = 0; at < 1_100; at += 1) await completed(`call-${at}`);
   await commit(undefined, [told('gone', 'COMPLETED')]);
   await commit(undefined, [{ ...told('no state', 'DECLARED'), data: { invocation_id: 'no state' } }]);

@@ -25,7 +25,7 @@ async function chainOf(events: number): Promise<LedgerStore> {
   return store;
 }
 
-/** The same store with its events changed on the way out, as if somebody had written to the table. */
+/** The same store with other events in its answers, as if somebody had written to the table. */
 const tampered = (
   store: LedgerStore,
   change: (events: readonly CloudEvent[]) => readonly CloudEvent[],

@@ -2,7 +2,7 @@ import type { SandboxDriver } from '@sallyport/sandbox';
 import { expect, test } from 'vitest';
 import { createHealth, type WriteBounds } from './health.ts';
 
-/** Health over a write function of the test, and a clock that the write moves. */
+/** A health check that uses a write function of the test, and a clock that the write function moves. */
 function healthOver(write: () => Promise<void>, bounds: Partial<WriteBounds> = {}) {
   let now = 0;
   const clock = { now: () => now, monotonic: () => now };

@@ -15,7 +15,7 @@ import { warnOfSandboxes } from './warn-of-sandboxes.ts';
 const { works } = await createBubblewrapDriver().probe();
 const folder = mkdtempSync(join(tmpdir(), 'warn-'));
 
-/** The bubblewrap of this machine, but without an answer about its version. */
+/** Runs the bubblewrap of this machine, but gives no answer when it is asked for its version. */
 beforeAll(() => {
   const path = process.env['PATH'] ?? '';
   const script = `#!/bin/sh\n[ "$1" = --version ] && exec echo unknown\nPATH='${path}'\nexec bwrap "$@"\n`;

@@ -56,6 +56,6 @@ it('only open operations need no token', () => {
   const open = Object.values(document.paths)
     .flatMap((methods) => Object.values(methods))
     .filter(({ security }) => security !== undefined);
-  // An approval's answer carries its credential in the body.
+  // The answer to an approval needs no token, because its body contains a credential.
   expect(open.map(({ operationId }) => operationId)).toEqual(['approvals.answer', 'keys.published', 'health']);
 });

@@ -4,7 +4,7 @@ import { circuitBench } from './circuit.fixture.ts';
 import type { AttemptEnd, CircuitPermit } from './circuit.ts';
 import { CIRCUIT_DEFAULTS, type CircuitTerms } from './circuit-terms.ts';
 
-/** The rules of 000 §3.3.5 again, as plainly as possible. */
+/** A second implementation of the rules of 000 §3.3.5, as simple as possible. */
 class Model {
   state = 'closed';
   ended: boolean[] = [];
@@ -88,7 +88,7 @@ test('CIR-01.1 any order of permits, ends and time leads where the rules lead', 
           if (answer.permitted) held.push({ permit: answer, epoch });
         } else if (held.length > 0) {
           const [one] = held.splice(step.which % held.length, 1) as [(typeof held)[number]];
-          // A call that began before a change does not count after it.
+          // A call that began before the state last changed is not counted.
           if (one.epoch === epoch) model.end(step.failed, nowMs);
           if (model.state !== before) epoch += 1;
           made.end(one.permit, step.failed ? 'failure' : 'success');

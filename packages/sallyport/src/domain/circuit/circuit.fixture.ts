@@ -8,10 +8,10 @@ import {
 } from './circuit.ts';
 import { CIRCUIT_DEFAULTS, type CircuitTerms } from './circuit-terms.ts';
 
-/** How long a trial may be held, ms. */
+/** How long a trial call may occupy a half-open circuit, ms. */
 export const HELD_MS = 60_000;
 
-/** A circuit over a clock that the test moves. */
+/** A circuit with a clock that the test moves. */
 export function circuitBench(terms: Partial<CircuitTerms> = {}) {
   const circuit = newCircuit({ ...CIRCUIT_DEFAULTS, ...terms }, { last: 0 }, 0);
   let nowMs = 0;

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { CIRCUIT_DEFAULTS } from './circuit-terms.ts';
 import { slidingWindow } from './sliding-window.ts';
 
-/** Calls: how each ended, and how long after the one before. */
+/** Calls: how each one ended, and how long after the previous call. */
 const CALLS = fc.array(fc.record({ failed: fc.boolean(), slow: fc.boolean(), afterMs: fc.nat(3_000) }), {
   maxLength: 600,
 });

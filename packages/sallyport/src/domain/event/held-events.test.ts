@@ -15,7 +15,7 @@ const draft = (id: string, shared: string, own: string): EventDraft => ({
   agentDid: ROW.agentDid,
 });
 
-/** As a row is stored and read back. */
+/** The events after they were stored in a row and read from it. */
 const stored = (drafts: readonly EventDraft[]) =>
   JSON.parse(JSON.stringify({ ...ROW, heldEvents: holdEvents(drafts) }));
 

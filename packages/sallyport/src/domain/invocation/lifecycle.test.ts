@@ -6,7 +6,7 @@ import { isFinal, isLegalTransition, stateAfterFailure, statusOf, TRANSITIONS } 
 
 const STATES = LifecycleState.enum;
 
-/** All legal transitions, as literals: the table is stated twice on purpose. */
+/** All legal transitions as literals; they repeat the table under test on purpose. */
 const LEGAL = new Set([
   'DECLARED>VALIDATED',
   'DECLARED>FAILED',

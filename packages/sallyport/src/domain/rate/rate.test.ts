@@ -6,10 +6,10 @@ import { type Rate, type RateState, takeRateOnce, WINDOW_MS, wholeMs } from './r
 const PER_MINUTE = fc.integer({ min: 1, max: 200 });
 const BURST = fc.integer({ min: 1, max: 20 });
 const PAUSES = fc.array(fc.oneof(fc.nat(3), fc.nat(1_500), fc.nat(100_000)), { minLength: 1, maxLength: 300 });
-/** Calls that come as soon as they may, and sometimes later. */
+/** Pauses before calls that mostly come as soon as the limit allows. */
 const EAGER = fc.array(fc.oneof(fc.constant(0), fc.constant(0), fc.nat(5_000)), { minLength: 1, maxLength: 300 });
 
-/** When calls passed that came after these pauses. */
+/** Times at which calls passed, for the pauses before the calls. */
 function passed(rate: Rate, pauses: readonly number[], isEager: boolean): number[] {
   const times: number[] = [];
   let now = 123;
@@ -28,11 +28,11 @@ function passed(rate: Rate, pauses: readonly number[], isEager: boolean): number
   return times;
 }
 
-/** Most calls that may pass from one time to another, both included. */
+/** The largest number of calls that may pass within a span of time, its two ends included. */
 const MOST: Readonly<Record<RateAlgorithm, (rate: Rate, ms: number) => number>> = {
   token_bucket: ({ burst, per_minute }, ms) => burst + (ms * per_minute) / WINDOW_MS,
   leaky_bucket: ({ per_minute }, ms) => 1 + (ms * per_minute) / WINDOW_MS,
-  // A window may end just after the first of them.
+  // A window may end just after the first of these calls.
   fixed_window: ({ per_minute }, ms) => per_minute * (Math.floor(ms / WINDOW_MS) + 2),
   sliding_window: ({ per_minute }, ms) => per_minute * (Math.floor(ms / WINDOW_MS) + 1),
 };

@@ -7,30 +7,33 @@ import type { CliParts } from './cli-parts.ts';
 import { createProgram } from './create-program.ts';
 import { type CliBench, createCliBench } from './run-cli.fixture.ts';
 
-/** A command that does something, by the words that name it. */
+/** A command without subcommands, and the words that name it. */
 export interface Leaf {
   readonly path: readonly string[];
   readonly command: Command;
 }
 
 export const program = createProgram({ io: {}, version: '0' } as CliParts, false, () => undefined);
-/** All of them, with their names. */
+/** All commands without subcommands, with their names. */
 export const commands = leaves(program).map((leaf) => [leaf.path.join(' '), leaf] as const);
 
-/** Commands that ask no layer, or are one. */
+/** Commands that send no request to a layer, or start a layer. */
 const ALONE = ['serve', 'mcp', 'doctor', 'config migrate', /^check /] as const;
-/** Those that ask a layer. */
+/** Commands that send requests to a layer. */
 export const asking = commands.filter(
   ([name]) => !ALONE.some((one) => (typeof one === 'string' ? one === name : one.test(name))),
 );
 
-/** Values of arguments and options, by what the help calls them; all others get a plain word. */
+/**
+ * Values of arguments and options, by their name in the help; an argument that is not listed takes its name as its
+ * value.
+ */
 const VALUES: Readonly<Record<string, string>> = {
   ...{ files: 'manifest.json', file: 'document.json', source: 'document.json', folder: 'skill' },
   url: 'http://a.example',
   ...{ client: 'cursor', arguments: '{}', duration: '90s', tests: 'tests.json', from: '1.0.0', version: '1.0.0' },
 };
-/** Arguments of commands whose usage does not say that they need them. */
+/** Further arguments of commands that need more than their usage says. */
 const MORE: Readonly<Record<string, readonly string[]>> = {
   invoke: ['--token', 'agent'],
   'upstreams add': ['--url', 'http://127.0.0.1:1/mcp'],
@@ -41,7 +44,7 @@ const MORE: Readonly<Record<string, readonly string[]>> = {
 };
 const VIEW = { name: 'word', agents: ['did:a'], conflict: 'prefix', sources: [{ source: 'local' }] };
 
-/** A bench with the files that commands are given. */
+/** A bench with the files that the commands read. */
 export async function createUsesBench(): Promise<CliBench> {
   const bench = await createCliBench();
   bench.layer.addTool(manifestOf('word'), () => 'done');
@@ -53,7 +56,7 @@ export async function createUsesBench(): Promise<CliBench> {
   return bench;
 }
 
-/** A command used as its help says, with nothing that may be left out. */
+/** The shortest right use of a command: its required arguments and options only. */
 export function rightUse({ path, command }: Leaf): readonly string[] {
   const given = command.registeredArguments.filter(({ required }) => required).map((each) => wordFor(each.name()));
   const options = command.options
@@ -62,16 +65,16 @@ export function rightUse({ path, command }: Leaf): readonly string[] {
   return [...path, ...given, ...options, ...(MORE[path.join(' ')] ?? [])];
 }
 
-/** A value for an argument or option that the help calls so. */
+/** A value for an argument or option with this name in the help. */
 export const wordFor = (name: string): string => VALUES[name] ?? name.split('|')[0] ?? '';
 
-/** Has every operation answer so. */
+/** Sets the answer of every operation of the bench's layer. */
 export function answering(bench: CliBench, answer: (operation: OperationName) => unknown): void {
   for (const operation of Object.keys(OPERATIONS) as OperationName[])
     bench.layer.answers.set(operation, () => answer(operation));
 }
 
-/** A value that fits a schema, with nothing that may be left out, in which all is well. */
+/** A value that fits a schema, with required members only and with values that mean success. */
 export function sample(schema: object): unknown {
   const { type, properties, required = [], anyOf, minimum, const: fixed, enum: words } = schema as Sampled;
   if (fixed !== undefined) return fixed;
@@ -84,7 +87,10 @@ export function sample(schema: object): unknown {
   return Object.fromEntries(required.map((name) => [name, sample(properties?.[name] ?? {})]));
 }
 
-/** A value of the form of a schema with all that it may have; every free text in it is the one given. */
+/**
+ * A value of a schema with all its members; each free text is `text`, and `good` chooses booleans and enumeration
+ * values.
+ */
 export function filled(schema: object, text: string, good: boolean): unknown {
   const { type, properties, items = {}, anyOf, minimum, const: fixed, enum: words, format } = schema as Sampled;
   const inner = (each: object): unknown => filled(each, text, good);
@@ -99,7 +105,7 @@ export function filled(schema: object, text: string, good: boolean): unknown {
   return Object.fromEntries(Object.entries(properties).map(([name, each]) => [name, inner(each)]));
 }
 
-/** What the values of an object without named members are. */
+/** The schema of the values of an object whose members have no fixed names. */
 const valuesOf = ({ patternProperties = {}, additionalProperties }: Sampled): object =>
   Object.values(patternProperties)[0] ?? (typeof additionalProperties === 'object' ? additionalProperties : {});
 

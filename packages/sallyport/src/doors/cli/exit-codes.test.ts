@@ -17,7 +17,7 @@ import {
 import type { CliBench } from './run-cli.fixture.ts';
 
 const groups = branches(program);
-/** What those find nothing in that judge their standard input. */
+/** Standard input in which the `check` commands find nothing. */
 const STDIN: Readonly<Record<string, string>> = { command: 'ls', url: 'https://example.com' };
 
 let bench: CliBench;
@@ -78,7 +78,7 @@ it.each(commands)(
   },
 );
 
-/** Commands that the program has for certain, and what each asks the layer for. */
+/** Some commands, and the operation that each of them asks for. */
 const ASKED: Readonly<Record<string, string>> = {
   invoke: 'tools.invoke',
   'tools list': 'tools.list',
@@ -113,7 +113,7 @@ it.each(groups.map((path) => [path]))(
   },
 );
 
-/** What no command takes: of each kind as many as its table of arguments and options says. */
+/** Wrong uses of a command, derived from its table of arguments and options. */
 function* wrongUses({ path, command }: Leaf): Generator<readonly string[]> {
   const right = rightUse({ path, command }).slice(path.length);
   const { registeredArguments, options } = command;
@@ -131,7 +131,9 @@ function* wrongUses({ path, command }: Leaf): Generator<readonly string[]> {
   }
 }
 
-/** For arguments that name a file, choose among words, or say how long; undefined for the others, which take any word. */
+/**
+ * A wrong value for an argument that is a file, a choice, a duration or JSON; undefined for one that takes any word.
+ */
 function wrongArgument(name: string): string | undefined {
   if (name.includes('|') || name === 'duration' || name === 'arguments') return 'neither';
   return ['document.json', 'manifest.json', 'skill'].includes(wordFor(name)) ? 'absent.json' : undefined;

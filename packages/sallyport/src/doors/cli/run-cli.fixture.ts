@@ -5,33 +5,33 @@ import { createLayerDouble, type LayerDouble } from '../tool-layer.fixture.ts';
 import type { CliParts, DoctorFinding, MigratedSettings } from './cli-parts.ts';
 import { runCli } from './run-cli.ts';
 
-/** What one run said and ended with. */
+/** Output and exit code of one run. */
 export interface CliRun {
   readonly code: number;
   readonly out: string;
   readonly err: string;
 }
 
-/** How one run differs from a plain one. */
+/** Options of one run. */
 export interface RunOptions {
   readonly stdin?: string;
   readonly terminal?: { readonly columns: number };
   readonly env?: Record<string, string>;
   readonly signal?: AbortSignal;
-  /** Called with everything written to standard output. */
+  /** Called with everything that is written to standard output. */
   readonly onOut?: (text: string) => void;
 }
 
-/** The command line over a layer in memory, in a folder of its own. */
+/** The command line on a layer in memory, with a temporary folder. */
 export interface CliBench {
   readonly layer: LayerDouble;
   readonly folder: string;
-  /** What the program around the command line was asked to do. */
+  /** The programs, such as `serve`, that the command line asked to start. */
   readonly started: { readonly what: string; readonly options: object }[];
   findings: DoctorFinding[];
   migrated: MigratedSettings;
   openError: Error | undefined;
-  /** Layers that were opened and not closed. */
+  /** Number of layers that were opened and not closed. */
   readonly open: () => number;
   run(argv: readonly string[], options?: RunOptions): Promise<CliRun>;
   file(name: string, text: string): Promise<string>;

@@ -1,24 +1,24 @@
 import type { DiscoveryServer } from './discovery.fixture.ts';
 
-/** An answer as it came. */
+/** The body of an answer. */
 export type Body = { result?: Record<string, unknown>; error?: { code: number; message: string; data?: unknown } };
 type Headers = Record<string, string>;
 
 /** A session's open stream. */
 export interface OpenStream {
   readonly status: number;
-  /** What came over it so far. */
+  /** The text received so far. */
   text(): string;
   close(): void;
 }
 
-/** The discovery server without a client library. */
+/** Sends requests to the discovery server without a client library. */
 export interface Wire {
-  /** A request of the 2026 era. */
+  /** Sends a request of the 2026 era. */
   modern(method: string, params?: Record<string, unknown>, headers?: Headers): Promise<Response>;
-  /** Headers of a session that was opened. */
+  /** Opens a session; resolves with the headers for its requests. */
   openSession(headers?: Headers): Promise<Headers>;
-  /** A request of a session. */
+  /** Sends a request in a session. */
   ask(session: Headers, method: string, params?: object): Promise<Body>;
   openStream(session: Headers): Promise<OpenStream>;
 }
@@ -32,7 +32,7 @@ export function wireTo(server: DiscoveryServer): Wire {
   return {
     modern: (method, params = {}, headers = {}) => {
       const { uri } = params;
-      // In Base64, as a URI may hold anything.
+      // Encoded in Base64, because a URI may contain characters that a header must not.
       const named = method === 'resources/read' && typeof uri === 'string' ? { 'mcp-name': base64(uri) } : {};
       const standard = { 'mcp-protocol-version': '2026-07-28', 'mcp-method': method, ...named };
       return server.post({ id: 7, method, params: { _meta: META, ...params } }, { ...standard, ...headers });

@@ -10,7 +10,7 @@ import { createLayerDouble, type LayerDouble, manifestOf } from '../tool-layer.f
 import { createDiscovery } from './create-discovery.ts';
 import type { DiscoverySettings } from './settings.ts';
 
-/** Whom the made-up tokens speak for. */
+/** The holders of the made-up tokens. */
 export const HOLDERS = {
   agent: { tenant_id: 'acme', agent_did: 'did:example:a', roles: ['agent'] },
   'agent-b': { tenant_id: 'acme', agent_did: 'did:example:b', roles: ['agent'] },
@@ -20,19 +20,19 @@ export const HOLDERS = {
 
 type Token = keyof typeof HOLDERS;
 
-/** Tools by tenant; one that is disabled is so for every agent. */
+/** Tools by tenant; a disabled tool is disabled for every agent. */
 export type World = Map<string, Map<string, { description: string; disabled: boolean }>>;
 
-/** A discovery server on a free port, over a layer in memory. */
+/** A discovery server on a free port, on a layer in memory. */
 export interface DiscoveryServer {
   readonly layer: LayerDouble;
   readonly world: World;
   readonly url: string;
-  /** Streams and sessions of the endpoint are closed with it. */
+  /** Closes the server with all its streams and sessions. */
   close(): Promise<void>;
-  /** A connected official client. */
+  /** Connects a client of the official library. */
   client(options?: { token?: Token; auto?: boolean; onListChanged?: () => void }): Promise<Client>;
-  /** One POST with the usual headers. */
+  /** Sends a POST request with the usual headers. */
   post(body: object, headers?: Record<string, string>): Promise<Response>;
 }
 

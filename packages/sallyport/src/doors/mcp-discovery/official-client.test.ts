@@ -21,13 +21,13 @@ async function read(client: Client, uri: string): Promise<Record<string, unknown
   return JSON.parse(content !== undefined && 'text' in content ? content.text : '');
 }
 
-/** Names of the tools on one page, and where the next is. */
+/** Names of the tools on one page, and the URI of the next page. */
 async function names(client: Client, uri: string): Promise<{ names: string[]; next: unknown }> {
   const { tools, next } = await read(client, uri);
   return { names: (tools as { name: string }[]).map(({ name }) => name), next };
 }
 
-/** Repeats a change until the client has heard of it: the stream of a session opens a moment after the handshake. */
+/** Repeats a change until the client is notified: a session's stream opens a moment after the handshake. */
 async function until(told: Promise<void>, change: () => void): Promise<void> {
   const again = setInterval(() => {
     change();

@@ -35,7 +35,7 @@ it('VIS-07.6 nothing is told of what happens in another tenant', async () => {
   server.layer.notifyToolsChanged();
   await expect.poll(() => server.layer.asked.length).toBeGreaterThan(asked);
   describeMail('Sends mail.');
-  // The two come one after the other.
+  // The two notifications come one after the other.
   await expect.poll(stream.text).toContain('resources/updated');
   await expect.poll(stream.text).toContain('resources/list_changed');
   const events = stream.text().match(/"method":"[^"]+"/g);
@@ -136,7 +136,7 @@ it('streams that closed make room, however they closed', async () => {
     const session = await wire.openSession();
     const stream = await wire.openStream(session);
     expect(stream.status).toBe(200);
-    // The session's end closes its stream; the client's end does too.
+    // The stream closes when its session ends, and when the client disconnects.
     if (round % 2 === 0) {
       await fetch(server.url, { method: 'DELETE', headers: { ...session, authorization: 'Bearer agent' } });
     } else stream.close();

@@ -25,7 +25,7 @@ afterEach(() => running.door.close());
 
 const AGENT: Caller = { door: 'library', token: 'agent' };
 
-/** What a layer answers, or the error it ends with, without what differs between two calls. */
+/** The answer of a layer, or its error, without the parts that differ from call to call. */
 async function outcome(layer: ToolLayer, [name, input, caller]: Question): Promise<unknown> {
   try {
     return await layer.ask(name as 'tools.invoke', input as never, caller);

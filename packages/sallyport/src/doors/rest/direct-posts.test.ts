@@ -9,7 +9,7 @@ import { createLayerDouble, manifestOf } from '../tool-layer.fixture.ts';
 import { createRestDoor, type RestDoor } from './create-rest-door.ts';
 import { createDirectPosts } from './direct-posts.ts';
 
-/** The query keeps a request on the framework's way, and changes nothing else. */
+/** With a query a request is handled by the framework's router, and otherwise in the same way. */
 const ROUTED = '?way=routed';
 
 const layer = createLayerDouble();
@@ -136,7 +136,7 @@ test('a request whose answer fails is not left open', async () => {
   await app.close();
 });
 
-/** Bytes on a bare socket, and all that comes back. */
+/** Sends bytes over a socket; resolves with all bytes of the answer. */
 function raw(bytes: string): Promise<string> {
   const socket = connect(Number(new URL(url).port), '127.0.0.1');
   socket.write(bytes);

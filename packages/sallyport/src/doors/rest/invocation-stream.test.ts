@@ -7,7 +7,7 @@ import type { RestSettings } from './settings.ts';
 let running: RunningDoor | undefined;
 afterEach(() => running?.door.close());
 
-/** A call that is in these states one after the other, each as soon as it is asked for. */
+/** A door whose layer reports a call in these states one after the other, one state for each request. */
 async function streaming(states: readonly string[], settings: Partial<RestSettings> = {}): Promise<RunningDoor> {
   const made = await startRestDoor(settings);
   running = made;

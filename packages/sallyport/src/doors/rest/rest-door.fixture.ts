@@ -5,16 +5,16 @@ import { createLayerDouble, type LayerDouble } from '../tool-layer.fixture.ts';
 import { createRestDoor, type RestDoor } from './create-rest-door.ts';
 import type { RestSettings } from './settings.ts';
 
-/** A door on a free port, over a layer in memory. */
+/** A door on a free port, on a layer in memory. */
 export interface RunningDoor {
   readonly layer: LayerDouble;
   readonly door: RestDoor;
   readonly url: string;
   /** Events that were logged as errors. */
   readonly errors: string[];
-  /** One request as an agent, with JSON. */
+  /** Sends a request with a JSON body, as an agent. */
   ask(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Response>;
-  /** Bytes on a bare socket; resolves with everything that came back until the end. */
+  /** Sends bytes over a socket; resolves with all bytes received until the connection ends. */
   raw(bytes: string | Uint8Array): Promise<string>;
 }
 

@@ -23,7 +23,7 @@ interface Seen {
   readonly body: unknown;
 }
 
-/** Composio's execute, as its OpenAPI document describes it. */
+/** A stand-in for Composio's execute endpoint, made from its OpenAPI document. */
 interface Stand {
   readonly executor: Executor;
   readonly seen: Seen[];
@@ -125,7 +125,7 @@ describe('EXE-08 a tool of Composio', () => {
     [{ user_id: undefined, no_auth: true }, {}],
   ])('is asked for with the account of %j', async (config, sent) => {
     const { executor, seen, call } = await open();
-    // What the model writes never becomes the account.
+    // Arguments of the model never replace the account.
     const parameters = { title: 'x', user_id: 'somebody', connected_account_id: 'ca_2' };
     await executor.execute(call(config, {}, parameters), never);
     expect(seen).toMatchObject([

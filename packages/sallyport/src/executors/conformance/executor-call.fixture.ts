@@ -2,7 +2,7 @@ import type { ToolManifest } from '../../../api/schemas/tool-manifest.ts';
 import { contentHash } from '../../domain/tool/tool-version.ts';
 import type { ExecutorCall } from '../executor.port.ts';
 
-/** A call of a tool with this manifest; everything that is not given is small and harmless. */
+/** A call of a tool with this manifest; every part that is not given has a small and harmless default. */
 export function callOf(
   manifest: Pick<ToolManifest, 'executor'> & Partial<ToolManifest>,
   parameters: Record<string, unknown> = {},

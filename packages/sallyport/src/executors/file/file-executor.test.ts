@@ -36,7 +36,7 @@ executorConformance(test, 'file', async () => {
   };
 });
 
-/** Descriptors of this process that hold something below a folder. */
+/** Number of file descriptors of this process that are open below a folder. */
 async function openBelow(folder: string): Promise<number> {
   const links = (await readdir('/proc/self/fd')).map((fd) => readlink(`/proc/self/fd/${fd}`).catch(() => ''));
   return (await Promise.all(links)).filter((path) => path.startsWith(folder)).length;

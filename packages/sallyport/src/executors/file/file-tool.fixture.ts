@@ -7,10 +7,10 @@ import type { Executor, ExecutorCall } from '../executor.port.ts';
 import type { FileConfig } from './file-config.ts';
 import { createFileExecutor, type FileExecutorParts } from './file-executor.ts';
 
-/** A temporary folder with a root in it, something outside, and file tools that may use the root. */
+/** A temporary folder with a root folder and a file outside the root, and file tools that may use the root. */
 export interface FileBench extends AsyncDisposable {
   readonly folder: string;
-  /** Granted rw. */
+  /** Path of the root, which is granted for reading and writing. */
   readonly root: string;
   readonly executor: Executor;
   call(
@@ -18,7 +18,7 @@ export interface FileBench extends AsyncDisposable {
     parameters: Record<string, unknown>,
     more?: Partial<ExecutorCall>,
   ): ExecutorCall;
-  /** Runs a tool; gives its result. */
+  /** Runs a tool and returns its result. */
   run(
     operation: FileConfig['operation'],
     parameters: Record<string, unknown>,

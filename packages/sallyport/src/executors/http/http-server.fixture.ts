@@ -6,7 +6,7 @@ import type { HttpOperation } from '../../registry/http-operation.ts';
 import { callOf } from '../conformance/executor-call.fixture.ts';
 import type { ExecutorCall } from '../executor.port.ts';
 
-/** A request as the service saw it. */
+/** A request that the service received. */
 export interface SeenRequest {
   readonly method: string;
   readonly url: string;
@@ -14,11 +14,11 @@ export interface SeenRequest {
   readonly body: Buffer;
 }
 
-/** A real service on a free port of this machine. */
+/** An HTTP service on a free port of this machine. */
 export interface TestService extends AsyncDisposable {
   readonly port: number;
   readonly seen: SeenRequest[];
-  /** What it answers from now on; 200 and an empty JSON object at first. */
+  /** Answers the next requests; by default with 200 and an empty JSON object. */
   answer: (request: SeenRequest, response: ServerResponse) => void;
   readonly sockets: Set<Socket>;
 }
@@ -64,7 +64,7 @@ export function json(
   response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(value));
 }
 
-/** A call of an operation of the service; the grant names its address and every secret. */
+/** A call of an operation of the service; the grant allows the service's address and every secret. */
 export function httpCall(
   port: number,
   operation: Partial<HttpOperation>,

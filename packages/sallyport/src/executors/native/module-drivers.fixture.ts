@@ -6,9 +6,9 @@ import type { ModuleParts } from './module-executor.ts';
 /** Real drivers whose sandboxes are counted. */
 export interface TestDrivers {
   readonly parts: ModuleParts;
-  /** Sandboxes that have begun and not ended. */
+  /** Number of running sandboxes. */
   running(): number;
-  /** Resolves when the next one has begun. */
+  /** Resolves when the next sandbox has started. */
   nextStart(): Promise<void>;
   close(): Promise<void>;
 }

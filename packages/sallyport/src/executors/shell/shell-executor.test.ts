@@ -31,7 +31,7 @@ function shellCall(
 }
 
 const sh = (script: string, ...args: string[]): string[] => ['sh', '-c', script, 'sh', ...args];
-/** Confirmed: what the screen asks about is no matter of these tests. */
+/** Runs a call as approved: these tests do not concern approvals. */
 const run = async (call: ExecutorCall, signal = never): Promise<unknown> =>
   (await executor.executeConfirmed(call, signal)).result;
 
@@ -177,7 +177,7 @@ describe.skipIf(!works)(`shell${works ? '' : `, skipped: ${problem}`}`, () => {
       environment: { MODE: 'on' },
       output: 'text',
     };
-    // MODE, API_KEY, PATH and PWD.
+    // The four variables are MODE, API_KEY, PATH and PWD.
     expect(await run(shellCall(config, {}, { secrets }))).toBe('on [hidden]\n4\n');
   });
 

@@ -21,7 +21,7 @@ const follow = async (log: Log = silentLog) => {
   const verdict = (...words: string[]): string => policy.screen()(words).verdict;
   return { verdict, [Symbol.asyncDispose]: () => following[Symbol.asyncDispose]() };
 };
-/** At once, so that nobody finds the file while it is empty. */
+/** Replaces the file atomically, so that it is never read while it is empty. */
 async function replace(text: string): Promise<void> {
   await writeFile(`${file}.new`, text);
   await rename(`${file}.new`, file);

@@ -6,14 +6,14 @@ import type { ToolManifest } from '../../../api/schemas/tool-manifest.ts';
 import { importSkills } from '../../registry/importers/skill/skill-importer.ts';
 import type { SkillPackage } from '../../registry/skill-package.ts';
 
-/** A skill as it comes out of its import. */
+/** The result of the import of a skill. */
 export interface ImportedSkill {
   readonly manifest: ToolManifest;
   readonly config: SkillPackage;
   readonly contents: ReadonlyMap<string, Uint8Array>;
 }
 
-/** Imports a skill with these files beside its SKILL.md. */
+/** Imports a skill that consists of these files and a SKILL.md. */
 export function skillWith(files: Readonly<Record<string, string | Uint8Array>>): ImportedSkill {
   const entry = '---\nname: demo\ndescription: A skill of a test.\n---\n# How\n\nRun `scripts/hello.sh`.\n';
   const all = Object.entries({ 'SKILL.md': entry, ...files }).map(([path, content]) => ({
@@ -28,7 +28,7 @@ export function skillWith(files: Readonly<Record<string, string | Uint8Array>>):
   };
 }
 
-/** A folder that everybody may enter, in a folder for temporary files. */
+/** A temporary folder that every user may enter. */
 export function openFolder(): string {
   return realpathSync(mkdtempSync(join(tmpdir(), 'skills-')));
 }

@@ -34,7 +34,7 @@ const refusal = (call: ExecutorCall, by = executor): Promise<ToolLayerError> =>
     () => expect.unreachable('the call must be refused'),
     (thrown: ToolLayerError) => thrown,
   );
-/** Runs with an executor of its own. */
+/** Runs `use` with a new executor. */
 async function withExecutor<T>(parts: WebExecutorParts, use: (own: typeof executor) => Promise<T>): Promise<T> {
   await using own = createWebExecutor({ guard: localGuard(), clock, ...parts });
   return await use(own);

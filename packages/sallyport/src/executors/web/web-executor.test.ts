@@ -43,7 +43,7 @@ executorConformance(test, 'web', async () => {
       return { call: webCall({ url: site.url('/slow') }), running: running.promise };
     },
     faulty: () => ({ ...webCall({}).tool.manifest, executor: { kind: 'web', config: { operation: 'crawl' } } }),
-    // The connection that was used for robots.txt may be kept.
+    // The connection for robots.txt may stay open.
     leftovers: () => Math.max(0, site.sockets.size - 1),
     async close() {
       await executor[Symbol.asyncDispose]();
@@ -75,7 +75,7 @@ const refusal = (call: ExecutorCall, by = executor): Promise<ToolLayerError> =>
     () => expect.unreachable('the call must be refused'),
     (thrown: ToolLayerError) => thrown,
   );
-/** Runs with an executor of its own. */
+/** Runs `use` with a new executor. */
 async function withExecutor<T>(parts: WebExecutorParts, use: (own: typeof executor) => Promise<T>): Promise<T> {
   await using own = createWebExecutor({ guard: localGuard(), clock, ...parts });
   return await use(own);

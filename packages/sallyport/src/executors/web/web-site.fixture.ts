@@ -5,11 +5,11 @@ import { createEgressGuard, type EgressGuard, type EgressGuardParts } from '../.
 import { callOf } from '../conformance/executor-call.fixture.ts';
 import type { ExecutorCall } from '../executor.port.ts';
 
-/** A real site on a free port of this machine; which name it is asked by does not matter to it. */
+/** An HTTP site on a free port of this machine; it answers under every host name. */
 export interface TestSite extends AsyncDisposable {
   readonly port: number;
   readonly seen: { readonly host: string; readonly url: string; readonly headers: IncomingMessage['headers'] }[];
-  /** What it answers by path; 404 for the others, and for robots.txt unless it is set. */
+  /** Answers by path; other paths get 404, robots.txt too unless it is set. */
   readonly pages: Map<string, (request: IncomingMessage, response: ServerResponse) => void>;
   readonly sockets: Set<Socket>;
   url(path: string, host?: string): string;
@@ -55,7 +55,7 @@ export const html =
   (_request: IncomingMessage, response: ServerResponse): void =>
     void response.writeHead(status, { 'content-type': 'text/html; charset=utf-8', ...headers }).end(body);
 
-/** Every name leads to this machine, and an operator's policy allows this one address of it. */
+/** A guard for which every name resolves to this machine, and whose policy allows that address. */
 export function localGuard(more: EgressGuardParts = {}): EgressGuard {
   return createEgressGuard({
     resolveHost: async () => [{ address: '127.0.0.1', family: 4 }],
@@ -64,7 +64,7 @@ export function localGuard(more: EgressGuardParts = {}): EgressGuard {
   });
 }
 
-/** A call of `web_fetch`; the grant opens every public host at any port. */
+/** A call of `web_fetch`; the grant allows every public host at any port. */
 export function webCall(
   parameters: Record<string, unknown>,
   more: Partial<ExecutorCall> = {},

@@ -1,7 +1,7 @@
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** One request to the stand-in. */
+/** A request that the stand-in received. */
 export interface ChatRequest {
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
@@ -11,17 +11,17 @@ export interface ChatRequest {
   } & Record<string, unknown>;
 }
 
-/** Says what the model says, or does with the connection what a broken server does. */
+/** Returns the text of the model, or handles the response itself, as a broken server might, and returns undefined. */
 export type ChatReply = (request: ChatRequest, response: ServerResponse) => string | undefined;
 
-/** A server that stands in for a language model. */
+/** A stand-in for the server of a language model. */
 export interface ChatServer extends AsyncDisposable {
   readonly url: string;
   readonly requests: ChatRequest[];
   reply: ChatReply;
 }
 
-/** Listens on a free port of the loopback; a reply that is a text is sent as a completion. */
+/** Starts the server on a free port of the loopback; a text returned by `reply` is sent as a completion. */
 export async function chatServer(reply: ChatReply = () => 'ALLOW'): Promise<ChatServer> {
   const requests: ChatRequest[] = [];
   const server = createServer(async (incoming, response) => {
@@ -49,7 +49,7 @@ export async function chatServer(reply: ChatReply = () => 'ALLOW'): Promise<Chat
   return standIn;
 }
 
-/** A completion as OpenAI's API reference has it. */
+/** Sends a completion in the format of OpenAI's API reference. */
 export function sendCompletion(response: ServerResponse, content: unknown, finish_reason = 'stop'): void {
   const choices = [{ index: 0, message: { role: 'assistant', content }, finish_reason }];
   const body = { id: 'c', object: 'chat.completion', created: 1, model: 'm', choices };

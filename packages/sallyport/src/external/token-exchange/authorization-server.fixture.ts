@@ -2,21 +2,21 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 
-/** What an exchange answers; default: a token made of the caller's and the audience. */
+/** The answer to an exchange; by default a token made from the caller's token and the audience. */
 export interface StandInAnswer {
   readonly status?: number;
   readonly body?: string;
-  /** ms before it answers. */
+  /** How many ms the server waits before it answers. */
   readonly delayMs?: number;
 }
 
-/** One exchange as the server got it. */
+/** An exchange request that the server received. */
 export interface SeenExchange {
   readonly form: Readonly<Record<string, string>>;
   readonly authorization: string | undefined;
 }
 
-/** Stands in for an authorization server with RFC 8693, on a free port of the loopback. */
+/** Starts a stand-in for an authorization server with RFC 8693, on a free port of the loopback. */
 export async function standInServer(answerTo: (seen: SeenExchange) => StandInAnswer = () => ({})) {
   const seen: SeenExchange[] = [];
   const server = createServer(async (request, response) => {
@@ -47,7 +47,7 @@ export async function standInServer(answerTo: (seen: SeenExchange) => StandInAns
   };
 }
 
-/** An answer with a token from which the caller can be identified. */
+/** An answer with a token that names the caller. */
 export function tokenBody(
   { subject_token = '', audience = '' }: Readonly<Record<string, string>>,
   lifetime = 3600,

@@ -41,7 +41,7 @@ beforeEach(() => {
   reply = signed({ outcome: 'allow' });
 });
 
-/** How a server answers that keeps to the rules, but for what `differs` says. */
+/** The answer of a server that follows the rules of signatures, except for what `differs` changes. */
 function signed(answer: unknown, differs: { id?: string; at?: number; key?: Buffer; said?: string } = {}): Reply {
   return ({ headers }, response) => {
     const body = JSON.stringify(answer);

@@ -25,7 +25,7 @@ describe('PRM-01 each algorithm', () => {
     expect(Buffer.from((await verifyJws(token, keys, every)).payload).toString()).toBe('{}');
     const others = every.filter((each) => each !== algorithm);
     await expect(verifyJws(token, keys, others)).rejects.toThrow('algorithm');
-    // The signature says by which algorithm it was made, whatever the header claims.
+    // The form of the signature shows which algorithm made it, whatever the header claims.
     const [, payload = '', signature = ''] = token.split('.');
     for (const other of others.filter(
       (each) => pairOf(each) === pairOf(algorithm) && each !== 'EdDSA' && each !== 'Ed25519',

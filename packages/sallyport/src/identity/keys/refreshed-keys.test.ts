@@ -32,7 +32,7 @@ afterEach(async () => {
   for (const close of closing.splice(0).reverse()) await close();
 });
 
-/** A key set that a test may change, behind HTTP, and a verifier of its tokens on a clock of the test. */
+/** An HTTP server with a key set that the test may change, and a verifier of its tokens with a clock of the test. */
 async function fixture(options: Partial<Parameters<typeof openKeyUrl>[1]> = {}) {
   const time = { seconds: NOW };
   const served: { answer: RequestListener; asked: number } = { answer: () => undefined, asked: 0 };

@@ -152,7 +152,7 @@ test('EXE-11 a server that nobody calls and that no longer answers is found by i
   await upstreams.add(TENANT, odd('hang'));
   const call = () => failureOf(upstreams.call(TENANT, 'hang', 'x', {}, { timeoutMs: 60_000 }));
   await upstreams.call(TENANT, 'hang', 'x', {}, { timeoutMs: 10_000 });
-  // Its own time would be a minute; the listing ends it.
+  // The call's own timeout is a minute; the failed listing ends the call earlier.
   expect((await call()).code).toBe('E3107');
 });
 

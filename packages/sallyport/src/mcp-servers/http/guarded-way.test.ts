@@ -23,7 +23,7 @@ const RESULTS: Readonly<Record<string, object>> = {
   'tools/call': { content: [{ type: 'text', text: 'ok' }] },
 };
 
-/** A server of the older protocol; answers its port and what asked for it. */
+/** Starts a server of the older protocol; returns its port and the methods of the requests that it received. */
 async function start(): Promise<{ readonly port: number; readonly asked: string[] }> {
   const asked: string[] = [];
   const http = createServer(async (request, response) => {
@@ -47,7 +47,7 @@ async function start(): Promise<{ readonly port: number; readonly asked: string[
 }
 
 function guarded() {
-  // Every name leads to the machine itself, as one of an attacker would.
+  // Every name resolves to this machine, as a name of an attacker could.
   const guard = createEgressGuard({ resolveHost: async () => [{ address: '127.0.0.1', family: 4 }] });
   const outbound = opened.use(createOutboundHttp({ guard }));
   const { upstreams } = fixture(createBubblewrapDriver(), { outbound });

@@ -50,7 +50,7 @@ async function everything(port: number): Promise<ChildProcess> {
 
 type Answer = (request: IncomingMessage, response: ServerResponse, message: Record<string, unknown>) => void;
 
-/** A server of the older protocol with JSON answers; `special` may answer what it wants to. */
+/** A server of the older protocol with JSON answers; an answer of `special` replaces the usual one. */
 async function server(special: (message: Record<string, unknown>) => Answer | undefined): Promise<UpstreamDefinition> {
   const http: Server = createServer(async (request, response) => {
     let body = '';
@@ -256,7 +256,7 @@ test('API-03.5 EXE-07.3 protocol 2026-07-28 is spoken where the server has it, w
           name: 't',
           inputSchema: { type: 'object', properties: { region: { type: 'string', 'x-mcp-header': 'Region' } } },
         },
-        // Its mark breaks the rules, so it is no tool.
+        // A number must not be sent as a header, so this tool is left out.
         { name: 'wrong', inputSchema: { type: 'object', properties: { n: { type: 'number', 'x-mcp-header': 'N' } } } },
       ],
     },

@@ -37,10 +37,10 @@ async function start(mode: string, onElicitation?: ElicitationAsker, idleMs?: nu
   };
 }
 
-/** All calls are of one client. */
+/** Treats all calls as those of one client. */
 const approvalsOf = (ask: ElicitationAsker['ask']): ElicitationAsker => ({ ask, clientOf: () => ({ session: 'one' }) });
 
-/** A desk that keeps what it is asked, and answers when the test says so. */
+/** Records questions, and answers them when the test says so. */
 function desk() {
   const asked: { request: ElicitationRequest; signal: AbortSignal; answer: (name: string) => void }[] = [];
   const onElicitation = approvalsOf(

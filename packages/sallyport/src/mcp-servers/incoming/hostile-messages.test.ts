@@ -73,7 +73,7 @@ test.each([
   ['message-flood', 'floods the connection'],
   ['endless-line', 'a line without an end'],
 ])('EXE-11 a server that never stops talking (%s) is stopped, with the reason', async (mode, reason) => {
-  // It may fail before it is added, or soon after.
+  // The server may fail while it is added, or soon after.
   const added = await upstreams.add(TENANT, odd(mode)).catch((thrown: unknown) => thrown);
   if (added instanceof Error) expect(added.message).toContain(reason);
   else await until(() => upstreams.statuses(TENANT)[0]?.last_error?.includes(reason) === true);

@@ -26,7 +26,7 @@ test('listings of a server that never rests become rare, and one that asks again
   let listings = 0;
   const relist = createRelist(1, closing.signal, async () => {
     listings += 1;
-    // The server says at each listing that its tools changed again.
+    // During each listing the server notifies that its tools changed again.
     if (listings < 6) relist();
   });
   relist();

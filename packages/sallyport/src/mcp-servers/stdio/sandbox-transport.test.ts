@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { silentLog } from '../../telemetry/log.ts';
 import { createSandboxTransport, TRANSPORT_BOUNDS } from './sandbox-transport.ts';
 
-/** A process made of streams, whose other end the test holds. */
+/** A process made of streams; the test reads and writes their other ends. */
 function connected(clock = { now: () => 0, monotonic: () => 0 }) {
   const streams = { stdin: new PassThrough(), stdout: new PassThrough(), stderr: new PassThrough() };
   const { promise: exited, resolve } = Promise.withResolvers<SandboxExit>();

@@ -8,21 +8,21 @@ import { silentLog } from '../../telemetry/log.ts';
 import type { StoredUpstream, UpstreamStore } from '../upstream-store.port.ts';
 import { createUpstreams, type Upstreams, type UpstreamsParts } from '../upstreams.ts';
 
-/** The repository, where the real servers are installed. */
+/** Root of the repository, where the real servers are installed. */
 export const REPOSITORY = fileURLToPath(new URL('../../../../..', import.meta.url)).replace(/\/$/, '');
 /** The tenant of every test. */
 export const TENANT = 'acme';
 
-/** Marks the servers of this test process among those of others that run at the same time. */
+/** An argument that marks the servers of this test process, because other test processes start servers too. */
 const TOKEN = `--of=${process.pid}`;
 
-/** Upstreams with a store that can be looked into. */
+/** Upstreams, and the store that they use. */
 export interface Fixture {
   readonly upstreams: Upstreams;
   readonly stored: Map<string, StoredUpstream>;
 }
 
-/** Upstreams over a real driver and a store in memory. */
+/** Upstreams with a real sandbox driver and a store in memory. */
 export function fixture(driver: SandboxDriver, parts: Partial<UpstreamsParts> = {}): Fixture {
   const stored = new Map<string, StoredUpstream>();
   const store: UpstreamStore = {
@@ -43,7 +43,7 @@ export function fixture(driver: SandboxDriver, parts: Partial<UpstreamsParts> = 
   return { upstreams, stored };
 }
 
-/** A server of `odd-server.mjs`, named like its mode. */
+/** Definition of a server that runs `odd-server.mjs`, named after its mode. */
 export function odd(
   mode: string,
   more: Partial<Extract<UpstreamDefinition['transport'], { type: 'stdio' }>> = {},
@@ -52,7 +52,7 @@ export function odd(
   return { name: mode, transport: { type: 'stdio', command: 'node', args: [script, mode, TOKEN], ...more } };
 }
 
-/** What was thrown, which has to be an error of the layer. */
+/** The error with which a promise rejects; fails unless it is an error of the layer. */
 export async function failureOf(run: Promise<unknown>): Promise<ToolLayerError> {
   const thrown = await run.then(
     () => undefined,
@@ -62,12 +62,12 @@ export async function failureOf(run: Promise<unknown>): Promise<ToolLayerError> 
   throw new Error('no ToolLayerError was thrown', { cause: thrown });
 }
 
-/** Waits until something holds; the test's own time limit ends a wait in vain. */
+/** Waits until a condition holds, or until the time limit of the test. */
 export async function until(holds: () => boolean): Promise<void> {
   while (!holds()) await new Promise((resolve) => setTimeout(resolve, 10));
 }
 
-/** Processes whose command line holds a text and that this test process started. */
+/** Pids of processes that this test process started and whose command line contains a text. */
 export function processesWith(text: string): readonly string[] {
   return readdirSync('/proc').filter((entry) => {
     if (!/^\d+$/.test(entry)) return false;

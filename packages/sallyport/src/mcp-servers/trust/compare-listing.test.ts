@@ -9,7 +9,7 @@ const served = (tool: ListedMcpTool): NonNullable<UpstreamTool['served']> => ({
   ...{ hash: definitionHash(tool), definition: tool, serverVersion: '1', findings: [] },
 });
 
-/** Where each tool of a listing ended up. */
+/** Ids of the tools of a listing, by the result of the comparison. */
 function compare(tools: readonly ListedMcpTool[], before: readonly UpstreamTool[]): Record<string, string[]> {
   const byId = new Map(before.map((tool) => [tool.toolId, tool]));
   const found: ListingComparison = compareListing(

@@ -5,7 +5,7 @@ import { definitionHash } from './definition-hash.ts';
 /** A tool as a server lists it. */
 export const listed = (name: string, description = 'First.'): ListedMcpTool => ({ name, description, inputSchema: {} });
 
-/** The same, accepted before. */
+/** The tool as it was accepted before. */
 export const known = (name: string, more: Partial<UpstreamTool> = {}): UpstreamTool => ({
   ...{ tenantId: 'acme', toolId: `up__${name}`, upstream: 'up', tool: name },
   acceptedHash: definitionHash(listed(name)),

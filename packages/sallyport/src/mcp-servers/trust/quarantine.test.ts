@@ -45,7 +45,7 @@ test('REG-09.5 what is served otherwise is refused at once, before anything is c
   quarantine.compare('acme', 'up', listing(listed('a', 'Second.')));
   expect(quarantine.blocks('acme', 'up__a')).toEqual({ reason: 'changed', upstream: 'up', tool: 'a' });
   expect(quarantine.blocks('globex', 'up__a')).toBeUndefined();
-  // The accepted definition does not lift the block by itself: that is written first.
+  // To list the accepted definition again is not enough: the block stays until its end is stored.
   quarantine.compare('acme', 'up', listing(listed('a')));
   expect(quarantine.refusal('acme', 'up', 'a', definitionHash(listed('a')))?.code).toBe('E3813');
   await quarantine.put([known('a', { block: 'changed' })]);

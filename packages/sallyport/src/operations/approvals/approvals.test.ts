@@ -15,7 +15,7 @@ const LOCAL = asker('did:sallyport:operator', { roles: ['operator'] }, { local: 
 async function operationsOn(terms = '') {
   const made = await approvalsOf({ terms });
   const parts = { approvals: made.approvals };
-  /** Asks, and checks the answer against the contract. */
+  /** Runs an operation, and checks its answer against the contract. */
   const ask = async <N extends OperationName & `approvals.${string}`>(
     name: N,
     input: OperationInput<N>,

@@ -45,7 +45,7 @@ function wantedBy(schema: JsonSchemaObject, depth: number): fc.Arbitrary<unknown
   return undefined;
 }
 
-/** With the required members and few others: of many members one would nearly always be faulty. */
+/** An object with the required members and few others: with many members one would nearly always be wrong. */
 function objectsNear(schema: JsonSchemaObject, depth: number): fc.Arbitrary<unknown> {
   const properties = (schema['properties'] ?? {}) as Record<string, JsonSchemaObject>;
   const required = (schema['required'] as string[] | undefined) ?? [];

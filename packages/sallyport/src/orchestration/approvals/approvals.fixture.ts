@@ -123,7 +123,7 @@ export async function approvalsOf({ terms = '', pipeline: changes = {}, approval
   return { ...made, clock, approvalStore: store, notices, approvals, open, ran, add, ask, resume, judgeEdit };
 }
 
-/** Runs a call that waits. Like the workers' leases, it never runs a call beside another run of it. */
+/** Runs a call that waits. Like a worker's lease, this keeps two runs of one call from happening at the same time. */
 function resumeBy(
   { store, run }: Awaited<ReturnType<typeof pipeline>>,
   noticed: (record: InvocationRecord) => void,

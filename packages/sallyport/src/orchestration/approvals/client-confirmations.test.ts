@@ -4,7 +4,7 @@ import type { PolicyDecisions } from '../../permission/policy-decisions.ts';
 import { ALICE, type ApprovalsUnderTest, approvalsOf, questionOf, rowOf } from './approvals.fixture.ts';
 import { createClientConfirmations } from './client-confirmations.ts';
 
-/** A call of an agent, and its user at the client. */
+/** A call that waits for a confirmation, and the agent with the user at the client that made the call. */
 async function waiting(made: ApprovalsUnderTest, toolId = 'send') {
   const confirmations = createClientConfirmations({ approvals: made.approvals, shownArguments: JSON.stringify });
   const capability_token = await made.token({ user_did: 'did:user:u' });

@@ -223,7 +223,7 @@ describe('what an approval is given to', () => {
     const edit = () => made.approvals.approve({ approvalId, approver: ALICE, parameters: { n: 2 } });
     for (other of others) expect(await edit(), JSON.stringify(other)).toMatchObject({ code: 'E3817' });
     expect(await made.approvalStore.votes('acme', approvalId)).toEqual([]);
-    // The approver names what was shown; an edit of anything else is refused too.
+    // An approver approves by the digest of the arguments that were shown; with another digest the edit is refused too.
     other = {};
     const elsewhere = { approvalId, approver: ALICE, parameters: { n: 2 }, digest: 'other' };
     expect(await made.approvals.approve(elsewhere)).toMatchObject({ code: 'E3817' });
@@ -279,7 +279,7 @@ test('ORC-03 of many edits at once 32 are judged; the next approver is asked to 
   const engine = {
     name: 'slow',
     version: () => `${held}`,
-    // Nothing is held before the call itself waits.
+    // The engine answers at once until the call waits for an approval; after that the test releases the answers.
     decide: async () => {
       if (held > 0) await released;
       return { allowed: true, policies: [] };

@@ -17,9 +17,9 @@ import {
   rowOf,
 } from './approvals.fixture.ts';
 
-/** Power of one instance: after a cut none of its reads and writes succeed. */
+/** How long one instance runs until it dies: after that none of its reads and writes succeed. */
 interface Power {
-  /** Operations until the cut; infinite while it has power. */
+  /** Reads and writes until the instance dies; infinite while it is alive. */
   left: number;
 }
 
@@ -88,17 +88,17 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 
 const PEOPLE = [ALICE, BOB, ADMIN];
 
-/** Two instances over one store; either may lose its power and come back. */
+/** Two instances over one store; each of them may die and start again. */
 class World {
   readonly made: ApprovalsUnderTest;
   readonly calls: InvocationRecord[] = [];
   /** The arguments of each call, by its index. */
   readonly asked: { readonly tool: string; readonly n: number }[] = [];
-  /** Every n that somebody approved, by call. */
+  /** Every n of an edit, by the index of the call. */
   readonly edits = new Map<number, Set<number>>();
   /** The results of people's decisions. */
   readonly answers: Decided[] = [];
-  /** True when an instance was to die. */
+  /** Whether a step made an instance die. */
   crashed = false;
   /**
    * True once the clock went back: decisions are listed by time, so a later one may now be listed after an earlier one.
@@ -107,7 +107,7 @@ class World {
   readonly #changePolicies: () => void;
   readonly #powers: Power[] = [{ left: Number.POSITIVE_INFINITY }, { left: Number.POSITIVE_INFINITY }];
   readonly #all: Approvals[] = [];
-  /** The instances that died too: a call that one of them resumed still comes to its end. */
+  /** All instances, dead ones too: a call that one of them resumed still ends. */
   readonly #ever: Approvals[] = [];
 
   constructor(made: ApprovalsUnderTest, changePolicies: () => void) {
@@ -139,7 +139,7 @@ class World {
     for (const each of this.#ever) await each.idle();
   }
 
-  /** Restarts both, and carries out everything that can be. */
+  /** Restarts both instances, and carries out every decision that can be carried out. */
   async recover(): Promise<void> {
     await this.idle();
     for (const at of [0, 1]) this.#all[at] = this.#opened(at);
@@ -180,7 +180,7 @@ class World {
 
   async #decide(given: Exclude<Step, { do: 'ask' | 'policies' | 'pass' | 'jump' | 'crash' }>): Promise<void> {
     if ((this.#powers[given.approvals]?.left ?? 0) <= 0) {
-      // It comes back after a while, as a new holder: its earlier claims have expired then.
+      // The instance starts again after a while, as a new holder: the claims of the dead one have expired by then.
       this.made.clock.pass(60_000);
       this.#all[given.approvals] = this.#opened(given.approvals);
     }
@@ -213,7 +213,7 @@ class World {
   }
 }
 
-/** A claim that expires while its holder still runs the call: the next holder must not run it beside that. */
+/** A claim that expires while its holder still runs the call: the next holder must not run the same call meanwhile. */
 const EXPIRED_CLAIM: Step[] = [
   { do: 'policies' },
   { do: 'crash', approvals: 1, after: 1 },
@@ -234,7 +234,7 @@ test('ORC-05.3 ORC-05.7 ORC-03 whatever happens between a question and its end, 
       const world = new World(made, () => {
         version += 1;
       });
-      // Some at once, since they come from different people.
+      // Two steps at the same time, as if by different people.
       for (let at = 0; at < steps.length; at += 2) {
         await Promise.all(steps.slice(at, at + 2).map((each) => world.take(each)));
       }
@@ -257,13 +257,14 @@ async function check({ made, calls, asked, edits, answers, crashed, wentBack }: 
     const decided = await made.approvalStore.closings('acme', 100, 0);
     const own = decided.filter(({ invocationId }) => invocationId === record.invocationId);
     if (row.state === 'COMPLETED') {
-      // Latest first: an approval that expired is asked for again, for the call as changed by then.
+      // The newest approval comes first: after an approval expired, the call as it was changed by then is asked for
+      // again.
       const given = own.filter(({ outcome }) => outcome === 'approved');
       const yes = given.at(0);
       expect(yes?.given?.binding.toolId).toBe(tool);
       const quorum = tool === 'pay' ? 2 : 1;
       const { size } = new Set(yes?.approvers);
-      // More than required only when an instance died between a vote and its counting.
+      // More approvers than required occur only when an instance died between storing a vote and counting it.
       if (crashed) expect(size).toBeGreaterThanOrEqual(quorum);
       else expect(size).toBe(quorum);
       const changed = given.filter(({ parameters }) => parameters !== undefined).map((each) => each.parameters?.['n']);
@@ -276,10 +277,10 @@ async function check({ made, calls, asked, edits, answers, crashed, wentBack }: 
       expect(own.some(({ outcome }) => outcome !== 'approved')).toBe(true);
       expect(['E3807', 'E3808', 'E3805']).toContain(row.failure?.code);
     } else {
-      // It still waits, and its approval is not closed.
+      // The call still waits, and its approval is not closed.
       expect(own.map(({ approvalId }) => approvalId)).not.toContain(questionOf(row).approvalId);
     }
   }
-  // Every run belongs to an approved call, one run each.
+  // Every run was matched with one approved call.
   expect(ran).toEqual([]);
 }

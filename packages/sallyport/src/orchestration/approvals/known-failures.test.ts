@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { parseApprovalTerms } from '../approval-terms-file.ts';
 import { ALICE, type ApprovalsUnderTest, approvalsOf, BOB, factsOf, questionOf, rowOf } from './approvals.fixture.ts';
 
-// Each of these happened to users of other systems.
+// Each failure here was reported by users of other systems.
 
 const pay = (made: ApprovalsUnderTest, n: number, more: object = {}) =>
   made.ask({ tool_id: 'pay', parameters: { n }, ...more });

@@ -6,7 +6,7 @@ import type { CallKey } from '../../domain/invocation/call-key.ts';
 import type { InvocationRecord } from '../../domain/invocation/record.ts';
 import type { CallLeaseStore, LeaseHolder } from '../call-lease-store.port.ts';
 
-/** A store of leases beside the ledger whose calls it leases; both empty. */
+/** A store of leases, and the ledger with the calls that are leased; both empty. */
 export interface OpenLeases {
   readonly leases: CallLeaseStore;
   readonly ledger: LedgerStore;

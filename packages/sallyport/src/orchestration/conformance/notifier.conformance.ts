@@ -29,7 +29,7 @@ export function noticeOf(more: Partial<ApprovalNotice> = {}): ApprovalNotice {
   };
 }
 
-/** A notifier in front of a stand-in for its receiver. */
+/** An opened notifier, and the messages that its receiver got. */
 export interface OpenedNotifier {
   readonly notifier: Notifier;
   /** All output so far, one text for each message. */

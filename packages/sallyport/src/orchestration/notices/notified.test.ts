@@ -5,7 +5,7 @@ import type { ApprovalNotice, NoticeEnd, Notifier } from '../notifier.port.ts';
 /** Longer than any claim lasts, ms. */
 const AFTER_MS = 60_000;
 
-/** Keeps its notices, and settles them when the test does. */
+/** A notifier that records its notices; the test decides when and how each notice ends. */
 function slow() {
   const notified: string[] = [];
   const ends: ((end: NoticeEnd) => void)[] = [];
@@ -25,7 +25,7 @@ async function asked() {
   const waiting = await made.call({ tool_id: 'pay', parameters: { n: 1 } });
   made.approvals.noticed(waiting);
   await expect.poll(() => first.notified).toEqual(['asked']);
-  /** Another instance, or the next life of this one. */
+  /** Opens another instance, or the same instance after a restart. */
   const next = () => {
     const notices: string[] = [];
     const approvals = made.open({ notifiers: [{ name: 'next', notify: ({ kind }) => void notices.push(kind) }] });

@@ -11,7 +11,7 @@ import { type Compensated, createSideEffects } from '../side-effects.ts';
 
 const SCHEMA = { type: 'object', properties: { n: { type: 'integer' }, order: { type: 'string' } } };
 
-/** A shop: orders are made and cancelled, and `did` lists what was done. */
+/** A shop whose tools make and cancel orders; `did` lists the runs of both tools. */
 async function shop(cancelIs: Partial<ToolManifest> = {}, store: CompensationStore = memoryCompensationStore()) {
   const made = await pipeline({ limits: { ...(await limits()), callsPerAgentMax: 50 } });
   const did: string[] = [];

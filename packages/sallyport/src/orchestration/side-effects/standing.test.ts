@@ -9,7 +9,7 @@ import { createSideEffects, needsCompensation } from '../side-effects.ts';
 
 const SCHEMA = { type: 'object', properties: { n: { type: 'integer' }, order: { type: 'string' } } };
 
-/** A shop whose tools are cut off `cuts` times. */
+/** A shop whose tools are cut off as many times as `cuts` says. */
 async function shop() {
   const store = memoryLedgerStore();
   const outcomes = memoryOutcomeStore(store);
@@ -94,7 +94,7 @@ test('VIS-03 PIPE-13 a compensation that was cut off follows what was found out 
     expect(types.filter((type) => type === 'ai.agent.tool.side_effect.compensated')).toHaveLength(
       outcome === 'happened' ? 1 : 0,
     );
-    // The tool is not safe to repeat, so it is not repeated.
+    // The tool is not safe to repeat, so the compensation is not tried again.
     await effects.compensate((await find(invocationId)).record, asker);
     expect(did).toHaveLength(2);
   }

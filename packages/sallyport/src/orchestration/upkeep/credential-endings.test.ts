@@ -67,7 +67,7 @@ test('EXT-06.3 what is on record is not recorded again by a restart or another i
   pass(5 * DAY_MS);
   for (const chainId of ['one', 'two', 'three']) await (await instance(chainId, [KEY]))();
   expect(await events('acme')).toHaveLength(1);
-  // The log of each start names it all the same.
+  // Each start logs the end of the credential, although the event is recorded only once.
   expect(logged).toHaveLength(3);
   await (await instance('four', [{ ...KEY, expiresAt: NOW + 11 * DAY_MS }]))();
   expect(await events('acme')).toHaveLength(2);

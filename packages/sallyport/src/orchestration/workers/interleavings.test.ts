@@ -11,7 +11,7 @@ import { instance, LATER, NOBODY_BEFORE } from './workers.fixture.ts';
 
 const TTL_MS = 10_000;
 
-/** The requests of an instance to the lease store run in an order that the scheduler chooses. */
+/** A lease store whose requests run in an order that the scheduler chooses. */
 function scheduled(s: fc.Scheduler, leases: CallLeaseStore): CallLeaseStore {
   const wrap =
     <A extends unknown[], R>(name: string, act: (...given: A) => Promise<R>) =>
@@ -91,7 +91,7 @@ async function play(s: fc.Scheduler, sideEffect: 'irreversible' | 'pure', jumps:
     );
   }
   await s.waitFor(Promise.all(ends));
-  // The last instance finds it free.
+  // All leases have expired, so the last instance can take the call.
   jumped += 2 * TTL_MS;
   await attendAt(0, attends, plain).end;
   const record = await store.findInvocation('acme', call.invocationId);

@@ -60,7 +60,7 @@ describe('an accepted call for which there is no room when its turn comes', () =
     const ask = () => made.call({ tool_id: 'limited', parameters: { n: 7 }, ...options });
     const accepted = await ask();
     await until(() => rateLimiter.asked >= 2);
-    // A duplicate gets the waiting call as its answer, and does not take its key.
+    // A duplicate is answered with the waiting call, and does not take over the idempotency key.
     expect((await ask()).invocationId).toBe(accepted.invocationId);
     expect(await over(made.shared, accepted)).toMatchObject({ state: 'COMPLETED', result: 7 });
     expect(rateLimiter.asked).toBe(4);
@@ -247,7 +247,7 @@ describe('a call that runs again', () => {
     const agent = 'acme\ndid:agent:a';
     const slot = made.parts.running.slots.take(agent, 1);
     const call = await made.accept({ tool_id: 'set', parameters: { n: 3 }, ...low });
-    // As after another instance had it: its row is under a later lease from now on.
+    // As if another instance had run the call: its row now requires a later lease.
     await made.shared.leases.take(call, { instanceId: 'gone', owner: 'gone/1' }, 0);
     await made.shared.store.fenceInvocation('acme', call.invocationId, 2);
     await made.workers.enqueue('acme', call.invocationId);

@@ -27,7 +27,7 @@ export function sharedMemory(): Shared {
   return { store, leases: memoryCallLeaseStore(store), queue: async () => memoryJobQueue({ waitMs: 50 }) };
 }
 
-/** Of workers whose calls neither wait for people nor were left by another instance with changes to take back. */
+/** Parts for workers of calls that need no approval and that no other instance left with changes to roll back. */
 export const NOBODY_BEFORE = { rollBackFor: async () => 0, givenApproval: async () => undefined };
 
 export const LATER = { execution_options: { async_mode: true } } as const;
@@ -81,7 +81,7 @@ export async function instance(
     /** The pipeline as workers use it. */
     accepting: made.run,
     run,
-    /** Like a call that is accepted just before the process ends: no worker gets it. */
+    /** Accepts a call as if the process ended right after: the call is not offered to any worker. */
     accept: made.call,
     call: (request: Parameters<typeof made.call>[0]) =>
       run({ request: { capability_token: token, ...request }, caller: { door: 'library' } }),
@@ -102,7 +102,7 @@ export async function over({ store }: Pick<Shared, 'store'>, { tenantId, invocat
   });
 }
 
-/** Longest wait, ms: a machine under load takes its time. */
+/** Longest wait, ms: on a busy machine everything takes longer. */
 const COMES_WITHIN_MS = 50_000;
 
 /** Polls until there is a value. */

@@ -85,7 +85,7 @@ describe('workers', () => {
     await call({ tool_id: 'held', parameters: { n: 0 }, ...LATER });
     await running(first.runs, 1);
     const waiting = [];
-    // The worker holds one more call than it has room for.
+    // The worker takes one more call than it has free slots.
     for (const [n, priority] of (['normal', 'low', 'normal', 'high'] as const).entries())
       waiting.push(await call({ tool_id: 'next', parameters: { n }, ...urgent(priority) }));
     first.end();
@@ -213,7 +213,7 @@ describe('workers', () => {
     let calls = 0;
     await tool('twice', () => {
       calls += 1;
-      // A thenable of the tool's own.
+      // An object of the tool with a method `then`.
       const own: object = {};
       Reflect.set(own, 'then', (resolve: (value: unknown) => void) => {
         resolve('first');

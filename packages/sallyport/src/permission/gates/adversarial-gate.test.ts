@@ -59,7 +59,7 @@ describe('the answer of the model', () => {
   ])('PRM-08.3 %j lets a call through: %s', async (content, allowed, answer) => {
     server.reply = () => content;
     expect(await judge()).toMatchObject({ allowed, answer });
-    // Failing open turns only what is no answer into ALLOW.
+    // With fail-open only a missing or unreadable answer counts as ALLOW.
     expect(await judge({}, { failOpen: true })).toMatchObject({ allowed: answer !== 'DENY', answer });
   });
 

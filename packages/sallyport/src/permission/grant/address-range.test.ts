@@ -35,7 +35,7 @@ test('SBX-01 a range holds the addresses that the kernel would say, and none of 
       const list = new BlockList();
       list.addSubnet(first, bits, isIPv4(first) ? 'ipv4' : 'ipv6');
       const range = addressRange(`${first}/${bits}`);
-      // What is mapped is looked at below.
+      // IPv4-mapped addresses have cases of their own below.
       fc.pre(!/^[0:]*:ffff:/i.test(first) && !/^[0:]*:ffff:/i.test(asked) && isIPv4(first) === isIPv4(asked));
       expect(range !== undefined && isInRange(range, asked)).toBe(list.check(asked, isIPv4(asked) ? 'ipv4' : 'ipv6'));
     }),

@@ -23,7 +23,7 @@ export const LAYER: LayerLimits = {
   },
 };
 
-/** A tool that asks for this. */
+/** A manifest of a tool that needs these permissions. */
 export const manifestOf = (
   permissions: ToolPermissions,
   config: ToolManifest['execution_config'] = {},
@@ -38,7 +38,7 @@ export const manifestOf = (
   executor: { kind: 'native' },
 });
 
-/** A token that allows every path and address, unless it says otherwise. */
+/** Claims of a token that allows every path and address by default. */
 export const claimsOf = (over: Partial<CapabilityClaims> = {}): CapabilityClaims => ({
   tool_id: '*',
   agent_did: 'did:a',

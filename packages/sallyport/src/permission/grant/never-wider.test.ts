@@ -7,7 +7,7 @@ import type { FilesystemPermission, NetworkPermission } from '../../../api/schem
 import { computeGrant } from '../compute-grant.ts';
 import { claimsOf, LAYER, manifestOf } from './grant.fixture.ts';
 
-// What a reader of the specification would compute, by other means than the code under test.
+// The expected results, computed from the specification in another way than the code under test does.
 const partsOf = (path: string): string[] =>
   new URL(`file://${path.replaceAll(/\/+/g, '/')}`).pathname.split('/').filter((part) => part !== '');
 const covers = (outer: FilesystemPermission, inner: FilesystemPermission): boolean => {
@@ -15,7 +15,7 @@ const covers = (outer: FilesystemPermission, inner: FilesystemPermission): boole
   return (outer.mode === 'rw' || inner.mode === 'ro') && partsOf(outer.path).every((part, at) => below[at] === part);
 };
 
-/** Spellings of the same few hosts; the second of each pair says which one it is. */
+/** Different spellings of a few hosts, each with the host that it names. */
 const HOSTS: readonly (readonly [spelling: string, host: string])[] = [
   ['a.test', 'a.test'],
   ['A.Test', 'a.test'],
@@ -85,7 +85,7 @@ test('the spellings of this test are spellings', () => {
   expect(domainToASCII('bücher.test')).toBe('xn--bcher-kva.test');
 });
 
-/** What a manifest says of limits, as it says it. */
+/** The limits as members of a manifest. */
 const configOf = (tool: ResourceLimits, output: number | undefined) => ({
   ...(tool.timeout_seconds === undefined ? {} : { default_timeout_seconds: tool.timeout_seconds }),
   ...(tool.cpu_millicore_limit === undefined ? {} : { default_cpu_millicore_limit: tool.cpu_millicore_limit }),

@@ -60,7 +60,7 @@ test('a file that is being written is never seen half', async () => {
     return seen;
   })();
   for (let turn = 0; turn < 20; turn += 1) {
-    // In two steps, as editors and copies do it.
+    // Writes the file in two steps, as editors and copying programs do.
     await writeFile(path, '');
     await writeFile(path, whole);
     await sleep(turn);

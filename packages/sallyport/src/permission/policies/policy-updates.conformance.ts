@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { casesOver, type OpenStore, type TestCase } from '@sallyport/std/adapter-cases';
 import type { PolicyUpdate, PolicyUpdates } from '../policy-updates.port.ts';
 
-/** Most looks for an update, 10 ms apart: more than a second, for slow machines. */
+/** How often a case looks for an update, every 10 ms: long enough for slow machines. */
 const LOOKS_MAX = 2000;
 
 /** Conformance of every channel of policy updates. */

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import type { PolicyQuestion } from '../policy-engine.port.ts';
 
-/** A question; what is named differs from one that any tool of `files` might bring about. */
+/** A question about a call of a tool of `files`; `over` replaces members of the question. */
 export const policyQuestion = (over: Partial<PolicyQuestion> = {}): PolicyQuestion => ({
   principal: { tenantId: 'acme', agentDid: 'did:a', roles: ['agent'], trust: 'trusted' },
   toolId: 'files__read',
@@ -28,13 +28,13 @@ export const policyQuestion = (over: Partial<PolicyQuestion> = {}): PolicyQuesti
 /** A stand-in for a policy server. */
 export interface PolicyServer extends AsyncDisposable {
   readonly url: string;
-  /** What was asked, oldest first. */
+  /** The requests that the server received, oldest first. */
   readonly requests: { readonly method: string; readonly path: string; readonly body: unknown }[];
-  /** How it answers; may be changed at any time. */
+  /** Answers the next requests; may be changed at any time. */
   reply: (response: ServerResponse, body: unknown) => void;
 }
 
-/** Starts one on a free port. */
+/** Starts a policy server on a free port. */
 export async function policyServer(reply: PolicyServer['reply']): Promise<PolicyServer> {
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const body: unknown = JSON.parse((await text(request)) || 'null');

@@ -57,10 +57,10 @@ const most: InvocationRecord = {
   failure: failure('E3103', HOSTILE, { details: { secret: 'never told' } }),
 };
 
-/** The end of a call that an earlier one answered. */
+/** The end of a call that was answered with the result of an earlier call. */
 const answeredBy = (invocationId: string): EndedCall => ({ state: 'COMPLETED', answered: { ...least, invocationId } });
 
-/** The data of an event as its readers get it. */
+/** The data of an event as its readers receive it, in canonical JSON. */
 const readBack = ({ data }: EventDraft) => JSON.parse(canonicalJson(data));
 
 test('AUD-01 the members of an event stand in canonical order, and its parts make up the whole', () => {

@@ -10,7 +10,7 @@ import { createFirstEvents } from './first-events.ts';
 import { recoverOpenCalls } from './recover.ts';
 
 const STATES = ['DECLARED', 'VALIDATED', 'AUTHORIZED', 'EXECUTING'];
-/** Longer than a row holds its events, ms. */
+/** Longer than a row holds its events before they are moved to the chain, ms. */
 const LONG_MS = 150;
 
 const statesOf = (events: readonly { data: Record<string, unknown> }[]): unknown[] =>
@@ -46,7 +46,7 @@ async function chainIsWhole(store: LedgerStore): Promise<void> {
   }
 }
 
-/** A slow machine must not turn a short call into a long one. */
+/** Stops the timers, so that a short call on a slow machine does not become a long one. */
 const stopTimers = (): void => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
 afterEach(() => {
   vi.useRealTimers();

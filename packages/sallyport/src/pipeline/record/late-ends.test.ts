@@ -6,7 +6,7 @@ import { silentLog } from '../../telemetry/log.ts';
 import { manifest, pipeline } from '../pipeline.fixture.ts';
 import { type CallEnd, createLateEnds, type LateEndsParts } from './late-ends.ts';
 
-/** Deaf: it accepts writes, but its answers are lost. */
+/** `deaf`: the store accepts writes, but its answers are lost. */
 type Mode = 'there' | 'away' | 'deaf';
 
 /** A pipeline whose store becomes unavailable when the tool runs, and comes back when the test says so. */

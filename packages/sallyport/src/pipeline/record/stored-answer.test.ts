@@ -11,7 +11,7 @@ import { changedAnswer } from './stored-answer.ts';
 
 const keyed = { tool_id: 'pay', parameters: { n: 1 }, execution_options: { idempotency_key: 'k' } };
 
-/** A tool that ran once under a key, and rows that somebody changes afterwards. */
+/** A tool that ran once under an idempotency key, and functions that change the stored rows afterwards. */
 async function paid(bytes = 3) {
   const store = memoryLedgerStore();
   let change = (record: InvocationRecord): InvocationRecord => record;
@@ -96,7 +96,7 @@ test('PIPE-13 AUD-07 a settled outcome is told with the result of which the audi
   await ledger.commit({ record: row, events: states, durability: 'synchronous' });
   const answered = (result: unknown) =>
     changedAnswer({ records, log: silentLog }, row, { ...row, state: 'COMPLETED', result });
-  // A settlement is stored first, and audited afterwards.
+  // A settlement is stored before its event is written.
   expect(await answered('paid')).toBeUndefined();
   const settled = event('ai.agent.tool.outcome_settled', { output_hash: sha256('"paid"') });
   await ledger.commit({ events: [settled], durability: 'synchronous' });

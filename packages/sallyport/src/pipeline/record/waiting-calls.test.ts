@@ -60,7 +60,7 @@ const lease = (): WorkerHold => ({
   counts: (failed) => failed === undefined,
 });
 
-/** The same call again, as a worker resumes it from its row. */
+/** Runs the call again, as a worker does that resumes it from its row. */
 function resume(
   { run }: Pick<Awaited<ReturnType<typeof layer>>, 'run'>,
   record: InvocationRecord,
@@ -188,7 +188,7 @@ describe('a call that needs an approval', () => {
 });
 
 describe('what the executor asks about a call', () => {
-  /** A layer whose executor asks the questions of the test, and notes which of its paths ran. */
+  /** A layer whose executor asks the questions that the test gives, and records which of its methods ran. */
   async function asking(first: string | undefined, changes: Partial<PipelineParts> = {}) {
     const now = { question: first };
     const paths: string[] = [];

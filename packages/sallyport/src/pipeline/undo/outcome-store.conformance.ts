@@ -4,7 +4,7 @@ import type { LedgerStore } from '../../audit/ledger-store.port.ts';
 import type { InvocationRecord } from '../../domain/invocation/record.ts';
 import type { OutcomeSettlement, OutcomeStore } from '../outcome-store.port.ts';
 
-/** A store of outcomes beside the ledger whose rows it lists; both empty. */
+/** A store of outcomes, and the ledger whose rows the store lists; both empty. */
 export interface OpenOutcomes {
   readonly outcomes: OutcomeStore;
   readonly ledger: LedgerStore;

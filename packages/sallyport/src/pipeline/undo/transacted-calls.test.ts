@@ -14,7 +14,7 @@ import { continueRollbacks } from './continue-rollbacks.ts';
 
 const UNSAFE = { side_effect_policy: 'irreversible' } as const;
 
-/** A layer with one tool that sets a value in a transaction, and then does what the test says. */
+/** A layer with one tool that sets a value in a transaction, and then runs `then`. */
 async function layer(then: (call: ExecutorCall, signal: AbortSignal) => Promise<ExecutorOutcome['result']>, more = {}) {
   let value = 'old';
   const journal = memoryUndoJournal();

@@ -27,7 +27,7 @@ class Values implements Undoer {
   }
 }
 
-/** Counts every outside action; the process dies before or after the given one. */
+/** Counts reads and writes of the stores; the process dies before or after the given one. */
 function dying(at: number) {
   let actions = 0;
   return async <Result>(action: () => Result | Promise<Result>): Promise<Result> => {
@@ -74,7 +74,7 @@ describe('a transaction', () => {
     const inner = memoryUndoJournal();
     const values = new Values();
     let calls = 0;
-    /** First done without an answer, then unavailable, then available. */
+    /** The first attempt is done but its answer is lost, the second one fails, the third one works. */
     const moody =
       <Given extends unknown[]>(act: (...given: Given) => Promise<void>) =>
       async (...given: Given): Promise<void> => {
@@ -108,7 +108,7 @@ describe('a transaction', () => {
             await transaction.record(values.stepOf(name, value));
             await step(() => void values.held.set(name, value));
           }
-          // The row of the call decides: it is on record as completed, or it is not.
+          // The row of the call decides whether the changes stay: it is recorded as completed, or it is not.
           if (succeeds)
             await step(() => {
               committed = true;
@@ -119,7 +119,7 @@ describe('a transaction', () => {
         }
         const after = new Map(before);
         for (const [name, value] of wanted) after.set(name, value);
-        // The next start dies too; the one after it does not.
+        // The next start dies too; the start after that does not.
         for (const at of [second, Number.POSITIVE_INFINITY]) {
           const open = await journal.find('acme', 'call');
           if (committed || open === undefined) break;

@@ -10,7 +10,7 @@ import { undoByCall } from './undo-by-call.ts';
 const NEVER = new Promise<never>(() => undefined);
 const FREE = { parameters_schema: { type: 'object' } } as const;
 
-/** One life of the process: from the given action on nothing of it continues. */
+/** One run of the process: from the given read or write on, it does nothing more. */
 function life(diesAt: number) {
   let actions = 0;
   const died = Promise.withResolvers<undefined>();
@@ -69,7 +69,7 @@ async function killed(policy: 'irreversible' | 'idempotent') {
       const again = { journal: { ...journal, markUndone }, undoers: { call } };
       return Promise.race([continueRollbacks({ ...made.parts, transactions: again, outcomes }, 'one'), own.died]);
     },
-    /** A person finds out, for each call that was cut off, whether it had its effect. */
+    /** An operator settles, for each call that was cut off, whether it had its effect. */
     async settle() {
       for (const { record } of await outcomes.list({ tenantId: 'acme', settled: false, limit: 100 })) {
         const happened = effects.some(({ by }) => by === record.invocationId);
@@ -92,7 +92,7 @@ test('PIPE-03 PIPE-13 wherever the process dies, and however often, what takes a
         const times = (id: string) => effects.filter((each) => each.id === id).length;
         if (policy === 'irreversible') {
           expect([times('one'), times('two')].every((each) => each <= 1)).toBe(true);
-          // The layer never guesses an unknown outcome.
+          // The layer never guesses an unknown outcome: it waits until the outcomes are settled.
           for (let tries = 0; tries < 2; tries += 1) {
             await settle();
             await start();

@@ -226,7 +226,7 @@ describe('a call that named another which takes it back', () => {
 });
 
 describe('after a crash', () => {
-  /** Left by a process that died while the tool ran. */
+  /** A call that a process left when it died while the tool ran. */
   async function cutOff(made: Awaited<ReturnType<typeof layer>>) {
     const { tool, book, run, store } = made;
     const begun = Promise.withResolvers<string>();

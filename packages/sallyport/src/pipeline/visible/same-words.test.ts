@@ -5,7 +5,7 @@ import { manifest, pipeline } from '../pipeline.fixture.ts';
 
 const AGENT = 'did:agent:a';
 const VIEWED = 'did:agent:viewed';
-/** As long as the names of the hidden tools, so that nothing differs but the name. */
+/** Has as many letters as the names of the hidden tools, so that answers differ in the name only. */
 const ABSENT = 'tabsnt';
 
 /** A tenant with tools that an agent may not see, each for another reason. */

@@ -154,7 +154,7 @@ describe('VIS-01 tiers', () => {
     expect((await as(A, 'offer')).failure?.code).toBe('E3001');
     await visibility.setAvailability('acme', { tool_id: 'offer', available: true });
     expect(see(A, 'agent-enabled')).toEqual(['double', 'offer']);
-    // The tool is found; that its function is bound elsewhere does not matter here.
+    // The tool is found; the call may fail for another reason, because its function is not registered here.
     expect((await as(A, 'offer')).failure?.code).not.toBe('E3001');
     await visibility.setAvailability('acme', { tool_id: 'offer', available: false });
     expect((await as(A, 'offer')).failure?.code).toBe('E3001');

@@ -10,7 +10,9 @@ const FORBIDDING = createPolicyDecisions({
   engine: { name: 'forbidding', version: () => '1', decide: () => ({ allowed: false, policies: ['p'] }) },
 });
 
-/** In which order rows were written, how durably, and when the tool ran and the caller had its answer. */
+/**
+ * The order in which rows were written, the tool ran and the caller was answered, with the durability of each write.
+ */
 async function order(
   effect: SideEffectPolicy,
   options: ToolInvokeRequest['execution_options'] = {},
@@ -19,7 +21,7 @@ async function order(
   const seen: string[] = [];
   const memory = memoryLedgerStore();
   const append: typeof memory.append = async (batch, durability) => {
-    // A disk takes its time; who does not wait for it goes on before the row stands.
+    // A write takes a turn of the event loop, so a caller who does not wait for it continues before it is done.
     await setImmediate();
     await memory.append(batch, durability);
     for (const { state } of batch.records) seen.push(`${state} ${durability}`);

@@ -1,7 +1,7 @@
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** One request to the stand-in. */
+/** A request that the stand-in received. */
 export interface EmbeddingRequest {
   readonly method: string;
   readonly path: string;
@@ -9,14 +9,14 @@ export interface EmbeddingRequest {
   readonly body: { readonly model?: string; readonly input?: readonly string[] } & Record<string, unknown>;
 }
 
-/** A server that stands in for one of embeddings; what it answers is the test's. */
+/** A stand-in for an embedding server; the test decides what it answers. */
 export interface EmbeddingServer extends AsyncDisposable {
   readonly url: string;
   readonly requests: EmbeddingRequest[];
   reply: (request: EmbeddingRequest, response: ServerResponse) => void;
 }
 
-/** Listens on a free port of the loopback. */
+/** Starts the server on a free port of the loopback. */
 export async function embeddingServer(reply: EmbeddingServer['reply']): Promise<EmbeddingServer> {
   const requests: EmbeddingRequest[] = [];
   const server = createServer(async (incoming, response) => {
@@ -45,7 +45,7 @@ export function sendJson(response: ServerResponse, value: unknown, status = 200)
   response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(value));
 }
 
-/** A vector that follows from the letters of a text. */
+/** A vector computed from the letters of a text. */
 export function letterVector(text: string): number[] {
   const counts = new Array<number>(27).fill(0);
   for (const letter of text.toLowerCase()) {

@@ -23,7 +23,7 @@ export function tool(tool_id: string, description: string, more: Partial<ToolMan
   };
 }
 
-/** Words that mean the same to {@link conceptEmbedder}. */
+/** Groups of words that {@link conceptEmbedder} treats as having the same meaning. */
 const CONCEPTS = [
   ['rain', 'weather', 'forecast', 'umbrella'],
   ['mail', 'letter', 'message', 'post'],
@@ -31,16 +31,18 @@ const CONCEPTS = [
   ['photo', 'image', 'picture', 'camera'],
 ];
 
-/** An embedder for tests: what it was asked for, and what it answers. */
+/** An embedder that a test can observe and change. */
 export interface ConceptEmbedder extends Embedder {
-  /** Every text that was asked for. */
+  /** Every text that was to be embedded. */
   readonly asked: string[];
   /** Replaces the answer; undefined for the usual one. */
   answer: ((texts: readonly string[], signal: AbortSignal) => Promise<readonly Float32Array[]>) | undefined;
   closed: boolean;
 }
 
-/** A model in a few lines: texts are near when they hold words of the same concepts. Its cosines are 0 or near 1. */
+/**
+ * A model in a few lines: texts are similar when their words belong to the same concepts. Its cosines are 0 or near 1.
+ */
 export function conceptEmbedder(model = 'concepts'): ConceptEmbedder {
   const embedder: ConceptEmbedder = {
     model,

@@ -10,11 +10,11 @@ import { createToolSearch, type ToolSearch, type ToolSearchAnswer, type ToolSear
 import type { VectorIndex } from '../vectors.port.ts';
 import { type ConceptEmbedder, conceptEmbedder, conceptVector, tool } from './search.fixture.ts';
 
-/** A search over tools that a test changes. */
+/** A search, and the tools in it, which the test changes. */
 interface Bench {
   readonly search: ToolSearch;
   readonly embedder: ConceptEmbedder;
-  /** Replaces the tools of a tenant and tells of those that are new, other or gone. */
+  /** Replaces the tools of a tenant, and notifies the search of the tools that were added, changed or removed. */
   set(tenantId: string, ...tools: readonly ToolVersion[]): void;
   find(text: string, more?: Partial<ToolSearchQuery>, tenants?: readonly string[]): Promise<ToolSearchAnswer>;
   ids(text: string, more?: Partial<ToolSearchQuery>, tenants?: readonly string[]): Promise<string[]>;
@@ -49,7 +49,7 @@ function setUp({
     index,
     vectors: memoryVectorStore(),
     threshold: 0.7,
-    // Each look at the clock passes over a pause, when a test wants that.
+    // With `skipMs` each reading of the clock is that much later than the previous one, so that pauses seem to pass.
     clock: { now: systemClock.now, monotonic: () => systemClock.monotonic() + skipMs * asked++ },
     log: silentLog,
     quietMs: 1,

@@ -5,12 +5,12 @@ import { expect, test } from 'vitest';
 import { memoryToolStore } from '../../../test/stores/memory-tool-store.ts';
 import { manifest, registryOver } from './registry.fixture.ts';
 
-/** Fixtures of node-semver, when they are beside the project. */
+/** Test cases of node-semver, if the test corpora are next to the project. */
 const CORPUS = new URL('../../../../../../shared/corpora/semver/node_semver_fixtures.json', import.meta.url);
 
 type Case = readonly [range: string, version: string, options?: unknown];
 
-/** Cases without options and with versions that a manifest may carry. */
+/** The cases without options whose versions a manifest may have. */
 function cases(name: string): readonly Case[] {
   const fixtures = JSON.parse(readFileSync(CORPUS, 'utf8')) as Record<string, readonly Case[]>;
   return (fixtures[name] ?? []).filter(
@@ -32,7 +32,7 @@ test('REG-03.2 ranges mean what npm says that they mean', async ({ skip }) => {
   expect(included.length + excluded.length).toBeGreaterThan(120);
   const wrong: string[] = [];
   for (const [range, version] of included) {
-    // A pre-release alone is no release: an empty range and * choose releases, as the registry's default does.
+    // An empty range and * choose releases only, as the registry's default does, so pre-releases are left out.
     if (range.trim() === '' && version.includes('-')) continue;
     if ((await choice(range, version)) !== version) wrong.push(`${range} leaves out ${version}`);
   }

@@ -7,7 +7,7 @@ import type { ToolStore } from '../tool-store.port.ts';
 
 const NOON = Date.UTC(2026, 0, 1, 12);
 
-/** A clock that stands at noon of the first of January 2026 until it is moved. */
+/** A clock that shows noon of 1 January 2026 until a test moves it. */
 export interface MovedClock extends Clock {
   /** Ms since noon. */
   past: number;
@@ -18,13 +18,13 @@ export function clockAtNoon(): MovedClock {
   return clock;
 }
 
-/** What of a registry may differ from the plain one. */
+/** Parts of a registry that a test may replace. */
 export interface RegistryChanges extends Pick<Partial<RegistryParts>, 'retention'> {
   readonly log?: Log;
   readonly clock?: Clock;
 }
 
-/** A registry at noon; a schema with the minimum "bad" and a configuration with `broken` have a fault. */
+/** A registry with a clock at noon; a schema with the minimum "bad" and a configuration with `broken` are refused. */
 export function registryOver(
   store: ToolStore,
   { log = silentLog, clock = clockAtNoon(), retention }: RegistryChanges = {},
@@ -42,7 +42,7 @@ export function registryOver(
 
 const fault = (path: string): Fault => ({ path, code: 'E3008', keyword: 'test', message: 'is wrong' });
 
-/** A good manifest of the tool `weather`. */
+/** A valid manifest of the tool `weather`. */
 export const manifest = (version: string, more: Record<string, unknown> = {}): Record<string, unknown> => ({
   tool_id: 'weather',
   tool_name: 'Weather',
@@ -53,7 +53,7 @@ export const manifest = (version: string, more: Record<string, unknown> = {}): R
   ...more,
 });
 
-/** Gives the tenant acme these versions of `weather`. */
+/** Registers these versions of `weather` for the tenant acme. */
 export async function withVersions(registry: Registry, ...versions: string[]): Promise<Registry> {
   for (const version of versions) await registry.register('acme', manifest(version));
   return registry;

@@ -8,7 +8,7 @@ import { manifest, registryOver } from './registry.fixture.ts';
 const CATEGORIES = ['data_access', 'computation', undefined] as const;
 const KINDS = ['native', 'http', 'mcp'] as const;
 
-/** Tools whose members follow from their number. */
+/** A tool whose members are derived from its number. */
 const tool = (at: number, more: Record<string, unknown> = {}) => {
   const category = CATEGORIES[at % 3];
   return manifest('1.0.0', {
@@ -33,7 +33,7 @@ const FILTERS: readonly ListFilter[] = [
   { tags: ['nothing'] },
 ];
 
-/** What a list must say, worked out from the newest versions one by one. */
+/** The expected list, computed from the newest versions one by one. */
 function expected(
   registry: Registry,
   { category, tags = [], executor, capability_query = '', visible }: ListFilter,

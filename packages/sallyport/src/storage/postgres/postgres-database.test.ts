@@ -52,13 +52,13 @@ test('PRM-10.4 every table says whose a row is, but those that hold nothing of a
     group by c.table_name having bool_and(c.column_name <> 'tenant_id') order by c.table_name`;
   expect(await run(connection, shared)).toEqual(
     [
-      // Found by the hash of a secret link alone; whose it is stands within.
+      // Rows are found by the hash of a secret link alone; the tenant is inside the stored record.
       'approval_links',
-      // The chain of an instance: hashes of events of all tenants.
+      // Checkpoints of an instance's chain: hashes of events of all tenants.
       'audit_checkpoints',
-      // Under the hash of a text, which is not kept.
+      // Rows are found by the hash of a text, and the text is not stored.
       'embedding_vectors',
-      // Under the hash of a key that names the tenant.
+      // Rows are found by the hash of a key that contains the tenant.
       ...['rate_counts', 'agent_slots'],
       ...[
         'policy_updates',
@@ -88,7 +88,7 @@ test('PRM-10 a page of calls is read from an index, however many calls there are
   const page = await database.ledgerStore.calls({ tenantId: 'listed', limit: 2 });
   expect(page.map(({ invocationId }) => invocationId)).toEqual(['listed-399', 'listed-398']);
   const used = "select idx_scan::int as scans from pg_stat_user_indexes where indexrelname = 'tool_invocations_listed'";
-  // A connection's work is counted when it is closed, at the latest.
+  // Statistics of a connection are complete when the connection is closed.
   await database.close();
   await expect.poll(() => run(connection, used)).toEqual([{ scans: 1 }]);
 });

@@ -16,12 +16,12 @@ export interface TestDatabases {
   close(): Promise<void>;
 }
 
-/** Databases of an embedded server in a temporary folder; `asUrl` gives their connections as URLs. */
+/** Starts an embedded server in a temporary folder; with `asUrl` its connections are given as URLs. */
 export async function embeddedDatabases(asUrl = false): Promise<TestDatabases> {
   const dataFolder = await mkdtemp(join(tmpdir(), 'sallyport-databases-'));
   const server = await createDatabaseServer(dataFolder);
   await server.start();
-  // The fewest rights with which a role can create databases: the layer needs no more.
+  // A role with the fewest rights that the tests need: the layer needs no others.
   await run(server.connection, "create role tester login createdb password 'its word'");
   const connection = { ...server.connection, user: 'tester', password: 'its word' };
   const databases = await databasesOf(connection, (database) => {
@@ -38,7 +38,7 @@ export async function embeddedDatabases(asUrl = false): Promise<TestDatabases> {
   };
 }
 
-/** Databases of the server at a URL, dropped at the end. Its user must be allowed to make databases. */
+/** Databases on the server at a URL, dropped at the end. The user of the URL must be allowed to create databases. */
 export function databasesAt(url: string): Promise<TestDatabases> {
   return databasesOf({ url }, (database) => {
     const own = new URL(url);
@@ -47,7 +47,7 @@ export function databasesAt(url: string): Promise<TestDatabases> {
   });
 }
 
-/** The URL of a database reached through a socket. */
+/** The URL of a database that is reached through a socket. */
 export function urlOf({ socketFolder, port, user, password = '', database }: SocketConnection): string {
   const query = new URLSearchParams({ host: socketFolder, port: String(port), user, password });
   return `postgresql:///${database}?${query}`;
@@ -64,7 +64,7 @@ async function databasesOf(
     await run(server, `create database ${name} template ${template}`);
     return name;
   };
-  // Migrated once; every fresh database is a copy of it.
+  // A migrated database, of which every fresh database is a copy.
   const template = await create('template0');
   await (await openPostgres({ connection: connectionTo(template), log: silentLog })).close();
   return {
@@ -115,7 +115,7 @@ export async function empty(connection: PostgresConnection): Promise<void> {
   await run(connection, [...triggers('disable'), ...deletes, ...triggers('enable')].join('; '));
 }
 
-/** Runs statements in one transaction, on a connection of its own. */
+/** Runs statements in one transaction, on a new connection. */
 export async function run(connection: PostgresConnection, statements: string): Promise<readonly unknown[]> {
   const client = await clientOf(connection);
   try {
@@ -125,7 +125,7 @@ export async function run(connection: PostgresConnection, statements: string): P
   }
 }
 
-/** A connection of its own. */
+/** Opens a new connection. */
 export async function clientOf(connection: PostgresConnection): Promise<Client> {
   const client = new Client(
     'url' in connection ? { connectionString: connection.url } : { ...connection, host: connection.socketFolder },

@@ -70,7 +70,7 @@ const scalar = fc.oneof(
 );
 const value = fc.oneof(scalar, fc.array(scalar, { maxLength: 3 }), fc.record({ a: scalar, b: scalar }));
 
-/** Texts of scalars, as they are written when nothing is lost. */
+/** The text of a value: a string unchanged, every other value as JSON. */
 const spelled = (given: unknown): string => (typeof given === 'string' ? given : JSON.stringify(given));
 
 describe('VAL-02 whatever the schema and the value', () => {

@@ -14,7 +14,7 @@ const keywords = (schema: JsonSchemaObject, value: unknown) => {
   return made.check(value, { coerce: false }).faults.map(({ keyword }) => keyword);
 };
 
-/** Two references to the level below on each of forty levels. */
+/** A schema of forty levels, each with two references to the next level. */
 const doubling = (keyword: string): JsonSchemaObject => ({
   $ref: '#/$defs/d40',
   $defs: Object.fromEntries(

@@ -5,7 +5,7 @@ import type {
   StoredRule,
 } from '../../../src/orchestration/approval-store.port.ts';
 
-/** Most delegations of one answer. */
+/** The largest number of delegations in one answer. */
 const DELEGATIONS_MAX = 1000;
 
 type Rights = Pick<
@@ -22,7 +22,7 @@ type Rights = Pick<
   | 'freeLink'
 >;
 
-/** Delegations, standing rules and links in this process. */
+/** Delegations, standing rules and links in memory. */
 export function memoryApprovalRights(): Rights & { prune(beforeMs: number): number } {
   const delegations = memoryDelegations();
   const rules = memoryRules();

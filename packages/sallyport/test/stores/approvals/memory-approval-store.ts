@@ -9,7 +9,7 @@ import type {
 import { memoryApprovalRights } from './memory-approval-rights.ts';
 
 interface Closed {
-  /** JSON text, so that no caller holds what the store holds. */
+  /** The closing as JSON text, so that callers never share objects with the store. */
   readonly text: string;
   readonly tenantId: string;
   readonly closedAt: number;
@@ -17,19 +17,19 @@ interface Closed {
   noted: boolean;
   finished: boolean;
   holder: string | undefined;
-  /** Monotonic ms. */
+  /** Time of the claim in monotonic ms. */
   claimedAt: number;
 }
 
 interface Notice extends NoticeKey {
   notified: boolean;
-  /** Monotonic ms. */
+  /** Time of the claim in monotonic ms. */
   claimedAt: number;
-  /** Epoch ms. */
+  /** Time when the notice was first claimed, in epoch ms. */
   readonly since: number;
 }
 
-/** Approvals in this process: for one instance, until it ends. */
+/** Approvals in memory: for one instance, until it ends. */
 export function memoryApprovalStore({ clock = systemClock }: { readonly clock?: Clock } = {}): ApprovalStore {
   const { forget, ...votes } = memoryVotes();
   const closings = memoryClosings(clock, { ...votes, forget });
@@ -45,12 +45,12 @@ export function memoryApprovalStore({ clock = systemClock }: { readonly clock?: 
 }
 
 interface Votes extends Pick<ApprovalStore, 'vote' | 'votes'> {
-  /** Forgets those of an approval; how many there were. */
+  /** Removes the votes of an approval; returns how many there were. */
   forget(key: string): number;
 }
 
 function memoryVotes(): Votes {
-  /** By approval, then by approver. */
+  /** Votes by approval, then by approver. */
   const votes = new Map<string, Map<string, string>>();
   const votesOf = (tenantId: string, approvalId: string): StoredVote[] =>
     [...(votes.get(keyOf(tenantId, approvalId))?.values() ?? [])]

@@ -1,17 +1,17 @@
 import { type CallKey, textOfCall } from '../../../src/domain/invocation/call-key.ts';
 
-/** An event as far as it is looked up by its call. */
+/** The members of an event that are needed to find it by its call. */
 interface EventOfCall {
   readonly tenantId: string;
   readonly invocationId: string | undefined;
 }
 
-/** Finds the events about a call in a list that only grows. */
+/** Finds the events of a call in a list that only grows. */
 export interface EventsByCall<Event extends EventOfCall> {
   find(call: CallKey): readonly Event[];
 }
 
-/** Nothing is looked at until somebody asks: those who append pay nothing for it. */
+/** The index is built at the first query, so that appending events costs nothing extra. */
 export function createEventsByCall<Event extends EventOfCall>(events: readonly Event[]): EventsByCall<Event> {
   const byCall = new Map<string, Event[]>();
   let seen = 0;

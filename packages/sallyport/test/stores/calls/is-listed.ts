@@ -3,20 +3,20 @@ import type { CallQuery } from '../../../src/audit/ledger-store.port.ts';
 import { type CallOwner, isOwner } from '../../../src/domain/invocation/call-owner.ts';
 import type { InvocationRecord } from '../../../src/domain/invocation/record.ts';
 
-/** What of a row decides whether it is listed. */
+/** The members of a row that decide whether it is listed. */
 export interface ListedRow extends CallOwner {
   readonly invocationId: string;
   readonly toolId: string;
   readonly turnGroupId: string | undefined;
   readonly acceptedAt: number;
   readonly state: LifecycleState;
-  /** Its tool is not pure. */
+  /** Whether the call's tool is not pure. */
   readonly leavesTraces: boolean;
 }
 
 const REACHED: ReadonlySet<string> = new Set(['EXECUTING', 'COMPLETED', 'FAILED', 'ABORTED', 'ROLLED_BACK']);
 
-/** Whether a query asks for this row. */
+/** Whether a row matches a query. */
 export function isListed(row: ListedRow, query: CallQuery): boolean {
   const { tenantId, sideEffects, turnGroupId, toolId, states, since, until, agentDid, owner, before } = query;
   return (
@@ -35,7 +35,7 @@ export function isListed(row: ListedRow, query: CallQuery): boolean {
 
 type Place = Pick<InvocationRecord, 'acceptedAt' | 'tenantId' | 'invocationId'>;
 
-/** The first accepted first. */
+/** Orders rows by the time of acceptance, the earliest first. */
 export function byAcceptance(one: Place, other: Place): number {
   if (one.acceptedAt !== other.acceptedAt) return one.acceptedAt - other.acceptedAt;
   if (one.tenantId !== other.tenantId) return one.tenantId < other.tenantId ? -1 : 1;

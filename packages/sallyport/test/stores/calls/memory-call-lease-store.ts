@@ -12,10 +12,10 @@ import type {
 
 interface HeldLease extends CallKey {
   readonly instanceId: string;
-  /** Null where only a word was left; empty where it was put back. */
+  /** Null when the entry is only a request to cancel a call without a lease; empty when the call was put back. */
   owner: string | null;
   fence: number;
-  /** Monotonic ms. */
+  /** End of the lease in monotonic ms. */
   until: number;
   begun: boolean;
   preemptions: number;
@@ -24,10 +24,10 @@ interface HeldLease extends CallKey {
   extendedMs: number;
 }
 
-/** Rows that are looked through for unattended calls at once. */
+/** How many rows are read at a time to find unattended calls. */
 const PAGE = 1_000;
 
-/** What the parts of the store share. */
+/** The data that the parts of the store share. */
 interface Held {
   readonly leases: Map<string, HeldLease>;
   readonly instances: Map<string, { readonly owner: string; readonly until: number }>;
@@ -36,8 +36,8 @@ interface Held {
 }
 
 /**
- * Leases in this process, by its monotonic clock.
- * @param ledger where the calls are on record
+ * Leases in memory, with this process's monotonic clock.
+ * @param ledger the ledger with the records of the calls
  */
 export function memoryCallLeaseStore(
   ledger: Held['ledger'],

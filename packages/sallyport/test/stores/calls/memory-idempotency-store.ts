@@ -4,19 +4,22 @@ import type { IdempotencyClaim, IdempotencyStore } from '../../../src/pipeline/i
 
 interface HeldClaim {
   readonly claim: IdempotencyClaim;
-  /** Epoch ms. */
+  /** End of the claim in epoch ms. */
   readonly expiresAt: number;
 }
 
-/** Claims held at once when the caller names no bound. */
+/** Default of `claimsMax`. */
 const CLAIMS_MAX = 1_000_000;
-/** Oldest claims looked at for each new one; more than one, so that expired claims go faster than new ones come. */
+/**
+ * How many of the oldest claims are examined for each new claim; more than one, so that expired claims do not
+ * accumulate.
+ */
 const SWEPT_PER_CLAIM = 2;
 
 /**
- * Claims of invocation ids and idempotency keys in this process.
- * @param options.claimsMax claims held at once, 1 000 000 by default; a full store refuses new keys with E3812, because
- *   dropping a claim that still stands would let its call run twice
+ * Claims of invocation ids and idempotency keys in memory.
+ * @param options.claimsMax number of claims, 1 000 000 by default; a full store refuses new keys with E3812, because
+ *   dropping a claim that is still valid would let its call run twice
  */
 export function memoryIdempotencyStore(
   options: { readonly clock?: Clock; readonly claimsMax?: number } = {},
@@ -61,7 +64,9 @@ export function memoryIdempotencyStore(
   return store;
 }
 
-/** Looks at the oldest claims: expired ones go, the others move to the end, so that each is reached in its turn. */
+/**
+ * Examines the oldest claims: removes expired ones and moves the others to the end, so that every claim gets its turn.
+ */
 function sweep(claims: Map<string, HeldClaim>, now: number): void {
   let left = SWEPT_PER_CLAIM;
   for (const [key, held] of claims) {

@@ -3,21 +3,24 @@ import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { ownerKey } from '../../../src/domain/invocation/call-owner.ts';
 import type { QuotaStore } from '../../../src/permission/quota-store.port.ts';
 
-/** Sessions counted at once when the caller names no bound. */
+/** Default of `sessionsMax`. */
 const SESSIONS_MAX = 1_000_000;
-/** Oldest sessions looked at for each new one; more than one, so that those that are over go faster than new ones come. */
+/**
+ * How many of the oldest sessions are examined for each new one; more than one, so that ended sessions do not
+ * accumulate.
+ */
 const SWEPT_PER_SESSION = 2;
 
 interface Counted {
   readonly calls: number;
-  /** Epoch ms after which the session is over. */
+  /** End of the session in epoch ms. */
   readonly expiresAt: number;
 }
 
 /**
- * Quotas in this process.
- * @param options.sessionsMax sessions counted at once, 1 000 000 by default; a full store refuses new ones with E3812,
- *   because forgetting a count would let its session begin anew
+ * Quotas in memory.
+ * @param options.sessionsMax number of sessions, 1 000 000 by default; a full store refuses new ones with E3812,
+ *   because a session whose count was dropped would begin anew
  */
 export function memoryQuotaStore(options: { readonly clock?: Clock; readonly sessionsMax?: number } = {}): QuotaStore {
   const { clock = systemClock, sessionsMax = SESSIONS_MAX } = options;
@@ -45,7 +48,10 @@ export function memoryQuotaStore(options: { readonly clock?: Clock; readonly ses
   };
 }
 
-/** Looks at the oldest sessions: those that are over go, the others move to the end, so that each is reached in its turn. */
+/**
+ * Examines the oldest sessions: removes ended ones and moves the others to the end, so that every session gets its
+ * turn.
+ */
 function sweep(sessions: Map<string, Counted>, now: number): void {
   let left = SWEPT_PER_SESSION;
   for (const [key, session] of sessions) {

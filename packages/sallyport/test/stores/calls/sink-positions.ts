@@ -1,6 +1,6 @@
 import type { LedgerStore } from '../../../src/audit/ledger-store.port.ts';
 
-/** Where sinks have read to, in this process. */
+/** The positions up to which sinks have read, in memory. */
 export function sinkPositions(): Pick<LedgerStore, 'sinkPosition' | 'setSinkPosition'> {
   const sinks = new Map<string, number>();
   return {

@@ -4,7 +4,7 @@ import type {
   CompensationStore,
 } from '../../../src/orchestration/compensation-store.port.ts';
 
-/** What was taken back, in this process. There are at most as many rows as calls in the ledger, which has a bound. */
+/** Compensations in memory. There are at most as many rows as calls in the ledger, which is bounded. */
 export function memoryCompensationStore(): CompensationStore {
   const rows = new Map<string, Compensation>();
   const stands = (key: string, from: CompensationStep | undefined): boolean => {

@@ -2,15 +2,15 @@ import type { LedgerStore } from '../../../src/audit/ledger-store.port.ts';
 import type { InvocationRecord } from '../../../src/domain/invocation/record.ts';
 import type { OutcomeQuery, OutcomeSettlement, OutcomeStore } from '../../../src/pipeline/outcome-store.port.ts';
 
-/** A ledger that can be asked for the rows with an error. */
+/** A ledger that can also list rows by their error. */
 export interface FailedRows extends LedgerStore {
-  /** Rows of the tenant that ended with this error, in no order. */
+  /** Rows of the tenant that ended with this error, in any order. */
   failedWith(tenantId: string, code: string): Promise<readonly InvocationRecord[]>;
 }
 
-/** Unknown outcomes of a ledger in this process. */
+/** Unknown outcomes of the calls in a ledger in memory. */
 export function memoryOutcomeStore(ledger: FailedRows): OutcomeStore {
-  /** JSON text, so that no caller holds what the store holds. As many as there are rows. */
+  /** Settlements as JSON text, so that callers never share objects with the store. At most one for each row. */
   const settlements = new Map<string, string>();
   const find = (tenantId: string, invocationId: string): OutcomeSettlement | undefined => {
     const text = settlements.get(keyOf(tenantId, invocationId));

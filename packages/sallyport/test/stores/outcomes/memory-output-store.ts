@@ -1,9 +1,9 @@
 import { OUTPUTS_PER_TOOL_MAX, type OutputStore, type SeenOutput } from '../../../src/pipeline/output-store.port.ts';
 
-/** Tools of a tenant whose outputs are remembered at once. */
+/** The largest number of tools of a tenant whose outputs are stored. */
 const TOOLS_MAX = 1000;
 
-/** Outputs in this process. Where there is no room, the tool and the input go whose output came longest ago. */
+/** Outputs in memory. When the store is full, the entry whose output is oldest is removed. */
 export function memoryOutputStore(): OutputStore {
   const tools = new Map<string, Map<string, SeenOutput>>();
   return {

@@ -7,7 +7,7 @@ import type {
   StateStore,
 } from '../../../src/pipeline/state-store.port.ts';
 
-/** Values held at once, of all tools and tenants; one more is refused with E3812. */
+/** The largest number of values of all tools and tenants; one more is refused with E3812. */
 const VALUES_MAX = 100_000;
 
 interface Row {
@@ -17,10 +17,10 @@ interface Row {
   held: { readonly by: StateHolder; readonly next: string | undefined } | undefined;
 }
 
-/** What tools keep, in this process. */
+/** Values of tools in memory. */
 export function memoryStateStore(): StateStore {
   const rows = new Map<string, Row>();
-  /** Values of each tool. */
+  /** Number of values of each tool. */
   const sizes = new Map<string, number>();
   let revision = 0;
   const remove = (key: string, { scope }: Row): void => {
@@ -29,7 +29,7 @@ export function memoryStateStore(): StateStore {
     if (left === 0) sizes.delete(scope);
     else sizes.set(scope, left);
   };
-  /** Those that the call holds, with their keys. */
+  /** The rows that a call holds, with their keys. */
   const heldBy = (by: StateHolder): [string, Row][] =>
     [...rows].filter(([, { held }]) => held !== undefined && isSame(held.by, by));
   return {

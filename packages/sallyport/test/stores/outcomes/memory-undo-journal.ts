@@ -1,11 +1,11 @@
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import type { JournalEntry, OpenTransaction, UndoJournal } from '../../../src/pipeline/undo-journal.port.ts';
 
-/** Steps held at once; one more is refused with E3812. */
+/** The largest number of steps; one more is refused with E3812. */
 const STEPS_MAX = 100_000;
 
 interface HeldStep {
-  /** JSON text, so that no caller holds what the journal holds. */
+  /** The step as JSON text, so that callers never share objects with the journal. */
   readonly text: string;
   undone: boolean;
 }
@@ -14,7 +14,7 @@ interface HeldCall extends Pick<JournalEntry, 'tenantId' | 'invocationId' | 'ins
   readonly steps: Map<number, HeldStep>;
 }
 
-/** The undo journal in this process: it survives a failed call, and not the end of the process. */
+/** The undo journal in memory: it survives a failed call, but not the end of the process. */
 export function memoryUndoJournal(): UndoJournal {
   const calls = new Map<string, HeldCall>();
   let held = 0;
@@ -69,5 +69,5 @@ function shown({ tenantId, invocationId, instanceId, steps }: HeldCall): OpenTra
   };
 }
 
-/** The length keeps apart what would read the same. */
+/** The tenant's length is part of the key, so that different pairs never have the same key. */
 const keyOf = (tenantId: string, invocationId: string): string => `${tenantId.length} ${tenantId}${invocationId}`;

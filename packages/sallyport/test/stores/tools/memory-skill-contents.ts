@@ -7,11 +7,11 @@ import {
 
 interface Kept {
   readonly bytes: Buffer;
-  /** Epoch ms. */
+  /** Time of the write in epoch ms. */
   readonly putAt: number;
 }
 
-/** Contents of skills in this process. */
+/** Contents of skills in memory. */
 export function memorySkillContents(bounds: SkillContentBounds = SKILL_CONTENT_BOUNDS): SkillContents {
   const tenants = new Map<string, Map<string, Kept>>();
   return {

@@ -35,7 +35,9 @@ const isRoot = process.getuid?.() === 0;
 
 const opened = (driver: OpenedDriver['driver']) => async (): Promise<OpenedDriver> => ({ driver, async close() {} });
 
-/** A writable folder that only its owner may enter: a layer that is root cannot give its uid up for it. */
+/**
+ * Opens a driver with a mount of a writable folder that only its owner may enter: a root layer then keeps its own uid.
+ */
 const withPrivateFolder = (driver: OpenedDriver['driver']) => async (): Promise<OpenedDriver> => {
   const folder = mkdtempSync(join(tmpdir(), 'sandbox-private-'));
   const close = async (): Promise<void> => rmSync(folder, { recursive: true, force: true });
@@ -47,7 +49,7 @@ describe.skipIf(!probed.works)(`bubblewrap${probed.works ? '' : `, skipped: ${pr
   sandboxDriverConformance(test, 'bubblewrap without control groups', opened(withoutGroups));
   sandboxDriverConformance(test, 'bubblewrap with a private folder', withPrivateFolder(withGroups));
   sandboxDriverConformance(test, 'bubblewrap with both', withPrivateFolder(withoutGroups));
-  // What contains a program does not depend on how limits are enforced.
+  // The limits of a program do not change what contains it, so the driver without control groups is not tested here.
   sandboxContainmentConformance(test, 'bubblewrap', opened(withGroups));
   sandboxContainmentConformance(test, 'bubblewrap with a private folder', withPrivateFolder(withGroups));
   sandboxClosedConformance(test, 'bubblewrap', (closed) => opened(createBubblewrapDriver({ closed }))());
@@ -115,7 +117,7 @@ describe.skipIf(!probed.works)(`bubblewrap${probed.works ? '' : `, skipped: ${pr
     child.kill('SIGKILL');
     await once(child, 'exit');
     await until(() => !readdirSync('/proc').some((pid) => commandOf(pid).includes(`${mark}\0`)));
-    // Made anew, so that it looks around again.
+    // A new driver, because a driver removes leftovers only at its first probe.
     await createBubblewrapDriver().probe();
     await until(() => groupsOf(child.pid).length === 0);
   });
@@ -202,7 +204,7 @@ describe.skipIf(!probed.works)(`bubblewrap${probed.works ? '' : `, skipped: ${pr
     await using running = await withGroups.start(spec(spin, { limits }));
     const began = performance.now();
     const { cpuMs } = await running.exited;
-    // A tenth of a core: the wall time is far above the processor time.
+    // With a tenth of a core the elapsed time is far above the CPU time.
     expect(performance.now() - began).toBeGreaterThan(2 * cpuMs);
   });
 });
@@ -249,7 +251,7 @@ const START = `
   const spec = { label: 'test', environment: {}, mounts: [], network: [],
     limits: { cpuMillicores: 1000, memoryMb: 64, processesMax: 16, diskMb: 1 } };`;
 
-/** A tool that runs until it is ended, below the fork server, which the layer does not wait for. */
+/** Starts a tool that runs until it is killed, as a child of the fork server, which does not keep the layer alive. */
 const onServer = (mark: string): string => `${START}
   import { readFileSync } from 'node:fs';
   const { childrenOf } = await import(${JSON.stringify(join(import.meta.dirname, '../../linux/limits/watch-tree.ts'))});
@@ -264,11 +266,11 @@ const onServer = (mark: string): string => `${START}
 
 interface LayerOptions {
   readonly uid?: number;
-  /** Number that it has in the layer, and descriptor here. */
+  /** Number of a file descriptor in the layer, and the descriptor of this process that it is made from. */
   readonly inherited?: readonly [number, number];
 }
 
-/** Another process as the layer. */
+/** Runs a script as the layer, in another process. */
 function runLayer(script: string, { uid, inherited }: LayerOptions = {}): ChildProcess {
   const stdio: ('ignore' | 'pipe' | 'inherit' | number)[] = ['ignore', 'pipe', 'inherit'];
   if (inherited !== undefined) {
@@ -298,14 +300,14 @@ function commandOf(pid: string): string {
   }
 }
 
-/** Host uids of the processes whose command line holds a text. */
+/** Uids on the host of the processes whose command line contains a text. */
 function uidsOf(text: string): number[] {
   return readdirSync('/proc')
     .filter((pid) => commandOf(pid).includes(text))
     .map((pid) => Number(/^Uid:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]));
 }
 
-/** Control groups that a layer made and that are still there. */
+/** Control groups of a layer that still exist. */
 function groupsOf(pid: number | undefined): string[] {
   const places = {
     mounts: readFileSync('/proc/self/mountinfo', 'utf8'),

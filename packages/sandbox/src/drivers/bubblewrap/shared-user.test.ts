@@ -8,19 +8,25 @@ import { createBubblewrapDriver } from './bubblewrap-driver.ts';
 import { SANDBOX_BOUNDS } from './settings.ts';
 
 const { works } = await createBubblewrapDriver().probe();
-/** A layer that is an ordinary user has to be made, from one that is root. */
+/** The test starts a layer as an ordinary user, which only root may do. */
 const canTry = works && process.getuid?.() === 0;
 const call = (name: string): number => SYSCALL_NUMBERS[name]?.[process.arch === 'arm64' ? 'arm64' : 'x64'] ?? -1;
-/** More than what is left to any sandbox; the kernel gives a user some 100 instances and 10,000 signals or more. */
+/**
+ * More than any sandbox may get; the kernel allows a user some 100 inotify instances, and 10,000 queued signals or
+ * more.
+ */
 const TRIES = 5000;
 
-/** Takes inotify instances and timers, each a signal that waits, until they are refused, and keeps them until its input ends. */
+/**
+ * Creates inotify instances and timers, each with a queued signal, until they are refused, and keeps them until its
+ * input ends.
+ */
 const TAKES_ALL = `$| = 1; my ($watching, $timers, $id) = (0, 0, ' ' x 8);
   ++$watching while $watching < ${TRIES} and syscall(${call('inotify_init1')}, 0) >= 0;
   ++$timers while $timers < ${TRIES} and syscall(${call('timer_create')}, 0, 0, $id) >= 0;
   print "$watching $timers\\n"; <STDIN>`;
 
-/** What a layer of an ordinary user finds while such a tool runs. */
+/** A layer of an ordinary user that checks what the user can still create while such a tool runs. */
 const LAYER = `
   import { watch } from 'node:fs';
   import { once } from 'node:events';

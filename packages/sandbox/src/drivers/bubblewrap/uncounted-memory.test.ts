@@ -16,7 +16,7 @@ const call = (name: string): number => SYSCALL_NUMBERS[name]?.[architecture] ?? 
 const MEMORY_MB = 64;
 const LIMITS = { cpuMillicores: 2000, memoryMb: MEMORY_MB, processesMax: 8, diskMb: 512 };
 
-/** Ways to hold 256 MB elsewhere than in a process's own memory. Each ends with the MB that it holds in `$held`. */
+/** Ways to hold 256 MB outside of a process's own memory. Each of them ends with the number of MB in `$held`. */
 const WAYS: Readonly<Record<string, string>> = {
   'a memfd': `
     my $fd = syscall(${call('memfd_create')}, my $name = 'm', 0);
@@ -49,7 +49,7 @@ const program = (way: string): string => `use IO::Handle; use Socket; our (@keep
   my $mb = 'x' x (1 << 20); my $page = 'x' x 4096; ${way}
   sleep 1; printf "%d", $held;`;
 
-/** Runs a way of holding memory. @returns the amount that it reports at its end, unless a limit ended it before */
+/** Runs a program that holds memory. @returns the amount that it reports at its end, unless a limit ended it before */
 async function held(way: string): Promise<{ readonly said: string; readonly exit: SandboxExit }> {
   await using running = await driver.start({
     label: 'test',

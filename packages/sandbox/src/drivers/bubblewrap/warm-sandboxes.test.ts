@@ -64,7 +64,7 @@ async function run(driver: SandboxDriver, spec: SandboxSpec, input = ''): Promis
   return { stdout, stderr, exit };
 }
 
-/** Runs in a sandbox made in advance, or fails. */
+/** Runs a program in a sandbox made in advance, and fails if another sandbox is used. */
 async function runWarm(pool: WarmPool, spec: SandboxSpec, input?: string): Promise<Outcome> {
   const { warm } = pool.counts();
   expect(await pool.prepare(spec)).toBe(true);
@@ -73,11 +73,11 @@ async function runWarm(pool: WarmPool, spec: SandboxSpec, input?: string): Promi
   return outcome;
 }
 
-/** Only what a test asks for is made in advance. */
+/** A pool that makes in advance only the sandboxes that a test asks for. */
 const openPool = (settings: Parameters<typeof createBubblewrapDriver>[0] = {}, gate?: EgressGate): WarmPool =>
   createWarmPool(createBubblewrapDriver(settings, gate), { isBusy: () => true });
 
-/** Every sandbox of the suites is made before its spec comes, where that is possible. */
+/** A driver for the conformance suites that makes each sandbox in advance, where that is possible. */
 function pooled(settings: Parameters<typeof createBubblewrapDriver>[0], gate?: EgressGate): OpenedDriver {
   const pool = openPool(settings, gate);
   const start: SandboxDriver['start'] = async (spec) => {
@@ -109,7 +109,7 @@ describe.skipIf(!probed.works)(`warm sandboxes${probed.works ? '' : `, skipped: 
       exit: { ...cold.exit, cpuMs: expect.any(Number), memoryPeakMb: expect.any(Number) },
     });
     expect(cold.stdout).toContain('SECRET=é');
-    // Names that shells treat as their own.
+    // Names of variables that shells use for themselves.
     const odd = specOf(['/usr/bin/env'], { environment: { OPTIND: 'x', PPID: 'y', LD_X: 'z', _: 'u', SHLVL: '7' } });
     expect((await runWarm(pool, odd)).stdout.split('\n').sort()).toEqual(
       (await run(createBubblewrapDriver(), odd)).stdout.split('\n').sort(),
@@ -211,7 +211,7 @@ describe.skipIf(!probed.works)(`warm sandboxes${probed.works ? '' : `, skipped: 
     expect(await pool.prepare(spec)).toBe(true);
     for (const other of others) await run(pool, other);
     expect(pool.counts()).toEqual({ standing: 1, warm: 0, cold: others.length });
-    // The key contains no command, environment, working directory or other limits.
+    // The key does not depend on command, environment, working directory or the other limits.
     await run(pool, {
       ...specOf(['/bin/true']),
       mounts: spec.mounts,
@@ -303,7 +303,7 @@ describe.skipIf(!probed.works)(`warm sandboxes${probed.works ? '' : `, skipped: 
   });
 });
 
-/** A layer with ready sandboxes and launchers, which reports when it has them and ends when its input does. */
+/** A layer with warm sandboxes and launchers, which reports when they are ready and ends when its input ends. */
 function startLayer() {
   const module = (path: string): string => JSON.stringify(join(import.meta.dirname, path));
   const script = `
@@ -332,7 +332,7 @@ function commandOf(pid: string): string {
   }
 }
 
-/** Control groups that a layer made and that are still there. */
+/** Control groups of a layer that still exist. */
 function groupsOf(pid: number | undefined): string[] {
   const places = {
     mounts: readFileSync('/proc/self/mountinfo', 'utf8'),
@@ -344,7 +344,7 @@ function groupsOf(pid: number | undefined): string[] {
     .filter((path) => path.split('/').at(-1)?.split('-')[2] === String(pid));
 }
 
-/** Processes in the control groups of a layer. */
+/** Pids of the processes in the control groups of a layer. */
 function pidsIn(pid: number | undefined): string[] {
   const lists = groupsOf(pid).map((path) => readFileSync(join(path, 'cgroup.procs'), 'utf8'));
   return [...new Set(lists.join('\n').split('\n').filter(Boolean))];

@@ -9,7 +9,7 @@ import { createBubblewrapDriver } from './bubblewrap-driver.ts';
 
 const driver = createBubblewrapDriver();
 const { works } = await driver.probe();
-/** A layer that is root has rights to lose. */
+/** Only a root layer has rights that the sandbox must not have. */
 const canTry = works && process.getuid?.() === 0;
 
 const spec = (script: string, more: Partial<SandboxSpec> = {}): SandboxSpec => ({
@@ -81,7 +81,7 @@ test.runIf(canTry)(
     await tell('user', [61111]);
     await tell('root', [0]);
     await tell('two', [61111, 61112]);`;
-    // ramfs has no id-mapped mounts; the mount ends with the namespace.
+    // ramfs does not support id-mapped mounts; this mount ends with its namespace.
     const script = `mount -t ramfs ramfs ${folder} && chmod 755 ${folder} && exec "$@"`;
     const child = spawn(
       '/usr/bin/unshare',
@@ -98,7 +98,7 @@ test.runIf(canTry)(
   },
 );
 
-/** Uids outside of processes whose command line holds a text. */
+/** Uids on the host of the processes whose command line contains a text. */
 function uidsOf(mark: string): readonly number[] {
   return readdirSync('/proc').flatMap((pid) => {
     try {

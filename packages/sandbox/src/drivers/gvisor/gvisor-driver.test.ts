@@ -21,7 +21,7 @@ import { createGvisorDriver } from './gvisor-driver.ts';
 const gvisor = createGvisorDriver();
 const probed = await gvisor.probe();
 
-/** Tools are no processes of the host; their stand-in there is the kernel of their sandbox, started by this process. */
+/** Pids of the gVisor kernels that this process started: tools themselves are not processes of the host. */
 function kernels(): readonly string[] {
   return readdirSync('/proc').filter((pid) => {
     try {
@@ -44,7 +44,10 @@ const opened = (driver: OpenedDriver['driver']) => async (): Promise<OpenedDrive
   async close() {},
 });
 
-/** A writable folder that only its owner may enter: gVisor then runs with the rights of the layer (rootful under root). */
+/**
+ * Opens a driver with a mount of a folder that only its owner may enter: gVisor then has the layer's rights (rootful
+ * under root).
+ */
 const withPrivateFolder = (driver: OpenedDriver['driver']) => async (): Promise<OpenedDriver> => {
   const folder = mkdtempSync(join(tmpdir(), 'gvisor-private-'));
   const close = async (): Promise<void> => rmSync(folder, { recursive: true, force: true });
@@ -53,7 +56,7 @@ const withPrivateFolder = (driver: OpenedDriver['driver']) => async (): Promise<
 
 describe.skipIf(!probed.works)(`gVisor${probed.works ? '' : `, skipped: ${probed.problem}`}`, () => {
   sandboxDriverConformance(test, 'gVisor', opened(gvisor));
-  // Without folders they run in test/adversarial/sandboxes/hostile-programs.test.ts.
+  // Without folders these cases run in test/adversarial/sandboxes/hostile-programs.test.ts.
   sandboxContainmentConformance(test, 'gVisor with a private folder', withPrivateFolder(gvisor));
   sandboxClosedConformance(test, 'gVisor', (closed) => opened(createGvisorDriver({ closed }))());
   sandboxEgressConformance(test, 'gVisor', (gate) => opened(createGvisorDriver({}, gate))());
@@ -130,7 +133,7 @@ async function killLayerAfter(delayMs: number): Promise<void> {
   killed.push(layer.pid ?? 0);
 }
 
-/** Folders of a driver of the process with a pid. */
+/** Folders of the driver of the layer with this pid. */
 function markedFolders(pid: number): readonly string[] {
   const name = new RegExp(`^${MARKED_FOLDER}\\d+-${pid}-`);
   return readdirSync(tmpdir())
@@ -146,7 +149,7 @@ function groupsOf(pid: number): readonly string[] {
   );
 }
 
-/** Processes that name a layer on their command line, and their children. */
+/** Pids of processes that name a layer on their command line, and of their children. */
 function processesOf(layerPid: string): readonly string[] {
   return readdirSync('/proc').filter((pid) => {
     try {

@@ -14,7 +14,7 @@ afterEach(async () => {
   opened = undefined;
 });
 
-/** A cluster whose tools end with 0 at once. */
+/** Opens a driver on a fake cluster whose tools end at once with 0. */
 async function open(
   settings: Partial<KubernetesSettings> = {},
   bounds: Partial<KubernetesBounds> = {},
@@ -252,7 +252,7 @@ describe('SBX-02 no sandbox is a refusal', () => {
     ],
   ])('when its pod is %s', async (_what, settings, podChanges, specChanges, code) => {
     const { cluster, driver } = await open(settings.isolation === undefined ? {} : settings);
-    // The pod is checked, whatever the template promised.
+    // The pod itself is checked, not only its template.
     cluster.behaviour.podSpec = () => ({ ...goodPodSpec(), ...podChanges });
     const chosen = settings.container === undefined ? driver : opened?.another();
     if (settings.container !== undefined) {

@@ -24,7 +24,7 @@ async function open(
   return opened;
 }
 
-/** The stream of the tool itself. */
+/** The exec stream of the tool, not of another command. */
 const toolStream = ({ cluster }: Opened) => cluster.execs.find(({ command }) => command[2]?.startsWith("n='"));
 
 test('a stream that breaks after the start is a lost sandbox, and is not tried again', async () => {
@@ -187,7 +187,7 @@ test('SBX-03 a flood is cut by the collector', async () => {
   });
   const running = await all.driver.start(specOf());
   const pending = collectOutput(running, { stdoutBytesMax: 10, stderrBytesMax: 10, drainedBytesMax: 2 * MiB });
-  // The stand-in's tool receives no signal, so its stream is cut in the end.
+  // The scripted tool cannot receive a signal, so its stream is ended by the test.
   toolStream(all)?.socket.once('close', () => {});
   setTimeout(
     () => toolStream(all)?.finish({ status: 'Failure', details: { causes: [{ reason: 'ExitCode', message: '137' }] } }),

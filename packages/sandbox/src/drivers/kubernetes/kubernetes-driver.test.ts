@@ -14,7 +14,10 @@ import { createKubernetesDriver } from './kubernetes-driver.ts';
 
 const { runtime: _notInTheImage, ...imageDialect }: Dialect = hostDialect;
 
-/** Pods of the fake are namespaces by bubblewrap, in which the launcher and the tools really run. */
+/**
+ * Opens a driver on a fake cluster whose pods are namespaces made by bubblewrap, in which launcher and tools really
+ * run.
+ */
 async function open(): Promise<OpenedDriver> {
   const cluster = await startFakeCluster();
   const folder = serviceAccount(cluster);
@@ -49,7 +52,7 @@ function serviceAccount({ ca }: FakeCluster): string {
 
 const bubblewrap = await createBubblewrapDriver().probe();
 
-/** The control group of a stand-in's pod is not visible inside. */
+/** Names of cases that need a control group, which is not visible inside a fake pod. */
 const NOT_HERE = /what the tool used is measured/;
 const runner = Object.assign(
   (name: string, run: () => Promise<void>) =>

@@ -139,7 +139,7 @@ test('SBX-03 the limits that a pool does not keep in full are named, and can be 
     code: 'E3101',
     message: expect.stringContaining('kubernetes: it cannot keep these limits'),
   });
-  // Its image may be changed, and with it the program that measures it.
+  // Programs may change files of the image, and so the program that measures them.
   const securityContext = { allowPrivilegeEscalation: false, runAsNonRoot: true };
   const changeable = template({ runtimeClassName: undefined, ...container({ securityContext }) });
   cluster.store.put(PATHS.templates, changeable as never);
@@ -204,7 +204,7 @@ test('a kubeconfig with a client certificate, a token or a token file leads to t
     contexts: Object.keys(users).map((name) => ({ name, context: { cluster: 'c', user: name, namespace: 'tools' } })),
   };
   const kubeconfig = join(folder, 'config');
-  // JSON is YAML.
+  // Every JSON text is also YAML.
   writeFileSync(kubeconfig, JSON.stringify(config));
   const problems: (string | undefined)[] = [];
   for (const context of [undefined, ...Object.keys(users), 'missing']) {

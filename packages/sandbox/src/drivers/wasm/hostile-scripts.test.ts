@@ -64,7 +64,8 @@ describe('memory', () => {
       expect((await run(bomb)).exit.violation).toBe('memory');
     }
     clearInterval(watch);
-    // One script at a time: its 32 MB, those of the thread before it that is ending, and what the threads themselves take.
+    // One script runs at a time: its 32 MB, the 32 MB of the previous thread that is still ending, and the threads' own
+    // memory.
     expect(Math.max(most, residentBytes()) - before).toBeLessThan(160 * MiB);
   });
 
@@ -295,7 +296,7 @@ describe('what an interpreter cannot give', () => {
   });
 });
 
-/** Resident memory of this process. */
+/** Resident memory of this process, in bytes. */
 function residentBytes(): number {
   return Number(readFileSync('/proc/self/statm', 'utf8').split(' ')[1]) * 4 * KiB;
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { tokenBucket } from './token-bucket.ts';
 
-/** Moves bytes as a relay does, on a clock of its own. @returns the resulting rate in Mbit/s */
+/** Takes bytes from a bucket as a relay does, with a simulated clock. @returns the resulting rate in Mbit/s */
 function move(megabits: number, pieceBytes: number, totalBytes: number, lateMs = 0): number {
   let now = 0;
   const bucket = tokenBucket(megabits, () => now);
@@ -28,6 +28,6 @@ test('what was not used is not saved up', () => {
   let now = 0;
   const bucket = tokenBucket(8, () => now);
   now = 60_000;
-  // 1 MB a second: after a minute of silence one second is still one megabyte and the burst.
+  // The rate is 1 MB a second: after an idle minute one more megabyte still takes a second, less the burst.
   expect(bucket.take(1_000_000)).toBeGreaterThan(950);
 });

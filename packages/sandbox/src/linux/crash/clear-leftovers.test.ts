@@ -19,7 +19,7 @@ afterEach(() => {
   rmSync(temporary, { recursive: true, force: true });
 });
 
-/** A process with the command line of a sandbox of some layer. */
+/** Starts a process with the command line of a layer's sandbox. */
 const sandboxOf = async (...mark: string[]): Promise<ChildProcess> => {
   const child = spawn('/bin/sh', ['-c', 'echo ready; read forever', 'sh', '--setenv', ...mark, '--hostname'], {
     stdio: ['pipe', 'pipe', 'ignore'],

@@ -12,7 +12,7 @@ afterEach(() => {
   for (const child of bystanders.splice(0)) child.kill('SIGKILL');
 });
 
-/** A process that nothing but this test or the watch ends, at the head of a group of its own. */
+/** Starts a process in a new process group, which only this test or the crash watch ends. */
 const bystander = (): ChildProcess & { pid: number } => {
   const child = spawn('sleep', ['600'], { detached: true, stdio: 'ignore' });
   bystanders.push(child);
@@ -23,7 +23,7 @@ const killed = async (child: ChildProcess): Promise<boolean> => {
   return child.signalCode === 'SIGKILL';
 };
 
-/** A process that has a watch, runs some lines, and is killed. */
+/** Starts a process with a crash watch, which runs some lines and is then killed. */
 async function crashAfter(lines: string): Promise<void> {
   const script = `
     const { createCrashWatch, groupTarget, processTarget } = await import(${JSON.stringify(join(import.meta.dirname, 'crash-watch.ts'))});
@@ -58,7 +58,7 @@ test('SBX-08 what was noted ends with the layer, and what was taken back stays',
     await watch.note(groupTarget(${back?.pid}));
     watch.forget(groupTarget(${back?.pid}));`);
   expect(await Promise.all([group, single].map((child = bystander()) => killed(child)))).toEqual([true, true]);
-  // The same number with another start is another process.
+  // A process with the same pid and another start time is another process.
   expect([before, back, replaced].map((child) => child?.signalCode)).toEqual([null, null, null]);
 });
 

@@ -9,7 +9,7 @@ import { ownFolders } from './find-control-groups.ts';
 
 const LIMITS = { cpuMillicores: 250, memoryMb: 64, processesMax: 16, diskMb: 1 };
 
-/** A folder in the shape of a control group: the files are plain, so the kernel's own answers are written by hand. */
+/** A folder with the files of a control group. They are ordinary files, so the test writes what the kernel would. */
 let parent: string;
 beforeEach(() => {
   parent = mkdtempSync(join(tmpdir(), 'groups-'));
@@ -109,7 +109,7 @@ test('PIPE-16 v2: the priority decides the weight of the processor and the memor
 test('v2: a group that is not delegated is not used', () => {
   fill(parent, { 'cgroup.controllers': 'cpu memory\n', 'cgroup.subtree_control': '' });
   expect(createControlGroupsV2(parent)).toBeUndefined();
-  // Somebody else lives in the layer's group, so no child may have a controller.
+  // A process that is not the layer's is in the layer's group, so the kernel allows no controllers for child groups.
   fill(parent, { 'cgroup.controllers': 'cpu memory pids\n', 'cgroup.procs': `${process.pid}\n1\n` });
   expect(createControlGroupsV2(parent)).toBeUndefined();
 });

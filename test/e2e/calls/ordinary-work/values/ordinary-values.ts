@@ -7,7 +7,7 @@ import { prose } from './prose.ts';
 import { queries } from './queries.ts';
 import { sourceFiles } from './source-files.ts';
 
-/** What agents write on a working day, without anything that somebody means harm by. */
+/** What agents write on a working day; no value is meant to do harm. */
 export const ORDINARY_VALUES: readonly string[] = [
   ...sourceFiles,
   ...moreSourceFiles,

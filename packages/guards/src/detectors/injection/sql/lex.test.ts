@@ -16,7 +16,7 @@ const told = (text: string): number => {
   return reading.facts;
 };
 
-/** Each token as its kind and its text. */
+/** The kind and the text of each token. */
 function shown(text: string, plusIsBlank = false): string[] {
   const { kinds, starts, ends, count } = cut(text, plusIsBlank);
   return Array.from({ length: count }, (_, at) => `${NAMES.get(kinds[at] ?? -1)} ${text.slice(starts[at], ends[at])}`);

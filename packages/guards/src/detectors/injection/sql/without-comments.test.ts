@@ -26,7 +26,7 @@ describe('leaving out the comments of a text that was cut', () => {
   });
 });
 
-/** A copy, since the buffers are reused. */
+/** A copy of the tokens, because their buffers are reused. */
 function shown({ kinds, slots, starts, ends, anchors, anchorCount, count, ...rest }: Tokens): unknown {
   const { prosePairs, quotes, doubleQuotes } = rest;
   const columns = [kinds, slots, starts, ends].map((each) => [...each.subarray(0, count)]);

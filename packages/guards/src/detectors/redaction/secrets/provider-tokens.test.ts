@@ -7,7 +7,7 @@ const SMALL = 'abcdefghijklmnopqrstuvwxyz0123456789';
 const CAPITAL = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ23456789';
 const MIXED = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
 
-/** Drawn here, so that nothing in the repository looks like a real one. */
+/** Reproducible random text, made here so that nothing in the repository looks like a real token. */
 function drawn(alphabet: string, length: number): string {
   let state = length * 7 + alphabet.length;
   return Array.from({ length }, () => {
@@ -101,7 +101,7 @@ describe.each(Object.entries(SECRETS))('forms of %s', (_, secrets) => {
   });
 });
 
-/** What documents write where a secret would be. */
+/** Placeholders that documents have in the place of a secret. */
 const FILLS = [
   'x'.repeat(36),
   'X'.repeat(40),

@@ -1,6 +1,6 @@
 import type { Settings } from '../../settings.ts';
 
-/** A configuration in the words of a specification, with the settings that it stands for. */
+/** A configuration in the format of a specification, and the settings that it is converted to. */
 export interface SpecificationFile {
   readonly name: string;
   readonly text: string;

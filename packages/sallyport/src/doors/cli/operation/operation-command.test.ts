@@ -3,7 +3,7 @@ import { OPERATIONS } from '../../../operations/catalogue.ts';
 import { answering, asking, createUsesBench, type Leaf, rightUse, sample, wordFor } from '../command-uses.fixture.ts';
 import type { CliBench } from '../run-cli.fixture.ts';
 
-/** Options of which a command takes more than one at once, or that are for it alone and not for the layer. */
+/** Options that need or exclude another option, or that are not sent to the layer. */
 const NOT_ALONE: Readonly<Record<string, readonly string[]>> = {
   'approvals approve': ['--always', '--for', '--any-agent', '--any-policy'],
   'approvals edit': ['--always', '--for', '--any-agent', '--any-policy'],
@@ -13,9 +13,12 @@ const NOT_ALONE: Readonly<Record<string, readonly string[]>> = {
   'side-effects compensate': ['--turn', '--continue-on-failure'],
   'policy why': ['--question'],
 };
-/** Written by hand, with tests of their own: their options say how files are read, or are put together to one member. */
+/**
+ * Commands that are written by hand and have their own tests: an option names a file, or several options make one
+ * member.
+ */
 const BY_HAND = ['connect', 'invoke', 'tools add', 'upstreams add', 'upstreams import', 'audit', 'policy test'];
-/** Of the commands that are rows of their operations: each with each of its options. */
+/** Each option of each command that is derived from its operation. */
 const USES = asking
   .filter(([name]) => !BY_HAND.some((each) => `${name} `.startsWith(`${each} `)))
   .flatMap(([name, leaf]) =>
@@ -32,7 +35,7 @@ beforeEach(async () => {
 });
 afterEach(() => bench.remove());
 
-/** Each word that was asked for, in the inputs of all questions. */
+/** The inputs and tokens of all requests of a run, as JSON. */
 const askedOf = async (argv: readonly string[]): Promise<string> => {
   const before = bench.layer.asked.length;
   const { code, err } = await bench.run(argv, { stdin: 'word' });
@@ -40,23 +43,23 @@ const askedOf = async (argv: readonly string[]): Promise<string> => {
   return JSON.stringify(bench.layer.asked.slice(before).map(({ input, caller }) => [input, caller.token]));
 };
 
-// The double refuses input that the schema of its operation does not take.
+// The layer of the bench refuses input that does not fit the schema of the operation.
 test.each(USES)('API-05 %s is asked for as the schema of the operation has it', async (_use, leaf, option) => {
   const value = option.isBoolean() || option.negate ? [] : [takenBy(option)];
   const use = rightUse(leaf);
   expect(await askedOf([...use, option.long ?? '', ...value])).not.toBe(await askedOf(use));
 });
 
-/** A value that the option takes; the help says what it is. */
+/** A value that the option accepts, found by the option's name in the help. */
 function takenBy({ flags, long, parseArg }: Leaf['command']['options'][number]): string {
   const named = /<(.+)>/.exec(flags)?.[1] ?? '';
   const tried = [VALUES[long ?? ''] ?? wordFor(named), '7', '0.5', 'yes', ...CHOICES];
   return tried.find((each) => parseArg === undefined || takes(parseArg, each)) ?? '';
 }
 
-/** Words of options that choose among some. */
+/** Values for options that accept only certain words. */
 const CHOICES = ['catalog', 'agent', 'admin', 'trusted', 'rw', 'EXECUTING'];
-/** Of options whose layer takes only certain words, in which the help does not name them all. */
+/** Values for options whose layer accepts only certain words, where the help does not list them all. */
 const VALUES: Readonly<Record<string, string>> = {
   ...{ '--state': 'open', '--category': 'computation', '--executor': 'shell', '--since': '1h', '--until': '1h' },
   ...{ '--issued-before': '2026-01-01T00:00:00Z', '--digest': 'a'.repeat(64), '--arguments': '{}', '--mode': 'rw' },

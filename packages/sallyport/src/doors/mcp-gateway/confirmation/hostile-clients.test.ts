@@ -31,7 +31,7 @@ type Message = {
 const YES = { action: 'accept', content: { confirm: true } };
 const AGENT_B = { authorization: 'Bearer agent-b' };
 
-/** A session of the 2025 era; what its client says that it can do is `elicitation`. */
+/** Opens a session of the 2025 era whose client declares the capability `elicitation`, or none if it is null. */
 async function session(elicitation: unknown = {}, headers: Record<string, string> = {}) {
   const capabilities = elicitation === null ? {} : { elicitation };
   const params = { protocolVersion: '2025-11-25', capabilities };
@@ -40,7 +40,7 @@ async function session(elicitation: unknown = {}, headers: Record<string, string
   return { ...headers, 'mcp-session-id': response.headers.get('mcp-session-id') ?? '' };
 }
 
-/** A call whose messages come one by one; comments are left out. */
+/** Makes a call and reads its messages one by one; comments of the event stream are left out. */
 async function call(headers: Record<string, string>, n = 1, signal?: AbortSignal) {
   const response = await fetch(server.url, {
     method: 'POST',
@@ -73,7 +73,7 @@ async function call(headers: Record<string, string>, n = 1, signal?: AbortSignal
 }
 const answer = (headers: Record<string, string>, id: unknown, result: unknown = YES) =>
   server.post({ jsonrpc: '2.0', id, result }, headers);
-/** The second token speaks for another agent. */
+/** Makes the token `agent-b` that of another agent. */
 const agentsDiffer = () =>
   server.layer.answers.set('tokens.inspect', (_input, { token }) => ({
     tenant_id: 'acme',

@@ -14,13 +14,13 @@ interface Waiting {
   decided?: 'approved' | 'denied' | 'expired';
 }
 
-/** Calls of a double that wait, and a desk in memory that decides each once. */
+/** Calls of a layer double that wait, and approvals in memory that are decided once each. */
 export interface WaitingLayer extends ClientConfirmations {
   readonly answers: ClientAnswer[];
-  /** Arguments that ran, in their order. */
+  /** Arguments of the calls that ran, in the order of the runs. */
   readonly ran: unknown[];
   readonly calls: Map<string, Waiting>;
-  /** Ends an approval as nobody's answer, or as somebody else's. */
+  /** Closes an approval because it expired, or because another person decided on it. */
   end(approvalId: string, how: 'expired' | 'approved' | 'denied'): void;
 }
 
@@ -37,7 +37,7 @@ const METADATA: ToolInvokeResponse['execution_metadata'] = {
   cached: false,
 };
 
-/** What of a double waits, and why. */
+/** The calls that wait, and what makes them wait. */
 interface WaitingState {
   readonly layer: () => LayerDouble;
   readonly reasonOf: (toolId: string) => ConfirmationReason;
@@ -46,7 +46,10 @@ interface WaitingState {
   readonly ran: unknown[];
 }
 
-/** Has every call of the double wait for a person, once installed. `reasonOf` says why by the name of its tool. */
+/**
+ * Once installed, makes every call of the double wait for a person. `reasonOf` gives the reason by the name of the
+ * tool.
+ */
 export function waitingLayer(
   layer: () => LayerDouble,
   reasonOf: (toolId: string) => ConfirmationReason = () => 'requires_confirmation',
@@ -59,7 +62,7 @@ export function waitingLayer(
     const call = calls.get(approvalId);
     if (call === undefined || call.decided !== undefined) throw new ToolLayerError('E3817', 'It is decided already.');
     call.decided = how;
-    // As the desk does it: the answer is taken first, the call goes on after it.
+    // As in the real layer: the decision is accepted first, and the call continues later.
     setTimeout(() => finish(call, ran), 5);
   };
   return {

@@ -8,7 +8,7 @@ type Body = { result?: Record<string, unknown>; error?: { code: number; data?: {
 
 const ID = 'one';
 const FORM = { type: 'object', properties: { name: { type: 'string' } } };
-/** Of the call that runs. */
+/** The signal of the running call. */
 let signal: AbortSignal | undefined;
 let ended = 0;
 let answers: UpstreamAnswer[] = [];
@@ -19,7 +19,7 @@ afterEach(() => server.close());
 
 const whileAsking = <Answer>(wait: () => Promise<Answer>): Promise<Answer> => wait();
 
-/** @param confirmationWaitMs how long a client may take to come back */
+/** @param confirmationWaitMs how long a client may take until it repeats the request with the answers */
 async function start(confirmationWaitMs = 60_000): Promise<void> {
   [signal, ended, answers] = [undefined, 0, []];
   const signalOf = (_tenant: string, id: string) => (id === ID ? signal : undefined);
@@ -37,7 +37,7 @@ async function start(confirmationWaitMs = 60_000): Promise<void> {
   });
 }
 
-/** One tools/call of the 2026 era, with what a client adds to it when it comes again. */
+/** Sends a tools/call of the 2026 era; `more` holds what a client adds when it repeats the request. */
 async function call(args: object, more: object = {}, token = 'agent'): Promise<Body> {
   const _meta = { [META_VERSION]: '2026-07-28', [META_CLIENT_CAPABILITIES]: { elicitation: { form: {} } } };
   const params = { name: 'ask', arguments: args, _meta, ...more };
@@ -51,7 +51,7 @@ async function call(args: object, more: object = {}, token = 'agent'): Promise<B
   return (await response.json()) as Body;
 }
 
-/** The next request of the client, with the same answer to each question. */
+/** What the client adds to its next request: the same answer to each question. */
 function answering({ result }: Body, answer: object = { action: 'accept', content: { name: 'Ada' } }) {
   const { requestState, inputRequests = {} } = result as { requestState: string; inputRequests?: object };
   const inputResponses = Object.fromEntries(Object.keys(inputRequests).map((key) => [key, answer]));

@@ -8,7 +8,7 @@ import { createGateway, type Gateway } from '../create-gateway.ts';
 import type { UpstreamAnswer, UpstreamQuestion } from './upstream-questions.ts';
 
 const SCHEMA = { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] };
-/** Nobody was shown the question. */
+/** The answer when no user was shown the question. */
 const UNASKED = { action: 'cancel', unasked: expect.any(String) };
 const question = (...invocationIds: string[]): UpstreamQuestion => ({
   tenantId: 'acme',
@@ -35,7 +35,7 @@ beforeEach(async () => {
   app = fastify({ forceCloseConnections: true });
   mountMcp(app, { path: '/mcp', serverOf: gateway.serverOf, log: silentLog });
   url = new URL(`${await app.listen({ host: '127.0.0.1', port: 0 })}/mcp`);
-  // A tool of an upstream that asks for one, or for several calls, in the middle of its own.
+  // A tool of an upstream that asks a question during a call, for that call or for several calls.
   layer.addTool(manifestOf('ask'), async ({ id, also = [], ...more }, { signal }) => {
     signals.set(`acme ${String(id)}`, signal as AbortSignal);
     const asked = { ...question(String(id), ...(also as string[])), ...more };

@@ -12,24 +12,24 @@ import { createLayerDouble, type LayerDouble } from '../../tool-layer.fixture.ts
 import type { TransportSettings } from '../settings.ts';
 import { mountMcp } from './mount-mcp.ts';
 
-/** How a client of a test is. */
+/** Options of a test's client. */
 export interface ClientOptions {
   readonly token?: string;
   readonly auto?: boolean;
   readonly tools?: string;
   readonly onListChanged?: () => void;
-  /** Answers what the user is asked; the client states elicitation then. */
+  /** Answers questions to the user; with it the client declares the capability `elicitation`. */
   readonly onElicit?: (params: ElicitRequest['params']) => ElicitResult | Promise<ElicitResult>;
 }
 
-/** A gateway on a free port, over a layer in memory. */
+/** A gateway on a free port, on a layer in memory. */
 export interface McpServer {
   readonly layer: LayerDouble;
   readonly gateway: Gateway;
   readonly url: string;
-  /** A connected official client. */
+  /** Connects a client of the official library. */
   client(options?: ClientOptions): Promise<Client>;
-  /** One POST with the usual headers. */
+  /** Sends a POST request with the usual headers. */
   post(body: unknown, headers?: Record<string, string>): Promise<Response>;
   close(): Promise<void>;
 }

@@ -18,7 +18,7 @@ const META = {
   'io.modelcontextprotocol/clientCapabilities': {},
 };
 
-/** A request of the 2026 era with the headers that belong to it. */
+/** Sends a request of the 2026 era with its required headers. */
 function modern(method: string, params: Record<string, unknown> = {}, headers: Record<string, string> = {}) {
   const named: Record<string, string> = typeof params['name'] === 'string' ? { 'mcp-name': params['name'] } : {};
   const standard = { 'mcp-protocol-version': '2026-07-28', 'mcp-method': method, ...named };
@@ -250,7 +250,7 @@ describe('tokens', () => {
     const asked = listings();
     await modern('tools/list');
     expect(listings()).toBe(asked);
-    // The list is kept, not the trust in the token.
+    // The list of tools is cached, but the token is checked each time.
     server.layer.answers.set('tokens.inspect', () => Promise.reject(new ToolLayerError('E3208', 'It was revoked.')));
     expect((await modern('tools/list')).status).toBe(401);
     server.layer.answers.delete('tokens.inspect');

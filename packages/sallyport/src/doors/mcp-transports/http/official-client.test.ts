@@ -70,7 +70,7 @@ describe.each([
       'suggestion: /n: must be a number retryable: true',
       'retryable: true',
     ]);
-    // The block alone says whether to try again: with other arguments is no, and yes.
+    // Only the text says whether to retry: the same arguments fail again, other arguments may succeed.
     expect(result._meta).toMatchObject({ error: { e_code: 'E3509' } });
     expect(result._meta?.['error']).not.toHaveProperty('retryable');
   });

@@ -57,7 +57,7 @@ async function shakeHands(): Promise<void> {
   say({ method: 'notifications/initialized' });
 }
 
-/** A tool that reports once and goes on until it is cancelled. */
+/** A tool that reports progress once and runs until it is cancelled. */
 function waitingTool() {
   const cancelled = Promise.withResolvers<void>();
   server.layer.addTool(manifestOf('wait'), async (_parameters, { signal, onProgress }) => {
@@ -114,7 +114,7 @@ it.each([
 
 it('API-03 an open subscription does not keep the relay once its client is gone', async () => {
   const [own, said] = [new PassThrough(), new PassThrough()];
-  // Longer than the test may take.
+  // A grace period longer than the test may take.
   const settings = { closeGraceMs: 600_000 };
   const relay = relayStdio({
     url: new URL(server.url),
@@ -165,7 +165,7 @@ it.each([
     most = Math.max(most, held.length);
     seen += 1;
     if (seen === 20) all.resolve();
-    // Slow enough that everything that may come at once has come.
+    // Slow enough that all requests sent at the same time have arrived by then.
     for (let turn = 0; turn < 200; turn += 1) await new Promise((resolve) => setImmediate(resolve));
     held.splice(held.indexOf(response), 1);
     response.writeHead(202).end();

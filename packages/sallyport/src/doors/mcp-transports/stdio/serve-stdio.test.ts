@@ -34,7 +34,7 @@ function say(message: object): void {
   input.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
 }
 
-/** The next message that the server says. */
+/** The next message from the server. */
 async function heard(): Promise<Message> {
   let text = '';
   while (!text.endsWith('\n')) {
@@ -45,7 +45,7 @@ async function heard(): Promise<Message> {
   return JSON.parse(text);
 }
 
-/** Everything said until the end. */
+/** All messages from the server until it ends. */
 async function hearAll(): Promise<Message[]> {
   input.end();
   await served;

@@ -12,7 +12,7 @@ beforeEach(async () => {
 });
 
 afterEach(async () => {
-  // Whatever was refused, the door goes on.
+  // After each refused request the door still works.
   expect((await running.ask('POST', '/v1/invocations', { tool_id: 'add' })).status).toBe(200);
   await running.door.close();
 });
@@ -76,11 +76,11 @@ describe('bodies', () => {
     const init = { method: 'POST', headers: JSON_TYPE, body, duplex: 'half' as const };
     const status = await fetch(`${running.url}/v1/invocations`, init).then(
       (response) => response.status,
-      // The connection may be cut while the client still sends; the answer is lost then.
+      // The server may cut the connection while the client still sends; then the answer is lost.
       () => 413,
     );
     expect(status).toBe(413);
-    // Nothing but who sends so much.
+    // The layer was asked for nothing but the holder of the token.
     expect(running.layer.asked.filter(({ operation }) => operation !== 'tokens.inspect')).toEqual([]);
   });
 

@@ -23,7 +23,7 @@ afterEach(async () => {
 const CALL = '{"tool_id":"add"}';
 const PING = '{"jsonrpc":"2.0","id":1,"method":"server/discover"}';
 
-/** One POST; without a query it goes past the framework. */
+/** Sends a POST request; without a query it is handled before the framework. */
 const post = (target: string, body: string, hosts: readonly string[], more = '') =>
   running.raw(
     `POST ${target} HTTP/1.1\r\n${hosts.map((host) => `host: ${host}\r\n`).join('')}${more}authorization: Bearer agent\r\n` +

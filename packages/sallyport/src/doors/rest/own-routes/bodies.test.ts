@@ -15,7 +15,7 @@ beforeEach(async () => {
 
 afterEach(async () => {
   for (const socket of sockets.splice(0)) socket.destroy();
-  // Whatever was refused, the door goes on.
+  // After each refused request the door still works.
   expect((await running.ask('POST', '/v1/invocations', { tool_id: 'add' })).status).toBe(200);
   await running.door.close();
 });
@@ -26,7 +26,10 @@ const head = (path: string, more: string, token = ''): string =>
   `POST ${path} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n` +
   `${token === '' ? '' : `authorization: Bearer ${token}\r\n`}${more}\r\n\r\n`;
 
-/** Sends bytes, keeps the connection open, and resolves with what came back once it holds `until`, or at its end. */
+/**
+ * Sends bytes and keeps the connection open; resolves with the answer once it matches `until`, or at the connection's
+ * end.
+ */
 function send(bytes: string | Buffer, until: RegExp = /\r\n\r\n/): Promise<string> {
   const socket = connect(Number(new URL(running.url).port), '127.0.0.1');
   sockets.push(socket);
@@ -55,7 +58,7 @@ it.each([
   const answers = await Promise.all(Array.from({ length: 6 }, () => send(bytes)));
   clearInterval(measure);
   expect(most).toBeLessThan(200 * MiB);
-  // The connection may be cut while the client still sends; the answer is lost then.
+  // The server may cut the connection while the client still sends; then the answer is lost.
   for (const answer of answers) expect(answer).toMatch(token === '' ? /^$|^HTTP\/1.1 401 / : /^$|^HTTP\/1.1 413 /);
   expect(running.layer.asked.filter(({ operation }) => operation === 'tools.invoke')).toEqual([]);
 });
@@ -104,7 +107,7 @@ it('API-01 bodies together have a bound; beyond it a length is refused at once, 
   expect(full).toMatch(/^HTTP\/1.1 503 /);
   expect(full).toMatch(/retry-after: 1/i);
   expect(full).toContain('E3803');
-  // Small ones have a share of their own.
+  // Small bodies have a limit of their own, which is not reached.
   expect((await running.ask('POST', CALL, { tool_id: 'add' })).status).toBe(200);
   for (const socket of sockets) socket.destroy();
   await Promise.all(waiting);

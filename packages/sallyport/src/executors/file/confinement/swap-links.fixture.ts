@@ -1,11 +1,12 @@
-// A worker that swaps, as fast as it can, a folder and a file for links that lead out, until it gets a message to stop.
+// A worker that replaces a folder and a file by links to the outside and back, as fast as it can, until the test stops
+// it.
 import { renameSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
 
 const { root, stop } = workerData as { root: string; stop: SharedArrayBuffer };
 const stopped = new Int32Array(stop);
 const exchange = (name: string): void => {
-  // The name is the real thing, nothing, the link, nothing, in turn.
+  // The name is in turn the real file or folder, absent, the link, and absent again.
   renameSync(`${root}/${name}`, `${root}/${name}.real`);
   renameSync(`${root}/${name}.link`, `${root}/${name}`);
   renameSync(`${root}/${name}`, `${root}/${name}.link`);

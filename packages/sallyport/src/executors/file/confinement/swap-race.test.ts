@@ -24,7 +24,7 @@ async function fill(bench: FileBench): Promise<string> {
   return outside;
 }
 
-/** What came of each call, counted: 'inside', 'written', or the code of an error. */
+/** The outcomes of many calls, counted: 'inside', 'written', or the code of an error. */
 async function hammer(bench: FileBench): Promise<Map<string, number>> {
   const ends = new Map<string, number>();
   const end = async (run: Promise<Record<string, unknown>>, good: (result: Record<string, unknown>) => string) => {

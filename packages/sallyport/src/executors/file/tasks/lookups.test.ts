@@ -72,7 +72,7 @@ describe('file_read', () => {
     expect(await read('latin', { encoding: 'base64' })).toMatchObject({
       content: Buffer.from('grün\n', 'latin1').toString('base64'),
     });
-    // A character that straddles two pieces of a long read is one character.
+    // A character whose bytes are read in two chunks is decoded as one character.
     await put('straddle', `${'a'.repeat(256 * KiB - 1)}ü\nend\n`);
     expect(await read('straddle', { offset: 2 })).toMatchObject({ content: 'end\n', sha256: expect.any(String) });
   });

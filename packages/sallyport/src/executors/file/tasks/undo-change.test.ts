@@ -18,7 +18,7 @@ beforeEach(async () => {
 });
 afterEach(() => bench[Symbol.asyncDispose]());
 
-/** Runs a tool; gives the steps that it recorded, each before its change. */
+/** Runs a tool and returns the undo steps that it recorded, each before its change. */
 async function changed(operation: 'write' | 'edit', parameters: Record<string, unknown>): Promise<UndoStep[]> {
   const steps: UndoStep[] = [];
   const undo = { record: async (step: UndoStep) => void steps.push(JSON.parse(JSON.stringify(step))) };

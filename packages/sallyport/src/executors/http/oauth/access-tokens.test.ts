@@ -11,7 +11,7 @@ let now = Date.UTC(2026, 0, 1);
 let service: TestService;
 let executor: ReturnType<typeof createHttpExecutor>;
 let issued = 0;
-/** Answers of the token server and of the service behind it. */
+/** Answers of the token server and of the service that needs the token. */
 let token: (request: SeenRequest) => readonly [number, unknown];
 let api: (request: SeenRequest) => readonly [number, unknown];
 

@@ -37,7 +37,7 @@ const inCookie = (value: unknown, more: Partial<HttpParameter> = {}): string | u
 const LIST = ['blue', 'black', 'brown'];
 const COLOUR = { R: 100, G: 200, B: 150 };
 
-// The table of examples in OpenAPI 3.1 §4.8.12.4.
+// The examples of the table in OpenAPI 3.1 §4.8.12.4.
 test.each([
   ['matrix', false, 'blue', ';v=blue'],
   ['matrix', false, LIST, ';v=blue,black,brown'],

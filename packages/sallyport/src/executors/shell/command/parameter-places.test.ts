@@ -7,7 +7,7 @@ import { createShellScreen } from '../shell-screen.ts';
 
 const screen = createShellScreen(createShellPolicy());
 
-/** What becomes of a tool with this command: refused at registration, asked about in each call, or neither. */
+/** What happens to a tool with this command: it is refused at registration, each call needs an approval, or it runs. */
 function fate(line: string, more: Record<string, unknown> = {}, a = 'alpha'): string {
   const text = { type: 'string' };
   const { tool } = callOf({
@@ -23,7 +23,7 @@ function fate(line: string, more: Record<string, unknown> = {}, a = 'alpha'): st
 const fates = (lines: readonly string[]): Record<string, string> =>
   Object.fromEntries(lines.map((line) => [line, fate(line)]));
 
-/** A parameter is code, or names a program: whatever value it gets. */
+/** Commands in which a parameter is code or names a program, whatever its value is. */
 const RUN = [
   'env -S {a}',
   'env {a}',
@@ -121,7 +121,7 @@ const RUN = [
   'deno eval {a}',
 ];
 
-/** A parameter may lead there, by an option, a file or a setting. */
+/** Commands in which a parameter may become code or a program, through an option, a file or a setting. */
 const ASK = [
   'perl -I{a} x.pl',
   'perl {a}',
@@ -176,7 +176,7 @@ const ASK = [
   'awk -F {o} {{print}} x',
 ];
 
-/** Programs as tools are usually made of them. */
+/** Commands that tools usually have. */
 const ORDINARY = [
   'cat {a}',
   'cat -- {a}',
@@ -266,7 +266,7 @@ const ORDINARY = [
   'ffmpeg -i {a} out.mp4',
 ];
 
-/** What the screen asks about whatever the parameter is, as it did: nothing of the place makes it worse. */
+/** Commands that need an approval whatever the parameter is; the place of the parameter changes nothing. */
 const ASKED_ANYWAY = [
   './bin/watch {a}',
   '/srv/project/bin/git {a}',

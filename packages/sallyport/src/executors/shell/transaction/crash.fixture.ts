@@ -1,4 +1,5 @@
-// Run by itself: secures a tree, changes it, says so, and takes the changes back until somebody kills it.
+// A program that the test starts: takes a snapshot of a tree, changes the tree and reports it. Then it restores the tree
+// or waits, until the test kills it.
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { silentLog } from '../../../telemetry/log.ts';

@@ -1,5 +1,6 @@
-// Run by itself, as whoever the test wants: secures and restores a granted folder over and over, while a neighbour exchanges it
-// for a link. Says what came of each round.
+// A program that the test starts as some user: it takes snapshots of a granted folder and restores them again and
+// again, while
+// another process exchanges the folder for a link. It prints how often each outcome occurred.
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { silentLog } from '../../../telemetry/log.ts';

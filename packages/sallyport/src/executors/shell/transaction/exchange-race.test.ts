@@ -21,7 +21,7 @@ const FIXTURE = join(import.meta.dirname, 'exchange-race.fixture.ts');
 const USER = 65_534;
 const ROUNDS = 300;
 const CALLS = 60;
-/** Numbers of renameat2; its flag 2 is RENAME_EXCHANGE, -100 is AT_FDCWD. */
+/** System call number of renameat2; its flag 2 is RENAME_EXCHANGE, -100 is AT_FDCWD. */
 const RENAMEAT2 = process.arch === 'arm64' ? 276 : 316;
 const EXCHANGE = `
   my ($call, $one, $other) = @ARGV;
@@ -31,9 +31,9 @@ const EXCHANGE = `
 const { works } = await createBubblewrapDriver().probe();
 
 let home: string;
-/** What is granted. */
+/** The granted folder. */
 let sub: string;
-/** Nobody was granted it. */
+/** A folder that is not granted. */
 let outside: string;
 let neighbour: ChildProcess | undefined;
 
@@ -63,7 +63,7 @@ async function startNeighbour(): Promise<void> {
   await once(neighbour.stdout as NonNullable<ChildProcess['stdout']>, 'data');
 }
 
-/** Each round somebody adds a file outside, which nothing may remove. */
+/** In each round a file is added outside the granted folder; a restore must not remove it. */
 test.skipIf(process.getuid?.() !== 0).each([
   ['root', 0],
   ['an ordinary user', USER],
@@ -96,7 +96,7 @@ test.skipIf(!works)(
     const seen: string[] = [];
     for (let round = 0; round < CALLS; round += 1) {
       const running = layer.call();
-      // Somebody else's files come while the call runs; a rollback of this folder would remove them.
+      // Another program adds files while the call runs; a rollback of that folder would remove them.
       let added = 0;
       const adding = setInterval(() => {
         writeFileSync(join(outside, `precious-${round}-${added}`), '');
@@ -119,7 +119,7 @@ async function openLayer(): Promise<{ call(): Promise<string> } & AsyncDisposabl
     log: silentLog,
     environment: {},
   });
-  // The screen of commands does not see what a script does.
+  // The command check does not see what a script does.
   const scripts = join(home, 'scripts');
   const { capability_token: token } = await layer.mintToken({ paths: [join(home, 'work'), scripts], mode: 'rw' });
   const script = join(scripts, 'fails.sh');

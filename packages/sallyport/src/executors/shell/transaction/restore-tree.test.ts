@@ -31,7 +31,7 @@ beforeEach(() => {
 afterEach(() => scratch.remove());
 const at = (...parts: string[]): string => join(tree, ...parts);
 
-/** Changes to a tree, tried one after the other; those that the tree does not allow change nothing. */
+/** A change to a tree; a change that the tree does not allow has no effect. */
 type Change = readonly [what: string, one: string, other: string, number: number];
 const name = fc.constantFrom('a', 'b', 'c', 'd', 'a/a', 'a/b', 'a/c/a', 'b/a', 'ü ', '.h');
 const change: fc.Arbitrary<Change> = fc.tuple(
@@ -40,7 +40,7 @@ const change: fc.Arbitrary<Change> = fc.tuple(
   name,
   fc.nat(511),
 );
-/** Links stay within the tree: what follows one here is this test itself, with the rights of whoever runs it. */
+/** The changes by name. Links lead into the tree only, because this test follows them with its user's rights. */
 const CHANGES: Readonly<Record<string, (one: string, other: string, number: number) => void>> = {
   write: (one, other, number) => writeFileSync(one, `${other} ${number}`),
   append: (one, other) => writeFileSync(one, other, { flag: 'a' }),
@@ -148,7 +148,7 @@ describe('confinement', () => {
   });
 });
 
-/** Folders in folders, and a file in the last; deeper than a path can say. */
+/** Makes nested folders, and a file in the last; the path is longer than the system allows for one path. */
 function nest(levels: number): void {
   execFileSync('perl', ['-e', `for (1..${levels}) { mkdir 'd'; chdir 'd' } open F, '>', 'file'`], { cwd: tree });
 }

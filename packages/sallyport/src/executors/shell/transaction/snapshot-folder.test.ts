@@ -39,7 +39,7 @@ async function killed(child: ChildProcess & { readonly said: () => string }, aft
   await exited;
 }
 
-/** Changes of a file by a name that was chosen at random are seen by their content alone. */
+/** Names, kinds, contents and sizes of the files in the tree; rights and times are left out. */
 const contents = (): readonly string[] =>
   described(scratch.tree)
     .map((line) => line.split(' ').slice(0, 4).join(' '))
@@ -60,7 +60,7 @@ test('EXE-03.3 SBX-08 a layer that is killed while it restores leaves the old tr
     } else {
       expect(contents()).toEqual(left);
     }
-    // Whatever was left, the next round starts from the tree as it was.
+    // The next round starts from the original tree.
     for (const name of readdirSync(scratch.tree)) if (!/^f\d/.test(name)) rmSync(join(scratch.tree, name));
     for (let at = 0; at < 300; at += 1) writeFileSync(join(scratch.tree, `f${at}`), `content ${at}`);
   }

@@ -8,13 +8,13 @@ import { takeSnapshot } from './take-snapshot.ts';
 
 const never = new AbortController().signal;
 
-/** A scratch folder with a tree to be secured (`tree`), and one that must stay as it is (`outside`). */
+/** A temporary folder with a tree to take snapshots of (`tree`), and one that must not change (`outside`). */
 export function newScratch(): { readonly folder: string; readonly tree: string; remove(): void } {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'transaction-')));
   return { folder, tree: join(folder, 'tree'), remove: () => rmSync(folder, { recursive: true, force: true }) };
 }
 
-/** A tree as text: kinds, contents, rights, times in ms, links, and which names are one file. */
+/** A tree as text: kinds, contents, rights, times in ms, links, and which names are hard links of one file. */
 export function described(folder: string): readonly string[] {
   const inodes = new Map<bigint, string>();
   const lines: string[] = [];
@@ -40,7 +40,7 @@ export function described(folder: string): readonly string[] {
   return lines;
 }
 
-/** A snapshot of a folder, with its contents in a file beside it. */
+/** Takes a snapshot of a folder, with the contents in a separate file. */
 export async function secure(
   scratch: string,
   paths: readonly string[],

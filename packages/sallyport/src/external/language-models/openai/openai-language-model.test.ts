@@ -4,7 +4,7 @@ import { type ChatServer, chatServer, sendCompletion } from '../chat-server.fixt
 import { createOpenAiLanguageModel } from './openai-language-model.ts';
 import type { OpenAiLanguageModelSettings } from './settings.ts';
 
-// A stand-in that speaks as OpenAI's API reference says of POST /v1/chat/completions; OpenAI itself is not asked.
+// A stand-in that follows OpenAI's API reference for POST /v1/chat/completions; OpenAI itself gets no request.
 let server: ChatServer;
 beforeAll(async () => {
   server = await chatServer(() => 'It is.');

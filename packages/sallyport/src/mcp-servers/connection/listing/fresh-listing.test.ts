@@ -2,7 +2,7 @@ import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { expect, test } from 'vitest';
 import { createFreshListing } from './fresh-listing.ts';
 
-/** Listings that the test ends, in their order. */
+/** Listings that the test ends, in the order in which they began. */
 function listings() {
   const begun: PromiseWithResolvers<void>[] = [];
   const fresh = createFreshListing(() => {

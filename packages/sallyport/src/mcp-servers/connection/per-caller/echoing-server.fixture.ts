@@ -3,33 +3,33 @@ import type { AddressInfo, Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import type { UpstreamDefinition } from '../../../../api/schemas/upstream.ts';
 
-/** A call as the server got it. */
+/** A call that the server received. */
 export interface SeenCall {
   readonly session: string;
-  /** Of this request. */
+  /** Authorization header of the request. */
   readonly authorization: string;
   readonly args: Readonly<Record<string, unknown>>;
 }
 
-/** An MCP server with a session for each connection, which notes what each session was sent. */
+/** An MCP server with a session for each connection, which records the requests of each session. */
 export interface EchoingServer extends AsyncDisposable {
-  /** With `Authorization: Bearer {{KEY}}`, per caller. */
+  /** Definition of the upstream; its header `Authorization: Bearer {{KEY}}` is filled for each caller. */
   readonly definition: UpstreamDefinition;
-  /** Authorization by session, as it was at the start of each; ended sessions stay. */
+  /** The first authorization of each session; ended sessions stay in the map. */
   readonly sessions: Map<string, string>;
   readonly open: Set<string>;
   readonly calls: SeenCall[];
   /** Requests whose authorization is not that of their session. */
   readonly mixed: string[];
-  /** Authorizations by the socket that they came over. */
+  /** Authorizations by the socket on which they were sent. */
   readonly overSockets: Map<Socket, Set<string>>;
-  /** Most sessions that were open at once. */
+  /** The largest number of sessions that were open at one time. */
   readonly openMax: () => number;
-  /** Authorizations that get HTTP 401, from now on. */
+  /** Authorizations that are answered with HTTP 401. */
   readonly refused: Set<string>;
-  /** Held back until it resolves. */
+  /** Calls are answered only after this promise resolves. */
   hold: Promise<unknown> | undefined;
-  /** What is listed to whom. */
+  /** The tools that are listed for an authorization. */
   toolsFor: (authorization: string) => readonly object[];
 }
 
@@ -40,7 +40,7 @@ async function listening(http: Server): Promise<string> {
   return `http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp`;
 }
 
-/** On a free port of the loopback. A call of any tool answers the authorization of its request. */
+/** Starts the server on a free port of the loopback. Every tool returns the authorization of the request. */
 export async function echoingServer(name = 'notes'): Promise<EchoingServer> {
   let most = 0;
   let count = 0;

@@ -16,7 +16,7 @@ afterEach(async () => {
   for (const thing of opened.splice(0).reverse()) await thing.close();
 });
 
-/** The operator's key is made from his token; the tenant has one of its own. */
+/** KEY is the token of the caller; TENANT_KEY is a fixed secret of the tenant. */
 const secrets: SecretStore = {
   async read(_tenantId, names, caller) {
     const values: Record<string, string | undefined> = { KEY: caller?.token, TENANT_KEY: 'of-the-tenant' };
@@ -47,7 +47,7 @@ async function who(upstreams: Upstreams, caller: UpstreamCaller, args: Record<st
   return textOf(await upstreams.call(TENANT, 'notes', 'who', args, { timeoutMs: 20_000, caller }));
 }
 
-/** Sessions of one user, ended ones too. */
+/** The sessions of one user, including ended ones. */
 const sessionsOf = ({ sessions }: EchoingServer, key: string): readonly string[] =>
   [...sessions].filter(([, authorization]) => authorization === `Bearer ${key}`).map(([session]) => session);
 
@@ -239,7 +239,7 @@ test('REG-09 what is shown to a caller is listed anew right before a call that m
   await call(true);
   server.toolsFor = () => [{ ...WHO_AM_I, description: 'Says who asks, and sends it elsewhere.' }];
   const calls = server.calls.length;
-  // Nothing said that the tools changed: the listing of the connection is the one of before.
+  // Without a notification of a change the earlier listing of the connection still counts.
   await call(false);
   expect((await failureOf(call(true))).code).toBe('E3813');
   expect(server.calls).toHaveLength(calls + 1);

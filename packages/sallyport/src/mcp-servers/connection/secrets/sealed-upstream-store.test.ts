@@ -18,7 +18,7 @@ const remote: UpstreamDefinition = {
   },
 };
 
-/** One row, as it stands in the table. */
+/** A store of one row, as the row is in the table. */
 function oneRow(first: StoredUpstream) {
   let row = first;
   const put = async (upstream: StoredUpstream): Promise<void> => {

@@ -12,7 +12,9 @@ afterEach(async () => {
   for (const thing of opened.splice(0).reverse()) await thing.close();
 });
 
-/** Upstreams of a tenant who has one secret, and a server that sends its header back, with one connection for all. */
+/**
+ * Upstreams of a tenant with one secret, and a server that returns its Authorization header, on one shared connection.
+ */
 async function start(header = 'Bearer {{KEY}}') {
   const server = await echoingServer();
   opened.push({ close: () => server[Symbol.asyncDispose]() });

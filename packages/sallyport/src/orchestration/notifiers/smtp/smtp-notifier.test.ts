@@ -57,7 +57,7 @@ notifierConformance(
   'smtp',
   async () => {
     const opened = await open();
-    // Decisions are sent to no approver: the suite reads them at an address that gets every notice.
+    // Approvers are not notified of decisions, so the suite reads the mail to an address that receives every notice.
     const everything = await open({}, told);
     return {
       notifier: {

@@ -3,7 +3,7 @@ import { type PolicyServer, policyQuestion, policyServer, sendJson } from '../..
 import { policyEngineConformance } from '../../policies/policy-engine.conformance.ts';
 import { createAbacPolicyEngine } from './abac-policy-engine.ts';
 
-// A stand-in for the data layer of 000 §4.2.2, with the policy that the suite asks for.
+// A stand-in for the data layer of 000 §4.2.2, with the policy that the conformance suite requires.
 const asDataLayer: PolicyServer['reply'] = (response, body) => {
   const { resource_id, context } = body as { resource_id: string; context: Record<string, string> };
   const { tenant_id, side_effect, phase, trust } = context;

@@ -59,7 +59,7 @@ policyEngineConformance(
   policyQuestion,
 );
 
-// Large enough to be asked in parts.
+// So many policies that they are evaluated in parts.
 const OTHERS = Array.from(
   { length: 60 },
   (_, index) => `forbid (principal == Agent::"did:${index}", action, resource in Source::"s${index}");`,

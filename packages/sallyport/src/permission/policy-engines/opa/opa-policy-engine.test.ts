@@ -3,7 +3,8 @@ import { type PolicyServer, policyQuestion, policyServer, sendJson } from '../..
 import { policyEngineConformance } from '../../policies/policy-engine.conformance.ts';
 import { createOpaPolicyEngine } from './opa-policy-engine.ts';
 
-// A stand-in that answers as OPA's documentation says of POST /v1/data/{path}, with the policy that the suite asks for.
+// A stand-in that follows OPA's documentation of POST /v1/data/{path}, with the policy that the conformance suite
+// requires.
 const asOpa: PolicyServer['reply'] = (response, body) => {
   const { input } = body as { input: Record<string, string> };
   const { source, tenant_id, side_effect, phase, trust } = input;

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { type AgentSlot, AgentSlots } from './agent-slots.ts';
 
 const never = new AbortController().signal;
-/** Beyond the life of the process: some tests leave a call waiting, whose end nobody awaits. */
+/** Longer than the tests run: some of them leave a call that keeps waiting. */
 const NEVER_MS = 2 ** 30;
 const wait = { waitingMax: 100, allWaitingMax: 1000, ms: NEVER_MS, signal: never };
 
@@ -15,7 +15,7 @@ function full(max: number) {
   return { slots, held };
 }
 
-/** The ends of waits, in order of arrival. */
+/** Makes named waits for a slot, and records the order in which they end. */
 function queue(slots: AgentSlots, max: number) {
   const served: string[] = [];
   const got = new Map<string, AgentSlot>();

@@ -6,7 +6,7 @@ import { memoryLedgerStore } from '../../../../test/stores/memory-ledger-store.t
 import type { Ledger } from '../../../audit/ledger.ts';
 import { manifest, pipeline } from '../../pipeline.fixture.ts';
 
-/** One caller: which business, on which instance, and after how long. */
+/** One request: what is asked, at which instance, and after how many turns of the event loop. */
 const caller = fc.record({
   n: fc.integer({ min: 1, max: 2 }),
   on: fc.integer({ min: 0, max: 1 }),
@@ -55,7 +55,8 @@ test('VIS-04 duplicates and conflicts in any order, on two instances, run each b
         expect(new Set(ran).size).toBe(ran.length);
         for (const [at, { failure, result }] of records.entries()) {
           const asked = callers[at];
-          // Another note for the same business is another request: it is refused, never answered with the first result.
+          // The same key and `n` with another note is another request: it is refused, never answered with the first
+          // result.
           if (failure === undefined) expect(result).toEqual({ n: asked?.n, note: asked?.note });
           else expect(failure.code).toMatch(/^(?:E3802|E3106)$/);
         }

@@ -112,7 +112,7 @@ interface Answered {
   readonly record: InvocationRecord;
 }
 
-/** The call that ran first answers all that ask for the same, and is a conflict for all that ask for something else. */
+/** The call that ran first is the answer to every equal request, and a conflict for every other request. */
 function judge(model: Keys, key: string, answers: readonly Answered[]): void {
   const known = model.get(key);
   const ran = answers.filter(({ record }) => record.state === 'COMPLETED' || record.failure?.code === 'E3109');
@@ -125,7 +125,7 @@ function judge(model: Keys, key: string, answers: readonly Answered[]): void {
   for (const { asked, record } of answers) {
     const isSame = holder !== undefined && asked.n === holder.n && (asked.how === 'fails') === holder.fails;
     const code = record.failure?.code;
-    // While a call that is refused later has the key, all that ask for something else get a conflict.
+    // While a call that is refused later holds the key, every other request gets a conflict.
     const metRefused = answers.some(
       (each) => each.asked.how === 'refused' && (each.asked.n !== asked.n || asked.how === 'fails'),
     );
@@ -169,7 +169,10 @@ const ask: fc.Arbitrary<Ask> = fc.record({
   how: fc.constantFrom('good', 'good', 'refused', 'fails'),
 });
 
-/** Plays calls under keys in any order, alone and together, and restarts, and compares the results with the model. */
+/**
+ * Sends requests with keys in any order, alone and at the same time, with restarts, and compares the results with the
+ * model.
+ */
 export async function playKeys(shared: () => Promise<SharedParts>, numRuns: number): Promise<void> {
   let plays = 0;
   const commands = fc.commands(

@@ -27,19 +27,19 @@ interface Names {
 /** One request, sent once or several times at once. */
 interface Ask extends Names {
   readonly n: number;
-  /** How it ends when it runs: its tool answers, fails, or is cut off by a kill of its instance. */
+  /** How the call ends if it runs: its tool succeeds or fails, the call is refused, or its instance is killed. */
   readonly how: 'good' | 'fails' | 'refused' | 'killed';
   /** The instance that each copy goes to. */
   readonly copies: readonly (0 | 1)[];
 }
 
-/** The request that a name stands for, and the answer to all that ask for the same. */
+/** The request that a name belongs to, and the answer to every equal request. */
 interface Bound {
   readonly asked: string;
   readonly call: { readonly asked: string; readonly invocationId: string; readonly code: string | undefined };
 }
 
-/** The model in memory: what each id and each key stands for. */
+/** The model in memory: the request of each id and of each key. */
 interface Model {
   readonly ids: Map<string, Bound>;
   readonly keys: Map<string, Bound>;
@@ -48,12 +48,12 @@ interface Model {
 
 interface Instance {
   readonly made: Awaited<ReturnType<typeof pipeline>>;
-  /** Kills the instance: from now on nothing of it reaches a store. */
+  /** Kills the instance: from now on none of its writes reaches a store. */
   kill(): void;
   close(): Promise<void>;
 }
 
-/** No chain of a model has checkpoints. */
+/** The chains of these tests have no checkpoints, so no signer is needed. */
 const NO_SIGNER = { sign: async () => ({ keyId: '', signature: '' }), verify: async () => false };
 
 /** Two instances with an irreversible tool. */
@@ -62,7 +62,7 @@ class Layer {
   readonly #play: string;
   #instances: Instance[] = [];
   runs = 0;
-  /** Resolves when the tool of the call that is to be killed runs. */
+  /** Resolves when the tool of the call that is to be killed has begun to run. */
   #begun = Promise.withResolvers<void>();
 
   constructor(stores: SharedStores, play: string) {

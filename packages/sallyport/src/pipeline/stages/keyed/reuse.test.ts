@@ -48,7 +48,7 @@ describe('a call with an idempotency key', () => {
     const made = await counting({ store, idempotency });
     const { commit } = made.parts.ledger;
     const ledger = { ...made.parts.ledger, commit: unlessAway(commit) };
-    // The write of the executing row is refused, and the end is written late.
+    // The row of the executing call cannot be written, and the call's end is written late.
     const lateEnds = createLateEnds({ ledger, records: store, log: silentLog });
     const failing = await counting({ store, idempotency, ledger, lateEnds });
     away = true;
@@ -80,7 +80,7 @@ describe('a call with an idempotency key', () => {
         claimed.resolve();
         if (holder.nonce !== claim.nonce) waiting += 1;
         if (waiting === 2) othersWait.resolve();
-        // The first call comes to its refusal when both others have found its claim.
+        // The first call is refused only after both other calls have found its claim.
         await othersWait.promise;
         return holder;
       },

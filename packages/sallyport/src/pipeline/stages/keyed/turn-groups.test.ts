@@ -31,7 +31,7 @@ async function counting(more: Partial<ToolManifest> = {}, changes: Parameters<ty
   return { ...made, ran, state, pay };
 }
 
-/** A store that notes the keys it was asked for. */
+/** A store that records the keys that it was asked to claim. */
 function listening(): IdempotencyStore & { readonly keys: string[] } {
   const inner = memoryIdempotencyStore();
   const keys: string[] = [];

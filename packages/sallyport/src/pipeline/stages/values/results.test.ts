@@ -173,7 +173,7 @@ test('other work has its turns while a large result is checked', async () => {
     clearImmediate(next);
     return turns;
   };
-  // The first call waits for more than a check: its token is verified in another thread.
+  // The first call takes more turns of the event loop, because its token is verified in another thread.
   const small: number[] = [];
   for (let call = 0; call < 5; call += 1) small.push(await turnsOf(rows.slice(0, 1)));
   expect(await turnsOf(rows)).toBeGreaterThan(Math.min(...small) + 3);

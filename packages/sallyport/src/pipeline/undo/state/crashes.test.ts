@@ -31,7 +31,7 @@ const doing: fc.Arbitrary<Doing> = fc.record({
 
 class Crash extends Error {}
 
-/** Everything that survives the process, and the values that completed calls must have left. */
+/** The stores, which survive the process, and the values that completed calls must have left. */
 function world() {
   const rows = new Map<string, InvocationRecord['state']>();
   const store = memoryStateStore();
@@ -46,7 +46,7 @@ function world() {
 }
 type World = ReturnType<typeof world>;
 
-/** One life of the process: its outside actions run in the scheduler's order, until the process dies. */
+/** One run of the process: its reads and writes happen in the scheduler's order, until the process dies. */
 function life({ store, journal, records }: World, order: (what: string) => Promise<void>, diesAt: number) {
   let actions = 0;
   const act = async <Result>(what: string, action: () => Promise<Result>): Promise<Result> => {
@@ -110,7 +110,7 @@ async function runCall(
       if (value === undefined) await state.delete(name);
       else await state.put(name, value);
       seenByItself.set(name, value);
-      // Removing nothing is no write: others may write there meanwhile.
+      // To delete a value that does not exist is no write: other calls may write that name meanwhile.
       const key = { tenantId: TENANT, ownerId: TENANT, toolId: 'tool', name };
       const holder = (await made.store.read(key))?.held?.by.invocationId;
       const isHeld = value !== undefined || holder === invocationId;
@@ -134,7 +134,7 @@ async function runCall(
   transaction.recorded(silentLog);
 }
 
-/** The next start recovers from what it finds; it may die too. */
+/** The next start recovers from what it finds in the stores; it may die too. */
 async function recover({ rows, journal }: World, { parts }: ReturnType<typeof life>): Promise<void> {
   for (const open of await journal.open(INSTANCE, 100)) {
     const standing = open.steps.filter(({ undone }) => !undone);

@@ -12,7 +12,7 @@ import { REFERENCE_PAIRS, traitsOf } from '../../search/vectors/measure-traits.t
 import { createLocalEmbedder } from './local-embedder.ts';
 
 const execute = promisify(execFile);
-/** A namespace whose network has no interface that is up. */
+/** Arguments for a network namespace in which no interface is up. */
 const ALONE = ['--user', '--map-root-user', '--net'];
 const isAlone = await execute('unshare', [...ALONE, 'true']).then(
   () => true,
@@ -64,7 +64,7 @@ describe('a worker that misbehaves', () => {
   });
   afterAll(() => rm(folder, { recursive: true }));
 
-  /** An embedder whose worker does this with each request. */
+  /** An embedder whose worker runs this code for each request. */
   async function embedderOf(name: string, onMessage: string, idleMs = 10_000): Promise<Embedder> {
     const path = join(folder, `${name}.mjs`);
     const head = `import { parentPort, threadId } from 'node:worker_threads';\nlet seen = 0;\n`;

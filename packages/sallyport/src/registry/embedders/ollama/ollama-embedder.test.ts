@@ -8,7 +8,7 @@ import {
 } from '../../search/embedding-server.fixture.ts';
 import { createOllamaEmbedder } from './ollama-embedder.ts';
 
-// A stand-in that speaks as Ollama's API documentation says of POST /api/embed; Ollama itself is not asked.
+// A stand-in that follows Ollama's API documentation of POST /api/embed; no Ollama runs here.
 const asOllama: EmbeddingServer['reply'] = ({ body }, response) =>
   sendJson(response, { model: body.model, embeddings: body.input?.map(letterVector), total_duration: 14_143_917 });
 

@@ -9,10 +9,10 @@ import {
 } from '../../search/embedding-server.fixture.ts';
 import { createOpenAiEmbedder, type OpenAiSettings } from './openai-embedder.ts';
 
-// A stand-in that speaks as OpenAI's API reference says of POST /v1/embeddings; OpenAI itself is not asked.
+// A stand-in that follows OpenAI's API reference for POST /v1/embeddings; OpenAI itself gets no request.
 const asOpenAi: EmbeddingServer['reply'] = ({ body }, response) => {
   const data = body.input?.map((text, index) => ({ object: 'embedding', index, embedding: letterVector(text) }));
-  // In another order than was asked: `index` says which is which.
+  // In reverse order: the member `index` says which vector belongs to which text.
   sendJson(response, { object: 'list', data: data?.toReversed(), model: body.model, usage: { total_tokens: 1 } });
 };
 

@@ -23,7 +23,7 @@ const manifest = (schema: Schema): ToolManifest => {
 const original = (schema: Schema, given: Record<string, unknown>) => originalArguments(manifest(schema), given);
 const compiles = (schema: Schema) => new Ajv2020({ strict: false }).compile(schema);
 
-/** Every key under a `properties`, at any depth. */
+/** The names of all declared properties in a schema, at any depth. */
 function keys(value: unknown, within = false): string[] {
   if (typeof value !== 'object' || value === null) return [];
   const entries = Object.entries(value);
@@ -51,7 +51,7 @@ test('REG-02 names become readable, unequal and as long as providers take them, 
   for (const name of names.values()) expect(name).toMatch(FITS);
   expect(new Set([...names.values(), ...taken]).size).toBe(originals.length + taken.size);
   expect(fittingNames(originals.toReversed(), taken)).toEqual(names);
-  // Whoever knows the hash of a name cannot take it away.
+  // A property whose name is the hashed name of another property does not take that name away from it.
   const stolen = fittingNames(['a b', 'a/b'], new Set([names.get('a b') ?? '']));
   expect(stolen.get('a b')).toMatch(FITS);
   expect(new Set([...stolen.values(), names.get('a b')]).size).toBe(3);
@@ -118,7 +118,7 @@ test('REG-02 every keyword that names a property follows the renaming, and the c
     any: 2,
     list: [{ child_1: { value: 'v', child_1: { value: 'w' } } }],
     pair: [{ value: 'x' }, { p_q: 1 }],
-    // Free members keep their names, whatever they are called.
+    // Members that the schema does not declare keep their names.
     free: { filter_name: { in_free: 'y', any: 1 }, value: {} },
     by: { x1: { of_pattern: 1 } },
     then_this: 1,

@@ -190,7 +190,10 @@ test.skipIf(!existsSync(CORPUS))('REG-02 every tool of the community imports, an
   ).not.toContain(0);
 });
 
-/** The rows hold the first 120 characters of each schema: what was cut off is left out, what is open is closed. */
+/**
+ * The corpus holds the first 120 characters of each schema: an incomplete member is removed, and open brackets are
+ * closed.
+ */
 function completed(head: string): unknown {
   for (let end = head.length; end > 0; end -= 1) {
     const kept = head.slice(0, end).replace(/,$/, '');
@@ -199,7 +202,7 @@ function completed(head: string): unknown {
     try {
       return JSON.parse(kept + '}'.repeat(Math.max(0, open - closed)));
     } catch {
-      // One character less.
+      // Try again with one character less.
     }
   }
   return undefined;

@@ -6,7 +6,7 @@ import { importOpenApi } from './openapi-importer.ts';
 /** Members of a document. */
 export type Members = Record<string, unknown>;
 
-/** Imports a small document of 3.0 with a server, changed by these members. */
+/** Imports a small OpenAPI 3.0 document with a server; `document` replaces members of it. */
 export const load = (document: Members, options: Parameters<typeof importOpenApi>[1] = {}): Promise<ImportedTools> =>
   importOpenApi(
     JSON.stringify({
@@ -18,7 +18,7 @@ export const load = (document: Members, options: Parameters<typeof importOpenApi
     options,
   );
 
-/** The only manifest of a document with this operation. */
+/** Imports a document with one operation; returns its manifest. */
 export async function one(
   operation: Members,
   document: Members = {},
@@ -31,7 +31,7 @@ export async function one(
   return manifest;
 }
 
-/** The operation of a manifest. */
+/** The HTTP operation of a manifest. */
 export const configOf = ({ executor }: ToolManifest): HttpOperation => executor.config as unknown as HttpOperation;
-/** The arguments of a manifest. */
+/** The properties of a manifest's arguments. */
 export const properties = ({ parameters_schema }: ToolManifest): Members => parameters_schema['properties'] as Members;

@@ -12,7 +12,7 @@ const found = (from: Members, to: Members, role: Role = 'input') => {
 const lines = (from: Members, to: Members, role: Role = 'input'): string[] =>
   found(from, to, role).changes.map(({ kind, severity, path }) => `${severity} ${kind} ${path}`.trim());
 
-/** Each pair breaks who sends such a value in one direction, and who reads it in the other. */
+/** Each change from the first to the second schema breaks callers as an input, and the reverse change as an output. */
 const NARROWED: readonly (readonly [string, Members, Members])[] = [
   ['type', { type: ['string', 'null'] }, { type: 'string' }],
   ['type', { type: 'number' }, { type: 'integer' }],

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { stemOf } from './stem.ts';
 
-// Pairs from the paper itself, and words of tools.
+// Pairs from the paper on the algorithm, and words from tool descriptions.
 test.each([
   ['caresses', 'caress'],
   ['ponies', 'poni'],

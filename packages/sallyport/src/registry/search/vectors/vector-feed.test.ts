@@ -14,7 +14,7 @@ interface Bench {
   readonly index: VectorIndex;
   readonly store: VectorStore;
   readonly feed: VectorFeed;
-  /** Tools near to a text, of acme. */
+  /** Ids of the tools of acme that are similar to a text. */
   near(text: string): Promise<string[]>;
 }
 
@@ -23,7 +23,7 @@ afterEach(async () => {
   for (const feed of opened.splice(0)) await feed.close();
 });
 
-/** With a clock that runs a thousand times as fast, so that pauses are short. */
+/** A feed whose clock runs a thousand times as fast, so that pauses are short. */
 function setUp({ embedder = conceptEmbedder(), store = memoryVectorStore() } = {}): Bench {
   const index = memoryVectorIndex();
   const clock = { now: systemClock.now, monotonic: () => systemClock.monotonic() * 1000 };

@@ -83,7 +83,7 @@ test('REG-04 a version that is named stays: by another version, or by something 
   const { registry } = await opened(FIVE, { isPinned: ({ manifest: { version } }) => version === '1.1.0' });
   await registry.move({ tenantId: 'acme', toolId: 'weather', version: '1.2.0', to: 'deprecated', inFavorOf: '1.0.0' });
   const { retired } = await registry.register('acme', manifest('1.5.0'));
-  // 1.0.0 is a successor, 1.1.0 is pinned, 1.2.0 is on its way.
+  // 1.0.0 is a successor, 1.1.0 is pinned, and 1.2.0 is already deprecated.
   expect(retired).toEqual([]);
   const next = await registry.register('acme', manifest('1.6.0'));
   expect(next.retired.map(({ manifest: { version } }) => version)).toEqual(['1.3.0']);

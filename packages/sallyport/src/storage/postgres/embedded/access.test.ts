@@ -24,7 +24,7 @@ async function expectClosed(connection: SocketConnection): Promise<void> {
   await expect(run(connection, 'select 1')).rejects.toThrow(/password|pg_hba\.conf/);
 }
 
-/** Owners of objects in the schema, and objects of the layer's role outside of it. */
+/** Query for objects in the schema with another owner, and for objects of the layer's role outside of the schema. */
 const STRANGE_OWNERS = `
 select relname as name from pg_class where relkind <> 'i' and relkind <> 't' and relkind <> 'c'
   and (relnamespace = 'sallyport'::regnamespace) <> (relowner = 'sallyport_layer'::regrole)
@@ -105,7 +105,7 @@ test.each<[string, () => Promise<void>]>([
   expect(files.filter((name) => name.endsWith('.new'))).toEqual([]);
 });
 
-/** The drafts of a start that was killed between the password and the rules. */
+/** Leaves draft files, as a start does that is killed between writing the password and writing the access rules. */
 async function leaveDrafts(): Promise<void> {
   await rm(rulesFile());
   await writeFile(`${rulesFile()}.new`, 'local');

@@ -11,11 +11,11 @@ import { DATABASE, type ServerProcess, ServerStillEnding, startServer } from './
 import { serverArguments } from './server-settings.ts';
 import { openSocketFolder, SOCKET_PORT } from './socket-folder.ts';
 
-/** A PostgreSQL server that only the test restarts, and whose superuser needs no password. */
+/** A PostgreSQL server that only the test restarts, with a superuser who needs no password. */
 export interface DatabaseServer {
   readonly connection: SocketConnection;
   start(): Promise<void>;
-  /** SIGKILL to the postmaster; its children end by themselves. */
+  /** Sends SIGKILL to the postmaster; its child processes end by themselves. */
   kill(): Promise<void>;
   stop(): Promise<void>;
 }

@@ -31,7 +31,7 @@ afterAll(() => rm(template, { recursive: true }));
 
 beforeEach(async () => {
   parent = await mkdtemp(join(tmpdir(), 'sallyport-embedded-'));
-  // Other users must reach their own folders in it.
+  // Other users must be able to reach their own folders in this folder.
   await chmod(parent, 0o755);
   dataFolder = join(parent, 'layer');
 });
@@ -51,7 +51,7 @@ afterEach(async () => {
 const start = (changes: { dataFolder?: string; platform?: string } = {}): Promise<EmbeddedPostgres> =>
   startEmbeddedPostgres({ dataFolder, log: silentLog, ...changes });
 
-/** A cluster that was stopped cleanly, without the time that creating one takes. */
+/** Copies a prepared cluster that was stopped cleanly, which is faster than to create one. */
 async function madeCluster(): Promise<void> {
   await mkdir(dataFolder);
   await promisify(execFile)('cp', ['-a', `${template}/.`, dataFolder]);

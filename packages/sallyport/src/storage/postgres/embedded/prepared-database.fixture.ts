@@ -29,7 +29,7 @@ let prepared: Promise<string> | undefined;
 /**
  * A new temporary data folder whose embedded database was started once before, by a layer that did nothing: starting
  * another layer on it takes 0.3 s of CPU instead of 2 s.
- * @param prefix of its name
+ * @param prefix of the folder's name
  */
 export async function temporaryDataFolder(prefix: string): Promise<string> {
   const folder = await realpath(await mkdtemp(join(tmpdir(), prefix)));
@@ -37,7 +37,10 @@ export async function temporaryDataFolder(prefix: string): Promise<string> {
   return folder;
 }
 
-/** The same for a data folder whose path the test chooses; it is created when absent, and a database in it stays. */
+/**
+ * Prepares the database in a data folder chosen by the test; the folder is created when absent, and a database in it
+ * stays.
+ */
 export async function prepareDatabase(dataFolder: string): Promise<void> {
   if (await isThere(join(dataFolder, 'postgres'))) return;
   prepared ??= preparedFolder();
@@ -48,13 +51,13 @@ export async function prepareDatabase(dataFolder: string): Promise<void> {
   await letThrough(await chooseUser(join(dataFolder, 'postgres'), postgres), dataFolder);
 }
 
-/** Puts an empty cluster for an embedded server where no folder exists yet. */
+/** Copies an empty cluster for an embedded server to a path where no folder exists yet. */
 export async function prepareCluster(clusterFolder: string): Promise<void> {
   prepared ??= preparedFolder();
   await copy(join(await prepared, EMPTY), clusterFolder);
 }
 
-/** Unlike Node's own copy it keeps owners, and shares blocks if the file system can. */
+/** Copies with cp, which unlike Node's own copy keeps owners and shares blocks if the file system can. */
 async function copy(...paths: readonly string[]): Promise<void> {
   await promisify(execFile)('cp', ['-a', ...paths]);
 }
@@ -86,7 +89,7 @@ async function makeDatabase(dataFolder: string): Promise<void> {
   await database.close();
 }
 
-/** A name for everything that determines the contents of a new database. */
+/** A hash of everything that determines the contents of a new database. */
 async function stateOfSources(): Promise<string> {
   const hash = createHash('sha256');
   for (const path of globSync('{embedded,schema}/**/*.ts', { cwd: SOURCES }).sort()) {

@@ -14,7 +14,7 @@ afterAll(() => databases.close());
 const ENOUGH_MS = 20_000;
 const NEVER_MS = 3_600_000;
 
-/** An instance, and what it heard. */
+/** An instance, and the updates that it received. */
 async function instance(connection: PostgresConnection, changes: Partial<PostgresPolicyUpdatesParts> = {}) {
   const { store, close } = await policyUpdatesAt(connection, changes);
   const heard: PolicyUpdate[] = [];

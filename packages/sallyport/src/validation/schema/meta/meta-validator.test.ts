@@ -7,7 +7,7 @@ import { META_DOCUMENTS } from './meta-documents.ts';
 import { metaValidatorOf } from './meta-validator.ts';
 
 const DIALECTS: readonly Dialect[] = ['draft-07', '2019-09', '2020-12'];
-/** Some are good under each keyword, and some are bad under each but `const`, `default` and the like. */
+/** Values of which each keyword accepts some, and all keywords but `const`, `default` and the like refuse some. */
 const VALUES: readonly unknown[] = [
   ...[true, false, null, 0, 1, -1, 1.5, 'a', '', '^a', '[', '#/a', 'a b', 'string', [], ['a'], ['a', 'a'], [1, 1]],
   ...[['string', 'null'], ['strin'], {}, { a: true }, { a: 1 }, { a: ['b'] }, { a: ['b', 'b'] }, { a: { type: 'x' } }],
@@ -48,7 +48,7 @@ describe.each(DIALECTS)('the joined meta-schema of %s', (dialect) => {
         fc.constantFrom(...VALUES),
         fc.dictionary(fc.constantFrom(...keywordsOf(dialect)), tie('value'), {
           maxKeys: 4,
-          // JSON has none, and Ajv compares none.
+          // Objects without a prototype do not occur in JSON, and Ajv does not compare them.
           noNullPrototype: true,
         }),
         fc.array(tie('value'), { maxLength: 3 }),

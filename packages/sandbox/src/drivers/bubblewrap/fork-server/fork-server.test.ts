@@ -57,7 +57,8 @@ const parentOf = (pid: number): number =>
 test('a process gets its sockets and nothing else, at the head of a session of its own', async () => {
   const server = createForkServer(
     partsOf(
-      // No pipe after `ls`: the shell would hold its ends for a moment. The last command keeps the shell from becoming `ls`.
+      // No pipe after `ls`, because the shell would hold its ends for a moment. The last `:` keeps the shell from
+      // replacing itself by `ls`.
       'pwd; env | grep -v ^PWD; read -r stat </proc/$$/stat; set -- $stat; echo $(($6 - $$)); ls /proc/$$/fd; :',
       { files: [keepBytes(''), keepBytes('')], inherited: [30] },
     ),
@@ -166,14 +167,14 @@ test('a server that does not answer is asked no more, and what it started lives 
   process.kill(stopped, 'SIGCONT');
   before.pipes[0]?.end('\n');
   expect(await endOf(before)).toEqual([7, null]);
-  // A process that came too late has ended, too.
+  // The process that was forked too late has ended too.
   while (childrenOf(stopped).length > 0) await sleep(5);
 });
 
 interface LayerSays {
   readonly layer: ChildProcess;
   readonly said: string;
-  /** Pids of the fork server and of its processes. */
+  /** Pids of the fork server and its processes. */
   readonly pids: readonly number[];
 }
 
@@ -197,7 +198,7 @@ async function startLayer(
     let forked;
     while ((forked = server.fork(${uid}, ${waits})) === undefined) await new Promise((resolve) => setTimeout(resolve, 5));
     const { child, pipes } = await forked;
-    // Who waits for a stage is no shell yet.
+    // A process that still waits for its stage has not become a shell, so it prints nothing.
     if (${waits}) process.stdout.write(child.pid + '\\n');
     let said = '';
     pipes[1].on('data', (part) => {
@@ -238,7 +239,7 @@ test('SBX-08 what waits for a stage ends with a layer that is killed', async () 
 test('SBX-08 a server that has nothing to wait for ends with its layer too', async () => {
   const { layer, pids } = await startLayer(':', { after: 'pipes[0].end("\\n");' });
   await untilGone(pids.slice(1));
-  // Waits until the layer has read everything; ending earlier would be an error, not the end of the orders.
+  // Waits until the layer has read everything; if the layer ended earlier, the server would end by an error instead.
   await sleep(100);
   layer.kill('SIGKILL');
   await untilGone(pids);
@@ -259,7 +260,7 @@ test('SBX-08 a server that stands still costs one order, is ended, and another t
   await expect(server.fork(undefined)).rejects.toThrow('does not answer');
   const next = await forked(server);
   expect(parentOf(next.child.pid)).not.toBe(stopped);
-  // A caller that waits for a process of the old server learns of its end.
+  // A caller that waits for a process of the old server is notified that the process ended.
   expect(await endOf(before)).toEqual([null, 'SIGKILL']);
   await untilGone([stopped]);
   for (const pipe of before.pipes) pipe.destroy();

@@ -11,7 +11,7 @@ const folder = mkdtempSync(join(tmpdir(), 'holes-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 const { works } = await createBubblewrapDriver().probe();
 
-/** What a program says; `$1` is its first argument. */
+/** A stand-in for bubblewrap that runs the script; `$1` is its first argument. */
 function programThat(script: string, mode = 0o755): string {
   const path = join(folder, `bwrap-${Math.random()}`);
   writeFileSync(path, `#!/bin/sh\n${script}\n`);
@@ -21,9 +21,9 @@ function programThat(script: string, mode = 0o755): string {
 
 const SAYS = (version: string): string => `[ "$1" = --version ] && exec echo "bubblewrap ${version}"`;
 const HELPS = '[ "$1" = --help ] && exec echo "--bind-fd FD DEST"';
-/** Makes a folder in the mounted folder (`$3`), as bubblewrap does for the first `--dir` of the trial. */
+/** Makes a folder in the mounted folder (`$3`), as bubblewrap does for the first `--dir` of the trial run. */
 const MAKES = 'mkdir "$3/plain"';
-/** And through the link, which leads to where the second folder of the trial lies on the host. */
+/** Makes a folder through the link as well, at the place of the trial's second folder on the host. */
 const MAKES_BEYOND = 'mkdir "$(readlink "$3/link" | cut -c 9-)/made"';
 
 async function holesOf(program: string): Promise<readonly string[]> {
@@ -36,7 +36,7 @@ test('SBX-02 a bubblewrap that makes folders of the host through a link has that
   expect(await holesOf(leaking)).toEqual(['CVE-2026-87766']);
   const mended = programThat([SAYS('0.8.0'), HELPS, MAKES].join('\n'));
   expect(await holesOf(mended)).toEqual([]);
-  // It fails before anything would show.
+  // The stand-in fails before the trial shows anything, so its version decides.
   expect(await holesOf(programThat([SAYS('0.11.2'), HELPS].join('\n')))).toEqual(['CVE-2026-87766']);
   expect(await holesOf(programThat([SAYS('0.12.0'), HELPS].join('\n')))).toEqual([]);
 });

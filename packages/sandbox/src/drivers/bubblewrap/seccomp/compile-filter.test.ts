@@ -10,7 +10,9 @@ const EAFNOSUPPORT = ACTIONS.refuse | 97;
 const ARCHITECTURES: readonly Architecture[] = ['x64', 'arm64'];
 const FILTERS = { x64: compileFilter('x64'), arm64: compileFilter('arm64') };
 
-/** A classic BPF machine, written from linux/filter.h: the answer that the kernel would give. */
+/**
+ * Interprets a classic BPF program as linux/filter.h describes it, and returns the answer that the kernel would give.
+ */
 function run(program: Buffer, number: number, audit: number, args: readonly number[]): number {
   const seen = Buffer.alloc(64);
   seen.writeUInt32LE(number >>> 0, 0);
@@ -96,7 +98,7 @@ test.each<[string, readonly number[], number]>([
   ['openat', [3, 0, 0o101, 0o644], ACTIONS.allow],
   ['openat', [3, 0, 0o101, 0o4755], EPERM],
   ['openat', [3, 0, 0o20_200_001, 0o6755], EPERM],
-  // Without O_CREAT the kernel ignores the mode, and callers leave rubbish there.
+  // Without O_CREAT the kernel ignores the mode, and callers may pass any value.
   ['openat', [3, 0, 0, 0o6000], ACTIONS.allow],
 ])('%s %j is answered with %i on both processors', (name, args, expected) => {
   for (const architecture of ARCHITECTURES) expect(answer(architecture, name, args)).toBe(expected >>> 0);

@@ -16,7 +16,7 @@ const GROUP: ControlGroup = {
 const BUNDLE = { complaint: async () => '', async remove() {} } as Partial<Bundle> as Bundle;
 const ENDS_IN_ORDER = ['/bin/sh', '-c', 'trap "exit 3" TERM; echo ready; while :; do sleep 0.05; done'];
 
-/** A process in the place of runsc, and what each question of whether to end says. */
+/** Runs a process in the place of runsc; `answers` are the results of the requests to end it. */
 async function started(answers: readonly boolean[]) {
   const launched = launch({ command: ENDS_IN_ORDER, uid: undefined, group: GROUP, inherited: [] });
   launched.begin();

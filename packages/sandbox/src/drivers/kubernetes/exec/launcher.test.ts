@@ -19,7 +19,7 @@ const BUBBLEWRAP = 'bwrap';
 const { works } = await createBubblewrapDriver().probe();
 const SHELLS = [['/bin/sh'], ['/bin/dash'], ['/bin/bash', '--posix'], ['/bin/busybox', 'sh']] as const;
 
-/** In a pid namespace of its own: the launcher ends all that it sees. */
+/** Runs the launcher in a pid namespace of its own, because it ends all processes that it sees. */
 function launch(
   [shell, ...rest]: readonly string[],
   given: SandboxSpec,

@@ -6,9 +6,9 @@ export interface Certificate {
   readonly key: string;
 }
 
-/** A certificate authority that lives as long as the test. */
+/** A certificate authority for one test. */
 export interface Authority extends Certificate {
-  /** A certificate for a name, valid for 127.0.0.1 as a server and as a client. */
+  /** Issues a certificate for a name, valid for 127.0.0.1 as a server and as a client. */
   issue(name: string): Certificate;
 }
 
@@ -42,7 +42,7 @@ function pem(key: KeyObject): string {
 
 let serials = 1;
 
-/** X.509 version 3, as little of it as TLS needs (RFC 5280). */
+/** A certificate in X.509 version 3, with only the fields that TLS needs (RFC 5280). */
 function certificate(subject: string, key: KeyObject, issuer: string, signer: KeyObject, isAuthority: boolean): string {
   const algorithm = tlv(0x30, hex(OIDS.ecdsaWithSha256));
   const basic = extension(OIDS.basicConstraints, tlv(0x30, isAuthority ? hex('0101ff') : Buffer.alloc(0)));
@@ -79,7 +79,7 @@ function hex(text: string): Buffer {
   return Buffer.from(text, 'hex');
 }
 
-/** Tag, length, value. */
+/** A DER element: tag, length, value. */
 function tlv(tag: number, ...parts: readonly Buffer[]): Buffer {
   const value = Buffer.concat(parts);
   const { length } = value;

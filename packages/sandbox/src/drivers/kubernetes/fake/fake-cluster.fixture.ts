@@ -22,7 +22,7 @@ export const PATHS = {
   pods: `/api/v1/namespaces/${NAMESPACE}/pods`,
 } as const;
 
-/** A request as the fake sees it. */
+/** A request that the fake API server received. */
 export interface SeenRequest {
   readonly method: string;
   readonly path: string;
@@ -30,28 +30,28 @@ export interface SeenRequest {
   readonly body: unknown;
 }
 
-/** Replaces the answer to a request. */
+/** What happens in place of the answer to a request. */
 export type Fault = 'drop' | 'hang' | { readonly status: number; readonly message?: string; readonly reason?: string };
 
 /** Behaviour that a test may change at any time. */
 export interface Behaviour {
   token: string;
-  /** Called before each request. */
+  /** Called before each request; a result replaces the answer. */
   fault: (request: SeenRequest) => Fault | undefined;
-  /** Called after a request had its effect; 'drop' loses its answer. */
+  /** Called after a request had its effect; 'drop' loses the answer. */
   after: (request: SeenRequest) => 'drop' | undefined;
   /** The controller's reaction to a claim; default: ready after `readyAfterMs`. */
   claimed: (claim: StoredObject) => Promise<void> | void;
   readyAfterMs: number;
   podSpec: () => object;
   newPod: () => FakePod;
-  /** Subprotocol that exec answers with. */
+  /** The subprotocol in the answer to an exec request. */
   protocol: string;
   version: object;
   denied: (attributes: Readonly<Record<string, string>>) => boolean;
 }
 
-/** An API server in this process, with the controllers that the driver needs. */
+/** A fake API server in this process, with the controllers that the driver needs. */
 export interface FakeCluster {
   readonly server: string;
   readonly ca: string;
@@ -61,7 +61,7 @@ export interface FakeCluster {
   readonly behaviour: Behaviour;
   readonly requests: SeenRequest[];
   readonly execs: FakeExecStream[];
-  /** What the agent-sandbox controllers do to make a claim ready. */
+  /** Makes a claim ready, as the agent-sandbox controllers do. */
   makeReady(claim: StoredObject): void;
   close(): Promise<void>;
 }
@@ -144,7 +144,7 @@ export async function startFakeCluster(): Promise<FakeCluster> {
   };
 }
 
-/** A cluster in which everything goes well. */
+/** The behaviour of a cluster without any faults. */
 function usualBehaviour(makeReady: (claim: StoredObject) => void): Behaviour {
   const behaviour: Behaviour = {
     token: TOKEN,
@@ -164,7 +164,7 @@ function usualBehaviour(makeReady: (claim: StoredObject) => void): Behaviour {
   return behaviour;
 }
 
-/** Makes and removes the sandboxes of the pool, as its controller does. */
+/** Makes and removes the sandboxes of the pool, as the pool's controller does. */
 function createPool(store: FakeStore, pods: Map<string, FakePod>, behaviourOf: () => Behaviour) {
   let serial = 0;
   const makeReady = (claim: StoredObject): void => {
@@ -286,7 +286,7 @@ function ofCollection(
   return [200, { kind: 'List', metadata: { resourceVersion: String(store.version()) }, items }];
 }
 
-/** RFC 7386 */
+/** Applies a JSON merge patch (RFC 7386). */
 function merge(target: unknown, patch: unknown): unknown {
   if (typeof patch !== 'object' || patch === null || Array.isArray(patch)) return patch;
   const result: Record<string, unknown> = { ...(typeof target === 'object' ? target : {}) };

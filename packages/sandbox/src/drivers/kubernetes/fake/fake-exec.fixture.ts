@@ -8,7 +8,7 @@ import type { FakePod } from './fake-pod.fixture.ts';
 export interface FakeExecStream {
   readonly command: readonly string[];
   readonly socket: Duplex;
-  /** Everything that came on stdin. */
+  /** All bytes received on stdin. */
   readonly input: Buffer[];
   send(channel: number, payload: Uint8Array): void;
   /** Sends the final status, and ends the stream. */
@@ -17,7 +17,7 @@ export interface FakeExecStream {
 
 const BYTES_MAX = 64 * MiB;
 
-/** A request that wants to be a WebSocket, as the server hands it out. */
+/** A request to upgrade to a WebSocket, as Node's server passes it. */
 export interface UpgradeRequest {
   readonly request: IncomingMessage;
   readonly socket: Duplex;
@@ -48,7 +48,7 @@ function streamOver(line: WebSocket, request: IncomingMessage, socket: Duplex, p
     },
   };
   line.on('error', () => {});
-  // Old servers announce each channel with an empty message.
+  // Older servers announce each channel with an empty message.
   stream.send(1, Buffer.alloc(0));
   const program = pod.exec(command, {
     output: (channel, bytes) => stream.send(channel, bytes),
@@ -64,7 +64,7 @@ function streamOver(line: WebSocket, request: IncomingMessage, socket: Duplex, p
   return stream;
 }
 
-/** The status in the kubelet's format. */
+/** A status in the kubelet's format. */
 function statusOf(code: number): object {
   if (code === 0) return { metadata: {}, status: 'Success' };
   return {

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 
-/** One program in a pod, as the API server sees it. */
+/** A program that runs in a pod, as the API server sees it. */
 export interface PodExec {
   input(bytes: Buffer): void;
   endInput(): void;
@@ -10,19 +10,20 @@ export interface PodExec {
 /** Output and end of a program in a pod. */
 export interface PodExecEvents {
   output(channel: 1 | 2, bytes: Buffer): void;
-  /** 128 + n for a signal. */
+  /** Exit code; 128 + n for signal n. */
   exit(code: number): void;
 }
 
 /** The containers of one pod. */
 export interface FakePod {
   exec(command: readonly string[], events: PodExecEvents): PodExec;
-  /** Ends all processes of it. */
+  /** Ends all processes of the pod. */
   end(): Promise<void>;
 }
 
 /**
- * First process of the pod. It runs programs, and reports their end when their outputs are closed, as containerd does.
+ * The first process of the pod. It runs programs, and reports the end of a program when its outputs are closed, as
+ * containerd does.
  */
 const AGENT = `
 const { spawn } = require('node:child_process');
@@ -49,8 +50,8 @@ const BUBBLEWRAP = 'bwrap';
 const NODE_INSIDE = '/opt/node';
 
 /**
- * A real pod: namespaces of its own by bubblewrap, a first process, and an image that is the host's /usr. It has
- * variables of its own, as images have. No limits and no call filter: no hostile program may run in it.
+ * Starts a real pod: bubblewrap gives it namespaces, a first process, the host's /usr as its image, and environment
+ * variables as images have them. It has no limits and no system call filter, so no hostile program may run in it.
  */
 export function startRealPod(): FakePod {
   const view = ['--ro-bind', '/usr', '/usr', '--ro-bind', process.execPath, NODE_INSIDE];

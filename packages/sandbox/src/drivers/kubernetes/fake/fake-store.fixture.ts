@@ -17,15 +17,15 @@ export interface StoreEvent {
 export interface FakeStore {
   get(collection: string, name: string): StoredObject | undefined;
   list(collection: string): readonly StoredObject[];
-  /** Adds or replaces. */
+  /** Adds or replaces an object. */
   put(collection: string, object: StoredObject): StoredObject;
-  /** Changes an existing object; no effect when it is gone. */
+  /** Changes an existing object; no effect when there is no such object. */
   change(collection: string, name: string, change: (object: StoredObject) => StoredObject): StoredObject | undefined;
   remove(collection: string, name: string): StoredObject | undefined;
-  /** Events after a version; undefined when they were compacted. */
+  /** Events after a version; undefined when some of them were compacted. */
   since(version: number): readonly StoreEvent[] | undefined;
   version(): number;
-  /** Drops past events, so that older versions are expired (410). */
+  /** Drops past events, so that watches from older versions are answered with 410. */
   compact(): void;
   onEvent(listener: (event: StoreEvent) => void): () => void;
 }

@@ -1,14 +1,14 @@
 import type { ServerResponse } from 'node:http';
 import type { FakeStore, StoredObject, StoreEvent } from './fake-store.fixture.ts';
 
-/** The watches of the fake API server. */
+/** The open watches of the fake API server. */
 export interface FakeWatches {
   open(response: ServerResponse, collection: string, query: URLSearchParams): void;
   /** Cuts all connections. */
   drop(): void;
-  /** Sends the current version to all, without an object. */
+  /** Sends the current version, without an object, to all watches. */
   bookmark(): void;
-  /** Sends a line unchanged. */
+  /** Sends a line, unchanged, to all watches. */
   say(line: string): void;
   count(): number;
 }

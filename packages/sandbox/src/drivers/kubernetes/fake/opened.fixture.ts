@@ -7,18 +7,18 @@ import type { KubernetesBounds, KubernetesSettings } from '../settings.ts';
 import { type FakeCluster, NAMESPACE, startFakeCluster, TOKEN } from './fake-cluster.fixture.ts';
 import { type FakePod, type PodExecEvents, scriptedPod } from './fake-pod.fixture.ts';
 
-/** A driver before a fake cluster. */
+/** A driver that uses a fake cluster. */
 export interface Opened {
   readonly cluster: FakeCluster;
   readonly driver: KubernetesDriver;
-  /** Where the service account of the layer's pod lies. */
+  /** Folder with the service account of the layer's pod. */
   readonly folder: string;
-  /** Another driver of the same layer's pod. */
+  /** Opens another driver, as in the same pod of the layer. */
   another(settings?: Partial<KubernetesSettings>, parts?: KubernetesParts): KubernetesDriver;
   close(): Promise<void>;
 }
 
-/** Times that make tests short; none of them is asserted. */
+/** Short times, so that tests are fast; no test asserts them. */
 const QUICK: Partial<KubernetesBounds> = {
   retryPauseMs: 5,
   readyTimeoutMs: 20_000,
@@ -74,7 +74,7 @@ export function specOf(changes: Partial<SandboxSpec> = {}): SandboxSpec {
   };
 }
 
-/** A scripted tool, with a launcher that keeps its contract. */
+/** A pod with a scripted tool and a launcher that behaves as the driver expects. */
 export function podThat(act: (events: PodExecEvents) => void, reaper = ''): FakePod {
   return scriptedPod((command, events) => {
     if (!command[2]?.startsWith("n='")) {

@@ -47,7 +47,7 @@ function opened(faults?: FirecrackerFaults, choices?: Partial<FirecrackerChoices
   return one;
 }
 
-// The fake guest runs programs of this computer, so only cases that need no bounds are for it.
+// The fake guest runs programs on the host without isolation, so only cases that need no limits use it.
 const bare = (name: string, run: () => Promise<void>): void => test(`SBX-02 ${name}`, run);
 const suite = Object.assign(bare, { skip: (name: string, run: () => Promise<void>): void => test.skip(name, run) });
 const { runtime, ...programsOfFake } = hostDialect;

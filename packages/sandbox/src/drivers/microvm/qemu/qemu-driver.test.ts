@@ -13,7 +13,7 @@ import { createQemuDriver } from '../microvm-driver.ts';
 import { busyboxDialect } from '../testing/busybox-dialect.ts';
 import { testImage } from '../testing/test-image.ts';
 
-/** A machine is emulated, and other tests take the processor meanwhile. */
+/** Long, because the machine is emulated while other tests use the processor too. */
 const TIMEOUT_MS = 240_000;
 
 const image = await testImage();
@@ -106,7 +106,7 @@ function lifeCases(image: { readonly kernel: string; readonly initrd: string }):
     layer.kill('SIGKILL');
     await once(layer, 'exit');
     await expect.poll(() => machine !== undefined && isRunning(machine), { timeout: 60_000 }).toBe(false);
-    // Folder and groups go with the next start of any layer.
+    // The start of any layer removes the folder and the control groups.
     await clearLeftovers(findControlGroups());
     expect(readdirSync(tmpdir()).filter((name) => name.includes(`-${layer.pid}-`))).toEqual([]);
   });
@@ -134,7 +134,7 @@ async function run(driver: SandboxDriver, command: SandboxSpec['command']) {
   return collectOutput(process, { stdoutBytesMax: 64 * KiB, stderrBytesMax: 64 * KiB });
 }
 
-/** Pids of the machines that a process has started. */
+/** Pids of the virtual machines that a process started. */
 function machines(parent = process.pid): string[] {
   return readdirSync('/proc').filter((pid) => {
     if (!/^\d+$/.test(pid)) return false;

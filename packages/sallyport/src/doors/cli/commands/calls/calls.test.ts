@@ -12,7 +12,7 @@ const RUNNING = { ...CALL, status: 'running', state: 'EXECUTING' };
 const DONE = { ...CALL, status: 'success', state: 'COMPLETED', result: { pages: 3 } };
 const REFUSED = { e_code: 'E3807', code: 'approval_denied', message: 'Nobody wanted it.', retryable: false };
 
-/** Has the layer tell these states one after the other. */
+/** Makes the layer report these states one after the other. */
 function states(...told: readonly object[]): void {
   bench.layer.answers.set('invocations.watch', ({ after }) => {
     const at = after === undefined ? 0 : Math.min(Number(after) + 1, told.length - 1);

@@ -19,7 +19,7 @@ const ONCE = { retry_policy: { max_attempts: 1 } };
 /** How a run of the tool ends; undefined for success. */
 type End = ErrorCode | undefined | (() => Promise<unknown>);
 
-/** A tool with a circuit of its own that ends as the test says; the test moves the clock of the circuits. */
+/** A tool with a circuit of its own; the test decides how each run ends, and moves the clock of the circuits. */
 async function bench(more: Partial<CircuitParts> = {}, execution: ToolManifest['execution_config'] = ONCE) {
   let turned = 0;
   const clock = { now: () => Date.now() + turned, monotonic: () => performance.now() + turned };
@@ -162,7 +162,8 @@ describe('a call through a circuit', () => {
     const gone = new AbortController();
     const cancelled = endedBy(gone);
     expect((await call(cancelled, { signal: gone.signal })).failure?.code).toBe('E3805');
-    // A trial that the rate limit refuses holds nothing: each next call gets as far as the rate limit too.
+    // A trial call that the rate limit refuses does not occupy the half-open circuit: later calls reach the rate limit
+    // too.
     expect(await codes(undefined, undefined)).toEqual(['E3303', 'E3303']);
     expect(await state()).toBe('half_open');
   });

@@ -6,7 +6,7 @@ import { schemaConverter } from './definitions.ts';
 
 type Direction = 'request' | 'response';
 
-/** The schema with its definitions, as it stands in a manifest. */
+/** The converted schema with its definitions, as the manifest has it. */
 function convert(
   schema: unknown,
   schemas: Record<string, unknown> = {},
@@ -144,7 +144,10 @@ describe('references', () => {
 });
 
 describe('circles that judge the same value', () => {
-  /** Would not return, or exhaust the stack, if a circle was left. */
+  /**
+   * Whether a value is valid. Does not return, or exhausts the stack, if the converted schema still has a reference
+   * cycle.
+   */
   function validates(schemas: Record<string, unknown>, value: unknown, name = 'A'): boolean {
     const schema = convert({ properties: { v: ref(name) } }, schemas);
     return new Ajv2020({ strict: false }).compile(schema)({ v: value });
