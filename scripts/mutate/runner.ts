@@ -176,7 +176,7 @@ function shareOf(test: string, id: number): number {
   return dirname(test) === dirname(path) ? 0.3 : 1;
 }
 
-/** What was found of each mutant, by this process and by those that hung before it. */
+/** The finding for each mutant, by this process and by the processes before it, which hung. */
 function knownOutcomes() {
   const found = findings(plan.journal);
   const killed = killedIds(found);

@@ -34,7 +34,7 @@ const byCall = (names: CallNames) => eachCall(names);
 const byApproval = ({ approval }: CallNames) => [{ approval_id: approval }];
 
 /**
- * One entry for each operation that an agent may use, and for those that concern calls; a test reports a missing entry.
+ * One entry for each operation that an agent may use or that concerns calls; a test reports a missing entry.
  */
 export const OWN: Partial<Attacks> = {
   'tools.invoke': invocations,

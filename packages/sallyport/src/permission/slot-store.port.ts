@@ -16,7 +16,7 @@ export interface SlotUse {
 export interface SlotsHeld {
   /** Slots that belong to the instance now: `running`, and any that it got on top of them. */
   readonly slots: number;
-  /** True when calls of this agent wait in other instances: slots that come free then belong to whoever waits longest. */
+  /** True when calls of this agent wait in other instances: a slot that comes free then goes to the call that waits longest. */
   readonly othersWait: boolean;
 }
 

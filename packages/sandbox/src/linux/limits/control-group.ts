@@ -54,7 +54,7 @@ const CPU_QUOTA_US_MIN = 1000;
 interface Share {
   /** Processor time relative to that of other sandboxes; 100 is the kernel's default. */
   readonly cpuWeight: number;
-  /** Part of its memory that the kernel takes only when nobody has any above such a part, 0 to 1. */
+  /** Part of its memory, 0 to 1, that the kernel takes only when no other memory of sandboxes is left to take. */
   readonly memoryKept: number;
 }
 

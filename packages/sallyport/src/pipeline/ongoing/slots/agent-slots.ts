@@ -29,7 +29,7 @@ export interface AgentSlot {
   without<Result>(work: () => Promise<Result>, signal: AbortSignal): Promise<Result>;
 }
 
-/** Calls that wait for slots outside of the queue: those that workers run later. */
+/** Calls that wait for slots outside of the queue, because workers run them later. */
 export interface SlotListener {
   /** Number of these calls of an agent. */
   waiting(agent: string): number;

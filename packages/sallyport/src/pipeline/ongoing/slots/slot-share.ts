@@ -290,7 +290,7 @@ export class SlotShare implements AsyncDisposable {
   async #release(idle: readonly Share[]): Promise<void> {
     for (const share of idle) Object.assign(share, { asking: true, held: 0 });
     const hashes = idle.map(({ agentHash }) => agentHash);
-    // What is not released is asked for by whoever wants it.
+    // Slots that could not be released come back when another instance asks for them.
     await this.#parts.store.release(this.#owner, hashes).catch(() => undefined);
     for (const share of idle) {
       share.asking = false;

@@ -11,7 +11,7 @@ const ANY_AGENT = '*';
 
 /**
  * Instances whose lease is over are removed with their slots, and so is a former life of this one, which differs in the
- * UUID at its end; whoever waits for these slots is notified.
+ * UUID at its end; instances whose calls wait for these slots are notified.
  */
 const RENEW = {
   name: 'sallyport-renew-slots',
