@@ -15,6 +15,8 @@ export interface OpenLeases {
 
 const LONG_MS = 60_000;
 const SHORT_MS = 20;
+/** Long enough for four statements on a busy machine, and short enough to wait for. */
+const BEAT_MS = 1_500;
 /** More calls than a store handles in one statement. */
 const MANY = 150;
 const call: CallKey = { tenantId: 'acme', invocationId: 'call-1' };
@@ -100,13 +102,13 @@ function takingCases(check: Check): void {
       { ...call, invocationId: 'call-2' },
       { ...call, invocationId: 'call-3' },
     ];
-    for (const each of [call, other, left]) await leases.take(each, one, 25 * SHORT_MS);
+    for (const each of [call, other, left]) await leases.take(each, one, BEAT_MS);
     const { held } = await leases.beat(one, LONG_MS, [call, other]);
     deepEqual(held.map(({ invocationId, fence }) => [invocationId, fence]).sort(), [
       ['call-1', 1],
       ['call-2', 1],
     ]);
-    await sleep(26 * SHORT_MS);
+    await sleep(BEAT_MS + SHORT_MS);
     for (const each of [call, other]) equal(await leases.take(each, two, LONG_MS), undefined);
     equal((await leases.take(left, two, LONG_MS))?.fence, 2);
   });
