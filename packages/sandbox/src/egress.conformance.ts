@@ -240,8 +240,8 @@ function refusalCases(check: Check): void {
       # Until all beyond the 256 are refused: a refused one is readable, a held one is not.
       for (my $refused = 0; $refused < 644; select undef, undef, undef, 0.02) { $refused = select my $ready = $sockets, undef, undef, 1 }
       print scalar @all`;
-      const { exit, stdout } = await run(['/usr/bin/perl', '-e', code], [{ host: 'granted.test', port }]);
-      equal(stdout, '900');
+      const { exit, stdout, stderr } = await run(['/usr/bin/perl', '-e', code], [{ host: 'granted.test', port }]);
+      equal(stdout, '900', `${stderr} ${JSON.stringify(exit)}`);
       ok((exit.network?.refused ?? 0) > 0);
       equal(exit.network?.connections, 900);
       // A connection that ends makes room for the next, so only the number at one time is bounded.
