@@ -5,7 +5,7 @@ const PLACES = [
   ['tmp', 'bash_jobs'],
 ].map((parts) => `/${parts.join('/')}`);
 
-/** Matches a folder only at the beginning of a path: `/srv/work/x` does not match. */
+/** Matches a folder only at the beginning of a path, not below another folder. */
 const PATTERN = new RegExp(`(?<![\\w.*-])(?:${PLACES.join('|')})`);
 
 /** Finds lines that name a path of one machine. */
