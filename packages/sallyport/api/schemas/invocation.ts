@@ -349,7 +349,7 @@ export const ToolCancelRequest = Type.Object(
   {
     invocation_id: InvocationId,
     agent_context: Type.Optional(AgentContext),
-    reason: Type.Optional(Type.String({ maxLength: 1024, description: 'Why; told to its caller.' })),
+    reason: Type.Optional(Type.String({ maxLength: 1024, description: 'Why; its caller sees it.' })),
   },
   { additionalProperties: false },
 );

@@ -205,7 +205,7 @@ export interface Tables {
     invocation_id: string;
     since: Generated<Date>;
     claimed_at: Time;
-    told: Generated<boolean>;
+    notified: Generated<boolean>;
   };
   'sallyport.approval_delegations': {
     tenant_id: string;

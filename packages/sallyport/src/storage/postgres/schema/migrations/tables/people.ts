@@ -86,7 +86,7 @@ create table sallyport.approval_notices (
   invocation_id text not null,
   since timestamptz not null default now(),
   claimed_at timestamptz not null,
-  told boolean not null default false,
+  notified boolean not null default false,
   primary key (tenant_id, approval_id, level)
 );
 create index approval_notices_age on sallyport.approval_notices (since);`;
