@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, test } from 'vitest';
 import { ledgerStoreConformance } from '../../packages/sallyport/src/audit/ledger-store.conformance.ts';
+import { checkpointStoreConformance } from '../../packages/sallyport/src/bridges/checkpoint-store.conformance.ts';
 import { parametersSeal } from '../../packages/sallyport/src/domain/invocation/sealed-parameters.ts';
 import { circuitStoreConformance } from '../../packages/sallyport/src/external/circuit-store.conformance.ts';
 import { apiKeyStoreConformance } from '../../packages/sallyport/src/identity/conformance/api-key-store.conformance.ts';
@@ -52,6 +53,7 @@ import { memoryToolStore } from '../../packages/sallyport/test/stores/memory-too
 import { memoryUpstreamStore } from '../../packages/sallyport/test/stores/memory-upstream-store.ts';
 import { memoryVectorStore } from '../../packages/sallyport/test/stores/memory-vector-store.ts';
 import { memoryVisibilityStore } from '../../packages/sallyport/test/stores/memory-visibility-store.ts';
+import { memoryCheckpointStore } from '../../packages/sallyport/test/stores/outcomes/memory-checkpoint-store.ts';
 import { memoryCompensationStore } from '../../packages/sallyport/test/stores/outcomes/memory-compensation-store.ts';
 import { memoryOutcomeStore } from '../../packages/sallyport/test/stores/outcomes/memory-outcome-store.ts';
 import { memoryOutputStore } from '../../packages/sallyport/test/stores/outcomes/memory-output-store.ts';
@@ -76,6 +78,7 @@ describe('memory', () => {
     return { leases: memoryCallLeaseStore(ledger), ledger, close };
   });
   undoJournalConformance(test, 'memory', async () => ({ store: memoryUndoJournal(), close }));
+  checkpointStoreConformance(test, 'memory', async () => ({ store: memoryCheckpointStore(), close }));
   stateStoreConformance(test, 'memory', async () => ({ store: memoryStateStore(), close }));
   outputStoreConformance(test, 'memory', async () => ({ store: memoryOutputStore(), close }));
   outcomeStoreConformance(test, 'memory', async () => {
@@ -138,6 +141,7 @@ function postgresConformance(adapter: string, start: () => Promise<TestDatabases
     return { leases: database.callLeaseStore, ledger: database.ledgerStore, close };
   });
   undoJournalConformance(test, adapter, open('undoJournal'));
+  checkpointStoreConformance(test, adapter, open('checkpointStore'));
   stateStoreConformance(test, adapter, open('stateStore'));
   outputStoreConformance(test, adapter, open('outputStore'));
   outcomeStoreConformance(test, adapter, async () => {

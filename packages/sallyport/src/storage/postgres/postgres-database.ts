@@ -2,6 +2,7 @@ import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { Kysely, PostgresDialect, sql } from 'kysely';
 import { Client, Pool } from 'pg';
 import type { ClaimedKeys, LedgerStore } from '../../audit/ledger-store.port.ts';
+import type { CheckpointStore } from '../../bridges/checkpoint-store.port.ts';
 import type { StoredRates } from '../../external/rate-limiter.port.ts';
 import type { ApiKeyStore } from '../../identity/api-keys.port.ts';
 import type { RevocationStore } from '../../identity/revocations.port.ts';
@@ -24,6 +25,7 @@ import type { VectorIndex, VectorStore } from '../../registry/vectors.port.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { VisibilityStore } from '../../visibility/visibility-store.port.ts';
 import { postgresApprovalStore } from './approvals/postgres-approval-store.ts';
+import { postgresCheckpointStore } from './bridges/postgres-checkpoint-store.ts';
 import { postgresCallLeaseStore } from './calls/postgres-call-lease-store.ts';
 import { postgresClaimedKeys } from './calls/postgres-claimed-keys.ts';
 import { postgresCompensationStore } from './calls/postgres-compensation-store.ts';
@@ -85,6 +87,7 @@ export interface PostgresDatabase extends AsyncDisposable {
   readonly outcomeStore: OutcomeStore;
   readonly undoJournal: UndoJournal;
   readonly stateStore: StateStore;
+  readonly checkpointStore: CheckpointStore;
   readonly outputStore: OutputStore;
   readonly skillContents: SkillContents;
   readonly vectorStore: VectorStore;
@@ -162,6 +165,7 @@ export async function openPostgres({
     approvalStore: postgresApprovalStore(database),
     outcomeStore: postgresOutcomeStore(database),
     undoJournal: postgresUndoJournal(pool),
+    checkpointStore: postgresCheckpointStore(pool),
     stateStore: postgresStateStore(pool),
     outputStore: postgresOutputStore(pool),
     skillContents: postgresSkillContents(database, skillContentBounds),

@@ -97,6 +97,8 @@ export async function empty(connection: PostgresConnection): Promise<void> {
     'skill_contents',
     'undo_steps',
     'tool_state',
+    'checkpoint_lines',
+    'checkpoints',
     'seen_outputs',
     'outcome_settlements',
     'approval_votes',
