@@ -1,6 +1,8 @@
 import { join } from 'node:path';
 import { systemClock } from '@sallyport/std/clock';
 import { openLedger } from '../../packages/sallyport/src/audit/ledger.ts';
+import { createCheckpoints } from '../../packages/sallyport/src/bridges/checkpoints.ts';
+import { CHECKPOINT_DEFAULTS } from '../../packages/sallyport/src/bridges/settings.ts';
 import { agentContextOf } from '../../packages/sallyport/src/compose/parts/from-settings/agent-bounds.ts';
 import { limitsOf } from '../../packages/sallyport/src/compose/parts/from-settings/pipeline-limits.ts';
 import { failureRedactorOf, redactorOf } from '../../packages/sallyport/src/compose/parts/from-settings/redactor.ts';
@@ -45,6 +47,7 @@ import { memoryQuarantineStore } from '../../packages/sallyport/test/stores/memo
 import { memoryRevocationStore } from '../../packages/sallyport/test/stores/memory-revocation-store.ts';
 import { memoryToolStore } from '../../packages/sallyport/test/stores/memory-tool-store.ts';
 import { memoryVisibilityStore } from '../../packages/sallyport/test/stores/memory-visibility-store.ts';
+import { memoryCheckpointStore } from '../../packages/sallyport/test/stores/outcomes/memory-checkpoint-store.ts';
 import { memoryOutcomeStore } from '../../packages/sallyport/test/stores/outcomes/memory-outcome-store.ts';
 import { memoryOutputStore } from '../../packages/sallyport/test/stores/outcomes/memory-output-store.ts';
 import { memoryStateStore } from '../../packages/sallyport/test/stores/outcomes/memory-state-store.ts';
@@ -143,6 +146,7 @@ async function partsOf(
     quota: createQuota({ store: memoryQuotaStore(), ...valuesOf(QUOTA_SETTINGS, settings), clock }),
     transactions: { journal: memoryUndoJournal(), undoers: { state: stateUndoer(stateStore, records) } },
     state: { store: stateStore },
+    checkpoints: createCheckpoints({ store: memoryCheckpointStore(), clock, log, settings: CHECKPOINT_DEFAULTS }),
     outputs: createOutputMemory({ store: memoryOutputStore(), clock, log }),
     outcomes: memoryOutcomeStore(records),
     retries: retryRulesOf(valuesOf(RETRY_SETTINGS, settings)),

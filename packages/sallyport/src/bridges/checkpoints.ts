@@ -1,17 +1,17 @@
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { isOwner } from '../domain/invocation/call-owner.ts';
-import type { RestoredCheckpoint, RunCheckpoints } from '../domain/invocation/checkpoint.ts';
+import type { RestoredCheckpoint } from '../domain/invocation/checkpoint.ts';
 import type { CheckpointFacts, CheckpointLine, StoredCheckpoint } from './checkpoint-store.port.ts';
-import type { CheckpointedRun, CheckpointParts, Continuation } from './run/checkpointed-run.ts';
+import type { CheckpointedRun, CheckpointParts, Continuation, OpenRun } from './run/checkpointed-run.ts';
 import { openRun } from './run/open-run.ts';
 import { plainState } from './state/plain-state.ts';
 
-export type { CheckpointedRun, CheckpointParts, Continuation };
+export type { CheckpointedRun, CheckpointParts, Continuation, OpenRun };
 
 /** Checkpoints of the runs of tools, and work that continues from them (STA-01, STA-02). */
 export interface Checkpoints {
   /** The checkpoints of a run that begins, or continues from `from`. Nothing is read or stored before the tool saves. */
-  ofRun(run: CheckpointedRun, from?: Continuation): RunCheckpoints;
+  ofRun(run: CheckpointedRun, from?: Continuation): OpenRun;
   /**
    * Where an interrupted call continues; undefined when it has saved nothing.
    * @throws E3812 while the store cannot be reached

@@ -3,7 +3,7 @@ import { days, integer, seconds } from '../domain/settings/rows.ts';
 import { defaultsOf, type ValuesOf } from '../domain/settings/setting.ts';
 
 /** Settings of checkpoints (000 §3.3.8). */
-export const CHECKPOINT_SETTINGS = {
+export const TOOL_CHECKPOINT_SETTINGS = {
   intervalMs: seconds('checkpoints.interval_seconds', {
     minimum: 1,
     default: 30,
@@ -39,7 +39,7 @@ export const CHECKPOINT_SETTINGS = {
 };
 
 /** Values of the settings of checkpoints. */
-export type CheckpointSettings = ValuesOf<typeof CHECKPOINT_SETTINGS>;
+export type CheckpointSettings = ValuesOf<typeof TOOL_CHECKPOINT_SETTINGS>;
 
 /** Values where nobody sets others. */
-export const CHECKPOINT_DEFAULTS: CheckpointSettings = defaultsOf(CHECKPOINT_SETTINGS);
+export const CHECKPOINT_DEFAULTS: CheckpointSettings = defaultsOf(TOOL_CHECKPOINT_SETTINGS);

@@ -1,3 +1,4 @@
+import { TOOL_CHECKPOINT_SETTINGS } from '../bridges/settings.ts';
 import { CIRCUIT_SETTINGS } from '../domain/circuit/circuit-terms.ts';
 import { STOP_SETTINGS, STREAM_SETTINGS } from '../domain/settings/server-settings.ts';
 import { rowsOf, type Setting, variableOf } from '../domain/settings/setting.ts';
@@ -73,6 +74,7 @@ const OF_COMPONENTS = rowsOf(
   RETENTION_SETTINGS,
   COERCION_SETTINGS,
   CHECKPOINT_SETTINGS,
+  TOOL_CHECKPOINT_SETTINGS,
   SANITISE_ACTIONS,
   WARM_POOL_SETTINGS,
 );

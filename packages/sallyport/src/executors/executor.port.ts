@@ -2,6 +2,7 @@ import type { Failure } from '@sallyport/std/error/failure';
 import type { Fault } from '../../api/schemas/error.ts';
 import type { CallPriority } from '../../api/schemas/invocation.ts';
 import type { ExecutorKind, ToolManifest } from '../../api/schemas/tool-manifest.ts';
+import type { RunCheckpoints } from '../domain/invocation/checkpoint.ts';
 import type { Grant } from '../domain/invocation/grant.ts';
 import type { ToolState } from '../domain/invocation/tool-state.ts';
 import type { UndoStep } from '../domain/invocation/undo-step.ts';
@@ -57,6 +58,8 @@ export interface ExecutorCall {
   readonly undo?: UndoRecorder;
   /** The tool's state in the layer, as part of this call's transaction; absent like `undo`. */
   readonly state?: ToolState;
+  /** States from which a later run of the work continues; absent like `undo`. */
+  readonly checkpoints?: RunCheckpoints;
   /**
    * Resolves when a change elsewhere may be made: if this call fails, the layer makes the given call for the same
    * agent, through every stage, once. Absent like `undo`.

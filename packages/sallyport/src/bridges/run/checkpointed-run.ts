@@ -1,6 +1,6 @@
 import type { Clock } from '@sallyport/std/clock';
 import type { CallOwner } from '../../domain/invocation/call-owner.ts';
-import type { RestoredCheckpoint, SavedCheckpoint } from '../../domain/invocation/checkpoint.ts';
+import type { RestoredCheckpoint, RunCheckpoints, SavedCheckpoint } from '../../domain/invocation/checkpoint.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { CheckpointLine, CheckpointStore } from '../checkpoint-store.port.ts';
 import type { CheckpointSettings } from '../settings.ts';
@@ -11,12 +11,18 @@ export interface CheckpointedRun {
   readonly owner: CallOwner;
   readonly toolId: string;
   readonly toolVersion: string;
-  /** Aborted when the run is over: nothing is saved any more. */
-  readonly signal: AbortSignal;
-  /** Ms between two states that the layer takes; default: the setting. */
+  /** Ms between two states that the layer takes, 0 for none; default: the setting. */
   readonly intervalMs?: number;
   /** Called after each saved checkpoint. */
   readonly onSaved: (saved: SavedCheckpoint, label: string | undefined) => void;
+}
+
+/** The run of one call, with all its attempts. */
+export interface OpenRun {
+  /** The checkpoints of the next attempt, which continues from the newest one; those of earlier attempts save no more. */
+  ofAttempt(): RunCheckpoints;
+  /** Ends the timer; nothing is saved any more. */
+  close(): void;
 }
 
 /** Restored state of a run, and the damaged checkpoints that were passed over for it. */

@@ -3,6 +3,7 @@
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import type { Fault } from '../../../api/schemas/error.ts';
 import type { ToolManifest } from '../../../api/schemas/tool-manifest.ts';
+import type { RunCheckpoints } from '../../domain/invocation/checkpoint.ts';
 import type { ToolState } from '../../domain/invocation/tool-state.ts';
 import { NO_USAGE } from '../../domain/invocation/usage.ts';
 import type { Principal, Progress } from '../../domain/principal/principal.ts';
@@ -26,6 +27,8 @@ export interface NativeCallContext {
   progress(progress: Progress): void;
   /** The tool's state in the layer. Writes of a failed call are discarded. */
   readonly state: ToolState;
+  /** States from which a later run continues this work after a failure, a timeout, a cancel or a crash. */
+  readonly checkpoints: RunCheckpoints;
   /**
    * Call this before a change elsewhere: if this call fails, the layer calls the given tool with these arguments for
    * the same agent, once. Resolves when the change may be made.
@@ -113,6 +116,8 @@ const nothingKept = (): Promise<never> =>
   Promise.reject(new ToolLayerError('E3109', 'This layer keeps no state of tools, and takes nothing back.'));
 const NO_STATE: ToolState = { get: nothingKept, put: nothingKept, delete: nothingKept };
 
+const NO_CHECKPOINTS: RunCheckpoints = { restored: undefined, save: nothingKept, onTimer: () => {} };
+
 const compensating =
   ({ compensateWith }: ExecutorCall): NativeCallContext['compensateWith'] =>
   async (toolId, parameters, toolVersion) =>
@@ -130,6 +135,7 @@ function runFunction(run: NativeFunction, call: ExecutorCall, signal: AbortSigna
       secrets,
       progress: onProgress ?? noProgress,
       state: call.state ?? NO_STATE,
+      checkpoints: call.checkpoints ?? NO_CHECKPOINTS,
       compensateWith: compensating(call),
     });
   } catch (thrown) {

@@ -1,6 +1,7 @@
 import type { Failure } from '@sallyport/std/error/failure';
 import type { Warning } from '../../../api/schemas/invocation.ts';
 import type { CircuitPermit } from '../../domain/circuit/circuit.ts';
+import type { SavedCheckpoint } from '../../domain/invocation/checkpoint.ts';
 import type { Usage } from '../../domain/invocation/usage.ts';
 import type { Progress } from '../../domain/principal/principal.ts';
 import type { CallFact } from '../call.ts';
@@ -18,6 +19,9 @@ export interface FailedAttempt {
   readonly waitedMs: number;
 }
 
+/** Most checkpoints that the metadata of a call names: the newest ones. */
+const CHECKPOINTS_MAX = 100;
+
 /**
  * The run of the tool of one call: its attempts, and what the tool reports meanwhile. The stage `execute` and the
  * circuits change it; status, heartbeat and record read it, also while the tool runs.
@@ -32,6 +36,7 @@ export class ToolRun {
   #trialFailed = false;
   #warnings: Warning[] | undefined;
   #facts: CallFact[] | undefined;
+  #checkpoints: SavedCheckpoint[] | undefined;
 
   /** Number of attempts that reached the executor. */
   get attempts(): number {
@@ -78,6 +83,11 @@ export class ToolRun {
     return this.#facts;
   }
 
+  /** The newest checkpoints, oldest first; undefined when none was saved. */
+  get checkpoints(): readonly SavedCheckpoint[] | undefined {
+    return this.#checkpoints;
+  }
+
   /** The time of the tool begins. */
   begin(deadline: Deadline): void {
     this.#deadline = deadline;
@@ -116,6 +126,12 @@ export class ToolRun {
   noteFact(fact: CallFact): void {
     this.#facts ??= [];
     this.#facts.push(fact);
+  }
+
+  noteCheckpoint(saved: SavedCheckpoint): void {
+    this.#checkpoints ??= [];
+    this.#checkpoints.push(saved);
+    if (this.#checkpoints.length > CHECKPOINTS_MAX) this.#checkpoints.shift();
   }
 
   /** Keeps the circuit's permit for the next attempt. */

@@ -1,5 +1,6 @@
 // Made for every attempt; the recording parts are made when the tool first asks for them.
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
+import type { OpenRun } from '../../../bridges/checkpoints.ts';
 import type { UndoStep } from '../../../domain/invocation/undo-step.ts';
 import { originalArguments } from '../../../domain/tool/property-names/original-names.ts';
 import { isSafeToRepeat, sideEffectOf } from '../../../domain/tool/tool-version.ts';
@@ -25,7 +26,12 @@ export type RecordingParts = Pick<
 /**
  * The call as its executor sees it. With `parts` the executor may make changes that a crash must not leave half made.
  */
-export function executorCall(call: Call, ongoing: OngoingCall, parts?: RecordingParts): ExecutorCall {
+export function executorCall(
+  call: Call,
+  ongoing: OngoingCall,
+  parts?: RecordingParts,
+  checkpoints?: OpenRun,
+): ExecutorCall {
   const { onProgress } = call.caller;
   const { environment, priority } = call.request.execution_options ?? {};
   return {
@@ -49,6 +55,7 @@ export function executorCall(call: Call, ongoing: OngoingCall, parts?: Recording
       onProgress?.(progress);
     },
     ...(parts === undefined ? {} : ofAttempt(parts, call, ongoing)),
+    ...(checkpoints === undefined ? {} : { checkpoints: checkpoints.ofAttempt() }),
   };
 }
 
