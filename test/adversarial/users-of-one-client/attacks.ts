@@ -59,6 +59,10 @@ export const OWN: Partial<Attacks> = {
   'outcomes.get': byCall,
   'outcomes.settle': ({ unknown }) => [{ invocation_id: unknown, outcome: 'happened', note: 'mine' }],
   'outcomes.reconcile': ({ unknown }) => [{ invocation_id: unknown, tool_id: 'look', parameters: { q: 'mine' } }],
+  'checkpoints.list': byCall,
+  'checkpoints.get': ({ checkpoint }) => [{ checkpoint_id: checkpoint }],
+  'checkpoints.diff': ({ checkpoint }) => [{ checkpoint_id: checkpoint, with: checkpoint }],
+  'checkpoints.remove': ({ checkpoint }) => [{ checkpoint_id: checkpoint }],
   'side-effects.list': ({ agent, turnGroup }) => [
     {},
     { limit: 1 },

@@ -83,9 +83,9 @@ export function checkpointStoreConformance(test: TestCase, adapter: string, open
   });
 
   check('STA-01 they are listed newest first, page by page, without their states', async (store) => {
-    for (const sequence of [1, 2, 3]) await store.put(checkpoint(sequence));
-    deepEqual(idsOf(await store.list(TENANT, 'call-1', 2)), ['ckpt-3', 'ckpt-2']);
-    deepEqual(idsOf(await store.list(TENANT, 'call-1', 2, 2)), ['ckpt-1']);
+    for (let sequence = 1; sequence <= 11; sequence += 1) await store.put(checkpoint(sequence));
+    deepEqual(idsOf(await store.list(TENANT, 'call-1', 3)), ['ckpt-11', 'ckpt-10', 'ckpt-9']);
+    deepEqual(idsOf(await store.list(TENANT, 'call-1', 3, 2)), ['ckpt-1']);
     deepEqual(await store.list('other', 'call-1', 2), []);
     const [newest] = await store.list(TENANT, 'call-1', 1);
     equal('packed' in (newest ?? {}), false);

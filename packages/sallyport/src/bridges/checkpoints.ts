@@ -29,6 +29,8 @@ export interface Checkpoints {
     checkpointId: string,
     isOver: (invocationId: string) => Promise<boolean>,
   ): Promise<Continuation>;
+  /** Facts of a checkpoint, an expired one included; undefined for an unknown one. */
+  find(tenantId: string, checkpointId: string): Promise<CheckpointFacts | undefined>;
   /** Facts of the checkpoints of a call and of the calls whose work it continued, newest first. */
   list(tenantId: string, invocationId: string, limit: number, before?: number): Promise<readonly CheckpointFacts[]>;
   /**
@@ -48,67 +50,21 @@ const DAMAGED_MAX = 50;
 /** Builds the checkpoints over a store. */
 export function createCheckpoints(parts: CheckpointParts): Checkpoints {
   const { store, clock, settings } = parts;
-
-  const found = async (tenantId: string, checkpointId: string): Promise<StoredCheckpoint> => {
-    const stored = await store.find(tenantId, checkpointId);
-    if (stored === undefined) throw unknown(checkpointId);
-    const isExpired = stored.expiresAt !== undefined && stored.expiresAt <= clock.now();
-    if (isExpired || stored.packed === undefined) throw expired(checkpointId);
-    return stored;
-  };
-
-  /** The newest checkpoint up to one of a line that can be read. */
-  const newestValid = async (tenantId: string, line: CheckpointLine, upTo: number): Promise<Continuation> => {
-    const damaged: string[] = [];
-    const candidates = await store.list(tenantId, line.lineId, DAMAGED_MAX, upTo + 1);
-    for (const { checkpointId } of candidates) {
-      try {
-        const stored = await found(tenantId, checkpointId);
-        const bytes = await plainState(store, stored);
-        await readAgain(tenantId, stored);
-        return { line, restored: restoredOf(stored, bytes), damaged };
-      } catch (thrown) {
-        if (!(thrown instanceof ToolLayerError) || !UNREADABLE.has(thrown.code)) throw thrown;
-        damaged.push(checkpointId);
-        parts.log.warn('checkpoint-damaged', { checkpoint: checkpointId, line: line.lineId, code: thrown.code });
-      }
-    }
-    return { line, restored: undefined, damaged };
-  };
-
-  const readAgain = async (tenantId: string, { type, checkpointId }: CheckpointFacts): Promise<void> => {
-    if (type === 'micro') await store.keepUntil(tenantId, checkpointId, clock.now() + settings.microTtlMs);
-  };
-
   return {
     ofRun: (run, from) => openRun(parts, run, from),
     continuing: async (tenantId, invocationId) => {
       const line = await store.lineOf(tenantId, invocationId);
-      return line === undefined ? undefined : newestValid(tenantId, line, line.newest);
+      return line === undefined ? undefined : newestValid(parts, tenantId, line, line.newest);
     },
-    resume: async ({ invocationId, owner, toolId }, checkpointId, isOver) => {
-      const { tenantId } = owner;
-      const stored = await found(tenantId, checkpointId);
-      if (!isOwner(owner, stored.owner) || stored.toolId !== toolId) throw unknown(checkpointId);
-      const line = await store.line(tenantId, stored.lineId);
-      if (line === undefined) throw unknown(checkpointId);
-      if (!(await isOver(line.holder))) throw stillRunning(checkpointId, line.holder);
-      const continuation = await newestValid(tenantId, line, stored.sequence);
-      if (continuation.restored === undefined) throw unreadable(checkpointId);
-      const isTaken = await store.take(tenantId, line.lineId, line.holder, invocationId);
-      if (!isTaken) throw stillRunning(checkpointId, 'another call');
-      return { ...continuation, line: { ...line, holder: invocationId } };
-    },
+    resume: (run, checkpointId, isOver) => resume(parts, run, checkpointId, isOver),
+    find: (tenantId, checkpointId) => store.find(tenantId, checkpointId),
     list: async (tenantId, invocationId, limit, before) => {
       const line = await store.lineOf(tenantId, invocationId);
       return line === undefined ? [] : store.list(tenantId, line.lineId, limit, before);
     },
     read: async (tenantId, checkpointId) => {
-      const stored = await found(tenantId, checkpointId);
-      const state = await plainState(store, stored);
-      await readAgain(tenantId, stored);
-      const { packed: _packed, ...facts } = stored;
-      return { facts, state };
+      const { packed: _packed, ...facts } = await findUsable(parts, tenantId, checkpointId);
+      return { facts, state: await readState(parts, tenantId, checkpointId) };
     },
     remove: (tenantId, checkpointId) => store.remove(tenantId, checkpointId),
     ended: async (tenantId, invocationId, hasSucceeded) => {
@@ -120,11 +76,75 @@ export function createCheckpoints(parts: CheckpointParts): Checkpoints {
   };
 }
 
+/** @throws ToolLayerError E3702 for an unknown one, E3707 for an expired one */
+async function findUsable(
+  { store, clock }: CheckpointParts,
+  tenantId: string,
+  checkpointId: string,
+): Promise<StoredCheckpoint> {
+  const stored = await store.find(tenantId, checkpointId);
+  if (stored === undefined) throw unknown(checkpointId);
+  const isExpired = stored.expiresAt !== undefined && stored.expiresAt <= clock.now();
+  if (isExpired || stored.packed === undefined) throw expired(checkpointId);
+  return stored;
+}
+
+/** The plain state of a checkpoint; a micro one is kept longer from now on. */
+async function readState(parts: CheckpointParts, tenantId: string, checkpointId: string): Promise<Uint8Array> {
+  const { store, clock, settings } = parts;
+  const stored = await findUsable(parts, tenantId, checkpointId);
+  const state = await plainState(store, stored);
+  if (stored.type === 'micro') await store.keepUntil(tenantId, checkpointId, clock.now() + settings.microTtlMs);
+  return state;
+}
+
+async function resume(
+  parts: CheckpointParts,
+  { invocationId, owner, toolId }: Parameters<Checkpoints['resume']>[0],
+  checkpointId: string,
+  isOver: (invocationId: string) => Promise<boolean>,
+): Promise<Continuation> {
+  const { store } = parts;
+  const { tenantId } = owner;
+  const stored = await findUsable(parts, tenantId, checkpointId);
+  if (!isOwner(owner, stored.owner) || stored.toolId !== toolId) throw unknown(checkpointId);
+  const line = await store.line(tenantId, stored.lineId);
+  if (line === undefined) throw unknown(checkpointId);
+  if (!(await isOver(line.holder))) throw stillRunning(checkpointId, line.holder);
+  const continuation = await newestValid(parts, tenantId, line, stored.sequence);
+  if (continuation.restored === undefined) throw unreadable(checkpointId);
+  const isTaken = await store.take(tenantId, line.lineId, line.holder, invocationId);
+  if (!isTaken) throw stillRunning(checkpointId, 'another call');
+  return { ...continuation, line: { ...line, holder: invocationId } };
+}
+
+/** The newest checkpoint of a line that can be read, up to a sequence. */
+async function newestValid(
+  parts: CheckpointParts,
+  tenantId: string,
+  line: CheckpointLine,
+  upTo: number,
+): Promise<Continuation> {
+  const damaged: string[] = [];
+  for (const facts of await parts.store.list(tenantId, line.lineId, DAMAGED_MAX, upTo + 1)) {
+    const { checkpointId } = facts;
+    try {
+      const bytes = await readState(parts, tenantId, checkpointId);
+      return { line, restored: restoredOf(facts, bytes), damaged };
+    } catch (thrown) {
+      if (!(thrown instanceof ToolLayerError) || !UNREADABLE.has(thrown.code)) throw thrown;
+      damaged.push(checkpointId);
+      parts.log.warn('checkpoint-damaged', { checkpoint: checkpointId, line: line.lineId, code: thrown.code });
+    }
+  }
+  return { line, restored: undefined, damaged };
+}
+
 /** Codes of a checkpoint that is passed over for the one before it. */
 const UNREADABLE: ReadonlySet<string> = new Set(['E3702', 'E3703', 'E3707']);
 
-function restoredOf(stored: StoredCheckpoint, bytes: Uint8Array): RestoredCheckpoint {
-  const { checkpointId, type, toolVersion, savedAt, phase, progressPercent } = stored;
+function restoredOf(facts: CheckpointFacts, bytes: Uint8Array): RestoredCheckpoint {
+  const { checkpointId, type, toolVersion, savedAt, phase, progressPercent } = facts;
   return {
     checkpointId,
     type,

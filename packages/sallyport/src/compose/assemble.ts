@@ -162,6 +162,7 @@ async function openUpkeep(
     records,
     outcomes: database.outcomeStore,
     outputs: database.outputStore,
+    checkpoints: database.checkpointStore,
     rates: database.rateLimiter,
     sideEffects,
     clock,

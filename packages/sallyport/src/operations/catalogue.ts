@@ -19,6 +19,7 @@ import { importOpenApi } from './imports/import-openapi.ts';
 import { importSkill } from './imports/import-skill.ts';
 import { importUpstreams } from './imports/import-upstreams.ts';
 import { cancelInvocation } from './invocations/cancel-invocation.ts';
+import { diffCheckpoints, getCheckpoint, listCheckpoints, removeCheckpoint } from './invocations/checkpoints.ts';
 import { dryRun } from './invocations/dry-run.ts';
 import { extendInvocation } from './invocations/extend-invocation.ts';
 import { getInvocation } from './invocations/get-invocation.ts';
@@ -85,6 +86,10 @@ const ALL = [
   delegateApprovals,
   listDelegations,
   endDelegation,
+  listCheckpoints,
+  getCheckpoint,
+  diffCheckpoints,
+  removeCheckpoint,
   listSideEffects,
   getSideEffect,
   compensateOne,

@@ -46,6 +46,7 @@ export interface OperationParts
       | 'instanceId'
       | 'outcomes'
       | 'circuits'
+      | 'checkpoints'
       | 'gate'
     > {
   readonly runCall: RunCall;

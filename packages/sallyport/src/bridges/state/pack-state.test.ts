@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { KiB } from '@sallyport/std/bytes';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { packState, unpackState } from './pack-state.ts';
@@ -9,7 +10,7 @@ const listOf = (count: number) =>
 
 describe('STA-03 a state is packed and comes back as it was', () => {
   test('STA-03.2 up to 10 KB as it is, above it compressed', async () => {
-    const [small, large] = [Buffer.alloc(10 * 1024, 'a'), Buffer.alloc(10 * 1024 + 1, 'a')];
+    const [small, large] = [Buffer.alloc(10 * KiB, 'a'), Buffer.alloc(10 * KiB + 1, 'a')];
     expect(await packState(small)).toMatchObject({ form: 'plain', size: small.length, bytes: small });
     const packed = await packState(large);
     expect(packed).toMatchObject({ form: 'zstd', size: large.length });

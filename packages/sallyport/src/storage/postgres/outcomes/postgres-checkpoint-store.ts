@@ -26,11 +26,11 @@ select $1, $2, $3, $4, $5::text, $6::text, $7::text, $8::text, $9::bytea, $10::j
   to_timestamp($11::double precision / 1000), to_timestamp($12::double precision / 1000)
 where exists (select from begun) or exists (select from followed)`;
 
-const FACTS = 'facts, sequence::text, extract(epoch from expires_at) * 1000 as expires_ms';
+const FACTS = 'facts, sequence::text as place, extract(epoch from expires_at) * 1000 as expires_ms';
 
 interface FactsRow extends QueryResultRow {
   readonly facts: Omit<CheckpointFacts, 'sequence' | 'expiresAt'>;
-  readonly sequence: string;
+  readonly place: string;
   readonly expires_ms: string | null;
 }
 
@@ -45,11 +45,36 @@ interface LineRow extends QueryResultRow {
   readonly newest: string;
 }
 
+const REMOVE = `
+with recursive gone as (
+  select checkpoint_id from sallyport.checkpoints where tenant_id = $1 and checkpoint_id = $2
+  union
+  select child.checkpoint_id from sallyport.checkpoints child join gone on child.parent_id = gone.checkpoint_id
+  where child.tenant_id = $1)
+delete from sallyport.checkpoints where tenant_id = $1 and checkpoint_id in (select checkpoint_id from gone)`;
+
+const EMPTY_EXPIRED = `
+update sallyport.checkpoints set state = null where (tenant_id, checkpoint_id) in (
+  select tenant_id, checkpoint_id from sallyport.checkpoints
+  where expires_at <= now() and state is not null order by expires_at limit $1 for update skip locked)`;
+
+const FORGET_EXPIRED = `
+delete from sallyport.checkpoints where (tenant_id, checkpoint_id) in (
+  select tenant_id, checkpoint_id from sallyport.checkpoints
+  where expires_at <= now() - make_interval(secs => $2::double precision / 1000)
+  order by expires_at limit $1 for update skip locked)`;
+
 /** Checkpoints in PostgreSQL (STA-01). */
 export function postgresCheckpointStore(pool: Pool): CheckpointStore {
-  const changed = async (what: string, text: string, values: readonly unknown[]): Promise<number> =>
-    inDatabase(what, async () => (await pool.query(text, [...values])).rowCount ?? 0);
-  const lines = async (where: string, tenantId: string, key: string): Promise<CheckpointLine | undefined> =>
+  return { ...linesIn(pool), ...checkpointsIn(pool), ...endsIn(pool) };
+}
+
+/** Runs a statement. @returns the number of changed rows */
+const changed = (pool: Pool, what: string, text: string, values: readonly unknown[]): Promise<number> =>
+  inDatabase(what, async () => (await pool.query(text, [...values])).rowCount ?? 0);
+
+function linesIn(pool: Pool): Pick<CheckpointStore, 'line' | 'lineOf' | 'take'> {
+  const find = (where: string, tenantId: string, key: string): Promise<CheckpointLine | undefined> =>
     inDatabase('find the work of the call', async () => {
       const { rows } = await pool.query<LineRow>(
         `select line_id, holder, newest::text from sallyport.checkpoint_lines where tenant_id = $1 and ${where}`,
@@ -58,18 +83,9 @@ export function postgresCheckpointStore(pool: Pool): CheckpointStore {
       return rows[0] === undefined ? undefined : lineOf(rows[0]);
     });
   return {
-    put: async (checkpoint) => (await changed('store the checkpoint', PUT, valuesOf(checkpoint))) > 0,
-    find: (tenantId, checkpointId) =>
-      inDatabase('find the checkpoint', async () => {
-        const { rows } = await pool.query<StateRow>(
-          `select ${FACTS}, form, state from sallyport.checkpoints where tenant_id = $1 and checkpoint_id = $2`,
-          [keyText(tenantId), keyText(checkpointId)],
-        );
-        return rows[0] === undefined ? undefined : storedOf(rows[0]);
-      }),
-    line: (tenantId, lineId) => lines('line_id = $2', tenantId, lineId),
+    line: (tenantId, lineId) => find('line_id = $2', tenantId, lineId),
     lineOf: (tenantId, invocationId) =>
-      lines(
+      find(
         `line_id = (
           select line_id from sallyport.checkpoint_lines where tenant_id = $1 and holder = $2
           union all
@@ -78,43 +94,57 @@ export function postgresCheckpointStore(pool: Pool): CheckpointStore {
         tenantId,
         invocationId,
       ),
+    take: async (tenantId, lineId, from, to) =>
+      (await changed(
+        pool,
+        'take over the work',
+        'update sallyport.checkpoint_lines set holder = $4 where tenant_id = $1 and line_id = $2 and holder = $3',
+        [tenantId, lineId, from, to].map(keyText),
+      )) > 0,
+  };
+}
+
+function checkpointsIn(pool: Pool): Pick<CheckpointStore, 'put' | 'find' | 'list' | 'remove'> {
+  return {
+    put: async (checkpoint) => (await changed(pool, 'store the checkpoint', PUT, valuesOf(checkpoint))) > 0,
+    find: (tenantId, checkpointId) =>
+      inDatabase('find the checkpoint', async () => {
+        const { rows } = await pool.query<StateRow>(
+          `select ${FACTS}, form, state from sallyport.checkpoints where tenant_id = $1 and checkpoint_id = $2`,
+          [keyText(tenantId), keyText(checkpointId)],
+        );
+        return rows[0] === undefined ? undefined : storedOf(rows[0]);
+      }),
     list: (tenantId, lineId, limit, before) =>
       inDatabase('list the checkpoints', async () => {
         const { rows } = await pool.query<FactsRow>(
           `select ${FACTS} from sallyport.checkpoints
-          where tenant_id = $1 and line_id = $2 and sequence < $3 and state is not null and (expires_at is null or expires_at > now())
+          where tenant_id = $1 and line_id = $2 and sequence < $3 and state is not null
+            and (expires_at is null or expires_at > now())
           order by sequence desc limit $4`,
           [keyText(tenantId), keyText(lineId), before ?? Number.MAX_SAFE_INTEGER, limit],
         );
         return rows.map(factsOf);
       }),
-    take: async (tenantId, lineId, from, to) =>
-      (await changed(
-        'take over the work',
-        'update sallyport.checkpoint_lines set holder = $4 where tenant_id = $1 and line_id = $2 and holder = $3',
-        [tenantId, lineId, from, to].map(keyText),
-      )) > 0,
+    remove: async (tenantId, checkpointId) =>
+      (await changed(pool, 'remove the checkpoint', REMOVE, [keyText(tenantId), keyText(checkpointId)])) > 0,
+  };
+}
+
+function endsIn(pool: Pool): Pick<CheckpointStore, 'keepUntil' | 'lineEnded' | 'expire'> {
+  return {
     keepUntil: async (tenantId, checkpointId, expiresAt) => {
       await changed(
+        pool,
         'keep the checkpoint',
         `update sallyport.checkpoints set expires_at = to_timestamp($3::double precision / 1000)
         where tenant_id = $1 and checkpoint_id = $2 and expires_at is not null`,
         [keyText(tenantId), keyText(checkpointId), expiresAt],
       );
     },
-    remove: async (tenantId, checkpointId) =>
-      (await changed(
-        'remove the checkpoint',
-        `with recursive gone as (
-          select checkpoint_id from sallyport.checkpoints where tenant_id = $1 and checkpoint_id = $2
-          union
-          select child.checkpoint_id from sallyport.checkpoints child join gone on child.parent_id = gone.checkpoint_id
-          where child.tenant_id = $1)
-        delete from sallyport.checkpoints where tenant_id = $1 and checkpoint_id in (select checkpoint_id from gone)`,
-        [keyText(tenantId), keyText(checkpointId)],
-      )) > 0,
     lineEnded: async (tenantId, lineId, expiresAt) => {
       await changed(
+        pool,
         'end the checkpoints of the call',
         expiresAt === undefined
           ? `delete from sallyport.checkpoints where tenant_id = $1 and line_id = $2 and checkpoint_type = 'micro'`
@@ -124,22 +154,8 @@ export function postgresCheckpointStore(pool: Pool): CheckpointStore {
       );
     },
     expire: async (forgetMs, limit) => {
-      const emptied = await changed(
-        'drop expired states',
-        `update sallyport.checkpoints set state = null where (tenant_id, checkpoint_id) in (
-          select tenant_id, checkpoint_id from sallyport.checkpoints
-          where expires_at <= now() and state is not null order by expires_at limit $1 for update skip locked)`,
-        [limit],
-      );
-      const forgotten = await changed(
-        'forget expired checkpoints',
-        `delete from sallyport.checkpoints where (tenant_id, checkpoint_id) in (
-          select tenant_id, checkpoint_id from sallyport.checkpoints
-          where expires_at <= now() - make_interval(secs => $2::double precision / 1000)
-          order by expires_at limit $1 for update skip locked)`,
-        [limit, forgetMs],
-      );
-      return emptied + forgotten;
+      const emptied = await changed(pool, 'drop expired states', EMPTY_EXPIRED, [limit]);
+      return emptied + (await changed(pool, 'forget expired checkpoints', FORGET_EXPIRED, [limit, forgetMs]));
     },
   };
 }
@@ -162,9 +178,9 @@ function valuesOf({ packed, sequence, expiresAt, ...facts }: StoredCheckpoint): 
   ];
 }
 
-function factsOf({ facts, sequence, expires_ms }: FactsRow): CheckpointFacts {
+function factsOf({ facts, place, expires_ms }: FactsRow): CheckpointFacts {
   const expiry = expires_ms === null ? {} : { expiresAt: Number(expires_ms) };
-  return { ...facts, sequence: Number(sequence), ...expiry };
+  return { ...facts, sequence: Number(place), ...expiry };
 }
 
 function storedOf(row: StateRow): StoredCheckpoint {
