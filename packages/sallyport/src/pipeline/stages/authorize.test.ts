@@ -1,5 +1,10 @@
+import { failure } from '@sallyport/std/error/failure';
 import { describe, expect, test } from 'vitest';
+import { NO_USAGE } from '../../domain/invocation/usage.ts';
 import type { LanguageModelPrompt } from '../../domain/language-model/language-model.port.ts';
+import { createCompositeExecutor } from '../../executors/composite.ts';
+import type { Executor } from '../../executors/executor.port.ts';
+import { createNativeExecutor } from '../../executors/native/native-executor.ts';
 import { createAdversarialGate } from '../../permission/adversarial-gate.ts';
 import { type PolicyServer, policyServer, sendJson } from '../../permission/policies/policy.fixture.ts';
 import { createPolicyDecisions } from '../../permission/policy-decisions.ts';
@@ -167,4 +172,61 @@ describe('a policy server that gives no usable answer', () => {
     const record = await call({ tool_id: 'guarded', parameters: { n: 1 } });
     expect(record).toMatchObject({ state: 'DENIED', failure: { code: 'E3206' } });
   });
+});
+
+/** A layer whose policy notes that it was asked, and whose executor may refuse a call, or is the executor of no tool. */
+async function overseen(more: Partial<Pick<Executor, 'screen' | 'owns'>> = {}) {
+  const asked: string[] = [];
+  const ran: unknown[] = [];
+  const native = createNativeExecutor();
+  const noted = async (call: { readonly parameters: unknown }) => {
+    ran.push(call.parameters);
+    return { result: 'ran', usage: NO_USAGE };
+  };
+  const executor = { ...native, execute: noted, executeConfirmed: noted, ...more } as Executor;
+  const engine = {
+    name: 'e',
+    version: () => '1',
+    decide: () => {
+      asked.push('policy');
+      return { allowed: true, policies: ['permit'] };
+    },
+  };
+  const made = await pipeline({
+    executors: createCompositeExecutor([executor]),
+    policy: createPolicyDecisions({ engine }),
+  });
+  await made.add(manifest('double'), () => 1);
+  return { ...made, asked, ran };
+}
+
+const CALL_OF_DOUBLE = { tool_id: 'double', parameters: { n: 1 } };
+
+test('PRM-01 a token for another tool runs nothing, whatever the arguments, and no policy is asked', async () => {
+  const { call, token, asked, ran } = await overseen();
+  const refused = await call({ ...CALL_OF_DOUBLE, capability_token: await token({ tool_id: 'other' }) });
+  expect(refused).toMatchObject({ state: 'DENIED', failure: { code: 'E3209' } });
+  expect([asked, ran]).toEqual([[], []]);
+  expect(await call({ ...CALL_OF_DOUBLE, capability_token: await token({ tool_id: 'double' }) })).toMatchObject({
+    state: 'COMPLETED',
+  });
+  expect([asked, ran]).toEqual([['policy'], [{ n: 1 }]]);
+});
+
+test('EXE-01 a tool that no executor runs is refused, and no policy is asked', async () => {
+  let owns = true;
+  const { call, asked, ran } = await overseen({ owns: () => owns });
+  owns = false;
+  expect(await call(CALL_OF_DOUBLE)).toMatchObject({ failure: { code: 'E3901' } });
+  expect([asked, ran]).toEqual([[], []]);
+});
+
+test('EXE-02 what the executor never runs is refused before a policy could permit it', async () => {
+  const screen: Executor['screen'] = (_tool, { n }) =>
+    n === 13 ? failure('E3204', 'This is never run here.') : undefined;
+  const { call, asked, ran } = await overseen({ screen });
+  expect(await call({ ...CALL_OF_DOUBLE, parameters: { n: 13 } })).toMatchObject({ failure: { code: 'E3204' } });
+  expect([asked, ran]).toEqual([[], []]);
+  expect(await call(CALL_OF_DOUBLE)).toMatchObject({ state: 'COMPLETED' });
+  expect(ran).toEqual([{ n: 1 }]);
 });

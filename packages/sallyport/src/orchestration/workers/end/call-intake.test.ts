@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { type CallIntake, createCallIntake } from './call-intake.ts';
-import { WORKER_DEFAULTS, type WorkerLimits } from './workers/worker-limits.ts';
+import { type CallIntake, createCallIntake } from '../../call-intake.ts';
+import { WORKER_DEFAULTS, type WorkerLimits } from '../worker-limits.ts';
 
 const SECOND = 1_000;
 const intakeOf = (limits: Partial<WorkerLimits> = {}): CallIntake =>
