@@ -8,7 +8,7 @@ import tests from '../../vitest.config.ts';
 import { codeFiles, ROOT, readProjectFile } from '../project-files.ts';
 import { findMutants, type Mutant } from './find-mutants.ts';
 import type { NumberedMutant } from './instrument.ts';
-import { findings, killedIds, lastFinding, note, PLAN_VARIABLE, type Plan } from './plan.ts';
+import { findings, killedIds, LATE, lastFinding, note, PLAN_VARIABLE, type Plan } from './plan.ts';
 import { relatedTests } from './related-tests.ts';
 
 /** Not changed: tests, what they are made of, and code that a program writes. */
@@ -141,7 +141,7 @@ async function hangs({ journal }: Plan, signal: AbortSignal): Promise<void> {
 /** Says in the journal what hung or crashed: the mutant that ran is killed; a file without one is unusable. False when neither is known. */
 function noteHang({ journal }: Plan): boolean {
   const last = findings(journal).findLast(({ kind }) => kind !== 'stuck');
-  if (last?.kind === 'tried') note(journal, { kind: 'killed', id: last.id, test: last.test, by: 'no end' });
+  if (last?.kind === 'tried') note(journal, { kind: 'killed', id: last.id, test: last.test, by: `${LATE}no end` });
   if (last?.kind === 'started') {
     note(journal, { kind: 'unusable', test: last.test, because: 'hangs' });
     note(journal, { kind: 'reached', test: last.test, ms: 0, durations: {}, usable: false, tests: [] });
@@ -156,6 +156,7 @@ function reportOf({ files, journal }: Plan, folders: readonly string[]): { survi
     found.flatMap((finding) => (finding.kind === 'reached' && finding.usable ? finding.tests.map(([id]) => id) : [])),
   );
   const rows = Object.entries(files).map(([path, mutants]) => rowOf(path, mutants, killed, covered));
+  const late = found.filter((finding) => finding.kind === 'killed' && finding.by.startsWith(LATE)).length;
   const sums = folders.map((folder) => {
     const own = Object.entries(files).flatMap(([path, mutants]) => (path.startsWith(`${folder}/`) ? mutants : []));
     return rowOf(`all of ${folder}`, own, killed, covered);
@@ -167,7 +168,7 @@ function reportOf({ files, journal }: Plan, folders: readonly string[]): { survi
     survivors: Object.entries(files).flatMap(([path, mutants]) =>
       mutants.filter(({ id }) => !killed.has(id)).map((mutant) => survivorOf(path, mutant, covered)),
     ),
-    lines: [...unusable, ...rows, ...sums],
+    lines: [...unusable, ...rows, ...sums, `${late} of the killed by the time that a test took`],
   };
 }
 

@@ -8,7 +8,7 @@ import { createNativeExecutor } from '../../executors/native/native-executor.ts'
 import { createAdversarialGate } from '../../permission/adversarial-gate.ts';
 import { type PolicyServer, policyServer, sendJson } from '../../permission/policies/policy.fixture.ts';
 import { createPolicyDecisions } from '../../permission/policy-decisions.ts';
-import type { PolicyDecision } from '../../permission/policy-engine.port.ts';
+import type { PolicyDecision, PolicyQuestion } from '../../permission/policy-engine.port.ts';
 import { createOpaPolicyEngine } from '../../permission/policy-engines/opa/opa-policy-engine.ts';
 import { manifest, pipeline } from '../pipeline.fixture.ts';
 
@@ -56,6 +56,15 @@ describe('the language model that judges calls', () => {
       claimSource: 'mail from "Bob"',
       gateDecision: { allowed: true, answer: 'ALLOW', model: 'm' },
     });
+    const [, shown = ''] = prompts.map(({ user }) => user.split('\n'))[0]?.filter((line) => line[0] !== '`') ?? [];
+    expect(JSON.parse(shown)).toEqual({
+      tool: 'pay',
+      version: '1.0.0',
+      side_effect: 'pure',
+      phase: 'executor',
+      claimed_source: 'mail from "Bob"',
+      arguments: { n: 1 },
+    });
     expect(prompts).toHaveLength(1);
     expect(ofState(events, 'AUTHORIZED')).toMatchObject({
       adversarial_policy_decision: { allowed: true, answer: 'ALLOW', model: 'm', version: expect.any(String) },
@@ -67,7 +76,11 @@ describe('the language model that judges calls', () => {
 
   test('PRM-08.1 PRM-08.6 denies a call, which nobody asks about again', async () => {
     const { record, prompts, events } = await judged('DENY');
-    expect(record).toMatchObject({ state: 'DENIED', failure: { code: 'E3210' }, gateDecision: { answer: 'DENY' } });
+    expect(record).toMatchObject({
+      state: 'DENIED',
+      failure: { code: 'E3210', details: { gate: 'adversarial' } },
+      gateDecision: { answer: 'DENY' },
+    });
     expect(prompts).toHaveLength(1);
     expect(states(events)).toEqual(['DECLARED', 'VALIDATED', 'DENIED']);
     expect(ofState(events, 'DENIED')).toMatchObject({
@@ -81,7 +94,10 @@ describe('the language model that judges calls', () => {
 
   test('PRM-08.1 PRM-08.4 that gives no usable answer denies, unless the gate fails open', async () => {
     const closed = await judged('ALLOW because…');
-    expect(closed.record).toMatchObject({ state: 'DENIED', failure: { code: 'E3206' } });
+    expect(closed.record).toMatchObject({
+      state: 'DENIED',
+      failure: { code: 'E3206', details: { gate: 'adversarial', because: 'not_one_word' } },
+    });
     const open = await judged('ALLOW because…', true);
     expect(open.record).toMatchObject({
       state: 'COMPLETED',
@@ -133,6 +149,47 @@ describe('the decision of a policy', () => {
     expect(told.policies).toHaveLength(16);
     expect(told.policies.every((name) => name.length === 200)).toBe(true);
   });
+});
+
+test('PRM-04 a policy is asked about the tool, its source, its effect, the trust and what the caller states', async () => {
+  const asked: PolicyQuestion[] = [];
+  const decide = (question: PolicyQuestion) => {
+    asked.push(question);
+    return { allowed: question.phase === undefined, policies: ['p'] };
+  };
+  const { add, call, token } = await pipeline({
+    policy: createPolicyDecisions({ engine: { name: 'e', version: () => '1', decide } }),
+  });
+  await add(
+    manifest('mail__send', { category: 'external_api', tags: ['out'], side_effect_policy: 'idempotent' }),
+    () => 1,
+  );
+  await add(manifest('double'), () => 1);
+  const capability_token = await token({ trust_level: 'provisional' });
+  const parameters = { n: 1 };
+  const options = { execution_options: { phase: 'executor' } } as const;
+  const refused = await call({ tool_id: 'mail__send', parameters, capability_token, ...options });
+  expect(refused).toMatchObject({
+    state: 'DENIED',
+    trust: 'provisional',
+    failure: { code: 'E3210', details: { policies: ['p'] } },
+  });
+  await call({ tool_id: 'double', parameters });
+  expect(asked).toMatchObject([
+    {
+      toolId: 'mail__send',
+      toolVersion: '1.0.0',
+      source: 'mail',
+      executor: 'native',
+      category: 'external_api',
+      tags: ['out'],
+      sideEffect: 'idempotent',
+      trust: 'provisional',
+      phase: 'executor',
+    },
+    { toolId: 'double', source: '', category: '', tags: [], sideEffect: 'pure', trust: 'trusted' },
+  ]);
+  expect(asked[1]).not.toHaveProperty('phase');
 });
 
 describe('a policy server that gives no usable answer', () => {
@@ -218,6 +275,13 @@ test('EXE-01 a tool that no executor runs is refused, and no policy is asked', a
   const { call, asked, ran } = await overseen({ owns: () => owns });
   owns = false;
   expect(await call(CALL_OF_DOUBLE)).toMatchObject({ failure: { code: 'E3901' } });
+  expect([asked, ran]).toEqual([[], []]);
+});
+
+test('EXE-10 variables of a call for a tool that takes none are refused, and no policy is asked', async () => {
+  const { call, asked, ran } = await overseen();
+  const refused = await call({ ...CALL_OF_DOUBLE, execution_options: { environment: { COLOUR: 'blue' } } });
+  expect(refused).toMatchObject({ failure: { code: 'E3801' } });
   expect([asked, ran]).toEqual([[], []]);
 });
 
