@@ -259,15 +259,33 @@ async function overseen(more: Partial<Pick<Executor, 'screen' | 'owns'>> = {}) {
 
 const CALL_OF_DOUBLE = { tool_id: 'double', parameters: { n: 1 } };
 
-test('PRM-01 a token for another tool runs nothing, whatever the arguments, and no policy is asked', async () => {
+test('PRM-01 a token for another tool, version or agent runs nothing, whatever the arguments, and no policy is asked', async () => {
   const { call, token, asked, ran } = await overseen();
-  const refused = await call({ ...CALL_OF_DOUBLE, capability_token: await token({ tool_id: 'other' }) });
-  expect(refused).toMatchObject({ state: 'DENIED', failure: { code: 'E3209' } });
+  const elsewhere = { ...CALL_OF_DOUBLE, agent_context: { agent_did: 'did:agent:b', tenant_id: 'acme' } };
+  for (const request of [
+    { ...CALL_OF_DOUBLE, capability_token: await token({ tool_id: 'other' }) },
+    { ...CALL_OF_DOUBLE, capability_token: await token({ tool_id: 'double', tool_version: '^2.0.0' }) },
+    elsewhere,
+  ])
+    expect(await call(request)).toMatchObject({ state: 'DENIED', failure: { code: 'E3209' } });
   expect([asked, ran]).toEqual([[], []]);
-  expect(await call({ ...CALL_OF_DOUBLE, capability_token: await token({ tool_id: 'double' }) })).toMatchObject({
-    state: 'COMPLETED',
-  });
+  const capability_token = await token({ tool_id: 'double', tool_version: '^1.0.0' });
+  expect(await call({ ...CALL_OF_DOUBLE, capability_token })).toMatchObject({ state: 'COMPLETED' });
   expect([asked, ran]).toEqual([['policy'], [{ n: 1 }]]);
+});
+
+test('PRM-03.3 a path among the arguments that the token does not allow runs nothing, and no policy is asked', async () => {
+  const { add, call, token, asked, ran } = await overseen();
+  const parameters_schema = { type: 'object', properties: { file: { type: 'string', 'x-path': 'ro' } } };
+  const permissions = { filesystem: [{ path: '/usr', mode: 'ro' as const }] };
+  await add(manifest('read', { parameters_schema, permissions }), () => 1);
+  const capability_token = await token({ paths: ['/usr'], mode: 'ro' });
+  const read = (file: string) => call({ tool_id: 'read', parameters: { file }, capability_token });
+  const refused = await read('/etc/passwd');
+  expect(refused).toMatchObject({ state: 'DENIED', trust: 'trusted', failure: { code: 'E3203' } });
+  expect([asked, ran]).toEqual([[], []]);
+  expect(await read('/usr/lib')).toMatchObject({ state: 'COMPLETED' });
+  expect(ran).toEqual([{ file: '/usr/lib' }]);
 });
 
 test('EXE-01 a tool that no executor runs is refused, and no policy is asked', async () => {
