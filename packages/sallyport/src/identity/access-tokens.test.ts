@@ -3,7 +3,7 @@ import { isFailure } from '@sallyport/std/error/failure';
 import { SignJWT } from 'jose';
 import { describe, expect, test } from 'vitest';
 import { createTokenVerifier, type TokenVerifierOptions } from './capability-token.ts';
-import { fixedKeys, type KeySource } from './key-source.ts';
+import { combinedKeys, fixedKeys, type KeySource } from './key-source.ts';
 
 const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
 const other = generateKeyPairSync('rsa', { modulusLength: 2048 });
@@ -197,5 +197,15 @@ describe('a token of a key that is not known yet', () => {
     const verifier = verifierOf({ keys: source });
     expect(await verifier.verify(await sign(ACCESS, { alg: 'RS512' }))).toMatchObject({ code: 'E3201' });
     expect(looks()).toBe(0);
+  });
+
+  test('PRM-02.3 is looked for in every source, and is refused for now when one of them cannot be had', async () => {
+    const { source, looks } = late(true);
+    const keys = combinedKeys([fixedKeys([]), source]);
+    expect(await judge({}, { keys })).toMatchObject({ tenant_id: 'acme' });
+    expect(looks()).toBe(1);
+    const away = combinedKeys([fixedKeys([]), late(false, 'the server does not answer').source]);
+    expect(await judge({}, { keys: away })).toMatchObject({ code: 'E3206' });
+    expect(await judge({}, { keys: combinedKeys([fixedKeys([])]) })).toMatchObject({ code: 'E3201' });
   });
 });

@@ -117,6 +117,25 @@ describe('who can be asked', () => {
     expect(await ask(list([ALICE.id, 'role:approver'], 'quorum = 2'))).toBe('AUTHORIZED');
   });
 
+  test('ORC-03.9 whoever holds the root of the credential that asks is not somebody else', async () => {
+    const made = await approvalsOf({ terms: `[[rule]]\napprovers = ["${ALICE.id}"]` });
+    const { binding } = questionOf(await made.ask(PAY));
+    const tool = made.parts.registry.find('acme', 'pay', '1.0.0');
+    if (!('tool' in tool)) throw new Error('the tool is not there');
+    const question = (root_holder: CapabilityClaims['root_holder']) =>
+      made.approvals.question({
+        reason: 'requires_approval',
+        binding,
+        tool: tool.tool,
+        claims: claimsOf(root_holder === undefined ? {} : { root_holder }),
+      });
+    const root = { tenant_id: 'acme', agent_did: 'did:agent:root' };
+    expect(question({ ...root, user_did: ALICE.id })).toMatchObject({ code: 'E3807' });
+    expect(question({ ...root, agent_did: ALICE.id })).toMatchObject({ code: 'E3807' });
+    expect(question({ ...root, agent_did: ALICE.id, user_did: BOB.id })).toHaveProperty('approvalId');
+    expect(question(undefined)).toHaveProperty('approvalId');
+  });
+
   test('ORC-03 of one tenant so many calls wait for a person at once; the next is refused, and runs nothing', async () => {
     const made = await approvalsOf({ approvals: { limits: { pendingMax: 2 } } });
     await waits(made, PAY);
