@@ -61,3 +61,21 @@ test('PIPE-09 ORC-06 who would wait for no answer is not kept while a worker run
   expect(await call(later)).toMatchObject({ invocationId, state: 'COMPLETED', result: { runs: 1 } });
   expect(runs()).toBe(1);
 });
+
+test('PIPE-09 a call that a worker runs is not run a second time at once', async () => {
+  const { call, run, begun, end, runs } = await layer();
+  const accepted = await call({ ...KEYED, execution_options: { async_mode: true } });
+  const { waiting, invocationId, acceptedAt, door } = accepted;
+  if (waiting === undefined) throw new Error('the call does not wait');
+  const again = () =>
+    run(
+      { request: waiting.request, caller: { door } },
+      { invocationId, nonce: nonceOf(accepted), acceptedAt, waiting },
+    );
+  const running = again();
+  await begun;
+  expect(await again()).toMatchObject({ failure: { code: 'E3802' } });
+  end();
+  await running;
+  expect(runs()).toBe(1);
+});
