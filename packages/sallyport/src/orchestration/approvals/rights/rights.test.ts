@@ -10,7 +10,7 @@ import {
   factsOf,
   questionOf,
   rowOf,
-} from './approvals.fixture.ts';
+} from '../approvals.fixture.ts';
 
 const HOUR = 3_600_000;
 
