@@ -54,6 +54,8 @@ export interface AssembledLayer {
   readonly drain: () => () => void;
   /** Logs the weaknesses of this machine's sandboxes. */
   readonly warnOfSandboxes: () => Promise<void>;
+  /** Nonce for proofs of keys; undefined where proofs need none. */
+  readonly proofNonce: () => string | undefined;
   /** Key that signs the state that MCP clients carry. */
   readonly stateKey: () => Uint8Array;
   /** Lets a gateway offer to put questions of upstreams to its clients. */
@@ -139,6 +141,7 @@ export async function assemble(from: Ingredients): Promise<AssembledLayer> {
     warnOfSandboxes: () => warnOfSandboxes(tools.drivers, log),
     confirmations: orchestration.confirmations,
     signalOf: (tenantId, invocationId) => pipeline.running.find(tenantId, invocationId)?.call.caller.signal,
+    proofNonce: identity.proofNonce,
     stateKey: () => stateKeyOf(identity.operations.keyRing.current()),
     upstreamQuestions,
     close: () => kept.disposeAsync(),

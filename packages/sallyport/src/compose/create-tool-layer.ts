@@ -58,7 +58,7 @@ export interface EmbeddedToolLayer extends ToolLayer, FunctionTools, AsyncDispos
   /** What the MCP gateways of `serve` and `sallyport mcp` need besides the operations; not for programs. */
   readonly forGateway: Pick<AssembledLayer, 'confirmations' | 'signalOf' | 'stateKey' | 'upstreamQuestions'>;
   /** What servers need besides the operations; not for programs. */
-  readonly forServer: Pick<AssembledLayer, 'drain' | 'warnOfSandboxes'>;
+  readonly forServer: Pick<AssembledLayer, 'drain' | 'warnOfSandboxes' | 'proofNonce'>;
   /** Signs a capability token. */
   mintToken(request: TokenMintRequest): Promise<TokenMintResponse>;
   /** Stops accepting calls, waits for running ones, and closes everything (OPS-03). Idempotent. */

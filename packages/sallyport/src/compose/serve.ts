@@ -52,7 +52,7 @@ export async function serve(
     import('./openapi/openapi-document.ts'),
     import('../doors/protected-resource.ts'),
   ]);
-  const resource = doors.createProtectedResource(resourceOf(settings));
+  const resource = doors.createProtectedResource({ ...resourceOf(settings), proofNonce: layer.forServer.proofNonce });
   const socket = await openLocalSocket(settings['data_folder']);
   const rest = createRestDoor({
     layer,

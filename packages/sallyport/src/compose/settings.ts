@@ -10,6 +10,7 @@ import { COMMAND_SETTINGS, TRANSACTION_SETTINGS } from '../executors/shell/setti
 import { WEB_SETTINGS } from '../executors/web/settings.ts';
 import { CREDENTIAL_SETTINGS } from '../external/credentials.ts';
 import { KEY_SETTINGS } from '../identity/keys/key-settings.ts';
+import { POSSESSION_SETTINGS } from '../identity/possession/possession-settings.ts';
 import { TOKEN_SETTINGS } from '../identity/token/token-settings.ts';
 import { APPROVAL_SETTINGS } from '../orchestration/approval-terms.ts';
 import { APPROVAL_LIMIT_SETTINGS } from '../orchestration/approvals/approvals-state.ts';
@@ -55,6 +56,7 @@ const OF_COMPONENTS = rowsOf(
   CREDENTIAL_SETTINGS,
   KEY_SETTINGS,
   TOKEN_SETTINGS,
+  POSSESSION_SETTINGS,
   APPROVAL_SETTINGS,
   APPROVAL_LIMIT_SETTINGS,
   SMTP_SETTINGS,

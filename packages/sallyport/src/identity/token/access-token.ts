@@ -2,7 +2,7 @@ import { type Failure, failure, isFailure } from '@sallyport/std/error/failure';
 import { type Static, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import type { CapabilityClaims, Role, ToolScope } from '../../../api/schemas/capability-token.ts';
-import { CapabilityClaims as ClaimsSchema } from '../../../api/schemas/capability-token.ts';
+import { CapabilityClaims as ClaimsSchema, Confirmation } from '../../../api/schemas/capability-token.ts';
 import type { KeySource } from '../key-source.ts';
 import type { Algorithm } from '../keys/algorithms.ts';
 import { frozen } from './claims.ts';
@@ -32,6 +32,8 @@ export interface AccessTokenOptions {
   readonly roles: Readonly<Record<string, Role>>;
   /** Tools that need a scope of their own instead of `tools:call`; the first match decides. Default none. */
   readonly toolScopes?: readonly Omit<ToolScope, 'held'>[];
+  /** True to refuse tokens that are bound to no key (E3216). Default false. */
+  readonly mustBeBound?: boolean;
   /** Claim that names the tenant; absent: every token acts for `tenantId`. */
   readonly tenantClaim?: string;
   /** Tenant of tokens when no claim names it. */
@@ -51,6 +53,7 @@ const AccessClaims = Type.Object(
     azp: Type.Optional(Type.String({ minLength: 1, maxLength: NAME_LENGTH_MAX })),
     scope: Type.Optional(Type.String()),
     scp: Type.Optional(Type.Array(Type.String())),
+    cnf: Type.Optional(Confirmation),
   },
   { additionalProperties: true },
 );
@@ -89,6 +92,8 @@ export function accessTokenReader(options: AccessTokenOptions): TokenReader {
       return failure('E3201', 'The issuer of the access token is not accepted here.');
     if (![access.aud].flat().some((audience) => audiences.includes(audience)))
       return failure('E3201', 'The access token is meant for another audience. Ask for one with this resource.');
+    if (options.mustBeBound === true && access.cnf === undefined)
+      return failure('E3216', 'The access token is bound to no key. Ask for one that is (DPoP, RFC 9449).');
     const claims = claimsOf(access, options);
     return isFailure(claims) ? claims : { claims: frozen(claims), key: verified.key };
   };
@@ -117,7 +122,7 @@ function claimsOf(access: AccessClaims, options: AccessTokenOptions): Capability
   const scopes = access.scp ?? access.scope?.split(' ') ?? [];
   const roles = scopes.map((scope) => roleOf(scope, options));
   const client = access.client_id ?? access.azp ?? access.sub;
-  const { iss, exp, iat, nbf, jti, sub } = access;
+  const { iss, exp, iat, nbf, jti, sub, cnf } = access;
   const claims = {
     ...capabilitiesOf(access, scopes, options),
     agent_did: `oauth:${client}`,
@@ -129,6 +134,7 @@ function claimsOf(access: AccessClaims, options: AccessTokenOptions): Capability
     iat,
     ...(nbf === undefined ? {} : { nbf }),
     ...(jti === undefined ? {} : { jti }),
+    ...(cnf === undefined ? {} : { cnf }),
   };
   if (capabilityShape.Check(claims)) return claims;
   return failure('E3201', 'The capability claims of the access token have the wrong form.');

@@ -30,6 +30,7 @@ const MEANINGS: Readonly<Record<string, string>> = {
   roles: 'operations of the layer that it may ask for',
   trust_level: 'how far its issuer trusts the agent',
   root_holder: 'person to whom it goes back: who had it made, or had the credential made that it was made with',
+  cnf: 'key that its sender must hold (DPoP)',
   exp: 'when it expires, seconds since 1970',
   iat: 'when it was issued, seconds since 1970',
   nbf: 'when it begins to count, seconds since 1970',

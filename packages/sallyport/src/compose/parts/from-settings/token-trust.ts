@@ -52,6 +52,7 @@ export function accessTokensOf(settings: Settings, keys: KeySource): AccessToken
     roles: Object.fromEntries(settings['oauth.scopes'].map(scopeRole)),
     toolScopes: toolScopesOf(settings),
     tenantId: settings['tenant.default'],
+    mustBeBound: settings['dpop.required'],
     ...(tenantClaim === '' ? {} : { tenantClaim }),
   };
 }
