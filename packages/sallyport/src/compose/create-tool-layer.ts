@@ -15,6 +15,7 @@ import type { Log } from '../telemetry/log.ts';
 import { createPinoLog } from '../telemetry/pino-log.ts';
 import { redactedLog } from '../telemetry/redacted-log.ts';
 import type { AssembledLayer } from './assemble.ts';
+import { withDevelopmentServer } from './development/development-settings.ts';
 import { type FunctionTools, functionTools } from './function-tools.ts';
 import { circuitTermsFrom } from './parts/from-settings/circuit-terms.ts';
 import { ownPlaces } from './parts/from-settings/own-places.ts';
@@ -80,7 +81,7 @@ export async function createToolLayer(options: ToolLayerOptions = {}): Promise<E
     ...(options.settingsFile === undefined ? {} : { file: options.settingsFile }),
     ...(options.settings === undefined ? {} : { given: options.settings }),
   };
-  const given = readSettings(sources);
+  const given = withDevelopmentServer(readSettings(sources));
   // Checked before anything is started.
   circuitTermsFrom(given);
   const settings = { ...given, data_folder: await openDataFolder(given['data_folder']) };

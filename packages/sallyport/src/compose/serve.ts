@@ -5,6 +5,8 @@ import { valuesOf } from '../domain/settings/setting.ts';
 import { TRANSPORT_SETTINGS } from '../doors/mcp-transports/settings.ts';
 import { REST_SETTINGS } from '../doors/rest/settings.ts';
 import type { EmbeddedToolLayer } from './create-tool-layer.ts';
+import { type DevelopmentServer, openDevelopmentServer } from './development/development-server.ts';
+import { LOOPBACK } from './development/development-settings.ts';
 import { resourceOf } from './parts/from-settings/resource.ts';
 import { openGateway } from './parts/gateway/open-gateway.ts';
 import { openLocalSocket } from './running-layer/local-socket.ts';
@@ -16,15 +18,14 @@ import { VERSION } from './version.ts';
 export interface Server extends AsyncDisposable {
   /** Address without trailing slash; REST under `/v1`, MCP at `/mcp` and `/mcp/discovery`. */
   readonly url: string;
+  /** The authorization server for development; absent where `auth.dev` is not set. */
+  readonly development?: Pick<DevelopmentServer, 'loginCode' | 'loginCodeFile' | 'users'>;
   /**
    * Reports that it is not ready, then takes no new requests and lets running ones end within `shutdown.grace_seconds`;
    * a request that runs longer ends with E3811 and is answered. The layer itself stays open. Idempotent.
    */
   close(): Promise<void>;
 }
-
-/** Addresses that only this machine can reach. */
-const LOOPBACK = new Set(['127.0.0.1', 'localhost', '::1']);
 
 /**
  * Opens REST, the MCP gateway and the discovery server on one address.
@@ -44,6 +45,12 @@ export async function serve(
       `tokens.mode is ${settings['tokens.mode']}, so the layer listens on loopback only, not on ${host}.`,
     );
   }
+  const authorizes = settings['auth.dev'] && !endsWithClient;
+  if (authorizes && (host !== settings['server.host'] || port !== settings['server.port']))
+    throw new ToolLayerError(
+      'E3801',
+      'auth.dev is set, so the layer listens on server.host and server.port: its tokens name that address.',
+    );
   // Loaded only when doors are opened, since an embedding program may never open any.
   const [{ createRestDoor }, { createDiscovery }, { mountMcp }, { openApiDocument }, doors] = await Promise.all([
     import('../doors/rest/create-rest-door.ts'),
@@ -74,6 +81,7 @@ export async function serve(
   };
   mountMcp(rest.app, { ...mcp, path: '/mcp', serverOf: gateway.serverOf, direct: rest.direct });
   mountMcp(rest.app, { ...mcp, path: '/mcp/discovery', serverOf: () => discovery.server });
+  const development = authorizes ? await openDevelopmentServer(settings, rest, log) : undefined;
   const url = await rest.listen(port);
   const running = { url, pid: process.pid, socket: socket.path, endsWithClient };
   await writeRunningLayer(settings['data_folder'], running);
@@ -89,6 +97,7 @@ export async function serve(
     // Until here running calls may still have asked their users.
     gateway.close();
     discovery.close();
+    await development?.[Symbol.asyncDispose]();
     await removeRunningLayer(settings['data_folder']);
     await warned;
     drained();
@@ -97,7 +106,7 @@ export async function serve(
     closing ??= shut();
     return closing;
   };
-  return { url, close, [Symbol.asyncDispose]: close };
+  return { url, close, [Symbol.asyncDispose]: close, ...(development === undefined ? {} : { development }) };
 }
 
 const restSettings = (settings: Settings) => ({

@@ -29,7 +29,7 @@ import { COERCION_SETTINGS } from '../validation/coerce/coercion-rules.ts';
 import { AUDIT_ROWS, CHECKPOINT_SETTINGS } from './settings/audit.ts';
 import { CALL_ROWS } from './settings/calls.ts';
 import { REDACTION_ROWS, SANITISE_ACTIONS, SANITISE_ROWS } from './settings/guards.ts';
-import { IDENTITY_ROWS, OAUTH_ROWS } from './settings/identity.ts';
+import { DEVELOPMENT_ROWS, IDENTITY_ROWS, OAUTH_ROWS } from './settings/identity.ts';
 import { PERMISSION_ROWS } from './settings/permission.ts';
 import { SANDBOX_ROWS, WARM_POOL_SETTINGS } from './settings/sandbox.ts';
 import { SEARCH_ROWS } from './settings/search.ts';
@@ -85,6 +85,7 @@ const OF_COMPOSITION = [
   ...CALL_ROWS,
   ...IDENTITY_ROWS,
   ...OAUTH_ROWS,
+  ...DEVELOPMENT_ROWS,
   ...PERMISSION_ROWS,
   ...SEARCH_ROWS,
   ...TOOL_ROWS,

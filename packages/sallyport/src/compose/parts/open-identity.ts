@@ -8,9 +8,9 @@ import { type ApiKeys, createApiKeys } from '../../identity/api-keys.ts';
 import { createAuthenticator } from '../../identity/authenticator.ts';
 import { createTokenVerifier } from '../../identity/capability-token.ts';
 import { type KeyRing, openKeyRing } from '../../identity/key-ring.ts';
-import { combinedKeys, type KeySource } from '../../identity/key-source.ts';
+import { combinedKeys, fixedKeys, type KeySource } from '../../identity/key-source.ts';
 import { KEY_SETTINGS } from '../../identity/keys/key-settings.ts';
-import type { SigningKeys } from '../../identity/keys/signing-keys.ts';
+import { loadSigningKeys, type SigningKeys } from '../../identity/keys/signing-keys.ts';
 import { createTokenMint } from '../../identity/mint-token.ts';
 import { createDpopNonces, type DpopNonces } from '../../identity/possession/dpop-nonces.ts';
 import { POSSESSION_SETTINGS } from '../../identity/possession/possession-settings.ts';
@@ -27,6 +27,7 @@ import {
   type Identify,
   type IdentifyAgain,
 } from '../../pipeline/stages/identify.ts';
+import { developmentFolder } from '../development/development-folder.ts';
 import type { Settings } from '../settings.ts';
 import { checkpointSigner } from './checkpoint-signer.ts';
 import { publicUrlOf } from './from-settings/resource.ts';
@@ -174,11 +175,27 @@ async function openForeignKeys(
     ...(file === '' ? [] : [opened.use(await openKeyFile(file, capability))]),
     ...(url === '' ? [] : [opened.use(openKeyUrl(url, capability))]),
   ];
-  const oauthUrl = settings['oauth.jwks_url'];
-  const oauthOptions = { ...options, issuers: [settings['oauth.issuer']] };
-  const oauth = oauthUrl === '' ? [] : [opened.use(openKeyUrl(oauthUrl, oauthOptions))];
-  for (const source of [...sources, ...oauth]) source.start();
-  return { capability: combinedKeys(sources), oauth: combinedKeys(oauth) };
+  const oauth = await openAuthorizationKeys(opened, settings, options);
+  for (const source of sources) source.start();
+  return { capability: combinedKeys(sources), oauth };
+}
+
+/** The layer's own authorization server has its keys in the data folder: they are known before it serves them. */
+async function openAuthorizationKeys(
+  opened: AsyncDisposableStack,
+  settings: Settings,
+  options: KeySourceOptions,
+): Promise<KeySource> {
+  const issuers = [settings['oauth.issuer']];
+  if (settings['auth.dev']) {
+    const { kid, publicKey: key } = await loadSigningKeys(developmentFolder(settings));
+    return fixedKeys([{ kid, key, named: true, issuers }]);
+  }
+  const url = settings['oauth.jwks_url'];
+  if (url === '') return fixedKeys([]);
+  const source = opened.use(openKeyUrl(url, { ...options, issuers }));
+  source.start();
+  return source;
 }
 
 function healthOf(settings: Settings, foreign: KeySource, revocations: Revocations, apiKeys: ApiKeys) {

@@ -44,6 +44,8 @@ const DEFAULTS = {
   'tokens.mode': 'required',
   'tokens.issuers': ['sallyport'],
   'tokens.algorithms': ['RS256'],
+  'auth.dev': false,
+  'auth.dev_users': [],
   'dpop.required': false,
   'dpop.nonces': true,
   'dpop.proof_seconds': 60,

@@ -1,4 +1,4 @@
-import { list, oneOf, text } from '../../domain/settings/rows.ts';
+import { boolean, list, oneOf, text } from '../../domain/settings/rows.ts';
 
 /** Accepted tokens and keys. */
 export const IDENTITY_ROWS = [
@@ -26,6 +26,19 @@ export const IDENTITY_ROWS = [
   oneOf('trust.default', ['untrusted', 'provisional', 'trusted'], {
     default: 'trusted',
     sentence: 'Trust level of agents whose token names none.',
+  }),
+];
+
+/** An authorization server of the layer's own, for development. */
+export const DEVELOPMENT_ROWS = [
+  boolean('auth.dev', {
+    default: false,
+    sentence:
+      'Serves an authorization server for development beside the other doors, as sallyport auth dev does: MCP clients register and log in with nothing but the address. On loopback only, with the embedded database, and with server.public_url and oauth.issuer empty.',
+  }),
+  list('auth.dev_users', {
+    default: [],
+    sentence: 'Names of those who can log in there; empty: the user of this machine who runs the layer.',
   }),
 ];
 
