@@ -5,12 +5,12 @@ import { valuesOf } from '../domain/settings/setting.ts';
 import { TRANSPORT_SETTINGS } from '../doors/mcp-transports/settings.ts';
 import { REST_SETTINGS } from '../doors/rest/settings.ts';
 import type { EmbeddedToolLayer } from './create-tool-layer.ts';
-import { type DevelopmentServer, openDevelopmentServer } from './development/development-server.ts';
-import { LOOPBACK } from './development/development-settings.ts';
 import { resourceOf } from './parts/from-settings/resource.ts';
 import { openGateway } from './parts/gateway/open-gateway.ts';
+import { type DevelopmentServer, openDevelopmentServer } from './running-layer/development-server.ts';
 import { openLocalSocket } from './running-layer/local-socket.ts';
 import { removeRunningLayer, writeRunningLayer } from './running-layer/running-layer-file.ts';
+import { LOOPBACK } from './settings/development-settings.ts';
 import type { Settings } from './settings.ts';
 import { VERSION } from './version.ts';
 
@@ -39,18 +39,9 @@ export async function serve(
 ): Promise<Server> {
   const { settings, log } = layer;
   const { host = settings['server.host'], port = settings['server.port'], endsWithClient = false } = address;
-  if (settings['tokens.mode'] !== 'required' && !LOOPBACK.has(host)) {
-    throw new ToolLayerError(
-      'E3801',
-      `tokens.mode is ${settings['tokens.mode']}, so the layer listens on loopback only, not on ${host}.`,
-    );
-  }
+  // A layer that serves one client listens on any free port, which tokens could not name.
   const authorizes = settings['auth.dev'] && !endsWithClient;
-  if (authorizes && (host !== settings['server.host'] || port !== settings['server.port']))
-    throw new ToolLayerError(
-      'E3801',
-      'auth.dev is set, so the layer listens on server.host and server.port: its tokens name that address.',
-    );
+  checkAddress(settings, host, port, authorizes);
   // Loaded only when doors are opened, since an embedding program may never open any.
   const [{ createRestDoor }, { createDiscovery }, { mountMcp }, { openApiDocument }, doors] = await Promise.all([
     import('../doors/rest/create-rest-door.ts'),
@@ -72,13 +63,8 @@ export async function serve(
   });
   const gateway = await openGateway(layer);
   const discovery = createDiscovery({ layer, log, version: VERSION });
-  const mcp = {
-    resource,
-    log,
-    onStop: rest.onStop,
-    bodies: rest.bodies,
-    settings: valuesOf(TRANSPORT_SETTINGS, settings),
-  };
+  const { onStop, bodies } = rest;
+  const mcp = { resource, log, onStop, bodies, settings: valuesOf(TRANSPORT_SETTINGS, settings) };
   mountMcp(rest.app, { ...mcp, path: '/mcp', serverOf: gateway.serverOf, direct: rest.direct });
   mountMcp(rest.app, { ...mcp, path: '/mcp/discovery', serverOf: () => discovery.server });
   const development = authorizes ? await openDevelopmentServer(settings, rest, log) : undefined;
@@ -107,6 +93,18 @@ export async function serve(
     return closing;
   };
   return { url, close, [Symbol.asyncDispose]: close, ...(development === undefined ? {} : { development }) };
+}
+
+/** @throws ToolLayerError E3801 for an address that the settings do not allow */
+function checkAddress(settings: Settings, host: string, port: number, authorizes: boolean): void {
+  const mode = settings['tokens.mode'];
+  if (mode !== 'required' && !LOOPBACK.has(host))
+    throw new ToolLayerError('E3801', `tokens.mode is ${mode}, so the layer listens on loopback only, not on ${host}.`);
+  if (authorizes && (host !== settings['server.host'] || port !== settings['server.port']))
+    throw new ToolLayerError(
+      'E3801',
+      'auth.dev is set, so the layer listens on server.host and server.port: its tokens name that address.',
+    );
 }
 
 const restSettings = (settings: Settings) => ({

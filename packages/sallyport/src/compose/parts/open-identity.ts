@@ -11,15 +11,15 @@ import { type KeyRing, openKeyRing } from '../../identity/key-ring.ts';
 import { combinedKeys, fixedKeys, type KeySource } from '../../identity/key-source.ts';
 import { KEY_SETTINGS } from '../../identity/keys/key-settings.ts';
 import { loadSigningKeys, type SigningKeys } from '../../identity/keys/signing-keys.ts';
+import { type KeySourceOptions, openKeyFile, openKeyUrl } from '../../identity/keys/verification-keys.ts';
 import { createTokenMint } from '../../identity/mint-token.ts';
+import { type CheckPossession, createPossessionCheck } from '../../identity/possession/check-possession.ts';
 import { createDpopNonces, type DpopNonces } from '../../identity/possession/dpop-nonces.ts';
 import { POSSESSION_SETTINGS } from '../../identity/possession/possession-settings.ts';
-import { type CheckPossession, createPossessionCheck } from '../../identity/possession.ts';
 import type { ProofIdStore } from '../../identity/proof-ids.port.ts';
 import type { RevocationStore } from '../../identity/revocations.port.ts';
 import { createRevocations, type Revocations } from '../../identity/revocations.ts';
 import { TOKEN_SETTINGS } from '../../identity/token/token-settings.ts';
-import { type KeySourceOptions, openKeyFile, openKeyUrl } from '../../identity/verification-keys.ts';
 import type { IdentityOperationParts } from '../../operations/identity/identity-parts.ts';
 import {
   createIdentify,
@@ -27,7 +27,7 @@ import {
   type Identify,
   type IdentifyAgain,
 } from '../../pipeline/stages/identify.ts';
-import { developmentFolder } from '../development/development-folder.ts';
+import { developmentFolder } from '../settings/development-settings.ts';
 import type { Settings } from '../settings.ts';
 import { checkpointSigner } from './checkpoint-signer.ts';
 import { publicUrlOf } from './from-settings/resource.ts';

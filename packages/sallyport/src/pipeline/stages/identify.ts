@@ -1,7 +1,6 @@
 import { type Failure, failure, isFailure } from '@sallyport/std/error/failure';
 import type { CapabilityClaims, TrustLevel } from '../../../api/schemas/capability-token.ts';
 import type { Caller, Principal } from '../../domain/principal/principal.ts';
-import type { CheckPossession } from '../../identity/possession.ts';
 
 /** The principal, and the claims of its token. */
 export interface Identity {
@@ -22,6 +21,16 @@ export type IdentifyAgain = (claims: CapabilityClaims) => Identity & { readonly 
 export type VerifyToken = (
   token: string | undefined,
 ) => CapabilityClaims | Failure | Promise<CapabilityClaims | Failure>;
+
+/**
+ * Checks that a caller holds the key that its token is bound to; undefined when the token may be used.
+ * @param proof as it came with the request; undefined for a token that came without one
+ */
+export type CheckPossession = (
+  claims: CapabilityClaims,
+  presented: string,
+  proof: Caller['proof'],
+) => Failure | undefined | Promise<Failure | undefined>;
 
 /** Defaults for callers without a token, and for tokens that omit a member. */
 export interface IdentifyOptions {

@@ -1,6 +1,11 @@
+import { join } from 'node:path';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
-import { AUTHORIZATION_PATH } from '../../doors/authorization-server/authorization-path.ts';
+import { AUTHORIZATION_PATH } from '../../doors/rest/authorization-server/authorization-path.ts';
 import type { Settings } from '../settings.ts';
+
+/** Folder of the keys and the state of the authorization server for development. */
+export const developmentFolder = (settings: Pick<Settings, 'data_folder'>): string =>
+  join(settings['data_folder'], 'keys', 'authorization-server');
 
 /** Addresses that only this machine can reach. */
 export const LOOPBACK: ReadonlySet<string> = new Set(['127.0.0.1', 'localhost', '::1']);

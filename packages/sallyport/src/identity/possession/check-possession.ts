@@ -1,13 +1,13 @@
 import type { Clock } from '@sallyport/std/clock';
 import { type Failure, failure } from '@sallyport/std/error/failure';
 import { sha256 } from '@sallyport/std/sha256';
-import type { CapabilityClaims } from '../../api/schemas/capability-token.ts';
-import type { PresentedProof } from '../domain/principal/presented-proof.ts';
-import type { DpopNonces } from './possession/dpop-nonces.ts';
-import { ProofFault, type ReadProof, readProof } from './possession/dpop-proof.ts';
-import { POSSESSION_SETTINGS } from './possession/possession-settings.ts';
-import type { ProofIdStore } from './proof-ids.port.ts';
-import { TOKEN_SETTINGS } from './token/token-settings.ts';
+import type { CapabilityClaims } from '../../../api/schemas/capability-token.ts';
+import type { PresentedProof } from '../../domain/principal/presented-proof.ts';
+import type { ProofIdStore } from '../proof-ids.port.ts';
+import { TOKEN_SETTINGS } from '../token/token-settings.ts';
+import type { DpopNonces } from './dpop-nonces.ts';
+import { ProofFault, type ReadProof, readProof } from './dpop-proof.ts';
+import { POSSESSION_SETTINGS } from './possession-settings.ts';
 
 /** Dependencies of the check. */
 export interface PossessionParts {

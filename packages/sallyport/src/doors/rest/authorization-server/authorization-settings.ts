@@ -1,4 +1,4 @@
-import type { Role } from '../../../api/schemas/capability-token.ts';
+import type { Role } from '../../../../api/schemas/capability-token.ts';
 
 /** What the development authorization server issues tokens for, and who it serves. */
 export interface AuthorizationTerms {

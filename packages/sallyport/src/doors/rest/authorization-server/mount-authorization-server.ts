@@ -1,9 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import { errors, Provider } from 'oidc-provider';
-import type { Log } from '../../telemetry/log.ts';
-import { send } from '../http-answer.ts';
-import type { BodyBudget } from '../request-body.ts';
+import type { Log } from '../../../telemetry/log.ts';
+import { send } from '../../http-answer.ts';
+import type { BodyBudget } from '../../request-body.ts';
 import { AUTHORIZATION_PATH } from './authorization-path.ts';
 import { createInteractions } from './interactions.ts';
 import { type ProviderParts, providerConfiguration } from './provider-configuration.ts';

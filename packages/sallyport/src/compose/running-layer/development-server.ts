@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { exportJWK } from 'jose';
-import type { AuthorizationTerms } from '../../doors/authorization-server/authorization-settings.ts';
+import type { AuthorizationTerms } from '../../doors/rest/authorization-server/authorization-settings.ts';
 import type { RestDoor } from '../../doors/rest/create-rest-door.ts';
 import { createEgressGuard } from '../../external/egress-guard.ts';
 import { createGuardedFetch } from '../../external/guarded-fetch.ts';
@@ -12,8 +12,8 @@ import { loadSigningKeys } from '../../identity/keys/signing-keys.ts';
 import type { Log } from '../../telemetry/log.ts';
 import { resourceAudiences, resourceOf, toolScopesOf } from '../parts/from-settings/resource.ts';
 import { derivedKey } from '../parts/gateway/state-key.ts';
+import { developmentFolder } from '../settings/development-settings.ts';
 import type { Settings } from '../settings.ts';
-import { developmentFolder } from './development-folder.ts';
 
 /** The authorization server for development, as the one who started it needs to know it. */
 export interface DevelopmentServer extends AsyncDisposable {
@@ -39,8 +39,8 @@ export async function openDevelopmentServer(
 ): Promise<DevelopmentServer> {
   // Loaded only here: oidc-provider is an optional dependency.
   const [{ mountAuthorizationServer }, { openStoredState }] = await Promise.all([
-    import('../../doors/authorization-server/mount-authorization-server.ts'),
-    import('../../doors/authorization-server/stored-state.ts'),
+    import('../../doors/rest/authorization-server/mount-authorization-server.ts'),
+    import('../../doors/rest/authorization-server/stored-state.ts'),
   ]);
   await using opened = new AsyncDisposableStack();
   const folder = developmentFolder(settings);
