@@ -177,6 +177,15 @@ describe('a login', () => {
     ]);
   });
 
+  test('PRM-11.7 that asks for no scope asks for the calling of tools', async () => {
+    const { client_id } = await register(url);
+    const browser = new Browser(url);
+    const login = await browser.visit(begin(url, client_id, { scope: '' }).address);
+    const consent = await browser.send(login, { user: 'alice', code: open.server.development?.loginCode ?? '' });
+    expect(consent.html).toMatch(/Call your tools <code>tools:call<\/code>/);
+    expect(new URL((await browser.send(consent, { decision: 'allow' })).url).searchParams.get('code')).not.toBeNull();
+  });
+
   test('PRM-11.7 that the user denies ends so', async () => {
     const { client_id } = await register(url);
     const browser = new Browser(url);

@@ -52,7 +52,7 @@ const AccessClaims = Type.Object(
     client_id: Type.Optional(Type.String({ minLength: 1, maxLength: NAME_LENGTH_MAX })),
     azp: Type.Optional(Type.String({ minLength: 1, maxLength: NAME_LENGTH_MAX })),
     scope: Type.Optional(Type.String()),
-    scp: Type.Optional(Type.Array(Type.String())),
+    scp: Type.Optional(Type.Union([Type.String(), Type.Array(Type.String())])),
     cnf: Type.Optional(Confirmation),
   },
   { additionalProperties: true },
@@ -119,7 +119,8 @@ function readAccessClaims(payload: Uint8Array): AccessClaims | Failure {
 function claimsOf(access: AccessClaims, options: AccessTokenOptions): CapabilityClaims | Failure {
   const tenantId = tenantOf(access, options);
   if (isFailure(tenantId)) return tenantId;
-  const scopes = access.scp ?? access.scope?.split(' ') ?? [];
+  const given = access.scp ?? access.scope ?? [];
+  const scopes = typeof given === 'string' ? given.split(' ') : given;
   const roles = scopes.map((scope) => roleOf(scope, options));
   const client = access.client_id ?? access.azp ?? access.sub;
   const { iss, exp, iat, nbf, jti, sub, cnf } = access;

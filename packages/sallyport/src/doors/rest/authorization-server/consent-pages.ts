@@ -77,7 +77,7 @@ export function consentPage(form: Form, wish: Wish): string {
     'Allow access',
     `<h1>Allow “${escaped(clientName)}” to use your tools?</h1>
 <dl>${rows.map(([term, text]) => `<dt>${term}</dt><dd>${text}</dd>`).join('')}</dl>
-${isOnThisMachine(url) ? '<p class="warning">The answer goes to a program on this machine. Any program can say that name: allow it only if you have just started this login yourself.</p>' : ''}
+${isOnThisMachine(url) ? '<p class="warning">The answer goes to a program on this machine, and any program can use the name of this client. Allow it only if you have just started this login yourself.</p>' : ''}
 ${formOf(form, '<button name="decision" value="allow">Allow</button><button name="decision" value="deny">Deny</button>')}`,
   );
 }

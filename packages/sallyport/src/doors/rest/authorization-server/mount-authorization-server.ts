@@ -5,6 +5,7 @@ import type { Log } from '../../../telemetry/log.ts';
 import { send } from '../../http-answer.ts';
 import type { BodyBudget } from '../../request-body.ts';
 import { AUTHORIZATION_PATH } from './authorization-path.ts';
+import type { AuthorizationTerms } from './authorization-settings.ts';
 import { createInteractions } from './interactions.ts';
 import { type ProviderParts, providerConfiguration } from './provider-configuration.ts';
 
@@ -33,6 +34,7 @@ export function mountAuthorizationServer(app: FastifyInstance, parts: Authorizat
   const respond = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     // Addresses in answers are the issuer's, by whatever name of this machine it was asked.
     request.headers.host = host;
+    request.url = withScope(request.url ?? '', terms);
     for (const [name, value] of HEADERS) response.setHeader(name, value);
     await answer(request, response);
   };
@@ -56,6 +58,16 @@ export function mountAuthorizationServer(app: FastifyInstance, parts: Authorizat
     });
     done();
   });
+}
+
+/** A login that asks for no scope asks for the calling of tools, as a challenge would (RFC 6749 §3.3). */
+function withScope(url: string, { scopes }: AuthorizationTerms): string {
+  const query = url.startsWith(`${AUTHORIZATION_PATH}/authorize?`)
+    ? new URLSearchParams(url.slice(url.indexOf('?')))
+    : undefined;
+  const scope = scopes.find(({ role }) => role === 'agent')?.scope;
+  if (query === undefined || query.has('scope') || scope === undefined) return url;
+  return `${url}&${new URLSearchParams({ scope })}`;
 }
 
 /** As for every answer; the library's own win. */
