@@ -229,6 +229,68 @@ describe('the nonce of a proof', () => {
   });
 });
 
+describe('an MCP session with a token that is bound to a key', () => {
+  const opening = { jsonrpc: '2.0', id: 1, method: 'initialize', params: { protocolVersion: '2025-11-25' } };
+  const messages = [
+    { jsonrpc: '2.0', id: 2, method: 'tools/list' },
+    { jsonrpc: '2.0', id: 3, method: 'tools/call', params: { name: 'double', arguments: { n: 1 } } },
+    { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 3 } },
+    { jsonrpc: '2.0', id: 4, result: {} },
+  ];
+  const send = async (method: string, session: string, authorization: string, dpop?: string, body?: object) => {
+    const headers = {
+      ...JSON_HEADERS,
+      authorization,
+      'mcp-session-id': session,
+      ...(dpop === undefined ? {} : { dpop }),
+    };
+    return fetch(address('/mcp'), { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) });
+  };
+
+  test('PRM-11.6 takes a proof with each request and each stream, and none of a thief who knows its id', async () => {
+    const opened = await fetch(address('/mcp'), {
+      method: 'POST',
+      headers: { ...JSON_HEADERS, authorization: `DPoP ${token}`, dpop: await proofFor('/mcp') },
+      body: JSON.stringify(opening),
+    });
+    const session = opened.headers.get('mcp-session-id') ?? '';
+    const honest = async (method: string, body?: object) =>
+      (await send(method, session, `DPoP ${token}`, await proofFor('/mcp', {}, method), body)).status;
+    const thief = async (method: string, body?: object) => {
+      const statuses = [(await send(method, session, `Bearer ${token}`, undefined, body)).status];
+      const own = await dpopKey();
+      const dpop = await own.proof(method, address('/mcp'), token, { claims: { nonce } });
+      return [...statuses, (await send(method, session, `DPoP ${token}`, dpop, body)).status];
+    };
+    for (const message of messages) {
+      expect(await honest('POST', message)).toBeLessThan(300);
+      expect(await thief('POST', message)).toEqual([401, 401]);
+    }
+    for (const method of ['GET', 'DELETE']) expect(await thief(method)).toEqual([401, 401]);
+    const stream = await send('GET', session, `DPoP ${token}`, await proofFor('/mcp', {}, 'GET'));
+    expect([stream.status, stream.headers.get('content-type')]).toEqual([200, 'text/event-stream']);
+    await stream.body?.cancel();
+    expect(await honest('DELETE')).toBe(204);
+  });
+
+  test('PRM-11.6 a request of 2026-07-28 takes one too', async () => {
+    const meta = {
+      'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+      'io.modelcontextprotocol/clientCapabilities': {},
+    };
+    const params = { name: 'double', arguments: { n: 5 }, _meta: meta };
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params });
+    const standard = { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/call', 'mcp-name': 'double' };
+    const answer = await postWith(
+      { ...standard, authorization: `DPoP ${token}`, dpop: await proofFor('/mcp') },
+      '/mcp',
+      body,
+    );
+    expect(answer).toMatchObject({ status: 200, body: { result: { structuredContent: { value: 10 } } } });
+    expect((await postWith({ ...standard, authorization: `Bearer ${token}` }, '/mcp', body)).status).toBe(401);
+  });
+});
+
 describe('the settings', () => {
   test('PRM-11 the metadata say which signatures proofs may have, and whether tokens must be bound', async () => {
     const metadata = async ({ server }: OpenLayer) =>

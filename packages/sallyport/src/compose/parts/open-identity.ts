@@ -30,6 +30,7 @@ import {
 import { developmentFolder } from '../settings/development-settings.ts';
 import type { Settings } from '../settings.ts';
 import { checkpointSigner } from './checkpoint-signer.ts';
+import { introspectionOf } from './from-settings/introspection.ts';
 import { publicUrlOf } from './from-settings/resource.ts';
 import {
   accessTokensOf,
@@ -78,7 +79,7 @@ export async function openIdentity(
   const folder = join(settings['data_folder'], 'keys');
   const keyRing = opened.use(await openKeyRing({ folder, issuer: OWN_ISSUER, clock, log }));
   const foreignKeys = await openForeignKeys(opened, settings, { ...valuesOf(KEY_SETTINGS, settings), clock, log });
-  const accessTokens = accessTokensOf(settings, foreignKeys.oauth);
+  const accessTokens = accessTokensOf(settings, foreignKeys.oauth, await introspectionOf(settings));
   const trust = {
     keys: combinedKeys([keyRing, foreignKeys.capability]),
     issuers: [...new Set([OWN_ISSUER, ...settings['tokens.issuers']])],

@@ -49,6 +49,16 @@ export const OAUTH_ROWS = [
     sentence: 'Issuer of accepted access tokens, exactly as in iss; empty: none are.',
   }),
   text('oauth.jwks_url', { default: '', sentence: 'Address of its JWKS: https, or http on this machine.' }),
+  text('oauth.introspection_url', {
+    default: '',
+    sentence:
+      'Address at which the server is asked about opaque tokens (RFC 7662): https, or http on this machine; empty: none are accepted.',
+  }),
+  text('oauth.introspection_client_id', { default: '', sentence: 'Client id of the layer there.' }),
+  text('oauth.introspection_secret_file', {
+    default: '',
+    sentence: 'File with the client secret of the layer there, for its owner alone.',
+  }),
   list('oauth.audiences', {
     default: [],
     sentence: 'What this layer is called in aud, usually its address; an access token must name one of them.',

@@ -65,6 +65,18 @@ export async function explainToken(token: string, options: ExplainOptions): Prom
   };
 }
 
+/** Explains a token that holds nothing itself: its server says what it stands for. Never rejects. */
+export async function explainOpaque(token: string, options: ExplainOptions): Promise<TokenExplanation> {
+  const found = token.length > TOKEN_BYTES_MAX ? tooLong() : await options.read(token);
+  const faults = isFailure(found) ? [found] : listed(currentCheck(options)(found.claims));
+  return {
+    kind: options.kind,
+    accepted: faults.length === 0,
+    claims: isFailure(found) ? [] : listedClaims(found.claims),
+    reasons: reasonsOf(faults),
+  };
+}
+
 /** The claims as explanations list them. */
 export function listedClaims(claims: Readonly<Record<string, unknown>>): TokenExplanation['claims'] {
   return Object.entries(claims)
