@@ -304,6 +304,8 @@ const PRM: Rows = {
     'upstream calls can use token exchange (RFC 8693)',
     "or the caller's own stored credentials",
     'a session or connection of one user is never reused for another',
+    'a token that is bound to a key (DPoP, RFC 9449) is accepted only with a proof of the key, once and for one request',
+    'an authorization server for development, off by default and on loopback only: MCP clients log their users in with nothing but the address',
   ],
   'PRM-12': [
     'Flow: what a result brought (origin, secret, personal, untrusted) is remembered for the session as fingerprints',

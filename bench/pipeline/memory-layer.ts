@@ -43,6 +43,7 @@ import { memoryIdempotencyStore } from '../../packages/sallyport/test/stores/cal
 import { memoryQuotaStore } from '../../packages/sallyport/test/stores/calls/memory-quota-store.ts';
 import { memoryApiKeyStore } from '../../packages/sallyport/test/stores/memory-api-key-store.ts';
 import { memoryLedgerStore } from '../../packages/sallyport/test/stores/memory-ledger-store.ts';
+import { memoryProofIds } from '../../packages/sallyport/test/stores/memory-proof-ids.ts';
 import { memoryQuarantineStore } from '../../packages/sallyport/test/stores/memory-quarantine-store.ts';
 import { memoryRevocationStore } from '../../packages/sallyport/test/stores/memory-revocation-store.ts';
 import { memoryToolStore } from '../../packages/sallyport/test/stores/memory-tool-store.ts';
@@ -66,7 +67,11 @@ export async function memoryLayer(
   const settings = readSettings({ environment: {}, given: benchSettings(dataFolder) });
   const identity = await openIdentity(
     { settings, clock: systemClock, log: silentLog },
-    Promise.resolve({ revocationStore: memoryRevocationStore(), apiKeyStore: memoryApiKeyStore() }),
+    Promise.resolve({
+      revocationStore: memoryRevocationStore(),
+      apiKeyStore: memoryApiKeyStore(),
+      proofIds: memoryProofIds(),
+    }),
   );
   const schemas = createSchemaValidator();
   const parts = await partsOf(settings, identity.identify, schemas);

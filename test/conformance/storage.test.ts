@@ -4,6 +4,7 @@ import { checkpointStoreConformance } from '../../packages/sallyport/src/bridges
 import { parametersSeal } from '../../packages/sallyport/src/domain/invocation/sealed-parameters.ts';
 import { circuitStoreConformance } from '../../packages/sallyport/src/external/circuit-store.conformance.ts';
 import { apiKeyStoreConformance } from '../../packages/sallyport/src/identity/conformance/api-key-store.conformance.ts';
+import { proofIdStoreConformance } from '../../packages/sallyport/src/identity/conformance/proof-id-store.conformance.ts';
 import { revocationStoreConformance } from '../../packages/sallyport/src/identity/conformance/revocation-store.conformance.ts';
 import { sealedUpstreamStore } from '../../packages/sallyport/src/mcp-servers/connection/secrets/sealed-upstream-store.ts';
 import { quarantineStoreConformance } from '../../packages/sallyport/src/mcp-servers/quarantine-store.conformance.ts';
@@ -47,6 +48,7 @@ import { memoryIdempotencyStore } from '../../packages/sallyport/test/stores/cal
 import { memoryQuotaStore } from '../../packages/sallyport/test/stores/calls/memory-quota-store.ts';
 import { memoryApiKeyStore } from '../../packages/sallyport/test/stores/memory-api-key-store.ts';
 import { memoryLedgerStore } from '../../packages/sallyport/test/stores/memory-ledger-store.ts';
+import { memoryProofIds } from '../../packages/sallyport/test/stores/memory-proof-ids.ts';
 import { memoryQuarantineStore } from '../../packages/sallyport/test/stores/memory-quarantine-store.ts';
 import { memoryRevocationStore } from '../../packages/sallyport/test/stores/memory-revocation-store.ts';
 import { memoryToolStore } from '../../packages/sallyport/test/stores/memory-tool-store.ts';
@@ -93,6 +95,7 @@ describe('memory', () => {
   quarantineStoreConformance(test, 'memory', async () => ({ store: memoryQuarantineStore(), close }));
   visibilityStoreConformance(test, 'memory', async () => ({ store: memoryVisibilityStore(), close }));
   revocationStoreConformance(test, 'memory', async () => ({ store: memoryRevocationStore(), close }));
+  proofIdStoreConformance(test, 'memory', async () => ({ store: memoryProofIds(), close }));
   approvalStoreConformance(test, 'memory', async () => ({ store: memoryApprovalStore(), close }));
   approvalStoreConformance(test, 'encrypted edits', async () => {
     return { store: withSealedEdits(memoryApprovalStore(), seal, silentLog), close };
@@ -153,6 +156,7 @@ function postgresConformance(adapter: string, start: () => Promise<TestDatabases
   quarantineStoreConformance(test, adapter, open('quarantineStore'));
   visibilityStoreConformance(test, adapter, open('visibilityStore'));
   revocationStoreConformance(test, adapter, open('revocationStore'));
+  proofIdStoreConformance(test, adapter, open('proofIds'));
   approvalStoreConformance(test, adapter, open('approvalStore'));
   apiKeyStoreConformance(test, adapter, open('apiKeyStore'));
   vectorStoreConformance(test, adapter, open('vectorStore'));

@@ -31,6 +31,7 @@ import { stateKeyOf } from './parts/gateway/state-key.ts';
 import { createUpstreamQuestions, type UpstreamQuestions } from './parts/gateway/upstream-questions.ts';
 import type { Ingredients } from './parts/ingredients.ts';
 import { openFoundation } from './parts/open-foundation.ts';
+import type { IdentityParts } from './parts/open-identity.ts';
 import { openNotifiers } from './parts/open-notifiers.ts';
 import { type Orchestration, openIntake, openOrchestration } from './parts/open-orchestration.ts';
 import { openPipeline } from './parts/open-pipeline.ts';
@@ -54,6 +55,8 @@ export interface AssembledLayer {
   readonly drain: () => () => void;
   /** Logs the weaknesses of this machine's sandboxes. */
   readonly warnOfSandboxes: () => Promise<void>;
+  /** Nonce for proofs of keys; undefined where proofs need none. */
+  readonly proofNonce: () => string | undefined;
   /** Key that signs the state that MCP clients carry. */
   readonly stateKey: () => Uint8Array;
   /** Lets a gateway offer to put questions of upstreams to its clients. */
@@ -139,11 +142,17 @@ export async function assemble(from: Ingredients): Promise<AssembledLayer> {
     warnOfSandboxes: () => warnOfSandboxes(tools.drivers, log),
     confirmations: orchestration.confirmations,
     signalOf: (tenantId, invocationId) => pipeline.running.find(tenantId, invocationId)?.call.caller.signal,
-    stateKey: () => stateKeyOf(identity.operations.keyRing.current()),
+    ...secretsOfDoors(identity),
     upstreamQuestions,
     close: () => kept.disposeAsync(),
   };
 }
+
+/** Keys and nonces that doors need, which follow the layer's own key. */
+const secretsOfDoors = ({ proofNonce, operations: { keyRing } }: IdentityParts) => ({
+  proofNonce,
+  stateKey: () => stateKeyOf(keyRing.current()),
+});
 
 /** @throws ToolLayerError E3801 when results would be deleted while their idempotency keys are answered with them */
 async function openUpkeep(

@@ -11,6 +11,7 @@ import { COMMAND_SETTINGS, TRANSACTION_SETTINGS } from '../executors/shell/setti
 import { WEB_SETTINGS } from '../executors/web/settings.ts';
 import { CREDENTIAL_SETTINGS } from '../external/credentials.ts';
 import { KEY_SETTINGS } from '../identity/keys/key-settings.ts';
+import { POSSESSION_SETTINGS } from '../identity/possession/possession-settings.ts';
 import { TOKEN_SETTINGS } from '../identity/token/token-settings.ts';
 import { APPROVAL_SETTINGS } from '../orchestration/approval-terms.ts';
 import { APPROVAL_LIMIT_SETTINGS } from '../orchestration/approvals/approvals-state.ts';
@@ -29,7 +30,7 @@ import { COERCION_SETTINGS } from '../validation/coerce/coercion-rules.ts';
 import { AUDIT_ROWS, CHECKPOINT_SETTINGS } from './settings/audit.ts';
 import { CALL_ROWS } from './settings/calls.ts';
 import { REDACTION_ROWS, SANITISE_ACTIONS, SANITISE_ROWS } from './settings/guards.ts';
-import { IDENTITY_ROWS, OAUTH_ROWS } from './settings/identity.ts';
+import { DEVELOPMENT_ROWS, IDENTITY_ROWS, OAUTH_ROWS } from './settings/identity.ts';
 import { PERMISSION_ROWS } from './settings/permission.ts';
 import { SANDBOX_ROWS, WARM_POOL_SETTINGS } from './settings/sandbox.ts';
 import { SEARCH_ROWS } from './settings/search.ts';
@@ -56,6 +57,7 @@ const OF_COMPONENTS = rowsOf(
   CREDENTIAL_SETTINGS,
   KEY_SETTINGS,
   TOKEN_SETTINGS,
+  POSSESSION_SETTINGS,
   APPROVAL_SETTINGS,
   APPROVAL_LIMIT_SETTINGS,
   SMTP_SETTINGS,
@@ -85,6 +87,7 @@ const OF_COMPOSITION = [
   ...CALL_ROWS,
   ...IDENTITY_ROWS,
   ...OAUTH_ROWS,
+  ...DEVELOPMENT_ROWS,
   ...PERMISSION_ROWS,
   ...SEARCH_ROWS,
   ...TOOL_ROWS,

@@ -162,6 +162,8 @@ export const ERRORS = {
     'the policies have a fault; those before them stay in force',
   ),
   E3215: row(DENIED, [403, 7, -32001], 'the access token lacks the scope that the tool is called with'),
+  E3216: row(DENIED, UNAUTHENTICATED, 'the proof that the sender holds the key of the token is missing or not valid'),
+  E3217: row(DENIED, UNAUTHENTICATED, 'the proof of the key needs the nonce that the answer carries'),
 
   E3301: row(EXTERNAL, [503, 14, 'result'], 'the secret store cannot be reached', { retryable: true }),
   E3302: row(

@@ -1,4 +1,5 @@
 import type { Role, TrustLevel } from '../../../api/schemas/capability-token.ts';
+import type { PresentedProof } from './presented-proof.ts';
 
 /** The asker: an agent, a user or an operator, always of one tenant. */
 export interface Principal {
@@ -21,6 +22,8 @@ export type Door = 'rest' | 'mcp' | 'cli' | 'library';
 export interface Caller {
   readonly door: Door;
   readonly token?: string;
+  /** Proof of the token's key; absent when the token came as a bearer token. Checked once, whoever asks with it. */
+  readonly proof?: PresentedProof;
   readonly local?: boolean;
   /** Tenant that a local caller acts for; the settings' default when absent. */
   readonly tenantId?: string;

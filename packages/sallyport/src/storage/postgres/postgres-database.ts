@@ -5,6 +5,7 @@ import type { ClaimedKeys, LedgerStore } from '../../audit/ledger-store.port.ts'
 import type { CheckpointStore } from '../../bridges/checkpoint-store.port.ts';
 import type { StoredRates } from '../../external/rate-limiter.port.ts';
 import type { ApiKeyStore } from '../../identity/api-keys.port.ts';
+import type { ProofIdStore } from '../../identity/proof-ids.port.ts';
 import type { RevocationStore } from '../../identity/revocations.port.ts';
 import type { QuarantineStore } from '../../mcp-servers/quarantine-store.port.ts';
 import type { UpstreamStore } from '../../mcp-servers/upstream-store.port.ts';
@@ -43,6 +44,7 @@ import { postgresUndoJournal } from './outcomes/postgres-undo-journal.ts';
 import { type PostgresConnection, poolTarget } from './postgres-connection.ts';
 import { postgresApiKeyStore } from './rights/postgres-api-key-store.ts';
 import { openPostgresPolicyUpdates } from './rights/postgres-policy-updates.ts';
+import { postgresProofIds } from './rights/postgres-proof-ids.ts';
 import { postgresRevocationStore } from './rights/postgres-revocation-store.ts';
 import { migrate } from './schema/migrate.ts';
 import type { Tables } from './schema/tables.ts';
@@ -89,6 +91,7 @@ export interface PostgresDatabase extends AsyncDisposable {
   readonly stateStore: StateStore;
   readonly checkpointStore: CheckpointStore;
   readonly outputStore: OutputStore;
+  readonly proofIds: ProofIdStore;
   readonly skillContents: SkillContents;
   readonly vectorStore: VectorStore;
   /**
@@ -168,6 +171,7 @@ export async function openPostgres({
     checkpointStore: postgresCheckpointStore(pool),
     stateStore: postgresStateStore(pool),
     outputStore: postgresOutputStore(pool),
+    proofIds: postgresProofIds(pool),
     skillContents: postgresSkillContents(database, skillContentBounds),
     vectorStore: postgresVectorStore(pool),
     vectorIndex: () => vectorIndexOf((text, values) => pool.query(text, [...values])),

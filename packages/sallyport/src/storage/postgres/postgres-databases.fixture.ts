@@ -91,6 +91,7 @@ export async function empty(connection: PostgresConnection): Promise<void> {
     'visibility_rules',
     'revocations',
     'api_keys',
+    'proof_ids',
     'quota_sessions',
     'rate_counts',
     'slot_holders',

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { failureOf } from '@sallyport/std/error/tool-layer-error';
 import type { Caller } from '../../../domain/principal/principal.ts';
-import { presentedCredential } from '../../bearer.ts';
+import { callerCredential } from '../../bearer.ts';
 import { requestEnd, STREAM_HEADERS, send } from '../../http-answer.ts';
 import { errorAnswer, RPC, type RpcAnswer, type RpcId } from '../../json-rpc.ts';
 import type { Endpoint } from './endpoint.ts';
@@ -45,7 +45,7 @@ export function createHttpExchange(
     request,
     headers,
     gone,
-    caller: callerOf(headers),
+    caller: callerOf(request),
     stream: () => {
       stream ??= openEventStream(response);
       return stream;
@@ -58,12 +58,11 @@ export function createHttpExchange(
   };
 }
 
-function callerOf(headers: IncomingHttpHeaders): Caller {
-  const { traceparent } = headers;
-  const token = presentedCredential(headers);
+function callerOf(request: IncomingMessage): Caller {
+  const { traceparent } = request.headers;
   return {
     door: 'mcp',
-    ...(token === undefined ? {} : { token }),
+    ...callerCredential(request),
     ...(typeof traceparent === 'string' ? { traceparent } : {}),
   };
 }

@@ -1,11 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
-import type { VerificationKey } from './key-source.ts';
-import { fetchDocument, jwksUrlFault } from './keys/fetch-document.ts';
-import { keysOfDocument } from './keys/key-document.ts';
-import { type RefreshedKeys, type RefreshOptions, refreshedKeys } from './keys/refreshed-keys.ts';
+import type { VerificationKey } from '../key-source.ts';
+import { fetchDocument, jwksUrlFault } from './fetch-document.ts';
+import { keysOfDocument } from './key-document.ts';
+import { type RefreshedKeys, type RefreshOptions, refreshedKeys } from './refreshed-keys.ts';
 
-export type { RefreshedKeys } from './keys/refreshed-keys.ts';
+export type { RefreshedKeys } from './refreshed-keys.ts';
 
 /** Options shared by file and URL. */
 export type KeySourceOptions = Omit<RefreshOptions, 'load' | 'name'>;
