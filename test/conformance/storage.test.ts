@@ -1,10 +1,13 @@
+import { systemClock } from '@sallyport/std/clock';
 import { afterAll, beforeAll, describe, test } from 'vitest';
 import { ledgerStoreConformance } from '../../packages/sallyport/src/audit/ledger-store.conformance.ts';
 import { parametersSeal } from '../../packages/sallyport/src/domain/invocation/sealed-parameters.ts';
 import { circuitStoreConformance } from '../../packages/sallyport/src/external/circuit-store.conformance.ts';
 import { apiKeyStoreConformance } from '../../packages/sallyport/src/identity/conformance/api-key-store.conformance.ts';
 import { revocationStoreConformance } from '../../packages/sallyport/src/identity/conformance/revocation-store.conformance.ts';
+import { authorizationStoreConformance } from '../../packages/sallyport/src/mcp-servers/authorization-store.conformance.ts';
 import { sealedUpstreamStore } from '../../packages/sallyport/src/mcp-servers/connection/secrets/sealed-upstream-store.ts';
+import { sealedAuthorizationStore } from '../../packages/sallyport/src/mcp-servers/http/authorization/sealed-authorization-store.ts';
 import { quarantineStoreConformance } from '../../packages/sallyport/src/mcp-servers/quarantine-store.conformance.ts';
 import { upstreamStoreConformance } from '../../packages/sallyport/src/mcp-servers/upstream-store.conformance.ts';
 import { approvalStoreConformance } from '../../packages/sallyport/src/orchestration/conformance/approval-store.conformance.ts';
@@ -23,6 +26,7 @@ import {
 import { toolStoreConformance } from '../../packages/sallyport/src/registry/conformance/tool-store.conformance.ts';
 import { vectorIndexConformance } from '../../packages/sallyport/src/registry/search/conformance/vector-index.conformance.ts';
 import { vectorStoreConformance } from '../../packages/sallyport/src/registry/search/conformance/vector-store.conformance.ts';
+import { memoryAuthorizationStore } from '../../packages/sallyport/src/storage/memory/memory-authorization-store.ts';
 import { memoryCircuitStore } from '../../packages/sallyport/src/storage/memory/memory-circuit-store.ts';
 import { memoryVectorIndex } from '../../packages/sallyport/src/storage/memory/memory-vector-index.ts';
 import type { PostgresConnection } from '../../packages/sallyport/src/storage/postgres/postgres-connection.ts';
@@ -87,6 +91,11 @@ describe('memory', () => {
   upstreamStoreConformance(test, 'encrypted', async () => {
     return { store: sealedUpstreamStore(memoryUpstreamStore(), new Uint8Array(32), silentLog), close };
   });
+  const authorizations = () => memoryAuthorizationStore({ clock: systemClock });
+  authorizationStoreConformance(test, 'memory', async () => ({ store: authorizations(), close }));
+  authorizationStoreConformance(test, 'encrypted', async () => {
+    return { store: sealedAuthorizationStore(authorizations(), new Uint8Array(32), silentLog), close };
+  });
   quarantineStoreConformance(test, 'memory', async () => ({ store: memoryQuarantineStore(), close }));
   visibilityStoreConformance(test, 'memory', async () => ({ store: memoryVisibilityStore(), close }));
   revocationStoreConformance(test, 'memory', async () => ({ store: memoryRevocationStore(), close }));
@@ -146,6 +155,7 @@ function postgresConformance(adapter: string, start: () => Promise<TestDatabases
   });
   skillContentsConformance(test, adapter, open('skillContents'));
   upstreamStoreConformance(test, adapter, open('upstreamStore'));
+  authorizationStoreConformance(test, adapter, open('authorizationStore'));
   quarantineStoreConformance(test, adapter, open('quarantineStore'));
   visibilityStoreConformance(test, adapter, open('visibilityStore'));
   revocationStoreConformance(test, adapter, open('revocationStore'));

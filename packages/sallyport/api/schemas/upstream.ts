@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox';
 import { Timestamp } from './identifiers.ts';
 import { Registration } from './registry.ts';
 import { ArgumentContents, FilesystemPermission, NetworkPermission, SideEffectPolicy } from './tool-manifest.ts';
+import { UpstreamAuthorization } from './upstream-authorization.ts';
 
 export const UpstreamName = Type.String({
   pattern: '^[A-Za-z0-9][A-Za-z0-9-]{0,39}$',
@@ -60,6 +61,7 @@ export const HttpTransport = Type.Object(
         description: "A value {{NAME}} is taken from the layer's secrets when connecting.",
       }),
     ),
+    authorization: Type.Optional(UpstreamAuthorization),
   },
   { additionalProperties: false },
 );
