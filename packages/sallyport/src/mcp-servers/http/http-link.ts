@@ -106,6 +106,7 @@ async function connect(
       timeoutMs: options.timeoutMs,
       signal: options.signal,
       olderProtocolOnly: options.olderProtocolOnly || way.isOlder,
+      alwaysAnswers: true,
       onToolsChanged: options.onToolsChanged,
       onError: (error) => parts.log.debug('upstream-http-error', { upstream: name, error: hide(error.message) }),
     });

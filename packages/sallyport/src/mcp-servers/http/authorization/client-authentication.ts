@@ -1,13 +1,6 @@
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { importJWK, importPKCS8, type CryptoKey as Key } from 'jose';
-import {
-  type ClientAuth,
-  ClientSecretBasic,
-  ClientSecretPost,
-  None,
-  PrivateKeyJwt,
-  type ServerMetadata,
-} from 'openid-client';
+import { type ClientAuth, ClientSecretPost, None, PrivateKeyJwt, type ServerMetadata } from 'openid-client';
 import type { TokenEndpointMethod, UpstreamAuthorization } from '../../../../api/schemas/upstream-authorization.ts';
 import type { KnownClient } from './authorization-state.ts';
 
@@ -49,7 +42,19 @@ export async function authenticationOf(
   }
   const value = secret ?? (secretName === undefined ? undefined : await secretOf(secretName));
   if (value === undefined) throw missing('client_secret');
-  return method === 'client_secret_post' ? ClientSecretPost(value) : ClientSecretBasic(value);
+  return method === 'client_secret_post' ? ClientSecretPost(value) : clientSecretBasic(value);
+}
+
+/**
+ * RFC 6749 §2.3.1. The library's own also encodes characters that need it nowhere, such as `-`, and servers that do not
+ * decode them refuse such a client.
+ */
+function clientSecretBasic(secret: string): ClientAuth {
+  const encoded = (text: string): string => new URLSearchParams({ _: text }).toString().slice(2);
+  return (_server, { client_id: id }, _body, headers) => {
+    const pair = Buffer.from(`${encoded(id)}:${encoded(secret)}`).toString('base64');
+    headers.set('authorization', `Basic ${pair}`);
+  };
 }
 
 async function privateKeyOf(text: string, algorithm: string): Promise<Key> {
