@@ -81,3 +81,54 @@ export const UpstreamAuthorization = Type.Object(
   { additionalProperties: false },
 );
 export type UpstreamAuthorization = Static<typeof UpstreamAuthorization>;
+
+const LoginName = Type.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9-]{0,39}$' });
+
+export const UpstreamLoginRequest = Type.Object(
+  {
+    name: LoginName,
+    redirect_url: Type.Optional(
+      Type.String({
+        pattern: '^(?:https://|http://(?:localhost|127\\.0\\.0\\.1|\\[::1\\])[:/])',
+        maxLength: 2_048,
+        description: 'Where the authorization server leads back to. Default: upstreams.login_redirect_url.',
+      }),
+    ),
+  },
+  { additionalProperties: false },
+);
+export type UpstreamLoginRequest = Static<typeof UpstreamLoginRequest>;
+
+export const UpstreamLoginResponse = Type.Object(
+  {
+    name: LoginName,
+    login_url: Type.String({ description: 'For a person to open in a browser.' }),
+    state: Type.String({ description: 'The redirect has the same.' }),
+    redirect_url: Type.String(),
+    expires_at: Type.String({ format: 'date-time' }),
+  },
+  { additionalProperties: false },
+);
+export type UpstreamLoginResponse = Static<typeof UpstreamLoginResponse>;
+
+export const UpstreamLoginFinishRequest = Type.Object(
+  {
+    name: LoginName,
+    redirected_to: Type.String({
+      minLength: 1,
+      maxLength: 16_384,
+      description: 'The whole address that the authorization server led to, with its query.',
+    }),
+  },
+  { additionalProperties: false },
+);
+export type UpstreamLoginFinishRequest = Static<typeof UpstreamLoginFinishRequest>;
+
+export const UpstreamLogoutRequest = Type.Object({ name: LoginName }, { additionalProperties: false });
+export type UpstreamLogoutRequest = Static<typeof UpstreamLogoutRequest>;
+
+export const UpstreamLogoutResponse = Type.Object(
+  { name: LoginName, had_tokens: Type.Boolean({ description: 'Whether anything was kept of a login.' }) },
+  { additionalProperties: false },
+);
+export type UpstreamLogoutResponse = Static<typeof UpstreamLogoutResponse>;

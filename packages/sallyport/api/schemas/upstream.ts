@@ -163,7 +163,13 @@ export const UpstreamAddRequest = Type.Object(
 export type UpstreamAddRequest = Static<typeof UpstreamAddRequest>;
 
 export const UpstreamAddResponse = Type.Object(
-  { upstream: UpstreamStatus, registrations: Type.Array(Registration) },
+  {
+    upstream: UpstreamStatus,
+    registrations: Type.Array(Registration),
+    needs_login: Type.Optional(
+      Type.String({ description: 'Present when somebody has to log in at the upstream first: what to do.' }),
+    ),
+  },
   { additionalProperties: false },
 );
 export type UpstreamAddResponse = Static<typeof UpstreamAddResponse>;
