@@ -50,7 +50,11 @@ runCli(process.argv.slice(2), parts)
   .then((code) => {
     process.exitCode = code;
   })
-  .finally(() => clearInterval(untilDone));
+  .finally(() => {
+    clearInterval(untilDone);
+    // A command may have begun to read a line that nobody typed.
+    process.stdin.destroy();
+  });
 
 async function serveUntilStopped(options: LayerOptions & { host?: string; port?: number }): Promise<number> {
   const { host, port } = options;

@@ -25,6 +25,8 @@ export interface AuthorizationReach {
   readonly outbound?: OutboundHttp | undefined;
   /** Throws for what the operator of the machine does not allow. */
   readonly check?: ((url: URL) => void) | undefined;
+  /** Longest time for an answer, ms; 10 000 when absent. */
+  readonly timeoutMs?: number | undefined;
 }
 
 /**
@@ -41,13 +43,14 @@ export function createAuthorizationFetch(reach: AuthorizationReach): Authorizati
     reach.check?.(url);
     const send =
       reach.outbound === undefined ? fetch : createGuardedFetch(reach.outbound, isNamed ? [rowOf(url)] : PUBLIC);
-    const late = AbortSignal.timeout(TIMEOUT_MS);
+    const { timeoutMs = TIMEOUT_MS } = reach;
+    const late = AbortSignal.timeout(timeoutMs);
     const signal = init.signal == null ? late : AbortSignal.any([init.signal, late]);
     try {
       return await complete(await send(url, { ...init, redirect: 'manual', signal }), url);
     } catch (thrown) {
       if (!late.aborted) throw thrown;
-      throw new ToolLayerError('E3306', `${url.origin} did not answer within ${TIMEOUT_MS} ms.`, { cause: thrown });
+      throw new ToolLayerError('E3306', `${url.origin} did not answer within ${timeoutMs} ms.`, { cause: thrown });
     }
   };
 }

@@ -83,17 +83,14 @@ async function register(
       None(),
       {
         [customFetch]: registering as never,
-        ...(isLoopback(new URL(metadata.registration_endpoint as string).hostname)
-          ? { execute: [allowInsecureRequests] }
-          : {}),
+        ...(isLoopback(address.hostname) ? { execute: [allowInsecureRequests] } : {}),
       },
     );
     const { client_id: id, client_secret: secret, token_endpoint_auth_method: method } = registered.clientMetadata();
-    return {
-      ...{ issuer: metadata.issuer, id, redirectUrl },
-      ...(secret === undefined ? {} : { secret }),
-      method: knownMethod(method) ?? methodOf(metadata, { hasSecret: secret !== undefined, hasKey: false }),
-    };
+    const known = { issuer: metadata.issuer, id, redirectUrl };
+    // A server may answer with another method than it was asked for, and a client without a secret has none to use.
+    if (secret === undefined) return { ...known, method: 'none' };
+    return { ...known, secret, method: knownMethod(method) ?? methodOf(metadata, { hasSecret: true, hasKey: false }) };
   } catch (thrown) {
     throw registrationFailure(name, metadata.issuer, redirectUrl, thrown);
   }

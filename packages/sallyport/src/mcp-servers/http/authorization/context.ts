@@ -34,6 +34,8 @@ export interface AuthorizationParts {
   readonly clientIdUrl?: string | undefined;
   /** Where a login ends when its caller names no address. */
   readonly redirectUrl: string;
+  /** Longest time for an answer of an authorization server, ms; 10 000 when absent. */
+  readonly timeoutMs?: number | undefined;
 }
 
 /** Whose authorization at which upstream. */
@@ -69,9 +71,9 @@ export class AuthorizationContext {
     this.settings = transport.authorization ?? {};
     this.url = new URL(transport.url);
     const { issuer } = this.settings;
-    const { outbound, checkAddress } = parts;
+    const { outbound, checkAddress, timeoutMs } = parts;
     const check = (url: URL): void => checkAddress?.(tenantId, name, url);
-    this.send = createAuthorizationFetch({ upstream: this.url, issuer, outbound, check });
+    this.send = createAuthorizationFetch({ upstream: this.url, issuer, outbound, check, timeoutMs });
     const place = { tenantId, upstream: name };
     const binding = bindingOf(transport);
     this.#part = holder === undefined ? 'layer' : `holder ${holder}`;

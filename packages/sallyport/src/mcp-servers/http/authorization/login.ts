@@ -11,6 +11,7 @@ import {
 import type { HolderState, PendingLogin } from './authorization-state.ts';
 import type { AuthorizationContext, Discovered } from './context.ts';
 import { bindsTokens, dpopKeyPair, newDpopKey } from './dpop-keys.ts';
+import { authorizationFailure } from './failures.ts';
 import type { Held } from './kept-value.ts';
 import { chooseScopes, scopeParameters, withOffline } from './scopes.ts';
 import { configurationOf, exchangeCode } from './token-endpoint.ts';
@@ -39,7 +40,9 @@ export async function beginLogin(context: AuthorizationContext, redirectUrl: str
     const scopes = scopesFor(context, found, held.value);
     const before = held.value.login;
     if (before !== undefined && isSame(before, found, redirectUrl, scopes, context.parts.clock.now())) return before;
-    const next = await begun(context, found, held.value, scopes, redirectUrl);
+    const next = await begun(context, found, held.value, scopes, redirectUrl).catch((thrown: unknown) => {
+      throw authorizationFailure(name, found.server.metadata.issuer, thrown);
+    });
     if ((await context.held.replace(next, held)) !== undefined) return next.login;
   }
   throw tooBusy(name);
@@ -146,11 +149,26 @@ async function takeLogin(context: AuthorizationContext, redirected: string) {
   const answer = answerOf(login, redirected);
   if (!isEqual(answer.searchParams.get('state') ?? '', login.state))
     throw badRedirect(`The address is not the one that the login at '${name}' led to: its state is another one`);
+  checkIssuer(name, login, answer.searchParams.get('iss'));
   if (login.endsAt < context.parts.clock.now())
     throw badRedirect(`The login at '${name}' took longer than ${LOGIN_MS / 60_000} minutes`);
   const taken = await context.held.replace(rest, held);
   if (taken === undefined) throw badRedirect(`The login at '${name}' was ended by somebody else`);
   return { held: taken, login, answer };
+}
+
+/**
+ * RFC 9207 §2.4, letter by letter; the library does the same, but says no more than that something is wrong.
+ * @throws E3307 for the redirect of another authorization server, whatever else it says
+ */
+function checkIssuer(name: string, { source: { server } }: PendingLogin, issuer: string | null): void {
+  const isDemanded = server.authorization_response_iss_parameter_supported === true;
+  if (issuer === null ? !isDemanded : issuer === server.issuer) return;
+  throw new ToolLayerError(
+    'E3307',
+    `The redirect of the login at '${name}' does not come from its authorization server ${server.issuer}. It is not used.`,
+    { details: { reached: false } },
+  );
 }
 
 /** The redirect address of the login with the parameters that came, whatever else the given text says. */

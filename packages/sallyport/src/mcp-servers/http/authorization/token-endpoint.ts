@@ -56,7 +56,7 @@ export function configurationOf({ server, clientId, authentication, send }: Toke
   const configuration = new Configuration(server, clientId, undefined, authentication);
   configuration[customFetch] = send as never;
   configuration.timeout = TIMEOUT_SECONDS;
-  if (isLoopback(new URL(server.token_endpoint ?? server.issuer).hostname)) allowInsecureRequests(configuration);
+  if (isLoopback(new URL(server.issuer).hostname)) allowInsecureRequests(configuration);
   return configuration;
 }
 
