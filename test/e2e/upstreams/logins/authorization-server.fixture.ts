@@ -46,8 +46,9 @@ export const KNOWN_CLIENT = { client_id: 'known-client', client_secret: 'known-s
 /** A real authorization server: PKCE, refresh tokens that are used once, DPoP, registration, client documents. */
 export async function startAuthorizationServer({ redirectUrl }: { readonly redirectUrl: string }) {
   const http = createServer();
-  await new Promise<void>((done) => http.listen(0, '127.0.0.1', done));
-  const issuer = `http://127.0.0.1:${(http.address() as AddressInfo).port}`;
+  await new Promise<void>((done) => http.listen(0, 'localhost', done));
+  // A name: addresses in errors are taken for personal data.
+  const issuer = `http://localhost:${(http.address() as AddressInfo).port}`;
   const requests: { readonly path: string; readonly grant?: string }[] = [];
   const state = { user: 'ada', lifetimeSeconds: 3600 };
   const { default: OidcProvider } = (await import('oidc-provider' as string)) as {

@@ -1,4 +1,5 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { UpstreamAuthorization } from '../../../../packages/sallyport/api/schemas/upstream-authorization.ts';
 import { LOCAL_CALLER } from '../../../../packages/sallyport/src/index.ts';
@@ -55,7 +56,7 @@ async function call(tool: string, token = open.token): Promise<string> {
   return JSON.stringify(body);
 }
 
-test('EXE-07 an upstream that asks for a token is kept, says what to type, and works once somebody has logged in', async () => {
+test('EXE-07.10 an upstream that asks for a token is kept, says what to type, and works once somebody has logged in', async () => {
   const added = await add('notes');
   expect(added).toMatchObject({
     registrations: [],
@@ -83,7 +84,7 @@ test('EXE-07 an upstream that asks for a token is kept, says what to type, and w
   expect(answer).toContain('ada with Bearer [hidden]');
 });
 
-test('EXT-01 tokens are encrypted in their rows, and in no listing, event or answer', async () => {
+test('EXT-01.1 EXT-01.8 tokens are encrypted in their rows, and in no listing, event or answer', async () => {
   const token = server.sent.findLast((value) => value !== '') as string;
   expect(token.length).toBeGreaterThan(20);
   const shown = JSON.stringify([
@@ -92,12 +93,14 @@ test('EXT-01 tokens are encrypted in their rows, and in no listing, event or ans
     await open.layer.ask('audit.query', { limit: 200 }, LOCAL_CALLER),
   ]);
   expect(shown).not.toContain(token);
-  const rows = await open.layer.ask('upstreams.list', {}, LOCAL_CALLER);
-  expect(JSON.stringify(rows)).not.toContain(token);
-  expect(readFileSync(new URL(import.meta.url), 'utf8')).not.toContain(token);
+  // The embedded database has its files in the data folder; what is in the write-ahead log is enough.
+  const files = readdirSync(open.folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+  expect(files.length).toBeGreaterThan(100);
+  const holding = files.filter(({ parentPath, name }) => readFileSync(join(parentPath, name)).includes(token));
+  expect(holding).toEqual([]);
 });
 
-test('API-03 a call that needs another scope asks for a login with both, and passes after it', async () => {
+test('EXE-07.10 a call that needs another scope asks for a login with both, and passes after it', async () => {
   const refused = await call('notes__write');
   expect(refused).toContain('E3311');
   expect(refused).toContain('sallyport upstreams login notes');
@@ -110,7 +113,7 @@ test('API-03 a call that needs another scope asks for a login with both, and pas
   expect(await call('notes__write')).toContain('ada with');
 });
 
-test('API-03 an old token is refreshed, by one request for calls at the same time', async () => {
+test('EXE-07.10 an old token is refreshed, by one request for calls at the same time', async () => {
   authorization.state.lifetimeSeconds = 5;
   await logIn('notes');
   authorization.state.lifetimeSeconds = 3600;
@@ -120,7 +123,7 @@ test('API-03 an old token is refreshed, by one request for calls at the same tim
   expect(authorization.granted('refresh_token')).toBe(before + 1);
 });
 
-test('EXE-07 after a logout nobody is logged in, and the authorization server knows the token no more', async () => {
+test('EXE-07.10 after a logout nobody is logged in, and the authorization server knows the token no more', async () => {
   const token = server.sent.findLast((value) => value !== '') as string;
   expect(await authorization.tokenOf(token)).toBeDefined();
   const { code, out } = await cli(open, ['upstreams', 'logout', 'notes']);
@@ -130,7 +133,7 @@ test('EXE-07 after a logout nobody is logged in, and the authorization server kn
   expect((await cli(open, ['upstreams', 'logout', 'notes'])).out).toContain('Nobody was logged in');
 });
 
-test('EXE-07 a client that was registered beforehand comes with its secret from the secret store', async () => {
+test('EXE-07.10 a client that was registered beforehand comes with its secret from the secret store', async () => {
   const before = authorization.requests.filter(({ path }) => path === '/reg').length;
   await add('known', { client_id: KNOWN_CLIENT.client_id, client_secret: '{{notes_client}}' });
   await logIn('known');
@@ -138,7 +141,7 @@ test('EXE-07 a client that was registered beforehand comes with its secret from 
   expect(authorization.requests.filter(({ path }) => path === '/reg')).toHaveLength(before);
 });
 
-test('API-03 the layer itself is the client where nobody has to log in', async () => {
+test('EXE-07.10 the layer itself is the client where nobody has to log in', async () => {
   const added = await add('machine', {
     grant: 'client_credentials',
     client_id: KNOWN_CLIENT.client_id,
@@ -150,14 +153,14 @@ test('API-03 the layer itself is the client where nobody has to log in', async (
   expect(await call('machine__write')).toContain('known-client with');
 });
 
-test('API-03 tokens are bound to a key where the definition says so', async () => {
+test('EXE-07.10 tokens are bound to a key where the definition says so', async () => {
   await add('bound', { dpop: true });
   const link = await logIn('bound');
   expect(link.searchParams.get('dpop_jkt')).toMatch(/^[\w-]{43}$/);
   expect(await call('bound__read')).toContain('ada with DPoP');
 });
 
-test('API-03 a client document stands in place of a registration', async () => {
+test('EXE-07.10 a client document stands in place of a registration', async () => {
   const settings = { 'upstreams.login_redirect_url': redirectUrl, 'upstreams.client_id_url': CLIENT_DOCUMENT };
   await using other = await openLayer(settings);
   const own = (name: 'upstreams.login', input: { name: string }) => other.layer.ask(name, input, LOCAL_CALLER);

@@ -5,6 +5,7 @@ import { type HttpLinkParts, openHttpLink } from '../../http/http-link.ts';
 import { openStdioLink, type StdioLinkParts } from '../../stdio/stdio-link.ts';
 import type { UpstreamLogins } from '../../upstream-logins.ts';
 import type { Link, OpenOptions, ToolListing } from '../link.ts';
+import { withoutSecrets } from '../secrets/without-secrets.ts';
 import { Supervised } from '../supervised.ts';
 import type { SupervisedParts } from '../supervised-parts.ts';
 import { createAsking } from './asking.ts';
@@ -85,7 +86,10 @@ async function openLink(
   const { name, transport } = definition;
   if (transport.type === 'stdio') return openStdioLink(link, tenantId, name, transport, options);
   const authorizer = link.logins?.authorizer(tenantId, definition, holder, link.secrets);
-  return openHttpLink({ ...link, authorizer }, tenantId, name, transport, options);
+  const opened = await openHttpLink({ ...link, authorizer }, tenantId, name, transport, options);
+  if (authorizer === undefined || holder === undefined) return opened;
+  // Tokens of a caller's login are no credentials of the call, so nobody after this takes them out of results.
+  return { ...withoutSecrets({ ...opened, hide: authorizer.hide }), hide: opened.hide };
 }
 
 /** With sockets of its own per caller, when outbound HTTP for it can be made. */
