@@ -597,6 +597,9 @@ const EXE: Rows = {
     'elicitation passed to approvals',
     'timeouts',
     'per-user credentials',
+    'logs in at servers that ask for a token: discovery, registration, PKCE, refresh, step-up, grants without a person',
+    'metadata of a server make the layer ask no address that nobody meant, and send no secret elsewhere',
+    'passes the client half of the public conformance suite, in both revisions',
   ],
   'EXE-08': [
     'Native/internal functions in process',

@@ -1,3 +1,4 @@
+import { systemClock } from '@sallyport/std/clock';
 import { afterAll, beforeAll, describe, test } from 'vitest';
 import { ledgerStoreConformance } from '../../packages/sallyport/src/audit/ledger-store.conformance.ts';
 import { checkpointStoreConformance } from '../../packages/sallyport/src/bridges/checkpoint-store.conformance.ts';
@@ -6,7 +7,9 @@ import { circuitStoreConformance } from '../../packages/sallyport/src/external/c
 import { apiKeyStoreConformance } from '../../packages/sallyport/src/identity/conformance/api-key-store.conformance.ts';
 import { proofIdStoreConformance } from '../../packages/sallyport/src/identity/conformance/proof-id-store.conformance.ts';
 import { revocationStoreConformance } from '../../packages/sallyport/src/identity/conformance/revocation-store.conformance.ts';
+import { authorizationStoreConformance } from '../../packages/sallyport/src/mcp-servers/authorization-store.conformance.ts';
 import { sealedUpstreamStore } from '../../packages/sallyport/src/mcp-servers/connection/secrets/sealed-upstream-store.ts';
+import { sealedAuthorizationStore } from '../../packages/sallyport/src/mcp-servers/http/authorization/sealed-authorization-store.ts';
 import { quarantineStoreConformance } from '../../packages/sallyport/src/mcp-servers/quarantine-store.conformance.ts';
 import { upstreamStoreConformance } from '../../packages/sallyport/src/mcp-servers/upstream-store.conformance.ts';
 import { approvalStoreConformance } from '../../packages/sallyport/src/orchestration/conformance/approval-store.conformance.ts';
@@ -25,6 +28,7 @@ import {
 import { toolStoreConformance } from '../../packages/sallyport/src/registry/conformance/tool-store.conformance.ts';
 import { vectorIndexConformance } from '../../packages/sallyport/src/registry/search/conformance/vector-index.conformance.ts';
 import { vectorStoreConformance } from '../../packages/sallyport/src/registry/search/conformance/vector-store.conformance.ts';
+import { memoryAuthorizationStore } from '../../packages/sallyport/src/storage/memory/memory-authorization-store.ts';
 import { memoryCircuitStore } from '../../packages/sallyport/src/storage/memory/memory-circuit-store.ts';
 import { memoryVectorIndex } from '../../packages/sallyport/src/storage/memory/memory-vector-index.ts';
 import type { PostgresConnection } from '../../packages/sallyport/src/storage/postgres/postgres-connection.ts';
@@ -92,6 +96,11 @@ describe('memory', () => {
   upstreamStoreConformance(test, 'encrypted', async () => {
     return { store: sealedUpstreamStore(memoryUpstreamStore(), new Uint8Array(32), silentLog), close };
   });
+  const authorizations = () => memoryAuthorizationStore({ clock: systemClock });
+  authorizationStoreConformance(test, 'memory', async () => ({ store: authorizations(), close }));
+  authorizationStoreConformance(test, 'encrypted', async () => {
+    return { store: sealedAuthorizationStore(authorizations(), new Uint8Array(32), silentLog), close };
+  });
   quarantineStoreConformance(test, 'memory', async () => ({ store: memoryQuarantineStore(), close }));
   visibilityStoreConformance(test, 'memory', async () => ({ store: memoryVisibilityStore(), close }));
   revocationStoreConformance(test, 'memory', async () => ({ store: memoryRevocationStore(), close }));
@@ -153,6 +162,7 @@ function postgresConformance(adapter: string, start: () => Promise<TestDatabases
   });
   skillContentsConformance(test, adapter, open('skillContents'));
   upstreamStoreConformance(test, adapter, open('upstreamStore'));
+  authorizationStoreConformance(test, adapter, open('authorizationStore'));
   quarantineStoreConformance(test, adapter, open('quarantineStore'));
   visibilityStoreConformance(test, adapter, open('visibilityStore'));
   revocationStoreConformance(test, adapter, open('revocationStore'));

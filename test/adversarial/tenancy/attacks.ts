@@ -176,6 +176,9 @@ const OWN: OwnAttacks = {
     { configuration: JSON.stringify({ mcpServers: { [upstream]: { url: 'http://127.0.0.1:1/mcp' } } }) },
   ],
   'upstreams.add': ({ upstream }) => [{ upstream: upstreamOf(upstream) }],
+  'upstreams.finish-login': ({ upstream }) => [
+    { name: upstream, redirected_to: 'http://127.0.0.1:8976/callback?code=mine&state=mine' },
+  ],
   'upstreams.export': ({ upstream }) => [{}, { names: [upstream] }],
   'upstreams.quarantine': ({ upstream }) => [{}, { name: upstream }, { tool: 'changed' }],
   'upstreams.accept': ({ upstream }) => [

@@ -93,6 +93,10 @@ export const OWN: Partial<Attacks> = {
   'tokens.revoke': ({ token, agent }) => [{ token }, { agent_did: agent }],
   'api-keys.create': ({ agent }) => [{ name: 'mine', agent_did: agent }],
   'revocations.list': () => [{}],
+  // Logins of users are attacked in test/e2e/upstreams/per-user-logins.test.ts, where there is an upstream.
+  'upstreams.login': () => [{ name: 'notes' }],
+  'upstreams.finish-login': () => [{ name: 'notes', redirected_to: 'http://127.0.0.1:8976/callback?code=a&state=b' }],
+  'upstreams.logout': () => [{ name: 'notes' }],
   'tools.diff': NOTHING,
   'tools.compliance': NOTHING,
 };

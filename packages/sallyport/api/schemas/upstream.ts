@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox';
 import { Timestamp } from './identifiers.ts';
 import { Registration } from './registry.ts';
 import { ArgumentContents, FilesystemPermission, NetworkPermission, SideEffectPolicy } from './tool-manifest.ts';
+import { UpstreamAuthorization } from './upstream-authorization.ts';
 
 export const UpstreamName = Type.String({
   pattern: '^[A-Za-z0-9][A-Za-z0-9-]{0,39}$',
@@ -60,6 +61,7 @@ export const HttpTransport = Type.Object(
         description: "A value {{NAME}} is taken from the layer's secrets when connecting.",
       }),
     ),
+    authorization: Type.Optional(UpstreamAuthorization),
   },
   { additionalProperties: false },
 );
@@ -161,7 +163,13 @@ export const UpstreamAddRequest = Type.Object(
 export type UpstreamAddRequest = Static<typeof UpstreamAddRequest>;
 
 export const UpstreamAddResponse = Type.Object(
-  { upstream: UpstreamStatus, registrations: Type.Array(Registration) },
+  {
+    upstream: UpstreamStatus,
+    registrations: Type.Array(Registration),
+    needs_login: Type.Optional(
+      Type.String({ description: 'Present when somebody has to log in at the upstream first: what to do.' }),
+    ),
+  },
   { additionalProperties: false },
 );
 export type UpstreamAddResponse = Static<typeof UpstreamAddResponse>;

@@ -51,7 +51,11 @@ runCli(process.argv.slice(2), parts)
   .then((code) => {
     process.exitCode = code;
   })
-  .finally(() => clearInterval(untilDone));
+  .finally(() => {
+    clearInterval(untilDone);
+    // A command may have begun to read a line that nobody typed.
+    process.stdin.destroy();
+  });
 
 async function serveUntilStopped({ host, port, authorizes, ...options }: ServeOptions): Promise<number> {
   const [{ createToolLayer }, { serve }, { rememberLayer }] = await Promise.all([

@@ -13,6 +13,7 @@ import { CREDENTIAL_SETTINGS } from '../external/credentials.ts';
 import { KEY_SETTINGS } from '../identity/keys/key-settings.ts';
 import { POSSESSION_SETTINGS } from '../identity/possession/possession-settings.ts';
 import { TOKEN_SETTINGS } from '../identity/token/token-settings.ts';
+import { LOGIN_SETTINGS } from '../mcp-servers/http/authorization/settings.ts';
 import { APPROVAL_SETTINGS } from '../orchestration/approval-terms.ts';
 import { APPROVAL_LIMIT_SETTINGS } from '../orchestration/approvals/approvals-state.ts';
 import { SMTP_SETTINGS } from '../orchestration/notifiers/smtp/settings.ts';
@@ -47,6 +48,7 @@ const OF_COMPONENTS = rowsOf(
   EXECUTION_MAXIMA,
   EXECUTION_SETTINGS,
   UPSTREAM_TOOL_TIMES,
+  LOGIN_SETTINGS,
   MCP_SETTINGS,
   TRANSPORT_SETTINGS,
   REST_SETTINGS,

@@ -3,13 +3,13 @@ import type { Clock } from '@sallyport/std/clock';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import type { UpstreamDefinition, UpstreamPlan, UpstreamStatus } from '../../api/schemas/upstream.ts';
 import type { OutboundHttp } from '../external/outbound-http.ts';
-import type { SecretCaller, SecretStore } from '../external/secret-store.port.ts';
+import type { SecretStore } from '../external/secret-store.port.ts';
 import type { ListedMcpTool } from '../registry/importer.port.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { UpstreamCallResult } from './connection/link.ts';
 import { callerCredentials, checkListCredentials } from './connection/per-caller/caller-credentials.ts';
 import { type KeptUpstream, keepUpstream, type UpstreamChecks } from './connection/per-caller/keep-upstream.ts';
-import { isListedByOperator } from './connection/per-caller/own-listing.ts';
+import { isListedByOperator, type UpstreamOperator } from './connection/per-caller/own-listing.ts';
 import { literalSecrets, secretArgument, secretNameOf, withReferences } from './connection/secrets/literal-secrets.ts';
 import { UPSTREAM_DEFAULTS, type UpstreamSettings } from './connection/settings.ts';
 import type { UpstreamCaller, UpstreamCallOptions } from './connection/supervised-parts.ts';
@@ -21,6 +21,7 @@ import type { Packages } from './packages.ts';
 import type { Quarantine } from './quarantine.ts';
 import { planOf } from './stdio/plan-of.ts';
 import { createStderrLog, type StderrLog } from './stdio/stderr-log.ts';
+import type { UpstreamLogins } from './upstream-logins.ts';
 import type { UpstreamStore } from './upstream-store.port.ts';
 
 export type { ElicitationAsker, Packages, UpstreamCaller, UpstreamCallOptions, UpstreamCallResult, UpstreamSettings };
@@ -79,7 +80,7 @@ export interface Upstreams {
    *   sandbox driver; E3108 when the server ended, E3306 when it did not answer, E3308 when it broke the protocol;
    *   E3304 E3307 E3309 E3310 of an HTTP server; E3102 when the tenant has as many as it may. Nothing is stored then.
    */
-  add(tenantId: string, definition: UpstreamDefinition, operator?: SecretCaller): Promise<AddedUpstream>;
+  add(tenantId: string, definition: UpstreamDefinition, operator?: UpstreamOperator): Promise<AddedUpstream>;
   /**
    * Stores an upstream that cannot be connected now, and keeps trying in the background. An existing one of the same
    * name is unchanged.
@@ -132,16 +133,15 @@ export interface UpstreamsParts extends UpstreamChecks {
   readonly quarantine?: Pick<Quarantine, 'refusal' | 'counts'>;
   /** Values of `{{NAME}}` in headers and environments; absent: definitions with secrets are refused. */
   readonly secrets?: SecretStore;
+  /** Access tokens for HTTP servers; absent: nobody logs in. */
+  readonly logins?: Pick<UpstreamLogins, 'authorizer'>;
   /** Installs packages; absent: definitions that need one are refused. */
   readonly packages?: Packages;
   readonly log: Log;
   readonly clock: Clock;
   /** Puts questions of servers to people; absent: nobody is asked. */
   readonly onElicitation?: ElicitationAsker;
-  /**
-   * Guarded outbound HTTP for HTTP servers: each reaches only the host and port of its own URL, over addresses that are
-   * checked on connection. Default: the platform's `fetch`, which checks nothing.
-   */
+  /** Guarded outbound HTTP, to the host and port of each server's URL alone; default: the platform's `fetch`. */
   readonly outbound?: OutboundHttp;
   /**
    * Makes outbound HTTP for one caller's connection to an HTTP server, so that two callers never share a socket;
@@ -195,7 +195,7 @@ class OwnUpstreams implements Upstreams {
     return planOf(this.#parts, tenantId, definition);
   }
 
-  add(tenantId: string, definition: UpstreamDefinition, operator: SecretCaller = {}): Promise<AddedUpstream> {
+  add(tenantId: string, definition: UpstreamDefinition, operator: UpstreamOperator = {}): Promise<AddedUpstream> {
     return this.#inTurn(turnOf(tenantId, definition.name), async () => {
       checkListCredentials(definition);
       const known = this.#ofTenant(tenantId);
@@ -261,7 +261,7 @@ class OwnUpstreams implements Upstreams {
   }
 
   statuses(tenantId: string): readonly UpstreamStatus[] {
-    const known = [...(this.#tenants.get(tenantId)?.values() ?? [])];
+    const known = this.#tenants.get(tenantId)?.values().toArray() ?? [];
     const statuses = known.map((upstream) => this.#statusOf(tenantId, upstream));
     return statuses.sort((a, b) => (a.name < b.name ? -1 : 1));
   }
@@ -326,8 +326,7 @@ class OwnUpstreams implements Upstreams {
 
   #statusOf(tenantId: string, upstream: KeptUpstream): UpstreamStatus {
     const own = upstream.status();
-    const counts = this.#parts.quarantine?.counts(tenantId, own.name);
-    return { ...own, quarantined_count: counts?.quarantined ?? 0 };
+    return { ...own, quarantined_count: this.#parts.quarantine?.counts(tenantId, own.name).quarantined ?? 0 };
   }
 
   #ofTenant(tenantId: string): Map<string, KeptUpstream> {

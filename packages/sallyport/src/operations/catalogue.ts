@@ -53,6 +53,7 @@ import { exportUpstreams } from './upstreams/export-upstreams.ts';
 import { getUpstream } from './upstreams/get-upstream.ts';
 import { listQuarantine } from './upstreams/list-quarantine.ts';
 import { listUpstreams } from './upstreams/list-upstreams.ts';
+import { finishUpstreamLogin, loginUpstream, logoutUpstream } from './upstreams/login-upstream.ts';
 import { removeUpstream } from './upstreams/remove-upstream.ts';
 import { disableUpstream, enableUpstream, restartUpstream, upstreamLogs } from './upstreams/switch-upstream.ts';
 import { listActivations, removeActivation, setActivation } from './visibility/activations.ts';
@@ -120,6 +121,9 @@ const ALL = [
   enableUpstream,
   restartUpstream,
   upstreamLogs,
+  loginUpstream,
+  finishUpstreamLogin,
+  logoutUpstream,
   exportUpstreams,
   listQuarantine,
   acceptQuarantined,

@@ -203,6 +203,11 @@ export const ERRORS = {
     'the external service cannot be reached',
     { retryable: true },
   ),
+  E3311: row(
+    ['external_api_error', 'PermanentFailure', 'AuthorizationError'],
+    [502, 7, 'result'],
+    'somebody has to log in at the external service first',
+  ),
 
   E3401: row(CIRCUIT, [503, 14, 'result'], 'the circuit is open', { retryable: true }),
   E3402: row(CIRCUIT, [503, 14, 'result'], "the circuit's state is not known, so it counts as open", {

@@ -21,16 +21,21 @@ import { createOutboundHttp } from '../../external/outbound-http.ts';
 import type { SecretStore } from '../../external/secret-store.port.ts';
 import { createEnvironmentSecretStore } from '../../external/secret-stores/environment/environment-secret-store.ts';
 import { createTokenExchange, readExchangeProfiles } from '../../external/token-exchange.ts';
+import type { AuthorizationStore } from '../../mcp-servers/authorization-store.port.ts';
 import { sealedUpstreamStore } from '../../mcp-servers/connection/secrets/sealed-upstream-store.ts';
 import type { ElicitationAsker } from '../../mcp-servers/elicitation.port.ts';
+import { sealedAuthorizationStore } from '../../mcp-servers/http/authorization/sealed-authorization-store.ts';
+import { LOGIN_SETTINGS } from '../../mcp-servers/http/authorization/settings.ts';
 import { createPackages } from '../../mcp-servers/packages.ts';
 import { createQuarantine } from '../../mcp-servers/quarantine.ts';
+import { createUpstreamLogins } from '../../mcp-servers/upstream-logins.ts';
 import type { UpstreamStore } from '../../mcp-servers/upstream-store.port.ts';
 import { createUpstreams, type Upstreams, type UpstreamsParts } from '../../mcp-servers/upstreams.ts';
 import { pathMarkFaults } from '../../permission/check-path-arguments.ts';
 import { createRegistry, type Registry } from '../../registry/registry.ts';
 import type { SkillPackage } from '../../registry/skill-package.ts';
 import { RETENTION_SETTINGS } from '../../registry/versions/lifecycle/retention.ts';
+import { memoryAuthorizationStore } from '../../storage/memory/memory-authorization-store.ts';
 import { COERCION_SETTINGS } from '../../validation/coerce/coercion-rules.ts';
 import { createSchemaValidator, type SchemaValidator } from '../../validation/schema-validator.ts';
 import type { Settings } from '../settings.ts';
@@ -59,13 +64,21 @@ export async function openTools(
   const outbound = opened.use(createOutboundHttp({ guard }));
   const quarantine = createQuarantine({ store: database.quarantineStore, clock, log });
   const { store, keepsSecrets } = upstreamStoreOf(storage, log);
+  const logins = createUpstreamLogins({
+    store: authorizationStoreOf(storage, { clock, log }),
+    ...{ clock, log, secrets, outbound },
+    checkAddress: (tenantId, name, url) =>
+      bounds.checkUpstream(tenantId, { name, transport: { type: 'http', url: url.href } }),
+    clientName: 'Sallyport',
+    ...loginSettings(settings),
+  });
   const upstreams = openUpstreams(opened, {
     driver: servers,
     ...{ checkDefinition: bounds.checkUpstream, checkShown: bounds.checkShown },
     store,
     quarantine,
     packages: packagesOf(settings, servers, environment),
-    ...{ secrets, log, clock },
+    ...{ secrets, log, clock, logins },
     client: { name: 'sallyport', version: VERSION },
     outbound,
     onElicitation,
@@ -104,6 +117,7 @@ export async function openTools(
     outbound,
     quarantine,
     upstreams,
+    logins,
     executors,
     registry,
     skillFiles,
@@ -128,6 +142,20 @@ function upstreamStoreOf(
   return sealingKey === undefined
     ? { store, keepsSecrets: false }
     : { store: sealedUpstreamStore(store, sealingKey, log), keepsSecrets: true };
+}
+
+/** Tokens at upstreams: encrypted in the database where there is a key for it, else in the memory of this instance. */
+const authorizationStoreOf = (
+  { database, sealingKey }: Storage,
+  { clock, log }: Pick<Ingredients, 'clock' | 'log'>,
+): AuthorizationStore =>
+  sealingKey === undefined
+    ? memoryAuthorizationStore({ clock })
+    : sealedAuthorizationStore(database.authorizationStore, sealingKey, log);
+
+function loginSettings(settings: Settings) {
+  const { redirectUrl, clientIdUrl } = valuesOf(LOGIN_SETTINGS, settings);
+  return { redirectUrl, ...(clientIdUrl === '' ? {} : { clientIdUrl }) };
 }
 
 /** Folder for packages of upstreams, in the data folder. */

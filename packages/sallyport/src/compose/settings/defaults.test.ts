@@ -105,6 +105,8 @@ const DEFAULTS = {
   'calls.argument_bytes_max': 1_048_576,
   'calls.timeout_seconds': 30,
   'calls.timeout_seconds_max': 900,
+  'upstreams.login_redirect_url': 'http://127.0.0.1:8976/callback',
+  'upstreams.client_id_url': '',
   'upstreams.timeout_seconds': 120,
   'upstreams.timeout_seconds_max': 900,
   'calls.cpu_millicores': 500,

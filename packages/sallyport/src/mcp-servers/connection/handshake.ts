@@ -32,6 +32,8 @@ export interface HandshakeOptions {
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
   readonly olderProtocolOnly: boolean;
+  /** True when every request has an answer, as over HTTP: then the probe may take as long as the handshake. */
+  readonly alwaysAnswers?: boolean;
   onToolsChanged(): void;
   onError(error: Error): void;
 }
@@ -44,7 +46,7 @@ export async function shakeHands(mux: Multiplexer, options: HandshakeOptions): P
   const capabilities = mux.questions.deskStands ? { elicitation: { form: {}, url: {} } } : {};
   const client = new Client(options.client, {
     capabilities,
-    versionNegotiation: { mode: 'auto', probe: { timeoutMs: Math.min(PROBE_TIMEOUT_MS, options.timeoutMs) } },
+    versionNegotiation: { mode: 'auto', probe: { timeoutMs: probeTimeoutOf(options) } },
   });
   client.onerror = options.onError;
   client.setNotificationHandler('notifications/tools/list_changed', changesTogether(client, options.onToolsChanged));
@@ -84,6 +86,9 @@ export async function shakeHands(mux: Multiplexer, options: HandshakeOptions): P
     close: () => client.close(),
   };
 }
+
+const probeTimeoutOf = ({ alwaysAnswers = false, timeoutMs }: HandshakeOptions): number =>
+  alwaysAnswers ? timeoutMs : Math.min(PROBE_TIMEOUT_MS, timeoutMs);
 
 const announcesChanges = (client: Client): boolean => client.getServerCapabilities()?.tools?.listChanged === true;
 

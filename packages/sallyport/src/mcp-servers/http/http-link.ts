@@ -15,6 +15,7 @@ import { createMultiplexer, type Multiplexer } from '../connection/multiplexer.t
 import { type FilledValues, fillSecrets } from '../connection/secrets/secret-values.ts';
 import type { ElicitationAsker } from '../elicitation.port.ts';
 import { createQuestions } from '../incoming/questions.ts';
+import type { Authorizer } from './authorization/authorized-fetch.ts';
 import { boundedFetch, type HttpFetch } from './bounded-fetch.ts';
 import { httpFailure, isSessionGone, wasNotSent } from './http-failures.ts';
 import { type HttpWay, type MakeWay, sseWay, streamableWay } from './http-ways.ts';
@@ -30,6 +31,8 @@ export interface HttpLinkParts {
   readonly desk?: ElicitationAsker | undefined;
   /** Sends the requests instead of the platform's `fetch`. */
   readonly outbound?: OutboundHttp | undefined;
+  /** Adds access tokens to the requests; absent: nobody logs in. */
+  readonly authorizer?: Authorizer | undefined;
 }
 
 /** How long a server may take to confirm the end of our session, ms. */
@@ -58,9 +61,11 @@ export async function openHttpLink(
 ): Promise<Link> {
   const filled = await fillSecrets(tenantId, definition.headers ?? {}, parts.secrets);
   const url = new URL(definition.url);
-  const carry = boundedFetch(carrierOf(parts.outbound, url));
+  const bare = boundedFetch(carrierOf(parts.outbound, url));
+  const carry = parts.authorizer?.over(bare) ?? bare;
+  const hidden = withTokens(filled, parts.authorizer);
   const over = (make: MakeWay): Promise<Link> =>
-    connect(parts, { tenantId, name }, make(url, filled.values, carry), filled, options);
+    connect(parts, { tenantId, name }, make(url, filled.values, carry), hidden, options);
   if (definition.type === 'sse') return over(sseWay);
   try {
     return await over(streamableWay);
@@ -101,6 +106,7 @@ async function connect(
       timeoutMs: options.timeoutMs,
       signal: options.signal,
       olderProtocolOnly: options.olderProtocolOnly || way.isOlder,
+      alwaysAnswers: true,
       onToolsChanged: options.onToolsChanged,
       onError: (error) => parts.log.debug('upstream-http-error', { upstream: name, error: hide(error.message) }),
     });
@@ -160,6 +166,17 @@ function linkOf(
     ping: async () => {},
     ended,
     close: () => close('It was closed.'),
+  };
+}
+
+/** Tokens change, so they are taken out of texts by the one who knows them. */
+function withTokens(filled: FilledValues, authorizer: Authorizer | undefined): FilledValues {
+  if (authorizer === undefined) return filled;
+  const { hide, hideInAnswers = (text) => text } = filled;
+  return {
+    ...filled,
+    hide: (text) => authorizer.hide(hide(text)),
+    hideInAnswers: (text) => authorizer.hide(hideInAnswers(text)),
   };
 }
 

@@ -7,6 +7,7 @@ import type { StoredRates } from '../../external/rate-limiter.port.ts';
 import type { ApiKeyStore } from '../../identity/api-keys.port.ts';
 import type { ProofIdStore } from '../../identity/proof-ids.port.ts';
 import type { RevocationStore } from '../../identity/revocations.port.ts';
+import type { AuthorizationStore } from '../../mcp-servers/authorization-store.port.ts';
 import type { QuarantineStore } from '../../mcp-servers/quarantine-store.port.ts';
 import type { UpstreamStore } from '../../mcp-servers/upstream-store.port.ts';
 import type { ApprovalStore } from '../../orchestration/approval-store.port.ts';
@@ -51,6 +52,7 @@ import type { Tables } from './schema/tables.ts';
 import { postgresSkillContents } from './tools/postgres-skill-contents.ts';
 import { postgresToolStore } from './tools/postgres-tool-store.ts';
 import { postgresVisibilityStore } from './tools/postgres-visibility-store.ts';
+import { postgresAuthorizationStore } from './upstreams/postgres-authorization-store.ts';
 import { postgresQuarantineStore } from './upstreams/postgres-quarantine-store.ts';
 import { postgresUpstreamStore } from './upstreams/postgres-upstream-store.ts';
 import { hasPgvector, pgvectorIndex, type SendStatement } from './vectors/pgvector-index.ts';
@@ -81,6 +83,7 @@ export interface PostgresDatabase extends AsyncDisposable {
   /** Slots of agents that all instances share; needs one connection beside the pool. */
   readonly slotStore: SlotStore;
   readonly upstreamStore: UpstreamStore;
+  readonly authorizationStore: AuthorizationStore;
   readonly quarantineStore: QuarantineStore;
   readonly visibilityStore: VisibilityStore;
   readonly revocationStore: RevocationStore;
@@ -161,6 +164,7 @@ export async function openPostgres({
     rateLimiter: postgresRateLimiter(pool),
     slotStore: postgresSlotStore({ pool, connect, log }),
     upstreamStore: postgresUpstreamStore(database),
+    authorizationStore: postgresAuthorizationStore(database),
     quarantineStore: postgresQuarantineStore(database),
     visibilityStore: postgresVisibilityStore(database),
     revocationStore: postgresRevocationStore(database),

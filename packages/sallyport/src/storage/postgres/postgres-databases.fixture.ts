@@ -86,6 +86,7 @@ export async function empty(connection: PostgresConnection): Promise<void> {
     'idempotency_keys',
     'upstreams',
     'upstream_tools',
+    'upstream_authorizations',
     'sink_positions',
     'embedding_vectors',
     'visibility_rules',

@@ -1,6 +1,5 @@
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import type { UpstreamDefinition } from '../../../../api/schemas/upstream.ts';
-import type { SecretCaller, SecretStore } from '../../../external/secret-store.port.ts';
 import type { ListedMcpTool } from '../../../registry/importer.port.ts';
 import { callFailure, neverLeft, stopped } from '../call-failures.ts';
 import type { Link, OpenOptions, ToolListing, UpstreamCallResult } from '../link.ts';
@@ -15,15 +14,15 @@ import {
   type UpstreamCallOptions,
 } from '../supervised-parts.ts';
 import type { Asking } from './asking.ts';
-import { callerCredentials, callerOf, type KnownCaller, secretsOf } from './caller-credentials.ts';
+import { callerCredentials, callerOf, type KnownCaller } from './caller-credentials.ts';
 import { openCallerLink } from './caller-link.ts';
 import { CallerLinks, type LentLink } from './caller-links.ts';
-import type { OwnListing } from './own-listing.ts';
+import type { OwnListing, UpstreamOperator } from './own-listing.ts';
 
 /** Dependencies of an upstream with per-caller connections. */
 export interface PerCallerParts extends Omit<SupervisedParts, 'open' | 'startSlots' | 'onTools'> {
   /** Opens a connection with these secrets in place of `{{NAME}}`. */
-  open(secrets: SecretStore, options: OpenOptions & { readonly timeoutMs: number }): Promise<Link>;
+  open(caller: KnownCaller, options: OpenOptions & { readonly timeoutMs: number }): Promise<Link>;
   /** How the layer itself lists the tools. */
   readonly listing: OwnListing;
   /**
@@ -66,7 +65,7 @@ export class PerCallerUpstream {
     });
   }
 
-  connect(operator: SecretCaller): Promise<ToolListing> {
+  connect(operator: UpstreamOperator): Promise<ToolListing> {
     return this.#parts.listing.connect(operator);
   }
 
@@ -144,7 +143,7 @@ export class PerCallerUpstream {
       log,
       random,
       open: (options: OpenOptions & { readonly timeoutMs: number }) =>
-        open(secretsOf(caller), { ...options, onAsks: asking.onAsksApart }),
+        open(caller, { ...options, onAsks: asking.onAsksApart }),
     };
     const opened = await openCallerLink(parts, { signal, olderProtocolOnly: this.#olderProtocolOnly });
     this.#olderProtocolOnly = opened.link.olderProtocolOnly;

@@ -131,6 +131,14 @@ export interface Tables {
     definition: Json<UpstreamDefinition>;
     updated_at: Generated<Date>;
   };
+  'sallyport.upstream_authorizations': {
+    tenant_id: string;
+    upstream: string;
+    part: string;
+    content: string;
+    revision: Bigint;
+    claimed_until: Date | null;
+  };
   'sallyport.upstream_tools': {
     tenant_id: string;
     tool_id: string;
