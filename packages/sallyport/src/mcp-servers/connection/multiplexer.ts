@@ -1,6 +1,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import {
+  CLIENT_CAPABILITIES_META_KEY,
   type JSONRPCMessage,
+  LOG_LEVEL_META_KEY,
   SdkError,
   SdkErrorCode,
   type Transport,
@@ -8,9 +10,11 @@ import {
 } from '@modelcontextprotocol/client';
 import type { Clock } from '@sallyport/std/clock';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
+import { LEAST_BY_DEFAULT, type LogLevel } from '../../domain/invocation/log-message.ts';
 import type { Askers } from '../incoming/asker.ts';
 import type { Questions } from '../incoming/questions.ts';
 import { routeMessages, type SeenMessages } from '../incoming/route-messages.ts';
+import { levelToSet } from '../incoming/server-logs.ts';
 import { createServerRequests } from '../incoming/server-requests.ts';
 import { createRequestTable, type RawResult, type RequestOptions } from './request-table.ts';
 
@@ -18,6 +22,8 @@ import { createRequestTable, type RawResult, type RequestOptions } from './reque
 const MULTIPLEXER_BOUNDS = {
   /** Requests that wait for an answer; one more is refused with E3803. */
   inFlightMax: 1024,
+  /** Longest wait, in ms, for the server to take a log level. */
+  setLevelMs: 2_000,
 } as const;
 
 type Meta = Readonly<Record<string, unknown>> | undefined;
@@ -33,9 +39,13 @@ export interface Multiplexer {
    *   cannot send
    */
   request(method: string, params: Readonly<Record<string, unknown>>, options: RequestOptions): Promise<RawResult>;
-  /** Adds these members to `_meta` of every request: the envelope of protocol 2026-07-28. */
-  setEnvelope(meta: Meta): void;
-  /** Handles questions to people, those in results of calls included. */
+  /**
+   * Takes what the handshake agreed.
+   * @param meta members of `_meta` of every request: the envelope of protocol 2026-07-28
+   * @param hasLogLevel the server can be told from which level on it sends log messages
+   */
+  agree(meta: Meta, hasLogLevel: boolean): void;
+  /** Handles questions to clients, those in results of calls included. */
   readonly questions: Questions;
   /** Fails one request whose answer cannot be read. False when no such request waits. */
   failRequest(id: number, error: Error): boolean;
@@ -48,7 +58,7 @@ export interface MultiplexerParts {
   readonly transport: Transport;
   readonly label: string;
   readonly clock: Clock;
-  /** Answers the server's questions to people. */
+  /** Answers the server's questions to clients. */
   readonly questions: Questions;
   /** Length of the message being delivered, in bytes; absent when the transport limits messages itself. */
   messageBytes?(): number;
@@ -80,6 +90,8 @@ export function createMultiplexer(parts: MultiplexerParts): Multiplexer {
   const control = controlOf(transport);
   const streams = transport.hasPerRequestStream === true ? new Map<number, AbortController>() : undefined;
   let envelope: Meta;
+  let hasLogLevel = false;
+  let logLevel: LogLevel | undefined;
   let closed = false;
 
   transport.onmessage = routeMessages(
@@ -109,27 +121,50 @@ export function createMultiplexer(parts: MultiplexerParts): Multiplexer {
     if (stream !== undefined) void sent.then(() => stream.abort());
   };
 
+  // A server of 2026-07-28 learns with each request what the client of that call can be asked.
+  const envelopeFor = ({ asker }: RequestOptions): Meta => {
+    if (envelope === undefined || asker === undefined) return envelope;
+    const { can = {}, logs } = asker;
+    return {
+      ...envelope,
+      [CLIENT_CAPABILITIES_META_KEY]: questions.capabilities(can),
+      ...(logs === undefined ? {} : { [LOG_LEVEL_META_KEY]: logs.level ?? LEAST_BY_DEFAULT }),
+    };
+  };
+  const send: Multiplexer['request'] = (method, params, options) => {
+    if (closed) return Promise.reject(new SdkError(SdkErrorCode.NotConnected, 'The connection is closed.'));
+    if (options.signal?.aborted === true) return Promise.reject(options.signal.reason);
+    if (table.size() >= MULTIPLEXER_BOUNDS.inFlightMax) return Promise.reject(tooMany(label));
+    const { id, answer } = table.open(options, onGiveUp);
+    const message = requestOf(id, method, params, options, envelopeFor(options));
+    const lost = (error: unknown): unknown => table.fail(id, error);
+    if (streams === undefined) {
+      transport.send(message).catch(lost);
+      return answer;
+    }
+    sendStreamed({ transport, streams, id, message, options, answer, lost }, label);
+    return answer;
+  };
+  /** A session of the server has one level for all its calls: the least severe that any of them wants. */
+  const lowerLevel = (level: LogLevel): Promise<unknown> => {
+    logLevel = level;
+    return send('logging/setLevel', { level }, { timeoutMs: MULTIPLEXER_BOUNDS.setLevelMs }).catch(ignore);
+  };
+
   return {
     control,
     questions,
-    setEnvelope(meta) {
+    agree(meta, logs) {
       envelope = meta;
+      hasLogLevel = logs;
     },
     failRequest: table.fail,
     probeAnswered: () => seen.probeAnswered,
     request(method, params, options) {
-      if (closed) return Promise.reject(new SdkError(SdkErrorCode.NotConnected, 'The connection is closed.'));
-      if (options.signal?.aborted === true) return Promise.reject(options.signal.reason);
-      if (table.size() >= MULTIPLEXER_BOUNDS.inFlightMax) return Promise.reject(tooMany(label));
-      const { id, answer } = table.open(options, onGiveUp);
-      const message = requestOf(id, method, params, options, envelope);
-      const lost = (error: unknown): unknown => table.fail(id, error);
-      if (streams === undefined) {
-        transport.send(message).catch(lost);
-        return answer;
-      }
-      sendStreamed({ transport, streams, id, message, options, answer, lost }, label);
-      return answer;
+      const level = hasLogLevel && envelope === undefined ? levelToSet(options.asker?.logs, logLevel) : undefined;
+      // Fast path: nobody wants more than the server sends already.
+      if (level === undefined) return send(method, params, options);
+      return lowerLevel(level).then(() => send(method, params, options));
     },
   };
 }

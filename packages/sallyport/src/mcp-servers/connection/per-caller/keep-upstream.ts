@@ -77,10 +77,11 @@ async function openLink(
   options: Options,
 ): Promise<Link> {
   link.checkDefinition?.(tenantId, definition);
-  const { name, transport } = definition;
+  const { name, transport, may_ask: mayAsk } = definition;
+  const parts = { ...link, mayAsk };
   return transport.type === 'stdio'
-    ? openStdioLink(link, tenantId, name, transport, options)
-    : openHttpLink(link, tenantId, name, transport, options);
+    ? openStdioLink(parts, tenantId, name, transport, options)
+    : openHttpLink(parts, tenantId, name, transport, options);
 }
 
 /** With sockets of its own per caller, when outbound HTTP for it can be made. */
