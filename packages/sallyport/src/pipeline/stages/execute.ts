@@ -46,6 +46,8 @@ type Parts = Pick<
   | 'retries'
   | 'transactions'
   | 'instanceId'
+  | 'redactor'
+  | 'clients'
   | 'state'
   | 'records'
   | 'visible'

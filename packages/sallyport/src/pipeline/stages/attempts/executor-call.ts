@@ -9,6 +9,7 @@ import type { OngoingCall } from '../../ongoing/ongoing-call.ts';
 import type { PipelineParts } from '../../parts.ts';
 import { CallState } from '../../undo/state/call-state.ts';
 import { compensatingStep } from './compensating-step.ts';
+import { towardsClient } from './towards-client.ts';
 
 /** Code of the warning on a call whose server asked a question that nobody was shown. */
 const UNASKED = 'question_unanswered';
@@ -19,7 +20,7 @@ type Call = CallRequest & Admitted & Resolved & Validated & Authorized & Partial
 /** Dependencies of calls that change state. */
 export type RecordingParts = Pick<
   PipelineParts,
-  'clock' | 'transactions' | 'instanceId' | 'state' | 'records' | 'visible' | 'limits'
+  'clock' | 'transactions' | 'instanceId' | 'state' | 'records' | 'visible' | 'limits' | 'redactor' | 'clients'
 >;
 
 /**
@@ -52,10 +53,12 @@ export function executorCall(call: Call, ongoing: OngoingCall, parts?: Recording
   };
 }
 
-/** What only an attempt has: it changes state, and its server may ask a person. */
+/** What only an attempt has: it changes state, and it may ask the client and send it log messages. */
 function ofAttempt(parts: RecordingParts, call: Call, ongoing: OngoingCall) {
+  const ask: NonNullable<ExecutorCall['whileAsking']> = (asking) => whileAsking(call, ongoing, asking);
   return {
     ...changing(parts, call, ongoing),
+    ...towardsClient(parts, call, ask, ongoing.controller.signal),
     onUnasked: (why: string) => noteUnasked(ongoing, why, parts.clock.now()),
   };
 }
