@@ -52,7 +52,11 @@ export const RPC = {
   /** 2025 era only; 2026-07-28 answers invalidParams. */
   resourceNotFound: -32_002,
   headerMismatch: -32_020,
+  /** 2026-07-28: the request needs a capability that its client did not declare. */
+  missingCapability: -32_021,
   unsupportedVersion: -32_022,
+  /** 2025-11-25 alone: the user has to open an address before the request can be made again. */
+  urlElicitationRequired: -32_042,
 } as const;
 
 const NO_PARAMS: Params = {};
