@@ -595,6 +595,8 @@ const EXE: Rows = {
     'elicitation passed to approvals',
     'timeouts',
     'per-user credentials',
+    'questions for completions and folders, to the calling client alone, where the operator allows them',
+    'log messages of a server reach the client of their call',
   ],
   'EXE-08': [
     'Native/internal functions in process',
