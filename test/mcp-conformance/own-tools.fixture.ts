@@ -100,7 +100,10 @@ const CALLS: Readonly<Record<string, Call>> = {
       ]),
     ),
   test_input_required_result_multi_round: async ({ client }) => {
-    const color = { message: 'Step 2: What is your favorite color?', requestedSchema: form({ color: { type: 'string' } }) };
+    const color = {
+      message: 'Step 2: What is your favorite color?',
+      requestedSchema: form({ color: { type: 'string' } }),
+    };
     return say([await client.elicit(NAME, 'step1'), await client.elicit(color, 'step2')]);
   },
   test_input_required_result_tampered_state: async ({ client }) => say(await client.elicit(CONFIRM, 'confirm')),

@@ -16,24 +16,50 @@ export interface FailedCheck {
   readonly errorMessage?: string;
 }
 
+/** What a proxy changes beside the credential. */
+export interface ProxyOptions {
+  /** Added to the names of tools on their way in, and taken away on their way out. */
+  readonly prefix?: string;
+  /** Answers a client that asks for 2026-07-28 as an older server does. */
+  readonly olderOnly?: boolean;
+}
+
 /** The suite sends no credential: a proxy on the loopback adds it. */
-export async function openTokenProxy(target: string, token: string): Promise<AsyncDisposable & { readonly url: string }> {
+export async function openTokenProxy(
+  target: string,
+  token: string,
+  { prefix = '', olderOnly = false }: ProxyOptions = {},
+): Promise<AsyncDisposable & { readonly url: string }> {
   const { hostname, port } = new URL(target);
-  const server = createServer((incoming, outgoing) => {
+  const server = createServer(async (incoming, outgoing) => {
     const { method, url: path, headers } = incoming;
+    const body = prefixed(await text(incoming), prefix);
+    if (olderOnly && body.includes('"server/discover"')) {
+      outgoing.writeHead(400, { 'content-type': 'application/json' }).end(UNKNOWN);
+      return;
+    }
+    const { 'mcp-name': name, 'content-length': _length, ...rest } = headers;
+    const named = typeof name === 'string' ? { 'mcp-name': `${prefix}${name}` } : {};
     const onward = requestTo({
       ...{ hostname, port, method, path },
-      headers: { ...headers, authorization: `Bearer ${token}` },
+      headers: {
+        ...rest,
+        ...named,
+        ...(body === '' ? {} : { 'content-length': Buffer.byteLength(body) }),
+        authorization: `Bearer ${token}`,
+      },
     });
     onward.on('response', (answer) => {
-      outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
+      const { 'content-length': _old, ...kept } = answer.headers;
+      outgoing.writeHead(answer.statusCode ?? 502, prefix === '' ? answer.headers : kept);
       // A stream's head says that it is open; nothing may wait for its first event.
       outgoing.flushHeaders();
-      answer.pipe(outgoing);
+      answer.setEncoding('utf8').on('data', (part: string) => outgoing.write(part.replaceAll(`"${prefix}`, '"')));
+      answer.on('end', () => outgoing.end());
     });
     onward.on('error', () => outgoing.destroy());
     outgoing.on('close', () => onward.destroy());
-    incoming.pipe(onward);
+    onward.end(body);
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -45,6 +71,19 @@ export async function openTokenProxy(target: string, token: string): Promise<Asy
       await once(server, 'close');
     },
   };
+}
+
+const UNKNOWN = JSON.stringify({
+  jsonrpc: '2.0',
+  id: null,
+  error: { code: -32600, message: 'Send initialize first.' },
+});
+
+/** A request with the prefix before the name of the tool that it calls. */
+function prefixed(body: string, prefix: string): string {
+  if (prefix === '' || !body.includes('"tools/call"')) return body;
+  const message = JSON.parse(body) as { params: { name: string } };
+  return JSON.stringify({ ...message, params: { ...message.params, name: `${prefix}${message.params.name}` } });
 }
 
 /** Runs one scenario of the public suite against a server. @returns the checks that failed */
