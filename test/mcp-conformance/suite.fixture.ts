@@ -5,7 +5,8 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 
-const SUITE = fileURLToPath(
+/** The public suite's program. */
+export const SUITE = fileURLToPath(
   new URL('../../node_modules/@modelcontextprotocol/conformance/dist/index.js', import.meta.url),
 );
 
@@ -91,13 +92,13 @@ export async function runScenario(url: string, scenario: string, version: string
   const args = ['server', '--url', url, '--scenario', scenario, '--spec-version', version, '--verbose'];
   const suite = spawn(process.execPath, [SUITE, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
   const [said] = await Promise.all([text(suite.stdout), text(suite.stderr), once(suite, 'close')]);
-  const checks = checksIn(said);
-  if (checks === undefined) throw new Error(`The suite gave no checks of ${scenario}: ${said.slice(0, 2_000)}`);
-  return checks.filter(({ status }) => status === 'FAILURE' || status === 'WARNING');
+  return failedIn(scenario, said);
 }
 
-/** The checks as JSON in what the suite prints. */
-function checksIn(said: string): readonly FailedCheck[] | undefined {
+/** The checks that did not succeed, in what the suite prints. @throws Error when it printed no checks */
+export function failedIn(scenario: string, said: string): readonly FailedCheck[] {
   const list = /^\[\n[\s\S]*?^\]$/m.exec(said)?.[0];
-  return list === undefined ? undefined : (JSON.parse(list) as readonly FailedCheck[]);
+  if (list === undefined) throw new Error(`The suite gave no checks of ${scenario}: ${said.slice(0, 2_000)}`);
+  const checks = JSON.parse(list) as readonly FailedCheck[];
+  return checks.filter(({ status }) => status === 'FAILURE' || status === 'WARNING');
 }
