@@ -31,8 +31,7 @@ beforeAll(async () => {
     await desk.layer.ask('upstreams.add', { upstream: { name, transport } }, LOCAL_CALLER);
   }
   await desk.layer.registerFunction(toolOf('chatty', {}), ({ n }, { client }) => {
-    for (let at = 0; at < Number(n); at += 1)
-      client.log('warning', { at, password: 'correct horse' });
+    for (let at = 0; at < Number(n); at += 1) client.log('warning', { at, password: 'correct horse' });
     client.log('info', 'x'.repeat(20_000));
     return {};
   });

@@ -26,6 +26,13 @@ import type { Settings } from './settings.ts';
 import { startDatabase } from './start-database.ts';
 
 export type { SideEffectListener } from '../audit/relay/side-effect-listener.ts';
+export type {
+  CallClient,
+  ClientRoot,
+  Completion,
+  Elicitation,
+  ElicitationAnswer,
+} from '../executors/native/client-of-call.ts';
 export type { NativeCallContext, NativeFunction } from '../executors/native/native-executor.ts';
 export type { FunctionTools } from './function-tools.ts';
 

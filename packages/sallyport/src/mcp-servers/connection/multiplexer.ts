@@ -42,7 +42,7 @@ export interface Multiplexer {
   /**
    * Takes what the handshake agreed.
    * @param meta members of `_meta` of every request: the envelope of protocol 2026-07-28
-   * @param hasLogLevel the server can be told from which level on it sends log messages
+   * @param hasLogLevel the server takes the level from which on it sends log messages
    */
   agree(meta: Meta, hasLogLevel: boolean): void;
   /** Handles questions to clients, those in results of calls included. */
