@@ -49,7 +49,7 @@ export interface ExecutorCall {
    * @throws what `ask` throws; the reason of the call's end
    */
   readonly whileAsking?: <Answer>(ask: () => Promise<Answer>) => Promise<Answer>;
-  /** Called with the reason when a question of the tool to a person was shown to nobody. */
+  /** Called with the reason when a question of the tool's server was put to nobody. */
   readonly onUnasked?: (why: string) => void;
   /** Receives the tool's log messages; absent: nobody wants them. */
   readonly logs?: LogListener;

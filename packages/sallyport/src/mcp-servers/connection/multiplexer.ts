@@ -16,7 +16,7 @@ import type { Questions } from '../incoming/questions.ts';
 import { routeMessages, type SeenMessages } from '../incoming/route-messages.ts';
 import { levelToSet } from '../incoming/server-logs.ts';
 import { createServerRequests } from '../incoming/server-requests.ts';
-import { createRequestTable, type RawResult, type RequestOptions } from './request-table.ts';
+import { createRequestTable, type RawResult, type RequestOptions, type RequestTable } from './request-table.ts';
 
 /** Limits of one connection. */
 const MULTIPLEXER_BOUNDS = {
@@ -73,10 +73,21 @@ export interface MultiplexerParts {
  */
 const readStream = new AsyncLocalStorage<{ readonly transport: Transport; readonly id: number }>();
 
+/** What a connection knows beside its requests. */
+interface State {
+  /** The envelope of protocol 2026-07-28. */
+  envelope: Meta;
+  hasLogLevel: boolean;
+  /** The level of log messages that the server was set to. */
+  logLevel: LogLevel | undefined;
+  isClosed: boolean;
+}
+
 /** Wraps a transport that was not started yet. */
 export function createMultiplexer(parts: MultiplexerParts): Multiplexer {
   const { transport, label, clock, questions } = parts;
   const seen: SeenMessages = { strayAnswers: 0, probeAnswered: false };
+  const state: State = { envelope: undefined, hasLogLevel: false, logLevel: undefined, isClosed: false };
   const hint = (): string =>
     seen.strayAnswers === 0 ? '' : ` It sent ${seen.strayAnswers} answers to requests that do not wait.`;
   const table = createRequestTable({ label, clock, hint, onEmpty: () => serverRequests.abandon() });
@@ -89,10 +100,6 @@ export function createMultiplexer(parts: MultiplexerParts): Multiplexer {
   });
   const control = controlOf(transport);
   const streams = transport.hasPerRequestStream === true ? new Map<number, AbortController>() : undefined;
-  let envelope: Meta;
-  let hasLogLevel = false;
-  let logLevel: LogLevel | undefined;
-  let closed = false;
 
   transport.onmessage = routeMessages(
     {
@@ -102,41 +109,52 @@ export function createMultiplexer(parts: MultiplexerParts): Multiplexer {
       control,
       messageBytes: parts.messageBytes ?? (() => 0),
       sentOn: () => (streams === undefined ? undefined : sentOn(transport)),
-      isModern: () => envelope !== undefined,
+      isModern: () => state.envelope !== undefined,
       onFlood: parts.onFlood,
     },
     seen,
   );
   transport.onerror = (error) => control.onerror?.(error);
   transport.onclose = () => {
-    closed = true;
+    state.isClosed = true;
     table.failAll(() => lostConnection(label));
     serverRequests.abandon();
     control.onclose?.();
   };
+  return {
+    control,
+    questions,
+    agree(meta, hasLogLevel) {
+      state.envelope = meta;
+      state.hasLogLevel = hasLogLevel;
+    },
+    failRequest: table.fail,
+    probeAnswered: () => seen.probeAnswered,
+    request: withLogLevel(state, createSend(parts, state, table, streams)),
+  };
+}
+
+type Send = Multiplexer['request'];
+
+/** Sends our own requests. */
+function createSend(
+  { transport, label, questions }: MultiplexerParts,
+  state: State,
+  table: RequestTable,
+  streams: Map<number, AbortController> | undefined,
+): Send {
   const onGiveUp = (id: number, why: string): void => {
     const stream = streams?.get(id);
     // Over HTTP the request's own stream ends only after the server received the reason.
-    const sent = transport.send(cancelled(id, why, envelope)).catch(ignore);
+    const sent = transport.send(cancelled(id, why, state.envelope)).catch(ignore);
     if (stream !== undefined) void sent.then(() => stream.abort());
   };
-
-  // A server of 2026-07-28 learns with each request what the client of that call can be asked.
-  const envelopeFor = ({ asker }: RequestOptions): Meta => {
-    if (envelope === undefined || asker === undefined) return envelope;
-    const { can = {}, logs } = asker;
-    return {
-      ...envelope,
-      [CLIENT_CAPABILITIES_META_KEY]: questions.capabilities(can),
-      ...(logs === undefined ? {} : { [LOG_LEVEL_META_KEY]: logs.level ?? LEAST_BY_DEFAULT }),
-    };
-  };
-  const send: Multiplexer['request'] = (method, params, options) => {
-    if (closed) return Promise.reject(new SdkError(SdkErrorCode.NotConnected, 'The connection is closed.'));
+  return (method, params, options) => {
+    if (state.isClosed) return Promise.reject(new SdkError(SdkErrorCode.NotConnected, 'The connection is closed.'));
     if (options.signal?.aborted === true) return Promise.reject(options.signal.reason);
     if (table.size() >= MULTIPLEXER_BOUNDS.inFlightMax) return Promise.reject(tooMany(label));
     const { id, answer } = table.open(options, onGiveUp);
-    const message = requestOf(id, method, params, options, envelopeFor(options));
+    const message = requestOf(id, method, params, options, envelopeFor(state.envelope, questions, options));
     const lost = (error: unknown): unknown => table.fail(id, error);
     if (streams === undefined) {
       transport.send(message).catch(lost);
@@ -145,27 +163,30 @@ export function createMultiplexer(parts: MultiplexerParts): Multiplexer {
     sendStreamed({ transport, streams, id, message, options, answer, lost }, label);
     return answer;
   };
-  /** A session of the server has one level for all its calls: the least severe that any of them wants. */
-  const lowerLevel = (level: LogLevel): Promise<unknown> => {
-    logLevel = level;
-    return send('logging/setLevel', { level }, { timeoutMs: MULTIPLEXER_BOUNDS.setLevelMs }).catch(ignore);
-  };
+}
 
+/** Sets the server's level of log messages before a request whose caller wants more of them than it sends so far. */
+function withLogLevel(state: State, send: Send): Send {
+  return (method, params, options) => {
+    const canBeSet = state.hasLogLevel && state.envelope === undefined;
+    const level = canBeSet ? levelToSet(options.asker?.logs, state.logLevel) : undefined;
+    // Fast path: nobody wants more.
+    if (level === undefined) return send(method, params, options);
+    // A session of the server has one level for all its calls.
+    state.logLevel = level;
+    const set = send('logging/setLevel', { level }, { timeoutMs: MULTIPLEXER_BOUNDS.setLevelMs }).catch(ignore);
+    return set.then(() => send(method, params, options));
+  };
+}
+
+/** The envelope of one request: a server of 2026-07-28 learns what the client of that call can be asked, and its level. */
+function envelopeFor(envelope: Meta, questions: Questions, { asker }: RequestOptions): Meta {
+  if (envelope === undefined || asker === undefined) return envelope;
+  const { can = {}, logs } = asker;
   return {
-    control,
-    questions,
-    agree(meta, logs) {
-      envelope = meta;
-      hasLogLevel = logs;
-    },
-    failRequest: table.fail,
-    probeAnswered: () => seen.probeAnswered,
-    request(method, params, options) {
-      const level = hasLogLevel && envelope === undefined ? levelToSet(options.asker?.logs, logLevel) : undefined;
-      // Fast path: nobody wants more than the server sends already.
-      if (level === undefined) return send(method, params, options);
-      return lowerLevel(level).then(() => send(method, params, options));
-    },
+    ...envelope,
+    [CLIENT_CAPABILITIES_META_KEY]: questions.capabilities(can),
+    ...(logs === undefined ? {} : { [LOG_LEVEL_META_KEY]: logs.level ?? LEAST_BY_DEFAULT }),
   };
 }
 

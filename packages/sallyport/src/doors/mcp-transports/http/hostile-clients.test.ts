@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
+import { KiB } from '@sallyport/std/bytes';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { manifestOf } from '../../tool-layer.fixture.ts';
@@ -19,7 +20,7 @@ const MODERN = { 'mcp-protocol-version': '2026-07-28' };
 let server: McpServer;
 let session: Headers;
 beforeEach(async () => {
-  server = await startMcpServer({ messageBytesMax: 64 * 1024 });
+  server = await startMcpServer({ messageBytesMax: 64 * KiB });
   server.layer.addTool(manifestOf('greet'), () => 'hello');
   session = await openSession();
 });

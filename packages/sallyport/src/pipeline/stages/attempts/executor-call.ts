@@ -11,7 +11,7 @@ import { CallState } from '../../undo/state/call-state.ts';
 import { compensatingStep } from './compensating-step.ts';
 import { towardsClient } from './towards-client.ts';
 
-/** Code of the warning on a call whose server asked a question that nobody was shown. */
+/** Code of the warning on a call whose tool asked a question that nobody was shown. */
 const UNASKED = 'question_unanswered';
 const NO_SECRETS: ReadonlyMap<string, string> = new Map();
 
@@ -56,10 +56,11 @@ export function executorCall(call: Call, ongoing: OngoingCall, parts?: Recording
 /** What only an attempt has: it changes state, and it may ask the client and send it log messages. */
 function ofAttempt(parts: RecordingParts, call: Call, ongoing: OngoingCall) {
   const ask: NonNullable<ExecutorCall['whileAsking']> = (asking) => whileAsking(call, ongoing, asking);
+  const onUnasked = (why: string): void => noteUnasked(ongoing, why, parts.clock.now());
   return {
     ...changing(parts, call, ongoing),
-    ...towardsClient(parts, call, ask, ongoing.controller.signal),
-    onUnasked: (why: string) => noteUnasked(ongoing, why, parts.clock.now()),
+    ...towardsClient(parts, call, { whileAsking: ask, onUnasked, signal: ongoing.controller.signal }),
+    onUnasked,
   };
 }
 
@@ -73,12 +74,12 @@ async function whileAsking<Answer>(
   return await (slot === undefined ? ask() : slot.without(ask, controller.signal));
 }
 
-/** Noted once for each call: a server may ask without end. */
+/** Noted once for each call: a tool may ask without end. */
 function noteUnasked({ toolRun }: OngoingCall, why: string, at: number): void {
   if (toolRun.warnings?.some(({ code }) => code === UNASKED) === true) return;
   toolRun.noteWarning({
     code: UNASKED,
-    message: `The server wanted to ask the user something in the middle of this call. Nobody was shown the question, because ${why}. The server was told "cancel".`,
+    message: `The tool wanted to ask the client something in the middle of this call. Nobody was shown the question, because ${why}.`,
   });
   toolRun.noteFact({ type: 'ai.agent.tool.question_unanswered', at, data: { reason: why } });
 }

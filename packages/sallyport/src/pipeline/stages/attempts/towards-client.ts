@@ -21,14 +21,19 @@ interface OfCall extends Pick<ExecutorCall, 'invocationId' | 'tool'> {
   readonly caller: { readonly logs?: LogListener };
 }
 
+/** What a question of a call needs. */
+interface Asking extends Required<Pick<ExecutorCall, 'whileAsking' | 'onUnasked'>> {
+  /** Aborted when the call ends. */
+  readonly signal: AbortSignal;
+}
+
 type Towards = Pick<ExecutorCall, 'logs' | 'askClient' | 'clientCan'>;
 
 /** What a tool may send to the client of its call while it runs: log messages and questions. */
 export function towardsClient(
   { clock, redactor, clients }: ClientParts,
   { invocationId, principal: { tenantId }, tool, caller: { logs } }: OfCall,
-  whileAsking: NonNullable<ExecutorCall['whileAsking']>,
-  signal: AbortSignal,
+  { whileAsking, onUnasked, signal }: Asking,
 ): Towards {
   const author = { kind: 'tool' as const, name: tool.manifest.tool_id };
   return {
@@ -37,9 +42,12 @@ export function towardsClient(
       ? {}
       : {
           clientCan: () => clients.clientOf(tenantId, invocationId)?.can,
-          askClient: (asked, key) => {
+          askClient: async (asked, key) => {
             signal.throwIfAborted();
-            return clients.ask({ tenantId, author, invocationIds: [invocationId], asked, key, whileAsking }, signal);
+            const question = { tenantId, author, invocationIds: [invocationId], asked, key, whileAsking };
+            const answer = await clients.ask(question, signal);
+            if ('unasked' in answer) onUnasked(answer.unasked);
+            return answer;
           },
         }),
   };

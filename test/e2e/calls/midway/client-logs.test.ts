@@ -1,13 +1,14 @@
 import { fileURLToPath } from 'node:url';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { KiB } from '@sallyport/std/bytes';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { LOCAL_CALLER } from '../../../packages/sallyport/src/index.ts';
-import { type Desk, openDesk, toolOf } from './desk.fixture.ts';
+import { LOCAL_CALLER } from '../../../../packages/sallyport/src/index.ts';
+import { type Desk, openDesk, toolOf } from '../desk.fixture.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
 const SERVER = fileURLToPath(
-  new URL('../../../packages/sallyport/src/mcp-servers/test-servers/asking-server.mjs', import.meta.url),
+  new URL('../../../../packages/sallyport/src/mcp-servers/test-servers/asking-server.mjs', import.meta.url),
 );
 const MESSAGES = {
   messages: [
@@ -118,7 +119,7 @@ test('EXE-07.11 a function sends log messages too, bounded in number and size an
   expect(logs).toHaveLength(100);
   expect(logs.filter((log) => JSON.stringify(log).includes('correct horse'))).toEqual([]);
   const [last] = (await modern(token, 'chatty', { n: 0 }, 'info')) as { params: { data: string } }[];
-  expect(last?.params.data.length).toBe(16 * 1024 + 1);
+  expect(last?.params.data.length).toBe(16 * KiB + 1);
 });
 
 /** Calls a tool as a client of 2026-07-28 does. @returns every message of the answer */

@@ -1,13 +1,13 @@
 import { fileURLToPath } from 'node:url';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { LOCAL_CALLER } from '../../../packages/sallyport/src/index.ts';
-import { type Desk, openDesk } from './desk.fixture.ts';
+import { LOCAL_CALLER } from '../../../../packages/sallyport/src/index.ts';
+import { type Desk, openDesk } from '../desk.fixture.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
 const SERVER = fileURLToPath(
-  new URL('../../../packages/sallyport/src/mcp-servers/test-servers/asking-server.mjs', import.meta.url),
+  new URL('../../../../packages/sallyport/src/mcp-servers/test-servers/asking-server.mjs', import.meta.url),
 );
 const VERSIONS = { older: '2025-11-25', newer: '2026-07-28' } as const;
 const ELICIT = {
