@@ -4,7 +4,7 @@ import { isObject } from '../shape/is-object.ts';
 /** Limits of a client's answer. */
 const ANSWER_BOUNDS = {
   /** Longest completion, in characters of JSON. */
-  completionCharsMax: 1024 * KiB,
+  completionCharsMax: 256 * KiB,
   nameCharsMax: 1_000,
   rootsMax: 256,
   uriCharsMax: 4_000,

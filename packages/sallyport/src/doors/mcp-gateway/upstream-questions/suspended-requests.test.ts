@@ -144,3 +144,66 @@ it('EXE-07 a client that goes away while it waits ends its call', async () => {
   await expect(held).rejects.toThrow();
   await expect.poll(() => ended).toBe(1);
 });
+
+it('API-03 progress and log messages after an answer go to the request that waits then, as that one asks for them', async () => {
+  server.layer.addTool(manifestOf('report'), async (_given, caller) => {
+    signal = caller.signal;
+    const form = { kind: 'elicitation' as const, mode: 'form' as const, message: 'Who?', requestedSchema: FORM };
+    const about = {
+      tenantId: 'acme',
+      author: { kind: 'server' as const, name: 'crm' },
+      invocationIds: [ID],
+      whileAsking,
+    };
+    await server.gateway.clientAsker.ask({ ...about, asked: form, key: 'who' }, caller.signal as AbortSignal);
+    caller.onProgress?.({ progress: 1 });
+    for (const level of ['info', 'error'] as const) caller.logs?.take({ level, data: level });
+    return {};
+  });
+  const send = async (more: object, meta: object) => {
+    const _meta = { [META_VERSION]: '2026-07-28', [META_CLIENT_CAPABILITIES]: { elicitation: {} }, ...meta };
+    const params = { name: 'report', _meta, ...more };
+    const headers = { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/call', 'mcp-name': 'report' };
+    return (await server.post({ jsonrpc: '2.0', id: 1, method: 'tools/call', params }, headers)).text();
+  };
+  const level = (name: string) => ({ 'io.modelcontextprotocol/logLevel': name });
+  const first = JSON.parse(await send({}, { progressToken: 'one', ...level('info') })) as Body;
+  const answer = { inputResponses: { who: { action: 'decline' } }, requestState: first.result?.['requestState'] };
+  const events = await send(answer, { progressToken: 'two', ...level('error') });
+  const messages = [...events.matchAll(/^data: (.*)$/gm)].map(([, data]) => JSON.parse(String(data)) as object);
+  expect(messages).toMatchObject([
+    { method: 'notifications/progress', params: { progressToken: 'two' } },
+    { method: 'notifications/message', params: { level: 'error' } },
+    { result: { resultType: 'complete' } },
+  ]);
+});
+
+it('API-03.3 an answer that came before its question is used once, and only for the question of its name', async () => {
+  const early = { inputResponses: { who: { action: 'decline' }, other: { action: 'accept' } } };
+  server.layer.addTool(manifestOf('twice'), async (_given, caller) => {
+    signal = caller.signal;
+    const form = { kind: 'elicitation' as const, mode: 'form' as const, message: 'Who?', requestedSchema: FORM };
+    const about = {
+      tenantId: 'acme',
+      author: { kind: 'server' as const, name: 'crm' },
+      invocationIds: [ID],
+      whileAsking,
+    };
+    const ask = () =>
+      server.gateway.clientAsker.ask({ ...about, asked: form, key: 'who' }, caller.signal as AbortSignal);
+    return { first: await ask(), second: await ask() };
+  });
+  const headers = { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/call', 'mcp-name': 'twice' };
+  const _meta = { [META_VERSION]: '2026-07-28', [META_CLIENT_CAPABILITIES]: { elicitation: {} } };
+  const send = async (more: object) => {
+    const params = { name: 'twice', _meta, ...more };
+    return (await (await server.post({ jsonrpc: '2.0', id: 1, method: 'tools/call', params }, headers)).json()) as Body;
+  };
+  const asked = await send(early);
+  expect(Object.keys(asked.result?.['inputRequests'] as object)).toEqual(['who']);
+  const { requestState } = asked.result as { requestState: string };
+  const last = await send({ requestState, inputResponses: { who: { action: 'accept', content: { name: 'Ada' } } } });
+  expect(last.result).toMatchObject({
+    structuredContent: { first: { result: { action: 'decline' } }, second: { result: { action: 'accept' } } },
+  });
+});
