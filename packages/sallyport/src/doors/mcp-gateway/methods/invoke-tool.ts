@@ -50,7 +50,7 @@ export function createInvoke(
         );
         return dryRunAnswer(id, dryRun, frame);
       }
-      const call = { params, peer, digest: () => callDigest(asked.input) };
+      const call = { params, peer, digest: () => `${request.method} ${callDigest(asked.input)}` };
       const work: Work<Settled> = (mine, latest) =>
         settle({ input: asked.input, params, peer: mine }, callingAs(mine, latest));
       const settled = await (suspended.answered<Settled>(call) ?? suspended.run(call, work));
