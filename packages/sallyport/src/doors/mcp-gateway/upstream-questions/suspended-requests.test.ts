@@ -71,6 +71,8 @@ it('EXE-07 API-03.3 a call goes on from question to question, and its last reque
   expect(JSON.stringify(first.result?.['inputRequests'])).toContain('The server crm asks; never give it a password');
   const second = await call({ times: 2 }, answering(first));
   expect(JSON.stringify(second.result?.['inputRequests'])).toContain('Who 1?');
+  // The state of a round that is over answers nothing of the next one.
+  expect((await call({ times: 2 }, answering(first))).error).toMatchObject({ code: -32602, data: { e_code: 'E3801' } });
   const last = await call({ times: 2 }, answering(second));
   expect(last.result).toMatchObject({ structuredContent: { answers: [{ result: { content: { name: 'Ada' } } }, {}] } });
   expect(server.layer.asked.filter(({ operation }) => operation === 'tools.invoke')).toHaveLength(1);
