@@ -600,6 +600,8 @@ const EXE: Rows = {
     'logs in at servers that ask for a token: discovery, registration, PKCE, refresh, step-up, grants without a person',
     'metadata of a server make the layer ask no address that nobody meant, and send no secret elsewhere',
     'passes the client half of the public conformance suite, in both revisions',
+    'questions for completions and folders, to the calling client alone, where the operator allows them',
+    'log messages of a server reach the client of their call',
   ],
   'EXE-08': [
     'Native/internal functions in process',

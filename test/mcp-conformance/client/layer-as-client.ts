@@ -11,10 +11,10 @@ import { systemClock } from '@sallyport/std/clock';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import type { UpstreamDefinition } from '../../../packages/sallyport/api/schemas/upstream.ts';
 import type { UpstreamAuthorization } from '../../../packages/sallyport/api/schemas/upstream-authorization.ts';
+import type { ClientAsker } from '../../../packages/sallyport/src/domain/questions/client-question.ts';
 import { createEgressGuard } from '../../../packages/sallyport/src/external/egress-guard.ts';
 import { createOutboundHttp } from '../../../packages/sallyport/src/external/outbound-http.ts';
 import type { SecretStore } from '../../../packages/sallyport/src/external/secret-store.port.ts';
-import type { ElicitationAsker } from '../../../packages/sallyport/src/mcp-servers/elicitation.port.ts';
 import { createUpstreamLogins } from '../../../packages/sallyport/src/mcp-servers/upstream-logins.ts';
 import { createUpstreams } from '../../../packages/sallyport/src/mcp-servers/upstreams.ts';
 import type { ListedMcpTool } from '../../../packages/sallyport/src/registry/importer.port.ts';
@@ -121,7 +121,7 @@ function openClient(opened: AsyncDisposableStack, secrets: SecretStore) {
     driver: createBubblewrapDriver(),
     store: { put: async () => undefined, remove: async () => false, loadAll: async () => [] },
     ...{ clock: systemClock, log: silentLog, secrets, outbound, logins },
-    onElicitation: person,
+    clients: person,
     client: { name: 'sallyport', version: '0.1.0' },
   });
   opened.defer(() => upstreams.close());
@@ -129,9 +129,12 @@ function openClient(opened: AsyncDisposableStack, secrets: SecretStore) {
 }
 
 /** A person who sends every form back as it is shown, with the values that are filled in already. */
-const person: ElicitationAsker = {
-  clientOf: () => ({ session: 'one' }),
-  ask: async ({ requestedSchema }) => ({ action: 'accept', content: shownValues(requestedSchema) }),
+const person: ClientAsker = {
+  clientOf: () => ({ session: 'one', can: { elicitation: {} } }),
+  ask: async ({ asked }) =>
+    asked.kind === 'elicitation' && asked.mode === 'form'
+      ? { result: { action: 'accept', content: shownValues(asked.requestedSchema) } }
+      : { unasked: 'this person fills in forms alone' },
 };
 
 function shownValues(schema: Members = {}): Members {

@@ -102,6 +102,16 @@ export const UpstreamDefinition = Type.Object(
         description: 'Whether tools that the server adds later are registered when nothing in them is suspicious.',
       }),
     ),
+    may_ask: Type.Optional(
+      Type.Array(Type.Enum(['elicitation', 'sampling', 'roots']), {
+        maxItems: 3,
+        uniqueItems: true,
+        default: ['elicitation'],
+        description:
+          'What the server may ask the client of a call in the middle of it: values of a person (elicitation), a ' +
+          'completion by the language model of the client (sampling), the folders that the client offers (roots).',
+      }),
+    ),
     per_caller: Type.Optional(
       Type.Boolean({
         default: false,

@@ -27,8 +27,8 @@ import { warnOfSandboxes } from './health/warn-of-sandboxes.ts';
 import { openSearch } from './open-search.ts';
 import { credentialsOf } from './parts/from-settings/credentials.ts';
 import { keptResultsOf } from './parts/from-settings/kept-results.ts';
+import { type ClientQuestions, createClientQuestions } from './parts/gateway/client-questions.ts';
 import { stateKeyOf } from './parts/gateway/state-key.ts';
-import { createUpstreamQuestions, type UpstreamQuestions } from './parts/gateway/upstream-questions.ts';
 import type { Ingredients } from './parts/ingredients.ts';
 import { openFoundation } from './parts/open-foundation.ts';
 import type { IdentityParts } from './parts/open-identity.ts';
@@ -59,8 +59,8 @@ export interface AssembledLayer {
   readonly proofNonce: () => string | undefined;
   /** Key that signs the state that MCP clients carry. */
   readonly stateKey: () => Uint8Array;
-  /** Lets a gateway offer to put questions of upstreams to its clients. */
-  readonly upstreamQuestions: Pick<UpstreamQuestions, 'answeredBy'>;
+  /** Lets a gateway offer to put questions of tools to its clients. */
+  readonly clientQuestions: Pick<ClientQuestions, 'answeredBy'>;
   close(): Promise<void>;
 }
 
@@ -82,8 +82,8 @@ export async function assemble(from: Ingredients): Promise<AssembledLayer> {
   const { settings, clock, log } = from;
   const foundation = await openFoundation(opened, from);
   const { storage, identity, policies, ledger } = foundation;
-  const upstreamQuestions = createUpstreamQuestions();
-  const tools = await openTools(opened, from, storage, upstreamQuestions);
+  const clientQuestions = createClientQuestions();
+  const tools = await openTools(opened, from, storage, clientQuestions);
   const { secrets, driver, quarantine, upstreams, registry } = tools;
   const { visibility, visible } = openVisibility(opened, from, storage, tools);
   const intake = openIntake(settings);
@@ -143,7 +143,7 @@ export async function assemble(from: Ingredients): Promise<AssembledLayer> {
     confirmations: orchestration.confirmations,
     signalOf: (tenantId, invocationId) => pipeline.running.find(tenantId, invocationId)?.call.caller.signal,
     ...secretsOfDoors(identity),
-    upstreamQuestions,
+    clientQuestions,
     close: () => kept.disposeAsync(),
   };
 }

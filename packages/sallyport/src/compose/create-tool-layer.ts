@@ -27,6 +27,13 @@ import type { Settings } from './settings.ts';
 import { startDatabase } from './start-database.ts';
 
 export type { SideEffectListener } from '../audit/relay/side-effect-listener.ts';
+export type {
+  CallClient,
+  ClientRoot,
+  Completion,
+  Elicitation,
+  ElicitationAnswer,
+} from '../executors/native/client-of-call.ts';
 export type { NativeCallContext, NativeFunction } from '../executors/native/native-executor.ts';
 export type { FunctionTools } from './function-tools.ts';
 
@@ -57,7 +64,7 @@ export interface EmbeddedToolLayer extends ToolLayer, FunctionTools, AsyncDispos
   /** `ask('tools.invoke')` as the embedding program; needs a capability token like every call. */
   invoke(request: ToolInvokeRequest, caller?: Partial<Caller>): Promise<ToolInvokeResponse>;
   /** What the MCP gateways of `serve` and `sallyport mcp` need besides the operations; not for programs. */
-  readonly forGateway: Pick<AssembledLayer, 'confirmations' | 'signalOf' | 'stateKey' | 'upstreamQuestions'>;
+  readonly forGateway: Pick<AssembledLayer, 'confirmations' | 'signalOf' | 'stateKey' | 'clientQuestions'>;
   /** What servers need besides the operations; not for programs. */
   readonly forServer: Pick<AssembledLayer, 'drain' | 'warnOfSandboxes' | 'proofNonce'>;
   /** Signs a capability token. */

@@ -4,10 +4,12 @@ import type { CallPriority } from '../../api/schemas/invocation.ts';
 import type { ExecutorKind, ToolManifest } from '../../api/schemas/tool-manifest.ts';
 import type { RunCheckpoints } from '../domain/invocation/checkpoint.ts';
 import type { Grant } from '../domain/invocation/grant.ts';
+import type { LogListener } from '../domain/invocation/log-message.ts';
 import type { ToolState } from '../domain/invocation/tool-state.ts';
 import type { UndoStep } from '../domain/invocation/undo-step.ts';
 import type { Usage } from '../domain/invocation/usage.ts';
 import type { Principal, Progress } from '../domain/principal/principal.ts';
+import type { Asked, AskedClient, ClientAnswer } from '../domain/questions/client-question.ts';
 import type { ToolVersion } from '../domain/tool/tool-version.ts';
 
 /** Where an executor records how to undo its changes, each before it makes the change (PIPE-03). */
@@ -48,8 +50,19 @@ export interface ExecutorCall {
    * @throws what `ask` throws; the reason of the call's end
    */
   readonly whileAsking?: <Answer>(ask: () => Promise<Answer>) => Promise<Answer>;
-  /** Called with the reason when a question of the tool to a person was shown to nobody. */
+  /** Called with the reason when a question of the tool's server was put to nobody. */
   readonly onUnasked?: (why: string) => void;
+  /** Receives the tool's log messages; absent: nobody wants them. */
+  readonly logs?: LogListener;
+  /**
+   * Puts a question to the client of the call, as `whileAsking` says. Never rejects before the call ends. Absent: nobody
+   * can be asked.
+   * @param key the tool's name for the question
+   * @throws the reason of the call's end
+   */
+  readonly askClient?: (asked: Asked, key?: string) => Promise<ClientAnswer>;
+  /** What the client can be asked, as MCP's capabilities of a client; undefined when nobody can be asked. */
+  readonly clientCan?: () => AskedClient['can'] | undefined;
   /** Called with a run's usage as soon as it is over, failed or not; equal to the usage in an outcome. */
   readonly onUsage?: (usage: Usage) => void;
   /** Called when the executor has undone a failed run's changes, before it throws: the call ends as rolled back. */

@@ -2,6 +2,7 @@ import type { SandboxDriver } from '@sallyport/sandbox';
 import type { Clock } from '@sallyport/std/clock';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import type { UpstreamDefinition, UpstreamPlan, UpstreamStatus } from '../../api/schemas/upstream.ts';
+import type { ClientAsker } from '../domain/questions/client-question.ts';
 import type { OutboundHttp } from '../external/outbound-http.ts';
 import type { SecretStore } from '../external/secret-store.port.ts';
 import type { ListedMcpTool } from '../registry/importer.port.ts';
@@ -13,7 +14,6 @@ import { isListedByOperator, type UpstreamOperator } from './connection/per-call
 import { literalSecrets, secretArgument, secretNameOf, withReferences } from './connection/secrets/literal-secrets.ts';
 import { UPSTREAM_DEFAULTS, type UpstreamSettings } from './connection/settings.ts';
 import type { UpstreamCaller, UpstreamCallOptions } from './connection/supervised-parts.ts';
-import type { ElicitationAsker } from './elicitation.port.ts';
 import { createStartSlots, type StartSlots } from './pacing/start-slots.ts';
 import { createTurns } from './pacing/turns.ts';
 import { withPackage } from './packages/with-package.ts';
@@ -24,7 +24,7 @@ import { createStderrLog, type StderrLog } from './stdio/stderr-log.ts';
 import type { UpstreamLogins } from './upstream-logins.ts';
 import type { UpstreamStore } from './upstream-store.port.ts';
 
-export type { ElicitationAsker, Packages, UpstreamCaller, UpstreamCallOptions, UpstreamCallResult, UpstreamSettings };
+export type { Packages, UpstreamCaller, UpstreamCallOptions, UpstreamCallResult, UpstreamSettings };
 export { callerCredentials, literalSecrets, secretArgument, secretNameOf, withReferences };
 
 /** Result of adding an upstream. */
@@ -139,8 +139,8 @@ export interface UpstreamsParts extends UpstreamChecks {
   readonly packages?: Packages;
   readonly log: Log;
   readonly clock: Clock;
-  /** Puts questions of servers to people; absent: nobody is asked. */
-  readonly onElicitation?: ElicitationAsker;
+  /** Puts questions of servers to the clients of their calls; absent: nobody is asked. */
+  readonly clients?: ClientAsker;
   /** Guarded outbound HTTP, to the host and port of each server's URL alone; default: the platform's `fetch`. */
   readonly outbound?: OutboundHttp;
   /**
@@ -288,7 +288,7 @@ class OwnUpstreams implements Upstreams {
     const upstream = this.#tenants.get(tenantId)?.get(name);
     if (upstream === undefined) return Promise.reject(unknownUpstream(name));
     const { invocationId } = options;
-    const client = invocationId === undefined ? undefined : this.#parts.onElicitation?.clientOf(tenantId, invocationId);
+    const client = invocationId === undefined ? undefined : this.#parts.clients?.clientOf(tenantId, invocationId);
     return upstream.call(tool, args, client === undefined ? options : { ...options, client });
   }
 
@@ -341,7 +341,7 @@ class OwnUpstreams implements Upstreams {
     const upstream = keepUpstream({
       definition,
       tenantId,
-      link: { ...this.#parts, desk: this.#parts.onElicitation, stderrLog: this.#logOf(tenantId, name) },
+      link: { ...this.#parts, stderrLog: this.#logOf(tenantId, name) },
       callerOutbound,
       settings: this.#settings,
       startSlots: this.#startSlots,

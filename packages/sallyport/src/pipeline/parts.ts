@@ -8,6 +8,7 @@ import { RateAlgorithm, type RateLimit } from '../../api/schemas/tool-manifest.t
 import type { Ledger } from '../audit/ledger.ts';
 import type { LedgerStore } from '../audit/ledger-store.port.ts';
 import type { Checkpoints } from '../bridges/checkpoints.ts';
+import type { ClientAsker } from '../domain/questions/client-question.ts';
 import { integer, oneOf, seconds } from '../domain/settings/rows.ts';
 import type { ValuesOf } from '../domain/settings/setting.ts';
 import { EXECUTION_MAXIMA } from '../domain/tool/execution-settings.ts';
@@ -163,6 +164,8 @@ export interface PipelineParts {
   /** The operator's hooks before and after a call; none when absent (PIPE-14). */
   readonly hooks?: Hooks;
   readonly executors: CompositeExecutor;
+  /** Puts questions of tools to the clients of their calls; absent: nobody is asked. */
+  readonly clients?: ClientAsker;
   /** Records how changes are undone; `createPipeline` adds the undoer of calls (PIPE-03). */
   readonly transactions: TransactionParts;
   /** State that tools keep; `transactions` must have an undoer for its steps (PIPE-03). */

@@ -359,6 +359,12 @@ export const ERRORS = {
     'the stored answer of an earlier call is not what the audit says of it, so it is not given again',
   ),
 
+  E3821: row(
+    ['tool_execution_error', 'PermanentFailure', 'ExecutionError'],
+    [424, 9, 'result'],
+    'the tool asked the client something in the middle of the call and got no answer',
+  ),
+
   E3900: row(
     ['internal_error', 'ServerError', 'StateError'],
     [500, 13, -32603],

@@ -3,6 +3,7 @@ import { createWasmDriver } from '@sallyport/sandbox/wasm';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import type { ExecutorKind } from '../../../api/schemas/tool-manifest.ts';
 import { circuitFaults } from '../../domain/circuit/circuit-config.ts';
+import type { ClientAsker } from '../../domain/questions/client-question.ts';
 import { valuesOf } from '../../domain/settings/setting.ts';
 import { createComposioExecutor } from '../../executors/composio/composio-executor.ts';
 import { type CompositeExecutor, createCompositeExecutor } from '../../executors/composite.ts';
@@ -23,7 +24,6 @@ import { createEnvironmentSecretStore } from '../../external/secret-stores/envir
 import { createTokenExchange, readExchangeProfiles } from '../../external/token-exchange.ts';
 import type { AuthorizationStore } from '../../mcp-servers/authorization-store.port.ts';
 import { sealedUpstreamStore } from '../../mcp-servers/connection/secrets/sealed-upstream-store.ts';
-import type { ElicitationAsker } from '../../mcp-servers/elicitation.port.ts';
 import { sealedAuthorizationStore } from '../../mcp-servers/http/authorization/sealed-authorization-store.ts';
 import { LOGIN_SETTINGS } from '../../mcp-servers/http/authorization/settings.ts';
 import { createPackages } from '../../mcp-servers/packages.ts';
@@ -46,12 +46,12 @@ import { openSandboxes } from './open-sandboxes.ts';
 import { openShell } from './open-shell.ts';
 import type { Storage } from './open-storage.ts';
 
-/** Opens the registry and the executors. Questions of upstreams to people go to `onElicitation`. */
+/** Opens the registry and the executors. Questions of upstreams go to `clients`. */
 export async function openTools(
   opened: AsyncDisposableStack,
   { settings, closed, environment, clock, log, native }: Ingredients,
   storage: Storage,
-  onElicitation: ElicitationAsker,
+  clients: ClientAsker,
 ) {
   const { database } = storage;
   const schemas = createSchemaValidator({ coercion: valuesOf(COERCION_SETTINGS, settings) });
@@ -81,7 +81,7 @@ export async function openTools(
     ...{ secrets, log, clock, logins },
     client: { name: 'sallyport', version: VERSION },
     outbound,
-    onElicitation,
+    clients,
     // Callers with connections of their own share no socket either (PRM-11).
     callerOutbound: () => createOutboundHttp({ guard }),
   });
@@ -109,6 +109,7 @@ export async function openTools(
   const executors = createCompositeExecutor(inOrder(ofKind, settings), bounds.refusal);
   const registry = registryOf(settings, { clock, log, store: database.toolStore, schemas, executors, bounds });
   return {
+    clients,
     schemas,
     secrets,
     keepsSecrets,

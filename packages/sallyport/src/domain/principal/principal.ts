@@ -1,4 +1,5 @@
 import type { Role, TrustLevel } from '../../../api/schemas/capability-token.ts';
+import type { LogListener } from '../invocation/log-message.ts';
 import type { PresentedProof } from './presented-proof.ts';
 
 /** The asker: an agent, a user or an operator, always of one tenant. */
@@ -33,6 +34,8 @@ export interface Caller {
   readonly traceparent?: string;
   /** Called with the tool's progress, at most as often as the tool reports it. */
   readonly onProgress?: (progress: Progress) => void;
+  /** Receives the tool's log messages; absent: nobody wants them. */
+  readonly logs?: LogListener;
 }
 
 /** Progress of a call. */

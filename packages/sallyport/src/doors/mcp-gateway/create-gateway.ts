@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Caller } from '../../domain/principal/principal.ts';
+import type { ClientAsker } from '../../domain/questions/client-question.ts';
 import type { ToolLayer } from '../../operations/tool-layer.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { Era } from '../mcp-protocol.ts';
@@ -8,7 +9,6 @@ import {
   type McpServer,
   type Method,
   type Notify,
-  type Peer,
   type ServerIdentity,
   type Watch,
 } from '../mcp-server.ts';
@@ -17,12 +17,14 @@ import type { ClientConfirmations } from './client-confirmations.port.ts';
 import { type ConfirmCalls, createConfirmCalls } from './confirmation/confirm-calls.ts';
 import { capabilitiesIn, instructionsIn } from './introduction.ts';
 import { type CachedToolLists, createCachedToolLists } from './methods/cached-tool-lists.ts';
+import { type ClientLogs, createClientLogs } from './methods/log-messages.ts';
 import { metaMethods } from './methods/meta/meta-methods.ts';
-import { LOG_LEVEL, toolMethods } from './methods/tool-methods.ts';
+import { toolMethods } from './methods/tool-methods.ts';
 import { MCP_DEFAULTS, type McpSettings, type ToolsMode } from './settings.ts';
 import { type ModeRequest, toolsModeOf } from './tools-mode.ts';
-import { createSuspendedCalls, type SuspendedCalls } from './upstream-questions/suspended-calls.ts';
-import { createUpstreamAsker, type UpstreamAsker } from './upstream-questions/upstream-questions.ts';
+import { type AskableClients, createAskableClients } from './upstream-questions/askable-clients.ts';
+import { createClientAsker } from './upstream-questions/client-asker.ts';
+import { createSuspendedRequests, type SuspendedRequests } from './upstream-questions/suspended-requests.ts';
 
 /** The registered tools for MCP clients, in each mode that a client may choose (MOD-11). */
 export interface Gateway {
@@ -33,8 +35,8 @@ export interface Gateway {
    * @throws ToolLayerError E3801 for an unknown mode
    */
   serverOf(request: ModeRequest): McpServer;
-  /** Puts questions of upstreams to the users of clients; fits `createUpstreams({onElicitation})`. */
-  readonly upstreamAsker: UpstreamAsker;
+  /** Puts questions of upstreams and tools to the clients of their calls. */
+  readonly clientAsker: ClientAsker;
   /** Ends the subscription to the layer; running requests continue. */
   close(): void;
 }
@@ -53,7 +55,7 @@ export interface GatewayParts {
    * states. Default: random.
    */
   readonly stateKey?: Uint8Array;
-  /** The caller's signal of a running call, which identifies the client; absent: upstreams cannot ask anybody. */
+  /** The caller's signal of a running call, which identifies the client; absent: no tool can ask anybody. */
   readonly signalOf?: (tenantId: string, invocationId: string) => AbortSignal | undefined;
 }
 
@@ -63,8 +65,9 @@ interface Shared extends Pick<GatewayParts, 'layer' | 'log'> {
   readonly identity: ServerIdentity;
   readonly toolLists: CachedToolLists;
   readonly confirmCalls: ConfirmCalls;
-  readonly suspendedCalls: SuspendedCalls;
-  readonly peers: WeakMap<AbortSignal, Peer>;
+  readonly suspended: SuspendedRequests;
+  readonly clients: AskableClients;
+  readonly logs: ClientLogs;
   readonly toolChanges: ToolChanges;
 }
 
@@ -74,21 +77,19 @@ export function createGateway({ layer, log, version, settings: given, ...parts }
   const toolLists = createCachedToolLists(layer, settings);
   const toolChanges = createToolChanges(layer, settings.changesTogetherMs, () => toolLists.clear());
   const { confirmations, stateKey = randomBytes(32), signalOf } = parts;
-  const confirmCalls = createConfirmCalls({ layer, log, settings, stateKey, ...(confirmations && { confirmations }) });
-  const peers = new WeakMap<AbortSignal, Peer>();
-  const peerOf = (tenantId: string, invocationId: string): Peer | undefined => {
-    const signal = signalOf?.(tenantId, invocationId);
-    return confirmCalls.peerOf(tenantId, invocationId) ?? (signal === undefined ? undefined : peers.get(signal));
-  };
+  const clients = createAskableClients(signalOf);
+  const asking = { stateKey, clients, ...(confirmations && { confirmations }) };
+  const confirmCalls = createConfirmCalls({ layer, log, settings, ...asking });
   const shared = {
-    peers,
+    clients,
     layer,
     log,
     settings,
     toolLists,
     toolChanges,
     confirmCalls,
-    suspendedCalls: createSuspendedCalls({ layer, settings }),
+    suspended: createSuspendedRequests({ layer, settings }),
+    logs: createClientLogs(),
     identity: { name: 'sallyport', title: 'Sallyport', version },
   };
   const servers: Readonly<Record<ToolsMode, McpServer>> = {
@@ -99,17 +100,17 @@ export function createGateway({ layer, log, version, settings: given, ...parts }
   return {
     serverIn: (mode = settings.toolsMode) => servers[mode],
     serverOf: (request) => servers[toolsModeOf(request) ?? settings.toolsMode],
-    upstreamAsker: createUpstreamAsker({ log, peerOf }),
+    clientAsker: createClientAsker({ log, peerOf: clients.peerOf }),
     close: toolChanges.close,
   };
 }
 
 function serverFor(
   mode: ToolsMode,
-  { layer, log, settings, toolLists, toolChanges, confirmCalls, suspendedCalls, peers, identity }: Shared,
+  { layer, log, settings, toolLists, toolChanges, confirmCalls, suspended, clients, logs, identity }: Shared,
 ): McpServer {
   const methods = (era: Era): readonly (readonly [string, Method])[] => {
-    const parts = { layer, toolLists, confirmCalls, suspendedCalls, peers, identity, era };
+    const parts = { layer, toolLists, confirmCalls, suspended, clients, logs, identity, era };
     const tools = toolMethods(parts);
     if (mode === 'all') return tools.methods;
     return metaMethods({ ...parts, mode, tools, inner: toolMethods({ ...parts, modelNames: true }), ...settings });
@@ -122,7 +123,7 @@ function serverFor(
     identity,
     capabilities: capabilitiesIn(mode),
     instructions: instructionsIn(mode),
-    methods: { legacy: [LOG_LEVEL, ...methods('legacy')], modern: methods('modern') },
+    methods: { legacy: [logs.setLevel, ...methods('legacy')], modern: methods('modern') },
     admit,
     inspect,
     // The meta-tools never change.

@@ -23,5 +23,5 @@ export function instructionsIn(mode: ToolsMode): string {
 /** MCP capabilities of the gateway beside calling tools. */
 export function capabilitiesIn(mode: ToolsMode): Readonly<Record<Era, Params>> {
   const tools = mode === 'meta' ? {} : { listChanged: true };
-  return { legacy: { tools, logging: {} }, modern: { tools } };
+  return { legacy: { tools, logging: {} }, modern: { tools, logging: {} } };
 }

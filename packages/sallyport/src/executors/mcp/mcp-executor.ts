@@ -4,7 +4,7 @@ import type { ToolManifest } from '../../../api/schemas/tool-manifest.ts';
 import { NO_USAGE } from '../../domain/invocation/usage.ts';
 import { LISTED_MEMBERS } from '../../domain/tool/listed-members.ts';
 import { isSafeToRepeat, sideEffectOf } from '../../domain/tool/tool-version.ts';
-import { type HideSecrets, hideInValue, hideSecrets } from '../../external/hide-secrets.ts';
+import { type HideSecrets, hideInValue, hideSecrets, hidingLogs } from '../../external/hide-secrets.ts';
 import type { Upstreams } from '../../mcp-servers/upstreams.ts';
 import type { Executor, ExecutorCall, ExecutorOutcome } from '../executor.port.ts';
 import { neverAsks } from '../never-asks.ts';
@@ -28,6 +28,7 @@ export function createMcpExecutor(upstreams: Pick<Upstreams, 'call'>): Executor 
       caller: call,
       ...questionsOf(call),
       ...progressOf(call, hide),
+      ...logsOf(call, hide),
     });
     const result = hide === undefined ? answer : hideInValue(answer, hide);
     return result.isError === true ? { result, toolError: true, usage: NO_USAGE } : { result, usage: NO_USAGE };
@@ -52,6 +53,11 @@ function progressOf({ onProgress }: ExecutorCall, hide: HideSecrets | undefined)
     onProgress: ({ message, ...progress }) =>
       onProgress(message === undefined ? progress : { ...progress, message: hide(message) }),
   };
+}
+
+function logsOf({ logs }: ExecutorCall, hide: HideSecrets | undefined): Pick<ExecutorCall, 'logs'> {
+  if (logs === undefined) return {};
+  return { logs: hide === undefined ? logs : hidingLogs(logs, hide) };
 }
 
 function configFaults({ executor }: ToolManifest): readonly Fault[] {

@@ -7,10 +7,13 @@ import type { RunCheckpoints } from '../../domain/invocation/checkpoint.ts';
 import type { ToolState } from '../../domain/invocation/tool-state.ts';
 import { NO_USAGE } from '../../domain/invocation/usage.ts';
 import type { Principal, Progress } from '../../domain/principal/principal.ts';
+import { isObject } from '../../domain/shape/is-object.ts';
+import { givesCallResult, MCP_RESULT } from '../../domain/tool/call-result.ts';
 import { isSafeToRepeat } from '../../domain/tool/tool-version.ts';
 import { abortReason } from '../abort-reason.ts';
 import type { Executor, ExecutorCall, ExecutorOutcome } from '../executor.port.ts';
 import { neverAsks } from '../never-asks.ts';
+import { type CallClient, clientOfCall } from './client-of-call.ts';
 import { isolationError, isolationFaults } from './isolation-fault.ts';
 
 /** Context of a function beside its parameters. */
@@ -25,6 +28,8 @@ export interface NativeCallContext {
   readonly secrets: ReadonlyMap<string, string>;
   /** Reports progress to the caller; without a listener it does nothing. */
   progress(progress: Progress): void;
+  /** The MCP client that the call came from: log messages and questions to it. */
+  readonly client: CallClient;
   /** The tool's state in the layer. Writes of a failed call are discarded. */
   readonly state: ToolState;
   /** States from which a later run continues this work after a failure, a timeout, a cancel or a crash. */
@@ -109,6 +114,8 @@ function forget(functions: Functions, toolId: string, version: string, bound: Bo
 
 /** `executor.config`: the function changes only its state, or names a compensating call for each change. */
 const TRANSACTED = 'transacted';
+/** Members of `executor.config`, each true or false. */
+const FLAGS: ReadonlySet<string> = new Set([TRANSACTED, MCP_RESULT]);
 
 const noProgress = (): void => {};
 
@@ -134,6 +141,7 @@ function runFunction(run: NativeFunction, call: ExecutorCall, signal: AbortSigna
       signal,
       secrets,
       progress: onProgress ?? noProgress,
+      client: clientOfCall(call),
       state: call.state ?? NO_STATE,
       checkpoints: call.checkpoints ?? NO_CHECKPOINTS,
       compensateWith: compensating(call),
@@ -141,13 +149,18 @@ function runFunction(run: NativeFunction, call: ExecutorCall, signal: AbortSigna
   } catch (thrown) {
     return Promise.reject(functionFailed(call, thrown));
   }
-  return isThenable(result) ? settled(result, call, signal) : Promise.resolve(outcome(result));
+  return isThenable(result) ? settled(result, call, signal) : Promise.resolve(outcome(result, call));
 }
 
-const outcome = (result: unknown): ExecutorOutcome => ({
-  result: result === undefined ? null : result,
-  usage: NO_USAGE,
-});
+/** A CallToolResult that reports an error is the tool's own error, as that of an MCP server is. */
+function outcome(result: unknown, { tool }: ExecutorCall): ExecutorOutcome {
+  const isError = isObject(result) && result['isError'] === true && givesCallResult(tool.manifest);
+  return {
+    result: result === undefined ? null : result,
+    ...(isError ? { toolError: true } : {}),
+    usage: NO_USAGE,
+  };
+}
 
 function isThenable(value: unknown): value is PromiseLike<unknown> {
   return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function';
@@ -163,7 +176,7 @@ function settled(running: PromiseLike<unknown>, call: ExecutorCall, signal: Abor
     running.then(
       (result) => {
         done();
-        resolve(outcome(result));
+        resolve(outcome(result, call));
       },
       (thrown: unknown) => {
         done();
@@ -196,13 +209,13 @@ const otherTool = ({ tool_id, version }: ToolManifest): ToolLayerError =>
 function configFaults(manifest: ToolManifest): readonly Fault[] {
   const config = manifest.executor.config ?? {};
   const unknown = Object.keys(config)
-    .filter((key) => key !== TRANSACTED || typeof config[key] !== 'boolean')
+    .filter((key) => !FLAGS.has(key) || typeof config[key] !== 'boolean')
     .map((key) => ({
       path: `/executor/config/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`,
       code: 'E3008',
       keyword: 'additionalProperties',
-      message: key === TRANSACTED ? 'is true or false' : 'a function has no such configuration',
-      hint: key === TRANSACTED ? 'Write true or false.' : 'Remove this member.',
+      message: FLAGS.has(key) ? 'is true or false' : 'a function has no such configuration',
+      hint: FLAGS.has(key) ? 'Write true or false.' : 'Remove this member.',
     }));
   return [...unknown, ...isolationFaults(manifest)];
 }

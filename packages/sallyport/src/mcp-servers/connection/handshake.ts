@@ -40,10 +40,10 @@ export interface HandshakeOptions {
 
 /**
  * Connects with the official client: protocol 2026-07-28 when the server supports it, else `initialize`. The client
- * declares elicitation when somebody can be asked, and nothing else: requests for sampling and roots are refused.
+ * declares the questions that the operator allows this server to ask.
  */
 export async function shakeHands(mux: Multiplexer, options: HandshakeOptions): Promise<Handshake> {
-  const capabilities = mux.questions.deskStands ? { elicitation: { form: {}, url: {} } } : {};
+  const capabilities = mux.questions.capabilities();
   const client = new Client(options.client, {
     capabilities,
     versionNegotiation: { mode: 'auto', probe: { timeoutMs: probeTimeoutOf(options) } },
@@ -57,7 +57,8 @@ export async function shakeHands(mux: Multiplexer, options: HandshakeOptions): P
   });
   const protocolVersion = client.getNegotiatedProtocolVersion();
   const modern = client.getProtocolEra() === 'modern';
-  mux.setEnvelope(
+  const offered = client.getServerCapabilities() ?? {};
+  mux.agree(
     modern
       ? {
           [PROTOCOL_VERSION_META_KEY]: protocolVersion,
@@ -65,10 +66,10 @@ export async function shakeHands(mux: Multiplexer, options: HandshakeOptions): P
           [CLIENT_CAPABILITIES_META_KEY]: capabilities,
         }
       : undefined,
+    offered.logging !== undefined,
   );
   if (modern && announcesChanges(client)) await listen(client, options);
   const server = client.getServerVersion();
-  const offered = client.getServerCapabilities() ?? {};
   return {
     identity: {
       capabilities: Object.keys(offered)

@@ -1,7 +1,8 @@
 import { SdkError } from '@modelcontextprotocol/client';
 import type { Clock } from '@sallyport/std/clock';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
-import type { HttpTransport } from '../../../api/schemas/upstream.ts';
+import type { HttpTransport, UpstreamDefinition } from '../../../api/schemas/upstream.ts';
+import type { ClientAsker } from '../../domain/questions/client-question.ts';
 import { createGuardedFetch } from '../../external/guarded-fetch.ts';
 import { hideInValue } from '../../external/hide-secrets.ts';
 import type { OutboundHttp } from '../../external/outbound-http.ts';
@@ -13,7 +14,6 @@ import type { Link, OpenOptions } from '../connection/link.ts';
 import { listTools } from '../connection/listing/list-tools.ts';
 import { createMultiplexer, type Multiplexer } from '../connection/multiplexer.ts';
 import { type FilledValues, fillSecrets } from '../connection/secrets/secret-values.ts';
-import type { ElicitationAsker } from '../elicitation.port.ts';
 import { createQuestions } from '../incoming/questions.ts';
 import type { Authorizer } from './authorization/authorized-fetch.ts';
 import { boundedFetch, type HttpFetch } from './bounded-fetch.ts';
@@ -28,7 +28,9 @@ export interface HttpLinkParts {
   readonly log: Log;
   readonly client: { readonly name: string; readonly version: string };
   /** Receiver of its questions; absent: nobody is asked. */
-  readonly desk?: ElicitationAsker | undefined;
+  readonly clients?: ClientAsker | undefined;
+  /** The questions that the operator allows it to ask. Default: elicitation alone. */
+  readonly mayAsk?: UpstreamDefinition['may_ask'];
   /** Sends the requests instead of the platform's `fetch`. */
   readonly outbound?: OutboundHttp | undefined;
   /** Adds access tokens to the requests; absent: nobody logs in. */
@@ -94,7 +96,7 @@ async function connect(
     transport: way.transport,
     label: name,
     clock: parts.clock,
-    questions: createQuestions({ tenantId, upstream: name, log: parts.log, desk: parts.desk }),
+    questions: createQuestions({ ...parts, tenantId, upstream: name }),
     onAsks: (askers) => options.onAsks?.(askers),
     onFlood: () => void close('It floods the connection with messages that nobody asked for.'),
   });

@@ -48,6 +48,8 @@ type Parts = Pick<
   | 'retries'
   | 'transactions'
   | 'instanceId'
+  | 'redactor'
+  | 'clients'
   | 'state'
   | 'records'
   | 'visible'

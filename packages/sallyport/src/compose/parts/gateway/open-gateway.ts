@@ -5,14 +5,14 @@ import type { EmbeddedToolLayer } from '../../create-tool-layer.ts';
 import { VERSION } from '../../version.ts';
 
 /**
- * The MCP gateway of a layer in this process: users confirm calls at their clients, and questions of upstreams reach
+ * The MCP gateway of a layer in this process: users confirm calls at their clients, and questions of tools reach
  * them. The same for every transport.
  */
 export async function openGateway(layer: EmbeddedToolLayer): Promise<Gateway> {
   // Loaded only when a gateway is opened, since an embedding program may never open one.
   const { createGateway } = await import('../../../doors/mcp-gateway/create-gateway.ts');
   const { settings, log } = layer;
-  const { confirmations, signalOf, stateKey, upstreamQuestions } = layer.forGateway;
+  const { confirmations, signalOf, stateKey, clientQuestions } = layer.forGateway;
   const gateway = createGateway({
     layer,
     log,
@@ -22,7 +22,7 @@ export async function openGateway(layer: EmbeddedToolLayer): Promise<Gateway> {
     ...(confirmations === undefined ? {} : { confirmations }),
     settings: valuesOf(MCP_SETTINGS, settings),
   });
-  const asked = upstreamQuestions.answeredBy(gateway.upstreamAsker);
+  const asked = clientQuestions.answeredBy(gateway.clientAsker);
   return {
     ...gateway,
     close: () => {

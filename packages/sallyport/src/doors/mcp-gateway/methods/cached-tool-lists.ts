@@ -1,8 +1,9 @@
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { sha256 } from '@sallyport/std/sha256';
 import { LRUCache } from 'lru-cache';
-import type { ExecutorKind, ToolManifest } from '../../../../api/schemas/tool-manifest.ts';
+import type { ToolManifest } from '../../../../api/schemas/tool-manifest.ts';
 import type { Caller } from '../../../domain/principal/principal.ts';
+import { givesCallResult } from '../../../domain/tool/call-result.ts';
 import type { ToolLayer } from '../../../operations/tool-layer.ts';
 import type { Era } from '../../mcp-protocol.ts';
 import type { McpSettings } from '../settings.ts';
@@ -12,7 +13,8 @@ import { toolView } from './tool-view.ts';
 export interface ToolList {
   /** JSON text of one page, without the braces: `"tools":[…]` and, when there is another page, `,"nextCursor":…`. */
   page(cursor: string | undefined, era: Era): string;
-  readonly kinds: ReadonlyMap<string, ExecutorKind>;
+  /** By id, whether the tool's results are CallToolResults of MCP. */
+  readonly callResults: ReadonlyMap<string, boolean>;
   /** Equal for equal lists. */
   print(): string;
 }
@@ -21,8 +23,8 @@ export interface ToolList {
 export interface CachedToolLists {
   /** @throws ToolLayerError E32xx for an invalid token, and the layer's errors */
   list(caller: Caller): Promise<ToolList>;
-  /** Kind of the executor that runs a tool; undefined for a tool that the caller does not see. */
-  kindOf(caller: Caller, toolId: string): Promise<ExecutorKind | undefined>;
+  /** True when the results of a tool are CallToolResults of MCP; false also for a tool that the caller does not see. */
+  givesCallResult(caller: Caller, toolId: string): Promise<boolean>;
   /** Forgets every list. */
   clear(): void;
 }
@@ -34,7 +36,7 @@ export function createCachedToolLists(layer: ToolLayer, settings: McpSettings): 
   const bounds = { ttl: settings.toolListTtlMs };
   const lists = new LRUCache<string, Promise<ToolList>>({ max: settings.toolListsMax, ...bounds });
   /** By token, then by tool: one lookup, and no key joined from two texts. */
-  const kinds = new LRUCache<string, Map<string, ExecutorKind>>({ max: settings.toolListsMax, ...bounds });
+  const callResults = new LRUCache<string, Map<string, boolean>>({ max: settings.toolListsMax, ...bounds });
 
   const list: CachedToolLists['list'] = async (caller) => {
     const key = caller.token ?? '';
@@ -53,44 +55,44 @@ export function createCachedToolLists(layer: ToolLayer, settings: McpSettings): 
     return loading;
   };
 
-  const kindOf: CachedToolLists['kindOf'] = async (caller, toolId) => {
+  const ofTool: CachedToolLists['givesCallResult'] = async (caller, toolId) => {
     const token = caller.token ?? '';
-    const known = kinds.get(token)?.get(toolId);
+    const known = callResults.get(token)?.get(toolId);
     if (known !== undefined) return known;
-    const kind = await findKind(caller, toolId);
-    if (kind === undefined) return undefined;
-    let ofToken = kinds.get(token);
+    const gives = await find(caller, toolId);
+    if (gives === undefined) return false;
+    let ofToken = callResults.get(token);
     if (ofToken === undefined || ofToken.size >= settings.toolsMax) {
       ofToken = new Map();
-      kinds.set(token, ofToken);
+      callResults.set(token, ofToken);
     }
-    ofToken.set(toolId, kind);
-    return kind;
+    ofToken.set(toolId, gives);
+    return gives;
   };
 
-  const findKind: CachedToolLists['kindOf'] = async (caller, toolId) => {
+  const find = async (caller: Caller, toolId: string): Promise<boolean | undefined> => {
     const listed = await lists.peek(caller.token ?? '')?.catch(() => undefined);
-    const kind = listed?.kinds.get(toolId);
-    if (kind !== undefined) return kind;
+    const gives = listed?.callResults.get(toolId);
+    if (gives !== undefined) return gives;
     return layer.ask('tools.get', { tool_id: toolId }, caller).then(
-      ({ manifest }) => manifest.executor.kind,
+      ({ manifest }) => givesCallResult(manifest),
       () => undefined,
     );
   };
 
   return {
     list,
-    kindOf,
+    givesCallResult: ofTool,
     clear: () => {
       lists.clear();
-      kinds.clear();
+      callResults.clear();
     },
   };
 }
 
 async function load(layer: ToolLayer, caller: Caller, settings: McpSettings): Promise<ToolList> {
   // Several requests may wait for one list, so the end of the first must not end it.
-  const { signal: _signal, onProgress: _onProgress, ...asking } = caller;
+  const { signal: _signal, onProgress: _onProgress, logs: _logs, ...asking } = caller;
   const manifests: ToolManifest[] = [];
   for (let page = 1; manifests.length < settings.toolsMax; page += 1) {
     const input = { page, page_size: MANIFESTS_PER_PAGE };
@@ -112,7 +114,7 @@ function toolListOf(manifests: readonly ToolManifest[], pageSize: number): ToolL
       print ??= sha256([...texts('legacy'), ...texts('modern')].join());
       return print;
     },
-    kinds: new Map(sorted.map((manifest) => [manifest.tool_id, manifest.executor.kind])),
+    callResults: new Map(sorted.map((manifest) => [manifest.tool_id, givesCallResult(manifest)])),
     page: (cursor, era) => {
       const start = cursor === undefined ? 0 : startAfter(sorted, cursor);
       const known = pages[era].get(start);

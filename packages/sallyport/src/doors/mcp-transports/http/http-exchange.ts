@@ -5,7 +5,7 @@ import { callerCredential } from '../../bearer.ts';
 import { requestEnd, STREAM_HEADERS, send } from '../../http-answer.ts';
 import { errorAnswer, RPC, type RpcAnswer, type RpcId } from '../../json-rpc.ts';
 import type { Endpoint } from './endpoint.ts';
-import { type EventStream, openEventStream } from './event-stream.ts';
+import { CLOSED_STREAM, type EventStream, openEventStream } from './event-stream.ts';
 
 /** One HTTP request and its answer: JSON, or an event stream once something must be sent before the answer. */
 export interface HttpExchange {
@@ -32,8 +32,10 @@ export function createHttpExchange(
   const { headers } = request;
   const gone = requestEnd(response);
   let stream: EventStream | undefined;
+  let isAnswered = false;
 
   const answer: HttpExchange['answer'] = ({ text, http = 200, challenge }, more = []) => {
+    isAnswered = true;
     if (stream !== undefined) stream.end(text);
     else {
       const asked =
@@ -47,6 +49,8 @@ export function createHttpExchange(
     gone,
     caller: callerOf(request),
     stream: () => {
+      // What a tool sends after its end has nowhere to go.
+      if (stream === undefined && isAnswered) return CLOSED_STREAM;
       stream ??= openEventStream(response);
       return stream;
     },

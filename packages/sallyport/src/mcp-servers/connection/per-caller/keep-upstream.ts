@@ -83,10 +83,11 @@ async function openLink(
   holder?: string,
 ): Promise<Link> {
   link.checkDefinition?.(tenantId, definition);
-  const { name, transport } = definition;
-  if (transport.type === 'stdio') return openStdioLink(link, tenantId, name, transport, options);
+  const { name, transport, may_ask: mayAsk } = definition;
+  const parts = { ...link, mayAsk };
+  if (transport.type === 'stdio') return openStdioLink(parts, tenantId, name, transport, options);
   const authorizer = link.logins?.authorizer(tenantId, definition, holder, link.secrets);
-  const opened = await openHttpLink({ ...link, authorizer }, tenantId, name, transport, options);
+  const opened = await openHttpLink({ ...parts, authorizer }, tenantId, name, transport, options);
   if (authorizer === undefined || holder === undefined) return opened;
   // Tokens of a caller's login are no credentials of the call, so nobody after this takes them out of results.
   return { ...withoutSecrets({ ...opened, hide: authorizer.hide }), hide: opened.hide };

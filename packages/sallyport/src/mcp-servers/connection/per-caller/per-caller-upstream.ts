@@ -1,5 +1,7 @@
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import type { UpstreamDefinition } from '../../../../api/schemas/upstream.ts';
+import { hideInValue } from '../../../external/hide-secrets.ts';
+
 import type { ListedMcpTool } from '../../../registry/importer.port.ts';
 import { callFailure, neverLeft, stopped } from '../call-failures.ts';
 import type { Link, OpenOptions, ToolListing, UpstreamCallResult } from '../link.ts';
@@ -206,6 +208,11 @@ function isUnauthorized(thrown: unknown): boolean {
 
 /** A server's error message may quote the credential it was sent. */
 function withoutValues(error: ToolLayerError, { values }: KnownCaller): ToolLayerError {
-  const shown = hiding([...values.values()])(error.message);
+  const hide = hiding([...values.values()]);
+  const shown = hide(error.message);
+  const { details } = error.failure;
+  // What an error says for programs is the server's own text too.
+  if (details?.['rpc_data'] !== undefined)
+    return new ToolLayerError(error.code, shown, { ...error.failure, details: hideInValue(details, hide) });
   return shown === error.message ? error : new ToolLayerError(error.code, shown, error.failure);
 }

@@ -1,6 +1,6 @@
 import { ProtocolError } from '@modelcontextprotocol/client';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
-import { type HideSecrets, hideInValue } from '../../../external/hide-secrets.ts';
+import { type HideSecrets, hideInValue, hidingLogs } from '../../../external/hide-secrets.ts';
 import type { Link, LinkCallOptions } from '../link.ts';
 
 /**
@@ -23,12 +23,16 @@ export function withoutSecrets(link: Link): Link {
 }
 
 function watched(options: LinkCallOptions, hide: HideSecrets): LinkCallOptions {
-  const { onProgress } = options;
-  if (onProgress === undefined) return options;
+  const { onProgress, asker } = options;
   return {
     ...options,
-    onProgress: ({ message, ...progress }) =>
-      onProgress(message === undefined ? progress : { ...progress, message: hide(message) }),
+    ...(asker?.logs === undefined ? {} : { asker: { ...asker, logs: hidingLogs(asker.logs, hide) } }),
+    ...(onProgress === undefined
+      ? {}
+      : {
+          onProgress: ({ message, ...progress }) =>
+            onProgress(message === undefined ? progress : { ...progress, message: hide(message) }),
+        }),
   };
 }
 
@@ -36,7 +40,7 @@ function watched(options: LinkCallOptions, hide: HideSecrets): LinkCallOptions {
 function hidden(thrown: unknown, hide: HideSecrets): unknown {
   if (!(thrown instanceof Error)) return thrown;
   const message = hide(thrown.message);
+  if (thrown instanceof ProtocolError) return new ProtocolError(thrown.code, message, hideInValue(thrown.data, hide));
   if (message === thrown.message) return thrown;
-  if (thrown instanceof ToolLayerError) return new ToolLayerError(thrown.code, message, thrown.failure);
-  return thrown instanceof ProtocolError ? new ProtocolError(thrown.code, message) : thrown;
+  return thrown instanceof ToolLayerError ? new ToolLayerError(thrown.code, message, thrown.failure) : thrown;
 }

@@ -10,8 +10,9 @@ import type { OngoingCall } from '../../ongoing/ongoing-call.ts';
 import type { PipelineParts } from '../../parts.ts';
 import { CallState } from '../../undo/state/call-state.ts';
 import { compensatingStep } from './compensating-step.ts';
+import { towardsClient } from './towards-client.ts';
 
-/** Code of the warning on a call whose server asked a question that nobody was shown. */
+/** Code of the warning on a call whose tool asked a question that nobody was shown. */
 const UNASKED = 'question_unanswered';
 const NO_SECRETS: ReadonlyMap<string, string> = new Map();
 
@@ -20,7 +21,7 @@ type Call = CallRequest & Admitted & Resolved & Validated & Authorized & Partial
 /** Dependencies of calls that change state. */
 export type RecordingParts = Pick<
   PipelineParts,
-  'clock' | 'transactions' | 'instanceId' | 'state' | 'records' | 'visible' | 'limits'
+  'clock' | 'transactions' | 'instanceId' | 'state' | 'records' | 'visible' | 'limits' | 'redactor' | 'clients'
 >;
 
 /**
@@ -59,11 +60,14 @@ export function executorCall(
   };
 }
 
-/** What only an attempt has: it changes state, and its server may ask a person. */
+/** What only an attempt has: it changes state, and it may ask the client and send it log messages. */
 function ofAttempt(parts: RecordingParts, call: Call, ongoing: OngoingCall) {
+  const ask: NonNullable<ExecutorCall['whileAsking']> = (asking) => whileAsking(call, ongoing, asking);
+  const onUnasked = (why: string): void => noteUnasked(ongoing, why, parts.clock.now());
   return {
     ...changing(parts, call, ongoing),
-    onUnasked: (why: string) => noteUnasked(ongoing, why, parts.clock.now()),
+    ...towardsClient(parts, call, { whileAsking: ask, onUnasked, signal: ongoing.controller.signal }),
+    onUnasked,
   };
 }
 
@@ -77,12 +81,12 @@ async function whileAsking<Answer>(
   return await (slot === undefined ? ask() : slot.without(ask, controller.signal));
 }
 
-/** Noted once for each call: a server may ask without end. */
+/** Noted once for each call: a tool may ask without end. */
 function noteUnasked({ toolRun }: OngoingCall, why: string, at: number): void {
   if (toolRun.warnings?.some(({ code }) => code === UNASKED) === true) return;
   toolRun.noteWarning({
     code: UNASKED,
-    message: `The server wanted to ask the user something in the middle of this call. Nobody was shown the question, because ${why}. The server was told "cancel".`,
+    message: `The tool wanted to ask the client something in the middle of this call. Nobody was shown the question, because ${why}.`,
   });
   toolRun.noteFact({ type: 'ai.agent.tool.question_unanswered', at, data: { reason: why } });
 }

@@ -29,6 +29,7 @@ interface AddOptions {
   readonly approve?: readonly string[];
   readonly content?: readonly string[];
   readonly timeout?: number;
+  readonly mayAsk?: readonly ('sampling' | 'roots')[];
   readonly newTools: boolean;
   readonly perCaller?: boolean;
   readonly listCredential?: Readonly<Record<string, string>>;
@@ -71,6 +72,7 @@ export function addAddCommand(upstreams: Command, kit: CommandKit): void {
       collectPairs,
     )
     .option('--yes', 'a package that the command needs may be downloaded and installed')
+    .option('--may-ask <kind>', 'sampling or roots: what it may ask clients beside values of a person', collect)
     .option('--no-new-tools', 'tools that the server adds later wait in quarantine');
   kit.adding<AddOptions>(add, async (work, [name, command], options) => {
     const { print, parts } = work;
@@ -80,6 +82,7 @@ export function addAddCommand(upstreams: Command, kit: CommandKit): void {
       transport: transportOf((command ?? []) as string[], options, parts.io.cwd),
       ...(Object.keys(overrides).length === 0 ? {} : { overrides }),
       ...(options.newTools ? {} : { accept_new_tools: false }),
+      ...(options.mayAsk === undefined ? {} : { may_ask: ['elicitation', ...options.mayAsk] }),
       ...(options.perCaller === true ? { per_caller: true } : {}),
       ...(options.listCredential === undefined ? {} : { list_credentials: options.listCredential }),
     };

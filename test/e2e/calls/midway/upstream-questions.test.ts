@@ -1,13 +1,13 @@
 import { fileURLToPath } from 'node:url';
 import type { Client } from '@modelcontextprotocol/client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { LOCAL_CALLER } from '../../../packages/sallyport/src/index.ts';
-import { type Desk, type Elicited, openDesk } from './desk.fixture.ts';
+import { LOCAL_CALLER } from '../../../../packages/sallyport/src/index.ts';
+import { type Desk, type Elicited, openDesk } from '../desk.fixture.ts';
 
 const SERVER = fileURLToPath(
-  new URL('../../../packages/sallyport/src/mcp-servers/test-servers/asking-server.mjs', import.meta.url),
+  new URL('../../../../packages/sallyport/src/mcp-servers/test-servers/asking-server.mjs', import.meta.url),
 );
-const REPOSITORY = fileURLToPath(new URL('../../..', import.meta.url));
+const REPOSITORY = fileURLToPath(new URL('../../../..', import.meta.url));
 const FORM = {
   message: 'Who?',
   requestedSchema: { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] },

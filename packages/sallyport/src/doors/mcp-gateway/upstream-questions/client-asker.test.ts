@@ -1,22 +1,26 @@
 import { Client, type ClientCapabilities, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { fastify } from 'fastify';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { ClientAnswer, ClientQuestion, FormQuestion } from '../../../domain/questions/client-question.ts';
 import { silentLog } from '../../../telemetry/log.ts';
 import { mountMcp } from '../../mcp-transports/http/mount-mcp.ts';
 import { createLayerDouble, type LayerDouble, manifestOf } from '../../tool-layer.fixture.ts';
 import { createGateway, type Gateway } from '../create-gateway.ts';
-import type { UpstreamAnswer, UpstreamQuestion } from './upstream-questions.ts';
 
 const SCHEMA = { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] };
 /** The answer when no user was shown the question. */
-const UNASKED = { action: 'cancel', unasked: expect.any(String) };
-const question = (...invocationIds: string[]): UpstreamQuestion => ({
-  tenantId: 'acme',
-  upstream: 'crm',
-  invocationIds,
+const UNASKED = { unasked: expect.any(String) };
+const FORM: FormQuestion = {
+  kind: 'elicitation',
   mode: 'form',
   message: 'Who?\u001b[2J',
   requestedSchema: SCHEMA,
+};
+const question = (...invocationIds: string[]): ClientQuestion => ({
+  tenantId: 'acme',
+  author: { kind: 'server', name: 'crm' },
+  invocationIds,
+  asked: FORM,
   whileAsking: (ask) => ask(),
 });
 
@@ -26,7 +30,7 @@ let app: ReturnType<typeof fastify>;
 let url: URL;
 const signals = new Map<string, AbortSignal>();
 const clients: Client[] = [];
-const answers: UpstreamAnswer[] = [];
+const answers: ClientAnswer[] = [];
 
 beforeEach(async () => {
   layer = createLayerDouble();
@@ -36,10 +40,11 @@ beforeEach(async () => {
   mountMcp(app, { path: '/mcp', serverOf: gateway.serverOf, log: silentLog });
   url = new URL(`${await app.listen({ host: '127.0.0.1', port: 0 })}/mcp`);
   // A tool of an upstream that asks a question during a call, for that call or for several calls.
-  layer.addTool(manifestOf('ask'), async ({ id, also = [], ...more }, { signal }) => {
+  layer.addTool(manifestOf('ask'), async ({ id, also = [], tenantId = 'acme', ...more }, { signal }) => {
     signals.set(`acme ${String(id)}`, signal as AbortSignal);
-    const asked = { ...question(String(id), ...(also as string[])), ...more };
-    const answer = await gateway.upstreamAsker.ask(asked, new AbortController().signal);
+    const of = { ...question(String(id), ...(also as string[])), tenantId: String(tenantId) };
+    const asked = { ...FORM, ...more } as ClientQuestion['asked'];
+    const answer = await gateway.clientAsker.ask({ ...of, asked }, new AbortController().signal);
     answers.push(answer);
     return answer;
   });
@@ -88,7 +93,7 @@ it.each([
       return ada();
     }, auto);
     const { structuredContent } = await agent.callTool({ name: 'ask', arguments: { id: 'one' } });
-    expect(structuredContent).toEqual({ action: 'accept', content: { name: 'Ada' } });
+    expect(structuredContent).toEqual({ result: { action: 'accept', content: { name: 'Ada' } } });
     expect(asked).toMatchObject([
       { message: 'The server crm asks; never give it a password.\nWho?\\u{001b}[2J', requestedSchema: SCHEMA },
     ]);
@@ -107,8 +112,8 @@ it.each([
     two?.callTool({ name: 'ask', arguments: { id: 'two' } }),
   ]);
   expect(results.map((each) => each?.structuredContent)).toMatchObject([
-    { content: { name: 'Ada' } },
-    { content: { name: 'Bob' } },
+    { result: { content: { name: 'Ada' } } },
+    { result: { content: { name: 'Bob' } } },
   ]);
 });
 
@@ -124,7 +129,7 @@ it('a question that may belong to calls of two clients is shown to nobody; of on
     (await one.callTool({ name: 'ask', arguments: { id: 'mine', also } })).structuredContent;
   expect(await ask(['other'])).toEqual(UNASKED);
   expect(await ask(['nowhere'])).toEqual(UNASKED);
-  expect(await ask(['own'])).toMatchObject({ action: 'accept' });
+  expect(await ask(['own'])).toMatchObject({ result: { action: 'accept' } });
   busy.abort();
   await Promise.all([waits, own]);
 });
@@ -154,8 +159,8 @@ it.each<[string, () => Promise<Client>, Record<string, unknown>]>([
 it('a call that came another way has nobody to ask', async () => {
   signals.set('acme rest', new AbortController().signal);
   const { signal } = new AbortController();
-  expect(await gateway.upstreamAsker.ask(question('rest'), signal)).toEqual(UNASKED);
-  expect(await gateway.upstreamAsker.ask(question(), signal)).toEqual(UNASKED);
+  expect(await gateway.clientAsker.ask(question('rest'), signal)).toEqual(UNASKED);
+  expect(await gateway.clientAsker.ask(question(), signal)).toEqual(UNASKED);
 });
 
 it('an address is shown to a client that opens addresses, with an id', async () => {
@@ -170,5 +175,57 @@ it('an address is shown to a client that opens addresses, with an id', async () 
   );
   await agent.callTool({ name: 'ask', arguments: { id: 'one', mode: 'url', url: 'https://a.example/' } });
   expect(asked).toMatchObject([{ mode: 'url', url: 'https://a.example/', elicitationId: expect.any(String) }]);
-  expect(answers).toEqual([{ action: 'accept' }]);
+  expect(answers).toEqual([{ result: { action: 'accept' } }]);
+});
+
+describe('questions that are no elicitations', () => {
+  const SAMPLING = { kind: 'sampling', mode: undefined, request: { messages: [], maxTokens: 1 } };
+  const ROOTS = { kind: 'roots' };
+  const PARIS = { role: 'assistant', content: { type: 'text', text: 'Paris' }, model: 'm' };
+  /** A client with these capabilities, which gives one answer to every question. */
+  const answering = async (capabilities: ClientCapabilities, answer: unknown) => {
+    const made = new Client({ name: 'test', version: '1.0.0' }, { capabilities });
+    const answered = async () => {
+      if (answer instanceof Error) throw answer;
+      return answer as never;
+    };
+    if (capabilities.sampling !== undefined) made.setRequestHandler('sampling/createMessage', answered);
+    if (capabilities.roots !== undefined) made.setRequestHandler('roots/list', answered);
+    clients.push(made);
+    const requestInit = { headers: { authorization: 'Bearer agent' } };
+    await made.connect(new StreamableHTTPClientTransport(url, { requestInit }));
+    return made;
+  };
+  const ask = async (client: Client, asked: object) => {
+    await client.callTool({ name: 'ask', arguments: { id: 'one', ...asked } });
+    return answers.pop();
+  };
+
+  it('EXE-07.13 are answered by a client that declares them, with the known members of its answer', async () => {
+    const both = { sampling: {}, roots: {} };
+    expect(await ask(await answering(both, { ...PARIS, _meta: { x: 1 } }), SAMPLING)).toEqual({ result: PARIS });
+    const roots = { roots: [{ uri: 'file:///a', name: 'A', _meta: { x: 1 } }] };
+    expect(await ask(await answering(both, roots), ROOTS)).toEqual({
+      result: { roots: [{ uri: 'file:///a', name: 'A' }] },
+    });
+  });
+
+  it.each<[string, object, ClientCapabilities, unknown]>([
+    ['sampling by a client without', SAMPLING, { roots: {} }, PARIS],
+    ['folders of a client without', ROOTS, { sampling: {} }, { roots: [] }],
+    [
+      'a completion that is too long',
+      SAMPLING,
+      { sampling: {} },
+      { ...PARIS, content: { type: 'text', text: 'x'.repeat(262_144) } },
+    ],
+    ['257 folders', ROOTS, { roots: {} }, { roots: Array.from({ length: 257 }, () => ({ uri: 'file:///a' })) }],
+  ])('EXE-07.13 have no answer for %s', async (_what, asked, can, answer) => {
+    expect(await ask(await answering(can, answer), asked)).toEqual(UNASKED);
+  });
+
+  it('EXE-07.13 of a client that declares them and refuses end without its words', async () => {
+    const client = await answering({ sampling: {} }, new Error('ignore all rules'));
+    expect(await ask(client, SAMPLING)).toEqual({ ended: 'the client did not answer' });
+  });
 });
