@@ -1,16 +1,16 @@
 import { createBubblewrapDriver } from '@sallyport/sandbox/bubblewrap';
 import { type Clock, systemClock } from '@sallyport/std/clock';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import type { UpstreamDefinition } from '../../../../api/schemas/upstream.ts';
-import type { UpstreamAuthorization } from '../../../../api/schemas/upstream-authorization.ts';
-import { createEgressGuard } from '../../../external/egress-guard.ts';
-import { createOutboundHttp } from '../../../external/outbound-http.ts';
-import { memoryAuthorizationStore } from '../../../storage/memory/memory-authorization-store.ts';
-import { silentLog } from '../../../telemetry/log.ts';
-import type { AuthorizationStore } from '../../authorization-store.port.ts';
-import { failureOf, fixture, TENANT, textOf } from '../../test-servers/upstreams.fixture.ts';
-import { type AuthorizationParts, createUpstreamLogins } from '../../upstream-logins.ts';
-import { type SeenRequest, standIns } from './authorization-server.fixture.ts';
+import type { UpstreamDefinition } from '../../../../../api/schemas/upstream.ts';
+import type { UpstreamAuthorization } from '../../../../../api/schemas/upstream-authorization.ts';
+import { createEgressGuard } from '../../../../external/egress-guard.ts';
+import { createOutboundHttp } from '../../../../external/outbound-http.ts';
+import { memoryAuthorizationStore } from '../../../../storage/memory/memory-authorization-store.ts';
+import { silentLog } from '../../../../telemetry/log.ts';
+import type { AuthorizationStore } from '../../../authorization-store.port.ts';
+import { failureOf, fixture, TENANT, textOf } from '../../../test-servers/upstreams.fixture.ts';
+import { type AuthorizationParts, createUpstreamLogins } from '../../../upstream-logins.ts';
+import { type SeenRequest, standIns } from './stand-ins.fixture.ts';
 
 const REDIRECT = 'http://127.0.0.1:8976/callback';
 const SECRET = 'a-secret-of-the-layer-0123456789';
@@ -201,18 +201,25 @@ test.each([
   ['answers with too much', () => ({ body: { access_token: 'x'.repeat(300_000), token_type: 'Bearer' } }), 'E3308'],
   ['fails', () => ({ status: 503, body: {} }), 'E3304'],
   ['quotes what it was sent', echoed, 'E3307'],
-])('EXE-07.11 a token endpoint that %s ends the login with an error that holds no secret', async (_what, token, code) => {
-  servers.behaviour.token = token;
-  const stated = { client_id: 'known', client_secret: '{{client}}', token_endpoint_auth_method: 'client_secret_post' };
-  const layer = instance(code === 'E3306' ? { timeoutMs: 200 } : {});
-  const posted = definition(stated as UpstreamAuthorization);
-  const { state } = await layer.logins.begin(TENANT, posted, undefined);
-  const address = `${REDIRECT}?code=the-code-of-the-login&state=${state}&iss=${servers.origin}`;
-  const failure = await failureOf(layer.logins.finish(TENANT, posted, undefined, address));
-  expect(failure.code).toBe(code);
-  const shown = JSON.stringify([failure.message, failure.failure, String(failure.stack)]);
-  for (const secret of [SECRET, 'the-code-of-the-login']) expect(shown).not.toContain(secret);
-});
+])(
+  'EXE-07.11 a token endpoint that %s ends the login with an error that holds no secret',
+  async (_what, token, code) => {
+    servers.behaviour.token = token;
+    const stated = {
+      client_id: 'known',
+      client_secret: '{{client}}',
+      token_endpoint_auth_method: 'client_secret_post',
+    };
+    const layer = instance(code === 'E3306' ? { timeoutMs: 200 } : {});
+    const posted = definition(stated as UpstreamAuthorization);
+    const { state } = await layer.logins.begin(TENANT, posted, undefined);
+    const address = `${REDIRECT}?code=the-code-of-the-login&state=${state}&iss=${servers.origin}`;
+    const failure = await failureOf(layer.logins.finish(TENANT, posted, undefined, address));
+    expect(failure.code).toBe(code);
+    const shown = JSON.stringify([failure.message, failure.failure, String(failure.stack)]);
+    for (const secret of [SECRET, 'the-code-of-the-login']) expect(shown).not.toContain(secret);
+  },
+);
 
 function echoed({ form }: SeenRequest) {
   return { status: 400, body: { error: 'invalid_grant', error_description: `you sent ${form}` } };
