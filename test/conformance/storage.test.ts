@@ -7,11 +7,11 @@ import { circuitStoreConformance } from '../../packages/sallyport/src/external/c
 import { apiKeyStoreConformance } from '../../packages/sallyport/src/identity/conformance/api-key-store.conformance.ts';
 import { proofIdStoreConformance } from '../../packages/sallyport/src/identity/conformance/proof-id-store.conformance.ts';
 import { revocationStoreConformance } from '../../packages/sallyport/src/identity/conformance/revocation-store.conformance.ts';
-import { authorizationStoreConformance } from '../../packages/sallyport/src/mcp-servers/authorization-store.conformance.ts';
+import { authorizationStoreConformance } from '../../packages/sallyport/src/mcp-servers/conformance/authorization-store.conformance.ts';
+import { quarantineStoreConformance } from '../../packages/sallyport/src/mcp-servers/conformance/quarantine-store.conformance.ts';
+import { upstreamStoreConformance } from '../../packages/sallyport/src/mcp-servers/conformance/upstream-store.conformance.ts';
 import { sealedUpstreamStore } from '../../packages/sallyport/src/mcp-servers/connection/secrets/sealed-upstream-store.ts';
 import { sealedAuthorizationStore } from '../../packages/sallyport/src/mcp-servers/http/authorization/sealed-authorization-store.ts';
-import { quarantineStoreConformance } from '../../packages/sallyport/src/mcp-servers/quarantine-store.conformance.ts';
-import { upstreamStoreConformance } from '../../packages/sallyport/src/mcp-servers/upstream-store.conformance.ts';
 import { approvalStoreConformance } from '../../packages/sallyport/src/orchestration/conformance/approval-store.conformance.ts';
 import { callLeaseStoreConformance } from '../../packages/sallyport/src/orchestration/conformance/call-lease-store.conformance.ts';
 import { compensationStoreConformance } from '../../packages/sallyport/src/orchestration/side-effects/compensation-store.conformance.ts';

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
+import { MiB } from '@sallyport/std/bytes';
 import { playScenario, type Scenario } from './layer-as-client.ts';
 
 const SUITE = fileURLToPath(
@@ -54,7 +55,7 @@ export async function runSuite(revision: string): Promise<SuiteRun> {
   const child = execFile(process.execPath, [SUITE, ...args, '--timeout', String(SCENARIO_MS), '-o', folder], {
     cwd: folder,
     env: { ...process.env, SALLYPORT_SCENARIO_SOCKET: socket },
-    maxBuffer: 64 * 1024 * 1024,
+    maxBuffer: 64 * MiB,
   });
   const [output, [exitCode]] = await Promise.all([text(child.stdout as NodeJS.ReadableStream), once(child, 'exit')]);
   return { exitCode: exitCode as number, output, verdicts: verdictsIn(output), failures };

@@ -22,13 +22,16 @@ import { createOutboundHttp } from '../../external/outbound-http.ts';
 import type { SecretStore } from '../../external/secret-store.port.ts';
 import { createEnvironmentSecretStore } from '../../external/secret-stores/environment/environment-secret-store.ts';
 import { createTokenExchange, readExchangeProfiles } from '../../external/token-exchange.ts';
-import type { AuthorizationStore } from '../../mcp-servers/authorization-store.port.ts';
 import { sealedUpstreamStore } from '../../mcp-servers/connection/secrets/sealed-upstream-store.ts';
 import { sealedAuthorizationStore } from '../../mcp-servers/http/authorization/sealed-authorization-store.ts';
 import { LOGIN_SETTINGS } from '../../mcp-servers/http/authorization/settings.ts';
 import { createPackages } from '../../mcp-servers/packages.ts';
 import { createQuarantine } from '../../mcp-servers/quarantine.ts';
-import { createUpstreamLogins } from '../../mcp-servers/upstream-logins.ts';
+import {
+  type AuthorizationParts,
+  createUpstreamLogins,
+  type UpstreamLogins,
+} from '../../mcp-servers/upstream-logins.ts';
 import type { UpstreamStore } from '../../mcp-servers/upstream-store.port.ts';
 import { createUpstreams, type Upstreams, type UpstreamsParts } from '../../mcp-servers/upstreams.ts';
 import { pathMarkFaults } from '../../permission/check-path-arguments.ts';
@@ -64,14 +67,7 @@ export async function openTools(
   const outbound = opened.use(createOutboundHttp({ guard }));
   const quarantine = createQuarantine({ store: database.quarantineStore, clock, log });
   const { store, keepsSecrets } = upstreamStoreOf(storage, log);
-  const logins = createUpstreamLogins({
-    store: authorizationStoreOf(storage, { clock, log }),
-    ...{ clock, log, secrets, outbound },
-    checkAddress: (tenantId, name, url) =>
-      bounds.checkUpstream(tenantId, { name, transport: { type: 'http', url: url.href } }),
-    clientName: 'Sallyport',
-    ...loginSettings(settings),
-  });
+  const logins = loginsOf(storage, settings, bounds, { clock, log, secrets, outbound });
   const upstreams = openUpstreams(opened, {
     driver: servers,
     ...{ checkDefinition: bounds.checkUpstream, checkShown: bounds.checkShown },
@@ -145,18 +141,26 @@ function upstreamStoreOf(
     : { store: sealedUpstreamStore(store, sealingKey, log), keepsSecrets: true };
 }
 
-/** Tokens at upstreams: encrypted in the database where there is a key for it, else in the memory of this instance. */
-const authorizationStoreOf = (
+/** Logins at upstreams; tokens are encrypted in the database where there is a key for it, else in memory. */
+function loginsOf(
   { database, sealingKey }: Storage,
-  { clock, log }: Pick<Ingredients, 'clock' | 'log'>,
-): AuthorizationStore =>
-  sealingKey === undefined
-    ? memoryAuthorizationStore({ clock })
-    : sealedAuthorizationStore(database.authorizationStore, sealingKey, log);
-
-function loginSettings(settings: Settings) {
+  settings: Settings,
+  { checkUpstream }: MachineBounds,
+  parts: Pick<AuthorizationParts, 'clock' | 'log' | 'secrets' | 'outbound'>,
+): UpstreamLogins {
   const { redirectUrl, clientIdUrl } = valuesOf(LOGIN_SETTINGS, settings);
-  return { redirectUrl, ...(clientIdUrl === '' ? {} : { clientIdUrl }) };
+  return createUpstreamLogins({
+    ...parts,
+    store:
+      sealingKey === undefined
+        ? memoryAuthorizationStore(parts)
+        : sealedAuthorizationStore(database.authorizationStore, sealingKey, parts.log),
+    checkAddress: (tenantId, name, { href: url }) =>
+      checkUpstream(tenantId, { name, transport: { type: 'http', url } }),
+    clientName: 'Sallyport',
+    redirectUrl,
+    ...(clientIdUrl === '' ? {} : { clientIdUrl }),
+  });
 }
 
 /** Folder for packages of upstreams, in the data folder. */

@@ -10,7 +10,7 @@ import {
 } from 'openid-client';
 import type { SecretStore } from '../../../external/secret-store.port.ts';
 import type { HttpFetch } from '../bounded-fetch.ts';
-import { challengeOf } from './challenge.ts';
+import { challengeOf } from './discovery/challenge.ts';
 import { dpopKeyPair } from './dpop-keys.ts';
 import type { Access, HolderTokens } from './holder-tokens.ts';
 

@@ -3,9 +3,9 @@ import { isLoopback } from '@sallyport/std/web/loopback';
 import { allowInsecureRequests, customFetch, dynamicClientRegistration, None } from 'openid-client';
 import type { TokenEndpointMethod, UpstreamAuthorization } from '../../../../api/schemas/upstream-authorization.ts';
 import type { AuthorizationFetch } from './authorization-fetch.ts';
-import type { AuthorizationServer } from './authorization-server.ts';
 import type { UpstreamState } from './authorization-state.ts';
 import { acceptedMethods, methodOf } from './client-authentication.ts';
+import type { AuthorizationServer } from './discovery/authorization-server.ts';
 import { authorizationFailure, errorWordOf } from './failures.ts';
 
 type Registration = NonNullable<UpstreamState['client']>;

@@ -10,12 +10,12 @@ import type { Log } from '../../../telemetry/log.ts';
 import type { AuthorizationStore } from '../../authorization-store.port.ts';
 import { secretNames } from '../../connection/secrets/secret-values.ts';
 import { type AuthorizationFetch, createAuthorizationFetch } from './authorization-fetch.ts';
-import { type AuthorizationServer, readAuthorizationServer } from './authorization-server.ts';
 import type { HolderState, TokenSource, UpstreamState } from './authorization-state.ts';
 import { authenticationOf } from './client-authentication.ts';
 import { registrationAt } from './client-registration.ts';
+import { type AuthorizationServer, readAuthorizationServer } from './discovery/authorization-server.ts';
+import { type ProtectedResource, readProtectedResource } from './discovery/protected-resource.ts';
 import { type KeptValue, keptValue } from './kept-value.ts';
-import { type ProtectedResource, readProtectedResource } from './protected-resource.ts';
 import type { TokenEndpoint } from './token-endpoint.ts';
 
 /** Dependencies of all authorizations. */

@@ -3,9 +3,9 @@ import type { JWK } from 'jose';
 import { ClientSecretPost, None } from 'openid-client';
 import type { IdentityProvider } from '../../../../api/schemas/upstream-authorization.ts';
 import type { SecretStore } from '../../../external/secret-store.port.ts';
-import { readAuthorizationServer } from './authorization-server.ts';
 import type { TokenSource, Tokens } from './authorization-state.ts';
 import type { AuthorizationContext, Discovered } from './context.ts';
+import { readAuthorizationServer } from './discovery/authorization-server.ts';
 import { bindsTokens, newDpopKey } from './dpop-keys.ts';
 import { clientCredentials, type IssuedTokens, identityAssertion, jwtBearer } from './token-endpoint.ts';
 

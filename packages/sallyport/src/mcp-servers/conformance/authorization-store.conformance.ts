@@ -1,6 +1,6 @@
 import { deepEqual, equal, notEqual } from 'node:assert/strict';
 import { casesOver, type OpenStore, type TestCase } from '@sallyport/std/adapter-cases';
-import type { AuthorizationPlace, AuthorizationStore } from './authorization-store.port.ts';
+import type { AuthorizationPlace, AuthorizationStore } from '../authorization-store.port.ts';
 
 /** Longer than any test. */
 const LONG_MS = 600_000;

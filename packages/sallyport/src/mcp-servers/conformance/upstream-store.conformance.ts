@@ -1,6 +1,6 @@
 import { deepEqual, equal } from 'node:assert/strict';
 import { casesOver, type OpenStore, type TestCase } from '@sallyport/std/adapter-cases';
-import type { StoredUpstream, UpstreamStore } from './upstream-store.port.ts';
+import type { StoredUpstream, UpstreamStore } from '../upstream-store.port.ts';
 
 /** Conformance of every UpstreamStore. `open` returns an empty store each time. */
 export function upstreamStoreConformance(test: TestCase, adapter: string, open: OpenStore<UpstreamStore>): void {

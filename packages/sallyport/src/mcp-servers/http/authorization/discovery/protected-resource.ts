@@ -1,6 +1,6 @@
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
-import type { AuthorizationFetch } from './authorization-fetch.ts';
-import { authorizationFailure } from './failures.ts';
+import type { AuthorizationFetch } from '../authorization-fetch.ts';
+import { authorizationFailure } from '../failures.ts';
 
 const WELL_KNOWN = '/.well-known/oauth-protected-resource';
 const SERVERS_MAX = 16;

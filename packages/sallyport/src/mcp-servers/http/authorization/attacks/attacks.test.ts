@@ -1,16 +1,16 @@
 import { createBubblewrapDriver } from '@sallyport/sandbox/bubblewrap';
 import { type Clock, systemClock } from '@sallyport/std/clock';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import type { UpstreamDefinition } from '../../../../api/schemas/upstream.ts';
-import type { UpstreamAuthorization } from '../../../../api/schemas/upstream-authorization.ts';
-import { createEgressGuard } from '../../../external/egress-guard.ts';
-import { createOutboundHttp } from '../../../external/outbound-http.ts';
-import { memoryAuthorizationStore } from '../../../storage/memory/memory-authorization-store.ts';
-import { silentLog } from '../../../telemetry/log.ts';
-import type { AuthorizationStore } from '../../authorization-store.port.ts';
-import { failureOf, fixture, TENANT, textOf } from '../../test-servers/upstreams.fixture.ts';
-import { type AuthorizationParts, createUpstreamLogins } from '../../upstream-logins.ts';
-import { type SeenRequest, standIns } from './authorization-server.fixture.ts';
+import type { UpstreamDefinition } from '../../../../../api/schemas/upstream.ts';
+import type { UpstreamAuthorization } from '../../../../../api/schemas/upstream-authorization.ts';
+import { createEgressGuard } from '../../../../external/egress-guard.ts';
+import { createOutboundHttp } from '../../../../external/outbound-http.ts';
+import { memoryAuthorizationStore } from '../../../../storage/memory/memory-authorization-store.ts';
+import { silentLog } from '../../../../telemetry/log.ts';
+import type { AuthorizationStore } from '../../../authorization-store.port.ts';
+import { failureOf, fixture, TENANT, textOf } from '../../../test-servers/upstreams.fixture.ts';
+import { type AuthorizationParts, createUpstreamLogins } from '../../../upstream-logins.ts';
+import { type SeenRequest, standIns } from './stand-ins.fixture.ts';
 
 const REDIRECT = 'http://127.0.0.1:8976/callback';
 const SECRET = 'a-secret-of-the-layer-0123456789';

@@ -1,6 +1,6 @@
 import { deepEqual } from 'node:assert/strict';
 import { casesOver, type OpenStore, type TestCase } from '@sallyport/std/adapter-cases';
-import type { QuarantineStore, UpstreamTool } from './quarantine-store.port.ts';
+import type { QuarantineStore, UpstreamTool } from '../quarantine-store.port.ts';
 
 /** Conformance of every QuarantineStore. `open` returns an empty store each time. */
 export function quarantineStoreConformance(test: TestCase, adapter: string, open: OpenStore<QuarantineStore>): void {

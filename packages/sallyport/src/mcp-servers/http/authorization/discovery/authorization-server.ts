@@ -1,9 +1,9 @@
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { isLoopback } from '@sallyport/std/web/loopback';
 import { allowInsecureRequests, customFetch, discovery, None, type ServerMetadata } from 'openid-client';
-import type { AuthorizationFetch } from './authorization-fetch.ts';
-import { keptMetadata } from './authorization-state.ts';
-import { authorizationFailure } from './failures.ts';
+import type { AuthorizationFetch } from '../authorization-fetch.ts';
+import { keptMetadata } from '../authorization-state.ts';
+import { authorizationFailure } from '../failures.ts';
 
 const OAUTH = '/.well-known/oauth-authorization-server';
 const OPENID = '/.well-known/openid-configuration';
