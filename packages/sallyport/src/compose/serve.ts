@@ -72,7 +72,13 @@ export async function serve(
     bodies: rest.bodies,
     settings: valuesOf(TRANSPORT_SETTINGS, settings),
   };
-  mountMcp(rest.app, { ...mcp, path: '/mcp', serverOf: gateway.serverOf, direct: rest.direct });
+  mountMcp(rest.app, {
+    ...mcp,
+    path: '/mcp',
+    below: '/servers/:name',
+    serverOf: gateway.serverOf,
+    direct: rest.direct,
+  });
   mountMcp(rest.app, { ...mcp, path: '/mcp/discovery', serverOf: () => discovery.server });
   const url = await rest.listen(port);
   const running = { url, pid: process.pid, socket: socket.path, endsWithClient };

@@ -18,7 +18,9 @@ import { type ConfirmCalls, createConfirmCalls } from './confirmation/confirm-ca
 import { capabilitiesIn, instructionsIn } from './introduction.ts';
 import { type CachedToolLists, createCachedToolLists } from './methods/cached-tool-lists.ts';
 import { metaMethods } from './methods/meta/meta-methods.ts';
-import { LOG_LEVEL, toolMethods } from './methods/tool-methods.ts';
+import type { ToolPages } from './methods/tool-list.ts';
+import { LOG_LEVEL, toolMethods, toolsOfServer } from './methods/tool-methods.ts';
+import { serverNameIn } from './servers/server-address.ts';
 import { MCP_DEFAULTS, type McpSettings, type ToolsMode } from './settings.ts';
 import { type ModeRequest, toolsModeOf } from './tools-mode.ts';
 import { createSuspendedCalls, type SuspendedCalls } from './upstream-questions/suspended-calls.ts';
@@ -28,8 +30,11 @@ import { createUpstreamAsker, type UpstreamAsker } from './upstream-questions/up
 export interface Gateway {
   /** The server for clients that chose a mode; without one the settings choose. */
   serverIn(mode?: ToolsMode): McpServer;
+  /** The server that shows one upstream, under the names that the upstream itself gives. */
+  serverOfUpstream(name: string): McpServer;
   /**
-   * The server that an HTTP request asks for, by the query `tools` of its address or the header `Sallyport-Tools`.
+   * The server that an HTTP request asks for, by the upstream in its path, else by the query `tools` of its address or
+   * the header `Sallyport-Tools`.
    * @throws ToolLayerError E3801 for an unknown mode
    */
   serverOf(request: ModeRequest): McpServer;
@@ -96,27 +101,39 @@ export function createGateway({ layer, log, version, settings: given, ...parts }
     meta: serverFor('meta', shared),
     auto: serverFor('auto', shared),
   };
+  const serverOfUpstream = (name: string): McpServer => serverFor('all', shared, name);
   return {
     serverIn: (mode = settings.toolsMode) => servers[mode],
-    serverOf: (request) => servers[toolsModeOf(request) ?? settings.toolsMode],
+    serverOfUpstream,
+    serverOf: (request) => {
+      const upstream = serverNameIn(request.url);
+      return upstream === undefined ? servers[toolsModeOf(request) ?? settings.toolsMode] : serverOfUpstream(upstream);
+    },
     upstreamAsker: createUpstreamAsker({ log, peerOf }),
     close: toolChanges.close,
   };
 }
 
+/** @param upstream shown alone; absent: all tools */
 function serverFor(
   mode: ToolsMode,
   { layer, log, settings, toolLists, toolChanges, confirmCalls, suspendedCalls, peers, identity }: Shared,
+  upstream?: string,
 ): McpServer {
+  const of = upstream === undefined ? {} : { upstream };
   const methods = (era: Era): readonly (readonly [string, Method])[] => {
-    const parts = { layer, toolLists, confirmCalls, suspendedCalls, peers, identity, era };
+    const parts = { layer, toolLists, confirmCalls, suspendedCalls, peers, identity, era, ...of };
     const tools = toolMethods(parts);
     if (mode === 'all') return tools.methods;
     return metaMethods({ ...parts, mode, tools, inner: toolMethods({ ...parts, modelNames: true }), ...settings });
   };
   // In mode `all` the client needs the list next anyway; for the other modes a valid token is enough.
   const inspect = (caller: Caller) => layer.ask('tokens.inspect', {}, caller);
-  const admit = (caller: Caller): Promise<unknown> => (mode === 'meta' ? inspect(caller) : toolLists.list(caller));
+  const look = async (caller: Caller): Promise<ToolPages> => {
+    const all = await toolLists.list(caller);
+    return upstream === undefined ? all : toolsOfServer(all, upstream);
+  };
+  const admit = (caller: Caller): Promise<unknown> => (mode === 'meta' ? inspect(caller) : look(caller));
   return createMcpServer({
     log,
     identity,
@@ -127,13 +144,17 @@ function serverFor(
     inspect,
     // The meta-tools never change.
     watch: async (wish, _caller, notify) =>
-      watchTools({ toolLists, toolChanges, log }, mode !== 'meta' && wish['toolsListChanged'] === true, notify),
+      watchTools({ look, toolChanges, log }, mode !== 'meta' && wish['toolsListChanged'] === true, notify),
   });
 }
 
 /** Notifies a listener when the tools it sees changed. Changes of tools it does not see are not observable. */
 function watchTools(
-  { toolLists, toolChanges, log }: Pick<Shared, 'toolLists' | 'toolChanges' | 'log'>,
+  {
+    look: lookAt,
+    toolChanges,
+    log,
+  }: Pick<Shared, 'toolChanges' | 'log'> & { readonly look: (caller: Caller) => Promise<ToolPages> },
   granted: boolean,
   notify: Notify,
 ): Watch {
@@ -142,7 +163,7 @@ function watchTools(
     ringing?.[Symbol.dispose]();
     ringing = undefined;
   };
-  const look = async (caller: Caller): Promise<string> => (await toolLists.list(caller)).print();
+  const look = async (caller: Caller): Promise<string> => (await lookAt(caller)).print();
   return {
     granted: granted ? { toolsListChanged: true } : {},
     listen: async (caller) => {

@@ -3,6 +3,8 @@ import type { ToolManifest } from '../../../api/schemas/tool-manifest.ts';
 import { LISTED_MEMBERS } from '../../domain/tool/listed-members.ts';
 import type { Asker } from '../operation.ts';
 
+/** Members of an MCP tool's configuration that every caller may read: they are its server's name and listing. */
+const PUBLIC_MEMBERS = ['upstream', 'tool', ...LISTED_MEMBERS];
 /** Roles that manage tools, and so may read how they are run. */
 const KEEPERS: readonly Role[] = ['viewer', 'operator', 'admin'];
 
@@ -23,7 +25,7 @@ export function shownManifest(manifest: ToolManifest, { principal: { roles } }: 
 }
 
 function shownExecutor({ kind, config = {} }: ToolManifest['executor']): ToolManifest['executor'] {
-  const listed = kind === 'mcp' ? LISTED_MEMBERS.filter((member) => config[member] !== undefined) : [];
+  const listed = kind === 'mcp' ? PUBLIC_MEMBERS.filter((member) => config[member] !== undefined) : [];
   if (listed.length === 0) return { kind };
   return { kind, config: Object.fromEntries(listed.map((member) => [member, config[member]])) };
 }

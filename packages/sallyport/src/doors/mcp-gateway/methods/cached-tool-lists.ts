@@ -1,21 +1,9 @@
-import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
-import { sha256 } from '@sallyport/std/sha256';
 import { LRUCache } from 'lru-cache';
 import type { ExecutorKind, ToolManifest } from '../../../../api/schemas/tool-manifest.ts';
 import type { Caller } from '../../../domain/principal/principal.ts';
 import type { ToolLayer } from '../../../operations/tool-layer.ts';
-import type { Era } from '../../mcp-protocol.ts';
 import type { McpSettings } from '../settings.ts';
-import { toolView } from './tool-view.ts';
-
-/** The tools that one token may see. */
-export interface ToolList {
-  /** JSON text of one page, without the braces: `"tools":[…]` and, when there is another page, `,"nextCursor":…`. */
-  page(cursor: string | undefined, era: Era): string;
-  readonly kinds: ReadonlyMap<string, ExecutorKind>;
-  /** Equal for equal lists. */
-  print(): string;
-}
+import { type ToolList, toolListOf } from './tool-list.ts';
 
 /** Cache of tool lists by token, cleared when the tools change. */
 export interface CachedToolLists {
@@ -99,53 +87,4 @@ async function load(layer: ToolLayer, caller: Caller, settings: McpSettings): Pr
     if (answer.manifests.length === 0 || manifests.length >= answer.total_count) break;
   }
   return toolListOf(manifests.slice(0, settings.toolsMax), settings.toolsPageSize);
-}
-
-/** Sorted by id, so that a cursor (the last id of a page) stays valid while tools come and go. */
-function toolListOf(manifests: readonly ToolManifest[], pageSize: number): ToolList {
-  const sorted = manifests.toSorted((a, b) => (a.tool_id < b.tool_id ? -1 : 1));
-  const texts = textsByEra(sorted);
-  const pages = { legacy: new Map<number, string>(), modern: new Map<number, string>() };
-  let print: string | undefined;
-  return {
-    print: () => {
-      print ??= sha256([...texts('legacy'), ...texts('modern')].join());
-      return print;
-    },
-    kinds: new Map(sorted.map((manifest) => [manifest.tool_id, manifest.executor.kind])),
-    page: (cursor, era) => {
-      const start = cursor === undefined ? 0 : startAfter(sorted, cursor);
-      const known = pages[era].get(start);
-      if (known !== undefined) return known;
-      const end = start + pageSize;
-      const last = sorted[end - 1];
-      const more = last !== undefined && end < sorted.length ? `,"nextCursor":"${cursorOf(last.tool_id)}"` : '';
-      const page = `"tools":[${texts(era).slice(start, end).join(',')}]${more}`;
-      // Only cursors that were issued are cached; others must not fill the memory.
-      if (start % pageSize === 0) pages[era].set(start, page);
-      return page;
-    },
-  };
-}
-
-/** Each tool as JSON text, made per era on first use. */
-function textsByEra(manifests: readonly ToolManifest[]): (era: Era) => readonly string[] {
-  const made: Partial<Record<Era, readonly string[]>> = {};
-  return (era) => {
-    made[era] ??= manifests.map((manifest) => JSON.stringify(toolView(manifest, era)));
-    return made[era];
-  };
-}
-
-function cursorOf(toolId: string): string {
-  return Buffer.from(toolId).toString('base64url');
-}
-
-function startAfter(sorted: readonly ToolManifest[], cursor: string): number {
-  const toolId = Buffer.from(cursor, 'base64url').toString();
-  if (cursorOf(toolId) !== cursor || cursor === '') {
-    throw new ToolLayerError('E3801', 'The cursor is not one of this server. List again without a cursor.');
-  }
-  const index = sorted.findIndex((manifest) => manifest.tool_id > toolId);
-  return index < 0 ? sorted.length : index;
 }
