@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { isObject } from '../../domain/shape/is-object.ts';
-import { callResultOf } from './call-result.ts';
+import { isServerMethod, type ServerMethod } from '../../domain/tool/server-methods.ts';
+import { callResultOf, completeResult } from './call-result.ts';
 import type { LinkCallOptions, UpstreamCallResult } from './link.ts';
 import type { Multiplexer } from './multiplexer.ts';
 import type { RawResult, RequestOptions } from './request-table.ts';
@@ -19,7 +20,7 @@ const INPUT_BOUNDS = {
 type Arguments = Readonly<Record<string, unknown>>;
 
 /**
- * Calls a tool. When the server first asks for input (2026-07-28, `input_required`), the call is repeated with people's
+ * Calls a tool, or makes the request that a tool of the layer's own is for. When the server first asks for input (2026-07-28, `input_required`), the call is repeated with people's
  * answers, within the time limit of the one call.
  * @throws whatever `Multiplexer.request` throws; E3308 when the server asks for something that the layer cannot give,
  *   or asks without end
@@ -32,8 +33,9 @@ export async function callTool(
   { beforeAgain, ...options }: LinkCallOptions,
 ): Promise<UpstreamCallResult> {
   const startedAt = performance.now();
-  const result = await mux.request('tools/call', { name: tool, arguments: args }, options);
-  if (result['resultType'] !== 'input_required') return callResultOf(result, label);
+  const { method, params, resultOf } = isServerMethod(tool) ? requestOf(tool, args) : callOf(tool, args);
+  const result = await mux.request(method, params, options);
+  if (result['resultType'] !== 'input_required') return resultOf(result, label);
 
   const rest = (): RequestOptions => {
     if (options.timeoutMs === undefined) return options;
@@ -43,11 +45,18 @@ export async function callTool(
   for (let round = 0; round < INPUT_BOUNDS.roundsMax; round += 1) {
     const input = await inputFor(mux, label, asked, rest(), round);
     await beforeAgain?.();
-    asked = await mux.request('tools/call', { name: tool, arguments: args, ...input }, rest());
-    if (asked['resultType'] !== 'input_required') return callResultOf(asked, label);
+    asked = await mux.request(method, { ...params, ...input }, rest());
+    if (asked['resultType'] !== 'input_required') return resultOf(asked, label);
   }
   throw unanswerable(label, `asked for input more than ${INPUT_BOUNDS.roundsMax} times in one call`);
 }
+
+const callOf = (tool: string, args: Arguments) => ({
+  method: 'tools/call',
+  params: { name: tool, arguments: args },
+  resultOf: callResultOf,
+});
+const requestOf = (method: ServerMethod, params: Arguments) => ({ method, params, resultOf: completeResult });
 
 /** Members that the next round sends beside the call's own parameters. */
 async function inputFor(

@@ -3,12 +3,14 @@ import type { Failure } from '@sallyport/std/error/failure';
 import type { UpstreamDefinition, UpstreamStatus } from '../../../api/schemas/upstream.ts';
 import { ownerNames } from '../../domain/invocation/call-owner.ts';
 import type { Principal, Progress } from '../../domain/principal/principal.ts';
+import { isServerMethod } from '../../domain/tool/server-methods.ts';
 import type { ListedMcpTool } from '../../registry/importer.port.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { AskedClient } from '../elicitation.port.ts';
 import type { Asker } from '../incoming/asker.ts';
 import type { StartSlots } from '../pacing/start-slots.ts';
 import type { Link, OpenOptions } from './link.ts';
+import type { JudgeOffers } from './offers/harmless-offers.ts';
 import type { UpstreamSettings } from './settings.ts';
 
 /** Owner of the call and its granted credentials. */
@@ -72,9 +74,18 @@ export interface SupervisedParts {
   readonly random: () => number;
   /** Called when the list of tools differs from the last known one; not by `connect`. */
   onTools(tools: readonly ListedMcpTool[], serverVersion: string): void;
+  /** Called when what it offers beside its tools differs from before. */
+  onOffers(): void;
+  /** Judges the texts of offers; absent: nothing is withheld. */
+  readonly judgeOffers?: JudgeOffers;
   /** The reason why a tool may not run as it is listed now; the hash is undefined when it is not listed. */
   refusal?(tool: string, servedHash: string | undefined): Failure | undefined;
 }
 
 /** The part of the status that an upstream knows by itself. */
 export type OwnStatus = Omit<UpstreamStatus, 'quarantined_count'>;
+
+/** Number of the tools that the server lists; the layer's own for its other requests are not counted. */
+export function countOfTools(tools: readonly ListedMcpTool[]): number {
+  return tools.filter(({ name }) => !isServerMethod(name)).length;
+}

@@ -3,9 +3,10 @@ import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import type { UpstreamDefinition } from '../../../../api/schemas/upstream.ts';
 import type { SecretCaller, SecretStore } from '../../../external/secret-store.port.ts';
 import type { ListedMcpTool } from '../../../registry/importer.port.ts';
+import { NO_OFFERS, type ServerOffers } from '../../server-offers.ts';
 import type { Link, OpenOptions, ServerIdentity, ToolListing } from '../link.ts';
 import { listFirst } from '../listing/first-listing.ts';
-import type { OwnStatus } from '../supervised-parts.ts';
+import { countOfTools, type OwnStatus } from '../supervised-parts.ts';
 
 /** How the layer itself lists the tools of an upstream with per-caller connections. */
 export interface OwnListing {
@@ -16,6 +17,9 @@ export interface OwnListing {
   tools(): readonly ListedMcpTool[];
   malformed(): ToolListing['malformed'];
   serverVersion(): string;
+  /** What the server offers beside its tools, where that is the same for all callers. */
+  offers(): ServerOffers;
+  watchResource(uri: string, onUpdated: () => void): Promise<Disposable>;
   status(): OwnStatus;
   close(): Promise<void>;
 }
@@ -60,6 +64,10 @@ export function createOperatorListing(parts: OperatorListingParts): OwnListing {
     tools: () => listing.tools,
     malformed: () => listing.malformed,
     serverVersion: () => identity.server?.version ?? '',
+    offers: () => NO_OFFERS,
+    watchResource: async () => {
+      throw new ToolLayerError('E3310', `The layer has no connection of its own to the upstream '${definition.name}'.`);
+    },
     status: () => ({
       name: definition.name,
       state: definition.disabled === true || closing.signal.aborted ? 'stopped' : 'ready',
@@ -67,7 +75,7 @@ export function createOperatorListing(parts: OperatorListingParts): OwnListing {
       ...(identity.protocolVersion === undefined ? {} : { protocol_version: identity.protocolVersion }),
       ...(identity.server === undefined ? {} : { server: identity.server }),
       capabilities: [...(identity.capabilities ?? [])],
-      tool_count: listing.tools.length,
+      tool_count: countOfTools(listing.tools),
       malformed_count: listing.malformed.length,
       restart_count: 0,
       changed_at: new Date(changedAt).toISOString(),

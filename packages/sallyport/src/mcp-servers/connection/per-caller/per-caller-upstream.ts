@@ -2,6 +2,7 @@ import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import type { UpstreamDefinition } from '../../../../api/schemas/upstream.ts';
 import type { SecretCaller, SecretStore } from '../../../external/secret-store.port.ts';
 import type { ListedMcpTool } from '../../../registry/importer.port.ts';
+import { NO_OFFERS, type ServerOffers } from '../../server-offers.ts';
 import { callFailure, neverLeft, stopped } from '../call-failures.ts';
 import type { Link, OpenOptions, ToolListing, UpstreamCallResult } from '../link.ts';
 import { inMidCall, unchecked } from '../listing/fresh-listing.ts';
@@ -21,7 +22,8 @@ import { CallerLinks, type LentLink } from './caller-links.ts';
 import type { OwnListing } from './own-listing.ts';
 
 /** Dependencies of an upstream with per-caller connections. */
-export interface PerCallerParts extends Omit<SupervisedParts, 'open' | 'startSlots' | 'onTools'> {
+export interface PerCallerParts
+  extends Omit<SupervisedParts, 'open' | 'startSlots' | 'onTools' | 'onOffers' | 'judgeOffers'> {
   /** Opens a connection with these secrets in place of `{{NAME}}`. */
   open(secrets: SecretStore, options: OpenOptions & { readonly timeoutMs: number }): Promise<Link>;
   /** How the layer itself lists the tools. */
@@ -88,6 +90,17 @@ export class PerCallerUpstream {
 
   serverVersion(): string {
     return this.#parts.listing.serverVersion();
+  }
+
+  /** Nothing where each caller has a connection: what one caller is offered is not for another to see. */
+  offers(): ServerOffers {
+    return this.#parts.shared === undefined ? NO_OFFERS : this.#parts.listing.offers();
+  }
+
+  async watchResource(uri: string, onUpdated: () => void): Promise<Disposable> {
+    if (this.#parts.shared !== undefined) return this.#parts.listing.watchResource(uri, onUpdated);
+    const message = `Resources of the upstream '${this.#name}' cannot be watched, since each caller has a connection of its own.`;
+    throw new ToolLayerError('E3809', message);
   }
 
   status(): OwnStatus {
