@@ -127,6 +127,13 @@ const OWN: OwnAttacks = {
     { invocation_id: invocation, tool_id: tool },
     { invocation_id: invocation, tool_id: tool, capability_token: token },
   ],
+  'offers.list': ({ upstream }) => [
+    { list: 'servers' },
+    { list: 'servers', upstream },
+    { list: 'resources', upstream },
+    { list: 'templates', upstream },
+    { list: 'prompts', upstream },
+  ],
   'side-effects.list': ({ agent }) => [{}, { agent_did: agent }, { turn_group_id: 'turn-1' }, { limit: 200 }],
   'side-effects.compensate': ({ invocation, running }) => [
     { invocation_id: invocation },

@@ -1,26 +1,11 @@
 import type { Revision } from './run-suite.fixture.ts';
 
-const RESOURCES = 'resources of servers are not passed on';
-const PROMPTS = 'prompts of servers are not passed on';
-const COMPLETION = 'completion is not passed on';
 const QUESTIONS = 'the reference server asks its clients nothing';
 const TASKS = 'tasks are not passed on';
 
 /** Scenarios that fail behind the layer, with what is missing. A scenario that is not here has to pass. */
 export const KNOWN_FAILURES: Readonly<Record<Revision, Readonly<Record<string, string>>>> = {
   '2025-11-25': {
-    'completion-complete': COMPLETION,
-    'resources-list': RESOURCES,
-    'resources-read-text': RESOURCES,
-    'resources-read-binary': RESOURCES,
-    'resources-templates-read': RESOURCES,
-    'resources-subscribe': RESOURCES,
-    'resources-unsubscribe': RESOURCES,
-    'prompts-list': PROMPTS,
-    'prompts-get-simple': PROMPTS,
-    'prompts-get-with-args': PROMPTS,
-    'prompts-get-embedded-resource': PROMPTS,
-    'prompts-get-with-image': PROMPTS,
     'tools-call-with-logging': 'log messages are not passed on',
     'tools-call-sampling': QUESTIONS,
     'tools-call-elicitation': QUESTIONS,
@@ -29,18 +14,6 @@ export const KNOWN_FAILURES: Readonly<Record<Revision, Readonly<Record<string, s
   },
   '2026-07-28': {
     'server-stateless': 'the reference server has none of the tools by which the suite looks',
-    'completion-complete': COMPLETION,
-    'resources-list': RESOURCES,
-    'resources-read-text': RESOURCES,
-    'resources-read-binary': RESOURCES,
-    'resources-templates-read': RESOURCES,
-    'sep-2164-resource-not-found': RESOURCES,
-    'prompts-list': PROMPTS,
-    'prompts-get-simple': PROMPTS,
-    'prompts-get-with-args': PROMPTS,
-    'prompts-get-embedded-resource': PROMPTS,
-    'prompts-get-with-image': PROMPTS,
-    caching: RESOURCES,
     'input-required-result-basic-elicitation': QUESTIONS,
     'input-required-result-basic-sampling': QUESTIONS,
     'input-required-result-basic-list-roots': QUESTIONS,

@@ -1,5 +1,7 @@
 import { valuesOf } from '../domain/settings/setting.ts';
+import type { ResourceUpdates } from '../doors/mcp-gateway/resource-updates.port.ts';
 import { CREDENTIAL_SETTINGS } from '../external/credentials.ts';
+import type { Upstreams } from '../mcp-servers/upstreams.ts';
 import { createRefusedAsks } from '../operations/identity/refused-asks.ts';
 import type { OperationParts } from '../operations/parts.ts';
 import { followUnrecorded } from '../operations/tools/record-unrecorded.ts';
@@ -56,6 +58,8 @@ export interface AssembledLayer {
   readonly warnOfSandboxes: () => Promise<void>;
   /** Key that signs the state that MCP clients carry. */
   readonly stateKey: () => Uint8Array;
+  /** Changes of the resources of upstreams. */
+  readonly resourceUpdates: ResourceUpdates;
   /** Lets a gateway offer to put questions of upstreams to its clients. */
   readonly upstreamQuestions: Pick<UpstreamQuestions, 'answeredBy'>;
   close(): Promise<void>;
@@ -140,8 +144,19 @@ export async function assemble(from: Ingredients): Promise<AssembledLayer> {
     confirmations: orchestration.confirmations,
     signalOf: (tenantId, invocationId) => pipeline.running.find(tenantId, invocationId)?.call.caller.signal,
     stateKey: () => stateKeyOf(identity.operations.keyRing.current()),
+    resourceUpdates: resourceUpdatesOf(upstreams, settings['tenant.catalog']),
     upstreamQuestions,
     close: () => kept.disposeAsync(),
+  };
+}
+
+/** An upstream of a tenant hides one of the catalogue with the same name. */
+function resourceUpdatesOf(upstreams: Upstreams, catalogTenant: string): ResourceUpdates {
+  return {
+    watch(tenantId, upstream, uri, onUpdated) {
+      const owner = upstreams.current(tenantId, upstream) === undefined ? catalogTenant : tenantId;
+      return upstreams.watchResource(owner, upstream, uri, onUpdated);
+    },
   };
 }
 

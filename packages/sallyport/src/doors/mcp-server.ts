@@ -83,13 +83,19 @@ export interface ServerIdentity {
   readonly version: string;
 }
 
+/** What a server says of itself in the handshake. */
+export interface Introduction {
+  readonly capabilities: Readonly<Record<Era, Params>>;
+  /** Left out when undefined. */
+  readonly instructions: string | undefined;
+}
+
 /** Parts of one MCP server. */
 export interface McpServerParts {
   readonly log: Log;
   readonly identity: ServerIdentity;
-  readonly capabilities: Readonly<Record<Era, Params>>;
-  /** Sent to every client in the handshake. */
-  readonly instructions: string;
+  /** What a client learns in the handshake. Throws for a caller who may not even see what the server offers. */
+  readonly introduce: (caller: Caller) => Promise<Introduction>;
   /** The methods beside those of the handshake. */
   readonly methods: Readonly<Record<Era, Iterable<readonly [string, Method]>>>;
   /** Throws for a caller who may not even see what the server offers. */
@@ -151,9 +157,9 @@ export function errorEntry(code: string): ErrorEntry {
 }
 
 /** Only callers who may see what the server offers get a handshake. */
-function legacyHandshake({ admit, capabilities, identity, instructions }: McpServerParts): [string, Method][] {
+function legacyHandshake({ introduce, identity }: McpServerParts): [string, Method][] {
   const initialize: Method = async ({ id, params }, { caller }) => {
-    await admit(caller);
+    const { capabilities, instructions } = await introduce(caller);
     const protocolVersion = negotiate(params['protocolVersion']);
     const result = { protocolVersion, capabilities: capabilities.legacy, serverInfo: identity, instructions };
     return resultAnswer(id, JSON.stringify(result));
@@ -164,18 +170,18 @@ function legacyHandshake({ admit, capabilities, identity, instructions }: McpSer
   ];
 }
 
-function modernHandshake({ admit, capabilities, identity, instructions }: McpServerParts): [string, Method] {
-  const result = JSON.stringify({
-    resultType: 'complete',
-    supportedVersions: ALL_VERSIONS,
-    capabilities: capabilities.modern,
-    instructions,
-    ...CACHE_HINTS,
-    _meta: { [META_SERVER]: identity },
-  });
+function modernHandshake({ introduce, identity }: McpServerParts): [string, Method] {
   const discover: Method = async ({ id }, { caller }) => {
-    await admit(caller);
-    return resultAnswer(id, result);
+    const { capabilities, instructions } = await introduce(caller);
+    const result = {
+      resultType: 'complete',
+      supportedVersions: ALL_VERSIONS,
+      capabilities: capabilities.modern,
+      instructions,
+      ...CACHE_HINTS,
+      _meta: { [META_SERVER]: identity },
+    };
+    return resultAnswer(id, JSON.stringify(result));
   };
   return ['server/discover', discover];
 }

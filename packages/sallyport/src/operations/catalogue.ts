@@ -50,6 +50,7 @@ import { getCircuit, listCircuits, setCircuit } from './upstreams/circuits.ts';
 import { acceptQuarantined, rejectQuarantined } from './upstreams/decide-quarantine.ts';
 import { exportUpstreams } from './upstreams/export-upstreams.ts';
 import { getUpstream } from './upstreams/get-upstream.ts';
+import { listOffers } from './upstreams/list-offers.ts';
 import { listQuarantine } from './upstreams/list-quarantine.ts';
 import { listUpstreams } from './upstreams/list-upstreams.ts';
 import { removeUpstream } from './upstreams/remove-upstream.ts';
@@ -116,6 +117,7 @@ const ALL = [
   restartUpstream,
   upstreamLogs,
   exportUpstreams,
+  listOffers,
   listQuarantine,
   acceptQuarantined,
   rejectQuarantined,

@@ -2,6 +2,7 @@ import { LRUCache } from 'lru-cache';
 import type { ExecutorKind, ToolManifest } from '../../../../api/schemas/tool-manifest.ts';
 import type { Caller } from '../../../domain/principal/principal.ts';
 import type { ToolLayer } from '../../../operations/tool-layer.ts';
+import type { CachedOffers } from '../servers/cached-offers.ts';
 import type { McpSettings } from '../settings.ts';
 import { type ToolList, toolListOf } from './tool-list.ts';
 
@@ -18,7 +19,11 @@ export interface CachedToolLists {
 /** Manifests on one page of a request. */
 const MANIFESTS_PER_PAGE = 1_000;
 
-export function createCachedToolLists(layer: ToolLayer, settings: McpSettings): CachedToolLists {
+export function createCachedToolLists(
+  layer: ToolLayer,
+  settings: McpSettings,
+  offers: Pick<CachedOffers, 'of'>,
+): CachedToolLists {
   const bounds = { ttl: settings.toolListTtlMs };
   const lists = new LRUCache<string, Promise<ToolList>>({ max: settings.toolListsMax, ...bounds });
   /** By token, then by tool: one lookup, and no key joined from two texts. */
@@ -32,7 +37,7 @@ export function createCachedToolLists(layer: ToolLayer, settings: McpSettings): 
       await layer.ask('tokens.inspect', {}, caller);
       return known;
     }
-    const loading = load(layer, caller, settings);
+    const loading = load(layer, caller, settings, offers);
     lists.set(key, loading);
     // A refusal is not cached: the next request asks again.
     loading.catch(() => {
@@ -76,7 +81,12 @@ export function createCachedToolLists(layer: ToolLayer, settings: McpSettings): 
   };
 }
 
-async function load(layer: ToolLayer, caller: Caller, settings: McpSettings): Promise<ToolList> {
+async function load(
+  layer: ToolLayer,
+  caller: Caller,
+  settings: McpSettings,
+  offers: Pick<CachedOffers, 'of'>,
+): Promise<ToolList> {
   // Several requests may wait for one list, so the end of the first must not end it.
   const { signal: _signal, onProgress: _onProgress, ...asking } = caller;
   const manifests: ToolManifest[] = [];
@@ -86,5 +96,6 @@ async function load(layer: ToolLayer, caller: Caller, settings: McpSettings): Pr
     manifests.push(...answer.manifests);
     if (answer.manifests.length === 0 || manifests.length >= answer.total_count) break;
   }
-  return toolListOf(manifests.slice(0, settings.toolsMax), settings.toolsPageSize);
+  const { shownUri } = await offers.of(asking);
+  return toolListOf(manifests.slice(0, settings.toolsMax), settings.toolsPageSize, shownUri);
 }

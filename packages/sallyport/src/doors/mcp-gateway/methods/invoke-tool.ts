@@ -1,9 +1,19 @@
 import { errorBody } from '@sallyport/std/error/failure';
 import { failureOf } from '@sallyport/std/error/tool-layer-error';
-import type { ToolInvokeRequest } from '../../../../api/schemas/invocation.ts';
+import type { DryRunResponse } from '../../../../api/schemas/calls/dry-run.ts';
+import type { ToolErrorBody } from '../../../../api/schemas/error.ts';
+import type { ToolInvokeRequest, ToolInvokeResponse } from '../../../../api/schemas/invocation.ts';
 import type { Caller, Progress } from '../../../domain/principal/principal.ts';
 import type { ToolLayer } from '../../../operations/tool-layer.ts';
-import { errorAnswer, notificationText, RPC, type RpcAnswer, type RpcRequest } from '../../json-rpc.ts';
+import {
+  errorAnswer,
+  notificationText,
+  type Params,
+  RPC,
+  type RpcAnswer,
+  type RpcId,
+  type RpcRequest,
+} from '../../json-rpc.ts';
 import { metaOf } from '../../mcp-protocol.ts';
 import type { Peer } from '../../mcp-server.ts';
 import type { ConfirmCalls } from '../confirmation/confirm-calls.ts';
@@ -25,27 +35,61 @@ export interface InvokeParts {
   readonly peers: WeakMap<AbortSignal, Peer>;
 }
 
-/** Calls the tool that `input` names, on behalf of this request. */
-export type Invoke = (input: ToolInvokeRequest, request: RpcRequest, peer: Peer) => Promise<RpcAnswer>;
+/** The caller of a call, and the tool that it named. */
+export interface CalledAs {
+  readonly caller: Caller;
+  readonly toolId: string;
+}
+
+/** How the ends of a call are answered. */
+export interface CallAnswers {
+  dryRun(id: RpcId, dryRun: DryRunResponse): RpcAnswer;
+  asks(id: RpcId, inputRequests: Params, requestState: string): RpcAnswer;
+  waits(id: RpcId, response: ToolInvokeResponse, note: string | undefined): RpcAnswer;
+  failed(id: RpcId, error: ToolErrorBody, response: ToolInvokeResponse | undefined): RpcAnswer;
+  done(id: RpcId, response: ToolInvokeResponse, of: CalledAs): RpcAnswer | Promise<RpcAnswer>;
+}
+
+/**
+ * Calls the tool that `input` names, on behalf of this request.
+ * @param answers default: those of `tools/call`
+ */
+export type Invoke = (
+  input: ToolInvokeRequest,
+  request: RpcRequest,
+  peer: Peer,
+  answers?: CallAnswers,
+) => Promise<RpcAnswer>;
 
 export function createInvoke(
   { layer, toolLists, confirmCalls, suspendedCalls, peers }: InvokeParts,
   frame: ResultFrame,
 ): Invoke {
-  return async (input, request, peer) => {
+  const ofTools: CallAnswers = {
+    dryRun: (id, dryRun) => dryRunAnswer(id, dryRun, frame),
+    asks: (id, inputRequests, requestState) => inputRequiredAnswer(id, inputRequests, requestState, frame),
+    waits: (id, response, note) => pendingAnswer(id, response, note, frame),
+    failed: (id, error, response) => unhappyAnswer(id, error, response, frame),
+    async done(id, response, { caller, toolId }) {
+      // A result that does not look like MCP's is answered without looking up the kind of its tool.
+      const isMcp = looksLikeCallResult(response.result) && (await toolLists.kindOf(caller, toolId)) === 'mcp';
+      return happyAnswer(id, response, isMcp, frame);
+    },
+  };
+  return async (input, request, peer, answers = ofTools) => {
     const asked = callOptions(input, request.params);
     if (typeof asked === 'string') return errorAnswer(request.id, RPC.invalidParams, asked);
     try {
       if (asked.dryRun) {
         const dryRun = await layer.ask('tools.dry-run', asked.input, callingAs(request, peer));
-        return dryRunAnswer(request.id, dryRun, frame);
+        return answers.dryRun(request.id, dryRun);
       }
       const call = { input: asked.input, params: request.params, peer };
       const goesOn = suspendedCalls.answered(call);
       const settled = await (goesOn ?? suspendedCalls.run(call, (mine) => settle(mine, callingAs(request, mine.peer))));
-      return await answerOf(settled, asked.input, request, peer);
+      return await answerOf(settled, request, { caller: peer.caller, toolId: asked.input.tool_id }, answers);
     } catch (thrown) {
-      return unhappyAnswer(request.id, errorBody(failureOf(thrown)), undefined, frame);
+      return answers.failed(request.id, errorBody(failureOf(thrown)), undefined);
     }
   };
 
@@ -62,17 +106,14 @@ export function createInvoke(
 
   async function answerOf(
     settled: Settled,
-    { tool_id }: ToolInvokeRequest,
     { id }: RpcRequest,
-    { caller }: Peer,
+    of: CalledAs,
+    answers: CallAnswers,
   ): Promise<RpcAnswer> {
-    if (!('response' in settled)) return inputRequiredAnswer(id, settled.inputRequests, settled.requestState, frame);
+    if (!('response' in settled)) return answers.asks(id, settled.inputRequests, settled.requestState);
     const { response, note } = settled;
-    if (response.error !== undefined) return unhappyAnswer(id, response.error, response, frame);
-    if (isOpen(response)) return pendingAnswer(id, response, note, frame);
-    // A result that does not look like MCP's is answered without looking up the kind of its tool.
-    const fromMcp = looksLikeCallResult(response.result) && (await toolLists.kindOf(caller, tool_id)) === 'mcp';
-    return happyAnswer(id, response, fromMcp, frame);
+    if (response.error !== undefined) return answers.failed(id, response.error, response);
+    return isOpen(response) ? answers.waits(id, response, note) : answers.done(id, response, of);
   }
 }
 

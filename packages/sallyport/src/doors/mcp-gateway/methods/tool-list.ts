@@ -1,107 +1,89 @@
-import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
-import { sha256 } from '@sallyport/std/sha256';
 import type { ExecutorKind, ToolManifest } from '../../../../api/schemas/tool-manifest.ts';
-import type { Era } from '../../mcp-protocol.ts';
+import { isServerMethod } from '../../../domain/tool/server-methods.ts';
+import type { ServerUri } from '../servers/qualified-uri.ts';
+import { type PageEntry, type Pages, pagesOf } from './pages.ts';
+import { isForAppsOnly, withUiUri } from './tool-ui.ts';
 import { toolView } from './tool-view.ts';
 
-/** Tools in the order of a list, page by page. */
-export interface ToolPages {
-  /** JSON text of one page, without the braces: `"tools":[…]` and, when there is another page, `,"nextCursor":…`. */
-  page(cursor: string | undefined, era: Era): string;
-  /** Equal for equal lists. */
-  print(): string;
+/** Tools as they are listed to clients with and without user interfaces of tools (MCP Apps). */
+export interface ListedTools {
+  /** @param showsUi the client shows such interfaces; others do not see the tools that only an interface calls */
+  pages(showsUi: boolean): Pages;
 }
 
 /** The tools of one upstream, under the names that its server gives them. */
-export interface ServerTools extends ToolPages {
+export interface ServerTools extends ListedTools {
   /** By the server's name. */
   readonly toolIds: ReadonlyMap<string, string>;
 }
 
 /** The tools that one token may see. */
-export interface ToolList extends ToolPages {
+export interface ToolList extends ListedTools {
   readonly kinds: ReadonlyMap<string, ExecutorKind>;
   /** The tools of an upstream; undefined when the token sees none of it. */
   ofServer(upstream: string): ServerTools | undefined;
 }
 
-/** A tool and the name under which it is listed. */
-interface NamedTool {
-  readonly name: string;
-  readonly manifest: ToolManifest;
-}
-
-export function toolListOf(manifests: readonly ToolManifest[], pageSize: number): ToolList {
+/**
+ * The layer's own tools for other requests of servers are left out: clients see resources and prompts instead.
+ * @param shownUri how the URI of an upstream's resource is shown beside those of others
+ */
+export function toolListOf(
+  manifests: readonly ToolManifest[],
+  pageSize: number,
+  shownUri: (of: ServerUri) => string,
+): ToolList {
+  const tools = manifests.filter((manifest) => !isServerMethod(originOf(manifest)?.tool));
   const servers = new Map<string, ServerTools>();
+  const qualified = tools.map((manifest) => {
+    const upstream = originOf(manifest)?.upstream;
+    const shown = upstream === undefined ? manifest : withUiUri(manifest, (uri) => shownUri({ upstream, uri }));
+    return entryOf(shown, manifest.tool_id);
+  });
   return {
-    ...pagesOf(
-      manifests.map((manifest) => ({ name: manifest.tool_id, manifest })),
-      pageSize,
-    ),
-    kinds: new Map(manifests.map((manifest) => [manifest.tool_id, manifest.executor.kind])),
+    pages: listedTools(qualified, pageSize),
+    kinds: new Map(tools.map((manifest) => [manifest.tool_id, manifest.executor.kind])),
     ofServer(upstream) {
       const known = servers.get(upstream);
       if (known !== undefined) return known;
-      const own = manifests.flatMap((manifest) => ownName(manifest, upstream));
+      const own = manifests.filter((manifest) => originOf(manifest)?.upstream === upstream);
       if (own.length === 0) return undefined;
-      const toolIds = new Map(own.map(({ name, manifest }) => [name, manifest.tool_id]));
-      const made = { ...pagesOf(own, pageSize), toolIds };
+      const named = own.map((manifest) => [String(originOf(manifest)?.tool), manifest] as const);
+      const listed = named.filter(([name]) => !isServerMethod(name)).map(([name, manifest]) => entryOf(manifest, name));
+      const toolIds = new Map(named.map(([name, manifest]) => [name, manifest.tool_id]));
+      const made = { pages: listedTools(listed, pageSize), toolIds };
       servers.set(upstream, made);
       return made;
     },
   };
 }
 
-function ownName(manifest: ToolManifest, upstream: string): NamedTool[] {
-  const { kind, config } = manifest.executor;
-  const isOfServer = kind === 'mcp' && config?.['upstream'] === upstream;
-  return isOfServer ? [{ name: String(config['tool']), manifest }] : [];
+interface ToolEntry extends PageEntry {
+  readonly isForAppsOnly: boolean;
 }
 
-/** Sorted by name, so that a cursor (the last name of a page) stays valid while tools come and go. */
-function pagesOf(tools: readonly NamedTool[], pageSize: number): ToolPages {
-  const sorted = tools.toSorted((a, b) => (a.name < b.name ? -1 : 1));
-  const texts = textsByEra(sorted);
-  const pages = { legacy: new Map<number, string>(), modern: new Map<number, string>() };
-  let print: string | undefined;
+function entryOf(manifest: ToolManifest, name: string): ToolEntry {
   return {
-    print: () => {
-      print ??= sha256([...texts('legacy'), ...texts('modern')].join());
-      return print;
-    },
-    page: (cursor, era) => {
-      const start = cursor === undefined ? 0 : startAfter(sorted, cursor);
-      const known = pages[era].get(start);
-      if (known !== undefined) return known;
-      const end = start + pageSize;
-      const last = sorted[end - 1];
-      const more = last !== undefined && end < sorted.length ? `,"nextCursor":"${cursorOf(last.name)}"` : '';
-      const page = `"tools":[${texts(era).slice(start, end).join(',')}]${more}`;
-      // Only cursors that were issued are cached; others must not fill the memory.
-      if (start % pageSize === 0) pages[era].set(start, page);
-      return page;
-    },
+    key: name,
+    isForAppsOnly: isForAppsOnly(manifest),
+    view: (era) => toolView(manifest, era, name),
   };
 }
 
-/** Each tool as JSON text, made per era on first use. */
-function textsByEra(tools: readonly NamedTool[]): (era: Era) => readonly string[] {
-  const made: Partial<Record<Era, readonly string[]>> = {};
-  return (era) => {
-    made[era] ??= tools.map(({ name, manifest }) => JSON.stringify(toolView(manifest, era, name)));
-    return made[era];
-  };
+function listedTools(entries: readonly ToolEntry[], pageSize: number): ListedTools['pages'] {
+  const all = pagesOf('tools', entries, pageSize);
+  const forModels = entries.filter((entry) => !entry.isForAppsOnly);
+  const fewer = forModels.length === entries.length ? all : pagesOf('tools', forModels, pageSize);
+  return (showsUi) => (showsUi ? all : fewer);
 }
 
-function cursorOf(name: string): string {
-  return Buffer.from(name).toString('base64url');
+/** The upstream of a tool, and the server's name for it. */
+function originOf({ executor: { kind, config } }: ToolManifest): ServerTool | undefined {
+  if (kind !== 'mcp' || config?.['upstream'] === undefined) return undefined;
+  return { upstream: String(config['upstream']), tool: String(config['tool']) };
 }
 
-function startAfter(sorted: readonly NamedTool[], cursor: string): number {
-  const after = Buffer.from(cursor, 'base64url').toString();
-  if (cursorOf(after) !== cursor || cursor === '') {
-    throw new ToolLayerError('E3801', 'The cursor is not one of this server. List again without a cursor.');
-  }
-  const index = sorted.findIndex(({ name }) => name > after);
-  return index < 0 ? sorted.length : index;
+interface ServerTool {
+  readonly upstream: string;
+  readonly tool: string;
 }

@@ -7,6 +7,7 @@ import type { Method, ServerIdentity } from '../../mcp-server.ts';
 import { type ResultFrame, resultFrame } from './call-result.ts';
 import { createInvoke, type Invoke, type InvokeParts } from './invoke-tool.ts';
 import type { ServerTools, ToolList } from './tool-list.ts';
+import { showsUi } from './tool-ui.ts';
 
 /** Dependencies of the methods about tools. */
 export interface ToolMethodParts extends InvokeParts {
@@ -66,7 +67,7 @@ export function toolMethods({
     }
     const all = await toolLists.list(peer.caller);
     const list = upstream === undefined ? all : toolsOfServer(all, upstream);
-    return resultAnswer(request.id, `{${list.page(cursor, era)}${afterTools}`);
+    return resultAnswer(request.id, `{${list.pages(showsUi(peer)).page(cursor, era)}${afterTools}`);
   };
 
   const methods = [['tools/call', callTool] as const, ['tools/list', listTools] as const];
