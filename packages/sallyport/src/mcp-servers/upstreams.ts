@@ -7,6 +7,7 @@ import type { Log } from '../telemetry/log.ts';
 import { closedDown, tooManyUpstreams, unknownUpstream } from './connection/call-failures.ts';
 import type { UpstreamCallResult } from './connection/link.ts';
 import { notifyOfTools } from './connection/listing/notify-of-tools.ts';
+import { createWatchedResources, type WatchedResources } from './connection/offers/watched-resources.ts';
 import { callerCredentials, checkListCredentials } from './connection/per-caller/caller-credentials.ts';
 import { type KeptUpstream, keepUpstream, type UpstreamChecks } from './connection/per-caller/keep-upstream.ts';
 import { isListedByOperator } from './connection/per-caller/own-listing.ts';
@@ -164,6 +165,7 @@ class OwnUpstreams implements Upstreams {
   readonly #offersListeners = new Set<() => void>();
   /** Logs of all known upstreams; they outlive the connections. */
   readonly #logs = new Map<string, StderrLog>();
+  readonly #watched = new Map<string, WatchedResources>();
   #closed = false;
 
   constructor(parts: UpstreamsParts) {
@@ -249,6 +251,7 @@ class OwnUpstreams implements Upstreams {
       const upstream = known?.get(name);
       known?.delete(name);
       this.#logs.delete(turnOf(tenantId, name));
+      if (this.#watchedOf(tenantId, name).isEmpty()) this.#watched.delete(turnOf(tenantId, name));
       if (upstream !== undefined) await this.#end(upstream);
       return stored || upstream !== undefined;
     });
@@ -332,10 +335,11 @@ class OwnUpstreams implements Upstreams {
   }
 
   #logOf(tenantId: string, name: string): StderrLog {
-    const key = turnOf(tenantId, name);
-    const log = this.#logs.get(key) ?? createStderrLog();
-    this.#logs.set(key, log);
-    return log;
+    return keptIn(this.#logs, turnOf(tenantId, name), createStderrLog);
+  }
+
+  #watchedOf(tenantId: string, name: string): WatchedResources {
+    return keptIn(this.#watched, turnOf(tenantId, name), () => createWatchedResources(name, this.#parts.log));
   }
 
   #statusOf(tenantId: string, upstream: KeptUpstream): UpstreamStatus {
@@ -345,9 +349,7 @@ class OwnUpstreams implements Upstreams {
   }
 
   #ofTenant(tenantId: string): Map<string, KeptUpstream> {
-    const known = this.#tenants.get(tenantId) ?? new Map<string, KeptUpstream>();
-    this.#tenants.set(tenantId, known);
-    return known;
+    return keptIn(this.#tenants, tenantId, () => new Map());
   }
 
   #make(tenantId: string, definition: UpstreamDefinition): KeptUpstream {
@@ -367,6 +369,7 @@ class OwnUpstreams implements Upstreams {
       onTools: (tools, serverVersion) => {
         for (const listener of this.#listeners) notifyOfTools(listener, log, tenantId, name, tools, serverVersion);
       },
+      watched: this.#watchedOf(tenantId, name),
       onOffers: () => this.#notifyOfOffers(),
       ...(scan === undefined ? {} : { judgeOffers: (texts) => scan(tenantId, name, texts) }),
       ...(quarantine === undefined
@@ -392,4 +395,10 @@ const NO_TOOLS = { tools: [], malformed: [] };
 
 function turnOf(tenantId: string, name: string): string {
   return `${name} ${tenantId}`;
+}
+
+function keptIn<Kept>(all: Map<string, Kept>, key: string, make: () => Kept): Kept {
+  const kept = all.get(key) ?? make();
+  all.set(key, kept);
+  return kept;
 }

@@ -27,6 +27,7 @@ export function createMcpExecutor(upstreams: Pick<Upstreams, 'call'>): Executor 
       invocationId: call.invocationId,
       leavesTraces: sideEffectOf(call.tool.manifest) !== 'pure',
       caller: call,
+      ...(call.meta === undefined ? {} : { meta: call.meta }),
       ...questionsOf(call),
       ...progressOf(call, hide),
     });

@@ -11,6 +11,7 @@ import type { Asker } from '../incoming/asker.ts';
 import type { StartSlots } from '../pacing/start-slots.ts';
 import type { Link, OpenOptions } from './link.ts';
 import type { JudgeOffers } from './offers/harmless-offers.ts';
+import type { WatchedResources } from './offers/watched-resources.ts';
 import type { UpstreamSettings } from './settings.ts';
 
 /** Owner of the call and its granted credentials. */
@@ -26,6 +27,8 @@ export interface UpstreamCallOptions {
   /** Absolute, ms, including the wait for a start. Default: none. */
   readonly timeoutMs?: number;
   readonly onProgress?: (progress: Progress) => void;
+  /** Added to `_meta` of the request. */
+  readonly meta?: Readonly<Record<string, unknown>>;
   /** Lets a question of the server be assigned to the call. */
   readonly invocationId?: string;
   /** The client whose user the server may ask; absent: nobody is asked. */
@@ -74,6 +77,8 @@ export interface SupervisedParts {
   readonly random: () => number;
   /** Called when the list of tools differs from the last known one; not by `connect`. */
   onTools(tools: readonly ListedMcpTool[], serverVersion: string): void;
+  /** The resources that are watched; they outlive this upstream, which may be replaced by one of the same name. */
+  readonly watched: WatchedResources;
   /** Called when what it offers beside its tools differs from before. */
   onOffers(): void;
   /** Judges the texts of offers; absent: nothing is withheld. */

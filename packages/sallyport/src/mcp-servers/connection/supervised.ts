@@ -15,7 +15,6 @@ import { createCurrentListing } from './listing/current-listing.ts';
 import { listFirst } from './listing/first-listing.ts';
 import { createFreshListing, inMidCall, unchecked } from './listing/fresh-listing.ts';
 import { type CurrentOffers, createCurrentOffers } from './offers/current-offers.ts';
-import { createWatchedResources, type WatchedResources } from './offers/watched-resources.ts';
 import { withoutSecrets } from './secrets/without-secrets.ts';
 import {
   askerOf,
@@ -40,7 +39,6 @@ export class Supervised {
   readonly #relist: () => void;
   readonly #relistOffers: () => void;
   readonly #offers: CurrentOffers;
-  readonly #watched: WatchedResources;
   readonly #stale: StaleWatch;
 
   #link: Link | undefined;
@@ -75,7 +73,6 @@ export class Supervised {
       onChanged: parts.onOffers,
     });
     this.#relistOffers = createRelist(settings.relistIntervalMs, this.#closing.signal, () => this.#listOffers());
-    this.#watched = createWatchedResources(this.#name, log);
     this.#stale = createStaleWatch(settings.staleListingMs, parts.random, () => {
       this.#relist();
       this.#relistOffers();
@@ -122,7 +119,7 @@ export class Supervised {
 
   /** See `WatchedResources.add`. */
   watchResource(uri: string, onUpdated: () => void): Promise<Disposable> {
-    return this.#watched.add(uri, onUpdated);
+    return this.#parts.watched.add(uri, onUpdated);
   }
 
   /** The server's version as it states it; empty when it states none. */
@@ -206,7 +203,7 @@ export class Supervised {
       olderProtocolOnly: this.#olderProtocolOnly,
       onToolsChanged: this.#relist,
       onOffersChanged: this.#relistOffers,
-      onResourceUpdated: (uri) => this.#watched.updated(uri),
+      onResourceUpdated: (uri) => this.#parts.watched.updated(uri),
     });
     const opened = withoutSecrets(link);
     const listing = await listFirst(this.#name, opened, signal);
@@ -224,7 +221,7 @@ export class Supervised {
     this.#adopt(listing, notifies);
     void opened.ended.then((reason) => this.#drop(opened, reason));
     this.#waiters.serve(opened);
-    this.#watched.bind(opened);
+    this.#parts.watched.bind(opened);
     await Promise.race([this.#listOffers(), sleep(OFFERS_PATIENCE_MS, undefined, { ref: false })]);
     return listing;
   }
@@ -259,7 +256,7 @@ export class Supervised {
     if (this.#link !== link) return;
     const { clock, settings, log } = this.#parts;
     this.#link = undefined;
-    this.#watched.bind(undefined);
+    this.#parts.watched.bind(undefined);
     this.#stale.stop();
     void this.#pending.add(link.close());
     this.#become('degraded', reason);
@@ -307,7 +304,7 @@ export class Supervised {
     const startedAt = this.#parts.clock.monotonic();
     const check = (): Promise<void> | undefined => this.#check(link, tool, options);
     const beforeAgain = (): Promise<void> | undefined => inMidCall(check);
-    const { signal, onProgress } = options;
+    const { signal, onProgress, meta } = options;
     const asker = askerOf(options);
     const idleMs = this.#parts.definition.request_timeout_ms;
     try {
@@ -316,7 +313,7 @@ export class Supervised {
       if (checking !== undefined) await checking;
       const passed = this.#parts.clock.monotonic() - startedAt;
       const timeoutMs = options.timeoutMs === undefined ? undefined : Math.max(1, options.timeoutMs - passed);
-      return await link.call(tool, args, { signal, timeoutMs, idleMs, onProgress, asker, beforeAgain });
+      return await link.call(tool, args, { signal, timeoutMs, idleMs, onProgress, meta, asker, beforeAgain });
     } catch (thrown) {
       if (neverLeft(thrown)) this.#drop(link, messageOf(thrown));
       if (thrown instanceof ToolLayerError && thrown.code === 'E3103') this.#suspect(link);

@@ -23,6 +23,7 @@ import type { SuspendedCalls } from '../upstream-questions/suspended-calls.ts';
 import type { CachedToolLists } from './cached-tool-lists.ts';
 import { callOptions } from './call-options.ts';
 import { dryRunAnswer, happyAnswer, looksLikeCallResult, type ResultFrame, unhappyAnswer } from './call-result.ts';
+import { metaForServer } from './meta-for-server.ts';
 import { inputRequiredAnswer, pendingAnswer } from './pending-result.ts';
 
 /** Dependencies of tool calls. */
@@ -79,14 +80,17 @@ export function createInvoke(
   return async (input, request, peer, answers = ofTools) => {
     const asked = callOptions(input, request.params);
     if (typeof asked === 'string') return errorAnswer(request.id, RPC.invalidParams, asked);
+    const meta = metaForServer(request.params);
+    if (typeof meta === 'string') return errorAnswer(request.id, RPC.invalidParams, meta);
     try {
       if (asked.dryRun) {
-        const dryRun = await layer.ask('tools.dry-run', asked.input, callingAs(request, peer));
+        const dryRun = await layer.ask('tools.dry-run', asked.input, callingAs(request, peer, meta));
         return answers.dryRun(request.id, dryRun);
       }
       const call = { input: asked.input, params: request.params, peer };
       const goesOn = suspendedCalls.answered(call);
-      const settled = await (goesOn ?? suspendedCalls.run(call, (mine) => settle(mine, callingAs(request, mine.peer))));
+      const settled = await (goesOn ??
+        suspendedCalls.run(call, (mine) => settle(mine, callingAs(request, mine.peer, meta))));
       return await answerOf(settled, request, { caller: peer.caller, toolId: asked.input.tool_id }, answers);
     } catch (thrown) {
       return answers.failed(request.id, errorBody(failureOf(thrown)), undefined);
@@ -118,11 +122,12 @@ export function createInvoke(
 }
 
 /** The caller with the parts of this one call: its end, its progress, its trace. */
-function callingAs({ params }: RpcRequest, { caller, signal, notify }: Peer): Caller {
+function callingAs({ params }: RpcRequest, { caller, signal, notify }: Peer, meta: Params | undefined): Caller {
   const { progressToken, traceparent } = metaOf(params);
   return {
     ...caller,
     signal,
+    ...(meta === undefined ? {} : { meta }),
     ...(typeof traceparent === 'string' ? { traceparent } : {}),
     ...(typeof progressToken === 'string' || typeof progressToken === 'number'
       ? { onProgress: progressNotifier(progressToken, notify) }

@@ -77,6 +77,14 @@ function listedTools(entries: readonly ToolEntry[], pageSize: number): ListedToo
   return (showsUi) => (showsUi ? all : fewer);
 }
 
+/**
+ * False for the layer's own tools for other requests of servers, and for tools that only a user interface calls: a
+ * model is not shown them.
+ */
+export function isForModels(manifest: ToolManifest): boolean {
+  return !isForAppsOnly(manifest) && !isServerMethod(originOf(manifest)?.tool);
+}
+
 /** The upstream of a tool, and the server's name for it. */
 function originOf({ executor: { kind, config } }: ToolManifest): ServerTool | undefined {
   if (kind !== 'mcp' || config?.['upstream'] === undefined) return undefined;

@@ -17,6 +17,7 @@ export interface WatchedResources {
   bind(link: Pick<Link, 'watch'> | undefined): void;
   /** The server said that a resource changed. */
   updated(uri: string): void;
+  isEmpty(): boolean;
 }
 
 interface Watched {
@@ -64,6 +65,7 @@ export function createWatchedResources(upstream: string, log: Log): WatchedResou
         );
       }
     },
+    isEmpty: () => watched.size === 0,
     updated(uri) {
       for (const listener of watched.get(uri)?.listeners ?? []) listener();
     },

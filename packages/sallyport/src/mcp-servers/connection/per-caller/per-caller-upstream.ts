@@ -23,7 +23,7 @@ import type { OwnListing } from './own-listing.ts';
 
 /** Dependencies of an upstream with per-caller connections. */
 export interface PerCallerParts
-  extends Omit<SupervisedParts, 'open' | 'startSlots' | 'onTools' | 'onOffers' | 'judgeOffers'> {
+  extends Omit<SupervisedParts, 'open' | 'startSlots' | 'onTools' | 'onOffers' | 'judgeOffers' | 'watched'> {
   /** Opens a connection with these secrets in place of `{{NAME}}`. */
   open(secrets: SecretStore, options: OpenOptions & { readonly timeoutMs: number }): Promise<Link>;
   /** How the layer itself lists the tools. */
@@ -174,7 +174,7 @@ export class PerCallerUpstream {
     const startedAt = this.#parts.clock.monotonic();
     const check = (): Promise<void> | undefined => this.#check(lent, tool, options);
     const beforeAgain = (): Promise<void> | undefined => inMidCall(check);
-    const { signal, onProgress } = options;
+    const { signal, onProgress, meta } = options;
     const asker = askerOf(options);
     const idleMs = this.#parts.definition.request_timeout_ms;
     try {
@@ -183,7 +183,7 @@ export class PerCallerUpstream {
       if (checking !== undefined) await checking;
       const passed = this.#parts.clock.monotonic() - startedAt;
       const timeoutMs = options.timeoutMs === undefined ? undefined : Math.max(1, options.timeoutMs - passed);
-      return await link.call(tool, args, { signal, timeoutMs, idleMs, onProgress, asker, beforeAgain });
+      return await link.call(tool, args, { signal, timeoutMs, idleMs, onProgress, meta, asker, beforeAgain });
     } catch (thrown) {
       // A refused credential may be replaced by the next call; the connection keeps the old one.
       if (neverLeft(thrown) || isUnauthorized(thrown)) retire();

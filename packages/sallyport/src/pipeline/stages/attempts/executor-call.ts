@@ -26,7 +26,7 @@ export type RecordingParts = Pick<
  * The call as its executor sees it. With `parts` the executor may make changes that a crash must not leave half made.
  */
 export function executorCall(call: Call, ongoing: OngoingCall, parts?: RecordingParts): ExecutorCall {
-  const { onProgress } = call.caller;
+  const { onProgress, meta } = call.caller;
   const { environment, priority } = call.request.execution_options ?? {};
   return {
     invocationId: call.invocationId,
@@ -38,6 +38,7 @@ export function executorCall(call: Call, ongoing: OngoingCall, parts?: Recording
     attempt: ongoing.toolRun.attempts,
     ...(environment === undefined ? {} : { environment }),
     ...(priority === undefined ? {} : { priority }),
+    ...(meta === undefined ? {} : { meta }),
     onUsage(usage) {
       ongoing.toolRun.noteUsage(usage);
     },
