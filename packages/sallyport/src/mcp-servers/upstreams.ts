@@ -104,11 +104,7 @@ export interface Upstreams {
   onToolsChanged(listener: ToolsChanged): () => void;
   /** What each of a tenant's upstreams offers beside its tools, by name. */
   offers(tenantId: string): readonly OfferingUpstream[];
-  /**
-   * Notifies of each change of a resource, over one subscription for all who watch it, until disposed.
-   * @throws E3809 when there is no such upstream, or it does not report changes; its refusal; E3803 when too many
-   *   resources are watched
-   */
+  /** Notifies of each change of a resource. @throws E3809 for no such upstream; see `WatchedResources.add` */
   watchResource(tenantId: string, name: string, uri: string, onUpdated: () => void): Promise<Disposable>;
   /** Notifies when an upstream offers something else than before. @returns a function that removes the listener */
   onOffersChanged(listener: () => void): () => void;
