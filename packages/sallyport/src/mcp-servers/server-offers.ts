@@ -29,3 +29,10 @@ export interface ServerOffers {
 
 /** Those of a server that was not asked yet, or whose lists may differ from caller to caller. */
 export const NO_OFFERS: ServerOffers = { capabilities: {}, resources: [], templates: [], prompts: [] };
+
+/** What a server offers, and what of its lists was left out. */
+export interface OfferListing {
+  readonly offers: ServerOffers;
+  /** Methods whose list is incomplete, with the reason. */
+  readonly incomplete: readonly { readonly method: string; readonly reason: string }[];
+}

@@ -11,12 +11,6 @@ export interface OfferLists {
   readonly prompts: readonly Offer[];
 }
 
-/** A request of a server, and the tool that makes it. */
-export interface ServerTool<Named> {
-  readonly toolId: string;
-  readonly named: Named;
-}
-
 /** The same, with the addresses under which things are shown and found. */
 export interface SeenOffers extends OfferLists {
   /** Undefined for an upstream of which the token sees nothing. */

@@ -1,7 +1,7 @@
 import { setImmediate as othersWork } from 'node:timers/promises';
 import { MiB } from '@sallyport/std/bytes';
 import { isObject } from '../../../domain/shape/is-object.ts';
-import type { ServerOffers } from '../../server-offers.ts';
+import type { OfferListing } from '../../server-offers.ts';
 import type { Handshake } from '../handshake.ts';
 import type { Multiplexer } from '../multiplexer.ts';
 import { promptOf, resourceOf, templateOf } from './listed-offer.ts';
@@ -16,13 +16,6 @@ const LIST_BOUNDS = {
   /** Entries processed before other work gets a turn. */
   perSlice: 200,
 } as const;
-
-/** What a server with these capabilities offers, and what of its lists was left out. */
-export interface OfferListing {
-  readonly offers: ServerOffers;
-  /** Methods whose list is incomplete, with the reason. */
-  readonly incomplete: readonly { readonly method: string; readonly reason: string }[];
-}
 
 /** Reads the lists of resources, templates and prompts. A list that cannot be read is empty. Never rejects. */
 export async function listOffers(
