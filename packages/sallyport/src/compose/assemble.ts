@@ -144,8 +144,7 @@ export async function assemble(from: Ingredients): Promise<AssembledLayer> {
     confirmations: orchestration.confirmations,
     signalOf: (tenantId, invocationId) => pipeline.running.find(tenantId, invocationId)?.call.caller.signal,
     stateKey: () => stateKeyOf(identity.operations.keyRing.current()),
-    resourceUpdates: resourceUpdatesOf(upstreams, settings['tenant.catalog']),
-    upstreamQuestions,
+    ...{ upstreamQuestions, resourceUpdates: resourceUpdatesOf(upstreams, settings['tenant.catalog']) },
     close: () => kept.disposeAsync(),
   };
 }

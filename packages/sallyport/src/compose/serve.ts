@@ -72,13 +72,8 @@ export async function serve(
     bodies: rest.bodies,
     settings: valuesOf(TRANSPORT_SETTINGS, settings),
   };
-  mountMcp(rest.app, {
-    ...mcp,
-    path: '/mcp',
-    below: '/servers/:name',
-    serverOf: gateway.serverOf,
-    direct: rest.direct,
-  });
+  const calls = { path: '/mcp', below: '/servers/:name', serverOf: gateway.serverOf };
+  mountMcp(rest.app, { ...mcp, ...calls, direct: rest.direct });
   mountMcp(rest.app, { ...mcp, path: '/mcp/discovery', serverOf: () => discovery.server });
   const url = await rest.listen(port);
   const running = { url, pid: process.pid, socket: socket.path, endsWithClient };

@@ -16,12 +16,12 @@ import { UPSTREAM_DEFAULTS, type UpstreamSettings } from './connection/settings.
 import type { UpstreamCaller, UpstreamCallOptions } from './connection/supervised-parts.ts';
 import type { ElicitationAsker } from './elicitation.port.ts';
 import type { AddedUpstream, CurrentUpstream, OfferingUpstream, ToolsChanged } from './known-upstream.ts';
+import { NO_OFFERS } from './known-upstream.ts';
 import { createStartSlots, type StartSlots } from './pacing/start-slots.ts';
 import { createTurns } from './pacing/turns.ts';
 import { withPackage } from './packages/with-package.ts';
 import type { Packages } from './packages.ts';
 import type { Quarantine } from './quarantine.ts';
-import { NO_OFFERS } from './server-offers.ts';
 import { planOf } from './stdio/plan-of.ts';
 import { createStderrLog, type StderrLog } from './stdio/stderr-log.ts';
 import type { UpstreamStore } from './upstream-store.port.ts';

@@ -3,6 +3,7 @@
  * so that it is granted, judged and recorded as one. The word is the one that MCP has for the request.
  */
 export const SERVER_METHODS = ['resources/read', 'prompts/get', 'completion/complete'] as const;
+/** One of these requests. */
 export type ServerMethod = (typeof SERVER_METHODS)[number];
 
 /** Name of the tool within the upstream's own; no tool that a server lists gets it. */

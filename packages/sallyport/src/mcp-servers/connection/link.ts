@@ -1,7 +1,7 @@
 import type { HideSecrets } from '../../external/hide-secrets.ts';
 import type { ListedMcpTool } from '../../registry/importer.port.ts';
 import type { Askers } from '../incoming/asker.ts';
-import type { OfferListing } from '../server-offers.ts';
+import type { OfferListing } from '../known-upstream.ts';
 import type { RequestOptions } from './request-table.ts';
 
 /** Options of one tool call. */

@@ -1,6 +1,6 @@
 import { type Offer, OfferListRequest, OfferListResponse } from '../../../api/schemas/offers.ts';
 import { isServerMethod, type ServerMethod } from '../../domain/tool/server-methods.ts';
-import type { ServerOffers } from '../../mcp-servers/server-offers.ts';
+import type { ServerOffers } from '../../mcp-servers/known-upstream.ts';
 import type { OfferingUpstream } from '../../mcp-servers/upstreams.ts';
 import { operation } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';

@@ -1,8 +1,7 @@
 import { isObject } from '../../../domain/shape/is-object.ts';
 import { errorAnswer, RPC, type RpcAnswer, type RpcId, resultAnswer } from '../../json-rpc.ts';
 import { CACHE_HINTS } from '../../mcp-protocol.ts';
-import { noSuchResource } from '../../mcp-resources.ts';
-import { protocolError } from '../../mcp-server.ts';
+import { noSuchResource, protocolError } from '../../mcp-server.ts';
 import { passedMeta, type ResultFrame } from '../methods/call-result.ts';
 import type { CallAnswers } from '../methods/invoke-tool.ts';
 import { inputRequiredAnswer, pendingBlock } from '../methods/pending-result.ts';

@@ -1,7 +1,7 @@
 import { canonicalJson } from '@sallyport/std/json/canonical-json';
 import { sha256 } from '@sallyport/std/sha256';
 import type { Log } from '../../../telemetry/log.ts';
-import { NO_OFFERS, type ServerOffers } from '../../server-offers.ts';
+import { NO_OFFERS, type ServerOffers } from '../../known-upstream.ts';
 import type { Link } from '../link.ts';
 import { harmlessOffers, type JudgeOffers } from './harmless-offers.ts';
 

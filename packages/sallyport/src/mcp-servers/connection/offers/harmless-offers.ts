@@ -1,6 +1,6 @@
 import type { ListedMcpTool } from '../../../registry/importer.port.ts';
 import type { Log } from '../../../telemetry/log.ts';
-import { type ListedOffer, NO_OFFERS, type ServerOffers } from '../../server-offers.ts';
+import { type ListedOffer, NO_OFFERS, type ServerOffers } from '../../known-upstream.ts';
 import type { ScanVerdict } from '../../trust/description-scanner.port.ts';
 
 /** Judges definitions, in order. */

@@ -1,6 +1,6 @@
 import { KiB } from '@sallyport/std/bytes';
 import { isObject } from '../../../domain/shape/is-object.ts';
-import type { ListedOffer, ListedResource, ListedTemplate } from '../../server-offers.ts';
+import type { ListedOffer, ListedResource, ListedTemplate } from '../../known-upstream.ts';
 
 /** Longest URI and longest name that is taken from a list, in characters. */
 const URI_CHARS_MAX = 8 * KiB;

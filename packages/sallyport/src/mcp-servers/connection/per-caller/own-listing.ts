@@ -3,7 +3,7 @@ import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import type { UpstreamDefinition } from '../../../../api/schemas/upstream.ts';
 import type { SecretCaller, SecretStore } from '../../../external/secret-store.port.ts';
 import type { ListedMcpTool } from '../../../registry/importer.port.ts';
-import { NO_OFFERS, type ServerOffers } from '../../server-offers.ts';
+import { NO_OFFERS, type ServerOffers } from '../../known-upstream.ts';
 import type { Link, OpenOptions, ServerIdentity, ToolListing } from '../link.ts';
 import { listFirst } from '../listing/first-listing.ts';
 import { countOfTools, type OwnStatus } from '../supervised-parts.ts';

@@ -2,9 +2,9 @@ import { join } from 'node:path';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { expect, test } from 'vitest';
-import { LOCAL_CALLER } from '../../../packages/sallyport/src/index.ts';
-import { ROOT } from '../../../scripts/project-files.ts';
-import { openDesk } from '../calls/desk.fixture.ts';
+import { LOCAL_CALLER } from '../../../../packages/sallyport/src/index.ts';
+import { ROOT } from '../../../../scripts/project-files.ts';
+import { openDesk } from '../../calls/desk.fixture.ts';
 import { connect } from './offers.fixture.ts';
 
 const EVERYTHING = join(ROOT, 'node_modules/@modelcontextprotocol/server-everything/dist/index.js');

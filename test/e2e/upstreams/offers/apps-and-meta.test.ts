@@ -1,6 +1,6 @@
 import type { Client } from '@modelcontextprotocol/client';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { type Desk, openDesk } from '../calls/desk.fixture.ts';
+import { type Desk, openDesk } from '../../calls/desk.fixture.ts';
 import { addServer, type ClientOptions, connect, read } from './offers.fixture.ts';
 
 const UI = { extensions: { 'io.modelcontextprotocol/ui': { mimeTypes: ['text/html;profile=mcp-app'] } } };

@@ -1,10 +1,10 @@
 import { fileURLToPath } from 'node:url';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
-import { LOCAL_CALLER } from '../../../packages/sallyport/src/index.ts';
-import type { Desk } from '../calls/desk.fixture.ts';
+import { LOCAL_CALLER } from '../../../../packages/sallyport/src/index.ts';
+import type { Desk } from '../../calls/desk.fixture.ts';
 
 const SERVER = fileURLToPath(
-  new URL('../../../packages/sallyport/src/mcp-servers/test-servers/offering-server.mjs', import.meta.url),
+  new URL('../../../../packages/sallyport/src/mcp-servers/test-servers/offering-server.mjs', import.meta.url),
 );
 
 /** What the test server offers; see `offering-server.mjs`. */

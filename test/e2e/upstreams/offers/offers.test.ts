@@ -1,7 +1,7 @@
 import type { Client } from '@modelcontextprotocol/client';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { LOCAL_CALLER } from '../../../packages/sallyport/src/index.ts';
-import { type Desk, type Mint, openDesk } from '../calls/desk.fixture.ts';
+import { LOCAL_CALLER } from '../../../../packages/sallyport/src/index.ts';
+import { type Desk, type Mint, openDesk } from '../../calls/desk.fixture.ts';
 import { addServer, type ClientOptions, connect, read } from './offers.fixture.ts';
 
 const SHARED = { uri: 'file:///shared.txt', name: 'shared' };

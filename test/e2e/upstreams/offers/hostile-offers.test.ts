@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { LOCAL_CALLER } from '../../../packages/sallyport/src/index.ts';
-import { type Desk, openDesk } from '../calls/desk.fixture.ts';
+import { LOCAL_CALLER } from '../../../../packages/sallyport/src/index.ts';
+import { type Desk, openDesk } from '../../calls/desk.fixture.ts';
 import { addServer, connect, read } from './offers.fixture.ts';
 
 const HIDDEN =
