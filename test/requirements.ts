@@ -998,6 +998,13 @@ const API: Rows = {
     'list_changed',
     'passes the public conformance suite',
     'The HTTP front is lean: the stock SDK transport costs about 550 µs CPU a call where bare HTTP costs about 100',
+    'reading a resource, getting a prompt and completing an argument of an upstream are calls: granted, judged and recorded',
+    'resources and prompts of upstreams are listed beside each other, and no upstream takes over the address of another',
+    'the address of one upstream shows it under its own names',
+    'instructions of upstreams are shown as theirs',
+    'subscriptions to resources of upstreams',
+    'user interfaces of tools (MCP Apps)',
+    '`_meta` of requests, results and lists passes both ways',
   ],
   'API-04': ['Typed TypeScript client', 'embeddable library', 'adapters that hand the tools to agent frameworks'],
   'API-05': [

@@ -36,7 +36,7 @@ export async function callFor(upstreams: Upstreams, callers: number, ms: number)
       number += 1;
       const text = `hello ${number}`;
       const start = performance.now();
-      const { content } = await upstreams.call(TENANT, 'echo', 'echo', { text }, { timeoutMs: TIMEOUT_MS });
+      const { content = [] } = await upstreams.call(TENANT, 'echo', 'echo', { text }, { timeoutMs: TIMEOUT_MS });
       times.add(performance.now() - start);
       if ((content[0] as { text?: string } | undefined)?.text !== text) throw new Error('The upstream said otherwise.');
     } while (performance.now() - began < ms);

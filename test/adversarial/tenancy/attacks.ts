@@ -131,6 +131,13 @@ const OWN: OwnAttacks = {
   ],
   'checkpoints.list': ({ invocation, running }) => [{ invocation_id: invocation }, { invocation_id: running }],
   'checkpoints.diff': ({ checkpoint }) => [{ checkpoint_id: checkpoint, with: checkpoint }],
+  'offers.list': ({ upstream }) => [
+    { list: 'servers' },
+    { list: 'servers', upstream },
+    { list: 'resources', upstream },
+    { list: 'templates', upstream },
+    { list: 'prompts', upstream },
+  ],
   'side-effects.list': ({ agent }) => [{}, { agent_did: agent }, { turn_group_id: 'turn-1' }, { limit: 200 }],
   'side-effects.compensate': ({ invocation, running }) => [
     { invocation_id: invocation },

@@ -79,6 +79,8 @@ export const OWN: Partial<Attacks> = {
   ],
   'policies.explain': byCall,
   'audit.query': ({ paid, agent }) => [{}, { invocation_id: paid }, { agent_did: agent }],
+  // What upstreams offer is the same for all users of a tenant, except where connections are per caller: then it is not listed.
+  'offers.list': () => [{ list: 'servers' }, { list: 'resources' }, { list: 'templates' }, { list: 'prompts' }],
   'visibility.list': ({ agent }) => [{ list: 'agent-enabled', agent_did: agent }, { list: 'agent-unavailable' }],
   'activations.list': ({ agent, user }) => [{}, { agent_did: agent, ...of(user) }],
   'activations.set': ({ agent, user }) => [{ agent_did: agent, ...of(user), tool_id: 'mail', enabled: true }],

@@ -172,12 +172,12 @@ describe.each(['legacy', 'modern'] as const)("a list for an agent's own token, %
     }
   });
 
-  test('REG-09 how a tool is reached stays with those who keep it, and what they see is the same list', async () => {
+  test('REG-09 agents see of a tool what those who keep it see: its server, its name there and its listing', async () => {
     const { capability_token: viewer } = await open.layer.mintToken({ roles: ['viewer'] });
     expect(await listed('up', era, viewer)).toEqual(await listed('up', era));
     for (const token of [agent, viewer]) {
       const { manifest } = await open.layer.ask('tools.get', { tool_id: 'up__rich' }, { door: 'rest', token });
-      const reached = token === viewer ? { upstream: 'up', tool: 'rich' } : {};
+      const reached = { upstream: 'up', tool: 'rich' };
       const { name: _name, description: _description, inputSchema: _input, outputSchema, ...said } = RICH;
       expect(manifest.executor).toEqual({ kind: 'mcp', config: { ...said, output_schema: outputSchema, ...reached } });
     }

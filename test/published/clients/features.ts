@@ -35,7 +35,7 @@ export const FEATURES: readonly Feature[] = [
   { name: 'question to the user', look: 'question', mark: 'Ada' },
   { name: 'change of the list', look: 'changed', mark: 'true' },
   { name: 'resources of servers', look: 'resources', mark: 'demo://notes' },
-  { name: 'prompts of servers', look: 'prompts', mark: '"greet"' },
+  { name: 'prompts of servers', look: 'prompts', mark: 'greet"' },
 ];
 
 /** Whether the client shows the feature. */

@@ -1,5 +1,7 @@
 import { valuesOf } from '../domain/settings/setting.ts';
+import type { ResourceUpdates } from '../doors/mcp-gateway/resource-updates.port.ts';
 import { CREDENTIAL_SETTINGS } from '../external/credentials.ts';
+import type { Upstreams } from '../mcp-servers/upstreams.ts';
 import { createRefusedAsks } from '../operations/identity/refused-asks.ts';
 import type { OperationParts } from '../operations/parts.ts';
 import { followUnrecorded } from '../operations/tools/record-unrecorded.ts';
@@ -59,6 +61,8 @@ export interface AssembledLayer {
   readonly proofNonce: () => string | undefined;
   /** Key that signs the state that MCP clients carry. */
   readonly stateKey: () => Uint8Array;
+  /** Changes of the resources of upstreams. */
+  readonly resourceUpdates: ResourceUpdates;
   /** Lets a gateway offer to put questions of tools to its clients. */
   readonly clientQuestions: Pick<ClientQuestions, 'answeredBy'>;
   close(): Promise<void>;
@@ -143,7 +147,7 @@ export async function assemble(from: Ingredients): Promise<AssembledLayer> {
     confirmations: orchestration.confirmations,
     signalOf: (tenantId, invocationId) => pipeline.running.find(tenantId, invocationId)?.call.caller.signal,
     ...secretsOfDoors(identity),
-    clientQuestions,
+    ...{ clientQuestions, resourceUpdates: resourceUpdatesOf(upstreams, settings['tenant.catalog']) },
     close: () => kept.disposeAsync(),
   };
 }
@@ -153,6 +157,16 @@ const secretsOfDoors = ({ proofNonce, operations: { keyRing } }: IdentityParts) 
   proofNonce,
   stateKey: () => stateKeyOf(keyRing.current()),
 });
+
+/** An upstream of a tenant hides one of the catalogue with the same name. */
+function resourceUpdatesOf(upstreams: Upstreams, catalogTenant: string): ResourceUpdates {
+  return {
+    watch(tenantId, upstream, uri, onUpdated) {
+      const owner = upstreams.current(tenantId, upstream) === undefined ? catalogTenant : tenantId;
+      return upstreams.watchResource(owner, upstream, uri, onUpdated);
+    },
+  };
+}
 
 /** @throws ToolLayerError E3801 when results would be deleted while their idempotency keys are answered with them */
 async function openUpkeep(

@@ -64,7 +64,10 @@ export interface EmbeddedToolLayer extends ToolLayer, FunctionTools, AsyncDispos
   /** `ask('tools.invoke')` as the embedding program; needs a capability token like every call. */
   invoke(request: ToolInvokeRequest, caller?: Partial<Caller>): Promise<ToolInvokeResponse>;
   /** What the MCP gateways of `serve` and `sallyport mcp` need besides the operations; not for programs. */
-  readonly forGateway: Pick<AssembledLayer, 'confirmations' | 'signalOf' | 'stateKey' | 'clientQuestions'>;
+  readonly forGateway: Pick<
+    AssembledLayer,
+    'confirmations' | 'signalOf' | 'stateKey' | 'resourceUpdates' | 'clientQuestions'
+  >;
   /** What servers need besides the operations; not for programs. */
   readonly forServer: Pick<AssembledLayer, 'drain' | 'warnOfSandboxes' | 'proofNonce'>;
   /** Signs a capability token. */

@@ -65,7 +65,8 @@ export async function serve(
   const discovery = createDiscovery({ layer, log, version: VERSION });
   const { onStop, bodies } = rest;
   const mcp = { resource, log, onStop, bodies, settings: valuesOf(TRANSPORT_SETTINGS, settings) };
-  mountMcp(rest.app, { ...mcp, path: '/mcp', serverOf: gateway.serverOf, direct: rest.direct });
+  const calls = { path: '/mcp', below: '/servers/:name', serverOf: gateway.serverOf };
+  mountMcp(rest.app, { ...mcp, ...calls, direct: rest.direct });
   mountMcp(rest.app, { ...mcp, path: '/mcp/discovery', serverOf: () => discovery.server });
   const development = authorizes ? await openDevelopmentServer(settings, rest, log) : undefined;
   const url = await rest.listen(port);

@@ -84,13 +84,19 @@ export interface ServerIdentity {
   readonly version: string;
 }
 
+/** What a server says of itself in the handshake. */
+export interface Introduction {
+  readonly capabilities: Readonly<Record<Era, Params>>;
+  /** Left out when undefined. */
+  readonly instructions: string | undefined;
+}
+
 /** Parts of one MCP server. */
 export interface McpServerParts {
   readonly log: Log;
   readonly identity: ServerIdentity;
-  readonly capabilities: Readonly<Record<Era, Params>>;
-  /** Sent to every client in the handshake. */
-  readonly instructions: string;
+  /** What a client learns in the handshake. Throws for a caller who may not even see what the server offers. */
+  readonly introduce: (caller: Caller) => Promise<Introduction>;
   /** The methods beside those of the handshake. */
   readonly methods: Readonly<Record<Era, Iterable<readonly [string, Method]>>>;
   /** Throws for a caller who may not even see what the server offers. */
@@ -152,9 +158,9 @@ export function errorEntry(code: string): ErrorEntry {
 }
 
 /** Only callers who may see what the server offers get a handshake. */
-function legacyHandshake({ admit, capabilities, identity, instructions }: McpServerParts): [string, Method][] {
+function legacyHandshake({ introduce, identity }: McpServerParts): [string, Method][] {
   const initialize: Method = async ({ id, params }, { caller }) => {
-    await admit(caller);
+    const { capabilities, instructions } = await introduce(caller);
     const protocolVersion = negotiate(params['protocolVersion']);
     const result = { protocolVersion, capabilities: capabilities.legacy, serverInfo: identity, instructions };
     return resultAnswer(id, JSON.stringify(result));
@@ -165,18 +171,18 @@ function legacyHandshake({ admit, capabilities, identity, instructions }: McpSer
   ];
 }
 
-function modernHandshake({ admit, capabilities, identity, instructions }: McpServerParts): [string, Method] {
-  const result = JSON.stringify({
-    resultType: 'complete',
-    supportedVersions: ALL_VERSIONS,
-    capabilities: capabilities.modern,
-    instructions,
-    ...CACHE_HINTS,
-    _meta: { [META_SERVER]: identity },
-  });
+function modernHandshake({ introduce, identity }: McpServerParts): [string, Method] {
   const discover: Method = async ({ id }, { caller }) => {
-    await admit(caller);
-    return resultAnswer(id, result);
+    const { capabilities, instructions } = await introduce(caller);
+    const result = {
+      resultType: 'complete',
+      supportedVersions: ALL_VERSIONS,
+      capabilities: capabilities.modern,
+      instructions,
+      ...CACHE_HINTS,
+      _meta: { [META_SERVER]: identity },
+    };
+    return resultAnswer(id, JSON.stringify(result));
   };
   return ['server/discover', discover];
 }
@@ -184,4 +190,42 @@ function modernHandshake({ admit, capabilities, identity, instructions }: McpSer
 function unknownMethod(request: RpcRequest, era: Era): RpcAnswer {
   const message = `There is no method ${request.method.slice(0, 100)} here.`;
   return errorAnswer(request.id, RPC.methodNotFound, message, undefined, era === 'modern' ? 404 : undefined);
+}
+
+/** Longest URI that an error repeats, in characters. */
+const URI_CHARACTERS_SHOWN = 2_048;
+
+/** The URI that a request about a resource names, or the refusal of the request. */
+export function uriIn({ id, params }: RpcRequest): string | RpcAnswer {
+  const { uri } = params;
+  return typeof uri === 'string' ? uri : errorAnswer(id, RPC.invalidParams, 'The member uri must be a string.');
+}
+
+/** The same answer for missing resources and for those of others. 2026-07-28 has no separate code for it. */
+export function noSuchResource(id: RpcId, uri: string, era: Era, data?: object): RpcAnswer {
+  const code = era === 'modern' ? RPC.invalidParams : RPC.resourceNotFound;
+  return errorAnswer(id, code, 'There is no such resource.', { ...data, uri: uri.slice(0, URI_CHARACTERS_SHOWN) });
+}
+
+/** The methods by which sessions subscribe to single resources; 2026-07-28 has `subscriptions/listen` for that. */
+export function subscriptionMethods(): readonly (readonly [string, Method])[] {
+  const subscribe: Method = async (request, { caller, watch }) => {
+    const uri = uriIn(request);
+    if (typeof uri !== 'string') return uri;
+    if (watch?.subscribe === undefined) {
+      return errorAnswer(request.id, RPC.invalidParams, 'Send initialize first.');
+    }
+    const isThere = await watch.subscribe(uri, caller);
+    return isThere ? resultAnswer(request.id, '{}') : noSuchResource(request.id, uri, 'legacy');
+  };
+  const unsubscribe: Method = async (request, { watch }) => {
+    const uri = uriIn(request);
+    if (typeof uri !== 'string') return uri;
+    watch?.unsubscribe?.(uri);
+    return resultAnswer(request.id, '{}');
+  };
+  return [
+    ['resources/subscribe', subscribe],
+    ['resources/unsubscribe', unsubscribe],
+  ];
 }

@@ -107,6 +107,8 @@ function standardAnswers(tools: LayerDouble['tools']): Answers {
     'tools.manifests': (input) => manifestPage(tools, input),
     'tools.get': (input) => detailOf(tools, String(input['tool_id'])),
     'tools.list': (input) => listPage(tools, input),
+    // No upstream offers anything.
+    'offers.list': () => ({ offers: [], total_count: 0, page: 1, page_size: 1 }),
     'tools.invoke': (input, caller) => invoke(tools, input as ToolInvokeRequest, caller),
     'tools.remove': (input) => ({ tool_id: input['tool_id'], removed: ['1.0.0'] }),
     'tools.register': (input) => {

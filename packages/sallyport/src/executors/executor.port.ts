@@ -44,6 +44,8 @@ export interface ExecutorCall {
   /** 1 for the first attempt. */
   readonly attempt: number;
   readonly onProgress?: (progress: Progress) => void;
+  /** Members of `_meta` of an MCP client's request, for the MCP server of the tool. */
+  readonly meta?: Readonly<Record<string, unknown>>;
   /**
    * Wraps a question to a person in the middle of the call: meanwhile the call holds no slot of its agent, and its
    * silence does not count. Resolves when the call has a slot again.

@@ -44,7 +44,7 @@ test('EXE-07.1 the real server-everything over stdio is listed and called', asyn
     },
   });
   expect(status).toMatchObject({ name: 'everything', state: 'ready', transport: 'stdio', restart_count: 0 });
-  expect(status).toMatchObject({ tool_count: tools.length, protocol_version: '2025-11-25' });
+  expect(status).toMatchObject({ tool_count: tools.length - 3, protocol_version: '2025-11-25' });
   expect(status.server?.version).toBe(serverVersion);
   expect(malformed).toEqual([]);
   expect(tools.map(({ name }) => name)).toContain('echo');

@@ -1,19 +1,22 @@
 import type { SandboxDriver } from '@sallyport/sandbox';
 import type { Clock } from '@sallyport/std/clock';
-import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import type { UpstreamDefinition, UpstreamPlan, UpstreamStatus } from '../../api/schemas/upstream.ts';
 import type { ClientAsker } from '../domain/questions/client-question.ts';
 import type { OutboundHttp } from '../external/outbound-http.ts';
 import type { SecretStore } from '../external/secret-store.port.ts';
-import type { ListedMcpTool } from '../registry/importer.port.ts';
 import type { Log } from '../telemetry/log.ts';
+import { closedDown, tooManyUpstreams, unknownUpstream } from './connection/call-failures.ts';
 import type { UpstreamCallResult } from './connection/link.ts';
+import { notifyOfTools } from './connection/listing/notify-of-tools.ts';
+import { createWatchedResources, type WatchedResources } from './connection/offers/watched-resources.ts';
 import { callerCredentials, checkListCredentials } from './connection/per-caller/caller-credentials.ts';
 import { type KeptUpstream, keepUpstream, type UpstreamChecks } from './connection/per-caller/keep-upstream.ts';
 import { isListedByOperator, type UpstreamOperator } from './connection/per-caller/own-listing.ts';
 import { literalSecrets, secretArgument, secretNameOf, withReferences } from './connection/secrets/literal-secrets.ts';
 import { UPSTREAM_DEFAULTS, type UpstreamSettings } from './connection/settings.ts';
 import type { UpstreamCaller, UpstreamCallOptions } from './connection/supervised-parts.ts';
+import type { AddedUpstream, CurrentUpstream, OfferingUpstream, ToolsChanged } from './known-upstream.ts';
+import { NO_OFFERS } from './known-upstream.ts';
 import { createStartSlots, type StartSlots } from './pacing/start-slots.ts';
 import { createTurns } from './pacing/turns.ts';
 import { withPackage } from './packages/with-package.ts';
@@ -24,39 +27,18 @@ import { createStderrLog, type StderrLog } from './stdio/stderr-log.ts';
 import type { UpstreamLogins } from './upstream-logins.ts';
 import type { UpstreamStore } from './upstream-store.port.ts';
 
-export type { Packages, UpstreamCaller, UpstreamCallOptions, UpstreamCallResult, UpstreamSettings };
+export type {
+  AddedUpstream,
+  CurrentUpstream,
+  OfferingUpstream,
+  Packages,
+  ToolsChanged,
+  UpstreamCaller,
+  UpstreamCallOptions,
+  UpstreamCallResult,
+  UpstreamSettings,
+};
 export { callerCredentials, literalSecrets, secretArgument, secretNameOf, withReferences };
-
-/** Result of adding an upstream. */
-export interface AddedUpstream {
-  readonly status: UpstreamStatus;
-  /** Its tools as listed; empty for a disabled upstream. */
-  readonly tools: readonly ListedMcpTool[];
-  /** The server's version as it states it; empty when it states none. */
-  readonly serverVersion: string;
-  /** Invalid entries of its list, with the reason. */
-  readonly malformed: readonly { readonly place: string; readonly reason: string }[];
-}
-
-/** The current state of an upstream. */
-export interface CurrentUpstream {
-  readonly status: UpstreamStatus;
-  readonly definition: UpstreamDefinition;
-  /** The last known list. */
-  readonly tools: readonly ListedMcpTool[];
-  /** The server's version as it states it; empty when it states none, and before the first connection. */
-  readonly serverVersion: string;
-  /** Invalid entries of its list, with the reason; the first hundred. */
-  readonly malformed: AddedUpstream['malformed'];
-}
-
-/** Called when the tools of an upstream differ from the last list known in this process; never for `add`. */
-export type ToolsChanged = (
-  tenantId: string,
-  name: string,
-  tools: readonly ListedMcpTool[],
-  serverVersion: string,
-) => void;
 
 /** The MCP servers that the layer is a client of. A failure of one does not affect the others (EXE-11). */
 export interface Upstreams {
@@ -120,6 +102,12 @@ export interface Upstreams {
   ): Promise<UpstreamCallResult>;
   /** The listener is called at once for upstreams that are connected already. @returns a function that removes it */
   onToolsChanged(listener: ToolsChanged): () => void;
+  /** What each of a tenant's upstreams offers beside its tools, by name. */
+  offers(tenantId: string): readonly OfferingUpstream[];
+  /** Notifies of each change of a resource. @throws E3809 for no such upstream; see `WatchedResources.add` */
+  watchResource(tenantId: string, name: string, uri: string, onUpdated: () => void): Promise<Disposable>;
+  /** Notifies when an upstream offers something else than before. @returns a function that removes the listener */
+  onOffersChanged(listener: () => void): () => void;
   /** Stops all; no process remains. Idempotent. */
   close(): Promise<void>;
 }
@@ -130,7 +118,7 @@ export interface UpstreamsParts extends UpstreamChecks {
   readonly driver: SandboxDriver;
   readonly store: UpstreamStore;
   /** Refuses tools that differ from the accepted ones; absent: every tool is called. */
-  readonly quarantine?: Pick<Quarantine, 'refusal' | 'counts'>;
+  readonly quarantine?: Pick<Quarantine, 'refusal' | 'counts'> & Partial<Pick<Quarantine, 'scan'>>;
   /** Values of `{{NAME}}` in headers and environments; absent: definitions with secrets are refused. */
   readonly secrets?: SecretStore;
   /** Access tokens for HTTP servers; absent: nobody logs in. */
@@ -169,8 +157,10 @@ class OwnUpstreams implements Upstreams {
   /** Upstreams that may have something running, those being added included. */
   readonly #alive = new Set<KeptUpstream>();
   readonly #listeners = new Set<ToolsChanged>();
+  readonly #offersListeners = new Set<() => void>();
   /** Logs of all known upstreams; they outlive the connections. */
   readonly #logs = new Map<string, StderrLog>();
+  readonly #watched = new Map<string, WatchedResources>();
   #closed = false;
 
   constructor(parts: UpstreamsParts) {
@@ -201,7 +191,8 @@ class OwnUpstreams implements Upstreams {
       const known = this.#ofTenant(tenantId);
       const { name } = definition;
       if (this.#closed) throw closedDown();
-      if (!known.has(name) && known.size >= this.#settings.perTenantMax) throw tooMany(this.#settings.perTenantMax);
+      if (!known.has(name) && known.size >= this.#settings.perTenantMax)
+        throw tooManyUpstreams(this.#settings.perTenantMax);
       const upstream = this.#make(tenantId, definition);
       try {
         const listing = definition.disabled === true ? NO_TOOLS : await upstream.connect(operator);
@@ -223,7 +214,7 @@ class OwnUpstreams implements Upstreams {
       const known = this.#ofTenant(tenantId);
       if (this.#closed) throw closedDown();
       if (known.has(definition.name)) return false;
-      if (known.size >= this.#settings.perTenantMax) throw tooMany(this.#settings.perTenantMax);
+      if (known.size >= this.#settings.perTenantMax) throw tooManyUpstreams(this.#settings.perTenantMax);
       await this.#parts.store.put({ tenantId, definition });
       this.#begin(tenantId, definition);
       return true;
@@ -255,6 +246,7 @@ class OwnUpstreams implements Upstreams {
       const upstream = known?.get(name);
       known?.delete(name);
       this.#logs.delete(turnOf(tenantId, name));
+      if (this.#watchedOf(tenantId, name).isEmpty()) this.#watched.delete(turnOf(tenantId, name));
       if (upstream !== undefined) await this.#end(upstream);
       return stored || upstream !== undefined;
     });
@@ -299,10 +291,30 @@ class OwnUpstreams implements Upstreams {
         // Upstreams that only an operator can list are skipped: after a start they are not listed here, and a listing
         // by an operator is taken over when it is made.
         if (upstream.status().state !== 'ready' || isListedByOperator(upstream.definition())) continue;
-        notify(listener, tenantId, name, upstream.tools(), upstream.serverVersion(), this.#parts.log);
+        notifyOfTools(listener, this.#parts.log, tenantId, name, upstream.tools(), upstream.serverVersion());
       }
     }
     return () => this.#listeners.delete(listener);
+  }
+
+  offers(tenantId: string): readonly OfferingUpstream[] {
+    const known = [...(this.#tenants.get(tenantId) ?? [])].sort(([one], [other]) => (one < other ? -1 : 1));
+    return known.map(([upstream, kept]) => ({
+      upstream,
+      serverVersion: kept.serverVersion(),
+      offers: kept.offers(),
+    }));
+  }
+
+  async watchResource(tenantId: string, name: string, uri: string, onUpdated: () => void): Promise<Disposable> {
+    const upstream = this.#tenants.get(tenantId)?.get(name);
+    if (upstream === undefined) throw unknownUpstream(name);
+    return upstream.watchResource(uri, onUpdated);
+  }
+
+  onOffersChanged(listener: () => void): () => void {
+    this.#offersListeners.add(listener);
+    return () => this.#offersListeners.delete(listener);
   }
 
   async close(): Promise<void> {
@@ -318,10 +330,11 @@ class OwnUpstreams implements Upstreams {
   }
 
   #logOf(tenantId: string, name: string): StderrLog {
-    const key = turnOf(tenantId, name);
-    const log = this.#logs.get(key) ?? createStderrLog();
-    this.#logs.set(key, log);
-    return log;
+    return keptIn(this.#logs, turnOf(tenantId, name), createStderrLog);
+  }
+
+  #watchedOf(tenantId: string, name: string): WatchedResources {
+    return keptIn(this.#watched, turnOf(tenantId, name), () => createWatchedResources(name, this.#parts.log));
   }
 
   #statusOf(tenantId: string, upstream: KeptUpstream): UpstreamStatus {
@@ -330,14 +343,13 @@ class OwnUpstreams implements Upstreams {
   }
 
   #ofTenant(tenantId: string): Map<string, KeptUpstream> {
-    const known = this.#tenants.get(tenantId) ?? new Map<string, KeptUpstream>();
-    this.#tenants.set(tenantId, known);
-    return known;
+    return keptIn(this.#tenants, tenantId, () => new Map());
   }
 
   #make(tenantId: string, definition: UpstreamDefinition): KeptUpstream {
     const { clock, log, random = Math.random, quarantine, callerOutbound } = this.#parts;
     const { name } = definition;
+    const scan = quarantine?.scan;
     const upstream = keepUpstream({
       definition,
       tenantId,
@@ -349,8 +361,11 @@ class OwnUpstreams implements Upstreams {
       log,
       random,
       onTools: (tools, serverVersion) => {
-        for (const listener of this.#listeners) notify(listener, tenantId, name, tools, serverVersion, log);
+        for (const listener of this.#listeners) notifyOfTools(listener, log, tenantId, name, tools, serverVersion);
       },
+      watched: this.#watchedOf(tenantId, name),
+      onOffers: () => this.#notifyOfOffers(),
+      ...(scan === undefined ? {} : { judgeOffers: (texts) => scan(tenantId, name, texts) }),
       ...(quarantine === undefined
         ? {}
         : { refusal: (tool, servedHash) => quarantine.refusal(tenantId, name, tool, servedHash) }),
@@ -362,6 +377,11 @@ class OwnUpstreams implements Upstreams {
   async #end(upstream: KeptUpstream): Promise<void> {
     await upstream.close();
     this.#alive.delete(upstream);
+    if (upstream.offers() !== NO_OFFERS) this.#notifyOfOffers();
+  }
+
+  #notifyOfOffers(): void {
+    for (const listener of this.#offersListeners) listener();
   }
 }
 
@@ -371,29 +391,8 @@ function turnOf(tenantId: string, name: string): string {
   return `${name} ${tenantId}`;
 }
 
-function notify(
-  listener: ToolsChanged,
-  tenantId: string,
-  name: string,
-  tools: readonly ListedMcpTool[],
-  version: string,
-  log: Log,
-): void {
-  try {
-    listener(tenantId, name, tools, version);
-  } catch (thrown) {
-    log.error('upstream-listener-failed', { upstream: name, error: String(thrown) });
-  }
-}
-
-function unknownUpstream(name: string): ToolLayerError {
-  return new ToolLayerError('E3809', `There is no upstream '${name}'.`, { details: { reached: false } });
-}
-
-function tooMany(max: number): ToolLayerError {
-  return new ToolLayerError('E3102', `The tenant has ${max} upstreams, as many as it may. Remove one first.`);
-}
-
-function closedDown(): ToolLayerError {
-  return new ToolLayerError('E3811', 'The layer is stopping.', { details: { reached: false } });
+function keptIn<Kept>(all: Map<string, Kept>, key: string, make: () => Kept): Kept {
+  const kept = all.get(key) ?? make();
+  all.set(key, kept);
+  return kept;
 }

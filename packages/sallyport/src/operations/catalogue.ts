@@ -51,6 +51,7 @@ import { getCircuit, listCircuits, setCircuit } from './upstreams/circuits.ts';
 import { acceptQuarantined, rejectQuarantined } from './upstreams/decide-quarantine.ts';
 import { exportUpstreams } from './upstreams/export-upstreams.ts';
 import { getUpstream } from './upstreams/get-upstream.ts';
+import { listOffers } from './upstreams/list-offers.ts';
 import { listQuarantine } from './upstreams/list-quarantine.ts';
 import { listUpstreams } from './upstreams/list-upstreams.ts';
 import { finishUpstreamLogin, loginUpstream, logoutUpstream } from './upstreams/login-upstream.ts';
@@ -125,6 +126,7 @@ const ALL = [
   finishUpstreamLogin,
   logoutUpstream,
   exportUpstreams,
+  listOffers,
   listQuarantine,
   acceptQuarantined,
   rejectQuarantined,

@@ -24,7 +24,17 @@ export function createOperations(parts: OperationParts): ToolLayer {
   return {
     ask: (name, input, caller) => ask(parts, runs, checkInput, name, input, caller),
     // The registry notifies synchronously, in the middle of a registration; this listener is called afterwards.
-    onToolsChanged: (listener) => parts.visible.onChanged(() => setImmediate(listener)),
+    onToolsChanged(listener) {
+      const later = (): void => void setImmediate(listener);
+      const tools = parts.visible.onChanged(later);
+      const endOffers = parts.upstreams.onOffersChanged(later);
+      return {
+        [Symbol.dispose]() {
+          tools[Symbol.dispose]();
+          endOffers();
+        },
+      };
+    },
   };
 }
 

@@ -14,7 +14,7 @@ export interface ToolLayer {
    */
   ask<N extends OperationName>(operation: N, input: OperationInput<N>, caller: Caller): Promise<OperationOutput<N>>;
   /**
-   * Notifies the listener when the set of tools changed, until the returned handle is disposed. Never called
+   * Notifies the listener when the set of tools, or what upstreams offer beside them, changed, until the returned handle is disposed. Never called
    * synchronously.
    */
   onToolsChanged(listener: () => void): Disposable;

@@ -32,6 +32,8 @@ export interface Caller {
   readonly signal?: AbortSignal;
   /** W3C trace context header of the caller. */
   readonly traceparent?: string;
+  /** Members of `_meta` of the client's request that are for the MCP server of the tool; others ignore them. */
+  readonly meta?: Readonly<Record<string, unknown>>;
   /** Called with the tool's progress, at most as often as the tool reports it. */
   readonly onProgress?: (progress: Progress) => void;
   /** Receives the tool's log messages; absent: nobody wants them. */

@@ -43,6 +43,8 @@ export interface StdioOptions extends LayerOptions {
   readonly token?: string;
   /** Default: from the settings. */
   readonly tools?: (typeof STDIO_TOOLS)[number];
+  /** The upstream that is shown alone; default: all. */
+  readonly server?: string;
 }
 
 /** Options of the commands `serve` and `auth dev`. */

@@ -305,12 +305,14 @@ describe('the program itself', () => {
     await bench.run(['auth', 'dev', '--port', '7000']);
     await bench.run(['mcp'], { env: { SALLYPORT_TOKEN: 't' } });
     await bench.run(['mcp', '--tools', 'meta']);
+    await bench.run(['mcp', '--server', 'notes']);
     expect(bench.started).toEqual([
       { what: 'serve', options: { port: 0, host: '127.0.0.1', dataFolder: 'here' } },
       { what: 'serve', options: { dataFolder: 'there' } },
       { what: 'serve', options: { port: 7000, authorizes: true } },
       { what: 'mcp', options: { token: 't' } },
       { what: 'mcp', options: { tools: 'meta' } },
+      { what: 'mcp', options: { server: 'notes' } },
     ]);
   });
 

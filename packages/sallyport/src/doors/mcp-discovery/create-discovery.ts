@@ -46,8 +46,10 @@ export function createDiscovery({ layer, log, version, settings: given }: Discov
   const server = createMcpServer({
     log,
     identity,
-    capabilities: { legacy: capabilities, modern: capabilities },
-    instructions: INSTRUCTIONS,
+    introduce: async (caller) => {
+      await inspect(caller);
+      return { capabilities: { legacy: capabilities, modern: capabilities }, instructions: INSTRUCTIONS };
+    },
     methods: { legacy: methods('legacy'), modern: methods('modern') },
     admit: inspect,
     inspect,

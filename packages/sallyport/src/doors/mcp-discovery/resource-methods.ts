@@ -1,12 +1,13 @@
 import { isObject } from '../../domain/shape/is-object.ts';
 import type { ToolLayer } from '../../operations/tool-layer.ts';
-import { errorAnswer, RPC, type RpcAnswer, type RpcId, type RpcRequest, resultAnswer } from '../json-rpc.ts';
+import { errorAnswer, RPC, type RpcAnswer, type RpcId, resultAnswer } from '../json-rpc.ts';
 import { CACHE_HINTS, type Era, META_SERVER } from '../mcp-protocol.ts';
 import type { Method, ServerIdentity } from '../mcp-server.ts';
+import { noSuchResource, subscriptionMethods, uriIn } from '../mcp-server.ts';
 import { completions } from './complete-argument.ts';
 import { listResources } from './list-resources.ts';
 import type { ReadResource } from './read-resource.ts';
-import { TEMPLATES, URI_CHARACTERS_MAX } from './resource-uri.ts';
+import { TEMPLATES } from './resource-uri.ts';
 import type { DiscoverySettings } from './settings.ts';
 
 /** Every resource is a JSON document. */
@@ -44,9 +45,9 @@ export function resourceMethods(parts: ResourceMethodParts): readonly (readonly 
 
   const readOne: Method = async (request, { caller, signal }) => {
     const uri = uriIn(request);
-    if (uri === undefined) return wrong(request.id, NO_URI);
+    if (typeof uri !== 'string') return uri;
     const resource = await read(uri, { ...caller, signal });
-    if (resource === undefined) return notFound(request.id, uri, era);
+    if (resource === undefined) return noSuchResource(request.id, uri, era);
     const contents = [{ uri, mimeType: MIME_TYPE, text: JSON.stringify(resource) }];
     return resultAnswer(request.id, JSON.stringify({ contents, ...cacheable }));
   };
@@ -69,43 +70,11 @@ export function resourceMethods(parts: ResourceMethodParts): readonly (readonly 
     ['resources/read', readOne] as const,
     ['completion/complete', complete] as const,
   ];
-  return era === 'modern' ? everywhere : [...everywhere, ...sessionMethods()];
-}
-
-function sessionMethods(): readonly (readonly [string, Method])[] {
-  const subscribe: Method = async (request, { caller, watch }) => {
-    const uri = uriIn(request);
-    if (uri === undefined) return wrong(request.id, NO_URI);
-    if (watch?.subscribe === undefined) return wrong(request.id, 'Send initialize first.');
-    const isThere = await watch.subscribe(uri, caller);
-    return isThere ? resultAnswer(request.id, '{}') : notFound(request.id, uri, 'legacy');
-  };
-  const unsubscribe: Method = async (request, { watch }) => {
-    const uri = uriIn(request);
-    if (uri === undefined) return wrong(request.id, NO_URI);
-    watch?.unsubscribe?.(uri);
-    return resultAnswer(request.id, '{}');
-  };
-  return [
-    ['resources/subscribe', subscribe],
-    ['resources/unsubscribe', unsubscribe],
-  ];
-}
-
-const NO_URI = 'The member uri must be a string.';
-
-function uriIn({ params }: RpcRequest): string | undefined {
-  return typeof params['uri'] === 'string' ? params['uri'] : undefined;
+  return era === 'modern' ? everywhere : [...everywhere, ...subscriptionMethods()];
 }
 
 function wrong(id: RpcId, message: string): RpcAnswer {
   return errorAnswer(id, RPC.invalidParams, message);
-}
-
-/** The same answer for missing resources and for those of others. 2026-07-28 has no separate code for it. */
-function notFound(id: RpcId, uri: string, era: Era): RpcAnswer {
-  const code = era === 'modern' ? RPC.invalidParams : RPC.resourceNotFound;
-  return errorAnswer(id, code, 'There is no such resource.', { uri: uri.slice(0, URI_CHARACTERS_MAX) });
 }
 
 /** Last members of a result in each era: those of every result, and those of a result that may be cached. */

@@ -1,17 +1,11 @@
 import { randomBytes } from 'node:crypto';
+import { createOpenRegister, type OpenRegister } from '../../domain/principal/open-register.ts';
 import type { Caller } from '../../domain/principal/principal.ts';
 import type { ClientAsker } from '../../domain/questions/client-question.ts';
 import type { ToolLayer } from '../../operations/tool-layer.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { Era } from '../mcp-protocol.ts';
-import {
-  createMcpServer,
-  type McpServer,
-  type Method,
-  type Notify,
-  type ServerIdentity,
-  type Watch,
-} from '../mcp-server.ts';
+import { createMcpServer, type McpServer, type Method, type ServerIdentity } from '../mcp-server.ts';
 import { createToolChanges, type ToolChanges } from '../tool-changes.ts';
 import type { ClientConfirmations } from './client-confirmations.port.ts';
 import { type ConfirmCalls, createConfirmCalls } from './confirmation/confirm-calls.ts';
@@ -19,7 +13,16 @@ import { capabilitiesIn, instructionsIn } from './introduction.ts';
 import { type CachedToolLists, createCachedToolLists } from './methods/cached-tool-lists.ts';
 import { type ClientLogs, createClientLogs } from './methods/log-messages.ts';
 import { metaMethods } from './methods/meta/meta-methods.ts';
-import { toolMethods } from './methods/tool-methods.ts';
+import type { ListedTools } from './methods/tool-list.ts';
+import { toolMethods, toolsOfServer } from './methods/tool-methods.ts';
+import type { ResourceUpdates } from './resource-updates.port.ts';
+import { type CachedOffers, createCachedOffers } from './servers/cached-offers.ts';
+import { gatewayWatch, type WatchedList } from './servers/gateway-watch.ts';
+import { instructionsOfAll, introduceServer } from './servers/introduce.ts';
+import { offerMethods } from './servers/offer-methods.ts';
+import { offerPages, type ShowOffers, serverAt } from './servers/offer-pages.ts';
+import { serverNameIn } from './servers/server-address.ts';
+import { watchedByClient } from './servers/watched-by-client.ts';
 import { MCP_DEFAULTS, type McpSettings, type ToolsMode } from './settings.ts';
 import { type ModeRequest, toolsModeOf } from './tools-mode.ts';
 import { type AskableClients, createAskableClients } from './upstream-questions/askable-clients.ts';
@@ -30,8 +33,11 @@ import { createSuspendedRequests, type SuspendedRequests } from './upstream-ques
 export interface Gateway {
   /** The server for clients that chose a mode; without one the settings choose. */
   serverIn(mode?: ToolsMode): McpServer;
+  /** The server that shows one upstream, under the names that the upstream itself gives. */
+  serverOfUpstream(name: string): McpServer;
   /**
-   * The server that an HTTP request asks for, by the query `tools` of its address or the header `Sallyport-Tools`.
+   * The server that an HTTP request asks for, by the upstream in its path, else by the query `tools` of its address or
+   * the header `Sallyport-Tools`.
    * @throws ToolLayerError E3801 for an unknown mode
    */
   serverOf(request: ModeRequest): McpServer;
@@ -57,36 +63,54 @@ export interface GatewayParts {
   readonly stateKey?: Uint8Array;
   /** The caller's signal of a running call, which identifies the client; absent: no tool can ask anybody. */
   readonly signalOf?: (tenantId: string, invocationId: string) => AbortSignal | undefined;
+  /** Changes of the resources of upstreams; absent: clients cannot subscribe to resources. */
+  readonly resourceUpdates?: ResourceUpdates;
 }
 
 /** Parts that the servers of all modes share. */
 interface Shared extends Pick<GatewayParts, 'layer' | 'log'> {
   readonly settings: McpSettings;
   readonly identity: ServerIdentity;
+  readonly offers: CachedOffers;
+  readonly show: ShowOffers;
   readonly toolLists: CachedToolLists;
   readonly confirmCalls: ConfirmCalls;
   readonly suspended: SuspendedRequests;
   readonly clients: AskableClients;
   readonly logs: ClientLogs;
   readonly toolChanges: ToolChanges;
+  readonly resourceUpdates: ResourceUpdates | undefined;
+  /** Counts the watched resources of all clients. */
+  readonly watchedResources: OpenRegister;
 }
+
+/** Most resources watched by all clients together, by those of a tenant, and by those of one agent and user. */
+const WATCHED_BOUNDS = { max: 5_000, perTenantMax: 2_500, perHolderMax: 1_000 };
 
 /** Builds the gateway; transports are mounted on its servers. */
 export function createGateway({ layer, log, version, settings: given, ...parts }: GatewayParts): Gateway {
   const settings = { ...MCP_DEFAULTS, ...given };
-  const toolLists = createCachedToolLists(layer, settings);
-  const toolChanges = createToolChanges(layer, settings.changesTogetherMs, () => toolLists.clear());
-  const { confirmations, stateKey = randomBytes(32), signalOf } = parts;
+  const offers = createCachedOffers(layer, settings);
+  const toolLists = createCachedToolLists(layer, settings, offers);
+  const toolChanges = createToolChanges(layer, settings.changesTogetherMs, () => {
+    offers.clear();
+    toolLists.clear();
+  });
+  const { confirmations, stateKey = randomBytes(32), signalOf, resourceUpdates } = parts;
   const clients = createAskableClients(signalOf);
   const asking = { stateKey, clients, ...(confirmations && { confirmations }) };
   const confirmCalls = createConfirmCalls({ layer, log, settings, ...asking });
-  const shared = {
+  const shared: Shared = {
     clients,
     layer,
     log,
     settings,
     toolLists,
     toolChanges,
+    offers,
+    show: offerPages(settings.toolsPageSize),
+    resourceUpdates,
+    watchedResources: createOpenRegister('watched resources', WATCHED_BOUNDS),
     confirmCalls,
     suspended: createSuspendedRequests({ layer, settings }),
     logs: createClientLogs(),
@@ -97,70 +121,91 @@ export function createGateway({ layer, log, version, settings: given, ...parts }
     meta: serverFor('meta', shared),
     auto: serverFor('auto', shared),
   };
+  const serverOfUpstream = (name: string): McpServer => serverFor('all', shared, name);
   return {
     serverIn: (mode = settings.toolsMode) => servers[mode],
-    serverOf: (request) => servers[toolsModeOf(request) ?? settings.toolsMode],
+    serverOfUpstream,
+    serverOf: (request) => {
+      const upstream = serverNameIn(request.url);
+      return upstream === undefined ? servers[toolsModeOf(request) ?? settings.toolsMode] : serverOfUpstream(upstream);
+    },
     clientAsker: createClientAsker({ log, peerOf: clients.peerOf }),
     close: toolChanges.close,
   };
 }
 
-function serverFor(
-  mode: ToolsMode,
-  { layer, log, settings, toolLists, toolChanges, confirmCalls, suspended, clients, logs, identity }: Shared,
-): McpServer {
+/** @param upstream shown alone; absent: all tools */
+function serverFor(mode: ToolsMode, shared: Shared, upstream?: string): McpServer {
+  const { layer, log, settings, toolLists, identity, offers, show, logs } = shared;
+  const of = upstream === undefined ? {} : { upstream };
   const methods = (era: Era): readonly (readonly [string, Method])[] => {
-    const parts = { layer, toolLists, confirmCalls, suspended, clients, logs, identity, era };
+    const parts = { ...shared, era, ...of };
     const tools = toolMethods(parts);
-    if (mode === 'all') return tools.methods;
-    return metaMethods({ ...parts, mode, tools, inner: toolMethods({ ...parts, modelNames: true }), ...settings });
+    const others = offerMethods({ offers, show, era, tools, ...of });
+    if (mode === 'all') return [...tools.methods, ...others];
+    const inner = toolMethods({ ...parts, modelNames: true });
+    return [...metaMethods({ ...parts, mode, tools, inner, ...settings }), ...others];
   };
   // In mode `all` the client needs the list next anyway; for the other modes a valid token is enough.
   const inspect = (caller: Caller) => layer.ask('tokens.inspect', {}, caller);
-  const admit = (caller: Caller): Promise<unknown> => (mode === 'meta' ? inspect(caller) : toolLists.list(caller));
+  const look = async (caller: Caller): Promise<ListedTools> => {
+    const all = await toolLists.list(caller);
+    return upstream === undefined ? all : toolsOfServer(all, upstream);
+  };
+  const admit = (caller: Caller): Promise<unknown> => (mode === 'meta' ? inspect(caller) : look(caller));
   return createMcpServer({
     log,
     identity,
-    capabilities: capabilitiesIn(mode),
-    instructions: instructionsIn(mode),
+    introduce: async (caller) => {
+      await admit(caller);
+      const seen = await offers.of(caller);
+      if (upstream !== undefined) return introduceServer(serverAt(seen, upstream));
+      return { capabilities: capabilitiesIn(mode), instructions: instructionsIn(mode) + instructionsOfAll(seen) };
+    },
     methods: { legacy: [logs.setLevel, ...methods('legacy')], modern: methods('modern') },
     admit,
     inspect,
-    // The meta-tools never change.
-    watch: async (wish, _caller, notify) =>
-      watchTools({ toolLists, toolChanges, log }, mode !== 'meta' && wish['toolsListChanged'] === true, notify),
+    watch: gatewayWatch({
+      lists: watchedLists(mode, shared, look, upstream),
+      toolChanges: shared.toolChanges,
+      log,
+      resources: (notify) =>
+        watchedByClient({
+          ...{ layer, log, offers, upstream, notify },
+          updates: shared.resourceUpdates,
+          register: shared.watchedResources,
+        }),
+    }),
   });
 }
 
-/** Notifies a listener when the tools it sees changed. Changes of tools it does not see are not observable. */
-function watchTools(
-  { toolLists, toolChanges, log }: Pick<Shared, 'toolLists' | 'toolChanges' | 'log'>,
-  granted: boolean,
-  notify: Notify,
-): Watch {
-  let ringing: Disposable | undefined;
-  const stop = (): void => {
-    ringing?.[Symbol.dispose]();
-    ringing = undefined;
+function watchedLists(
+  mode: ToolsMode,
+  { offers, show }: Pick<Shared, 'offers' | 'show'>,
+  look: (caller: Caller) => Promise<ListedTools>,
+  upstream: string | undefined,
+): readonly WatchedList[] {
+  const pages = async (caller: Caller) => show(await offers.of(caller), upstream);
+  const tools: WatchedList = {
+    wish: 'toolsListChanged',
+    notification: 'notifications/tools/list_changed',
+    look: async (caller) => (await look(caller)).pages(true).print(),
   };
-  const look = async (caller: Caller): Promise<string> => (await toolLists.list(caller)).print();
-  return {
-    granted: granted ? { toolsListChanged: true } : {},
-    listen: async (caller) => {
-      stop();
-      if (!granted || caller === undefined) return;
-      let seen = await look(caller);
-      const lookAgain = async (): Promise<void> => {
-        const now = await look(caller);
-        if (now === seen) return;
-        seen = now;
-        notify('notifications/tools/list_changed');
-      };
-      // An expired token sees nothing: there is nothing to report.
-      ringing = toolChanges.onChanged(
-        () => void lookAgain().catch((cause: unknown) => log.debug('mcp-look-failed', { cause })),
-      );
+  return [
+    // The meta-tools never change.
+    ...(mode === 'meta' ? [] : [tools]),
+    {
+      wish: 'resourcesListChanged',
+      notification: 'notifications/resources/list_changed',
+      look: async (caller) => {
+        const { resources, templates } = await pages(caller);
+        return resources.print() + templates.print();
+      },
     },
-    [Symbol.dispose]: stop,
-  };
+    {
+      wish: 'promptsListChanged',
+      notification: 'notifications/prompts/list_changed',
+      look: async (caller) => (await pages(caller)).prompts.print(),
+    },
+  ];
 }

@@ -1,5 +1,6 @@
 import type { Params } from '../json-rpc.ts';
 import type { Era } from '../mcp-protocol.ts';
+import { ALL_OFFERS } from './servers/introduce.ts';
 import type { ToolsMode } from './settings.ts';
 
 const CHECKED =
@@ -20,8 +21,8 @@ export function instructionsIn(mode: ToolsMode): string {
   return INSTRUCTIONS[mode];
 }
 
-/** MCP capabilities of the gateway beside calling tools. */
+/** MCP capabilities of the gateway to all upstreams. */
 export function capabilitiesIn(mode: ToolsMode): Readonly<Record<Era, Params>> {
   const tools = mode === 'meta' ? {} : { listChanged: true };
-  return { legacy: { tools, logging: {} }, modern: { tools, logging: {} } };
+  return { legacy: { tools, ...ALL_OFFERS, logging: {} }, modern: { tools, ...ALL_OFFERS, logging: {} } };
 }

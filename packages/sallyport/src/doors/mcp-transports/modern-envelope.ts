@@ -54,6 +54,7 @@ export function refuseHeaders(request: RpcRequest, headers: IncomingHttpHeaders)
 const NAMED_BY: ReadonlyMap<string, string> = new Map([
   ['tools/call', 'name'],
   ['resources/read', 'uri'],
+  ['prompts/get', 'name'],
 ]);
 
 function nameMismatch({ method, params }: RpcRequest, header: string | string[] | undefined): string | undefined {

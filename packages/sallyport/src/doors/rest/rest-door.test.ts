@@ -47,6 +47,7 @@ describe('operations', () => {
       'approvals.answer': { answer_token: 't'.repeat(43), decision: 'deny' },
       'approvals.delegate': { to: 'did:x', for_seconds: 60 },
       'visibility.list': { list: 'catalog' },
+      'offers.list': { list: 'resources' },
       'availability.set': { tool_id: 'add', available: true },
       'activations.set': { agent_did: 'did:x', tool_id: 'add' },
       'activations.remove': { agent_did: 'did:x' },

@@ -3,6 +3,7 @@ import type { Fault } from '../../../api/schemas/error.ts';
 import type { ToolManifest } from '../../../api/schemas/tool-manifest.ts';
 import { NO_USAGE } from '../../domain/invocation/usage.ts';
 import { LISTED_MEMBERS } from '../../domain/tool/listed-members.ts';
+import { isServerMethod } from '../../domain/tool/server-methods.ts';
 import { isSafeToRepeat, sideEffectOf } from '../../domain/tool/tool-version.ts';
 import { type HideSecrets, hideInValue, hideSecrets, hidingLogs } from '../../external/hide-secrets.ts';
 import type { Upstreams } from '../../mcp-servers/upstreams.ts';
@@ -26,12 +27,16 @@ export function createMcpExecutor(upstreams: Pick<Upstreams, 'call'>): Executor 
       invocationId: call.invocationId,
       leavesTraces: sideEffectOf(call.tool.manifest) !== 'pure',
       caller: call,
+      ...(call.meta === undefined ? {} : { meta: call.meta }),
       ...questionsOf(call),
       ...progressOf(call, hide),
       ...logsOf(call, hide),
     });
     const result = hide === undefined ? answer : hideInValue(answer, hide);
-    return result.isError === true ? { result, toolError: true, usage: NO_USAGE } : { result, usage: NO_USAGE };
+    // Only a tool of the server reports errors this way; a result of another request may have any member.
+    return result.isError === true && !isServerMethod(tool)
+      ? { result, toolError: true, usage: NO_USAGE }
+      : { result, usage: NO_USAGE };
   };
   return {
     kind: 'mcp',

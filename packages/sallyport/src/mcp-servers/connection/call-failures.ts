@@ -5,10 +5,10 @@ import { QUESTION_KINDS } from '../../domain/questions/client-question.ts';
 import { isObject } from '../../domain/shape/is-object.ts';
 
 const TEXT_CHARS_MAX = 1_000;
-/** JSON-RPC: parse error, invalid request, unknown method, invalid parameters. */
+/** JSON-RPC: parse error, invalid request, unknown method, invalid parameters; MCP before 2026: no such resource. */
+const REFUSALS = new Set([-32700, -32600, -32601, -32602, -32002]);
 /** MCP 2026-07-28: the request needs a capability that its client did not declare. */
 const MISSING_CAPABILITY = -32021;
-const REFUSALS = new Set([-32700, -32600, -32601, -32602]);
 
 /** True when the request was never sent, because the connection had ended before. */
 export function neverLeft(thrown: unknown): boolean {
@@ -86,4 +86,19 @@ export function stopped(name: string, disabled = false): ToolLayerError {
     ? `The upstream '${name}' is disabled. Its operator starts it with: sallyport upstreams enable ${name}`
     : `The upstream '${name}' is stopped.`;
   return new ToolLayerError('E3310', message, { details: { reached: false, ...(disabled ? { disabled } : {}) } });
+}
+
+/** The error for a name that no upstream of the tenant has. */
+export function unknownUpstream(name: string): ToolLayerError {
+  return new ToolLayerError('E3809', `There is no upstream '${name}'.`, { details: { reached: false } });
+}
+
+/** The error for one upstream more than a tenant may have. */
+export function tooManyUpstreams(max: number): ToolLayerError {
+  return new ToolLayerError('E3102', `The tenant has ${max} upstreams, as many as it may. Remove one first.`);
+}
+
+/** The error while the layer stops. */
+export function closedDown(): ToolLayerError {
+  return new ToolLayerError('E3811', 'The layer is stopping.', { details: { reached: false } });
 }

@@ -8,7 +8,13 @@ import type { UpstreamCallResult } from './link.ts';
  * @throws E3308 when it is no result but asks for something that the layer cannot give
  */
 export function callResultOf(result: Record<string, unknown>, label: string): UpstreamCallResult {
-  const { resultType } = result;
+  const members = completeResult(result, label);
+  return Array.isArray(members.content) ? members : { ...members, content: [] };
+}
+
+/** The same for the result of another request, whose members are its own. Reserved keys of `_meta` are taken out. */
+export function completeResult(result: Record<string, unknown>, label: string): UpstreamCallResult {
+  const { resultType, _meta: meta } = result;
   if (resultType !== undefined && resultType !== 'complete') {
     const said = typeof resultType === 'string' ? JSON.stringify(resultType.slice(0, 40)) : 'something else';
     throw new ToolLayerError(
@@ -17,15 +23,12 @@ export function callResultOf(result: Record<string, unknown>, label: string): Up
       { details: { reached: true } },
     );
   }
-  const content = Array.isArray(result['content']) ? (result['content'] as readonly unknown[]) : [];
-  const meta = result['_meta'];
   const isClean = meta === undefined || (isObject(meta) && !Object.keys(meta).some(isReserved));
   // Fast path: nothing is to be taken out.
-  if (isClean && resultType === undefined && content === result['content'])
-    return result as unknown as UpstreamCallResult;
+  if (isClean && resultType === undefined) return result as unknown as UpstreamCallResult;
   const { resultType: _, _meta, ...members } = result;
   const own = isObject(meta) ? withoutReserved(meta) : {};
-  return { ...members, ...(Object.keys(own).length === 0 ? {} : { _meta: own }), content };
+  return { ...members, ...(Object.keys(own).length === 0 ? {} : { _meta: own }) } as unknown as UpstreamCallResult;
 }
 
 /**

@@ -1,10 +1,12 @@
-import { callResultOf } from './call-result.ts';
+import { isServerMethod } from '../../domain/tool/server-methods.ts';
+import { callResultOf, completeResult } from './call-result.ts';
 import type { LinkCallOptions, UpstreamCallResult } from './link.ts';
 import type { Multiplexer } from './multiplexer.ts';
 import { requestWithInput } from './request-with-input.ts';
 
 /**
- * Calls a tool; questions of the server are put to the client of the call.
+ * Calls a tool, or makes the request that a tool of the layer's own is for. Questions of the server are put to the
+ * client of the call.
  * @throws whatever `requestWithInput` throws; E3308 when the answer is no result
  */
 export async function callTool(
@@ -14,8 +16,7 @@ export async function callTool(
   args: Readonly<Record<string, unknown>>,
   options: LinkCallOptions,
 ): Promise<UpstreamCallResult> {
-  return callResultOf(
-    await requestWithInput(mux, label, 'tools/call', { name: tool, arguments: args }, options),
-    label,
-  );
+  if (isServerMethod(tool)) return completeResult(await requestWithInput(mux, label, tool, args, options), label);
+  const params = { name: tool, arguments: args };
+  return callResultOf(await requestWithInput(mux, label, 'tools/call', params, options), label);
 }

@@ -3,7 +3,10 @@ import {
   CLIENT_INFO_META_KEY,
   Client,
   PROTOCOL_VERSION_META_KEY,
+  type SubscriptionFilter,
 } from '@modelcontextprotocol/client';
+import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
+import { UI_EXTENSION, UI_MIME_TYPE } from '../../domain/tool/mcp-apps.ts';
 import type { ServerIdentity } from './link.ts';
 import type { Multiplexer } from './multiplexer.ts';
 
@@ -19,10 +22,15 @@ const CAPABILITIES_MAX = 32;
 /** A connection after its handshake. */
 export interface Handshake {
   readonly identity: ServerIdentity;
-  readonly hasTools: boolean;
+  /** The capabilities that the server declares. */
+  readonly offered: Readonly<Record<string, unknown>>;
+  /** What the server says of its use; undefined when it says nothing. */
+  readonly instructions: string | undefined;
   /** True when protocol 2026-07-28 or later was agreed. */
   readonly modern: boolean;
   readonly olderProtocolOnly: boolean;
+  /** Subscribes to the changes of a resource. @throws E3809 when the server does not report them */
+  watch(uri: string): Promise<AsyncDisposable>;
   close(): Promise<void>;
 }
 
@@ -35,21 +43,29 @@ export interface HandshakeOptions {
   /** True when every request has an answer, as over HTTP: then the probe may take as long as the handshake. */
   readonly alwaysAnswers?: boolean;
   onToolsChanged(): void;
+  /** Called when the server says that its resources or prompts changed. */
+  onOffersChanged?(): void;
+  /** Called when the server says that a watched resource changed. */
+  onResourceUpdated?(uri: string): void;
   onError(error: Error): void;
 }
 
 /**
  * Connects with the official client: protocol 2026-07-28 when the server supports it, else `initialize`. The client
- * declares the questions that the operator allows this server to ask.
+ * declares the questions that the operator allows this server to ask, and that user interfaces of tools (MCP Apps) are
+ * passed on.
  */
 export async function shakeHands(mux: Multiplexer, options: HandshakeOptions): Promise<Handshake> {
-  const capabilities = mux.questions.capabilities();
+  const capabilities = {
+    extensions: { [UI_EXTENSION]: { mimeTypes: [UI_MIME_TYPE] } },
+    ...mux.questions.capabilities(),
+  };
   const client = new Client(options.client, {
     capabilities,
     versionNegotiation: { mode: 'auto', probe: { timeoutMs: probeTimeoutOf(options) } },
   });
   client.onerror = options.onError;
-  client.setNotificationHandler('notifications/tools/list_changed', changesTogether(client, options.onToolsChanged));
+  receiveChanges(client, options);
   await client.connect(mux.control, {
     timeout: options.timeoutMs,
     signal: options.signal,
@@ -68,7 +84,7 @@ export async function shakeHands(mux: Multiplexer, options: HandshakeOptions): P
       : undefined,
     offered.logging !== undefined,
   );
-  if (modern && announcesChanges(client)) await listen(client, options);
+  if (modern && Object.keys(wishFor(client)).length > 0) await listen(client, options);
   const server = client.getServerVersion();
   return {
     identity: {
@@ -81,9 +97,11 @@ export async function shakeHands(mux: Multiplexer, options: HandshakeOptions): P
         ? {}
         : { server: { name: cut(server.name, NAME_CHARS_MAX), version: cut(server.version, NAME_CHARS_MAX) } }),
     },
-    hasTools: offered.tools !== undefined,
+    offered,
+    instructions: client.getInstructions(),
     modern,
     olderProtocolOnly: options.olderProtocolOnly || (!modern && !mux.probeAnswered()),
+    watch: (uri) => watchResource(client, uri, options.timeoutMs),
     close: () => client.close(),
   };
 }
@@ -91,16 +109,56 @@ export async function shakeHands(mux: Multiplexer, options: HandshakeOptions): P
 const probeTimeoutOf = ({ alwaysAnswers = false, timeoutMs }: HandshakeOptions): number =>
   alwaysAnswers ? timeoutMs : Math.min(PROBE_TIMEOUT_MS, timeoutMs);
 
-const announcesChanges = (client: Client): boolean => client.getServerCapabilities()?.tools?.listChanged === true;
+/** Lists whose changes a server may announce: the capability, and the notification. */
+const LISTS = {
+  tools: 'notifications/tools/list_changed',
+  resources: 'notifications/resources/list_changed',
+  prompts: 'notifications/prompts/list_changed',
+} as const;
+type ListName = keyof typeof LISTS;
+
+const announcesChanges = (client: Client, list: ListName): boolean =>
+  client.getServerCapabilities()?.[list]?.listChanged === true;
+
+function receiveChanges(client: Client, { onToolsChanged, onOffersChanged, onResourceUpdated }: HandshakeOptions) {
+  const offersChanged = together(() => onOffersChanged?.());
+  const changed = { tools: together(onToolsChanged), resources: offersChanged, prompts: offersChanged };
+  for (const list of ['tools', 'resources', 'prompts'] as const) {
+    client.setNotificationHandler(LISTS[list], () => {
+      if (announcesChanges(client, list)) changed[list]();
+    });
+  }
+  client.setNotificationHandler('notifications/resources/updated', ({ params }) => onResourceUpdated?.(params.uri));
+}
 
 /** Reports several changes within a moment once. */
-function changesTogether(client: Client, onToolsChanged: () => void): () => void {
+function together(onChanged: () => void): () => void {
   let waiting: NodeJS.Timeout | undefined;
   return () => {
-    if (!announcesChanges(client)) return;
     clearTimeout(waiting);
-    waiting = setTimeout(onToolsChanged, LIST_CHANGED_DEBOUNCE_MS).unref();
+    waiting = setTimeout(onChanged, LIST_CHANGED_DEBOUNCE_MS).unref();
   };
+}
+
+/** Subscribes to one resource, by the protocol that was agreed. */
+async function watchResource(client: Client, uri: string, timeout: number): Promise<AsyncDisposable> {
+  if (client.getServerCapabilities()?.resources?.subscribe !== true) throw notWatched(uri);
+  if (client.getProtocolEra() !== 'modern') {
+    await client.subscribeResource({ uri }, { timeout });
+    return { [Symbol.asyncDispose]: async () => void (await client.unsubscribeResource({ uri }, { timeout })) };
+  }
+  const subscription = await client.listen({ resourceSubscriptions: [uri] }, { timeout });
+  if (subscription.honoredFilter.resourceSubscriptions?.includes(uri) === true)
+    return { [Symbol.asyncDispose]: () => subscription.close() };
+  await subscription.close();
+  throw notWatched(uri);
+}
+
+function notWatched(uri: string): ToolLayerError {
+  return new ToolLayerError(
+    'E3809',
+    `The server does not report changes of the resource ${JSON.stringify(uri.slice(0, 200))}.`,
+  );
 }
 
 /**
@@ -108,18 +166,33 @@ function changesTogether(client: Client, onToolsChanged: () => void): () => void
  * late answer the tools are listed again, since they may have changed in between; without an answer they are listed
  * again from time to time.
  */
-async function listen(client: Client, { timeoutMs, signal, onToolsChanged, onError }: HandshakeOptions): Promise<void> {
+async function listen(
+  client: Client,
+  { timeoutMs, signal, onToolsChanged, onOffersChanged, onError }: HandshakeOptions,
+): Promise<void> {
   signal.throwIfAborted();
-  const begun = client.listen({ toolsListChanged: true }, { timeout: Math.max(timeoutMs, LISTEN_PATIENCE_MS) });
+  const changedMeanwhile = (): void => {
+    onToolsChanged();
+    onOffersChanged?.();
+  };
+  const begun = client.listen(wishFor(client), { timeout: Math.max(timeoutMs, LISTEN_PATIENCE_MS) });
   let isLate = false;
   const answered = begun.then(
-    () => (isLate ? onToolsChanged() : undefined),
+    () => (isLate ? changedMeanwhile() : undefined),
     (thrown: unknown) => onError(thrown instanceof Error ? thrown : new Error(String(thrown))),
   );
   const patience = AbortSignal.any([signal, AbortSignal.timeout(LISTEN_PATIENCE_MS)]);
   const over = new Promise<void>((resolve) => patience.addEventListener('abort', () => resolve(), { once: true }));
   await Promise.race([answered, over]);
   isLate = true;
+}
+
+function wishFor(client: Client): SubscriptionFilter {
+  return {
+    ...(announcesChanges(client, 'tools') ? { toolsListChanged: true } : {}),
+    ...(announcesChanges(client, 'resources') ? { resourcesListChanged: true } : {}),
+    ...(announcesChanges(client, 'prompts') ? { promptsListChanged: true } : {}),
+  };
 }
 
 function cut(text: string, chars: number): string {

@@ -1,6 +1,7 @@
 import type { HideSecrets } from '../../external/hide-secrets.ts';
 import type { ListedMcpTool } from '../../registry/importer.port.ts';
 import type { Askers } from '../incoming/asker.ts';
+import type { OfferListing } from '../known-upstream.ts';
 import type { RequestOptions } from './request-table.ts';
 
 /** Options of one tool call. */
@@ -9,9 +10,10 @@ export interface LinkCallOptions extends RequestOptions {
   readonly beforeAgain?: (() => Promise<void> | undefined) | undefined;
 }
 
-/** The result of `tools/call` as the upstream sent it. Untrusted. */
+/** The result of `tools/call`, or of another request, as the upstream sent it. Untrusted. */
 export interface UpstreamCallResult {
-  readonly content: readonly unknown[];
+  /** Always a list in a result of `tools/call`. */
+  readonly content?: readonly unknown[];
   readonly structuredContent?: unknown;
   readonly isError?: boolean;
   readonly [member: string]: unknown;
@@ -43,6 +45,13 @@ export interface Link {
    */
   readonly hide?: HideSecrets | undefined;
   listTools(signal: AbortSignal): Promise<ToolListing>;
+  /** What the server offers beside its tools, already without secrets. Never rejects. */
+  listOffers(signal: AbortSignal): Promise<OfferListing>;
+  /**
+   * Subscribes to the changes of a resource, for `OpenOptions.onResourceUpdated`.
+   * @throws E3809 when the server does not report them; its refusal as the layer's error
+   */
+  watch(uri: string): Promise<AsyncDisposable>;
   /** @throws whatever `Multiplexer.request` throws */
   call(tool: string, args: Readonly<Record<string, unknown>>, options: LinkCallOptions): Promise<UpstreamCallResult>;
   /** Resolves when the server answers at all. */
@@ -61,6 +70,10 @@ export interface OpenOptions {
   readonly olderProtocolOnly: boolean;
   /** Called when the server says that its tools changed. */
   onToolsChanged(): void;
+  /** Called when the server says that its resources or prompts changed. */
+  onOffersChanged?(): void;
+  /** Called when the server says that a watched resource changed. */
+  onResourceUpdated?(uri: string): void;
   /** Called when the server asked a person something without naming the call. */
   onAsks?(askers: Askers): void;
 }

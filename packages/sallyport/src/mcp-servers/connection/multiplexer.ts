@@ -240,11 +240,12 @@ function requestOf(
   id: number,
   method: string,
   params: Readonly<Record<string, unknown>>,
-  { onProgress, idleMs }: RequestOptions,
+  { onProgress, idleMs, meta: given }: RequestOptions,
   envelope: Meta,
 ): JSONRPCMessage {
   const wantsProgress = onProgress !== undefined || idleMs !== undefined;
-  const meta = wantsProgress ? { ...envelope, progressToken: id } : envelope;
+  const own = wantsProgress ? { ...envelope, progressToken: id } : envelope;
+  const meta = given === undefined ? own : { ...given, ...own };
   return { jsonrpc: '2.0', id, method, params: meta === undefined ? params : { ...params, _meta: meta } };
 }
 

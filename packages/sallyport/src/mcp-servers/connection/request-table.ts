@@ -29,6 +29,8 @@ export interface RequestOptions {
   /** Longest time without an answer or progress, ms; E3103 when it passes (EXE-12). */
   readonly idleMs?: number | undefined;
   readonly onProgress?: ((progress: Progress) => void) | undefined;
+  /** Members of `_meta` beside those of the protocol. */
+  readonly meta?: Readonly<Record<string, unknown>> | undefined;
   /** HTTP headers of this request alone; ignored by other transports. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /** The call that the request is part of, so that a question of the server can be assigned to it. */

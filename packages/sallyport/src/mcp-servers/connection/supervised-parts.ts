@@ -5,11 +5,14 @@ import { ownerNames } from '../../domain/invocation/call-owner.ts';
 import type { LogListener } from '../../domain/invocation/log-message.ts';
 import type { Principal, Progress } from '../../domain/principal/principal.ts';
 import type { AskedClient } from '../../domain/questions/client-question.ts';
+import { isServerMethod } from '../../domain/tool/server-methods.ts';
 import type { ListedMcpTool } from '../../registry/importer.port.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { Asker } from '../incoming/asker.ts';
 import type { StartSlots } from '../pacing/start-slots.ts';
 import type { Link, OpenOptions } from './link.ts';
+import type { JudgeOffers } from './offers/harmless-offers.ts';
+import type { WatchedResources } from './offers/watched-resources.ts';
 import type { UpstreamSettings } from './settings.ts';
 
 /** Owner of the call and its granted credentials. */
@@ -27,6 +30,8 @@ export interface UpstreamCallOptions {
   readonly onProgress?: (progress: Progress) => void;
   /** Receives the server's log messages that belong to the call. */
   readonly logs?: LogListener | undefined;
+  /** Added to `_meta` of the request. */
+  readonly meta?: Readonly<Record<string, unknown>>;
   /** Lets a question of the server be assigned to the call. */
   readonly invocationId?: string;
   /** The client that the server may ask; absent: nobody is asked. */
@@ -78,9 +83,20 @@ export interface SupervisedParts {
   readonly random: () => number;
   /** Called when the list of tools differs from the last known one; not by `connect`. */
   onTools(tools: readonly ListedMcpTool[], serverVersion: string): void;
+  /** The resources that are watched; they outlive this upstream, which may be replaced by one of the same name. */
+  readonly watched: WatchedResources;
+  /** Called when what it offers beside its tools differs from before. */
+  onOffers(): void;
+  /** Judges the texts of offers; absent: nothing is withheld. */
+  readonly judgeOffers?: JudgeOffers;
   /** The reason why a tool may not run as it is listed now; the hash is undefined when it is not listed. */
   refusal?(tool: string, servedHash: string | undefined): Failure | undefined;
 }
 
 /** The part of the status that an upstream knows by itself. */
 export type OwnStatus = Omit<UpstreamStatus, 'quarantined_count'>;
+
+/** Number of the tools that the server lists; the layer's own for its other requests are not counted. */
+export function countOfTools(tools: readonly ListedMcpTool[]): number {
+  return tools.filter(({ name }) => !isServerMethod(name)).length;
+}

@@ -1,8 +1,10 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { ProtocolError } from '@modelcontextprotocol/client';
 import { redact } from '@sallyport/guards';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import type { UpstreamDefinition, UpstreamState } from '../../../api/schemas/upstream.ts';
 import type { ListedMcpTool } from '../../registry/importer.port.ts';
+import type { ServerOffers } from '../known-upstream.ts';
 import { backoffMs } from '../pacing/backoff.ts';
 import { createPendingWork } from '../pacing/pending-work.ts';
 import { createRelist } from '../pacing/relist.ts';
@@ -12,11 +14,20 @@ import type { Link, ServerIdentity, ToolListing, UpstreamCallResult } from './li
 import { createCurrentListing } from './listing/current-listing.ts';
 import { listFirst } from './listing/first-listing.ts';
 import { createFreshListing, inMidCall, unchecked } from './listing/fresh-listing.ts';
+import { type CurrentOffers, createCurrentOffers } from './offers/current-offers.ts';
 import { withoutSecrets } from './secrets/without-secrets.ts';
-import { askerOf, type OwnStatus, type SupervisedParts, type UpstreamCallOptions } from './supervised-parts.ts';
+import {
+  askerOf,
+  countOfTools,
+  type OwnStatus,
+  type SupervisedParts,
+  type UpstreamCallOptions,
+} from './supervised-parts.ts';
 import { createWaiters, type Waiters } from './waiters.ts';
 
 const LAST_ERROR_CHARS_MAX = 2_000;
+/** Longest wait of a new connection for what its server offers beside tools, ms; later it comes as a change. */
+const OFFERS_PATIENCE_MS = 2_000;
 
 /** One upstream that is kept running: when it ends, it is restarted with growing pauses. */
 export class Supervised {
@@ -26,6 +37,8 @@ export class Supervised {
   readonly #pending = createPendingWork();
   readonly #waiters: Waiters;
   readonly #relist: () => void;
+  readonly #relistOffers: () => void;
+  readonly #offers: CurrentOffers;
   readonly #stale: StaleWatch;
 
   #link: Link | undefined;
@@ -54,7 +67,18 @@ export class Supervised {
     this.#changedAt = parts.clock.now();
     this.#waiters = createWaiters(this.#name);
     this.#relist = createRelist(parts.settings.relistIntervalMs, this.#closing.signal, () => this.#listAgain());
-    this.#stale = createStaleWatch(parts.settings.staleListingMs, parts.random, this.#relist);
+    const { settings, log } = parts;
+    this.#offers = createCurrentOffers({
+      upstream: this.#name,
+      log,
+      judge: parts.judgeOffers,
+      onChanged: parts.onOffers,
+    });
+    this.#relistOffers = createRelist(settings.relistIntervalMs, this.#closing.signal, () => this.#listOffers());
+    this.#stale = createStaleWatch(settings.staleListingMs, parts.random, () => {
+      this.#relist();
+      this.#relistOffers();
+    });
   }
 
   /** Connects now and throws the failure, without retries. */
@@ -91,6 +115,16 @@ export class Supervised {
     return this.#parts.definition;
   }
 
+  /** What it offers beside its tools; nothing before the first connection. */
+  offers(): ServerOffers {
+    return this.#offers.now();
+  }
+
+  /** See `WatchedResources.add`. */
+  watchResource(uri: string, onUpdated: () => void): Promise<Disposable> {
+    return this.#parts.watched.add(uri, onUpdated);
+  }
+
   /** The server's version as it states it; empty when it states none. */
   serverVersion(): string {
     return this.#identity.server?.version ?? '';
@@ -105,7 +139,7 @@ export class Supervised {
       ...(protocolVersion === undefined ? {} : { protocol_version: protocolVersion }),
       ...(server === undefined ? {} : { server }),
       capabilities: [...capabilities],
-      tool_count: this.#listing.tools().length,
+      tool_count: countOfTools(this.#listing.tools()),
       malformed_count: this.#listing.malformed().length,
       restart_count: this.#restarts,
       ...(this.#lastError === undefined ? {} : { last_error: this.#lastError }),
@@ -172,6 +206,8 @@ export class Supervised {
       timeoutMs: settings.connectTimeoutMs,
       olderProtocolOnly: this.#olderProtocolOnly,
       onToolsChanged: this.#relist,
+      onOffersChanged: this.#relistOffers,
+      onResourceUpdated: (uri) => this.#parts.watched.updated(uri),
     });
     const opened = withoutSecrets(link);
     const listing = await listFirst(this.#name, opened, signal);
@@ -189,6 +225,8 @@ export class Supervised {
     this.#adopt(listing, notifies);
     void opened.ended.then((reason) => this.#drop(opened, reason));
     this.#waiters.serve(opened);
+    this.#parts.watched.bind(opened);
+    await Promise.race([this.#listOffers(), sleep(OFFERS_PATIENCE_MS, undefined, { ref: false })]);
     return listing;
   }
 
@@ -222,6 +260,7 @@ export class Supervised {
     if (this.#link !== link) return;
     const { clock, settings, log } = this.#parts;
     this.#link = undefined;
+    this.#parts.watched.bind(undefined);
     this.#stale.stop();
     void this.#pending.add(link.close());
     this.#become('degraded', reason);
@@ -272,7 +311,7 @@ export class Supervised {
     const startedAt = this.#parts.clock.monotonic();
     const check = (): Promise<void> | undefined => this.#check(link, tool, options);
     const beforeAgain = (): Promise<void> | undefined => inMidCall(check);
-    const { signal, onProgress } = options;
+    const { signal, onProgress, meta } = options;
     const asker = askerOf(options);
     const idleMs = this.#parts.definition.request_timeout_ms;
     try {
@@ -281,7 +320,7 @@ export class Supervised {
       if (checking !== undefined) await checking;
       const passed = this.#parts.clock.monotonic() - startedAt;
       const timeoutMs = options.timeoutMs === undefined ? undefined : Math.max(1, options.timeoutMs - passed);
-      return await link.call(tool, args, { signal, timeoutMs, idleMs, onProgress, asker, beforeAgain });
+      return await link.call(tool, args, { signal, timeoutMs, idleMs, onProgress, meta, asker, beforeAgain });
     } catch (thrown) {
       if (neverLeft(thrown)) this.#drop(link, messageOf(thrown));
       if (thrown instanceof ToolLayerError && thrown.code === 'E3103') this.#suspect(link);
@@ -317,6 +356,12 @@ export class Supervised {
       AbortSignal.any([this.#closing.signal, AbortSignal.timeout(connectTimeoutMs)]),
     );
     if (this.#link === link) this.#adopt(listing, true);
+  }
+
+  async #listOffers(): Promise<void> {
+    if (this.#link === undefined) return;
+    const late = AbortSignal.timeout(this.#parts.settings.connectTimeoutMs);
+    await this.#offers.list(this.#link, AbortSignal.any([this.#closing.signal, late]));
   }
 
   /** A server that let a call time out may hang permanently, so it is pinged. */

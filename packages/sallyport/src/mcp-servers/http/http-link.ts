@@ -8,11 +8,13 @@ import { hideInValue } from '../../external/hide-secrets.ts';
 import type { OutboundHttp } from '../../external/outbound-http.ts';
 import type { SecretStore } from '../../external/secret-store.port.ts';
 import type { Log } from '../../telemetry/log.ts';
+import { callFailure } from '../connection/call-failures.ts';
 import { callTool } from '../connection/call-tool.ts';
 import { type Handshake, shakeHands } from '../connection/handshake.ts';
 import type { Link, OpenOptions } from '../connection/link.ts';
 import { listTools } from '../connection/listing/list-tools.ts';
 import { createMultiplexer, type Multiplexer } from '../connection/multiplexer.ts';
+import { listOffers } from '../connection/offers/list-offers.ts';
 import { type FilledValues, fillSecrets } from '../connection/secrets/secret-values.ts';
 import { createQuestions } from '../incoming/questions.ts';
 import type { Authorizer } from './authorization/authorized-fetch.ts';
@@ -110,6 +112,8 @@ async function connect(
       olderProtocolOnly: options.olderProtocolOnly || way.isOlder,
       alwaysAnswers: true,
       onToolsChanged: options.onToolsChanged,
+      onOffersChanged: () => options.onOffersChanged?.(),
+      onResourceUpdated: (uri) => options.onResourceUpdated?.(uri),
       onError: (error) => parts.log.debug('upstream-http-error', { upstream: name, error: hide(error.message) }),
     });
     way.onLost(() => void close('Its stream of events ended.'));
@@ -148,13 +152,15 @@ function linkOf(
     olderProtocolOnly: hands.olderProtocolOnly,
     hide: hideInAnswers,
     async listTools(signal) {
-      if (!hands.hasTools) return { tools: [], malformed: [] };
-      const listed = await listTools(mux, name, signal).catch(broken);
+      const listed = await listTools(mux, name, hands.offered, signal).catch(broken);
       if (!hands.modern) return shown(listed);
       const { listing, headers } = takeParamHeaders(listed);
       declared = headers;
       return shown(listing);
     },
+    listOffers: async (signal) => shown(await listOffers(mux, hands, signal)),
+    watch: (uri) =>
+      hands.watch(uri).catch((thrown: unknown) => Promise.reject(callFailure(name, failureOf(thrown), undefined))),
     async call(tool, args, options) {
       const repeated = declared.get(tool);
       const headers = repeated === undefined ? undefined : headersFor(repeated, args);

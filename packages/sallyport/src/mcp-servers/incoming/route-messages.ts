@@ -83,9 +83,5 @@ function isControlId(id: unknown): boolean {
 
 /** Notifications without listeners; dropping them early saves their validation. */
 function isNoise(method: string): boolean {
-  return (
-    method === 'notifications/progress' ||
-    method.startsWith('notifications/resources/') ||
-    method.startsWith('notifications/prompts/')
-  );
+  return method === 'notifications/progress';
 }

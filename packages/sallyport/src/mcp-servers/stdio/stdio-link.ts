@@ -6,11 +6,13 @@ import type { ClientAsker } from '../../domain/questions/client-question.ts';
 import { hideInValue } from '../../external/hide-secrets.ts';
 import type { SecretStore } from '../../external/secret-store.port.ts';
 import type { Log } from '../../telemetry/log.ts';
+import { callFailure } from '../connection/call-failures.ts';
 import { callTool } from '../connection/call-tool.ts';
 import { type Handshake, shakeHands } from '../connection/handshake.ts';
 import type { Link, OpenOptions } from '../connection/link.ts';
 import { listTools } from '../connection/listing/list-tools.ts';
 import { createMultiplexer, type Multiplexer } from '../connection/multiplexer.ts';
+import { listOffers } from '../connection/offers/list-offers.ts';
 import { type FilledValues, fillSecrets } from '../connection/secrets/secret-values.ts';
 import { createQuestions } from '../incoming/questions.ts';
 import { optionHint } from './option-hint.ts';
@@ -103,6 +105,8 @@ async function connect(
       signal: options.signal,
       olderProtocolOnly: options.olderProtocolOnly,
       onToolsChanged: options.onToolsChanged,
+      onOffersChanged: () => options.onOffersChanged?.(),
+      onResourceUpdated: (uri) => options.onResourceUpdated?.(uri),
       onError: (error) =>
         log.debug('upstream-protocol-error', { upstream: name, error: environment.hide(error.message) }),
     });
@@ -132,8 +136,9 @@ function linkOf(
     identity: shown(hands.identity),
     olderProtocolOnly: hands.olderProtocolOnly,
     hide: hideInAnswers,
-    listTools: async (signal) =>
-      hands.hasTools ? shown(await listTools(mux, name, signal)) : { tools: [], malformed: [] },
+    listTools: async (signal) => shown(await listTools(mux, name, hands.offered, signal)),
+    listOffers: async (signal) => shown(await listOffers(mux, hands, signal)),
+    watch: (uri) => hands.watch(uri).catch((thrown: unknown) => Promise.reject(callFailure(name, thrown, undefined))),
     call: (tool, args, options) => callTool(mux, name, tool, args, options),
     async ping(timeoutMs) {
       await mux.request(hands.modern ? 'server/discover' : 'ping', {}, { timeoutMs }).catch((error: unknown) => {

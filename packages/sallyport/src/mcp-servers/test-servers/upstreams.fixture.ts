@@ -92,6 +92,7 @@ function readIfThere(path: string): string {
 }
 
 /** The text of the first block of a result. */
-export function textOf(result: { readonly content: readonly unknown[] }): string {
-  return (result.content[0] as { text: string }).text;
+export function textOf(result: { readonly content?: readonly unknown[] }): string {
+  const [block] = result.content ?? [];
+  return (block as { text: string }).text;
 }

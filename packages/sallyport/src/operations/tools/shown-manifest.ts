@@ -9,7 +9,7 @@ const KEEPERS: readonly Role[] = ['viewer', 'operator', 'admin'];
 
 /** Members of a configuration that concern who calls the tool: what a server lists of it, and the form of its results. */
 const PUBLIC: Partial<Record<ToolManifest['executor']['kind'], readonly string[]>> = {
-  mcp: LISTED_MEMBERS,
+  mcp: ['upstream', 'tool', ...LISTED_MEMBERS],
   native: [MCP_RESULT],
 };
 

@@ -12,12 +12,13 @@ export async function openGateway(layer: EmbeddedToolLayer): Promise<Gateway> {
   // Loaded only when a gateway is opened, since an embedding program may never open one.
   const { createGateway } = await import('../../../doors/mcp-gateway/create-gateway.ts');
   const { settings, log } = layer;
-  const { confirmations, signalOf, stateKey, clientQuestions } = layer.forGateway;
+  const { confirmations, signalOf, stateKey, resourceUpdates, clientQuestions } = layer.forGateway;
   const gateway = createGateway({
     layer,
     log,
     version: VERSION,
     signalOf,
+    resourceUpdates,
     stateKey: stateKey(),
     ...(confirmations === undefined ? {} : { confirmations }),
     settings: valuesOf(MCP_SETTINGS, settings),

@@ -95,7 +95,7 @@ async function serve(layer: EmbeddedToolLayer, options: StdioOptions, streams: S
   const { serve: openDoors } = await import('../../serve.ts');
   opened.use(await openDoors(layer, { host: '127.0.0.1', port: 0, endsWithClient: true }));
   await serveStdio({
-    server: gateway.serverIn(options.tools),
+    server: options.server === undefined ? gateway.serverIn(options.tools) : gateway.serverOfUpstream(options.server),
     log: layer.log,
     caller: { door: 'mcp', token },
     settings: valuesOf(TRANSPORT_SETTINGS, layer.settings),
@@ -132,7 +132,8 @@ async function relay(
   const settings = readSettings({ given: settingsOf(options) });
   const log = createPinoLog('warn', redactFields(redactorOf(settings)));
   const token = options.token ?? (await mintFor(layer, { door: 'cli' }));
-  const endpoint = new URL(`${url}/mcp`);
+  const path = options.server === undefined ? '/mcp' : `/mcp/servers/${encodeURIComponent(options.server)}`;
+  const endpoint = new URL(url + path);
   if (options.tools !== undefined) endpoint.searchParams.set('tools', options.tools);
   await relayStdio({ url: endpoint, token, log, settings: valuesOf(TRANSPORT_SETTINGS, settings), ...streams });
 }

@@ -39,13 +39,17 @@ export function addStartCommands(program: Command, kit: CommandKit): void {
     .option('--token <token>', 'capability token of the client; SALLYPORT_TOKEN serves too')
     .addOption(
       new Option('--tools <mode>', 'show all tools, or three that find, describe and call them').choices(STDIO_TOOLS),
+    )
+    .addOption(
+      new Option('--server <name>', 'show one upstream alone, under the names of its server').conflicts('tools'),
     );
-  const speak = (_args: unknown, { tools, ...options }: StdioOptions): Promise<number> => {
+  const speak = (_args: unknown, { tools, server, ...options }: StdioOptions): Promise<number> => {
     const token = options.token ?? kit.parts.io.env['SALLYPORT_TOKEN'];
     return kit.parts.mcpStdio({
       ...layerOptions(options),
       ...(token === undefined ? {} : { token }),
       ...(tools === undefined ? {} : { tools }),
+      ...(server === undefined ? {} : { server }),
     });
   };
   kit.action(mcp, speak, EXIT.unreachable);

@@ -1,23 +1,11 @@
-import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
-import { sha256 } from '@sallyport/std/sha256';
 import { LRUCache } from 'lru-cache';
 import type { ToolManifest } from '../../../../api/schemas/tool-manifest.ts';
 import type { Caller } from '../../../domain/principal/principal.ts';
 import { givesCallResult } from '../../../domain/tool/call-result.ts';
 import type { ToolLayer } from '../../../operations/tool-layer.ts';
-import type { Era } from '../../mcp-protocol.ts';
+import type { CachedOffers } from '../servers/cached-offers.ts';
 import type { McpSettings } from '../settings.ts';
-import { toolView } from './tool-view.ts';
-
-/** The tools that one token may see. */
-export interface ToolList {
-  /** JSON text of one page, without the braces: `"tools":[…]` and, when there is another page, `,"nextCursor":…`. */
-  page(cursor: string | undefined, era: Era): string;
-  /** By id, whether the tool's results are CallToolResults of MCP. */
-  readonly callResults: ReadonlyMap<string, boolean>;
-  /** Equal for equal lists. */
-  print(): string;
-}
+import { type ToolList, toolListOf } from './tool-list.ts';
 
 /** Cache of tool lists by token, cleared when the tools change. */
 export interface CachedToolLists {
@@ -32,7 +20,11 @@ export interface CachedToolLists {
 /** Manifests on one page of a request. */
 const MANIFESTS_PER_PAGE = 1_000;
 
-export function createCachedToolLists(layer: ToolLayer, settings: McpSettings): CachedToolLists {
+export function createCachedToolLists(
+  layer: ToolLayer,
+  settings: McpSettings,
+  offers: Pick<CachedOffers, 'of'>,
+): CachedToolLists {
   const bounds = { ttl: settings.toolListTtlMs };
   const lists = new LRUCache<string, Promise<ToolList>>({ max: settings.toolListsMax, ...bounds });
   /** By token, then by tool: one lookup, and no key joined from two texts. */
@@ -46,7 +38,7 @@ export function createCachedToolLists(layer: ToolLayer, settings: McpSettings): 
       await layer.ask('tokens.inspect', {}, caller);
       return known;
     }
-    const loading = load(layer, caller, settings);
+    const loading = load(layer, caller, settings, offers);
     lists.set(key, loading);
     // A refusal is not cached: the next request asks again.
     loading.catch(() => {
@@ -90,7 +82,12 @@ export function createCachedToolLists(layer: ToolLayer, settings: McpSettings): 
   };
 }
 
-async function load(layer: ToolLayer, caller: Caller, settings: McpSettings): Promise<ToolList> {
+async function load(
+  layer: ToolLayer,
+  caller: Caller,
+  settings: McpSettings,
+  offers: Pick<CachedOffers, 'of'>,
+): Promise<ToolList> {
   // Several requests may wait for one list, so the end of the first must not end it.
   const { signal: _signal, onProgress: _onProgress, logs: _logs, ...asking } = caller;
   const manifests: ToolManifest[] = [];
@@ -100,54 +97,6 @@ async function load(layer: ToolLayer, caller: Caller, settings: McpSettings): Pr
     manifests.push(...answer.manifests);
     if (answer.manifests.length === 0 || manifests.length >= answer.total_count) break;
   }
-  return toolListOf(manifests.slice(0, settings.toolsMax), settings.toolsPageSize);
-}
-
-/** Sorted by id, so that a cursor (the last id of a page) stays valid while tools come and go. */
-function toolListOf(manifests: readonly ToolManifest[], pageSize: number): ToolList {
-  const sorted = manifests.toSorted((a, b) => (a.tool_id < b.tool_id ? -1 : 1));
-  const texts = textsByEra(sorted);
-  const pages = { legacy: new Map<number, string>(), modern: new Map<number, string>() };
-  let print: string | undefined;
-  return {
-    print: () => {
-      print ??= sha256([...texts('legacy'), ...texts('modern')].join());
-      return print;
-    },
-    callResults: new Map(sorted.map((manifest) => [manifest.tool_id, givesCallResult(manifest)])),
-    page: (cursor, era) => {
-      const start = cursor === undefined ? 0 : startAfter(sorted, cursor);
-      const known = pages[era].get(start);
-      if (known !== undefined) return known;
-      const end = start + pageSize;
-      const last = sorted[end - 1];
-      const more = last !== undefined && end < sorted.length ? `,"nextCursor":"${cursorOf(last.tool_id)}"` : '';
-      const page = `"tools":[${texts(era).slice(start, end).join(',')}]${more}`;
-      // Only cursors that were issued are cached; others must not fill the memory.
-      if (start % pageSize === 0) pages[era].set(start, page);
-      return page;
-    },
-  };
-}
-
-/** Each tool as JSON text, made per era on first use. */
-function textsByEra(manifests: readonly ToolManifest[]): (era: Era) => readonly string[] {
-  const made: Partial<Record<Era, readonly string[]>> = {};
-  return (era) => {
-    made[era] ??= manifests.map((manifest) => JSON.stringify(toolView(manifest, era)));
-    return made[era];
-  };
-}
-
-function cursorOf(toolId: string): string {
-  return Buffer.from(toolId).toString('base64url');
-}
-
-function startAfter(sorted: readonly ToolManifest[], cursor: string): number {
-  const toolId = Buffer.from(cursor, 'base64url').toString();
-  if (cursorOf(toolId) !== cursor || cursor === '') {
-    throw new ToolLayerError('E3801', 'The cursor is not one of this server. List again without a cursor.');
-  }
-  const index = sorted.findIndex((manifest) => manifest.tool_id > toolId);
-  return index < 0 ? sorted.length : index;
+  const { shownUri } = await offers.of(asking);
+  return toolListOf(manifests.slice(0, settings.toolsMax), settings.toolsPageSize, shownUri);
 }

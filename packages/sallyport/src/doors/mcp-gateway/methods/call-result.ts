@@ -111,24 +111,28 @@ function passOn(
   frame: ResultFrame,
 ): RpcAnswer {
   const { _meta, ...rest } = result;
-  const { warnings = [] } = response;
-  // Entries of an upstream under the name of our warnings are dropped.
-  const { warnings: _spoofed, ...given } = isObject(_meta) ? _meta : {};
-  const meta = {
-    ...given,
-    ...(frame.era === 'modern' ? { [META_SERVER]: frame.server } : {}),
-    invocation_id: response.invocation_id,
-    ...(warnings.length === 0 ? {} : { warnings }),
-  };
   const texts = forModel(response);
   const passed = {
     ...rest,
     ...(texts.length === 0 || !Array.isArray(rest['content']) ? {} : { content: [...rest['content'], ...texts] }),
     ...(frame.era === 'modern' ? { resultType: 'complete' } : {}),
     ...(isError ? { isError } : {}),
-    _meta: meta,
+    _meta: passedMeta(_meta, response, frame),
   };
   return resultAnswer(id, JSON.stringify(passed));
+}
+
+/** An upstream's own `_meta` of a result, with ours. */
+export function passedMeta(meta: unknown, response: ToolInvokeResponse, frame: ResultFrame): object {
+  const { warnings = [] } = response;
+  // Entries of an upstream under the name of our warnings are dropped.
+  const { warnings: _spoofed, ...given } = isObject(meta) ? meta : {};
+  return {
+    ...given,
+    ...(frame.era === 'modern' ? { [META_SERVER]: frame.server } : {}),
+    invocation_id: response.invocation_id,
+    ...(warnings.length === 0 ? {} : { warnings }),
+  };
 }
 
 /** Warnings that a model needs to understand the result; all others are for the client alone. */

@@ -1,9 +1,19 @@
 import { errorBody } from '@sallyport/std/error/failure';
 import { failureOf } from '@sallyport/std/error/tool-layer-error';
-import type { ToolInvokeRequest } from '../../../../api/schemas/invocation.ts';
+import type { DryRunResponse } from '../../../../api/schemas/calls/dry-run.ts';
+import type { ToolErrorBody } from '../../../../api/schemas/error.ts';
+import type { ToolInvokeRequest, ToolInvokeResponse } from '../../../../api/schemas/invocation.ts';
 import type { Caller, Progress } from '../../../domain/principal/principal.ts';
 import type { ToolLayer } from '../../../operations/tool-layer.ts';
-import { errorAnswer, notificationText, type Params, RPC, type RpcAnswer, type RpcRequest } from '../../json-rpc.ts';
+import {
+  errorAnswer,
+  notificationText,
+  type Params,
+  RPC,
+  type RpcAnswer,
+  type RpcId,
+  type RpcRequest,
+} from '../../json-rpc.ts';
 import { metaOf } from '../../mcp-protocol.ts';
 import { type Peer, protocolError } from '../../mcp-server.ts';
 import type { ConfirmCalls } from '../confirmation/confirm-calls.ts';
@@ -16,6 +26,7 @@ import type { CachedToolLists } from './cached-tool-lists.ts';
 import { callOptions } from './call-options.ts';
 import { dryRunAnswer, happyAnswer, looksLikeCallResult, type ResultFrame, unhappyAnswer } from './call-result.ts';
 import { type ClientLogs, logLevelFault } from './log-messages.ts';
+import { metaForServer } from './meta-for-server.ts';
 import { inputRequiredAnswer, pendingAnswer } from './pending-result.ts';
 
 /** Dependencies of tool calls. */
@@ -28,38 +39,59 @@ export interface InvokeParts {
   readonly logs: Pick<ClientLogs, 'listenerFor'>;
 }
 
-/** Calls the tool that `input` names, on behalf of this request. */
-export type Invoke = (input: ToolInvokeRequest, request: RpcRequest, peer: Peer) => Promise<RpcAnswer>;
+/** The caller of a call, and the tool that it named. */
+export interface CalledAs {
+  readonly caller: Caller;
+  readonly toolId: string;
+}
 
-export function createInvoke(
-  { layer, toolLists, confirmCalls, suspended, clients, logs }: InvokeParts,
-  frame: ResultFrame,
-): Invoke {
-  const callingAs = (peer: Peer, latest: () => Params): Caller => callerOf(logs, peer, latest);
-  return async (input, request, peer) => {
+/** How the ends of a call are answered. */
+export interface CallAnswers {
+  dryRun(id: RpcId, dryRun: DryRunResponse): RpcAnswer;
+  asks(id: RpcId, inputRequests: Params, requestState: string): RpcAnswer;
+  waits(id: RpcId, response: ToolInvokeResponse, note: string | undefined): RpcAnswer;
+  failed(id: RpcId, error: ToolErrorBody, response: ToolInvokeResponse | undefined): RpcAnswer;
+  done(id: RpcId, response: ToolInvokeResponse, of: CalledAs): RpcAnswer | Promise<RpcAnswer>;
+}
+
+/**
+ * Calls the tool that `input` names, on behalf of this request.
+ * @param answers default: those of `tools/call`
+ */
+export type Invoke = (
+  input: ToolInvokeRequest,
+  request: RpcRequest,
+  peer: Peer,
+  answers?: CallAnswers,
+) => Promise<RpcAnswer>;
+
+export function createInvoke(parts: InvokeParts, frame: ResultFrame): Invoke {
+  const { layer, toolLists, confirmCalls, suspended, clients, logs } = parts;
+  const ofTools = toolAnswers(toolLists, frame);
+
+  return async (input, request, peer, answers = ofTools) => {
     const { id, params } = request;
     const asked = callOptions(input, params);
-    const fault = typeof asked === 'string' ? asked : logLevelFault(params);
-    if (typeof asked === 'string' || fault !== undefined) return errorAnswer(id, RPC.invalidParams, String(fault));
+    const meta = metaForServer(params);
+    const fault = [asked, meta, logLevelFault(params)].find((each) => typeof each === 'string');
+    if (typeof asked === 'string' || typeof meta === 'string' || fault !== undefined)
+      return errorAnswer(id, RPC.invalidParams, String(fault));
+    const callingAs = (mine: Peer, latest: () => Params): Caller => callerOf(logs, mine, latest, meta);
     try {
       if (asked.dryRun) {
-        const dryRun = await layer.ask(
-          'tools.dry-run',
-          asked.input,
-          callingAs(peer, () => params),
-        );
-        return dryRunAnswer(id, dryRun, frame);
+        const caller = callingAs(peer, () => params);
+        return answers.dryRun(id, await layer.ask('tools.dry-run', asked.input, caller));
       }
       const call = { params, peer, digest: () => `${request.method} ${callDigest(asked.input)}` };
       const work: Work<Settled> = (mine, latest) =>
         settle({ input: asked.input, params, peer: mine }, callingAs(mine, latest));
       const settled = await (suspended.answered<Settled>(call) ?? suspended.run(call, work));
-      return await answerOf(settled, asked.input, request, peer);
+      return await answerOf(settled, request, { caller: peer.caller, toolId: asked.input.tool_id }, answers);
     } catch (thrown) {
       const failure = failureOf(thrown);
       // What the client itself sent wrong is no mistake of the model.
       if (failure.details?.['parameter'] !== undefined) return protocolError(id, errorBody(failure));
-      return unhappyAnswer(id, errorBody(failure), undefined, frame);
+      return answers.failed(id, errorBody(failure), undefined);
     }
   };
 
@@ -75,28 +107,41 @@ export function createInvoke(
 
   async function answerOf(
     settled: Settled,
-    { tool_id }: ToolInvokeRequest,
     { id }: RpcRequest,
-    { caller }: Peer,
+    of: CalledAs,
+    answers: CallAnswers,
   ): Promise<RpcAnswer> {
-    if (!('response' in settled)) return inputRequiredAnswer(id, settled.inputRequests, settled.requestState, frame);
+    if (!('response' in settled)) return answers.asks(id, settled.inputRequests, settled.requestState);
     const { response, note } = settled;
-    if (response.error !== undefined) return unhappyAnswer(id, response.error, response, frame);
-    if (isOpen(response)) return pendingAnswer(id, response, note, frame);
-    // A result that does not look like MCP's is answered without looking up its tool.
-    const fromMcp = looksLikeCallResult(response.result) && (await toolLists.givesCallResult(caller, tool_id));
-    return happyAnswer(id, response, fromMcp, frame);
+    if (response.error !== undefined) return answers.failed(id, response.error, response);
+    return isOpen(response) ? answers.waits(id, response, note) : answers.done(id, response, of);
   }
 }
 
+/** The answers of `tools/call`. */
+function toolAnswers(toolLists: CachedToolLists, frame: ResultFrame): CallAnswers {
+  return {
+    dryRun: (id, dryRun) => dryRunAnswer(id, dryRun, frame),
+    asks: (id, inputRequests, requestState) => inputRequiredAnswer(id, inputRequests, requestState, frame),
+    waits: (id, response, note) => pendingAnswer(id, response, note, frame),
+    failed: (id, error, response) => unhappyAnswer(id, error, response, frame),
+    async done(id, response, { caller, toolId }) {
+      // A result that does not look like MCP's is answered without looking up its tool.
+      const fromMcp = looksLikeCallResult(response.result) && (await toolLists.givesCallResult(caller, toolId));
+      return happyAnswer(id, response, fromMcp, frame);
+    },
+  };
+}
+
 /** The caller with the parts of this one call: its end, its progress, its log messages, its trace. */
-function callerOf(logs: InvokeParts['logs'], peer: Peer, latest: () => Params): Caller {
+function callerOf(logs: InvokeParts['logs'], peer: Peer, latest: () => Params, meta: Params | undefined): Caller {
   const { caller, signal, notify } = peer;
   const { traceparent } = metaOf(latest());
   const listener = logs.listenerFor(peer, latest);
   return {
     ...caller,
     signal,
+    ...(meta === undefined ? {} : { meta }),
     ...(typeof traceparent === 'string' ? { traceparent } : {}),
     ...(tokenIn(latest()) === undefined ? {} : { onProgress: progressNotifier(() => tokenIn(latest()), notify) }),
     ...(listener === undefined ? {} : { logs: listener }),

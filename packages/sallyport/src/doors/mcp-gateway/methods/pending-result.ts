@@ -46,7 +46,10 @@ export function inputRequiredAnswer(
 }
 
 /** One line per member, so that foreign text cannot imitate another member. */
-function pendingBlock({ invocation_id, approval, status, polling_info }: ToolInvokeResponse, note?: string): string {
+export function pendingBlock(
+  { invocation_id, approval, status, polling_info }: ToolInvokeResponse,
+  note?: string,
+): string {
   const lines = [
     approval === undefined ? '[pending]' : '[pending_approval]',
     approval === undefined

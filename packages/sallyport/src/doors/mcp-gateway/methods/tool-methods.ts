@@ -1,3 +1,4 @@
+import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import type { ToolInvokeRequest } from '../../../../api/schemas/invocation.ts';
 import { isObject } from '../../../domain/shape/is-object.ts';
 import { errorAnswer, RPC, type RpcRequest, resultAnswer } from '../../json-rpc.ts';
@@ -5,6 +6,8 @@ import { CACHE_HINTS, type Era, META_SERVER } from '../../mcp-protocol.ts';
 import type { Method, ServerIdentity } from '../../mcp-server.ts';
 import { type ResultFrame, resultFrame } from './call-result.ts';
 import { createInvoke, type Invoke, type InvokeParts } from './invoke-tool.ts';
+import type { ServerTools, ToolList } from './tool-list.ts';
+import { showsUi } from './tool-ui.ts';
 
 /** Dependencies of the methods about tools. */
 export interface ToolMethodParts extends InvokeParts {
@@ -12,6 +15,8 @@ export interface ToolMethodParts extends InvokeParts {
   readonly era: Era;
   /** The model names the tools in arguments; otherwise the client calls them by name. */
   readonly modelNames?: boolean;
+  /** The upstream whose tools alone are shown, under its own names; absent: all tools, by their ids. */
+  readonly upstream?: string;
 }
 
 /** The methods about tools, and the parts that the meta-tools reuse. */
@@ -25,17 +30,21 @@ export interface ToolMethods {
   readonly afterTools: string;
 }
 
-export function toolMethods({ identity, era, modelNames = false, ...parts }: ToolMethodParts): ToolMethods {
+export function toolMethods({ identity, era, modelNames = false, upstream, ...parts }: ToolMethodParts): ToolMethods {
   const frame = resultFrame(era, identity, modelNames);
   const hints = { resultType: 'complete', ...CACHE_HINTS, _meta: { [META_SERVER]: identity } };
   const afterTools = era === 'modern' ? `,${JSON.stringify(hints).slice(1)}` : '}';
 
   const invoke = createInvoke(parts, frame);
 
-  const callTool: Method = (request, peer) => {
+  const callTool: Method = async (request, peer) => {
     const input = inputOf(request);
-    if (typeof input !== 'string') return invoke(input, request, peer);
-    return Promise.resolve(errorAnswer(request.id, RPC.invalidParams, input));
+    if (typeof input === 'string') return errorAnswer(request.id, RPC.invalidParams, input);
+    if (upstream === undefined) return invoke(input, request, peer);
+    const { toolIds } = toolsOfServer(await parts.toolLists.list(peer.caller), upstream);
+    // A name that the list does not have leads to the refusal that unknown tools get.
+    const tool_id = toolIds.get(input.tool_id) ?? `${upstream}__${input.tool_id}`;
+    return invoke({ ...input, tool_id }, request, peer);
   };
 
   const listTools: Method = async (request, peer) => {
@@ -43,12 +52,24 @@ export function toolMethods({ identity, era, modelNames = false, ...parts }: Too
     if (cursor !== undefined && typeof cursor !== 'string') {
       return errorAnswer(request.id, RPC.invalidParams, 'The member cursor must be a string.');
     }
-    const list = await parts.toolLists.list(peer.caller);
-    return resultAnswer(request.id, `{${list.page(cursor, era)}${afterTools}`);
+    const all = await parts.toolLists.list(peer.caller);
+    const list = upstream === undefined ? all : toolsOfServer(all, upstream);
+    return resultAnswer(request.id, `{${list.pages(showsUi(peer)).page(cursor, era)}${afterTools}`);
   };
 
   const methods = [['tools/call', callTool] as const, ['tools/list', listTools] as const];
   return { methods, callTool, listTools, invoke, frame, afterTools };
+}
+
+/**
+ * The tools of one upstream.
+ * @throws ToolLayerError E3809 when the token sees none
+ */
+export function toolsOfServer(list: ToolList, upstream: string): ServerTools {
+  const own = list.ofServer(upstream);
+  if (own !== undefined) return own;
+  const message = `This token sees nothing of a server named ${JSON.stringify(upstream.slice(0, 100))}. All that it sees is at /mcp.`;
+  throw new ToolLayerError('E3809', message);
 }
 
 /** The call that tools/call asks for, or the fault in its params. */

@@ -8,12 +8,13 @@ import type { Era } from '../../mcp-protocol.ts';
 /**
  * A manifest as an MCP tool. An MCP server's own statements about its tool are passed on; for other tools they are
  * derived.
+ * @param name under which the client calls it
  */
-export function toolView(manifest: ToolManifest, era: Era): Record<string, unknown> {
+export function toolView(manifest: ToolManifest, era: Era, name = manifest.tool_id): Record<string, unknown> {
   const listed = manifest.executor.kind === 'mcp' ? (manifest.executor.config ?? {}) : undefined;
   const { title, output_schema, annotations, icons, _meta, execution } = listed ?? ownMembers(manifest);
   return {
-    name: manifest.tool_id,
+    name,
     ...(typeof title === 'string' ? { title } : {}),
     ...(isUndescribed(manifest, listed) ? {} : { description: manifest.description }),
     inputSchema: inputSchemaOf(manifest.parameters_schema),

@@ -77,7 +77,7 @@ async function openSession(
   const version = negotiate(request.params['protocolVersion']);
   const { capabilities } = request.params;
   const can = isObject(capabilities) ? capabilities : {};
-  const of = { version, holder: await server.holderOf(caller), token: caller.token, can };
+  const of = { version, path: pathOf(exchange), holder: await server.holderOf(caller), token: caller.token, can };
   try {
     const session = await endpoint.sessions.create(of, (send) =>
       server.watch(SESSION_WISH, caller, (method, params) => send(notificationText(method, params))),
@@ -190,7 +190,7 @@ async function sessionOf(
   const { sessions } = endpoint;
   const session = sessions.find(named);
   try {
-    if (session !== undefined && (await isWhose(session, exchange, endpoint))) {
+    if (session?.path === pathOf(exchange) && (await isWhose(session, exchange, endpoint))) {
       sessions.touch(session);
       return session;
     }
@@ -201,6 +201,11 @@ async function sessionOf(
   // Sessions of others are not revealed, not even their existence.
   exchange.refuse(404, RPC.invalidRequest, 'This session has ended. Send initialize.', id);
   return undefined;
+}
+
+/** Without the query, which may differ between requests of one session. */
+function pathOf({ request }: HttpExchange): string {
+  return request.url?.split('?', 1)[0] ?? '';
 }
 
 /** True when the caller opened the session, with the same token or another one of the same holder. */

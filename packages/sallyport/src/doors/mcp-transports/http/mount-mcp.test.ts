@@ -115,7 +115,7 @@ describe('sessions of the 2025 era', () => {
     expect((await server.post({ jsonrpc: '2.0', id: 3, result: {} }, session)).status).toBe(202);
     const level = { jsonrpc: '2.0', id: 5, method: 'logging/setLevel', params: { level: 'debug' } };
     expect(await (await server.post(level, session)).json()).toMatchObject({ result: {} });
-    const unknown = await server.post({ jsonrpc: '2.0', id: 4, method: 'resources/list' }, session);
+    const unknown = await server.post({ jsonrpc: '2.0', id: 4, method: 'resources/delete' }, session);
     expect(await unknown.json()).toMatchObject({ id: 4, error: { code: -32601 } });
   });
 
@@ -255,6 +255,9 @@ describe('tokens', () => {
     expect((await modern('tools/list')).status).toBe(401);
     server.layer.answers.delete('tokens.inspect');
     await modern('tools/list', {}, { authorization: 'Bearer operator' });
-    expect(server.layer.asked.at(-1)).toMatchObject({ operation: 'tools.manifests', caller: { token: 'operator' } });
+    expect(server.layer.asked.findLast(({ operation }) => operation === 'tools.manifests')).toMatchObject({
+      operation: 'tools.manifests',
+      caller: { token: 'operator' },
+    });
   });
 });

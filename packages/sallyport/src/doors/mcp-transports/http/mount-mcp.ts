@@ -21,6 +21,8 @@ export interface McpEndpoint
     Partial<Pick<Endpoint, 'resource' | 'bodies'>> {
   /** Path of the address; `serverOf` reads the query. */
   readonly path: string;
+  /** Route below the path whose requests are answered too; `serverOf` reads the rest of their path. */
+  readonly below?: string;
   readonly settings?: Partial<TransportSettings>;
   /** Takes this endpoint's POST requests outside the framework; absent: all pass through the framework. */
   readonly direct?: DirectPosts;
@@ -37,7 +39,10 @@ interface DirectPosts {
  * Adds an MCP endpoint to an HTTP server, for both eras. The server checks `Host` and `Origin`. Closing the server ends
  * every stream and session; the owner of the MCP server closes the MCP server.
  */
-export function mountMcp(app: FastifyInstance, { path, settings: given, direct, onStop, ...parts }: McpEndpoint): void {
+export function mountMcp(
+  app: FastifyInstance,
+  { path, below, settings: given, direct, onStop, ...parts }: McpEndpoint,
+): void {
   const settings = { ...TRANSPORT_DEFAULTS, ...given };
   const endpoint = {
     resource: createProtectedResource(),
@@ -58,9 +63,11 @@ export function mountMcp(app: FastifyInstance, { path, settings: given, direct, 
     scope.removeAllContentTypeParsers();
     // The body is read below, with its own limit and its own errors.
     scope.addContentTypeParser('*', (_request, _payload, parsed) => parsed(null));
-    addRoute(scope, path, 'POST', endpoint, answerPost);
-    addRoute(scope, path, 'GET', endpoint, openSessionStream);
-    addRoute(scope, path, 'DELETE', endpoint, endSession);
+    for (const url of below === undefined ? [path] : [path, path + below]) {
+      addRoute(scope, url, 'POST', endpoint, answerPost);
+      addRoute(scope, url, 'GET', endpoint, openSessionStream);
+      addRoute(scope, url, 'DELETE', endpoint, endSession);
+    }
     done();
   });
   direct?.add(path, (request, response) => respond(request, response, endpoint, answerPost));

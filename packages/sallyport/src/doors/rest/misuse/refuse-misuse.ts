@@ -11,7 +11,7 @@ import type { RequestGuard } from './request-guard.ts';
 
 /** Routes of the MCP door, which is mounted beside the operations. */
 const MCP_ROUTES: readonly KnownRoute[] = ['POST', 'GET', 'DELETE'].flatMap((method) =>
-  ['/mcp', '/mcp/discovery'].map((path) => ({ method, path })),
+  ['/mcp', '/mcp/discovery', '/mcp/servers/{name}'].map((path) => ({ method, path })),
 );
 
 /** Answers a request that ended in a failure. `route` is for the log. */

@@ -30,6 +30,7 @@ export const INDEX_PAGE = `<!doctype html>
 <dl>
 <dt><a href="/openapi.json"><code>/openapi.json</code></a></dt><dd>the REST interface under <code>/v1</code>, as OpenAPI 3.1</dd>
 <dt><code>/mcp</code></dt><dd>the tools over the Model Context Protocol</dd>
+<dt><code>/mcp/servers/NAME</code></dt><dd>one MCP server behind the layer, under its own names</dd>
 <dt><code>/mcp/discovery</code></dt><dd>which tools there are, read only, over the same protocol</dd>
 <dt><a href="/healthz"><code>/healthz</code></a>, <a href="/readyz"><code>/readyz</code></a></dt><dd>whether it works, and whether it is ready</dd>
 </dl>

@@ -2,10 +2,12 @@ import { setImmediate as othersWork } from 'node:timers/promises';
 import { MiB } from '@sallyport/std/bytes';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { isObject } from '../../../domain/shape/is-object.ts';
+import { isServerMethod } from '../../../domain/tool/server-methods.ts';
 import type { ListedMcpTool } from '../../../registry/importer.port.ts';
 import { definitionHash } from '../../trust/definition-hash.ts';
 import type { ToolListing } from '../link.ts';
 import type { Multiplexer } from '../multiplexer.ts';
+import { methodTools } from './method-tools.ts';
 
 /** Limits of one listing. */
 const LISTING_BOUNDS = {
@@ -22,10 +24,27 @@ const LISTING_BOUNDS = {
 } as const;
 
 /**
+ * The tools of a server with these capabilities: what it lists, and the layer's own for the other requests that it
+ * answers.
+ * @throws what `readList` throws
+ */
+export async function listTools(
+  mux: Multiplexer,
+  label: string,
+  capabilities: Readonly<Record<string, unknown>>,
+  signal: AbortSignal,
+): Promise<ToolListing> {
+  const listed = capabilities['tools'] === undefined ? NOTHING : await readList(mux, label, signal);
+  return { ...listed, tools: [...listed.tools, ...methodTools(capabilities)] };
+}
+
+const NOTHING: ToolListing = { tools: [], malformed: [] };
+
+/**
  * Reads `tools/list` to its last page. An invalid entry is reported and does not affect others.
  * @throws E3308 when a limit is exceeded, a cursor repeats, or a page has no list
  */
-export async function listTools(mux: Multiplexer, label: string, signal: AbortSignal): Promise<ToolListing> {
+async function readList(mux: Multiplexer, label: string, signal: AbortSignal): Promise<ToolListing> {
   const tools: ListedMcpTool[] = [];
   const malformed: { place: string; reason: string }[] = [];
   const cursors = new Set<string>();
@@ -81,6 +100,7 @@ function toolOf(entry: unknown): ListedMcpTool | string {
   const { name, title, description, inputSchema, outputSchema, annotations, icons, _meta, execution } = entry;
   if (typeof name !== 'string' || name === '') return 'the entry has no name';
   const shown = JSON.stringify(name.slice(0, 100));
+  if (isServerMethod(name)) return `the name ${shown} is that of a request of MCP, so no tool can have it here`;
   if (!isObject(inputSchema)) return `the tool ${shown} has no inputSchema object`;
   if (isDeeper(entry, LISTING_BOUNDS.depthMax)) return `the tool ${shown} is nested too deeply`;
   return {

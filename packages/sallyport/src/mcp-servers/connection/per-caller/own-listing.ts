@@ -3,9 +3,10 @@ import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import type { UpstreamDefinition } from '../../../../api/schemas/upstream.ts';
 import type { SecretCaller, SecretStore } from '../../../external/secret-store.port.ts';
 import type { ListedMcpTool } from '../../../registry/importer.port.ts';
+import { NO_OFFERS, type ServerOffers } from '../../known-upstream.ts';
 import type { Link, OpenOptions, ServerIdentity, ToolListing } from '../link.ts';
 import { listFirst } from '../listing/first-listing.ts';
-import type { OwnStatus } from '../supervised-parts.ts';
+import { countOfTools, type OwnStatus } from '../supervised-parts.ts';
 
 /** Who adds an upstream. */
 export interface UpstreamOperator extends SecretCaller {
@@ -22,6 +23,9 @@ export interface OwnListing {
   tools(): readonly ListedMcpTool[];
   malformed(): ToolListing['malformed'];
   serverVersion(): string;
+  /** What the server offers beside its tools, where that is the same for all callers. */
+  offers(): ServerOffers;
+  watchResource(uri: string, onUpdated: () => void): Promise<Disposable>;
   status(): OwnStatus;
   close(): Promise<void>;
 }
@@ -70,6 +74,10 @@ export function createOperatorListing(parts: OperatorListingParts): OwnListing {
     tools: () => listing.tools,
     malformed: () => listing.malformed,
     serverVersion: () => identity.server?.version ?? '',
+    offers: () => NO_OFFERS,
+    watchResource: async () => {
+      throw new ToolLayerError('E3310', `The layer has no connection of its own to the upstream '${definition.name}'.`);
+    },
     status: () => ({
       name: definition.name,
       state: definition.disabled === true || closing.signal.aborted ? 'stopped' : 'ready',
@@ -77,7 +85,7 @@ export function createOperatorListing(parts: OperatorListingParts): OwnListing {
       ...(identity.protocolVersion === undefined ? {} : { protocol_version: identity.protocolVersion }),
       ...(identity.server === undefined ? {} : { server: identity.server }),
       capabilities: [...(identity.capabilities ?? [])],
-      tool_count: listing.tools.length,
+      tool_count: countOfTools(listing.tools),
       malformed_count: listing.malformed.length,
       restart_count: 0,
       changed_at: new Date(changedAt).toISOString(),

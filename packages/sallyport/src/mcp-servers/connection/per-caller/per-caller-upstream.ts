@@ -3,6 +3,7 @@ import type { UpstreamDefinition } from '../../../../api/schemas/upstream.ts';
 import { hideInValue } from '../../../external/hide-secrets.ts';
 
 import type { ListedMcpTool } from '../../../registry/importer.port.ts';
+import { NO_OFFERS, type ServerOffers } from '../../known-upstream.ts';
 import { callFailure, neverLeft, stopped } from '../call-failures.ts';
 import type { Link, OpenOptions, ToolListing, UpstreamCallResult } from '../link.ts';
 import { inMidCall, unchecked } from '../listing/fresh-listing.ts';
@@ -22,7 +23,8 @@ import { CallerLinks, type LentLink } from './caller-links.ts';
 import type { OwnListing, UpstreamOperator } from './own-listing.ts';
 
 /** Dependencies of an upstream with per-caller connections. */
-export interface PerCallerParts extends Omit<SupervisedParts, 'open' | 'startSlots' | 'onTools'> {
+export interface PerCallerParts
+  extends Omit<SupervisedParts, 'open' | 'startSlots' | 'onTools' | 'onOffers' | 'judgeOffers' | 'watched'> {
   /** Opens a connection with these secrets in place of `{{NAME}}`. */
   open(caller: KnownCaller, options: OpenOptions & { readonly timeoutMs: number }): Promise<Link>;
   /** How the layer itself lists the tools. */
@@ -89,6 +91,17 @@ export class PerCallerUpstream {
 
   serverVersion(): string {
     return this.#parts.listing.serverVersion();
+  }
+
+  /** Nothing where each caller has a connection: what one caller is offered is not for another to see. */
+  offers(): ServerOffers {
+    return this.#parts.shared === undefined ? NO_OFFERS : this.#parts.listing.offers();
+  }
+
+  async watchResource(uri: string, onUpdated: () => void): Promise<Disposable> {
+    if (this.#parts.shared !== undefined) return this.#parts.listing.watchResource(uri, onUpdated);
+    const message = `Resources of the upstream '${this.#name}' cannot be watched, since each caller has a connection of its own.`;
+    throw new ToolLayerError('E3809', message);
   }
 
   status(): OwnStatus {
@@ -162,7 +175,7 @@ export class PerCallerUpstream {
     const startedAt = this.#parts.clock.monotonic();
     const check = (): Promise<void> | undefined => this.#check(lent, tool, options);
     const beforeAgain = (): Promise<void> | undefined => inMidCall(check);
-    const { signal, onProgress } = options;
+    const { signal, onProgress, meta } = options;
     const asker = askerOf(options);
     const idleMs = this.#parts.definition.request_timeout_ms;
     try {
@@ -171,7 +184,7 @@ export class PerCallerUpstream {
       if (checking !== undefined) await checking;
       const passed = this.#parts.clock.monotonic() - startedAt;
       const timeoutMs = options.timeoutMs === undefined ? undefined : Math.max(1, options.timeoutMs - passed);
-      return await link.call(tool, args, { signal, timeoutMs, idleMs, onProgress, asker, beforeAgain });
+      return await link.call(tool, args, { signal, timeoutMs, idleMs, onProgress, meta, asker, beforeAgain });
     } catch (thrown) {
       // A refused credential may be replaced by the next call; the connection keeps the old one.
       if (neverLeft(thrown) || isUnauthorized(thrown)) retire();

@@ -33,7 +33,7 @@ export function executorCall(
   parts?: RecordingParts,
   checkpoints?: OpenRun,
 ): ExecutorCall {
-  const { onProgress } = call.caller;
+  const { onProgress, meta } = call.caller;
   const { environment, priority } = call.request.execution_options ?? {};
   return {
     invocationId: call.invocationId,
@@ -45,6 +45,7 @@ export function executorCall(
     attempt: ongoing.toolRun.attempts,
     ...(environment === undefined ? {} : { environment }),
     ...(priority === undefined ? {} : { priority }),
+    ...(meta === undefined ? {} : { meta }),
     onUsage(usage) {
       ongoing.toolRun.noteUsage(usage);
     },

@@ -1,6 +1,7 @@
 import { coerce, valid } from 'semver';
 import type { ToolManifest } from '../../../../api/schemas/tool-manifest.ts';
 import type { ToolOverride } from '../../../../api/schemas/upstream.ts';
+import { isServerMethod, nameInUpstream } from '../../../domain/tool/server-methods.ts';
 import { fittingSchema } from '../../foreign/property-names/rename-properties.ts';
 import { importedId } from '../../foreign/tool-ids.ts';
 import type { ImportedTools, ListedMcpTool, McpImporter, McpSource } from '../../importer.port.ts';
@@ -19,7 +20,7 @@ const READ_ONLY_CLAIMED = 'read-only-claimed';
 
 /**
  * Manifests for the tools of an MCP server, named `<upstream>__<tool>`. Whatever its annotations say, a tool counts as
- * irreversible until an operator says otherwise (REG-02). Of two tools with one id the holder, else the first, keeps it
+ * irreversible until an operator says otherwise (REG-02); reading a resource and the like count as pure. Of two tools with one id the holder, else the first, keeps it
  * and the other is skipped, so that a name never leads to another tool.
  */
 export const importMcpTools: McpImporter = (tools, source): ImportedTools => {
@@ -41,7 +42,7 @@ export const importMcpTools: McpImporter = (tools, source): ImportedTools => {
 
 /** Id for a new tool of an upstream: one that every client and provider accepts as a name. */
 function toolIdOf(upstream: string, tool: string): string {
-  const own = tool.replace(/[^A-Za-z0-9_-]/g, '_').replace(/-+$/, '_') || '_';
+  const own = nameInUpstream(tool);
   return importedId(upstream, own, `${upstream}__${own}`);
 }
 
@@ -65,7 +66,7 @@ function manifestOf(tool: ListedMcpTool, id: string, version: string, source: Mc
     ],
     parameters_schema: schema,
     ...(tool.outputSchema === undefined ? {} : { result_schema: resultSchemaOf(tool.outputSchema) }),
-    side_effect_policy: said.side_effect_policy ?? 'irreversible',
+    side_effect_policy: said.side_effect_policy ?? (isServerMethod(tool.name) ? 'pure' : 'irreversible'),
     ...(said.requires_confirmation === undefined ? {} : { requires_confirmation: said.requires_confirmation }),
     ...executionOf(said),
     ...permissionsOf(source),

@@ -3,6 +3,7 @@ import type { Caller } from '../../../../domain/principal/principal.ts';
 import { sideEffectOf } from '../../../../domain/tool/tool-version.ts';
 import type { ToolLayer } from '../../../../operations/tool-layer.ts';
 import type { Params } from '../../../json-rpc.ts';
+import { isForModels } from '../tool-list.ts';
 import { needsConfirmation } from './describe-tool.ts';
 import { FOUND_DEFAULT } from './meta-tools.ts';
 
@@ -13,7 +14,9 @@ const LINE_MAX = 160;
 export async function findTools(layer: ToolLayer, given: Params, caller: Caller): Promise<object> {
   const { names, total } = await hitsOf(layer, given, caller);
   const details = await Promise.all(names.map((name) => detailOf(layer, name, caller)));
-  return { tools: details.filter((detail) => detail !== undefined).map(lineOf), total };
+  const found = details.filter((detail) => detail !== undefined);
+  const shown = found.filter(({ manifest }) => isForModels(manifest));
+  return { tools: shown.map(lineOf), total: total - (found.length - shown.length) };
 }
 
 /** Names of the tools found, best first, and their total number. */

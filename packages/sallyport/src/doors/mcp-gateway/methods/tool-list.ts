@@ -1,0 +1,99 @@
+import type { ToolManifest } from '../../../../api/schemas/tool-manifest.ts';
+import { givesCallResult } from '../../../domain/tool/call-result.ts';
+import { isServerMethod } from '../../../domain/tool/server-methods.ts';
+import type { ServerUri } from '../servers/qualified-uri.ts';
+import { type PageEntry, type Pages, pagesOf } from './pages.ts';
+import { isForAppsOnly, withUiUri } from './tool-ui.ts';
+import { toolView } from './tool-view.ts';
+
+/** Tools as they are listed to clients with and without user interfaces of tools (MCP Apps). */
+export interface ListedTools {
+  /** @param showsUi the client shows such interfaces; others do not see the tools that only an interface calls */
+  pages(showsUi: boolean): Pages;
+}
+
+/** The tools of one upstream, under the names that its server gives them. */
+export interface ServerTools extends ListedTools {
+  /** By the server's name. */
+  readonly toolIds: ReadonlyMap<string, string>;
+}
+
+/** The tools that one token may see. */
+export interface ToolList extends ListedTools {
+  /** By id, whether the tool's results are CallToolResults of MCP. */
+  readonly callResults: ReadonlyMap<string, boolean>;
+  /** The tools of an upstream; undefined when the token sees none of it. */
+  ofServer(upstream: string): ServerTools | undefined;
+}
+
+/**
+ * The layer's own tools for other requests of servers are left out: clients see resources and prompts instead.
+ * @param shownUri how the URI of an upstream's resource is shown beside those of others
+ */
+export function toolListOf(
+  manifests: readonly ToolManifest[],
+  pageSize: number,
+  shownUri: (of: ServerUri) => string,
+): ToolList {
+  const tools = manifests.filter((manifest) => !isServerMethod(originOf(manifest)?.tool));
+  const servers = new Map<string, ServerTools>();
+  const qualified = tools.map((manifest) => {
+    const upstream = originOf(manifest)?.upstream;
+    const shown = upstream === undefined ? manifest : withUiUri(manifest, (uri) => shownUri({ upstream, uri }));
+    return entryOf(shown, manifest.tool_id);
+  });
+  return {
+    pages: listedTools(qualified, pageSize),
+    callResults: new Map(tools.map((manifest) => [manifest.tool_id, givesCallResult(manifest)])),
+    ofServer(upstream) {
+      const known = servers.get(upstream);
+      if (known !== undefined) return known;
+      const own = manifests.filter((manifest) => originOf(manifest)?.upstream === upstream);
+      if (own.length === 0) return undefined;
+      const named = own.map((manifest) => [String(originOf(manifest)?.tool), manifest] as const);
+      const listed = named.filter(([name]) => !isServerMethod(name)).map(([name, manifest]) => entryOf(manifest, name));
+      const toolIds = new Map(named.map(([name, manifest]) => [name, manifest.tool_id]));
+      const made = { pages: listedTools(listed, pageSize), toolIds };
+      servers.set(upstream, made);
+      return made;
+    },
+  };
+}
+
+interface ToolEntry extends PageEntry {
+  readonly isForAppsOnly: boolean;
+}
+
+function entryOf(manifest: ToolManifest, name: string): ToolEntry {
+  return {
+    key: name,
+    isForAppsOnly: isForAppsOnly(manifest),
+    view: (era) => toolView(manifest, era, name),
+  };
+}
+
+function listedTools(entries: readonly ToolEntry[], pageSize: number): ListedTools['pages'] {
+  const all = pagesOf('tools', entries, pageSize);
+  const forModels = entries.filter((entry) => !entry.isForAppsOnly);
+  const fewer = forModels.length === entries.length ? all : pagesOf('tools', forModels, pageSize);
+  return (showsUi) => (showsUi ? all : fewer);
+}
+
+/**
+ * False for the layer's own tools for other requests of servers, and for tools that only a user interface calls: a
+ * model is not shown them.
+ */
+export function isForModels(manifest: ToolManifest): boolean {
+  return !isForAppsOnly(manifest) && !isServerMethod(originOf(manifest)?.tool);
+}
+
+/** The upstream of a tool, and the server's name for it. */
+function originOf({ executor: { kind, config } }: ToolManifest): ServerTool | undefined {
+  if (kind !== 'mcp' || config?.['upstream'] === undefined) return undefined;
+  return { upstream: String(config['upstream']), tool: String(config['tool']) };
+}
+
+interface ServerTool {
+  readonly upstream: string;
+  readonly tool: string;
+}

@@ -1,0 +1,51 @@
+import { canonicalJson } from '@sallyport/std/json/canonical-json';
+import { sha256 } from '@sallyport/std/sha256';
+import type { Log } from '../../../telemetry/log.ts';
+import { NO_OFFERS, type ServerOffers } from '../../known-upstream.ts';
+import type { Link } from '../link.ts';
+import { harmlessOffers, type JudgeOffers } from './harmless-offers.ts';
+
+/** What an upstream offers beside its tools, as it listed it last. */
+export interface CurrentOffers {
+  now(): ServerOffers;
+  /** Lists again over a connection. Never rejects. */
+  list(link: Pick<Link, 'listOffers'>, signal: AbortSignal): Promise<void>;
+}
+
+/** Dependencies of the offers of one upstream. */
+export interface CurrentOffersParts {
+  readonly upstream: string;
+  readonly log: Log;
+  /** Absent: nothing is withheld. */
+  readonly judge?: JudgeOffers | undefined;
+  /** Called after each listing that differs from the one before. */
+  onChanged(): void;
+}
+
+/** Makes offers that are empty until the first listing. */
+export function createCurrentOffers({ upstream, log, judge, onChanged }: CurrentOffersParts): CurrentOffers {
+  let current = NO_OFFERS;
+  let print = '';
+  let begun = 0;
+  return {
+    now: () => current,
+    async list(link, signal) {
+      begun += 1;
+      const mine = begun;
+      try {
+        const { offers, incomplete } = await link.listOffers(signal);
+        for (const { method, reason } of incomplete)
+          log.warn('upstream-offers-incomplete', { upstream, method, reason });
+        const harmless = judge === undefined ? offers : await harmlessOffers(offers, judge, log, upstream);
+        // A later listing is newer than this one; an ended connection lists nothing.
+        if (mine !== begun || signal.aborted) return;
+        const before = print;
+        print = sha256(canonicalJson(harmless));
+        current = harmless;
+        if (print !== before) onChanged();
+      } catch (cause) {
+        log.error('upstream-offers-failed', { upstream, cause });
+      }
+    },
+  };
+}

@@ -1,0 +1,79 @@
+import type { UpstreamDefinition, UpstreamStatus } from '../../api/schemas/upstream.ts';
+import type { ListedMcpTool } from '../registry/importer.port.ts';
+
+/** Result of adding an upstream. */
+export interface AddedUpstream {
+  readonly status: UpstreamStatus;
+  /** Its tools as listed; empty for a disabled upstream. */
+  readonly tools: readonly ListedMcpTool[];
+  /** The server's version as it states it; empty when it states none. */
+  readonly serverVersion: string;
+  /** Invalid entries of its list, with the reason. */
+  readonly malformed: readonly { readonly place: string; readonly reason: string }[];
+}
+
+/** The current state of an upstream. */
+export interface CurrentUpstream {
+  readonly status: UpstreamStatus;
+  readonly definition: UpstreamDefinition;
+  /** The last known list. */
+  readonly tools: readonly ListedMcpTool[];
+  /** The server's version as it states it; empty when it states none, and before the first connection. */
+  readonly serverVersion: string;
+  /** Invalid entries of its list, with the reason; the first hundred. */
+  readonly malformed: AddedUpstream['malformed'];
+}
+
+/** Called when the tools of an upstream differ from the last list known in this process; never for `add`. */
+export type ToolsChanged = (
+  tenantId: string,
+  name: string,
+  tools: readonly ListedMcpTool[],
+  serverVersion: string,
+) => void;
+
+/** An upstream and what it offers beside its tools. */
+export interface OfferingUpstream {
+  readonly upstream: string;
+  readonly serverVersion: string;
+  readonly offers: ServerOffers;
+}
+
+/** A resource, resource template or prompt as its server lists it: known members of the right type only. Untrusted. */
+export interface ListedOffer {
+  readonly name: string;
+  readonly title?: string;
+  readonly description?: string;
+  readonly [member: string]: unknown;
+}
+
+/** A resource. */
+export interface ListedResource extends ListedOffer {
+  readonly uri: string;
+}
+
+/** A template of the URIs of resources (RFC 6570). */
+export interface ListedTemplate extends ListedOffer {
+  readonly uriTemplate: string;
+}
+
+/** What an MCP server offers beside its tools. */
+export interface ServerOffers {
+  /** What the server says of its use; undefined when it says nothing. */
+  readonly instructions?: string;
+  /** The capabilities that it declares, as it declares them. */
+  readonly capabilities: Readonly<Record<string, unknown>>;
+  readonly resources: readonly ListedResource[];
+  readonly templates: readonly ListedTemplate[];
+  readonly prompts: readonly ListedOffer[];
+}
+
+/** Those of a server that was not asked yet, or whose lists may differ from caller to caller. */
+export const NO_OFFERS: ServerOffers = { capabilities: {}, resources: [], templates: [], prompts: [] };
+
+/** What a server offers, and what of its lists was left out. */
+export interface OfferListing {
+  readonly offers: ServerOffers;
+  /** Methods whose list is incomplete, with the reason. */
+  readonly incomplete: readonly { readonly method: string; readonly reason: string }[];
+}

@@ -1,0 +1,76 @@
+import { type Offer, OfferListRequest, OfferListResponse } from '../../../api/schemas/offers.ts';
+import { isServerMethod, type ServerMethod } from '../../domain/tool/server-methods.ts';
+import type { ServerOffers } from '../../mcp-servers/known-upstream.ts';
+import type { OfferingUpstream } from '../../mcp-servers/upstreams.ts';
+import { operation } from '../operation.ts';
+import type { OperationParts } from '../parts.ts';
+
+/**
+ * What upstreams offer beside their tools, as far as the asker may use it: a resource is seen by who may read the
+ * resources of its upstream, a prompt by who may get its prompts, an upstream by who sees any of its tools (API-03).
+ */
+export const listOffers = operation({
+  name: 'offers.list',
+  summary: 'Resources, resource templates, prompts and instructions of upstreams that the caller may use',
+  method: 'GET',
+  path: '/v1/offers',
+  status: 200,
+  access: 'token',
+  input: OfferListRequest,
+  output: OfferListResponse,
+  run:
+    ({ visible, upstreams }: Pick<OperationParts, 'visible' | 'upstreams'>) =>
+    ({ list, upstream, page = 1, page_size = 200 }, asker) => {
+      const used = usedServers(visible.tools(asker), asker.principal.tenantId);
+      const seen = used.filter((server) => upstream === undefined || server.upstream === upstream);
+      const all = seen.flatMap((server) => {
+        const found = upstreams.offers(server.tenantId).find((each) => each.upstream === server.upstream);
+        return found === undefined ? [] : offersIn(list, server, found);
+      });
+      const start = (page - 1) * page_size;
+      return { offers: all.slice(start, start + page_size), total_count: all.length, page, page_size };
+    },
+});
+
+/** An upstream of which the asker sees a tool. */
+interface UsedServer {
+  readonly tenantId: string;
+  readonly upstream: string;
+  /** The tools for its requests that the asker sees, as it names them. */
+  readonly tools: Partial<Record<ServerMethod, string>>;
+}
+
+type Seen = ReturnType<OperationParts['visible']['tools']>;
+
+/** Ordered by name. An upstream of the asker's own tenant hides one of the catalogue with the same name. */
+function usedServers(seen: Seen, ownTenant: string): readonly UsedServer[] {
+  const servers = new Map<string, UsedServer>();
+  for (const { name, tool } of seen) {
+    const { kind, config } = tool.manifest.executor;
+    if (kind !== 'mcp') continue;
+    const upstream = String(config?.['upstream']);
+    const known = servers.get(upstream);
+    if (known !== undefined && known.tenantId !== tool.tenantId && known.tenantId === ownTenant) continue;
+    const kept = known?.tenantId === tool.tenantId ? known : { tenantId: tool.tenantId, upstream, tools: {} };
+    const method = config?.['tool'];
+    servers.set(upstream, isServerMethod(method) ? { ...kept, tools: { ...kept.tools, [method]: name } } : kept);
+  }
+  return [...servers.values()].sort((one, other) => (one.upstream < other.upstream ? -1 : 1));
+}
+
+/** The request without which a list is of no use. */
+const NEEDS = { resources: 'resources/read', templates: 'resources/read', prompts: 'prompts/get' } as const;
+
+function offersIn(
+  list: OfferListRequest['list'],
+  { upstream, tools }: UsedServer,
+  { offers, serverVersion }: OfferingUpstream,
+): readonly Offer[] {
+  if (list === 'servers') return [{ upstream, listed: serverIn(offers, serverVersion), tools }];
+  if (tools[NEEDS[list]] === undefined) return [];
+  return offers[list].map((listed) => ({ upstream, listed, tools }));
+}
+
+function serverIn({ instructions, capabilities }: ServerOffers, version: string): Record<string, unknown> {
+  return { version, ...(instructions === undefined ? {} : { instructions }), capabilities };
+}
