@@ -126,7 +126,7 @@ describe('the quota of calls', () => {
 
 test('PIPE-08.2 a slot of the agent is free again once its call is over, however it ended', async () => {
   const { parts } = await pipeline();
-  const limits = { ...parts.limits, callsPerAgentMax: 1, callsWaitingPerAgentMax: 0 };
+  const limits = { ...parts.limits, callsPerAgentMax: 1, callsWaitingPerAgentMax: 1 };
   const { add, call } = await pipeline({ limits });
   await add(manifest('count'), ({ n }) => {
     if (n === 13) throw new Error('no');
@@ -135,5 +135,10 @@ test('PIPE-08.2 a slot of the agent is free again once its call is over, however
   for (const n of [1, 13, 2]) {
     const { failure } = await call(request({ parameters: { n } }));
     expect(failure?.code).toBe(n === 13 ? 'E3109' : undefined);
+  }
+  // The second of two waits for the slot of the first; each of the next two needs a slot again.
+  for (let time = 0; time < 2; time += 1) {
+    const both = await Promise.all([call(request()), call(request())]);
+    expect(both.map(({ state }) => state)).toEqual(['COMPLETED', 'COMPLETED']);
   }
 });

@@ -1,10 +1,14 @@
 import { expect, test } from 'vitest';
 import { nonceOf } from '../../../domain/invocation/record.ts';
+import type { ApprovalQuestions } from '../../approval-questions.port.ts';
 import { manifest, pipeline } from '../../pipeline.fixture.ts';
 
 /** A layer with a tool that runs until the test ends it. */
-async function layer() {
-  const made = await pipeline({ workers: { refuses: () => undefined } });
+async function layer(approvalQuestions?: ApprovalQuestions) {
+  const made = await pipeline({
+    workers: { refuses: () => undefined },
+    ...(approvalQuestions && { approvalQuestions }),
+  });
   const begun = Promise.withResolvers<void>();
   const end = Promise.withResolvers<void>();
   let runs = 0;
@@ -79,4 +83,18 @@ test('PIPE-09 a call that a worker runs does not reach its tool a second time at
   end();
   await running;
   expect(runs()).toBe(1);
+});
+
+test('PIPE-09 ORC-03 a duplicate of a call that waits for a person is answered at once with what it waits for', async () => {
+  const { call } = await layer({
+    standing: () => undefined,
+    question: ({ reason, binding }) => ({ approvalId: 'a', reason, binding, requestedAt: 1, expiresAt: 4e12 }),
+  });
+  const asking = { ...KEYED, execution_options: { idempotency_key: 'k', require_approval: true } };
+  const first = await call(asking);
+  expect(await call(asking)).toMatchObject({
+    invocationId: first.invocationId,
+    state: 'AUTHORIZED',
+    waiting: { wait: { for: 'approval', approval: { approvalId: 'a' } } },
+  });
 });

@@ -6,13 +6,16 @@ import { manifest, pipeline } from '../../pipeline.fixture.ts';
 /** A layer whose claims another call can have taken. */
 async function layer() {
   const inner = memoryIdempotencyStore();
-  const now = { isTaken: false };
+  const now = { isTaken: false, isLost: false };
   const made = await pipeline({
     workers: { refuses: () => undefined },
     idempotency: {
       ...inner,
       async claim(claim, ttlMs) {
         return now.isTaken ? { ...claim, nonce: 'another' } : inner.claim(claim, ttlMs);
+      },
+      async find(tenantId, key) {
+        return now.isLost ? undefined : inner.find(tenantId, key);
       },
     },
   });
@@ -43,6 +46,14 @@ test('PIPE-09 a call that waited does not run once another call has its key', as
   const again = await layer();
   expect(await (await accepted(again))()).toMatchObject({ state: 'COMPLETED' });
   expect(again.ran).toEqual(['count']);
+});
+
+test('PIPE-09 ORC-06 a call that waited does not run when its claim is lost by the time that its row is written', async () => {
+  const made = await layer();
+  const run = await accepted(made);
+  made.now.isLost = true;
+  expect(await run()).toMatchObject({ failure: { code: 'E3811' } });
+  expect(made.ran).toEqual([]);
 });
 
 test('PIPE-09 an id whose claim was lost is refused to another agent, and for another tool', async () => {
