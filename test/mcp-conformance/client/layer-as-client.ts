@@ -9,8 +9,8 @@
 import { createBubblewrapDriver } from '@sallyport/sandbox/bubblewrap';
 import { systemClock } from '@sallyport/std/clock';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
+import type { UpstreamAuthorization } from '../../../packages/sallyport/api/schemas/identity/upstream-authorization.ts';
 import type { UpstreamDefinition } from '../../../packages/sallyport/api/schemas/upstream.ts';
-import type { UpstreamAuthorization } from '../../../packages/sallyport/api/schemas/upstream-authorization.ts';
 import type { ClientAsker } from '../../../packages/sallyport/src/domain/questions/client-question.ts';
 import { createEgressGuard } from '../../../packages/sallyport/src/external/egress-guard.ts';
 import { createOutboundHttp } from '../../../packages/sallyport/src/external/outbound-http.ts';

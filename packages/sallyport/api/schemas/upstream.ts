@@ -1,8 +1,8 @@
 import { type Static, Type } from 'typebox';
 import { Timestamp } from './identifiers.ts';
+import { UpstreamAuthorization } from './identity/upstream-authorization.ts';
 import { Registration } from './registry.ts';
 import { ArgumentContents, FilesystemPermission, NetworkPermission, SideEffectPolicy } from './tool-manifest.ts';
-import { UpstreamAuthorization } from './upstream-authorization.ts';
 
 export const UpstreamName = Type.String({
   pattern: '^[A-Za-z0-9][A-Za-z0-9-]{0,39}$',

@@ -1,5 +1,5 @@
+import type { CheckpointType } from '../domain/checkpoint/checkpoint.ts';
 import type { CallOwner } from '../domain/invocation/call-owner.ts';
-import type { CheckpointType } from '../domain/invocation/checkpoint.ts';
 import type { PackedState } from './state/packed-state.ts';
 
 /** Everything of a checkpoint but its state. */

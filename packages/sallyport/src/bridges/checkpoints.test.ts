@@ -1,7 +1,7 @@
 import type { Clock } from '@sallyport/std/clock';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { memoryCheckpointStore } from '../../test/stores/outcomes/memory-checkpoint-store.ts';
-import type { RestoredCheckpoint } from '../domain/invocation/checkpoint.ts';
+import type { RestoredCheckpoint } from '../domain/checkpoint/checkpoint.ts';
 import { silentLog } from '../telemetry/log.ts';
 import type { CheckpointStore } from './checkpoint-store.port.ts';
 import { type CheckpointedRun, type Checkpoints, createCheckpoints, type OpenRun } from './checkpoints.ts';

@@ -1,6 +1,6 @@
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
+import type { RestoredCheckpoint } from '../domain/checkpoint/checkpoint.ts';
 import { isOwner } from '../domain/invocation/call-owner.ts';
-import type { RestoredCheckpoint } from '../domain/invocation/checkpoint.ts';
 import type { CheckpointFacts, CheckpointLine, StoredCheckpoint } from './checkpoint-store.port.ts';
 import type { CheckpointedRun, CheckpointParts, Continuation, OpenRun } from './run/checkpointed-run.ts';
 import { openRun } from './run/open-run.ts';

@@ -2,7 +2,7 @@ import type { Failure } from '@sallyport/std/error/failure';
 import type { Fault } from '../../api/schemas/error.ts';
 import type { CallPriority } from '../../api/schemas/invocation.ts';
 import type { ExecutorKind, ToolManifest } from '../../api/schemas/tool-manifest.ts';
-import type { RunCheckpoints } from '../domain/invocation/checkpoint.ts';
+import type { RunCheckpoints } from '../domain/checkpoint/checkpoint.ts';
 import type { Grant } from '../domain/invocation/grant.ts';
 import type { LogListener } from '../domain/invocation/log-message.ts';
 import type { ToolState } from '../domain/invocation/tool-state.ts';

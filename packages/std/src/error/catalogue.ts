@@ -361,7 +361,7 @@ export const ERRORS = {
 
   E3821: row(
     ['tool_execution_error', 'PermanentFailure', 'ExecutionError'],
-    [424, 9, 'result'],
+    [409, 9, 'result'],
     'the tool asked the client something in the middle of the call and got no answer',
   ),
 

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { UpstreamAuthorization } from '../../../../packages/sallyport/api/schemas/upstream-authorization.ts';
+import type { UpstreamAuthorization } from '../../../../packages/sallyport/api/schemas/identity/upstream-authorization.ts';
 import { LOCAL_CALLER } from '../../../../packages/sallyport/src/index.ts';
 import { type OpenLayer, openLayer, post } from '../../layer.fixture.ts';
 import { freePort } from '../../oauth/authorization-server.fixture.ts';

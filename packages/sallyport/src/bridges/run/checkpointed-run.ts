@@ -1,6 +1,6 @@
 import type { Clock } from '@sallyport/std/clock';
+import type { RestoredCheckpoint, RunCheckpoints, SavedCheckpoint } from '../../domain/checkpoint/checkpoint.ts';
 import type { CallOwner } from '../../domain/invocation/call-owner.ts';
-import type { RestoredCheckpoint, RunCheckpoints, SavedCheckpoint } from '../../domain/invocation/checkpoint.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { CheckpointLine, CheckpointStore } from '../checkpoint-store.port.ts';
 import type { CheckpointSettings } from '../settings.ts';

@@ -5,7 +5,7 @@ import type {
   RestoredCheckpoint,
   RunCheckpoints,
   SavedCheckpoint,
-} from '../../domain/invocation/checkpoint.ts';
+} from '../../domain/checkpoint/checkpoint.ts';
 import type { StoredCheckpoint } from '../checkpoint-store.port.ts';
 import { packState } from '../state/pack-state.ts';
 import { serialiseState } from '../state/serialise-state.ts';

@@ -71,8 +71,7 @@ export async function openTools(
   const upstreams = openUpstreams(opened, {
     driver: servers,
     ...{ checkDefinition: bounds.checkUpstream, checkShown: bounds.checkShown },
-    store,
-    quarantine,
+    ...{ store, quarantine },
     packages: packagesOf(settings, servers, environment),
     ...{ secrets, log, clock, logins },
     client: { name: 'sallyport', version: VERSION },

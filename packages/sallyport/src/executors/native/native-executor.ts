@@ -3,7 +3,7 @@
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import type { Fault } from '../../../api/schemas/error.ts';
 import type { ToolManifest } from '../../../api/schemas/tool-manifest.ts';
-import type { RunCheckpoints } from '../../domain/invocation/checkpoint.ts';
+import type { RunCheckpoints } from '../../domain/checkpoint/checkpoint.ts';
 import type { ToolState } from '../../domain/invocation/tool-state.ts';
 import { NO_USAGE } from '../../domain/invocation/usage.ts';
 import type { Principal, Progress } from '../../domain/principal/principal.ts';

@@ -1,7 +1,7 @@
 import { type Failure, failure } from '@sallyport/std/error/failure';
 import { isoTime } from '@sallyport/std/iso-time';
 import { ToolStatusRequest, ToolStatusResponse } from '../../../api/schemas/invocation.ts';
-import type { SavedCheckpoint } from '../../domain/invocation/checkpoint.ts';
+import type { SavedCheckpoint } from '../../domain/checkpoint/checkpoint.ts';
 import { statusOf } from '../../domain/invocation/lifecycle.ts';
 import { type InvocationRecord, waitsFor } from '../../domain/invocation/record.ts';
 import type { HeldProgress } from '../../orchestration/call-lease-store.port.ts';

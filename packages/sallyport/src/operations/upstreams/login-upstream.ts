@@ -1,12 +1,12 @@
 import { type Failure, failure, isFailure } from '@sallyport/std/error/failure';
-import { UpstreamAddResponse as LoginFinished, type UpstreamAddResponse } from '../../../api/schemas/upstream.ts';
 import {
   UpstreamLoginFinishRequest,
   UpstreamLoginRequest,
   UpstreamLoginResponse,
   UpstreamLogoutRequest,
   UpstreamLogoutResponse,
-} from '../../../api/schemas/upstream-authorization.ts';
+} from '../../../api/schemas/identity/upstream-authorization.ts';
+import { UpstreamAddResponse as LoginFinished, type UpstreamAddResponse } from '../../../api/schemas/upstream.ts';
 import { holderOf } from '../../mcp-servers/upstream-logins.ts';
 import type { CurrentUpstream } from '../../mcp-servers/upstreams.ts';
 import { accessRefusal } from '../asking/access.ts';

@@ -1,7 +1,7 @@
 import type { Failure } from '@sallyport/std/error/failure';
 import type { Warning } from '../../../api/schemas/invocation.ts';
+import type { SavedCheckpoint } from '../../domain/checkpoint/checkpoint.ts';
 import type { CircuitPermit } from '../../domain/circuit/circuit.ts';
-import type { SavedCheckpoint } from '../../domain/invocation/checkpoint.ts';
 import type { Usage } from '../../domain/invocation/usage.ts';
 import type { Progress } from '../../domain/principal/principal.ts';
 import type { CallFact } from '../call.ts';

@@ -1,6 +1,6 @@
 import type { JWK } from 'jose';
 import type { ServerMetadata } from 'openid-client';
-import type { TokenEndpointMethod } from '../../../../api/schemas/upstream-authorization.ts';
+import type { TokenEndpointMethod } from '../../../../api/schemas/identity/upstream-authorization.ts';
 
 /** The layer as client of an authorization server. */
 export interface KnownClient {

@@ -1,7 +1,10 @@
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { importJWK, importPKCS8, type CryptoKey as Key } from 'jose';
 import { type ClientAuth, ClientSecretPost, None, PrivateKeyJwt, type ServerMetadata } from 'openid-client';
-import type { TokenEndpointMethod, UpstreamAuthorization } from '../../../../api/schemas/upstream-authorization.ts';
+import type {
+  TokenEndpointMethod,
+  UpstreamAuthorization,
+} from '../../../../api/schemas/identity/upstream-authorization.ts';
 import type { KnownClient } from './authorization-state.ts';
 
 /** RFC 8414 §2: what a server accepts that does not say. */

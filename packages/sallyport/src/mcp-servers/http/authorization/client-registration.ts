@@ -1,7 +1,10 @@
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { isLoopback } from '@sallyport/std/web/loopback';
 import { allowInsecureRequests, customFetch, dynamicClientRegistration, None } from 'openid-client';
-import type { TokenEndpointMethod, UpstreamAuthorization } from '../../../../api/schemas/upstream-authorization.ts';
+import type {
+  TokenEndpointMethod,
+  UpstreamAuthorization,
+} from '../../../../api/schemas/identity/upstream-authorization.ts';
 import type { AuthorizationFetch } from './authorization-fetch.ts';
 import type { UpstreamState } from './authorization-state.ts';
 import { acceptedMethods, methodOf } from './client-authentication.ts';

@@ -1,7 +1,7 @@
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import type { JWK } from 'jose';
 import { ClientSecretPost, None } from 'openid-client';
-import type { IdentityProvider } from '../../../../api/schemas/upstream-authorization.ts';
+import type { IdentityProvider } from '../../../../api/schemas/identity/upstream-authorization.ts';
 import type { SecretStore } from '../../../external/secret-store.port.ts';
 import type { TokenSource, Tokens } from './authorization-state.ts';
 import type { AuthorizationContext, Discovered } from './context.ts';

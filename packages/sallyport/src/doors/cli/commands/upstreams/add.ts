@@ -1,9 +1,9 @@
 import { resolve } from 'node:path';
 import { failureOf } from '@sallyport/std/error/tool-layer-error';
 import type { Command } from 'commander';
+import type { UpstreamAuthorization } from '../../../../../api/schemas/identity/upstream-authorization.ts';
 import { ArgumentContent } from '../../../../../api/schemas/tool-manifest.ts';
 import type { ToolOverride, UpstreamAddResponse, UpstreamDefinition } from '../../../../../api/schemas/upstream.ts';
-import type { UpstreamAuthorization } from '../../../../../api/schemas/upstream-authorization.ts';
 import { EXIT } from '../../cli-parts.ts';
 import type { CommandKit, CommandWork } from '../../command-kit.ts';
 import { askConsent, canAsk } from '../../input/ask-consent.ts';

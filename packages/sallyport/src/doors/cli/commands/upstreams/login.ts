@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
+import type { UpstreamLoginResponse } from '../../../../../api/schemas/identity/upstream-authorization.ts';
 import type { UpstreamAddResponse } from '../../../../../api/schemas/upstream.ts';
-import type { UpstreamLoginResponse } from '../../../../../api/schemas/upstream-authorization.ts';
 import { EXIT } from '../../cli-parts.ts';
 import type { CommandKit, CommandWork } from '../../command-kit.ts';
 import { canAsk, firstLine } from '../../input/ask-consent.ts';

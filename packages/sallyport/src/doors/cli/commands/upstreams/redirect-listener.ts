@@ -1,5 +1,5 @@
 import { createServer } from 'node:http';
-import type { UpstreamLoginResponse } from '../../../../../api/schemas/upstream-authorization.ts';
+import type { UpstreamLoginResponse } from '../../../../../api/schemas/identity/upstream-authorization.ts';
 
 /** Waits at the redirect address of a login. */
 export interface RedirectListener {

@@ -1,8 +1,8 @@
 import { createBubblewrapDriver } from '@sallyport/sandbox/bubblewrap';
 import { type Clock, systemClock } from '@sallyport/std/clock';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { UpstreamAuthorization } from '../../../../../api/schemas/identity/upstream-authorization.ts';
 import type { UpstreamDefinition } from '../../../../../api/schemas/upstream.ts';
-import type { UpstreamAuthorization } from '../../../../../api/schemas/upstream-authorization.ts';
 import { createEgressGuard } from '../../../../external/egress-guard.ts';
 import { createOutboundHttp } from '../../../../external/outbound-http.ts';
 import { memoryAuthorizationStore } from '../../../../storage/memory/memory-authorization-store.ts';

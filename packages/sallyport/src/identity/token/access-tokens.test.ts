@@ -2,8 +2,8 @@ import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { isFailure } from '@sallyport/std/error/failure';
 import { SignJWT } from 'jose';
 import { describe, expect, test } from 'vitest';
-import { createTokenVerifier, type TokenVerifierOptions } from './capability-token.ts';
-import { combinedKeys, fixedKeys, type KeySource } from './key-source.ts';
+import { createTokenVerifier, type TokenVerifierOptions } from '../capability-token.ts';
+import { combinedKeys, fixedKeys, type KeySource } from '../key-source.ts';
 
 const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
 const other = generateKeyPairSync('rsa', { modulusLength: 2048 });
