@@ -9,7 +9,7 @@ const ALONE = [
   'packages/sallyport/src/mcp-servers/{incoming,connection/listing}/**/*.test.ts',
   'packages/sallyport/src/storage/**/*.test.ts',
   'packages/sandbox/**/*.test.ts',
-  'test/{conformance,adversarial,published}/**/*.test.ts',
+  'test/{conformance,mcp-conformance,adversarial,published}/**/*.test.ts',
   'test/e2e/{readme,running}/**/*.test.ts',
   '{examples,bench/gateway,bench/report}/**/*.test.ts',
 ];

@@ -4,6 +4,7 @@ import { createRefusedAsks } from '../operations/identity/refused-asks.ts';
 import type { OperationParts } from '../operations/parts.ts';
 import { followUnrecorded } from '../operations/tools/record-unrecorded.ts';
 import type { ClientConfirmations } from '../orchestration/approvals/client-confirmations.ts';
+import type { CallQuestions } from '../orchestration/call-questions.ts';
 import { createSideEffects, type SideEffects } from '../orchestration/side-effects.ts';
 import { createCredentialEndings } from '../orchestration/upkeep/credential-endings.ts';
 import { createUpkeep, type Upkeep } from '../orchestration/upkeep/upkeep.ts';
@@ -48,6 +49,8 @@ export interface AssembledLayer {
   readonly embeddedDatabase?: SocketConnection;
   /** Confirmations by the user at an MCP client; absent when no call can wait. */
   readonly confirmations: ClientConfirmations | undefined;
+  /** Questions of calls that run as MCP tasks; absent when no call can be asynchronous. */
+  readonly callQuestions: CallQuestions | undefined;
   /** The signal of a running call's caller. */
   readonly signalOf: (tenantId: string, invocationId: string) => AbortSignal | undefined;
   /** Makes the layer report that it is not ready, until the returned function is called. */
@@ -138,6 +141,7 @@ export async function assemble(from: Ingredients): Promise<AssembledLayer> {
     drain: health.drain,
     warnOfSandboxes: () => warnOfSandboxes(tools.drivers, log),
     confirmations: orchestration.confirmations,
+    callQuestions: orchestration.callQuestions,
     signalOf: (tenantId, invocationId) => pipeline.running.find(tenantId, invocationId)?.call.caller.signal,
     stateKey: () => stateKeyOf(identity.operations.keyRing.current()),
     upstreamQuestions,

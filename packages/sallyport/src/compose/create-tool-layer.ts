@@ -56,7 +56,10 @@ export interface EmbeddedToolLayer extends ToolLayer, FunctionTools, AsyncDispos
   /** `ask('tools.invoke')` as the embedding program; needs a capability token like every call. */
   invoke(request: ToolInvokeRequest, caller?: Partial<Caller>): Promise<ToolInvokeResponse>;
   /** What the MCP gateways of `serve` and `sallyport mcp` need besides the operations; not for programs. */
-  readonly forGateway: Pick<AssembledLayer, 'confirmations' | 'signalOf' | 'stateKey' | 'upstreamQuestions'>;
+  readonly forGateway: Pick<
+    AssembledLayer,
+    'confirmations' | 'callQuestions' | 'signalOf' | 'stateKey' | 'upstreamQuestions'
+  >;
   /** What servers need besides the operations; not for programs. */
   readonly forServer: Pick<AssembledLayer, 'drain' | 'warnOfSandboxes'>;
   /** Signs a capability token. */

@@ -52,6 +52,8 @@ export const RPC = {
   /** 2025 era only; 2026-07-28 answers invalidParams. */
   resourceNotFound: -32_002,
   headerMismatch: -32_020,
+  /** The client lacks a capability that the request needs. */
+  missingCapability: -32_021,
   unsupportedVersion: -32_022,
 } as const;
 

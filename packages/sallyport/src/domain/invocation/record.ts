@@ -66,6 +66,8 @@ export interface InvocationRecord {
   readonly compensation?: CompensationPlan;
   /** The call that this one takes back. */
   readonly compensates?: string;
+  /** The call was answered before it was over, because it waited: MCP clients know it as a task. Stays in the row. */
+  readonly deferred?: true;
   /** What is needed to run it later; removed from the row once it is final. */
   readonly waiting?: WaitingCall;
   /** Events of a running call that are not in the chain yet (system design §4). Only the ledger writes it. */

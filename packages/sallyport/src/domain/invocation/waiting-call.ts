@@ -67,6 +67,8 @@ export interface WaitingCall {
   readonly wait: WaitFor;
   /** The call that this one takes back. */
   readonly compensates?: string;
+  /** Questions that its client can be asked while it runs, as MCP capabilities; absent: none. */
+  readonly questions?: Readonly<Record<string, unknown>>;
   /** Beginning of the wait, epoch ms. */
   readonly since: number;
 }

@@ -30,6 +30,11 @@ export interface Caller {
   readonly traceparent?: string;
   /** Called with the tool's progress, at most as often as the tool reports it. */
   readonly onProgress?: (progress: Progress) => void;
+  /**
+   * Questions that the caller's client can be asked while the call runs and nobody waits for its answer, as its MCP
+   * capabilities state them; absent: none.
+   */
+  readonly questions?: Readonly<Record<string, unknown>>;
 }
 
 /** Progress of a call. */

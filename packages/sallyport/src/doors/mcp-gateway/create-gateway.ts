@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { systemClock } from '@sallyport/std/clock';
 import type { Caller } from '../../domain/principal/principal.ts';
 import type { ToolLayer } from '../../operations/tool-layer.ts';
 import type { Log } from '../../telemetry/log.ts';
@@ -13,6 +14,7 @@ import {
   type Watch,
 } from '../mcp-server.ts';
 import { createToolChanges, type ToolChanges } from '../tool-changes.ts';
+import type { CallQuestions } from './call-questions.port.ts';
 import type { ClientConfirmations } from './client-confirmations.port.ts';
 import { type ConfirmCalls, createConfirmCalls } from './confirmation/confirm-calls.ts';
 import { capabilitiesIn, instructionsIn } from './introduction.ts';
@@ -20,6 +22,10 @@ import { type CachedToolLists, createCachedToolLists } from './methods/cached-to
 import { metaMethods } from './methods/meta/meta-methods.ts';
 import { LOG_LEVEL, toolMethods } from './methods/tool-methods.ts';
 import { MCP_DEFAULTS, type McpSettings, type ToolsMode } from './settings.ts';
+import { legacyTaskMethods, modernTaskMethods } from './tasks/task-methods.ts';
+import type { TaskParts } from './tasks/task-parts.ts';
+import { taskPeer } from './tasks/task-peer.ts';
+import { withTasks } from './tasks/watch-tasks.ts';
 import { type ModeRequest, toolsModeOf } from './tools-mode.ts';
 import { createSuspendedCalls, type SuspendedCalls } from './upstream-questions/suspended-calls.ts';
 import { createUpstreamAsker, type UpstreamAsker } from './upstream-questions/upstream-questions.ts';
@@ -55,6 +61,10 @@ export interface GatewayParts {
   readonly stateKey?: Uint8Array;
   /** The caller's signal of a running call, which identifies the client; absent: upstreams cannot ask anybody. */
   readonly signalOf?: (tenantId: string, invocationId: string) => AbortSignal | undefined;
+  /** Questions of calls that run as tasks; absent: clients get no tasks. */
+  readonly questions?: CallQuestions;
+  /** How long results are kept after the end of a call, in ms; default: for good. */
+  readonly resultsKeptMs?: number;
 }
 
 /** Parts that the servers of all modes share. */
@@ -66,19 +76,24 @@ interface Shared extends Pick<GatewayParts, 'layer' | 'log'> {
   readonly suspendedCalls: SuspendedCalls;
   readonly peers: WeakMap<AbortSignal, Peer>;
   readonly toolChanges: ToolChanges;
+  readonly tasks: TaskParts | undefined;
 }
 
 /** Builds the gateway; transports are mounted on its servers. */
 export function createGateway({ layer, log, version, settings: given, ...parts }: GatewayParts): Gateway {
   const settings = { ...MCP_DEFAULTS, ...given };
-  const toolLists = createCachedToolLists(layer, settings);
+  const { confirmations, stateKey = randomBytes(32), signalOf, questions, resultsKeptMs } = parts;
+  const toolLists = createCachedToolLists(layer, settings, questions !== undefined);
   const toolChanges = createToolChanges(layer, settings.changesTogetherMs, () => toolLists.clear());
-  const { confirmations, stateKey = randomBytes(32), signalOf } = parts;
   const confirmCalls = createConfirmCalls({ layer, log, settings, stateKey, ...(confirmations && { confirmations }) });
   const peers = new WeakMap<AbortSignal, Peer>();
   const peerOf = (tenantId: string, invocationId: string): Peer | undefined => {
     const signal = signalOf?.(tenantId, invocationId);
-    return confirmCalls.peerOf(tenantId, invocationId) ?? (signal === undefined ? undefined : peers.get(signal));
+    const waiting = confirmCalls.peerOf(tenantId, invocationId) ?? (signal && peers.get(signal));
+    return waiting ?? (tasks && taskPeer(tasks, { tenantId, invocationId }));
+  };
+  const tasks: TaskParts | undefined = questions && {
+    ...{ layer, log, settings, toolLists, questions, confirmations, resultsKeptMs, clock: systemClock },
   };
   const shared = {
     peers,
@@ -87,6 +102,7 @@ export function createGateway({ layer, log, version, settings: given, ...parts }
     settings,
     toolLists,
     toolChanges,
+    tasks,
     confirmCalls,
     suspendedCalls: createSuspendedCalls({ layer, settings }),
     identity: { name: 'sallyport', title: 'Sallyport', version },
@@ -106,10 +122,10 @@ export function createGateway({ layer, log, version, settings: given, ...parts }
 
 function serverFor(
   mode: ToolsMode,
-  { layer, log, settings, toolLists, toolChanges, confirmCalls, suspendedCalls, peers, identity }: Shared,
+  { layer, log, settings, toolLists, toolChanges, confirmCalls, suspendedCalls, peers, identity, tasks }: Shared,
 ): McpServer {
   const methods = (era: Era): readonly (readonly [string, Method])[] => {
-    const parts = { layer, toolLists, confirmCalls, suspendedCalls, peers, identity, era };
+    const parts = { layer, toolLists, confirmCalls, suspendedCalls, peers, tasks, identity, era };
     const tools = toolMethods(parts);
     if (mode === 'all') return tools.methods;
     return metaMethods({ ...parts, mode, tools, inner: toolMethods({ ...parts, modelNames: true }), ...settings });
@@ -120,14 +136,20 @@ function serverFor(
   return createMcpServer({
     log,
     identity,
-    capabilities: capabilitiesIn(mode),
+    capabilities: capabilitiesIn(mode, tasks !== undefined),
     instructions: instructionsIn(mode),
-    methods: { legacy: [LOG_LEVEL, ...methods('legacy')], modern: methods('modern') },
+    methods: {
+      legacy: [LOG_LEVEL, ...methods('legacy'), ...(tasks === undefined ? [] : legacyTaskMethods(tasks))],
+      modern: [...methods('modern'), ...(tasks === undefined ? [] : modernTaskMethods(tasks, identity))],
+    },
     admit,
     inspect,
     // The meta-tools never change.
-    watch: async (wish, _caller, notify) =>
-      watchTools({ toolLists, toolChanges, log }, mode !== 'meta' && wish['toolsListChanged'] === true, notify),
+    watch: async (wish, caller, notify, can) => {
+      const wanted = mode !== 'meta' && wish['toolsListChanged'] === true;
+      const watch = watchTools({ toolLists, toolChanges, log }, wanted, notify);
+      return tasks === undefined ? watch : withTasks(tasks, watch, { wish, caller, can }, notify);
+    },
   });
 }
 

@@ -1,5 +1,6 @@
 import type { Params } from '../json-rpc.ts';
 import type { Era } from '../mcp-protocol.ts';
+import { TASKS_EXTENSION } from '../mcp-tasks.ts';
 import type { ToolsMode } from './settings.ts';
 
 const CHECKED =
@@ -21,7 +22,9 @@ export function instructionsIn(mode: ToolsMode): string {
 }
 
 /** MCP capabilities of the gateway beside calling tools. */
-export function capabilitiesIn(mode: ToolsMode): Readonly<Record<Era, Params>> {
+export function capabilitiesIn(mode: ToolsMode, hasTasks: boolean): Readonly<Record<Era, Params>> {
   const tools = mode === 'meta' ? {} : { listChanged: true };
-  return { legacy: { tools, logging: {} }, modern: { tools } };
+  if (!hasTasks) return { legacy: { tools, logging: {} }, modern: { tools } };
+  const tasks = { list: {}, cancel: {}, requests: { tools: { call: {} } } };
+  return { legacy: { tools, logging: {}, tasks }, modern: { tools, extensions: { [TASKS_EXTENSION]: {} } } };
 }

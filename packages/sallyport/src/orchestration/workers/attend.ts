@@ -149,10 +149,9 @@ async function run(
     ...(approval === undefined ? {} : { approval }),
   };
   const startedAt = clock.monotonic();
-  const { state: endState } = await runCall(
-    { request: waiting.request, caller: { door, signal: held.controller.signal } },
-    resumed,
-  );
+  const { questions } = waiting;
+  const caller = { door, signal: held.controller.signal, ...(questions === undefined ? {} : { questions }) };
+  const { state: endState } = await runCall({ request: waiting.request, caller }, resumed);
   if (held.roomMs === undefined) intake.noteServed(clock.monotonic() - startedAt);
   // A run that did not count is reported as one that still executes.
   if (held.isLost || endState !== 'EXECUTING') return DONE;

@@ -1,10 +1,12 @@
 import type { Failure } from '@sallyport/std/error/failure';
 import type { Warning } from '../../../api/schemas/invocation.ts';
 import type { CircuitPermit } from '../../domain/circuit/circuit.ts';
+import type { CallQuestionsByKey } from '../../domain/invocation/call-question.ts';
 import type { Usage } from '../../domain/invocation/usage.ts';
 import type { Progress } from '../../domain/principal/principal.ts';
 import type { CallFact } from '../call.ts';
 import type { Deadline } from './deadline.ts';
+import { OpenQuestions } from './open-questions.ts';
 
 /** One failed attempt of a call that made more than one (PIPE-05). */
 export interface FailedAttempt {
@@ -32,6 +34,7 @@ export class ToolRun {
   #trialFailed = false;
   #warnings: Warning[] | undefined;
   #facts: CallFact[] | undefined;
+  #questions: OpenQuestions | undefined;
 
   /** Number of attempts that reached the executor. */
   get attempts(): number {
@@ -76,6 +79,17 @@ export class ToolRun {
   /** Facts of the run, audited before the end of the call; undefined when there are none. */
   get facts(): readonly CallFact[] | undefined {
     return this.#facts;
+  }
+
+  /** Questions to the client of a call for whose answer nobody waits. */
+  get questions(): OpenQuestions {
+    this.#questions ??= new OpenQuestions();
+    return this.#questions;
+  }
+
+  /** Open questions; undefined when there never were any. */
+  get openQuestions(): CallQuestionsByKey | undefined {
+    return this.#questions?.wasAsked === true ? this.#questions.open : undefined;
   }
 
   /** The time of the tool begins. */

@@ -48,6 +48,7 @@ export function recordOf(
   if (hold !== undefined) record.fence = hold.fence;
   const waiting = waitingOf(parts, ongoing, end);
   if (waiting !== undefined) record.waiting = waiting;
+  if (end.waits !== undefined || ongoing.resumed !== undefined) record.deferred = true;
   const options = request.execution_options;
   if (options?.phase !== undefined) record.phase = options.phase;
   if (options?.claim_source !== undefined) record.claimSource = options.claim_source;
@@ -115,6 +116,7 @@ function waitingOf(
     claims,
     wait: waits,
     ...(call.compensates === undefined ? {} : { compensates: call.compensates }),
+    ...(call.caller.questions === undefined ? {} : { questions: call.caller.questions }),
     since: clock.now(),
   };
 }

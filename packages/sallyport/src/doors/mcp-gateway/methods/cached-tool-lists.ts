@@ -1,8 +1,9 @@
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { sha256 } from '@sallyport/std/sha256';
 import { LRUCache } from 'lru-cache';
-import type { ExecutorKind, ToolManifest } from '../../../../api/schemas/tool-manifest.ts';
+import type { ExecutorKind, TaskSupport, ToolManifest } from '../../../../api/schemas/tool-manifest.ts';
 import type { Caller } from '../../../domain/principal/principal.ts';
+import { taskSupportOf } from '../../../domain/tool/task-support.ts';
 import type { ToolLayer } from '../../../operations/tool-layer.ts';
 import type { Era } from '../../mcp-protocol.ts';
 import type { McpSettings } from '../settings.ts';
@@ -12,9 +13,16 @@ import { toolView } from './tool-view.ts';
 export interface ToolList {
   /** JSON text of one page, without the braces: `"tools":[…]` and, when there is another page, `,"nextCursor":…`. */
   page(cursor: string | undefined, era: Era): string;
-  readonly kinds: ReadonlyMap<string, ExecutorKind>;
+  readonly facts: ReadonlyMap<string, ToolFacts>;
   /** Equal for equal lists. */
   print(): string;
+}
+
+/** What a call has to know of its tool. */
+export interface ToolFacts {
+  readonly kind: ExecutorKind;
+  /** Whether calls may, or must, be tasks; undefined when the tool does not say. */
+  readonly taskSupport: TaskSupport | undefined;
 }
 
 /** Cache of tool lists by token, cleared when the tools change. */
@@ -23,6 +31,8 @@ export interface CachedToolLists {
   list(caller: Caller): Promise<ToolList>;
   /** Kind of the executor that runs a tool; undefined for a tool that the caller does not see. */
   kindOf(caller: Caller, toolId: string): Promise<ExecutorKind | undefined>;
+  /** Whether calls of a tool may, or must, be tasks; undefined when it does not say, or the caller does not see it. */
+  taskSupportOf(caller: Caller, toolId: string): Promise<TaskSupport | undefined>;
   /** Forgets every list. */
   clear(): void;
 }
@@ -30,11 +40,12 @@ export interface CachedToolLists {
 /** Manifests on one page of a request. */
 const MANIFESTS_PER_PAGE = 1_000;
 
-export function createCachedToolLists(layer: ToolLayer, settings: McpSettings): CachedToolLists {
+/** @param hasTasks true when clients may ask for tasks */
+export function createCachedToolLists(layer: ToolLayer, settings: McpSettings, hasTasks = false): CachedToolLists {
   const bounds = { ttl: settings.toolListTtlMs };
   const lists = new LRUCache<string, Promise<ToolList>>({ max: settings.toolListsMax, ...bounds });
   /** By token, then by tool: one lookup, and no key joined from two texts. */
-  const kinds = new LRUCache<string, Map<string, ExecutorKind>>({ max: settings.toolListsMax, ...bounds });
+  const facts = new LRUCache<string, Map<string, ToolFacts>>({ max: settings.toolListsMax, ...bounds });
 
   const list: CachedToolLists['list'] = async (caller) => {
     const key = caller.token ?? '';
@@ -44,7 +55,7 @@ export function createCachedToolLists(layer: ToolLayer, settings: McpSettings): 
       await layer.ask('tokens.inspect', {}, caller);
       return known;
     }
-    const loading = load(layer, caller, settings);
+    const loading = load(layer, caller, settings, hasTasks);
     lists.set(key, loading);
     // A refusal is not cached: the next request asks again.
     loading.catch(() => {
@@ -53,42 +64,48 @@ export function createCachedToolLists(layer: ToolLayer, settings: McpSettings): 
     return loading;
   };
 
-  const kindOf: CachedToolLists['kindOf'] = async (caller, toolId) => {
+  const factsOf = async (caller: Caller, toolId: string): Promise<ToolFacts | undefined> => {
     const token = caller.token ?? '';
-    const known = kinds.get(token)?.get(toolId);
+    const known = facts.get(token)?.get(toolId);
     if (known !== undefined) return known;
-    const kind = await findKind(caller, toolId);
-    if (kind === undefined) return undefined;
-    let ofToken = kinds.get(token);
+    const found = await findFacts(caller, toolId);
+    if (found === undefined) return undefined;
+    let ofToken = facts.get(token);
     if (ofToken === undefined || ofToken.size >= settings.toolsMax) {
       ofToken = new Map();
-      kinds.set(token, ofToken);
+      facts.set(token, ofToken);
     }
-    ofToken.set(toolId, kind);
-    return kind;
+    ofToken.set(toolId, found);
+    return found;
   };
 
-  const findKind: CachedToolLists['kindOf'] = async (caller, toolId) => {
+  const findFacts = async (caller: Caller, toolId: string): Promise<ToolFacts | undefined> => {
     const listed = await lists.peek(caller.token ?? '')?.catch(() => undefined);
-    const kind = listed?.kinds.get(toolId);
-    if (kind !== undefined) return kind;
+    const known = listed?.facts.get(toolId);
+    if (known !== undefined) return known;
     return layer.ask('tools.get', { tool_id: toolId }, caller).then(
-      ({ manifest }) => manifest.executor.kind,
+      ({ manifest }) => factsIn(manifest),
       () => undefined,
     );
   };
 
   return {
     list,
-    kindOf,
+    kindOf: async (caller, toolId) => (await factsOf(caller, toolId))?.kind,
+    taskSupportOf: async (caller, toolId) => (await factsOf(caller, toolId))?.taskSupport,
     clear: () => {
       lists.clear();
-      kinds.clear();
+      facts.clear();
     },
   };
 }
 
-async function load(layer: ToolLayer, caller: Caller, settings: McpSettings): Promise<ToolList> {
+const factsIn = (manifest: ToolManifest): ToolFacts => ({
+  kind: manifest.executor.kind,
+  taskSupport: taskSupportOf(manifest),
+});
+
+async function load(layer: ToolLayer, caller: Caller, settings: McpSettings, hasTasks: boolean): Promise<ToolList> {
   // Several requests may wait for one list, so the end of the first must not end it.
   const { signal: _signal, onProgress: _onProgress, ...asking } = caller;
   const manifests: ToolManifest[] = [];
@@ -98,13 +115,13 @@ async function load(layer: ToolLayer, caller: Caller, settings: McpSettings): Pr
     manifests.push(...answer.manifests);
     if (answer.manifests.length === 0 || manifests.length >= answer.total_count) break;
   }
-  return toolListOf(manifests.slice(0, settings.toolsMax), settings.toolsPageSize);
+  return toolListOf(manifests.slice(0, settings.toolsMax), settings.toolsPageSize, hasTasks);
 }
 
 /** Sorted by id, so that a cursor (the last id of a page) stays valid while tools come and go. */
-function toolListOf(manifests: readonly ToolManifest[], pageSize: number): ToolList {
+function toolListOf(manifests: readonly ToolManifest[], pageSize: number, hasTasks: boolean): ToolList {
   const sorted = manifests.toSorted((a, b) => (a.tool_id < b.tool_id ? -1 : 1));
-  const texts = textsByEra(sorted);
+  const texts = textsByEra(sorted, hasTasks);
   const pages = { legacy: new Map<number, string>(), modern: new Map<number, string>() };
   let print: string | undefined;
   return {
@@ -112,7 +129,7 @@ function toolListOf(manifests: readonly ToolManifest[], pageSize: number): ToolL
       print ??= sha256([...texts('legacy'), ...texts('modern')].join());
       return print;
     },
-    kinds: new Map(sorted.map((manifest) => [manifest.tool_id, manifest.executor.kind])),
+    facts: new Map(sorted.map((manifest) => [manifest.tool_id, factsIn(manifest)])),
     page: (cursor, era) => {
       const start = cursor === undefined ? 0 : startAfter(sorted, cursor);
       const known = pages[era].get(start);
@@ -129,10 +146,10 @@ function toolListOf(manifests: readonly ToolManifest[], pageSize: number): ToolL
 }
 
 /** Each tool as JSON text, made per era on first use. */
-function textsByEra(manifests: readonly ToolManifest[]): (era: Era) => readonly string[] {
+function textsByEra(manifests: readonly ToolManifest[], hasTasks: boolean): (era: Era) => readonly string[] {
   const made: Partial<Record<Era, readonly string[]>> = {};
   return (era) => {
-    made[era] ??= manifests.map((manifest) => JSON.stringify(toolView(manifest, era)));
+    made[era] ??= manifests.map((manifest) => JSON.stringify(toolView(manifest, era, hasTasks)));
     return made[era];
   };
 }

@@ -6,13 +6,17 @@ import type { ToolLayer } from '../../../operations/tool-layer.ts';
 import { errorAnswer, notificationText, RPC, type RpcAnswer, type RpcRequest } from '../../json-rpc.ts';
 import { metaOf } from '../../mcp-protocol.ts';
 import type { Peer } from '../../mcp-server.ts';
+import { declaresTasks } from '../../mcp-tasks.ts';
 import type { ConfirmCalls } from '../confirmation/confirm-calls.ts';
 import type { AskedFor, Settled } from '../confirmation/confirming.ts';
 import { isOpen } from '../confirmation/decide.ts';
+import { createTaskCreation, questionsMember } from '../tasks/create-task.ts';
+import type { TaskParts } from '../tasks/task-parts.ts';
 import type { SuspendedCalls } from '../upstream-questions/suspended-calls.ts';
 import type { CachedToolLists } from './cached-tool-lists.ts';
+import { endedAnswer } from './call-answer.ts';
 import { callOptions } from './call-options.ts';
-import { dryRunAnswer, happyAnswer, looksLikeCallResult, type ResultFrame, unhappyAnswer } from './call-result.ts';
+import { dryRunAnswer, type ResultFrame, unhappyAnswer } from './call-result.ts';
 import { inputRequiredAnswer, pendingAnswer } from './pending-result.ts';
 
 /** Dependencies of tool calls. */
@@ -23,15 +27,18 @@ export interface InvokeParts {
   readonly suspendedCalls: SuspendedCalls;
   /** Clients that can be asked while their request runs, by the request's signal. */
   readonly peers: WeakMap<AbortSignal, Peer>;
+  /** Absent: no call becomes a task. */
+  readonly tasks?: TaskParts | undefined;
 }
 
 /** Calls the tool that `input` names, on behalf of this request. */
 export type Invoke = (input: ToolInvokeRequest, request: RpcRequest, peer: Peer) => Promise<RpcAnswer>;
 
 export function createInvoke(
-  { layer, toolLists, confirmCalls, suspendedCalls, peers }: InvokeParts,
+  { layer, toolLists, confirmCalls, suspendedCalls, peers, tasks }: InvokeParts,
   frame: ResultFrame,
 ): Invoke {
+  const creation = tasks === undefined ? undefined : createTaskCreation(tasks, frame);
   return async (input, request, peer) => {
     const asked = callOptions(input, request.params);
     if (typeof asked === 'string') return errorAnswer(request.id, RPC.invalidParams, asked);
@@ -40,6 +47,10 @@ export function createInvoke(
         const dryRun = await layer.ask('tools.dry-run', asked.input, callingAs(request, peer));
         return dryRunAnswer(request.id, dryRun, frame);
       }
+      const wanted = (await creation?.isWanted(asked.input, request, peer)) ?? false;
+      if (typeof wanted === 'string') return errorAnswer(request.id, RPC.invalidParams, wanted);
+      if (wanted && creation !== undefined)
+        return await creation.create(asked.input, request, peer, callingAs(request, peer));
       const call = { input: asked.input, params: request.params, peer };
       const goesOn = suspendedCalls.answered(call);
       const settled = await (goesOn ?? suspendedCalls.run(call, (mine) => settle(mine, callingAs(request, mine.peer))));
@@ -64,20 +75,20 @@ export function createInvoke(
     settled: Settled,
     { tool_id }: ToolInvokeRequest,
     { id }: RpcRequest,
-    { caller }: Peer,
+    peer: Peer,
   ): Promise<RpcAnswer> {
     if (!('response' in settled)) return inputRequiredAnswer(id, settled.inputRequests, settled.requestState, frame);
     const { response, note } = settled;
-    if (response.error !== undefined) return unhappyAnswer(id, response.error, response, frame);
-    if (isOpen(response)) return pendingAnswer(id, response, note, frame);
-    // A result that does not look like MCP's is answered without looking up the kind of its tool.
-    const fromMcp = looksLikeCallResult(response.result) && (await toolLists.kindOf(caller, tool_id)) === 'mcp';
-    return happyAnswer(id, response, fromMcp, frame);
+    if (response.error === undefined && isOpen(response))
+      return creation?.ofWaiting(id, response, peer) ?? pendingAnswer(id, response, note, frame);
+    const refused = creation?.refused(id, response, peer);
+    return refused ?? endedAnswer(id, response, { toolLists, caller: peer.caller, toolId: tool_id }, frame);
   }
 }
 
 /** The caller with the parts of this one call: its end, its progress, its trace. */
-function callingAs({ params }: RpcRequest, { caller, signal, notify }: Peer): Caller {
+function callingAs({ params }: RpcRequest, peer: Peer): Caller {
+  const { caller, signal, notify } = peer;
   const { progressToken, traceparent } = metaOf(params);
   return {
     ...caller,
@@ -86,6 +97,8 @@ function callingAs({ params }: RpcRequest, { caller, signal, notify }: Peer): Ca
     ...(typeof progressToken === 'string' || typeof progressToken === 'number'
       ? { onProgress: progressNotifier(progressToken, notify) }
       : {}),
+    // A call that comes to wait is a task for such a client.
+    ...(peer.era === 'modern' && declaresTasks(peer.can) ? questionsMember(peer) : {}),
   };
 }
 

@@ -34,6 +34,7 @@ export function toolMethods({
   confirmCalls,
   suspendedCalls,
   peers,
+  tasks,
   identity,
   era,
   modelNames = false,
@@ -42,7 +43,7 @@ export function toolMethods({
   const hints = { resultType: 'complete', ...CACHE_HINTS, _meta: { [META_SERVER]: identity } };
   const afterTools = era === 'modern' ? `,${JSON.stringify(hints).slice(1)}` : '}';
 
-  const invoke = createInvoke({ layer, toolLists, confirmCalls, suspendedCalls, peers }, frame);
+  const invoke = createInvoke({ layer, toolLists, confirmCalls, suspendedCalls, peers, tasks }, frame);
 
   const callTool: Method = (request, peer) => {
     const input = inputOf(request);
