@@ -23,9 +23,13 @@ const TEXT = { type: 'string' };
 const TOOLS: readonly (readonly [ToolManifest, NativeFunction])[] = [
   [toolOf('greet', { name: TEXT }), ({ name }) => `Hello, ${String(name)}!`],
   [
-    toolOf('slow_compute', { seconds: { type: 'number' }, label: TEXT }, {
-      execution_config: { ...OPTIONAL, default_timeout_seconds: 120 },
-    }),
+    toolOf(
+      'slow_compute',
+      { seconds: { type: 'number' }, label: TEXT },
+      {
+        execution_config: { ...OPTIONAL, default_timeout_seconds: 120 },
+      },
+    ),
     async ({ seconds, label }, { signal }) => {
       await sleep(Number(seconds) * 1000, undefined, { signal });
       return `computed ${String(label)}`;

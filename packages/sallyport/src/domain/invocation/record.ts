@@ -101,6 +101,14 @@ export function withoutResult(record: InvocationRecord, at: number): InvocationR
   return { ...kept, resultForgottenAt: at };
 }
 
+/**
+ * True when a worker may take up a call whose run was cut off: its tool may run again, or its server runs it as a task
+ * that can be asked for.
+ */
+export function mayGoOn({ sideEffect, waiting }: Pick<InvocationRecord, 'sideEffect' | 'waiting'>): boolean {
+  return sideEffect === 'pure' || sideEffect === 'idempotent' || waiting?.serverTask !== undefined;
+}
+
 /** Who has to act before the call is over: a person, or a worker that runs it, for the first time or again. */
 export function waitsFor({ state, waiting }: Pick<InvocationRecord, 'state' | 'waiting'>): WaitFor['for'] | undefined {
   if (waiting === undefined || isFinal(state)) return undefined;

@@ -1,5 +1,6 @@
 import type { CapabilityClaims } from '../../../api/schemas/capability-token.ts';
 import type { ToolInvokeRequest } from '../../../api/schemas/invocation.ts';
+import type { ServerTask } from './server-task.ts';
 
 /** Why a call needs a person to continue. */
 export type ConfirmationReason =
@@ -69,6 +70,8 @@ export interface WaitingCall {
   readonly compensates?: string;
   /** Questions that its client can be asked while it runs, as MCP capabilities; absent: none. */
   readonly questions?: Readonly<Record<string, unknown>>;
+  /** The task of its MCP server that an earlier run of it began. */
+  readonly serverTask?: ServerTask;
   /** Beginning of the wait, epoch ms. */
   readonly since: number;
 }

@@ -35,6 +35,8 @@ export interface Caller {
    * capabilities state them; absent: none.
    */
   readonly questions?: Readonly<Record<string, unknown>>;
+  /** The caller's client takes a task in place of an answer: its call may be set aside while it runs. */
+  readonly takesTasks?: true;
 }
 
 /** Progress of a call. */

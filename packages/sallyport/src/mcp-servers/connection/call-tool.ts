@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { isObject } from '../../domain/shape/is-object.ts';
-import { callResultOf } from './call-result.ts';
 import type { LinkCallOptions, UpstreamCallResult } from './link.ts';
 import type { Multiplexer } from './multiplexer.ts';
 import type { RawResult, RequestOptions } from './request-table.ts';
+import { inTaskForm, resultOrTask } from './tasks/start-task.ts';
+import type { TaskForm } from './tasks/task-form.ts';
 
 /** Limits on the input that a server of protocol 2026-07-28 may request before its result. */
 const INPUT_BOUNDS = {
@@ -29,11 +30,13 @@ export async function callTool(
   label: string,
   tool: string,
   args: Arguments,
-  { beforeAgain, ...options }: LinkCallOptions,
+  { beforeAgain, asTask, ...given }: LinkCallOptions,
+  form?: TaskForm,
 ): Promise<UpstreamCallResult> {
   const startedAt = performance.now();
-  const result = await mux.request('tools/call', { name: tool, arguments: args }, options);
-  if (result['resultType'] !== 'input_required') return callResultOf(result, label);
+  const { params, options } = inTaskForm({ name: tool, arguments: args }, given, asTask, form);
+  const result = await mux.request('tools/call', params, options);
+  if (result['resultType'] !== 'input_required') return resultOrTask(result, label, asTask, form);
 
   const rest = (): RequestOptions => {
     if (options.timeoutMs === undefined) return options;
@@ -43,8 +46,8 @@ export async function callTool(
   for (let round = 0; round < INPUT_BOUNDS.roundsMax; round += 1) {
     const input = await inputFor(mux, label, asked, rest(), round);
     await beforeAgain?.();
-    asked = await mux.request('tools/call', { name: tool, arguments: args, ...input }, rest());
-    if (asked['resultType'] !== 'input_required') return callResultOf(asked, label);
+    asked = await mux.request('tools/call', { ...params, ...input }, rest());
+    if (asked['resultType'] !== 'input_required') return resultOrTask(asked, label, asTask, form);
   }
   throw unanswerable(label, `asked for input more than ${INPUT_BOUNDS.roundsMax} times in one call`);
 }
@@ -63,7 +66,6 @@ async function inputFor(
   if (questions.length === 0 && typeof requestState !== 'string') {
     throw unanswerable(label, 'asks for input without saying which');
   }
-  if (questions.length > INPUT_BOUNDS.questionsMax) throw unanswerable(label, 'asks for too much input at once');
   const ending = [...(signal === undefined ? [] : [signal])];
   if (timeoutMs !== undefined) ending.push(AbortSignal.timeout(Math.ceil(timeoutMs)));
   const until = AbortSignal.any(ending);
@@ -71,6 +73,22 @@ async function inputFor(
     await sleep(INPUT_BOUNDS.firstPauseMs * 2 ** round, undefined, { signal: until }).catch(() => {});
     return endedOr(until, signal, label, state);
   }
+  const inputResponses = await answersTo(mux, label, questions, asker, until);
+  return endedOr(until, signal, label, { inputResponses, ...state });
+}
+
+/**
+ * Answers of people to a server's questions, by key.
+ * @throws E3308 when there are too many, or one that nobody can answer
+ */
+export async function answersTo(
+  mux: Multiplexer,
+  label: string,
+  questions: readonly (readonly [string, unknown])[],
+  asker: RequestOptions['asker'],
+  until: AbortSignal,
+): Promise<Arguments> {
+  if (questions.length > INPUT_BOUNDS.questionsMax) throw unanswerable(label, 'asks for too much input at once');
   const askers = { running: asker === undefined ? [] : [asker], gone: [] };
   const answers = questions.map(async ([key, request]) => {
     const method = isObject(request) ? request['method'] : undefined;
@@ -78,8 +96,7 @@ async function inputFor(
     const params = (request as Arguments)['params'];
     return [key, await mux.questions.ask(params, askers, until)] as const;
   });
-  const inputResponses = Object.fromEntries(await Promise.all(answers));
-  return endedOr(until, signal, label, { inputResponses, ...state });
+  return Object.fromEntries(await Promise.all(answers));
 }
 
 /** After the call has ended, no next round begins. */

@@ -4,8 +4,10 @@ import {
   Client,
   PROTOCOL_VERSION_META_KEY,
 } from '@modelcontextprotocol/client';
+import { isObject } from '../../domain/shape/is-object.ts';
 import type { ServerIdentity } from './link.ts';
 import type { Multiplexer } from './multiplexer.ts';
+import { TASKS_EXTENSION, type TaskForm } from './tasks/task-form.ts';
 
 /** How long a stdio server may ignore the probe for the newer protocol before it counts as an older server. */
 const PROBE_TIMEOUT_MS = 2_000;
@@ -20,6 +22,8 @@ const CAPABILITIES_MAX = 32;
 export interface Handshake {
   readonly identity: ServerIdentity;
   readonly hasTools: boolean;
+  /** The form in which the server runs calls as tasks; undefined when it does not. */
+  readonly tasks: TaskForm | undefined;
   /** True when protocol 2026-07-28 or later was agreed. */
   readonly modern: boolean;
   readonly olderProtocolOnly: boolean;
@@ -79,10 +83,20 @@ export async function shakeHands(mux: Multiplexer, options: HandshakeOptions): P
         : { server: { name: cut(server.name, NAME_CHARS_MAX), version: cut(server.version, NAME_CHARS_MAX) } }),
     },
     hasTools: offered.tools !== undefined,
+    tasks: taskFormOf(offered, modern),
     modern,
     olderProtocolOnly: options.olderProtocolOnly || (!modern && !mux.probeAnswered()),
     close: () => client.close(),
   };
+}
+
+/** In 2026-07-28 tasks are an extension; in 2025-11-25 a capability. */
+function taskFormOf(offered: Readonly<Record<string, unknown>>, modern: boolean): TaskForm | undefined {
+  const { extensions, tasks } = offered;
+  if (modern) return isObject(extensions) && isObject(extensions[TASKS_EXTENSION]) ? 'modern' : undefined;
+  const requests = isObject(tasks) ? tasks['requests'] : undefined;
+  const ofTools = isObject(requests) ? requests['tools'] : undefined;
+  return isObject(ofTools) && ofTools['call'] !== undefined ? 'legacy' : undefined;
 }
 
 const announcesChanges = (client: Client): boolean => client.getServerCapabilities()?.tools?.listChanged === true;

@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import {
+  CLIENT_CAPABILITIES_META_KEY,
   type JSONRPCMessage,
   SdkError,
   SdkErrorCode,
@@ -8,6 +9,7 @@ import {
 } from '@modelcontextprotocol/client';
 import type { Clock } from '@sallyport/std/clock';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
+import { isObject } from '../../domain/shape/is-object.ts';
 import type { Askers } from '../incoming/asker.ts';
 import type { Questions } from '../incoming/questions.ts';
 import { routeMessages, type SeenMessages } from '../incoming/route-messages.ts';
@@ -184,12 +186,21 @@ function requestOf(
   id: number,
   method: string,
   params: Readonly<Record<string, unknown>>,
-  { onProgress, idleMs }: RequestOptions,
-  envelope: Meta,
+  { onProgress, idleMs, extensions }: RequestOptions,
+  given: Meta,
 ): JSONRPCMessage {
+  const envelope = extensions === undefined ? given : declaring(given, extensions);
   const wantsProgress = onProgress !== undefined || idleMs !== undefined;
   const meta = wantsProgress ? { ...envelope, progressToken: id } : envelope;
   return { jsonrpc: '2.0', id, method, params: meta === undefined ? params : { ...params, _meta: meta } };
+}
+
+/** The envelope with further extensions among the client's capabilities. */
+function declaring(envelope: Meta, extensions: Readonly<Record<string, unknown>>): Meta {
+  const stated = envelope?.[CLIENT_CAPABILITIES_META_KEY];
+  if (!isObject(stated)) return envelope;
+  const known = isObject(stated['extensions']) ? stated['extensions'] : {};
+  return { ...envelope, [CLIENT_CAPABILITIES_META_KEY]: { ...stated, extensions: { ...known, ...extensions } } };
 }
 
 function streamOptions(

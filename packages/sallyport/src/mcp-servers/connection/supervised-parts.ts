@@ -8,7 +8,8 @@ import type { Log } from '../../telemetry/log.ts';
 import type { AskedClient } from '../elicitation.port.ts';
 import type { Asker } from '../incoming/asker.ts';
 import type { StartSlots } from '../pacing/start-slots.ts';
-import type { Link, OpenOptions } from './link.ts';
+import type { CallAsTask, Link, OpenOptions } from './link.ts';
+import type { RequestOptions } from './request-table.ts';
 import type { UpstreamSettings } from './settings.ts';
 
 /** Owner of the call and its granted credentials. */
@@ -34,6 +35,8 @@ export interface UpstreamCallOptions {
   readonly onUnasked?: Asker['onUnasked'];
   /** True for tools with side effects: the server's current listing is compared before the call is sent. */
   readonly leavesTraces?: boolean;
+  /** Absent: the server must not answer the call with a task. */
+  readonly asTask?: CallAsTask;
   /** Required by upstreams with per-caller connections, ignored by others. */
   readonly caller?: UpstreamCaller;
 }
@@ -58,6 +61,12 @@ export function askerOf(options: UpstreamCallOptions): Asker | undefined {
     ...(whileAsking === undefined ? {} : { whileAsking }),
     ...(onUnasked === undefined ? {} : { onUnasked }),
   };
+}
+
+/** The part of a call's options that its requests have. */
+export function requestOptionsOf(options: UpstreamCallOptions, idleMs: number | undefined): RequestOptions {
+  const { signal, timeoutMs, onProgress } = options;
+  return { signal, timeoutMs, idleMs, onProgress, asker: askerOf(options) };
 }
 
 /** Dependencies of a supervised upstream. */

@@ -11,6 +11,7 @@ import type { Link, OpenOptions } from '../connection/link.ts';
 import { listTools } from '../connection/listing/list-tools.ts';
 import { createMultiplexer, type Multiplexer } from '../connection/multiplexer.ts';
 import { type FilledValues, fillSecrets } from '../connection/secrets/secret-values.ts';
+import { taskLink } from '../connection/tasks/task-link.ts';
 import type { ElicitationAsker } from '../elicitation.port.ts';
 import { createQuestions } from '../incoming/questions.ts';
 import { optionHint } from './option-hint.ts';
@@ -132,7 +133,8 @@ function linkOf(
     hide: hideInAnswers,
     listTools: async (signal) =>
       hands.hasTools ? shown(await listTools(mux, name, signal)) : { tools: [], malformed: [] },
-    call: (tool, args, options) => callTool(mux, name, tool, args, options),
+    call: (tool, args, options) => callTool(mux, name, tool, args, options, hands.tasks),
+    ...taskLink(mux, name, hands.tasks),
     async ping(timeoutMs) {
       await mux.request(hands.modern ? 'server/discover' : 'ping', {}, { timeoutMs }).catch((error: unknown) => {
         // Any answer shows that the server lives, even a refusal.

@@ -1,11 +1,11 @@
 import { type Failure, failure } from '@sallyport/std/error/failure';
 import { failureOf } from '@sallyport/std/error/tool-layer-error';
 import { isFinal } from '../../domain/invocation/lifecycle.ts';
-import { type InvocationRecord, nonceOf, waitsFor } from '../../domain/invocation/record.ts';
+import { type InvocationRecord, mayGoOn, nonceOf, waitsFor } from '../../domain/invocation/record.ts';
 import type { GivenApproval } from '../../domain/invocation/waiting-call.ts';
 import { type AgentSlot, agentKey, type Resumed, settleOpen } from '../../pipeline/run.ts';
 import type { LeaseHolder, TakenLease } from '../call-lease-store.port.ts';
-import { type HeldCall, isSafe } from './held-call.ts';
+import type { HeldCall } from './held-call.ts';
 import { notePreempted } from './preempted-event.ts';
 import type { WorkerParts } from './worker-parts.ts';
 
@@ -83,7 +83,7 @@ async function underLease(
   if (held.makesWay) return { putBack: record };
   if (lease.cancel !== undefined) held.cancel(lease.cancel);
   const mayHaveRun = lease.begun || record.state === 'EXECUTING';
-  if (mayHaveRun && !isSafe(record)) return ended(parts, record, lease, UNKNOWN);
+  if (mayHaveRun && !mayGoOn(record)) return ended(parts, record, lease, UNKNOWN);
   if (held.controller.signal.aborted) return ended(parts, record, lease, failureOf(held.controller.signal.reason));
   const given = approval ?? (await approvalFor(parts, record));
   if (given === undefined && record.waiting?.wait.for === 'approval')

@@ -2,6 +2,7 @@ import type { Failure } from '@sallyport/std/error/failure';
 import type { Warning } from '../../../api/schemas/invocation.ts';
 import type { CircuitPermit } from '../../domain/circuit/circuit.ts';
 import type { CallQuestionsByKey } from '../../domain/invocation/call-question.ts';
+import type { ServerTask } from '../../domain/invocation/server-task.ts';
 import type { Usage } from '../../domain/invocation/usage.ts';
 import type { Progress } from '../../domain/principal/principal.ts';
 import type { CallFact } from '../call.ts';
@@ -35,6 +36,7 @@ export class ToolRun {
   #warnings: Warning[] | undefined;
   #facts: CallFact[] | undefined;
   #questions: OpenQuestions | undefined;
+  #serverTask: ServerTask | undefined;
 
   /** Number of attempts that reached the executor. */
   get attempts(): number {
@@ -87,6 +89,11 @@ export class ToolRun {
     return this.#questions;
   }
 
+  /** The task of its server that this run began; undefined when it began none. */
+  get serverTask(): ServerTask | undefined {
+    return this.#serverTask;
+  }
+
   /** Open questions; undefined when there never were any. */
   get openQuestions(): CallQuestionsByKey | undefined {
     return this.#questions?.wasAsked === true ? this.#questions.open : undefined;
@@ -125,6 +132,10 @@ export class ToolRun {
   noteWarning(warning: Warning): void {
     this.#warnings ??= [];
     this.#warnings.push(warning);
+  }
+
+  noteServerTask(task: ServerTask): void {
+    this.#serverTask = task;
   }
 
   noteFact(fact: CallFact): void {

@@ -104,11 +104,15 @@ function noteSideEffect(
 /** What is needed to run the call later, as long as it may have to run. */
 function waitingOf(
   { clock }: Pick<PipelineParts, 'clock'>,
-  { call, resumed }: OngoingCall,
+  { call, resumed, toolRun }: OngoingCall,
   { state, waits }: EndedCall,
 ): WaitingCall | undefined {
   const { claims, tool, givenParameters } = call;
-  if (waits === undefined) return state === 'EXECUTING' ? resumed?.waiting : undefined;
+  const { serverTask } = toolRun;
+  if (waits === undefined) {
+    const waiting = state === 'EXECUTING' ? resumed?.waiting : undefined;
+    return waiting === undefined || serverTask === undefined ? waiting : { ...waiting, serverTask };
+  }
   if (claims === undefined || tool === undefined) throw new Error('a call waits before it is known who asks for what');
   const { capability_token: _token, ...request } = call.request;
   return {
@@ -116,6 +120,7 @@ function waitingOf(
     claims,
     wait: waits,
     ...(call.compensates === undefined ? {} : { compensates: call.compensates }),
+    ...(serverTask === undefined ? {} : { serverTask }),
     ...(call.caller.questions === undefined ? {} : { questions: call.caller.questions }),
     since: clock.now(),
   };

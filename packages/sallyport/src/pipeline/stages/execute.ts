@@ -20,6 +20,7 @@ import type { PipelineParts } from '../parts.ts';
 import type { Stage, StageEnd } from '../stage.ts';
 import { throughCircuit } from './attempts/circuits/through-circuit.ts';
 import { executorCall } from './attempts/executor-call.ts';
+import { forWorker } from './attempts/for-worker.ts';
 import { tryAgain } from './attempts/try-again.ts';
 
 type Needs = CallRequest &
@@ -49,6 +50,8 @@ type Parts = Pick<
   | 'state'
   | 'records'
   | 'visible'
+  | 'ledger'
+  | 'secrets'
 >;
 
 /**
@@ -63,7 +66,8 @@ export function execute(parts: Parts): Stage<Needs, Ran> {
       // The call may have been cancelled while its row was written; then nothing ran.
       if (ongoing.controller.signal.aborted) return failureOf(ongoing.controller.signal.reason);
       ongoing.toolRun.beginAttempt();
-      return attempts(parts, call, ongoing);
+      const end = await attempts(parts, call, ongoing);
+      return 'ran' in end && end.ran.later === true ? { waits: forWorker(call) } : end;
     },
   };
 }

@@ -9,7 +9,7 @@ import type { Peer } from '../../mcp-server.ts';
 import { declaresTasks } from '../../mcp-tasks.ts';
 import type { ConfirmCalls } from '../confirmation/confirm-calls.ts';
 import type { AskedFor, Settled } from '../confirmation/confirming.ts';
-import { isOpen } from '../confirmation/decide.ts';
+import { isOpen, isWaiting } from '../confirmation/decide.ts';
 import { createTaskCreation, questionsMember } from '../tasks/create-task.ts';
 import type { TaskParts } from '../tasks/task-parts.ts';
 import type { SuspendedCalls } from '../upstream-questions/suspended-calls.ts';
@@ -44,16 +44,17 @@ export function createInvoke(
     if (typeof asked === 'string') return errorAnswer(request.id, RPC.invalidParams, asked);
     try {
       if (asked.dryRun) {
-        const dryRun = await layer.ask('tools.dry-run', asked.input, callingAs(request, peer));
+        const dryRun = await layer.ask('tools.dry-run', asked.input, callingAs(request, peer, tasks !== undefined));
         return dryRunAnswer(request.id, dryRun, frame);
       }
       const wanted = (await creation?.isWanted(asked.input, request, peer)) ?? false;
       if (typeof wanted === 'string') return errorAnswer(request.id, RPC.invalidParams, wanted);
       if (wanted && creation !== undefined)
-        return await creation.create(asked.input, request, peer, callingAs(request, peer));
+        return await creation.create(asked.input, request, peer, callingAs(request, peer, tasks !== undefined));
       const call = { input: asked.input, params: request.params, peer };
       const goesOn = suspendedCalls.answered(call);
-      const settled = await (goesOn ?? suspendedCalls.run(call, (mine) => settle(mine, callingAs(request, mine.peer))));
+      const settled = await (goesOn ??
+        suspendedCalls.run(call, (mine) => settle(mine, callingAs(request, mine.peer, tasks !== undefined))));
       return await answerOf(settled, asked.input, request, peer);
     } catch (thrown) {
       return unhappyAnswer(request.id, errorBody(failureOf(thrown)), undefined, frame);
@@ -68,7 +69,7 @@ export function createInvoke(
 
   async function firstAnswer(call: AskedFor, caller: Caller): Promise<Settled> {
     const response = await layer.ask('tools.invoke', call.input, caller);
-    return isOpen(response) ? confirmCalls.settle(response, call) : { response };
+    return isWaiting(response) ? confirmCalls.settle(response, call) : { response };
   }
 
   async function answerOf(
@@ -87,7 +88,8 @@ export function createInvoke(
 }
 
 /** The caller with the parts of this one call: its end, its progress, its trace. */
-function callingAs({ params }: RpcRequest, peer: Peer): Caller {
+function callingAs({ params }: RpcRequest, peer: Peer, hasTasks: boolean): Caller {
+  const takesTasks = hasTasks && peer.era === 'modern' && declaresTasks(peer.can);
   const { caller, signal, notify } = peer;
   const { progressToken, traceparent } = metaOf(params);
   return {
@@ -98,7 +100,7 @@ function callingAs({ params }: RpcRequest, peer: Peer): Caller {
       ? { onProgress: progressNotifier(progressToken, notify) }
       : {}),
     // A call that comes to wait is a task for such a client.
-    ...(peer.era === 'modern' && declaresTasks(peer.can) ? questionsMember(peer) : {}),
+    ...(takesTasks ? { takesTasks, ...questionsMember(peer) } : {}),
   };
 }
 

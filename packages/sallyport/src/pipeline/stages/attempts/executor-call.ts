@@ -9,6 +9,7 @@ import type { OngoingCall } from '../../ongoing/ongoing-call.ts';
 import type { PipelineParts } from '../../parts.ts';
 import { CallState } from '../../undo/state/call-state.ts';
 import { compensatingStep } from './compensating-step.ts';
+import { type ServerTaskParts, serverTasksOf } from './server-tasks.ts';
 
 /** Code of the warning on a call whose server asked a question that nobody was shown. */
 const UNASKED = 'question_unanswered';
@@ -17,10 +18,8 @@ const NO_SECRETS: ReadonlyMap<string, string> = new Map();
 type Call = CallRequest & Admitted & Resolved & Validated & Authorized & Partial<Reserved & Prepared>;
 
 /** Dependencies of calls that change state. */
-export type RecordingParts = Pick<
-  PipelineParts,
-  'clock' | 'transactions' | 'instanceId' | 'state' | 'records' | 'visible' | 'limits'
->;
+export type RecordingParts = ServerTaskParts &
+  Pick<PipelineParts, 'transactions' | 'state' | 'records' | 'visible' | 'limits'>;
 
 /**
  * The call as its executor sees it. With `parts` the executor may make changes that a crash must not leave half made.
@@ -56,6 +55,7 @@ export function executorCall(call: Call, ongoing: OngoingCall, parts?: Recording
 function ofAttempt(parts: RecordingParts, call: Call, ongoing: OngoingCall) {
   return {
     ...changing(parts, call, ongoing),
+    ...serverTasksOf(parts, call, ongoing),
     onUnasked: (why: string) => noteUnasked(ongoing, why, parts.clock.now()),
   };
 }
