@@ -16,7 +16,8 @@ beforeAll(async () => {
   await registerOwnTools(open.layer);
   upstream = await openTaskServer();
   const transport = { type: 'http' as const, url: upstream.url };
-  await open.layer.ask('upstreams.add', { upstream: { name: 'server', transport } }, LOCAL_CALLER);
+  const overrides = { multi_input: { task_support: 'optional' as const } };
+  await open.layer.ask('upstreams.add', { upstream: { name: 'server', transport, overrides } }, LOCAL_CALLER);
   // Under the names that the suite expects.
   const view = { name: 'suite', agents: ['*' as const], conflict: 'priority' as const, sources: [{ source: 'local' }, { source: 'server' }] };
   await open.layer.ask('views.put', { view }, LOCAL_CALLER);

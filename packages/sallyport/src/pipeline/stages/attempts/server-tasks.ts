@@ -1,6 +1,6 @@
 import type { ServerTask } from '../../../domain/invocation/server-task.ts';
 import type { ExecutorCall } from '../../../executors/executor.port.ts';
-import type { Authorized, CallRequest } from '../../call.ts';
+import type { Authorized, CallRequest, Resolved } from '../../call.ts';
 import type { OngoingCall } from '../../ongoing/ongoing-call.ts';
 import type { PipelineParts } from '../../parts.ts';
 import { recordOf } from '../../record/call-record.ts';
@@ -11,12 +11,12 @@ export type ServerTaskParts = Pick<PipelineParts, 'clock' | 'instanceId' | 'ledg
 
 /**
  * What becomes of a call whose server answers with a task. A call that a worker runs keeps the task's id in its row, so
- * that whoever runs it next takes the task up. A call whose client takes tasks is set aside with it. Of other callers,
- * MCP clients get no tasks of servers, and the others wait for the end.
+ * that whoever runs it next takes the task up. A call whose client takes tasks is set aside with it. Other MCP clients
+ * are told by the server itself that they need tasks, unless the operator says otherwise; other callers wait for the end.
  */
 export function serverTasksOf(
   parts: ServerTaskParts,
-  call: CallRequest & Authorized,
+  call: CallRequest & Resolved & Authorized,
   ongoing: OngoingCall,
 ): Pick<ExecutorCall, 'serverTask' | 'onServerTask' | 'wantsServerTask'> {
   const { toolRun, resumed } = ongoing;
@@ -27,7 +27,7 @@ export function serverTasksOf(
     const onServerTask = (task: ServerTask) => keptInRow(parts, ongoing, task);
     return { onServerTask, wantsServerTask: true, ...(earlier === undefined ? {} : { serverTask: earlier }) };
   }
-  const { caller } = call;
+  const { caller, tool } = call;
   if (caller.takesTasks === true && cannotWait(parts, call, 'for a worker') === undefined) {
     return {
       wantsServerTask: true,
@@ -37,7 +37,9 @@ export function serverTasksOf(
       },
     };
   }
-  return caller.door === 'mcp' && caller.takesTasks !== true ? {} : { onServerTask: async () => 'here' };
+  // Where the operator says that calls may be tasks, the layer waits for the server's task for clients without tasks.
+  const mayWait = caller.door !== 'mcp' || tool.manifest.execution_config?.task_support === 'optional';
+  return mayWait || caller.takesTasks === true ? { onServerTask: async () => 'here' } : {};
 }
 
 /** The id is on the disk before the task is waited for. */
