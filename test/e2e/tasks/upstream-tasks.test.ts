@@ -125,12 +125,12 @@ describe('tasks of a server of 2026-07-28', () => {
     expect(await desk.reaches(id, 'COMPLETED')).toMatchObject({ result: { content: [{ text: 'after all' }] } });
   });
 
-  test('a task that the server no longer knows ends the call, and nothing is called again', async () => {
+  test('PIPE-13 a task that the server no longer knows leaves the outcome unknown, and nothing is called again', async () => {
     const before = server.called.length;
     const id = await later('tasks__must_be_task');
     await expect.poll(working).toBeDefined();
     server.tasks.clear();
-    expect(await desk.reaches(id, 'FAILED')).toMatchObject({ error: { e_code: 'E3309' } });
+    expect(await desk.reaches(id, 'ABORTED')).toMatchObject({ error: { e_code: 'E3804' } });
     expect(server.called).toHaveLength(before + 1);
   });
 });

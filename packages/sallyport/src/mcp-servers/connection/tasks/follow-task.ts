@@ -34,7 +34,7 @@ export async function followTask(
   const { label, form, request } = server;
   const answered = new Set<string>();
   for (let looks = 1; ; looks += 1) {
-    const state = await request('tasks/get', task, {}, lookOptions(options));
+    const state = await request('tasks/get', task, {}, lookOptions(options)).catch(forgottenBy(label));
     report(options, looks, state);
     const { status } = state;
     if (status === 'completed' || status === 'failed' || status === 'cancelled')
@@ -48,6 +48,17 @@ export async function followTask(
     });
   }
 }
+
+/** A server that refuses to say what became of a task has lost it: nobody knows how far the call came. */
+const forgottenBy =
+  (label: string) =>
+  (thrown: unknown): never => {
+    if (thrown instanceof ProtocolError) {
+      const cause = `(${thrown.code}): ${thrown.message.slice(0, MESSAGE_CHARS_MAX)}`;
+      throw broken(label, `no longer says what became of its task ${cause}`);
+    }
+    throw thrown;
+  };
 
 /** The progress of the task is that of the call; a look is a sign of life. */
 function report({ onProgress }: RequestOptions, looks: number, { statusMessage }: RawResult): void {
