@@ -9,7 +9,10 @@ type Json = Record<string, unknown>;
 export interface TaskClient extends AsyncDisposable {
   readonly client: Client;
   /** Calls a tool as a task and gives what its stream said: the task, its states, and the result or error. */
-  stream(name: string, args: Json): Promise<{ readonly statuses: string[]; readonly taskId: string; readonly end: Json }>;
+  stream(
+    name: string,
+    args: Json,
+  ): Promise<{ readonly statuses: string[]; readonly taskId: string; readonly end: Json }>;
 }
 
 /** @param onElicit answers questions to the user; without it the client declares that it can show none */

@@ -176,10 +176,12 @@ describe('tasks of 2026-07-28', () => {
     const notified = listen(taskId);
     await expect.poll(() => notified.messages.length).toBeGreaterThan(1);
     ends.get(12)?.('heard');
-    await expect.poll(() => notified.messages.at(-1)).toMatchObject({
-      method: 'notifications/tasks',
-      params: { taskId, status: 'completed', result: { content: [{ text: 'heard' }] } },
-    });
+    await expect
+      .poll(() => notified.messages.at(-1))
+      .toMatchObject({
+        method: 'notifications/tasks',
+        params: { taskId, status: 'completed', result: { content: [{ text: 'heard' }] } },
+      });
     expect(notified.messages[0]).toMatchObject({ params: { notifications: { taskIds: [taskId] } } });
     notified.stop();
     const wish = { notifications: { taskIds: [taskId] } };

@@ -21,9 +21,11 @@ beforeAll(async () => {
   databases = await embeddedDatabases(true);
   server = await openTaskServer();
   const connection = await databases.fresh();
-  const settings = { 'database.url': 'url' in connection ? connection.url : '', 'workers.lease_seconds': 3 };
-  const key = { SALLYPORT_SECRETS_KEY: '' };
-  void key;
+  const settings = {
+    'database.url': 'url' in connection ? connection.url : '',
+    'workers.lease_seconds': 3,
+    'shutdown.grace_seconds': 1,
+  };
   one = await openDesk({ settings });
   opened.push(one);
   const transport = { type: 'http' as const, url: server.url };

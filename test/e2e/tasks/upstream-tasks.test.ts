@@ -33,8 +33,7 @@ const taskOf = ({ result }: { readonly result?: Record<string, unknown> }): stri
 const get = async (taskId: string) => (await modern(desk.server, token, 'tasks/get', { taskId })).result ?? {};
 const call = (name: string, can?: Record<string, unknown>) =>
   modern(desk.server, token, 'tools/call', { name: `tasks__${name}`, arguments: {} }, can);
-const isAt = (taskId: string, status: string) =>
-  expect.poll(async () => (await get(taskId))['status']).toBe(status);
+const isAt = (taskId: string, status: string) => expect.poll(async () => (await get(taskId))['status']).toBe(status);
 /** Calls an upstream's tool as an asynchronous call over REST. */
 const later = async (tool_id: string): Promise<string> => {
   const options = { execution_options: { async_mode: true } };
@@ -99,13 +98,17 @@ describe('tasks of a server of 2026-07-28', () => {
     await isAt(taskId, 'input_required');
     const { inputRequests } = (await get(taskId)) as { inputRequests: Record<string, { params: { message: string } }> };
     const [key = ''] = Object.keys(inputRequests);
-    expect(inputRequests[key]?.params.message).toMatch(/^The server tasks asks; never give it a password\.\nWhich colour/);
+    expect(inputRequests[key]?.params.message).toMatch(
+      /^The server tasks asks; never give it a password\.\nWhich colour/,
+    );
     // An answer that does not fit the form reaches the server as none.
     const inputResponses = { [key]: { action: 'accept', content: { name: 'blue' } }, other: { action: 'accept' } };
     await modern(desk.server, token, 'tasks/update', { taskId, inputResponses });
     await isAt(taskId, 'completed');
     const { result } = (await get(taskId)) as { result: { content: { text: string }[] } };
-    expect(JSON.parse(result.content[0]?.text ?? '')).toEqual({ colour: { action: 'accept', content: { name: 'blue' } } });
+    expect(JSON.parse(result.content[0]?.text ?? '')).toEqual({
+      colour: { action: 'accept', content: { name: 'blue' } },
+    });
   });
 
   test('EXE-12.3 PIPE-06.2 a cancel reaches the task of the server', async () => {

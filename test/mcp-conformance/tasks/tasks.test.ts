@@ -19,7 +19,12 @@ beforeAll(async () => {
   const overrides = { multi_input: { task_support: 'optional' as const } };
   await open.layer.ask('upstreams.add', { upstream: { name: 'server', transport, overrides } }, LOCAL_CALLER);
   // Under the names that the suite expects.
-  const view = { name: 'suite', agents: ['*' as const], conflict: 'priority' as const, sources: [{ source: 'local' }, { source: 'server' }] };
+  const view = {
+    name: 'suite',
+    agents: ['*' as const],
+    conflict: 'priority' as const,
+    sources: [{ source: 'local' }, { source: 'server' }],
+  };
   await open.layer.ask('views.put', { view }, LOCAL_CALLER);
   // Calls are confirmed by the user of the agent.
   const { capability_token } = await open.layer.mintToken({ user_did: 'did:user:suite' });

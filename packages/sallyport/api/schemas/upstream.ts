@@ -1,7 +1,13 @@
 import { type Static, Type } from 'typebox';
 import { Timestamp } from './identifiers.ts';
 import { Registration } from './registry.ts';
-import { ArgumentContents, FilesystemPermission, NetworkPermission, SideEffectPolicy, TaskSupport } from './tool-manifest.ts';
+import {
+  ArgumentContents,
+  FilesystemPermission,
+  NetworkPermission,
+  SideEffectPolicy,
+  TaskSupport,
+} from './tool-manifest.ts';
 
 export const UpstreamName = Type.String({
   pattern: '^[A-Za-z0-9][A-Za-z0-9-]{0,39}$',

@@ -73,7 +73,10 @@ export async function openTaskServer(): Promise<TaskServer> {
     switch (name) {
       case 'multi_input':
         if (said !== undefined) return complete(text(JSON.stringify(said)));
-        return { resultType: 'input_required', inputRequests: { first: QUESTION('first'), second: QUESTION('second') } };
+        return {
+          resultType: 'input_required',
+          inputRequests: { first: QUESTION('first'), second: QUESTION('second') },
+        };
       case 'test_tool_with_task': {
         if (said === undefined) return { resultType: 'input_required', inputRequests: { user: QUESTION('user') } };
         return begin({ status: 'completed', result: text(`Hello, ${JSON.stringify(said['user'])}`) });
@@ -98,7 +101,11 @@ export async function openTaskServer(): Promise<TaskServer> {
     } else {
       Object.assign(task.answers, inputResponses);
       if (task.status === 'input_required')
-        Object.assign(task, { status: 'completed', result: text(JSON.stringify(task.answers)), inputRequests: undefined });
+        Object.assign(task, {
+          status: 'completed',
+          result: text(JSON.stringify(task.answers)),
+          inputRequests: undefined,
+        });
     }
     return complete({});
   };

@@ -43,7 +43,7 @@ export function postgresCallLeaseStore(pool: Pool): CallLeaseStore {
       }),
     notifyHolder: (call, { cancel, extendMs = 0, answers }) =>
       inDatabase('leave word for the call', async () => {
-        const said = answers === undefined ? null : JSON.stringify(answers);
+        const said = answers === undefined ? null : JSON.stringify(mapped(answers, (each) => JSON.stringify(each)));
         return (await act(NOTIFY_HOLDER, [...keyValues(call), wordsOf(cancel) ?? null, extendMs, said])) > 0;
       }),
     notifyInstance: (call, instanceId, cancel) =>
@@ -87,7 +87,8 @@ interface BeatRow extends KeyRow {
   readonly fence: string;
   readonly cancel_reason: string | null;
   readonly extended_ms: string;
-  readonly answers: Readonly<Record<string, unknown>> | null;
+  /** Each as JSON text: an answer may hold U+0000, which `jsonb` refuses. */
+  readonly answers: Readonly<Record<string, string>> | null;
   readonly others: string;
 }
 
@@ -122,9 +123,12 @@ function heldOf(row: BeatRow): Beat['held'][number] {
     fence: Number(fence),
     extendedMs: Number(extended_ms),
     ...(cancel_reason === null ? {} : { cancel: cancel_reason }),
-    ...(answers === null ? {} : { answers }),
+    ...(answers === null ? {} : { answers: mapped(answers, (each) => JSON.parse(each) as unknown) }),
   };
 }
+
+const mapped = <From, To>(values: Readonly<Record<string, From>>, change: (value: From) => To): Record<string, To> =>
+  Object.fromEntries(Object.entries(values).map(([key, value]) => [key, change(value)]));
 
 const keyValues = ({ tenantId, invocationId }: CallKey): string[] => [keyText(tenantId), keyText(invocationId)];
 
