@@ -4,10 +4,10 @@ import { createRefusedAsks } from '../operations/identity/refused-asks.ts';
 import type { OperationParts } from '../operations/parts.ts';
 import { followUnrecorded } from '../operations/tools/record-unrecorded.ts';
 import type { ClientConfirmations } from '../orchestration/approvals/client-confirmations.ts';
-import type { CallQuestions } from '../orchestration/call-questions.ts';
 import { createSideEffects, type SideEffects } from '../orchestration/side-effects.ts';
 import { createCredentialEndings } from '../orchestration/upkeep/credential-endings.ts';
 import { createUpkeep, type Upkeep } from '../orchestration/upkeep/upkeep.ts';
+import type { CallQuestions } from '../orchestration/workers/running/call-questions.ts';
 import { createRehearsal } from '../pipeline/dry-run/rehearse.ts';
 import type { PipelineParts } from '../pipeline/parts.ts';
 import { recoverOpenCalls } from '../pipeline/record/recover.ts';
@@ -95,7 +95,7 @@ export async function assemble(from: Ingredients): Promise<AssembledLayer> {
     notifiers: openNotifiers(opened, { settings, log, secrets }),
     pipeline: stages,
   });
-  const { pipeline, approvals, workers } = orchestration;
+  const { pipeline, approvals, workers, confirmations, callQuestions } = orchestration;
   // The accepted tools are loaded before any upstream is contacted.
   const upstreamsReady = quarantine.load().then(() => upstreams.start());
   const toolsReady = Promise.all([registry.load(), visibility.start(), upstreamsReady]);
@@ -140,8 +140,7 @@ export async function assemble(from: Ingredients): Promise<AssembledLayer> {
     ...(storage.embedded === undefined ? {} : { embeddedDatabase: storage.embedded }),
     drain: health.drain,
     warnOfSandboxes: () => warnOfSandboxes(tools.drivers, log),
-    confirmations: orchestration.confirmations,
-    callQuestions: orchestration.callQuestions,
+    ...{ confirmations, callQuestions },
     signalOf: (tenantId, invocationId) => pipeline.running.find(tenantId, invocationId)?.call.caller.signal,
     stateKey: () => stateKeyOf(identity.operations.keyRing.current()),
     upstreamQuestions,

@@ -3,7 +3,7 @@ import type { Fault } from '../../api/schemas/error.ts';
 import type { CallPriority } from '../../api/schemas/invocation.ts';
 import type { ExecutorKind, ToolManifest } from '../../api/schemas/tool-manifest.ts';
 import type { Grant } from '../domain/invocation/grant.ts';
-import type { ServerTask } from '../domain/invocation/server-task.ts';
+import type { ServerTask } from '../domain/invocation/tasks/server-task.ts';
 import type { ToolState } from '../domain/invocation/tool-state.ts';
 import type { UndoStep } from '../domain/invocation/undo-step.ts';
 import type { Usage } from '../domain/invocation/usage.ts';

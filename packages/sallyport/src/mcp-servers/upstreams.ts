@@ -1,19 +1,20 @@
 import type { SandboxDriver } from '@sallyport/sandbox';
 import type { Clock } from '@sallyport/std/clock';
-import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import type { UpstreamDefinition, UpstreamPlan, UpstreamStatus } from '../../api/schemas/upstream.ts';
-import type { ServerTask } from '../domain/invocation/server-task.ts';
+import type { ServerTask } from '../domain/invocation/tasks/server-task.ts';
 import type { OutboundHttp } from '../external/outbound-http.ts';
 import type { SecretCaller, SecretStore } from '../external/secret-store.port.ts';
 import type { ListedMcpTool } from '../registry/importer.port.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { UpstreamCallResult } from './connection/link.ts';
+import { notifyListener, type ToolsChanged } from './connection/listing/notify-listener.ts';
 import { callerCredentials, checkListCredentials } from './connection/per-caller/caller-credentials.ts';
 import { type KeptUpstream, keepUpstream, type UpstreamChecks } from './connection/per-caller/keep-upstream.ts';
 import { isListedByOperator } from './connection/per-caller/own-listing.ts';
 import { literalSecrets, secretArgument, secretNameOf, withReferences } from './connection/secrets/literal-secrets.ts';
 import { UPSTREAM_DEFAULTS, type UpstreamSettings } from './connection/settings.ts';
 import type { UpstreamCaller, UpstreamCallOptions } from './connection/supervised-parts.ts';
+import { closedDown, tooMany, unknownUpstream } from './connection/upstream-failures.ts';
 import type { ElicitationAsker } from './elicitation.port.ts';
 import { createStartSlots, type StartSlots } from './pacing/start-slots.ts';
 import { createTurns } from './pacing/turns.ts';
@@ -24,7 +25,15 @@ import { planOf } from './stdio/plan-of.ts';
 import { createStderrLog, type StderrLog } from './stdio/stderr-log.ts';
 import type { UpstreamStore } from './upstream-store.port.ts';
 
-export type { ElicitationAsker, Packages, UpstreamCaller, UpstreamCallOptions, UpstreamCallResult, UpstreamSettings };
+export type {
+  ElicitationAsker,
+  Packages,
+  ToolsChanged,
+  UpstreamCaller,
+  UpstreamCallOptions,
+  UpstreamCallResult,
+  UpstreamSettings,
+};
 export { callerCredentials, literalSecrets, secretArgument, secretNameOf, withReferences };
 
 /** Result of adding an upstream. */
@@ -49,14 +58,6 @@ export interface CurrentUpstream {
   /** Invalid entries of its list, with the reason; the first hundred. */
   readonly malformed: AddedUpstream['malformed'];
 }
-
-/** Called when the tools of an upstream differ from the last list known in this process; never for `add`. */
-export type ToolsChanged = (
-  tenantId: string,
-  name: string,
-  tools: readonly ListedMcpTool[],
-  serverVersion: string,
-) => void;
 
 /** The MCP servers that the layer is a client of. A failure of one does not affect the others (EXE-11). */
 export interface Upstreams {
@@ -324,7 +325,7 @@ class OwnUpstreams implements Upstreams {
         // Upstreams that only an operator can list are skipped: after a start they are not listed here, and a listing
         // by an operator is taken over when it is made.
         if (upstream.status().state !== 'ready' || isListedByOperator(upstream.definition())) continue;
-        notify(listener, tenantId, name, upstream.tools(), upstream.serverVersion(), this.#parts.log);
+        notifyListener(listener, tenantId, name, upstream.tools(), upstream.serverVersion(), this.#parts.log);
       }
     }
     return () => this.#listeners.delete(listener);
@@ -375,7 +376,7 @@ class OwnUpstreams implements Upstreams {
       log,
       random,
       onTools: (tools, serverVersion) => {
-        for (const listener of this.#listeners) notify(listener, tenantId, name, tools, serverVersion, log);
+        for (const listener of this.#listeners) notifyListener(listener, tenantId, name, tools, serverVersion, log);
       },
       ...(quarantine === undefined
         ? {}
@@ -395,31 +396,4 @@ const NO_TOOLS = { tools: [], malformed: [] };
 
 function turnOf(tenantId: string, name: string): string {
   return `${name} ${tenantId}`;
-}
-
-function notify(
-  listener: ToolsChanged,
-  tenantId: string,
-  name: string,
-  tools: readonly ListedMcpTool[],
-  version: string,
-  log: Log,
-): void {
-  try {
-    listener(tenantId, name, tools, version);
-  } catch (thrown) {
-    log.error('upstream-listener-failed', { upstream: name, error: String(thrown) });
-  }
-}
-
-function unknownUpstream(name: string): ToolLayerError {
-  return new ToolLayerError('E3809', `There is no upstream '${name}'.`, { details: { reached: false } });
-}
-
-function tooMany(max: number): ToolLayerError {
-  return new ToolLayerError('E3102', `The tenant has ${max} upstreams, as many as it may. Remove one first.`);
-}
-
-function closedDown(): ToolLayerError {
-  return new ToolLayerError('E3811', 'The layer is stopping.', { details: { reached: false } });
 }

@@ -1,5 +1,5 @@
 import type { CallKey } from '../domain/invocation/call-key.ts';
-import type { CallQuestionsByKey } from '../domain/invocation/call-question.ts';
+import type { CallQuestionsByKey } from '../domain/invocation/tasks/call-question.ts';
 
 /** A holder of leases: one life of an instance. A restarted process is another holder. */
 export interface LeaseHolder {

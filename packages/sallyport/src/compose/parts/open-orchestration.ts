@@ -14,11 +14,11 @@ import {
   createApprovals,
 } from '../../orchestration/approvals.ts';
 import { type CallIntake, createCallIntake } from '../../orchestration/call-intake.ts';
-import { type CallQuestions, createCallQuestions } from '../../orchestration/call-questions.ts';
 import type { JobQueue } from '../../orchestration/job-queue.port.ts';
 import { openBullmqJobQueue } from '../../orchestration/job-queues/bullmq/bullmq-job-queue.ts';
 import { memoryJobQueue } from '../../orchestration/job-queues/memory/memory-job-queue.ts';
 import type { Notifier } from '../../orchestration/notifier.port.ts';
+import { type CallQuestions, createCallQuestions } from '../../orchestration/workers/running/call-questions.ts';
 import {
   createWorkers,
   WORKER_DEFAULTS,

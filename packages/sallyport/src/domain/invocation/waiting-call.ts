@@ -1,6 +1,6 @@
 import type { CapabilityClaims } from '../../../api/schemas/capability-token.ts';
 import type { ToolInvokeRequest } from '../../../api/schemas/invocation.ts';
-import type { ServerTask } from './server-task.ts';
+import type { ServerTask } from './tasks/server-task.ts';
 
 /** Why a call needs a person to continue. */
 export type ConfirmationReason =

@@ -1,5 +1,5 @@
 import type { CallKey } from '../../domain/invocation/call-key.ts';
-import type { CallQuestion, CallQuestionsByKey } from '../../domain/invocation/call-question.ts';
+import type { CallQuestion, CallQuestionsByKey } from '../../domain/invocation/tasks/call-question.ts';
 
 /**
  * Questions of running tasks to the users at their clients. It is no operation: agents reach it through an MCP client

@@ -1,6 +1,6 @@
 import type { Params } from '../json-rpc.ts';
 import type { Era } from '../mcp-protocol.ts';
-import { TASKS_EXTENSION } from '../mcp-tasks.ts';
+import { TASKS_EXTENSION } from '../mcp-protocol.ts';
 import type { ToolsMode } from './settings.ts';
 
 const CHECKED =

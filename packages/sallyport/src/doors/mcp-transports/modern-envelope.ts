@@ -1,8 +1,15 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { isObject } from '../../domain/shape/is-object.ts';
 import { errorAnswer, type Params, RPC, type RpcAnswer, type RpcRequest } from '../json-rpc.ts';
-import { ALL_VERSIONS, isModernVersion, META_CLIENT_CAPABILITIES, META_VERSION, metaOf } from '../mcp-protocol.ts';
-import { declaresTasks, tasksMissing } from '../mcp-tasks.ts';
+import {
+  ALL_VERSIONS,
+  declaresTasks,
+  isModernVersion,
+  META_CLIENT_CAPABILITIES,
+  META_VERSION,
+  metaOf,
+  tasksMissing,
+} from '../mcp-protocol.ts';
 
 /** True when a request is of the 2026 era: it states its own version, or uses a method of that era. */
 export function isModern(request: RpcRequest, headers: IncomingHttpHeaders = {}): boolean {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
-import type { ServerTask } from '../../domain/invocation/server-task.ts';
+import type { ServerTask } from '../../domain/invocation/tasks/server-task.ts';
 import { serverTasksOf } from '../../domain/tool/task-support.ts';
 import type { UpstreamCallOptions, UpstreamCallResult, Upstreams } from '../../mcp-servers/upstreams.ts';
 import type { ExecutorCall } from '../executor.port.ts';

@@ -1,4 +1,4 @@
-import type { ServerTask } from '../../domain/invocation/server-task.ts';
+import type { ServerTask } from '../../domain/invocation/tasks/server-task.ts';
 import type { HideSecrets } from '../../external/hide-secrets.ts';
 import type { ListedMcpTool } from '../../registry/importer.port.ts';
 import type { Askers } from '../incoming/asker.ts';

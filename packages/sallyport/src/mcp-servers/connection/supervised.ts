@@ -2,7 +2,7 @@ import { ProtocolError } from '@modelcontextprotocol/client';
 import { redact } from '@sallyport/guards';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import type { UpstreamDefinition, UpstreamState } from '../../../api/schemas/upstream.ts';
-import type { ServerTask } from '../../domain/invocation/server-task.ts';
+import type { ServerTask } from '../../domain/invocation/tasks/server-task.ts';
 import type { ListedMcpTool } from '../../registry/importer.port.ts';
 import { backoffMs } from '../pacing/backoff.ts';
 import { createPendingWork } from '../pacing/pending-work.ts';

@@ -57,69 +57,12 @@ class RpcError extends Error {
   }
 }
 
+/** What the server holds. */
+type Held = Pick<TaskServer, 'tasks' | 'called' | 'cancelled'>;
+
 /** Opens the server on a free port. */
 export async function openTaskServer(): Promise<TaskServer> {
-  const tasks = new Map<string, HeldTask>();
-  const called: string[] = [];
-  const cancelled: string[] = [];
-  const begin = (more: Partial<HeldTask> = {}): Json => {
-    const task: HeldTask = { taskId: `task ${randomUUID()}`, status: 'working', answers: {}, ...more };
-    tasks.set(task.taskId, task);
-    return { resultType: 'task', ...shown(task) };
-  };
-  const call = ({ name, inputResponses }: Json, isDeclared: boolean): Json => {
-    called.push(String(name));
-    const said = inputResponses as Json | undefined;
-    switch (name) {
-      case 'multi_input':
-        if (said !== undefined) return complete(text(JSON.stringify(said)));
-        return {
-          resultType: 'input_required',
-          inputRequests: { first: QUESTION('first'), second: QUESTION('second') },
-        };
-      case 'test_tool_with_task': {
-        if (said === undefined) return { resultType: 'input_required', inputRequests: { user: QUESTION('user') } };
-        return begin({ status: 'completed', result: text(`Hello, ${JSON.stringify(said['user'])}`) });
-      }
-      case 'asks_in_task':
-        return begin({ status: 'input_required', inputRequests: { colour: QUESTION('colour') } });
-      default:
-        if (isDeclared) return begin();
-        if (name === 'long_job') return complete(text('at once'));
-        throw new RpcError(-32_021, 'Missing required client capability', {
-          requiredCapabilities: { extensions: { [TASKS]: {} } },
-        });
-    }
-  };
-  const about = (method: string, { taskId, inputResponses }: Json): Json => {
-    const task = tasks.get(String(taskId));
-    if (task === undefined) throw new RpcError(-32_602, 'There is no such task.');
-    if (method === 'tasks/get') return complete(shown(task));
-    if (method === 'tasks/cancel') {
-      cancelled.push(task.taskId);
-      task.status = 'cancelled';
-    } else {
-      Object.assign(task.answers, inputResponses);
-      if (task.status === 'input_required')
-        Object.assign(task, {
-          status: 'completed',
-          result: text(JSON.stringify(task.answers)),
-          inputRequests: undefined,
-        });
-    }
-    return complete({});
-  };
-  const answer = (method: string, params: Json, headers: IncomingHttpHeaders): Json => {
-    const meta = params['_meta'] as Json | undefined;
-    const { extensions } = (meta?.[CAPABILITIES] ?? {}) as { extensions?: Json };
-    if (method === 'server/discover') return complete({ ...ABOUT });
-    if (method === 'tools/list') return complete({ tools: TOOLS.map(toolOf), ttlMs: 0, cacheScope: 'private' });
-    if (method === 'tools/call') return call(params, extensions?.[TASKS] !== undefined);
-    if (!NAMED.test(method)) throw new RpcError(-32_601, 'Method not found');
-    if (decoded(headers['mcp-name']) !== params['taskId']) throw new RpcError(-32_020, 'Header mismatch');
-    if (extensions?.[TASKS] === undefined) throw new RpcError(-32_021, 'Missing required client capability');
-    return about(method, params);
-  };
+  const held: Held = { tasks: new Map(), called: [], cancelled: [] };
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
@@ -132,17 +75,72 @@ export async function openTaskServer(): Promise<TaskServer> {
       response.setHeader('content-type', 'application/json');
       const say = (members: Json): void => void response.end(JSON.stringify({ jsonrpc: '2.0', id, ...members }));
       try {
-        say({ result: answer(String(method), params as Json, request.headers) });
+        say({ result: answerTo(held, String(method), params as Json, request.headers) });
       } catch (thrown) {
         const { code, message, data } = thrown as RpcError;
         say({ error: { code, message, data } });
       }
     });
   });
-  return opened(server, { tasks, called, cancelled });
+  return opened(server, held);
 }
 
-async function opened(server: Server, held: Pick<TaskServer, 'tasks' | 'called' | 'cancelled'>): Promise<TaskServer> {
+function answerTo(held: Held, method: string, params: Json, headers: IncomingHttpHeaders): Json {
+  const meta = params['_meta'] as Json | undefined;
+  const { extensions } = (meta?.[CAPABILITIES] ?? {}) as { extensions?: Json };
+  if (method === 'server/discover') return complete({ ...ABOUT });
+  if (method === 'tools/list') return complete({ tools: TOOLS.map(toolOf), ttlMs: 0, cacheScope: 'private' });
+  if (method === 'tools/call') return call(held, params, extensions?.[TASKS] !== undefined);
+  if (!NAMED.test(method)) throw new RpcError(-32_601, 'Method not found');
+  if (decoded(headers['mcp-name']) !== params['taskId']) throw new RpcError(-32_020, 'Header mismatch');
+  if (extensions?.[TASKS] === undefined) throw new RpcError(-32_021, 'Missing required client capability');
+  return aboutTask(held, method, params);
+}
+
+function begin({ tasks }: Held, more: Partial<HeldTask> = {}): Json {
+  const task: HeldTask = { taskId: `task ${randomUUID()}`, status: 'working', answers: {}, ...more };
+  tasks.set(task.taskId, task);
+  return { resultType: 'task', ...shown(task) };
+}
+
+function call(held: Held, { name, inputResponses }: Json, isDeclared: boolean): Json {
+  held.called.push(String(name));
+  const said = inputResponses as Json | undefined;
+  switch (name) {
+    case 'multi_input':
+      if (said !== undefined) return complete(text(JSON.stringify(said)));
+      return { resultType: 'input_required', inputRequests: { first: QUESTION('first'), second: QUESTION('second') } };
+    case 'test_tool_with_task': {
+      if (said === undefined) return { resultType: 'input_required', inputRequests: { user: QUESTION('user') } };
+      return begin(held, { status: 'completed', result: text(`Hello, ${JSON.stringify(said['user'])}`) });
+    }
+    case 'asks_in_task':
+      return begin(held, { status: 'input_required', inputRequests: { colour: QUESTION('colour') } });
+    default:
+      if (isDeclared) return begin(held);
+      if (name === 'long_job') return complete(text('at once'));
+      throw new RpcError(-32_021, 'Missing required client capability', {
+        requiredCapabilities: { extensions: { [TASKS]: {} } },
+      });
+  }
+}
+
+function aboutTask({ tasks, cancelled }: Held, method: string, { taskId, inputResponses }: Json): Json {
+  const task = tasks.get(String(taskId));
+  if (task === undefined) throw new RpcError(-32_602, 'There is no such task.');
+  if (method === 'tasks/get') return complete(shown(task));
+  if (method === 'tasks/cancel') {
+    cancelled.push(task.taskId);
+    task.status = 'cancelled';
+    return complete({});
+  }
+  Object.assign(task.answers, inputResponses);
+  const result = text(JSON.stringify(task.answers));
+  if (task.status === 'input_required') Object.assign(task, { status: 'completed', result, inputRequests: undefined });
+  return complete({});
+}
+
+async function opened(server: Server, held: Held): Promise<TaskServer> {
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
   const { port } = server.address() as AddressInfo;
   return {

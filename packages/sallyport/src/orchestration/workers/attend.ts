@@ -6,7 +6,7 @@ import type { GivenApproval } from '../../domain/invocation/waiting-call.ts';
 import { type AgentSlot, agentKey, type Resumed, settleOpen } from '../../pipeline/run.ts';
 import type { LeaseHolder, TakenLease } from '../call-lease-store.port.ts';
 import type { HeldCall } from './held-call.ts';
-import { notePreempted } from './preempted-event.ts';
+import { notePreempted } from './running/preempted-event.ts';
 import type { WorkerParts } from './worker-parts.ts';
 
 /** Result of working on a call. */

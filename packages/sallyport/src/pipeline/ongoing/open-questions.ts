@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { CallQuestion, CallQuestionsByKey } from '../../domain/invocation/call-question.ts';
+import type { CallQuestion, CallQuestionsByKey } from '../../domain/invocation/tasks/call-question.ts';
 
 /** Most questions of one call that wait for an answer. */
 const OPEN_MAX = 16;

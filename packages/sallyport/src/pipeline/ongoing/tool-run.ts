@@ -1,8 +1,8 @@
 import type { Failure } from '@sallyport/std/error/failure';
 import type { Warning } from '../../../api/schemas/invocation.ts';
 import type { CircuitPermit } from '../../domain/circuit/circuit.ts';
-import type { CallQuestionsByKey } from '../../domain/invocation/call-question.ts';
-import type { ServerTask } from '../../domain/invocation/server-task.ts';
+import type { CallQuestionsByKey } from '../../domain/invocation/tasks/call-question.ts';
+import type { ServerTask } from '../../domain/invocation/tasks/server-task.ts';
 import type { Usage } from '../../domain/invocation/usage.ts';
 import type { Progress } from '../../domain/principal/principal.ts';
 import type { CallFact } from '../call.ts';

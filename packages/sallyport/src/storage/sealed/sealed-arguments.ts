@@ -1,7 +1,7 @@
 import type { LedgerStore } from '../../audit/ledger-store.port.ts';
 import type { InvocationRecord } from '../../domain/invocation/record.ts';
 import { type ParametersSeal, unreadableArguments } from '../../domain/invocation/sealed-parameters.ts';
-import type { ServerTask } from '../../domain/invocation/server-task.ts';
+import type { ServerTask } from '../../domain/invocation/tasks/server-task.ts';
 import type { Log } from '../../telemetry/log.ts';
 
 /**

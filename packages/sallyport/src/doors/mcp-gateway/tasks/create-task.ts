@@ -2,8 +2,8 @@ import type { ToolInvokeRequest, ToolInvokeResponse } from '../../../../api/sche
 import type { Caller } from '../../../domain/principal/principal.ts';
 import { isObject } from '../../../domain/shape/is-object.ts';
 import { type RpcAnswer, type RpcId, type RpcRequest, resultAnswer } from '../../json-rpc.ts';
+import { declaresTasks, tasksMissing } from '../../mcp-protocol.ts';
 import { type Peer, protocolError } from '../../mcp-server.ts';
-import { declaresTasks, tasksMissing } from '../../mcp-tasks.ts';
 import { isOpen } from '../confirmation/decide.ts';
 import { endedAnswer } from '../methods/call-answer.ts';
 import type { ResultFrame } from '../methods/call-result.ts';

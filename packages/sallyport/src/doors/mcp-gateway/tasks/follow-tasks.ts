@@ -1,8 +1,8 @@
 import type { Caller } from '../../../domain/principal/principal.ts';
 import { isObject } from '../../../domain/shape/is-object.ts';
 import type { Params } from '../../json-rpc.ts';
+import { META_RELATED_TASK } from '../../mcp-protocol.ts';
 import type { Notify } from '../../mcp-server.ts';
-import { META_RELATED_TASK } from '../../mcp-tasks.ts';
 import { resultFrame } from '../methods/call-result.ts';
 import { detailedTask } from './detailed-task.ts';
 import { existing, findTask } from './find-task.ts';

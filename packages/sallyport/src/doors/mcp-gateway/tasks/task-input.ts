@@ -1,6 +1,6 @@
 import { failureOf } from '@sallyport/std/error/tool-layer-error';
 import type { ToolStatusResponse } from '../../../../api/schemas/invocation.ts';
-import type { CallQuestion, CallQuestionsByKey } from '../../../domain/invocation/call-question.ts';
+import type { CallQuestion, CallQuestionsByKey } from '../../../domain/invocation/tasks/call-question.ts';
 import type { Params } from '../../json-rpc.ts';
 import type { Peer } from '../../mcp-server.ts';
 import type { Confirmer, ShownQuestion } from '../client-confirmations.port.ts';

@@ -1,7 +1,7 @@
 import { isObject } from '../../../domain/shape/is-object.ts';
 import type { Params, RpcAnswer } from '../../json-rpc.ts';
+import { META_RELATED_TASK } from '../../mcp-protocol.ts';
 import type { Method, Peer } from '../../mcp-server.ts';
-import { META_RELATED_TASK } from '../../mcp-tasks.ts';
 import { responseOnRecord } from '../confirmation/wait-for-end.ts';
 import { endedAnswer } from '../methods/call-answer.ts';
 import { resultFrame } from '../methods/call-result.ts';

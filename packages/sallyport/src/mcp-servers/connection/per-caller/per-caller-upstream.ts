@@ -1,6 +1,6 @@
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import type { UpstreamDefinition } from '../../../../api/schemas/upstream.ts';
-import type { ServerTask } from '../../../domain/invocation/server-task.ts';
+import type { ServerTask } from '../../../domain/invocation/tasks/server-task.ts';
 import type { SecretCaller, SecretStore } from '../../../external/secret-store.port.ts';
 import type { ListedMcpTool } from '../../../registry/importer.port.ts';
 import { callFailure, neverLeft, stopped } from '../call-failures.ts';

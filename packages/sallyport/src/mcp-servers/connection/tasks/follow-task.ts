@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ProtocolError } from '@modelcontextprotocol/client';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
-import type { ServerTask } from '../../../domain/invocation/server-task.ts';
+import type { ServerTask } from '../../../domain/invocation/tasks/server-task.ts';
 import { isObject } from '../../../domain/shape/is-object.ts';
 import { callResultOf } from '../call-result.ts';
 import { answersTo } from '../call-tool.ts';

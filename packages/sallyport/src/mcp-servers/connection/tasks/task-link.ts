@@ -1,5 +1,5 @@
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
-import type { ServerTask } from '../../../domain/invocation/server-task.ts';
+import type { ServerTask } from '../../../domain/invocation/tasks/server-task.ts';
 import type { Link } from '../link.ts';
 import type { Multiplexer } from '../multiplexer.ts';
 import type { RequestOptions } from '../request-table.ts';

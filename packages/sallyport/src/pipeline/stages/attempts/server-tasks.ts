@@ -1,4 +1,4 @@
-import type { ServerTask } from '../../../domain/invocation/server-task.ts';
+import type { ServerTask } from '../../../domain/invocation/tasks/server-task.ts';
 import type { ExecutorCall } from '../../../executors/executor.port.ts';
 import type { Authorized, CallRequest, Resolved } from '../../call.ts';
 import type { OngoingCall } from '../../ongoing/ongoing-call.ts';

@@ -1,7 +1,7 @@
-import type { CallKey } from '../domain/invocation/call-key.ts';
-import type { CallQuestion, CallQuestionsByKey } from '../domain/invocation/call-question.ts';
-import type { PipelineParts } from '../pipeline/parts.ts';
-import type { CallLeaseStore } from './call-lease-store.port.ts';
+import type { CallKey } from '../../../domain/invocation/call-key.ts';
+import type { CallQuestion, CallQuestionsByKey } from '../../../domain/invocation/tasks/call-question.ts';
+import type { PipelineParts } from '../../../pipeline/parts.ts';
+import type { CallLeaseStore } from '../../call-lease-store.port.ts';
 
 /** Questions of running calls to the users at their clients, when nobody waits for the answer of the call. */
 export interface CallQuestions {

@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { LOCAL_CALLER } from '../../../packages/sallyport/src/index.ts';
+import { LOCAL_CALLER } from '../../../../packages/sallyport/src/index.ts';
 import {
   openTaskServer,
   type TaskServer,
-} from '../../../packages/sallyport/src/mcp-servers/test-servers/task-http-server.ts';
+} from '../../../../packages/sallyport/src/mcp-servers/test-servers/task-http-server.ts';
 import {
   embeddedDatabases,
   type TestDatabases,
-} from '../../../packages/sallyport/src/storage/postgres/postgres-databases.fixture.ts';
-import { type Desk, openDesk } from '../calls/desk.fixture.ts';
+} from '../../../../packages/sallyport/src/storage/postgres/postgres-databases.fixture.ts';
+import { type Desk, openDesk } from '../desk.fixture.ts';
 import { modern } from './tasks.fixture.ts';
 
 let databases: TestDatabases;

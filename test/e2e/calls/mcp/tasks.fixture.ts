@@ -1,7 +1,7 @@
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { CallToolResultSchema, ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js';
-import type { Server } from '../../../packages/sallyport/src/index.ts';
+import type { Server } from '../../../../packages/sallyport/src/index.ts';
 
 type Json = Record<string, unknown>;
 

@@ -1,14 +1,14 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { rm } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openLayer } from '../../../packages/sallyport/src/compose/open-layer.ts';
-import type { ToolManifest } from '../../../packages/sallyport/src/manifest.ts';
+import { openLayer } from '../../../../packages/sallyport/src/compose/open-layer.ts';
+import type { ToolManifest } from '../../../../packages/sallyport/src/manifest.ts';
 import {
   openTaskServer,
   type TaskServer,
-} from '../../../packages/sallyport/src/mcp-servers/test-servers/task-http-server.ts';
-import { temporaryDataFolder } from '../../../packages/sallyport/src/storage/postgres/embedded/prepared-database.fixture.ts';
-import { MAIN } from '../running/sallyport-program.fixture.ts';
+} from '../../../../packages/sallyport/src/mcp-servers/test-servers/task-http-server.ts';
+import { temporaryDataFolder } from '../../../../packages/sallyport/src/storage/postgres/embedded/prepared-database.fixture.ts';
+import { MAIN } from '../../running/sallyport-program.fixture.ts';
 import { modern } from './tasks.fixture.ts';
 
 let folder: string;

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Desk, type Mint, openDesk, toolOf } from '../calls/desk.fixture.ts';
+import { run } from '../../../../packages/sallyport/src/storage/postgres/postgres-databases.fixture.ts';
+import { type Desk, type Mint, openDesk, toolOf } from '../desk.fixture.ts';
 import { modern, session, taskClient } from './tasks.fixture.ts';
 
 let desk: Desk;
@@ -192,6 +193,20 @@ describe('tasks of 2026-07-28', () => {
   });
 });
 
+/** Puts copies of a task on record. */
+async function copies(taskId: string, count: number): Promise<void> {
+  const { embeddedDatabase } = desk.layer;
+  if (embeddedDatabase === undefined) throw new Error('the layer has no database of its own');
+  const same = `tenant_id, tool_id, tool_version, agent_did, session_id, side_effect_policy, state, error_code,
+    instance_id, is_final, accepted_at, duration_ms, deferred`;
+  await run(
+    embeddedDatabase,
+    `insert into sallyport.tool_invocations (invocation_id, record, ${same})
+     select 'copy-' || n, replace(record::text, invocation_id, 'copy-' || n)::json, ${same}
+     from sallyport.tool_invocations, generate_series(1, ${count}) as n where invocation_id = '${taskId}'`,
+  );
+}
+
 /** Listens to a task, and to one that does not exist. */
 function listen(taskId: string) {
   const messages: Record<string, unknown>[] = [];
@@ -268,7 +283,8 @@ describe('the tasks of others', () => {
   test('API-03.10 a call that was answered at once is no task, and an answer that was not asked for changes nothing', async () => {
     const { ask } = await session(desk.server, token);
     const { result } = await ask('tools/call', { name: 'quick', arguments: { n: 30 } });
-    const { invocation_id: taskId } = result?.['_meta'] as { invocation_id: string };
+    const { _meta = {} } = (result ?? {}) as { _meta?: { invocation_id?: string } };
+    const { invocation_id: taskId } = _meta;
     expect((await ask('tasks/get', { taskId })).error).toMatchObject({ code: -32602 });
     const created = await modern(desk.server, token, 'tools/call', { name: 'pay', arguments: { n: 30 } });
     const waiting = taskOf(created);
@@ -282,6 +298,31 @@ describe('the tasks of others', () => {
       const wrong = await modern(desk.server, token, 'tasks/update', { taskId: waiting, inputResponses: inputs });
       expect(wrong.error).toMatchObject({ code: -32602 });
     }
+  });
+
+  test('API-03.10 ten thousand tasks are listed page by page, each once, and to their owner alone', async () => {
+    const { ask } = await session(desk.server, token);
+    const taskId = taskOf(await ask('tools/call', { name: 'slow', arguments: { n: 40 }, task: {} }));
+    await ask('tasks/result', { taskId });
+    await copies(taskId, 10_000);
+    const seen = new Set<string>();
+    let cursor: string | undefined;
+    do {
+      const { result } = await ask('tasks/list', cursor === undefined ? {} : { cursor });
+      const page = result as { tasks: { taskId: string }[]; nextCursor?: string };
+      expect(page.tasks.length).toBeLessThanOrEqual(50);
+      for (const task of page.tasks) {
+        expect(seen.has(task.taskId)).toBe(false);
+        seen.add(task.taskId);
+      }
+      cursor = page.nextCursor;
+    } while (cursor !== undefined);
+    expect([...seen].filter((id) => id.startsWith('copy-'))).toHaveLength(10_000);
+    expect(seen.has(taskId)).toBe(true);
+    const other = await session(desk.server, await desk.token({ agent_did: 'did:agent:a', user_did: 'did:user:z' }));
+    expect((await other.ask('tasks/list', {})).result).toEqual({ tasks: [] });
+    for (const wrong of ['', 'x', 7, '1_../x'])
+      expect((await ask('tasks/list', { cursor: wrong })).error).toMatchObject({ code: -32602 });
   });
 
   test.each([undefined, 7, '', '../etc', 'x'.repeat(200), '\u0000'])('API-03.10 %j is no task', async (taskId) => {

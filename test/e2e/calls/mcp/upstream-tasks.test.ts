@@ -1,14 +1,14 @@
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { LOCAL_CALLER } from '../../../packages/sallyport/src/index.ts';
+import { LOCAL_CALLER } from '../../../../packages/sallyport/src/index.ts';
 import {
   openTaskServer,
   type TaskServer,
-} from '../../../packages/sallyport/src/mcp-servers/test-servers/task-http-server.ts';
-import { type Desk, openDesk } from '../calls/desk.fixture.ts';
+} from '../../../../packages/sallyport/src/mcp-servers/test-servers/task-http-server.ts';
+import { type Desk, openDesk } from '../desk.fixture.ts';
 import { modern, taskClient } from './tasks.fixture.ts';
 
-const REPOSITORY = fileURLToPath(new URL('../../..', import.meta.url));
+const REPOSITORY = fileURLToPath(new URL('../../../..', import.meta.url));
 const EVERYTHING = ['node_modules/@modelcontextprotocol/server-everything/dist/index.js', 'stdio'];
 const RESEARCH = 'everything__simulate-research-query';
 
