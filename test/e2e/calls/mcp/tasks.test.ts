@@ -1,3 +1,4 @@
+import { CreateTaskResultSchema, TaskStatusNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { run } from '../../../../packages/sallyport/src/storage/postgres/postgres-databases.fixture.ts';
 import { type Desk, type Mint, openDesk, toolOf } from '../desk.fixture.ts';
@@ -71,6 +72,21 @@ describe('tasks of 2025-11-25', () => {
     expect(task).toMatchObject({ taskId, status: 'completed', pollInterval: expect.any(Number) });
     // The layer's own time, not the minute that the client wished for.
     expect(task.ttl).toBeGreaterThan(80 * 86_400_000);
+  });
+
+  test('API-03.10 a session is notified of the states of its tasks', async () => {
+    await using mine = await taskClient(desk.server, token);
+    const states: unknown[] = [];
+    mine.client.setNotificationHandler(TaskStatusNotificationSchema, ({ params }) => void states.push(params));
+    const wanted = { name: 'held', arguments: { n: 8 } };
+    const { taskId } = (await mine.client.request(
+      { method: 'tools/call', params: { ...wanted, task: { ttl: 1 } } },
+      CreateTaskResultSchema,
+    )).task;
+    await runs(8);
+    await expect.poll(() => states).toContainEqual(expect.objectContaining({ taskId, status: 'working' }));
+    ends.get(8)?.('over');
+    await expect.poll(() => states.at(-1)).toMatchObject({ taskId, status: 'completed' });
   });
 
   test('API-03.10 a task is cancelled before the answer, once, and its result says so', async () => {
