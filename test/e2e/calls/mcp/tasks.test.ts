@@ -79,10 +79,12 @@ describe('tasks of 2025-11-25', () => {
     const states: unknown[] = [];
     mine.client.setNotificationHandler(TaskStatusNotificationSchema, ({ params }) => void states.push(params));
     const wanted = { name: 'held', arguments: { n: 8 } };
-    const { taskId } = (await mine.client.request(
-      { method: 'tools/call', params: { ...wanted, task: { ttl: 1 } } },
-      CreateTaskResultSchema,
-    )).task;
+    const { taskId } = (
+      await mine.client.request(
+        { method: 'tools/call', params: { ...wanted, task: { ttl: 1 } } },
+        CreateTaskResultSchema,
+      )
+    ).task;
     await runs(8);
     await expect.poll(() => states).toContainEqual(expect.objectContaining({ taskId, status: 'working' }));
     ends.get(8)?.('over');

@@ -8,8 +8,8 @@ import { answersTo } from '../call-tool.ts';
 import type { UpstreamCallResult } from '../link.ts';
 import type { Multiplexer } from '../multiplexer.ts';
 import type { RawResult, RequestOptions } from '../request-table.ts';
+import type { RequestAboutTask } from './request-about-task.ts';
 import type { TaskForm } from './task-form.ts';
-import type { RequestAboutTask } from './task-link.ts';
 
 /** Pauses between two looks at a task, in ms; the server may name another one in between. */
 const PAUSE_MS = { min: 50, default: 500, max: 30_000 } as const;

@@ -1,9 +1,9 @@
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
-import type { ServerTask } from '../../../domain/invocation/tasks/server-task.ts';
 import type { Link } from '../link.ts';
 import type { Multiplexer } from '../multiplexer.ts';
 import type { RequestOptions } from '../request-table.ts';
 import { followTask } from './follow-task.ts';
+import type { RequestAboutTask } from './request-about-task.ts';
 import { TASK_NAME_HEADER, TASKS_EXTENSION, type TaskForm } from './task-form.ts';
 
 /** Requests about the tasks of one server. */
@@ -24,14 +24,6 @@ export function taskLink(
     },
   };
 }
-
-/** Sends a request about a task. */
-export type RequestAboutTask = (
-  method: string,
-  task: ServerTask,
-  more: Readonly<Record<string, unknown>>,
-  options: RequestOptions,
-) => ReturnType<Multiplexer['request']>;
 
 /** In 2026-07-28 each request declares the extension, and its header names the task. */
 function declared(taskId: string, options: RequestOptions): RequestOptions {
