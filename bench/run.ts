@@ -130,7 +130,7 @@ if (asked === undefined) {
   process.exitCode = WRONG_USE;
 } else {
   await runBenchmark(asked).catch((thrown: unknown) => {
-    // What a machine lacks is said in the message; a stack tells nothing more of it.
+    // What a machine lacks is said in the message; a stack adds nothing.
     console.error(`${asked.benchmark.name} could not be measured: ${reasonOf(thrown)}`);
     process.exitCode = 1;
   });
@@ -166,7 +166,7 @@ async function runBenchmark({ benchmark, seconds, json, save, set }: Asked): Pro
   const { name, run } = benchmark;
   if (benchmark.sandboxed === true) await ensureSandbox();
   const load = machineLoad();
-  const figures = await run({ seconds, ...(set === undefined ? {} : { set }), tell: (line) => console.error(line) });
+  const figures = await run({ seconds, ...(set === undefined ? {} : { set }), report: (line) => console.error(line) });
   const report: Report = { bench: name, node: process.version, load, figures };
   console.log(json ? JSON.stringify(report) : reportTable(report, readBaseline(name)));
   const whole = figures.every(({ value }) => value !== null);

@@ -1,4 +1,4 @@
-// npm run mutate -- COMPONENT [--files GLOB] [--sample N] [--seconds N] [--tests GLOB] [--near N] [--heavy] [--resume]: changes the code in small ways, one at a time, and
+// npm run mutate -- COMPONENT... [--files GLOB] [--sample N] [--seconds N] [--tests GLOB] [--near N] [--heavy] [--resume]: changes the code in small ways, one at a time, and
 // says which changes no test notices. CONTRIBUTING.md describes it.
 import process from 'node:process';
 import { parseArgs } from 'node:util';
@@ -16,20 +16,19 @@ const { values, positionals } = parseArgs({
     heavy: { type: 'boolean', default: false },
   },
 });
-const [component] = positionals;
-if (component === undefined) {
+if (positionals.length === 0) {
   console.error(
-    'Name a component: npm run mutate -- pipeline [--files GLOB] [--sample N] [--seconds N] [--tests GLOB] [--near N] [--heavy] [--resume]',
+    'Name a component: npm run mutate -- pipeline audit [--files GLOB] [--sample N] [--seconds N] [--tests GLOB] [--near N] [--heavy] [--resume]',
   );
   process.exitCode = 2;
 } else {
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
   const { lines } = await tryMutants({
-    folder: component.includes('/') ? component : `packages/sallyport/src/${component}`,
+    folders: positionals.map((name) => (name.includes('/') ? name : `packages/sallyport/src/${name}`)),
     glob: values.files ?? '**/*.ts',
     mutantMsMax: Number(values.seconds) * 1_000,
     resume: values.resume,
-    withHeavy: values.heavy || component === 'storage',
+    withHeavy: values.heavy || positionals.includes('storage'),
     ...(values.sample === undefined ? {} : { sample: Number(values.sample) }),
     ...(values.tests === undefined ? {} : { tests: values.tests }),
     ...(values.near === undefined ? {} : { testFilesMax: Number(values.near) }),

@@ -26,7 +26,7 @@ async function countsOf(files: Readonly<Record<string, string>>): Promise<unknow
   return JSON.parse(readFileSync(counts, 'utf8'));
 }
 
-test('passed, failed, expected failures, skipped and to do are told apart', async () => {
+test('passed, failed, expected failures, skipped and to do are counted apart', async () => {
   const source = `
     test('a', () => {});
     describe('group', () => test.each([1, 2])('b %d', () => {}));

@@ -304,6 +304,8 @@ const PRM: Rows = {
     'upstream calls can use token exchange (RFC 8693)',
     "or the caller's own stored credentials",
     'a session or connection of one user is never reused for another',
+    'a token that is bound to a key (DPoP, RFC 9449) is accepted only with a proof of the key, once and for one request',
+    'an authorization server for development, off by default and on loopback only: MCP clients log their users in with nothing but the address',
   ],
   'PRM-12': [
     'Flow: what a result brought (origin, secret, personal, untrusted) is remembered for the session as fingerprints',
@@ -595,6 +597,11 @@ const EXE: Rows = {
     'elicitation passed to approvals',
     'timeouts',
     'per-user credentials',
+    'logs in at servers that ask for a token: discovery, registration, PKCE, refresh, step-up, grants without a person',
+    'metadata of a server make the layer ask no address that nobody meant, and send no secret elsewhere',
+    'passes the client half of the public conformance suite, in both revisions',
+    'questions for completions and folders, to the calling client alone, where the operator allows them',
+    'log messages of a server reach the client of their call',
   ],
   'EXE-08': [
     'Native/internal functions in process',

@@ -8,15 +8,15 @@ const PARTS: readonly string[] = ['injection', 'redaction', 'commands', 'address
 type Measure = (seconds: number) => Promise<readonly Figure[]>;
 
 /** What the detectors catch, what they leave alone, and what they cost. */
-export async function runDetectors({ seconds, tell }: BenchmarkRun): Promise<readonly Figure[]> {
+export async function runDetectors({ seconds, report }: BenchmarkRun): Promise<readonly Figure[]> {
   const figures: Figure[] = [];
   for (const part of PARTS) {
     const place = new URL(`./${part}.ts`, import.meta.url);
     if (!existsSync(place)) {
-      tell(`skipped, for it is not measured yet: ${part}`);
+      report(`skipped, for it is not measured yet: ${part}`);
       continue;
     }
-    tell(part);
+    report(part);
     figures.push(...(await measureOf(part, (await import(place.href)) as Readonly<Record<string, unknown>>)(seconds)));
   }
   return figures;

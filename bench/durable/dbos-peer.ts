@@ -39,8 +39,8 @@ const POOL_SIZE = 16;
  * DBOS on a PostgreSQL of its own with the same settings as the layer's. Its configuration is one for the whole process,
  * so there is one at a time.
  */
-export async function dbosPeer(dataFolder: string, tell: (line: string) => void): Promise<DbosPeer> {
-  await ensurePeers(tell);
+export async function dbosPeer(dataFolder: string, report: (line: string) => void): Promise<DbosPeer> {
+  await ensurePeers(report);
   const found = await load();
   if (found === undefined) return { name: `${NAME} (not installed)`, [Symbol.asyncDispose]: async () => undefined };
   const { DBOS } = found;

@@ -18,15 +18,15 @@ const HELD_CALLS = 100;
 const STATUS_CALLS = 2_000;
 
 /** Calls that are committed, that run later, that are looked at and ended, and what is left of them after a crash. */
-export async function runDurable({ seconds, tell }: BenchmarkRun): Promise<readonly Figure[]> {
+export async function runDurable({ seconds, report }: BenchmarkRun): Promise<readonly Figure[]> {
   await using folder = await temporaryFolder();
   const ms = (seconds * 1000) / ROUNDS;
-  await using dbos = await dbosPeer(join(folder.path, 'dbos'), tell);
-  tell('synchronous calls');
+  await using dbos = await dbosPeer(join(folder.path, 'dbos'), report);
+  report('synchronous calls');
   const sync = await synchronous(folder.path, ms, dbos);
-  tell('asynchronous calls');
+  report('asynchronous calls');
   const later = await asynchronous(join(folder.path, 'later'), ms, dbos);
-  tell('recovery');
+  report('recovery');
   const recovery = await recoveryMs(join(folder.path, 'recovery'));
   const irreversible = figureOf('irreversible call, p50', 'ms', sync.irreversibleP50, { atMost: 1.5 });
   const irreversibleRate = figureOf('irreversible calls, 32 callers', 'calls/s', sync.irreversiblePerSecond, {

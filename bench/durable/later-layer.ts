@@ -6,7 +6,7 @@ import { add, IRREVERSIBLE_TOOL, PURE_TOOL } from '../pipeline/tool.ts';
 
 /** A layer with everything on, asked for calls that run later. */
 export interface LaterLayer extends AsyncDisposable {
-  /** From the request to the moment at which its watcher hears that it is done. @throws Error unless the answer is right */
+  /** From the request to the moment at which its watcher is notified of its end. @throws Error unless the answer is right */
   throughToTheEnd(toolId: string, number: number): Promise<void>;
   /** Asks for the status of a call that is over. */
   status(): Promise<void>;

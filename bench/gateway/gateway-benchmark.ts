@@ -12,22 +12,22 @@ import { type Outcome, runRounds, type Subject } from './rounds.ts';
 import type { Contestant } from './subject.ts';
 
 /** tools/call and REST invoke of a trivial tool, beside other servers with the same tool. */
-export async function runGateway({ seconds, tell }: BenchmarkRun): Promise<readonly Figure[]> {
-  await ensurePeers(tell);
+export async function runGateway({ seconds, report }: BenchmarkRun): Promise<readonly Figure[]> {
+  await ensurePeers(report);
   await using opened = new AsyncDisposableStack();
   const folder = opened.use(await temporaryFolder());
   const generator = opened.use(startLoadGenerator());
   const subjects: Subject[] = [];
   const failures = new Map<string, Outcome>();
   for (const [index, contestant] of [OUR_CONTESTANT, ...PEER_SERVERS].entries()) {
-    tell(`starting ${contestant.names[0]}`);
+    report(`starting ${contestant.names[0]}`);
     const place = join(folder.path, String(index));
     await mkdir(place);
-    await take(contestant, place, opened, subjects, failures, tell);
+    await take(contestant, place, opened, subjects, failures, report);
   }
-  const outcomes = await runRounds(generator, subjects, seconds, tell);
+  const outcomes = await runRounds(generator, subjects, seconds, report);
   const all = new Map([...failures, ...outcomes]);
-  for (const [name, outcome] of all) if ('failure' in outcome) tell(`${name} ${outcome.failure}`);
+  for (const [name, outcome] of all) if ('failure' in outcome) report(`${name} ${outcome.failure}`);
   return gatewayFigures(all);
 }
 
@@ -37,7 +37,7 @@ async function take(
   opened: AsyncDisposableStack,
   subjects: Subject[],
   failures: Map<string, Outcome>,
-  tell: (line: string) => void,
+  report: (line: string) => void,
 ): Promise<void> {
   try {
     const { process: server, targets } = await contestant.start(folder);
@@ -46,7 +46,7 @@ async function take(
     for (const [name, target] of Object.entries(targets)) subjects.push({ name, target, pid });
   } catch (error) {
     const failure = `did not start: ${error instanceof Error ? error.message : String(error)}`;
-    tell(`${contestant.names[0]} ${failure}`);
+    report(`${contestant.names[0]} ${failure}`);
     for (const name of contestant.names) failures.set(name, { failure });
   }
 }

@@ -49,7 +49,7 @@ export async function runRounds(
   generator: LoadGenerator,
   subjects: readonly Subject[],
   seconds: number,
-  tell: (line: string) => void,
+  report: (line: string) => void,
 ): Promise<ReadonlyMap<string, Outcome>> {
   const opened: Opened[] = [];
   const outcomes = new Map<string, Outcome>();
@@ -64,7 +64,7 @@ export async function runRounds(
     }
   }
   for (let round = 0; round < ROUNDS; round += 1) {
-    tell(`round ${round + 1} of ${ROUNDS}`);
+    report(`round ${round + 1} of ${ROUNDS}`);
     await oneRound(generator, rotated(opened, round), (seconds * 1000) / ROUNDS);
   }
   for (const { name, rounds, failure } of opened) {

@@ -15,7 +15,7 @@ export interface Contestant {
   start(folder: string): Promise<RunningServer>;
 }
 
-/** What the echo tool is told and has to answer. */
+/** Arguments of the echo tool, which it has to answer with. */
 export const ECHO_ARGUMENTS = { text: `echo ${CALL_NUMBER}` } as const;
 export const ECHO_EXPECTED = `"echo ${CALL_NUMBER}"`;
 

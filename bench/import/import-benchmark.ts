@@ -19,19 +19,19 @@ interface Round {
 }
 
 /** Public OpenAPI documents, text to manifests, and those into a registry. */
-export async function runImport({ seconds, tell }: BenchmarkRun): Promise<readonly Figure[]> {
+export async function runImport({ seconds, report }: BenchmarkRun): Promise<readonly Figure[]> {
   const documents = publicDocuments();
-  if (documents.length === 0) tell('the documents are not there: corpora/openapi/specs beside the repository');
+  if (documents.length === 0) report('the documents are not there: corpora/openapi/specs beside the repository');
   const rounds: Round[] = [];
   for (let round = 0; round < WARM_UP_ROUNDS; round += 1) await importAll(documents);
-  tell('importing');
+  report('importing');
   const end = performance.now() + seconds * 1000;
   while (documents.length > 0 && (rounds.length === 0 || performance.now() < end)) {
     const round = await importAll(documents);
     // What all rounds made together would fill the heap and be measured with them.
     rounds.push(rounds.length === 0 ? round : { ...round, manifests: [] });
   }
-  tell('registering');
+  report('registering');
   const registered: RegistryMeasured[] = [];
   const manifests = rounds[0]?.manifests;
   for (let round = 0; manifests !== undefined && round < REGISTRY_ROUNDS; round += 1) {

@@ -9,7 +9,7 @@ export interface LoadGenerator extends Disposable {
    * @returns their number, for `run`
    */
   open(target: Target, callers: number): Promise<number>;
-  /** Lets some of them call for a time. `onBegin` is told when the time starts to run. */
+  /** Lets some of them call for a time. `onBegin` is called when the time starts to run. */
   run(id: number, callers: number, ms: number, onBegin: () => void): Promise<Load>;
 }
 

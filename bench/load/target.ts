@@ -16,7 +16,7 @@ export interface Target {
 /** Each call has arguments of its own, so that nobody can answer from a cache. */
 export const CALL_NUMBER = '#NUMBER#';
 
-/** What the load generator is told. */
+/** Settings of the load generator. */
 export type LoadCommand =
   | { readonly order: 'open'; readonly target: Target; readonly callers: number }
   | { readonly order: 'run'; readonly id: number; readonly callers: number; readonly ms: number };

@@ -1,4 +1,4 @@
-// The trivial MCP server behind every proxy: newline-delimited JSON-RPC on stdio, one tool that says what it is told.
+// The trivial MCP server behind every proxy: newline-delimited JSON-RPC on stdio, one tool that answers with its argument.
 import { createInterface } from 'node:readline';
 
 interface Message {

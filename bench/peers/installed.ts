@@ -16,13 +16,13 @@ interface Package {
 }
 
 /** Installs the peers where they are missing or of another version. Without them the benchmark goes on and says so. */
-export async function ensurePeers(tell: (line: string) => void): Promise<void> {
+export async function ensurePeers(report: (line: string) => void): Promise<void> {
   if (missingPeers().length === 0) return;
-  tell(`Installing the peers: ${COMMAND}`);
+  report(`Installing the peers: ${COMMAND}`);
   try {
     await promisify(execFile)('npm', INSTALL, { timeout: INSTALL_MS_MAX });
   } catch (error) {
-    tell(`They could not be installed (${firstLine(error)}). Type: ${COMMAND}`);
+    report(`They could not be installed (${firstLine(error)}). Type: ${COMMAND}`);
   }
 }
 

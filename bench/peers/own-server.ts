@@ -6,16 +6,16 @@ export interface Listening {
   readonly [fact: string]: unknown;
 }
 
-/** Listens on a free loopback port, tells it to whoever started the program, and ends with it. */
+/** Listens on a free loopback port, reports it to the program that started this one, and ends with it. */
 export function tellPort(server: Server): void {
   server.listen(0, '127.0.0.1', () => {
     const address = server.address();
-    if (address !== null && typeof address === 'object') tell({ port: address.port });
+    if (address !== null && typeof address === 'object') report({ port: address.port });
   });
 }
 
 /** Tells whoever started the program that it listens; from then on the program ends when its starter does. */
-export function tell(listening: Listening): void {
+export function report(listening: Listening): void {
   process.send?.(listening);
   process.on('disconnect', () => process.exit());
 }

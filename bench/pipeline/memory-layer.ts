@@ -1,6 +1,8 @@
 import { join } from 'node:path';
 import { systemClock } from '@sallyport/std/clock';
 import { openLedger } from '../../packages/sallyport/src/audit/ledger.ts';
+import { createCheckpoints } from '../../packages/sallyport/src/bridges/checkpoints.ts';
+import { CHECKPOINT_DEFAULTS } from '../../packages/sallyport/src/bridges/settings.ts';
 import { agentContextOf } from '../../packages/sallyport/src/compose/parts/from-settings/agent-bounds.ts';
 import { limitsOf } from '../../packages/sallyport/src/compose/parts/from-settings/pipeline-limits.ts';
 import { failureRedactorOf, redactorOf } from '../../packages/sallyport/src/compose/parts/from-settings/redactor.ts';
@@ -41,10 +43,12 @@ import { memoryIdempotencyStore } from '../../packages/sallyport/test/stores/cal
 import { memoryQuotaStore } from '../../packages/sallyport/test/stores/calls/memory-quota-store.ts';
 import { memoryApiKeyStore } from '../../packages/sallyport/test/stores/memory-api-key-store.ts';
 import { memoryLedgerStore } from '../../packages/sallyport/test/stores/memory-ledger-store.ts';
+import { memoryProofIds } from '../../packages/sallyport/test/stores/memory-proof-ids.ts';
 import { memoryQuarantineStore } from '../../packages/sallyport/test/stores/memory-quarantine-store.ts';
 import { memoryRevocationStore } from '../../packages/sallyport/test/stores/memory-revocation-store.ts';
 import { memoryToolStore } from '../../packages/sallyport/test/stores/memory-tool-store.ts';
 import { memoryVisibilityStore } from '../../packages/sallyport/test/stores/memory-visibility-store.ts';
+import { memoryCheckpointStore } from '../../packages/sallyport/test/stores/outcomes/memory-checkpoint-store.ts';
 import { memoryOutcomeStore } from '../../packages/sallyport/test/stores/outcomes/memory-outcome-store.ts';
 import { memoryOutputStore } from '../../packages/sallyport/test/stores/outcomes/memory-output-store.ts';
 import { memoryStateStore } from '../../packages/sallyport/test/stores/outcomes/memory-state-store.ts';
@@ -63,7 +67,11 @@ export async function memoryLayer(
   const settings = readSettings({ environment: {}, given: benchSettings(dataFolder) });
   const identity = await openIdentity(
     { settings, clock: systemClock, log: silentLog },
-    Promise.resolve({ revocationStore: memoryRevocationStore(), apiKeyStore: memoryApiKeyStore() }),
+    Promise.resolve({
+      revocationStore: memoryRevocationStore(),
+      apiKeyStore: memoryApiKeyStore(),
+      proofIds: memoryProofIds(),
+    }),
   );
   const schemas = createSchemaValidator();
   const parts = await partsOf(settings, identity.identify, schemas);
@@ -143,6 +151,7 @@ async function partsOf(
     quota: createQuota({ store: memoryQuotaStore(), ...valuesOf(QUOTA_SETTINGS, settings), clock }),
     transactions: { journal: memoryUndoJournal(), undoers: { state: stateUndoer(stateStore, records) } },
     state: { store: stateStore },
+    checkpoints: createCheckpoints({ store: memoryCheckpointStore(), clock, log, settings: CHECKPOINT_DEFAULTS }),
     outputs: createOutputMemory({ store: memoryOutputStore(), clock, log }),
     outcomes: memoryOutcomeStore(records),
     retries: retryRulesOf(valuesOf(RETRY_SETTINGS, settings)),

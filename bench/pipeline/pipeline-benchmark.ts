@@ -17,18 +17,18 @@ const PAUSE_MS = 100;
 const WARM_UP_MS = 3_000;
 
 /** A native pure tool in process with everything on, and what each stage takes of it. */
-export async function runPipeline({ seconds, tell }: BenchmarkRun): Promise<readonly Figure[]> {
+export async function runPipeline({ seconds, report }: BenchmarkRun): Promise<readonly Figure[]> {
   await using opened = new AsyncDisposableStack();
   const folder = opened.use(await temporaryFolder());
-  tell('starting the layer');
+  report('starting the layer');
   const postgres = opened.adopt(await postgresLayer(join(folder.path, 'postgres')), (layer) => layer.close());
-  tell('warming up');
+  report('warming up');
   await inMemory(join(folder.path, 'memory'), WARM_UP_MS);
   await warmUp(postgres, PURE_TOOL.tool_id, MANY);
   await warmUp(postgres, IRREVERSIBLE_TOOL.tool_id, MANY);
   const rounds: Rounds = { memory: [], pure: [], pureMany: [], irreversible: [], irreversibleMany: [], stages: [] };
   for (let round = 0; round < ROUNDS; round += 1) {
-    tell(`round ${round + 1} of ${ROUNDS}`);
+    report(`round ${round + 1} of ${ROUNDS}`);
     await oneRound(postgres, join(folder.path, 'memory'), (seconds * 1000) / ROUNDS, rounds);
   }
   return pipelineFigures(rounds);

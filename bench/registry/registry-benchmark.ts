@@ -19,22 +19,22 @@ const MANY = 100_000;
 const LIST_NAMES = Object.keys(LISTS) as ListName[];
 
 /** Registrations into both storages, and lists over a hundred thousand tools. */
-export async function runRegistry({ seconds, tell }: BenchmarkRun): Promise<readonly Figure[]> {
+export async function runRegistry({ seconds, report }: BenchmarkRun): Promise<readonly Figure[]> {
   const ms = (seconds * 1000) / ROUNDS;
-  const lists = await measureLists(ms, tell);
+  const lists = await measureLists(ms, report);
   const memory: RegistrationRound[] = [];
   for (let round = 0; round < ROUNDS; round += 1) {
-    tell(`in memory, round ${round + 1} of ${ROUNDS}`);
+    report(`in memory, round ${round + 1} of ${ROUNDS}`);
     memory.push(await registrationRound(memoryToolStore()));
   }
-  const postgres = await measurePostgres(tell);
+  const postgres = await measurePostgres(report);
   return [...registrationFigures('in memory', memory), ...registrationFigures('in PostgreSQL', postgres), ...lists];
 }
 
-async function measurePostgres(tell: (line: string) => void): Promise<readonly RegistrationRound[]> {
+async function measurePostgres(report: (line: string) => void): Promise<readonly RegistrationRound[]> {
   const rounds: RegistrationRound[] = [];
   for (let round = 0; round < ROUNDS; round += 1) {
-    tell(`in PostgreSQL, round ${round + 1} of ${ROUNDS}`);
+    report(`in PostgreSQL, round ${round + 1} of ${ROUNDS}`);
     await using folder = await temporaryFolder();
     await using server = await startEmbeddedPostgres({ dataFolder: join(folder.path, 'postgres'), log: silentLog });
     await using database = await openPostgres({ connection: server.connection, log: silentLog });
@@ -56,8 +56,8 @@ function registrationFigures(where: string, rounds: readonly RegistrationRound[]
   ];
 }
 
-async function measureLists(ms: number, tell: (line: string) => void): Promise<readonly Figure[]> {
-  tell('a hundred thousand tools');
+async function measureLists(ms: number, report: (line: string) => void): Promise<readonly Figure[]> {
+  report('a hundred thousand tools');
   const empty = heapMb();
   const registry = await filledRegistry(MANY);
   const filled = heapMb();

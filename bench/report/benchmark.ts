@@ -7,7 +7,7 @@ export interface BenchmarkRun {
   /** Folder with a tool set of the caller's, for benchmarks that take one. */
   readonly set?: string;
   /** Tells people what goes on; never part of the report. */
-  readonly tell: (line: string) => void;
+  readonly report: (line: string) => void;
 }
 
 /** One benchmark by its name on the command line. */

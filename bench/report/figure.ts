@@ -6,7 +6,7 @@ export interface Figure {
   readonly unit: string;
   /** `<= 60` or `>= 4000`, in the figure's unit; null for a figure that is only shown. */
   readonly target: string | null;
-  /** Null without a target, or without what is needed to tell. */
+  /** Null without a target, or without what is needed to judge it. */
   readonly holds: boolean | null;
   /** Name of the peer; with the reason in brackets when it could not be measured. */
   readonly peer?: string;

@@ -11,11 +11,11 @@ const TRUE: SandboxSpec['command'] = ['/bin/true'];
 const NODE: SandboxSpec['command'] = [process.execPath, '-e', '0'];
 
 /** Starts in gVisor, from the order to the end. Nothing where gVisor does not work. */
-export async function measureGvisor(seconds: number, tell: (line: string) => void): Promise<readonly Figure[]> {
+export async function measureGvisor(seconds: number, report: (line: string) => void): Promise<readonly Figure[]> {
   const driver = createGvisorDriver();
   const { works, version = '', problem = '' } = await driver.probe();
   if (!works) {
-    tell(`gVisor does not work here: ${problem}`);
+    report(`gVisor does not work here: ${problem}`);
     return [figureOf('gVisor, cold Node (gVisor does not work here)', 'ms', undefined)];
   }
   const samples = Math.max(SAMPLES_MIN, Math.round(seconds * SAMPLES_PER_SECOND));

@@ -19,7 +19,7 @@ const CAT: SandboxSpec['command'] = ['/bin/cat'];
 const SPIN: SandboxSpec['command'] = ['/bin/sh', '-c', 'echo ready; while :; do :; done'];
 
 /** Machines of QEMU, emulated: boot, copy of a snapshot, one exchange with a tool inside, end. The least of all beside the median. */
-export async function runMicrovms({ seconds, set, tell }: BenchmarkRun): Promise<readonly Figure[]> {
+export async function runMicrovms({ seconds, set, report }: BenchmarkRun): Promise<readonly Figure[]> {
   const folder = set ?? IMAGE_FOLDER;
   const image = { kernel: join(folder, 'vmlinuz'), initrd: join(folder, 'initrd') };
   const booting = createQemuDriver({ ...image, snapshots: false });
@@ -27,11 +27,11 @@ export async function runMicrovms({ seconds, set, tell }: BenchmarkRun): Promise
   const { works, problem } = await copying.probe();
   if (!works) throw new Error(`The benchmark needs QEMU and an image. ${problem ?? ''}`);
   const samples = Math.max(SAMPLES_MIN, Math.round(seconds * SAMPLES_PER_SECOND));
-  tell(`boots ${COLD_SAMPLES} machines`);
+  report(`boots ${COLD_SAMPLES} machines`);
   const boots = await repeat(COLD_SAMPLES, () => timeOf(() => runToEnd(booting, TRUE)));
-  tell('makes a snapshot');
+  report('makes a snapshot');
   const first = await timeOf(() => runToEnd(copying, TRUE));
-  tell(`copies it ${samples} times`);
+  report(`copies it ${samples} times`);
   const copies = await repeat(samples, () => timeOf(() => runToEnd(copying, TRUE)));
   const exchanges = await measureExchanges(copying, samples);
   const kills = await repeat(SAMPLES_MIN, () => measureKill(copying));

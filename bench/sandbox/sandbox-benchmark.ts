@@ -30,7 +30,7 @@ const NODE: SandboxSpec['command'] = [process.execPath, join(import.meta.dirname
 const SPIN: SandboxSpec['command'] = ['/bin/sh', '-c', 'echo ready; while :; do :; done'];
 
 /** Starts, ends and hand-offs of sandboxes beside bare processes, in turns. */
-export async function runSandboxes({ seconds, tell }: BenchmarkRun): Promise<readonly Figure[]> {
+export async function runSandboxes({ seconds, report }: BenchmarkRun): Promise<readonly Figure[]> {
   const plain = createBubblewrapDriver();
   const stocked = createBubblewrapDriver({ launchersReady: LAUNCHERS_READY });
   const pool = createWarmPool(createBubblewrapDriver({ launchersReady: LAUNCHERS_READY }), {
@@ -43,17 +43,17 @@ export async function runSandboxes({ seconds, tell }: BenchmarkRun): Promise<rea
   const samples = Math.max(SAMPLES_MIN, Math.round(seconds * SAMPLES_PER_SECOND));
   try {
     return [
-      ...(await measureCold('cold `true`', TRUE, { plain, stocked }, samples, [8, 15], tell)),
-      ...(await measureCold('cold Node, full chain', NODE, { plain, stocked }, samples, [45, 80], tell)),
-      ...(await measureKill(stocked, samples, tell)),
-      ...(await measureWarm('warm hand-off to the first output of a program', ECHO, pool, samples, tell)),
-      ...(await measureWarm('warm hand-off to the first output of a Node script', NODE, pool, samples, tell)),
-      await measureRate('fresh sandboxes, `true`', TRUE, stocked, seconds, tell),
-      await measureRate('fresh sandboxes, Node', NODE, pool, seconds, tell),
-      await measureGrown(stocked, seconds, tell),
-      ...(await measureIdle(tell)),
+      ...(await measureCold('cold `true`', TRUE, { plain, stocked }, samples, [8, 15], report)),
+      ...(await measureCold('cold Node, full chain', NODE, { plain, stocked }, samples, [45, 80], report)),
+      ...(await measureKill(stocked, samples, report)),
+      ...(await measureWarm('warm hand-off to the first output of a program', ECHO, pool, samples, report)),
+      ...(await measureWarm('warm hand-off to the first output of a Node script', NODE, pool, samples, report)),
+      await measureRate('fresh sandboxes, `true`', TRUE, stocked, seconds, report),
+      await measureRate('fresh sandboxes, Node', NODE, pool, seconds, report),
+      await measureGrown(stocked, seconds, report),
+      ...(await measureIdle(report)),
       ...(await measureGrant(seconds)),
-      ...(await measureGvisor(seconds, tell)),
+      ...(await measureGvisor(seconds, report)),
     ];
   } finally {
     await Promise.all([plain.close(), stocked.close(), pool.close()]);
@@ -71,9 +71,9 @@ async function measureCold(
   { plain, stocked }: Drivers,
   samples: number,
   [p50Max, p99Max]: readonly [number, number],
-  tell: (line: string) => void,
+  report: (line: string) => void,
 ): Promise<readonly Figure[]> {
-  tell(`${title}, and a bare spawn in turns`);
+  report(`${title}, and a bare spawn in turns`);
   const taken = { bare: [] as number[], plain: [] as number[], stocked: [] as number[] };
   for (let round = 0; round < samples; round += 1) {
     await sleep(PAUSE_MS);
@@ -96,9 +96,9 @@ async function measureCold(
 async function measureKill(
   driver: SandboxDriver,
   samples: number,
-  tell: (line: string) => void,
+  report: (line: string) => void,
 ): Promise<readonly Figure[]> {
-  tell('kill of a tool that spins, to the end of all');
+  report('kill of a tool that spins, to the end of all');
   const taken: number[] = [];
   for (let round = 0; round < samples; round += 1) {
     const running = await driver.start(specOf(SPIN));
@@ -122,9 +122,9 @@ async function measureWarm(
   command: SandboxSpec['command'],
   pool: WarmPool,
   samples: number,
-  tell: (line: string) => void,
+  report: (line: string) => void,
 ): Promise<readonly Figure[]> {
-  tell(title);
+  report(title);
   const spec = specOf(command);
   const taken: number[] = [];
   const toEnd: number[] = [];
@@ -154,9 +154,9 @@ async function measureRate(
   command: SandboxSpec['command'],
   driver: SandboxDriver,
   seconds: number,
-  tell: (line: string) => void,
+  report: (line: string) => void,
 ): Promise<Figure> {
-  tell(title);
+  report(title);
   const bare: number[] = [];
   const sandboxed: number[] = [];
   for (let round = 0; round < ROUNDS; round += 1) {
@@ -168,14 +168,14 @@ async function measureRate(
 }
 
 /** The same by a process that holds as much as a layer that has served for a while, beside processes that it starts itself. */
-async function measureGrown(driver: SandboxDriver, seconds: number, tell: (line: string) => void): Promise<Figure> {
+async function measureGrown(driver: SandboxDriver, seconds: number, report: (line: string) => void): Promise<Figure> {
   const held = Array.from({ length: GROWN_MIB }, () => Buffer.alloc(MiB, 1));
   const figure = await measureRate(
     `fresh sandboxes, \`true\`, ${held.length} MiB more held`,
     TRUE,
     driver,
     seconds,
-    tell,
+    report,
   );
   held.length = 0;
   return figure;
@@ -196,8 +196,8 @@ async function perSecond(seconds: number, run: () => Promise<void>): Promise<num
 }
 
 /** Memory that no other process shares, and the fair share of what is shared, of all that stands ready. */
-async function measureIdle(tell: (line: string) => void): Promise<readonly Figure[]> {
-  tell('memory of what stands ready');
+async function measureIdle(report: (line: string) => void): Promise<readonly Figure[]> {
+  report('memory of what stands ready');
   const figures: Figure[] = [];
   for (const [title, command] of [['any program', ECHO] as const, ['Node', NODE] as const]) {
     const before = new Set(childrenOf(process.pid));

@@ -25,29 +25,29 @@ const SPIN = 'stdout.write("ready"); for (;;);';
 const BOMB = 'const held = []; for (;;) held.push(new Uint8Array(1e6).fill(1));';
 
 /** Scripts in fresh interpreters: from start to end, host calls, kills, and what the process holds meanwhile. */
-export async function runWasm({ seconds, tell }: BenchmarkRun): Promise<readonly Figure[]> {
+export async function runWasm({ seconds, report }: BenchmarkRun): Promise<readonly Figure[]> {
   const driver = createWasmDriver();
   const { works, problem } = await driver.probe();
   if (!works) throw new Error(`The benchmark needs the interpreter. ${problem ?? ''}`);
   const samples = Math.max(SAMPLES_MIN, Math.round(seconds * SAMPLES_PER_SECOND));
   try {
     return [
-      ...(await measureFresh(driver, samples, tell)),
-      await measureCold(tell),
-      await measureHostCalls(driver, tell),
-      ...(await measureKill(driver, samples / 4, tell)),
-      await measureRate(driver, seconds, tell),
-      ...(await measureMemory(driver, tell)),
+      ...(await measureFresh(driver, samples, report)),
+      await measureCold(report),
+      await measureHostCalls(driver, report),
+      ...(await measureKill(driver, samples / 4, report)),
+      await measureRate(driver, seconds, report),
+      ...(await measureMemory(driver, report)),
     ];
   } finally {
     await driver[Symbol.asyncDispose]();
   }
 }
 
-type Tell = BenchmarkRun['tell'];
+type ReportProgress = BenchmarkRun['report'];
 
-async function measureFresh(driver: WasmDriver, samples: number, tell: Tell): Promise<readonly Figure[]> {
-  tell('fresh interpreter in a warm thread, start to end');
+async function measureFresh(driver: WasmDriver, samples: number, report: ReportProgress): Promise<readonly Figure[]> {
+  report('fresh interpreter in a warm thread, start to end');
   const taken: number[] = [];
   const before = process.cpuUsage();
   for (let round = 0; round < samples; round += 1) taken.push(await timed(() => run(driver, NOTHING)));
@@ -60,8 +60,8 @@ async function measureFresh(driver: WasmDriver, samples: number, tell: Tell): Pr
   ];
 }
 
-async function measureCold(tell: Tell): Promise<Figure> {
-  tell('the first script of a driver: thread and all');
+async function measureCold(report: ReportProgress): Promise<Figure> {
+  report('the first script of a driver: thread and all');
   const taken: number[] = [];
   for (let round = 0; round < COLD_SAMPLES; round += 1) {
     const driver = createWasmDriver();
@@ -71,15 +71,15 @@ async function measureCold(tell: Tell): Promise<Figure> {
   return figureOf('first script of a driver, thread and all, p50', 'ms', quantile(taken, 0.5));
 }
 
-async function measureHostCalls(driver: WasmDriver, tell: Tell): Promise<Figure> {
-  tell(`${HOST_CALLS} host calls`);
+async function measureHostCalls(driver: WasmDriver, report: ReportProgress): Promise<Figure> {
+  report(`${HOST_CALLS} host calls`);
   const taken: number[] = [];
   for (let round = 0; round < COLD_SAMPLES; round += 1) taken.push(await timed(() => run(driver, WRITES)));
   return figureOf(`script with ${HOST_CALLS} host calls, least`, 'ms', quantile(taken, 0));
 }
 
-async function measureKill(driver: WasmDriver, samples: number, tell: Tell): Promise<readonly Figure[]> {
-  tell('kill of a script that spins');
+async function measureKill(driver: WasmDriver, samples: number, report: ReportProgress): Promise<readonly Figure[]> {
+  report('kill of a script that spins');
   const taken: number[] = [];
   for (let round = 0; round < samples; round += 1) {
     const running = await start(driver, SPIN);
@@ -98,8 +98,8 @@ async function measureKill(driver: WasmDriver, samples: number, tell: Tell): Pro
   ];
 }
 
-async function measureRate(driver: WasmDriver, seconds: number, tell: Tell): Promise<Figure> {
-  tell(`scripts in ${LANES} lanes`);
+async function measureRate(driver: WasmDriver, seconds: number, report: ReportProgress): Promise<Figure> {
+  report(`scripts in ${LANES} lanes`);
   const began = performance.now();
   let count = 0;
   const lane = async (): Promise<void> => {
@@ -114,8 +114,8 @@ async function measureRate(driver: WasmDriver, seconds: number, tell: Tell): Pro
   });
 }
 
-async function measureMemory(driver: WasmDriver, tell: Tell): Promise<readonly Figure[]> {
-  tell(
+async function measureMemory(driver: WasmDriver, report: ReportProgress): Promise<readonly Figure[]> {
+  report(
     `memory of the process: ${BOMBS} bombs of ${MEMORY_MB} MB one after the other, ${RUNS_IN_A_ROW} scripts in a row`,
   );
   const before = residentBytes();

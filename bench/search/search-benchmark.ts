@@ -26,16 +26,16 @@ const SIZES: readonly { readonly tools: number; readonly p95Ms: number }[] = [
 const PEER = 'MiniSearch';
 
 /** How much of what is wanted is found, how fast, and what it takes. */
-export async function runSearch({ seconds, set, tell }: BenchmarkRun): Promise<readonly Figure[]> {
-  const sets = setsOf(set, tell);
+export async function runSearch({ seconds, set, report }: BenchmarkRun): Promise<readonly Figure[]> {
+  const sets = setsOf(set, report);
   const local = rememberingEmbedder(createLocalEmbedder());
   try {
     const figures: Figure[] = [];
-    for (const each of sets) figures.push(...(await recallFigures(each, local, tell)));
+    for (const each of sets) figures.push(...(await recallFigures(each, local, report)));
     if (set !== undefined) return figures;
     const model = await modelOf(sets[0], local);
     for (const { tools, p95Ms } of SIZES) {
-      tell(`${tools} tools`);
+      report(`${tools} tools`);
       figures.push(...latencyFigures(tools, p95Ms, await measureLatency(model, tools, seconds)));
     }
     return figures;
@@ -44,13 +44,13 @@ export async function runSearch({ seconds, set, tell }: BenchmarkRun): Promise<r
   }
 }
 
-function setsOf(folder: string | undefined, tell: BenchmarkRun['tell']): readonly ToolSet[] {
+function setsOf(folder: string | undefined, report: BenchmarkRun['report']): readonly ToolSet[] {
   const folders = folder === undefined ? SHOWN_SETS.map((name) => SHOWN + name) : [folder];
   return folders.flatMap((path) => {
     const set = readToolSet(path);
     if (set !== undefined) return [set];
     if (folder !== undefined) throw new Error(`There are no tools.jsonl and queries.jsonl in ${path}.`);
-    tell(`skipped, for it is not here: ${path}`);
+    report(`skipped, for it is not here: ${path}`);
     return [];
   });
 }
@@ -58,9 +58,9 @@ function setsOf(folder: string | undefined, tell: BenchmarkRun['tell']): readonl
 async function recallFigures(
   set: ToolSet,
   local: ReturnType<typeof rememberingEmbedder>,
-  tell: BenchmarkRun['tell'],
+  report: BenchmarkRun['report'],
 ): Promise<readonly Figure[]> {
-  tell(
+  report(
     `${set.name}: ${set.tools.length} tools, ${set.queries.length} queries; each is embedded once, which takes minutes`,
   );
   const embed = (texts: readonly string[]) => local.embed(texts, new AbortController().signal);

@@ -59,7 +59,7 @@ async function timed(server: ServerProcess, begin: number, ready: () => Promise<
   }
 }
 
-/** What the starter tells people: its address, and a token within the line to paste. */
+/** What the starter prints for people: its address, and a token within the line to paste. */
 function printed(output: string): { readonly port: number; readonly token: string } {
   // The last sentence of the output: all before it is there too.
   const complete = output.includes('Stop it with');

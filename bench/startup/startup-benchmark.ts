@@ -30,8 +30,8 @@ interface Starts {
 }
 
 /** From the start of the process to the first answer, and what lies in memory when nobody calls. */
-export async function runStartup({ seconds, tell }: BenchmarkRun): Promise<readonly Figure[]> {
-  await ensurePeers(tell);
+export async function runStartup({ seconds, report }: BenchmarkRun): Promise<readonly Figure[]> {
+  await ensurePeers(report);
   await using folder = await temporaryFolder();
   const starts: Starts = {
     ours: { first: [], later: [], serve: [] },
@@ -39,10 +39,10 @@ export async function runStartup({ seconds, tell }: BenchmarkRun): Promise<reado
     failures: new Map(),
   };
   for (let round = 0; round < ROUNDS; round += 1) {
-    tell(`round ${round + 1} of ${ROUNDS}`);
+    report(`round ${round + 1} of ${ROUNDS}`);
     await oneRound(folder, round, seconds * 1000, starts);
   }
-  for (const [name, failure] of starts.failures) tell(`${name} did not start: ${failure}`);
+  for (const [name, failure] of starts.failures) report(`${name} did not start: ${failure}`);
   return figures(starts);
 }
 

@@ -50,6 +50,9 @@ export interface Reach {
   readonly tests: readonly (readonly [id: number, by: readonly string[]])[];
 }
 
+/** Begins what killed a mutant when that was the time that a test took: on a busy machine this may be chance. */
+export const LATE = 'too late: ';
+
 /** Variable with the path of the plan. */
 export const PLAN_VARIABLE = 'MUTATION_PLAN';
 

@@ -4,7 +4,7 @@ import { type File, type Suite, startTests, type Task, type Test } from '@vitest
 import { TestRunner, vi } from 'vitest';
 import { ROOT } from '../project-files.ts';
 import { SWITCH } from './instrument.ts';
-import { type Alive, findings, killedIds, note, type Reach, readPlan } from './plan.ts';
+import { type Alive, findings, killedIds, LATE, note, type Reach, readPlan } from './plan.ts';
 
 /** Stands for code between tests: hooks, and the body of the file. */
 const BETWEEN = 'between tests';
@@ -225,11 +225,17 @@ async function repeat(runner: MutationRunner, test: string, chosen: ReadonlySet<
   vi.useRealTimers();
   vi.restoreAllMocks();
   const tests = testsOf(files);
-  const failed = tests.find(({ result }) => result?.state === 'fail')?.name;
+  const failed = nameOfFailed(tests.find(({ result }) => result?.state === 'fail'));
   return {
     failed: failed ?? (files[0]?.result?.state === 'fail' ? BETWEEN : undefined),
     durations: Object.fromEntries(tests.map(({ id, result }) => [id, result?.duration ?? 0])),
   };
+}
+
+/** Name of a test that failed, and whether that was for its time alone. */
+function nameOfFailed(test: Test | undefined): string | undefined {
+  const isLate = test?.result?.errors?.some(({ message }) => /timed out in \d+ms/.test(message)) ?? false;
+  return isLate ? `${LATE}${test?.name}` : test?.name;
 }
 
 function testsOf(tasks: readonly Task[]): Test[] {

@@ -8,7 +8,7 @@ test('mutants of a proven line are killed, those of an unproven one survive', { 
   const results = mkdtempSync(join(tmpdir(), 'mutants-'));
   onTestFinished(() => rmSync(results, { recursive: true }));
   const { survivors, lines } = await tryMutants({
-    folder: 'scripts/mutate/example',
+    folders: ['scripts/mutate/example'],
     glob: '*.ts',
     mutantMsMax: 60_000,
     withHeavy: false,

@@ -6,9 +6,9 @@ import { setTimeout } from 'node:timers/promises';
 import type { TestProjectInlineConfiguration } from 'vitest/config';
 import tests from '../../vitest.config.ts';
 import { codeFiles, ROOT, readProjectFile } from '../project-files.ts';
-import { findMutants } from './find-mutants.ts';
+import { findMutants, type Mutant } from './find-mutants.ts';
 import type { NumberedMutant } from './instrument.ts';
-import { findings, killedIds, lastFinding, note, PLAN_VARIABLE, type Plan } from './plan.ts';
+import { findings, killedIds, LATE, lastFinding, note, PLAN_VARIABLE, type Plan } from './plan.ts';
 import { relatedTests } from './related-tests.ts';
 
 /** Not changed: tests, what they are made of, and code that a program writes. */
@@ -20,10 +20,10 @@ const POLL_MS = 1_000;
 
 /** What is covered, and how far. */
 export interface MutationOptions {
-  /** Folder of the component, and a glob of its files from there. */
-  readonly folder: string;
+  /** Folders of the components, and a glob of their files from there. */
+  readonly folders: readonly string[];
   readonly glob: string;
-  /** Number of mutants, spread evenly over the files; all when absent. */
+  /** Number of mutants of each folder, spread evenly over its files; all when absent. */
   readonly sample?: number;
   readonly mutantMsMax: number;
   readonly withHeavy: boolean;
@@ -48,15 +48,19 @@ export interface Survivor {
   readonly isUncovered: boolean;
 }
 
+interface PlacedMutant extends Mutant {
+  readonly path: string;
+}
+
 /**
- * Tries the mutants of a component on the tests that import it. Leaves the survivors, as JSON, in the folder for results.
+ * Tries the mutants of components on the tests that import them. Leaves the survivors, as JSON, in the folder for results.
  * Answers with them, and with a table in lines of text.
  */
 export async function tryMutants(options: MutationOptions): Promise<{ survivors: Survivor[]; lines: string[] }> {
-  const files = mutantsOf(options);
+  const files = numbered(options.folders.flatMap((folder) => mutantsOf(folder, options)));
   const cache = options.results ?? join(ROOT, 'node_modules/.cache/sallyport/mutants');
   mkdirSync(cache, { recursive: true });
-  const name = join(cache, `${options.folder}/${options.glob}`.replace(/[^\w.]+/g, '-'));
+  const name = join(cache, `${options.folders.join()}/${options.glob}`.replace(/[^\w.]+/g, '-'));
   const plan: Plan = {
     files,
     testFiles: testFilesFor(Object.keys(files), options),
@@ -65,7 +69,7 @@ export async function tryMutants(options: MutationOptions): Promise<{ survivors:
   };
   if (options.resume !== true) writeFileSync(plan.journal, '');
   while (!(await runTests(plan, name)));
-  const report = reportOf(plan);
+  const report = reportOf(plan, options.folders);
   writeFileSync(`${name}.survivors.json`, JSON.stringify(report.survivors, undefined, 1));
   return { ...report, lines: [...report.lines, `Survivors: ${name}.survivors.json`] };
 }
@@ -82,14 +86,17 @@ function testFilesFor(
     .slice(0, testFilesMax);
 }
 
-function mutantsOf({ folder, glob, sample }: MutationOptions): Record<string, NumberedMutant[]> {
-  let id = 0;
+function mutantsOf(folder: string, { glob, sample }: MutationOptions): PlacedMutant[] {
   const all = codeFiles([folder])
     .filter((path) => !NOT_MUTATED.test(path) && matchesGlob(path.slice(folder.length + 1), glob))
     .flatMap((path) => findMutants(readProjectFile(path)).map((mutant) => ({ path, ...mutant })));
   const step = Math.max(1, all.length / (sample ?? all.length));
-  const chosen = all.filter((_, index) => Math.floor(index / step) !== Math.floor((index - 1) / step));
-  const files = Map.groupBy(chosen, ({ path }) => path);
+  return all.filter((_, index) => Math.floor(index / step) !== Math.floor((index - 1) / step));
+}
+
+function numbered(mutants: readonly PlacedMutant[]): Record<string, NumberedMutant[]> {
+  let id = 0;
+  const files = Map.groupBy(mutants, ({ path }) => path);
   return Object.fromEntries(
     [...files].map(([path, mutants]) => [path, mutants.map(({ path: _, ...mutant }) => ({ ...mutant, id: ++id }))]),
   );
@@ -134,7 +141,7 @@ async function hangs({ journal }: Plan, signal: AbortSignal): Promise<void> {
 /** Says in the journal what hung or crashed: the mutant that ran is killed; a file without one is unusable. False when neither is known. */
 function noteHang({ journal }: Plan): boolean {
   const last = findings(journal).findLast(({ kind }) => kind !== 'stuck');
-  if (last?.kind === 'tried') note(journal, { kind: 'killed', id: last.id, test: last.test, by: 'no end' });
+  if (last?.kind === 'tried') note(journal, { kind: 'killed', id: last.id, test: last.test, by: `${LATE}no end` });
   if (last?.kind === 'started') {
     note(journal, { kind: 'unusable', test: last.test, because: 'hangs' });
     note(journal, { kind: 'reached', test: last.test, ms: 0, durations: {}, usable: false, tests: [] });
@@ -142,14 +149,18 @@ function noteHang({ journal }: Plan): boolean {
   return last?.kind === 'tried' || last?.kind === 'started';
 }
 
-function reportOf({ files, journal }: Plan): { survivors: Survivor[]; lines: string[] } {
+function reportOf({ files, journal }: Plan, folders: readonly string[]): { survivors: Survivor[]; lines: string[] } {
   const found = findings(journal);
   const killed = killedIds(found);
   const covered = new Set(
     found.flatMap((finding) => (finding.kind === 'reached' && finding.usable ? finding.tests.map(([id]) => id) : [])),
   );
   const rows = Object.entries(files).map(([path, mutants]) => rowOf(path, mutants, killed, covered));
-  const all = Object.values(files).flat();
+  const late = found.filter((finding) => finding.kind === 'killed' && finding.by.startsWith(LATE)).length;
+  const sums = folders.map((folder) => {
+    const own = Object.entries(files).flatMap(([path, mutants]) => (path.startsWith(`${folder}/`) ? mutants : []));
+    return rowOf(`all of ${folder}`, own, killed, covered);
+  });
   const unusable = found.flatMap((finding) =>
     finding.kind === 'unusable' ? [`${finding.test} was of no use: ${finding.because}`] : [],
   );
@@ -157,7 +168,7 @@ function reportOf({ files, journal }: Plan): { survivors: Survivor[]; lines: str
     survivors: Object.entries(files).flatMap(([path, mutants]) =>
       mutants.filter(({ id }) => !killed.has(id)).map((mutant) => survivorOf(path, mutant, covered)),
     ),
-    lines: [...unusable, ...rows, rowOf('all', all, killed, covered)],
+    lines: [...unusable, ...rows, ...sums, `${late} of the killed by the time that a test took`],
   };
 }
 

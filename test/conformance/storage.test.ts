@@ -1,12 +1,17 @@
+import { systemClock } from '@sallyport/std/clock';
 import { afterAll, beforeAll, describe, test } from 'vitest';
 import { ledgerStoreConformance } from '../../packages/sallyport/src/audit/ledger-store.conformance.ts';
+import { checkpointStoreConformance } from '../../packages/sallyport/src/bridges/checkpoint-store.conformance.ts';
 import { parametersSeal } from '../../packages/sallyport/src/domain/invocation/sealed-parameters.ts';
 import { circuitStoreConformance } from '../../packages/sallyport/src/external/circuit-store.conformance.ts';
 import { apiKeyStoreConformance } from '../../packages/sallyport/src/identity/conformance/api-key-store.conformance.ts';
+import { proofIdStoreConformance } from '../../packages/sallyport/src/identity/conformance/proof-id-store.conformance.ts';
 import { revocationStoreConformance } from '../../packages/sallyport/src/identity/conformance/revocation-store.conformance.ts';
+import { authorizationStoreConformance } from '../../packages/sallyport/src/mcp-servers/conformance/authorization-store.conformance.ts';
+import { quarantineStoreConformance } from '../../packages/sallyport/src/mcp-servers/conformance/quarantine-store.conformance.ts';
+import { upstreamStoreConformance } from '../../packages/sallyport/src/mcp-servers/conformance/upstream-store.conformance.ts';
 import { sealedUpstreamStore } from '../../packages/sallyport/src/mcp-servers/connection/secrets/sealed-upstream-store.ts';
-import { quarantineStoreConformance } from '../../packages/sallyport/src/mcp-servers/quarantine-store.conformance.ts';
-import { upstreamStoreConformance } from '../../packages/sallyport/src/mcp-servers/upstream-store.conformance.ts';
+import { sealedAuthorizationStore } from '../../packages/sallyport/src/mcp-servers/http/authorization/sealed-authorization-store.ts';
 import { approvalStoreConformance } from '../../packages/sallyport/src/orchestration/conformance/approval-store.conformance.ts';
 import { callLeaseStoreConformance } from '../../packages/sallyport/src/orchestration/conformance/call-lease-store.conformance.ts';
 import { compensationStoreConformance } from '../../packages/sallyport/src/orchestration/side-effects/compensation-store.conformance.ts';
@@ -23,6 +28,7 @@ import {
 import { toolStoreConformance } from '../../packages/sallyport/src/registry/conformance/tool-store.conformance.ts';
 import { vectorIndexConformance } from '../../packages/sallyport/src/registry/search/conformance/vector-index.conformance.ts';
 import { vectorStoreConformance } from '../../packages/sallyport/src/registry/search/conformance/vector-store.conformance.ts';
+import { memoryAuthorizationStore } from '../../packages/sallyport/src/storage/memory/memory-authorization-store.ts';
 import { memoryCircuitStore } from '../../packages/sallyport/src/storage/memory/memory-circuit-store.ts';
 import { memoryVectorIndex } from '../../packages/sallyport/src/storage/memory/memory-vector-index.ts';
 import type { PostgresConnection } from '../../packages/sallyport/src/storage/postgres/postgres-connection.ts';
@@ -47,12 +53,14 @@ import { memoryIdempotencyStore } from '../../packages/sallyport/test/stores/cal
 import { memoryQuotaStore } from '../../packages/sallyport/test/stores/calls/memory-quota-store.ts';
 import { memoryApiKeyStore } from '../../packages/sallyport/test/stores/memory-api-key-store.ts';
 import { memoryLedgerStore } from '../../packages/sallyport/test/stores/memory-ledger-store.ts';
+import { memoryProofIds } from '../../packages/sallyport/test/stores/memory-proof-ids.ts';
 import { memoryQuarantineStore } from '../../packages/sallyport/test/stores/memory-quarantine-store.ts';
 import { memoryRevocationStore } from '../../packages/sallyport/test/stores/memory-revocation-store.ts';
 import { memoryToolStore } from '../../packages/sallyport/test/stores/memory-tool-store.ts';
 import { memoryUpstreamStore } from '../../packages/sallyport/test/stores/memory-upstream-store.ts';
 import { memoryVectorStore } from '../../packages/sallyport/test/stores/memory-vector-store.ts';
 import { memoryVisibilityStore } from '../../packages/sallyport/test/stores/memory-visibility-store.ts';
+import { memoryCheckpointStore } from '../../packages/sallyport/test/stores/outcomes/memory-checkpoint-store.ts';
 import { memoryCompensationStore } from '../../packages/sallyport/test/stores/outcomes/memory-compensation-store.ts';
 import { memoryOutcomeStore } from '../../packages/sallyport/test/stores/outcomes/memory-outcome-store.ts';
 import { memoryOutputStore } from '../../packages/sallyport/test/stores/outcomes/memory-output-store.ts';
@@ -81,6 +89,7 @@ describe('memory', () => {
     return { leases: withSealedLeases(memoryCallLeaseStore(ledger), seal), ledger, close };
   });
   undoJournalConformance(test, 'memory', async () => ({ store: memoryUndoJournal(), close }));
+  checkpointStoreConformance(test, 'memory', async () => ({ store: memoryCheckpointStore(), close }));
   stateStoreConformance(test, 'memory', async () => ({ store: memoryStateStore(), close }));
   outputStoreConformance(test, 'memory', async () => ({ store: memoryOutputStore(), close }));
   outcomeStoreConformance(test, 'memory', async () => {
@@ -92,9 +101,15 @@ describe('memory', () => {
   upstreamStoreConformance(test, 'encrypted', async () => {
     return { store: sealedUpstreamStore(memoryUpstreamStore(), new Uint8Array(32), silentLog), close };
   });
+  const authorizations = () => memoryAuthorizationStore({ clock: systemClock });
+  authorizationStoreConformance(test, 'memory', async () => ({ store: authorizations(), close }));
+  authorizationStoreConformance(test, 'encrypted', async () => {
+    return { store: sealedAuthorizationStore(authorizations(), new Uint8Array(32), silentLog), close };
+  });
   quarantineStoreConformance(test, 'memory', async () => ({ store: memoryQuarantineStore(), close }));
   visibilityStoreConformance(test, 'memory', async () => ({ store: memoryVisibilityStore(), close }));
   revocationStoreConformance(test, 'memory', async () => ({ store: memoryRevocationStore(), close }));
+  proofIdStoreConformance(test, 'memory', async () => ({ store: memoryProofIds(), close }));
   approvalStoreConformance(test, 'memory', async () => ({ store: memoryApprovalStore(), close }));
   approvalStoreConformance(test, 'encrypted edits', async () => {
     return { store: withSealedEdits(memoryApprovalStore(), seal, silentLog), close };
@@ -143,6 +158,7 @@ function postgresConformance(adapter: string, start: () => Promise<TestDatabases
     return { leases: database.callLeaseStore, ledger: database.ledgerStore, close };
   });
   undoJournalConformance(test, adapter, open('undoJournal'));
+  checkpointStoreConformance(test, adapter, open('checkpointStore'));
   stateStoreConformance(test, adapter, open('stateStore'));
   outputStoreConformance(test, adapter, open('outputStore'));
   outcomeStoreConformance(test, adapter, async () => {
@@ -151,9 +167,11 @@ function postgresConformance(adapter: string, start: () => Promise<TestDatabases
   });
   skillContentsConformance(test, adapter, open('skillContents'));
   upstreamStoreConformance(test, adapter, open('upstreamStore'));
+  authorizationStoreConformance(test, adapter, open('authorizationStore'));
   quarantineStoreConformance(test, adapter, open('quarantineStore'));
   visibilityStoreConformance(test, adapter, open('visibilityStore'));
   revocationStoreConformance(test, adapter, open('revocationStore'));
+  proofIdStoreConformance(test, adapter, open('proofIds'));
   approvalStoreConformance(test, adapter, open('approvalStore'));
   apiKeyStoreConformance(test, adapter, open('apiKeyStore'));
   vectorStoreConformance(test, adapter, open('vectorStore'));

@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
+import { get, type IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
@@ -234,6 +236,23 @@ test('API-03 a layer that allows no origin says nothing of origins', async () =>
   const { headers } = await fetch(`${closed.server.url}/healthz`);
   expect([headers.get('vary'), headers.get('access-control-allow-origin')]).toEqual([null, null]);
 });
+
+test.each(['/mcp', '/mcp/discovery', '/v1/tools'])(
+  'API-03 200 headers are read at %s, one more is refused before anything of the request is',
+  async (path) => {
+    const ask = async (count: number): Promise<number> => {
+      // Host, connection and what fetch itself adds are counted too.
+      const own = Object.fromEntries(Array.from({ length: count }, (_, at) => [`x-${at}`, '']));
+      const url = new URL(path, open.server.url);
+      const request = get(url, { headers: { ...own, host: url.host, connection: 'close' } });
+      const [answer] = (await once(request, 'response')) as [IncomingMessage];
+      answer.resume();
+      return answer.statusCode ?? 0;
+    };
+    expect(await ask(198)).not.toBe(431);
+    expect(await ask(199)).toBe(431);
+  },
+);
 
 test('VIS-08.2 a tool of a kind that there is none of is refused when it is registered', async () => {
   const { capability_token: token } = await open.layer.mintToken({ roles: ['operator'] });

@@ -10,7 +10,7 @@ const driver = createBubblewrapDriver();
 const { works, problem } = await driver.probe();
 
 test.skipIf(!works)(
-  `the server of the benchmarks says what it is told${works ? '' : `, skipped: ${problem}`}`,
+  `the server of the benchmarks answers with its argument${works ? '' : `, skipped: ${problem}`}`,
   async () => {
     const upstreams = createUpstreams({
       driver,

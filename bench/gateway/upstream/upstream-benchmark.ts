@@ -16,7 +16,7 @@ const IDLE_SETTLE_MS = 1_000;
 const WARM_UP_MS = 300;
 
 /** What one stdio upstream in its sandbox costs: calls, start, recovery after its death, and memory of many that idle. */
-export async function runUpstream({ seconds, tell }: BenchmarkRun): Promise<readonly Figure[]> {
+export async function runUpstream({ seconds, report }: BenchmarkRun): Promise<readonly Figure[]> {
   const driver = createBubblewrapDriver();
   const { works, problem } = await driver.probe();
   if (!works) throw new Error(`The benchmark needs a sandbox. ${problem ?? ''}`);
@@ -29,10 +29,10 @@ export async function runUpstream({ seconds, tell }: BenchmarkRun): Promise<read
       client: { name: 'benchmark', version: '0.0.0' },
     });
   return [
-    ...(await measured(open, (upstreams) => measureCalls(upstreams, seconds, tell))),
-    ...(await measured(open, (upstreams) => measureStarts(upstreams, tell))),
-    ...(await measured(open, (upstreams) => measureRecovery(upstreams, tell))),
-    ...(await measured(open, (upstreams) => measureIdle(upstreams, tell))),
+    ...(await measured(open, (upstreams) => measureCalls(upstreams, seconds, report))),
+    ...(await measured(open, (upstreams) => measureStarts(upstreams, report))),
+    ...(await measured(open, (upstreams) => measureRecovery(upstreams, report))),
+    ...(await measured(open, (upstreams) => measureIdle(upstreams, report))),
   ];
 }
 
@@ -51,13 +51,13 @@ async function measured(
 async function measureCalls(
   upstreams: Upstreams,
   seconds: number,
-  tell: (line: string) => void,
+  report: (line: string) => void,
 ): Promise<readonly Figure[]> {
   await upstreams.add(TENANT, definitionOf('echo'));
   await callFor(upstreams, 1, WARM_UP_MS);
   const figures: Figure[] = [];
   for (const callers of CALLERS) {
-    tell(`calls of ${callers} at once`);
+    report(`calls of ${callers} at once`);
     const rounds: CallRound[] = [];
     for (let round = 0; round < ROUNDS; round += 1) {
       rounds.push(await callFor(upstreams, callers, (seconds * 1000) / ROUNDS));
@@ -92,8 +92,8 @@ async function measureCalls(
   return figures;
 }
 
-async function measureStarts(upstreams: Upstreams, tell: (line: string) => void): Promise<readonly Figure[]> {
-  tell('start to the first answer');
+async function measureStarts(upstreams: Upstreams, report: (line: string) => void): Promise<readonly Figure[]> {
+  report('start to the first answer');
   const taken: number[] = [];
   for (let round = 0; round < ROUNDS; round += 1) {
     const began = performance.now();
@@ -109,8 +109,8 @@ async function measureStarts(upstreams: Upstreams, tell: (line: string) => void)
 }
 
 /** From the death of the server to the next answer, the pause before the new start included. */
-async function measureRecovery(upstreams: Upstreams, tell: (line: string) => void): Promise<readonly Figure[]> {
-  tell('recovery after the death of the server');
+async function measureRecovery(upstreams: Upstreams, report: (line: string) => void): Promise<readonly Figure[]> {
+  report('recovery after the death of the server');
   const taken: number[] = [];
   for (let round = 0; round < ROUNDS; round += 1) {
     await upstreams.add(TENANT, definitionOf('echo'));
@@ -125,8 +125,8 @@ async function measureRecovery(upstreams: Upstreams, tell: (line: string) => voi
   return [figureOf('death of a stdio upstream to the next answer, first pause included, p50', 'ms', median(taken))];
 }
 
-async function measureIdle(upstreams: Upstreams, tell: (line: string) => void): Promise<readonly Figure[]> {
-  tell(`${IDLE_UPSTREAMS} idle upstreams`);
+async function measureIdle(upstreams: Upstreams, report: (line: string) => void): Promise<readonly Figure[]> {
+  report(`${IDLE_UPSTREAMS} idle upstreams`);
   const ours = (): number => process.memoryUsage().rss / BYTES_PER_MEGABYTE;
   const before = { tree: memoryOf(process.pid), ours: ours() };
   for (let at = 0; at < IDLE_UPSTREAMS; at += 1) await upstreams.add(TENANT, definitionOf(`idle-${at}`));

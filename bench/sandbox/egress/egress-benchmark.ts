@@ -25,14 +25,14 @@ const LIMITS = { cpuMillicores: 4000, memoryMb: 512, processesMax: 64, diskMb: 8
 /** Buffers of the kernel and of the sockets on the way fill faster than the rate allows. */
 const SHAPED_SHARE = 3;
 
-/** A client that measures when it is told to. */
+/** A client that measures on request. */
 interface Client {
   ask(order: Order): Promise<number>;
   close(): Promise<void>;
 }
 
 /** Connections through the gate beside direct ones, in turns: an allowed name leads to a server on the loopback. */
-export async function runEgress({ seconds, tell }: BenchmarkRun): Promise<readonly Figure[]> {
+export async function runEgress({ seconds, report }: BenchmarkRun): Promise<readonly Figure[]> {
   // Only here the loopback is allowed.
   const gate = createEgressGate({ policy: { allowPrivate: true }, resolver: async () => ['127.0.0.1'] });
   const driver = createBubblewrapDriver({}, gate);
@@ -49,9 +49,9 @@ export async function runEgress({ seconds, tell }: BenchmarkRun): Promise<readon
     const shaped = await sandboxedClient(driver, port, SHAPED_MBPS);
     clients.push(direct, inside, shaped);
     return [
-      ...(await measureWays(direct, inside, seconds, tell)),
-      await measureShaping(shaped, seconds, tell),
-      ...(await measureStarts(driver, port, tell)),
+      ...(await measureWays(direct, inside, seconds, report)),
+      await measureShaping(shaped, seconds, report),
+      ...(await measureStarts(driver, port, report)),
     ];
   } finally {
     await Promise.all(clients.map((client) => client.close()));
@@ -78,12 +78,12 @@ async function measureWays(
   direct: Client,
   inside: Client,
   seconds: number,
-  tell: (line: string) => void,
+  report: (line: string) => void,
 ): Promise<readonly Figure[]> {
   const figures: Figure[] = [];
   const ms = (seconds * 1000) / ROUNDS;
   for (const { what, title, unit } of WAYS) {
-    tell(`${title}, direct and through the gate in turns`);
+    report(`${title}, direct and through the gate in turns`);
     const taken = { direct: [] as number[], inside: [] as number[] };
     for (let round = 0; round < ROUNDS; round += 1) {
       taken.direct.push(await direct.ask({ what, ms }));
@@ -102,8 +102,8 @@ async function measureWays(
 }
 
 /** Of each round the error, and of those the largest. */
-async function measureShaping(shaped: Client, seconds: number, tell: (line: string) => void): Promise<Figure> {
-  tell(`${SHAPED_MBPS} Mbit/s`);
+async function measureShaping(shaped: Client, seconds: number, report: (line: string) => void): Promise<Figure> {
+  report(`${SHAPED_MBPS} Mbit/s`);
   const errors: number[] = [];
   for (let round = 0; round < ROUNDS; round += 1) {
     const perSecond = await shaped.ask({ what: 'down', ms: (seconds * 1000 * SHAPED_SHARE) / ROUNDS });
@@ -118,9 +118,9 @@ async function measureShaping(shaped: Client, seconds: number, tell: (line: stri
 async function measureStarts(
   driver: SandboxDriver,
   port: number,
-  tell: (line: string) => void,
+  report: (line: string) => void,
 ): Promise<readonly Figure[]> {
-  tell('starts with and without a way out');
+  report('starts with and without a way out');
   const taken = { without: [] as number[], with: [] as number[] };
   for (let round = 0; round < ROUNDS * STARTS_PER_ROUND; round += 1) {
     taken.without.push(await startMs(driver, []));

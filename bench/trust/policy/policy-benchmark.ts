@@ -17,14 +17,14 @@ const PEER = 'Cedar alone';
 const WARM_UP = 3000;
 
 /** Decisions with and without the memory of earlier ones, beside Cedar asked directly, and how long a reload takes. */
-export async function runPolicy({ seconds, tell }: BenchmarkRun): Promise<readonly Figure[]> {
+export async function runPolicy({ seconds, report }: BenchmarkRun): Promise<readonly Figure[]> {
   const ms = (seconds * 1000) / ROUNDS;
   const figures: Figure[] = [];
   for (const count of [1, 100, 1000]) {
-    tell(`${count} policies`);
+    report(`${count} policies`);
     figures.push(await measureUncached(count, ms));
   }
-  tell('remembered decisions, static rules, reload');
+  report('remembered decisions, static rules, reload');
   figures.push(await measureCached(ms), await measureRules(ms));
   for (const count of [100, 1000]) figures.push(await measureReload(count));
   return figures;

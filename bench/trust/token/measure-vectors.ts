@@ -14,9 +14,9 @@ interface Vectors {
 }
 
 /** Vectors of RS256 that are judged as they say, and tokens of all other groups that are refused by who takes RS256 alone. */
-export async function measureVectors(tell: (line: string) => void): Promise<readonly Figure[]> {
+export async function measureVectors(report: (line: string) => void): Promise<readonly Figure[]> {
   if (!existsSync(CORPUS)) {
-    tell('skipped, for it is not here: the corpus jwt');
+    report('skipped, for it is not here: the corpus jwt');
     return [];
   }
   const { testGroups } = JSON.parse(readFileSync(CORPUS, 'utf8')) as Vectors;

@@ -12,10 +12,10 @@ interface Row {
   readonly to: unknown;
 }
 
-/** Where we convert as Ajv does, and where we refuse what it takes; each of the latter is told with what would be lost. */
-export function measureCoercion(tell: (line: string) => void): readonly Figure[] {
+/** Where we convert as Ajv does, and where we refuse what it takes; each refusal says what would be lost. */
+export function measureCoercion(report: (line: string) => void): readonly Figure[] {
   if (!existsSync(CORPUS)) {
-    tell('no coercion rows beside the repository: their figures are left out');
+    report('no coercion rows beside the repository: their figures are left out');
     return [];
   }
   const rows = readFileSync(CORPUS, 'utf8')
@@ -32,7 +32,9 @@ export function measureCoercion(tell: (line: string) => void): readonly Figure[]
     if (takes === accepted && (!takes || Object.is(value, to))) counts.same += 1;
     else if (!takes) {
       counts.refused += 1;
-      tell(`${JSON.stringify(from)} to ${target}: Ajv makes ${JSON.stringify(to)}, we refuse: ${reason(from, target)}`);
+      report(
+        `${JSON.stringify(from)} to ${target}: Ajv makes ${JSON.stringify(to)}, we refuse: ${reason(from, target)}`,
+      );
     } else counts.other += 1;
   }
   return [

@@ -17,9 +17,9 @@ interface Row {
 }
 
 /** The slowest pattern of the collection, from the schema to the answer; those that are refused are counted. */
-export function measurePatterns(tell: (line: string) => void): readonly Figure[] {
+export function measurePatterns(report: (line: string) => void): readonly Figure[] {
   if (!existsSync(CORPUS)) {
-    tell('no regular expressions beside the repository: their figures are left out');
+    report('no regular expressions beside the repository: their figures are left out');
     return [];
   }
   const rows = readdirSync(CORPUS).flatMap(
@@ -35,7 +35,7 @@ export function measurePatterns(tell: (line: string) => void): readonly Figure[]
     });
     if (check === undefined) {
       refused += 1;
-      tell(`refused: ${pattern}`);
+      report(`refused: ${pattern}`);
       continue;
     }
     for (const text of attack === undefined ? ATTACKS : [attack]) {

@@ -25,10 +25,10 @@ interface Group {
 /** Judges values by a schema; throws or is undefined when the schema is not taken. */
 type Judge = (schema: Schema) => ((value: unknown) => boolean) | undefined;
 
-/** Required cases of the JSON Schema Test Suite, draft 2020-12, with what fails told line by line. */
-export function measureSuite(tell: (line: string) => void): readonly Figure[] {
+/** Required cases of the JSON Schema Test Suite, draft 2020-12, with each failure on a line. */
+export function measureSuite(report: (line: string) => void): readonly Figure[] {
   if (!existsSync(CASES)) {
-    tell('no JSON Schema Test Suite beside the repository: its figures are left out');
+    report('no JSON Schema Test Suite beside the repository: its figures are left out');
     return [];
   }
   const groups = readdirSync(CASES)
@@ -37,7 +37,7 @@ export function measureSuite(tell: (line: string) => void): readonly Figure[] {
   const documents = remotes();
   const wrong: string[] = [];
   const ours = rightOf(groups, ourJudge({ formats: 'annotate', known: documents }), wrong);
-  for (const name of wrong) tell(`wrong: ${name}`);
+  for (const name of wrong) report(`wrong: ${name}`);
   const peer = rightOf(groups, ajvJudge(documents), []);
   const total = groups.reduce((sum, { tests }) => sum + tests.length, 0);
   const bound = { atLeast: RIGHT_MIN };

@@ -61,7 +61,7 @@ async function discovered(parts: RegistryParts, client: Client): Promise<void> {
   const uri = await updated.promise;
   const missing = await namesAt(client, uri);
   const after = await namesAt(client, listOf('enabled'));
-  story.holds('when a tool is disabled for an agent, its MCP client is told, and reads why', () => {
+  story.holds('when a tool is disabled for an agent, its MCP client is notified, and reads why', () => {
     assert.ok(after.every(({ name }) => name !== CLOSE));
     const why = missing.find(({ name }) => name === CLOSE)?.why_unavailable;
     assert.deepEqual(why, { code: 'disabled_for_agent', message: 'Ask the desk.' });

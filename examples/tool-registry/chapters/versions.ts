@@ -99,7 +99,7 @@ async function warned(parts: RegistryParts): Promise<void> {
   const call = () => invoke(parts, ID, OLD_CALL, { tool_version: '1.0.0' });
   const { body } = await call();
   const { warnings = [] } = body as { warnings?: readonly { code: string; details?: object }[] };
-  story.holds('a deprecated version works, and its caller is told what to use instead and how', () => {
+  story.holds('a deprecated version works, and its warning says what to use instead and how', () => {
     assert.equal(body['result'], 5);
     const details = { deprecated_in_favor_of: '2.0.0', migration_guide: 'from is called from_currency now' };
     assert.partialDeepStrictEqual(warnings.find(({ code }) => code === 'E3003')?.details, details);

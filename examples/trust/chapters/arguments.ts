@@ -20,7 +20,7 @@ async function faults(parts: TrustParts): Promise<void> {
   const lines = [{ text: 'a' }, { bold: true, size: 3 }];
   const refused = await invoke(parts, 'order', { article: 'pensil', pieces: 0, lines });
   const { faults = [] } = (refusalOf(refused)?.details ?? {}) as { faults?: readonly Fault[] };
-  parts.story.holds('every fault is told at once, with its place and what to change', () => {
+  parts.story.holds('every fault is reported at once, with its place and what to change', () => {
     assertRefused(refused, 'E3509');
     assert.deepEqual(
       new Set(faults.map(({ path }) => path)),

@@ -67,7 +67,7 @@ async function broken(parts: TrustParts): Promise<void> {
   const file = join(folder, 'policies', 'typo.cedar');
   await writeFile(file, 'permit (principal, action, resource) when { resource.colour == "red" };\n');
   const list = () => sallyport('policy', 'list');
-  await until('the fault is told', async () => (await list()).code === 1);
+  await until('the fault is reported', async () => (await list()).code === 1);
   const { stdout, stderr } = await list();
   const denied = await removed(parts);
   story.holds(
@@ -85,7 +85,7 @@ async function tested(parts: TrustParts): Promise<void> {
   const { story, folder, sallyport } = parts;
   await writeFile(join(folder, 'policies', 'story.test.toml'), TESTS);
   const { code, stdout } = await sallyport('policy', 'test');
-  story.holds('policy test tells the case that holds from the one that does not, and ends with 1', () => {
+  story.holds('policy test separates the case that holds from the one that does not, and ends with 1', () => {
     assert.equal(code, 1, stdout);
     assert.match(stdout, /nobody deletes anything/);
     assert.match(stdout, /1 passed, 1 failed/);

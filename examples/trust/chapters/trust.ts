@@ -46,7 +46,7 @@ async function dryRun(parts: TrustParts): Promise<void> {
   const intern = await tokenFor(parts, { agent_did: 'did:example:intern' });
   const refused = await ask(parts, '/v1/dry-runs', bearer(intern), request);
   const faulty = await sallyport('invoke', 'delete-page', '{"name":"home"}', '--dry-run');
-  story.holds('an MCP client is told the same, as an error, because nothing ran', () => {
+  story.holds('an MCP client gets the same, as an error, because nothing ran', () => {
     assert.equal(overMcp.isError, true);
     assert.partialDeepStrictEqual(overMcp._meta?.['sallyport/dry_run'], { would: 'run' });
     assert.equal(runsOf('delete-page'), runs);

@@ -5,7 +5,12 @@ export { ERRORS, type ErrorCode, type ErrorEntry } from '@sallyport/std/error/ca
 export { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 export { fileToolManifests, webToolManifests } from './compose/built-in-tools.ts';
 export {
+  type CallClient,
+  type ClientRoot,
+  type Completion,
   createToolLayer,
+  type Elicitation,
+  type ElicitationAnswer,
   type EmbeddedToolLayer,
   LOCAL_CALLER,
   type NativeCallContext,
@@ -22,8 +27,10 @@ export type {
 } from './compose/function-tools.ts';
 export { type Server, serve } from './compose/serve.ts';
 export { SETTINGS, type Setting, type Settings, variableOf } from './compose/settings.ts';
+export type { LogLevel } from './domain/invocation/log-message.ts';
 export type { ToolState } from './domain/invocation/tool-state.ts';
 export type { Caller, Door, Principal, Progress } from './domain/principal/principal.ts';
+export type { QuestionKind } from './domain/questions/client-question.ts';
 export type {
   AfterAnswer,
   AfterHook,

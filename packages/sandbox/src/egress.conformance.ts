@@ -153,7 +153,7 @@ function wayCases(check: Check): void {
     ok(!/proxy/i.test(stdout), stdout);
   });
 
-  check('hosts side by side are told apart', async ({ run, port }) => {
+  check('hosts side by side are distinguished', async ({ run, port }) => {
     const network = ['one.test', 'two.test', 'three.test'].map((host) => ({ host, port }));
     const script = ['one', 'two', 'three'].map((name) => `perl -e "$0" ${name}.test ${port} ${name}`).join('; ');
     const { stdout, stderr } = await run(['/bin/sh', '-c', script, CLIENT], network);

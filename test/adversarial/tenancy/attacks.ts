@@ -17,6 +17,7 @@ const IN_ROUTES: Readonly<Record<string, (names: Names) => readonly string[]>> =
   'approval-delegations': ({ delegation, approval }) => [delegation, approval],
   'approval-rules': ({ approvalRule, approval }) => [approvalRule, approval],
   approvals: ({ approval, decided }) => [approval, decided],
+  checkpoints: ({ checkpoint }) => [checkpoint],
   circuits: ({ circuit }) => [circuit],
   invocations: ({ invocation, running }) => [invocation, running],
   outcomes: ({ invocation, running }) => [invocation, running],
@@ -29,6 +30,7 @@ const IN_ROUTES: Readonly<Record<string, (names: Names) => readonly string[]>> =
 
 interface NamedInRoute {
   readonly approval_id: string;
+  readonly checkpoint_id: string;
   readonly delegation_id: string;
   readonly invocation_id: string;
   readonly key_id: string;
@@ -127,6 +129,8 @@ const OWN: OwnAttacks = {
     { invocation_id: invocation, tool_id: tool },
     { invocation_id: invocation, tool_id: tool, capability_token: token },
   ],
+  'checkpoints.list': ({ invocation, running }) => [{ invocation_id: invocation }, { invocation_id: running }],
+  'checkpoints.diff': ({ checkpoint }) => [{ checkpoint_id: checkpoint, with: checkpoint }],
   'side-effects.list': ({ agent }) => [{}, { agent_did: agent }, { turn_group_id: 'turn-1' }, { limit: 200 }],
   'side-effects.compensate': ({ invocation, running }) => [
     { invocation_id: invocation },
@@ -172,6 +176,9 @@ const OWN: OwnAttacks = {
     { configuration: JSON.stringify({ mcpServers: { [upstream]: { url: 'http://127.0.0.1:1/mcp' } } }) },
   ],
   'upstreams.add': ({ upstream }) => [{ upstream: upstreamOf(upstream) }],
+  'upstreams.finish-login': ({ upstream }) => [
+    { name: upstream, redirected_to: 'http://127.0.0.1:8976/callback?code=mine&state=mine' },
+  ],
   'upstreams.export': ({ upstream }) => [{}, { names: [upstream] }],
   'upstreams.quarantine': ({ upstream }) => [{}, { name: upstream }, { tool: 'changed' }],
   'upstreams.accept': ({ upstream }) => [

@@ -15,6 +15,8 @@ export interface Names {
   readonly oldTool: string;
   readonly upstream: string;
   readonly view: string;
+  /** A checkpoint of the call that runs. */
+  readonly checkpoint: string;
   /** Id of the tenant's circuit for `upstream`. */
   readonly circuit: string;
   readonly invocation: string;
@@ -61,6 +63,7 @@ export const absentNames = (token: string): Names => ({
   upstream: word('up'),
   view: word('view'),
   circuit: `mcp:${word('circuit')}`,
+  checkpoint: word('checkpoint'),
   invocation: word('call'),
   running: word('running'),
   idempotencyKey: word('key'),
@@ -109,7 +112,12 @@ export async function plant(layer: EmbeddedToolLayer): Promise<Planted> {
   });
   const result = marked('result');
   const used = manifest(names.tool);
-  await layer.registerFunction(used, async ({ q }) => (q === 'wait' ? gate.then(() => ({ result })) : { result }));
+  const state = { [marked('member')]: marked('state') };
+  await layer.registerFunction(used, async ({ q }, { checkpoints }) => {
+    if (q !== 'wait') return { result };
+    await checkpoints.save(state, { name: marked('label'), phase: marked('phase') });
+    return gate.then(() => ({ result }));
+  });
   await layer.ask(
     'tools.register',
     { manifest: { ...used, version: '1.1.0-next', description: marked('next') } },
@@ -134,10 +142,11 @@ export async function plant(layer: EmbeddedToolLayer): Promise<Planted> {
   const finished = layer.invoke(long, caller);
   await vi.waitFor(async () => {
     const status = await layer.ask('invocations.get', { invocation_id: names.running }, LOCAL);
-    expect(status).toMatchObject({ state: 'EXECUTING' });
+    expect(status).toMatchObject({ state: 'EXECUTING', latest_checkpoint: {} });
   }, WAITING);
+  const { checkpoints } = await layer.ask('checkpoints.list', { invocation_id: names.running }, LOCAL);
   return {
-    names: { ...planted, ...approvals },
+    names: { ...planted, ...approvals, checkpoint: checkpoints[0]?.checkpoint_id ?? '' },
     marks,
     finish,
     finished,

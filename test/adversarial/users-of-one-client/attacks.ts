@@ -66,6 +66,10 @@ export const OWN: Partial<Attacks> = {
   'outcomes.get': byCall,
   'outcomes.settle': ({ unknown }) => [{ invocation_id: unknown, outcome: 'happened', note: 'mine' }],
   'outcomes.reconcile': ({ unknown }) => [{ invocation_id: unknown, tool_id: 'look', parameters: { q: 'mine' } }],
+  'checkpoints.list': byCall,
+  'checkpoints.get': ({ checkpoint }) => [{ checkpoint_id: checkpoint }],
+  'checkpoints.diff': ({ checkpoint }) => [{ checkpoint_id: checkpoint, with: checkpoint }],
+  'checkpoints.remove': ({ checkpoint }) => [{ checkpoint_id: checkpoint }],
   'side-effects.list': ({ agent, turnGroup }) => [
     {},
     { limit: 1 },
@@ -96,6 +100,10 @@ export const OWN: Partial<Attacks> = {
   'tokens.revoke': ({ token, agent }) => [{ token }, { agent_did: agent }],
   'api-keys.create': ({ agent }) => [{ name: 'mine', agent_did: agent }],
   'revocations.list': () => [{}],
+  // Logins of users are attacked in test/e2e/upstreams/per-user-logins.test.ts, where there is an upstream.
+  'upstreams.login': () => [{ name: 'notes' }],
+  'upstreams.finish-login': () => [{ name: 'notes', redirected_to: 'http://127.0.0.1:8976/callback?code=a&state=b' }],
+  'upstreams.logout': () => [{ name: 'notes' }],
   'tools.diff': NOTHING,
   'tools.compliance': NOTHING,
 };

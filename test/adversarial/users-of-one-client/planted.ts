@@ -23,6 +23,8 @@ export interface CallNames {
   readonly approval: string;
   /** A call of a deterministic tool. */
   readonly looked: string;
+  /** A checkpoint of the call that runs. */
+  readonly checkpoint: string;
   /** A call whose outcome is not known. */
   readonly unknown: string;
 }
@@ -74,7 +76,8 @@ export async function openShop(layer: EmbeddedToolLayer): Promise<Shop> {
   await layer.registerFunction(manifestOf('mail', {}), () => ({ sent: true }));
   await layer.registerFunction(
     manifestOf('work', { execution_config: { default_timeout_seconds: 300 } }),
-    async (_given, { signal }) => {
+    async (_given, { signal, checkpoints }) => {
+      await checkpoints.save({ seen: word('state') });
       signal.addEventListener('abort', () => end());
       return gate;
     },
@@ -105,6 +108,7 @@ export const absentNames = ({ agent, user, token }: Pick<CallNames, 'agent' | 'u
   waiting: word('waiting'),
   approval: crypto.randomUUID(),
   looked: word('looked'),
+  checkpoint: word('checkpoint'),
   unknown: word('unknown'),
 });
 
@@ -128,7 +132,13 @@ export async function plantCalls(
   await call('vanish', names.unknown, said);
   await call('work', names.running, said, { async_mode: true });
   const { approval } = await call('sign', names.waiting, said);
-  const planted = { ...names, approval: approval?.approval_id ?? '' };
+  const checkpoint = await vi.waitFor(async () => {
+    const { checkpoints } = await layer.ask('checkpoints.list', { invocation_id: names.running }, LOCAL);
+    const [saved] = checkpoints;
+    if (saved === undefined) throw new Error('it has saved nothing yet');
+    return saved.checkpoint_id;
+  }, 50_000);
+  const planted = { ...names, checkpoint, approval: approval?.approval_id ?? '' };
   await vi.waitFor(async () => {
     expect(await stateOf(layer, planted)).toEqual({
       paid: 'COMPLETED executed',

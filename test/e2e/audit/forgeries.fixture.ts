@@ -194,12 +194,12 @@ export const FORGERIES: readonly Forgery[] = [
   },
   {
     what: 'delete a row',
-    named: 'the chain tells of it, and it has no row',
+    named: 'the chain records it, and it has no row',
     forge: (database, { keyed }) => database.query(`delete from ${ROWS} where invocation_id = $1`, [keyed]),
   },
   {
     what: 'insert a row',
-    named: 'it has a row, and no chain tells of it',
+    named: 'it has a row, and no chain records it',
     forge: (database, { pure }) => copyRow(database, pure, 'forged'),
   },
   {
@@ -257,23 +257,23 @@ export const FORGERIES: readonly Forgery[] = [
       database.query(`update ${ROWS} set agent_did = 'x', turn_group = 'x' where invocation_id = $1`, [keyed]),
   },
   {
-    what: 'change the end that a row tells of',
-    named: 'the chain tells of no such end',
+    what: 'change the end in a row',
+    named: 'the chain records no such end',
     forge: (database, { keyed }) => edit(database, keyed, { state: 'FAILED' }),
   },
   {
     what: 'set a row back to a call that still runs',
-    named: 'the chain tells of its end',
+    named: 'the chain records its end',
     forge: (database, { keyed }) => edit(database, keyed, { state: 'EXECUTING' }),
   },
   {
     what: 'put a second end of a call at the end of the chain, with right hashes',
-    named: 'the chain tells of two ends',
+    named: 'the chain records two ends',
     forge: (database, { keyed }) => append(database, keyed, { state: 'FAILED' }),
   },
   {
     what: 'put a second beginning of a call at the end of the chain, with right hashes',
-    named: 'the chain tells of two beginnings',
+    named: 'the chain records two beginnings',
     forge: (database, { keyed }) => append(database, keyed, { state: 'DECLARED' }),
   },
   {

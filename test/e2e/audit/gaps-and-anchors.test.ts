@@ -52,9 +52,9 @@ test('AUD-07.2 AUD-07.3 every call has its beginning and its end in the chain; a
   const { whole, chains, calls } = await verify();
   expect({ whole, chains }).toMatchObject({ whole: false, chains: [{ whole: true }] });
   expect(Object.fromEntries(calls.first_gaps.map(({ invocation_id, reason }) => [invocation_id, reason]))).toEqual({
-    [gone]: 'the chain tells of it, and it has no row',
-    [changed]: 'its row says FAILED, and the chain tells of no such end',
-    [refused]: 'its row says DENIED, and the chain tells of no such end',
+    [gone]: 'the chain records it, and it has no row',
+    [changed]: 'its row says FAILED, and the chain records no such end',
+    [refused]: 'its row says DENIED, and the chain records no such end',
     ...Object.fromEntries(others.map((id) => [id, expect.stringContaining('says nothing that can be read')])),
   });
 });

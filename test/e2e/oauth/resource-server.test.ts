@@ -2,6 +2,7 @@ import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ALGORITHMS } from '../../../packages/sallyport/src/identity/keys/algorithms.ts';
 import { DOUBLE, double, type OpenLayer, openLayer } from '../layer.fixture.ts';
 
 const ISSUER = 'https://id.example';
@@ -55,6 +56,7 @@ describe('metadata for OAuth clients', () => {
           'sallyport:admin',
         ],
         bearer_methods_supported: ['header'],
+        dpop_signing_alg_values_supported: Object.keys(ALGORITHMS),
         jwks_uri: `${PUBLIC}/.well-known/jwks.json`,
         resource_name: 'Sallyport',
       });

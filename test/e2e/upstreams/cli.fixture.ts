@@ -14,6 +14,7 @@ export interface CliRunOptions {
   readonly typed?: string;
   readonly signal?: AbortSignal;
   readonly onOut?: (text: string) => void;
+  readonly onErr?: (text: string) => void;
 }
 
 /** Runs the command line on an open layer, as the layer's operator. */
@@ -23,7 +24,7 @@ export async function cli(
   options: CliRunOptions = {},
 ): Promise<CliRun> {
   let [out, err] = ['', ''];
-  const { typed, signal, onOut } = options;
+  const { typed, signal, onOut, onErr } = options;
   const terminal = typed === undefined ? {} : { isTTY: true };
   const stdin = (async function* () {
     if (typed !== undefined) yield typed;
@@ -40,6 +41,7 @@ export async function cli(
       stderr: {
         write: (text) => {
           err += text;
+          onErr?.(text);
         },
         ...terminal,
       },

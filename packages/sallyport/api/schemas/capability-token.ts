@@ -20,6 +20,9 @@ export const ToolScope = Type.Object(
 );
 export type ToolScope = Static<typeof ToolScope>;
 
+/** RFC 7638 thumbprint (SHA-256) of a public key. */
+export const KeyThumbprint = Type.String({ pattern: '^[A-Za-z0-9_-]{43}$' });
+
 /**
  * The person at the root of a credential: for whom the first credential was made, with which a second one was asked for,
  * and so on to this one.
@@ -30,7 +33,10 @@ export const RootHolder = Type.Object(
 );
 export type RootHolder = Static<typeof RootHolder>;
 
-/** Claims of a capability token, 000 §4.1.1 (G-006). `roles`, `trust_level`, `root_holder` and `max_tool_calls_per_session` are ours. */
+/** The key that a token is bound to (RFC 7800, RFC 9449 §6.1). Members of another kind of binding are refused. */
+export const Confirmation = Type.Object({ jkt: KeyThumbprint }, { additionalProperties: false });
+
+/** Claims of a capability token, 000 §4.1.1 (G-006). `cnf`, `roles`, `trust_level`, `root_holder` and `max_tool_calls_per_session` are ours. */
 export const CapabilityClaims = Type.Object(
   {
     tool_id: Type.String({ minLength: 1, description: 'Tool id; * stands for any run of characters.' }),
@@ -65,6 +71,7 @@ export const CapabilityClaims = Type.Object(
     roles: Type.Optional(Type.Array(Role)),
     trust_level: Type.Optional(TrustLevel),
     root_holder: Type.Optional(RootHolder),
+    cnf: Type.Optional(Confirmation),
     max_tool_calls_per_session: Type.Optional(
       Type.Integer({ minimum: 0, description: "Lowers the layer's own quota for this token's session." }),
     ),
@@ -93,6 +100,7 @@ export const TokenMintRequest = Type.Object(
     secrets: Type.Optional(Type.Array(Type.String())),
     roles: Type.Optional(Type.Array(Role)),
     trust_level: Type.Optional(TrustLevel),
+    key_thumbprint: Type.Optional(KeyThumbprint),
     expires_in_seconds: Type.Optional(
       Type.Integer({ minimum: -86_400, maximum: 31_536_000, description: 'Default 3600.' }),
     ),

@@ -8,7 +8,7 @@ const SourceName = Type.String({
   description: 'Prefix of the tool ids.',
 });
 
-/** What every import may be told. */
+/** Options of every import. */
 const OPTIONS = {
   bump: Type.Optional(
     Type.Boolean({

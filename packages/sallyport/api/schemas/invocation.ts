@@ -362,7 +362,7 @@ export const ToolCancelRequest = Type.Object(
     invocation_id: InvocationId,
     own: Type.Optional(OwnOnly),
     agent_context: Type.Optional(AgentContext),
-    reason: Type.Optional(Type.String({ maxLength: 1024, description: 'Why; told to its caller.' })),
+    reason: Type.Optional(Type.String({ maxLength: 1024, description: 'Why; its caller sees it.' })),
   },
   { additionalProperties: false },
 );

@@ -8,6 +8,7 @@ import {
   SideEffectPolicy,
   TaskSupport,
 } from './tool-manifest.ts';
+import { UpstreamAuthorization } from './upstream-authorization.ts';
 
 export const UpstreamName = Type.String({
   pattern: '^[A-Za-z0-9][A-Za-z0-9-]{0,39}$',
@@ -66,6 +67,7 @@ export const HttpTransport = Type.Object(
         description: "A value {{NAME}} is taken from the layer's secrets when connecting.",
       }),
     ),
+    authorization: Type.Optional(UpstreamAuthorization),
   },
   { additionalProperties: false },
 );
@@ -105,6 +107,16 @@ export const UpstreamDefinition = Type.Object(
       Type.Boolean({
         default: true,
         description: 'Whether tools that the server adds later are registered when nothing in them is suspicious.',
+      }),
+    ),
+    may_ask: Type.Optional(
+      Type.Array(Type.Enum(['elicitation', 'sampling', 'roots']), {
+        maxItems: 3,
+        uniqueItems: true,
+        default: ['elicitation'],
+        description:
+          'What the server may ask the client of a call in the middle of it: values of a person (elicitation), a ' +
+          'completion by the language model of the client (sampling), the folders that the client offers (roots).',
       }),
     ),
     per_caller: Type.Optional(
@@ -168,7 +180,13 @@ export const UpstreamAddRequest = Type.Object(
 export type UpstreamAddRequest = Static<typeof UpstreamAddRequest>;
 
 export const UpstreamAddResponse = Type.Object(
-  { upstream: UpstreamStatus, registrations: Type.Array(Registration) },
+  {
+    upstream: UpstreamStatus,
+    registrations: Type.Array(Registration),
+    needs_login: Type.Optional(
+      Type.String({ description: 'Present when somebody has to log in at the upstream first: what to do.' }),
+    ),
+  },
   { additionalProperties: false },
 );
 export type UpstreamAddResponse = Static<typeof UpstreamAddResponse>;

@@ -28,10 +28,11 @@ import { warnOfSandboxes } from './health/warn-of-sandboxes.ts';
 import { openSearch } from './open-search.ts';
 import { credentialsOf } from './parts/from-settings/credentials.ts';
 import { keptResultsOf } from './parts/from-settings/kept-results.ts';
+import { type ClientQuestions, createClientQuestions } from './parts/gateway/client-questions.ts';
 import { stateKeyOf } from './parts/gateway/state-key.ts';
-import { createUpstreamQuestions, type UpstreamQuestions } from './parts/gateway/upstream-questions.ts';
 import type { Ingredients } from './parts/ingredients.ts';
 import { openFoundation } from './parts/open-foundation.ts';
+import type { IdentityParts } from './parts/open-identity.ts';
 import { openNotifiers } from './parts/open-notifiers.ts';
 import { type Orchestration, openIntake, openOrchestration } from './parts/open-orchestration.ts';
 import { openPipeline } from './parts/open-pipeline.ts';
@@ -57,10 +58,12 @@ export interface AssembledLayer {
   readonly drain: () => () => void;
   /** Logs the weaknesses of this machine's sandboxes. */
   readonly warnOfSandboxes: () => Promise<void>;
+  /** Nonce for proofs of keys; undefined where proofs need none. */
+  readonly proofNonce: () => string | undefined;
   /** Key that signs the state that MCP clients carry. */
   readonly stateKey: () => Uint8Array;
-  /** Lets a gateway offer to put questions of upstreams to its clients. */
-  readonly upstreamQuestions: Pick<UpstreamQuestions, 'answeredBy'>;
+  /** Lets a gateway offer to put questions of tools to its clients. */
+  readonly clientQuestions: Pick<ClientQuestions, 'answeredBy'>;
   close(): Promise<void>;
 }
 
@@ -82,8 +85,8 @@ export async function assemble(from: Ingredients): Promise<AssembledLayer> {
   const { settings, clock, log } = from;
   const foundation = await openFoundation(opened, from);
   const { storage, identity, policies, ledger } = foundation;
-  const upstreamQuestions = createUpstreamQuestions();
-  const tools = await openTools(opened, from, storage, upstreamQuestions);
+  const clientQuestions = createClientQuestions();
+  const tools = await openTools(opened, from, storage, clientQuestions);
   const { secrets, driver, quarantine, upstreams, registry } = tools;
   const { visibility, visible } = openVisibility(opened, from, storage, tools);
   const intake = openIntake(settings);
@@ -142,11 +145,17 @@ export async function assemble(from: Ingredients): Promise<AssembledLayer> {
     warnOfSandboxes: () => warnOfSandboxes(tools.drivers, log),
     ...{ confirmations, callQuestions },
     signalOf: (tenantId, invocationId) => pipeline.running.find(tenantId, invocationId)?.call.caller.signal,
-    stateKey: () => stateKeyOf(identity.operations.keyRing.current()),
-    upstreamQuestions,
+    ...secretsOfDoors(identity),
+    clientQuestions,
     close: () => kept.disposeAsync(),
   };
 }
+
+/** Keys and nonces that doors need, which follow the layer's own key. */
+const secretsOfDoors = ({ proofNonce, operations: { keyRing } }: IdentityParts) => ({
+  proofNonce,
+  stateKey: () => stateKeyOf(keyRing.current()),
+});
 
 /** @throws ToolLayerError E3801 when results would be deleted while their idempotency keys are answered with them */
 async function openUpkeep(
@@ -165,6 +174,7 @@ async function openUpkeep(
     records,
     outcomes: database.outcomeStore,
     outputs: database.outputStore,
+    checkpoints: database.checkpointStore,
     rates: database.rateLimiter,
     sideEffects,
     clock,

@@ -21,11 +21,19 @@ import { ownPlaces } from './parts/from-settings/own-places.ts';
 import { redactFields, redactorOf } from './parts/from-settings/redactor.ts';
 import { readSettings, settingsFileOf } from './read-settings.ts';
 import { localSocketFolder } from './running-layer/local-socket.ts';
+import { withDevelopmentServer } from './settings/development-settings.ts';
 import { unknownVariables } from './settings/unknown-variables.ts';
 import type { Settings } from './settings.ts';
 import { startDatabase } from './start-database.ts';
 
 export type { SideEffectListener } from '../audit/relay/side-effect-listener.ts';
+export type {
+  CallClient,
+  ClientRoot,
+  Completion,
+  Elicitation,
+  ElicitationAnswer,
+} from '../executors/native/client-of-call.ts';
 export type { NativeCallContext, NativeFunction } from '../executors/native/native-executor.ts';
 export type { FunctionTools } from './function-tools.ts';
 
@@ -58,10 +66,10 @@ export interface EmbeddedToolLayer extends ToolLayer, FunctionTools, AsyncDispos
   /** What the MCP gateways of `serve` and `sallyport mcp` need besides the operations; not for programs. */
   readonly forGateway: Pick<
     AssembledLayer,
-    'confirmations' | 'callQuestions' | 'signalOf' | 'stateKey' | 'upstreamQuestions'
+    'confirmations' | 'callQuestions' | 'signalOf' | 'stateKey' | 'clientQuestions'
   >;
   /** What servers need besides the operations; not for programs. */
-  readonly forServer: Pick<AssembledLayer, 'drain' | 'warnOfSandboxes'>;
+  readonly forServer: Pick<AssembledLayer, 'drain' | 'warnOfSandboxes' | 'proofNonce'>;
   /** Signs a capability token. */
   mintToken(request: TokenMintRequest): Promise<TokenMintResponse>;
   /** Stops accepting calls, waits for running ones, and closes everything (OPS-03). Idempotent. */
@@ -83,7 +91,7 @@ export async function createToolLayer(options: ToolLayerOptions = {}): Promise<E
     ...(options.settingsFile === undefined ? {} : { file: options.settingsFile }),
     ...(options.settings === undefined ? {} : { given: options.settings }),
   };
-  const given = readSettings(sources);
+  const given = withDevelopmentServer(readSettings(sources));
   // Checked before anything is started.
   circuitTermsFrom(given);
   const settings = { ...given, data_folder: await openDataFolder(given['data_folder']) };

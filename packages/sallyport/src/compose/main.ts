@@ -1,9 +1,10 @@
 import { dirname, join } from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
-import { type CliParts, EXIT, type LayerOptions } from '../doors/cli/cli-parts.ts';
+import { type CliParts, EXIT, type ServeOptions } from '../doors/cli/cli-parts.ts';
 import { runCli } from '../doors/cli/run-cli.ts';
 import { openLayer, settingsOf } from './open-layer.ts';
+import type { Server } from './serve.ts';
 import { VERSION } from './version.ts';
 
 const stopped = new AbortController();
@@ -50,27 +51,45 @@ runCli(process.argv.slice(2), parts)
   .then((code) => {
     process.exitCode = code;
   })
-  .finally(() => clearInterval(untilDone));
+  .finally(() => {
+    clearInterval(untilDone);
+    // A command may have begun to read a line that nobody typed.
+    process.stdin.destroy();
+  });
 
-async function serveUntilStopped(options: LayerOptions & { host?: string; port?: number }): Promise<number> {
-  const { host, port } = options;
+async function serveUntilStopped({ host, port, authorizes, ...options }: ServeOptions): Promise<number> {
   const [{ createToolLayer }, { serve }, { rememberLayer }] = await Promise.all([
     import('./create-tool-layer.ts'),
     import('./serve.ts'),
     import('./running-layer/last-layer.ts'),
   ]);
-  await using layer = await createToolLayer({ settings: settingsOf(options) });
-  await using server = await serve(layer, {
-    ...(host === undefined ? {} : { host }),
-    ...(port === undefined ? {} : { port }),
-  });
+  const settings = {
+    ...settingsOf(options),
+    ...(host === undefined ? {} : { 'server.host': host }),
+    ...(port === undefined ? {} : { 'server.port': port }),
+    ...(authorizes === undefined ? {} : { 'auth.dev': authorizes }),
+  };
+  await using layer = await createToolLayer({ settings });
+  await using server = await serve(layer);
   await rememberLayer(layer.settings.data_folder);
   process.stdout.write(`Sallyport is ready at ${server.url}\n`);
+  if (server.development !== undefined) process.stdout.write(loginNotice(server.url, server.development, authorizes));
   await new Promise<void>((resolve) => {
     if (stopped.signal.aborted) resolve();
     stopped.signal.addEventListener('abort', () => resolve(), { once: true });
   });
   return EXIT.ok;
+}
+
+/** Only the command that is run by a person shows the code: what a service prints may be kept in a log. */
+function loginNotice(
+  url: string,
+  { loginCode, loginCodeFile, users }: NonNullable<Server['development']>,
+  isShown = false,
+): string {
+  return `For development: MCP clients connect to ${url}/mcp, and ${users.join(' or ')} logs in in the browser.
+Login code: ${isShown ? loginCode : `in ${loginCodeFile}`}
+`;
 }
 
 /**

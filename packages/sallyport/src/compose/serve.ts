@@ -7,8 +7,10 @@ import { REST_SETTINGS } from '../doors/rest/settings.ts';
 import type { EmbeddedToolLayer } from './create-tool-layer.ts';
 import { resourceOf } from './parts/from-settings/resource.ts';
 import { openGateway } from './parts/gateway/open-gateway.ts';
+import { type DevelopmentServer, openDevelopmentServer } from './running-layer/development-server.ts';
 import { openLocalSocket } from './running-layer/local-socket.ts';
 import { removeRunningLayer, writeRunningLayer } from './running-layer/running-layer-file.ts';
+import { LOOPBACK } from './settings/development-settings.ts';
 import type { Settings } from './settings.ts';
 import { VERSION } from './version.ts';
 
@@ -16,15 +18,14 @@ import { VERSION } from './version.ts';
 export interface Server extends AsyncDisposable {
   /** Address without trailing slash; REST under `/v1`, MCP at `/mcp` and `/mcp/discovery`. */
   readonly url: string;
+  /** The authorization server for development; absent where `auth.dev` is not set. */
+  readonly development?: Pick<DevelopmentServer, 'loginCode' | 'loginCodeFile' | 'users'>;
   /**
    * Reports that it is not ready, then takes no new requests and lets running ones end within `shutdown.grace_seconds`;
    * a request that runs longer ends with E3811 and is answered. The layer itself stays open. Idempotent.
    */
   close(): Promise<void>;
 }
-
-/** Addresses that only this machine can reach. */
-const LOOPBACK = new Set(['127.0.0.1', 'localhost', '::1']);
 
 /**
  * Opens REST, the MCP gateway and the discovery server on one address.
@@ -38,12 +39,9 @@ export async function serve(
 ): Promise<Server> {
   const { settings, log } = layer;
   const { host = settings['server.host'], port = settings['server.port'], endsWithClient = false } = address;
-  if (settings['tokens.mode'] !== 'required' && !LOOPBACK.has(host)) {
-    throw new ToolLayerError(
-      'E3801',
-      `tokens.mode is ${settings['tokens.mode']}, so the layer listens on loopback only, not on ${host}.`,
-    );
-  }
+  // A layer that serves one client listens on any free port, which tokens could not name.
+  const authorizes = settings['auth.dev'] && !endsWithClient;
+  checkAddress(settings, host, port, authorizes);
   // Loaded only when doors are opened, since an embedding program may never open any.
   const [{ createRestDoor }, { createDiscovery }, { mountMcp }, { openApiDocument }, doors] = await Promise.all([
     import('../doors/rest/create-rest-door.ts'),
@@ -52,7 +50,7 @@ export async function serve(
     import('./openapi/openapi-document.ts'),
     import('../doors/protected-resource.ts'),
   ]);
-  const resource = doors.createProtectedResource(resourceOf(settings));
+  const resource = doors.createProtectedResource({ ...resourceOf(settings), proofNonce: layer.forServer.proofNonce });
   const socket = await openLocalSocket(settings['data_folder']);
   const rest = createRestDoor({
     layer,
@@ -65,15 +63,11 @@ export async function serve(
   });
   const gateway = await openGateway(layer);
   const discovery = createDiscovery({ layer, log, version: VERSION });
-  const mcp = {
-    resource,
-    log,
-    onStop: rest.onStop,
-    bodies: rest.bodies,
-    settings: valuesOf(TRANSPORT_SETTINGS, settings),
-  };
+  const { onStop, bodies } = rest;
+  const mcp = { resource, log, onStop, bodies, settings: valuesOf(TRANSPORT_SETTINGS, settings) };
   mountMcp(rest.app, { ...mcp, path: '/mcp', serverOf: gateway.serverOf, direct: rest.direct });
   mountMcp(rest.app, { ...mcp, path: '/mcp/discovery', serverOf: () => discovery.server });
+  const development = authorizes ? await openDevelopmentServer(settings, rest, log) : undefined;
   const url = await rest.listen(port);
   const running = { url, pid: process.pid, socket: socket.path, endsWithClient };
   await writeRunningLayer(settings['data_folder'], running);
@@ -89,6 +83,7 @@ export async function serve(
     // Until here running calls may still have asked their users.
     gateway.close();
     discovery.close();
+    await development?.[Symbol.asyncDispose]();
     await removeRunningLayer(settings['data_folder']);
     await warned;
     drained();
@@ -97,7 +92,19 @@ export async function serve(
     closing ??= shut();
     return closing;
   };
-  return { url, close, [Symbol.asyncDispose]: close };
+  return { url, close, [Symbol.asyncDispose]: close, ...(development === undefined ? {} : { development }) };
+}
+
+/** @throws ToolLayerError E3801 for an address that the settings do not allow */
+function checkAddress(settings: Settings, host: string, port: number, authorizes: boolean): void {
+  const mode = settings['tokens.mode'];
+  if (mode !== 'required' && !LOOPBACK.has(host))
+    throw new ToolLayerError('E3801', `tokens.mode is ${mode}, so the layer listens on loopback only, not on ${host}.`);
+  if (authorizes && (host !== settings['server.host'] || port !== settings['server.port']))
+    throw new ToolLayerError(
+      'E3801',
+      'auth.dev is set, so the layer listens on server.host and server.port: its tokens name that address.',
+    );
 }
 
 const restSettings = (settings: Settings) => ({

@@ -1,3 +1,4 @@
+import { TOOL_CHECKPOINT_SETTINGS } from '../bridges/settings.ts';
 import { CIRCUIT_SETTINGS } from '../domain/circuit/circuit-terms.ts';
 import { STOP_SETTINGS, STREAM_SETTINGS } from '../domain/settings/server-settings.ts';
 import { rowsOf, type Setting, variableOf } from '../domain/settings/setting.ts';
@@ -10,7 +11,9 @@ import { COMMAND_SETTINGS, TRANSACTION_SETTINGS } from '../executors/shell/setti
 import { WEB_SETTINGS } from '../executors/web/settings.ts';
 import { CREDENTIAL_SETTINGS } from '../external/credentials.ts';
 import { KEY_SETTINGS } from '../identity/keys/key-settings.ts';
+import { POSSESSION_SETTINGS } from '../identity/possession/possession-settings.ts';
 import { TOKEN_SETTINGS } from '../identity/token/token-settings.ts';
+import { LOGIN_SETTINGS } from '../mcp-servers/http/authorization/settings.ts';
 import { APPROVAL_SETTINGS } from '../orchestration/approval-terms.ts';
 import { APPROVAL_LIMIT_SETTINGS } from '../orchestration/approvals/approvals-state.ts';
 import { SMTP_SETTINGS } from '../orchestration/notifiers/smtp/settings.ts';
@@ -28,7 +31,7 @@ import { COERCION_SETTINGS } from '../validation/coerce/coercion-rules.ts';
 import { AUDIT_ROWS, CHECKPOINT_SETTINGS } from './settings/audit.ts';
 import { CALL_ROWS } from './settings/calls.ts';
 import { REDACTION_ROWS, SANITISE_ACTIONS, SANITISE_ROWS } from './settings/guards.ts';
-import { IDENTITY_ROWS, OAUTH_ROWS } from './settings/identity.ts';
+import { DEVELOPMENT_ROWS, IDENTITY_ROWS, OAUTH_ROWS } from './settings/identity.ts';
 import { PERMISSION_ROWS } from './settings/permission.ts';
 import { SANDBOX_ROWS, WARM_POOL_SETTINGS } from './settings/sandbox.ts';
 import { SEARCH_ROWS } from './settings/search.ts';
@@ -45,6 +48,7 @@ const OF_COMPONENTS = rowsOf(
   EXECUTION_MAXIMA,
   EXECUTION_SETTINGS,
   UPSTREAM_TOOL_TIMES,
+  LOGIN_SETTINGS,
   MCP_SETTINGS,
   TRANSPORT_SETTINGS,
   REST_SETTINGS,
@@ -55,6 +59,7 @@ const OF_COMPONENTS = rowsOf(
   CREDENTIAL_SETTINGS,
   KEY_SETTINGS,
   TOKEN_SETTINGS,
+  POSSESSION_SETTINGS,
   APPROVAL_SETTINGS,
   APPROVAL_LIMIT_SETTINGS,
   SMTP_SETTINGS,
@@ -73,6 +78,7 @@ const OF_COMPONENTS = rowsOf(
   RETENTION_SETTINGS,
   COERCION_SETTINGS,
   CHECKPOINT_SETTINGS,
+  TOOL_CHECKPOINT_SETTINGS,
   SANITISE_ACTIONS,
   WARM_POOL_SETTINGS,
 );
@@ -83,6 +89,7 @@ const OF_COMPOSITION = [
   ...CALL_ROWS,
   ...IDENTITY_ROWS,
   ...OAUTH_ROWS,
+  ...DEVELOPMENT_ROWS,
   ...PERMISSION_ROWS,
   ...SEARCH_ROWS,
   ...TOOL_ROWS,

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { type Failure, failure } from '@sallyport/std/error/failure';
+import type { Caller } from '../domain/principal/principal.ts';
 
 /** The credential of a request: the bearer token or, when there is none, the API key of the header `X-API-Key`. */
 export function presentedCredential({ authorization, 'x-api-key': key }: IncomingHttpHeaders): string | undefined {
@@ -8,6 +9,33 @@ export function presentedCredential({ authorization, 'x-api-key': key }: Incomin
   const trimmed = key.trim();
   return trimmed === '' ? undefined : trimmed;
 }
+
+/** The credential of a request as its caller has it; a token of the scheme DPoP comes with the proof of its key. */
+export function callerCredential(request: IncomingMessage): Pick<Caller, 'token' | 'proof'> | undefined {
+  const token = presentedCredential(request.headers);
+  // Fast path: the usual schemes.
+  return token === undefined ? boundCredential(request) : { token };
+}
+
+/** Token of an `Authorization: DPoP` header (RFC 9449 §7.1), with what its proof must be for. */
+function boundCredential({
+  headers,
+  method = '',
+  url = '',
+}: IncomingMessage): Required<Pick<Caller, 'token' | 'proof'>> | undefined {
+  const { authorization, dpop, host = '' } = headers;
+  if (authorization === undefined || !isDpop(authorization)) return undefined;
+  const token = authorization.slice(SCHEME.length).trim();
+  if (token === '') return undefined;
+  const path = /^(?:https?:\/\/[^/?#]*)?([^?#]*)/i.exec(url)?.[1] ?? '';
+  return { token, proof: { jwt: typeof dpop === 'string' ? dpop : '', method, host, path } };
+}
+
+const SCHEME = 'dpop ';
+
+/** True for a credential of the scheme DPoP. */
+export const isDpop = (authorization: string): boolean =>
+  authorization.slice(0, SCHEME.length).toLowerCase() === SCHEME;
 
 /** Token of an `Authorization: Bearer` header (RFC 6750 §2.1); undefined when there is none. */
 function bearerToken(authorization: string): string | undefined {

@@ -30,12 +30,26 @@ export function send(
   response.end(body);
 }
 
-/** Sends a page for people. The browser may apply the one given style sheet, and runs and loads nothing else. */
-export function sendPage(response: ServerResponse, html: string, style: string): void {
+/**
+ * Sends a page for people. The browser may apply the one given style sheet, and runs and loads nothing else.
+ * @param more status, default 200; to whom the browser names the page, default nobody
+ */
+export function sendPage(
+  response: ServerResponse,
+  html: string,
+  style: string,
+  {
+    status = 200,
+    referrer = 'no-referrer',
+  }: { readonly status?: number; readonly referrer?: 'no-referrer' | 'same-origin' } = {},
+): void {
   const policy = `default-src 'none'; style-src 'sha256-${hash('sha256', style, 'base64')}'; frame-ancestors 'none'`;
-  const headers = SECURITY_HEADERS.with(SECURITY_HEADERS.indexOf('content-security-policy') + 1, policy);
+  const headers = SECURITY_HEADERS.with(SECURITY_HEADERS.indexOf('content-security-policy') + 1, policy).with(
+    SECURITY_HEADERS.indexOf('referrer-policy') + 1,
+    referrer,
+  );
   const length = String(Buffer.byteLength(html));
-  response.writeHead(200, ['content-type', 'text/html; charset=utf-8', 'content-length', length, ...headers]);
+  response.writeHead(status, ['content-type', 'text/html; charset=utf-8', 'content-length', length, ...headers]);
   response.end(html);
 }
 

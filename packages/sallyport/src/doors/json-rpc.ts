@@ -52,19 +52,30 @@ export const RPC = {
   /** 2025 era only; 2026-07-28 answers invalidParams. */
   resourceNotFound: -32_002,
   headerMismatch: -32_020,
-  /** The client lacks a capability that the request needs. */
+  /** 2026-07-28: the request needs a capability that its client did not declare. */
   missingCapability: -32_021,
   unsupportedVersion: -32_022,
+  /** 2025-11-25 alone: the user has to open an address before the request can be made again. */
+  urlElicitationRequired: -32_042,
 } as const;
 
 const NO_PARAMS: Params = {};
 
+/** Refusal of a request whose id another one of the same client has: its answer and its end would be ambiguous. */
+export const ID_IN_USE = 'A request of this id runs already. Give each request an id of its own.';
+
+/** Longest id of a request. */
+const ID_CHARACTERS_MAX = 1_024;
+
 /** Determines the kind of a parsed message. */
 export function classify(value: unknown): RpcMessage {
+  // Only 2025-03-26 knew batches, and let servers do without sending them; nothing here reads them.
   if (Array.isArray(value)) return invalid(null, 'Batches are not supported. Send one message at a time.');
   if (!isObject(value)) return invalid(null, 'A message must be a JSON object.');
   const { jsonrpc, id, method, params, result, error } = value;
   const known = isId(id) ? id : null;
+  if (typeof id === 'string' && id.length > ID_CHARACTERS_MAX)
+    return invalid(null, `The member id must have at most ${ID_CHARACTERS_MAX} characters.`);
   if (jsonrpc !== '2.0') return invalid(known, 'The member jsonrpc must be "2.0".');
   if (method === undefined && known !== null && ('result' in value || 'error' in value)) {
     return error === undefined ? { kind: 'response', id: known, result } : { kind: 'response', id: known, error };

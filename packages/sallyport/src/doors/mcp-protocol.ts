@@ -11,10 +11,12 @@ export const ALL_VERSIONS: readonly string[] = [...MODERN_VERSIONS, ...LEGACY_VE
 /** `legacy`: an initialize handshake, then sessions; `modern`: self-contained requests (2026-07-28). */
 export type Era = 'legacy' | 'modern';
 
-/** `_meta` key under which a request states its version. This and the next three keys: 2026-07-28. */
+/** `_meta` key under which a request states its version. This and the next four keys: 2026-07-28. */
 export const META_VERSION = 'io.modelcontextprotocol/protocolVersion';
 /** `_meta` key under which a request states its client's capabilities. */
 export const META_CLIENT_CAPABILITIES = 'io.modelcontextprotocol/clientCapabilities';
+/** `_meta` key under which a request states from which level on it wants log messages. */
+export const META_LOG_LEVEL = 'io.modelcontextprotocol/logLevel';
 /** `_meta` key under which a result names its server. */
 export const META_SERVER = 'io.modelcontextprotocol/serverInfo';
 /** `_meta` key under which a notification names its subscription. */

@@ -28,7 +28,7 @@ export interface Peer {
   readonly notify: (text: string) => void;
   /** The client's capabilities as it stated them; absent when it stated none. */
   readonly can?: Params;
-  /** Asks the client of the running request. Absent in the 2026 era, where the answer carries the question. */
+  /** Asks the client of the running request. In the 2026 era, where the answer carries the question, a method adds it. */
   readonly ask?: AskClient;
   /** Subscription of the 2025-era session; undefined in the 2026 era, which has no sessions. */
   readonly watch?: Watch;
@@ -36,10 +36,11 @@ export interface Peer {
 
 /**
  * Puts a request to a client and waits for its answer, as long as `signal` and the running request last.
+ * @param key name of the question where clients see one (2026-07-28)
  * @returns the result, as the client wrote it
  * @throws Error when the client answers with an error, cannot be reached, or is asked too much at once
  */
-export type AskClient = (method: string, params: Params, signal: AbortSignal) => Promise<unknown>;
+export type AskClient = (method: string, params: Params, signal: AbortSignal, key?: string) => Promise<unknown>;
 
 /** Answers the requests of one JSON-RPC method; may throw ToolLayerError. */
 export type Method = (request: RpcRequest, peer: Peer) => Promise<RpcAnswer>;

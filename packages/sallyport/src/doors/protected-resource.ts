@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Role } from '../../api/schemas/capability-token.ts';
+import { isDpop } from './bearer.ts';
 
 /** Settings of the doors as OAuth 2.1 resource servers. */
 export interface ResourceSettings {
@@ -11,6 +12,10 @@ export interface ResourceSettings {
   readonly scopes: readonly { readonly scope: string; readonly role: Role }[];
   /** Scopes needed to call tools. */
   readonly toolScopes: readonly string[];
+  /** True when access tokens must be bound to a key (DPoP, RFC 9449). */
+  readonly mustBeBound: boolean;
+  /** Nonce for proofs of keys; undefined where they need none. */
+  readonly proofNonce: () => string | undefined;
 }
 
 /** The parts of an error that a challenge depends on. */
@@ -31,6 +36,8 @@ export interface ProtectedResource {
   challenge(request: IncomingMessage, path: string, refusal: Refusal): string;
   /** Metadata of the resource at a path (RFC 9728 §2). */
   metadata(request: IncomingMessage, path: string): object;
+  /** Nonce that the answer to a request with a proof carries; undefined where proofs need none. */
+  proofNonce(): string | undefined;
 }
 
 /** Path prefix of the metadata; the path of the resource follows (RFC 9728 §3). */
@@ -41,11 +48,33 @@ const KEYS_PATH = '/.well-known/jwks.json';
 /** Role that is enough to call tools. */
 const TO_CALL: readonly Role[] = ['agent'];
 
-const NOTHING_SET: ResourceSettings = { publicUrl: '', authorizationServers: [], scopes: [], toolScopes: [] };
+/** Signatures that proofs may have (RFC 9728 §2): the algorithms of tokens. A test holds them equal. */
+const PROOF_ALGORITHMS = [
+  'RS256',
+  'RS384',
+  'RS512',
+  'PS256',
+  'PS384',
+  'PS512',
+  'ES256',
+  'ES384',
+  'ES512',
+  'EdDSA',
+  'Ed25519',
+];
+
+const NOTHING_SET: ResourceSettings = {
+  publicUrl: '',
+  authorizationServers: [],
+  scopes: [],
+  toolScopes: [],
+  mustBeBound: false,
+  proofNonce: () => undefined,
+};
 
 /** Makes the resource server of the doors. Default: the requested address, no authorization server, no scopes. */
 export function createProtectedResource(given: Partial<ResourceSettings> = {}): ProtectedResource {
-  const { publicUrl, authorizationServers, scopes, toolScopes } = { ...NOTHING_SET, ...given };
+  const { publicUrl, authorizationServers, scopes, toolScopes, mustBeBound, proofNonce } = { ...NOTHING_SET, ...given };
   const base = publicUrl.replace(/\/+$/, '');
   const baseOf = (request: IncomingMessage): string => (base === '' ? `http://${hostOf(request)}` : base);
   const scopeOf = (roles: readonly string[] = []): string | undefined =>
@@ -56,10 +85,13 @@ export function createProtectedResource(given: Partial<ResourceSettings> = {}): 
       // A caller without a valid token learns which scope to request first (MCP 2025-11-25, authorization).
       const first = path !== '' && authorizationServers.length > 0 && !SCOPE_ERRORS.has(code) ? TO_CALL : undefined;
       const scope = needed?.join(' ') ?? scopeOf(roles ?? first);
+      const { authorization = '' } = request.headers;
+      const withProof = mustBeBound || isDpop(authorization) || Object.hasOwn(PROOF_ERRORS, code);
       return [
-        'Bearer realm="sallyport"',
+        `${withProof ? 'DPoP' : 'Bearer'} realm="sallyport"`,
         // A challenge to a request without a token names no error (RFC 6750 §3.1).
-        ...(code === 'E3212' ? [] : [`error="${SCOPE_ERRORS.has(code) ? 'insufficient_scope' : 'invalid_token'}"`]),
+        ...(code === 'E3212' ? [] : [`error="${errorOf(code, authorization)}"`]),
+        ...(withProof ? [`algs="${PROOF_ALGORITHMS.join(' ')}"`] : []),
         ...(scope === undefined ? [] : [`scope="${scope.replaceAll(/["\\]/g, '')}"`]),
         `resource_metadata="${baseOf(request)}${METADATA_PATH}${path}"`,
       ].join(', ');
@@ -71,11 +103,23 @@ export function createProtectedResource(given: Partial<ResourceSettings> = {}): 
         ...(authorizationServers.length === 0 ? {} : { authorization_servers: authorizationServers }),
         ...(supported.length === 0 ? {} : { scopes_supported: supported }),
         bearer_methods_supported: ['header'],
+        dpop_signing_alg_values_supported: PROOF_ALGORITHMS,
+        ...(mustBeBound ? { dpop_bound_access_tokens_required: true } : {}),
         jwks_uri: `${at}${KEYS_PATH}`,
         resource_name: 'Sallyport',
       };
     },
+    proofNonce,
   };
+}
+
+/** Errors that another proof of the key could resolve, as RFC 9449 §7.1 and §9 name them. */
+const PROOF_ERRORS: Readonly<Record<string, string>> = { E3216: 'invalid_dpop_proof', E3217: 'use_dpop_nonce' };
+
+/** A token that needs a proof and came as a bearer token is itself at fault (RFC 9449 §7.2). */
+function errorOf(code: string, authorization: string): string {
+  if (SCOPE_ERRORS.has(code)) return 'insufficient_scope';
+  return (isDpop(authorization) ? PROOF_ERRORS[code] : undefined) ?? 'invalid_token';
 }
 
 /** Errors that another token of the same caller could resolve. */

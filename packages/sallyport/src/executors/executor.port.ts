@@ -2,12 +2,15 @@ import type { Failure } from '@sallyport/std/error/failure';
 import type { Fault } from '../../api/schemas/error.ts';
 import type { CallPriority } from '../../api/schemas/invocation.ts';
 import type { ExecutorKind, ToolManifest } from '../../api/schemas/tool-manifest.ts';
+import type { RunCheckpoints } from '../domain/invocation/checkpoint.ts';
 import type { Grant } from '../domain/invocation/grant.ts';
+import type { LogListener } from '../domain/invocation/log-message.ts';
 import type { ServerTask } from '../domain/invocation/tasks/server-task.ts';
 import type { ToolState } from '../domain/invocation/tool-state.ts';
 import type { UndoStep } from '../domain/invocation/undo-step.ts';
 import type { Usage } from '../domain/invocation/usage.ts';
 import type { Principal, Progress } from '../domain/principal/principal.ts';
+import type { Asked, AskedClient, ClientAnswer } from '../domain/questions/client-question.ts';
 import type { ToolVersion } from '../domain/tool/tool-version.ts';
 
 /** Where an executor records how to undo its changes, each before it makes the change (PIPE-03). */
@@ -48,8 +51,19 @@ export interface ExecutorCall {
    * @throws what `ask` throws; the reason of the call's end
    */
   readonly whileAsking?: <Answer>(ask: () => Promise<Answer>) => Promise<Answer>;
-  /** Called with the reason when a question of the tool to a person was shown to nobody. */
+  /** Called with the reason when a question of the tool's server was put to nobody. */
   readonly onUnasked?: (why: string) => void;
+  /** Receives the tool's log messages; absent: nobody wants them. */
+  readonly logs?: LogListener;
+  /**
+   * Puts a question to the client of the call, as `whileAsking` says. Never rejects before the call ends. Absent: nobody
+   * can be asked.
+   * @param key the tool's name for the question
+   * @throws the reason of the call's end
+   */
+  readonly askClient?: (asked: Asked, key?: string) => Promise<ClientAnswer>;
+  /** What the client can be asked, as MCP's capabilities of a client; undefined when nobody can be asked. */
+  readonly clientCan?: () => AskedClient['can'] | undefined;
   /** Called with a run's usage as soon as it is over, failed or not; equal to the usage in an outcome. */
   readonly onUsage?: (usage: Usage) => void;
   /** Called when the executor has undone a failed run's changes, before it throws: the call ends as rolled back. */
@@ -58,6 +72,8 @@ export interface ExecutorCall {
   readonly undo?: UndoRecorder;
   /** The tool's state in the layer, as part of this call's transaction; absent like `undo`. */
   readonly state?: ToolState;
+  /** States from which a later run of the work continues; absent like `undo`. */
+  readonly checkpoints?: RunCheckpoints;
   /**
    * Resolves when a change elsewhere may be made: if this call fails, the layer makes the given call for the same
    * agent, through every stage, once. Absent like `undo`.

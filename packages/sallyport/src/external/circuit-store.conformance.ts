@@ -59,7 +59,7 @@ export function circuitStoreConformance(
   );
 
   check(
-    'CIR-01.6 after the wait as many trials are let through as are permitted, and one call is told of it',
+    'CIR-01.6 after the wait as many trials are let through as are permitted, and one call is notified of it',
     async (bench) => {
       await bench.opened();
       bench.clock.turn(1000);

@@ -1,4 +1,5 @@
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
+import type { LogListener } from '../domain/invocation/log-message.ts';
 
 /** Shortest secret that is hidden, in characters: hiding `1` would garble a tool's text. */
 const SECRET_CHARS_MIN = 6;
@@ -66,6 +67,16 @@ function piecesInBase64(bytes: Buffer): readonly string[] {
  */
 export function hideInValue<Value>(value: Value, hide: HideSecrets): Value {
   return shown(value, hide, DEPTH_MAX) as Value;
+}
+
+/** The same listener, for messages without the secrets. */
+export function hidingLogs(logs: LogListener, hide: HideSecrets): LogListener {
+  return {
+    get level() {
+      return logs.level;
+    },
+    take: (message) => logs.take(hideInValue(message, hide)),
+  };
 }
 
 function shown(value: unknown, hide: HideSecrets, levels: number): unknown {

@@ -3,9 +3,10 @@ import { type Failure, failure, isFailure } from '@sallyport/std/error/failure';
 import type { CapabilityClaims, TokenExplanation } from '../../api/schemas/capability-token.ts';
 import { fixedKeys, type KeySource, type VerificationKey } from './key-source.ts';
 import type { Algorithm } from './keys/algorithms.ts';
-import { type AccessTokenOptions, accessTokenReader } from './token/access-token.ts';
+import { type AccessTokenOptions, accessTokenReader, opaqueTokenReader } from './token/access-token.ts';
 import { frozen, readClaims } from './token/claims.ts';
-import { explainToken } from './token/explain-token.ts';
+import { explainOpaque, explainToken } from './token/explain-token.ts';
+import { COMPACT } from './token/jws.ts';
 import { issuerOf, verifySigned } from './token/signed-token.ts';
 import { type TokenReader, verifiedTokens } from './token/verified-tokens.ts';
 
@@ -55,17 +56,21 @@ export function createTokenVerifier(options: TokenVerifierOptions): TokenVerifie
   const readCapability = capabilityReader(options);
   const readAccess = accessTokens === undefined ? undefined : accessTokenReader(accessTokens);
   const isAccess = (token: string): boolean => accessTokens !== undefined && issuerOf(token) === accessTokens.issuer;
-  const read: TokenReader = (token) =>
-    readAccess !== undefined && isAccess(token) ? readAccess(token) : readCapability(token);
+  const readOpaque =
+    accessTokens?.introspect === undefined
+      ? undefined
+      : opaqueTokenReader(accessTokens, accessTokens.introspect, clock);
+  const read: TokenReader = (token) => {
+    if (readOpaque !== undefined && !COMPACT.test(token)) return readOpaque(token);
+    return readAccess !== undefined && isAccess(token) ? readAccess(token) : readCapability(token);
+  };
   return {
     verify: verifiedTokens(read, { ...options, clock }),
-    explain: (token) =>
-      explainToken(token, {
-        ...options,
-        clock,
-        kind: isAccess(token) ? 'access_token' : 'capability_token',
-        read,
-      }),
+    explain: (token) => {
+      const isOpaque = readOpaque !== undefined && !COMPACT.test(token);
+      const kind = isOpaque || isAccess(token) ? 'access_token' : 'capability_token';
+      return (isOpaque ? explainOpaque : explainToken)(token, { ...options, clock, kind, read });
+    },
   };
 }
 

@@ -82,7 +82,7 @@ export function grantedClaims(
   request: Granted<Omit<TokenMintRequest, 'expires_in_seconds'>>,
   defaults: Pick<TokenMintOptions, 'tenantId' | 'agentDid'>,
 ): Omit<CapabilityClaims, 'exp' | 'iat' | 'iss' | 'jti'> {
-  const { tool_version, user_did, session_id, roles, trust_level, root_holder } = request;
+  const { tool_version, user_did, session_id, roles, trust_level, root_holder, key_thumbprint: jkt } = request;
   if (tool_version !== undefined) checkRange(tool_version);
   return {
     tool_id: request.tool_id ?? '*',
@@ -96,6 +96,7 @@ export function grantedClaims(
     ...(roles === undefined ? {} : { roles }),
     ...(trust_level === undefined ? {} : { trust_level }),
     ...(root_holder === undefined ? {} : { root_holder }),
+    ...(jkt === undefined ? {} : { cnf: { jkt } }),
   };
 }
 

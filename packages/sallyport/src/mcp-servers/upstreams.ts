@@ -2,20 +2,20 @@ import type { SandboxDriver } from '@sallyport/sandbox';
 import type { Clock } from '@sallyport/std/clock';
 import type { UpstreamDefinition, UpstreamPlan, UpstreamStatus } from '../../api/schemas/upstream.ts';
 import type { ServerTask } from '../domain/invocation/tasks/server-task.ts';
+import type { ClientAsker } from '../domain/questions/client-question.ts';
 import type { OutboundHttp } from '../external/outbound-http.ts';
-import type { SecretCaller, SecretStore } from '../external/secret-store.port.ts';
+import type { SecretStore } from '../external/secret-store.port.ts';
 import type { ListedMcpTool } from '../registry/importer.port.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { UpstreamCallResult } from './connection/link.ts';
 import { notifyListener, type ToolsChanged } from './connection/listing/notify-listener.ts';
 import { callerCredentials, checkListCredentials } from './connection/per-caller/caller-credentials.ts';
 import { type KeptUpstream, keepUpstream, type UpstreamChecks } from './connection/per-caller/keep-upstream.ts';
-import { isListedByOperator } from './connection/per-caller/own-listing.ts';
+import { isListedByOperator, type UpstreamOperator } from './connection/per-caller/own-listing.ts';
 import { literalSecrets, secretArgument, secretNameOf, withReferences } from './connection/secrets/literal-secrets.ts';
 import { UPSTREAM_DEFAULTS, type UpstreamSettings } from './connection/settings.ts';
 import type { UpstreamCaller, UpstreamCallOptions } from './connection/supervised-parts.ts';
 import { closedDown, tooMany, unknownUpstream } from './connection/upstream-failures.ts';
-import type { ElicitationAsker } from './elicitation.port.ts';
 import { createStartSlots, type StartSlots } from './pacing/start-slots.ts';
 import { createTurns } from './pacing/turns.ts';
 import { withPackage } from './packages/with-package.ts';
@@ -23,17 +23,10 @@ import type { Packages } from './packages.ts';
 import type { Quarantine } from './quarantine.ts';
 import { planOf } from './stdio/plan-of.ts';
 import { createStderrLog, type StderrLog } from './stdio/stderr-log.ts';
+import type { UpstreamLogins } from './upstream-logins.ts';
 import type { UpstreamStore } from './upstream-store.port.ts';
 
-export type {
-  ElicitationAsker,
-  Packages,
-  ToolsChanged,
-  UpstreamCaller,
-  UpstreamCallOptions,
-  UpstreamCallResult,
-  UpstreamSettings,
-};
+export type { Packages, ToolsChanged, UpstreamCaller, UpstreamCallOptions, UpstreamCallResult, UpstreamSettings };
 export { callerCredentials, literalSecrets, secretArgument, secretNameOf, withReferences };
 
 /** Result of adding an upstream. */
@@ -81,7 +74,7 @@ export interface Upstreams {
    *   sandbox driver; E3108 when the server ended, E3306 when it did not answer, E3308 when it broke the protocol;
    *   E3304 E3307 E3309 E3310 of an HTTP server; E3102 when the tenant has as many as it may. Nothing is stored then.
    */
-  add(tenantId: string, definition: UpstreamDefinition, operator?: SecretCaller): Promise<AddedUpstream>;
+  add(tenantId: string, definition: UpstreamDefinition, operator?: UpstreamOperator): Promise<AddedUpstream>;
   /**
    * Stores an upstream that cannot be connected now, and keeps trying in the background. An existing one of the same
    * name is unchanged.
@@ -141,16 +134,15 @@ export interface UpstreamsParts extends UpstreamChecks {
   readonly quarantine?: Pick<Quarantine, 'refusal' | 'counts'>;
   /** Values of `{{NAME}}` in headers and environments; absent: definitions with secrets are refused. */
   readonly secrets?: SecretStore;
+  /** Access tokens for HTTP servers; absent: nobody logs in. */
+  readonly logins?: Pick<UpstreamLogins, 'authorizer'>;
   /** Installs packages; absent: definitions that need one are refused. */
   readonly packages?: Packages;
   readonly log: Log;
   readonly clock: Clock;
-  /** Puts questions of servers to people; absent: nobody is asked. */
-  readonly onElicitation?: ElicitationAsker;
-  /**
-   * Guarded outbound HTTP for HTTP servers: each reaches only the host and port of its own URL, over addresses that are
-   * checked on connection. Default: the platform's `fetch`, which checks nothing.
-   */
+  /** Puts questions of servers to the clients of their calls; absent: nobody is asked. */
+  readonly clients?: ClientAsker;
+  /** Guarded outbound HTTP, to the host and port of each server's URL alone; default: the platform's `fetch`. */
   readonly outbound?: OutboundHttp;
   /**
    * Makes outbound HTTP for one caller's connection to an HTTP server, so that two callers never share a socket;
@@ -204,7 +196,7 @@ class OwnUpstreams implements Upstreams {
     return planOf(this.#parts, tenantId, definition);
   }
 
-  add(tenantId: string, definition: UpstreamDefinition, operator: SecretCaller = {}): Promise<AddedUpstream> {
+  add(tenantId: string, definition: UpstreamDefinition, operator: UpstreamOperator = {}): Promise<AddedUpstream> {
     return this.#inTurn(turnOf(tenantId, definition.name), async () => {
       checkListCredentials(definition);
       const known = this.#ofTenant(tenantId);
@@ -270,7 +262,7 @@ class OwnUpstreams implements Upstreams {
   }
 
   statuses(tenantId: string): readonly UpstreamStatus[] {
-    const known = [...(this.#tenants.get(tenantId)?.values() ?? [])];
+    const known = this.#tenants.get(tenantId)?.values().toArray() ?? [];
     const statuses = known.map((upstream) => this.#statusOf(tenantId, upstream));
     return statuses.sort((a, b) => (a.name < b.name ? -1 : 1));
   }
@@ -314,7 +306,7 @@ class OwnUpstreams implements Upstreams {
     const upstream = this.#tenants.get(tenantId)?.get(name);
     if (upstream === undefined) return Promise.reject(unknownUpstream(name));
     const { invocationId } = options;
-    const client = invocationId === undefined ? undefined : this.#parts.onElicitation?.clientOf(tenantId, invocationId);
+    const client = invocationId === undefined ? undefined : this.#parts.clients?.clientOf(tenantId, invocationId);
     return work(upstream, client === undefined ? options : { ...options, client });
   }
 
@@ -352,8 +344,7 @@ class OwnUpstreams implements Upstreams {
 
   #statusOf(tenantId: string, upstream: KeptUpstream): UpstreamStatus {
     const own = upstream.status();
-    const counts = this.#parts.quarantine?.counts(tenantId, own.name);
-    return { ...own, quarantined_count: counts?.quarantined ?? 0 };
+    return { ...own, quarantined_count: this.#parts.quarantine?.counts(tenantId, own.name).quarantined ?? 0 };
   }
 
   #ofTenant(tenantId: string): Map<string, KeptUpstream> {
@@ -368,7 +359,7 @@ class OwnUpstreams implements Upstreams {
     const upstream = keepUpstream({
       definition,
       tenantId,
-      link: { ...this.#parts, desk: this.#parts.onElicitation, stderrLog: this.#logOf(tenantId, name) },
+      link: { ...this.#parts, stderrLog: this.#logOf(tenantId, name) },
       callerOutbound,
       settings: this.#settings,
       startSlots: this.#startSlots,

@@ -19,6 +19,7 @@ import { importOpenApi } from './imports/import-openapi.ts';
 import { importSkill } from './imports/import-skill.ts';
 import { importUpstreams } from './imports/import-upstreams.ts';
 import { cancelInvocation } from './invocations/cancel-invocation.ts';
+import { diffCheckpoints, getCheckpoint, listCheckpoints, removeCheckpoint } from './invocations/checkpoints.ts';
 import { dryRun } from './invocations/dry-run.ts';
 import { extendInvocation } from './invocations/extend-invocation.ts';
 import { getInvocation } from './invocations/get-invocation.ts';
@@ -52,6 +53,7 @@ import { exportUpstreams } from './upstreams/export-upstreams.ts';
 import { getUpstream } from './upstreams/get-upstream.ts';
 import { listQuarantine } from './upstreams/list-quarantine.ts';
 import { listUpstreams } from './upstreams/list-upstreams.ts';
+import { finishUpstreamLogin, loginUpstream, logoutUpstream } from './upstreams/login-upstream.ts';
 import { removeUpstream } from './upstreams/remove-upstream.ts';
 import { disableUpstream, enableUpstream, restartUpstream, upstreamLogs } from './upstreams/switch-upstream.ts';
 import { listActivations, removeActivation, setActivation } from './visibility/activations.ts';
@@ -85,6 +87,10 @@ const ALL = [
   delegateApprovals,
   listDelegations,
   endDelegation,
+  listCheckpoints,
+  getCheckpoint,
+  diffCheckpoints,
+  removeCheckpoint,
   listSideEffects,
   getSideEffect,
   compensateOne,
@@ -115,6 +121,9 @@ const ALL = [
   enableUpstream,
   restartUpstream,
   upstreamLogs,
+  loginUpstream,
+  finishUpstreamLogin,
+  logoutUpstream,
   exportUpstreams,
   listQuarantine,
   acceptQuarantined,

@@ -1,7 +1,7 @@
-import { type Failure, failure, isFailure } from '@sallyport/std/error/failure';
+import { type Failure, isFailure } from '@sallyport/std/error/failure';
 import { failureOf, ToolLayerError } from '@sallyport/std/error/tool-layer-error';
-import type { Role } from '../../api/schemas/capability-token.ts';
-import type { Caller, Principal } from '../domain/principal/principal.ts';
+import type { Caller } from '../domain/principal/principal.ts';
+import { accessRefusal } from './asking/access.ts';
 import { type CheckInput, inputChecks } from './asking/check-input.ts';
 import {
   OPERATIONS,
@@ -10,7 +10,7 @@ import {
   type OperationName,
   type OperationOutput,
 } from './catalogue.ts';
-import { type Asker, ROLES_FOR } from './operation.ts';
+import type { Asker } from './operation.ts';
 import type { OperationParts } from './parts.ts';
 import type { ToolLayer } from './tool-layer.ts';
 
@@ -77,7 +77,6 @@ function localAsker({ defaultTenant }: OperationParts, caller: Caller): Asker {
   };
 }
 
-/** THE place where access to operations is decided; what an asker may see is limited by its tenant (PRM-10). */
 async function askerOf(
   parts: OperationParts,
   entry: OperationEntry,
@@ -87,37 +86,6 @@ async function askerOf(
     return localAsker(parts, caller);
   const identity = await parts.identify(caller);
   if (isFailure(identity)) return identity;
-  const refused = roleMissing(entry, identity.principal) ?? ofAllTenants(parts, entry, identity.principal);
+  const refused = accessRefusal(parts, entry, identity.principal);
   return { ...identity, caller, ...(refused === undefined ? {} : { refused }) };
-}
-
-function roleMissing({ access }: OperationEntry, { roles }: Principal): Failure | undefined {
-  if (access === 'open' || access === 'token') return undefined;
-  const needed: readonly Role[] = ROLES_FOR[access];
-  if (roles.some((role) => needed.includes(role))) return undefined;
-  return failure(
-    'E3213',
-    `This operation needs the role ${needed.join(' or ')}; the token has ${roles.join(', ') || 'none'}.`,
-    { details: { roles: [...needed] } },
-  );
-}
-
-/** Layer-wide objects are managed by the tenants that run the layer, and the catalogue's tools by its admins. */
-function ofAllTenants(
-  { catalogTenant, defaultTenant }: OperationParts,
-  { access, method, layerWide }: OperationEntry,
-  { tenantId, roles }: Principal,
-): Failure | undefined {
-  if (layerWide === true && tenantId !== catalogTenant && tenantId !== defaultTenant) {
-    return failure('E3213', 'This concerns all tenants: it is for the tenant that the layer is run by.');
-  }
-  const changes = access === 'operator' && method !== 'GET';
-  if (!changes || tenantId !== catalogTenant || roles.includes('admin')) return undefined;
-  return failure(
-    'E3213',
-    `The tools of ${tenantId} are on offer to every tenant: to change them takes the role admin.`,
-    {
-      details: { roles: ['admin'] },
-    },
-  );
 }

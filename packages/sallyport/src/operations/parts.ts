@@ -5,6 +5,7 @@ import type { OutsideKnowledge } from '../audit/verify-ledger.ts';
 import type { OutboundHttp } from '../external/outbound-http.ts';
 import type { SecretStore } from '../external/secret-store.port.ts';
 import type { Quarantine } from '../mcp-servers/quarantine.ts';
+import type { UpstreamLogins } from '../mcp-servers/upstream-logins.ts';
 import type { Upstreams } from '../mcp-servers/upstreams.ts';
 import type { Approvals } from '../orchestration/approvals.ts';
 import type { CallIntake } from '../orchestration/call-intake.ts';
@@ -46,6 +47,7 @@ export interface OperationParts
       | 'instanceId'
       | 'outcomes'
       | 'circuits'
+      | 'checkpoints'
       | 'gate'
     > {
   readonly runCall: RunCall;
@@ -64,6 +66,8 @@ export interface OperationParts
   readonly sideEffects: SideEffects;
   readonly toolSearch: ToolSearch;
   readonly upstreams: Upstreams;
+  /** Access tokens of the layer and its callers at upstreams. */
+  readonly logins: UpstreamLogins;
   /** Upstream tools, and whether an operator accepted them. */
   readonly quarantine: Quarantine;
   readonly importOpenApi: OpenApiImporter;

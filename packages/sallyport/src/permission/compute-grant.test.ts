@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import type { AgentSandboxContext, ResourceLimits } from '../../api/schemas/agent-sandbox-context.ts';
 import type { CapabilityClaims } from '../../api/schemas/capability-token.ts';
 import type { ToolManifest, ToolPermissions } from '../../api/schemas/tool-manifest.ts';
-import { computeGrant, type GrantQuestion } from './compute-grant.ts';
+import { computeGrant, type GrantQuestion, outsideAgent } from './compute-grant.ts';
 
 const layer = {
   defaults: { timeoutMs: 30_000, cpuMillicores: 500, memoryMb: 512, outputBytesMax: 1000 },
@@ -277,5 +277,46 @@ describe('whatever the three say', () => {
         if (!isFailure(grant)) expect(grant.limits.cpuMillicores).toBeLessThanOrEqual(Math.min(agent ?? 4000, 4000));
       }),
     );
+  });
+});
+
+describe('a program that runs without a capability token', () => {
+  const context: AgentSandboxContext = {
+    filesystem_policy: { mounts: [{ path: '/data', mode: 'ro' }] },
+    network_policy: { allowed_hosts: ['api.example.com', '*.example.org'], allowed_ports: [443] },
+  };
+  const refusalOf = (wanted: Partial<Parameters<typeof outsideAgent>[0]>, within = context) =>
+    outsideAgent({ filesystem: [], network: [], ...wanted }, within)?.code;
+  const host = (name: string, port = 443) => ({ network: [{ host: name, port }] });
+  const path = (name: string, mode: 'ro' | 'rw' = 'ro') => ({ filesystem: [{ path: name, mode }] });
+
+  test.each<[string, ReturnType<typeof host> | ReturnType<typeof path>, string | undefined]>([
+    ['a path of the agent', path('/data/in'), undefined],
+    ['a path of the agent, to write', path('/data/in', 'rw'), 'E3105'],
+    ['another path', path('/etc'), 'E3105'],
+    ['a path that leads out', path('/data/../etc'), 'E3105'],
+    ['a path that is none', path('data'), 'E3105'],
+    ['a host of the agent', host('api.example.com'), undefined],
+    ['a host of the agent in other letters', host('API.Example.com.'), undefined],
+    ['a host of the agent at another port', host('api.example.com', 80), 'E3104'],
+    ['another host', host('example.com'), 'E3104'],
+    ['a host that a pattern of the agent covers', host('a.example.org'), undefined],
+    ['the very pattern of the agent', host('*.example.org'), undefined],
+    ['a pattern that is none of the agent', host('*.example.com'), 'E3104'],
+    ['every host', host('*'), 'E3104'],
+  ])('PRM-03.1 has %s or not', (_what, wanted, expected) => {
+    expect(refusalOf(wanted)).toBe(expected);
+  });
+
+  test('PRM-03.1 has what it wants where the agent has no bounds, and any pattern where the agent has every host', () => {
+    expect(refusalOf({ ...path('/etc', 'rw'), ...host('*') }, {})).toBeUndefined();
+    const everywhere = { network_policy: { allowed_hosts: ['*'], allowed_ports: [0] } };
+    expect(refusalOf(host('*.example.com'), everywhere)).toBeUndefined();
+    expect(outsideAgent({ filesystem: [], network: [{ host: 'x.test', port: 1 }] }, context)).toMatchObject({
+      details: { host: 'x.test', port: 1 },
+    });
+    expect(outsideAgent({ filesystem: [{ path: '/etc', mode: 'ro' }], network: [] }, context)).toMatchObject({
+      details: { path: '/etc' },
+    });
   });
 });

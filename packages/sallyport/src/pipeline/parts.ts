@@ -7,6 +7,8 @@ import type { CallPriority } from '../../api/schemas/invocation.ts';
 import { RateAlgorithm, type RateLimit } from '../../api/schemas/tool-manifest.ts';
 import type { Ledger } from '../audit/ledger.ts';
 import type { LedgerStore } from '../audit/ledger-store.port.ts';
+import type { Checkpoints } from '../bridges/checkpoints.ts';
+import type { ClientAsker } from '../domain/questions/client-question.ts';
 import { integer, oneOf, seconds } from '../domain/settings/rows.ts';
 import type { ValuesOf } from '../domain/settings/setting.ts';
 import { EXECUTION_MAXIMA } from '../domain/tool/execution-settings.ts';
@@ -162,10 +164,14 @@ export interface PipelineParts {
   /** The operator's hooks before and after a call; none when absent (PIPE-14). */
   readonly hooks?: Hooks;
   readonly executors: CompositeExecutor;
+  /** Puts questions of tools to the clients of their calls; absent: nobody is asked. */
+  readonly clients?: ClientAsker;
   /** Records how changes are undone; `createPipeline` adds the undoer of calls (PIPE-03). */
   readonly transactions: TransactionParts;
   /** State that tools keep; `transactions` must have an undoer for its steps (PIPE-03). */
   readonly state: StateParts;
+  /** States from which interrupted work continues (STA-01). */
+  readonly checkpoints: Checkpoints;
   /** Outputs of tools that claim to be deterministic (PIPE-10). */
   readonly outputs: OutputMemory;
   /** Calls with an unknown outcome, and their settlements (PIPE-13). */

@@ -11,12 +11,15 @@ import { memoryLedgerStore } from '../../test/stores/memory-ledger-store.ts';
 import { memoryQuarantineStore } from '../../test/stores/memory-quarantine-store.ts';
 import { memoryToolStore } from '../../test/stores/memory-tool-store.ts';
 import { memoryVisibilityStore } from '../../test/stores/memory-visibility-store.ts';
+import { memoryCheckpointStore } from '../../test/stores/outcomes/memory-checkpoint-store.ts';
 import { memoryOutcomeStore } from '../../test/stores/outcomes/memory-outcome-store.ts';
 import { memoryOutputStore } from '../../test/stores/outcomes/memory-output-store.ts';
 import { memoryStateStore } from '../../test/stores/outcomes/memory-state-store.ts';
 import { memoryUndoJournal } from '../../test/stores/outcomes/memory-undo-journal.ts';
 import { openLedger } from '../audit/ledger.ts';
 import type { LedgerStore } from '../audit/ledger-store.port.ts';
+import { createCheckpoints } from '../bridges/checkpoints.ts';
+import { CHECKPOINT_DEFAULTS } from '../bridges/settings.ts';
 import type { InvocationRecord } from '../domain/invocation/record.ts';
 import type { Caller } from '../domain/principal/principal.ts';
 import { defaultsOf } from '../domain/settings/setting.ts';
@@ -192,6 +195,12 @@ function rulesAndMemory(records: LedgerStore) {
     quota: createQuota({ store: memoryQuotaStore(), clock: systemClock }),
     transactions: { journal: memoryUndoJournal(), undoers: { state: stateUndoer(state, records) } },
     state: { store: state },
+    checkpoints: createCheckpoints({
+      store: memoryCheckpointStore(),
+      clock: systemClock,
+      log: silentLog,
+      settings: CHECKPOINT_DEFAULTS,
+    }),
     outputs: createOutputMemory({ store: memoryOutputStore(), clock: systemClock, log: silentLog }),
     retries,
     lateEnds: noLateEnds,

@@ -35,6 +35,7 @@ describe('VAL-03 a result as JSON', () => {
     ['a set', { a: new Set([1]) }, '/a'],
     ['a function', { a: () => 1 }, '/a'],
     ['a symbol', [Symbol('x')], '/0'],
+    ['one of many', [1, 'x', 7n, null], '/2'],
   ])('%s would be lost, so it is a fault with its place', (_name, value, path) => {
     expect(plainJson(value).faults).toMatchObject([{ path, code: 'E3501', keyword: 'json' }]);
   });

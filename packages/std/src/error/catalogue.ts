@@ -162,6 +162,8 @@ export const ERRORS = {
     'the policies have a fault; those before them stay in force',
   ),
   E3215: row(DENIED, [403, 7, -32001], 'the access token lacks the scope that the tool is called with'),
+  E3216: row(DENIED, UNAUTHENTICATED, 'the proof that the sender holds the key of the token is missing or not valid'),
+  E3217: row(DENIED, UNAUTHENTICATED, 'the proof of the key needs the nonce that the answer carries'),
 
   E3301: row(EXTERNAL, [503, 14, 'result'], 'the secret store cannot be reached', { retryable: true }),
   E3302: row(
@@ -200,6 +202,11 @@ export const ERRORS = {
     [502, 14, 'result'],
     'the external service cannot be reached',
     { retryable: true },
+  ),
+  E3311: row(
+    ['external_api_error', 'PermanentFailure', 'AuthorizationError'],
+    [502, 7, 'result'],
+    'somebody has to log in at the external service first',
   ),
 
   E3401: row(CIRCUIT, [503, 14, 'result'], 'the circuit is open', { retryable: true }),
@@ -352,6 +359,11 @@ export const ERRORS = {
     'the stored answer of an earlier call is not what the audit says of it, so it is not given again',
   ),
   E3821: row(
+    ['tool_execution_error', 'PermanentFailure', 'ExecutionError'],
+    [424, 9, 'result'],
+    'the tool asked the client something in the middle of the call and got no answer',
+  ),
+  E3822: row(
     ['state_conflict', 'PermanentFailure', 'ValidationError'],
     [409, 9, -32601],
     'the tool runs only as an asynchronous call, or only while its caller waits, and the call asks for the other',

@@ -151,17 +151,17 @@ describe('tasks of 2025-11-25', () => {
   test('API-03.10 a tool that forbids tasks gives none, and one that requires them gives nothing else', async () => {
     const { ask } = await session(desk.server, token);
     const forbidden = await ask('tools/call', { name: 'quick', arguments: { n: 7 }, task: {} });
-    expect(forbidden.error).toMatchObject({ code: -32601, data: { e_code: 'E3821' } });
+    expect(forbidden.error).toMatchObject({ code: -32601, data: { e_code: 'E3822' } });
     const required = await ask('tools/call', { name: 'slow', arguments: { n: 7 } });
-    expect(required.error).toMatchObject({ code: -32601, data: { e_code: 'E3821' } });
+    expect(required.error).toMatchObject({ code: -32601, data: { e_code: 'E3822' } });
     expect((await ask('tools/call', { name: 'quick', arguments: { n: 7 } })).result).toMatchObject({
       structuredContent: { n: 7 },
     });
     // The same at the other doors.
-    expect((await desk.invoke('slow', 7)).body).toMatchObject({ error: { e_code: 'E3821' } });
+    expect((await desk.invoke('slow', 7)).body).toMatchObject({ error: { e_code: 'E3822' } });
     const later = { execution_options: { async_mode: true } };
     expect((await desk.invoke('slow', 7, later)).body).toMatchObject({ status: 'pending' });
-    expect((await desk.invoke('quick', 7, later)).body).toMatchObject({ error: { e_code: 'E3821' } });
+    expect((await desk.invoke('quick', 7, later)).body).toMatchObject({ error: { e_code: 'E3822' } });
   });
 });
 

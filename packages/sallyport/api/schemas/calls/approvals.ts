@@ -9,7 +9,7 @@ const Digest = Type.String({
   description:
     'SHA-256, hex, of what an approval is bound to: caller, tool with its content hash, arguments, policy version and what the executor asks. A decision that names another one is refused.',
 });
-const Reason = Type.String({ minLength: 1, maxLength: 1000, description: 'Why; on record, and told to the caller.' });
+const Reason = Type.String({ minLength: 1, maxLength: 1000, description: 'Why; recorded, and shown to the caller.' });
 const ApprovalReason = Type.Enum([
   'requires_approval',
   'require_approval',

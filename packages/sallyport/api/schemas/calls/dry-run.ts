@@ -38,7 +38,7 @@ const GrantOfCall = Type.Object(
 export const DryRunResponse = Type.Object(
   {
     would: Type.Enum(['run', 'ask', 'refuse'], {
-      description: 'ask: it would wait for a person. run: as far as can be told without running it.',
+      description: 'ask: it would wait for a person. run: as far as is known without running it.',
     }),
     tool_id: Type.String(),
     tool_version: Type.Optional(Type.String()),

@@ -26,13 +26,13 @@ export function gapOf(record: InvocationRecord, about: readonly CloudEvent[]): s
   if (twice !== undefined) return twice;
   const isOver = isFinal(state);
   if (!isOver && stateEvents.some(({ data }) => ENDS.has(String(data['state']))))
-    return `its row says ${state}, and the chain tells of its end`;
+    return `its row says ${state}, and the chain records its end`;
   // A running call: its row holds its first events, which the chain does not have yet (system design §4).
   if (!isOver && heldEvents !== undefined) return undefined;
-  if (stateEvents.length === 0) return 'it has a row, and no chain tells of it';
+  if (stateEvents.length === 0) return 'it has a row, and no chain records it';
   if (!stateEvents.some(({ data }) => data['state'] === 'DECLARED')) return 'the chain does not tell how it began';
   const end = isOver ? stateEvents.findLast(({ data }) => data['state'] === state) : undefined;
-  if (isOver && end === undefined) return `its row says ${state}, and the chain tells of no such end`;
+  if (isOver && end === undefined) return `its row says ${state}, and the chain records no such end`;
   const differing = differingMember(record, stateEvents, about);
   if (differing !== undefined) return `its row says something else of ${differing} than the chain`;
   return end === undefined ? undefined : gapInResult(record, end);
@@ -45,10 +45,10 @@ function duplicateState(stateEvents: readonly CloudEvent[]): string | undefined 
   // One event may be in two chains: that of an instance, and that of another one which took the first for dead.
   const each = new Map(stateEvents.map(({ id, data }) => [id, String(data['state'])]));
   const states = [...each.values()];
-  if (states.filter((state) => state === 'DECLARED').length > 1) return 'the chain tells of two beginnings of it';
+  if (states.filter((state) => state === 'DECLARED').length > 1) return 'the chain records two beginnings of it';
   const ends = states.filter((state) => ENDS.has(state));
   if (ends.length > 1 || (ends[0] === 'COMPLETED' && states.includes('ROLLED_BACK')))
-    return 'the chain tells of two ends of it';
+    return 'the chain records two ends of it';
   return undefined;
 }
 

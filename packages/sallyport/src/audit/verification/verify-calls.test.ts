@@ -108,13 +108,13 @@ test('AUD-07.3 a row of which no chain tells is a gap', async () => {
       first_gaps: ['untold', 'open'].map((invocation_id) => ({
         tenant_id: 'acme',
         invocation_id,
-        reason: 'it has a row, and no chain tells of it',
+        reason: 'it has a row, and no chain records it',
       })),
     },
   });
 });
 
-test('AUD-07.3 a call without its row is one gap, however much the chain tells of it', async () => {
+test('AUD-07.3 a call without its row is one gap, however much the chain records it', async () => {
   await commit(undefined, [told('gone', 'DECLARED')]);
   // More than two pages of events between the call's beginning and its end.
   for (let at = 0; at < 1_100; at += 1) await completed(`call-${at}`);
@@ -125,7 +125,7 @@ test('AUD-07.3 a call without its row is one gap, however much the chain tells o
     checked: 1_100,
     open: 0,
     gaps: 1,
-    first_gaps: [{ tenant_id: 'acme', invocation_id: 'gone', reason: 'the chain tells of it, and it has no row' }],
+    first_gaps: [{ tenant_id: 'acme', invocation_id: 'gone', reason: 'the chain records it, and it has no row' }],
   });
 });
 
@@ -133,14 +133,14 @@ const OTHER_RESULT = 'its row holds another result than the chain has the hash o
 const UNREADABLE = 'its row says nothing that can be read, or tells of another call';
 
 test.each<[string, (record: InvocationRecord) => InvocationRecord, string]>([
-  ['state', (record) => ({ ...record, state: 'FAILED' }), 'its row says FAILED, and the chain tells of no such end'],
+  ['state', (record) => ({ ...record, state: 'FAILED' }), 'its row says FAILED, and the chain records no such end'],
   ['hash', (record) => ({ ...record, outputHash: 'x' }), 'its row has another hash of the result than the chain'],
   ['result', (record) => ({ ...record, result: { paid: 4 } }), OTHER_RESULT],
   ['result into none', ({ result: _taken, ...record }) => record, OTHER_RESULT],
   [
     'state into an open one',
     (record) => ({ ...record, state: 'EXECUTING' }),
-    'its row says EXECUTING, and the chain tells of its end',
+    'its row says EXECUTING, and the chain records its end',
   ],
   ['agent', (record) => ({ ...record, agentDid: 'x' }), 'its row says something else of agent_did than the chain'],
   ['user', (record) => ({ ...record, userDid: 'x' }), 'its row says something else of user_did than the chain'],
@@ -178,10 +178,10 @@ test('AUD-07 all gaps are counted and the first are named, over many pages of ro
 });
 
 test.each<[string, readonly LifecycleState[], string]>([
-  ['two beginnings', ['DECLARED', 'DECLARED', 'COMPLETED'], 'the chain tells of two beginnings of it'],
-  ['two ends', ['DECLARED', 'ABORTED', 'COMPLETED'], 'the chain tells of two ends of it'],
-  ['one end twice', ['DECLARED', 'COMPLETED', 'COMPLETED'], 'the chain tells of two ends of it'],
-  ['a rollback of what went well', ['DECLARED', 'COMPLETED', 'ROLLED_BACK'], 'the chain tells of two ends of it'],
+  ['two beginnings', ['DECLARED', 'DECLARED', 'COMPLETED'], 'the chain records two beginnings of it'],
+  ['two ends', ['DECLARED', 'ABORTED', 'COMPLETED'], 'the chain records two ends of it'],
+  ['one end twice', ['DECLARED', 'COMPLETED', 'COMPLETED'], 'the chain records two ends of it'],
+  ['a rollback of what went well', ['DECLARED', 'COMPLETED', 'ROLLED_BACK'], 'the chain records two ends of it'],
 ])('AUD-07.3 %s of one call are a gap', async (_, states, reason) => {
   const events = states.map((state, at) => ({ ...told('one', state, { output_hash: HASH }), id: `event ${at}` }));
   await commit(row('one', 'COMPLETED', { result: RESULT, outputHash: HASH }), events);

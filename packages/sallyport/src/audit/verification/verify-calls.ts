@@ -52,7 +52,7 @@ export function createCallVerification(store: LedgerStore): CallVerification {
         const text = textOfCall(call);
         if (standing.has(text)) continue;
         if (missing.size < MISSING_KNOWN_MAX) missing.add(text);
-        gap(call, 'the chain tells of it, and it has no row');
+        gap(call, 'the chain records it, and it has no row');
       }
     },
     async finish(show) {

@@ -1,3 +1,5 @@
+import { createCheckpoints } from '../../bridges/checkpoints.ts';
+import { TOOL_CHECKPOINT_SETTINGS } from '../../bridges/settings.ts';
 import { STOP_SETTINGS } from '../../domain/settings/server-settings.ts';
 import { valuesOf } from '../../domain/settings/setting.ts';
 import { EXECUTION_SETTINGS, UPSTREAM_TOOL_TIMES } from '../../domain/tool/execution-settings.ts';
@@ -75,6 +77,12 @@ export async function openPipeline(
       undoers: { file: tools.fileExecutor, state: stateUndoer(database.stateStore, database.ledgerStore) },
     },
     state: { store: database.stateStore },
+    checkpoints: createCheckpoints({
+      store: database.checkpointStore,
+      clock,
+      log,
+      settings: valuesOf(TOOL_CHECKPOINT_SETTINGS, settings),
+    }),
     outcomes: database.outcomeStore,
     outputs: createOutputMemory({ store: database.outputStore, clock, log }),
     retries: retryRulesOf(valuesOf(RETRY_SETTINGS, settings)),

@@ -3,6 +3,7 @@ import { createWasmDriver } from '@sallyport/sandbox/wasm';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import type { ExecutorKind } from '../../../api/schemas/tool-manifest.ts';
 import { circuitFaults } from '../../domain/circuit/circuit-config.ts';
+import type { ClientAsker } from '../../domain/questions/client-question.ts';
 import { valuesOf } from '../../domain/settings/setting.ts';
 import { createComposioExecutor } from '../../executors/composio/composio-executor.ts';
 import { type CompositeExecutor, createCompositeExecutor } from '../../executors/composite.ts';
@@ -22,15 +23,22 @@ import type { SecretStore } from '../../external/secret-store.port.ts';
 import { createEnvironmentSecretStore } from '../../external/secret-stores/environment/environment-secret-store.ts';
 import { createTokenExchange, readExchangeProfiles } from '../../external/token-exchange.ts';
 import { sealedUpstreamStore } from '../../mcp-servers/connection/secrets/sealed-upstream-store.ts';
-import type { ElicitationAsker } from '../../mcp-servers/elicitation.port.ts';
+import { sealedAuthorizationStore } from '../../mcp-servers/http/authorization/sealed-authorization-store.ts';
+import { LOGIN_SETTINGS } from '../../mcp-servers/http/authorization/settings.ts';
 import { createPackages } from '../../mcp-servers/packages.ts';
 import { createQuarantine } from '../../mcp-servers/quarantine.ts';
+import {
+  type AuthorizationParts,
+  createUpstreamLogins,
+  type UpstreamLogins,
+} from '../../mcp-servers/upstream-logins.ts';
 import type { UpstreamStore } from '../../mcp-servers/upstream-store.port.ts';
 import { createUpstreams, type Upstreams, type UpstreamsParts } from '../../mcp-servers/upstreams.ts';
 import { pathMarkFaults } from '../../permission/check-path-arguments.ts';
 import { createRegistry, type Registry } from '../../registry/registry.ts';
 import type { SkillPackage } from '../../registry/skill-package.ts';
 import { RETENTION_SETTINGS } from '../../registry/versions/lifecycle/retention.ts';
+import { memoryAuthorizationStore } from '../../storage/memory/memory-authorization-store.ts';
 import { COERCION_SETTINGS } from '../../validation/coerce/coercion-rules.ts';
 import { createSchemaValidator, type SchemaValidator } from '../../validation/schema-validator.ts';
 import type { Settings } from '../settings.ts';
@@ -41,12 +49,12 @@ import { openSandboxes } from './open-sandboxes.ts';
 import { openShell } from './open-shell.ts';
 import type { Storage } from './open-storage.ts';
 
-/** Opens the registry and the executors. Questions of upstreams to people go to `onElicitation`. */
+/** Opens the registry and the executors. Questions of upstreams go to `clients`. */
 export async function openTools(
   opened: AsyncDisposableStack,
   { settings, closed, environment, clock, log, native }: Ingredients,
   storage: Storage,
-  onElicitation: ElicitationAsker,
+  clients: ClientAsker,
 ) {
   const { database } = storage;
   const schemas = createSchemaValidator({ coercion: valuesOf(COERCION_SETTINGS, settings) });
@@ -59,16 +67,17 @@ export async function openTools(
   const outbound = opened.use(createOutboundHttp({ guard }));
   const quarantine = createQuarantine({ store: database.quarantineStore, clock, log });
   const { store, keepsSecrets } = upstreamStoreOf(storage, log);
+  const logins = loginsOf(storage, settings, bounds, { clock, log, secrets, outbound });
   const upstreams = openUpstreams(opened, {
     driver: servers,
     ...{ checkDefinition: bounds.checkUpstream, checkShown: bounds.checkShown },
     store,
     quarantine,
     packages: packagesOf(settings, servers, environment),
-    ...{ secrets, log, clock },
+    ...{ secrets, log, clock, logins },
     client: { name: 'sallyport', version: VERSION },
     outbound,
-    onElicitation,
+    clients,
     // Callers with connections of their own share no socket either (PRM-11).
     callerOutbound: () => createOutboundHttp({ guard }),
   });
@@ -96,6 +105,7 @@ export async function openTools(
   const executors = createCompositeExecutor(inOrder(ofKind, settings), bounds.refusal);
   const registry = registryOf(settings, { clock, log, store: database.toolStore, schemas, executors, bounds });
   return {
+    clients,
     schemas,
     secrets,
     keepsSecrets,
@@ -104,6 +114,7 @@ export async function openTools(
     outbound,
     quarantine,
     upstreams,
+    logins,
     executors,
     registry,
     skillFiles,
@@ -128,6 +139,28 @@ function upstreamStoreOf(
   return sealingKey === undefined
     ? { store, keepsSecrets: false }
     : { store: sealedUpstreamStore(store, sealingKey, log), keepsSecrets: true };
+}
+
+/** Logins at upstreams; tokens are encrypted in the database where there is a key for it, else in memory. */
+function loginsOf(
+  { database, sealingKey }: Storage,
+  settings: Settings,
+  { checkUpstream }: MachineBounds,
+  parts: Pick<AuthorizationParts, 'clock' | 'log' | 'secrets' | 'outbound'>,
+): UpstreamLogins {
+  const { redirectUrl, clientIdUrl } = valuesOf(LOGIN_SETTINGS, settings);
+  return createUpstreamLogins({
+    ...parts,
+    store:
+      sealingKey === undefined
+        ? memoryAuthorizationStore(parts)
+        : sealedAuthorizationStore(database.authorizationStore, sealingKey, parts.log),
+    checkAddress: (tenantId, name, { href: url }) =>
+      checkUpstream(tenantId, { name, transport: { type: 'http', url } }),
+    clientName: 'Sallyport',
+    redirectUrl,
+    ...(clientIdUrl === '' ? {} : { clientIdUrl }),
+  });
 }
 
 /** Folder for packages of upstreams, in the data folder. */

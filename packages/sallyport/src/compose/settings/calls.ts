@@ -67,6 +67,6 @@ export const CALL_ROWS = [
   }),
   list('notifiers.enabled', {
     default: ['log'],
-    sentence: 'How people hear of approvals: console, log, webhook, smtp.',
+    sentence: 'How people are notified of approvals: console, log, webhook, smtp.',
   }),
 ];

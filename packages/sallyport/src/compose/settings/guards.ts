@@ -31,7 +31,7 @@ export const SANITISE_ROWS = [
   oneOf('sanitise.content', ['mark', 'judge'], {
     default: 'mark',
     sentence:
-      'What becomes of such findings in arguments that are content: told to policies and audit, or treated as in all others.',
+      'What becomes of such findings in arguments that are content: passed to policies and audit, or treated as in all others.',
   }),
   list('sanitise.patterns', {
     default: [],

@@ -1,4 +1,4 @@
-import { list, oneOf, text } from '../../domain/settings/rows.ts';
+import { boolean, list, oneOf, text } from '../../domain/settings/rows.ts';
 
 /** Accepted tokens and keys. */
 export const IDENTITY_ROWS = [
@@ -29,6 +29,19 @@ export const IDENTITY_ROWS = [
   }),
 ];
 
+/** An authorization server of the layer's own, for development. */
+export const DEVELOPMENT_ROWS = [
+  boolean('auth.dev', {
+    default: false,
+    sentence:
+      'Serves an authorization server for development beside the other doors, as sallyport auth dev does: MCP clients register and log in with nothing but the address. On loopback only, with the embedded database, and with server.public_url and oauth.issuer empty.',
+  }),
+  list('auth.dev_users', {
+    default: [],
+    sentence: 'Names of those who can log in there; empty: the user of this machine who runs the layer.',
+  }),
+];
+
 /** An authorization server whose access tokens are accepted (OAuth 2.1). */
 export const OAUTH_ROWS = [
   text('oauth.issuer', {
@@ -36,6 +49,16 @@ export const OAUTH_ROWS = [
     sentence: 'Issuer of accepted access tokens, exactly as in iss; empty: none are.',
   }),
   text('oauth.jwks_url', { default: '', sentence: 'Address of its JWKS: https, or http on this machine.' }),
+  text('oauth.introspection_url', {
+    default: '',
+    sentence:
+      'Address at which the server is asked about opaque tokens (RFC 7662): https, or http on this machine; empty: none are accepted.',
+  }),
+  text('oauth.introspection_client_id', { default: '', sentence: 'Client id of the layer there.' }),
+  text('oauth.introspection_secret_file', {
+    default: '',
+    sentence: 'File with the client secret of the layer there, for its owner alone.',
+  }),
   list('oauth.audiences', {
     default: [],
     sentence: 'What this layer is called in aud, usually its address; an access token must name one of them.',

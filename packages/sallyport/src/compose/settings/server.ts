@@ -14,7 +14,7 @@ export const SERVER_ROWS = [
   text('server.public_url', {
     default: '',
     sentence:
-      'Address that clients know, such as https://tools.example.com, told to OAuth clients and accepted in aud of access tokens; empty: the one that a request names, over http.',
+      'Address that clients know, such as https://tools.example.com, given to OAuth clients and accepted in aud of access tokens; empty: the one that a request names, over http.',
   }),
   text('database.url', {
     default: '',

@@ -1,4 +1,6 @@
 import type { Role, TrustLevel } from '../../../api/schemas/capability-token.ts';
+import type { LogListener } from '../invocation/log-message.ts';
+import type { PresentedProof } from './presented-proof.ts';
 
 /** The asker: an agent, a user or an operator, always of one tenant. */
 export interface Principal {
@@ -21,6 +23,8 @@ export type Door = 'rest' | 'mcp' | 'cli' | 'library';
 export interface Caller {
   readonly door: Door;
   readonly token?: string;
+  /** Proof of the token's key; absent when the token came as a bearer token. Checked once, whoever asks with it. */
+  readonly proof?: PresentedProof;
   readonly local?: boolean;
   /** Tenant that a local caller acts for; the settings' default when absent. */
   readonly tenantId?: string;
@@ -37,6 +41,8 @@ export interface Caller {
   readonly questions?: Readonly<Record<string, unknown>>;
   /** The caller's client takes a task in place of an answer: its call may be set aside while it runs. */
   readonly takesTasks?: true;
+  /** Receives the tool's log messages; absent: nobody wants them. */
+  readonly logs?: LogListener;
 }
 
 /** Progress of a call. */

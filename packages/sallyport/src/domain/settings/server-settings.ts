@@ -6,7 +6,7 @@ export const STOP_SETTINGS = {
     minimum: 0,
     default: 10,
     sentence:
-      'How long running calls of every door may go on after the layer was told to stop. What runs longer ends with E3811.',
+      'How long running calls of every door may continue once the layer is asked to stop. What runs longer ends with E3811.',
   }),
   noticeMs: seconds('shutdown.notice_seconds', {
     minimum: 0,

@@ -301,7 +301,7 @@ describe('audit', () => {
 
   it('AUD-07 verify names the calls that are not told of, and ends with 1', async () => {
     const first_gaps = [
-      { tenant_id: 'acme', invocation_id: 'call-1', reason: 'the chain tells of it, and it has no row' },
+      { tenant_id: 'acme', invocation_id: 'call-1', reason: 'the chain records it, and it has no row' },
     ];
     const calls = { checked: 2, open: 0, gaps: 1, first_gaps };
     bench.layer.answers.set('audit.verify', () => ({
@@ -314,7 +314,7 @@ describe('audit', () => {
     }));
     const run = await bench.run(['audit', 'verify']);
     expect(run.code).toBe(1);
-    expect(run.out).toMatch(/acme +call-1 +the chain tells of it, and it has no row/);
+    expect(run.out).toMatch(/acme +call-1 +the chain records it, and it has no row/);
     expect(run.out).toContain('Calls whose rows and events differ: 1; rows compared: 2');
   });
 

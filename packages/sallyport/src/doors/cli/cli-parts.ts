@@ -45,6 +45,16 @@ export interface StdioOptions extends LayerOptions {
   readonly tools?: (typeof STDIO_TOOLS)[number];
 }
 
+/** Options of the commands `serve` and `auth dev`. */
+export interface ServeOptions extends LayerOptions {
+  /** Default: from the settings. */
+  readonly host?: string;
+  /** Default: from the settings. */
+  readonly port?: number;
+  /** True for an authorization server for development beside the other doors. Default: from the settings. */
+  readonly authorizes?: boolean;
+}
+
 /** A layer that commands ask, with the caller they ask as. `close` ends only what `openLayer` began. */
 export interface OpenedLayer {
   readonly layer: ToolLayer;
@@ -95,7 +105,7 @@ export interface CliParts {
   /** Opens the data folder in this process, or connects to the layer that serves it already. */
   openLayer(options: LayerOptions, whenAbsent: WhenAbsent): Promise<OpenedLayer>;
   /** Serves until `io.signal` ends; resolves with the exit code. */
-  serve(options: LayerOptions & { readonly host?: string; readonly port?: number }): Promise<number>;
+  serve(options: ServeOptions): Promise<number>;
   /** Serves MCP on standard input and output until the client ends it; resolves with the exit code. */
   mcpStdio(options: StdioOptions): Promise<number>;
   doctor(options: LayerOptions): Promise<readonly DoctorFinding[]>;

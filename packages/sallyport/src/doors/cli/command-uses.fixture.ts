@@ -18,7 +18,7 @@ export const program = createProgram({ io: {}, version: '0' } as CliParts, false
 export const commands = leaves(program).map((leaf) => [leaf.path.join(' '), leaf] as const);
 
 /** Commands that send no request to a layer, or start a layer. */
-const ALONE = ['serve', 'mcp', 'doctor', 'config migrate', /^check /] as const;
+const ALONE = ['serve', 'auth dev', 'mcp', 'doctor', 'config migrate', /^check /] as const;
 /** Commands that send requests to a layer. */
 export const asking = commands.filter(
   ([name]) => !ALONE.some((one) => (typeof one === 'string' ? one === name : one.test(name))),
@@ -31,6 +31,7 @@ export const asking = commands.filter(
 const VALUES: Readonly<Record<string, string>> = {
   ...{ files: 'manifest.json', file: 'document.json', source: 'document.json', folder: 'skill' },
   url: 'http://a.example',
+  thumbprint: 'A'.repeat(43),
   ...{ client: 'cursor', arguments: '{}', duration: '90s', tests: 'tests.json', from: '1.0.0', version: '1.0.0' },
 };
 /** Further arguments of commands that need more than their usage says. */

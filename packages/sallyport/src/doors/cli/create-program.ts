@@ -5,6 +5,7 @@ import { createCommandKit, withCommonOptions } from './command-kit.ts';
 import { addApprovalsCommands } from './commands/approvals.ts';
 import { addAuditCommands } from './commands/audit.ts';
 import { addCallsCommands } from './commands/calls/call-commands.ts';
+import { addCheckpointsCommands } from './commands/calls/checkpoint-commands.ts';
 import { addCircuitsCommands } from './commands/calls/circuit-commands.ts';
 import { addCheckCommands } from './commands/check/check-commands.ts';
 import { addConfigCommands } from './commands/config/config-commands.ts';
@@ -61,6 +62,7 @@ export function createProgram(parts: CliParts, json: boolean, finish: (code: num
   addCallsCommands(program, kit);
   addApprovalsCommands(program, kit);
   addOutcomesCommands(program, kit);
+  addCheckpointsCommands(program, kit);
   addSideEffectsCommands(program, kit);
   addTokenCommands(program, kit);
   addCheckCommands(program, kit);

@@ -60,10 +60,10 @@ it.each(asking)(
   },
 );
 
-it.each(['serve', 'mcp'])('API-05 %s ends with 3 when the layer cannot be opened', async (name) => {
+it.each(['serve', 'auth dev', 'mcp'])('API-05 %s ends with 3 when the layer cannot be opened', async (name) => {
   bench.openError = new ToolLayerError('E3801', 'The settings have faults.', { details: { faults: ['a sentence'] } });
   const err = 'E3801 invalid_parameters: The settings have faults.\n';
-  expect(await bench.run([name])).toEqual({ code: EXIT.unreachable, out: '', err });
+  expect(await bench.run(name.split(' '))).toEqual({ code: EXIT.unreachable, out: '', err });
 });
 
 it.each(commands)(

@@ -302,11 +302,13 @@ describe('the program itself', () => {
   it('starts what it is told to, with the options', async () => {
     await bench.run(['serve', '--port', '0', '--host', '127.0.0.1', '--data-folder', 'here']);
     await bench.run(['--data-folder', 'there', 'serve']);
+    await bench.run(['auth', 'dev', '--port', '7000']);
     await bench.run(['mcp'], { env: { SALLYPORT_TOKEN: 't' } });
     await bench.run(['mcp', '--tools', 'meta']);
     expect(bench.started).toEqual([
       { what: 'serve', options: { port: 0, host: '127.0.0.1', dataFolder: 'here' } },
       { what: 'serve', options: { dataFolder: 'there' } },
+      { what: 'serve', options: { port: 7000, authorizes: true } },
       { what: 'mcp', options: { token: 't' } },
       { what: 'mcp', options: { tools: 'meta' } },
     ]);

@@ -42,7 +42,7 @@ export function createWatches({ fingerprint, holderOf, settings, log }: WatchesP
 
   const placeFor = ({ places }: Client, holder: Holder): Disposable => {
     if (places.size >= settings.watchedPerClientMax) {
-      const message = `A client is told of ${settings.watchedPerClientMax} resources at most. Unsubscribe from others first.`;
+      const message = `A client is notified of ${settings.watchedPerClientMax} resources at most. Unsubscribe from others first.`;
       throw new ToolLayerError(NO_ROOM, message);
     }
     const place = register.add(holder);

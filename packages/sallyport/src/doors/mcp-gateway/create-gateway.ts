@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { systemClock } from '@sallyport/std/clock';
 import type { Caller } from '../../domain/principal/principal.ts';
+import type { ClientAsker } from '../../domain/questions/client-question.ts';
 import type { ToolLayer } from '../../operations/tool-layer.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { Era } from '../mcp-protocol.ts';
@@ -9,7 +10,6 @@ import {
   type McpServer,
   type Method,
   type Notify,
-  type Peer,
   type ServerIdentity,
   type Watch,
 } from '../mcp-server.ts';
@@ -19,16 +19,18 @@ import type { ClientConfirmations } from './client-confirmations.port.ts';
 import { type ConfirmCalls, createConfirmCalls } from './confirmation/confirm-calls.ts';
 import { capabilitiesIn, instructionsIn } from './introduction.ts';
 import { type CachedToolLists, createCachedToolLists } from './methods/cached-tool-lists.ts';
+import { type ClientLogs, createClientLogs } from './methods/log-messages.ts';
 import { metaMethods } from './methods/meta/meta-methods.ts';
-import { LOG_LEVEL, toolMethods } from './methods/tool-methods.ts';
+import { toolMethods } from './methods/tool-methods.ts';
 import { MCP_DEFAULTS, type McpSettings, type ToolsMode } from './settings.ts';
 import { legacyTaskMethods, modernTaskMethods } from './tasks/task-methods.ts';
 import type { TaskParts } from './tasks/task-parts.ts';
 import { taskPeer } from './tasks/task-peer.ts';
 import { withTasks } from './tasks/watch-tasks.ts';
 import { type ModeRequest, toolsModeOf } from './tools-mode.ts';
-import { createSuspendedCalls, type SuspendedCalls } from './upstream-questions/suspended-calls.ts';
-import { createUpstreamAsker, type UpstreamAsker } from './upstream-questions/upstream-questions.ts';
+import { type AskableClients, createAskableClients } from './upstream-questions/askable-clients.ts';
+import { createClientAsker } from './upstream-questions/client-asker.ts';
+import { createSuspendedRequests, type SuspendedRequests } from './upstream-questions/suspended-requests.ts';
 
 /** The registered tools for MCP clients, in each mode that a client may choose (MOD-11). */
 export interface Gateway {
@@ -39,8 +41,8 @@ export interface Gateway {
    * @throws ToolLayerError E3801 for an unknown mode
    */
   serverOf(request: ModeRequest): McpServer;
-  /** Puts questions of upstreams to the users of clients; fits `createUpstreams({onElicitation})`. */
-  readonly upstreamAsker: UpstreamAsker;
+  /** Puts questions of upstreams and tools to the clients of their calls. */
+  readonly clientAsker: ClientAsker;
   /** Ends the subscription to the layer; running requests continue. */
   close(): void;
 }
@@ -59,7 +61,7 @@ export interface GatewayParts {
    * states. Default: random.
    */
   readonly stateKey?: Uint8Array;
-  /** The caller's signal of a running call, which identifies the client; absent: upstreams cannot ask anybody. */
+  /** The caller's signal of a running call, which identifies the client; absent: no tool can ask anybody. */
   readonly signalOf?: (tenantId: string, invocationId: string) => AbortSignal | undefined;
   /** Questions of calls that run as tasks; absent: clients get no tasks. */
   readonly questions?: CallQuestions;
@@ -73,8 +75,9 @@ interface Shared extends Pick<GatewayParts, 'layer' | 'log'> {
   readonly identity: ServerIdentity;
   readonly toolLists: CachedToolLists;
   readonly confirmCalls: ConfirmCalls;
-  readonly suspendedCalls: SuspendedCalls;
-  readonly peers: WeakMap<AbortSignal, Peer>;
+  readonly suspended: SuspendedRequests;
+  readonly clients: AskableClients;
+  readonly logs: ClientLogs;
   readonly toolChanges: ToolChanges;
   readonly tasks: TaskParts | undefined;
 }
@@ -85,18 +88,14 @@ export function createGateway({ layer, log, version, settings: given, ...parts }
   const { confirmations, stateKey = randomBytes(32), signalOf, questions, resultsKeptMs } = parts;
   const toolLists = createCachedToolLists(layer, settings, questions !== undefined);
   const toolChanges = createToolChanges(layer, settings.changesTogetherMs, () => toolLists.clear());
-  const confirmCalls = createConfirmCalls({ layer, log, settings, stateKey, ...(confirmations && { confirmations }) });
-  const peers = new WeakMap<AbortSignal, Peer>();
-  const peerOf = (tenantId: string, invocationId: string): Peer | undefined => {
-    const signal = signalOf?.(tenantId, invocationId);
-    const waiting = confirmCalls.peerOf(tenantId, invocationId) ?? (signal && peers.get(signal));
-    return waiting ?? (tasks && taskPeer(tasks, { tenantId, invocationId }));
-  };
+  const clients = createAskableClients(signalOf);
+  const asking = { stateKey, clients, ...(confirmations && { confirmations }) };
+  const confirmCalls = createConfirmCalls({ layer, log, settings, ...asking });
   const tasks: TaskParts | undefined = questions && {
     ...{ layer, log, settings, toolLists, questions, confirmations, resultsKeptMs, clock: systemClock },
   };
   const shared = {
-    peers,
+    clients,
     layer,
     log,
     settings,
@@ -104,7 +103,8 @@ export function createGateway({ layer, log, version, settings: given, ...parts }
     toolChanges,
     tasks,
     confirmCalls,
-    suspendedCalls: createSuspendedCalls({ layer, settings }),
+    suspended: createSuspendedRequests({ layer, settings }),
+    logs: createClientLogs(),
     identity: { name: 'sallyport', title: 'Sallyport', version },
   };
   const servers: Readonly<Record<ToolsMode, McpServer>> = {
@@ -115,17 +115,22 @@ export function createGateway({ layer, log, version, settings: given, ...parts }
   return {
     serverIn: (mode = settings.toolsMode) => servers[mode],
     serverOf: (request) => servers[toolsModeOf(request) ?? settings.toolsMode],
-    upstreamAsker: createUpstreamAsker({ log, peerOf }),
+    clientAsker: createClientAsker({
+      log,
+      // Nobody waits for the call of a task; its client answers questions later.
+      peerOf: (tenantId, invocationId) =>
+        clients.peerOf(tenantId, invocationId) ?? (tasks && taskPeer(tasks, { tenantId, invocationId })),
+    }),
     close: toolChanges.close,
   };
 }
 
 function serverFor(
   mode: ToolsMode,
-  { layer, log, settings, toolLists, toolChanges, confirmCalls, suspendedCalls, peers, identity, tasks }: Shared,
+  { layer, log, settings, toolLists, toolChanges, confirmCalls, suspended, clients, logs, identity, tasks }: Shared,
 ): McpServer {
   const methods = (era: Era): readonly (readonly [string, Method])[] => {
-    const parts = { layer, toolLists, confirmCalls, suspendedCalls, peers, tasks, identity, era };
+    const parts = { layer, toolLists, confirmCalls, suspended, clients, logs, tasks, identity, era };
     const tools = toolMethods(parts);
     if (mode === 'all') return tools.methods;
     return metaMethods({ ...parts, mode, tools, inner: toolMethods({ ...parts, modelNames: true }), ...settings });
@@ -139,7 +144,7 @@ function serverFor(
     capabilities: capabilitiesIn(mode, tasks !== undefined),
     instructions: instructionsIn(mode),
     methods: {
-      legacy: [LOG_LEVEL, ...methods('legacy'), ...(tasks === undefined ? [] : legacyTaskMethods(tasks))],
+      legacy: [logs.setLevel, ...methods('legacy'), ...(tasks === undefined ? [] : legacyTaskMethods(tasks))],
       modern: [...methods('modern'), ...(tasks === undefined ? [] : modernTaskMethods(tasks, identity))],
     },
     admit,

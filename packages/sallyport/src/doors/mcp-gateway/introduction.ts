@@ -24,7 +24,10 @@ export function instructionsIn(mode: ToolsMode): string {
 /** MCP capabilities of the gateway beside calling tools. */
 export function capabilitiesIn(mode: ToolsMode, hasTasks: boolean): Readonly<Record<Era, Params>> {
   const tools = mode === 'meta' ? {} : { listChanged: true };
-  if (!hasTasks) return { legacy: { tools, logging: {} }, modern: { tools } };
+  if (!hasTasks) return { legacy: { tools, logging: {} }, modern: { tools, logging: {} } };
   const tasks = { list: {}, cancel: {}, requests: { tools: { call: {} } } };
-  return { legacy: { tools, logging: {}, tasks }, modern: { tools, extensions: { [TASKS_EXTENSION]: {} } } };
+  return {
+    legacy: { tools, logging: {}, tasks },
+    modern: { tools, logging: {}, extensions: { [TASKS_EXTENSION]: {} } },
+  };
 }

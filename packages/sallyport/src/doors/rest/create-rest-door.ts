@@ -1,4 +1,4 @@
-import type { IncomingMessage, Server } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { type FastifyInstance, fastify } from 'fastify';
@@ -71,8 +71,10 @@ export function createRestDoor(parts: RestDoorParts): RestDoor {
   const requests = createOpenRequests((response) => sendProblem(response, layerStops(), resource));
   const passes = (request: IncomingMessage): boolean => guard(request) === undefined;
   const crossOrigin = createCrossOrigin(settings.allowedOrigins, passes);
-  const admit: typeof requests.admit = (request, response) =>
-    !crossOrigin(request, response) && requests.admit(request, response);
+  const admit: typeof requests.admit = (request, response) => {
+    if (request.headers['dpop'] !== undefined) bringNonce(response, resource);
+    return !crossOrigin(request, response) && requests.admit(request, response);
+  };
   const direct = createDirectPosts(app, admit, passes);
   const bodies = createBodyBudget(settings.bodiesBytesMax);
   addOperationRoutes(app, parts.layer, resource, settings, bodies);
@@ -108,6 +110,12 @@ export function createRestDoor(parts: RestDoorParts): RestDoor {
       return closing;
     },
   };
+}
+
+/** A client that proves its key uses the latest nonce (RFC 9449 §8.2), whatever the answer says otherwise. */
+function bringNonce(response: ServerResponse, { proofNonce }: ProtectedResource): void {
+  const nonce = proofNonce();
+  if (nonce !== undefined) response.setHeader('dpop-nonce', nonce);
 }
 
 function createApp(settings: RestSettings, resource: ProtectedResource): FastifyInstance {

@@ -10,7 +10,7 @@ import {
   type OperationName,
 } from '../../operations/catalogue.ts';
 import type { ToolLayer } from '../../operations/tool-layer.ts';
-import { presentedCredential } from '../bearer.ts';
+import { callerCredential } from '../bearer.ts';
 import { requestEnd } from '../http-answer.ts';
 import type { ProtectedResource } from '../protected-resource.ts';
 import type { BodyBudget } from '../request-body.ts';
@@ -132,7 +132,7 @@ export function callerOf(request: IncomingMessage, response: ServerResponse): Ca
 
 /** A request with a token is made with that token, on the local socket too. */
 function senderOf(request: IncomingMessage): Caller {
-  const token = presentedCredential(request.headers);
-  if (token !== undefined) return { door: 'rest', token };
+  const presented = callerCredential(request);
+  if (presented !== undefined) return { door: 'rest', ...presented };
   return isLocal(request) ? { door: 'rest', local: true } : { door: 'rest' };
 }

@@ -56,6 +56,8 @@ describe('operations', () => {
       'tools.diff': { from: '1.0.0' },
       'tools.check': { manifest: manifestOf('x') },
       'tools.import-langchain': { tools: [{ name: 'x', url: 'http://localhost:1' }] },
+      'checkpoints.list': { invocation_id: 'call-1' },
+      'checkpoints.diff': { with: 'c' },
       'tokens.explain': { token: 'a.b.c' },
       'tokens.revoke': { jti: 'j' },
       'api-keys.create': { name: 'k' },
@@ -71,6 +73,7 @@ describe('operations', () => {
       approval_id: 'a',
       rule_id: 'r',
       delegation_id: 'd',
+      checkpoint_id: 'c',
     };
     for (const [name, entry] of Object.entries<OperationEntry>(OPERATIONS) as [OperationName, OperationEntry][]) {
       running.layer.answers.set(name, () => ({ name, status: 'success' }));

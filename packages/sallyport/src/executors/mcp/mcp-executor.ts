@@ -4,7 +4,7 @@ import type { ToolManifest } from '../../../api/schemas/tool-manifest.ts';
 import { NO_USAGE } from '../../domain/invocation/usage.ts';
 import { LISTED_MEMBERS } from '../../domain/tool/listed-members.ts';
 import { isSafeToRepeat, sideEffectOf } from '../../domain/tool/tool-version.ts';
-import { type HideSecrets, hideInValue, hideSecrets } from '../../external/hide-secrets.ts';
+import { type HideSecrets, hideInValue, hideSecrets, hidingLogs } from '../../external/hide-secrets.ts';
 import type { Upstreams } from '../../mcp-servers/upstreams.ts';
 import type { Executor, ExecutorCall, ExecutorOutcome } from '../executor.port.ts';
 import { neverAsks } from '../never-asks.ts';
@@ -29,6 +29,7 @@ export function createMcpExecutor(upstreams: Pick<Upstreams, 'call' | 'follow' |
       caller: call,
       ...questionsOf(call),
       ...progressOf(call, hide),
+      ...logsOf(call, hide),
     };
     const answer = await callOrFollow(upstreams, { call, upstream, tool, options });
     if (answer === 'later') return { result: undefined, later: true, usage: NO_USAGE };
@@ -55,6 +56,11 @@ function progressOf({ onProgress }: ExecutorCall, hide: HideSecrets | undefined)
     onProgress: ({ message, ...progress }) =>
       onProgress(message === undefined ? progress : { ...progress, message: hide(message) }),
   };
+}
+
+function logsOf({ logs }: ExecutorCall, hide: HideSecrets | undefined): Pick<ExecutorCall, 'logs'> {
+  if (logs === undefined) return {};
+  return { logs: hide === undefined ? logs : hidingLogs(logs, hide) };
 }
 
 function configFaults({ executor }: ToolManifest): readonly Fault[] {

@@ -3,13 +3,17 @@
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import type { Fault } from '../../../api/schemas/error.ts';
 import type { ToolManifest } from '../../../api/schemas/tool-manifest.ts';
+import type { RunCheckpoints } from '../../domain/invocation/checkpoint.ts';
 import type { ToolState } from '../../domain/invocation/tool-state.ts';
 import { NO_USAGE } from '../../domain/invocation/usage.ts';
 import type { Principal, Progress } from '../../domain/principal/principal.ts';
+import { isObject } from '../../domain/shape/is-object.ts';
+import { givesCallResult, MCP_RESULT } from '../../domain/tool/call-result.ts';
 import { isSafeToRepeat } from '../../domain/tool/tool-version.ts';
 import { abortReason } from '../abort-reason.ts';
 import type { Executor, ExecutorCall, ExecutorOutcome } from '../executor.port.ts';
 import { neverAsks } from '../never-asks.ts';
+import { type CallClient, clientOfCall } from './client-of-call.ts';
 import { isolationError, isolationFaults } from './isolation-fault.ts';
 
 /** Context of a function beside its parameters. */
@@ -24,8 +28,12 @@ export interface NativeCallContext {
   readonly secrets: ReadonlyMap<string, string>;
   /** Reports progress to the caller; without a listener it does nothing. */
   progress(progress: Progress): void;
+  /** The MCP client that the call came from: log messages and questions to it. */
+  readonly client: CallClient;
   /** The tool's state in the layer. Writes of a failed call are discarded. */
   readonly state: ToolState;
+  /** States from which a later run continues this work after a failure, a timeout, a cancel or a crash. */
+  readonly checkpoints: RunCheckpoints;
   /**
    * Call this before a change elsewhere: if this call fails, the layer calls the given tool with these arguments for
    * the same agent, once. Resolves when the change may be made.
@@ -106,12 +114,16 @@ function forget(functions: Functions, toolId: string, version: string, bound: Bo
 
 /** `executor.config`: the function changes only its state, or names a compensating call for each change. */
 const TRANSACTED = 'transacted';
+/** Members of `executor.config`, each true or false. */
+const FLAGS: ReadonlySet<string> = new Set([TRANSACTED, MCP_RESULT]);
 
 const noProgress = (): void => {};
 
 const nothingKept = (): Promise<never> =>
   Promise.reject(new ToolLayerError('E3109', 'This layer keeps no state of tools, and takes nothing back.'));
 const NO_STATE: ToolState = { get: nothingKept, put: nothingKept, delete: nothingKept };
+
+const NO_CHECKPOINTS: RunCheckpoints = { restored: undefined, save: nothingKept, onTimer: () => {} };
 
 const compensating =
   ({ compensateWith }: ExecutorCall): NativeCallContext['compensateWith'] =>
@@ -129,19 +141,26 @@ function runFunction(run: NativeFunction, call: ExecutorCall, signal: AbortSigna
       signal,
       secrets,
       progress: onProgress ?? noProgress,
+      client: clientOfCall(call),
       state: call.state ?? NO_STATE,
+      checkpoints: call.checkpoints ?? NO_CHECKPOINTS,
       compensateWith: compensating(call),
     });
   } catch (thrown) {
     return Promise.reject(functionFailed(call, thrown));
   }
-  return isThenable(result) ? settled(result, call, signal) : Promise.resolve(outcome(result));
+  return isThenable(result) ? settled(result, call, signal) : Promise.resolve(outcome(result, call));
 }
 
-const outcome = (result: unknown): ExecutorOutcome => ({
-  result: result === undefined ? null : result,
-  usage: NO_USAGE,
-});
+/** A CallToolResult that reports an error is the tool's own error, as that of an MCP server is. */
+function outcome(result: unknown, { tool }: ExecutorCall): ExecutorOutcome {
+  const isError = isObject(result) && result['isError'] === true && givesCallResult(tool.manifest);
+  return {
+    result: result === undefined ? null : result,
+    ...(isError ? { toolError: true } : {}),
+    usage: NO_USAGE,
+  };
+}
 
 function isThenable(value: unknown): value is PromiseLike<unknown> {
   return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function';
@@ -157,7 +176,7 @@ function settled(running: PromiseLike<unknown>, call: ExecutorCall, signal: Abor
     running.then(
       (result) => {
         done();
-        resolve(outcome(result));
+        resolve(outcome(result, call));
       },
       (thrown: unknown) => {
         done();
@@ -190,13 +209,13 @@ const otherTool = ({ tool_id, version }: ToolManifest): ToolLayerError =>
 function configFaults(manifest: ToolManifest): readonly Fault[] {
   const config = manifest.executor.config ?? {};
   const unknown = Object.keys(config)
-    .filter((key) => key !== TRANSACTED || typeof config[key] !== 'boolean')
+    .filter((key) => !FLAGS.has(key) || typeof config[key] !== 'boolean')
     .map((key) => ({
       path: `/executor/config/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`,
       code: 'E3008',
       keyword: 'additionalProperties',
-      message: key === TRANSACTED ? 'is true or false' : 'a function has no such configuration',
-      hint: key === TRANSACTED ? 'Write true or false.' : 'Remove this member.',
+      message: FLAGS.has(key) ? 'is true or false' : 'a function has no such configuration',
+      hint: FLAGS.has(key) ? 'Write true or false.' : 'Remove this member.',
     }));
   return [...unknown, ...isolationFaults(manifest)];
 }

@@ -15,7 +15,7 @@ export const WEB_SETTINGS = {
   }),
   userAgent: text('web.user_agent', {
     default: 'sallyport',
-    sentence: 'User-Agent that sites are told; name a way to reach you in it.',
+    sentence: 'User-Agent that is sent to sites; name a way to reach you in it.',
   }),
   cache: boolean('web.cache', {
     default: true,

@@ -29,7 +29,7 @@ export function apiKeyStoreConformance(test: TestCase, adapter: string, open: Op
     deepEqual((await store.changedSince(revision)).keys, [key({ revokedAt: NOW })]);
   });
 
-  check('only what changed after a revision is told, and nothing is left out', async (store) => {
+  check('only what changed after a revision is reported, and nothing is left out', async (store) => {
     await store.insert(key({}));
     const first = await store.changedSince(0);
     deepEqual(await store.changedSince(first.revision), { revision: first.revision, keys: [] });

@@ -67,7 +67,7 @@ function keepingCases(check: Check): void {
 }
 
 function changeCases(check: Check): void {
-  check('PRM-01 only what changed after a revision is told, and nothing is left out', async (store) => {
+  check('PRM-01 only what changed after a revision is reported, and nothing is left out', async (store) => {
     await store.put(revocation({}));
     const first = await store.changedSince(0);
     deepEqual((await store.changedSince(first.revision)).revocations, []);
@@ -79,7 +79,7 @@ function changeCases(check: Check): void {
     deepEqual(await store.changedSince(next.revision), { revision: next.revision, revocations: [] });
   });
 
-  check('a lifted revocation is told as lifted, once, and only to its tenant', async (store) => {
+  check('a lifted revocation is reported as lifted, once, and only to its tenant', async (store) => {
     await store.put(revocation({}));
     equal(await store.lift('globex', 'r1'), undefined);
     equal(await store.lift('acme', 'other'), undefined);

@@ -6,7 +6,7 @@ import { isFailure } from '@sallyport/std/error/failure';
 import { exportJWK, SignJWT } from 'jose';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createTokenVerifier } from '../capability-token.ts';
-import { openKeyFile } from '../verification-keys.ts';
+import { openKeyFile } from './verification-keys.ts';
 
 const pair = () => generateKeyPairSync('rsa', { modulusLength: 2048 });
 const [first, second] = [pair(), pair()];

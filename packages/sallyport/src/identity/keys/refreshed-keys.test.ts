@@ -5,7 +5,7 @@ import { isFailure } from '@sallyport/std/error/failure';
 import { exportJWK, SignJWT } from 'jose';
 import { afterEach, describe, expect, test } from 'vitest';
 import { createTokenVerifier } from '../capability-token.ts';
-import { openKeyUrl, type RefreshedKeys } from '../verification-keys.ts';
+import { openKeyUrl, type RefreshedKeys } from './verification-keys.ts';
 
 const pair = () => generateKeyPairSync('rsa', { modulusLength: 2048 });
 const [first, second] = [pair(), pair()];

@@ -3,8 +3,8 @@ import { chmod, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { loadVerificationKeys } from '../verification-keys.ts';
 import { loadSigningKeys } from './signing-keys.ts';
+import { loadVerificationKeys } from './verification-keys.ts';
 
 let folder: string;
 beforeEach(async () => {

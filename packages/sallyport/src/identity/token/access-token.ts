@@ -1,11 +1,13 @@
+import type { Clock } from '@sallyport/std/clock';
 import { type Failure, failure, isFailure } from '@sallyport/std/error/failure';
 import { type Static, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import type { CapabilityClaims, Role, ToolScope } from '../../../api/schemas/capability-token.ts';
-import { CapabilityClaims as ClaimsSchema } from '../../../api/schemas/capability-token.ts';
+import { CapabilityClaims as ClaimsSchema, Confirmation } from '../../../api/schemas/capability-token.ts';
 import type { KeySource } from '../key-source.ts';
 import type { Algorithm } from '../keys/algorithms.ts';
 import { frozen } from './claims.ts';
+import type { Introspect } from './introspection.ts';
 import { verifySigned } from './signed-token.ts';
 import { strictObject } from './strict-json.ts';
 import type { TokenReader } from './verified-tokens.ts';
@@ -22,6 +24,8 @@ export interface AccessTokenOptions {
   /** `iss`, exact. */
   readonly issuer: string;
   readonly keys: KeySource;
+  /** Asks the server about opaque tokens; absent: none are accepted. */
+  readonly introspect?: Introspect;
   /** Names of this layer in `aud`; a token must name one of them (RFC 8707). */
   readonly audiences: readonly string[];
   /** Default RS256 alone. */
@@ -32,6 +36,8 @@ export interface AccessTokenOptions {
   readonly roles: Readonly<Record<string, Role>>;
   /** Tools that need a scope of their own instead of `tools:call`; the first match decides. Default none. */
   readonly toolScopes?: readonly Omit<ToolScope, 'held'>[];
+  /** True to refuse tokens that are bound to no key (E3216). Default false. */
+  readonly mustBeBound?: boolean;
   /** Claim that names the tenant; absent: every token acts for `tenantId`. */
   readonly tenantClaim?: string;
   /** Tenant of tokens when no claim names it. */
@@ -50,7 +56,8 @@ const AccessClaims = Type.Object(
     client_id: Type.Optional(Type.String({ minLength: 1, maxLength: NAME_LENGTH_MAX })),
     azp: Type.Optional(Type.String({ minLength: 1, maxLength: NAME_LENGTH_MAX })),
     scope: Type.Optional(Type.String()),
-    scp: Type.Optional(Type.Array(Type.String())),
+    scp: Type.Optional(Type.Union([Type.String(), Type.Array(Type.String())])),
+    cnf: Type.Optional(Confirmation),
   },
   { additionalProperties: true },
 );
@@ -77,30 +84,76 @@ const CAPABILITIES = [
  * and user are `oauth:` plus the server's name for them, so that no client can have the name of another issuer's agent.
  */
 export function accessTokenReader(options: AccessTokenOptions): TokenReader {
-  const { keys, algorithms = ['RS256'], types = ['at+jwt'], issuer, audiences } = options;
+  const { keys, algorithms = ['RS256'], types = ['at+jwt'] } = options;
   const signature = { keys, algorithms, types, what: 'access token' };
   return async (token) => {
     const verified = await verifySigned(token, signature);
     if (isFailure(verified)) return verified;
-    const access = readAccessClaims(verified.payload);
-    if (isFailure(access)) return access;
-    const speaksFor = verified.key.issuers ?? [issuer];
-    if (access.iss !== issuer || !speaksFor.includes(issuer))
-      return failure('E3201', 'The issuer of the access token is not accepted here.');
-    if (![access.aud].flat().some((audience) => audiences.includes(audience)))
-      return failure('E3201', 'The access token is meant for another audience. Ask for one with this resource.');
-    const claims = claimsOf(access, options);
-    return isFailure(claims) ? claims : { claims: frozen(claims), key: verified.key };
+    const claims = judge(payloadOf(verified.payload), options);
+    if (isFailure(claims)) return claims;
+    const speaksFor = verified.key.issuers ?? [options.issuer];
+    if (!speaksFor.includes(options.issuer)) return OTHER_ISSUER;
+    return { claims, key: verified.key };
   };
 }
 
-function readAccessClaims(payload: Uint8Array): AccessClaims | Failure {
-  let claims: Record<string, unknown>;
+/** How long an answer about an opaque token counts, in ms: a token that was withdrawn is refused after this at the latest. */
+const ANSWER_KEPT_MS = 30_000;
+/** Retry delay for a caller whose token the server cannot be asked about, in ms. */
+const RETRY_MS = 5_000;
+
+/**
+ * Reads opaque tokens by asking the authorization server (RFC 7662). Its answer is judged like the claims of a JWT; it must
+ * name an audience. What the answer leaves out is filled in: the issuer, the times of this answer, the client as subject.
+ */
+export function opaqueTokenReader(options: AccessTokenOptions, introspect: Introspect, clock: Clock): TokenReader {
+  return async (token) => {
+    let said: Awaited<ReturnType<Introspect>>;
+    try {
+      said = await introspect(token);
+    } catch (cause) {
+      const message =
+        'The access token cannot be judged, so it is not accepted: its authorization server cannot be asked.';
+      return failure('E3206', message, { cause, retryAfterMs: RETRY_MS });
+    }
+    if (said === undefined) return failure('E3201', 'The access token is not active. Ask for a new one.');
+    const now = clock.now();
+    const until = now + ANSWER_KEPT_MS;
+    const { client_id: client } = said;
+    const times = { iat: Math.floor(now / 1000), exp: Math.ceil(until / 1000) };
+    const filled = { iss: options.issuer, ...times, ...(client === undefined ? {} : { sub: client }) };
+    const claims = judge({ ...filled, ...said }, options);
+    return isFailure(claims) ? claims : { claims, key: { goodUntil: () => until } };
+  };
+}
+
+const OTHER_ISSUER = failure('E3201', 'The issuer of the access token is not accepted here.');
+
+/** The claims of a token that its server vouches for. */
+function judge(
+  given: Readonly<Record<string, unknown>> | Failure,
+  options: AccessTokenOptions,
+): CapabilityClaims | Failure {
+  const access = isFailure(given) ? given : readAccessClaims(given);
+  if (isFailure(access)) return access;
+  if (access.iss !== options.issuer) return OTHER_ISSUER;
+  if (![access.aud].flat().some((audience) => options.audiences.includes(audience)))
+    return failure('E3201', 'The access token is meant for another audience. Ask for one with this resource.');
+  if (options.mustBeBound === true && access.cnf === undefined)
+    return failure('E3216', 'The access token is bound to no key. Ask for one that is (DPoP, RFC 9449).');
+  const claims = claimsOf(access, options);
+  return isFailure(claims) ? claims : frozen(claims);
+}
+
+function payloadOf(payload: Uint8Array): Readonly<Record<string, unknown>> | Failure {
   try {
-    claims = strictObject(payload);
+    return strictObject(payload);
   } catch (cause) {
     return failure('E3201', "The access token's payload is not a JSON object, or has a member twice.", { cause });
   }
+}
+
+function readAccessClaims(claims: Readonly<Record<string, unknown>>): AccessClaims | Failure {
   const missing = REQUIRED.filter((name) => !Object.hasOwn(claims, name));
   if (missing.length > 0)
     return failure('E3207', `The access token lacks ${missing.join(', ')}.`, { details: { missing } });
@@ -114,10 +167,11 @@ function readAccessClaims(payload: Uint8Array): AccessClaims | Failure {
 function claimsOf(access: AccessClaims, options: AccessTokenOptions): CapabilityClaims | Failure {
   const tenantId = tenantOf(access, options);
   if (isFailure(tenantId)) return tenantId;
-  const scopes = access.scp ?? access.scope?.split(' ') ?? [];
+  const given = access.scp ?? access.scope ?? [];
+  const scopes = typeof given === 'string' ? given.split(' ') : given;
   const roles = scopes.map((scope) => roleOf(scope, options));
   const client = access.client_id ?? access.azp ?? access.sub;
-  const { iss, exp, iat, nbf, jti, sub } = access;
+  const { iss, exp, iat, nbf, jti, sub, cnf } = access;
   const claims = {
     ...capabilitiesOf(access, scopes, options),
     agent_did: `oauth:${client}`,
@@ -129,6 +183,7 @@ function claimsOf(access: AccessClaims, options: AccessTokenOptions): Capability
     iat,
     ...(nbf === undefined ? {} : { nbf }),
     ...(jti === undefined ? {} : { jti }),
+    ...(cnf === undefined ? {} : { cnf }),
   };
   if (capabilityShape.Check(claims)) return claims;
   return failure('E3201', 'The capability claims of the access token have the wrong form.');

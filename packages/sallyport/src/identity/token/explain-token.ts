@@ -30,6 +30,7 @@ const MEANINGS: Readonly<Record<string, string>> = {
   roles: 'operations of the layer that it may ask for',
   trust_level: 'how far its issuer trusts the agent',
   root_holder: 'person to whom it goes back: who had it made, or had the credential made that it was made with',
+  cnf: 'key that its sender must hold (DPoP)',
   exp: 'when it expires, seconds since 1970',
   iat: 'when it was issued, seconds since 1970',
   nbf: 'when it begins to count, seconds since 1970',
@@ -60,6 +61,18 @@ export async function explainToken(token: string, options: ExplainOptions): Prom
     accepted: faults.length === 0,
     ...(header instanceof JwsFault ? {} : { header }),
     claims: listedClaims(claims),
+    reasons: reasonsOf(faults),
+  };
+}
+
+/** Explains a token that holds nothing itself: its server says what it stands for. Never rejects. */
+export async function explainOpaque(token: string, options: ExplainOptions): Promise<TokenExplanation> {
+  const found = token.length > TOKEN_BYTES_MAX ? tooLong() : await options.read(token);
+  const faults = isFailure(found) ? [found] : listed(currentCheck(options)(found.claims));
+  return {
+    kind: options.kind,
+    accepted: faults.length === 0,
+    claims: isFailure(found) ? [] : listedClaims(found.claims),
     reasons: reasonsOf(faults),
   };
 }

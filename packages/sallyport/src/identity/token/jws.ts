@@ -6,7 +6,7 @@ import { strictObject } from './strict-json.ts';
 
 /** Header members with which a token would choose its own key or demand unsupported processing. */
 const FORBIDDEN_HEADERS = ['jwk', 'jku', 'x5u', 'x5c', 'crit', 'b64', 'zip', 'enc'];
-const COMPACT = /^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]*\.[A-Za-z0-9_-]+$/;
+export const COMPACT = /^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]*\.[A-Za-z0-9_-]+$/;
 const KID_LENGTH_MAX = 1024;
 /** Most keys tried for a token that names none of them. */
 const TRIED_MAX = 64;

@@ -20,7 +20,8 @@ const CLOCK_SKEW_SECONDS_MAX = 300;
 export interface ReadToken {
   /** Frozen. */
   readonly claims: CapabilityClaims;
-  readonly key: VerificationKey;
+  /** What vouches for it, as long as that does. */
+  readonly key: Pick<VerificationKey, 'goodUntil'>;
 }
 
 /** Checks everything that never changes for a token. Never rejects. */

@@ -1,8 +1,13 @@
 import { ProtocolError, SdkError } from '@modelcontextprotocol/client';
+import { KiB } from '@sallyport/std/bytes';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
+import { QUESTION_KINDS } from '../../domain/questions/client-question.ts';
+import { isObject } from '../../domain/shape/is-object.ts';
 
 const TEXT_CHARS_MAX = 1_000;
 /** JSON-RPC: parse error, invalid request, unknown method, invalid parameters. */
+/** MCP 2026-07-28: the request needs a capability that its client did not declare. */
+const MISSING_CAPABILITY = -32021;
 const REFUSALS = new Set([-32700, -32600, -32601, -32602]);
 
 /** True when the request was never sent, because the connection had ended before. */
@@ -28,12 +33,22 @@ export function callFailure(name: string, thrown: unknown, signal: AbortSignal |
     });
   }
   if (thrown instanceof ProtocolError) {
+    const lacks = requiredCapabilitiesIn(thrown);
+    if (lacks !== undefined)
+      return new ToolLayerError(
+        'E3821',
+        `The upstream '${name}' needs more of the client than it can do: ${thrown.message.slice(0, TEXT_CHARS_MAX)}`,
+        {
+          cause: thrown,
+          details: { reached: true, required_capabilities: lacks },
+        },
+      );
     const text = thrown.message.slice(0, TEXT_CHARS_MAX);
     const refused = REFUSALS.has(thrown.code);
     return new ToolLayerError(
       refused ? 'E3309' : 'E3109',
       `The upstream '${name}' ${refused ? 'refused the call' : 'reported an error'} (${thrown.code}): ${text}`,
-      { cause: thrown, details: { reached: true, rpc_code: thrown.code } },
+      { cause: thrown, details: { reached: true, rpc_code: thrown.code, ...dataOf(thrown) } },
     );
   }
   if (neverLeft(thrown)) {
@@ -46,6 +61,23 @@ export function callFailure(name: string, thrown: unknown, signal: AbortSignal |
     cause: thrown,
     details: { reached: true },
   });
+}
+
+/** Longest data of an error that is passed on, in characters of JSON. */
+const DATA_CHARS_MAX = 4 * KiB;
+
+/** The data of an upstream's error, for programs: what it means is the upstream's own affair. */
+function dataOf({ data }: ProtocolError): { readonly rpc_data?: unknown } {
+  if (data === undefined || JSON.stringify(data).length > DATA_CHARS_MAX) return {};
+  return { rpc_data: data };
+}
+
+/** The capabilities of a client that a call needs, as its server says (2026-07-28). Only known ones are named. */
+function requiredCapabilitiesIn({ code, data }: ProtocolError): Readonly<Record<string, unknown>> | undefined {
+  if (code !== MISSING_CAPABILITY || !isObject(data) || !isObject(data['requiredCapabilities'])) return undefined;
+  const required = data['requiredCapabilities'];
+  const known = QUESTION_KINDS.filter((kind) => isObject(required[kind]));
+  return known.length === 0 ? undefined : Object.fromEntries(known.map((kind) => [kind, {}]));
 }
 
 /** @param disabled an operator disabled the upstream, so that waiting does not help */

@@ -36,19 +36,21 @@ export interface HandshakeOptions {
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
   readonly olderProtocolOnly: boolean;
+  /** True when every request has an answer, as over HTTP: then the probe may take as long as the handshake. */
+  readonly alwaysAnswers?: boolean;
   onToolsChanged(): void;
   onError(error: Error): void;
 }
 
 /**
  * Connects with the official client: protocol 2026-07-28 when the server supports it, else `initialize`. The client
- * declares elicitation when somebody can be asked, and nothing else: requests for sampling and roots are refused.
+ * declares the questions that the operator allows this server to ask.
  */
 export async function shakeHands(mux: Multiplexer, options: HandshakeOptions): Promise<Handshake> {
-  const capabilities = mux.questions.deskStands ? { elicitation: { form: {}, url: {} } } : {};
+  const capabilities = mux.questions.capabilities();
   const client = new Client(options.client, {
     capabilities,
-    versionNegotiation: { mode: 'auto', probe: { timeoutMs: Math.min(PROBE_TIMEOUT_MS, options.timeoutMs) } },
+    versionNegotiation: { mode: 'auto', probe: { timeoutMs: probeTimeoutOf(options) } },
   });
   client.onerror = options.onError;
   client.setNotificationHandler('notifications/tools/list_changed', changesTogether(client, options.onToolsChanged));
@@ -59,7 +61,8 @@ export async function shakeHands(mux: Multiplexer, options: HandshakeOptions): P
   });
   const protocolVersion = client.getNegotiatedProtocolVersion();
   const modern = client.getProtocolEra() === 'modern';
-  mux.setEnvelope(
+  const offered = client.getServerCapabilities() ?? {};
+  mux.agree(
     modern
       ? {
           [PROTOCOL_VERSION_META_KEY]: protocolVersion,
@@ -67,10 +70,10 @@ export async function shakeHands(mux: Multiplexer, options: HandshakeOptions): P
           [CLIENT_CAPABILITIES_META_KEY]: capabilities,
         }
       : undefined,
+    offered.logging !== undefined,
   );
   if (modern && announcesChanges(client)) await listen(client, options);
   const server = client.getServerVersion();
-  const offered = client.getServerCapabilities() ?? {};
   return {
     identity: {
       capabilities: Object.keys(offered)
@@ -98,6 +101,8 @@ function taskFormOf(offered: Readonly<Record<string, unknown>>, modern: boolean)
   const ofTools = isObject(requests) ? requests['tools'] : undefined;
   return isObject(ofTools) && ofTools['call'] !== undefined ? 'legacy' : undefined;
 }
+const probeTimeoutOf = ({ alwaysAnswers = false, timeoutMs }: HandshakeOptions): number =>
+  alwaysAnswers ? timeoutMs : Math.min(PROBE_TIMEOUT_MS, timeoutMs);
 
 const announcesChanges = (client: Client): boolean => client.getServerCapabilities()?.tools?.listChanged === true;
 

@@ -2,6 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import {
   CLIENT_CAPABILITIES_META_KEY,
   type JSONRPCMessage,
+  LOG_LEVEL_META_KEY,
   SdkError,
   SdkErrorCode,
   type Transport,
@@ -9,17 +10,21 @@ import {
 } from '@modelcontextprotocol/client';
 import type { Clock } from '@sallyport/std/clock';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
+import { LEAST_BY_DEFAULT, type LogLevel } from '../../domain/invocation/log-message.ts';
 import { isObject } from '../../domain/shape/is-object.ts';
 import type { Askers } from '../incoming/asker.ts';
 import type { Questions } from '../incoming/questions.ts';
 import { routeMessages, type SeenMessages } from '../incoming/route-messages.ts';
+import { levelToSet } from '../incoming/server-logs.ts';
 import { createServerRequests } from '../incoming/server-requests.ts';
-import { createRequestTable, type RawResult, type RequestOptions } from './request-table.ts';
+import { createRequestTable, type RawResult, type RequestOptions, type RequestTable } from './request-table.ts';
 
 /** Limits of one connection. */
 const MULTIPLEXER_BOUNDS = {
   /** Requests that wait for an answer; one more is refused with E3803. */
   inFlightMax: 1024,
+  /** Longest wait, in ms, for the server to take a log level. */
+  setLevelMs: 2_000,
 } as const;
 
 type Meta = Readonly<Record<string, unknown>> | undefined;
@@ -35,9 +40,13 @@ export interface Multiplexer {
    *   cannot send
    */
   request(method: string, params: Readonly<Record<string, unknown>>, options: RequestOptions): Promise<RawResult>;
-  /** Adds these members to `_meta` of every request: the envelope of protocol 2026-07-28. */
-  setEnvelope(meta: Meta): void;
-  /** Handles questions to people, those in results of calls included. */
+  /**
+   * Takes what the handshake agreed.
+   * @param meta members of `_meta` of every request: the envelope of protocol 2026-07-28
+   * @param hasLogLevel the server takes the level from which on it sends log messages
+   */
+  agree(meta: Meta, hasLogLevel: boolean): void;
+  /** Handles questions to clients, those in results of calls included. */
   readonly questions: Questions;
   /** Fails one request whose answer cannot be read. False when no such request waits. */
   failRequest(id: number, error: Error): boolean;
@@ -50,7 +59,7 @@ export interface MultiplexerParts {
   readonly transport: Transport;
   readonly label: string;
   readonly clock: Clock;
-  /** Answers the server's questions to people. */
+  /** Answers the server's questions to clients. */
   readonly questions: Questions;
   /** Length of the message being delivered, in bytes; absent when the transport limits messages itself. */
   messageBytes?(): number;
@@ -65,10 +74,21 @@ export interface MultiplexerParts {
  */
 const readStream = new AsyncLocalStorage<{ readonly transport: Transport; readonly id: number }>();
 
+/** What a connection knows beside its requests. */
+interface State {
+  /** The envelope of protocol 2026-07-28. */
+  envelope: Meta;
+  hasLogLevel: boolean;
+  /** The level of log messages that the server was set to. */
+  logLevel: LogLevel | undefined;
+  isClosed: boolean;
+}
+
 /** Wraps a transport that was not started yet. */
 export function createMultiplexer(parts: MultiplexerParts): Multiplexer {
   const { transport, label, clock, questions } = parts;
   const seen: SeenMessages = { strayAnswers: 0, probeAnswered: false };
+  const state: State = { envelope: undefined, hasLogLevel: false, logLevel: undefined, isClosed: false };
   const hint = (): string =>
     seen.strayAnswers === 0 ? '' : ` It sent ${seen.strayAnswers} answers to requests that do not wait.`;
   const table = createRequestTable({ label, clock, hint, onEmpty: () => serverRequests.abandon() });
@@ -81,8 +101,6 @@ export function createMultiplexer(parts: MultiplexerParts): Multiplexer {
   });
   const control = controlOf(transport);
   const streams = transport.hasPerRequestStream === true ? new Map<number, AbortController>() : undefined;
-  let envelope: Meta;
-  let closed = false;
 
   transport.onmessage = routeMessages(
     {
@@ -92,47 +110,84 @@ export function createMultiplexer(parts: MultiplexerParts): Multiplexer {
       control,
       messageBytes: parts.messageBytes ?? (() => 0),
       sentOn: () => (streams === undefined ? undefined : sentOn(transport)),
-      isModern: () => envelope !== undefined,
+      isModern: () => state.envelope !== undefined,
       onFlood: parts.onFlood,
     },
     seen,
   );
   transport.onerror = (error) => control.onerror?.(error);
   transport.onclose = () => {
-    closed = true;
+    state.isClosed = true;
     table.failAll(() => lostConnection(label));
     serverRequests.abandon();
     control.onclose?.();
   };
-  const onGiveUp = (id: number, why: string): void => {
-    const stream = streams?.get(id);
-    // Over HTTP the request's own stream ends only after the server received the reason.
-    const sent = transport.send(cancelled(id, why, envelope)).catch(ignore);
-    if (stream !== undefined) void sent.then(() => stream.abort());
-  };
-
   return {
     control,
     questions,
-    setEnvelope(meta) {
-      envelope = meta;
+    agree(meta, hasLogLevel) {
+      state.envelope = meta;
+      state.hasLogLevel = hasLogLevel;
     },
     failRequest: table.fail,
     probeAnswered: () => seen.probeAnswered,
-    request(method, params, options) {
-      if (closed) return Promise.reject(new SdkError(SdkErrorCode.NotConnected, 'The connection is closed.'));
-      if (options.signal?.aborted === true) return Promise.reject(options.signal.reason);
-      if (table.size() >= MULTIPLEXER_BOUNDS.inFlightMax) return Promise.reject(tooMany(label));
-      const { id, answer } = table.open(options, onGiveUp);
-      const message = requestOf(id, method, params, options, envelope);
-      const lost = (error: unknown): unknown => table.fail(id, error);
-      if (streams === undefined) {
-        transport.send(message).catch(lost);
-        return answer;
-      }
-      sendStreamed({ transport, streams, id, message, options, answer, lost }, label);
+    request: withLogLevel(state, createSend(parts, state, table, streams)),
+  };
+}
+
+type Send = Multiplexer['request'];
+
+/** Sends our own requests. */
+function createSend(
+  { transport, label, questions }: MultiplexerParts,
+  state: State,
+  table: RequestTable,
+  streams: Map<number, AbortController> | undefined,
+): Send {
+  const onGiveUp = (id: number, why: string): void => {
+    const stream = streams?.get(id);
+    // Over HTTP the request's own stream ends only after the server received the reason.
+    const sent = transport.send(cancelled(id, why, state.envelope)).catch(ignore);
+    if (stream !== undefined) void sent.then(() => stream.abort());
+  };
+  return (method, params, options) => {
+    if (state.isClosed) return Promise.reject(new SdkError(SdkErrorCode.NotConnected, 'The connection is closed.'));
+    if (options.signal?.aborted === true) return Promise.reject(options.signal.reason);
+    if (table.size() >= MULTIPLEXER_BOUNDS.inFlightMax) return Promise.reject(tooMany(label));
+    const { id, answer } = table.open(options, onGiveUp);
+    const message = requestOf(id, method, params, options, envelopeFor(state.envelope, questions, options));
+    const lost = (error: unknown): unknown => table.fail(id, error);
+    if (streams === undefined) {
+      transport.send(message).catch(lost);
       return answer;
-    },
+    }
+    sendStreamed({ transport, streams, id, message, options, answer, lost }, label);
+    return answer;
+  };
+}
+
+/** Sets the server's level of log messages before a request whose caller wants more of them than it sends so far. */
+function withLogLevel(state: State, send: Send): Send {
+  return (method, params, options) => {
+    const canBeSet = state.hasLogLevel && state.envelope === undefined;
+    const level = canBeSet ? levelToSet(options.asker?.logs, state.logLevel) : undefined;
+    // Fast path: nobody wants more.
+    if (level === undefined) return send(method, params, options);
+    // A session of the server has one level for all its calls.
+    state.logLevel = level;
+    const set = send('logging/setLevel', { level }, { timeoutMs: MULTIPLEXER_BOUNDS.setLevelMs }).catch(ignore);
+    return set.then(() => send(method, params, options));
+  };
+}
+
+/** The envelope of one request: a server of 2026-07-28 learns what the client of that call can be asked, and its level. */
+function envelopeFor(envelope: Meta, questions: Questions, { asker }: RequestOptions): Meta {
+  if (envelope === undefined || asker === undefined) return envelope;
+  const { can = {}, logs } = asker;
+  return {
+    ...envelope,
+    [CLIENT_CAPABILITIES_META_KEY]: questions.capabilities(can),
+    ...(logs === undefined ? {} : { [LOG_LEVEL_META_KEY]: logs.level ?? LEAST_BY_DEFAULT }),
   };
 }
 

@@ -2,10 +2,11 @@ import type { Clock } from '@sallyport/std/clock';
 import type { Failure } from '@sallyport/std/error/failure';
 import type { UpstreamDefinition, UpstreamStatus } from '../../../api/schemas/upstream.ts';
 import { ownerNames } from '../../domain/invocation/call-owner.ts';
+import type { LogListener } from '../../domain/invocation/log-message.ts';
 import type { Principal, Progress } from '../../domain/principal/principal.ts';
+import type { AskedClient } from '../../domain/questions/client-question.ts';
 import type { ListedMcpTool } from '../../registry/importer.port.ts';
 import type { Log } from '../../telemetry/log.ts';
-import type { AskedClient } from '../elicitation.port.ts';
 import type { Asker } from '../incoming/asker.ts';
 import type { StartSlots } from '../pacing/start-slots.ts';
 import type { CallAsTask, Link, OpenOptions } from './link.ts';
@@ -25,13 +26,15 @@ export interface UpstreamCallOptions {
   /** Absolute, ms, including the wait for a start. Default: none. */
   readonly timeoutMs?: number;
   readonly onProgress?: (progress: Progress) => void;
+  /** Receives the server's log messages that belong to the call. */
+  readonly logs?: LogListener | undefined;
   /** Lets a question of the server be assigned to the call. */
   readonly invocationId?: string;
-  /** The client whose user the server may ask; absent: nobody is asked. */
+  /** The client that the server may ask; absent: nobody is asked. */
   readonly client?: AskedClient | undefined;
-  /** Wraps the wait for that user. */
+  /** Wraps the wait for that client. */
   readonly whileAsking?: Asker['whileAsking'];
-  /** Called with the reason when a question that may belong to this call was shown to nobody. */
+  /** Called with the reason when a question that may belong to this call was put to nobody. */
   readonly onUnasked?: Asker['onUnasked'];
   /** True for tools with side effects: the server's current listing is compared before the call is sent. */
   readonly leavesTraces?: boolean;
@@ -51,13 +54,16 @@ export function clientName({ client, caller, invocationId }: UpstreamCallOptions
   return caller === undefined ? `call ${invocationId}` : `owner ${JSON.stringify(ownerNames(caller.principal))}`;
 }
 
-/** The call from the point of view of its server's questions. */
+/** The call from the point of view of its server's questions and log messages. */
 export function askerOf(options: UpstreamCallOptions): Asker | undefined {
-  const { invocationId, whileAsking, onUnasked } = options;
+  const { invocationId, client, caller, logs, whileAsking, onUnasked } = options;
   if (invocationId === undefined) return undefined;
   return {
     invocationId,
     client: clientName(options),
+    can: client?.can,
+    owner: caller === undefined ? undefined : JSON.stringify(ownerNames(caller.principal)),
+    logs,
     ...(whileAsking === undefined ? {} : { whileAsking }),
     ...(onUnasked === undefined ? {} : { onUnasked }),
   };

@@ -42,6 +42,8 @@ export class Supervised {
   #state: UpstreamState;
   #changedAt: number;
   #lastError: string | undefined;
+  /** Set while waiting does not help: somebody has to log in first. */
+  #loginNeeded: ToolLayerError | undefined;
   #restarts = 0;
   /** Starts that failed, or did not last, since it was last stable. */
   #failures = 0;
@@ -77,6 +79,7 @@ export class Supervised {
     this.#pending.add(attempt).catch((thrown: unknown) => {
       if (this.#closing.signal.aborted) return;
       this.#become('degraded', messageOf(thrown));
+      if (thrown instanceof ToolLayerError && thrown.code === 'E3311') this.#loginNeeded = thrown;
       log.warn('upstream-not-started', { upstream: this.#name, error: messageOf(thrown) });
       this.#tryLater();
     });
@@ -190,6 +193,7 @@ export class Supervised {
   async #open(notifies: boolean): Promise<ToolListing> {
     const { settings, log, clock } = this.#parts;
     this.#become('starting');
+    this.#loginNeeded = undefined;
     const signal = AbortSignal.any([this.#closing.signal, AbortSignal.timeout(settings.connectTimeoutMs)]);
     const link = await this.#parts.open({
       signal,
@@ -261,7 +265,8 @@ export class Supervised {
     this.#failures += 1;
     this.#nextTryAt = clock.monotonic() + pause;
     this.#timer = setTimeout(() => this.startTrying(), pause);
-    this.#waiters.refuse(this.#nextTryAt, () => this.#unavailable());
+    const until = this.#loginNeeded === undefined ? this.#nextTryAt : Number.POSITIVE_INFINITY;
+    this.#waiters.refuse(until, () => this.#unavailable());
   }
 
   #waitForLink({ timeoutMs, signal }: UpstreamCallOptions): Promise<Link> {
@@ -270,12 +275,14 @@ export class Supervised {
     const ms = Math.min(timeoutMs ?? settings.connectTimeoutMs, settings.connectTimeoutMs);
     const deadline = clock.monotonic() + ms;
     const inVain = Number.isFinite(this.#nextTryAt) && this.#nextTryAt > deadline;
-    if (this.#state === 'stopped' || inVain) return Promise.reject(this.#unavailable());
+    if (this.#state === 'stopped' || inVain || this.#loginNeeded !== undefined)
+      return Promise.reject(this.#unavailable());
     return this.#waiters.wait(deadline, ms, signal, () => this.#unavailable());
   }
 
   #unavailable(): ToolLayerError {
     if (this.#state === 'stopped') return stopped(this.#name, this.#parts.definition.disabled);
+    if (this.#loginNeeded !== undefined) return this.#loginNeeded;
     const why = this.#lastError === undefined ? 'It is still starting.' : `Its last fault: ${this.#lastError}`;
     const pause = Math.max(0, this.#nextTryAt - this.#parts.clock.monotonic());
     return new ToolLayerError('E3310', `The upstream '${this.#name}' is not running. ${why}`, {

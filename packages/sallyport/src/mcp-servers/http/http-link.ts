@@ -1,7 +1,8 @@
 import { SdkError } from '@modelcontextprotocol/client';
 import type { Clock } from '@sallyport/std/clock';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
-import type { HttpTransport } from '../../../api/schemas/upstream.ts';
+import type { HttpTransport, UpstreamDefinition } from '../../../api/schemas/upstream.ts';
+import type { ClientAsker } from '../../domain/questions/client-question.ts';
 import { createGuardedFetch } from '../../external/guarded-fetch.ts';
 import { hideInValue } from '../../external/hide-secrets.ts';
 import type { OutboundHttp } from '../../external/outbound-http.ts';
@@ -14,8 +15,8 @@ import { listTools } from '../connection/listing/list-tools.ts';
 import { createMultiplexer, type Multiplexer } from '../connection/multiplexer.ts';
 import { type FilledValues, fillSecrets } from '../connection/secrets/secret-values.ts';
 import { taskLink } from '../connection/tasks/task-link.ts';
-import type { ElicitationAsker } from '../elicitation.port.ts';
 import { createQuestions } from '../incoming/questions.ts';
+import type { Authorizer } from './authorization/authorized-fetch.ts';
 import { boundedFetch, type HttpFetch } from './bounded-fetch.ts';
 import { httpFailure, isSessionGone, wasNotSent } from './http-failures.ts';
 import { type HttpWay, type MakeWay, sseWay, streamableWay } from './http-ways.ts';
@@ -28,9 +29,13 @@ export interface HttpLinkParts {
   readonly log: Log;
   readonly client: { readonly name: string; readonly version: string };
   /** Receiver of its questions; absent: nobody is asked. */
-  readonly desk?: ElicitationAsker | undefined;
+  readonly clients?: ClientAsker | undefined;
+  /** The questions that the operator allows it to ask. Default: elicitation alone. */
+  readonly mayAsk?: UpstreamDefinition['may_ask'];
   /** Sends the requests instead of the platform's `fetch`. */
   readonly outbound?: OutboundHttp | undefined;
+  /** Adds access tokens to the requests; absent: nobody logs in. */
+  readonly authorizer?: Authorizer | undefined;
 }
 
 /** How long a server may take to confirm the end of our session, ms. */
@@ -59,9 +64,11 @@ export async function openHttpLink(
 ): Promise<Link> {
   const filled = await fillSecrets(tenantId, definition.headers ?? {}, parts.secrets);
   const url = new URL(definition.url);
-  const carry = boundedFetch(carrierOf(parts.outbound, url));
+  const bare = boundedFetch(carrierOf(parts.outbound, url));
+  const carry = parts.authorizer?.over(bare) ?? bare;
+  const hidden = withTokens(filled, parts.authorizer);
   const over = (make: MakeWay): Promise<Link> =>
-    connect(parts, { tenantId, name }, make(url, filled.values, carry), filled, options);
+    connect(parts, { tenantId, name }, make(url, filled.values, carry), hidden, options);
   if (definition.type === 'sse') return over(sseWay);
   try {
     return await over(streamableWay);
@@ -90,7 +97,7 @@ async function connect(
     transport: way.transport,
     label: name,
     clock: parts.clock,
-    questions: createQuestions({ tenantId, upstream: name, log: parts.log, desk: parts.desk }),
+    questions: createQuestions({ ...parts, tenantId, upstream: name }),
     onAsks: (askers) => options.onAsks?.(askers),
     onFlood: () => void close('It floods the connection with messages that nobody asked for.'),
   });
@@ -102,6 +109,7 @@ async function connect(
       timeoutMs: options.timeoutMs,
       signal: options.signal,
       olderProtocolOnly: options.olderProtocolOnly || way.isOlder,
+      alwaysAnswers: true,
       onToolsChanged: options.onToolsChanged,
       onError: (error) => parts.log.debug('upstream-http-error', { upstream: name, error: hide(error.message) }),
     });
@@ -164,6 +172,17 @@ function linkOf(
     ping: async () => {},
     ended,
     close: () => close('It was closed.'),
+  };
+}
+
+/** Tokens change, so they are taken out of texts by the one who knows them. */
+function withTokens(filled: FilledValues, authorizer: Authorizer | undefined): FilledValues {
+  if (authorizer === undefined) return filled;
+  const { hide, hideInAnswers = (text) => text } = filled;
+  return {
+    ...filled,
+    hide: (text) => authorizer.hide(hide(text)),
+    hideInAnswers: (text) => authorizer.hide(hideInAnswers(text)),
   };
 }
 

@@ -1,11 +1,20 @@
-/** A running call from the point of view of its server's questions. */
+import type { LogListener } from '../../domain/invocation/log-message.ts';
+import type { AskedClient } from '../../domain/questions/client-question.ts';
+
+/** A running call from the point of view of its server's questions and log messages. */
 export interface Asker {
   readonly invocationId: string;
-  /** The client whose user is asked, equal for all calls of one client; undefined when nobody can be asked. */
+  /** The client that is asked, equal for all calls of one client; undefined when nobody can be asked. */
   readonly client: string | undefined;
-  /** Wraps the wait for the person. */
+  /** What that client can be asked, as MCP's capabilities of a client. */
+  readonly can?: AskedClient['can'] | undefined;
+  /** Agent and user of the call; undefined when they are not known. */
+  readonly owner?: string | undefined;
+  /** Receives the log messages of the call. */
+  readonly logs?: LogListener | undefined;
+  /** Wraps the wait for the client. */
   whileAsking?<Answer>(ask: () => Promise<Answer>): Promise<Answer>;
-  /** Called when a question that may belong to this call was shown to nobody. */
+  /** Called when a question that may belong to this call was not put to the client, or got no usable answer. */
   onUnasked?(why: string): void;
 }
 

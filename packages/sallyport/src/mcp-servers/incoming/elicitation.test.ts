@@ -1,7 +1,7 @@
 import { createBubblewrapDriver } from '@sallyport/sandbox/bubblewrap';
 import { afterEach, expect, test } from 'vitest';
+import type { ClientAsker, ClientQuestion } from '../../domain/questions/client-question.ts';
 import { silentLog } from '../../telemetry/log.ts';
-import type { ElicitationAsker, ElicitationRequest } from '../elicitation.port.ts';
 import {
   type Fixture,
   failureOf,
@@ -20,9 +20,9 @@ const QUESTION = { message: 'Who?', requestedSchema: SCHEMA };
 const open: Fixture[] = [];
 const logged: string[] = [];
 
-async function start(mode: string, onElicitation?: ElicitationAsker, idleMs?: number) {
+async function start(mode: string, clients?: ClientAsker, idleMs?: number) {
   const log = { ...silentLog, warn: (event: string) => void logged.push(event) };
-  const made = fixture(driver, { log, ...(onElicitation === undefined ? {} : { onElicitation }) });
+  const made = fixture(driver, { log, ...(clients === undefined ? {} : { clients }) });
   open.push(made);
   const added = await made.upstreams.add(TENANT, {
     ...odd(mode),
@@ -38,18 +38,21 @@ async function start(mode: string, onElicitation?: ElicitationAsker, idleMs?: nu
 }
 
 /** Treats all calls as those of one client. */
-const approvalsOf = (ask: ElicitationAsker['ask']): ElicitationAsker => ({ ask, clientOf: () => ({ session: 'one' }) });
+const approvalsOf = (ask: ClientAsker['ask']): ClientAsker => ({
+  ask,
+  clientOf: () => ({ session: 'one', can: { elicitation: {} } }),
+});
 
 /** Records questions, and answers them when the test says so. */
 function desk() {
-  const asked: { request: ElicitationRequest; signal: AbortSignal; answer: (name: string) => void }[] = [];
-  const onElicitation = approvalsOf(
+  const asked: { request: ClientQuestion; signal: AbortSignal; answer: (name: string) => void }[] = [];
+  const clients = approvalsOf(
     (request, signal) =>
       new Promise((resolve) => {
-        asked.push({ request, signal, answer: (name) => resolve({ action: 'accept', content: { name } }) });
+        asked.push({ request, signal, answer: (name) => resolve({ result: { action: 'accept', content: { name } } }) });
       }),
   );
-  return { asked, onElicitation };
+  return { asked, clients };
 }
 
 afterEach(async () => {
@@ -65,25 +68,23 @@ test('EXE-07 without anybody to ask, a question of a server is cancelled and log
 });
 
 test('EXE-07 a question reaches the desk with the call that it belongs to, and its answer the server', async () => {
-  const { asked, onElicitation } = desk();
-  const { call } = await start('elicits', onElicitation);
+  const { asked, clients } = desk();
+  const { call } = await start('elicits', clients);
   const running = call('wait');
   await until(() => asked.length === 1);
   expect(asked[0]?.request).toMatchObject({
     tenantId: TENANT,
-    upstream: 'elicits',
+    author: { kind: 'server', name: 'elicits' },
     invocationIds: ['call-1'],
-    mode: 'form',
-    message: 'Who?',
-    requestedSchema: SCHEMA,
+    asked: { kind: 'elicitation', mode: 'form', message: 'Who?', requestedSchema: SCHEMA },
   });
   asked[0]?.answer('Ada');
   expect(JSON.parse(textOf(await running))).toEqual({ action: 'accept', content: { name: 'Ada' } });
 });
 
 test('EXE-12 the time that a person takes is not idle time of the server, but the absolute time goes on', async () => {
-  const { asked, onElicitation } = desk();
-  const { call } = await start('elicits', onElicitation, 150);
+  const { asked, clients } = desk();
+  const { call } = await start('elicits', clients, 150);
   const running = call('wait');
   await until(() => asked.length === 1);
   await new Promise((resolve) => setTimeout(resolve, 400));
@@ -94,8 +95,8 @@ test('EXE-12 the time that a person takes is not idle time of the server, but th
 });
 
 test('a question is void once the server takes it back or its call has ended', async () => {
-  const { asked, onElicitation } = desk();
-  const { call } = await start('elicits', onElicitation);
+  const { asked, clients } = desk();
+  const { call } = await start('elicits', clients);
   await call('take-back');
   await until(() => asked[0]?.signal.aborted === true);
   const controller = new AbortController();
@@ -114,8 +115,8 @@ test.each([
   ['a huge schema', { message: 'm', requestedSchema: { description: 'x'.repeat(20_000) } }],
   ['an unknown mode', { ...QUESTION, mode: 'voice' }],
 ])('a question with %s is cancelled before anybody sees it', async (_what, question) => {
-  const { asked, onElicitation } = desk();
-  const { said } = await start('elicits', onElicitation);
+  const { asked, clients } = desk();
+  const { said } = await start('elicits', clients);
   expect(await said('wait', question)).toEqual({ action: 'cancel' });
   expect(asked).toEqual([]);
 });
@@ -133,11 +134,15 @@ test('EXE-07 input that a server of the newest protocol asks for is answered in 
   expect(declined.added.status.protocol_version).toBe('2026-07-28');
   const state = { requestState: 'as it was' };
   expect(await declined.said('x')).toEqual({ inputResponses: { who: { action: 'cancel' } }, ...state });
-  const { asked, onElicitation } = desk();
-  const answered = await start('asks-input', onElicitation);
+  const { asked, clients } = desk();
+  const answered = await start('asks-input', clients);
   const running = answered.call('x', { mode: 'url', message: 'Go there.', url: 'https://example.test/' });
   await until(() => asked.length === 1);
-  expect(asked[0]?.request).toMatchObject({ mode: 'url', url: 'https://example.test/', invocationIds: ['call-1'] });
+  expect(asked[0]?.request).toMatchObject({
+    key: 'who',
+    asked: { mode: 'url', url: 'https://example.test/' },
+    invocationIds: ['call-1'],
+  });
   asked[0]?.answer('Ada');
   expect(JSON.parse(textOf(await running))).toMatchObject({ inputResponses: { who: { action: 'accept' } } });
 });
@@ -148,8 +153,8 @@ test('input without end, and input that no person can give, fail the call', asyn
     const failure = await failureOf(call(tool));
     expect([failure.code, failure.failure.details]).toEqual(['E3308', { reached: true }]);
   }
-  const { asked, onElicitation } = desk();
-  const waiting = await start('asks-input', onElicitation);
+  const { asked, clients } = desk();
+  const waiting = await start('asks-input', clients);
   expect((await failureOf(waiting.call('x', QUESTION, { timeoutMs: 200 }))).code).toBe('E3103');
   expect(asked[0]?.signal.aborted).toBe(true);
 });

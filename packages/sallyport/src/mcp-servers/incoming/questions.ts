@@ -1,84 +1,136 @@
-import { isObject } from '../../domain/shape/is-object.ts';
+import {
+  type ClientAnswer,
+  type ClientAsker,
+  type ClientQuestion,
+  QUESTION_KINDS,
+  type QuestionKind,
+} from '../../domain/questions/client-question.ts';
+import { questionIn } from '../../domain/questions/read-question.ts';
 import type { Log } from '../../telemetry/log.ts';
-import type { ElicitationAnswer, ElicitationAsker, ElicitationRequest } from '../elicitation.port.ts';
 import type { Asker, Askers } from './asker.ts';
 
 /** Limits of the questions of one connection. */
-export const QUESTION_BOUNDS = {
-  /** Most questions that wait for a person; one more is cancelled at once. */
+export const OPEN_QUESTION_BOUNDS = {
+  /** Most questions that wait for a client; one more is not asked. */
   openMax: 16,
-  messageCharsMax: 4_000,
-  urlCharsMax: 4_000,
-  /** A schema longer than this as JSON is not a form for a person. */
-  schemaCharsMax: 16_000,
-  /** Most unshown questions logged one by one over the life of a connection; after that one in a hundred. */
+  /** Most unasked questions logged one by one over the life of a connection; after that one in a hundred. */
   logged: 5,
   loggedEach: 100,
 } as const;
+
+/** The kinds of questions that an upstream may ask when its definition does not say. */
+export const MAY_ASK_BY_DEFAULT: readonly QuestionKind[] = ['elicitation'];
+
+type Members = Readonly<Record<string, unknown>>;
 
 /** The asking server, and the receiver of its questions. */
 export interface QuestionParts {
   readonly tenantId: string;
   readonly upstream: string;
   readonly log: Log;
-  /** Absent: every question is cancelled. */
-  readonly desk?: ElicitationAsker | undefined;
+  /** Absent: no question is put to anybody. */
+  readonly clients?: ClientAsker | undefined;
+  /** What the operator allows this server to ask. */
+  readonly mayAsk?: readonly QuestionKind[] | undefined;
 }
 
-/** Questions of one server to people. */
+/** One question of a server, as it came. */
+export interface IncomingQuestion {
+  readonly kind: QuestionKind;
+  /** Parameters of its request. */
+  readonly params: unknown;
+  /** The server's name for it, where the protocol has one. */
+  readonly key?: string;
+}
+
+/** Questions of one server to clients. */
 export interface Questions {
-  /** True when somebody can be asked. */
-  readonly deskStands: boolean;
+  /** True when the server may ask this. */
+  allows(kind: QuestionKind): boolean;
   /**
-   * Asks the user of the one client whose call the question belongs to. Every other question is shown to nobody and
-   * answered with `cancel`; it is logged, and the calls that it may belong to are notified. Never rejects.
+   * What is declared to the server as our capabilities.
+   * @param can what the client of one call can be asked; absent: before it is known for which client the server asks
    */
-  ask(params: unknown, askers: Askers, signal: AbortSignal): Promise<ElicitationAnswer>;
+  capabilities(can?: Members): Members;
+  /**
+   * Asks the one client whose call the question belongs to. Every other question is put to nobody; it is logged, and
+   * the calls that it may belong to are notified. Never rejects.
+   */
+  ask(question: IncomingQuestion, askers: Askers, signal: AbortSignal): Promise<ClientAnswer>;
 }
 
-/** Reason given when no waiting client can show a question. */
+/** Reason given when no waiting client can be asked. */
 const NO_CLIENT = 'the call runs for no client that can show questions';
 const SEVERAL_CLIENTS =
   'the server did not say for which call it asks, and it runs calls of several clients; from now on each client has a connection of its own, so call again';
 
 /** Makes the questions of one connection. */
-export function createQuestions({ tenantId, upstream, log, desk }: QuestionParts): Questions {
+export function createQuestions(parts: QuestionParts): Questions {
+  const { upstream, clients, mayAsk = MAY_ASK_BY_DEFAULT } = parts;
+  const allowed = QUESTION_KINDS.filter((kind) => clients !== undefined && mayAsk.includes(kind));
+  const note = notifier(parts);
   let open = 0;
+  const putToClient = async (question: ClientQuestion, asker: ClientAsker, signal: AbortSignal) => {
+    open += 1;
+    try {
+      return await orAborted(asker.ask(question, signal), signal);
+    } catch (thrown) {
+      if (!signal.aborted) parts.log.warn('upstream-question-failed', { upstream, error: String(thrown) });
+      return { ended: 'the wait for the client is over' };
+    } finally {
+      open -= 1;
+    }
+  };
+  return {
+    allows: (kind) => allowed.includes(kind),
+    capabilities: (can) =>
+      Object.fromEntries(
+        allowed.flatMap((kind) => {
+          const stated = can === undefined ? UNKNOWN_CLIENT[kind] : can[kind];
+          return stated === undefined ? [] : [[kind, stated]];
+        }),
+      ),
+    async ask({ kind, params, key }, askers, signal) {
+      const asker = clients === undefined ? NO_CLIENT : oneOf(askers);
+      const asked = questionIn(kind, params);
+      if (clients === undefined || typeof asker === 'string') return note(String(asker), askers);
+      if (!allowed.includes(kind)) return note(`the operator does not allow the server to ask for ${kind}`, askers);
+      if (typeof asked === 'string') return note(asked, askers);
+      if (open >= OPEN_QUESTION_BOUNDS.openMax) return note('too many questions wait already', askers);
+      if (signal.aborted) return { ended: 'nobody waits for the answer' };
+      const question = { ...questionOf(parts, asker, askers), asked, ...(key === undefined ? {} : { key }) };
+      const answer = await putToClient(question, clients, signal);
+      return 'unasked' in answer ? note(answer.unasked, askers) : answer;
+    },
+  };
+}
+
+/** Declared when it is not yet known which client will be asked: the simplest form of each capability. */
+const UNKNOWN_CLIENT: Readonly<Record<QuestionKind, Members>> = {
+  elicitation: { form: {}, url: {} },
+  sampling: {},
+  roots: {},
+};
+
+/** Logs a question that nobody was asked, and notifies the calls that it may belong to. */
+function notifier({ log, upstream }: QuestionParts): (why: string, askers: Askers) => ClientAnswer {
   let unasked = 0;
-  const cancel = (why: string, { running }: Askers): ElicitationAnswer => {
+  return (why, { running }) => {
     unasked += 1;
-    if (unasked <= QUESTION_BOUNDS.logged || unasked % QUESTION_BOUNDS.loggedEach === 0) {
+    if (unasked <= OPEN_QUESTION_BOUNDS.logged || unasked % OPEN_QUESTION_BOUNDS.loggedEach === 0) {
       // The question's text stays out of the log: a server may put anything there.
       const invocations = running.slice(0, 8).map(({ invocationId }) => invocationId);
       log.warn('upstream-question-unanswered', { upstream, why, invocations, unanswered: unasked });
     }
     for (const asker of running) asker.onUnasked?.(why);
-    return { action: 'cancel' };
+    return { unasked: why };
   };
-  return {
-    deskStands: desk !== undefined,
-    async ask(params, askers, signal) {
-      const asker = desk === undefined ? NO_CLIENT : oneOf(askers);
-      if (desk === undefined || typeof asker === 'string') return cancel(String(asker), askers);
-      const asked = questionOf(params);
-      if (typeof asked === 'string') return cancel(asked, askers);
-      if (open >= QUESTION_BOUNDS.openMax) return cancel('too many questions wait already', askers);
-      if (signal.aborted) return { action: 'cancel' };
-      open += 1;
-      try {
-        const invocationIds = askers.running.map(({ invocationId }) => invocationId).reverse();
-        const whileAsking: ElicitationRequest['whileAsking'] = (ask) => asker.whileAsking?.(ask) ?? ask();
-        const question = { tenantId, upstream, invocationIds, whileAsking, ...asked };
-        const answer = await orAborted(desk.ask(question, signal), signal);
-        return 'unasked' in answer ? cancel(answer.unasked, askers) : answerOf(answer);
-      } catch (thrown) {
-        if (!signal.aborted) log.warn('upstream-question-failed', { upstream, error: String(thrown) });
-        return { action: 'cancel' };
-      } finally {
-        open -= 1;
-      }
-    },
-  };
+}
+
+function questionOf({ tenantId, upstream }: QuestionParts, asker: Asker, { running }: Askers) {
+  const invocationIds = running.map(({ invocationId }) => invocationId).reverse();
+  const whileAsking: ClientQuestion['whileAsking'] = (ask) => asker.whileAsking?.(ask) ?? ask();
+  return { tenantId, author: { kind: 'server' as const, name: upstream }, invocationIds, whileAsking };
 }
 
 /**
@@ -99,27 +151,4 @@ function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   const onAbort = (): void => reject(signal.reason);
   signal.addEventListener('abort', onAbort, { once: true });
   return Promise.race([work, promise]).finally(() => signal.removeEventListener('abort', onAbort));
-}
-
-function answerOf(answer: ElicitationAnswer): ElicitationAnswer {
-  if (answer.action !== 'accept') return { action: answer.action === 'decline' ? 'decline' : 'cancel' };
-  return answer.content === undefined ? { action: 'accept' } : { action: 'accept', content: answer.content };
-}
-
-type Question = Omit<ElicitationRequest, 'tenantId' | 'upstream' | 'invocationIds' | 'whileAsking'>;
-
-/** The question in the parameters of `elicitation/create`, or the reason why there is none. */
-function questionOf(params: unknown): Question | string {
-  if (!isObject(params) || typeof params['message'] !== 'string') return 'the question has no message';
-  const message = params['message'].slice(0, QUESTION_BOUNDS.messageCharsMax);
-  if (params['mode'] === 'url') {
-    const { url } = params;
-    if (typeof url !== 'string' || url.length > QUESTION_BOUNDS.urlCharsMax) return 'the question has no url';
-    return /^https?:\/\//i.test(url) ? { mode: 'url', message, url } : 'its url is no web address';
-  }
-  if (params['mode'] !== undefined && params['mode'] !== 'form') return 'the question has an unknown mode';
-  const { requestedSchema } = params;
-  if (!isObject(requestedSchema)) return 'the question has no schema';
-  if (JSON.stringify(requestedSchema).length > QUESTION_BOUNDS.schemaCharsMax) return 'its schema is too long';
-  return { mode: 'form', message, requestedSchema };
 }

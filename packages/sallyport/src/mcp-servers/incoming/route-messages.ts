@@ -3,6 +3,7 @@ import { MiB } from '@sallyport/std/bytes';
 import type { Clock } from '@sallyport/std/clock';
 import { FIRST_ID, type RequestTable } from '../connection/request-table.ts';
 import { createFloodGate } from '../pacing/flood-gate.ts';
+import { giveLog, logMessageIn } from './server-logs.ts';
 import type { ServerRequests } from './server-requests.ts';
 
 /** Most unsolicited messages of a server in one window; beyond that the connection ends. */
@@ -19,7 +20,7 @@ export interface SeenMessages {
 /** Receivers of messages. */
 export interface RouteParts {
   readonly clock: Clock;
-  readonly table: Pick<RequestTable, 'progress' | 'settle'>;
+  readonly table: Pick<RequestTable, 'progress' | 'settle' | 'askers'>;
   readonly serverRequests: ServerRequests;
   /** Transport that the SDK client listens on. */
   readonly control: Transport;
@@ -65,6 +66,9 @@ export function routeMessages(parts: RouteParts, seen: SeenMessages): NonNullabl
     } else if (id !== undefined && id !== null) {
       if (parts.isModern() || (typeof id !== 'string' && typeof id !== 'number')) return;
       serverRequests.answer(id, method, params, parts.sentOn());
+    } else if (method === 'notifications/message') {
+      const log = logMessageIn(params);
+      if (log !== undefined) giveLog(log, table.askers(parts.sentOn()));
     } else if (!isNoise(method)) {
       if (method === 'notifications/cancelled') serverRequests.cancelled(params);
       control.onmessage?.(received, extra);
@@ -80,7 +84,6 @@ function isControlId(id: unknown): boolean {
 /** Notifications without listeners; dropping them early saves their validation. */
 function isNoise(method: string): boolean {
   return (
-    method === 'notifications/message' ||
     method === 'notifications/progress' ||
     method.startsWith('notifications/resources/') ||
     method.startsWith('notifications/prompts/')

@@ -1,7 +1,8 @@
 import type { SandboxDriver } from '@sallyport/sandbox';
 import type { Clock } from '@sallyport/std/clock';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
-import type { StdioTransport } from '../../../api/schemas/upstream.ts';
+import type { StdioTransport, UpstreamDefinition } from '../../../api/schemas/upstream.ts';
+import type { ClientAsker } from '../../domain/questions/client-question.ts';
 import { hideInValue } from '../../external/hide-secrets.ts';
 import type { SecretStore } from '../../external/secret-store.port.ts';
 import type { Log } from '../../telemetry/log.ts';
@@ -12,7 +13,6 @@ import { listTools } from '../connection/listing/list-tools.ts';
 import { createMultiplexer, type Multiplexer } from '../connection/multiplexer.ts';
 import { type FilledValues, fillSecrets } from '../connection/secrets/secret-values.ts';
 import { taskLink } from '../connection/tasks/task-link.ts';
-import type { ElicitationAsker } from '../elicitation.port.ts';
 import { createQuestions } from '../incoming/questions.ts';
 import { optionHint } from './option-hint.ts';
 import { quotedLines } from './quoted-lines.ts';
@@ -28,7 +28,9 @@ export interface StdioLinkParts {
   readonly log: Log;
   readonly client: { readonly name: string; readonly version: string };
   /** Receiver of its questions; absent: nobody is asked. */
-  readonly desk?: ElicitationAsker | undefined;
+  readonly clients?: ClientAsker | undefined;
+  /** The questions that the operator allows it to ask. Default: elicitation alone. */
+  readonly mayAsk?: UpstreamDefinition['may_ask'];
   /** Called before each start with the paths that the definition shows implicitly; absent: nothing is refused. */
   readonly checkShown?: CheckShown | undefined;
   /** Folders of installed packages; absent: definitions with an installed package are refused. */
@@ -86,7 +88,7 @@ async function connect(
     transport,
     label: name,
     clock,
-    questions: createQuestions({ tenantId, upstream: name, log, desk: parts.desk }),
+    questions: createQuestions({ ...parts, tenantId, upstream: name }),
     messageBytes: transport.messageBytes,
     onAsks: (askers) => options.onAsks?.(askers),
     onFlood: () => transport.fail('it floods the connection with messages that nobody asked for'),

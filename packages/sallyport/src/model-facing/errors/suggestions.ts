@@ -45,5 +45,6 @@ export const BY_CODE: Readonly<Partial<Record<ErrorCode, string>>> = {
   E3810: 'Send less: split the request, or shorten its values.',
   E3811: 'Repeat the same call.',
   E3813: 'Use another tool. An operator has to accept this one first.',
+  E3821: 'Tell the user that the client did not answer what the tool asked it. Do not repeat the call.',
   E3901: 'Leave that option out, or try another way.',
 };

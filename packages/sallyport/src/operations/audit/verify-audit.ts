@@ -7,7 +7,7 @@ import type { OperationParts } from '../parts.ts';
 /** Verifies the whole record, and compares it with what is known outside the tables (AUD-03, AUD-07). */
 export const verifyAudit = operation({
   name: 'audit.verify',
-  summary: 'Check the hash chains, and whether they tell of every call',
+  summary: 'Check the hash chains, and whether every call is in them',
   method: 'GET',
   path: '/v1/audit/verification',
   status: 200,

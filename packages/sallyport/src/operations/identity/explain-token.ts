@@ -21,7 +21,7 @@ export const explainToken = operation({
       const explanation = await authenticator.explain(token.trim());
       const tenant = explanation.claims.find(({ name }) => name === 'tenant_id')?.value;
       if (caller.local === true || tenant === undefined || tenant === principal.tenantId) return explanation;
-      const foreign = { e_code: 'E3809', message: 'It is of another tenant: only that tenant is told how it stands.' };
+      const foreign = { e_code: 'E3809', message: 'It is of another tenant: only that tenant sees its state.' };
       const kind = explanation.kind === 'api_key' ? 'unreadable' : explanation.kind;
       const claims = explanation.kind === 'api_key' ? [] : explanation.claims;
       return { ...explanation, kind, claims, accepted: false, reasons: [foreign] };

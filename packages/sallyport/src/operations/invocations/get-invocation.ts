@@ -1,6 +1,7 @@
 import { type Failure, failure } from '@sallyport/std/error/failure';
 import { isoTime } from '@sallyport/std/iso-time';
 import { ToolStatusRequest, ToolStatusResponse } from '../../../api/schemas/invocation.ts';
+import type { SavedCheckpoint } from '../../domain/invocation/checkpoint.ts';
 import { statusOf } from '../../domain/invocation/lifecycle.ts';
 import { type InvocationRecord, waitsFor } from '../../domain/invocation/record.ts';
 import type { HeldProgress } from '../../orchestration/call-lease-store.port.ts';
@@ -70,7 +71,13 @@ function fromOngoing(
     ...(resumed === undefined ? {} : { deferred: true }),
     ...(phase === undefined ? {} : { phase }),
     ...progressMembers(shownProgress(toolRun.progress)),
+    ...latestCheckpoint(toolRun.checkpoints?.at(-1)),
   };
+}
+
+function latestCheckpoint(saved: SavedCheckpoint | undefined): Pick<ToolStatusResponse, 'latest_checkpoint'> {
+  if (saved === undefined) return {};
+  return { latest_checkpoint: { checkpoint_id: saved.checkpointId, timestamp: isoTime(saved.savedAt) } };
 }
 
 function fromRecord(record: InvocationRecord, progress: HeldProgress | undefined): ToolStatusResponse {

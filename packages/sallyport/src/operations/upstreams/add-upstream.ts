@@ -1,4 +1,6 @@
+import { failureOf } from '@sallyport/std/error/tool-layer-error';
 import { UpstreamAddRequest, UpstreamAddResponse, type UpstreamDefinition } from '../../../api/schemas/upstream.ts';
+import { holderOf } from '../../mcp-servers/upstream-logins.ts';
 import { withReferences } from '../../mcp-servers/upstreams.ts';
 import { type Asker, operation } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
@@ -47,14 +49,27 @@ export async function withInstalled(
   return definition;
 }
 
-/** @throws ToolLayerError the failure of the server; nothing is stored then */
+/**
+ * An upstream at which somebody has to log in first is stored without its tools.
+ * @throws ToolLayerError the failure of the server; nothing is stored then
+ */
 export async function connectAndRegister(
   parts: OperationParts,
   asker: Asker,
   definition: UpstreamDefinition,
 ): Promise<UpstreamAddResponse> {
   const { tenantId } = asker.principal;
-  const { status } = await parts.upstreams.add(tenantId, definition, { token: asker.caller.token });
-  const registrations = await takeListing(parts, asker, definition.name, true);
-  return { upstream: parts.upstreams.current(tenantId, definition.name)?.status ?? status, registrations };
+  const { name } = definition;
+  const operator = { token: asker.caller.token, holder: holderOf(asker.principal) };
+  try {
+    const { status } = await parts.upstreams.add(tenantId, definition, operator);
+    const registrations = await takeListing(parts, asker, name, true);
+    return { upstream: parts.upstreams.current(tenantId, name)?.status ?? status, registrations };
+  } catch (thrown) {
+    const { code, message } = failureOf(thrown);
+    if (code !== 'E3311' || !(await parts.upstreams.keep(tenantId, definition))) throw thrown;
+    const kept = parts.upstreams.current(tenantId, name);
+    if (kept === undefined) throw thrown;
+    return { upstream: kept.status, registrations: [], needs_login: message };
+  }
 }

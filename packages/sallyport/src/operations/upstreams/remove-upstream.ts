@@ -19,6 +19,7 @@ export const removeUpstream = operation({
     async ({ name }, asker) => {
       const { tenantId } = asker.principal;
       if (!(await parts.upstreams.remove(tenantId, name))) return failure('E3809', `There is no upstream ${name}.`);
+      await parts.logins.removeAll(tenantId, name);
       await parts.quarantine.inTurn(tenantId, name, () => parts.quarantine.forget(tenantId, name));
       const leaving = parts.registry.manifests(tenantId).flatMap(({ manifest: { tool_id, executor } }) => {
         return executor.kind === 'mcp' && executor.config?.['upstream'] === name ? [tool_id] : [];

@@ -65,7 +65,7 @@ export function notifierConformance(
     });
 
   check(
-    'ORC-03 a question names its approval, tool and agent, once for each who is told',
+    'ORC-03 a question names its approval, tool and agent, once for each person notified',
     async ({ notifier, said }) => {
       await notifier.notify(noticeOf());
       equal(said().length, 1);
@@ -75,7 +75,7 @@ export function notifierConformance(
     },
   );
 
-  check('ORC-03 an answer token is told to its approver alone', async ({ notifier, said }) => {
+  check('ORC-03 an answer token goes to its approver alone', async ({ notifier, said }) => {
     const other = 'spa_othersothersothersother';
     const approvers = [...noticeOf().approvers, { id: 'mailto:b@example.com', answerToken: other }];
     await notifier.notify(noticeOf({ approvers }));
@@ -91,7 +91,7 @@ export function notifierConformance(
     );
   });
 
-  check('ORC-05 an expiry is not told as a denial', async ({ notifier, said }) => {
+  check('ORC-05 an expiry is not reported as a denial', async ({ notifier, said }) => {
     const decision = { outcome: 'expired', by: 'layer' } as const;
     await notifier.notify(noticeOf({ kind: 'expired', decision }));
     const text = said().join('\n').toLowerCase();
@@ -99,7 +99,7 @@ export function notifierConformance(
     ok(!text.includes('denied'));
   });
 
-  check('a decision is told with who made it', async ({ notifier, said }) => {
+  check('a decision is reported with who made it', async ({ notifier, said }) => {
     const decision = { outcome: 'denied', by: 'did:user:u', reason: 'Too late.' } as const;
     await notifier.notify(noticeOf({ kind: 'decided', decision }));
     const text = said().join('\n');

@@ -29,10 +29,18 @@ async function made(rows: readonly InvocationRecord[], keepResultsMs?: number) {
   let now = NOW;
   let settled = 0;
   const expiredRates = { count: 0 };
+  const expiredCheckpoints = { count: 0 };
   const upkeep = createUpkeep({
     records,
     outcomes: memoryOutcomeStore(records),
     outputs,
+    checkpoints: {
+      async expire(_forgetMs, limit) {
+        const removed = Math.min(limit, expiredCheckpoints.count);
+        expiredCheckpoints.count -= removed;
+        return removed;
+      },
+    },
     rates: {
       async forget(limit) {
         const removed = Math.min(limit, expiredRates.count);
@@ -59,7 +67,7 @@ async function made(rows: readonly InvocationRecord[], keepResultsMs?: number) {
   const pass = (ms: number): void => {
     now += ms;
   };
-  return { upkeep, outputs, expiredRates, kept, pass, settled: () => settled };
+  return { upkeep, outputs, expiredRates, expiredCheckpoints, kept, pass, settled: () => settled };
 }
 
 test('PIPE-07.5 results are forgotten after their time, not before, however many there are', async () => {
@@ -100,6 +108,13 @@ test('EXT-02 expired counts of rates are removed in one turn, however many there
   expiredRates.count = 2_500;
   await upkeep.turn();
   expect(expiredRates.count).toBe(0);
+});
+
+test('STA-06.1 expired checkpoints lose their states in one turn, however many there are', async () => {
+  const { upkeep, expiredCheckpoints } = await made([]);
+  expiredCheckpoints.count = 1000;
+  await upkeep.turn();
+  expect(expiredCheckpoints.count).toBe(0);
 });
 
 test('VIS-03 compensations are settled again and again, and what fails holds up nothing', async () => {

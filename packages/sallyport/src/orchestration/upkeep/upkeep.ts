@@ -1,6 +1,7 @@
 import type { Clock } from '@sallyport/std/clock';
 import { failureOf } from '@sallyport/std/error/tool-layer-error';
 import type { LedgerStore } from '../../audit/ledger-store.port.ts';
+import type { CheckpointStore } from '../../bridges/checkpoint-store.port.ts';
 import type { StoredRates } from '../../external/rate-limiter.port.ts';
 import type { OutcomeStore } from '../../pipeline/outcome-store.port.ts';
 import { OUTPUTS_KEPT_MS, type OutputStore } from '../../pipeline/output-store.port.ts';
@@ -13,6 +14,7 @@ export interface UpkeepParts {
   readonly records: Pick<LedgerStore, 'forgetResults'>;
   readonly outcomes: Pick<OutcomeStore, 'forgetResults'>;
   readonly outputs: Pick<OutputStore, 'forget'>;
+  readonly checkpoints: Pick<CheckpointStore, 'expire'>;
   readonly rates?: Pick<StoredRates, 'forget'>;
   readonly sideEffects: Pick<SideEffects, 'settleOpen'>;
   /** Records credentials that end; absent when none is described. */
@@ -38,6 +40,10 @@ const EVERY_MS = 60_000;
 const RESULTS_AT_ONCE = 64;
 /** Rows of one statement: each is short. */
 const SHORT_AT_ONCE = 1000;
+/** Rows of one statement: a state may take some MiB. */
+const CHECKPOINTS_AT_ONCE = 64;
+/** How long an expired checkpoint is still known as such, in ms. */
+const EXPIRED_KNOWN_MS = 7 * 86_400_000;
 /** Statements of one turn; the next turn continues from there. */
 const STATEMENTS_MAX = 200;
 /** Ms before the next turn while more is to be deleted. */
@@ -47,7 +53,8 @@ type Place = NonNullable<Awaited<ReturnType<LedgerStore['forgetResults']>>['next
 
 /**
  * Records the outcome of compensations whose asker is gone, and credentials that end; deletes results, outputs of
- * deterministic tools, and counts of rates after their time (VIS-03, EXT-06, PIPE-07, PIPE-10, EXT-02).
+ * deterministic tools, checkpoints and counts of rates after their time (VIS-03, EXT-06, PIPE-07, PIPE-10, STA-06,
+ * EXT-02).
  */
 export function createUpkeep(parts: UpkeepParts): Upkeep {
   const { log, everyMs = EVERY_MS } = parts;
@@ -74,6 +81,7 @@ export function createUpkeep(parts: UpkeepParts): Upkeep {
       after = await forget(parts, after, () => stopped);
     });
     await attempt('outputs-not-forgotten', () => forgetOutputs(parts, () => stopped));
+    await attempt('checkpoints-not-expired', () => expireCheckpoints(parts, () => stopped));
     await attempt('rates-not-forgotten', () => forgetRates(parts, () => stopped));
   };
   return {
@@ -119,6 +127,12 @@ async function forgetOutputs({ outputs, clock }: UpkeepParts, isStopped: () => b
   const before = clock.now() - OUTPUTS_KEPT_MS;
   for (let statements = 0; statements < STATEMENTS_MAX && !isStopped(); statements += 1) {
     if ((await outputs.forget(before, SHORT_AT_ONCE)) < SHORT_AT_ONCE) return;
+  }
+}
+
+async function expireCheckpoints({ checkpoints }: UpkeepParts, isStopped: () => boolean): Promise<void> {
+  for (let statements = 0; statements < STATEMENTS_MAX && !isStopped(); statements += 1) {
+    if ((await checkpoints.expire(EXPIRED_KNOWN_MS, CHECKPOINTS_AT_ONCE)) < CHECKPOINTS_AT_ONCE) return;
   }
 }
 

@@ -154,7 +154,7 @@ function linkedOut(code: Violation['code'], wanted: string, whose: string, allow
 const linkedNowhere = (code: Violation['code'], wanted: string): Violation => ({
   code,
   wanted,
-  message: `The tool needs ${wanted}, and where that leads cannot be told: it is a link to nowhere, or lies where the layer may not look.`,
+  message: `The tool needs ${wanted}, and where that leads is unknown: it is a link to nowhere, or lies where the layer may not look.`,
 });
 
 const otherDns = ({ host, port }: NetworkPermission, allowed: readonly string[]): Violation => ({

@@ -178,7 +178,7 @@ describe('a call that is refused', () => {
     expect(record.failure).toMatchObject({ code: 'E3901', details: { option: 'execution_options.async_mode' } });
   });
 
-  test('for documents and checkpoints, whatever member asks for them, says which', async () => {
+  test('for documents, whatever member asks for them, says which', async () => {
     const { add, call } = await pipeline();
     await add(manifest('double'), double);
     const answerTo = async (more: Partial<ToolInvokeRequest>) => {
@@ -189,15 +189,6 @@ describe('a call that is refused', () => {
       [{ document_context: { document_refs: ['a'] } }, ['E3901', 'document_context.document_refs']],
       [{ document_context: { query: 'a' } }, ['E3901', 'document_context.query']],
       [{ document_context: { version_pinning: true } }, ['E3901', 'document_context.version_pinning']],
-      [{ checkpoint_config: { enable_checkpointing: true } }, ['E3901', 'checkpoint_config.enable_checkpointing']],
-      [
-        { checkpoint_config: { checkpoint_interval_seconds: 30 } },
-        ['E3901', 'checkpoint_config.checkpoint_interval_seconds'],
-      ],
-      [
-        { checkpoint_config: { resume_from_checkpoint_id: 'a' } },
-        ['E3901', 'checkpoint_config.resume_from_checkpoint_id'],
-      ],
       [{ document_context: { document_refs: [], version_pinning: false } }, 'COMPLETED'],
       [{ checkpoint_config: { enable_checkpointing: false } }, 'COMPLETED'],
     ];

@@ -1,6 +1,7 @@
 import type { Failure } from '@sallyport/std/error/failure';
 import type { Warning } from '../../../api/schemas/invocation.ts';
 import type { CircuitPermit } from '../../domain/circuit/circuit.ts';
+import type { SavedCheckpoint } from '../../domain/invocation/checkpoint.ts';
 import type { CallQuestionsByKey } from '../../domain/invocation/tasks/call-question.ts';
 import type { ServerTask } from '../../domain/invocation/tasks/server-task.ts';
 import type { Usage } from '../../domain/invocation/usage.ts';
@@ -21,6 +22,9 @@ export interface FailedAttempt {
   readonly waitedMs: number;
 }
 
+/** Most checkpoints that the metadata of a call names: the newest ones. */
+const CHECKPOINTS_MAX = 100;
+
 /**
  * The run of the tool of one call: its attempts, and what the tool reports meanwhile. The stage `execute` and the
  * circuits change it; status, heartbeat and record read it, also while the tool runs.
@@ -37,6 +41,7 @@ export class ToolRun {
   #facts: CallFact[] | undefined;
   #questions: OpenQuestions | undefined;
   #serverTask: ServerTask | undefined;
+  #checkpoints: SavedCheckpoint[] | undefined;
 
   /** Number of attempts that reached the executor. */
   get attempts(): number {
@@ -99,6 +104,11 @@ export class ToolRun {
     return this.#questions?.wasAsked === true ? this.#questions.open : undefined;
   }
 
+  /** The newest checkpoints, oldest first; undefined when none was saved. */
+  get checkpoints(): readonly SavedCheckpoint[] | undefined {
+    return this.#checkpoints;
+  }
+
   /** The time of the tool begins. */
   begin(deadline: Deadline): void {
     this.#deadline = deadline;
@@ -141,6 +151,12 @@ export class ToolRun {
   noteFact(fact: CallFact): void {
     this.#facts ??= [];
     this.#facts.push(fact);
+  }
+
+  noteCheckpoint(saved: SavedCheckpoint): void {
+    this.#checkpoints ??= [];
+    this.#checkpoints.push(saved);
+    if (this.#checkpoints.length > CHECKPOINTS_MAX) this.#checkpoints.shift();
   }
 
   /** Keeps the circuit's permit for the next attempt. */

@@ -150,7 +150,11 @@ function metadataOf(
     network_bytes_sent: usage.networkBytesSent,
     network_bytes_received: usage.networkBytesReceived,
     documents_accessed: [],
-    checkpoints_created: [],
+    checkpoints_created: (toolRun.checkpoints ?? []).map(({ checkpointId, type, savedAt }) => ({
+      checkpoint_id: checkpointId,
+      checkpoint_type: type,
+      timestamp: isoTime(savedAt),
+    })),
     attempts: toolRun.attempts,
     cached: false,
   };

@@ -1,4 +1,5 @@
 import { createRedactor, type Redactor } from '@sallyport/guards';
+import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { expect, test } from 'vitest';
 import { memoryLedgerStore } from '../../../test/stores/memory-ledger-store.ts';
 import { openLedger } from '../../audit/ledger.ts';
@@ -32,4 +33,22 @@ test('AUD-04 an unknown tool is on record by what is left of its name', async ()
   const { invocationId } = await call({ tool_id: name, parameters: {} });
   expect((await eventsOf(invocationId)).map(({ data }) => data['tool_id'])).toContain('[REDACTED:api_key]');
   expect(await store.findInvocation('acme', invocationId)).toMatchObject({ toolId: '[REDACTED:api_key]' });
+});
+
+test('AUD-04 what a tool says of its failure is given and recorded without secrets; the words of the layer stay', async () => {
+  const secret = `AK${'IA'}${'7QXZ'.repeat(4)}`;
+  const { add, call, store } = await pipeline({ redactor: createRedactor() });
+  await add(manifest('says'), ({ n }) => {
+    throw new ToolLayerError(n === 1 ? 'E3104' : 'E3109', `No such key: ${secret}`, { details: { key: secret } });
+  });
+  const { invocationId, failure } = await call({ tool_id: 'says', parameters: { n: 2 } });
+  expect(failure).toMatchObject({
+    code: 'E3109',
+    message: 'No such key: [REDACTED:api_key]',
+    details: { key: '[REDACTED:api_key]' },
+  });
+  expect((await store.findInvocation('acme', invocationId))?.failure).toEqual(failure);
+  // Why an address or a path is out of bounds is said by the layer alone.
+  const outside = await call({ tool_id: 'says', parameters: { n: 1 } });
+  expect(outside.failure).toMatchObject({ code: 'E3104', message: `No such key: ${secret}` });
 });

@@ -244,9 +244,13 @@ describe('what the executor asks about a call', () => {
     const { run } = createPipeline({ ...made.parts, approvalQuestions: desk() });
     made.now.question = 'It is worse.';
     expect(await resume({ run }, waiting)).toMatchObject({ waiting: { wait: { for: 'approval' } } });
+    // The consent that was given before the call waited for a worker holds: nobody is asked again.
     made.now.question = 'It is odd.';
-    expect(await resume(made, waiting)).toMatchObject({ state: 'COMPLETED' });
+    const done = await resume({ run }, waiting);
+    expect(done).toMatchObject({ state: 'COMPLETED' });
     expect(made.paths).toEqual(['executeConfirmed']);
+    const [invoked] = (await made.eventsOf(done.invocationId)).filter(({ type }) => type.endsWith('.invoked'));
+    expect(invoked?.data).toMatchObject({ approved_by: 'rule:r' });
   });
 
   test('PRM-09 ends an autonomous call, whatever the operator lets pass', async () => {

@@ -68,11 +68,11 @@ export function argumentsOutOfBounds(
 
 /** Refusal of options of the contract that are not built yet, or that this layer is not configured for. */
 function unsupported(
-  { document_context, checkpoint_config, execution_options }: ToolInvokeRequest,
+  { document_context, execution_options }: ToolInvokeRequest,
   hasWorkers: boolean,
 ): Failure | undefined {
   if (execution_options?.async_mode === true && !hasWorkers) return notBuilt('execution_options.async_mode');
-  const asked = firstAsked(document_context, 'document_context') ?? firstAsked(checkpoint_config, 'checkpoint_config');
+  const asked = firstAsked(document_context, 'document_context');
   return asked === undefined ? undefined : notBuilt(asked);
 }
 

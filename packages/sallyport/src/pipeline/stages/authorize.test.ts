@@ -1,9 +1,14 @@
+import { failure } from '@sallyport/std/error/failure';
 import { describe, expect, test } from 'vitest';
+import { NO_USAGE } from '../../domain/invocation/usage.ts';
 import type { LanguageModelPrompt } from '../../domain/language-model/language-model.port.ts';
+import { createCompositeExecutor } from '../../executors/composite.ts';
+import type { Executor } from '../../executors/executor.port.ts';
+import { createNativeExecutor } from '../../executors/native/native-executor.ts';
 import { createAdversarialGate } from '../../permission/adversarial-gate.ts';
 import { type PolicyServer, policyServer, sendJson } from '../../permission/policies/policy.fixture.ts';
 import { createPolicyDecisions } from '../../permission/policy-decisions.ts';
-import type { PolicyDecision } from '../../permission/policy-engine.port.ts';
+import type { PolicyDecision, PolicyQuestion } from '../../permission/policy-engine.port.ts';
 import { createOpaPolicyEngine } from '../../permission/policy-engines/opa/opa-policy-engine.ts';
 import { manifest, pipeline } from '../pipeline.fixture.ts';
 
@@ -51,6 +56,15 @@ describe('the language model that judges calls', () => {
       claimSource: 'mail from "Bob"',
       gateDecision: { allowed: true, answer: 'ALLOW', model: 'm' },
     });
+    const [, shown = ''] = prompts.map(({ user }) => user.split('\n'))[0]?.filter((line) => line[0] !== '`') ?? [];
+    expect(JSON.parse(shown)).toEqual({
+      tool: 'pay',
+      version: '1.0.0',
+      side_effect: 'pure',
+      phase: 'executor',
+      claimed_source: 'mail from "Bob"',
+      arguments: { n: 1 },
+    });
     expect(prompts).toHaveLength(1);
     expect(ofState(events, 'AUTHORIZED')).toMatchObject({
       adversarial_policy_decision: { allowed: true, answer: 'ALLOW', model: 'm', version: expect.any(String) },
@@ -62,7 +76,11 @@ describe('the language model that judges calls', () => {
 
   test('PRM-08.1 PRM-08.6 denies a call, which nobody asks about again', async () => {
     const { record, prompts, events } = await judged('DENY');
-    expect(record).toMatchObject({ state: 'DENIED', failure: { code: 'E3210' }, gateDecision: { answer: 'DENY' } });
+    expect(record).toMatchObject({
+      state: 'DENIED',
+      failure: { code: 'E3210', details: { gate: 'adversarial' } },
+      gateDecision: { answer: 'DENY' },
+    });
     expect(prompts).toHaveLength(1);
     expect(states(events)).toEqual(['DECLARED', 'VALIDATED', 'DENIED']);
     expect(ofState(events, 'DENIED')).toMatchObject({
@@ -76,7 +94,10 @@ describe('the language model that judges calls', () => {
 
   test('PRM-08.1 PRM-08.4 that gives no usable answer denies, unless the gate fails open', async () => {
     const closed = await judged('ALLOW because…');
-    expect(closed.record).toMatchObject({ state: 'DENIED', failure: { code: 'E3206' } });
+    expect(closed.record).toMatchObject({
+      state: 'DENIED',
+      failure: { code: 'E3206', details: { gate: 'adversarial', because: 'not_one_word' } },
+    });
     const open = await judged('ALLOW because…', true);
     expect(open.record).toMatchObject({
       state: 'COMPLETED',
@@ -130,6 +151,47 @@ describe('the decision of a policy', () => {
   });
 });
 
+test('PRM-04 a policy is asked about the tool, its source, its effect, the trust and what the caller states', async () => {
+  const asked: PolicyQuestion[] = [];
+  const decide = (question: PolicyQuestion) => {
+    asked.push(question);
+    return { allowed: question.phase === undefined, policies: ['p'] };
+  };
+  const { add, call, token } = await pipeline({
+    policy: createPolicyDecisions({ engine: { name: 'e', version: () => '1', decide } }),
+  });
+  await add(
+    manifest('mail__send', { category: 'external_api', tags: ['out'], side_effect_policy: 'idempotent' }),
+    () => 1,
+  );
+  await add(manifest('double'), () => 1);
+  const capability_token = await token({ trust_level: 'provisional' });
+  const parameters = { n: 1 };
+  const options = { execution_options: { phase: 'executor' } } as const;
+  const refused = await call({ tool_id: 'mail__send', parameters, capability_token, ...options });
+  expect(refused).toMatchObject({
+    state: 'DENIED',
+    trust: 'provisional',
+    failure: { code: 'E3210', details: { policies: ['p'] } },
+  });
+  await call({ tool_id: 'double', parameters });
+  expect(asked).toMatchObject([
+    {
+      toolId: 'mail__send',
+      toolVersion: '1.0.0',
+      source: 'mail',
+      executor: 'native',
+      category: 'external_api',
+      tags: ['out'],
+      sideEffect: 'idempotent',
+      trust: 'provisional',
+      phase: 'executor',
+    },
+    { toolId: 'double', source: '', category: '', tags: [], sideEffect: 'pure', trust: 'trusted' },
+  ]);
+  expect(asked[1]).not.toHaveProperty('phase');
+});
+
 describe('a policy server that gives no usable answer', () => {
   test.each<[string, PolicyServer['reply'], string]>([
     ['hangs', () => undefined, 'E3206'],
@@ -167,4 +229,86 @@ describe('a policy server that gives no usable answer', () => {
     const record = await call({ tool_id: 'guarded', parameters: { n: 1 } });
     expect(record).toMatchObject({ state: 'DENIED', failure: { code: 'E3206' } });
   });
+});
+
+/** A layer whose policy notes that it was asked, and whose executor may refuse a call, or is the executor of no tool. */
+async function overseen(more: Partial<Pick<Executor, 'screen' | 'owns'>> = {}) {
+  const asked: string[] = [];
+  const ran: unknown[] = [];
+  const native = createNativeExecutor();
+  const noted = async (call: { readonly parameters: unknown }) => {
+    ran.push(call.parameters);
+    return { result: 'ran', usage: NO_USAGE };
+  };
+  const executor = { ...native, execute: noted, executeConfirmed: noted, ...more } as Executor;
+  const engine = {
+    name: 'e',
+    version: () => '1',
+    decide: () => {
+      asked.push('policy');
+      return { allowed: true, policies: ['permit'] };
+    },
+  };
+  const made = await pipeline({
+    executors: createCompositeExecutor([executor]),
+    policy: createPolicyDecisions({ engine }),
+  });
+  await made.add(manifest('double'), () => 1);
+  return { ...made, asked, ran };
+}
+
+const CALL_OF_DOUBLE = { tool_id: 'double', parameters: { n: 1 } };
+
+test('PRM-01 a token for another tool, version or agent runs nothing, whatever the arguments, and no policy is asked', async () => {
+  const { call, token, asked, ran } = await overseen();
+  const elsewhere = { ...CALL_OF_DOUBLE, agent_context: { agent_did: 'did:agent:b', tenant_id: 'acme' } };
+  for (const request of [
+    { ...CALL_OF_DOUBLE, capability_token: await token({ tool_id: 'other' }) },
+    { ...CALL_OF_DOUBLE, capability_token: await token({ tool_id: 'double', tool_version: '^2.0.0' }) },
+    elsewhere,
+  ])
+    expect(await call(request)).toMatchObject({ state: 'DENIED', failure: { code: 'E3209' } });
+  expect([asked, ran]).toEqual([[], []]);
+  const capability_token = await token({ tool_id: 'double', tool_version: '^1.0.0' });
+  expect(await call({ ...CALL_OF_DOUBLE, capability_token })).toMatchObject({ state: 'COMPLETED' });
+  expect([asked, ran]).toEqual([['policy'], [{ n: 1 }]]);
+});
+
+test('PRM-03.3 a path among the arguments that the token does not allow runs nothing, and no policy is asked', async () => {
+  const { add, call, token, asked, ran } = await overseen();
+  const parameters_schema = { type: 'object', properties: { file: { type: 'string', 'x-path': 'ro' } } };
+  const permissions = { filesystem: [{ path: '/usr', mode: 'ro' as const }] };
+  await add(manifest('read', { parameters_schema, permissions }), () => 1);
+  const capability_token = await token({ paths: ['/usr'], mode: 'ro' });
+  const read = (file: string) => call({ tool_id: 'read', parameters: { file }, capability_token });
+  const refused = await read('/etc/passwd');
+  expect(refused).toMatchObject({ state: 'DENIED', trust: 'trusted', failure: { code: 'E3203' } });
+  expect([asked, ran]).toEqual([[], []]);
+  expect(await read('/usr/lib')).toMatchObject({ state: 'COMPLETED' });
+  expect(ran).toEqual([{ file: '/usr/lib' }]);
+});
+
+test('EXE-01 a tool that no executor runs is refused, and no policy is asked', async () => {
+  let owns = true;
+  const { call, asked, ran } = await overseen({ owns: () => owns });
+  owns = false;
+  expect(await call(CALL_OF_DOUBLE)).toMatchObject({ failure: { code: 'E3901' } });
+  expect([asked, ran]).toEqual([[], []]);
+});
+
+test('EXE-10 variables of a call for a tool that takes none are refused, and no policy is asked', async () => {
+  const { call, asked, ran } = await overseen();
+  const refused = await call({ ...CALL_OF_DOUBLE, execution_options: { environment: { COLOUR: 'blue' } } });
+  expect(refused).toMatchObject({ failure: { code: 'E3801' } });
+  expect([asked, ran]).toEqual([[], []]);
+});
+
+test('EXE-02 what the executor never runs is refused before a policy could permit it', async () => {
+  const screen: Executor['screen'] = (_tool, { n }) =>
+    n === 13 ? failure('E3204', 'This is never run here.') : undefined;
+  const { call, asked, ran } = await overseen({ screen });
+  expect(await call({ ...CALL_OF_DOUBLE, parameters: { n: 13 } })).toMatchObject({ failure: { code: 'E3204' } });
+  expect([asked, ran]).toEqual([[], []]);
+  expect(await call(CALL_OF_DOUBLE)).toMatchObject({ state: 'COMPLETED' });
+  expect(ran).toEqual([{ n: 1 }]);
 });

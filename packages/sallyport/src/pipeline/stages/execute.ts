@@ -1,4 +1,5 @@
 import { failureOf } from '@sallyport/std/error/tool-layer-error';
+import type { OpenRun } from '../../bridges/checkpoints.ts';
 import { underShownNames } from '../../domain/tool/property-names/original-names.ts';
 import type { ExecutorCall, ExecutorOutcome } from '../../executors/executor.port.ts';
 import type {
@@ -18,6 +19,7 @@ import { type DeadlineTerms, startDeadline } from '../ongoing/deadline.ts';
 import type { OngoingCall } from '../ongoing/ongoing-call.ts';
 import type { PipelineParts } from '../parts.ts';
 import type { Stage, StageEnd } from '../stage.ts';
+import { endCheckpoints, openCheckpoints } from './attempts/call-checkpoints.ts';
 import { throughCircuit } from './attempts/circuits/through-circuit.ts';
 import { executorCall } from './attempts/executor-call.ts';
 import { forWorker } from './attempts/for-worker.ts';
@@ -47,9 +49,12 @@ type Parts = Pick<
   | 'retries'
   | 'transactions'
   | 'instanceId'
+  | 'redactor'
+  | 'clients'
   | 'state'
   | 'records'
   | 'visible'
+  | 'checkpoints'
   | 'ledger'
   | 'secrets'
 >;
@@ -65,21 +70,28 @@ export function execute(parts: Parts): Stage<Needs, Ran> {
     async run(call, ongoing) {
       // The call may have been cancelled while its row was written; then nothing ran.
       if (ongoing.controller.signal.aborted) return failureOf(ongoing.controller.signal.reason);
+      const checkpoints = await openCheckpoints(parts, call, ongoing);
       ongoing.toolRun.beginAttempt();
-      const end = await attempts(parts, call, ongoing);
-      return 'ran' in end && end.ran.later === true ? { waits: forWorker(call) } : end;
+      try {
+        const end = await attempts(parts, call, ongoing, checkpoints);
+        if ('ran' in end) return end.ran.later === true ? { waits: forWorker(call) } : end;
+        if (ongoing.toolRun.checkpoints !== undefined) await endCheckpoints(parts, call, false);
+        return end;
+      } finally {
+        checkpoints.close();
+      }
     },
   };
 }
 
-async function attempts(parts: Parts, call: Needs, ongoing: OngoingCall): Promise<StageEnd<Ran>> {
+async function attempts(parts: Parts, call: Needs, ongoing: OngoingCall, checkpoints: OpenRun): Promise<StageEnd<Ran>> {
   const { controller, toolRun } = ongoing;
   const startedAt = parts.clock.monotonic();
   const deadline = startDeadline(parts.clock, termsOf(call), (error) => controller.abort(error));
   toolRun.begin(deadline);
   // Each attempt has an executor call of its own, so leftovers of a failed attempt can change nothing.
   const attempt = async (): Promise<Ran> => {
-    const running = start(call, executorCall(call, ongoing, parts), controller.signal);
+    const running = start(call, executorCall(call, ongoing, parts, checkpoints), controller.signal);
     try {
       return { ran: await orAbandoned(running, controller.signal) };
     } catch (thrown) {

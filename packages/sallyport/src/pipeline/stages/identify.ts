@@ -22,18 +22,30 @@ export type VerifyToken = (
   token: string | undefined,
 ) => CapabilityClaims | Failure | Promise<CapabilityClaims | Failure>;
 
+/**
+ * Checks that a caller holds the key that its token is bound to; undefined when the token may be used.
+ * @param proof as it came with the request; undefined for a token that came without one
+ */
+export type CheckPossession = (
+  claims: CapabilityClaims,
+  presented: string,
+  proof: Caller['proof'],
+) => Failure | undefined | Promise<Failure | undefined>;
+
 /** Defaults for callers without a token, and for tokens that omit a member. */
 export interface IdentifyOptions {
   /** Claims of callers without a token, always the same object; absent where tokens are required (PRM-02). */
   readonly withoutToken?: CapabilityClaims;
   /** Trust level of callers whose token names none; default trusted (PRM-06). */
   readonly defaultTrust?: TrustLevel;
+  /** Default: a token that is bound to a key is refused. */
+  readonly checkPossession?: CheckPossession;
 }
 
 /** Verifies every token that is presented: a bad token never falls back to the rights of callers without one. */
 export function createIdentify(
   verify: VerifyToken,
-  { withoutToken, defaultTrust = 'trusted' }: IdentifyOptions = {},
+  { withoutToken, defaultTrust = 'trusted', checkPossession = refuseBound }: IdentifyOptions = {},
 ): Identify {
   const identities = new WeakMap<CapabilityClaims, Identity>();
   const identityOf = (claims: CapabilityClaims): Identity => {
@@ -47,9 +59,18 @@ export function createIdentify(
     const presented = caller.token ?? token;
     if (presented === undefined && withoutToken !== undefined) return identityOf(withoutToken);
     const verified = await verify(presented);
-    return isFailure(verified) ? verified : identityOf(verified);
+    if (isFailure(verified)) return verified;
+    // Fast path: a token that is bound to no key, and came without proof.
+    if (verified.cnf !== undefined || caller.proof !== undefined) {
+      const refused = await checkPossession(verified, presented ?? '', caller.proof);
+      if (refused !== undefined) return refused;
+    }
+    return identityOf(verified);
   };
 }
+
+const refuseBound: CheckPossession = () =>
+  failure('E3216', 'The token is bound to a key, and nothing here checks proofs of keys.');
 
 /**
  * A call that waited resumes although its token has expired meanwhile: it was valid when the call was accepted. A

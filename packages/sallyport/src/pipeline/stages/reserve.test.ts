@@ -123,3 +123,17 @@ describe('the quota of calls', () => {
     expect(runs()).toBe(0);
   });
 });
+
+test('PIPE-08.2 a slot of the agent is free again once its call is over, however it ended', async () => {
+  const { parts } = await pipeline();
+  const limits = { ...parts.limits, callsPerAgentMax: 1, callsWaitingPerAgentMax: 0 };
+  const { add, call } = await pipeline({ limits });
+  await add(manifest('count'), ({ n }) => {
+    if (n === 13) throw new Error('no');
+    return n;
+  });
+  for (const n of [1, 13, 2]) {
+    const { failure } = await call(request({ parameters: { n } }));
+    expect(failure?.code).toBe(n === 13 ? 'E3109' : undefined);
+  }
+});

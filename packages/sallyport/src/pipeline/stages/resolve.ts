@@ -73,7 +73,7 @@ function wrongWayOf({ manifest }: ToolVersion, call: Needs, { resumed }: Ongoing
   const message = isLater
     ? `${manifest.tool_id} runs only while its caller waits. Call it without async_mode, and not as a task.`
     : `${manifest.tool_id} runs only as an asynchronous call. Call it with execution_options.async_mode, or as a task.`;
-  return failure('E3821', message, { details: { task_support: support } });
+  return failure('E3822', message, { details: { task_support: support } });
 }
 
 /** A fault of the registry is a refusal like others. */

@@ -1,21 +1,30 @@
-import type { Admitted, Executed, Inspected, Noted, Ran, Resolved, Settled, Validated } from '../call.ts';
+import type { Admitted, CallRequest, Executed, Inspected, Noted, Ran, Resolved, Settled, Validated } from '../call.ts';
 import type { PipelineParts } from '../parts.ts';
 import type { Stage } from '../stage.ts';
+import { endCheckpoints } from './attempts/call-checkpoints.ts';
 import { checkDeterminism } from './determinism/check-determinism.ts';
 
-type Needs = Noted & Admitted & Resolved & Validated & Ran & Executed & Inspected;
+type Needs = CallRequest & Noted & Admitted & Resolved & Validated & Ran & Executed & Inspected;
 
 /**
  * Makes the changes of the call final; from here on nothing is taken back. A tool that claims to be deterministic is
  * checked (PIPE-10). The record itself is written by `audited`.
  */
-export function settle(parts: Pick<PipelineParts, 'outputs' | 'records' | 'clock'>): Stage<Needs, Settled> {
+export function settle(
+  parts: Pick<PipelineParts, 'outputs' | 'records' | 'clock' | 'checkpoints' | 'log'>,
+): Stage<Needs, Settled> {
   return {
     name: 'settle',
     async run(call, ongoing) {
       ongoing.undo.commit();
+      // A call that saved nothing itself may have taken over the work of another.
+      const mayHaveCheckpoints = ongoing.toolRun.checkpoints !== undefined || resumes(call);
+      if (mayHaveCheckpoints) await endCheckpoints(parts, call, true);
       const noted = call.tool.manifest.deterministic === true ? await checkDeterminism(parts, call) : undefined;
       return { settled: true, ...noted };
     },
   };
 }
+
+const resumes = ({ request }: CallRequest): boolean =>
+  request.checkpoint_config?.resume_from_checkpoint_id !== undefined;

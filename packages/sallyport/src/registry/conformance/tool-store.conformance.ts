@@ -129,7 +129,7 @@ export function toolStoreConformance(test: TestCase, adapter: string, open: Open
     equal((await Promise.all(writers)).flat().filter(Boolean).length, tools.length);
   });
 
-  check('AUD-01 what was written and not yet marked as on record is told, whoever asks later', async (store) => {
+  check('AUD-01 what was written and not yet marked as recorded is reported, to every later asker', async (store) => {
     const later = (): number => Date.now() + 60_000;
     const ids = async (before: number): Promise<string[]> =>
       (await store.unrecorded(before)).map(({ manifest }) => manifest.version).sort();

@@ -339,3 +339,25 @@ test('REG-11.2 a hundred thousand tools are built in slices and searched', async
   expect(turns).toBeGreaterThan(10);
   expect(await find('common', { pageSize: 200 })).toMatchObject({ total: 1000 });
 });
+
+test('REG-11.4 a search of a hundred thousand tools reads those that it found, not the others', async () => {
+  const { set, find } = setUp({ withEmbedder: false });
+  let read = 0;
+  const many = Array.from({ length: 100_000 }, (_, at) => {
+    const one = tool('t', 'weather');
+    const { manifest: _manifest, ...rest } = { ...one, contentHash: `${at}` };
+    const manifest = { ...one.manifest, tool_id: `t${at}`, description: `word${at % 1000} common` };
+    return Object.defineProperty(rest as ToolVersion, 'manifest', {
+      enumerable: true,
+      get: () => {
+        read += 1;
+        return manifest;
+      },
+    });
+  });
+  set('acme', ...many);
+  expect(await find('word777', { pageSize: 10 })).toMatchObject({ total: 100 });
+  read = 0;
+  expect(await find('word778', { pageSize: 10 })).toMatchObject({ total: 100 });
+  expect(read).toBeLessThan(100 * 10);
+});

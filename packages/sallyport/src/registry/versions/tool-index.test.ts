@@ -76,6 +76,39 @@ test('REG-11.1 a hundred thousand tools are listed, page by page and by filter',
   expect(few.total).toBe(many.filter((at) => at % 3 === 1 && at % 2 === 1).length);
 });
 
+test('REG-11.3 a page of a hundred thousand tools reads the tools of that page, not the others', () => {
+  const catalogue: Catalogue = new Map();
+  let read = 0;
+  for (let at = 0; at < 100_000; at += 1) {
+    const tags = at % 500 === 1 ? ['rare', 'common'] : ['common'];
+    const id = `t${String(at).padStart(6, '0')}`;
+    const given = tool(at, { tool_id: id, tags }) as unknown as ToolVersion['manifest'];
+    const counted = Object.defineProperty(
+      { tenantId: 'acme', contentHash: `${at}`, state: 'active', registeredAt: '' } as ToolVersion,
+      'manifest',
+      {
+        enumerable: true,
+        get: () => {
+          read += 1;
+          return given;
+        },
+      },
+    );
+    put(catalogue, counted);
+  }
+  const readBy = (filter: ListFilter, page: number): number => {
+    read = 0;
+    expect(list(catalogue, 'acme', filter, { page, pageSize: 50 }).tools).toHaveLength(50);
+    return read;
+  };
+  // The first list makes the index of what was registered.
+  expect(readBy({ executor: 'http' }, 1)).toBeGreaterThan(100_000);
+  expect(readBy({}, 1800)).toBeLessThanOrEqual(500);
+  expect(readBy({ category: 'computation' }, 600)).toBeLessThanOrEqual(500);
+  // With several conditions, the tools that fit the rarest one.
+  expect(readBy({ category: 'computation', tags: ['common', 'rare'] }, 1)).toBeLessThanOrEqual(1000);
+});
+
 test('every filter finds what looking at each tool finds, also after single changes', async () => {
   const registry = registryOver(memoryToolStore());
   await registry.registerAll(

@@ -58,6 +58,8 @@ test('PRM-10.4 every table says whose a row is, but those that hold nothing of a
       'audit_checkpoints',
       // Rows are found by the hash of a text, and the text is not stored.
       'embedding_vectors',
+      // Hashes of ids of proofs, for minutes.
+      'proof_ids',
       // Rows are found by the hash of a key that contains the tenant.
       ...['rate_counts', 'agent_slots'],
       ...[

@@ -2,9 +2,12 @@ import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { Kysely, PostgresDialect, sql } from 'kysely';
 import { Client, Pool } from 'pg';
 import type { ClaimedKeys, LedgerStore } from '../../audit/ledger-store.port.ts';
+import type { CheckpointStore } from '../../bridges/checkpoint-store.port.ts';
 import type { StoredRates } from '../../external/rate-limiter.port.ts';
 import type { ApiKeyStore } from '../../identity/api-keys.port.ts';
+import type { ProofIdStore } from '../../identity/proof-ids.port.ts';
 import type { RevocationStore } from '../../identity/revocations.port.ts';
+import type { AuthorizationStore } from '../../mcp-servers/authorization-store.port.ts';
 import type { QuarantineStore } from '../../mcp-servers/quarantine-store.port.ts';
 import type { UpstreamStore } from '../../mcp-servers/upstream-store.port.ts';
 import type { ApprovalStore } from '../../orchestration/approval-store.port.ts';
@@ -34,6 +37,7 @@ import { postgresSlotStore } from './calls/postgres-slot-store.ts';
 import { databaseError, inDatabase } from './database-error.ts';
 import { postgresLedgerStore } from './ledger/postgres-ledger-store.ts';
 import { createStatementSender } from './ledger/statement-sender.ts';
+import { postgresCheckpointStore } from './outcomes/postgres-checkpoint-store.ts';
 import { postgresOutcomeStore } from './outcomes/postgres-outcome-store.ts';
 import { postgresOutputStore } from './outcomes/postgres-output-store.ts';
 import { postgresStateStore } from './outcomes/postgres-state-store.ts';
@@ -41,12 +45,14 @@ import { postgresUndoJournal } from './outcomes/postgres-undo-journal.ts';
 import { type PostgresConnection, poolTarget } from './postgres-connection.ts';
 import { postgresApiKeyStore } from './rights/postgres-api-key-store.ts';
 import { openPostgresPolicyUpdates } from './rights/postgres-policy-updates.ts';
+import { postgresProofIds } from './rights/postgres-proof-ids.ts';
 import { postgresRevocationStore } from './rights/postgres-revocation-store.ts';
 import { migrate } from './schema/migrate.ts';
 import type { Tables } from './schema/tables.ts';
 import { postgresSkillContents } from './tools/postgres-skill-contents.ts';
 import { postgresToolStore } from './tools/postgres-tool-store.ts';
 import { postgresVisibilityStore } from './tools/postgres-visibility-store.ts';
+import { postgresAuthorizationStore } from './upstreams/postgres-authorization-store.ts';
 import { postgresQuarantineStore } from './upstreams/postgres-quarantine-store.ts';
 import { postgresUpstreamStore } from './upstreams/postgres-upstream-store.ts';
 import { hasPgvector, pgvectorIndex, type SendStatement } from './vectors/pgvector-index.ts';
@@ -77,6 +83,7 @@ export interface PostgresDatabase extends AsyncDisposable {
   /** Slots of agents that all instances share; needs one connection beside the pool. */
   readonly slotStore: SlotStore;
   readonly upstreamStore: UpstreamStore;
+  readonly authorizationStore: AuthorizationStore;
   readonly quarantineStore: QuarantineStore;
   readonly visibilityStore: VisibilityStore;
   readonly revocationStore: RevocationStore;
@@ -85,7 +92,9 @@ export interface PostgresDatabase extends AsyncDisposable {
   readonly outcomeStore: OutcomeStore;
   readonly undoJournal: UndoJournal;
   readonly stateStore: StateStore;
+  readonly checkpointStore: CheckpointStore;
   readonly outputStore: OutputStore;
+  readonly proofIds: ProofIdStore;
   readonly skillContents: SkillContents;
   readonly vectorStore: VectorStore;
   /**
@@ -155,6 +164,7 @@ export async function openPostgres({
     rateLimiter: postgresRateLimiter(pool),
     slotStore: postgresSlotStore({ pool, connect, log }),
     upstreamStore: postgresUpstreamStore(database),
+    authorizationStore: postgresAuthorizationStore(database),
     quarantineStore: postgresQuarantineStore(database),
     visibilityStore: postgresVisibilityStore(database),
     revocationStore: postgresRevocationStore(database),
@@ -162,8 +172,10 @@ export async function openPostgres({
     approvalStore: postgresApprovalStore(database),
     outcomeStore: postgresOutcomeStore(database),
     undoJournal: postgresUndoJournal(pool),
+    checkpointStore: postgresCheckpointStore(pool),
     stateStore: postgresStateStore(pool),
     outputStore: postgresOutputStore(pool),
+    proofIds: postgresProofIds(pool),
     skillContents: postgresSkillContents(database, skillContentBounds),
     vectorStore: postgresVectorStore(pool),
     vectorIndex: () => vectorIndexOf((text, values) => pool.query(text, [...values])),

@@ -46,6 +46,16 @@ describe('VAL-02 dates', () => {
   });
 });
 
+test('VAL-02 a value that is valid as it is stays, though it could be converted too', () => {
+  for (const schema of [
+    { enum: ['1', 1] },
+    { type: ['string', 'integer'] },
+    { anyOf: [{ type: 'string' }, { const: 1 }] },
+  ])
+    expect(coerced(schema, '1')).toEqual({ value: '1', faults: [] });
+  expect(coerced({ enum: [2, 1] }, '1')).toEqual({ value: 1, faults: [] });
+});
+
 const leaf = fc.constantFrom<JsonSchemaObject>(
   { type: 'integer' },
   { type: 'number' },

@@ -140,7 +140,7 @@ export const ACCESS_RULES: readonly InstructionRule[] = [
   {
     rule: 'conversation-access',
     weight: 0.6,
-    why: 'It asks for what the model was told.',
+    why: 'It asks for the instructions of the model.',
     all: [
       /\b(?:reveal|print|repeat|output|show|disclose|leak|display|quote|summari[sz]e|include|send|share|provide|pass|insert|dump|copy|paste|append|write|store)\b(?: [\w'’-]{1,20}){0,6} (?:your (?:(?:initial|full|original|complete|hidden|own|exact|current) )*(?:instructions|system prompt|prompt|memory|context|training|guidelines|reasoning|chain of thought|thinking|rules)|(?:the |its |full |entire |complete )*system (?:prompt|message|instructions)|chain[- ]of[- ]thought|conversation so far|(?:the )?(?:entire|full|complete|whole) (?:conversation|chat|prompt|context window|message history))\b/,
     ],

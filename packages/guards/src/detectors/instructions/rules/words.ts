@@ -12,7 +12,7 @@ export const MODEL =
 export const SECRET_PLACE =
   /~\/\.|\.ssh\b|\bid_(?:rsa|ed25519|ecdsa|dsa)\b|\.env\b|\/etc\/(?:passwd|shadow|hosts)\b|\.aws\b|\.kube\b|\.netrc\b|\.npmrc\b|\.git-?config\b|\bmcp\.json\b|\bclaude_desktop_config\b|\.bash_history\b|\bkeychain\b|\blogin\.keychain\b|\bwallets?\b|\bseed phrases?\b|\b(?:private|ssh|api|access|secret|encryption|signing)[ _-]?(?:keys?|tokens?)\b|\b(?:auth|session|bearer|oauth|refresh) ?tokens?\b|\bcredentials?\b|\bpasswords?\b|\bsecrets?\b(?! santa)|\bsession cookies?\b|\bcookies\b|\benvironment variables?\b|\benv vars?\b|\bconfidential\b|\bpersonally identifiable\b|\bsocial security\b|\bcredit card\b|\b[a-z]{2,16}:\/\/(?:config|secrets?|admin|confidential|internal|credentials?|users?|keys?)\b/;
 
-/** What passed between user and model, and what the model was told. */
+/** What passed between user and model, and the instructions of the model. */
 export const CONVERSATION =
   /\b(?:conversation|chat|message|dialog(?:ue)?|session|prompt|interaction|query|request)s?(?:['’]s)? (?:history|context|logs?|transcripts?|thread|contents?|so far)\b|\b(?:previous|prior|earlier|past|preceding|recent|all|every|entire|full|complete|whole) (?:[a-z]{1,12} ){0,2}(?:messages?|conversations?|chats?|prompts?|turns|interactions|context|dialog(?:ue)?s?|memory|memories)\b|\bsystem (?:prompt|message|instructions?)\b|\b(?:user|human)(?:'s|s') (?:[a-z]{1,12} )?(?:messages?|prompts?|questions?|conversations?)\b|\buser (?:messages|prompts?|conversations?)\b|\byour (?:instructions|system|memory|context|prompt)\b|\b(?:list|names?|descriptions?|schemas?) of (?:all |every |the |other |your )*(?:other |available )?(?:tools?|functions?|servers?)\b|\b(?:everything|all|anything) (?:that )?(?:the user|they|you)\b/;
 

@@ -12,7 +12,7 @@ const ROLES: readonly Role[] = Role.enum;
  * What the doors announce to OAuth clients (PRM-11).
  * @throws E3801 for an invalid public address, a scope without a role, or one without tools
  */
-export function resourceOf(settings: Settings): ResourceSettings {
+export function resourceOf(settings: Settings): Omit<ResourceSettings, 'proofNonce'> {
   const issuer = settings['oauth.issuer'];
   return {
     publicUrl: publicUrlOf(settings),
@@ -21,6 +21,7 @@ export function resourceOf(settings: Settings): ResourceSettings {
       const [scope, role] = scopeRole(text);
       return { scope, role };
     }),
+    mustBeBound: settings['dpop.required'],
     toolScopes: issuer === '' ? [] : toolScopesOf(settings).map(({ scope }) => scope),
   };
 }
@@ -31,8 +32,11 @@ export function resourceAudiences(settings: Settings): readonly string[] {
   return base === '' ? [] : RESOURCE_PATHS.map((path) => `${base}${path}`);
 }
 
-/** Without trailing slash; empty when none is set. */
-function publicUrlOf(settings: Settings): string {
+/**
+ * Address that clients use, without trailing slash; empty when none is set.
+ * @throws E3801 for an address with a path, or of another protocol
+ */
+export function publicUrlOf(settings: Settings): string {
   const given = settings['server.public_url'];
   if (given === '') return '';
   const url = URL.canParse(given) ? new URL(given) : undefined;

@@ -3,6 +3,7 @@ import type { CapabilityClaims } from '../../../../api/schemas/capability-token.
 import { type Algorithm, isAlgorithm } from '../../../identity/capability-token.ts';
 import type { KeySource } from '../../../identity/key-source.ts';
 import type { AccessTokenOptions } from '../../../identity/token/access-token.ts';
+import type { Introspect } from '../../../identity/token/introspection.ts';
 import type { Settings } from '../../settings.ts';
 import { resourceAudiences, scopeRole, toolScopesOf } from './resource.ts';
 
@@ -26,7 +27,11 @@ export function algorithmsOf(settings: Settings, key: 'tokens.algorithms' | 'oau
  * Rules for access tokens; undefined when no authorization server is set.
  * @throws E3801 saying which setting is missing or wrong
  */
-export function accessTokensOf(settings: Settings, keys: KeySource): AccessTokenOptions | undefined {
+export function accessTokensOf(
+  settings: Settings,
+  keys: KeySource,
+  introspect?: Introspect,
+): AccessTokenOptions | undefined {
   const issuer = settings['oauth.issuer'];
   if (issuer === '') return undefined;
   const audiences = [...settings['oauth.audiences'], ...resourceAudiences(settings)];
@@ -35,8 +40,11 @@ export function accessTokensOf(settings: Settings, keys: KeySource): AccessToken
       'E3801',
       'oauth.issuer is set, so oauth.audiences or server.public_url must say what this layer is called.',
     );
-  if (settings['oauth.jwks_url'] === '')
-    throw new ToolLayerError('E3801', 'oauth.issuer is set, so oauth.jwks_url must say where its keys are.');
+  if (settings['oauth.jwks_url'] === '' && introspect === undefined)
+    throw new ToolLayerError(
+      'E3801',
+      'oauth.issuer is set, so oauth.jwks_url must say where its keys are, or oauth.introspection_url where to ask about tokens.',
+    );
   if (issuer === OWN_ISSUER || settings['tokens.issuers'].includes(issuer))
     throw new ToolLayerError(
       'E3801',
@@ -47,11 +55,13 @@ export function accessTokensOf(settings: Settings, keys: KeySource): AccessToken
     issuer,
     audiences,
     keys,
+    ...(introspect === undefined ? {} : { introspect }),
     algorithms: algorithmsOf(settings, 'oauth.algorithms'),
     types: settings['oauth.token_types'].map((type) => type.toLowerCase()),
     roles: Object.fromEntries(settings['oauth.scopes'].map(scopeRole)),
     toolScopes: toolScopesOf(settings),
     tenantId: settings['tenant.default'],
+    mustBeBound: settings['dpop.required'],
     ...(tenantClaim === '' ? {} : { tenantClaim }),
   };
 }

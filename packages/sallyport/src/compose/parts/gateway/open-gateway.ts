@@ -6,14 +6,14 @@ import { VERSION } from '../../version.ts';
 import { keptResultsOf } from '../from-settings/kept-results.ts';
 
 /**
- * The MCP gateway of a layer in this process: users confirm calls at their clients, and questions of upstreams reach
+ * The MCP gateway of a layer in this process: users confirm calls at their clients, and questions of tools reach
  * them. The same for every transport.
  */
 export async function openGateway(layer: EmbeddedToolLayer): Promise<Gateway> {
   // Loaded only when a gateway is opened, since an embedding program may never open one.
   const { createGateway } = await import('../../../doors/mcp-gateway/create-gateway.ts');
   const { settings, log } = layer;
-  const { confirmations, callQuestions, signalOf, stateKey, upstreamQuestions } = layer.forGateway;
+  const { confirmations, callQuestions, signalOf, stateKey, clientQuestions } = layer.forGateway;
   const { keepResultsMs } = keptResultsOf(settings);
   const gateway = createGateway({
     layer,
@@ -26,7 +26,7 @@ export async function openGateway(layer: EmbeddedToolLayer): Promise<Gateway> {
     ...(keepResultsMs === undefined ? {} : { resultsKeptMs: keepResultsMs }),
     settings: valuesOf(MCP_SETTINGS, settings),
   });
-  const asked = upstreamQuestions.answeredBy(gateway.upstreamAsker);
+  const asked = clientQuestions.answeredBy(gateway.clientAsker);
   return {
     ...gateway,
     close: () => {

@@ -10,7 +10,12 @@ const PURPOSE = 'sallyport: state that MCP clients carry';
  * key (RFC 5869), so a question that was asked before a restart, or by another instance with the same keys, can still
  * be answered; it changes with that key.
  */
-export function stateKeyOf({ privateKey }: Pick<SigningKeys, 'privateKey'>): Uint8Array {
+export function stateKeyOf(keys: Pick<SigningKeys, 'privateKey'>): Uint8Array {
+  return derivedKey(keys, PURPOSE);
+}
+
+/** A secret key for one purpose, derived from the layer's own key (RFC 5869). */
+export function derivedKey({ privateKey }: Pick<SigningKeys, 'privateKey'>, purpose: string): Uint8Array {
   const secret = privateKey.export({ type: 'pkcs8', format: 'der' });
-  return new Uint8Array(hkdfSync('sha256', secret, '', PURPOSE, BYTES));
+  return new Uint8Array(hkdfSync('sha256', secret, '', purpose, BYTES));
 }

@@ -1,7 +1,9 @@
-import { allLeft, keysOf, left, type SourceKey } from './source-key.ts';
+import { same } from './conversions.ts';
+import { allLeft, keysOf, left, type SourceKey, taken } from './source-key.ts';
 
 const NO_DOCUMENTS = 'the layer brings no documents to tools yet';
-const NO_CHECKPOINTS = 'the layer makes no checkpoints of tools yet';
+const NO_CONTEXT_SERVER = 'the layer has no context server yet';
+const IN_THE_DATABASE = 'checkpoints are in the database';
 const IN_MANIFEST = 'a member of the same name in the manifest of a tool (docs/tools/registry.md)';
 
 const DOCUMENTS = keysOf(
@@ -25,39 +27,40 @@ const DOCUMENTS = keysOf(
   }),
 );
 
-const CHECKPOINTS = keysOf(
-  '000',
-  '§3.3.8',
-  'state_bridge.',
-  allLeft(NO_CHECKPOINTS, {
+const CHECKPOINTS = keysOf('000', '§3.3.8', 'state_bridge.', [
+  ...allLeft(NO_CONTEXT_SERVER, {
     'mcp_server.pm2_process_name': 'state-bridge-mcp',
     'mcp_server.startup_timeout_ms': 5000,
     'mcp_server.request_timeout_ms': 10_000,
-    'checkpointing.micro_checkpoints.enabled': true,
-    'checkpointing.micro_checkpoints.interval_seconds': 30,
-    'checkpointing.micro_checkpoints.storage': 'redis',
-    'checkpointing.micro_checkpoints.ttl_seconds': 3600,
-    'checkpointing.macro_checkpoints.enabled': true,
-    'checkpointing.macro_checkpoints.storage': 'postgresql',
-    'checkpointing.macro_checkpoints.retention_days': 90,
+  }),
+  left('checkpointing.micro_checkpoints.enabled', 'the tool decides; a call switches the timer off', true),
+  taken('checkpointing.micro_checkpoints.interval_seconds', same('checkpoints.interval_seconds'), 30),
+  left('checkpointing.micro_checkpoints.storage', IN_THE_DATABASE, 'redis'),
+  taken('checkpointing.micro_checkpoints.ttl_seconds', same('checkpoints.micro_ttl_seconds'), 3600),
+  left('checkpointing.macro_checkpoints.enabled', 'the tool decides', true),
+  left('checkpointing.macro_checkpoints.storage', IN_THE_DATABASE, 'postgresql'),
+  taken('checkpointing.macro_checkpoints.retention_days', same('checkpoints.macro_days'), 90),
+  ...allLeft('the layer has no archive of checkpoints yet', {
     'checkpointing.macro_checkpoints.archive_storage': 's3',
     'checkpointing.macro_checkpoints.archive_retention_years': 7,
-    'checkpointing.named_checkpoints.enabled': true,
-    'checkpointing.named_checkpoints.storage': 'postgresql',
-    'checkpointing.named_checkpoints.retention': 'indefinite',
+  }),
+  left('checkpointing.named_checkpoints.enabled', 'the tool decides', true),
+  left('checkpointing.named_checkpoints.storage', IN_THE_DATABASE, 'postgresql'),
+  left('checkpointing.named_checkpoints.retention', 'always kept until they are deleted', 'indefinite'),
+  ...allLeft('always on, above 10 KB, with zstd: it costs less than the bytes that it saves', {
     'delta_encoding.enabled': true,
     'delta_encoding.threshold_kb': 100,
     'compression.enabled': true,
     'compression.algorithm': 'gzip',
     'compression.threshold_kb': 10,
   }),
-);
+]);
 
 const OF_A_CALL = keysOf(
   '000',
   '§4.1.1',
   'checkpoint_config.',
-  allLeft(`a member of a call, refused (E3901): ${NO_CHECKPOINTS}`, {
+  allLeft('a member of a call (docs/calls/checkpoints.md)', {
     enable_checkpointing: true,
     checkpoint_interval_seconds: 30,
     resume_from_checkpoint_id: undefined,

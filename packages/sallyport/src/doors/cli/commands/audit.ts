@@ -39,7 +39,7 @@ export function addAuditCommands(program: Command, kit: CommandKit): void {
 
   const verify = audit
     .command('verify')
-    .description('check that no event was changed, added or left out, and that every call is told of');
+    .description('check that no event was changed, added or left out, and that every call is recorded');
   verify.option(
     '--anchors <file>',
     'compare the chains with the heads that were kept in this file; - for standard input',
@@ -131,7 +131,7 @@ function printVerification(found: AuditVerification, print: Printer): void {
     print.line(`Calls whose rows and events differ: ${gaps}; rows compared: ${checked}`, 'bad');
   } else {
     print.line(
-      `${checked} calls, each told of from its beginning${open > 0 ? `; ${open} not over yet` : ' to its end'}`,
+      `${checked} calls, each recorded from its beginning${open > 0 ? `; ${open} not over yet` : ' to its end'}`,
     );
   }
   printHeads(found.heads, print);

@@ -36,6 +36,7 @@ interface InvokeOptions {
   readonly async?: boolean;
   readonly priority?: CallPriority;
   readonly requireApproval?: boolean;
+  readonly resume?: string;
 }
 
 /** `invoke TOOL [ARGUMENTS]`. */
@@ -64,6 +65,7 @@ export function addInvokeCommand(program: Command, kit: CommandKit): void {
       collectPairs,
     )
     .option('--trust <level>', `trust the call no further: ${TrustLevel.enum.join(', ')}`, oneOf(TrustLevel.enum))
+    .option('--resume <checkpoint-id>', 'continue the work of an earlier call; see "checkpoints list"')
     .option('--dry-run', 'say what would become of the call, and why; run nothing');
   const run: AskingRun<InvokeOptions> = async (work, [tool, given], options) => {
     const parameters = await argumentsOf(work, String(tool), (given ?? []) as readonly string[], options);
@@ -109,6 +111,7 @@ function requestOf(toolId: string, parameters: Record<string, unknown>, options:
     parameters,
     ...(version === undefined ? {} : { tool_version: version }),
     ...(timeout === undefined ? {} : { resource_limits: { timeout_seconds: timeout } }),
+    ...(options.resume === undefined ? {} : { checkpoint_config: { resume_from_checkpoint_id: options.resume } }),
     ...(Object.keys(execution_options).length === 0 ? {} : { execution_options }),
   };
 }

@@ -4,21 +4,34 @@ import { type CommandKit, type CommonOptions, layerOptions } from '../command-ki
 import { port } from '../input/option-values.ts';
 import type { Printer } from '../output/printer.ts';
 
-/** `serve`, `mcp` and `doctor`: commands that do not ask a layer that runs already. */
+/** `serve`, `auth dev`, `mcp` and `doctor`: commands that do not ask a layer that runs already. */
 export function addStartCommands(program: Command, kit: CommandKit): void {
   const serve = program
     .command('serve')
     .description('start the layer: REST and MCP on one address')
     .option('--port <port>', 'port to listen on, 0 for any free one', port)
     .option('--host <host>', 'address to listen on; loopback unless you say otherwise');
-  const start = (_args: unknown, options: CommonOptions & { port?: number; host?: string }): Promise<number> =>
+  const start = (_args: unknown, { port: given, host, ...options }: AddressOptions, more = {}): Promise<number> =>
     kit.parts.serve({
       ...layerOptions(options),
-      ...(options.port === undefined ? {} : { port: options.port }),
-      ...(options.host === undefined ? {} : { host: options.host }),
+      ...(given === undefined ? {} : { port: given }),
+      ...(host === undefined ? {} : { host }),
+      ...more,
     });
   // Any failure here means that the layer could not be opened.
-  kit.action(serve, start, EXIT.unreachable);
+  kit.action<AddressOptions>(serve, (args, options) => start(args, options), EXIT.unreachable);
+
+  const development = program
+    .command('auth')
+    .description('log users in')
+    .command('dev')
+    .description(
+      'start the layer with an authorization server for development: MCP clients need nothing but the address, and users log in in the browser',
+    )
+    .option('--port <port>', 'port to listen on', port)
+    .option('--host <host>', 'loopback address to listen on');
+  const authorize = (args: unknown, options: AddressOptions) => start(args, options, { authorizes: true });
+  kit.action<AddressOptions>(development, authorize, EXIT.unreachable);
 
   const mcp = program
     .command('mcp')
@@ -46,6 +59,8 @@ export function addStartCommands(program: Command, kit: CommandKit): void {
     return findings.some(({ state }) => state === 'failed') ? EXIT.refused : EXIT.ok;
   });
 }
+
+type AddressOptions = CommonOptions & { readonly port?: number; readonly host?: string };
 
 function printFindings(findings: readonly DoctorFinding[], print: Printer): void {
   if (print.json) {

@@ -3,11 +3,12 @@ import type { CommandKit } from '../command-kit.ts';
 import { operationCommands } from '../operation/operation-command.ts';
 import { addAddCommand } from './upstreams/add.ts';
 import { addImportCommand } from './upstreams/import.ts';
+import { addLoginCommands } from './upstreams/login.ts';
 import { addQuarantineCommands } from './upstreams/quarantine.ts';
 import { addExportCommand, addLogsCommand } from './upstreams/run.ts';
 import { addShowCommands } from './upstreams/show.ts';
 
-/** `upstreams list|show|add|import|remove|disable|enable|restart|logs|export|quarantine|accept|reject`. */
+/** `upstreams list|show|add|import|remove|disable|enable|restart|logs|login|logout|export|quarantine|accept|reject`. */
 export function addUpstreamsCommands(program: Command, kit: CommandKit): void {
   const upstreams = program
     .command('upstreams')
@@ -26,6 +27,7 @@ export function addUpstreamsCommands(program: Command, kit: CommandKit): void {
       print: ({ upstream }, print) => print.line(`${upstream.name}: ${upstream.state}`),
     });
   addLogsCommand(upstreams, kit);
+  addLoginCommands(upstreams, kit);
   addExportCommand(upstreams, kit);
   addQuarantineCommands(operation);
 }

@@ -19,10 +19,10 @@ export async function askConsent(io: CliIo, print: Printer, question: string): P
   return answer !== undefined && /^y(?:es)?$/i.test(answer.trim());
 }
 
-const ANSWER_CHARS_MAX = 1_000;
+const ANSWER_CHARS_MAX = 16_384;
 
 /** Reads one line and leaves the rest unread: a command asks one question. */
-async function firstLine(stdin: CliIo['stdin']): Promise<string> {
+export async function firstLine(stdin: CliIo['stdin']): Promise<string> {
   let text = '';
   for await (const chunk of stdin) {
     text += typeof chunk === 'string' ? chunk : Buffer.from(chunk).toString('utf8');

@@ -1,10 +1,9 @@
 import { systemClock } from '@sallyport/std/clock';
 import type { ToolInvokeResponse } from '../../../../api/schemas/invocation.ts';
 import { holderIn } from '../../../domain/principal/open-register.ts';
-import type { Peer } from '../../mcp-server.ts';
 import { askUser } from './ask-user.ts';
 import { takeCarried } from './carried-answer.ts';
-import { type AskedFor, type ConfirmCallsParts, type Confirming, callKey, type Settled } from './confirming.ts';
+import type { AskedFor, ConfirmCallsParts, Confirming, Settled } from './confirming.ts';
 import { createStateSeal } from './request-state.ts';
 import { answerOnRecord } from './wait-for-end.ts';
 import { createWaitingCalls } from './waiting-calls.ts';
@@ -20,8 +19,6 @@ export interface ConfirmCalls {
    * @throws ToolLayerError E3801 for a state that was not issued to this holder for this request
    */
   answered(call: AskedFor): Promise<Settled> | undefined;
-  /** The client that waits for the outcome of a confirmed call. */
-  peerOf(tenantId: string, invocationId: string): Peer | undefined;
 }
 
 /** Makes the handling; no call waits yet. */
@@ -36,9 +33,8 @@ export function createConfirmCalls({ stateKey, ...parts }: ConfirmCallsParts): C
       perHolderMax: settings.waitingCallsPerHolderMax,
     }),
     seal: createStateSeal(stateKey),
-    listening: new Map(),
   };
-  const { waiting, listening } = confirming;
+  const { waiting } = confirming;
   return {
     settle: async (response, call) => {
       const { peer, input } = call;
@@ -65,6 +61,5 @@ export function createConfirmCalls({ stateKey, ...parts }: ConfirmCallsParts): C
       if (call.peer.era !== 'modern' || typeof requestState !== 'string') return undefined;
       return takeCarried(confirming, requestState, call);
     },
-    peerOf: (tenantId, invocationId) => listening.get(callKey(tenantId, invocationId)),
   };
 }

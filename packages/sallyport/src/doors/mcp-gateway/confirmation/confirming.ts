@@ -6,6 +6,7 @@ import type { Params } from '../../json-rpc.ts';
 import type { Peer } from '../../mcp-server.ts';
 import type { ClientConfirmations } from '../client-confirmations.port.ts';
 import type { McpSettings } from '../settings.ts';
+import type { AskableClients } from '../upstream-questions/askable-clients.ts';
 import type { StateSeal } from './request-state.ts';
 import type { WaitingCalls } from './waiting-calls.ts';
 
@@ -31,6 +32,8 @@ export interface ConfirmCallsParts {
   /** 32 bytes that sign the state which clients of the 2026 era carry. */
   readonly stateKey: Uint8Array;
   readonly clock?: Clock;
+  /** Finds the client that waits for the end of a confirmed call. */
+  readonly clients: Pick<AskableClients, 'ofCall'>;
 }
 
 /** The dependencies, and the state of the confirmations at run time. */
@@ -38,9 +41,4 @@ export interface Confirming extends Omit<ConfirmCallsParts, 'stateKey'> {
   readonly clock: Clock;
   readonly waiting: WaitingCalls;
   readonly seal: StateSeal;
-  /** Clients that wait for the end of a confirmed call, by tenant and invocation. */
-  readonly listening: Map<string, Peer>;
 }
-
-/** Key of one call among the calls of all tenants. */
-export const callKey = (tenantId: string, invocationId: string): string => JSON.stringify([tenantId, invocationId]);

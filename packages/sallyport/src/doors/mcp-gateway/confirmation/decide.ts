@@ -3,7 +3,7 @@ import type { ToolInvokeResponse } from '../../../../api/schemas/invocation.ts';
 import type { ToolLayer } from '../../../operations/tool-layer.ts';
 import type { Peer } from '../../mcp-server.ts';
 import type { Confirmer } from '../client-confirmations.port.ts';
-import { type Confirming, callKey, type Settled } from './confirming.ts';
+import type { Confirming, Settled } from './confirming.ts';
 import { waitForEnd } from './wait-for-end.ts';
 
 /** A user's answer, and the call it belongs to. */
@@ -25,7 +25,7 @@ export const NOT_DECIDED = 'The user was asked at the client and has not decided
 
 /** Submits an answer to the approvals, which decide whether it counts; then follows the call to its end. */
 export async function decide(
-  { layer, log, confirmations, settings, listening }: Confirming,
+  { layer, log, confirmations, settings, clients }: Confirming,
   { invocationId, ...answer }: Said,
   peer: Peer,
 ): Promise<Settled> {
@@ -39,14 +39,9 @@ export async function decide(
     const until = AbortSignal.any([peer.signal, AbortSignal.timeout(OVER.has(code) ? OVER_WAIT_MS : 0)]);
     return { response: await waitForEnd(layer, peer.caller, invocationId, approvalId, until), note: message };
   }
-  const key = callKey(by.tenantId, invocationId);
-  listening.set(key, peer);
-  try {
-    const until = AbortSignal.any([peer.signal, AbortSignal.timeout(settings.confirmedWaitMs)]);
-    return { response: await waitForEnd(layer, peer.caller, invocationId, approvalId, until) };
-  } finally {
-    if (listening.get(key) === peer) listening.delete(key);
-  }
+  using _found = clients.ofCall(by.tenantId, invocationId, peer);
+  const until = AbortSignal.any([peer.signal, AbortSignal.timeout(settings.confirmedWaitMs)]);
+  return { response: await waitForEnd(layer, peer.caller, invocationId, approvalId, until) };
 }
 
 /** The owner that a client's token speaks for. @throws ToolLayerError E32xx */

@@ -13,7 +13,7 @@ export async function answerOnRecord(
   caller: Caller,
   invocationId: string,
 ): Promise<ToolInvokeResponse> {
-  const { signal: _signal, onProgress: _onProgress, ...asking } = caller;
+  const { signal: _signal, onProgress: _onProgress, logs: _logs, ...asking } = caller;
   return responseOnRecord(await layer.ask('invocations.get', { invocation_id: invocationId }, asking));
 }
 

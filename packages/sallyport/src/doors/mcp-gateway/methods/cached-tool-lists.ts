@@ -1,8 +1,9 @@
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { sha256 } from '@sallyport/std/sha256';
 import { LRUCache } from 'lru-cache';
-import type { ExecutorKind, TaskSupport, ToolManifest } from '../../../../api/schemas/tool-manifest.ts';
+import type { TaskSupport, ToolManifest } from '../../../../api/schemas/tool-manifest.ts';
 import type { Caller } from '../../../domain/principal/principal.ts';
+import { givesCallResult } from '../../../domain/tool/call-result.ts';
 import { taskSupportOf } from '../../../domain/tool/task-support.ts';
 import type { ToolLayer } from '../../../operations/tool-layer.ts';
 import type { Era } from '../../mcp-protocol.ts';
@@ -20,7 +21,8 @@ export interface ToolList {
 
 /** What a call has to know of its tool. */
 export interface ToolFacts {
-  readonly kind: ExecutorKind;
+  /** Whether its results are CallToolResults of MCP. */
+  readonly givesCallResult: boolean;
   /** Whether calls may, or must, be tasks; undefined when the tool does not say. */
   readonly taskSupport: TaskSupport | undefined;
 }
@@ -29,8 +31,8 @@ export interface ToolFacts {
 export interface CachedToolLists {
   /** @throws ToolLayerError E32xx for an invalid token, and the layer's errors */
   list(caller: Caller): Promise<ToolList>;
-  /** Kind of the executor that runs a tool; undefined for a tool that the caller does not see. */
-  kindOf(caller: Caller, toolId: string): Promise<ExecutorKind | undefined>;
+  /** True when the results of a tool are CallToolResults of MCP; false also for a tool that the caller does not see. */
+  givesCallResult(caller: Caller, toolId: string): Promise<boolean>;
   /** Whether calls of a tool may, or must, be tasks; undefined when it does not say, or the caller does not see it. */
   taskSupportOf(caller: Caller, toolId: string): Promise<TaskSupport | undefined>;
   /** Forgets every list. */
@@ -91,7 +93,7 @@ export function createCachedToolLists(layer: ToolLayer, settings: McpSettings, h
 
   return {
     list,
-    kindOf: async (caller, toolId) => (await factsOf(caller, toolId))?.kind,
+    givesCallResult: async (caller, toolId) => (await factsOf(caller, toolId))?.givesCallResult === true,
     taskSupportOf: async (caller, toolId) => (await factsOf(caller, toolId))?.taskSupport,
     clear: () => {
       lists.clear();
@@ -101,13 +103,13 @@ export function createCachedToolLists(layer: ToolLayer, settings: McpSettings, h
 }
 
 const factsIn = (manifest: ToolManifest): ToolFacts => ({
-  kind: manifest.executor.kind,
+  givesCallResult: givesCallResult(manifest),
   taskSupport: taskSupportOf(manifest),
 });
 
 async function load(layer: ToolLayer, caller: Caller, settings: McpSettings, hasTasks: boolean): Promise<ToolList> {
   // Several requests may wait for one list, so the end of the first must not end it.
-  const { signal: _signal, onProgress: _onProgress, ...asking } = caller;
+  const { signal: _signal, onProgress: _onProgress, logs: _logs, ...asking } = caller;
   const manifests: ToolManifest[] = [];
   for (let page = 1; manifests.length < settings.toolsMax; page += 1) {
     const input = { page, page_size: MANIFESTS_PER_PAGE };

@@ -16,7 +16,7 @@ export async function endedAnswer(
   frame: ResultFrame,
 ): Promise<RpcAnswer> {
   if (response.error !== undefined) return unhappyAnswer(id, response.error, response, frame);
-  // A result that does not look like MCP's is answered without looking up the kind of its tool.
-  const fromMcp = looksLikeCallResult(response.result) && (await toolLists.kindOf(caller, toolId)) === 'mcp';
+  // A result that does not look like MCP's is answered without looking up its tool.
+  const fromMcp = looksLikeCallResult(response.result) && (await toolLists.givesCallResult(caller, toolId));
   return happyAnswer(id, response, fromMcp, frame);
 }

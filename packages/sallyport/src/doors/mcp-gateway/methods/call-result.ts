@@ -3,7 +3,7 @@ import type { ToolErrorBody } from '../../../../api/schemas/error.ts';
 import type { ToolInvokeResponse } from '../../../../api/schemas/invocation.ts';
 import { isObject } from '../../../domain/shape/is-object.ts';
 import { toolErrorText } from '../../../operations/error-for-model.ts';
-import { RPC, type RpcAnswer, type RpcId, resultAnswer } from '../../json-rpc.ts';
+import { errorAnswer, RPC, type RpcAnswer, type RpcId, resultAnswer } from '../../json-rpc.ts';
 import { type Era, META_SERVER } from '../../mcp-protocol.ts';
 import { errorEntry, protocolError } from '../../mcp-server.ts';
 
@@ -33,14 +33,14 @@ export function resultFrame(era: Era, server: ResultFrame['server'], modelNames:
   };
 }
 
-/** True when a result has the shape of MCP servers' results; only then must the kind of its tool be known. */
+/** True when a result has the shape of MCP servers' results; only then must its tool be known. */
 export function looksLikeCallResult(value: unknown): value is Record<string, unknown> {
   return isObject(value) && Array.isArray(value['content']);
 }
 
 /**
  * The answer of a successful call.
- * @param fromMcp the tool is an MCP server's: its result is a CallToolResult already
+ * @param fromMcp the tool gives a CallToolResult of MCP
  */
 export function happyAnswer(id: RpcId, response: ToolInvokeResponse, fromMcp: boolean, frame: ResultFrame): RpcAnswer {
   const { result } = response;
@@ -77,6 +77,8 @@ export function unhappyAnswer(
   response: ToolInvokeResponse | undefined,
   frame: ResultFrame,
 ): RpcAnswer {
+  const ofEra = errorOfEra(id, error, frame.era);
+  if (ofEra !== undefined) return ofEra;
   const entry = errorEntry(error.e_code);
   const isForModel = entry.rpc === 'result' || (frame.modelNames && entry.rpc === RPC.invalidParams);
   if (!isForModel) return protocolError(id, error, entry);
@@ -85,6 +87,19 @@ export function unhappyAnswer(
   const content = JSON.stringify([{ type: 'text', text: toolErrorText(error) }, ...forModel(response)]);
   const meta = `{${frame.metaOpening}${idMember(response)}"error":${JSON.stringify(errorMeta(error))}${warningsMember(response)}}`;
   return resultAnswer(id, `{${frame.opening}"content":${content},"isError":true,"_meta":${meta}}`);
+}
+
+/**
+ * Errors that the protocol of an era has a code for, because the client itself can do something about them: it lacks a
+ * capability that the tool needs (2026-07-28), or its user has to open an address first (2025-11-25).
+ */
+function errorOfEra(id: RpcId, { message, details, e_code, code }: ToolErrorBody, era: Era): RpcAnswer | undefined {
+  const { required_capabilities: requiredCapabilities, rpc_code, rpc_data } = details ?? {};
+  if (era === 'modern' && isObject(requiredCapabilities))
+    return errorAnswer(id, RPC.missingCapability, message, { requiredCapabilities, e_code, code }, 400);
+  if (era === 'legacy' && rpc_code === RPC.urlElicitationRequired && isObject(rpc_data))
+    return errorAnswer(id, rpc_code, message, { ...rpc_data, e_code, code });
+  return undefined;
 }
 
 /** Passes an upstream's CallToolResult on unchanged, with our `_meta`. */
@@ -145,6 +160,13 @@ function idMember(response: ToolInvokeResponse | undefined): string {
  * a retry too.
  */
 function errorMeta(error: ToolErrorBody): Record<string, unknown> {
-  const { code, e_code, category, retry_after_ms } = error;
-  return { code, e_code, category, ...(retry_after_ms === undefined ? {} : { retry_after_ms }) };
+  const { code, e_code, category, retry_after_ms, details } = error;
+  const { rpc_code, rpc_data } = details ?? {};
+  return {
+    code,
+    e_code,
+    category,
+    ...(retry_after_ms === undefined ? {} : { retry_after_ms }),
+    ...(typeof rpc_code === 'number' ? { upstream: { code: rpc_code, data: rpc_data } } : {}),
+  };
 }

@@ -25,25 +25,12 @@ export interface ToolMethods {
   readonly afterTools: string;
 }
 
-/** Log levels are accepted without effect: clients see warnings in results. */
-export const LOG_LEVEL: readonly [string, Method] = ['logging/setLevel', async ({ id }) => resultAnswer(id, '{}')];
-
-export function toolMethods({
-  layer,
-  toolLists,
-  confirmCalls,
-  suspendedCalls,
-  peers,
-  tasks,
-  identity,
-  era,
-  modelNames = false,
-}: ToolMethodParts): ToolMethods {
+export function toolMethods({ identity, era, modelNames = false, ...parts }: ToolMethodParts): ToolMethods {
   const frame = resultFrame(era, identity, modelNames);
   const hints = { resultType: 'complete', ...CACHE_HINTS, _meta: { [META_SERVER]: identity } };
   const afterTools = era === 'modern' ? `,${JSON.stringify(hints).slice(1)}` : '}';
 
-  const invoke = createInvoke({ layer, toolLists, confirmCalls, suspendedCalls, peers, tasks }, frame);
+  const invoke = createInvoke(parts, frame);
 
   const callTool: Method = (request, peer) => {
     const input = inputOf(request);
@@ -56,7 +43,7 @@ export function toolMethods({
     if (cursor !== undefined && typeof cursor !== 'string') {
       return errorAnswer(request.id, RPC.invalidParams, 'The member cursor must be a string.');
     }
-    const list = await toolLists.list(peer.caller);
+    const list = await parts.toolLists.list(peer.caller);
     return resultAnswer(request.id, `{${list.page(cursor, era)}${afterTools}`);
   };
 

@@ -1,5 +1,6 @@
 import type { ToolManifest } from '../../../../api/schemas/tool-manifest.ts';
 import { isObject } from '../../../domain/shape/is-object.ts';
+import { givesCallResult } from '../../../domain/tool/call-result.ts';
 import { taskSupportOf } from '../../../domain/tool/task-support.ts';
 import { sideEffectOf } from '../../../domain/tool/tool-version.ts';
 import type { Params } from '../../json-rpc.ts';
@@ -34,7 +35,9 @@ function executionMember(manifest: ToolManifest, listed: unknown, hasTasks: bool
 }
 
 function ownMembers(manifest: ToolManifest): Record<string, unknown> {
-  return { title: manifest.tool_name, output_schema: manifest.result_schema, annotations: annotationsOf(manifest) };
+  // The schema of a CallToolResult is not that of its structured content.
+  const schema = givesCallResult(manifest) ? undefined : manifest.result_schema;
+  return { title: manifest.tool_name, output_schema: schema, annotations: annotationsOf(manifest) };
 }
 
 /**

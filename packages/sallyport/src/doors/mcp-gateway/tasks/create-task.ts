@@ -12,7 +12,7 @@ import type { TaskParts } from './task-parts.ts';
 import { taskView } from './task-view.ts';
 
 /** Code of a call that is no task where it must be one, or is one where it may not. */
-const WRONG_WAY = 'E3821';
+const WRONG_WAY = 'E3822';
 /** `_meta` key of a text that a host may give the model while the task runs (2025-11-25, creating tasks). */
 const META_IMMEDIATE = 'io.modelcontextprotocol/model-immediate-response';
 
@@ -45,7 +45,7 @@ export function createTaskCreation(parts: TaskParts, frame: ResultFrame): TaskCr
     async create(input, request, peer, caller) {
       const { id } = request;
       const later = { ...input, execution_options: { ...input.execution_options, async_mode: true } };
-      const { onProgress: _onProgress, ...asking } = caller;
+      const { onProgress: _onProgress, logs: _logs, ...asking } = caller;
       const response = await layer.ask('tools.invoke', later, { ...asking, ...questionsMember(peer) });
       if (isOpen(response)) {
         peer.watch?.followTask?.(response.invocation_id, request, peer);

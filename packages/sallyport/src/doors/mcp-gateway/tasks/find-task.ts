@@ -32,6 +32,6 @@ export function taskIdOf({ taskId }: Params): string {
 }
 
 /** The caller of a request for a state, which ends with the answer. */
-export function withoutEnd({ signal: _signal, onProgress: _onProgress, ...asking }: Caller): Caller {
+export function withoutEnd({ signal: _signal, onProgress: _onProgress, logs: _logs, ...asking }: Caller): Caller {
   return asking;
 }

@@ -13,6 +13,14 @@ export interface EventStream {
   onClose(listener: () => void): void;
 }
 
+/** A stream that is over. */
+export const CLOSED_STREAM: EventStream = {
+  send: () => false,
+  end: () => {},
+  keepAlive: () => {},
+  onClose: (listener) => listener(),
+};
+
 /** Opens the stream: the head is sent at once. */
 export function openEventStream(response: ServerResponse, headers: readonly string[] = []): EventStream {
   response.writeHead(200, [

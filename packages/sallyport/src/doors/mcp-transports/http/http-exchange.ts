@@ -1,11 +1,11 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { failureOf } from '@sallyport/std/error/tool-layer-error';
 import type { Caller } from '../../../domain/principal/principal.ts';
-import { presentedCredential } from '../../bearer.ts';
+import { callerCredential } from '../../bearer.ts';
 import { requestEnd, STREAM_HEADERS, send } from '../../http-answer.ts';
 import { errorAnswer, RPC, type RpcAnswer, type RpcId } from '../../json-rpc.ts';
 import type { Endpoint } from './endpoint.ts';
-import { type EventStream, openEventStream } from './event-stream.ts';
+import { CLOSED_STREAM, type EventStream, openEventStream } from './event-stream.ts';
 
 /** One HTTP request and its answer: JSON, or an event stream once something must be sent before the answer. */
 export interface HttpExchange {
@@ -32,8 +32,10 @@ export function createHttpExchange(
   const { headers } = request;
   const gone = requestEnd(response);
   let stream: EventStream | undefined;
+  let isAnswered = false;
 
   const answer: HttpExchange['answer'] = ({ text, http = 200, challenge }, more = []) => {
+    isAnswered = true;
     if (stream !== undefined) stream.end(text);
     else {
       const asked =
@@ -45,8 +47,10 @@ export function createHttpExchange(
     request,
     headers,
     gone,
-    caller: callerOf(headers),
+    caller: callerOf(request),
     stream: () => {
+      // What a tool sends after its end has nowhere to go.
+      if (stream === undefined && isAnswered) return CLOSED_STREAM;
       stream ??= openEventStream(response);
       return stream;
     },
@@ -58,12 +62,11 @@ export function createHttpExchange(
   };
 }
 
-function callerOf(headers: IncomingHttpHeaders): Caller {
-  const { traceparent } = headers;
-  const token = presentedCredential(headers);
+function callerOf(request: IncomingMessage): Caller {
+  const { traceparent } = request.headers;
   return {
     door: 'mcp',
-    ...(token === undefined ? {} : { token }),
+    ...callerCredential(request),
     ...(typeof traceparent === 'string' ? { traceparent } : {}),
   };
 }

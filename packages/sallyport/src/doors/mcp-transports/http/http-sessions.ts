@@ -1,5 +1,13 @@
 import { isObject } from '../../../domain/shape/is-object.ts';
-import { notificationText, type Params, RPC, type RpcId, type RpcRequest, type RpcResponse } from '../../json-rpc.ts';
+import {
+  ID_IN_USE,
+  notificationText,
+  type Params,
+  RPC,
+  type RpcId,
+  type RpcRequest,
+  type RpcResponse,
+} from '../../json-rpc.ts';
 import { isLegacyVersion, isModernVersion, negotiate, SESSION_WISH } from '../../mcp-protocol.ts';
 import type { AskClient, McpServer } from '../../mcp-server.ts';
 import type { Endpoint } from './endpoint.ts';
@@ -21,6 +29,10 @@ export async function answerLegacy(
   const session = await sessionOf(exchange, endpoint, request.id, isKnownToken);
   if (session === undefined) return;
   const { caller, gone } = exchange;
+  if (session.running.has(request.id)) {
+    exchange.refuse(400, RPC.invalidRequest, ID_IN_USE, request.id);
+    return;
+  }
   // Streams cannot be resumed: a client that leaves cannot get the answer, so its call ends too.
   session.running.set(request.id, gone);
   try {

@@ -174,11 +174,12 @@ it('a question to the client goes out on the pipe, and its answer is read though
   const signals: AbortSignal[] = [];
   layer.addTool(manifestOf('ask'), async (_parameters, { signal }) => {
     signals.push(signal as AbortSignal);
-    const question = { tenantId: 'acme', upstream: 'u', invocationIds: [String(signals.length - 1)], message: 'Who?' };
+    const author = { kind: 'server' as const, name: 'u' };
+    const question = { tenantId: 'acme', author, invocationIds: [String(signals.length - 1)] };
     const requestedSchema = { type: 'object', properties: { name: { type: 'string' } } };
     const whileAsking = <Answer>(wait: () => Promise<Answer>): Promise<Answer> => wait();
-    const asked = { ...question, mode: 'form' as const, requestedSchema, whileAsking };
-    return asking.upstreamAsker.ask(asked, new AbortController().signal);
+    const asked = { kind: 'elicitation' as const, mode: 'form' as const, message: 'Who?', requestedSchema };
+    return asking.clientAsker.ask({ ...question, asked, whileAsking }, new AbortController().signal);
   });
   const asking = createGateway({
     layer,
@@ -206,9 +207,12 @@ it('a question to the client goes out on the pipe, and its answer is read though
   const [one, two] = [await heard(), await heard()];
   expect([one.method, two.method]).toEqual(['elicitation/create', 'elicitation/create']);
   say({ id: two.id, result: { action: 'accept', content: { name: 'Bob' } } });
-  expect(await heard()).toMatchObject({ id: 3, result: { structuredContent: { content: { name: 'Bob' } } } });
+  expect(await heard()).toMatchObject({
+    id: 3,
+    result: { structuredContent: { result: { content: { name: 'Bob' } } } },
+  });
   say({ id: one.id, result: { action: 'decline' } });
   say({ id: one.id, result: { action: 'accept', content: { name: 'Eve' } } });
-  expect(await heard()).toMatchObject({ id: 2, result: { structuredContent: { action: 'decline' } } });
+  expect(await heard()).toMatchObject({ id: 2, result: { structuredContent: { result: { action: 'decline' } } } });
   expect(await hearAll()).toEqual([]);
 });

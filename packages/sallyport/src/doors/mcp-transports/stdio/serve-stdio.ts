@@ -4,7 +4,7 @@ import { ConnectionLost } from '../../../domain/principal/connection-lost.ts';
 import type { Caller } from '../../../domain/principal/principal.ts';
 import { isObject } from '../../../domain/shape/is-object.ts';
 import type { Log } from '../../../telemetry/log.ts';
-import { classify, errorAnswer, type Params, RPC, type RpcId, type RpcRequest } from '../../json-rpc.ts';
+import { classify, errorAnswer, ID_IN_USE, type Params, RPC, type RpcId, type RpcRequest } from '../../json-rpc.ts';
 import type { AskClient, McpServer } from '../../mcp-server.ts';
 import { readWireJson } from '../../wire-json.ts';
 import { type ClientQuestions, createClientQuestions } from '../client-questions.ts';
@@ -123,6 +123,10 @@ async function answer(request: RpcRequest, connection: Connection): Promise<void
   }
   if (modern && request.method === 'subscriptions/listen') {
     await notices.subscribe(request);
+    return;
+  }
+  if (running.has(request.id)) {
+    write(errorAnswer(request.id, RPC.invalidRequest, ID_IN_USE).text);
     return;
   }
   const cancel = new AbortController();

@@ -11,6 +11,7 @@ const REQUEST_HEADERS = [
   'Accept',
   'Authorization',
   'Content-Type',
+  'DPoP',
   'Last-Event-ID',
   'Mcp-Method',
   'Mcp-Name',
@@ -20,7 +21,14 @@ const REQUEST_HEADERS = [
   'tracestate',
 ];
 /** Answer headers that a page may read beyond the always readable ones. */
-const ANSWER_HEADERS = ['Allow', 'MCP-Protocol-Version', 'Mcp-Session-Id', 'Retry-After', 'WWW-Authenticate'];
+const ANSWER_HEADERS = [
+  'Allow',
+  'DPoP-Nonce',
+  'MCP-Protocol-Version',
+  'Mcp-Session-Id',
+  'Retry-After',
+  'WWW-Authenticate',
+];
 /** 2026-07-28: a tool may define headers of its own for its parameters. */
 const PARAMETER_HEADER = /^mcp-param-[a-z0-9!#$%&'*+.^_`|~-]{1,100}$/i;
 const METHODS = 'GET, POST, PUT, PATCH, DELETE';

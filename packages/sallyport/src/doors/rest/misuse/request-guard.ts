@@ -4,12 +4,14 @@ import { type Failure, failure } from '@sallyport/std/error/failure';
 import { refuseCredentials } from '../../bearer.ts';
 import type { RestSettings } from '../settings.ts';
 
+/** Most headers of a request. Names and values stand one after another in what Node received. */
+const HEADERS_MAX = 200;
 const LOOPBACK_HOSTS = ['localhost', '127.0.0.1', '[::1]'];
 
 /** Reason why a request is refused, and its HTTP status. */
 export interface Refusal {
   readonly failed: Failure;
-  readonly status: 400 | 403;
+  readonly status: 400 | 403 | 431;
 }
 
 /** Checks a request before anything of it is read. Undefined when it may proceed. */
@@ -18,7 +20,8 @@ export type RequestGuard = (request: IncomingMessage) => Refusal | undefined;
 /**
  * Refuses requests that a browser may have been tricked into sending: a foreign `Host` (DNS rebinding) and an `Origin`
  * of a foreign page (403). Also refuses requests that two programs on the way may read differently: several `Host`
- * headers, another host's address in the request line, a misplaced credential (400).
+ * headers, another host's address in the request line, a misplaced credential (400), and those with too many headers
+ * (431).
  * @param host address that the door is bound to
  */
 export function createRequestGuard(
@@ -32,6 +35,7 @@ export function createRequestGuard(
 
   return (request) => {
     const { headers, rawHeaders, url = '' } = request;
+    if (rawHeaders.length > 2 * HEADERS_MAX) return refusal(431, TOO_MANY);
     if (hasSeveralHosts(rawHeaders)) return refusal(400, 'The request carries more than one Host header. Send one.');
     const isServed = !bounded || hosts.has(hostName(headers.host));
     // Fast path: the address in the request line is a path.
@@ -56,6 +60,7 @@ const refusal = (status: Refusal['status'], message: string): Refusal => ({
   status,
 });
 
+const TOO_MANY = `The request has more than ${HEADERS_MAX} headers. Send fewer.`;
 const SEND_PATH = 'Send its path alone, as clients do that use no proxy.';
 const ADD_HOST = 'Use localhost, or add the name to the setting server.allowed_hosts.';
 const ADD_ORIGIN = 'Add it to the setting server.allowed_origins.';

@@ -3,6 +3,7 @@ import { sha256 } from '@sallyport/std/sha256';
 import type { UpstreamDefinition } from '../../../../api/schemas/upstream.ts';
 import { ownerNames } from '../../../domain/invocation/call-owner.ts';
 import type { SecretStore } from '../../../external/secret-store.port.ts';
+import { holderOf } from '../../http/authorization/holder.ts';
 import { secretNames } from '../secrets/secret-values.ts';
 import type { UpstreamCaller } from '../supervised-parts.ts';
 
@@ -10,6 +11,8 @@ import type { UpstreamCaller } from '../supervised-parts.ts';
 export interface KnownCaller {
   /** Agent and user, independent of their credentials. */
   readonly identity: string;
+  /** Whose authorization at the upstream is used; absent: that of the layer. */
+  readonly holder?: string;
   /** Identity and credential values combined; identifies a connection. No value can be read from it. */
   readonly key: string;
   /** Credential values of the connection, by name. */
@@ -65,11 +68,14 @@ export function callerOf(upstream: string, names: readonly string[], caller: Ups
   if (caller === undefined || missing.length > 0) throw notGranted(upstream, missing);
   const values = new Map(names.map((name) => [name, caller.secrets.get(name) as string]));
   const identity = JSON.stringify(ownerNames(caller.principal));
-  return { identity, key: sha256(JSON.stringify([identity, ...values.values()])), values };
+  const key = sha256(JSON.stringify([identity, ...values.values()]));
+  return { identity, holder: holderOf(caller.principal), key, values };
 }
 
 function placeholdersOf({ transport }: UpstreamDefinition): readonly string[] {
-  return secretNames((transport.type !== 'stdio' ? transport.headers : transport.env) ?? {});
+  if (transport.type === 'stdio') return secretNames(transport.env ?? {});
+  const { assertion = '', identity_provider } = transport.authorization ?? {};
+  return secretNames({ ...transport.headers, ' assertion': assertion, ' id_token': identity_provider?.id_token ?? '' });
 }
 
 function notGranted(upstream: string, missing: readonly string[]): ToolLayerError {

@@ -1,20 +1,22 @@
 import type { UpstreamDefinition } from '../../../../api/schemas/upstream.ts';
 import type { OutboundHttp } from '../../../external/outbound-http.ts';
-import type { SecretCaller, SecretStore } from '../../../external/secret-store.port.ts';
+import type { SecretStore } from '../../../external/secret-store.port.ts';
 import { type HttpLinkParts, openHttpLink } from '../../http/http-link.ts';
 import { openStdioLink, type StdioLinkParts } from '../../stdio/stdio-link.ts';
+import type { UpstreamLogins } from '../../upstream-logins.ts';
 import type { Link, OpenOptions, ToolListing } from '../link.ts';
+import { withoutSecrets } from '../secrets/without-secrets.ts';
 import { Supervised } from '../supervised.ts';
 import type { SupervisedParts } from '../supervised-parts.ts';
 import { createAsking } from './asking.ts';
-import { standIns } from './caller-credentials.ts';
-import { createOperatorListing } from './own-listing.ts';
+import { type KnownCaller, secretsOf, standIns } from './caller-credentials.ts';
+import { createOperatorListing, type UpstreamOperator } from './own-listing.ts';
 import { PerCallerUpstream } from './per-caller-upstream.ts';
 
 /** One upstream that is kept running, over one connection for all, or one per caller or client. */
 export interface KeptUpstream extends Omit<Supervised, 'connect'> {
   /** Connects now and lists the tools; throws the failure. @param operator who asks for it */
-  connect(operator: SecretCaller): Promise<ToolListing>;
+  connect(operator: UpstreamOperator): Promise<ToolListing>;
 }
 
 /** Checks of what this machine allows upstreams. */
@@ -31,7 +33,9 @@ export interface UpstreamChecks {
 /** Dependencies of a kept upstream. */
 export interface KeptUpstreamParts extends Omit<SupervisedParts, 'open'> {
   readonly tenantId: string;
-  readonly link: StdioLinkParts & HttpLinkParts & Pick<UpstreamChecks, 'checkDefinition'>;
+  readonly link: StdioLinkParts &
+    Omit<HttpLinkParts, 'authorizer'> &
+    Pick<UpstreamChecks, 'checkDefinition'> & { readonly logins?: Pick<UpstreamLogins, 'authorizer'> };
   /** Makes outbound HTTP for one caller's connection alone; see `UpstreamsParts.callerOutbound`. */
   readonly callerOutbound?: (() => OutboundHttp) | undefined;
 }
@@ -42,7 +46,8 @@ type Options = OpenOptions & { readonly timeoutMs: number };
 export function keepUpstream(parts: KeptUpstreamParts): KeptUpstream {
   const { definition, tenantId, link, clock, settings } = parts;
   const { per_caller: perCaller, list_credentials: standing } = definition;
-  const open = (secrets: SecretStore | undefined, options: Options) => openLink(parts, { ...link, secrets }, options);
+  const open = (secrets: SecretStore | undefined, options: Options, holder?: string) =>
+    openLink(parts, { ...link, secrets }, options, holder);
   const asking = createAsking();
   if (perCaller !== true) {
     const { onAsks } = asking;
@@ -67,7 +72,7 @@ export function keepUpstream(parts: KeptUpstreamParts): KeptUpstream {
     ...parts,
     listing,
     asking,
-    open: (secrets, options) => openCallers(parts, secrets, options),
+    open: (caller, options) => openCallers(parts, caller, options),
   });
 }
 
@@ -75,21 +80,28 @@ async function openLink(
   { tenantId, definition }: KeptUpstreamParts,
   link: KeptUpstreamParts['link'],
   options: Options,
+  holder?: string,
 ): Promise<Link> {
   link.checkDefinition?.(tenantId, definition);
-  const { name, transport } = definition;
-  return transport.type === 'stdio'
-    ? openStdioLink(link, tenantId, name, transport, options)
-    : openHttpLink(link, tenantId, name, transport, options);
+  const { name, transport, may_ask: mayAsk } = definition;
+  const parts = { ...link, mayAsk };
+  if (transport.type === 'stdio') return openStdioLink(parts, tenantId, name, transport, options);
+  const authorizer = link.logins?.authorizer(tenantId, definition, holder, link.secrets);
+  const opened = await openHttpLink({ ...parts, authorizer }, tenantId, name, transport, options);
+  if (authorizer === undefined || holder === undefined) return opened;
+  // Tokens of a caller's login are no credentials of the call, so nobody after this takes them out of results.
+  return { ...withoutSecrets({ ...opened, hide: authorizer.hide }), hide: opened.hide };
 }
 
 /** With sockets of its own per caller, when outbound HTTP for it can be made. */
-async function openCallers(parts: KeptUpstreamParts, secrets: SecretStore, options: Options): Promise<Link> {
+async function openCallers(parts: KeptUpstreamParts, caller: KnownCaller, options: Options): Promise<Link> {
+  const { holder } = caller;
+  const secrets = secretsOf(caller);
   const isHttp = parts.definition.transport.type !== 'stdio';
   const outbound = isHttp ? parts.callerOutbound?.() : undefined;
-  if (outbound === undefined) return openLink(parts, { ...parts.link, secrets }, options);
+  if (outbound === undefined) return openLink(parts, { ...parts.link, secrets }, options, holder);
   try {
-    const link = await openLink(parts, { ...parts.link, secrets, outbound }, options);
+    const link = await openLink(parts, { ...parts.link, secrets, outbound }, options, holder);
     void link.ended.then(() => outbound[Symbol.dispose]());
     return link;
   } catch (thrown) {

@@ -7,10 +7,16 @@ import type { Link, OpenOptions, ServerIdentity, ToolListing } from '../link.ts'
 import { listFirst } from '../listing/first-listing.ts';
 import type { OwnStatus } from '../supervised-parts.ts';
 
+/** Who adds an upstream. */
+export interface UpstreamOperator extends SecretCaller {
+  /** Whose authorization at the upstream is used; absent: that of the layer. */
+  readonly holder?: string;
+}
+
 /** How the layer itself lists the tools of an upstream with per-caller connections. */
 export interface OwnListing {
   /** Lists the tools at an operator's request. */
-  connect(operator: SecretCaller): Promise<ToolListing>;
+  connect(operator: UpstreamOperator): Promise<ToolListing>;
   /** Lists the tools in the background, where no operator is needed. */
   startTrying(): void;
   tools(): readonly ListedMcpTool[];
@@ -27,7 +33,11 @@ export interface OperatorListingParts {
   readonly clock: Clock;
   readonly connectTimeoutMs: number;
   readonly secrets?: SecretStore | undefined;
-  open(secrets: SecretStore, options: OpenOptions & { readonly timeoutMs: number }): Promise<Link>;
+  open(
+    secrets: SecretStore,
+    options: OpenOptions & { readonly timeoutMs: number },
+    holder: string | undefined,
+  ): Promise<Link>;
 }
 
 /** True when only an operator can list the tools: the layer has no credentials of its own for that. */
@@ -79,7 +89,7 @@ export function createOperatorListing(parts: OperatorListingParts): OwnListing {
   };
 }
 
-async function listOnce(parts: OperatorListingParts, operator: SecretCaller, closing: AbortSignal) {
+async function listOnce(parts: OperatorListingParts, operator: UpstreamOperator, closing: AbortSignal) {
   const { connectTimeoutMs, definition } = parts;
   const signal = AbortSignal.any([closing, AbortSignal.timeout(connectTimeoutMs)]);
   const asked = { ...operator, signal };
@@ -87,7 +97,7 @@ async function listOnce(parts: OperatorListingParts, operator: SecretCaller, clo
     read: async (tenantId, names) => (await parts.secrets?.read(tenantId, names, asked)) ?? new Map(),
   };
   const options = { signal, timeoutMs: connectTimeoutMs, olderProtocolOnly: false, onToolsChanged() {} };
-  const link = await parts.open(secrets, options).catch(adviseListing);
+  const link = await parts.open(secrets, options, operator.holder).catch(adviseListing);
   const listing = await listFirst(definition.name, link, signal);
   await link.close();
   return { listing, identity: link.identity };

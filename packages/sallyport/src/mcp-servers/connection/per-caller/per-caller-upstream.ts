@@ -1,7 +1,7 @@
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import type { UpstreamDefinition } from '../../../../api/schemas/upstream.ts';
 import type { ServerTask } from '../../../domain/invocation/tasks/server-task.ts';
-import type { SecretCaller, SecretStore } from '../../../external/secret-store.port.ts';
+import { hideInValue } from '../../../external/hide-secrets.ts';
 import type { ListedMcpTool } from '../../../registry/importer.port.ts';
 import { callFailure, neverLeft, stopped } from '../call-failures.ts';
 import type { Link, OpenOptions, ToolListing, UpstreamCallResult } from '../link.ts';
@@ -17,15 +17,15 @@ import {
   type UpstreamCallOptions,
 } from '../supervised-parts.ts';
 import type { Asking } from './asking.ts';
-import { callerCredentials, callerOf, type KnownCaller, secretsOf } from './caller-credentials.ts';
+import { callerCredentials, callerOf, type KnownCaller } from './caller-credentials.ts';
 import { openCallerLink } from './caller-link.ts';
 import { CallerLinks, type LentLink } from './caller-links.ts';
-import type { OwnListing } from './own-listing.ts';
+import type { OwnListing, UpstreamOperator } from './own-listing.ts';
 
 /** Dependencies of an upstream with per-caller connections. */
 export interface PerCallerParts extends Omit<SupervisedParts, 'open' | 'startSlots' | 'onTools'> {
   /** Opens a connection with these secrets in place of `{{NAME}}`. */
-  open(secrets: SecretStore, options: OpenOptions & { readonly timeoutMs: number }): Promise<Link>;
+  open(caller: KnownCaller, options: OpenOptions & { readonly timeoutMs: number }): Promise<Link>;
   /** How the layer itself lists the tools. */
   readonly listing: OwnListing;
   /**
@@ -68,7 +68,7 @@ export class PerCallerUpstream {
     });
   }
 
-  connect(operator: SecretCaller): Promise<ToolListing> {
+  connect(operator: UpstreamOperator): Promise<ToolListing> {
     return this.#parts.listing.connect(operator);
   }
 
@@ -178,7 +178,7 @@ export class PerCallerUpstream {
       log,
       random,
       open: (options: OpenOptions & { readonly timeoutMs: number }) =>
-        open(secretsOf(caller), { ...options, onAsks: asking.onAsksApart }),
+        open(caller, { ...options, onAsks: asking.onAsksApart }),
     };
     const opened = await openCallerLink(parts, { signal, olderProtocolOnly: this.#olderProtocolOnly });
     this.#olderProtocolOnly = opened.link.olderProtocolOnly;
@@ -239,6 +239,11 @@ function isUnauthorized(thrown: unknown): boolean {
 
 /** A server's error message may quote the credential it was sent. */
 function withoutValues(error: ToolLayerError, { values }: KnownCaller): ToolLayerError {
-  const shown = hiding([...values.values()])(error.message);
+  const hide = hiding([...values.values()]);
+  const shown = hide(error.message);
+  const { details } = error.failure;
+  // What an error says for programs is the server's own text too.
+  if (details?.['rpc_data'] !== undefined)
+    return new ToolLayerError(error.code, shown, { ...error.failure, details: hideInValue(details, hide) });
   return shown === error.message ? error : new ToolLayerError(error.code, shown, error.failure);
 }

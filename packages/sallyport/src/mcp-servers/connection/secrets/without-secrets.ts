@@ -1,6 +1,6 @@
 import { ProtocolError } from '@modelcontextprotocol/client';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
-import { type HideSecrets, hideInValue } from '../../../external/hide-secrets.ts';
+import { type HideSecrets, hideInValue, hidingLogs } from '../../../external/hide-secrets.ts';
 import type { Link } from '../link.ts';
 import type { RequestOptions } from '../request-table.ts';
 
@@ -31,12 +31,16 @@ export function withoutSecrets(link: Link): Link {
 }
 
 function watched<Options extends RequestOptions>(options: Options, hide: HideSecrets): Options {
-  const { onProgress } = options;
-  if (onProgress === undefined) return options;
+  const { onProgress, asker } = options;
   return {
     ...options,
-    onProgress: ({ message, ...progress }) =>
-      onProgress(message === undefined ? progress : { ...progress, message: hide(message) }),
+    ...(asker?.logs === undefined ? {} : { asker: { ...asker, logs: hidingLogs(asker.logs, hide) } }),
+    ...(onProgress === undefined
+      ? {}
+      : {
+          onProgress: ({ message, ...progress }) =>
+            onProgress(message === undefined ? progress : { ...progress, message: hide(message) }),
+        }),
   };
 }
 
@@ -44,7 +48,7 @@ function watched<Options extends RequestOptions>(options: Options, hide: HideSec
 function hidden(thrown: unknown, hide: HideSecrets): unknown {
   if (!(thrown instanceof Error)) return thrown;
   const message = hide(thrown.message);
+  if (thrown instanceof ProtocolError) return new ProtocolError(thrown.code, message, hideInValue(thrown.data, hide));
   if (message === thrown.message) return thrown;
-  if (thrown instanceof ToolLayerError) return new ToolLayerError(thrown.code, message, thrown.failure);
-  return thrown instanceof ProtocolError ? new ProtocolError(thrown.code, message) : thrown;
+  return thrown instanceof ToolLayerError ? new ToolLayerError(thrown.code, message, thrown.failure) : thrown;
 }

@@ -4,10 +4,10 @@ import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import type { ServerTask } from '../../../domain/invocation/tasks/server-task.ts';
 import { isObject } from '../../../domain/shape/is-object.ts';
 import { callResultOf } from '../call-result.ts';
-import { answersTo } from '../call-tool.ts';
 import type { UpstreamCallResult } from '../link.ts';
 import type { Multiplexer } from '../multiplexer.ts';
 import type { RawResult, RequestOptions } from '../request-table.ts';
+import { answersTo, questionsIn } from '../request-with-input.ts';
 import type { RequestAboutTask } from './request-about-task.ts';
 import type { TaskForm } from './task-form.ts';
 
@@ -94,9 +94,9 @@ async function answer(
   answered: Set<string>,
   options: RequestOptions,
 ): Promise<void> {
-  const open = isObject(inputRequests) ? Object.entries(inputRequests).filter(([key]) => !answered.has(key)) : [];
+  const open = questionsIn(mux, label, inputRequests).filter(({ key }) => !answered.has(key));
   if (open.length === 0) return;
-  for (const [key] of open) answered.add(key);
+  for (const { key } of open) answered.add(key);
   const until = options.signal ?? new AbortController().signal;
   const inputResponses = await answersTo(mux, label, open, options.asker, until);
   if (until.aborted) throw until.reason;

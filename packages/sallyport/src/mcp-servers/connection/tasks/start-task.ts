@@ -9,9 +9,9 @@ import { TASK_ID_CHARS_MAX, TASKS_EXTENSION, type TaskForm } from './task-form.t
 const NOTHING: UpstreamCallResult = { content: [] };
 
 /** The call in the form that lets the server answer with a task; unchanged when it must not, or cannot. */
-export function inTaskForm(
+export function inTaskForm<Options extends RequestOptions>(
   params: Readonly<Record<string, unknown>>,
-  options: RequestOptions,
+  options: Options,
   asTask: CallAsTask | undefined,
   form: TaskForm | undefined,
 ) {

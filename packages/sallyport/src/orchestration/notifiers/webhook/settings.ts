@@ -5,7 +5,7 @@ import type { ValuesOf } from '../../../domain/settings/setting.ts';
 export const APPROVAL_WEBHOOK_SETTINGS = {
   url: text('notifiers.webhook_url', {
     default: '',
-    sentence: 'Where the webhook is told, over https, or over http at a loopback address.',
+    sentence: 'Address of the webhook, over https, or over http at a loopback address.',
   }),
   secret: text('notifiers.webhook_secret', {
     default: '',

@@ -1,5 +1,6 @@
 // Made for every attempt; the recording parts are made when the tool first asks for them.
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
+import type { OpenRun } from '../../../bridges/checkpoints.ts';
 import type { UndoStep } from '../../../domain/invocation/undo-step.ts';
 import { originalArguments } from '../../../domain/tool/property-names/original-names.ts';
 import { isSafeToRepeat, sideEffectOf } from '../../../domain/tool/tool-version.ts';
@@ -10,8 +11,9 @@ import type { PipelineParts } from '../../parts.ts';
 import { CallState } from '../../undo/state/call-state.ts';
 import { compensatingStep } from './compensating-step.ts';
 import { type ServerTaskParts, serverTasksOf } from './server-tasks.ts';
+import { towardsClient } from './towards-client.ts';
 
-/** Code of the warning on a call whose server asked a question that nobody was shown. */
+/** Code of the warning on a call whose tool asked a question that nobody was shown. */
 const UNASKED = 'question_unanswered';
 const NO_SECRETS: ReadonlyMap<string, string> = new Map();
 
@@ -19,12 +21,17 @@ type Call = CallRequest & Admitted & Resolved & Validated & Authorized & Partial
 
 /** Dependencies of calls that change state. */
 export type RecordingParts = ServerTaskParts &
-  Pick<PipelineParts, 'transactions' | 'state' | 'records' | 'visible' | 'limits'>;
+  Pick<PipelineParts, 'transactions' | 'state' | 'records' | 'visible' | 'limits' | 'redactor' | 'clients'>;
 
 /**
  * The call as its executor sees it. With `parts` the executor may make changes that a crash must not leave half made.
  */
-export function executorCall(call: Call, ongoing: OngoingCall, parts?: RecordingParts): ExecutorCall {
+export function executorCall(
+  call: Call,
+  ongoing: OngoingCall,
+  parts?: RecordingParts,
+  checkpoints?: OpenRun,
+): ExecutorCall {
   const { onProgress } = call.caller;
   const { environment, priority } = call.request.execution_options ?? {};
   return {
@@ -48,15 +55,19 @@ export function executorCall(call: Call, ongoing: OngoingCall, parts?: Recording
       onProgress?.(progress);
     },
     ...(parts === undefined ? {} : ofAttempt(parts, call, ongoing)),
+    ...(checkpoints === undefined ? {} : { checkpoints: checkpoints.ofAttempt() }),
   };
 }
 
-/** What only an attempt has: it changes state, and its server may ask a person. */
+/** What only an attempt has: it changes state, and it may ask the client and send it log messages. */
 function ofAttempt(parts: RecordingParts, call: Call, ongoing: OngoingCall) {
+  const ask: NonNullable<ExecutorCall['whileAsking']> = (asking) => whileAsking(call, ongoing, asking);
+  const onUnasked = (why: string): void => noteUnasked(ongoing, why, parts.clock.now());
   return {
     ...changing(parts, call, ongoing),
     ...serverTasksOf(parts, call, ongoing),
-    onUnasked: (why: string) => noteUnasked(ongoing, why, parts.clock.now()),
+    ...towardsClient(parts, call, { whileAsking: ask, onUnasked, signal: ongoing.controller.signal }),
+    onUnasked,
   };
 }
 
@@ -70,12 +81,12 @@ async function whileAsking<Answer>(
   return await (slot === undefined ? ask() : slot.without(ask, controller.signal));
 }
 
-/** Noted once for each call: a server may ask without end. */
+/** Noted once for each call: a tool may ask without end. */
 function noteUnasked({ toolRun }: OngoingCall, why: string, at: number): void {
   if (toolRun.warnings?.some(({ code }) => code === UNASKED) === true) return;
   toolRun.noteWarning({
     code: UNASKED,
-    message: `The server wanted to ask the user something in the middle of this call. Nobody was shown the question, because ${why}. The server was told "cancel".`,
+    message: `The tool wanted to ask the client something in the middle of this call. Nobody was shown the question, because ${why}.`,
   });
   toolRun.noteFact({ type: 'ai.agent.tool.question_unanswered', at, data: { reason: why } });
 }

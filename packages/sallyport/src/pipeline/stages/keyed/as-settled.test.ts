@@ -49,7 +49,18 @@ test('PIPE-09.1 PIPE-09.2 PIPE-13 PIPE-11.7 a duplicate of a call that happened 
     result: { paid: 7 },
     metadata: { cached: true },
     warnings: [
-      { code: 'outcome_settled', details: { outcome: 'happened', how: 'person', note: 'The bank shows it.' } },
+      {
+        code: 'outcome_settled',
+        message: expect.stringMatching(/ happened\.$/),
+        details: {
+          invocation_id: first.invocationId,
+          outcome: 'happened',
+          how: 'person',
+          settled_at: '1970-01-01T00:00:00.001Z',
+          settled_by: 'did:op',
+          note: 'The bank shows it.',
+        },
+      },
     ],
   });
   expect(again).not.toHaveProperty('failure');
@@ -76,5 +87,7 @@ test('PIPE-09 PIPE-13 a duplicate of a call that did not happen runs under its k
   expect(runs()).toBe(2);
   const told = both.flatMap(({ warnings }) => warnings).find(({ code }) => code === 'outcome_settled');
   expect(told?.details).toMatchObject({ outcome: 'did_not_happen', invocation_id: first.invocationId });
+  expect(told?.details).not.toHaveProperty('note');
+  expect(told?.message).toMatch(/did not happen, so this call ran\.$/);
   expect((await ask()).result).toEqual({ runs: 2 });
 });

@@ -1,5 +1,6 @@
 import type { Warning } from '../../../../api/schemas/invocation.ts';
 import type { ToolManifest } from '../../../../api/schemas/tool-manifest.ts';
+import { givesCallResult } from '../../../domain/tool/call-result.ts';
 
 /** Most bytes of UTF-8 that one UTF-16 unit takes. */
 const UNIT_BYTES_MAX = 3;
@@ -14,13 +15,13 @@ export function cutResult(
   result: unknown,
   text: string,
   bytesMax: number,
-  { executor }: Pick<ToolManifest, 'executor'>,
+  manifest: Pick<ToolManifest, 'executor'>,
   warnings: Warning[],
 ): unknown {
   // An escaped unit has no more bytes than this either: JSON holds no raw control characters.
   if (text.length * UNIT_BYTES_MAX <= bytesMax) return result;
-  // A result of an MCP server is passed on unchanged.
-  const isPassedOn = typeof result === 'string' || executor.kind === 'mcp';
+  // A result of MCP is passed on unchanged.
+  const isPassedOn = typeof result === 'string' || givesCallResult(manifest);
   const bytes = Buffer.byteLength(isPassedOn ? text : JSON.stringify(text));
   if (bytes <= bytesMax) return result;
   warnings.push({

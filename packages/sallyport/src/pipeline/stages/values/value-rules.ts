@@ -25,7 +25,7 @@ export const VALUE_SETTINGS = {
   }),
   markResultsOnly: boolean('sanitise.mark_results_only', {
     default: true,
-    sentence: 'What is found in a result is only told in a warning; otherwise it is dealt with as in arguments.',
+    sentence: 'Whether findings in a result only cause a warning; otherwise they are treated as in arguments.',
   }),
 };
 

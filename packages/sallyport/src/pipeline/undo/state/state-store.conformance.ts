@@ -87,7 +87,7 @@ export function stateStoreConformance(test: TestCase, adapter: string, open: Ope
   );
 
   check(
-    'PIPE-03 a writer that has read another value is told so, also when the same was written anew',
+    'PIPE-03 a writer that has read another value is refused, also when the same was written anew',
     async (store) => {
       equal(await store.write(write({ expected: 1 })), 'changed');
       equal(await store.write(write({ expected: 0 })), 'written');

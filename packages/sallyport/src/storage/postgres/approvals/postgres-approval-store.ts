@@ -162,22 +162,22 @@ function notices(database: Kysely<Tables>): Pick<ApprovalStore, 'claimNotice' | 
 insert into sallyport.approval_notices as held (tenant_id, approval_id, level, invocation_id, claimed_at)
 values (${keyText(tenantId)}, ${keyText(approvalId)}, ${level}, ${keyText(invocationId)}, now())
 on conflict (tenant_id, approval_id, level) do update set claimed_at = now()
-where not held.told and held.claimed_at <= now() - make_interval(secs => ${leaseMs}::double precision / 1000)
+where not held.notified and held.claimed_at <= now() - make_interval(secs => ${leaseMs}::double precision / 1000)
 returning level`.execute(database);
         if (rows.length === 1) return 'taken';
         const standing = database
           .selectFrom(NOTICES)
-          .select('told')
+          .select('notified')
           .where('tenant_id', '=', keyText(tenantId))
           .where('approval_id', '=', keyText(approvalId))
           .where('level', '=', level);
-        return (await standing.executeTakeFirst())?.told === true ? 'notified' : 'busy';
+        return (await standing.executeTakeFirst())?.notified === true ? 'notified' : 'busy';
       }),
     noticeDelivered: (tenantId, approvalId, level) =>
       inDatabase('note the notice', async () => {
         await database
           .updateTable(NOTICES)
-          .set({ told: true })
+          .set({ notified: true })
           .where('tenant_id', '=', keyText(tenantId))
           .where('approval_id', '=', keyText(approvalId))
           .where('level', '=', level)

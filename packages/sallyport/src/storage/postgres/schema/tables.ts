@@ -132,6 +132,14 @@ export interface Tables {
     definition: Json<UpstreamDefinition>;
     updated_at: Generated<Date>;
   };
+  'sallyport.upstream_authorizations': {
+    tenant_id: string;
+    upstream: string;
+    part: string;
+    content: string;
+    revision: Bigint;
+    claimed_until: Date | null;
+  };
   'sallyport.upstream_tools': {
     tenant_id: string;
     tool_id: string;
@@ -206,7 +214,7 @@ export interface Tables {
     invocation_id: string;
     since: Generated<Date>;
     claimed_at: Time;
-    told: Generated<boolean>;
+    notified: Generated<boolean>;
   };
   'sallyport.approval_delegations': {
     tenant_id: string;

@@ -82,6 +82,9 @@ describe('compileLinearPattern', () => {
     expect(compileLinearPattern('^(a+)+$').test(`${'a'.repeat(100_000)}!`)).toBe(false);
     expect(compileLinearPattern('^a*a*a*a*b').test('a'.repeat(100_000))).toBe(false);
     expect(compileLinearPattern('a*b').test('a'.repeat(100_000))).toBe(false);
+    // The first alternative alone is bound to the start of the text.
+    expect(compileLinearPattern('^b|a*c').test('a'.repeat(500_000))).toBe(false);
+    expect(compileLinearPattern(`^${'a?'.repeat(40)}${'a'.repeat(40)}b`).test('a'.repeat(40))).toBe(false);
   });
 
   test.skipIf(!existsSync(corpus))('evil patterns of the corpus are refused or end on long attacks', () => {

@@ -17,6 +17,7 @@ export interface GrantOptions {
   readonly secret?: readonly string[];
   readonly role?: readonly Role[];
   readonly trust?: TrustLevel;
+  readonly boundTo?: string;
   readonly expires?: number;
 }
 
@@ -45,7 +46,8 @@ export function withGrantOptions(command: Command): Command {
       ...before,
       role(text),
     ])
-    .option('--trust <level>', 'untrusted, provisional or trusted; trust.default when absent', oneOf(TRUST));
+    .option('--trust <level>', 'untrusted, provisional or trusted; trust.default when absent', oneOf(TRUST))
+    .option('--bound-to <thumbprint>', 'key that its sender must prove to hold (DPoP): RFC 7638 thumbprint, SHA-256');
 }
 
 /** Turns the options into a request. */
@@ -63,6 +65,7 @@ export function requestOf(options: GrantOptions, cwd: string): TokenMintRequest 
     secret,
     role,
     trust,
+    boundTo,
     expires,
   } = options;
   const given = {
@@ -78,6 +81,7 @@ export function requestOf(options: GrantOptions, cwd: string): TokenMintRequest 
     secrets: secret && [...secret],
     roles: role && [...role],
     trust_level: trust,
+    key_thumbprint: boundTo,
     expires_in_seconds: expires === undefined ? undefined : Math.round(expires),
   };
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));

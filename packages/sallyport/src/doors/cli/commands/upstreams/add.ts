@@ -3,6 +3,7 @@ import { failureOf } from '@sallyport/std/error/tool-layer-error';
 import type { Command } from 'commander';
 import { ArgumentContent } from '../../../../../api/schemas/tool-manifest.ts';
 import type { ToolOverride, UpstreamAddResponse, UpstreamDefinition } from '../../../../../api/schemas/upstream.ts';
+import type { UpstreamAuthorization } from '../../../../../api/schemas/upstream-authorization.ts';
 import { EXIT } from '../../cli-parts.ts';
 import type { CommandKit, CommandWork } from '../../command-kit.ts';
 import { askConsent, canAsk } from '../../input/ask-consent.ts';
@@ -19,12 +20,16 @@ interface AddOptions {
   readonly network?: readonly string[];
   readonly url?: string;
   readonly header?: Readonly<Record<string, string>>;
+  readonly clientId?: string;
+  readonly clientSecret?: string;
+  readonly scope?: readonly string[];
   readonly pure?: readonly string[];
   readonly idempotent?: readonly string[];
   readonly confirm?: readonly string[];
   readonly approve?: readonly string[];
   readonly content?: readonly string[];
   readonly timeout?: number;
+  readonly mayAsk?: readonly ('sampling' | 'roots')[];
   readonly newTools: boolean;
   readonly perCaller?: boolean;
   readonly listCredential?: Readonly<Record<string, string>>;
@@ -44,6 +49,12 @@ export function addAddCommand(upstreams: Command, kit: CommandKit): void {
     .option('--network <host:port>', 'address that the server may reach', collect)
     .option('--url <url>', 'address of a server that runs already, instead of a command')
     .option('--header <name=value>', 'header sent to it; {{NAME}} stands for a secret', collectPairs)
+    .option(
+      '--client-id <id>',
+      'client that you registered at its authorization server; with a secret: --client-secret',
+    )
+    .option('--client-secret <name>', 'name of the secret that holds it')
+    .option('--scope <scope>', 'scope to ask its authorization server for', collect)
     .option('--pure <tool>', 'you state that this tool leaves nothing behind; * for all', collect)
     .option('--idempotent <tool>', 'you state that calling this tool twice is as good as once; * for all', collect)
     .option('--confirm <tool>', 'calls of this tool have to be confirmed; * for all', collect)
@@ -61,6 +72,7 @@ export function addAddCommand(upstreams: Command, kit: CommandKit): void {
       collectPairs,
     )
     .option('--yes', 'a package that the command needs may be downloaded and installed')
+    .option('--may-ask <kind>', 'sampling or roots: what it may ask clients beside values of a person', collect)
     .option('--no-new-tools', 'tools that the server adds later wait in quarantine');
   kit.adding<AddOptions>(add, async (work, [name, command], options) => {
     const { print, parts } = work;
@@ -70,6 +82,7 @@ export function addAddCommand(upstreams: Command, kit: CommandKit): void {
       transport: transportOf((command ?? []) as string[], options, parts.io.cwd),
       ...(Object.keys(overrides).length === 0 ? {} : { overrides }),
       ...(options.newTools ? {} : { accept_new_tools: false }),
+      ...(options.mayAsk === undefined ? {} : { may_ask: ['elicitation', ...options.mayAsk] }),
       ...(options.perCaller === true ? { per_caller: true } : {}),
       ...(options.listCredential === undefined ? {} : { list_credentials: options.listCredential }),
     };
@@ -98,8 +111,9 @@ async function addAsking(
 }
 
 /** Prints the result of adding an upstream. */
-function printAdded({ upstream, registrations }: UpstreamAddResponse, print: Printer): void {
+export function printAdded({ upstream, registrations, needs_login }: UpstreamAddResponse, print: Printer): void {
   print.line(`${upstream.name}: ${upstream.state}, ${upstream.tool_count} tools`);
+  if (needs_login !== undefined) print.note(needs_login);
   printRegistrations(print, registrations);
   if (upstream.quarantined_count > 0) {
     print.note(
@@ -156,7 +170,12 @@ function transportOf(words: readonly string[], options: AddOptions, cwd: string)
   const { url, header, env, mount, network } = options;
   if (url !== undefined) {
     if (command !== undefined) throw usageError('Give either --url or a command after --, not both.');
-    return { type: 'http', url, ...(header === undefined ? {} : { headers: { ...header } }) };
+    const authorization = authorizationOf(options);
+    return {
+      ...{ type: 'http', url },
+      ...(header === undefined ? {} : { headers: { ...header } }),
+      ...(authorization === undefined ? {} : { authorization }),
+    };
   }
   if (command === undefined)
     throw usageError('Give the command after --, or --url. Example: upstreams add files -- npx my-server');
@@ -168,5 +187,15 @@ function transportOf(words: readonly string[], options: AddOptions, cwd: string)
     ...(env === undefined ? {} : { env: { ...env } }),
     ...(mount === undefined ? {} : { mounts: mount.map((text) => mountOf(text, cwd)) }),
     ...(network === undefined ? {} : { network: network.map(addressOf) }),
+  };
+}
+
+function authorizationOf({ clientId, clientSecret, scope }: AddOptions): UpstreamAuthorization | undefined {
+  if (clientId === undefined && clientSecret === undefined && scope === undefined) return undefined;
+  if (clientSecret !== undefined && clientId === undefined) throw usageError('--client-secret needs --client-id.');
+  return {
+    ...(clientId === undefined ? {} : { client_id: clientId }),
+    ...(clientSecret === undefined ? {} : { client_secret: `{{${clientSecret}}}` }),
+    ...(scope === undefined ? {} : { scopes: [...scope] }),
   };
 }

@@ -44,6 +44,7 @@ function printUpstream({ upstream, definition, malformed, absent_tools }: Upstre
     ['capabilities', upstream.capabilities.join(', ')],
     ['tools', `${upstream.tool_count}, ${upstream.quarantined_count} in quarantine, ${absent_tools.length} absent`],
     ['new tools', definition.accept_new_tools === false ? 'wait in quarantine' : 'are registered when clean'],
+    ['may ask', (definition.may_ask ?? ['elicitation']).join(', ') || 'nothing'],
     ['restarts', String(upstream.restart_count)],
     ['last error', upstream.last_error],
     ['since', upstream.changed_at],

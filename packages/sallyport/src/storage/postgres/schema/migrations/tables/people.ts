@@ -86,7 +86,7 @@ create table sallyport.approval_notices (
   invocation_id text not null,
   since timestamptz not null default now(),
   claimed_at timestamptz not null,
-  told boolean not null default false,
+  notified boolean not null default false,
   primary key (tenant_id, approval_id, level)
 );
 create index approval_notices_age on sallyport.approval_notices (since);`;
@@ -121,11 +121,20 @@ create table sallyport.approval_links (
   link json not null
 );`;
 
+/** Proofs of possession that were used. Unlogged: a row counts for minutes, and a crash of the server may lose it. */
+const PROOFS = `
+create unlogged table sallyport.proof_ids (
+  proof_hash text collate "C" primary key,
+  expires_at timestamptz not null
+);
+create index proof_ids_age on sallyport.proof_ids (expires_at);`;
+
 /** Credentials, and decisions of people. */
 export const PEOPLE_TABLES: readonly string[] = [
   REVISIONS,
   REVOCATIONS,
   API_KEYS,
+  PROOFS,
   POLICIES,
   DECISIONS,
   NOTICES,

@@ -1,0 +1,122 @@
+import { expect, test } from 'vitest';
+import { memoryLedgerStore } from '../../../test/stores/memory-ledger-store.ts';
+import type { EventDraft } from '../../domain/event/event-draft.ts';
+import type { InvocationRecord } from '../../domain/invocation/record.ts';
+import { silentLog } from '../../telemetry/log.ts';
+import { openLedger } from '../ledger.ts';
+import type { Durability } from '../ledger-store.port.ts';
+import type { LedgerEntry } from './ledger-entry.ts';
+
+const draft = (id: string): EventDraft => ({
+  id,
+  type: 'ai.agent.registry.changed',
+  time: 1,
+  tenantId: 'acme',
+  data: { id },
+});
+const noted = (id: string, durability: Durability = 'asynchronous'): LedgerEntry => ({
+  events: [draft(id)],
+  durability,
+});
+/** An entry that ends the call `c`. */
+const ending = (id: string, state: 'COMPLETED' | 'FAILED'): LedgerEntry => ({
+  record: { invocationId: 'c', tenantId: 'acme', state, warnings: [] } as unknown as InvocationRecord,
+  events: [draft(id)],
+  durability: 'synchronous',
+});
+
+/** A ledger whose store writes everything; its answers may be lost, and what it holds may be unreadable. */
+async function opened() {
+  const memory = memoryLedgerStore();
+  const now = { isDeaf: false, isUnreachable: false };
+  const written: { readonly ids: readonly string[]; readonly durability: Durability }[] = [];
+  const { promise: released, resolve: release } = Promise.withResolvers<void>();
+  const ledger = await openLedger({
+    chainId: 'one',
+    log: silentLog,
+    store: {
+      ...memory,
+      async append(batch, durability) {
+        await memory.append(batch, durability);
+        written.push({ ids: batch.events.map(({ id }) => id), durability });
+        if (batch.events.some(({ id }) => id === 'held')) await released;
+        if (now.isDeaf) throw new Error('the answer was lost');
+      },
+      chainHead: (chainId) =>
+        now.isUnreachable ? Promise.reject(new Error('unreachable')) : memory.chainHead(chainId),
+    },
+  });
+  /** Codes of the refusals of entries that are committed at the same time; `written` for the others. */
+  const commitAll = async (...entries: LedgerEntry[]) =>
+    (await Promise.allSettled(entries.map((entry) => ledger.commit(entry)))).map((end) =>
+      end.status === 'rejected' ? end.reason.code : 'written',
+    );
+  const chain = async () => (await memory.chainEvents('one', 0, 100)).map(({ id }) => id);
+  return { memory, now, written, release, ledger, commitAll, chain };
+}
+
+test('AUD-02 an entry whose answer was lost is written all the same, once, and its writer learns that', async () => {
+  const { now, commitAll, chain } = await opened();
+  now.isDeaf = true;
+  expect(await commitAll(noted('a'))).toEqual(['written']);
+  expect(await commitAll(noted('b'), noted('c'), noted('d'))).toEqual(['written', 'written', 'written']);
+  now.isDeaf = false;
+  expect(await commitAll(noted('e'))).toEqual(['written']);
+  expect(await chain()).toEqual(['a', 'b', 'c', 'd', 'e']);
+});
+
+test('AUD-02 an entry that is committed again because nobody knew is written once, beside others that are new', async () => {
+  const { now, commitAll, chain, release } = await opened();
+  now.isDeaf = true;
+  now.isUnreachable = true;
+  expect(await commitAll(noted('a'), noted('b'))).toEqual(['E3812', 'E3812']);
+  now.isDeaf = false;
+  now.isUnreachable = false;
+  const held = commitAll(noted('held'));
+  const others = commitAll(noted('a'), noted('c'));
+  release();
+  expect(await held).toEqual(['written']);
+  expect(await others).toEqual(['written', 'written']);
+  expect(await chain()).toEqual(['a', 'held', 'c']);
+});
+
+test('AUD-02 a call that a lost write ended has no second end: its own end stands, and another one is refused', async () => {
+  const { memory, now, commitAll, chain } = await opened();
+  now.isDeaf = true;
+  now.isUnreachable = true;
+  expect(await commitAll(ending('done', 'COMPLETED'))).toEqual(['E3812']);
+  now.isDeaf = false;
+  now.isUnreachable = false;
+  expect(await commitAll(ending('failed', 'FAILED'), ending('done', 'COMPLETED'), noted('other'))).toEqual([
+    'E3812',
+    'written',
+    'written',
+  ]);
+  expect(await memory.findInvocation('acme', 'c')).toMatchObject({ state: 'COMPLETED' });
+  expect(await chain()).toEqual(['done', 'other']);
+});
+
+test('AUD-02 a transaction is as durable as the most demanding of its entries, and no more', async () => {
+  const { written, commitAll, release } = await opened();
+  const held = commitAll(noted('held'));
+  const others = commitAll(noted('a'), noted('b', 'synchronous'), noted('c'));
+  release();
+  await Promise.all([held, others]);
+  await commitAll(noted('d'));
+  expect(written).toEqual([
+    { ids: ['held'], durability: 'asynchronous' },
+    { ids: ['a', 'b', 'c'], durability: 'synchronous' },
+    { ids: ['d'], durability: 'asynchronous' },
+  ]);
+});
+
+test('AUD-02 a ledger that closes writes what it took before', async () => {
+  const { ledger, chain, release } = await opened();
+  const taken = ['held', 'a', 'b'].map((id) => ledger.commit(noted(id)));
+  const closed = ledger.close();
+  await expect(ledger.commit(noted('late'))).rejects.toMatchObject({ code: 'E3812' });
+  release();
+  await closed;
+  expect(await chain()).toEqual(['held', 'a', 'b']);
+  await Promise.all(taken);
+});

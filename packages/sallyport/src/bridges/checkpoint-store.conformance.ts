@@ -1,0 +1,134 @@
+import { deepEqual, equal } from 'node:assert/strict';
+import { casesOver, type OpenStore, type TestCase } from '@sallyport/std/adapter-cases';
+import type { CheckpointStore, StoredCheckpoint } from './checkpoint-store.port.ts';
+
+const TENANT = 'acme';
+const HOUR_MS = 3_600_000;
+
+function checkpoint(sequence: number, more: Partial<StoredCheckpoint> = {}): StoredCheckpoint {
+  const bytes = Buffer.from(`{"step":${sequence}}`);
+  return {
+    checkpointId: `ckpt-${sequence}`,
+    invocationId: 'call-1',
+    lineId: 'call-1',
+    sequence,
+    type: 'micro',
+    owner: { tenantId: TENANT, agentDid: 'did:example:a', userDid: 'did:example:u' },
+    toolId: 'count',
+    toolVersion: '1.0.0',
+    schemaVersion: '1.0',
+    size: bytes.length,
+    sha256: '0'.repeat(64),
+    savedAt: Date.now(),
+    expiresAt: Date.now() + HOUR_MS,
+    packed: { form: 'plain', bytes, size: bytes.length, sha256: '0'.repeat(64) },
+    ...more,
+  };
+}
+
+const idsOf = (checkpoints: readonly { checkpointId: string }[]): string[] =>
+  checkpoints.map(({ checkpointId }) => checkpointId);
+
+/** Requirements of every CheckpointStore. `open` gives an empty one each time. */
+export function checkpointStoreConformance(test: TestCase, adapter: string, open: OpenStore<CheckpointStore>): void {
+  const check = casesOver(test, adapter, open);
+
+  check('STA-01 a checkpoint comes back as it was stored, for its tenant alone', async (store) => {
+    const named = checkpoint(1, {
+      checkpointId: 'a\0b',
+      type: 'named',
+      label: 'before the upload \ud800',
+      phase: 'parsing',
+      progressPercent: 12.5,
+      packed: { form: 'zstd', bytes: new Uint8Array([0, 1, 255]), size: 10, sha256: '0'.repeat(64) },
+      size: 10,
+    });
+    const { expiresAt: _expiresAt, ...kept } = named;
+    equal(await store.put(kept), true);
+    const found = await store.find(TENANT, 'a\0b');
+    deepEqual({ ...found, packed: { ...found?.packed, bytes: new Uint8Array(found?.packed?.bytes ?? []) } }, kept);
+    equal(await store.find('other', 'a\0b'), undefined);
+    equal(await store.find(TENANT, 'unknown'), undefined);
+  });
+
+  check('STA-05 only the holder of a line saves, each sequence once', async (store) => {
+    equal(await store.put(checkpoint(1)), true);
+    equal(await store.put(checkpoint(1, { checkpointId: 'again' })), false);
+    equal(await store.put(checkpoint(3)), false);
+    equal(await store.put(checkpoint(2)), true);
+    equal(await store.take(TENANT, 'call-1', 'call-1', 'call-2'), true);
+    equal(await store.put(checkpoint(3)), false);
+    equal(await store.put(checkpoint(3, { invocationId: 'call-2' })), true);
+    deepEqual(await store.line(TENANT, 'call-1'), { lineId: 'call-1', holder: 'call-2', newest: 3 });
+  });
+
+  check('STA-05 of many that save or take at once, one succeeds', async (store) => {
+    await store.put(checkpoint(1));
+    const many = Array.from({ length: 8 }, (_, at) => at);
+    const saved = await Promise.all(many.map((at) => store.put(checkpoint(2, { checkpointId: `second-${at}` }))));
+    equal(saved.filter(Boolean).length, 1);
+    const taken = await Promise.all(many.map((at) => store.take(TENANT, 'call-1', 'call-1', `resumed-${at}`)));
+    equal(taken.filter(Boolean).length, 1);
+  });
+
+  check('STA-02 a line is found by each call that saved in it or holds it', async (store) => {
+    await store.put(checkpoint(1));
+    await store.take(TENANT, 'call-1', 'call-1', 'call-2');
+    const line = { lineId: 'call-1', holder: 'call-2', newest: 1 };
+    deepEqual(await store.lineOf(TENANT, 'call-1'), line);
+    deepEqual(await store.lineOf(TENANT, 'call-2'), line);
+    equal(await store.lineOf(TENANT, 'call-3'), undefined);
+    equal(await store.lineOf('other', 'call-1'), undefined);
+    equal(await store.line('other', 'call-1'), undefined);
+  });
+
+  check('STA-01 they are listed newest first, page by page, without their states', async (store) => {
+    for (let sequence = 1; sequence <= 11; sequence += 1) await store.put(checkpoint(sequence));
+    deepEqual(idsOf(await store.list(TENANT, 'call-1', 3)), ['ckpt-11', 'ckpt-10', 'ckpt-9']);
+    deepEqual(idsOf(await store.list(TENANT, 'call-1', 3, 2)), ['ckpt-1']);
+    deepEqual(await store.list('other', 'call-1', 2), []);
+    const [newest] = await store.list(TENANT, 'call-1', 1);
+    equal('packed' in (newest ?? {}), false);
+  });
+
+  check('STA-06 what has expired has no state, is not listed, and is forgotten later', async (store) => {
+    await store.put(checkpoint(1, { expiresAt: Date.now() - HOUR_MS }));
+    await store.put(checkpoint(2));
+    const { expiresAt: _expiresAt, ...kept } = checkpoint(3, { type: 'named' });
+    await store.put(kept);
+    deepEqual(idsOf(await store.list(TENANT, 'call-1', 9)), ['ckpt-3', 'ckpt-2']);
+    equal(await store.expire(2 * HOUR_MS, 10), 1);
+    equal((await store.find(TENANT, 'ckpt-1'))?.packed, undefined);
+    equal(await store.expire(2 * HOUR_MS, 10), 0);
+    equal(await store.expire(HOUR_MS / 2, 10), 1);
+    equal(await store.find(TENANT, 'ckpt-1'), undefined);
+    await store.keepUntil(TENANT, 'ckpt-2', Date.now() - 1000);
+    await store.keepUntil(TENANT, 'ckpt-3', Date.now() - 1000);
+    deepEqual(idsOf(await store.list(TENANT, 'call-1', 9)), ['ckpt-3']);
+  });
+
+  check('STA-06 a success ends the micro checkpoints of its line, a failure the milestones later', async (store) => {
+    const { expiresAt: _expiresAt, ...named } = checkpoint(3, { type: 'named' });
+    await store.put(checkpoint(1));
+    await store.put(checkpoint(2, { type: 'macro', expiresAt: Date.now() + HOUR_MS }));
+    await store.put(named);
+    await store.lineEnded(TENANT, 'call-1', Date.now() + HOUR_MS / 2);
+    deepEqual(idsOf(await store.list(TENANT, 'call-1', 9)), ['ckpt-3', 'ckpt-2', 'ckpt-1']);
+    const sooner = (await store.find(TENANT, 'ckpt-2'))?.expiresAt ?? Number.POSITIVE_INFINITY;
+    equal(sooner < Date.now() + HOUR_MS * 0.75, true);
+    equal((await store.find(TENANT, 'ckpt-3'))?.expiresAt, undefined);
+    await store.lineEnded(TENANT, 'call-1');
+    deepEqual(idsOf(await store.list(TENANT, 'call-1', 9)), ['ckpt-3', 'ckpt-2']);
+  });
+
+  check('STA-01 one that is removed takes with it what is stored as the difference from it', async (store) => {
+    await store.put(checkpoint(1));
+    await store.put(checkpoint(2, { parentId: 'ckpt-1' }));
+    await store.put(checkpoint(3, { parentId: 'ckpt-2' }));
+    await store.put(checkpoint(4));
+    equal(await store.remove('other', 'ckpt-1'), false);
+    equal(await store.remove(TENANT, 'ckpt-1'), true);
+    equal(await store.remove(TENANT, 'ckpt-1'), false);
+    deepEqual(idsOf(await store.list(TENANT, 'call-1', 9)), ['ckpt-4']);
+  });
+}

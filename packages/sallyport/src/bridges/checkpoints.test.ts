@@ -1,0 +1,227 @@
+import type { Clock } from '@sallyport/std/clock';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { memoryCheckpointStore } from '../../test/stores/outcomes/memory-checkpoint-store.ts';
+import type { RestoredCheckpoint } from '../domain/invocation/checkpoint.ts';
+import { silentLog } from '../telemetry/log.ts';
+import type { CheckpointStore } from './checkpoint-store.port.ts';
+import { type CheckpointedRun, type Checkpoints, createCheckpoints, type OpenRun } from './checkpoints.ts';
+import { CHECKPOINT_DEFAULTS, type CheckpointSettings } from './settings.ts';
+
+const OWNER = { tenantId: 'acme', agentDid: 'did:example:a', userDid: 'did:example:u' };
+const MINUTE_MS = 60_000;
+
+let now: number;
+let store: CheckpointStore;
+let checkpoints: Checkpoints;
+const clock: Clock = { now: () => now, monotonic: () => now };
+
+beforeEach(() => {
+  now = 1_800_000_000_000;
+  store = memoryCheckpointStore(() => now);
+  checkpoints = over(store);
+});
+
+const over = (given: CheckpointStore, settings: Partial<CheckpointSettings> = {}): Checkpoints =>
+  createCheckpoints({ store: given, clock, log: silentLog, settings: { ...CHECKPOINT_DEFAULTS, ...settings } });
+
+const run = (invocationId: string, more: Partial<CheckpointedRun> = {}): CheckpointedRun => ({
+  invocationId,
+  owner: OWNER,
+  toolId: 'work',
+  toolVersion: '1.0.0',
+  onSaved: () => {},
+  ...more,
+});
+
+const opened = (invocationId: string, more: Partial<CheckpointedRun> = {}): OpenRun =>
+  checkpoints.ofRun(run(invocationId, more));
+const stateOf = (restored: RestoredCheckpoint | undefined): unknown =>
+  restored === undefined ? undefined : JSON.parse(Buffer.from(restored.bytes).toString());
+const isOver = async (_holder: string): Promise<boolean> => true;
+const large = (step: number) => ({ step, items: Array.from({ length: 2000 }, (_, at) => ({ at, done: at < step })) });
+
+describe('the checkpoints of a run', () => {
+  test('STA-02.1 an interrupted call continues from its newest one', async () => {
+    const { save, restored } = opened('call').ofAttempt();
+    expect(restored).toBeUndefined();
+    expect(await checkpoints.continuing('acme', 'call')).toBeUndefined();
+    await save({ step: 1 });
+    await save({ step: 2 }, { phase: 'counting', progressPercent: 40 });
+    const from = await checkpoints.continuing('acme', 'call');
+    expect(stateOf(from?.restored)).toEqual({ step: 2 });
+    expect(from?.restored).toMatchObject({ type: 'micro', phase: 'counting', progressPercent: 40 });
+    expect(await checkpoints.continuing('other', 'call')).toBeUndefined();
+  });
+
+  test('STA-02.1 the next attempt continues where the last one was, which saves no more', async () => {
+    const open = opened('call');
+    const first = open.ofAttempt();
+    await first.save({ step: 1 });
+    const second = open.ofAttempt();
+    expect(stateOf(second.restored)).toEqual({ step: 1 });
+    await expect(first.save({ step: 9 })).rejects.toMatchObject({ code: 'E3805' });
+    await second.save({ step: 2 });
+    open.close();
+    await expect(second.save({ step: 3 })).rejects.toMatchObject({ code: 'E3805' });
+    expect(stateOf((await checkpoints.continuing('acme', 'call'))?.restored)).toEqual({ step: 2 });
+  });
+
+  test('STA-01 what is saved at once is stored in that order', async () => {
+    const { save } = opened('call').ofAttempt();
+    await Promise.all([1, 2, 3, 4, 5].map((step) => save({ step })));
+    expect(stateOf((await checkpoints.continuing('acme', 'call'))?.restored)).toEqual({ step: 5 });
+    expect((await checkpoints.list('acme', 'call', 9)).map(({ sequence }) => sequence)).toEqual([5, 4, 3, 2, 1]);
+  });
+
+  test('STA-03.1 micro checkpoints are differences, at most so many in a row, and each can be read', async () => {
+    checkpoints = over(store, { deltasMax: 3 });
+    const { save } = opened('call').ofAttempt();
+    const saved = [];
+    for (let step = 0; step < 10; step += 1) saved.push(await save(large(step)));
+    const forms = await Promise.all(
+      saved.map(async ({ checkpointId }) => (await store.find('acme', checkpointId))?.packed?.form),
+    );
+    const row = ['zstd', 'delta', 'delta', 'delta'];
+    expect(forms).toEqual([...row, ...row, 'zstd', 'delta']);
+    for (const [step, { checkpointId }] of saved.entries()) {
+      const { state } = await checkpoints.read('acme', checkpointId);
+      expect(JSON.parse(Buffer.from(state).toString())).toEqual(large(step));
+    }
+  });
+
+  test('STA-01 milestones and named ones stand alone: micro ones can be deleted without them', async () => {
+    const { save } = opened('call').ofAttempt();
+    const micro = await save(large(1));
+    const macro = await save(large(2), { milestone: 'half' });
+    const named = await save(large(3), { name: 'before the upload' });
+    const after = await save(large(4));
+    expect([macro.type, named.type, after.type]).toEqual(['macro', 'named', 'micro']);
+    expect(await checkpoints.remove('acme', micro.checkpointId)).toBe(true);
+    for (const { checkpointId } of [macro, named, after]) await checkpoints.read('acme', checkpointId);
+    expect(await checkpoints.remove('acme', named.checkpointId)).toBe(true);
+    await expect(checkpoints.read('acme', after.checkpointId)).rejects.toMatchObject({ code: 'E3702' });
+    await checkpoints.read('acme', macro.checkpointId);
+  });
+
+  test('a state that JSON cannot hold, or that is too large, is refused, and the run goes on', async () => {
+    checkpoints = over(store, { stateBytesMax: 100 });
+    const { save } = opened('call').ofAttempt();
+    await expect(save(undefined)).rejects.toMatchObject({ code: 'E3109' });
+    await expect(save({ text: 'x'.repeat(100) })).rejects.toMatchObject({ code: 'E3102' });
+    await save(Buffer.alloc(100));
+    expect((await checkpoints.list('acme', 'call', 9)).map(({ size }) => size)).toEqual([100]);
+  });
+});
+
+describe('resuming the work of another call', () => {
+  const interrupted = async (): Promise<string> => {
+    const { save } = opened('first').ofAttempt();
+    await save({ step: 1 });
+    return (await save({ step: 2 })).checkpointId;
+  };
+  const resume = (invocationId: string, checkpointId: string, over: typeof isOver = isOver, owner = OWNER) =>
+    checkpoints.resume({ invocationId, owner, toolId: 'work' }, checkpointId, over);
+
+  test('STA-02.1 it continues there, and the first call saves no more', async () => {
+    const open = opened('first');
+    const first = open.ofAttempt();
+    const { checkpointId } = await first.save({ step: 1 });
+    const from = await resume('second', checkpointId);
+    expect(stateOf(from.restored)).toEqual({ step: 1 });
+    const second = checkpoints.ofRun(run('second'), from).ofAttempt();
+    expect(second.restored).toEqual(from.restored);
+    await second.save({ step: 2 });
+    await expect(first.save({ step: 2 })).rejects.toMatchObject({ code: 'E3704' });
+    expect(stateOf((await checkpoints.continuing('acme', 'second'))?.restored)).toEqual({ step: 2 });
+    expect(await checkpoints.list('acme', 'first', 9)).toHaveLength(2);
+  });
+
+  test('STA-05 two at once: one wins, the other is E3704', async () => {
+    const checkpointId = await interrupted();
+    const ends = await Promise.allSettled([resume('a', checkpointId), resume('b', checkpointId)]);
+    expect(ends.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+    expect(ends.find(({ status }) => status === 'rejected')).toMatchObject({ reason: { code: 'E3704' } });
+  });
+
+  test('STA-05 work that is still done by a call is not taken from it', async () => {
+    const checkpointId = await interrupted();
+    await expect(resume('second', checkpointId, async () => false)).rejects.toMatchObject({ code: 'E3704' });
+    await resume('second', checkpointId, async (holder) => holder === 'first');
+  });
+
+  test('STA-02.3 one of another tenant, agent, user or tool is unknown, E3702', async () => {
+    const checkpointId = await interrupted();
+    const { userDid: _user, ...agentAlone } = OWNER;
+    for (const owner of [
+      { ...OWNER, tenantId: 'other' },
+      { ...OWNER, agentDid: 'did:example:b' },
+      { ...OWNER, userDid: 'did:example:v' },
+      agentAlone,
+    ]) {
+      const asked = checkpoints.resume({ invocationId: 'x', owner, toolId: 'work' }, checkpointId, isOver);
+      await expect(asked).rejects.toMatchObject({ code: 'E3702' });
+    }
+    const otherTool = checkpoints.resume({ invocationId: 'x', owner: OWNER, toolId: 'play' }, checkpointId, isOver);
+    await expect(otherTool).rejects.toMatchObject({ code: 'E3702' });
+    await expect(resume('x', 'ckpt_unknown')).rejects.toMatchObject({ code: 'E3702' });
+  });
+
+  test('STA-02.3 STA-01.1 a micro one expires after an hour without being read, E3707', async () => {
+    const checkpointId = await interrupted();
+    now += 59 * MINUTE_MS;
+    await checkpoints.read('acme', checkpointId);
+    now += 59 * MINUTE_MS;
+    await checkpoints.read('acme', checkpointId);
+    now += 60 * MINUTE_MS;
+    await expect(checkpoints.read('acme', checkpointId)).rejects.toMatchObject({ code: 'E3707' });
+    await expect(resume('second', checkpointId)).rejects.toMatchObject({ code: 'E3707' });
+  });
+});
+
+describe('damaged checkpoints', () => {
+  /** A store in which one bit of the states of some checkpoints is wrong. */
+  function damaging(ids: ReadonlySet<string>): CheckpointStore {
+    const flip = (bytes: Uint8Array): Uint8Array => Uint8Array.from(bytes, (byte, at) => (at === 3 ? byte ^ 1 : byte));
+    return {
+      ...store,
+      async find(tenantId, checkpointId) {
+        const found = await store.find(tenantId, checkpointId);
+        if (found?.packed === undefined || !ids.has(checkpointId)) return found;
+        return { ...found, packed: { ...found.packed, bytes: flip(found.packed.bytes) } };
+      },
+    };
+  }
+
+  test('STA-02.3 the newest one before it is taken, and it is named', async () => {
+    const { save } = opened('call').ofAttempt();
+    const saved = [await save({ step: 1 }), await save({ step: 2 }), await save({ step: 3 })];
+    const [, second, third] = saved.map(({ checkpointId }) => checkpointId);
+    const bad = new Set([second ?? '', third ?? '']);
+    checkpoints = over(damaging(bad));
+    const from = await checkpoints.continuing('acme', 'call');
+    expect(stateOf(from?.restored)).toEqual({ step: 1 });
+    expect(from?.damaged).toEqual([third, second]);
+    const resumed = await checkpoints.resume(run('next'), third ?? '', isOver);
+    expect([stateOf(resumed.restored), resumed.damaged]).toEqual([{ step: 1 }, [third, second]]);
+  });
+
+  test('STA-02.3 where none is left, a resume is E3703, and an interrupted call begins anew', async () => {
+    const { checkpointId } = await opened('call').ofAttempt().save({ step: 1 });
+    checkpoints = over(damaging(new Set([checkpointId])));
+    await expect(checkpoints.resume(run('next'), checkpointId, isOver)).rejects.toMatchObject({ code: 'E3703' });
+    await expect(checkpoints.read('acme', checkpointId)).rejects.toMatchObject({ code: 'E3703' });
+    const from = await checkpoints.continuing('acme', 'call');
+    expect([from?.restored, from?.damaged]).toEqual([undefined, [checkpointId]]);
+  });
+
+  test('STA-03.3 a damaged whole one makes the differences from it unreadable, those after the next whole one not', async () => {
+    checkpoints = over(store, { deltasMax: 2 });
+    const { save } = opened('call').ofAttempt();
+    const ids: string[] = [];
+    for (let step = 0; step < 4; step += 1) ids.push((await save(large(step))).checkpointId);
+    checkpoints = over(damaging(new Set(ids.slice(0, 1))));
+    for (const id of ids.slice(0, 3))
+      await expect(checkpoints.read('acme', id)).rejects.toMatchObject({ code: 'E3703' });
+    await checkpoints.read('acme', ids[3] ?? '');
+  });
+});

@@ -1,0 +1,187 @@
+import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
+import { isOwner } from '../domain/invocation/call-owner.ts';
+import type { RestoredCheckpoint } from '../domain/invocation/checkpoint.ts';
+import type { CheckpointFacts, CheckpointLine, StoredCheckpoint } from './checkpoint-store.port.ts';
+import type { CheckpointedRun, CheckpointParts, Continuation, OpenRun } from './run/checkpointed-run.ts';
+import { openRun } from './run/open-run.ts';
+import { plainState } from './state/plain-state.ts';
+
+export type { CheckpointedRun, CheckpointParts, Continuation, OpenRun };
+
+/** Checkpoints of the runs of tools, and work that continues from them (STA-01, STA-02). */
+export interface Checkpoints {
+  /** The checkpoints of a run that begins, or continues from `from`. Nothing is read or stored before the tool saves. */
+  ofRun(run: CheckpointedRun, from?: Continuation): OpenRun;
+  /**
+   * Where an interrupted call continues; undefined when it has saved nothing.
+   * @throws E3812 while the store cannot be reached
+   */
+  continuing(tenantId: string, invocationId: string): Promise<Continuation | undefined>;
+  /**
+   * Takes over the work of an earlier call at one of its checkpoints; when that one is damaged, at the newest valid one
+   * before it.
+   * @param isOver whether a call has ended
+   * @throws E3702 for a checkpoint that is unknown, another owner's or another tool's; E3707 for an expired one; E3703
+   *   when neither it nor one before it is readable; E3704 while its work goes on in another call
+   */
+  resume(
+    run: Pick<CheckpointedRun, 'invocationId' | 'owner' | 'toolId'>,
+    checkpointId: string,
+    isOver: (invocationId: string) => Promise<boolean>,
+  ): Promise<Continuation>;
+  /** Facts of a checkpoint, an expired one included; undefined for an unknown one. */
+  find(tenantId: string, checkpointId: string): Promise<CheckpointFacts | undefined>;
+  /** Facts of the checkpoints of a call and of the calls whose work it continued, newest first. */
+  list(tenantId: string, invocationId: string, limit: number, before?: number): Promise<readonly CheckpointFacts[]>;
+  /**
+   * A checkpoint with its plain state.
+   * @throws E3702, E3703, E3707
+   */
+  read(tenantId: string, checkpointId: string): Promise<{ facts: CheckpointFacts; state: Uint8Array }>;
+  /** @returns false when there is none */
+  remove(tenantId: string, checkpointId: string): Promise<boolean>;
+  /** A call is over: after a success its micro checkpoints go, after a failure the others stay a limited time. */
+  ended(tenantId: string, invocationId: string, hasSucceeded: boolean): Promise<void>;
+}
+
+/** Most checkpoints that are passed over as damaged. */
+const DAMAGED_MAX = 50;
+
+/** Builds the checkpoints over a store. */
+export function createCheckpoints(parts: CheckpointParts): Checkpoints {
+  const { store, clock, settings } = parts;
+  return {
+    ofRun: (run, from) => openRun(parts, run, from),
+    continuing: async (tenantId, invocationId) => {
+      const line = await store.lineOf(tenantId, invocationId);
+      return line === undefined ? undefined : newestValid(parts, tenantId, line, line.newest);
+    },
+    resume: (run, checkpointId, isOver) => resume(parts, run, checkpointId, isOver),
+    find: (tenantId, checkpointId) => store.find(tenantId, checkpointId),
+    list: async (tenantId, invocationId, limit, before) => {
+      const line = await store.lineOf(tenantId, invocationId);
+      return line === undefined ? [] : store.list(tenantId, line.lineId, limit, before);
+    },
+    read: async (tenantId, checkpointId) => {
+      const { packed: _packed, ...facts } = await findUsable(parts, tenantId, checkpointId);
+      return { facts, state: await readState(parts, tenantId, checkpointId) };
+    },
+    remove: (tenantId, checkpointId) => store.remove(tenantId, checkpointId),
+    ended: async (tenantId, invocationId, hasSucceeded) => {
+      const line = await store.lineOf(tenantId, invocationId);
+      if (line === undefined || line.holder !== invocationId) return;
+      const until = hasSucceeded ? undefined : clock.now() + settings.failedKeptMs;
+      await store.lineEnded(tenantId, line.lineId, until);
+    },
+  };
+}
+
+/** @throws ToolLayerError E3702 for an unknown one, E3707 for an expired one */
+async function findUsable(
+  { store, clock }: CheckpointParts,
+  tenantId: string,
+  checkpointId: string,
+): Promise<StoredCheckpoint> {
+  const stored = await store.find(tenantId, checkpointId);
+  if (stored === undefined) throw unknown(checkpointId);
+  const isExpired = stored.expiresAt !== undefined && stored.expiresAt <= clock.now();
+  if (isExpired || stored.packed === undefined) throw expired(checkpointId);
+  return stored;
+}
+
+/** The plain state of a checkpoint; a micro one is kept longer from now on. */
+async function readState(parts: CheckpointParts, tenantId: string, checkpointId: string): Promise<Uint8Array> {
+  const { store, clock, settings } = parts;
+  const stored = await findUsable(parts, tenantId, checkpointId);
+  const state = await plainState(store, stored);
+  if (stored.type === 'micro') await store.keepUntil(tenantId, checkpointId, clock.now() + settings.microTtlMs);
+  return state;
+}
+
+async function resume(
+  parts: CheckpointParts,
+  { invocationId, owner, toolId }: Parameters<Checkpoints['resume']>[0],
+  checkpointId: string,
+  isOver: (invocationId: string) => Promise<boolean>,
+): Promise<Continuation> {
+  const { store } = parts;
+  const { tenantId } = owner;
+  const stored = await findUsable(parts, tenantId, checkpointId);
+  if (!isOwner(owner, stored.owner) || stored.toolId !== toolId) throw unknown(checkpointId);
+  const line = await store.line(tenantId, stored.lineId);
+  if (line === undefined) throw unknown(checkpointId);
+  if (!(await isOver(line.holder))) throw stillRunning(checkpointId, line.holder);
+  const continuation = await newestValid(parts, tenantId, line, stored.sequence);
+  if (continuation.restored === undefined) throw unreadable(checkpointId);
+  const isTaken = await store.take(tenantId, line.lineId, line.holder, invocationId);
+  if (!isTaken) throw stillRunning(checkpointId, 'another call');
+  return { ...continuation, line: { ...line, holder: invocationId } };
+}
+
+/** The newest checkpoint of a line that can be read, up to a sequence. */
+async function newestValid(
+  parts: CheckpointParts,
+  tenantId: string,
+  line: CheckpointLine,
+  upTo: number,
+): Promise<Continuation> {
+  const damaged: string[] = [];
+  for (const facts of await parts.store.list(tenantId, line.lineId, DAMAGED_MAX, upTo + 1)) {
+    const { checkpointId } = facts;
+    try {
+      const bytes = await readState(parts, tenantId, checkpointId);
+      return { line, restored: restoredOf(facts, bytes), damaged };
+    } catch (thrown) {
+      if (!(thrown instanceof ToolLayerError) || !UNREADABLE.has(thrown.code)) throw thrown;
+      damaged.push(checkpointId);
+      parts.log.warn('checkpoint-damaged', { checkpoint: checkpointId, line: line.lineId, code: thrown.code });
+    }
+  }
+  return { line, restored: undefined, damaged };
+}
+
+/** Codes of a checkpoint that is passed over for the one before it. */
+const UNREADABLE: ReadonlySet<string> = new Set(['E3702', 'E3703', 'E3707']);
+
+function restoredOf(facts: CheckpointFacts, bytes: Uint8Array): RestoredCheckpoint {
+  const { checkpointId, type, toolVersion, savedAt, phase, progressPercent } = facts;
+  return {
+    checkpointId,
+    type,
+    toolVersion,
+    savedAt,
+    ...(phase === undefined ? {} : { phase }),
+    ...(progressPercent === undefined ? {} : { progressPercent }),
+    bytes,
+  };
+}
+
+const detailsOf = (checkpointId: string) => ({ details: { checkpoint_id: checkpointId.slice(0, 128) } });
+
+const unknown = (checkpointId: string): ToolLayerError =>
+  new ToolLayerError(
+    'E3702',
+    'There is no such checkpoint of this tool and agent. List the checkpoints of the call, or call without one.',
+    detailsOf(checkpointId),
+  );
+
+const expired = (checkpointId: string): ToolLayerError =>
+  new ToolLayerError(
+    'E3707',
+    'The checkpoint has expired. Resume from a newer one, or call without one.',
+    detailsOf(checkpointId),
+  );
+
+const unreadable = (checkpointId: string): ToolLayerError =>
+  new ToolLayerError(
+    'E3703',
+    'The checkpoint is damaged, and so are those before it. Call without one.',
+    detailsOf(checkpointId),
+  );
+
+const stillRunning = (checkpointId: string, holder: string): ToolLayerError =>
+  new ToolLayerError(
+    'E3704',
+    `The work of this checkpoint is done by ${holder} at present. Wait for its end, or cancel it, before you resume.`,
+    detailsOf(checkpointId),
+  );

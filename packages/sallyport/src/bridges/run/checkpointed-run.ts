@@ -1,0 +1,41 @@
+import type { Clock } from '@sallyport/std/clock';
+import type { CallOwner } from '../../domain/invocation/call-owner.ts';
+import type { RestoredCheckpoint, RunCheckpoints, SavedCheckpoint } from '../../domain/invocation/checkpoint.ts';
+import type { Log } from '../../telemetry/log.ts';
+import type { CheckpointLine, CheckpointStore } from '../checkpoint-store.port.ts';
+import type { CheckpointSettings } from '../settings.ts';
+
+/** A run of a tool that may save checkpoints. */
+export interface CheckpointedRun {
+  readonly invocationId: string;
+  readonly owner: CallOwner;
+  readonly toolId: string;
+  readonly toolVersion: string;
+  /** Ms between two states that the layer takes, 0 for none; default: the setting. */
+  readonly intervalMs?: number;
+  /** Called after each saved checkpoint. */
+  readonly onSaved: (saved: SavedCheckpoint, label: string | undefined) => void;
+}
+
+/** The run of one call, with all its attempts. */
+export interface OpenRun {
+  /** The checkpoints of the next attempt, which continues from the newest one; those of earlier attempts save no more. */
+  ofAttempt(): RunCheckpoints;
+  /** Ends the timer; nothing is saved any more. */
+  close(): void;
+}
+
+/** Restored state of a run, and the damaged checkpoints that were passed over for it. */
+export interface Continuation {
+  readonly line: CheckpointLine;
+  readonly restored: RestoredCheckpoint | undefined;
+  readonly damaged: readonly string[];
+}
+
+/** Dependencies of the checkpoints. */
+export interface CheckpointParts {
+  readonly store: CheckpointStore;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly settings: CheckpointSettings;
+}

@@ -1,0 +1,175 @@
+import { randomUUID } from 'node:crypto';
+import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
+import type {
+  CheckpointNote,
+  RestoredCheckpoint,
+  RunCheckpoints,
+  SavedCheckpoint,
+} from '../../domain/invocation/checkpoint.ts';
+import type { StoredCheckpoint } from '../checkpoint-store.port.ts';
+import { packState } from '../state/pack-state.ts';
+import { serialiseState } from '../state/serialise-state.ts';
+import type { CheckpointedRun, CheckpointParts, Continuation, OpenRun } from './checkpointed-run.ts';
+
+/** Version of the form in which states are stored. */
+const SCHEMA_VERSION = '1.0';
+
+/** The newest checkpoint of a run, which the next one is compared with. */
+interface Newest {
+  readonly restored: RestoredCheckpoint;
+  /** Number of checkpoints since the last whole one. */
+  readonly deltas: number;
+}
+
+/** A run under way. Its checkpoints are stored one after the other, in the order in which the tool saved them. */
+interface Run extends CheckpointedRun {
+  readonly parts: CheckpointParts;
+  readonly lineId: string;
+  sequence: number;
+  newest: Newest | undefined;
+  /** Ends when all that was given so far is stored. */
+  last: Promise<unknown>;
+  /** Number of the attempt that may save; 0 when the run is over. */
+  attempt: number;
+  timer: NodeJS.Timeout | undefined;
+}
+
+/** The checkpoints of a run. Nothing is read or stored before its tool saves something. */
+export function openRun(parts: CheckpointParts, run: CheckpointedRun, from?: Continuation): OpenRun {
+  const state: Run = {
+    ...run,
+    parts,
+    lineId: from?.line.lineId ?? run.invocationId,
+    sequence: from?.line.newest ?? 0,
+    // The state of another run may be the difference from a chain of any length, so the first one is stored whole.
+    newest: undefined,
+    last: Promise.resolve(),
+    attempt: 0,
+    timer: undefined,
+  };
+  let attempts = 0;
+  return {
+    ofAttempt() {
+      attempts += 1;
+      state.attempt = attempts;
+      clearInterval(state.timer);
+      return checkpointsOf(state, attempts, state.newest?.restored ?? from?.restored);
+    },
+    close() {
+      state.attempt = 0;
+      clearInterval(state.timer);
+    },
+  };
+}
+
+function checkpointsOf(run: Run, attempt: number, restored: RestoredCheckpoint | undefined): RunCheckpoints {
+  const isOver = (): boolean => run.attempt !== attempt;
+  const save = (given: unknown, note: CheckpointNote = {}): Promise<SavedCheckpoint> => {
+    const mine = run.last.then(() => (isOver() ? Promise.reject(runIsOver()) : saveNow(run, given, note)));
+    run.last = mine.catch(() => {});
+    return mine;
+  };
+  const onTimer = (state: () => unknown): void => {
+    clearInterval(run.timer);
+    const intervalMs = run.intervalMs ?? run.parts.settings.intervalMs;
+    if (isOver() || intervalMs === 0) return;
+    let isSaving = false;
+    const take = async (): Promise<void> => {
+      const bytes = await bytesOf(state());
+      if (run.newest === undefined || !Buffer.from(run.newest.restored.bytes).equals(bytes)) await save(bytes);
+    };
+    run.timer = setInterval(() => {
+      if (isSaving) return;
+      isSaving = true;
+      take()
+        .catch((cause: unknown) => run.parts.log.warn('checkpoint-not-saved', { call: run.invocationId, cause }))
+        .finally(() => {
+          isSaving = false;
+        });
+    }, intervalMs).unref();
+  };
+  return { restored, save, onTimer };
+}
+
+async function saveNow(run: Run, given: unknown, note: CheckpointNote): Promise<SavedCheckpoint> {
+  const { settings, store } = run.parts;
+  const state = await bytesOf(given);
+  if (state.length > settings.stateBytesMax) throw tooLarge(state.length, settings.stateBytesMax);
+  // Checkpoints that are kept long stand alone, so that each can be deleted without the others.
+  const mayDiffer = typeOf(note) === 'micro' && run.newest !== undefined && run.newest.deltas < settings.deltasMax;
+  const parent = mayDiffer ? run.newest : undefined;
+  const packed = await packState(state, parent?.restored.bytes);
+  const isDelta = packed.form === 'delta' && parent !== undefined;
+  const checkpoint: StoredCheckpoint = {
+    ...factsOf(run, note),
+    size: packed.size,
+    sha256: packed.sha256,
+    packed,
+    ...(isDelta ? { parentId: parent.restored.checkpointId } : {}),
+  };
+  if (!(await store.put(checkpoint))) throw continuedElsewhere();
+  run.sequence += 1;
+  const { checkpointId, type, savedAt, label } = checkpoint;
+  const saved = { checkpointId, type, savedAt };
+  const restored = { ...saved, toolVersion: run.toolVersion, ...placeOf(note), bytes: state };
+  run.newest = { restored, deltas: isDelta ? parent.deltas + 1 : 0 };
+  run.onSaved(saved, label);
+  return saved;
+}
+
+function factsOf(run: Run, note: CheckpointNote): Omit<StoredCheckpoint, 'size' | 'sha256' | 'packed'> {
+  const { settings, clock } = run.parts;
+  const type = typeOf(note);
+  const savedAt = clock.now();
+  const keptMs = { micro: settings.microTtlMs, macro: settings.macroKeptMs, named: undefined }[type];
+  const label = note.name ?? note.milestone;
+  return {
+    checkpointId: `ckpt_${randomUUID()}`,
+    invocationId: run.invocationId,
+    lineId: run.lineId,
+    sequence: run.sequence + 1,
+    type,
+    ...(label === undefined ? {} : { label }),
+    owner: run.owner,
+    toolId: run.toolId,
+    toolVersion: run.toolVersion,
+    ...placeOf(note),
+    schemaVersion: SCHEMA_VERSION,
+    savedAt,
+    ...(keptMs === undefined ? {} : { expiresAt: savedAt + keptMs }),
+  };
+}
+
+const placeOf = ({ phase, progressPercent }: CheckpointNote): Pick<CheckpointNote, 'phase' | 'progressPercent'> => ({
+  ...(phase === undefined ? {} : { phase }),
+  ...(progressPercent === undefined ? {} : { progressPercent }),
+});
+
+function typeOf({ name, milestone }: CheckpointNote): SavedCheckpoint['type'] {
+  if (name !== undefined) return 'named';
+  return milestone === undefined ? 'micro' : 'macro';
+}
+
+async function bytesOf(given: unknown): Promise<Uint8Array> {
+  if (given instanceof Uint8Array) return given;
+  try {
+    return await serialiseState(given);
+  } catch (cause) {
+    throw new ToolLayerError(
+      'E3109',
+      'The state of the checkpoint is no JSON value. Save only what JSON can hold, or bytes.',
+      { cause },
+    );
+  }
+}
+
+const runIsOver = (): ToolLayerError =>
+  new ToolLayerError('E3805', 'This attempt of the call is over; it saves nothing any more.');
+
+const continuedElsewhere = (): ToolLayerError =>
+  new ToolLayerError('E3704', 'Another call has continued the work of this one, so it saves nothing any more. Stop.');
+
+const tooLarge = (size: number, max: number): ToolLayerError =>
+  new ToolLayerError('E3102', `The state has ${size} bytes; a checkpoint holds at most ${max}.`, {
+    details: { limit: 'checkpoints.state_bytes_max', max },
+  });

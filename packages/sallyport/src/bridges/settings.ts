@@ -1,0 +1,45 @@
+import { KiB, MiB } from '@sallyport/std/bytes';
+import { days, integer, seconds } from '../domain/settings/rows.ts';
+import { defaultsOf, type ValuesOf } from '../domain/settings/setting.ts';
+
+/** Settings of checkpoints (000 §3.3.8). */
+export const TOOL_CHECKPOINT_SETTINGS = {
+  intervalMs: seconds('checkpoints.interval_seconds', {
+    minimum: 1,
+    default: 30,
+    sentence: 'How often the layer takes the state of a running tool that offers one, unless the call says otherwise.',
+  }),
+  microTtlMs: seconds('checkpoints.micro_ttl_seconds', {
+    minimum: 1,
+    default: 3600,
+    sentence: 'How long a micro checkpoint is kept after it was saved or read last.',
+  }),
+  macroKeptMs: days('checkpoints.macro_days', {
+    minimum: 1,
+    default: 90,
+    sentence: 'How long a checkpoint at a milestone is kept.',
+  }),
+  failedKeptMs: days('checkpoints.failed_days', {
+    minimum: 1,
+    default: 30,
+    sentence: 'How long checkpoints at milestones are kept of a call that failed.',
+  }),
+  stateBytesMax: integer('checkpoints.state_bytes_max', {
+    unit: 'bytes',
+    minimum: KiB,
+    default: 64 * MiB,
+    sentence: 'Largest state of a checkpoint, before it is compressed.',
+  }),
+  deltasMax: integer('checkpoints.deltas_max', {
+    unit: 'checkpoints',
+    minimum: 0,
+    default: 20,
+    sentence: 'Checkpoints in a row that are stored as the difference from the one before; then a whole one follows.',
+  }),
+};
+
+/** Values of the settings of checkpoints. */
+export type CheckpointSettings = ValuesOf<typeof TOOL_CHECKPOINT_SETTINGS>;
+
+/** Values where nobody sets others. */
+export const CHECKPOINT_DEFAULTS: CheckpointSettings = defaultsOf(TOOL_CHECKPOINT_SETTINGS);

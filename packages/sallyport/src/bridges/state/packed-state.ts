@@ -1,0 +1,12 @@
+/** `plain`: the state itself. `zstd`: compressed. `delta`: compressed with the parent's state as dictionary. */
+export type PackedForm = 'plain' | 'zstd' | 'delta';
+
+/** A state as it is stored. */
+export interface PackedState {
+  readonly form: PackedForm;
+  readonly bytes: Uint8Array;
+  /** Length of the plain state in bytes. */
+  readonly size: number;
+  /** SHA-256 of the plain state, in hex. */
+  readonly sha256: string;
+}

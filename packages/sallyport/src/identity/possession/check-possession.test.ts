@@ -1,0 +1,94 @@
+import { hash } from 'node:crypto';
+import { calculateJwkThumbprint, exportJWK, generateKeyPair, SignJWT } from 'jose';
+import { beforeAll, expect, test } from 'vitest';
+import { memoryProofIds } from '../../../test/stores/memory-proof-ids.ts';
+import { createPossessionCheck, type PossessionParts } from './check-possession.ts';
+import { createDpopNonces } from './dpop-nonces.ts';
+
+const START = 1_800_000_000_000;
+const TOKEN = 'token';
+const REQUEST = { method: 'POST', host: '127.0.0.1:7420', path: '/mcp' };
+
+let keys: Awaited<ReturnType<typeof generateKeyPair>>;
+let jkt = '';
+beforeAll(async () => {
+  keys = await generateKeyPair('ES256');
+  jkt = await calculateJwkThumbprint(await exportJWK(keys.publicKey));
+});
+
+/** A check at a time that the test sets. */
+function checkAt(more: Partial<PossessionParts> = {}, key = new Uint8Array(32)) {
+  const time = { now: START };
+  const clock = { now: () => time.now, monotonic: () => time.now };
+  const nonces = createDpopNonces(clock, () => key);
+  const ids = memoryProofIds(clock.now);
+  const check = createPossessionCheck({ clock, ids, nonces, publicUrl: '', asksNonce: false, ...more });
+  return { time, nonces, check: (jwt: string) => check({ cnf: { jkt } }, TOKEN, { ...REQUEST, jwt }) };
+}
+
+let made = 0;
+async function proof(claims: Readonly<Record<string, unknown>> = {}): Promise<string> {
+  made += 1;
+  const honest = { htm: 'POST', htu: 'http://127.0.0.1:7420/mcp', ath: hash('sha256', TOKEN, 'base64url') };
+  return new SignJWT({ ...honest, jti: `proof ${made}`, iat: START / 1000, ...claims })
+    .setProtectedHeader({ alg: 'ES256', typ: 'dpop+jwt', jwk: await exportJWK(keys.publicKey) })
+    .sign(keys.privateKey);
+}
+
+test.each([
+  ['as old as it may be', 60_000, true],
+  ['older', 60_001, false],
+  ['as far ahead as a clock may be', -5_000, true],
+  ['further ahead', -5_001, false],
+])('PRM-11.6 a proof that is %s', async (_what, age, isAccepted) => {
+  const { check, time } = checkAt({ proofMs: 60_000, clockSkewSeconds: 5 });
+  time.now = START + age;
+  expect(await check(await proof())).toEqual(isAccepted ? undefined : expect.objectContaining({ code: 'E3216' }));
+});
+
+test('PRM-11.6 no setting makes proofs last longer than five minutes', async () => {
+  const { check, time } = checkAt({ proofMs: 3_600_000, clockSkewSeconds: 3_600 });
+  time.now = START + 300_001;
+  expect(await check(await proof())).toMatchObject({ code: 'E3216' });
+  time.now = START - 300_001;
+  expect(await check(await proof())).toMatchObject({ code: 'E3216' });
+});
+
+test('PRM-11.6 a nonce is accepted for two minutes at least and six at most, by each instance with the key', async () => {
+  const { check, nonces, time } = checkAt({ asksNonce: true, proofMs: 300_000 });
+  const nonce = nonces.current();
+  const other = checkAt({ asksNonce: true, proofMs: 300_000 });
+  expect(await other.check(await proof({ nonce }))).toBeUndefined();
+  const foreign = checkAt({ asksNonce: true }, new Uint8Array(32).fill(1));
+  expect(await foreign.check(await proof({ nonce }))).toMatchObject({ code: 'E3217' });
+  time.now = START + 120_000;
+  expect(nonces.current()).not.toBe(nonce);
+  expect(await check(await proof({ nonce, iat: time.now / 1000 }))).toBeUndefined();
+  time.now = START + 360_000;
+  expect(await check(await proof({ nonce, iat: time.now / 1000 }))).toMatchObject({ code: 'E3217' });
+});
+
+test('PRM-11.6 a proof is taken once for all that one request asks, and once at all', async () => {
+  const { check } = checkAt();
+  const jwt = await proof();
+  const parts = { ...REQUEST, jwt };
+  const ids = memoryProofIds(() => START);
+  const clock = { now: () => START, monotonic: () => START };
+  const nonces = createDpopNonces(clock, () => new Uint8Array(32));
+  const once = createPossessionCheck({ clock, ids, nonces, publicUrl: '', asksNonce: false });
+  for (const _asked of [1, 2, 3]) expect(await once({ cnf: { jkt } }, TOKEN, parts)).toBeUndefined();
+  expect(await once({ cnf: { jkt } }, TOKEN, { ...parts })).toMatchObject({ code: 'E3216' });
+  expect(await check(jwt)).toBeUndefined();
+});
+
+test('a token without a key that comes without proof costs no promise', () => {
+  const clock = { now: () => START, monotonic: () => START };
+  const nonces = createDpopNonces(clock, () => new Uint8Array(32));
+  const check = createPossessionCheck({ clock, ids: memoryProofIds(), nonces, publicUrl: '' });
+  expect(check({}, TOKEN, undefined)).toBeUndefined();
+});
+
+test('PRM-11.6 where the store of used proofs cannot say, none is accepted', async () => {
+  const { check } = checkAt({ ids: { take: () => Promise.reject(new Error('the store is away')) } });
+  await expect(check(await proof())).rejects.toThrow('the store is away');
+});

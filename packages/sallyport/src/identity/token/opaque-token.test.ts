@@ -1,0 +1,54 @@
+import { isFailure } from '@sallyport/std/error/failure';
+import { expect, test } from 'vitest';
+import { createTokenVerifier } from '../capability-token.ts';
+
+const ISSUER = 'https://id.example';
+const START = 1_800_000_000_000;
+
+function verifierFor(answer: object | undefined) {
+  const time = { now: START };
+  const said = { current: answer as Readonly<Record<string, unknown>> | undefined, asked: 0 };
+  const verifier = createTokenVerifier({
+    keys: [],
+    issuers: [],
+    clock: { now: () => time.now, monotonic: () => time.now },
+    accessTokens: {
+      issuer: ISSUER,
+      keys: { keys: () => [], lookAgain: async () => false, problem: () => undefined },
+      audiences: ['tools'],
+      roles: { 'tools:call': 'agent' },
+      tenantId: 'default',
+      introspect: async () => {
+        said.asked += 1;
+        return said.current;
+      },
+    },
+  });
+  return { time, said, verify: async () => verifier.verify('opaque') };
+}
+
+const ACTIVE = { active: true, client_id: 'desk', sub: 'u', aud: 'tools', scope: 'tools:call' };
+
+test('PRM-10.2 an answer counts for thirty seconds: a token that was withdrawn is refused after that', async () => {
+  const { time, said, verify } = verifierFor(ACTIVE);
+  expect(await verify()).toMatchObject({ agent_did: 'oauth:desk', user_did: 'oauth:u', roles: ['agent'] });
+  said.current = undefined;
+  time.now = START + 29_999;
+  expect(isFailure(await verify())).toBe(false);
+  expect(said.asked).toBe(1);
+  time.now = START + 30_000;
+  expect(await verify()).toMatchObject({ code: 'E3201' });
+  expect(said.asked).toBe(2);
+});
+
+test.each([
+  ['no audience', { aud: undefined }, 'E3207'],
+  ['another audience', { aud: ['other'] }, 'E3201'],
+  ['another issuer', { iss: 'https://other.example' }, 'E3201'],
+  ['an end that is over', { exp: START / 1000 - 60 }, 'E3202'],
+  ['nobody', { client_id: undefined, sub: undefined }, 'E3207'],
+  ['a claim of a wrong type', { scope: 1 }, 'E3201'],
+])('PRM-10.2 an answer that names %s is refused', async (_what, more, code) => {
+  const given = Object.fromEntries(Object.entries({ ...ACTIVE, ...more }).filter(([, value]) => value !== undefined));
+  expect(await verifierFor(given).verify()).toMatchObject({ code });
+});

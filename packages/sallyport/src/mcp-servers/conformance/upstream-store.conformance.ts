@@ -1,0 +1,65 @@
+import { deepEqual, equal } from 'node:assert/strict';
+import { casesOver, type OpenStore, type TestCase } from '@sallyport/std/adapter-cases';
+import type { StoredUpstream, UpstreamStore } from '../upstream-store.port.ts';
+
+/** Conformance of every UpstreamStore. `open` returns an empty store each time. */
+export function upstreamStoreConformance(test: TestCase, adapter: string, open: OpenStore<UpstreamStore>): void {
+  const check = casesOver(test, adapter, open);
+
+  check('an empty store holds no upstreams', async (store) => {
+    deepEqual(await store.loadAll(), []);
+    equal(await store.remove('acme', 'files'), false);
+  });
+
+  check('an upstream is kept whole', async (store) => {
+    const both = [upstream('acme', 'files', 'node'), remote('acme', 'search')];
+    for (const added of both) await store.put(added);
+    deepEqual(sorted(await store.loadAll()), both);
+  });
+
+  check('an upstream of the same tenant and name is replaced', async (store) => {
+    await store.put(upstream('acme', 'files', 'node'));
+    await store.put(upstream('acme', 'files', 'python3'));
+    deepEqual(await store.loadAll(), [upstream('acme', 'files', 'python3')]);
+  });
+
+  check('an upstream is removed once, and only for its tenant', async (store) => {
+    await store.put(upstream('acme', 'files', 'node'));
+    await store.put(upstream('globex', 'files', 'node'));
+    equal(await store.remove('acme', 'other'), false);
+    equal(await store.remove('acme', 'files'), true);
+    equal(await store.remove('acme', 'files'), false);
+    deepEqual(await store.loadAll(), [upstream('globex', 'files', 'node')]);
+  });
+
+  check('writers of one upstream at the same time leave one', async (store) => {
+    await Promise.all(Array.from({ length: 16 }, (_, at) => store.put(upstream('acme', 'files', `command-${at}`))));
+    equal((await store.loadAll()).length, 1);
+  });
+
+  check('hostile text comes back as it was', async (store) => {
+    const hostile = upstream('a\0 \ud800', 'files', `nul \0, quote ' " \\, lone \ud800, 🙂`);
+    await store.put(hostile);
+    deepEqual(await store.loadAll(), [hostile]);
+    equal(await store.remove('a\uFFFD \ud800', 'files'), false);
+    equal(await store.remove('a\0 \ud800', 'files'), true);
+  });
+}
+
+const upstream = (tenantId: string, name: string, command: string): StoredUpstream => ({
+  tenantId,
+  definition: { name, transport: { type: 'stdio', command, args: ['--root', '/data'], env: { MODE: 'test' } } },
+});
+
+const remote = (tenantId: string, name: string): StoredUpstream => ({
+  tenantId,
+  definition: {
+    name,
+    transport: { type: 'http', url: 'https://example.com/mcp' },
+    request_timeout_ms: 5000,
+    disabled: true,
+  },
+});
+
+const sorted = (upstreams: readonly StoredUpstream[]): StoredUpstream[] =>
+  [...upstreams].sort((one, other) => (one.definition.name < other.definition.name ? -1 : 1));

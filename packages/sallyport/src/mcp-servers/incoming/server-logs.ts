@@ -1,0 +1,46 @@
+import {
+  isLogLevel,
+  isWanted,
+  LEAST_BY_DEFAULT,
+  type LogLevel,
+  type LogListener,
+  type LogMessage,
+} from '../../domain/invocation/log-message.ts';
+import { isObject } from '../../domain/shape/is-object.ts';
+import type { Asker, Askers } from './asker.ts';
+
+const LOGGER_CHARS_MAX = 200;
+
+/** The log message in the parameters of `notifications/message`; undefined for anything else. */
+export function logMessageIn(params: unknown): LogMessage | undefined {
+  if (!isObject(params) || !isLogLevel(params['level'])) return undefined;
+  const { level, logger, data = null } = params;
+  return { level, data, ...(typeof logger === 'string' ? { logger: logger.slice(0, LOGGER_CHARS_MAX) } : {}) };
+}
+
+/**
+ * Gives a log message to the call that it belongs to. Without a stream of the call it belongs to the newest call, and
+ * only while every call that it may come from is of one agent and user: it may quote what another was doing.
+ * @returns false when it belongs to no call
+ */
+export function giveLog(message: LogMessage, { running, gone }: Askers): boolean {
+  const newest = running.at(-1);
+  if (newest === undefined) return gone.length > 0;
+  const isTheirs = ({ owner }: Asker): boolean => owner !== undefined && owner === newest.owner;
+  if (running.length + gone.length > 1 && ![...running, ...gone].every(isTheirs)) return true;
+  const { logs } = newest;
+  if (logs === undefined || !isWanted(message.level, logs.level ?? LEAST_BY_DEFAULT)) return true;
+  try {
+    logs.take(message);
+  } catch {
+    // A listener that fails must not fail the connection.
+  }
+  return true;
+}
+
+/** The level that a connection has to be set to before a call; undefined when it need not be changed. */
+export function levelToSet(logs: LogListener | undefined, current: LogLevel | undefined): LogLevel | undefined {
+  const wanted = logs?.level;
+  if (wanted === undefined || (current !== undefined && isWanted(wanted, current))) return undefined;
+  return wanted;
+}

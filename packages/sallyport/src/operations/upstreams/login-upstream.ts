@@ -1,0 +1,130 @@
+import { type Failure, failure, isFailure } from '@sallyport/std/error/failure';
+import { UpstreamAddResponse as LoginFinished, type UpstreamAddResponse } from '../../../api/schemas/upstream.ts';
+import {
+  UpstreamLoginFinishRequest,
+  UpstreamLoginRequest,
+  UpstreamLoginResponse,
+  UpstreamLogoutRequest,
+  UpstreamLogoutResponse,
+} from '../../../api/schemas/upstream-authorization.ts';
+import { holderOf } from '../../mcp-servers/upstream-logins.ts';
+import type { CurrentUpstream } from '../../mcp-servers/upstreams.ts';
+import { accessRefusal } from '../asking/access.ts';
+import { type Asker, operation } from '../operation.ts';
+import type { OperationParts } from '../parts.ts';
+import { recordChange } from '../tools/registry-event.ts';
+import { connectAndRegister } from './add-upstream.ts';
+
+/** Where a connection is shared by all callers, its login is a change of the upstream. */
+const CHANGE = { access: 'operator', method: 'POST' } as const;
+
+/** Begins a login at an upstream. */
+export const loginUpstream = operation({
+  name: 'upstreams.login',
+  summary: 'Begin a login at an upstream: the link for a person to open. With per_caller for the asker, else for all',
+  method: 'POST',
+  path: '/v1/upstreams/{name}/login',
+  status: 201,
+  access: 'token',
+  input: UpstreamLoginRequest,
+  output: UpstreamLoginResponse,
+  run:
+    (parts: OperationParts) =>
+    async ({ name, redirect_url }, asker) => {
+      const subject = subjectOf(parts, asker, name);
+      if (isFailure(subject)) return subject;
+      const { tenantId } = asker.principal;
+      const begun = await parts.logins.begin(tenantId, subject.current.definition, subject.holder, redirect_url);
+      const { link, state, redirectUrl, endsAt } = begun;
+      const expires_at = new Date(endsAt).toISOString();
+      return { name, login_url: link, state, redirect_url: redirectUrl, expires_at };
+    },
+});
+
+/** Ends a login at an upstream, and registers its tools where they were not known yet. */
+export const finishUpstreamLogin = operation({
+  name: 'upstreams.finish-login',
+  summary: 'End a login at an upstream with the address that its authorization server led to',
+  method: 'POST',
+  path: '/v1/upstreams/{name}/authorization',
+  status: 200,
+  access: 'token',
+  input: UpstreamLoginFinishRequest,
+  output: LoginFinished,
+  run:
+    (parts: OperationParts) =>
+    async ({ name, redirected_to }, asker) => {
+      const subject = subjectOf(parts, asker, name);
+      if (isFailure(subject)) return subject;
+      const { current, holder } = subject;
+      await parts.logins.finish(asker.principal.tenantId, current.definition, holder, redirected_to);
+      await record(parts, asker, name, 'upstream-logged-in', holder);
+      return connected(parts, asker, subject);
+    },
+});
+
+/** Deletes the tokens of a login. */
+export const logoutUpstream = operation({
+  name: 'upstreams.logout',
+  summary: 'Delete the tokens of a login at an upstream, and revoke them where its server can',
+  method: 'DELETE',
+  path: '/v1/upstreams/{name}/authorization',
+  status: 200,
+  access: 'token',
+  input: UpstreamLogoutRequest,
+  output: UpstreamLogoutResponse,
+  run:
+    (parts: OperationParts) =>
+    async ({ name }, asker) => {
+      const subject = subjectOf(parts, asker, name);
+      if (isFailure(subject)) return subject;
+      const { tenantId } = asker.principal;
+      const had_tokens = await parts.logins.end(tenantId, subject.current.definition, subject.holder);
+      if (had_tokens) await record(parts, asker, name, 'upstream-logged-out', subject.holder);
+      // Its connection has the token of before.
+      if (subject.holder === undefined) await parts.upstreams.restart(tenantId, name);
+      return { name, had_tokens };
+    },
+});
+
+interface Subject {
+  readonly current: CurrentUpstream;
+  /** Undefined for the layer itself. */
+  readonly holder: string | undefined;
+}
+
+/** The upstream, and whose login it is. */
+function subjectOf(parts: OperationParts, asker: Asker, name: string): Subject | Failure {
+  const { principal } = asker;
+  const current = parts.upstreams.current(principal.tenantId, name);
+  if (current?.definition.per_caller === true) return { current, holder: holderOf(principal) };
+  const refused = isLocal(asker) ? undefined : accessRefusal(parts, CHANGE, principal);
+  if (refused !== undefined) return refused;
+  return current === undefined ? failure('E3809', `There is no upstream ${name}.`) : { current, holder: undefined };
+}
+
+const isLocal = ({ caller }: Asker): boolean => caller.local === true && caller.token === undefined;
+
+/** A shared connection is made anew with its token; one of a caller is made by its next call. */
+async function connected(parts: OperationParts, asker: Asker, subject: Subject): Promise<UpstreamAddResponse> {
+  const { current, holder } = subject;
+  const mayList = isLocal(asker) || accessRefusal(parts, CHANGE, asker.principal) === undefined;
+  const isListed = holder !== undefined && (current.tools.length > 0 || !mayList);
+  if (current.definition.disabled === true || isListed) return { upstream: current.status, registrations: [] };
+  return connectAndRegister(parts, asker, current.definition);
+}
+
+function record(
+  parts: OperationParts,
+  asker: Asker,
+  name: string,
+  change: 'upstream-logged-in' | 'upstream-logged-out',
+  holder: string | undefined,
+): Promise<void> {
+  return recordChange(parts, asker, name, {
+    change,
+    upstream: name,
+    tool_ids: [],
+    ...(holder === undefined ? {} : { holder }),
+  });
+}

@@ -1,0 +1,133 @@
+import { setImmediate } from 'node:timers/promises';
+import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
+import { describe, expect, test } from 'vitest';
+import type { NativeCallContext } from '../../../executors/native/native-executor.ts';
+import { manifest, pipeline } from '../../pipeline.fixture.ts';
+
+const RETRIED = {
+  idempotent: true,
+  side_effect_policy: 'idempotent',
+  execution_config: { retry_policy: { max_attempts: 3, base_delay_ms: 1, max_delay_ms: 1 } },
+} as const;
+
+/** The step at which a run continues. */
+function stepOf({ checkpoints: { restored } }: NativeCallContext): number {
+  return restored === undefined ? 0 : (JSON.parse(Buffer.from(restored.bytes).toString()) as { step: number }).step;
+}
+
+describe('STA-02 the work of a tool continues from its checkpoints', () => {
+  test('STA-02.1 an attempt that is tried again does only what the failed one left', async () => {
+    const { add, call } = await pipeline();
+    const done: number[] = [];
+    await add(manifest('count', RETRIED), async (_parameters, context) => {
+      for (let step = stepOf(context); step < 6; step += 1) {
+        if (step % 2 === 1 && !done.includes(-step)) {
+          done.push(-step);
+          throw new ToolLayerError('E3304', 'Not reachable for a moment.');
+        }
+        done.push(step);
+        await context.checkpoints.save({ step: step + 1 });
+      }
+      return done.filter((step) => step >= 0);
+    });
+    const record = await call({ tool_id: 'count', parameters: { n: 1 } });
+    expect(record).toMatchObject({ state: 'FAILED', failure: { code: 'E3305' } });
+    expect(done).toEqual([0, -1, 1, 2, -3, 3, 4, -5]);
+    expect(record.metadata?.checkpoints_created).toHaveLength(5);
+    const [, , , , last] = record.metadata?.checkpoints_created ?? [];
+    const resumed = await call({
+      tool_id: 'count',
+      parameters: { n: 1 },
+      checkpoint_config: { resume_from_checkpoint_id: last?.checkpoint_id ?? '' },
+    });
+    expect(resumed).toMatchObject({ state: 'COMPLETED', result: [0, 1, 2, 3, 4, 5] });
+  });
+
+  test('STA-02.1 after a timeout another call resumes, and what is still left of the first saves nothing', async () => {
+    const { add, call, parts } = await pipeline();
+    const late = Promise.withResolvers<void>();
+    let left: Promise<unknown> = Promise.resolve();
+    await add(
+      manifest('slow', { ...RETRIED, execution_config: { default_timeout_seconds: 0.3 } }),
+      async (_parameters, context) => {
+        const step = stepOf(context);
+        if (step === 1) return 'continued';
+        await context.checkpoints.save({ step: 1 });
+        left = late.promise.then(() => context.checkpoints.save({ step: 9 })).catch((thrown: unknown) => thrown);
+        await left;
+        return 'never';
+      },
+    );
+    const first = await call({ tool_id: 'slow', parameters: { n: 1 } });
+    expect(first).toMatchObject({ failure: { code: 'E3103' } });
+    const [saved] = first.metadata?.checkpoints_created ?? [];
+    const resume_from_checkpoint_id = saved?.checkpoint_id ?? '';
+    const second = await call({
+      tool_id: 'slow',
+      parameters: { n: 1 },
+      checkpoint_config: { resume_from_checkpoint_id },
+    });
+    expect(second).toMatchObject({ state: 'COMPLETED', result: 'continued' });
+    late.resolve();
+    expect(await left).toMatchObject({ code: 'E3805' });
+    expect(await parts.checkpoints.list('acme', first.invocationId, 9)).toEqual([]);
+  });
+
+  test('STA-02.3 a checkpoint that is unknown ends the call before its tool runs', async () => {
+    const { add, call } = await pipeline();
+    let runs = 0;
+    await add(manifest('count', RETRIED), () => {
+      runs += 1;
+    });
+    const record = await call({
+      tool_id: 'count',
+      parameters: { n: 1 },
+      checkpoint_config: { resume_from_checkpoint_id: 'ckpt_unknown' },
+    });
+    expect(record).toMatchObject({ state: 'FAILED', failure: { code: 'E3702' } });
+    expect(runs).toBe(0);
+  });
+
+  test('STA-01.4 the layer takes the state of a tool that offers one, unless the call switches that off', async () => {
+    const { add, call, parts } = await pipeline();
+    const taken = Promise.withResolvers<void>();
+    let waiting = 0;
+    await add(manifest('work', RETRIED), async ({ n }, { checkpoints, invocationId }) => {
+      waiting += 1;
+      checkpoints.onTimer(() => {
+        if (n === 1 && waiting === 3) taken.resolve();
+        return { n };
+      });
+      await taken.promise;
+      const types = async () => (await parts.checkpoints.list('acme', invocationId, 9)).map(({ type }) => type);
+      while (n === 1 && (await types()).length === 0) await setImmediate();
+      return types();
+    });
+    const work = (n: number, enable_checkpointing: boolean, checkpoint_interval_seconds: number) =>
+      call({
+        tool_id: 'work',
+        parameters: { n },
+        checkpoint_config: { enable_checkpointing, checkpoint_interval_seconds },
+      });
+    const [often, off, seldom] = await Promise.all([work(1, true, 1), work(2, false, 1), work(3, true, 3600)]);
+    expect([often.result, off.result, seldom.result]).toEqual([['micro'], [], []]);
+  });
+
+  test('AUD-01 milestones and named checkpoints are audited, micro ones are only counted', async () => {
+    const { add, call, eventsOf } = await pipeline();
+    await add(manifest('work', RETRIED), async (_parameters, { checkpoints }) => {
+      await checkpoints.save({ step: 1 });
+      await checkpoints.save({ step: 2 }, { milestone: 'parsed' });
+      await checkpoints.save({ step: 3 }, { name: 'before the upload' });
+    });
+    const { invocationId, metadata } = await call({ tool_id: 'work', parameters: { n: 1 } });
+    const events = await eventsOf(invocationId);
+    const created = events.filter(({ type }) => type === 'ai.agent.tool.checkpoint.created');
+    const [, macro, named] = metadata?.checkpoints_created ?? [];
+    expect(created.map(({ data }) => data)).toMatchObject([
+      { checkpoint_id: macro?.checkpoint_id, checkpoint_type: 'macro', label: 'parsed' },
+      { checkpoint_id: named?.checkpoint_id, checkpoint_type: 'named', label: 'before the upload' },
+    ]);
+    expect(JSON.stringify(events)).not.toContain('"step"');
+  });
+});

@@ -1,0 +1,75 @@
+import type { Continuation, OpenRun } from '../../../bridges/checkpoints.ts';
+import { isFinal } from '../../../domain/invocation/lifecycle.ts';
+import type { Admitted, CallRequest, Resolved } from '../../call.ts';
+import type { OngoingCall } from '../../ongoing/ongoing-call.ts';
+import type { PipelineParts } from '../../parts.ts';
+
+type Call = CallRequest & Admitted & Resolved;
+type Parts = Pick<PipelineParts, 'checkpoints' | 'records' | 'log'>;
+
+/** Code of the warning on a call that continues from an earlier checkpoint than it asked for. */
+const DAMAGED = 'checkpoint_damaged';
+
+/**
+ * The checkpoints of a call (STA-01). A call continues from the checkpoint that it names; one that was interrupted, from
+ * its own newest one. Nothing is read for other calls.
+ * @throws ToolLayerError E3702, E3703, E3704, E3707, E3812
+ */
+export async function openCheckpoints(parts: Parts, call: Call, ongoing: OngoingCall): Promise<OpenRun> {
+  const { principal, invocationId, tool, request } = call;
+  const { tenantId, agentDid, userDid } = principal;
+  const { enable_checkpointing, checkpoint_interval_seconds } = request.checkpoint_config ?? {};
+  const intervalMs = enable_checkpointing === false ? 0 : (checkpoint_interval_seconds ?? 0) * 1000 || undefined;
+  const run = {
+    invocationId,
+    owner: { tenantId, agentDid, ...(userDid === undefined ? {} : { userDid }) },
+    toolId: tool.manifest.tool_id,
+    toolVersion: tool.manifest.version,
+    ...(intervalMs === undefined ? {} : { intervalMs }),
+    onSaved: (saved: Parameters<typeof ongoing.toolRun.noteCheckpoint>[0], label: string | undefined): void => {
+      ongoing.toolRun.noteCheckpoint(saved);
+      if (saved.type === 'micro') return;
+      const data = { checkpoint_id: saved.checkpointId, checkpoint_type: saved.type, label };
+      ongoing.toolRun.noteFact({ type: 'ai.agent.tool.checkpoint.created', at: saved.savedAt, data });
+    },
+  };
+  const from = await continuationOf(parts, call, ongoing, run);
+  if (from !== undefined) noteDamaged(ongoing, from);
+  return parts.checkpoints.ofRun(run, from);
+}
+
+async function continuationOf(
+  { checkpoints, records }: Parts,
+  { principal: { tenantId }, invocationId, request }: Call,
+  { resumed }: OngoingCall,
+  run: Parameters<PipelineParts['checkpoints']['resume']>[0],
+): Promise<Continuation | undefined> {
+  // A call that ran before may have taken over the checkpoint that it names already.
+  const own = resumed?.cutOff === true ? await checkpoints.continuing(tenantId, invocationId) : undefined;
+  const asked = request.checkpoint_config?.resume_from_checkpoint_id;
+  if (own !== undefined || asked === undefined) return own;
+  return checkpoints.resume(run, asked, async (holder) => {
+    const record = await records.findInvocation(tenantId, holder);
+    return record === undefined || isFinal(record.state);
+  });
+}
+
+function noteDamaged({ toolRun }: OngoingCall, { damaged, restored }: Continuation): void {
+  if (damaged.length === 0) return;
+  const from = restored === undefined ? 'from its beginning' : `from ${restored.checkpointId}`;
+  toolRun.noteWarning({
+    code: DAMAGED,
+    message: `${damaged.length === 1 ? 'A checkpoint was' : `${damaged.length} checkpoints were`} damaged (${damaged.slice(0, 3).join(', ')}), so the work continues ${from}.`,
+  });
+}
+
+/** The call is over: its checkpoints are kept as long as its end asks for. A failure to do so only keeps them longer. */
+export async function endCheckpoints(
+  { checkpoints, log }: Pick<Parts, 'checkpoints' | 'log'>,
+  { principal: { tenantId }, invocationId }: Call,
+  hasSucceeded: boolean,
+): Promise<void> {
+  await checkpoints
+    .ended(tenantId, invocationId, hasSucceeded)
+    .catch((cause: unknown) => log.warn('checkpoints-not-ended', { call: invocationId, cause }));
+}

@@ -1,0 +1,197 @@
+import type { Pool, QueryResultRow } from 'pg';
+import type {
+  CheckpointFacts,
+  CheckpointLine,
+  CheckpointStore,
+  StoredCheckpoint,
+} from '../../../bridges/checkpoint-store.port.ts';
+import { inDatabase } from '../database-error.ts';
+import { keyOfText, keyText } from '../key-text.ts';
+
+/** One statement: the line's row serialises the writers, and only its holder follows the newest sequence. */
+const PUT = `
+with begun as (
+  insert into sallyport.checkpoint_lines (tenant_id, line_id, holder, newest)
+  select $1::text, $2::text, $3::text, $4::bigint where $4::bigint = 1
+  on conflict do nothing
+  returning 1
+), followed as (
+  update sallyport.checkpoint_lines set newest = $4
+  where tenant_id = $1 and line_id = $2 and holder = $3 and newest = $4::bigint - 1 and $4::bigint > 1
+  returning 1
+)
+insert into sallyport.checkpoints
+  (tenant_id, line_id, invocation_id, sequence, checkpoint_id, checkpoint_type, parent_id, form, state, facts, saved_at, expires_at)
+select $1, $2, $3, $4, $5::text, $6::text, $7::text, $8::text, $9::bytea, $10::json,
+  to_timestamp($11::double precision / 1000), to_timestamp($12::double precision / 1000)
+where exists (select from begun) or exists (select from followed)`;
+
+const FACTS = 'facts, sequence::text as place, extract(epoch from expires_at) * 1000 as expires_ms';
+
+interface FactsRow extends QueryResultRow {
+  readonly facts: Omit<CheckpointFacts, 'sequence' | 'expiresAt'>;
+  readonly place: string;
+  readonly expires_ms: string | null;
+}
+
+interface StateRow extends FactsRow {
+  readonly form: 'plain' | 'zstd' | 'delta';
+  readonly state: Buffer | null;
+}
+
+interface LineRow extends QueryResultRow {
+  readonly line_id: string;
+  readonly holder: string;
+  readonly newest: string;
+}
+
+const REMOVE = `
+with recursive gone as (
+  select checkpoint_id from sallyport.checkpoints where tenant_id = $1 and checkpoint_id = $2
+  union
+  select child.checkpoint_id from sallyport.checkpoints child join gone on child.parent_id = gone.checkpoint_id
+  where child.tenant_id = $1)
+delete from sallyport.checkpoints where tenant_id = $1 and checkpoint_id in (select checkpoint_id from gone)`;
+
+const EMPTY_EXPIRED = `
+update sallyport.checkpoints set state = null where (tenant_id, checkpoint_id) in (
+  select tenant_id, checkpoint_id from sallyport.checkpoints
+  where expires_at <= now() and state is not null order by expires_at limit $1 for update skip locked)`;
+
+const FORGET_EXPIRED = `
+delete from sallyport.checkpoints where (tenant_id, checkpoint_id) in (
+  select tenant_id, checkpoint_id from sallyport.checkpoints
+  where expires_at <= now() - make_interval(secs => $2::double precision / 1000)
+  order by expires_at limit $1 for update skip locked)`;
+
+/** Checkpoints in PostgreSQL (STA-01). */
+export function postgresCheckpointStore(pool: Pool): CheckpointStore {
+  return { ...linesIn(pool), ...checkpointsIn(pool), ...endsIn(pool) };
+}
+
+/** Runs a statement. @returns the number of changed rows */
+const changed = (pool: Pool, what: string, text: string, values: readonly unknown[]): Promise<number> =>
+  inDatabase(what, async () => (await pool.query(text, [...values])).rowCount ?? 0);
+
+function linesIn(pool: Pool): Pick<CheckpointStore, 'line' | 'lineOf' | 'take'> {
+  const find = (where: string, tenantId: string, key: string): Promise<CheckpointLine | undefined> =>
+    inDatabase('find the work of the call', async () => {
+      const { rows } = await pool.query<LineRow>(
+        `select line_id, holder, newest::text from sallyport.checkpoint_lines where tenant_id = $1 and ${where}`,
+        [keyText(tenantId), keyText(key)],
+      );
+      return rows[0] === undefined ? undefined : lineOf(rows[0]);
+    });
+  return {
+    line: (tenantId, lineId) => find('line_id = $2', tenantId, lineId),
+    lineOf: (tenantId, invocationId) =>
+      find(
+        `line_id = (
+          select line_id from sallyport.checkpoint_lines where tenant_id = $1 and holder = $2
+          union all
+          (select line_id from sallyport.checkpoints where tenant_id = $1 and invocation_id = $2 limit 1)
+          limit 1)`,
+        tenantId,
+        invocationId,
+      ),
+    take: async (tenantId, lineId, from, to) =>
+      (await changed(
+        pool,
+        'take over the work',
+        'update sallyport.checkpoint_lines set holder = $4 where tenant_id = $1 and line_id = $2 and holder = $3',
+        [tenantId, lineId, from, to].map(keyText),
+      )) > 0,
+  };
+}
+
+function checkpointsIn(pool: Pool): Pick<CheckpointStore, 'put' | 'find' | 'list' | 'remove'> {
+  return {
+    put: async (checkpoint) => (await changed(pool, 'store the checkpoint', PUT, valuesOf(checkpoint))) > 0,
+    find: (tenantId, checkpointId) =>
+      inDatabase('find the checkpoint', async () => {
+        const { rows } = await pool.query<StateRow>(
+          `select ${FACTS}, form, state from sallyport.checkpoints where tenant_id = $1 and checkpoint_id = $2`,
+          [keyText(tenantId), keyText(checkpointId)],
+        );
+        return rows[0] === undefined ? undefined : storedOf(rows[0]);
+      }),
+    list: (tenantId, lineId, limit, before) =>
+      inDatabase('list the checkpoints', async () => {
+        const { rows } = await pool.query<FactsRow>(
+          `select ${FACTS} from sallyport.checkpoints
+          where tenant_id = $1 and line_id = $2 and sequence < $3 and state is not null
+            and (expires_at is null or expires_at > now())
+          order by sequence desc limit $4`,
+          [keyText(tenantId), keyText(lineId), before ?? Number.MAX_SAFE_INTEGER, limit],
+        );
+        return rows.map(factsOf);
+      }),
+    remove: async (tenantId, checkpointId) =>
+      (await changed(pool, 'remove the checkpoint', REMOVE, [keyText(tenantId), keyText(checkpointId)])) > 0,
+  };
+}
+
+function endsIn(pool: Pool): Pick<CheckpointStore, 'keepUntil' | 'lineEnded' | 'expire'> {
+  return {
+    keepUntil: async (tenantId, checkpointId, expiresAt) => {
+      await changed(
+        pool,
+        'keep the checkpoint',
+        `update sallyport.checkpoints set expires_at = to_timestamp($3::double precision / 1000)
+        where tenant_id = $1 and checkpoint_id = $2 and expires_at is not null`,
+        [keyText(tenantId), keyText(checkpointId), expiresAt],
+      );
+    },
+    lineEnded: async (tenantId, lineId, expiresAt) => {
+      await changed(
+        pool,
+        'end the checkpoints of the call',
+        expiresAt === undefined
+          ? `delete from sallyport.checkpoints where tenant_id = $1 and line_id = $2 and checkpoint_type = 'micro'`
+          : `update sallyport.checkpoints set expires_at = least(expires_at, to_timestamp($3::double precision / 1000))
+            where tenant_id = $1 and line_id = $2 and checkpoint_type = 'macro'`,
+        [keyText(tenantId), keyText(lineId), ...(expiresAt === undefined ? [] : [expiresAt])],
+      );
+    },
+    expire: async (forgetMs, limit) => {
+      const emptied = await changed(pool, 'drop expired states', EMPTY_EXPIRED, [limit]);
+      return emptied + (await changed(pool, 'forget expired checkpoints', FORGET_EXPIRED, [limit, forgetMs]));
+    },
+  };
+}
+
+function valuesOf({ packed, sequence, expiresAt, ...facts }: StoredCheckpoint): readonly unknown[] {
+  const { tenantId } = facts.owner;
+  return [
+    keyText(tenantId),
+    keyText(facts.lineId),
+    keyText(facts.invocationId),
+    sequence,
+    keyText(facts.checkpointId),
+    facts.type,
+    facts.parentId === undefined ? null : keyText(facts.parentId),
+    packed?.form ?? 'plain',
+    packed === undefined ? null : Buffer.from(packed.bytes),
+    JSON.stringify(facts),
+    facts.savedAt,
+    expiresAt ?? null,
+  ];
+}
+
+function factsOf({ facts, place, expires_ms }: FactsRow): CheckpointFacts {
+  const expiry = expires_ms === null ? {} : { expiresAt: Number(expires_ms) };
+  return { ...facts, sequence: Number(place), ...expiry };
+}
+
+function storedOf(row: StateRow): StoredCheckpoint {
+  const facts = factsOf(row);
+  const { form, state } = row;
+  const { size, sha256 } = facts;
+  return { ...facts, packed: state === null ? undefined : { form, bytes: state, size, sha256 } };
+}
+
+const lineOf = ({ line_id, holder, newest }: LineRow): CheckpointLine => ({
+  lineId: keyOfText(line_id),
+  holder: keyOfText(holder),
+  newest: Number(newest),
+});
