@@ -44,6 +44,7 @@ import {
 } from '../../packages/sallyport/src/storage/postgres/postgres-databases.fixture.ts';
 import { withSealedArguments } from '../../packages/sallyport/src/storage/sealed/sealed-arguments.ts';
 import { withSealedEdits } from '../../packages/sallyport/src/storage/sealed/sealed-edits.ts';
+import { withSealedLeases } from '../../packages/sallyport/src/storage/sealed/sealed-leases.ts';
 import { silentLog } from '../../packages/sallyport/src/telemetry/log.ts';
 import { visibilityStoreConformance } from '../../packages/sallyport/src/visibility/visibility-store.conformance.ts';
 import { memoryApprovalStore } from '../../packages/sallyport/test/stores/approvals/memory-approval-store.ts';
@@ -82,6 +83,10 @@ describe('memory', () => {
   callLeaseStoreConformance(test, 'memory', async () => {
     const ledger = memoryLedgerStore();
     return { leases: memoryCallLeaseStore(ledger), ledger, close };
+  });
+  callLeaseStoreConformance(test, 'encrypted questions', async () => {
+    const ledger = memoryLedgerStore();
+    return { leases: withSealedLeases(memoryCallLeaseStore(ledger), seal), ledger, close };
   });
   undoJournalConformance(test, 'memory', async () => ({ store: memoryUndoJournal(), close }));
   checkpointStoreConformance(test, 'memory', async () => ({ store: memoryCheckpointStore(), close }));

@@ -39,7 +39,14 @@ const byApproval = ({ approval }: CallNames) => [{ approval_id: approval }];
 export const OWN: Partial<Attacks> = {
   'tools.invoke': invocations,
   'tools.dry-run': invocations,
-  'invocations.list': ({ agent }) => [{}, { limit: 1 }, { agent_did: agent }, { state: ['EXECUTING'] }, { limit: 200 }],
+  'invocations.list': ({ agent }) => [
+    {},
+    { limit: 1 },
+    { agent_did: agent },
+    { state: ['EXECUTING'] },
+    { limit: 200 },
+    { deferred: true },
+  ],
   'invocations.get': byCall,
   'invocations.cancel': byCall,
   'invocations.watch': byCall,

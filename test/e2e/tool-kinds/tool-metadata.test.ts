@@ -108,6 +108,9 @@ async function listed(upstream: string, era: 'legacy' | 'modern', token = agent)
   return new Map(own.map((tool) => [tool.name.slice(upstream.length + 2), tool]));
 }
 
+/** The layer runs a call as a task where its server does not. 2026-07-28 has no such member. */
+const asTask = (taskSupport: string, era: string) => (era === 'legacy' ? { execution: { taskSupport } } : {});
+
 const BOTH = { accept: 'application/json, text/event-stream' };
 
 async function openSession(token: string): Promise<Record<string, string>> {
@@ -140,14 +143,15 @@ describe.each(['legacy', 'modern'] as const)("a list for an agent's own token, %
   test('EXE-07 a tool says of itself what its server says, member for member', async () => {
     const tools = await listed('up', era);
     const { execution, ...rich } = RICH;
-    // Protocol version 2026-07-28 has no member `execution`.
-    expect(tools.get('rich')).toEqual({ ...rich, ...(era === 'legacy' ? { execution } : {}), name: 'up__rich' });
-    expect(tools.get('bare')).toEqual({ ...BARE, name: 'up__bare' });
+    expect(execution).toEqual({ taskSupport: 'forbidden' });
+    expect(tools.get('rich')).toEqual({ ...rich, ...asTask('optional', era), name: 'up__rich' });
+    expect(tools.get('bare')).toEqual({ ...BARE, ...asTask('optional', era), name: 'up__bare' });
   });
 
-  test('EXE-07 members of wrong types, unsafe addresses and promises of tasks are left out, the rest stays', async () => {
+  test('EXE-07 members of wrong types and unsafe addresses are left out, the rest stays', async () => {
     const odd = (await listed('up', era)).get('odd');
-    expect(odd).toEqual({ name: 'up__odd', inputSchema: { type: 'object' }, annotations: { openWorldHint: false } });
+    const rest = { name: 'up__odd', inputSchema: { type: 'object' }, annotations: { openWorldHint: false } };
+    expect(odd).toEqual({ ...rest, ...asTask('required', era) });
   });
 
   test('EXE-07 an output schema that is none of objects is told where the protocol knows it', async () => {
@@ -165,8 +169,9 @@ describe.each(['legacy', 'modern'] as const)("a list for an agent's own token, %
       expect(given.length).toBeGreaterThan(5);
       for (const tool of given) {
         const { execution, ...rest } = tool;
-        const isShown = era === 'legacy' && (execution as Tool | undefined)?.['taskSupport'] === 'forbidden';
-        const expected = { ...rest, ...(isShown ? { execution } : {}), name: `${upstream}__${tool.name}` };
+        const isRequired = (execution as Tool | undefined)?.['taskSupport'] === 'required';
+        const support = asTask(isRequired ? 'required' : 'optional', era);
+        const expected = { ...rest, ...support, name: `${upstream}__${tool.name}` };
         expect(tools.get(tool.name)).toEqual(expected);
       }
     }

@@ -19,7 +19,7 @@ const REPORT = {
   inputSchema: { type: 'object', properties: { part: { type: 'integer', description: 'The first part.' } } },
   outputSchema: { type: 'object', properties: { sum: { type: 'integer', description: 'The whole.' } } },
   annotations: { readOnlyHint: true, idempotentHint: true, openWorldHint: false },
-  execution: { taskSupport: 'forbidden' },
+  execution: { taskSupport: 'optional' },
   _meta: { 'features.example/kind': 'sums' },
 };
 const tools = [REPORT, ...['fail', 'steps', 'ask', 'grow', 'media'].map((name) => tool(name))];

@@ -23,7 +23,7 @@ export const FEATURES: readonly Feature[] = [
   ofTool('annotations', '{"readOnlyHint":true,"idempotentHint":true,"openWorldHint":false}'),
   ofTool('icons', 'https://example.com/report.svg'),
   ofTool('`_meta` of a tool', '"features.example/kind":"sums"'),
-  ofTool('`execution`', '"taskSupport":"forbidden"'),
+  ofTool('`execution`', '"taskSupport":"optional"'),
   { name: 'structured content', look: 'structured', mark: '"only":"structured"' },
   { name: 'error of a tool, as text', look: 'error', mark: 'The well is dry.' },
   ofMedia('image', 'aW1hZ2U='),

@@ -19,10 +19,9 @@ export const OF_LISTS: readonly AllowedDifference[] = [
   },
   {
     place: '`execution.taskSupport` of a tool',
-    what: 'left out unless it is `forbidden`',
-    why: 'The layer calls tools without tasks, and offers none to clients.',
-    covers: ({ path, direct, layer }) =>
-      path === '/execution' && layer === undefined && !JSON.stringify(direct).includes('forbidden'),
+    what: '`optional` unless the server says `required`',
+    why: 'The layer itself runs a call as a task where its server does not.',
+    covers: ({ path, layer }) => path.startsWith('/execution') && JSON.stringify(layer)?.includes('optional') === true,
   },
 ];
 

@@ -251,9 +251,14 @@ export const ToolInvokeResponse = Type.Object(
 );
 export type ToolInvokeResponse = Static<typeof ToolInvokeResponse>;
 
+/** Narrows what an asker reaches to its own calls. */
+export const OwnOnly = Type.Boolean({
+  description: 'Only a call of the asker itself, also for a role that reaches every call of the tenant.',
+});
+
 /** BC-2 tool.status(). */
 export const ToolStatusRequest = Type.Object(
-  { invocation_id: InvocationId, agent_context: Type.Optional(AgentContext) },
+  { invocation_id: InvocationId, own: Type.Optional(OwnOnly), agent_context: Type.Optional(AgentContext) },
   { additionalProperties: false },
 );
 export type ToolStatusRequest = Static<typeof ToolStatusRequest>;
@@ -279,6 +284,12 @@ export const ToolStatusResponse = Type.Object(
     phase: Type.Optional(InvocationPhase),
     tool_id: Type.String(),
     tool_version: Type.Optional(Type.String()),
+    accepted_at: Type.Optional(Timestamp),
+    deferred: Type.Optional(
+      Type.Boolean({
+        description: 'The call was answered before it was over, because it waited: MCP clients know it as a task.',
+      }),
+    ),
     progress_percent: Type.Optional(Type.Number({ minimum: 0, maximum: 100 })),
     current_phase: Type.Optional(Type.String()),
     result: Type.Optional(JsonValue),
@@ -305,6 +316,7 @@ export const ToolWatchRequest = Type.Object(
     wait_seconds: Type.Optional(
       Type.Number({ minimum: 0, maximum: 30, description: 'How long to wait for something new. Default 0.' }),
     ),
+    own: Type.Optional(OwnOnly),
     agent_context: Type.Optional(AgentContext),
   },
   { additionalProperties: false },
@@ -348,6 +360,7 @@ export type ToolExtendResponse = Static<typeof ToolExtendResponse>;
 export const ToolCancelRequest = Type.Object(
   {
     invocation_id: InvocationId,
+    own: Type.Optional(OwnOnly),
     agent_context: Type.Optional(AgentContext),
     reason: Type.Optional(Type.String({ maxLength: 1024, description: 'Why; its caller sees it.' })),
   },

@@ -155,6 +155,13 @@ export const IsolationLevel = Type.Enum(ISOLATION_LEVELS, {
 });
 export type IsolationLevel = Static<typeof IsolationLevel>;
 
+/** Whether calls of a tool may be asynchronous: tasks, for MCP clients. */
+export const TaskSupport = Type.Enum(['forbidden', 'optional', 'required'], {
+  description:
+    'Whether calls may be asynchronous (MCP: tasks). required: no other call is accepted. optional: clients of MCP 2026-07-28 that know tasks get one for each call. Absent: calls may ask for it.',
+});
+export type TaskSupport = Static<typeof TaskSupport>;
+
 export const ExecutionConfig = Type.Object(
   {
     default_timeout_seconds: Type.Optional(Type.Number({ exclusiveMinimum: 0, maximum: 86_400, default: 30 })),
@@ -169,6 +176,7 @@ export const ExecutionConfig = Type.Object(
     default_memory_mb_limit: Type.Optional(Type.Integer({ minimum: 1, default: 1024 })),
     output_bytes_max: Type.Optional(Type.Integer({ minimum: 1, description: 'The result is cut beyond this.' })),
     requires_approval: Type.Optional(Type.Boolean({ default: false })),
+    task_support: Type.Optional(TaskSupport),
     isolation: Type.Optional(IsolationLevel),
     call_variables: Type.Optional(
       Type.Array(Type.String({ pattern: '^[A-Za-z_][A-Za-z0-9_]*$', maxLength: 128 }), {

@@ -2,7 +2,13 @@ import { type Static, Type } from 'typebox';
 import { Timestamp } from './identifiers.ts';
 import { UpstreamAuthorization } from './identity/upstream-authorization.ts';
 import { Registration } from './registry.ts';
-import { ArgumentContents, FilesystemPermission, NetworkPermission, SideEffectPolicy } from './tool-manifest.ts';
+import {
+  ArgumentContents,
+  FilesystemPermission,
+  NetworkPermission,
+  SideEffectPolicy,
+  TaskSupport,
+} from './tool-manifest.ts';
 
 export const UpstreamName = Type.String({
   pattern: '^[A-Za-z0-9][A-Za-z0-9-]{0,39}$',
@@ -74,6 +80,7 @@ export const ToolOverride = Type.Object(
     requires_confirmation: Type.Optional(Type.Boolean()),
     requires_approval: Type.Optional(Type.Boolean()),
     timeout_seconds: Type.Optional(Type.Number({ exclusiveMinimum: 0, maximum: 86_400 })),
+    task_support: Type.Optional(TaskSupport),
     argument_content: Type.Optional(ArgumentContents),
     tags: Type.Optional(
       Type.Array(Type.String({ minLength: 1, maxLength: 64 }), { maxItems: 32, description: 'Added to its own.' }),

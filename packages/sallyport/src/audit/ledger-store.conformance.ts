@@ -204,6 +204,8 @@ function recordCases(check: Check): void {
       made('runs', 3_000, { state: 'EXECUTING' }),
       made('pure', 4_000, { turnGroupId: 't-1', sideEffect: 'pure' }),
       made('denied', 4_000, { turnGroupId: 't-1', state: 'DENIED' }),
+      made('later', 900, { state: 'DENIED', deferred: true, agentDid: 'did:web:two' }),
+      made('latest', 800, { state: 'AUTHORIZED', deferred: true }),
       made('elsewhere', 4_000, { turnGroupId: 't-1', tenantId: 'globex' }),
     ];
     for (const each of records) await store.append({ records: [each], events: [] }, 'synchronous');
@@ -216,6 +218,8 @@ function recordCases(check: Check): void {
     deepEqual(await ids({ limit: 2, before: records[1] as InvocationRecord }), ['b', 'a']);
     deepEqual(await ids({ turnGroupId: 't-1' }), ['c', 'a']);
     deepEqual(await ids({ agentDid: 'did:web:two' }), ['b']);
+    deepEqual(await ids({ sideEffects: false, deferred: true }), ['later', 'latest']);
+    deepEqual(await ids({ sideEffects: false, deferred: true, agentDid: 'did:web:two' }), ['later']);
     const nobody = { tenantId: 'acme', agentDid: 'did:web:two' };
     deepEqual(await ids({ owner: nobody }), ['b']);
     deepEqual(await ids({ owner: { ...nobody, userDid: 'did:user:u' } }), []);

@@ -58,6 +58,8 @@ export interface CallQuery {
    * reached; their rows show that.
    */
   readonly sideEffects?: boolean;
+  /** Only calls that were answered before they were over. */
+  readonly deferred?: boolean;
   readonly turnGroupId?: string;
   readonly toolId?: string;
   /** Absent: in any state. */

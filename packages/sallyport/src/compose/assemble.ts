@@ -9,6 +9,7 @@ import type { ClientConfirmations } from '../orchestration/approvals/client-conf
 import { createSideEffects, type SideEffects } from '../orchestration/side-effects.ts';
 import { createCredentialEndings } from '../orchestration/upkeep/credential-endings.ts';
 import { createUpkeep, type Upkeep } from '../orchestration/upkeep/upkeep.ts';
+import type { CallQuestions } from '../orchestration/workers/running/call-questions.ts';
 import { createRehearsal } from '../pipeline/dry-run/rehearse.ts';
 import type { PipelineParts } from '../pipeline/parts.ts';
 import { recoverOpenCalls } from '../pipeline/record/recover.ts';
@@ -51,6 +52,8 @@ export interface AssembledLayer {
   readonly embeddedDatabase?: SocketConnection;
   /** Confirmations by the user at an MCP client; absent when no call can wait. */
   readonly confirmations: ClientConfirmations | undefined;
+  /** Questions of calls that run as MCP tasks; absent when no call can be asynchronous. */
+  readonly callQuestions: CallQuestions | undefined;
   /** The signal of a running call's caller. */
   readonly signalOf: (tenantId: string, invocationId: string) => AbortSignal | undefined;
   /** Makes the layer report that it is not ready, until the returned function is called. */
@@ -99,7 +102,7 @@ export async function assemble(from: Ingredients): Promise<AssembledLayer> {
     notifiers: openNotifiers(opened, { settings, log, secrets }),
     pipeline: stages,
   });
-  const { pipeline, approvals, workers } = orchestration;
+  const { pipeline, approvals, workers, confirmations, callQuestions } = orchestration;
   // The accepted tools are loaded before any upstream is contacted.
   const upstreamsReady = quarantine.load().then(() => upstreams.start());
   const toolsReady = Promise.all([registry.load(), visibility.start(), upstreamsReady]);
@@ -144,7 +147,7 @@ export async function assemble(from: Ingredients): Promise<AssembledLayer> {
     ...(storage.embedded === undefined ? {} : { embeddedDatabase: storage.embedded }),
     drain: health.drain,
     warnOfSandboxes: () => warnOfSandboxes(tools.drivers, log),
-    confirmations: orchestration.confirmations,
+    ...{ confirmations, callQuestions },
     signalOf: (tenantId, invocationId) => pipeline.running.find(tenantId, invocationId)?.call.caller.signal,
     ...secretsOfDoors(identity),
     ...{ clientQuestions, resourceUpdates: resourceUpdatesOf(upstreams, settings['tenant.catalog']) },

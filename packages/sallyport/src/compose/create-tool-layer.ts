@@ -66,7 +66,7 @@ export interface EmbeddedToolLayer extends ToolLayer, FunctionTools, AsyncDispos
   /** What the MCP gateways of `serve` and `sallyport mcp` need besides the operations; not for programs. */
   readonly forGateway: Pick<
     AssembledLayer,
-    'confirmations' | 'signalOf' | 'stateKey' | 'resourceUpdates' | 'clientQuestions'
+    'confirmations' | 'callQuestions' | 'signalOf' | 'stateKey' | 'resourceUpdates' | 'clientQuestions'
   >;
   /** What servers need besides the operations; not for programs. */
   readonly forServer: Pick<AssembledLayer, 'drain' | 'warnOfSandboxes' | 'proofNonce'>;

@@ -1,4 +1,5 @@
-import type { Params } from './json-rpc.ts';
+import { isObject } from '../domain/shape/is-object.ts';
+import { errorAnswer, type Params, RPC, type RpcAnswer, type RpcId } from './json-rpc.ts';
 
 /** Protocol versions with an `initialize` handshake, newest first. */
 export const LEGACY_VERSIONS = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05'] as const;
@@ -52,3 +53,22 @@ export const CACHE_HINTS = { ttlMs: 0, cacheScope: 'private' } as const;
 
 /** The notifications of a 2025-era session, as a SubscriptionFilter of 2026-07-28. */
 export const SESSION_WISH: Params = { toolsListChanged: true, resourcesListChanged: true, promptsListChanged: true };
+
+/** Identifier of the tasks extension of 2026-07-28. */
+export const TASKS_EXTENSION = 'io.modelcontextprotocol/tasks';
+/** `_meta` key under which a message of 2025-11-25 names its task. */
+export const META_RELATED_TASK = 'io.modelcontextprotocol/related-task';
+
+const REQUIRED = { requiredCapabilities: { extensions: { [TASKS_EXTENSION]: {} } } };
+
+/** True when a client of 2026-07-28 declares the tasks extension with its request. */
+export function declaresTasks(can: Params | undefined): boolean {
+  const extensions = can?.['extensions'];
+  return isObject(extensions) && isObject(extensions[TASKS_EXTENSION]);
+}
+
+/** Refuses a request that only clients with the tasks extension may send (2026-07-28, missing required capabilities). */
+export function tasksMissing(id: RpcId, what: string): RpcAnswer {
+  const message = `${what} needs a client that declares the extension ${TASKS_EXTENSION}.`;
+  return errorAnswer(id, RPC.missingCapability, message, REQUIRED, 400);
+}

@@ -58,6 +58,8 @@ export interface Watch extends Disposable {
   readonly subscribe?: (uri: string, caller: Caller) => Promise<boolean>;
   /** Removes a resource; unknown ones are ignored. */
   readonly unsubscribe?: (uri: string) => void;
+  /** Notifies a session of the states of a task that one of its requests made. Only servers with tasks have this. */
+  readonly followTask?: (taskId: string, request: RpcRequest, peer: Peer) => void;
 }
 
 /** An MCP server, as a transport sees it. */
@@ -73,8 +75,11 @@ export interface McpServer {
   explain(id: RpcId | null, thrown: unknown): RpcAnswer;
   /** Refuses a caller who may not even see what the server offers; undefined when the caller may. */
   refuseCaller(id: RpcId | null, caller: Caller): Promise<RpcAnswer | undefined>;
-  /** @param wish SubscriptionFilter of 2026-07-28; unknown members are not granted */
-  watch(wish: Params, caller: Caller, notify: Notify): Promise<Watch>;
+  /**
+   * @param wish SubscriptionFilter of 2026-07-28; unknown members are not granted
+   * @param can the client's capabilities, where the subscription states them (2026-07-28)
+   */
+  watch(wish: Params, caller: Caller, notify: Notify, can?: Params): Promise<Watch>;
 }
 
 /** Name and version of the product, as shown to clients. */

@@ -5,6 +5,7 @@ import type { ExecutorKind, ToolManifest } from '../../api/schemas/tool-manifest
 import type { RunCheckpoints } from '../domain/checkpoint/checkpoint.ts';
 import type { Grant } from '../domain/invocation/grant.ts';
 import type { LogListener } from '../domain/invocation/log-message.ts';
+import type { ServerTask } from '../domain/invocation/tasks/server-task.ts';
 import type { ToolState } from '../domain/invocation/tool-state.ts';
 import type { UndoStep } from '../domain/invocation/undo-step.ts';
 import type { Usage } from '../domain/invocation/usage.ts';
@@ -82,6 +83,16 @@ export interface ExecutorCall {
    *   be made
    */
   readonly compensateWith?: (call: CompensatingCall) => Promise<void>;
+  /** The task of its server that an earlier run of this call began: it is asked for, and the call not made again. */
+  readonly serverTask?: ServerTask;
+  /**
+   * Called when the server runs the call as a task, before the task is waited for; absent when it must not.
+   * @returns `later`: the call is set aside, and the run ends now with {@link ExecutorOutcome.later}
+   * @throws when the call cannot go on: then the task is not waited for
+   */
+  readonly onServerTask?: (task: ServerTask) => Promise<'here' | 'later'>;
+  /** Nobody waits for the answer: a server that can is asked for a task, so that the call outlives this run. */
+  readonly wantsServerTask?: true;
   /** Variables set by the call, as {@link Executor.takesVariables} allows (EXE-10); absent for none. */
   readonly environment?: Readonly<Record<string, string>>;
 }
@@ -91,6 +102,8 @@ export interface ExecutorOutcome {
   readonly result: unknown;
   /** The tool itself reports failure; the result explains it and reaches the agent unchanged (EXE-12). */
   readonly toolError?: true;
+  /** The run goes on at the server; a worker gets its result later. `result` says nothing then. */
+  readonly later?: true;
   readonly usage: Usage;
   /** How the program of a shell tool or of a skill's script ended; absent for all other tools. */
   readonly exit?: ProgramExit;

@@ -1,6 +1,7 @@
 import type { SandboxDriver } from '@sallyport/sandbox';
 import type { Clock } from '@sallyport/std/clock';
 import type { UpstreamDefinition, UpstreamPlan, UpstreamStatus } from '../../api/schemas/upstream.ts';
+import type { ServerTask } from '../domain/invocation/tasks/server-task.ts';
 import type { ClientAsker } from '../domain/questions/client-question.ts';
 import type { OutboundHttp } from '../external/outbound-http.ts';
 import type { SecretStore } from '../external/secret-store.port.ts';
@@ -100,6 +101,13 @@ export interface Upstreams {
     args: Readonly<Record<string, unknown>>,
     options: UpstreamCallOptions,
   ): Promise<UpstreamCallResult>;
+  /**
+   * Follows a task that an upstream began for a call, to its result.
+   * @throws ToolLayerError as `call`
+   */
+  follow(tenantId: string, name: string, task: ServerTask, options: UpstreamCallOptions): Promise<UpstreamCallResult>;
+  /** Has an upstream give a task up. @throws ToolLayerError as `call` */
+  cancelTask(tenantId: string, name: string, task: ServerTask, options: UpstreamCallOptions): Promise<void>;
   /** The listener is called at once for upstreams that are connected already. @returns a function that removes it */
   onToolsChanged(listener: ToolsChanged): () => void;
   /** What each of a tenant's upstreams offers beside its tools, by name. */
@@ -277,11 +285,28 @@ class OwnUpstreams implements Upstreams {
     args: Readonly<Record<string, unknown>>,
     options: UpstreamCallOptions,
   ): Promise<UpstreamCallResult> {
+    return this.#of(tenantId, name, options, (upstream, asking) => upstream.call(tool, args, asking));
+  }
+
+  follow(tenantId: string, name: string, task: ServerTask, options: UpstreamCallOptions): Promise<UpstreamCallResult> {
+    return this.#of(tenantId, name, options, (upstream, asking) => upstream.follow(task, asking));
+  }
+
+  cancelTask(tenantId: string, name: string, task: ServerTask, options: UpstreamCallOptions): Promise<void> {
+    return this.#of(tenantId, name, options, (upstream, asking) => upstream.cancelTask(task, asking));
+  }
+
+  #of<Result>(
+    tenantId: string,
+    name: string,
+    options: UpstreamCallOptions,
+    work: (upstream: KeptUpstream, asking: UpstreamCallOptions) => Promise<Result>,
+  ): Promise<Result> {
     const upstream = this.#tenants.get(tenantId)?.get(name);
     if (upstream === undefined) return Promise.reject(unknownUpstream(name));
     const { invocationId } = options;
     const client = invocationId === undefined ? undefined : this.#parts.clients?.clientOf(tenantId, invocationId);
-    return upstream.call(tool, args, client === undefined ? options : { ...options, client });
+    return work(upstream, client === undefined ? options : { ...options, client });
   }
 
   onToolsChanged(listener: ToolsChanged): () => void {

@@ -1,4 +1,5 @@
 import type { CallKey } from '../domain/invocation/call-key.ts';
+import type { CallQuestionsByKey } from '../domain/invocation/tasks/call-question.ts';
 
 /** A holder of leases: one life of an instance. A restarted process is another holder. */
 export interface LeaseHolder {
@@ -27,6 +28,8 @@ export interface HeldProgress {
   readonly percent?: number;
   /** Text from the tool. */
   readonly phase?: string;
+  /** Open questions to the client; absent when there never were any. */
+  readonly questions?: CallQuestionsByKey;
 }
 
 /** A call that the holder of its lease works on. */
@@ -40,8 +43,17 @@ export interface HeldCall extends CallKey {
   readonly fence: number;
   /** Reason of a requested cancel. */
   readonly cancel?: string;
+  /** Every answer that was left for it, by key of the question. */
+  readonly answers?: Readonly<Record<string, unknown>>;
   /** Total extension of its time, in ms. */
   readonly extendedMs: number;
+}
+
+/** A request to the holder of a call. */
+export interface HolderWish {
+  readonly cancel?: string;
+  readonly extendMs?: number;
+  readonly answers?: Readonly<Record<string, unknown>>;
 }
 
 /** The result of an instance's beat. */
@@ -105,10 +117,10 @@ export interface CallLeaseStore {
   find(call: CallKey): Promise<LeaseView | undefined>;
   /**
    * Leaves a request for the holder of a call.
-   * @param wish `cancel` with a reason, `extendMs` on top of earlier extensions
+   * @param wish `cancel` with a reason, `extendMs` on top of earlier extensions, `answers` beside earlier ones
    * @returns false when nobody holds the call
    */
-  notifyHolder(call: CallKey, wish: { readonly cancel?: string; readonly extendMs?: number }): Promise<boolean>;
+  notifyHolder(call: CallKey, wish: HolderWish): Promise<boolean>;
   /** Leaves a cancel request for an instance that runs a call without a lease. */
   notifyInstance(call: CallKey, instanceId: string, cancel: string): Promise<void>;
   /**

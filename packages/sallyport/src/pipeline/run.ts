@@ -97,7 +97,9 @@ async function runStage(stage: AnyStage, ongoing: OngoingCall, enter: EnterState
       return failed(end.refused, ongoing, stage);
     }
     if (isEarlierAnswer(end)) return { state: 'COMPLETED', answered: end.answered };
-    if (isWaits(end)) return { state: 'AUTHORIZED', waits: end.waits };
+    // A call that its server runs on as a task has begun already.
+    const hasBegun = ongoing.transitions.at(-1)?.state === 'EXECUTING';
+    if (isWaits(end)) return { state: hasBegun ? 'EXECUTING' : 'AUTHORIZED', waits: end.waits };
     establish(ongoing.call, end);
     if (stage.reaches !== undefined) await enter(stage.reaches);
     return undefined;

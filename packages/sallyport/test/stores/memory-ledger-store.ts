@@ -225,6 +225,7 @@ function keepRecord(held: Held, record: InvocationRecord): void {
     fence,
     nonce: nonceOf(record),
     hasResult: state === 'COMPLETED' && 'result' in record,
+    deferred: record.deferred === true,
     leavesTraces: sideEffect !== undefined && sideEffect !== 'pure',
   });
 }

@@ -358,11 +358,15 @@ export const ERRORS = {
     [500, 15, 'result'],
     'the stored answer of an earlier call is not what the audit says of it, so it is not given again',
   ),
-
   E3821: row(
     ['tool_execution_error', 'PermanentFailure', 'ExecutionError'],
     [409, 9, 'result'],
     'the tool asked the client something in the middle of the call and got no answer',
+  ),
+  E3822: row(
+    ['state_conflict', 'PermanentFailure', 'ValidationError'],
+    [409, 9, -32601],
+    'the tool runs only as an asynchronous call, or only while its caller waits, and the call asks for the other',
   ),
 
   E3900: row(

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { AgentDid, InvocationId, Timestamp, ToolId } from '../identifiers.ts';
-import { InvocationStatus, LifecycleState } from '../invocation.ts';
+import { InvocationStatus, LifecycleState, OwnOnly } from '../invocation.ts';
 import { SideEffectPolicy } from '../tool-manifest.ts';
 
 /** Which calls are listed, the last accepted first. */
@@ -11,6 +11,10 @@ export const CallListRequest = Type.Object(
     agent_did: Type.Optional(Type.String({ ...AgentDid, description: 'Of one agent.' })),
     since: Type.Optional(Type.String({ ...Timestamp, description: 'Accepted at this time or later.' })),
     until: Type.Optional(Type.String({ ...Timestamp, description: 'Accepted before this time.' })),
+    own: Type.Optional(OwnOnly),
+    deferred: Type.Optional(
+      Type.Boolean({ description: 'Only calls that were answered before they were over: the tasks of MCP clients.' }),
+    ),
     cursor: Type.Optional(
       Type.String({ maxLength: 256, description: 'Go on from here: `next` of the previous page.' }),
     ),
@@ -34,6 +38,7 @@ export const ListedCall = Type.Object(
     accepted_at: Timestamp,
     completed_at: Type.Optional(Timestamp),
     duration_ms: Type.Optional(Type.Number({ minimum: 0 })),
+    result_forgotten: Type.Optional(Type.Boolean({ description: 'Its result was kept for its time.' })),
     e_code: Type.Optional(Type.String({ description: 'Row of the error catalogue, of a call that did not succeed.' })),
   },
   { additionalProperties: false, title: 'Listed call' },

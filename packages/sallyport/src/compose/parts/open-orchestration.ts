@@ -18,6 +18,7 @@ import type { JobQueue } from '../../orchestration/job-queue.port.ts';
 import { openBullmqJobQueue } from '../../orchestration/job-queues/bullmq/bullmq-job-queue.ts';
 import { memoryJobQueue } from '../../orchestration/job-queues/memory/memory-job-queue.ts';
 import type { Notifier } from '../../orchestration/notifier.port.ts';
+import { type CallQuestions, createCallQuestions } from '../../orchestration/workers/running/call-questions.ts';
 import {
   createWorkers,
   WORKER_DEFAULTS,
@@ -53,6 +54,8 @@ export interface Orchestration {
   readonly workers: Workers | undefined;
   /** Confirmations by the user at an MCP client; absent without workers, since nobody would run a confirmed call. */
   readonly confirmations: ClientConfirmations | undefined;
+  /** Questions of calls that run as tasks; absent without workers. */
+  readonly callQuestions: CallQuestions | undefined;
   /** Starts workers and approvals; called once the tools are loaded. */
   start(): Promise<void>;
 }
@@ -101,6 +104,10 @@ export async function openOrchestration(
       workers === undefined
         ? undefined
         : createClientConfirmations({ approvals, shownArguments: shownBy(parts.from.redactor) }),
+    callQuestions:
+      workers === undefined
+        ? undefined
+        : createCallQuestions({ running: pipeline.running, leases: parts.storage.database.callLeaseStore }),
     async start() {
       await workers?.start();
       await approvals.start();

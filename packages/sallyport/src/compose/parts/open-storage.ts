@@ -9,6 +9,7 @@ import type { PostgresConnection, SocketConnection } from '../../storage/postgre
 import { openPostgres, type PostgresDatabase } from '../../storage/postgres/postgres-database.ts';
 import { withSealedArguments } from '../../storage/sealed/sealed-arguments.ts';
 import { withSealedEdits } from '../../storage/sealed/sealed-edits.ts';
+import { withSealedLeases } from '../../storage/sealed/sealed-leases.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { Settings } from '../settings.ts';
 import type { DatabaseServer } from '../start-database.ts';
@@ -45,7 +46,8 @@ export async function openStorage(starting: Promise<DatabaseServer>, settings: S
     const seal = parametersSeal(sealingKey);
     const ledgerStore = withSealedArguments(database.ledgerStore, seal, log);
     const approvalStore = withSealedEdits(database.approvalStore, seal, log);
-    return { ...base, database: { ...database, ledgerStore, approvalStore }, sealingKey };
+    const callLeaseStore = withSealedLeases(database.callLeaseStore, seal);
+    return { ...base, database: { ...database, ledgerStore, approvalStore, callLeaseStore }, sealingKey };
   } catch (cause) {
     await server.close();
     throw cause;

@@ -66,6 +66,8 @@ export interface InvocationRecord {
   readonly compensation?: CompensationPlan;
   /** The call that this one takes back. */
   readonly compensates?: string;
+  /** The call was answered before it was over, because it waited: MCP clients know it as a task. Stays in the row. */
+  readonly deferred?: true;
   /** What is needed to run it later; removed from the row once it is final. */
   readonly waiting?: WaitingCall;
   /** Events of a running call that are not in the chain yet (system design §4). Only the ledger writes it. */
@@ -97,6 +99,14 @@ export function withoutResult(record: InvocationRecord, at: number): InvocationR
   if (!('result' in record)) return record;
   const { result: _result, inputs: _inputs, ...kept } = record;
   return { ...kept, resultForgottenAt: at };
+}
+
+/**
+ * True when a worker may take up a call whose run was cut off: its tool may run again, or its server runs it as a task
+ * that can be asked for.
+ */
+export function mayGoOn({ sideEffect, waiting }: Pick<InvocationRecord, 'sideEffect' | 'waiting'>): boolean {
+  return sideEffect === 'pure' || sideEffect === 'idempotent' || waiting?.serverTask !== undefined;
 }
 
 /** Who has to act before the call is over: a person, or a worker that runs it, for the first time or again. */

@@ -1,5 +1,6 @@
 import type { CapabilityClaims } from '../../../api/schemas/capability-token.ts';
 import type { ToolInvokeRequest } from '../../../api/schemas/invocation.ts';
+import type { ServerTask } from './tasks/server-task.ts';
 
 /** Why a call needs a person to continue. */
 export type ConfirmationReason =
@@ -67,6 +68,10 @@ export interface WaitingCall {
   readonly wait: WaitFor;
   /** The call that this one takes back. */
   readonly compensates?: string;
+  /** Questions that its client can be asked while it runs, as MCP capabilities; absent: none. */
+  readonly questions?: Readonly<Record<string, unknown>>;
+  /** The task of its MCP server that an earlier run of it began. */
+  readonly serverTask?: ServerTask;
   /** Beginning of the wait, epoch ms. */
   readonly since: number;
 }

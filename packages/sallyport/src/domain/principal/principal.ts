@@ -36,6 +36,13 @@ export interface Caller {
   readonly meta?: Readonly<Record<string, unknown>>;
   /** Called with the tool's progress, at most as often as the tool reports it. */
   readonly onProgress?: (progress: Progress) => void;
+  /**
+   * Questions that the caller's client can be asked while the call runs and nobody waits for its answer, as its MCP
+   * capabilities state them; absent: none.
+   */
+  readonly questions?: Readonly<Record<string, unknown>>;
+  /** The caller's client takes a task in place of an answer: its call may be set aside while it runs. */
+  readonly takesTasks?: true;
   /** Receives the tool's log messages; absent: nobody wants them. */
   readonly logs?: LogListener;
 }

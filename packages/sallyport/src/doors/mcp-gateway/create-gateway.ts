@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { systemClock } from '@sallyport/std/clock';
 import { createOpenRegister, type OpenRegister } from '../../domain/principal/open-register.ts';
 import type { Caller } from '../../domain/principal/principal.ts';
 import type { ClientAsker } from '../../domain/questions/client-question.ts';
@@ -7,6 +8,7 @@ import type { Log } from '../../telemetry/log.ts';
 import type { Era } from '../mcp-protocol.ts';
 import { createMcpServer, type McpServer, type Method, type ServerIdentity } from '../mcp-server.ts';
 import { createToolChanges, type ToolChanges } from '../tool-changes.ts';
+import type { CallQuestions } from './call-questions.port.ts';
 import type { ClientConfirmations } from './client-confirmations.port.ts';
 import { type ConfirmCalls, createConfirmCalls } from './confirmation/confirm-calls.ts';
 import { capabilitiesIn, instructionsIn } from './introduction.ts';
@@ -24,6 +26,10 @@ import { offerPages, type ShowOffers, serverAt } from './servers/offer-pages.ts'
 import { serverNameIn } from './servers/server-address.ts';
 import { watchedByClient } from './servers/watched-by-client.ts';
 import { MCP_DEFAULTS, type McpSettings, type ToolsMode } from './settings.ts';
+import { legacyTaskMethods, modernTaskMethods } from './tasks/task-methods.ts';
+import type { TaskParts } from './tasks/task-parts.ts';
+import { taskPeer } from './tasks/task-peer.ts';
+import { withTasks } from './tasks/watch-tasks.ts';
 import { type ModeRequest, toolsModeOf } from './tools-mode.ts';
 import { type AskableClients, createAskableClients } from './upstream-questions/askable-clients.ts';
 import { createClientAsker } from './upstream-questions/client-asker.ts';
@@ -65,6 +71,10 @@ export interface GatewayParts {
   readonly signalOf?: (tenantId: string, invocationId: string) => AbortSignal | undefined;
   /** Changes of the resources of upstreams; absent: clients cannot subscribe to resources. */
   readonly resourceUpdates?: ResourceUpdates;
+  /** Questions of calls that run as tasks; absent: clients get no tasks. */
+  readonly questions?: CallQuestions;
+  /** How long results are kept after the end of a call, in ms; default: for good. */
+  readonly resultsKeptMs?: number;
 }
 
 /** Parts that the servers of all modes share. */
@@ -82,6 +92,7 @@ interface Shared extends Pick<GatewayParts, 'layer' | 'log'> {
   readonly resourceUpdates: ResourceUpdates | undefined;
   /** Counts the watched resources of all clients. */
   readonly watchedResources: OpenRegister;
+  readonly tasks: TaskParts | undefined;
 }
 
 /** Most resources watched by all clients together, by those of a tenant, and by those of one agent and user. */
@@ -90,16 +101,19 @@ const WATCHED_BOUNDS = { max: 5_000, perTenantMax: 2_500, perHolderMax: 1_000 };
 /** Builds the gateway; transports are mounted on its servers. */
 export function createGateway({ layer, log, version, settings: given, ...parts }: GatewayParts): Gateway {
   const settings = { ...MCP_DEFAULTS, ...given };
+  const { confirmations, stateKey = randomBytes(32), signalOf, resourceUpdates, questions, resultsKeptMs } = parts;
   const offers = createCachedOffers(layer, settings);
-  const toolLists = createCachedToolLists(layer, settings, offers);
+  const toolLists = createCachedToolLists(layer, settings, offers, questions !== undefined);
   const toolChanges = createToolChanges(layer, settings.changesTogetherMs, () => {
     offers.clear();
     toolLists.clear();
   });
-  const { confirmations, stateKey = randomBytes(32), signalOf, resourceUpdates } = parts;
   const clients = createAskableClients(signalOf);
   const asking = { stateKey, clients, ...(confirmations && { confirmations }) };
   const confirmCalls = createConfirmCalls({ layer, log, settings, ...asking });
+  const tasks: TaskParts | undefined = questions && {
+    ...{ layer, log, settings, toolLists, questions, confirmations, resultsKeptMs, clock: systemClock },
+  };
   const shared: Shared = {
     clients,
     layer,
@@ -111,6 +125,7 @@ export function createGateway({ layer, log, version, settings: given, ...parts }
     show: offerPages(settings.toolsPageSize),
     resourceUpdates,
     watchedResources: createOpenRegister('watched resources', WATCHED_BOUNDS),
+    tasks,
     confirmCalls,
     suspended: createSuspendedRequests({ layer, settings }),
     logs: createClientLogs(),
@@ -129,14 +144,19 @@ export function createGateway({ layer, log, version, settings: given, ...parts }
       const upstream = serverNameIn(request.url);
       return upstream === undefined ? servers[toolsModeOf(request) ?? settings.toolsMode] : serverOfUpstream(upstream);
     },
-    clientAsker: createClientAsker({ log, peerOf: clients.peerOf }),
+    clientAsker: createClientAsker({
+      log,
+      // Nobody waits for the call of a task; its client answers questions later.
+      peerOf: (tenantId, invocationId) =>
+        clients.peerOf(tenantId, invocationId) ?? (tasks && taskPeer(tasks, { tenantId, invocationId })),
+    }),
     close: toolChanges.close,
   };
 }
 
 /** @param upstream shown alone; absent: all tools */
 function serverFor(mode: ToolsMode, shared: Shared, upstream?: string): McpServer {
-  const { layer, log, settings, toolLists, identity, offers, show, logs } = shared;
+  const { layer, log, settings, toolLists, identity, offers, show, logs, tasks } = shared;
   const of = upstream === undefined ? {} : { upstream };
   const methods = (era: Era): readonly (readonly [string, Method])[] => {
     const parts = { ...shared, era, ...of };
@@ -159,24 +179,40 @@ function serverFor(mode: ToolsMode, shared: Shared, upstream?: string): McpServe
     introduce: async (caller) => {
       await admit(caller);
       const seen = await offers.of(caller);
-      if (upstream !== undefined) return introduceServer(serverAt(seen, upstream));
-      return { capabilities: capabilitiesIn(mode), instructions: instructionsIn(mode) + instructionsOfAll(seen) };
+      if (upstream !== undefined) return introduceServer(serverAt(seen, upstream), tasks !== undefined);
+      return {
+        capabilities: capabilitiesIn(mode, tasks !== undefined),
+        instructions: instructionsIn(mode) + instructionsOfAll(seen),
+      };
     },
-    methods: { legacy: [logs.setLevel, ...methods('legacy')], modern: methods('modern') },
+    methods: {
+      legacy: [logs.setLevel, ...methods('legacy'), ...(tasks === undefined ? [] : legacyTaskMethods(tasks))],
+      modern: [...methods('modern'), ...(tasks === undefined ? [] : modernTaskMethods(tasks, identity))],
+    },
     admit,
     inspect,
-    watch: gatewayWatch({
-      lists: watchedLists(mode, shared, look, upstream),
-      toolChanges: shared.toolChanges,
-      log,
-      resources: (notify) =>
-        watchedByClient({
-          ...{ layer, log, offers, upstream, notify },
-          updates: shared.resourceUpdates,
-          register: shared.watchedResources,
-        }),
-    }),
+    watch: watchingTasks(
+      tasks,
+      gatewayWatch({
+        lists: watchedLists(mode, shared, look, upstream),
+        toolChanges: shared.toolChanges,
+        log,
+        resources: (notify) =>
+          watchedByClient({
+            ...{ layer, log, offers, upstream, notify },
+            updates: shared.resourceUpdates,
+            register: shared.watchedResources,
+          }),
+      }),
+    ),
   });
+}
+
+/** Adds the notifications of tasks to those of the lists. */
+function watchingTasks(tasks: TaskParts | undefined, watchLists: McpServer['watch']): McpServer['watch'] {
+  if (tasks === undefined) return watchLists;
+  return async (wish, caller, notify, can) =>
+    withTasks(tasks, await watchLists(wish, caller, notify, can), { wish, caller, can }, notify);
 }
 
 function watchedLists(

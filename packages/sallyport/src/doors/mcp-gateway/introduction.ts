@@ -2,6 +2,7 @@ import type { Params } from '../json-rpc.ts';
 import type { Era } from '../mcp-protocol.ts';
 import { ALL_OFFERS } from './servers/introduce.ts';
 import type { ToolsMode } from './settings.ts';
+import { withTaskCapabilities } from './tasks/task-capabilities.ts';
 
 const CHECKED =
   'Every tool call is checked, bounded and recorded. A refused call answers with a [tool_error] block: ' +
@@ -22,7 +23,9 @@ export function instructionsIn(mode: ToolsMode): string {
 }
 
 /** MCP capabilities of the gateway to all upstreams. */
-export function capabilitiesIn(mode: ToolsMode): Readonly<Record<Era, Params>> {
+export function capabilitiesIn(mode: ToolsMode, hasTasks: boolean): Readonly<Record<Era, Params>> {
   const tools = mode === 'meta' ? {} : { listChanged: true };
-  return { legacy: { tools, ...ALL_OFFERS, logging: {} }, modern: { tools, ...ALL_OFFERS, logging: {} } };
+  const all = { tools, ...ALL_OFFERS, logging: {} };
+  const eras = { legacy: all, modern: all };
+  return hasTasks ? withTaskCapabilities(eras) : eras;
 }

@@ -1,7 +1,15 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { isObject } from '../../domain/shape/is-object.ts';
 import { errorAnswer, type Params, RPC, type RpcAnswer, type RpcRequest } from '../json-rpc.ts';
-import { ALL_VERSIONS, isModernVersion, META_CLIENT_CAPABILITIES, META_VERSION, metaOf } from '../mcp-protocol.ts';
+import {
+  ALL_VERSIONS,
+  declaresTasks,
+  isModernVersion,
+  META_CLIENT_CAPABILITIES,
+  META_VERSION,
+  metaOf,
+  tasksMissing,
+} from '../mcp-protocol.ts';
 
 /** True when a request is of the 2026 era: it states its own version, or uses a method of that era. */
 export function isModern(request: RpcRequest, headers: IncomingHttpHeaders = {}): boolean {
@@ -31,6 +39,9 @@ export function refuseEnvelope(request: RpcRequest, headers: IncomingHttpHeaders
   if (!isObject(meta[META_CLIENT_CAPABILITIES])) {
     return errorAnswer(request.id, RPC.invalidParams, `_meta must hold ${META_CLIENT_CAPABILITIES}.`, undefined, 400);
   }
+  const wish = request.method === 'subscriptions/listen' ? request.params['notifications'] : undefined;
+  if (isObject(wish) && wish['taskIds'] !== undefined && !declaresTasks(clientCapabilities(request)))
+    return tasksMissing(request.id, 'A subscription to tasks');
   return undefined;
 }
 
@@ -55,6 +66,9 @@ const NAMED_BY: ReadonlyMap<string, string> = new Map([
   ['tools/call', 'name'],
   ['resources/read', 'uri'],
   ['prompts/get', 'name'],
+  ['tasks/get', 'taskId'],
+  ['tasks/update', 'taskId'],
+  ['tasks/cancel', 'taskId'],
 ]);
 
 function nameMismatch({ method, params }: RpcRequest, header: string | string[] | undefined): string | undefined {

@@ -2,7 +2,8 @@ import type { Caller } from '../../domain/principal/principal.ts';
 import { isObject } from '../../domain/shape/is-object.ts';
 import { notificationText, type Params, type RpcRequest, resultAnswer } from '../json-rpc.ts';
 import { META_SUBSCRIPTION } from '../mcp-protocol.ts';
-import type { McpServer, Watch } from '../mcp-server.ts';
+import type { McpServer, Notify, Watch } from '../mcp-server.ts';
+import { clientCapabilities } from './modern-envelope.ts';
 
 /** An open `subscriptions/listen` of 2026-07-28, on any transport. */
 export interface Subscription {
@@ -29,11 +30,12 @@ export async function openSubscription(
     send(notificationText('notifications/subscriptions/acknowledged', granted));
   };
   const wish = request.params['notifications'];
-  const watch = await server.watch(isObject(wish) ? wish : NOTHING, caller, (method, params) => {
+  const notify: Notify = (method, params) => {
     // The acknowledgement is sent first, even when something changes while the subscription opens.
     acknowledge();
     send(notificationText(method, { ...params, _meta }));
-  });
+  };
+  const watch = await server.watch(isObject(wish) ? wish : NOTHING, caller, notify, clientCapabilities(request));
   return {
     watch,
     begin: async (listener) => {

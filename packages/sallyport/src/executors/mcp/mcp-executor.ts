@@ -9,6 +9,7 @@ import { type HideSecrets, hideInValue, hideSecrets, hidingLogs } from '../../ex
 import type { Upstreams } from '../../mcp-servers/upstreams.ts';
 import type { Executor, ExecutorCall, ExecutorOutcome } from '../executor.port.ts';
 import { neverAsks } from '../never-asks.ts';
+import { callOrFollow } from './call-or-follow.ts';
 
 const UPSTREAM_NAME = /^[A-Za-z0-9][A-Za-z0-9-]{0,39}$/;
 const CONFIG_MEMBERS: ReadonlySet<string> = new Set(['upstream', 'tool', 'server_version', ...LISTED_MEMBERS]);
@@ -17,12 +18,12 @@ const CONFIG_MEMBERS: ReadonlySet<string> = new Set(['upstream', 'tool', 'server
  * Runs tools of upstream MCP servers (EXE-07). The result is the upstream's `CallToolResult` unchanged; an error result
  * is marked as the tool's own error (EXE-12).
  */
-export function createMcpExecutor(upstreams: Pick<Upstreams, 'call'>): Executor {
+export function createMcpExecutor(upstreams: Pick<Upstreams, 'call' | 'follow' | 'cancelTask'>): Executor {
   const run = async (call: ExecutorCall, signal: AbortSignal): Promise<ExecutorOutcome> => {
     const { upstream, tool } = call.tool.manifest.executor.config as { upstream: string; tool: string };
     // A server may echo the credentials of its connection (PRM-11).
     const hide = call.secrets.size === 0 ? undefined : hideSecrets(call.secrets);
-    const answer = await upstreams.call(call.tool.tenantId, upstream, tool, call.parameters, {
+    const options = {
       signal,
       invocationId: call.invocationId,
       leavesTraces: sideEffectOf(call.tool.manifest) !== 'pure',
@@ -31,7 +32,9 @@ export function createMcpExecutor(upstreams: Pick<Upstreams, 'call'>): Executor 
       ...questionsOf(call),
       ...progressOf(call, hide),
       ...logsOf(call, hide),
-    });
+    };
+    const answer = await callOrFollow(upstreams, { call, upstream, tool, options });
+    if (answer === 'later') return { result: undefined, later: true, usage: NO_USAGE };
     const result = hide === undefined ? answer : hideInValue(answer, hide);
     // Only a tool of the server reports errors this way; a result of another request may have any member.
     return result.isError === true && !isServerMethod(tool)

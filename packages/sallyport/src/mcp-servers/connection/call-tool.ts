@@ -1,8 +1,10 @@
 import { isServerMethod } from '../../domain/tool/server-methods.ts';
-import { callResultOf, completeResult } from './call-result.ts';
+import { completeResult } from './call-result.ts';
 import type { LinkCallOptions, UpstreamCallResult } from './link.ts';
 import type { Multiplexer } from './multiplexer.ts';
 import { requestWithInput } from './request-with-input.ts';
+import { inTaskForm, resultOrTask } from './tasks/start-task.ts';
+import type { TaskForm } from './tasks/task-form.ts';
 
 /**
  * Calls a tool, or makes the request that a tool of the layer's own is for. Questions of the server are put to the
@@ -14,9 +16,10 @@ export async function callTool(
   label: string,
   tool: string,
   args: Readonly<Record<string, unknown>>,
-  options: LinkCallOptions,
+  { asTask, ...given }: LinkCallOptions,
+  form?: TaskForm,
 ): Promise<UpstreamCallResult> {
-  if (isServerMethod(tool)) return completeResult(await requestWithInput(mux, label, tool, args, options), label);
-  const params = { name: tool, arguments: args };
-  return callResultOf(await requestWithInput(mux, label, 'tools/call', params, options), label);
+  if (isServerMethod(tool)) return completeResult(await requestWithInput(mux, label, tool, args, given), label);
+  const { params, options } = inTaskForm({ name: tool, arguments: args }, given, asTask, form);
+  return resultOrTask(await requestWithInput(mux, label, 'tools/call', params, options), label, asTask, form);
 }

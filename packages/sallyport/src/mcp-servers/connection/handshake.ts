@@ -6,9 +6,11 @@ import {
   type SubscriptionFilter,
 } from '@modelcontextprotocol/client';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
+import { isObject } from '../../domain/shape/is-object.ts';
 import { UI_EXTENSION, UI_MIME_TYPE } from '../../domain/tool/mcp-apps.ts';
 import type { ServerIdentity } from './link.ts';
 import type { Multiplexer } from './multiplexer.ts';
+import { TASKS_EXTENSION, type TaskForm } from './tasks/task-form.ts';
 
 /** How long a stdio server may ignore the probe for the newer protocol before it counts as an older server. */
 const PROBE_TIMEOUT_MS = 2_000;
@@ -26,6 +28,8 @@ export interface Handshake {
   readonly offered: Readonly<Record<string, unknown>>;
   /** What the server says of its use; undefined when it says nothing. */
   readonly instructions: string | undefined;
+  /** The form in which the server runs calls as tasks; undefined when it does not. */
+  readonly tasks: TaskForm | undefined;
   /** True when protocol 2026-07-28 or later was agreed. */
   readonly modern: boolean;
   readonly olderProtocolOnly: boolean;
@@ -99,6 +103,7 @@ export async function shakeHands(mux: Multiplexer, options: HandshakeOptions): P
     },
     offered,
     instructions: client.getInstructions(),
+    tasks: taskFormOf(offered, modern),
     modern,
     olderProtocolOnly: options.olderProtocolOnly || (!modern && !mux.probeAnswered()),
     watch: (uri) => watchResource(client, uri, options.timeoutMs),
@@ -106,6 +111,14 @@ export async function shakeHands(mux: Multiplexer, options: HandshakeOptions): P
   };
 }
 
+/** In 2026-07-28 tasks are an extension; in 2025-11-25 a capability. */
+function taskFormOf(offered: Readonly<Record<string, unknown>>, modern: boolean): TaskForm | undefined {
+  const { extensions, tasks } = offered;
+  if (modern) return isObject(extensions) && isObject(extensions[TASKS_EXTENSION]) ? 'modern' : undefined;
+  const requests = isObject(tasks) ? tasks['requests'] : undefined;
+  const ofTools = isObject(requests) ? requests['tools'] : undefined;
+  return isObject(ofTools) && ofTools['call'] !== undefined ? 'legacy' : undefined;
+}
 const probeTimeoutOf = ({ alwaysAnswers = false, timeoutMs }: HandshakeOptions): number =>
   alwaysAnswers ? timeoutMs : Math.min(PROBE_TIMEOUT_MS, timeoutMs);
 

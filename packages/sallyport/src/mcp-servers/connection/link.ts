@@ -1,11 +1,22 @@
+import type { ServerTask } from '../../domain/invocation/tasks/server-task.ts';
 import type { HideSecrets } from '../../external/hide-secrets.ts';
 import type { ListedMcpTool } from '../../registry/importer.port.ts';
 import type { Askers } from '../incoming/asker.ts';
 import type { OfferListing } from '../known-upstream.ts';
 import type { RequestOptions } from './request-table.ts';
 
+/** How a server may answer a call with a task. */
+export interface CallAsTask {
+  /** Ask servers of 2025-11-25 for one; those of 2026-07-28 decide themselves. */
+  readonly asks: boolean;
+  /** Called in place of a result, which says nothing then. */
+  onStarted(task: ServerTask): void;
+}
+
 /** Options of one tool call. */
 export interface LinkCallOptions extends RequestOptions {
+  /** Absent: the server must not answer with a task. */
+  readonly asTask?: CallAsTask | undefined;
   /** Awaited before a call is repeated because the server asked for input; throws to end the call. */
   readonly beforeAgain?: (() => Promise<void> | undefined) | undefined;
 }
@@ -54,6 +65,14 @@ export interface Link {
   watch(uri: string): Promise<AsyncDisposable>;
   /** @throws whatever `Multiplexer.request` throws */
   call(tool: string, args: Readonly<Record<string, unknown>>, options: LinkCallOptions): Promise<UpstreamCallResult>;
+  /**
+   * Asks for a task that the server began for a call, until its result is there; questions of the server are put to
+   * people meanwhile.
+   * @throws whatever `Multiplexer.request` throws; E3308 when the server breaks the protocol
+   */
+  follow(task: ServerTask, options: RequestOptions): Promise<UpstreamCallResult>;
+  /** Has the server give a task up. */
+  cancelTask(task: ServerTask, options: RequestOptions): Promise<void>;
   /** Resolves when the server answers at all. */
   ping(timeoutMs: number): Promise<void>;
   /** Resolves with the reason, for people, once the connection ended by itself or was closed. Never rejects. */

@@ -11,6 +11,7 @@ import {
 import type { Clock } from '@sallyport/std/clock';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { LEAST_BY_DEFAULT, type LogLevel } from '../../domain/invocation/log-message.ts';
+import { isObject } from '../../domain/shape/is-object.ts';
 import type { Askers } from '../incoming/asker.ts';
 import type { Questions } from '../incoming/questions.ts';
 import { routeMessages, type SeenMessages } from '../incoming/route-messages.ts';
@@ -240,13 +241,22 @@ function requestOf(
   id: number,
   method: string,
   params: Readonly<Record<string, unknown>>,
-  { onProgress, idleMs, meta: given }: RequestOptions,
-  envelope: Meta,
+  { onProgress, idleMs, meta: added, extensions }: RequestOptions,
+  given: Meta,
 ): JSONRPCMessage {
+  const envelope = extensions === undefined ? given : declaring(given, extensions);
   const wantsProgress = onProgress !== undefined || idleMs !== undefined;
   const own = wantsProgress ? { ...envelope, progressToken: id } : envelope;
-  const meta = given === undefined ? own : { ...given, ...own };
+  const meta = added === undefined ? own : { ...added, ...own };
   return { jsonrpc: '2.0', id, method, params: meta === undefined ? params : { ...params, _meta: meta } };
+}
+
+/** The envelope with further extensions among the client's capabilities. */
+function declaring(envelope: Meta, extensions: Readonly<Record<string, unknown>>): Meta {
+  const stated = envelope?.[CLIENT_CAPABILITIES_META_KEY];
+  if (!isObject(stated)) return envelope;
+  const known = isObject(stated['extensions']) ? stated['extensions'] : {};
+  return { ...envelope, [CLIENT_CAPABILITIES_META_KEY]: { ...stated, extensions: { ...known, ...extensions } } };
 }
 
 function streamOptions(

@@ -33,6 +33,8 @@ export interface RequestOptions {
   readonly meta?: Readonly<Record<string, unknown>> | undefined;
   /** HTTP headers of this request alone; ignored by other transports. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** Extensions that the client declares with this request, beside its other capabilities (2026-07-28). */
+  readonly extensions?: Readonly<Record<string, unknown>> | undefined;
   /** The call that the request is part of, so that a question of the server can be assigned to it. */
   readonly asker?: Asker | undefined;
 }

@@ -73,23 +73,38 @@ async function inputFor(
     await sleep(INPUT_BOUNDS.firstPauseMs * 2 ** round, undefined, { signal: until }).catch(() => {});
     return endedOr(until, signal, label, state);
   }
+  const inputResponses = await answersTo(mux, label, questions, asker, until);
+  return endedOr(until, signal, label, { inputResponses, ...state });
+}
+
+/**
+ * Answers of the client of a call to a server's questions, by key.
+ * @throws ToolLayerError E3821 when the client gave no answer
+ */
+export async function answersTo(
+  mux: Multiplexer,
+  label: string,
+  questions: readonly NamedQuestion[],
+  asker: RequestOptions['asker'],
+  until: AbortSignal,
+): Promise<Members> {
   const askers = { running: asker === undefined ? [] : [asker], gone: [] };
   const answers = questions.map(async (question) => {
     const answer = await mux.questions.ask(question, askers, until);
     return [question.key, until.aborted ? answer : responseOf(label, question.kind, answer, asker?.can)] as const;
   });
-  const inputResponses = Object.fromEntries(await Promise.all(answers));
-  return endedOr(until, signal, label, { inputResponses, ...state });
+  return Object.fromEntries(await Promise.all(answers));
 }
 
+/** A question of a server, with the server's own name for it. */
 interface NamedQuestion {
   readonly key: string;
   readonly kind: QuestionKind;
   readonly params: unknown;
 }
 
-/** The questions of one round. @throws ToolLayerError E3308 for too many, and for what it may not ask */
-function questionsIn(mux: Multiplexer, label: string, requests: unknown): readonly NamedQuestion[] {
+/** The questions that a server asks at once. @throws ToolLayerError E3308 for too many, and for what it may not ask */
+export function questionsIn(mux: Multiplexer, label: string, requests: unknown): readonly NamedQuestion[] {
   const given = isObject(requests) ? Object.entries(requests) : [];
   if (given.length > INPUT_BOUNDS.questionsMax) throw unanswerable(label, 'asks for too much input at once');
   return given.map(([key, request]) => {

@@ -10,9 +10,10 @@ import type { ListedMcpTool } from '../../registry/importer.port.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { Asker } from '../incoming/asker.ts';
 import type { StartSlots } from '../pacing/start-slots.ts';
-import type { Link, OpenOptions } from './link.ts';
+import type { CallAsTask, Link, OpenOptions } from './link.ts';
 import type { JudgeOffers } from './offers/harmless-offers.ts';
 import type { WatchedResources } from './offers/watched-resources.ts';
+import type { RequestOptions } from './request-table.ts';
 import type { UpstreamSettings } from './settings.ts';
 
 /** Owner of the call and its granted credentials. */
@@ -42,6 +43,8 @@ export interface UpstreamCallOptions {
   readonly onUnasked?: Asker['onUnasked'];
   /** True for tools with side effects: the server's current listing is compared before the call is sent. */
   readonly leavesTraces?: boolean;
+  /** Absent: the server must not answer the call with a task. */
+  readonly asTask?: CallAsTask;
   /** Required by upstreams with per-caller connections, ignored by others. */
   readonly caller?: UpstreamCaller;
 }
@@ -69,6 +72,12 @@ export function askerOf(options: UpstreamCallOptions): Asker | undefined {
     ...(whileAsking === undefined ? {} : { whileAsking }),
     ...(onUnasked === undefined ? {} : { onUnasked }),
   };
+}
+
+/** The part of a call's options that its requests have. */
+export function requestOptionsOf(options: UpstreamCallOptions, idleMs: number | undefined): RequestOptions {
+  const { signal, timeoutMs, onProgress } = options;
+  return { signal, timeoutMs, idleMs, onProgress, asker: askerOf(options) };
 }
 
 /** Dependencies of a supervised upstream. */

@@ -3,6 +3,7 @@ import { ProtocolError } from '@modelcontextprotocol/client';
 import { redact } from '@sallyport/guards';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import type { UpstreamDefinition, UpstreamState } from '../../../api/schemas/upstream.ts';
+import type { ServerTask } from '../../domain/invocation/tasks/server-task.ts';
 import type { ListedMcpTool } from '../../registry/importer.port.ts';
 import type { ServerOffers } from '../known-upstream.ts';
 import { backoffMs } from '../pacing/backoff.ts';
@@ -15,11 +16,12 @@ import { createCurrentListing } from './listing/current-listing.ts';
 import { listFirst } from './listing/first-listing.ts';
 import { createFreshListing, inMidCall, unchecked } from './listing/fresh-listing.ts';
 import { type CurrentOffers, createCurrentOffers } from './offers/current-offers.ts';
+import type { RequestOptions } from './request-table.ts';
 import { withoutSecrets } from './secrets/without-secrets.ts';
 import {
-  askerOf,
   countOfTools,
   type OwnStatus,
+  requestOptionsOf,
   type SupervisedParts,
   type UpstreamCallOptions,
 } from './supervised-parts.ts';
@@ -148,11 +150,32 @@ export class Supervised {
   }
 
   /** Calls a tool; while not connected, waits for a connection. */
-  async call(
+  call(
     tool: string,
     args: Readonly<Record<string, unknown>>,
     options: UpstreamCallOptions,
   ): Promise<UpstreamCallResult> {
+    return this.#onLink(options, (link, rest) => this.#callOn(link, tool, args, rest));
+  }
+
+  /** Follows a task that its server began for a call. */
+  follow(task: ServerTask, options: UpstreamCallOptions): Promise<UpstreamCallResult> {
+    return this.#onLink(options, (link, rest) => link.follow(task, this.#requestOptions(rest)));
+  }
+
+  /** Has the server give a task up. */
+  cancelTask(task: ServerTask, options: UpstreamCallOptions): Promise<void> {
+    return this.#onLink(options, (link, rest) => link.cancelTask(task, this.#requestOptions(rest)));
+  }
+
+  #requestOptions(options: UpstreamCallOptions): RequestOptions {
+    return requestOptionsOf(options, this.#parts.definition.request_timeout_ms);
+  }
+
+  async #onLink<Result>(
+    options: UpstreamCallOptions,
+    work: (link: Link, rest: UpstreamCallOptions) => Promise<Result>,
+  ): Promise<Result> {
     const startedAt = this.#parts.clock.monotonic();
     const rest = (): UpstreamCallOptions => {
       if (options.timeoutMs === undefined) return options;
@@ -162,13 +185,13 @@ export class Supervised {
       // Fast path: it is connected.
       if (this.#link !== undefined) {
         try {
-          return await this.#callOn(this.#link, tool, args, options);
+          return await work(this.#link, options);
         } catch (thrown) {
           if (!neverLeft(thrown)) throw thrown;
         }
       }
       const link = await this.#waitForLink(rest());
-      return await this.#callOn(link, tool, args, rest());
+      return await work(link, rest());
     } catch (thrown) {
       throw callFailure(this.#name, thrown, options.signal);
     }
@@ -311,16 +334,14 @@ export class Supervised {
     const startedAt = this.#parts.clock.monotonic();
     const check = (): Promise<void> | undefined => this.#check(link, tool, options);
     const beforeAgain = (): Promise<void> | undefined => inMidCall(check);
-    const { signal, onProgress, meta } = options;
-    const asker = askerOf(options);
-    const idleMs = this.#parts.definition.request_timeout_ms;
     try {
       // Fast path: a tool without side effects waits for nothing.
       const checking = check();
       if (checking !== undefined) await checking;
       const passed = this.#parts.clock.monotonic() - startedAt;
       const timeoutMs = options.timeoutMs === undefined ? undefined : Math.max(1, options.timeoutMs - passed);
-      return await link.call(tool, args, { signal, timeoutMs, idleMs, onProgress, meta, asker, beforeAgain });
+      const { asTask } = options;
+      return await link.call(tool, args, { ...this.#requestOptions(options), timeoutMs, beforeAgain, asTask });
     } catch (thrown) {
       if (neverLeft(thrown)) this.#drop(link, messageOf(thrown));
       if (thrown instanceof ToolLayerError && thrown.code === 'E3103') this.#suspect(link);

@@ -16,6 +16,7 @@ import { listTools } from '../connection/listing/list-tools.ts';
 import { createMultiplexer, type Multiplexer } from '../connection/multiplexer.ts';
 import { listOffers } from '../connection/offers/list-offers.ts';
 import { type FilledValues, fillSecrets } from '../connection/secrets/secret-values.ts';
+import { taskLink } from '../connection/tasks/task-link.ts';
 import { createQuestions } from '../incoming/questions.ts';
 import type { Authorizer } from './authorization/authorized-fetch.ts';
 import { boundedFetch, type HttpFetch } from './bounded-fetch.ts';
@@ -146,6 +147,7 @@ function linkOf(
     if (isGone || wasNotSent(thrown)) void close(messageOf(failureOf(thrown)));
     throw isGone ? sessionGone(name, thrown) : failureOf(thrown);
   };
+  const tasks = taskLink(mux, name, hands.tasks);
   let declared: ReadonlyMap<string, readonly ParamHeader[]> = new Map();
   return {
     identity: shown(hands.identity),
@@ -165,11 +167,13 @@ function linkOf(
       const repeated = declared.get(tool);
       const headers = repeated === undefined ? undefined : headersFor(repeated, args);
       try {
-        return await callTool(mux, name, tool, args, { ...options, headers });
+        return await callTool(mux, name, tool, args, { ...options, headers }, hands.tasks);
       } catch (thrown) {
         return broken(thrown);
       }
     },
+    follow: (task, options) => tasks.follow(task, options).catch(broken),
+    cancelTask: (task, options) => tasks.cancelTask(task, options).catch(broken),
     // Each request has its own connection: a slow one says nothing about the next.
     ping: async () => {},
     ended,

@@ -6,6 +6,7 @@ import {
   StreamableHTTPClientTransport,
   type Transport,
 } from '@modelcontextprotocol/client';
+import { TASK_NAME_HEADER } from '../connection/tasks/task-form.ts';
 import type { HttpFetch } from './bounded-fetch.ts';
 
 /** A transport over HTTP, not started yet, and the differences between such transports. */
@@ -28,7 +29,7 @@ export type MakeWay = (url: URL, headers: Readonly<Record<string, string>>, carr
 export const streamableWay: MakeWay = (url, headers, carry) => {
   const transport = new StreamableHTTPClientTransport(url, {
     requestInit: { headers, redirect: 'error' },
-    fetch: carry,
+    fetch: withTaskName(carry),
   });
   return {
     transport,
@@ -39,6 +40,19 @@ export const streamableWay: MakeWay = (url, headers, carry) => {
     faultOf: (thrown) => thrown,
   };
 };
+
+/** The library keeps `Mcp-Name` to itself, and does not know that it names the task in a request about one. */
+function withTaskName(carry: HttpFetch): HttpFetch {
+  return (url, init) => {
+    const headers = new Headers(init?.headers);
+    const task = headers.get(TASK_NAME_HEADER);
+    // Fast path: a request about something else.
+    if (task === null) return carry(url, init);
+    headers.delete(TASK_NAME_HEADER);
+    headers.set('mcp-name', task);
+    return carry(url, { ...init, headers });
+  };
+}
 
 /**
  * HTTP+SSE of protocol 2024-11-05: one event stream that names the address for messages, which must be of the same

@@ -14,6 +14,7 @@ import { listTools } from '../connection/listing/list-tools.ts';
 import { createMultiplexer, type Multiplexer } from '../connection/multiplexer.ts';
 import { listOffers } from '../connection/offers/list-offers.ts';
 import { type FilledValues, fillSecrets } from '../connection/secrets/secret-values.ts';
+import { taskLink } from '../connection/tasks/task-link.ts';
 import { createQuestions } from '../incoming/questions.ts';
 import { optionHint } from './option-hint.ts';
 import { quotedLines } from './quoted-lines.ts';
@@ -139,7 +140,8 @@ function linkOf(
     listTools: async (signal) => shown(await listTools(mux, name, hands.offered, signal)),
     listOffers: async (signal) => shown(await listOffers(mux, hands, signal)),
     watch: (uri) => hands.watch(uri).catch((thrown: unknown) => Promise.reject(callFailure(name, thrown, undefined))),
-    call: (tool, args, options) => callTool(mux, name, tool, args, options),
+    call: (tool, args, options) => callTool(mux, name, tool, args, options, hands.tasks),
+    ...taskLink(mux, name, hands.tasks),
     async ping(timeoutMs) {
       await mux.request(hands.modern ? 'server/discover' : 'ping', {}, { timeoutMs }).catch((error: unknown) => {
         // Any answer shows that the server lives, even a refusal.

@@ -30,21 +30,22 @@ export const cancelInvocation = operation({
   output: ToolCancelResponse,
   run:
     ({ running, records, callWorkers }: Parts) =>
-    async ({ invocation_id, reason }, asker) => {
+    async ({ invocation_id, reason, own }, asker) => {
       const { tenantId } = asker.principal;
+      const reach = own === true ? undefined : 'operator';
       const answer = (cancelled: boolean, message: string): ToolCancelResponse => ({
         invocation_id,
         cancelled,
         message,
       });
       const ongoing = running.find(tenantId, invocation_id);
-      if (ongoing !== undefined && mayReach(asker, ongoing.call.principal, 'operator')) {
+      if (ongoing !== undefined && mayReach(asker, ongoing.call.principal, reach)) {
         const because = reason === undefined ? '' : ` Reason given: ${reason}`;
         ongoing.controller.abort(new ToolLayerError('E3805', `The call was cancelled.${because}`));
         return answer(true, MESSAGES.notified);
       }
       const record = await records.findInvocation(tenantId, invocation_id);
-      if (record === undefined || !mayReach(asker, record, 'operator')) return noSuchCall(invocation_id);
+      if (record === undefined || !mayReach(asker, record, reach)) return noSuchCall(invocation_id);
       if (isFinal(record.state)) return answer(false, `Already over: ${record.state}`);
       const end = (await callWorkers?.cancel(record, reason)) ?? 'unreachable';
       if (end !== 'unreachable') return answer(true, MESSAGES[end]);

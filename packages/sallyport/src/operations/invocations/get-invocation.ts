@@ -25,24 +25,30 @@ export const getInvocation = operation({
   output: ToolStatusResponse,
   run:
     (parts: Pick<OperationParts, 'running' | 'records' | 'callWorkers' | 'outcomes'>) =>
-    ({ invocation_id }, asker) =>
-      statusFor(parts, invocation_id, asker),
+    ({ invocation_id, own = false }, asker) =>
+      statusFor(parts, invocation_id, asker, own),
 });
 
-/** The status of a call, for an asker who may see it. @returns E3809 when there is none that the asker may see */
+/**
+ * The status of a call, for an asker who may see it.
+ * @param own only for its owner
+ * @returns E3809 when there is none that the asker may see
+ */
 export async function statusFor(
   { running, records, callWorkers, outcomes }: Pick<OperationParts, 'running' | 'records' | 'callWorkers' | 'outcomes'>,
   invocationId: string,
   asker: Asker,
+  own: boolean,
 ): Promise<ToolStatusResponse | Failure> {
   const { tenantId } = asker.principal;
+  const reach = own ? undefined : 'viewer';
   const ongoing = running.find(tenantId, invocationId);
   const state = ongoing?.transitions.at(-1)?.state;
-  if (ongoing !== undefined && state !== undefined && mayReach(asker, ongoing.call.principal, 'viewer')) {
+  if (ongoing !== undefined && state !== undefined && mayReach(asker, ongoing.call.principal, reach)) {
     return fromOngoing(invocationId, ongoing, state);
   }
   const record = await records.findInvocation(tenantId, invocationId);
-  if (record === undefined || !mayReach(asker, record, 'viewer')) return noSuchCall(invocationId);
+  if (record === undefined || !mayReach(asker, record, reach)) return noSuchCall(invocationId);
   const isElsewhere = record.state === 'EXECUTING' && waitsFor(record) === 'worker';
   const status = fromRecord(record, isElsewhere ? await callWorkers?.progressOf(record) : undefined);
   const settlement = record.failure?.code === 'E3804' ? await outcomes.find(tenantId, invocationId) : undefined;
@@ -51,7 +57,7 @@ export async function statusFor(
 
 function fromOngoing(
   invocation_id: string,
-  { call, toolRun }: OngoingCall,
+  { call, toolRun, transitions, resumed }: OngoingCall,
   state: ToolStatusResponse['state'],
 ): ToolStatusResponse {
   const { tool_id, execution_options } = call.request;
@@ -61,6 +67,8 @@ function fromOngoing(
     state,
     status: statusOf(state),
     tool_id,
+    accepted_at: isoTime(transitions[0]?.at ?? 0),
+    ...(resumed === undefined ? {} : { deferred: true }),
     ...(phase === undefined ? {} : { phase }),
     ...progressMembers(shownProgress(toolRun.progress)),
     ...latestCheckpoint(toolRun.checkpoints?.at(-1)),
@@ -76,7 +84,9 @@ function fromRecord(record: InvocationRecord, progress: HeldProgress | undefined
   const { polling_info: _polling, ...shown } = responseOf(record);
   const phase = record.phase === undefined ? {} : { phase: record.phase };
   const tool_id = record.calledAs ?? record.toolId;
-  return { ...shown, ...phase, tool_id, state: record.state, ...progressMembers(progress) };
+  const accepted_at = isoTime(record.acceptedAt);
+  const deferred = record.deferred === undefined ? {} : { deferred: record.deferred };
+  return { ...shown, ...phase, tool_id, accepted_at, ...deferred, state: record.state, ...progressMembers(progress) };
 }
 
 function progressMembers(

@@ -38,7 +38,7 @@ export const listInvocations = operation({
 });
 
 function queryOf(request: CallListRequest, asker: Asker): CallQuery | Failure {
-  const { state, tool_id, agent_did, since, until, cursor, limit = PAGE } = request;
+  const { own, deferred, state, tool_id, agent_did, since, until, cursor, limit = PAGE } = request;
   const before = cursor === undefined ? undefined : placeOf(cursor);
   if (cursor !== undefined && before === undefined) {
     return failure('E3801', 'cursor must be the `next` of the previous page.');
@@ -53,7 +53,8 @@ function queryOf(request: CallListRequest, asker: Asker): CallQuery | Failure {
   return {
     tenantId: asker.principal.tenantId,
     limit,
-    ...(reachesAll(asker, 'viewer') ? {} : { owner: asker.principal }),
+    ...(own !== true && reachesAll(asker, 'viewer') ? {} : { owner: asker.principal }),
+    ...(deferred === true ? { deferred } : {}),
     ...(state === undefined ? {} : { states: state }),
     ...(tool_id === undefined ? {} : { toolId: tool_id }),
     ...(agent_did === undefined ? {} : { agentDid: agent_did }),
@@ -74,6 +75,7 @@ function listed(record: InvocationRecord): ListedCall {
     userDid,
     sideEffect,
     metadata,
+    resultForgottenAt,
   } = record;
   const duration = metadata?.duration_ms;
   return {
@@ -88,6 +90,7 @@ function listed(record: InvocationRecord): ListedCall {
     accepted_at: new Date(record.acceptedAt).toISOString(),
     ...(metadata?.completed_at === undefined ? {} : { completed_at: metadata.completed_at }),
     ...(duration === undefined ? {} : { duration_ms: duration }),
+    ...(resultForgottenAt === undefined ? {} : { result_forgotten: true }),
     ...(failed === undefined ? {} : { e_code: failed.code }),
   };
 }

@@ -12,6 +12,9 @@ export function reachesAll({ principal }: Asker, reach: Reach): boolean {
   return principal.roles.some((role) => wanted.includes(role));
 }
 
-/** True for the owner of the call, and for an asker who reaches all calls of the tenant. */
-export const mayReach = (asker: Asker, owner: CallOwner | undefined, reach: Reach): boolean =>
-  isOwner(asker.principal, owner) || reachesAll(asker, reach);
+/**
+ * True for the owner of the call, and for an asker who reaches all calls of the tenant.
+ * @param reach undefined: for the owner alone
+ */
+export const mayReach = (asker: Asker, owner: CallOwner | undefined, reach: Reach | undefined): boolean =>
+  isOwner(asker.principal, owner) || (reach !== undefined && reachesAll(asker, reach));

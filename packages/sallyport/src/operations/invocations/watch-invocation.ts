@@ -27,14 +27,14 @@ export const watchInvocation = operation({
   output: ToolWatchResponse,
   run: (parts: Pick<OperationParts, 'running' | 'records' | 'callWorkers' | 'outcomes' | 'clock'>) => {
     const { running, clock } = parts;
-    return async ({ invocation_id, after, wait_seconds = 0 }, asker) => {
+    return async ({ invocation_id, after, wait_seconds = 0, own = false }, asker) => {
       const until = clock.monotonic() + wait_seconds * 1000;
       const { signal } = asker.caller;
       const { tenantId } = asker.principal;
       // Begins before the first poll, so that no end is missed between a poll and a wait.
       using watch = running.watch(tenantId, invocation_id);
       for (;;) {
-        const status = await statusFor(parts, invocation_id, asker);
+        const status = await statusFor(parts, invocation_id, asker, own);
         if (isFailure(status)) return status;
         const seen = watched(status, after);
         const leftMs = until - clock.monotonic();

@@ -162,6 +162,27 @@ function wordCases(check: Check): void {
     equal(await leases.notifyHolder({ ...call, tenantId: 'globex' }, { cancel: 'x' }), false);
   });
 
+  check('API-03.10 answers to a call reach its holder, beside earlier ones, and nobody else', async ({ leases }) => {
+    const odd = { action: 'accept', content: { name: '\0 \ud800 "' } };
+    equal(await leases.notifyHolder(call, { answers: { a: odd } }), false);
+    await leases.take(call, one, LONG_MS);
+    equal((await leases.beat(one, LONG_MS, [call])).held[0]?.answers, undefined);
+    equal(await leases.notifyHolder(call, { answers: { a: odd } }), true);
+    equal(await leases.notifyHolder(call, { answers: { b: null } }), true);
+    await leases.notifyHolder(call, { extendMs: 1 });
+    deepEqual((await leases.beat(two, LONG_MS, [call])).held, []);
+    deepEqual((await leases.beat(one, LONG_MS, [call])).held[0]?.answers, { a: odd, b: null });
+  });
+
+  check('API-03.10 open questions of a call can be read by everybody, until there are none', async ({ leases }) => {
+    await leases.take(call, one, LONG_MS);
+    const questions = { q: { method: 'elicitation/create', params: { message: 'Who? \0' } } };
+    await leases.beat(one, LONG_MS, [{ ...call, progress: { percent: 1, questions } }]);
+    deepEqual((await leases.find(call))?.progress, { percent: 1, questions });
+    await leases.beat(one, LONG_MS, [{ ...call, progress: { questions: {} } }]);
+    deepEqual((await leases.find(call))?.progress, { questions: {} });
+  });
+
   check('word for a call without a lease reaches its instance once', async ({ leases }) => {
     await leases.notifyInstance(call, 'one', 'enough');
     deepEqual((await leases.beat(two, LONG_MS, [])).unheld, []);

@@ -1,12 +1,12 @@
 import { type Failure, failure } from '@sallyport/std/error/failure';
 import { failureOf } from '@sallyport/std/error/tool-layer-error';
 import { isFinal } from '../../domain/invocation/lifecycle.ts';
-import { type InvocationRecord, nonceOf, waitsFor } from '../../domain/invocation/record.ts';
+import { type InvocationRecord, mayGoOn, nonceOf, waitsFor } from '../../domain/invocation/record.ts';
 import type { GivenApproval } from '../../domain/invocation/waiting-call.ts';
 import { type AgentSlot, agentKey, type Resumed, settleOpen } from '../../pipeline/run.ts';
 import type { LeaseHolder, TakenLease } from '../call-lease-store.port.ts';
-import { type HeldCall, isSafe } from './held-call.ts';
-import { notePreempted } from './preempted-event.ts';
+import type { HeldCall } from './held-call.ts';
+import { notePreempted } from './running/preempted-event.ts';
 import type { WorkerParts } from './worker-parts.ts';
 
 /** Result of working on a call. */
@@ -83,7 +83,7 @@ async function underLease(
   if (held.makesWay) return { putBack: record };
   if (lease.cancel !== undefined) held.cancel(lease.cancel);
   const mayHaveRun = lease.begun || record.state === 'EXECUTING';
-  if (mayHaveRun && !isSafe(record)) return ended(parts, record, lease, UNKNOWN);
+  if (mayHaveRun && !mayGoOn(record)) return ended(parts, record, lease, UNKNOWN);
   if (held.controller.signal.aborted) return ended(parts, record, lease, failureOf(held.controller.signal.reason));
   const given = approval ?? (await approvalFor(parts, record));
   if (given === undefined && record.waiting?.wait.for === 'approval')
@@ -149,10 +149,9 @@ async function run(
     ...(approval === undefined ? {} : { approval }),
   };
   const startedAt = clock.monotonic();
-  const { state: endState } = await runCall(
-    { request: waiting.request, caller: { door, signal: held.controller.signal } },
-    resumed,
-  );
+  const { questions } = waiting;
+  const caller = { door, signal: held.controller.signal, ...(questions === undefined ? {} : { questions }) };
+  const { state: endState } = await runCall({ request: waiting.request, caller }, resumed);
   if (held.roomMs === undefined) intake.noteServed(clock.monotonic() - startedAt);
   // A run that did not count is reported as one that still executes.
   if (held.isLost || endState !== 'EXECUTING') return DONE;

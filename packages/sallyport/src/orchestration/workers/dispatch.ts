@@ -261,11 +261,15 @@ function isExecuting({ running }: WorkerParts, { tenantId, invocationId }: HeldC
   return running.find(tenantId, invocationId)?.transitions.at(-1)?.state === 'EXECUTING';
 }
 
+/** True when the call's server runs it as a task: another instance takes the task up. */
+const isAtServer = ({ running }: WorkerParts, { tenantId, invocationId }: HeldCall): boolean =>
+  running.find(tenantId, invocationId)?.toolRun.serverTask !== undefined;
+
 /** Lets running calls end for a while; then calls that may run again make way, and the rest is stopped. */
 async function settle(parts: WorkerParts, calls: HeldCalls, ends: ReadonlySet<Promise<void>>): Promise<void> {
   const stop = (): void => {
     for (const held of calls.values()) {
-      if (held.isSafe || !isExecuting(parts, held)) held.makeWay(SHUTDOWN);
+      if (held.isSafe || !isExecuting(parts, held) || isAtServer(parts, held)) held.makeWay(SHUTDOWN);
       else held.abandon();
     }
   };

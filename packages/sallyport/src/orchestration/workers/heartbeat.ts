@@ -29,6 +29,8 @@ export async function beat(parts: WorkerParts, me: LeaseHolder, calls: HeldCalls
       if (found === undefined || found.fence !== call.lease?.fence) call.lose();
       else {
         if (found.cancel !== undefined) call.cancel(found.cancel);
+        if (found.answers !== undefined)
+          running.find(call.tenantId, call.invocationId)?.toolRun.questions.answer(found.answers);
         call.extendedMs = Math.max(call.extendedMs, found.extendedMs);
         running.find(call.tenantId, call.invocationId)?.toolRun.deadline?.extendTo(call.extendedMs);
       }
@@ -46,8 +48,10 @@ export async function beat(parts: WorkerParts, me: LeaseHolder, calls: HeldCalls
 
 function attended({ running }: WorkerParts, calls: readonly HeldCall[]): AttendedCall[] {
   return calls.map(({ tenantId, invocationId }) => {
-    const progress = shownProgress(running.find(tenantId, invocationId)?.toolRun.progress);
-    return { tenantId, invocationId, ...(progress === undefined ? {} : { progress }) };
+    const { progress, openQuestions: questions } = running.find(tenantId, invocationId)?.toolRun ?? {};
+    const shown = shownProgress(progress);
+    if (questions !== undefined) return { tenantId, invocationId, progress: { ...shown, questions } };
+    return { tenantId, invocationId, ...(shown === undefined ? {} : { progress: shown }) };
   });
 }
 

@@ -2,10 +2,13 @@ import type { Failure } from '@sallyport/std/error/failure';
 import type { Warning } from '../../../api/schemas/invocation.ts';
 import type { SavedCheckpoint } from '../../domain/checkpoint/checkpoint.ts';
 import type { CircuitPermit } from '../../domain/circuit/circuit.ts';
+import type { CallQuestionsByKey } from '../../domain/invocation/tasks/call-question.ts';
+import type { ServerTask } from '../../domain/invocation/tasks/server-task.ts';
 import type { Usage } from '../../domain/invocation/usage.ts';
 import type { Progress } from '../../domain/principal/principal.ts';
 import type { CallFact } from '../call.ts';
 import type { Deadline } from './deadline.ts';
+import { OpenQuestions } from './open-questions.ts';
 
 /** One failed attempt of a call that made more than one (PIPE-05). */
 export interface FailedAttempt {
@@ -36,6 +39,8 @@ export class ToolRun {
   #trialFailed = false;
   #warnings: Warning[] | undefined;
   #facts: CallFact[] | undefined;
+  #questions: OpenQuestions | undefined;
+  #serverTask: ServerTask | undefined;
   #checkpoints: SavedCheckpoint[] | undefined;
 
   /** Number of attempts that reached the executor. */
@@ -83,6 +88,22 @@ export class ToolRun {
     return this.#facts;
   }
 
+  /** Questions to the client of a call for whose answer nobody waits. */
+  get questions(): OpenQuestions {
+    this.#questions ??= new OpenQuestions();
+    return this.#questions;
+  }
+
+  /** The task of its server that this run began; undefined when it began none. */
+  get serverTask(): ServerTask | undefined {
+    return this.#serverTask;
+  }
+
+  /** Open questions; undefined when there never were any. */
+  get openQuestions(): CallQuestionsByKey | undefined {
+    return this.#questions?.wasAsked === true ? this.#questions.open : undefined;
+  }
+
   /** The newest checkpoints, oldest first; undefined when none was saved. */
   get checkpoints(): readonly SavedCheckpoint[] | undefined {
     return this.#checkpoints;
@@ -121,6 +142,10 @@ export class ToolRun {
   noteWarning(warning: Warning): void {
     this.#warnings ??= [];
     this.#warnings.push(warning);
+  }
+
+  noteServerTask(task: ServerTask): void {
+    this.#serverTask = task;
   }
 
   noteFact(fact: CallFact): void {

@@ -48,6 +48,7 @@ export function recordOf(
   if (hold !== undefined) record.fence = hold.fence;
   const waiting = waitingOf(parts, ongoing, end);
   if (waiting !== undefined) record.waiting = waiting;
+  if (end.waits !== undefined || ongoing.resumed !== undefined) record.deferred = true;
   const options = request.execution_options;
   if (options?.phase !== undefined) record.phase = options.phase;
   if (options?.claim_source !== undefined) record.claimSource = options.claim_source;
@@ -103,11 +104,15 @@ function noteSideEffect(
 /** What is needed to run the call later, as long as it may have to run. */
 function waitingOf(
   { clock }: Pick<PipelineParts, 'clock'>,
-  { call, resumed }: OngoingCall,
+  { call, resumed, toolRun }: OngoingCall,
   { state, waits }: EndedCall,
 ): WaitingCall | undefined {
   const { claims, tool, givenParameters } = call;
-  if (waits === undefined) return state === 'EXECUTING' ? resumed?.waiting : undefined;
+  const { serverTask } = toolRun;
+  if (waits === undefined) {
+    const waiting = state === 'EXECUTING' ? resumed?.waiting : undefined;
+    return waiting === undefined || serverTask === undefined ? waiting : { ...waiting, serverTask };
+  }
   if (claims === undefined || tool === undefined) throw new Error('a call waits before it is known who asks for what');
   const { capability_token: _token, ...request } = call.request;
   return {
@@ -115,6 +120,8 @@ function waitingOf(
     claims,
     wait: waits,
     ...(call.compensates === undefined ? {} : { compensates: call.compensates }),
+    ...(serverTask === undefined ? {} : { serverTask }),
+    ...(call.caller.questions === undefined ? {} : { questions: call.caller.questions }),
     since: clock.now(),
   };
 }

@@ -4,7 +4,7 @@ import { errorBody, type Failure, failure } from '@sallyport/std/error/failure';
 import type { Ledger } from '../../audit/ledger.ts';
 import type { LedgerStore } from '../../audit/ledger-store.port.ts';
 import { heldDrafts } from '../../domain/event/held-events.ts';
-import type { InvocationRecord } from '../../domain/invocation/record.ts';
+import { type InvocationRecord, mayGoOn } from '../../domain/invocation/record.ts';
 import { endedByTimeout } from './call-events.ts';
 import { commitUnlessOver } from './commit-unless-over.ts';
 import { lostEffect } from './effect-event.ts';
@@ -35,9 +35,9 @@ async function inGroups(
 }
 
 /** True when a worker runs the unfinished call, now or again: it waits, or it may be repeated (ORC-06). */
-export function goesOn({ state, waiting, sideEffect }: InvocationRecord): boolean {
-  if (waiting === undefined) return false;
-  return state !== 'EXECUTING' || sideEffect === 'pure' || sideEffect === 'idempotent';
+export function goesOn(record: InvocationRecord): boolean {
+  if (record.waiting === undefined) return false;
+  return record.state !== 'EXECUTING' || mayGoOn(record);
 }
 
 /**

@@ -22,6 +22,7 @@ import type { Stage, StageEnd } from '../stage.ts';
 import { endCheckpoints, openCheckpoints } from './attempts/call-checkpoints.ts';
 import { throughCircuit } from './attempts/circuits/through-circuit.ts';
 import { executorCall } from './attempts/executor-call.ts';
+import { forWorker } from './attempts/for-worker.ts';
 import { tryAgain } from './attempts/try-again.ts';
 
 type Needs = CallRequest &
@@ -54,6 +55,8 @@ type Parts = Pick<
   | 'records'
   | 'visible'
   | 'checkpoints'
+  | 'ledger'
+  | 'secrets'
 >;
 
 /**
@@ -71,7 +74,8 @@ export function execute(parts: Parts): Stage<Needs, Ran> {
       ongoing.toolRun.beginAttempt();
       try {
         const end = await attempts(parts, call, ongoing, checkpoints);
-        if (!('ran' in end) && ongoing.toolRun.checkpoints !== undefined) await endCheckpoints(parts, call, false);
+        if ('ran' in end) return end.ran.later === true ? { waits: forWorker(call) } : end;
+        if (ongoing.toolRun.checkpoints !== undefined) await endCheckpoints(parts, call, false);
         return end;
       } finally {
         checkpoints.close();

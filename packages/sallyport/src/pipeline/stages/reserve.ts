@@ -1,11 +1,11 @@
 // Without a limit of calls, a rate limit and a circuit it only counts one slot.
 import type { Failure } from '@sallyport/std/error/failure';
-import type { WaitFor } from '../../domain/invocation/waiting-call.ts';
 import type { Approved, Authorized, CallRequest, Reserved, Resolved } from '../call.ts';
 import type { OngoingCall } from '../ongoing/ongoing-call.ts';
 import { agentKey } from '../ongoing/running-calls.ts';
 import type { PipelineParts } from '../parts.ts';
 import { isRefused, type Refused, refusedBy, type Stage } from '../stage.ts';
+import { forWorker } from './attempts/for-worker.ts';
 import { takeRate } from './attempts/take-rate.ts';
 import { cannotWait } from './grant/own-token.ts';
 
@@ -87,13 +87,6 @@ async function waitForSlot(
     return refusedBy(thrown, { slotWaitMs: waitedMs() });
   }
 }
-
-const forWorker = ({ confirmed, question, approvedBy }: Approved): WaitFor => ({
-  for: 'worker',
-  confirmed,
-  ...(approvedBy === undefined ? {} : { approvedBy }),
-  ...(question === undefined ? {} : { question }),
-});
 
 /** Takes what every attempt needs: a permit of the circuit, then tokens of the rates. */
 async function takeWay(parts: Parts, call: Resolved & Authorized, ongoing: OngoingCall): Promise<Failure | undefined> {

@@ -1,6 +1,8 @@
-import { type Failure, isFailure } from '@sallyport/std/error/failure';
+import { type Failure, failure, isFailure } from '@sallyport/std/error/failure';
 import { failureOf } from '@sallyport/std/error/tool-layer-error';
 import { agentCompatibility } from '../../domain/tool/agent-compatibility.ts';
+import { taskSupportOf } from '../../domain/tool/task-support.ts';
+import type { ToolVersion } from '../../domain/tool/tool-version.ts';
 import type { Admitted, CallRequest, Noted, Resolved } from '../call.ts';
 import type { OngoingCall } from '../ongoing/ongoing-call.ts';
 import type { PipelineParts } from '../parts.ts';
@@ -40,6 +42,8 @@ export function resolve({
       const fits =
         call.onBehalfOf === undefined ? agentCompatibility(tool, call.request.agent_context?.agent_version) : [];
       if (isFailure(fits)) return { refused: fits, established: { ...identity, tool } };
+      const wrongWay = wrongWayOf(tool, call, ongoing);
+      if (wrongWay !== undefined) return { refused: wrongWay, established: { ...identity, tool } };
       if (!ongoing.rehearsal) registry.noteUse(tool);
       const { givenParameters } = call;
       const warnings = [...found.warnings, ...fits];
@@ -55,6 +59,21 @@ export function resolve({
       };
     },
   };
+}
+
+/** The refusal of a call that is asynchronous where its tool's calls may not be, or is not where they must be. */
+function wrongWayOf({ manifest }: ToolVersion, call: Needs, { resumed }: OngoingCall): Failure | undefined {
+  const support = taskSupportOf(manifest);
+  if (support === undefined || support === 'optional' || resumed !== undefined || call.onBehalfOf !== undefined)
+    return undefined;
+  const isLater = call.request.execution_options?.async_mode === true;
+  if (isLater === (support === 'required')) return undefined;
+  // Other doors know no tasks: there the layer waits for the server's.
+  if (manifest.execution_config?.task_support === undefined && call.caller.door !== 'mcp') return undefined;
+  const message = isLater
+    ? `${manifest.tool_id} runs only while its caller waits. Call it without async_mode, and not as a task.`
+    : `${manifest.tool_id} runs only as an asynchronous call. Call it with execution_options.async_mode, or as a task.`;
+  return failure('E3822', message, { details: { task_support: support } });
 }
 
 /** A fault of the registry is a refusal like others. */

@@ -1,11 +1,12 @@
 import type { LedgerStore } from '../../audit/ledger-store.port.ts';
 import type { InvocationRecord } from '../../domain/invocation/record.ts';
 import { type ParametersSeal, unreadableArguments } from '../../domain/invocation/sealed-parameters.ts';
+import type { ServerTask } from '../../domain/invocation/tasks/server-task.ts';
 import type { Log } from '../../telemetry/log.ts';
 
 /**
  * Encrypts the arguments of waiting calls in their rows: such a call may wait for days, and its arguments are needed as
- * they are, secrets and personal data included (PIPE-07).
+ * they are, secrets and personal data included (PIPE-07). So is the id of a server's task: to some servers it is a key.
  * @returns a store whose reads of one row throw E3812 when its arguments do not open, so that no instance runs the call
  *   with others; lists show such a row as one that does not wait, and log it
  */
@@ -47,16 +48,29 @@ export function withSealedArguments(store: LedgerStore, seal: ParametersSeal, lo
 }
 
 function sealedRecord(seal: ParametersSeal, record: InvocationRecord): InvocationRecord {
-  const given = record.waiting?.request.parameters;
-  return given === undefined ? record : withParameters(record, seal.seal(given, placeOf(record)));
+  const { waiting } = record;
+  const given = waiting?.request.parameters;
+  const sealed = given === undefined ? record : withParameters(record, seal.seal(given, placeOf(record)));
+  const task = waiting?.serverTask;
+  return task === undefined ? sealed : withTask(sealed, seal.seal({ ...task }, taskPlaceOf(record)));
 }
 
 /** Undefined when its arguments do not open. */
 function openedRecord(seal: ParametersSeal, record: InvocationRecord): InvocationRecord | undefined {
   const given = record.waiting?.request.parameters;
-  if (given === undefined) return record;
-  const parameters = seal.open(given, placeOf(record));
-  return parameters === undefined ? undefined : withParameters(record, parameters);
+  const parameters = given === undefined ? {} : seal.open(given, placeOf(record));
+  const kept = record.waiting?.serverTask;
+  const task = kept === undefined ? {} : seal.open({ ...kept }, taskPlaceOf(record));
+  if (parameters === undefined || task === undefined) return undefined;
+  const opened = given === undefined ? record : withParameters(record, parameters);
+  return kept === undefined ? opened : withTask(opened, task);
+}
+
+function withTask(record: InvocationRecord, task: Record<string, unknown>): InvocationRecord {
+  const { waiting } = record;
+  return waiting === undefined
+    ? record
+    : { ...record, waiting: { ...waiting, serverTask: task as unknown as ServerTask } };
 }
 
 function withParameters(record: InvocationRecord, parameters: Record<string, unknown>): InvocationRecord {
@@ -71,4 +85,10 @@ const placeOf = ({ tenantId, invocationId }: InvocationRecord): readonly string[
   tenantId,
   invocationId,
   'parameters',
+];
+
+const taskPlaceOf = ({ tenantId, invocationId }: InvocationRecord): readonly string[] => [
+  tenantId,
+  invocationId,
+  'server task',
 ];

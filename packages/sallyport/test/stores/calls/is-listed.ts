@@ -10,6 +10,7 @@ export interface ListedRow extends CallOwner {
   readonly turnGroupId: string | undefined;
   readonly acceptedAt: number;
   readonly state: LifecycleState;
+  readonly deferred: boolean;
   /** Whether the call's tool is not pure. */
   readonly leavesTraces: boolean;
 }
@@ -18,10 +19,11 @@ const REACHED: ReadonlySet<string> = new Set(['EXECUTING', 'COMPLETED', 'FAILED'
 
 /** Whether a row matches a query. */
 export function isListed(row: ListedRow, query: CallQuery): boolean {
-  const { tenantId, sideEffects, turnGroupId, toolId, states, since, until, agentDid, owner, before } = query;
+  const { tenantId, sideEffects, deferred, turnGroupId, toolId, states, since, until, agentDid, owner, before } = query;
   return (
     row.tenantId === tenantId &&
     (sideEffects !== true || (row.leavesTraces && REACHED.has(row.state))) &&
+    (deferred !== true || row.deferred) &&
     (turnGroupId === undefined || row.turnGroupId === turnGroupId) &&
     (toolId === undefined || row.toolId === toolId) &&
     (states === undefined || states.includes(row.state)) &&

@@ -21,6 +21,7 @@ interface HeldLease extends CallKey {
   preemptions: number;
   progress?: HeldProgress;
   cancel?: string;
+  answers?: Readonly<Record<string, unknown>>;
   extendedMs: number;
 }
 
@@ -123,10 +124,11 @@ function holding(held: Held): Holding {
 function words(held: Held): Pick<CallLeaseStore, 'notifyHolder' | 'notifyInstance'> {
   const { leases } = held;
   return {
-    async notifyHolder(call, { cancel, extendMs = 0 }) {
+    async notifyHolder(call, { cancel, extendMs = 0, answers }) {
       const lease = leases.get(textOfCall(call));
       if (!isLive(held, lease)) return false;
       if (cancel !== undefined) lease.cancel = cancel;
+      if (answers !== undefined) lease.answers = { ...lease.answers, ...answers };
       lease.extendedMs += extendMs;
       return true;
     },
@@ -192,8 +194,15 @@ async function unattended(held: Held, limit: number, idleMs: number): Promise<Un
 const isLive = ({ clock }: Held, lease: HeldLease | undefined): lease is HeldLease =>
   lease !== undefined && lease.until > clock.monotonic();
 
-function heldOf({ tenantId, invocationId, fence, cancel, extendedMs }: HeldLease): HeldCall {
-  return { tenantId, invocationId, fence, extendedMs, ...(cancel === undefined ? {} : { cancel }) };
+function heldOf({ tenantId, invocationId, fence, cancel, answers, extendedMs }: HeldLease): HeldCall {
+  return {
+    tenantId,
+    invocationId,
+    fence,
+    extendedMs,
+    ...(cancel === undefined ? {} : { cancel }),
+    ...(answers === undefined ? {} : { answers }),
+  };
 }
 
 function nextLease(

@@ -3,6 +3,7 @@ import type { Gateway } from '../../../doors/mcp-gateway/create-gateway.ts';
 import { MCP_SETTINGS } from '../../../doors/mcp-gateway/settings.ts';
 import type { EmbeddedToolLayer } from '../../create-tool-layer.ts';
 import { VERSION } from '../../version.ts';
+import { keptResultsOf } from '../from-settings/kept-results.ts';
 
 /**
  * The MCP gateway of a layer in this process: users confirm calls at their clients, and questions of tools reach
@@ -12,7 +13,8 @@ export async function openGateway(layer: EmbeddedToolLayer): Promise<Gateway> {
   // Loaded only when a gateway is opened, since an embedding program may never open one.
   const { createGateway } = await import('../../../doors/mcp-gateway/create-gateway.ts');
   const { settings, log } = layer;
-  const { confirmations, signalOf, stateKey, resourceUpdates, clientQuestions } = layer.forGateway;
+  const { confirmations, callQuestions, signalOf, stateKey, resourceUpdates, clientQuestions } = layer.forGateway;
+  const { keepResultsMs } = keptResultsOf(settings);
   const gateway = createGateway({
     layer,
     log,
@@ -21,6 +23,8 @@ export async function openGateway(layer: EmbeddedToolLayer): Promise<Gateway> {
     resourceUpdates,
     stateKey: stateKey(),
     ...(confirmations === undefined ? {} : { confirmations }),
+    ...(callQuestions === undefined ? {} : { questions: callQuestions }),
+    ...(keepResultsMs === undefined ? {} : { resultsKeptMs: keepResultsMs }),
     settings: valuesOf(MCP_SETTINGS, settings),
   });
   const asked = clientQuestions.answeredBy(gateway.clientAsker);

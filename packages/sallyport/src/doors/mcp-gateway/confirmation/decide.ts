@@ -45,7 +45,7 @@ export async function decide(
 }
 
 /** The owner that a client's token speaks for. @throws ToolLayerError E32xx */
-export async function confirmerOf(layer: ToolLayer, { caller }: Peer): Promise<Confirmer> {
+export async function confirmerOf(layer: ToolLayer, { caller }: Pick<Peer, 'caller'>): Promise<Confirmer> {
   const { tenant_id, agent_did, user_did } = await layer.ask('tokens.inspect', {}, caller);
   return { tenantId: tenant_id, agentDid: agent_did, ...(user_did === undefined ? {} : { userDid: user_did }) };
 }

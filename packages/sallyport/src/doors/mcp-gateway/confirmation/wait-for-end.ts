@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ToolInvokeResponse } from '../../../../api/schemas/invocation.ts';
+import type { ToolInvokeResponse, ToolStatusResponse } from '../../../../api/schemas/invocation.ts';
 import type { Caller } from '../../../domain/principal/principal.ts';
 import type { ToolLayer } from '../../../operations/tool-layer.ts';
 
@@ -14,17 +14,22 @@ export async function answerOnRecord(
   invocationId: string,
 ): Promise<ToolInvokeResponse> {
   const { signal: _signal, onProgress: _onProgress, logs: _logs, ...asking } = caller;
-  const found = await layer.ask('invocations.get', { invocation_id: invocationId }, asking);
-  const { status, tool_id, tool_version, result, error, execution_metadata, approval } = found;
+  return responseOnRecord(await layer.ask('invocations.get', { invocation_id: invocationId }, asking));
+}
+
+/** The status of a call, as the answer to the call. */
+export function responseOnRecord(found: ToolStatusResponse): ToolInvokeResponse {
+  const { invocation_id, status, tool_id, tool_version, result, error, execution_metadata, approval, warnings } = found;
   return {
-    invocation_id: invocationId,
+    invocation_id,
     status,
     tool_id,
     ...(tool_version === undefined ? {} : { tool_version }),
     ...('result' in found ? { result } : {}),
     ...(error === undefined ? {} : { error }),
+    ...(warnings === undefined ? {} : { warnings }),
     ...(approval === undefined ? {} : { approval }),
-    polling_info: { status_url: `/v1/invocations/${encodeURIComponent(invocationId)}` },
+    polling_info: { status_url: `/v1/invocations/${encodeURIComponent(invocation_id)}` },
     execution_metadata: execution_metadata ?? NOT_MEASURED,
   };
 }

@@ -1,11 +1,10 @@
 import { LRUCache } from 'lru-cache';
-import type { ToolManifest } from '../../../../api/schemas/tool-manifest.ts';
+import type { TaskSupport, ToolManifest } from '../../../../api/schemas/tool-manifest.ts';
 import type { Caller } from '../../../domain/principal/principal.ts';
-import { givesCallResult } from '../../../domain/tool/call-result.ts';
 import type { ToolLayer } from '../../../operations/tool-layer.ts';
 import type { CachedOffers } from '../servers/cached-offers.ts';
 import type { McpSettings } from '../settings.ts';
-import { type ToolList, toolListOf } from './tool-list.ts';
+import { factsIn, type ToolFacts, type ToolList, toolListOf } from './tool-list.ts';
 
 /** Cache of tool lists by token, cleared when the tools change. */
 export interface CachedToolLists {
@@ -13,6 +12,8 @@ export interface CachedToolLists {
   list(caller: Caller): Promise<ToolList>;
   /** True when the results of a tool are CallToolResults of MCP; false also for a tool that the caller does not see. */
   givesCallResult(caller: Caller, toolId: string): Promise<boolean>;
+  /** Whether calls of a tool may, or must, be tasks; undefined when it does not say, or the caller does not see it. */
+  taskSupportOf(caller: Caller, toolId: string): Promise<TaskSupport | undefined>;
   /** Forgets every list. */
   clear(): void;
 }
@@ -20,15 +21,17 @@ export interface CachedToolLists {
 /** Manifests on one page of a request. */
 const MANIFESTS_PER_PAGE = 1_000;
 
+/** @param hasTasks true when clients may ask for tasks */
 export function createCachedToolLists(
   layer: ToolLayer,
   settings: McpSettings,
   offers: Pick<CachedOffers, 'of'>,
+  hasTasks = false,
 ): CachedToolLists {
   const bounds = { ttl: settings.toolListTtlMs };
   const lists = new LRUCache<string, Promise<ToolList>>({ max: settings.toolListsMax, ...bounds });
   /** By token, then by tool: one lookup, and no key joined from two texts. */
-  const callResults = new LRUCache<string, Map<string, boolean>>({ max: settings.toolListsMax, ...bounds });
+  const facts = new LRUCache<string, Map<string, ToolFacts>>({ max: settings.toolListsMax, ...bounds });
 
   const list: CachedToolLists['list'] = async (caller) => {
     const key = caller.token ?? '';
@@ -38,7 +41,7 @@ export function createCachedToolLists(
       await layer.ask('tokens.inspect', {}, caller);
       return known;
     }
-    const loading = load(layer, caller, settings, offers);
+    const loading = load(layer, caller, settings, offers, hasTasks);
     lists.set(key, loading);
     // A refusal is not cached: the next request asks again.
     loading.catch(() => {
@@ -47,37 +50,38 @@ export function createCachedToolLists(
     return loading;
   };
 
-  const ofTool: CachedToolLists['givesCallResult'] = async (caller, toolId) => {
+  const factsOf = async (caller: Caller, toolId: string): Promise<ToolFacts | undefined> => {
     const token = caller.token ?? '';
-    const known = callResults.get(token)?.get(toolId);
+    const known = facts.get(token)?.get(toolId);
     if (known !== undefined) return known;
-    const gives = await find(caller, toolId);
-    if (gives === undefined) return false;
-    let ofToken = callResults.get(token);
+    const found = await findFacts(caller, toolId);
+    if (found === undefined) return undefined;
+    let ofToken = facts.get(token);
     if (ofToken === undefined || ofToken.size >= settings.toolsMax) {
       ofToken = new Map();
-      callResults.set(token, ofToken);
+      facts.set(token, ofToken);
     }
-    ofToken.set(toolId, gives);
-    return gives;
+    ofToken.set(toolId, found);
+    return found;
   };
 
-  const find = async (caller: Caller, toolId: string): Promise<boolean | undefined> => {
+  const findFacts = async (caller: Caller, toolId: string): Promise<ToolFacts | undefined> => {
     const listed = await lists.peek(caller.token ?? '')?.catch(() => undefined);
-    const gives = listed?.callResults.get(toolId);
-    if (gives !== undefined) return gives;
+    const known = listed?.facts.get(toolId);
+    if (known !== undefined) return known;
     return layer.ask('tools.get', { tool_id: toolId }, caller).then(
-      ({ manifest }) => givesCallResult(manifest),
+      ({ manifest }) => factsIn(manifest),
       () => undefined,
     );
   };
 
   return {
     list,
-    givesCallResult: ofTool,
+    givesCallResult: async (caller, toolId) => (await factsOf(caller, toolId))?.givesCallResult === true,
+    taskSupportOf: async (caller, toolId) => (await factsOf(caller, toolId))?.taskSupport,
     clear: () => {
       lists.clear();
-      callResults.clear();
+      facts.clear();
     },
   };
 }
@@ -87,6 +91,7 @@ async function load(
   caller: Caller,
   settings: McpSettings,
   offers: Pick<CachedOffers, 'of'>,
+  hasTasks: boolean,
 ): Promise<ToolList> {
   // Several requests may wait for one list, so the end of the first must not end it.
   const { signal: _signal, onProgress: _onProgress, logs: _logs, ...asking } = caller;
@@ -98,5 +103,5 @@ async function load(
     if (answer.manifests.length === 0 || manifests.length >= answer.total_count) break;
   }
   const { shownUri } = await offers.of(asking);
-  return toolListOf(manifests.slice(0, settings.toolsMax), settings.toolsPageSize, shownUri);
+  return toolListOf(manifests.slice(0, settings.toolsMax), settings.toolsPageSize, shownUri, hasTasks);
 }

@@ -14,17 +14,20 @@ import {
   type RpcId,
   type RpcRequest,
 } from '../../json-rpc.ts';
-import { metaOf } from '../../mcp-protocol.ts';
+import { declaresTasks, metaOf } from '../../mcp-protocol.ts';
 import { type Peer, protocolError } from '../../mcp-server.ts';
 import type { ConfirmCalls } from '../confirmation/confirm-calls.ts';
 import type { AskedFor, Settled } from '../confirmation/confirming.ts';
-import { isOpen } from '../confirmation/decide.ts';
+import { isOpen, isWaiting } from '../confirmation/decide.ts';
 import { callDigest } from '../confirmation/waiting-calls.ts';
+import { createTaskCreation, questionsMember } from '../tasks/create-task.ts';
+import type { TaskParts } from '../tasks/task-parts.ts';
 import type { AskableClients } from '../upstream-questions/askable-clients.ts';
 import type { SuspendedRequests, Work } from '../upstream-questions/suspended-requests.ts';
 import type { CachedToolLists } from './cached-tool-lists.ts';
+import { endedAnswer } from './call-answer.ts';
 import { callOptions } from './call-options.ts';
-import { dryRunAnswer, happyAnswer, looksLikeCallResult, type ResultFrame, unhappyAnswer } from './call-result.ts';
+import { dryRunAnswer, type ResultFrame, unhappyAnswer } from './call-result.ts';
 import { type ClientLogs, logLevelFault } from './log-messages.ts';
 import { metaForServer } from './meta-for-server.ts';
 import { inputRequiredAnswer, pendingAnswer } from './pending-result.ts';
@@ -37,6 +40,8 @@ export interface InvokeParts {
   readonly suspended: SuspendedRequests;
   readonly clients: Pick<AskableClients, 'ofRequest'>;
   readonly logs: Pick<ClientLogs, 'listenerFor'>;
+  /** Absent: no call becomes a task. */
+  readonly tasks?: TaskParts | undefined;
 }
 
 /** The caller of a call, and the tool that it named. */
@@ -66,8 +71,9 @@ export type Invoke = (
 ) => Promise<RpcAnswer>;
 
 export function createInvoke(parts: InvokeParts, frame: ResultFrame): Invoke {
-  const { layer, toolLists, confirmCalls, suspended, clients, logs } = parts;
+  const { layer, toolLists, confirmCalls, suspended, clients, logs, tasks } = parts;
   const ofTools = toolAnswers(toolLists, frame);
+  const creation = tasks === undefined ? undefined : createTaskCreation(tasks, frame);
 
   return async (input, request, peer, answers = ofTools) => {
     const { id, params } = request;
@@ -76,17 +82,23 @@ export function createInvoke(parts: InvokeParts, frame: ResultFrame): Invoke {
     const fault = [asked, meta, logLevelFault(params)].find((each) => typeof each === 'string');
     if (typeof asked === 'string' || typeof meta === 'string' || fault !== undefined)
       return errorAnswer(id, RPC.invalidParams, String(fault));
-    const callingAs = (mine: Peer, latest: () => Params): Caller => callerOf(logs, mine, latest, meta);
+    // Only calls of tools become tasks.
+    const ofTask = answers === ofTools ? creation : undefined;
+    const callingAs = (mine: Peer, latest: () => Params): Caller => ({
+      ...callerOf(logs, mine, latest, meta),
+      ...(ofTask === undefined ? {} : taskMembers(mine)),
+    });
     try {
-      if (asked.dryRun) {
-        const caller = callingAs(peer, () => params);
-        return answers.dryRun(id, await layer.ask('tools.dry-run', asked.input, caller));
-      }
+      const first = (): Caller => callingAs(peer, () => params);
+      if (asked.dryRun) return answers.dryRun(id, await layer.ask('tools.dry-run', asked.input, first()));
+      const wanted = (await ofTask?.isWanted(asked.input, request, peer)) ?? false;
+      if (typeof wanted === 'string') return errorAnswer(id, RPC.invalidParams, wanted);
+      if (wanted && ofTask !== undefined) return await ofTask.create(asked.input, request, peer, first());
       const call = { params, peer, digest: () => `${request.method} ${callDigest(asked.input)}` };
       const work: Work<Settled> = (mine, latest) =>
         settle({ input: asked.input, params, peer: mine }, callingAs(mine, latest));
       const settled = await (suspended.answered<Settled>(call) ?? suspended.run(call, work));
-      return await answerOf(settled, request, { caller: peer.caller, toolId: asked.input.tool_id }, answers);
+      return await answerOf(settled, request, { peer, toolId: asked.input.tool_id, answers, ofTask });
     } catch (thrown) {
       const failure = failureOf(thrown);
       // What the client itself sent wrong is no mistake of the model.
@@ -102,20 +114,30 @@ export function createInvoke(parts: InvokeParts, frame: ResultFrame): Invoke {
 
   async function firstAnswer(call: AskedFor, caller: Caller): Promise<Settled> {
     const response = await layer.ask('tools.invoke', call.input, caller);
-    return isOpen(response) ? confirmCalls.settle(response, call) : { response };
+    return isWaiting(response) ? confirmCalls.settle(response, call) : { response };
   }
 
   async function answerOf(
     settled: Settled,
     { id }: RpcRequest,
-    of: CalledAs,
-    answers: CallAnswers,
+    { peer, toolId, answers, ofTask }: Answering,
   ): Promise<RpcAnswer> {
     if (!('response' in settled)) return answers.asks(id, settled.inputRequests, settled.requestState);
     const { response, note } = settled;
+    if (response.error === undefined && isOpen(response))
+      return ofTask?.ofWaiting(id, response, peer) ?? answers.waits(id, response, note);
+    const refused = ofTask?.refused(id, response, peer);
+    if (refused !== undefined) return refused;
     if (response.error !== undefined) return answers.failed(id, response.error, response);
-    return isOpen(response) ? answers.waits(id, response, note) : answers.done(id, response, of);
+    return answers.done(id, response, { caller: peer.caller, toolId });
   }
+}
+
+interface Answering {
+  readonly peer: Peer;
+  readonly toolId: string;
+  readonly answers: CallAnswers;
+  readonly ofTask: ReturnType<typeof createTaskCreation> | undefined;
 }
 
 /** The answers of `tools/call`. */
@@ -125,11 +147,7 @@ function toolAnswers(toolLists: CachedToolLists, frame: ResultFrame): CallAnswer
     asks: (id, inputRequests, requestState) => inputRequiredAnswer(id, inputRequests, requestState, frame),
     waits: (id, response, note) => pendingAnswer(id, response, note, frame),
     failed: (id, error, response) => unhappyAnswer(id, error, response, frame),
-    async done(id, response, { caller, toolId }) {
-      // A result that does not look like MCP's is answered without looking up its tool.
-      const fromMcp = looksLikeCallResult(response.result) && (await toolLists.givesCallResult(caller, toolId));
-      return happyAnswer(id, response, fromMcp, frame);
-    },
+    done: (id, response, of) => endedAnswer(id, response, { toolLists, ...of }, frame),
   };
 }
 
@@ -146,6 +164,11 @@ function callerOf(logs: InvokeParts['logs'], peer: Peer, latest: () => Params, m
     ...(tokenIn(latest()) === undefined ? {} : { onProgress: progressNotifier(() => tokenIn(latest()), notify) }),
     ...(listener === undefined ? {} : { logs: listener }),
   };
+}
+
+/** For a client that takes tasks, a call that comes to wait is one. */
+function taskMembers(peer: Peer): Pick<Caller, 'takesTasks' | 'questions'> {
+  return peer.era === 'modern' && declaresTasks(peer.can) ? { takesTasks: true, ...questionsMember(peer) } : {};
 }
 
 function tokenIn(params: Params): string | number | undefined {

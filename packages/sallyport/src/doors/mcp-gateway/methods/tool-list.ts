@@ -1,6 +1,7 @@
-import type { ToolManifest } from '../../../../api/schemas/tool-manifest.ts';
+import type { TaskSupport, ToolManifest } from '../../../../api/schemas/tool-manifest.ts';
 import { givesCallResult } from '../../../domain/tool/call-result.ts';
 import { isServerMethod } from '../../../domain/tool/server-methods.ts';
+import { taskSupportOf } from '../../../domain/tool/task-support.ts';
 import type { ServerUri } from '../servers/qualified-uri.ts';
 import { type PageEntry, type Pages, pagesOf } from './pages.ts';
 import { isForAppsOnly, withUiUri } from './tool-ui.ts';
@@ -18,40 +19,52 @@ export interface ServerTools extends ListedTools {
   readonly toolIds: ReadonlyMap<string, string>;
 }
 
+/** What a call has to know of its tool. */
+export interface ToolFacts {
+  /** Whether its results are CallToolResults of MCP. */
+  readonly givesCallResult: boolean;
+  /** Whether calls may, or must, be tasks; undefined when the tool does not say. */
+  readonly taskSupport: TaskSupport | undefined;
+}
+
 /** The tools that one token may see. */
 export interface ToolList extends ListedTools {
-  /** By id, whether the tool's results are CallToolResults of MCP. */
-  readonly callResults: ReadonlyMap<string, boolean>;
+  /** By id. */
+  readonly facts: ReadonlyMap<string, ToolFacts>;
   /** The tools of an upstream; undefined when the token sees none of it. */
   ofServer(upstream: string): ServerTools | undefined;
 }
 
 /**
  * The layer's own tools for other requests of servers are left out: clients see resources and prompts instead.
+ * @param hasTasks true when clients may ask for tasks
  * @param shownUri how the URI of an upstream's resource is shown beside those of others
  */
 export function toolListOf(
   manifests: readonly ToolManifest[],
   pageSize: number,
   shownUri: (of: ServerUri) => string,
+  hasTasks: boolean,
 ): ToolList {
   const tools = manifests.filter((manifest) => !isServerMethod(originOf(manifest)?.tool));
   const servers = new Map<string, ServerTools>();
   const qualified = tools.map((manifest) => {
     const upstream = originOf(manifest)?.upstream;
     const shown = upstream === undefined ? manifest : withUiUri(manifest, (uri) => shownUri({ upstream, uri }));
-    return entryOf(shown, manifest.tool_id);
+    return entryOf(shown, manifest.tool_id, hasTasks);
   });
   return {
     pages: listedTools(qualified, pageSize),
-    callResults: new Map(tools.map((manifest) => [manifest.tool_id, givesCallResult(manifest)])),
+    facts: new Map(tools.map((manifest) => [manifest.tool_id, factsIn(manifest)])),
     ofServer(upstream) {
       const known = servers.get(upstream);
       if (known !== undefined) return known;
       const own = manifests.filter((manifest) => originOf(manifest)?.upstream === upstream);
       if (own.length === 0) return undefined;
       const named = own.map((manifest) => [String(originOf(manifest)?.tool), manifest] as const);
-      const listed = named.filter(([name]) => !isServerMethod(name)).map(([name, manifest]) => entryOf(manifest, name));
+      const listed = named
+        .filter(([name]) => !isServerMethod(name))
+        .map(([name, manifest]) => entryOf(manifest, name, hasTasks));
       const toolIds = new Map(named.map(([name, manifest]) => [name, manifest.tool_id]));
       const made = { pages: listedTools(listed, pageSize), toolIds };
       servers.set(upstream, made);
@@ -64,11 +77,11 @@ interface ToolEntry extends PageEntry {
   readonly isForAppsOnly: boolean;
 }
 
-function entryOf(manifest: ToolManifest, name: string): ToolEntry {
+function entryOf(manifest: ToolManifest, name: string, hasTasks: boolean): ToolEntry {
   return {
     key: name,
     isForAppsOnly: isForAppsOnly(manifest),
-    view: (era) => toolView(manifest, era, name),
+    view: (era) => toolView(manifest, era, hasTasks, name),
   };
 }
 
@@ -97,3 +110,9 @@ interface ServerTool {
   readonly upstream: string;
   readonly tool: string;
 }
+
+/** The facts of a tool, from its manifest. */
+export const factsIn = (manifest: ToolManifest): ToolFacts => ({
+  givesCallResult: givesCallResult(manifest),
+  taskSupport: taskSupportOf(manifest),
+});

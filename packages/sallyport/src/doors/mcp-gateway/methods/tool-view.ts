@@ -1,6 +1,7 @@
 import type { ToolManifest } from '../../../../api/schemas/tool-manifest.ts';
 import { isObject } from '../../../domain/shape/is-object.ts';
 import { givesCallResult } from '../../../domain/tool/call-result.ts';
+import { taskSupportOf } from '../../../domain/tool/task-support.ts';
 import { sideEffectOf } from '../../../domain/tool/tool-version.ts';
 import type { Params } from '../../json-rpc.ts';
 import type { Era } from '../../mcp-protocol.ts';
@@ -8,9 +9,15 @@ import type { Era } from '../../mcp-protocol.ts';
 /**
  * A manifest as an MCP tool. An MCP server's own statements about its tool are passed on; for other tools they are
  * derived.
+ * @param hasTasks true when clients may ask for tasks: then for every tool whose calls may be asynchronous
  * @param name under which the client calls it
  */
-export function toolView(manifest: ToolManifest, era: Era, name = manifest.tool_id): Record<string, unknown> {
+export function toolView(
+  manifest: ToolManifest,
+  era: Era,
+  hasTasks = false,
+  name = manifest.tool_id,
+): Record<string, unknown> {
   const listed = manifest.executor.kind === 'mcp' ? (manifest.executor.config ?? {}) : undefined;
   const { title, output_schema, annotations, icons, _meta, execution } = listed ?? ownMembers(manifest);
   return {
@@ -23,8 +30,14 @@ export function toolView(manifest: ToolManifest, era: Era, name = manifest.tool_
     ...(Array.isArray(icons) ? { icons } : {}),
     ...(isObject(_meta) ? { _meta } : {}),
     // 2026-07-28 has no such member.
-    ...(isObject(execution) && era === 'legacy' ? { execution } : {}),
+    ...(era === 'legacy' ? executionMember(manifest, execution, hasTasks) : {}),
   };
+}
+
+function executionMember(manifest: ToolManifest, listed: unknown, hasTasks: boolean): { readonly execution?: Params } {
+  const { taskSupport: _theirs, ...others } = isObject(listed) ? listed : {};
+  if (hasTasks) return { execution: { ...others, taskSupport: taskSupportOf(manifest) ?? 'optional' } };
+  return Object.keys(others).length === 0 ? {} : { execution: others };
 }
 
 function ownMembers(manifest: ToolManifest): Record<string, unknown> {

@@ -5,6 +5,7 @@ import { isObject } from '../../../domain/shape/is-object.ts';
 import { UI_EXTENSION, UI_MIME_TYPE } from '../../../domain/tool/mcp-apps.ts';
 import type { Params } from '../../json-rpc.ts';
 import type { Introduction } from '../../mcp-server.ts';
+import { withTaskCapabilities } from '../tasks/task-capabilities.ts';
 import type { SeenOffers } from './seen-offers.ts';
 
 /** Longest instructions of one upstream beside those of others, and of all together, in characters. */
@@ -22,8 +23,11 @@ export const ALL_OFFERS: Params = {
   extensions: EXTENSIONS,
 };
 
-/** The introduction at the address of one upstream: what its server says, as far as the token may use it. */
-export function introduceServer({ listed, tools }: Offer): Introduction {
+/**
+ * The introduction at the address of one upstream: what its server says, as far as the token may use it.
+ * @param hasTasks true when calls can be tasks
+ */
+export function introduceServer({ listed, tools }: Offer, hasTasks: boolean): Introduction {
   const { instructions, capabilities } = listed;
   const offered = isObject(capabilities) ? capabilities : {};
   const { resources } = offered;
@@ -41,8 +45,10 @@ export function introduceServer({ listed, tools }: Offer): Introduction {
     ...(tools['completion/complete'] === undefined ? {} : { completions: {} }),
     extensions: EXTENSIONS,
   };
+  const all = { ...shared, logging: {} };
+  const eras = { legacy: all, modern: all };
   return {
-    capabilities: { legacy: { ...shared, logging: {} }, modern: { ...shared, logging: {} } },
+    capabilities: hasTasks ? withTaskCapabilities(eras) : eras,
     instructions: typeof instructions === 'string' ? visibleText(instructions, ALL_CHARS_MAX) : undefined,
   };
 }

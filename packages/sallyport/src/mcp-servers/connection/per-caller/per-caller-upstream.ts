@@ -1,18 +1,19 @@
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import type { UpstreamDefinition } from '../../../../api/schemas/upstream.ts';
+import type { ServerTask } from '../../../domain/invocation/tasks/server-task.ts';
 import { hideInValue } from '../../../external/hide-secrets.ts';
-
 import type { ListedMcpTool } from '../../../registry/importer.port.ts';
 import { NO_OFFERS, type ServerOffers } from '../../known-upstream.ts';
 import { callFailure, neverLeft, stopped } from '../call-failures.ts';
 import type { Link, OpenOptions, ToolListing, UpstreamCallResult } from '../link.ts';
 import { inMidCall, unchecked } from '../listing/fresh-listing.ts';
+import type { RequestOptions } from '../request-table.ts';
 import { hiding } from '../secrets/secret-values.ts';
 import type { Supervised } from '../supervised.ts';
 import {
-  askerOf,
   clientName,
   type OwnStatus,
+  requestOptionsOf,
   type SupervisedParts,
   type UpstreamCallOptions,
 } from '../supervised-parts.ts';
@@ -33,7 +34,7 @@ export interface PerCallerParts
    * The connection shared by all callers until the server asks without naming the call; then one client keeps it.
    * Absent: each caller has a connection of its own from the start.
    */
-  readonly shared?: Pick<Supervised, 'call'>;
+  readonly shared?: Pick<Supervised, 'call' | 'follow' | 'cancelTask'>;
   readonly asking: Asking;
 }
 
@@ -116,16 +117,49 @@ export class PerCallerUpstream {
     args: Readonly<Record<string, unknown>>,
     options: UpstreamCallOptions,
   ): Promise<UpstreamCallResult> {
-    const { shared, asking } = this.#parts;
-    const isShared = shared !== undefined && asking.sharesWith(clientName(options));
-    return isShared ? shared.call(tool, args, options) : this.#callApart(tool, args, options);
+    return this.#over(
+      options,
+      (shared) => shared.call(tool, args, options),
+      (lent, rest) => this.#callOn(lent, tool, args, rest),
+    );
   }
 
-  async #callApart(
-    tool: string,
-    args: Readonly<Record<string, unknown>>,
+  /** Follows a task that its server began for a call. */
+  follow(task: ServerTask, options: UpstreamCallOptions): Promise<UpstreamCallResult> {
+    return this.#over(
+      options,
+      (shared) => shared.follow(task, options),
+      ({ link }, rest) => link.follow(task, this.#requestOptions(rest)),
+    );
+  }
+
+  /** Has the server give a task up. */
+  cancelTask(task: ServerTask, options: UpstreamCallOptions): Promise<void> {
+    return this.#over(
+      options,
+      (shared) => shared.cancelTask(task, options),
+      ({ link }, rest) => link.cancelTask(task, this.#requestOptions(rest)),
+    );
+  }
+
+  #requestOptions(options: UpstreamCallOptions): RequestOptions {
+    return requestOptionsOf(options, this.#parts.definition.request_timeout_ms);
+  }
+
+  #over<Result>(
     options: UpstreamCallOptions,
-  ): Promise<UpstreamCallResult> {
+    onShared: (shared: NonNullable<PerCallerParts['shared']>) => Promise<Result>,
+    onOwn: (lent: LentLink, rest: UpstreamCallOptions) => Promise<Result>,
+  ): Promise<Result> {
+    const { shared, asking } = this.#parts;
+    const isShared = shared !== undefined && asking.sharesWith(clientName(options));
+    return isShared ? onShared(shared) : this.#apart(options, onOwn);
+  }
+
+  async #apart<Result>(
+    options: UpstreamCallOptions,
+    work: (lent: LentLink, rest: UpstreamCallOptions) => Promise<Result>,
+  ): Promise<Result> {
     if (this.#isDisabled) throw stopped(this.#name, true);
     const { shared, asking } = this.#parts;
     const known = shared === undefined ? callerOf(this.#name, this.#credentials, options.caller) : undefined;
@@ -136,8 +170,7 @@ export class PerCallerUpstream {
       if (timeoutMs === undefined) return options;
       return { ...options, timeoutMs: Math.max(1, timeoutMs - (this.#parts.clock.monotonic() - startedAt)) };
     };
-    const once = (): Promise<UpstreamCallResult> =>
-      this.#links.use(caller, rest(), (link) => this.#callOn(link, tool, args, rest()));
+    const once = (): Promise<Result> => this.#links.use(caller, rest(), (lent) => work(lent, rest()));
     try {
       return await once().catch((thrown: unknown) => (neverLeft(thrown) ? once() : Promise.reject(thrown)));
     } catch (thrown) {
@@ -175,16 +208,14 @@ export class PerCallerUpstream {
     const startedAt = this.#parts.clock.monotonic();
     const check = (): Promise<void> | undefined => this.#check(lent, tool, options);
     const beforeAgain = (): Promise<void> | undefined => inMidCall(check);
-    const { signal, onProgress, meta } = options;
-    const asker = askerOf(options);
-    const idleMs = this.#parts.definition.request_timeout_ms;
     try {
       // Fast path: a tool without side effects waits for nothing.
       const checking = check();
       if (checking !== undefined) await checking;
       const passed = this.#parts.clock.monotonic() - startedAt;
       const timeoutMs = options.timeoutMs === undefined ? undefined : Math.max(1, options.timeoutMs - passed);
-      return await link.call(tool, args, { signal, timeoutMs, idleMs, onProgress, meta, asker, beforeAgain });
+      const { asTask } = options;
+      return await link.call(tool, args, { ...this.#requestOptions(options), timeoutMs, beforeAgain, asTask });
     } catch (thrown) {
       // A refused credential may be replaced by the next call; the connection keeps the old one.
       if (neverLeft(thrown) || isUnauthorized(thrown)) retire();

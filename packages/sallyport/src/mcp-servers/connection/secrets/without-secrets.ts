@@ -1,7 +1,8 @@
 import { ProtocolError } from '@modelcontextprotocol/client';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { type HideSecrets, hideInValue, hidingLogs } from '../../../external/hide-secrets.ts';
-import type { Link, LinkCallOptions } from '../link.ts';
+import type { Link } from '../link.ts';
+import type { RequestOptions } from '../request-table.ts';
 
 /**
  * The same connection for callers who do not know its secrets: results, progress and errors of the server do not reveal
@@ -19,10 +20,17 @@ export function withoutSecrets(link: Link): Link {
         throw hidden(thrown, hide);
       }
     },
+    async follow(task, options) {
+      try {
+        return hideInValue(await link.follow(task, watched(options, hide)), hide);
+      } catch (thrown) {
+        throw hidden(thrown, hide);
+      }
+    },
   };
 }
 
-function watched(options: LinkCallOptions, hide: HideSecrets): LinkCallOptions {
+function watched<Options extends RequestOptions>(options: Options, hide: HideSecrets): Options {
   const { onProgress, asker } = options;
   return {
     ...options,

@@ -10,6 +10,7 @@ import type { OngoingCall } from '../../ongoing/ongoing-call.ts';
 import type { PipelineParts } from '../../parts.ts';
 import { CallState } from '../../undo/state/call-state.ts';
 import { compensatingStep } from './compensating-step.ts';
+import { type ServerTaskParts, serverTasksOf } from './server-tasks.ts';
 import { towardsClient } from './towards-client.ts';
 
 /** Code of the warning on a call whose tool asked a question that nobody was shown. */
@@ -19,10 +20,8 @@ const NO_SECRETS: ReadonlyMap<string, string> = new Map();
 type Call = CallRequest & Admitted & Resolved & Validated & Authorized & Partial<Reserved & Prepared>;
 
 /** Dependencies of calls that change state. */
-export type RecordingParts = Pick<
-  PipelineParts,
-  'clock' | 'transactions' | 'instanceId' | 'state' | 'records' | 'visible' | 'limits' | 'redactor' | 'clients'
->;
+export type RecordingParts = ServerTaskParts &
+  Pick<PipelineParts, 'transactions' | 'state' | 'records' | 'visible' | 'limits' | 'redactor' | 'clients'>;
 
 /**
  * The call as its executor sees it. With `parts` the executor may make changes that a crash must not leave half made.
@@ -67,6 +66,7 @@ function ofAttempt(parts: RecordingParts, call: Call, ongoing: OngoingCall) {
   const onUnasked = (why: string): void => noteUnasked(ongoing, why, parts.clock.now());
   return {
     ...changing(parts, call, ongoing),
+    ...serverTasksOf(parts, call, ongoing),
     ...towardsClient(parts, call, { whileAsking: ask, onUnasked, signal: ongoing.controller.signal }),
     onUnasked,
   };

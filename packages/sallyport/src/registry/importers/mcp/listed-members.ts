@@ -4,6 +4,7 @@ import type { ListedMcpTool } from '../../importer.port.ts';
 const HINTS: ReadonlySet<string> = new Set(['readOnlyHint', 'destructiveHint', 'idempotentHint', 'openWorldHint']);
 /** Largest list of icons, and largest `_meta`, of one tool, as JSON; larger ones are dropped. */
 const CHARS_MAX = 256 * KiB;
+const TASK_SUPPORT: ReadonlySet<unknown> = new Set(['forbidden', 'optional', 'required']);
 const ICON_ADDRESS = /^(?:https?:|data:image\/)/i;
 
 /**
@@ -16,8 +17,7 @@ export function listedMembers(tool: ListedMcpTool): Readonly<Record<string, unkn
     if (HINTS.has(name)) return typeof value === 'boolean';
     return name !== 'title' || typeof value === 'string';
   });
-  // The layer has no tasks, so it offers none for a tool.
-  const ways = membersOf(execution, ([name, value]) => name !== 'taskSupport' || value === 'forbidden');
+  const ways = membersOf(execution, ([name, value]) => name !== 'taskSupport' || TASK_SUPPORT.has(value));
   const shown = icons.filter(isIcon);
   return {
     ...(description === undefined ? { undescribed: true } : {}),

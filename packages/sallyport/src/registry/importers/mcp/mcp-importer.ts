@@ -98,10 +98,11 @@ function overrideOf({ overrides = {} }: McpSource, tool: string): ToolOverride {
 }
 
 function executionOf(said: ToolOverride): Pick<ToolManifest, 'execution_config'> {
-  const { requires_approval, timeout_seconds, argument_content } = said;
+  const { requires_approval, timeout_seconds, task_support, argument_content } = said;
   const config = {
     ...(timeout_seconds === undefined ? {} : { default_timeout_seconds: timeout_seconds }),
     ...(requires_approval === undefined ? {} : { requires_approval }),
+    ...(task_support === undefined ? {} : { task_support }),
     ...(argument_content === undefined ? {} : { argument_content }),
   };
   return Object.keys(config).length === 0 ? {} : { execution_config: config };

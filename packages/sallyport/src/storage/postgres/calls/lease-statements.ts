@@ -66,7 +66,8 @@ with ${QUICK}, alive as (
     until = ${FROM_NOW('$3')}, progress = coalesce(given.progress::json, lease.progress)
   from given
   where lease.tenant_id = given.tenant_id and lease.invocation_id = given.invocation_id and lease.owner = $2
-  returning lease.tenant_id, lease.invocation_id, lease.fence::text, lease.cancel_reason, lease.extended_ms::text
+  returning lease.tenant_id, lease.invocation_id, lease.fence::text, lease.cancel_reason, lease.extended_ms::text,
+    lease.answers
 ), others as materialized (
   select count(*) from sallyport.instances where until > now() and instance_id <> $1
 ), requests as (
@@ -75,9 +76,9 @@ with ${QUICK}, alive as (
 )
 select true as is_held, held.*, others.count::text as others from held, others
 union all
-select false, tenant_id, invocation_id, null, cancel_reason, null, others.count::text from requests, others
+select false, tenant_id, invocation_id, null, cancel_reason, null, null, others.count::text from requests, others
 union all
-select null, null, null, null, null, null, others.count::text from others`,
+select null, null, null, null, null, null, null, others.count::text from others`,
 );
 
 export const RELEASE = given(
@@ -116,7 +117,8 @@ export const NOTIFY_HOLDER = statement(
   'notify-holder',
   `
 update sallyport.call_leases set
-  cancel_reason = coalesce($3, cancel_reason), extended_ms = extended_ms + $4::bigint
+  cancel_reason = coalesce($3, cancel_reason), extended_ms = extended_ms + $4::bigint,
+  answers = case when $5::jsonb is null then answers else coalesce(answers, '{}') || $5::jsonb end
 where ${THIS_CALL} and until > now()`,
 );
 

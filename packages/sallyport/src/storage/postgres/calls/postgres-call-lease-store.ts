@@ -41,9 +41,10 @@ export function postgresCallLeaseStore(pool: Pool): CallLeaseStore {
         const view = { instanceId: keyOfText(row.instance_id), live: row.live, fence: Number(row.fence) };
         return row.progress === null ? view : { ...view, progress: row.progress };
       }),
-    notifyHolder: (call, { cancel, extendMs = 0 }) =>
+    notifyHolder: (call, { cancel, extendMs = 0, answers }) =>
       inDatabase('leave word for the call', async () => {
-        return (await act(NOTIFY_HOLDER, [...keyValues(call), wordsOf(cancel) ?? null, extendMs])) > 0;
+        const said = answers === undefined ? null : JSON.stringify(mapped(answers, (each) => JSON.stringify(each)));
+        return (await act(NOTIFY_HOLDER, [...keyValues(call), wordsOf(cancel) ?? null, extendMs, said])) > 0;
       }),
     notifyInstance: (call, instanceId, cancel) =>
       inDatabase('leave word for the call', async () => {
@@ -86,6 +87,8 @@ interface BeatRow extends KeyRow {
   readonly fence: string;
   readonly cancel_reason: string | null;
   readonly extended_ms: string;
+  /** Each as JSON text: an answer may hold U+0000, which `jsonb` refuses. */
+  readonly answers: Readonly<Record<string, string>> | null;
   readonly others: string;
 }
 
@@ -114,9 +117,18 @@ async function beat(
 }
 
 function heldOf(row: BeatRow): Beat['held'][number] {
-  const held = { ...keyOf(row), fence: Number(row.fence), extendedMs: Number(row.extended_ms) };
-  return row.cancel_reason === null ? held : { ...held, cancel: row.cancel_reason };
+  const { fence, extended_ms, cancel_reason, answers } = row;
+  return {
+    ...keyOf(row),
+    fence: Number(fence),
+    extendedMs: Number(extended_ms),
+    ...(cancel_reason === null ? {} : { cancel: cancel_reason }),
+    ...(answers === null ? {} : { answers: mapped(answers, (each) => JSON.parse(each) as unknown) }),
+  };
 }
+
+const mapped = <From, To>(values: Readonly<Record<string, From>>, change: (value: From) => To): Record<string, To> =>
+  Object.fromEntries(Object.entries(values).map(([key, value]) => [key, change(value)]));
 
 const keyValues = ({ tenantId, invocationId }: CallKey): string[] => [keyText(tenantId), keyText(invocationId)];
 

@@ -52,6 +52,7 @@ export const RECORD_COLUMNS = [
   { name: 'fence', type: 'bigint', of: ({ fence }) => fence ?? 0 },
   { name: 'turn_group', type: 'text', of: ({ turnGroupId }) => turnGroupId, write: lookupText },
   { name: 'nonce', type: 'text', of: ({ nonce }) => nonce, write: keyText },
+  { name: 'deferred', type: 'boolean', of: ({ deferred }) => deferred === true },
 ] as const satisfies readonly AppendColumn<InvocationRecord>[];
 
 /** Columns of a row of events, in the order of the statements' parameters. */

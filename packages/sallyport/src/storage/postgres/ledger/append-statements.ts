@@ -25,7 +25,7 @@ const NO_WAIT = "set_config('synchronous_commit', 'off', true)";
 
 const RECORD_TARGETS = `tenant_id, invocation_id, tool_id, tool_version, agent_did, session_id,
     side_effect_policy, state, error_code, instance_id, is_final, accepted_at, duration_ms, record,
-    waits_for, fence, turn_group, nonce`;
+    waits_for, fence, turn_group, nonce, deferred`;
 
 /**
  * Keeps a row that is final, was written or fenced under a later lease, or is another call's: the document becomes
@@ -38,7 +38,7 @@ const REPLACE_OPEN = `
     session_id = excluded.session_id, side_effect_policy = excluded.side_effect_policy, state = excluded.state,
     error_code = excluded.error_code, instance_id = excluded.instance_id, is_final = excluded.is_final,
     accepted_at = excluded.accepted_at, duration_ms = excluded.duration_ms, waits_for = excluded.waits_for,
-    fence = excluded.fence, turn_group = excluded.turn_group,
+    fence = excluded.fence, turn_group = excluded.turn_group, deferred = excluded.deferred,
     record = case when not held.is_final and held.fence <= excluded.fence
       and held.nonce is not distinct from excluded.nonce then excluded.record end`;
 
@@ -64,7 +64,7 @@ const recordRow = (
 ): string => `${row.tenant_id}, ${row.invocation_id},
     ${row.tool_id}, ${row.tool_version}, ${row.agent_did}, ${row.session_id}, ${row.side_effect_policy}, ${row.state},
     ${row.error_code}, ${row.instance_id}, ${row.is_final}, to_timestamp(${row.accepted_ms} / 1000), ${row.duration_ms},
-    ${row.document}, ${row.waits_for}, ${row.fence}, ${row.turn_group}, ${row.nonce}`;
+    ${row.document}, ${row.waits_for}, ${row.fence}, ${row.turn_group}, ${row.nonce}, ${row.deferred}`;
 
 const eventRow = (row: Row<(typeof EVENT_COLUMNS)[number]['name']>): string => `${row.chain_id},
     case when ${row.run_last_seq} is null then ${row.first_seq}

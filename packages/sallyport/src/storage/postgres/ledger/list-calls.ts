@@ -28,7 +28,7 @@ export async function listCalls(database: Kysely<Tables>, query: CallQuery): Pro
 }
 
 function selected(database: Kysely<Tables>, query: CallQuery) {
-  const { tenantId, turnGroupId, toolId, states, since, until, agentDid, owner, before, limit } = query;
+  const { tenantId, deferred, turnGroupId, toolId, states, since, until, agentDid, owner, before, limit } = query;
   let selection = database
     .selectFrom('sallyport.tool_invocations')
     .select('record')
@@ -37,6 +37,7 @@ function selected(database: Kysely<Tables>, query: CallQuery) {
     .orderBy(sql`invocation_id collate "C" desc`)
     .limit(limit);
   if (query.sideEffects === true) selection = selection.where(EFFECTS).where('state', 'in', REACHED);
+  if (deferred === true) selection = selection.where('deferred', '=', true);
   if (turnGroupId !== undefined) selection = selection.where('turn_group', '=', keyText(turnGroupId));
   if (toolId !== undefined) selection = selection.where('tool_id', '=', keyText(toolId));
   if (states !== undefined) selection = selection.where(sql<boolean>`state = any(${states}::text[])`);

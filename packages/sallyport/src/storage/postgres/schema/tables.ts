@@ -70,6 +70,7 @@ export interface Tables {
     agent_did: string;
     result_forgotten: Generated<boolean>;
     nonce: string | null;
+    deferred: Generated<boolean>;
   };
   'sallyport.outcome_settlements': {
     tenant_id: string;

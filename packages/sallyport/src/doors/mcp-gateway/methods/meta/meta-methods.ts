@@ -33,7 +33,7 @@ export interface MetaMethodParts extends Pick<McpSettings, 'autoToolsMax'> {
 export function metaMethods(parts: MetaMethodParts): readonly (readonly [string, Method])[] {
   const { layer, toolLists, mode, tools, inner, autoToolsMax } = parts;
   const standsForAll = async ({ caller }: Peer): Promise<boolean> =>
-    mode === 'meta' || (await toolLists.list(caller)).callResults.size > autoToolsMax;
+    mode === 'meta' || (await toolLists.list(caller)).facts.size > autoToolsMax;
   const listing = `{"tools":${JSON.stringify([...META_TOOLS.values()])}${tools.afterTools}`;
   const runs = metaRuns(layer, inner);
 

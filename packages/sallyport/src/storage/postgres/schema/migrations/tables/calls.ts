@@ -24,6 +24,7 @@ create table sallyport.tool_invocations (
   turn_group text,
   result_forgotten boolean not null default false,
   nonce text,
+  deferred boolean not null default false,
   primary key (tenant_id, invocation_id)
 ) with (fillfactor = 80);
 create index tool_invocations_open on sallyport.tool_invocations (instance_id, accepted_at) where not is_final;`;
@@ -42,6 +43,8 @@ create index tool_invocations_effects on sallyport.tool_invocations (tenant_id, 
   where side_effect_policy in ('idempotent', 'compensatable', 'irreversible');
 create index tool_invocations_results on sallyport.tool_invocations (accepted_at)
   where state = 'COMPLETED' and not result_forgotten;
+create index tool_invocations_deferred on sallyport.tool_invocations
+  (tenant_id, agent_did, accepted_at, invocation_id collate "C") where deferred;
 create index tool_invocations_listed on sallyport.tool_invocations (tenant_id, accepted_at, invocation_id collate "C");`;
 
 /** A key may be longer than an index entry, so its SHA-256 is the key of the row. */
@@ -74,6 +77,7 @@ create table sallyport.call_leases (
   begun boolean not null default false,
   preemptions integer not null default 0,
   progress json,
+  answers jsonb,
   cancel_reason text,
   extended_ms bigint not null default 0,
   primary key (tenant_id, invocation_id)

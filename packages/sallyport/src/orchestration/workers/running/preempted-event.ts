@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { InvocationRecord } from '../../domain/invocation/record.ts';
-import type { WorkerParts } from './worker-parts.ts';
+import type { InvocationRecord } from '../../../domain/invocation/record.ts';
+import type { WorkerParts } from '../worker-parts.ts';
 
 /** Audits that a run was cut off for a more urgent call, or for the end of the layer (PIPE-08). */
 export async function notePreempted(

@@ -4,11 +4,11 @@ import type { AddressInfo } from 'node:net';
 import type { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { createToolLayer, LOCAL_CALLER, serve, silentLog } from '../../../packages/sallyport/src/index.ts';
-import type { ToolManifest } from '../../../packages/sallyport/src/manifest.ts';
-import { temporaryDataFolder } from '../../../packages/sallyport/src/storage/postgres/embedded/prepared-database.fixture.ts';
-import { MAIN } from '../running/sallyport-program.fixture.ts';
-import { clientOf, type Elicited } from './desk.fixture.ts';
+import { createToolLayer, LOCAL_CALLER, serve, silentLog } from '../../../../packages/sallyport/src/index.ts';
+import type { ToolManifest } from '../../../../packages/sallyport/src/manifest.ts';
+import { temporaryDataFolder } from '../../../../packages/sallyport/src/storage/postgres/embedded/prepared-database.fixture.ts';
+import { MAIN } from '../../running/sallyport-program.fixture.ts';
+import { clientOf, type Elicited } from '../desk.fixture.ts';
 
 /** Paths of the requests that the stand-in for a post office received. */
 const posted: (string | undefined)[] = [];

@@ -1,0 +1,64 @@
+import type { Caller } from '../../../domain/principal/principal.ts';
+import type { Params } from '../../json-rpc.ts';
+import type { Notify, Watch } from '../../mcp-server.ts';
+import {
+  type FollowedTasks,
+  followInSession,
+  followInSubscription,
+  ownTasks,
+  progressTokenOf,
+} from './follow-tasks.ts';
+import type { TaskParts } from './task-parts.ts';
+
+/** What a client wants to be notified of. */
+interface Wanted {
+  readonly wish: Params;
+  readonly caller: Caller;
+  /** Capabilities that a subscription of 2026-07-28 states; undefined for a session. */
+  readonly can: Params | undefined;
+}
+
+/** A watch that notifies of tasks too: of those that the session makes, or those that the subscription names. */
+export async function withTasks(
+  parts: TaskParts,
+  watch: Watch,
+  { wish, caller, can }: Wanted,
+  notify: Notify,
+): Promise<Watch> {
+  if (can === undefined) return inSession(parts, watch, notify);
+  if (wish['taskIds'] === undefined) return watch;
+  const taskIds = await ownTasks(parts, wish['taskIds'], caller);
+  let followed: FollowedTasks | undefined;
+  const stop = (): void => {
+    followed?.[Symbol.dispose]();
+    followed = undefined;
+  };
+  return {
+    ...watch,
+    granted: { ...watch.granted, taskIds },
+    async listen(listener) {
+      stop();
+      await watch.listen(listener);
+      if (listener === undefined) return;
+      followed = followInSubscription(parts, notify);
+      for (const taskId of taskIds) followed.follow(taskId, { caller: listener, can });
+    },
+    [Symbol.dispose]() {
+      stop();
+      watch[Symbol.dispose]();
+    },
+  };
+}
+
+function inSession(parts: TaskParts, watch: Watch, notify: Notify): Watch {
+  const followed = followInSession(parts, notify);
+  return {
+    ...watch,
+    followTask: (taskId, { params }, { caller, can = {} }) =>
+      followed.follow(taskId, { caller, can, progressToken: progressTokenOf(params) }),
+    [Symbol.dispose]() {
+      followed[Symbol.dispose]();
+      watch[Symbol.dispose]();
+    },
+  };
+}
