@@ -37,7 +37,7 @@ test('the lifecycle table says what may follow', () => {
 
 test('the operations table marks members that may be left out', () => {
   const row = rowsOf(operationsDocument()).find((line) => line.includes('`invocations.cancel`'));
-  expect(row).toContain('| `invocation_id`, [`agent_context`], [`reason`] |');
+  expect(row).toContain('| `invocation_id`, [`own`], [`agent_context`], [`reason`] |');
 });
 
 test('API-05 the table of commands has each with its arguments and options, and leaves the rest of the document', () => {
@@ -46,7 +46,7 @@ test('API-05 the table of commands has each with its arguments and options, and 
   expect(document).toMatch(/^# A\n.*\nB\n$/s);
   expect(document).not.toContain('what stood there');
   expect(rowsOf(document)).toContain(
-    '| `calls cancel <invocation-id> [--reason <text>]` | end a call, whichever instance runs it |',
+    '| `calls cancel <invocation-id> [--own] [--reason <text>]` | end a call, whichever instance runs it |',
   );
   expect(commandsDocument(document)).toBe(document);
 });

@@ -94,7 +94,8 @@ async function answer(
   answered: Set<string>,
   options: RequestOptions,
 ): Promise<void> {
-  const open = questionsIn(mux, label, inputRequests).filter(({ key }) => !answered.has(key));
+  const given = isObject(inputRequests) ? Object.entries(inputRequests).filter(([key]) => !answered.has(key)) : [];
+  const open = questionsIn(mux, label, Object.fromEntries(given));
   if (open.length === 0) return;
   for (const { key } of open) answered.add(key);
   const until = options.signal ?? new AbortController().signal;
