@@ -24,6 +24,16 @@ export interface CurrentUpstream {
   readonly malformed: AddedUpstream['malformed'];
 }
 
+/** What upstreams offer beside their tools. */
+export interface UpstreamOffers {
+  /** What each of a tenant's upstreams offers beside its tools, by name. */
+  offers(tenantId: string): readonly OfferingUpstream[];
+  /** Notifies of each change of a resource. @throws E3809 for no such upstream; see `WatchedResources.add` */
+  watchResource(tenantId: string, name: string, uri: string, onUpdated: () => void): Promise<Disposable>;
+  /** Notifies when an upstream offers something else than before. @returns a function that removes the listener */
+  onOffersChanged(listener: () => void): () => void;
+}
+
 /** Called when the tools of an upstream differ from the last list known in this process; never for `add`. */
 export type ToolsChanged = (
   tenantId: string,

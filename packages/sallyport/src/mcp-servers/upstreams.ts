@@ -16,8 +16,15 @@ import { isListedByOperator, type UpstreamOperator } from './connection/per-call
 import { literalSecrets, secretArgument, secretNameOf, withReferences } from './connection/secrets/literal-secrets.ts';
 import { UPSTREAM_DEFAULTS, type UpstreamSettings } from './connection/settings.ts';
 import type { UpstreamCaller, UpstreamCallOptions } from './connection/supervised-parts.ts';
-import type { AddedUpstream, CurrentUpstream, OfferingUpstream, ToolsChanged } from './known-upstream.ts';
-import { NO_OFFERS } from './known-upstream.ts';
+import type { UpstreamCalls } from './connection/upstream-calls.ts';
+import {
+  type AddedUpstream,
+  type CurrentUpstream,
+  NO_OFFERS,
+  type OfferingUpstream,
+  type ToolsChanged,
+  type UpstreamOffers,
+} from './known-upstream.ts';
 import { createStartSlots, type StartSlots } from './pacing/start-slots.ts';
 import { createTurns } from './pacing/turns.ts';
 import { withPackage } from './packages/with-package.ts';
@@ -42,7 +49,7 @@ export type {
 export { callerCredentials, literalSecrets, secretArgument, secretNameOf, withReferences };
 
 /** The MCP servers that the layer is a client of. A failure of one does not affect the others (EXE-11). */
-export interface Upstreams {
+export interface Upstreams extends UpstreamCalls, UpstreamOffers {
   /** Loads the stored upstreams and starts them in the background; resolves before any is connected. */
   start(): Promise<void>;
   /**
@@ -85,37 +92,8 @@ export interface Upstreams {
   statuses(tenantId: string): readonly UpstreamStatus[];
   /** Undefined when there is no such upstream. */
   current(tenantId: string, name: string): CurrentUpstream | undefined;
-  /**
-   * Calls a tool by the upstream's own name. A call waits, within its time, for an upstream that is not running.
-   * @throws ToolLayerError; `details.reached` says whether the server may have acted: E3809 for no such upstream; E3813
-   *   when the tool is in quarantine, E3001 when the server no longer lists an accepted tool; E3310 when it is not
-   *   running; E3107 when it ended during the call; E3103 out of time; E3805 cancelled; E3309 refused; E3109 reported
-   *   an error; E3308 unreadable; E3803 too many in flight; E3303 E3304 E3307 of an HTTP server; with per-caller
-   *   connections also E3302 when the call was not granted the connection's credentials, E3803 when there is no room
-   *   for one more, and what `add` throws when the server does not accept this caller
-   */
-  call(
-    tenantId: string,
-    name: string,
-    tool: string,
-    args: Readonly<Record<string, unknown>>,
-    options: UpstreamCallOptions,
-  ): Promise<UpstreamCallResult>;
-  /**
-   * Follows a task that an upstream began for a call, to its result.
-   * @throws ToolLayerError as `call`
-   */
-  follow(tenantId: string, name: string, task: ServerTask, options: UpstreamCallOptions): Promise<UpstreamCallResult>;
-  /** Has an upstream give a task up. @throws ToolLayerError as `call` */
-  cancelTask(tenantId: string, name: string, task: ServerTask, options: UpstreamCallOptions): Promise<void>;
   /** The listener is called at once for upstreams that are connected already. @returns a function that removes it */
   onToolsChanged(listener: ToolsChanged): () => void;
-  /** What each of a tenant's upstreams offers beside its tools, by name. */
-  offers(tenantId: string): readonly OfferingUpstream[];
-  /** Notifies of each change of a resource. @throws E3809 for no such upstream; see `WatchedResources.add` */
-  watchResource(tenantId: string, name: string, uri: string, onUpdated: () => void): Promise<Disposable>;
-  /** Notifies when an upstream offers something else than before. @returns a function that removes the listener */
-  onOffersChanged(listener: () => void): () => void;
   /** Stops all; no process remains. Idempotent. */
   close(): Promise<void>;
 }
@@ -412,9 +390,7 @@ class OwnUpstreams implements Upstreams {
 
 const NO_TOOLS = { tools: [], malformed: [] };
 
-function turnOf(tenantId: string, name: string): string {
-  return `${name} ${tenantId}`;
-}
+const turnOf = (tenantId: string, name: string): string => `${name} ${tenantId}`;
 
 function keptIn<Kept>(all: Map<string, Kept>, key: string, make: () => Kept): Kept {
   const kept = all.get(key) ?? make();

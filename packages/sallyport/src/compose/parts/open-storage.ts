@@ -1,5 +1,5 @@
 import type { Clock } from '@sallyport/std/clock';
-import { parametersSeal } from '../../domain/invocation/sealed-parameters.ts';
+import { parametersSeal } from '../../domain/invocation/tasks/sealed-parameters.ts';
 import type { RateLimiter } from '../../external/rate-limiter.port.ts';
 import type { PolicyUpdates } from '../../permission/policy-updates.port.ts';
 import type { SlotStore } from '../../permission/slot-store.port.ts';

@@ -10,7 +10,7 @@ import { backoffMs } from '../pacing/backoff.ts';
 import { createPendingWork } from '../pacing/pending-work.ts';
 import { createRelist } from '../pacing/relist.ts';
 import { createStaleWatch, type StaleWatch } from '../pacing/stale-watch.ts';
-import { callFailure, neverLeft, notConnected, stopped } from './call-failures.ts';
+import { callFailure, messageOf, neverLeft, notConnected, stopped } from './call-failures.ts';
 import type { Link, ServerIdentity, ToolListing, UpstreamCallResult } from './link.ts';
 import { createCurrentListing } from './listing/current-listing.ts';
 import { listFirst } from './listing/first-listing.ts';
@@ -397,8 +397,4 @@ export class Supervised {
         this.#pinging = false;
       });
   }
-}
-
-function messageOf(thrown: unknown): string {
-  return thrown instanceof Error ? thrown.message : String(thrown);
 }

@@ -8,8 +8,8 @@ import { hideInValue } from '../../external/hide-secrets.ts';
 import type { OutboundHttp } from '../../external/outbound-http.ts';
 import type { SecretStore } from '../../external/secret-store.port.ts';
 import type { Log } from '../../telemetry/log.ts';
-import { callFailure } from '../connection/call-failures.ts';
-import { callTool } from '../connection/call-tool.ts';
+import { callFailure, messageOf } from '../connection/call-failures.ts';
+import { callTool } from '../connection/calls/call-tool.ts';
 import { type Handshake, shakeHands } from '../connection/handshake.ts';
 import type { Link, OpenOptions } from '../connection/link.ts';
 import { listTools } from '../connection/listing/list-tools.ts';
@@ -235,8 +235,4 @@ function startFailure(
     `The upstream '${name}' broke the protocol: ${text}. Is this the address of an MCP server?`,
     { cause: thrown },
   );
-}
-
-function messageOf(thrown: unknown): string {
-  return thrown instanceof Error ? thrown.message : String(thrown);
 }

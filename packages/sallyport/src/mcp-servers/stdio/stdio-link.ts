@@ -7,7 +7,7 @@ import { hideInValue } from '../../external/hide-secrets.ts';
 import type { SecretStore } from '../../external/secret-store.port.ts';
 import type { Log } from '../../telemetry/log.ts';
 import { callFailure } from '../connection/call-failures.ts';
-import { callTool } from '../connection/call-tool.ts';
+import { callTool } from '../connection/calls/call-tool.ts';
 import { type Handshake, shakeHands } from '../connection/handshake.ts';
 import type { Link, OpenOptions } from '../connection/link.ts';
 import { listTools } from '../connection/listing/list-tools.ts';

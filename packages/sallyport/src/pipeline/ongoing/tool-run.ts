@@ -7,8 +7,8 @@ import type { ServerTask } from '../../domain/invocation/tasks/server-task.ts';
 import type { Usage } from '../../domain/invocation/usage.ts';
 import type { Progress } from '../../domain/principal/principal.ts';
 import type { CallFact } from '../call.ts';
-import type { Deadline } from './deadline.ts';
 import { OpenQuestions } from './open-questions.ts';
+import type { Deadline } from './time/deadline.ts';
 
 /** One failed attempt of a call that made more than one (PIPE-05). */
 export interface FailedAttempt {

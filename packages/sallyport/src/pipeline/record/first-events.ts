@@ -1,7 +1,7 @@
 import type { Ledger } from '../../audit/ledger.ts';
 import type { EventDraft } from '../../domain/event/event-draft.ts';
 import type { InvocationRecord } from '../../domain/invocation/record.ts';
-import { createTimeLimit } from '../ongoing/time-limit.ts';
+import { createTimeLimit } from '../ongoing/time/time-limit.ts';
 
 /**
  * Puts calls on record that are about to run, with their events so far. The row and its events are written in one

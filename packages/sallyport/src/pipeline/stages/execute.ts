@@ -15,8 +15,8 @@ import type {
   Resolved,
   Validated,
 } from '../call.ts';
-import { type DeadlineTerms, startDeadline } from '../ongoing/deadline.ts';
 import type { OngoingCall } from '../ongoing/ongoing-call.ts';
+import { type DeadlineTerms, startDeadline } from '../ongoing/time/deadline.ts';
 import type { PipelineParts } from '../parts.ts';
 import type { Stage, StageEnd } from '../stage.ts';
 import { endCheckpoints, openCheckpoints } from './attempts/call-checkpoints.ts';

@@ -1,6 +1,6 @@
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { ConnectionLost } from '../../domain/principal/connection-lost.ts';
-import { createTimeLimit } from '../ongoing/time-limit.ts';
+import { createTimeLimit } from '../ongoing/time/time-limit.ts';
 import type { PipelineParts } from '../parts.ts';
 import type { Wrapper } from './wrapper.ts';
 

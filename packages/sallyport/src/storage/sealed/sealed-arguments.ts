@@ -1,6 +1,6 @@
 import type { LedgerStore } from '../../audit/ledger-store.port.ts';
 import type { InvocationRecord } from '../../domain/invocation/record.ts';
-import { type ParametersSeal, unreadableArguments } from '../../domain/invocation/sealed-parameters.ts';
+import { type ParametersSeal, unreadableArguments } from '../../domain/invocation/tasks/sealed-parameters.ts';
 import type { ServerTask } from '../../domain/invocation/tasks/server-task.ts';
 import type { Log } from '../../telemetry/log.ts';
 

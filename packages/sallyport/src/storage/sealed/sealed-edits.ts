@@ -1,4 +1,4 @@
-import { type ParametersSeal, unreadableArguments } from '../../domain/invocation/sealed-parameters.ts';
+import { type ParametersSeal, unreadableArguments } from '../../domain/invocation/tasks/sealed-parameters.ts';
 import type { ApprovalStore, HeldClosing, StoredVote } from '../../orchestration/approval-store.port.ts';
 import type { Log } from '../../telemetry/log.ts';
 

@@ -1,6 +1,6 @@
 import type { CallKey } from '../../domain/invocation/call-key.ts';
-import type { ParametersSeal } from '../../domain/invocation/sealed-parameters.ts';
 import type { CallQuestionsByKey } from '../../domain/invocation/tasks/call-question.ts';
+import type { ParametersSeal } from '../../domain/invocation/tasks/sealed-parameters.ts';
 import type { AttendedCall, CallLeaseStore, HeldProgress } from '../../orchestration/call-lease-store.port.ts';
 
 type Values = Readonly<Record<string, unknown>>;

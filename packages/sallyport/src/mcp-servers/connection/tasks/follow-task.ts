@@ -3,11 +3,11 @@ import { ProtocolError } from '@modelcontextprotocol/client';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import type { ServerTask } from '../../../domain/invocation/tasks/server-task.ts';
 import { isObject } from '../../../domain/shape/is-object.ts';
-import { callResultOf } from '../call-result.ts';
+import { callResultOf } from '../calls/call-result.ts';
+import { answersTo, questionsIn } from '../calls/request-with-input.ts';
 import type { UpstreamCallResult } from '../link.ts';
 import type { Multiplexer } from '../multiplexer.ts';
 import type { RawResult, RequestOptions } from '../request-table.ts';
-import { answersTo, questionsIn } from '../request-with-input.ts';
 import type { RequestAboutTask } from './request-about-task.ts';
 import type { TaskForm } from './task-form.ts';
 

@@ -1,6 +1,6 @@
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { isObject } from '../../../domain/shape/is-object.ts';
-import { callResultOf } from '../call-result.ts';
+import { callResultOf } from '../calls/call-result.ts';
 import type { CallAsTask, UpstreamCallResult } from '../link.ts';
 import type { RawResult, RequestOptions } from '../request-table.ts';
 import { TASK_ID_CHARS_MAX, TASKS_EXTENSION, type TaskForm } from './task-form.ts';

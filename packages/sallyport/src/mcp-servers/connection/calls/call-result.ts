@@ -1,6 +1,6 @@
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
-import { isObject } from '../../domain/shape/is-object.ts';
-import type { UpstreamCallResult } from './link.ts';
+import { isObject } from '../../../domain/shape/is-object.ts';
+import type { UpstreamCallResult } from '../link.ts';
 
 /**
  * The result of `tools/call` in the form that the layer passes on: the upstream's own members, without the marker of

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
-import { type ClientAnswer, kindOfMethod, type QuestionKind } from '../../domain/questions/client-question.ts';
-import { isObject } from '../../domain/shape/is-object.ts';
-import type { LinkCallOptions } from './link.ts';
-import type { Multiplexer } from './multiplexer.ts';
-import type { RawResult, RequestOptions } from './request-table.ts';
+import { type ClientAnswer, kindOfMethod, type QuestionKind } from '../../../domain/questions/client-question.ts';
+import { isObject } from '../../../domain/shape/is-object.ts';
+import type { LinkCallOptions } from '../link.ts';
+import type { Multiplexer } from '../multiplexer.ts';
+import type { RawResult, RequestOptions } from '../request-table.ts';
 
 /** Limits on the input that a server of protocol 2026-07-28 may request before its result. */
 const INPUT_BOUNDS = {

@@ -1,10 +1,10 @@
-import { isServerMethod } from '../../domain/tool/server-methods.ts';
+import { isServerMethod } from '../../../domain/tool/server-methods.ts';
+import type { LinkCallOptions, UpstreamCallResult } from '../link.ts';
+import type { Multiplexer } from '../multiplexer.ts';
+import { inTaskForm, resultOrTask } from '../tasks/start-task.ts';
+import type { TaskForm } from '../tasks/task-form.ts';
 import { completeResult } from './call-result.ts';
-import type { LinkCallOptions, UpstreamCallResult } from './link.ts';
-import type { Multiplexer } from './multiplexer.ts';
 import { requestWithInput } from './request-with-input.ts';
-import { inTaskForm, resultOrTask } from './tasks/start-task.ts';
-import type { TaskForm } from './tasks/task-form.ts';
 
 /**
  * Calls a tool, or makes the request that a tool of the layer's own is for. Questions of the server are put to the

@@ -1,7 +1,7 @@
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { expect, test } from 'vitest';
+import type { Multiplexer } from '../multiplexer.ts';
 import { callTool } from './call-tool.ts';
-import type { Multiplexer } from './multiplexer.ts';
 
 test('REG-09 a call that is sent again after a question is checked again, and goes no further once its tool has changed', async () => {
   let sent = 0;
