@@ -12,6 +12,7 @@ import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import type { UpstreamAuthorization } from '../../../packages/sallyport/api/schemas/identity/upstream-authorization.ts';
 import type { UpstreamDefinition } from '../../../packages/sallyport/api/schemas/upstream.ts';
 import type { ClientAsker } from '../../../packages/sallyport/src/domain/questions/client-question.ts';
+import { isServerMethod } from '../../../packages/sallyport/src/domain/tool/server-methods.ts';
 import { createEgressGuard } from '../../../packages/sallyport/src/external/egress-guard.ts';
 import { createOutboundHttp } from '../../../packages/sallyport/src/external/outbound-http.ts';
 import type { SecretStore } from '../../../packages/sallyport/src/external/secret-store.port.ts';
@@ -155,7 +156,9 @@ function callsOf(scenario: string, context: Members, tools: readonly ListedMcpTo
   }
   // A server that only lists tools.
   if (scenario === 'json-schema-ref-no-deref') return [];
-  const called = tools.map(({ name }) => ({ name, arguments: { a: 2, b: 3 } }));
+  // The layer's own tools for other requests of the server are not called.
+  const own = tools.filter(({ name }) => !isServerMethod(name));
+  const called = own.map(({ name }) => ({ name, arguments: { a: 2, b: 3 } }));
   // Its authorization server changes after the first request with a token.
   return scenario === 'auth/authorization-server-migration' ? [...called, ...called] : called;
 }
