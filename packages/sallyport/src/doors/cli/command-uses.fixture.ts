@@ -38,6 +38,7 @@ const VALUES: Readonly<Record<string, string>> = {
 const MORE: Readonly<Record<string, readonly string[]>> = {
   invoke: ['--token', 'agent'],
   'upstreams add': ['--url', 'http://127.0.0.1:1/mcp'],
+  'upstreams login': ['--redirected', 'http://127.0.0.1:1/callback?code=a&state=b'],
   'upstreams accept': ['tool'],
   'upstreams reject': ['tool'],
   'policy why': ['call-1'],

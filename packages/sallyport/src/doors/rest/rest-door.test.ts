@@ -57,6 +57,7 @@ describe('operations', () => {
       'tools.diff': { from: '1.0.0' },
       'tools.check': { manifest: manifestOf('x') },
       'tools.import-langchain': { tools: [{ name: 'x', url: 'http://localhost:1' }] },
+      'upstreams.finish-login': { redirected_to: 'http://127.0.0.1:1/callback?code=a' },
       'checkpoints.list': { invocation_id: 'call-1' },
       'checkpoints.diff': { with: 'c' },
       'tokens.explain': { token: 'a.b.c' },

@@ -76,8 +76,8 @@ export function askerOf(options: UpstreamCallOptions): Asker | undefined {
 
 /** The part of a call's options that its requests have. */
 export function requestOptionsOf(options: UpstreamCallOptions, idleMs: number | undefined): RequestOptions {
-  const { signal, timeoutMs, onProgress } = options;
-  return { signal, timeoutMs, idleMs, onProgress, asker: askerOf(options) };
+  const { signal, timeoutMs, onProgress, meta } = options;
+  return { signal, timeoutMs, idleMs, onProgress, meta, asker: askerOf(options) };
 }
 
 /** Dependencies of a supervised upstream. */
