@@ -15,7 +15,7 @@ import type { CountingOrder } from './counting-layer.ts';
 const PROGRAM = fileURLToPath(new URL('counting-layer.ts', import.meta.url));
 const STEPS = 200;
 /** Kills; more with SALLYPORT_KILLS. */
-const KILLS = Number(process.env['SALLYPORT_KILLS'] ?? 5);
+const KILLS = Number(process.env['SALLYPORT_KILLS'] ?? 3);
 
 let folder: string;
 let server: DatabaseServer;

@@ -137,7 +137,11 @@ describe('an upstream', () => {
       args: ['-y', '@modelcontextprotocol/server-filesystem', sub],
       mounts: [{ path: sub, mode: 'rw' }],
     };
-    await layer.ask('upstreams.add', { upstream: { name: 'files', transport } }, LOCAL_CALLER);
+    await layer.ask(
+      'upstreams.add',
+      { upstream: { name: 'files', transport, overrides: { '*': { timeout_seconds: 10 } } } },
+      LOCAL_CALLER,
+    );
     const read = { path: join(sub, 'secret') };
     expect(await call('files__read_text_file', read)).toContain('its own');
 
