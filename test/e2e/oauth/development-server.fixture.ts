@@ -14,7 +14,7 @@ export async function developmentLayer(settings: Partial<Settings> = {}): Promis
   return open;
 }
 
-/** Registers a client as any program of the machine can. */
+/** Registers a client, as every program of the machine may. */
 export async function register(
   url: string,
   more: object = {},

@@ -22,7 +22,7 @@ export interface Checkpoints {
    * before it.
    * @param isOver whether a call has ended
    * @throws E3702 for a checkpoint that is unknown, another owner's or another tool's; E3707 for an expired one; E3703
-   *   when neither it nor one before it is readable; E3704 while its work goes on in another call
+   *   when neither it nor one before it is readable; E3704 while another call does its work
    */
   resume(
     run: Pick<CheckpointedRun, 'invocationId' | 'owner' | 'toolId'>,

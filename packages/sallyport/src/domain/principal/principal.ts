@@ -23,7 +23,7 @@ export type Door = 'rest' | 'mcp' | 'cli' | 'library';
 export interface Caller {
   readonly door: Door;
   readonly token?: string;
-  /** Proof of the token's key; absent when the token came as a bearer token. Checked once, whoever asks with it. */
+  /** Proof of the token's key; absent when the token came as a bearer token. Checked once for all that ask with it. */
   readonly proof?: PresentedProof;
   readonly local?: boolean;
   /** Tenant that a local caller acts for; the settings' default when absent. */

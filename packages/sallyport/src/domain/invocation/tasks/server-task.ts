@@ -1,4 +1,4 @@
-/** A task that an MCP server began for a call: the call goes on by asking for it, and is not made a second time. */
+/** A task that an MCP server began for a call: the call continues by asking for it, and is not made a second time. */
 export interface ServerTask {
   /** The server's own id of it. Foreign text. */
   readonly taskId: string;

@@ -18,7 +18,7 @@ interface Wanted {
   readonly can: Params | undefined;
 }
 
-/** A watch that notifies of tasks too: of those that the session makes, or those that the subscription names. */
+/** A watch that notifies of tasks too: of the tasks of the session, or the ones named by the subscription. */
 export async function withTasks(
   parts: TaskParts,
   watch: Watch,

@@ -39,7 +39,7 @@ export interface InputRequired {
 export type Work<Result> = (peer: Peer, latest: () => Params) => Promise<Result>;
 
 /**
- * Requests of 2026-era clients whose tool or upstream asks something midway (multi-round requests). The work goes on
+ * Requests of 2026-era clients whose tool or upstream asks something midway (multi-round requests). The work continues
  * while its client is answered with the questions; the client's next request brings the answers and waits for the end.
  */
 export interface SuspendedRequests {

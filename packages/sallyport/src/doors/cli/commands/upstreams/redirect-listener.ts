@@ -13,7 +13,7 @@ const PLAIN = { 'content-type': 'text/plain; charset=utf-8', 'cache-control': 'n
 
 /**
  * Listens at a redirect address on this machine (RFC 8252 §7.3). Requests without the state of the login are answered
- * with 404, and the wait goes on.
+ * with 404, and the wait continues.
  * @returns undefined when the address is elsewhere, or its port is in use
  */
 export async function listenForRedirect({
