@@ -63,8 +63,9 @@ export function createCheckpoints(parts: CheckpointParts): Checkpoints {
       return line === undefined ? [] : store.list(tenantId, line.lineId, limit, before);
     },
     read: async (tenantId, checkpointId) => {
-      const { packed: _packed, ...facts } = await findUsable(parts, tenantId, checkpointId);
-      return { facts, state: await readState(parts, tenantId, checkpointId) };
+      const stored = await findUsable(parts, tenantId, checkpointId);
+      const { packed: _packed, ...facts } = stored;
+      return { facts, state: await readState(parts, stored) };
     },
     remove: (tenantId, checkpointId) => store.remove(tenantId, checkpointId),
     ended: async (tenantId, invocationId, hasSucceeded) => {
@@ -90,11 +91,10 @@ async function findUsable(
 }
 
 /** The plain state of a checkpoint; a micro one is kept longer from now on. */
-async function readState(parts: CheckpointParts, tenantId: string, checkpointId: string): Promise<Uint8Array> {
-  const { store, clock, settings } = parts;
-  const stored = await findUsable(parts, tenantId, checkpointId);
+async function readState({ store, clock, settings }: CheckpointParts, stored: StoredCheckpoint): Promise<Uint8Array> {
+  const { type, owner, checkpointId } = stored;
   const state = await plainState(store, stored);
-  if (stored.type === 'micro') await store.keepUntil(tenantId, checkpointId, clock.now() + settings.microTtlMs);
+  if (type === 'micro') await store.keepUntil(owner.tenantId, checkpointId, clock.now() + settings.microTtlMs);
   return state;
 }
 
@@ -129,7 +129,7 @@ async function newestValid(
   for (const facts of await parts.store.list(tenantId, line.lineId, DAMAGED_MAX, upTo + 1)) {
     const { checkpointId } = facts;
     try {
-      const bytes = await readState(parts, tenantId, checkpointId);
+      const bytes = await readState(parts, await findUsable(parts, tenantId, checkpointId));
       return { line, restored: restoredOf(facts, bytes), damaged };
     } catch (thrown) {
       if (!(thrown instanceof ToolLayerError) || !UNREADABLE.has(thrown.code)) throw thrown;

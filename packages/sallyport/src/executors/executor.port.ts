@@ -102,7 +102,7 @@ export interface ExecutorOutcome {
   readonly result: unknown;
   /** The tool itself reports failure; the result explains it and reaches the agent unchanged (EXE-12). */
   readonly toolError?: true;
-  /** The run goes on at the server; a worker gets its result later. `result` says nothing then. */
+  /** The server continues the run, and a worker gets its result later: `result` holds nothing then. */
   readonly later?: true;
   readonly usage: Usage;
   /** How the program of a shell tool or of a skill's script ended; absent for all other tools. */

@@ -5,13 +5,13 @@ import { serverTasksOf } from '../../domain/tool/task-support.ts';
 import type { UpstreamCallOptions, UpstreamCallResult, Upstreams } from '../../mcp-servers/upstreams.ts';
 import type { ExecutorCall } from '../executor.port.ts';
 
-/** Failures of a connection: the task goes on at its server, and is asked for again. */
+/** Failures of a connection: the server continues the task, and its state is asked for again. */
 const LOST: ReadonlySet<string> = new Set(['E3107', 'E3303', 'E3304', 'E3306', 'E3310']);
 /** Pauses before a task is asked for again, in ms. */
 const AGAIN_MS = { first: 500, max: 15_000 } as const;
 /** Longest time that the cancel of a task may take, in ms; less than the pipeline waits for an aborted run. */
 const CANCEL_MS = 2_000;
-/** Code with which a run ends here and goes on elsewhere. */
+/** Code with which a run ends here, because another instance continues it. */
 const GOES_ON = 'E3811';
 
 /** A call of an upstream's tool. */
@@ -26,7 +26,7 @@ type Parts = Pick<Upstreams, 'call' | 'follow' | 'cancelTask'>;
 
 /**
  * The result of a call, also when its server runs it as a task: the task is followed to its end, here or, when the
- * answer is `later`, by whoever runs the call next. A task that an earlier run of the call began is taken up.
+ * answer is `later`, by the next run of the call. A task that an earlier run of the call began is followed to its end.
  */
 export async function callOrFollow(upstreams: Parts, made: UpstreamCall): Promise<UpstreamCallResult | 'later'> {
   const { call, upstream, tool, options } = made;

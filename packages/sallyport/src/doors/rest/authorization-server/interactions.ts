@@ -118,7 +118,7 @@ async function granted({ interaction, provider }: Asked): Promise<string> {
   return grant.save();
 }
 
-/** All scopes of the request: also those that were granted before are in the token. */
+/** All scopes of the request; the token has the scopes granted before too. */
 function scopesAsked({ params }: Interaction): readonly string[] {
   return [...new Set(String(params['scope'] ?? '').split(' '))].filter((scope) => scope !== '');
 }

@@ -76,7 +76,7 @@ async function register(
   redirectUrl: string,
 ): Promise<Registration> {
   const { metadata, address } = server;
-  // The library reads the metadata again: it gets those that were checked.
+  // The library reads the metadata again: it gets the checked ones.
   const registering: AuthorizationFetch = async (url, init) =>
     url === address.href ? Response.json(metadata) : withExpiry(await send(url, init));
   try {
