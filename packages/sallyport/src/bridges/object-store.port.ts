@@ -29,4 +29,4 @@ export interface ObjectStore {
 const NAME = /^[A-Za-z0-9_-][A-Za-z0-9_.-]*\/[A-Za-z0-9_-][A-Za-z0-9_.-]*$/;
 
 /** True for a name that every object store takes. */
-export const isObjectName = (name: string): boolean => NAME.test(name) && name.length <= 250;
+export const isObjectName = (name: string): boolean => NAME.test(name) && name.length <= 200;

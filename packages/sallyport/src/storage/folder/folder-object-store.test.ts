@@ -1,6 +1,10 @@
+import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { MiB } from '@sallyport/std/bytes';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { objectStoreConformance } from '../../bridges/object-store.conformance.ts';
 import { folderObjectStore } from './folder-object-store.ts';
@@ -54,4 +58,29 @@ test('STA-03.4 a folder that cannot be used is an error that says what to change
   await expect(store.put('acme/one', BYTES, 'kept')).rejects.toMatchObject(refused);
   await expect(store.get('acme/one', BYTES.length)).rejects.toMatchObject(refused);
   await expect(store.remove('acme/one')).rejects.toMatchObject(refused);
+});
+
+/** Runs in a file system of 1 MiB. */
+const ON_A_FULL_DISK = `
+  const { folderObjectStore } = await import(process.argv[1]);
+  const store = folderObjectStore('/tmp');
+  await store.put('acme/before', Buffer.alloc(300_000), 'kept');
+  const refused = await store.put('acme/large', Buffer.alloc(2_000_000), 'kept').catch(({ code, message }) => ({ code, message }));
+  const { readdirSync } = await import('node:fs');
+  const left = readdirSync('/tmp/acme');
+  await store.put('acme/after', Buffer.alloc(300_000), 'kept');
+  const kept = (await store.get('acme/before', 300_000)).length;
+  console.log(JSON.stringify({ refused, left, kept }));
+`;
+
+test('STA-06.3 on a full disk an object is refused, nothing of it is left, and the others stay', async () => {
+  const module = fileURLToPath(new URL('folder-object-store.ts', import.meta.url));
+  const disk = ['--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc', '--size', String(MiB), '--tmpfs', '/tmp'];
+  const program = [process.execPath, '--input-type=module', '--eval', ON_A_FULL_DISK, module];
+  const { stdout } = await promisify(execFile)('bwrap', [...disk, ...program]);
+  expect(JSON.parse(stdout)).toEqual({
+    refused: { code: 'E3823', message: expect.stringContaining('the disk is full') },
+    left: ['before'],
+    kept: 300_000,
+  });
 });
