@@ -143,7 +143,9 @@ function runFunction(run: NativeFunction, call: ExecutorCall, signal: AbortSigna
       progress: onProgress ?? noProgress,
       client: clientOfCall(call),
       state: call.state ?? NO_STATE,
-      checkpoints: call.checkpoints ?? NO_CHECKPOINTS,
+      get checkpoints() {
+        return call.checkpoints ?? NO_CHECKPOINTS;
+      },
       compensateWith: compensating(call),
     });
   } catch (thrown) {
