@@ -89,7 +89,7 @@ function checkpointsOf(run: Run, attempt: number, restored: RestoredCheckpoint |
         });
     }, intervalMs).unref();
   };
-  return { restored, save, onTimer };
+  return { restored, stateBytesMax: run.parts.settings.stateBytesMax, save, onTimer };
 }
 
 async function saveNow(run: Run, given: unknown, note: CheckpointNote): Promise<SavedCheckpoint> {

@@ -37,6 +37,7 @@ export class LazyCheckpoints {
 
 const OVER: RunCheckpoints = {
   restored: undefined,
+  stateBytesMax: 0,
   save: () =>
     Promise.reject(new ToolLayerError('E3805', 'This attempt of the call is over; it saves nothing any more.')),
   onTimer: () => {},
