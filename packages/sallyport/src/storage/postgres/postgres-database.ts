@@ -21,6 +21,7 @@ import type { OutcomeStore } from '../../pipeline/outcome-store.port.ts';
 import type { OutputStore } from '../../pipeline/output-store.port.ts';
 import type { StateStore } from '../../pipeline/state-store.port.ts';
 import type { UndoJournal } from '../../pipeline/undo-journal.port.ts';
+import type { DocumentStore } from '../../reference-servers/document-store.port.ts';
 import type { SkillContentBounds, SkillContents } from '../../registry/skill-files.port.ts';
 import type { ToolStore } from '../../registry/tool-store.port.ts';
 import type { VectorIndex, VectorStore } from '../../registry/vectors.port.ts';
@@ -43,6 +44,7 @@ import { postgresOutputStore } from './outcomes/postgres-output-store.ts';
 import { postgresStateStore } from './outcomes/postgres-state-store.ts';
 import { postgresUndoJournal } from './outcomes/postgres-undo-journal.ts';
 import { type PostgresConnection, poolTarget } from './postgres-connection.ts';
+import { postgresDocumentStore } from './reference-servers/postgres-document-store.ts';
 import { postgresApiKeyStore } from './rights/postgres-api-key-store.ts';
 import { openPostgresPolicyUpdates } from './rights/postgres-policy-updates.ts';
 import { postgresProofIds } from './rights/postgres-proof-ids.ts';
@@ -93,6 +95,7 @@ export interface PostgresDatabase extends AsyncDisposable {
   readonly undoJournal: UndoJournal;
   readonly stateStore: StateStore;
   readonly checkpointStore: CheckpointStore;
+  readonly documentStore: DocumentStore;
   readonly outputStore: OutputStore;
   readonly proofIds: ProofIdStore;
   readonly skillContents: SkillContents;
@@ -174,6 +177,7 @@ export async function openPostgres({
     undoJournal: postgresUndoJournal(pool),
     checkpointStore: postgresCheckpointStore(pool),
     stateStore: postgresStateStore(pool),
+    documentStore: postgresDocumentStore(pool),
     outputStore: postgresOutputStore(pool),
     proofIds: postgresProofIds(pool),
     skillContents: postgresSkillContents(database, skillContentBounds),
