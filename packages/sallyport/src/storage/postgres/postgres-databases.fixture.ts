@@ -103,6 +103,8 @@ export async function empty(connection: PostgresConnection): Promise<void> {
     'documents',
     'document_versions',
     'checkpoints',
+    'state_objects',
+    'daily_work',
     'seen_outputs',
     'outcome_settlements',
     'approval_votes',
