@@ -30,6 +30,7 @@ export const LEVELS = [
     'audit',
   ],
   ['mcp-servers'],
+  ['reference-servers'],
   ['executors'],
   ['pipeline'],
   ['orchestration'],

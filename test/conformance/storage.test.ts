@@ -21,6 +21,7 @@ import { idempotencyStoreConformance } from '../../packages/sallyport/src/pipeli
 import { outcomeStoreConformance } from '../../packages/sallyport/src/pipeline/undo/outcome-store.conformance.ts';
 import { stateStoreConformance } from '../../packages/sallyport/src/pipeline/undo/state/state-store.conformance.ts';
 import { undoJournalConformance } from '../../packages/sallyport/src/pipeline/undo/undo-journal.conformance.ts';
+import { contextStoreConformance } from '../../packages/sallyport/src/reference-servers/context-store.conformance.ts';
 import {
   skillContentsConformance,
   TESTED_BOUNDS,
@@ -62,6 +63,7 @@ import { memoryVectorStore } from '../../packages/sallyport/test/stores/memory-v
 import { memoryVisibilityStore } from '../../packages/sallyport/test/stores/memory-visibility-store.ts';
 import { memoryCheckpointStore } from '../../packages/sallyport/test/stores/outcomes/memory-checkpoint-store.ts';
 import { memoryCompensationStore } from '../../packages/sallyport/test/stores/outcomes/memory-compensation-store.ts';
+import { memoryContextStore } from '../../packages/sallyport/test/stores/outcomes/memory-context-store.ts';
 import { memoryOutcomeStore } from '../../packages/sallyport/test/stores/outcomes/memory-outcome-store.ts';
 import { memoryOutputStore } from '../../packages/sallyport/test/stores/outcomes/memory-output-store.ts';
 import { memoryStateStore } from '../../packages/sallyport/test/stores/outcomes/memory-state-store.ts';
@@ -90,6 +92,7 @@ describe('memory', () => {
   });
   undoJournalConformance(test, 'memory', async () => ({ store: memoryUndoJournal(), close }));
   checkpointStoreConformance(test, 'memory', async () => ({ store: memoryCheckpointStore(), close }));
+  contextStoreConformance(test, 'memory', async () => ({ store: memoryContextStore(), close }));
   stateStoreConformance(test, 'memory', async () => ({ store: memoryStateStore(), close }));
   outputStoreConformance(test, 'memory', async () => ({ store: memoryOutputStore(), close }));
   outcomeStoreConformance(test, 'memory', async () => {
@@ -159,6 +162,7 @@ function postgresConformance(adapter: string, start: () => Promise<TestDatabases
   });
   undoJournalConformance(test, adapter, open('undoJournal'));
   checkpointStoreConformance(test, adapter, open('checkpointStore'));
+  contextStoreConformance(test, adapter, open('contextStore'));
   stateStoreConformance(test, adapter, open('stateStore'));
   outputStoreConformance(test, adapter, open('outputStore'));
   outcomeStoreConformance(test, adapter, async () => {

@@ -21,6 +21,7 @@ import type { OutcomeStore } from '../../pipeline/outcome-store.port.ts';
 import type { OutputStore } from '../../pipeline/output-store.port.ts';
 import type { StateStore } from '../../pipeline/state-store.port.ts';
 import type { UndoJournal } from '../../pipeline/undo-journal.port.ts';
+import type { ContextStore } from '../../reference-servers/context-store.port.ts';
 import type { SkillContentBounds, SkillContents } from '../../registry/skill-files.port.ts';
 import type { ToolStore } from '../../registry/tool-store.port.ts';
 import type { VectorIndex, VectorStore } from '../../registry/vectors.port.ts';
@@ -38,6 +39,7 @@ import { databaseError, inDatabase } from './database-error.ts';
 import { postgresLedgerStore } from './ledger/postgres-ledger-store.ts';
 import { createStatementSender } from './ledger/statement-sender.ts';
 import { postgresCheckpointStore } from './outcomes/postgres-checkpoint-store.ts';
+import { postgresContextStore } from './outcomes/postgres-context-store.ts';
 import { postgresOutcomeStore } from './outcomes/postgres-outcome-store.ts';
 import { postgresOutputStore } from './outcomes/postgres-output-store.ts';
 import { postgresStateStore } from './outcomes/postgres-state-store.ts';
@@ -93,6 +95,7 @@ export interface PostgresDatabase extends AsyncDisposable {
   readonly undoJournal: UndoJournal;
   readonly stateStore: StateStore;
   readonly checkpointStore: CheckpointStore;
+  readonly contextStore: ContextStore;
   readonly outputStore: OutputStore;
   readonly proofIds: ProofIdStore;
   readonly skillContents: SkillContents;
@@ -173,6 +176,7 @@ export async function openPostgres({
     outcomeStore: postgresOutcomeStore(database),
     undoJournal: postgresUndoJournal(pool),
     checkpointStore: postgresCheckpointStore(pool),
+    contextStore: postgresContextStore(pool),
     stateStore: postgresStateStore(pool),
     outputStore: postgresOutputStore(pool),
     proofIds: postgresProofIds(pool),

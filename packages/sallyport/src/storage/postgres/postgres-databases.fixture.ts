@@ -101,6 +101,7 @@ export async function empty(connection: PostgresConnection): Promise<void> {
     'tool_state',
     'checkpoint_lines',
     'checkpoints',
+    'context_tasks',
     'seen_outputs',
     'outcome_settlements',
     'approval_votes',

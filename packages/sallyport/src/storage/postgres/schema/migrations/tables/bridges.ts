@@ -12,7 +12,7 @@ create table sallyport.checkpoint_lines (
 );
 create index checkpoint_lines_holder on sallyport.checkpoint_lines (tenant_id, holder);`;
 
-/** States of tools (000 §5.1.4, with tenant and line). A null \`state\` has expired. */
+/** States of tools (000 §5.1.4, with tenant and line). A null `state` has expired. */
 const CHECKPOINTS = `
 create table sallyport.checkpoints (
   tenant_id text collate "C" not null,
@@ -35,5 +35,42 @@ create index checkpoints_invocation on sallyport.checkpoints (tenant_id, invocat
 create index checkpoints_parent on sallyport.checkpoints (tenant_id, parent_id) where parent_id is not null;
 create index checkpoints_expiry on sallyport.checkpoints (expires_at) where expires_at is not null;`;
 
+/**
+ * Contexts of tasks: `owner` is the agent, with the user if it acts for one, and `newest` the version of the newest
+ * context. A checkpoint has a copy of its context, so that old versions can be dropped (STA-04).
+ */
+const CONTEXTS = `
+create table sallyport.context_tasks (
+  tenant_id text collate "C" not null,
+  owner text collate "C" not null,
+  task_id text collate "C" not null,
+  newest bigint not null,
+  saved_at timestamptz not null,
+  primary key (tenant_id, owner, task_id)
+);
+create index context_tasks_saved on sallyport.context_tasks (saved_at);
+create table sallyport.context_versions (
+  tenant_id text collate "C" not null,
+  owner text collate "C" not null,
+  task_id text collate "C" not null,
+  version bigint not null,
+  facts json not null,
+  context json not null,
+  primary key (tenant_id, owner, task_id, version),
+  foreign key (tenant_id, owner, task_id) references sallyport.context_tasks on delete cascade
+);
+create table sallyport.context_checkpoints (
+  tenant_id text collate "C" not null,
+  owner text collate "C" not null,
+  task_id text collate "C" not null,
+  checkpoint_id text collate "C" not null,
+  sequence bigint generated always as identity,
+  is_named boolean not null,
+  facts json not null,
+  context json not null,
+  primary key (tenant_id, owner, task_id, checkpoint_id),
+  foreign key (tenant_id, owner, task_id) references sallyport.context_tasks on delete cascade
+);`;
+
 /** What the bridges carry from one run of a tool to the next. */
-export const BRIDGE_TABLES: readonly string[] = [LINES, CHECKPOINTS];
+export const BRIDGE_TABLES: readonly string[] = [LINES, CHECKPOINTS, CONTEXTS];
