@@ -69,7 +69,10 @@ describe('snapshots', () => {
       e_code: 'E3102',
       details: { limit: 'context.bytes_max', max: KiB },
     });
-    expect(await refusal('save_context_snapshot', { taskId: 'second', updates: {} })).toMatchObject({
+    await ask('save_context_snapshot', { taskId: 'second', updates: {} });
+    expect(await refusal('get_unified_context', { taskId: 'task' })).toMatchObject({ e_code: 'E3702' });
+    await ask('create_checkpoint', { taskId: 'second', label: 'kept' });
+    expect(await refusal('save_context_snapshot', { taskId: 'third', updates: {} })).toMatchObject({
       details: { limit: 'context.tasks_max' },
     });
   });

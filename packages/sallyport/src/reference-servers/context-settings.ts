@@ -26,7 +26,7 @@ export const CONTEXT_SERVER_SETTINGS = {
     unit: 'tasks',
     minimum: 1,
     default: 10_000,
-    sentence: 'Tasks with a context, of one agent and user.',
+    sentence: 'Tasks of one agent and user; a new one replaces the oldest without a named checkpoint.',
   }),
   keptMs: days('context.days', {
     minimum: 1,

@@ -75,6 +75,8 @@ export interface ContextStore {
   checkpoints(owner: CallOwner, taskId: string, limit: number): Promise<readonly ContextCheckpointFacts[]>;
   /** Undefined for one that is unknown, or another task's. */
   checkpoint(owner: CallOwner, taskId: string, checkpointId: string): Promise<StoredContextCheckpoint | undefined>;
+  /** Removes the owner's oldest task without a named checkpoint. @returns false when there is none */
+  forgetOldest(owner: CallOwner): Promise<boolean>;
   /** Removes the tasks without a named checkpoint whose newest version is older than epoch ms. @returns how many, at most `limit` */
   forget(savedBefore: number, limit: number): Promise<number>;
 }

@@ -2,7 +2,7 @@ import type { Clock } from '@sallyport/std/clock';
 import type { RestoredCheckpoint, RunCheckpoints, SavedCheckpoint } from '../../domain/checkpoint/checkpoint.ts';
 import type { CallOwner } from '../../domain/invocation/call-owner.ts';
 import type { Log } from '../../telemetry/log.ts';
-import type { CheckpointLine, CheckpointStore } from '../checkpoint-store.port.ts';
+import type { CheckpointFacts, CheckpointLine, CheckpointStore } from '../checkpoint-store.port.ts';
 import type { CheckpointSettings } from '../settings.ts';
 
 /** A run of a tool that may save checkpoints. */
@@ -32,8 +32,17 @@ export interface Continuation {
   readonly damaged: readonly string[];
 }
 
+/** Is notified of what is stored. Never throws, and keeps nobody waiting. */
+export interface CheckpointListener {
+  /** @param state the plain state */
+  saved(checkpoint: CheckpointFacts, state: Uint8Array): void;
+  /** A call continues the work from this checkpoint, because its caller named it. */
+  resumed(checkpoint: CheckpointFacts): void;
+}
+
 /** Dependencies of the checkpoints. */
 export interface CheckpointParts {
+  readonly listener?: CheckpointListener;
   readonly store: CheckpointStore;
   readonly clock: Clock;
   readonly log: Log;

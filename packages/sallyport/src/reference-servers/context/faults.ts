@@ -55,7 +55,7 @@ export const tooLarge = (bytes: number, max: number): ToolLayerError =>
 export const tooManyTasks = (max: number): ToolLayerError =>
   new ToolLayerError(
     'E3102',
-    `There are ${max} tasks with a context, and more are not possible. Use the ids of old ones.`,
+    `There are ${max} tasks with named checkpoints, and more are not possible. Use the id of an old one.`,
     {
       details: { limit: 'context.tasks_max', max },
     },

@@ -101,7 +101,10 @@ export async function createCheckpoint(
   throw tooManyWriters(taskId);
 }
 
-/** Stores what `make` gives for the newest version, again when another writer was faster. */
+/**
+ * Stores what `make` gives for the newest version, again when another writer was faster. A new task takes the place of
+ * the owner's oldest one, when there are as many as there may be.
+ */
 async function write(
   { store, clock, settings }: ContextServerParts,
   owner: CallOwner,
@@ -123,7 +126,7 @@ async function write(
     };
     const end = await store.put(owner, next, settings);
     if (end === 'stored') return next;
-    if (end === 'full') throw tooManyTasks(settings.tasksMax);
+    if (end === 'full' && !(await store.forgetOldest(owner))) throw tooManyTasks(settings.tasksMax);
   }
   throw tooManyWriters(taskId);
 }

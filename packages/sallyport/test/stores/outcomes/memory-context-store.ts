@@ -13,6 +13,18 @@ interface Task {
   readonly checkpoints: StoredContextCheckpoint[];
 }
 
+const savedAt = ({ versions }: Task): number => versions.at(-1)?.savedAt ?? 0;
+
+/** Removes the oldest tasks without a named checkpoint. */
+function forget(tasks: Task[], which: (task: Task) => boolean, limit: number): number {
+  const gone = tasks
+    .filter((task) => which(task) && task.checkpoints.every(({ type }) => type !== 'named'))
+    .sort((a, b) => savedAt(a) - savedAt(b))
+    .slice(0, limit);
+  for (const task of gone) tasks.splice(tasks.indexOf(task), 1);
+  return gone.length;
+}
+
 /** Contexts of tasks in memory, for tests of the components above the store. */
 export function memoryContextStore(): ContextStore {
   const tasks: Task[] = [];
@@ -53,12 +65,7 @@ export function memoryContextStore(): ContextStore {
         .map(({ context: _context, ...facts }) => facts),
     checkpoint: async (owner, taskId, checkpointId) =>
       find(owner, taskId)?.checkpoints.find((one) => one.checkpointId === checkpointId),
-    async forget(savedBefore, limit) {
-      const isOld = ({ versions, checkpoints }: Task): boolean =>
-        (versions.at(-1)?.savedAt ?? 0) < savedBefore && checkpoints.every(({ type }) => type !== 'named');
-      const old = tasks.filter(isOld).slice(0, limit);
-      for (const task of old) tasks.splice(tasks.indexOf(task), 1);
-      return old.length;
-    },
+    forget: async (savedBefore, limit) => forget(tasks, (task) => savedAt(task) < savedBefore, limit),
+    forgetOldest: async (owner) => forget(tasks, (task) => task.owner === ownerKey(owner), 1) > 0,
   };
 }

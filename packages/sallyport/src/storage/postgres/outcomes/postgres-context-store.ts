@@ -47,13 +47,17 @@ with held as (
 )
 select exists (select from written) as is_written, exists (select from found) as is_found`;
 
-const FORGET = `
+/** Removes the oldest tasks without a named checkpoint. */
+const forgetting = (which: string, limit: string): string => `
 delete from sallyport.context_tasks where (tenant_id, owner, task_id) in (
   select tenant_id, owner, task_id from sallyport.context_tasks task
-  where saved_at < to_timestamp($1::double precision / 1000) and not exists (
+  where ${which} and not exists (
     select from sallyport.context_checkpoints named
     where named.tenant_id = task.tenant_id and named.owner = task.owner and named.task_id = task.task_id and is_named)
-  order by saved_at limit $2 for update skip locked)`;
+  order by saved_at limit ${limit} for update skip locked)`;
+
+const FORGET = forgetting('saved_at < to_timestamp($1::double precision / 1000)', '$2');
+const FORGET_OLDEST = forgetting('tenant_id = $1 and owner = $2', '1');
 
 interface ContextRow<Facts> extends QueryResultRow {
   readonly facts: Facts;
@@ -62,7 +66,14 @@ interface ContextRow<Facts> extends QueryResultRow {
 
 /** Contexts of tasks in PostgreSQL (STA-04). */
 export function postgresContextStore(pool: Pool): ContextStore {
-  return { ...versionsIn(pool), ...checkpointsIn(pool), forget: (...given) => forget(pool, ...given) };
+  const forget = (text: string, values: readonly unknown[]): Promise<number> =>
+    inDatabase('forget old contexts', async () => (await pool.query(text, [...values])).rowCount ?? 0);
+  return {
+    ...versionsIn(pool),
+    ...checkpointsIn(pool),
+    forget: (savedBefore, limit) => forget(FORGET, [savedBefore, limit]),
+    forgetOldest: async (owner) => (await forget(FORGET_OLDEST, ownerOf(owner))) > 0,
+  };
 }
 
 function versionsIn(pool: Pool): Pick<ContextStore, 'put' | 'newest' | 'version' | 'versions'> {
@@ -140,12 +151,10 @@ function checkpointsIn(pool: Pool): Pick<ContextStore, 'addCheckpoint' | 'checkp
   };
 }
 
-const forget = (pool: Pool, savedBefore: number, limit: number): Promise<number> =>
-  inDatabase('forget old contexts', async () => (await pool.query(FORGET, [savedBefore, limit])).rowCount ?? 0);
-
-/** Tenant, owner and task: the key of every row. */
-const keyOf = (owner: CallOwner, taskId: string): readonly string[] => [
+const ownerOf = (owner: CallOwner): readonly string[] => [
   keyText(owner.tenantId),
   keyText(JSON.stringify(ownerNames(owner))),
-  keyText(taskId),
 ];
+
+/** Tenant, owner and task: the key of every row. */
+const keyOf = (owner: CallOwner, taskId: string): readonly string[] => [...ownerOf(owner), keyText(taskId)];
