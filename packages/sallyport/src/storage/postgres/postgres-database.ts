@@ -22,6 +22,7 @@ import type { OutputStore } from '../../pipeline/output-store.port.ts';
 import type { StateStore } from '../../pipeline/state-store.port.ts';
 import type { UndoJournal } from '../../pipeline/undo-journal.port.ts';
 import type { ContextStore } from '../../reference-servers/context-store.port.ts';
+import type { DocumentStore } from '../../reference-servers/document-store.port.ts';
 import type { SkillContentBounds, SkillContents } from '../../registry/skill-files.port.ts';
 import type { ToolStore } from '../../registry/tool-store.port.ts';
 import type { VectorIndex, VectorStore } from '../../registry/vectors.port.ts';
@@ -39,12 +40,13 @@ import { databaseError, inDatabase } from './database-error.ts';
 import { postgresLedgerStore } from './ledger/postgres-ledger-store.ts';
 import { createStatementSender } from './ledger/statement-sender.ts';
 import { postgresCheckpointStore } from './outcomes/postgres-checkpoint-store.ts';
-import { postgresContextStore } from './outcomes/postgres-context-store.ts';
 import { postgresOutcomeStore } from './outcomes/postgres-outcome-store.ts';
 import { postgresOutputStore } from './outcomes/postgres-output-store.ts';
 import { postgresStateStore } from './outcomes/postgres-state-store.ts';
 import { postgresUndoJournal } from './outcomes/postgres-undo-journal.ts';
 import { type PostgresConnection, poolTarget } from './postgres-connection.ts';
+import { postgresContextStore } from './reference-servers/postgres-context-store.ts';
+import { postgresDocumentStore } from './reference-servers/postgres-document-store.ts';
 import { postgresApiKeyStore } from './rights/postgres-api-key-store.ts';
 import { openPostgresPolicyUpdates } from './rights/postgres-policy-updates.ts';
 import { postgresProofIds } from './rights/postgres-proof-ids.ts';
@@ -96,6 +98,7 @@ export interface PostgresDatabase extends AsyncDisposable {
   readonly stateStore: StateStore;
   readonly checkpointStore: CheckpointStore;
   readonly contextStore: ContextStore;
+  readonly documentStore: DocumentStore;
   readonly outputStore: OutputStore;
   readonly proofIds: ProofIdStore;
   readonly skillContents: SkillContents;
@@ -178,6 +181,7 @@ export async function openPostgres({
     checkpointStore: postgresCheckpointStore(pool),
     contextStore: postgresContextStore(pool),
     stateStore: postgresStateStore(pool),
+    documentStore: postgresDocumentStore(pool),
     outputStore: postgresOutputStore(pool),
     proofIds: postgresProofIds(pool),
     skillContents: postgresSkillContents(database, skillContentBounds),
