@@ -20,6 +20,7 @@ import { createMeaning, type Meaning, type MeaningParts } from './documents/mean
 import { readResource, TEMPLATES, watchedDocument } from './documents/read-resource.ts';
 import { getSourceOfTruth } from './documents/source-of-truth.ts';
 
+export { DOCUMENT_OVERRIDES } from './documents/document-tools.ts';
 export { createMeaning, type DocumentParts, type Meaning, type MeaningParts };
 
 /** Version of the tools; a new one where one of them changes. */

@@ -15,6 +15,7 @@ import {
   SearchDocumentsArguments,
   SearchDocumentsResult,
 } from '../../../api/schemas/reference-servers/documents.ts';
+import type { UpstreamDefinition } from '../../../api/schemas/upstream.ts';
 
 /** One tool of the document server. */
 export interface DocumentTool {
@@ -84,3 +85,11 @@ export const DOCUMENT_TOOLS = {
 
 /** Name of one of them. */
 export type DocumentToolName = keyof typeof DOCUMENT_TOOLS;
+
+/** What the layer itself knows of the effects of these tools: it ships with them. */
+export const DOCUMENT_OVERRIDES: NonNullable<UpstreamDefinition['overrides']> = Object.fromEntries(
+  Object.entries(DOCUMENT_TOOLS).map(([name, { isReadOnly }]) => [
+    name,
+    { side_effect_policy: isReadOnly ? 'pure' : 'idempotent' },
+  ]),
+);

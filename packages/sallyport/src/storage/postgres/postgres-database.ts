@@ -3,6 +3,7 @@ import { Kysely, PostgresDialect, sql } from 'kysely';
 import { Client, Pool } from 'pg';
 import type { ClaimedKeys, LedgerStore } from '../../audit/ledger-store.port.ts';
 import type { CheckpointStore } from '../../bridges/checkpoint-store.port.ts';
+import type { DocumentUpdates } from '../../bridges/document-updates.port.ts';
 import type { StoredRates } from '../../external/rate-limiter.port.ts';
 import type { ApiKeyStore } from '../../identity/api-keys.port.ts';
 import type { ProofIdStore } from '../../identity/proof-ids.port.ts';
@@ -47,6 +48,7 @@ import { postgresUndoJournal } from './outcomes/postgres-undo-journal.ts';
 import { type PostgresConnection, poolTarget } from './postgres-connection.ts';
 import { postgresContextStore } from './reference-servers/postgres-context-store.ts';
 import { postgresDocumentStore } from './reference-servers/postgres-document-store.ts';
+import { openPostgresDocumentUpdates } from './reference-servers/postgres-document-updates.ts';
 import { postgresApiKeyStore } from './rights/postgres-api-key-store.ts';
 import { openPostgresPolicyUpdates } from './rights/postgres-policy-updates.ts';
 import { postgresProofIds } from './rights/postgres-proof-ids.ts';
@@ -113,6 +115,8 @@ export interface PostgresDatabase extends AsyncDisposable {
    * @throws E3812 when the database cannot be read
    */
   policyUpdates(): Promise<PolicyUpdates>;
+  /** Notifications of changed documents to and from the other instances; needs one connection beside the pool. */
+  documentUpdates(): Promise<DocumentUpdates>;
   /**
    * Writes one small row and commits it, as durably as calls are recorded.
    * @throws E3812 when nothing can be written, with the reason; the server gives up after some seconds
@@ -188,6 +192,7 @@ export async function openPostgres({
     vectorStore: postgresVectorStore(pool),
     vectorIndex: () => vectorIndexOf((text, values) => pool.query(text, [...values])),
     policyUpdates: () => openPostgresPolicyUpdates({ pool, connect, log }),
+    documentUpdates: () => openPostgresDocumentUpdates({ pool, connect, log }),
     tryWrite: () => inDatabase('write', async () => void (await pool.query(TRY_WRITE))),
     close,
     [Symbol.asyncDispose]: close,
