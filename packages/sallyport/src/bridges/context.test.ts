@@ -2,7 +2,8 @@ import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { memoryCheckpointStore } from '../../test/stores/outcomes/memory-checkpoint-store.ts';
 import { memoryContextStore } from '../../test/stores/outcomes/memory-context-store.ts';
-import { type ContextServer, createContextServer } from '../reference-servers/context-server.ts';
+import type { EmbeddedServer } from '../mcp-servers/embedded-server.port.ts';
+import { createContextServer } from '../reference-servers/context-server.ts';
 import { CONTEXT_SERVER_DEFAULTS } from '../reference-servers/context-settings.ts';
 import { type Log, silentLog } from '../telemetry/log.ts';
 import { type Checkpoints, createCheckpoints, type OpenRun } from './checkpoints.ts';
@@ -12,12 +13,13 @@ import { CONTEXT_DEFAULTS, type ContextSettings } from './context-settings.ts';
 import { CHECKPOINT_DEFAULTS } from './settings.ts';
 
 const OWNER = { tenantId: 'acme', agentDid: 'did:example:a', userDid: 'did:example:u' };
+const { signal: SIGNAL } = new AbortController();
 const clock = { now: () => 1_800_000_000_000, monotonic: () => passedMs };
 
 type Answer = Readonly<Record<string, unknown>>;
 
 let passedMs: number;
-let server: ContextServer;
+let server: EmbeddedServer;
 let asked: string[];
 let logged: { event: string; fields: Answer | undefined }[];
 let bridge: ContextBridge;
@@ -37,12 +39,12 @@ afterEach(() => bridge[Symbol.asyncDispose]());
 
 const reachable: ContextServerCalls['call'] = (owner, tool, args) => {
   asked.push(tool);
-  return server.call(tool, args, owner);
+  return server.call(tool, args, owner as typeof OWNER, SIGNAL);
 };
 
 function open(call: ContextServerCalls['call'], settings: Partial<ContextSettings> = {}): void {
   const all = { ...CONTEXT_DEFAULTS, ...settings };
-  bridge = createContextBridge({ server: { call }, settings: all, clock, log, pauseMs: 1 });
+  bridge = createContextBridge({ server: { call }, settings: all, clock, log, pauseMs: 1, closeMs: 0 });
   const { listener } = bridge;
   const store = memoryCheckpointStore(clock.now);
   checkpoints = createCheckpoints({ store, clock, log: silentLog, settings: CHECKPOINT_DEFAULTS, listener });
@@ -52,7 +54,7 @@ const run = (invocationId: string): OpenRun =>
   checkpoints.ofRun({ invocationId, owner: OWNER, toolId: 'count', toolVersion: '1.0.0', onSaved: () => {} });
 
 async function contextOf(taskId: string): Promise<Answer> {
-  const { structuredContent } = await server.call('get_unified_context', { taskId }, OWNER);
+  const { structuredContent } = await server.call('get_unified_context', { taskId }, OWNER, SIGNAL);
   return structuredContent as Answer;
 }
 
@@ -94,7 +96,7 @@ describe('checkpoints of calls', () => {
       ['parsed', 'macro'],
     ]);
     const target = { type: 'checkpoint', checkpointId: named[1]?.['checkpointId'] };
-    const { structuredContent } = await server.call('rollback_to', { taskId: 'call-1', target }, OWNER);
+    const { structuredContent } = await server.call('rollback_to', { taskId: 'call-1', target }, OWNER, SIGNAL);
     expect(structuredContent).toMatchObject({ immediateContext: { state: { custom_state: { step: 1 } } } });
   });
 
@@ -216,7 +218,7 @@ describe('a context server that fails', () => {
 
 describe('contexts of sessions', () => {
   const save = (owner: typeof OWNER, updates: Answer) =>
-    server.call('save_context_snapshot', { taskId: 'session-1', updates }, owner);
+    server.call('save_context_snapshot', { taskId: 'session-1', updates }, owner, SIGNAL);
 
   test('STA-04.1 it is that of the task with the id of the session, for its owner alone', async () => {
     const other = { ...OWNER, userDid: 'did:example:v' };

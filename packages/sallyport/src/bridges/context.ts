@@ -7,7 +7,7 @@ import { isObject } from '../domain/shape/is-object.ts';
 import type { Log } from '../telemetry/log.ts';
 import { objectOf } from './context/answer.ts';
 import { continuationReport, type Report, type ReportStep, reportOf } from './context/report.ts';
-import { ReportQueue } from './context/report-queue.ts';
+import { ReportQueue, type ReportQueueParts } from './context/report-queue.ts';
 import type { ContextServerCalls } from './context-server.port.ts';
 import type { ContextSettings } from './context-settings.ts';
 import type { CheckpointListener } from './run/checkpointed-run.ts';
@@ -32,13 +32,11 @@ export interface ContextBridge extends AsyncDisposable {
 }
 
 /** Dependencies of the bridge. */
-export interface ContextBridgeParts {
+export interface ContextBridgeParts extends Pick<ReportQueueParts, 'pauseMs' | 'closeMs'> {
   readonly server: ContextServerCalls;
   readonly settings: ContextSettings;
   readonly clock: Clock;
   readonly log: Log;
-  /** First pause before a report is tried again, ms. */
-  readonly pauseMs?: number;
 }
 
 /** Contexts of sessions that are remembered: how many, and how large together, as JSON. */
@@ -46,12 +44,11 @@ const REMEMBERED = { max: 1_000, bytes: 32 * MiB } as const;
 
 /** Makes the bridge. */
 export function createContextBridge(parts: ContextBridgeParts): ContextBridge {
-  const { settings, log, pauseMs } = parts;
+  const { settings } = parts;
   const queue = new ReportQueue({
+    ...parts,
     send: (of, step, signal) => send(parts, of, step, signal),
-    log,
     reportsMax: settings.reportsMax,
-    ...(pauseMs === undefined ? {} : { pauseMs }),
   });
   return {
     listener: listenerOf(queue, settings),

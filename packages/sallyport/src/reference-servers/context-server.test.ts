@@ -1,20 +1,23 @@
 import { KiB } from '@sallyport/std/bytes';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { memoryContextStore } from '../../test/stores/outcomes/memory-context-store.ts';
-import { type ContextServer, createContextServer } from './context-server.ts';
+import type { EmbeddedServer } from '../mcp-servers/embedded-server.port.ts';
+import { createContextServer } from './context-server.ts';
 import { CONTEXT_SERVER_DEFAULTS, type ContextServerSettings } from './context-settings.ts';
 
 const OWNER = { tenantId: 'acme', agentDid: 'did:example:a', userDid: 'did:example:u' };
 
+const { signal: SIGNAL } = new AbortController();
+
 let now: number;
-let server: ContextServer;
+let server: EmbeddedServer;
 
 beforeEach(() => {
   now = 1_800_000_000_000;
   server = serverWith({});
 });
 
-const serverWith = (settings: Partial<ContextServerSettings>): ContextServer =>
+const serverWith = (settings: Partial<ContextServerSettings>): EmbeddedServer =>
   createContextServer({
     store: memoryContextStore(),
     clock: { now: () => now, monotonic: () => now },
@@ -24,13 +27,13 @@ const serverWith = (settings: Partial<ContextServerSettings>): ContextServer =>
 type Answer = Readonly<Record<string, unknown>>;
 
 async function ask(tool: string, args: Answer, owner = OWNER): Promise<Answer> {
-  const { structuredContent, isError } = await server.call(tool, args, owner);
+  const { structuredContent, isError } = await server.call(tool, args, owner, SIGNAL);
   expect(isError, JSON.stringify(structuredContent)).toBeUndefined();
   return structuredContent as Answer;
 }
 
 async function refusal(tool: string, args: Answer, owner = OWNER): Promise<Answer> {
-  const { structuredContent, isError, content } = await server.call(tool, args, owner);
+  const { structuredContent, isError, content } = await server.call(tool, args, owner, SIGNAL);
   expect(isError).toBe(true);
   const { error } = structuredContent as { error: Answer };
   expect((content as { text: string }[])[0]?.text).toBe(`${String(error['e_code'])}: ${String(error['message'])}`);
@@ -102,7 +105,7 @@ describe('snapshots', () => {
       ['create_checkpoint', { taskId: 'task', label: 'x', checkpointType: 'huge' }],
       ['forget_everything', {}],
     ] as const)
-      await expect(server.call(tool, args, OWNER)).rejects.toMatchObject({ code: 'E3309' });
+      await expect(server.call(tool, args, OWNER, SIGNAL)).rejects.toMatchObject({ code: 'E3309' });
   });
 });
 
@@ -221,7 +224,12 @@ describe('two writers', () => {
   test('STA-04.2 of many that save at once on one version, one succeeds where they meet', async () => {
     await save({ step: 0 });
     const saves = Array.from({ length: 8 }, (_, at) =>
-      server.call('save_context_snapshot', { taskId: 'task', updates: { step: at + 1 }, baseVersion: 1 }, OWNER),
+      server.call(
+        'save_context_snapshot',
+        { taskId: 'task', updates: { step: at + 1 }, baseVersion: 1 },
+        OWNER,
+        SIGNAL,
+      ),
     );
     expect((await Promise.all(saves)).filter(({ isError }) => isError !== true)).toHaveLength(1);
     const apart = Array.from({ length: 8 }, (_, at) => save({ [`own${at}`]: at }, { baseVersion: 2 }));

@@ -1,46 +1,42 @@
 import { errorBody } from '@sallyport/std/error/failure';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
+import type { UpstreamDefinition } from '../../api/schemas/upstream.ts';
 import type { CallOwner } from '../domain/invocation/call-owner.ts';
 import { type Shape, shapeOf } from '../domain/shape/shape.ts';
+import type { EmbeddedServer } from '../mcp-servers/embedded-server.port.ts';
 import type { ListedMcpTool } from '../registry/importer.port.ts';
 import type { ContextServerParts } from './context/context-parts.ts';
 import { CONTEXT_TOOLS, type ContextTool } from './context/tools.ts';
 
-/** The reference context server (STA-04): what is known of tasks, for their owners alone. */
-export interface ContextServer {
-  /** Semantic version; another one where a tool changed. */
-  readonly version: string;
-  /** What the server says of its use. */
-  readonly instructions: string;
-  readonly tools: readonly ListedMcpTool[];
-  /**
-   * Calls a tool for the owner of the call. What the caller can mend is a result with `isError`.
-   * @throws ToolLayerError E3309 for an unknown tool, and for arguments that do not fit its schema; E3812
-   */
-  call(
-    tool: string,
-    args: Readonly<Record<string, unknown>>,
-    owner: CallOwner,
-  ): Promise<Readonly<Record<string, unknown>>>;
-}
+/** A checkpoint more does no harm, and names no owner's data of others. */
+const POLICY_OF = { nothing: 'pure', 'the same': 'idempotent', more: 'irreversible' } as const;
+
+/** What the layer itself knows of the effects of these tools: it ships with them. */
+export const CONTEXT_OVERRIDES: NonNullable<UpstreamDefinition['overrides']> = Object.fromEntries(
+  Object.entries(CONTEXT_TOOLS).map(([name, { leaves }]) => [name, { side_effect_policy: POLICY_OF[leaves] }]),
+);
 
 const INSTRUCTIONS =
   'Keeps what is known of a task from one session to the next. Save snapshots with save_context_snapshot, name milestones with create_checkpoint, and read everything again with get_unified_context. The context of a session is that of the task with its id.';
 
-/** Makes the context server over a store. */
-export function createContextServer(parts: ContextServerParts): ContextServer {
+/** The reference context server (STA-04): what is known of tasks, for their owners alone. */
+export function createContextServer(parts: ContextServerParts): EmbeddedServer {
   const tools = new Map(
     Object.entries(CONTEXT_TOOLS).map(([name, tool]) => [name, { ...tool, fits: shapeOf(tool.input) }]),
   );
   return {
     version: '1.0.0',
     instructions: INSTRUCTIONS,
+    templates: [],
     tools: Object.entries(CONTEXT_TOOLS).map(([name, tool]) => listed(name, tool)),
     call: async (name, args, owner) => {
       const tool = tools.get(name);
       if (tool === undefined) throw new ToolLayerError('E3309', 'The context server has no such tool. List its tools.');
-      return run(parts, tool, args, owner);
+      const answer = await run(parts, tool, args, owner);
+      if (tool.leaves !== 'nothing') parts.onChanged?.(owner);
+      return answer;
     },
+    watch: () => ({ [Symbol.dispose]: () => {} }),
   };
 }
 

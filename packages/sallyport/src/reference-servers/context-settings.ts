@@ -1,9 +1,14 @@
 import { KiB } from '@sallyport/std/bytes';
-import { days, integer } from '../domain/settings/rows.ts';
+import { days, integer, oneOf } from '../domain/settings/rows.ts';
 import { defaultsOf, type ValuesOf } from '../domain/settings/setting.ts';
 
 /** Settings of the reference context server (STA-04). */
 export const CONTEXT_SERVER_SETTINGS = {
+  embedded: oneOf('context.embedded', ['auto', 'on', 'off'], {
+    default: 'auto',
+    sentence:
+      'Whether the layer is a context server too, as the upstream context of tenant.default and tenant.catalog; auto: where the command line starts it, not in an embedding program.',
+  }),
   contextBytesMax: integer('context.bytes_max', {
     unit: 'bytes',
     minimum: KiB,

@@ -21,6 +21,8 @@ export interface ReportQueueParts {
   readonly reportsMax: number;
   /** Pauses after a failure, ms, doubled each time. */
   readonly pauseMs?: number;
+  /** How long what waits is still sent when the queue is closed, ms. */
+  readonly closeMs?: number;
 }
 
 /** Reports of one task that wait, in their order. */
@@ -56,8 +58,12 @@ export class ReportQueue implements AsyncDisposable {
     while (this.#active.size > 0) await Promise.all(this.#active.values());
   }
 
-  /** Ends what is being sent; what waits is dropped. */
+  /** Sends what waits, for a short time; then ends what is being sent, and drops the rest. */
   async [Symbol.asyncDispose](): Promise<void> {
+    const { closeMs = 2_000 } = this.#parts;
+    const late = new AbortController();
+    await Promise.race([this.settled(), sleep(closeMs, undefined, { signal: late.signal }).catch(() => undefined)]);
+    late.abort();
     this.#stop.abort();
     if (this.#steps > 0) this.#parts.log.warn('context-reports-dropped', { reports: this.#steps });
     this.#waiting.clear();
