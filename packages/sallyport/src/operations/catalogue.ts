@@ -23,6 +23,7 @@ import { diffCheckpoints, getCheckpoint, listCheckpoints, removeCheckpoint } fro
 import { dryRun } from './invocations/dry-run.ts';
 import { extendInvocation } from './invocations/extend-invocation.ts';
 import { getInvocation } from './invocations/get-invocation.ts';
+import { getToolContext } from './invocations/get-tool-context.ts';
 import { invokeTool } from './invocations/invoke-tool.ts';
 import { listInvocations } from './invocations/list-invocations.ts';
 import { verifyInvocation } from './invocations/verify-invocation.ts';
@@ -92,6 +93,7 @@ const ALL = [
   getCheckpoint,
   diffCheckpoints,
   removeCheckpoint,
+  getToolContext,
   listSideEffects,
   getSideEffect,
   compensateOne,
