@@ -1,5 +1,6 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { LOCAL_CALLER } from '../../../packages/sallyport/src/index.ts';
 import { DOUBLE, double, type OpenLayer, openLayer, post } from '../layer.fixture.ts';
 
 let open: OpenLayer;
@@ -15,6 +16,10 @@ const ELSEWHERE = { ...ADA, tenant_id: 'elsewhere' };
 beforeAll(async () => {
   open = await openLayer({ 'context.embedded': 'on' });
   await open.layer.registerFunction(DOUBLE, double);
+  for (const tool of ['save_context_snapshot', 'get_unified_context', 'rollback_to']) {
+    const offered = { tool_id: `context__${tool}`, available: true };
+    await open.layer.ask('availability.set', offered, { ...LOCAL_CALLER, tenantId: ELSEWHERE.tenant_id });
+  }
 });
 afterAll(async () => {
   for (const client of clients) await client.close();

@@ -2,6 +2,7 @@ import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { memoryCheckpointStore } from '../../test/stores/outcomes/memory-checkpoint-store.ts';
 import { memoryContextStore } from '../../test/stores/outcomes/memory-context-store.ts';
+import { memoryObjectStore } from '../../test/stores/outcomes/memory-object-store.ts';
 import type { EmbeddedServer } from '../mcp-servers/embedded-server.port.ts';
 import { createContextServer } from '../reference-servers/context-server.ts';
 import { CONTEXT_SERVER_DEFAULTS } from '../reference-servers/context-settings.ts';
@@ -47,7 +48,16 @@ function open(call: ContextServerCalls['call'], settings: Partial<ContextSetting
   bridge = createContextBridge({ server: { call }, settings: all, clock, log, pauseMs: 1, closeMs: 0 });
   const { listener } = bridge;
   const store = memoryCheckpointStore(clock.now);
-  checkpoints = createCheckpoints({ store, clock, log: silentLog, settings: CHECKPOINT_DEFAULTS, listener });
+  const objects = memoryObjectStore();
+  checkpoints = createCheckpoints({
+    store,
+    archive: store,
+    objects,
+    clock,
+    log: silentLog,
+    settings: CHECKPOINT_DEFAULTS,
+    listener,
+  });
 }
 
 const run = (invocationId: string): OpenRun =>

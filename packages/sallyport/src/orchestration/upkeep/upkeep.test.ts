@@ -1,9 +1,15 @@
 import { expect, test } from 'vitest';
 import { memoryLedgerStore } from '../../../test/stores/memory-ledger-store.ts';
+import { memoryCheckpointStore } from '../../../test/stores/outcomes/memory-checkpoint-store.ts';
+import { memoryContextStore } from '../../../test/stores/outcomes/memory-context-store.ts';
+import { memoryDailyLease } from '../../../test/stores/outcomes/memory-daily-lease.ts';
+import { memoryObjectStore } from '../../../test/stores/outcomes/memory-object-store.ts';
 import { memoryOutcomeStore } from '../../../test/stores/outcomes/memory-outcome-store.ts';
 import { memoryOutputStore } from '../../../test/stores/outcomes/memory-output-store.ts';
+import { createRetention } from '../../bridges/retention.ts';
 import type { InvocationRecord } from '../../domain/invocation/record.ts';
 import { OUTPUTS_KEPT_MS } from '../../pipeline/output-store.port.ts';
+import { CONTEXT_SERVER_DEFAULTS } from '../../reference-servers/context-settings.ts';
 import { silentLog } from '../../telemetry/log.ts';
 import { createUpkeep } from './upkeep.ts';
 
@@ -26,6 +32,8 @@ async function made(rows: readonly InvocationRecord[], keepResultsMs?: number) {
   const records = memoryLedgerStore();
   await records.append({ records: rows, events: [] }, 'synchronous');
   const outputs = memoryOutputStore();
+  const checkpoints = memoryCheckpointStore(() => now);
+  const contexts = memoryContextStore();
   let now = NOW;
   let settled = 0;
   const expiredRates = { count: 0 };
@@ -34,13 +42,22 @@ async function made(rows: readonly InvocationRecord[], keepResultsMs?: number) {
     records,
     outcomes: memoryOutcomeStore(records),
     outputs,
-    checkpoints: {
-      async expire(_forgetMs, limit) {
-        const removed = Math.min(limit, expiredCheckpoints.count);
-        expiredCheckpoints.count -= removed;
-        return removed;
+    retention: createRetention({
+      store: {
+        async expire(_forgetMs, limit) {
+          const removed = Math.min(limit, expiredCheckpoints.count);
+          expiredCheckpoints.count -= removed;
+          return removed;
+        },
+        find: checkpoints.find,
       },
-    },
+      archive: checkpoints,
+      objects: memoryObjectStore(),
+      clock: { now: () => now, monotonic: () => now },
+      log: silentLog,
+    }),
+    contexts: { forget: contexts.forget, keptMs: CONTEXT_SERVER_DEFAULTS.keptMs },
+    daily: { lease: memoryDailyLease(() => now), holder: 'one', hour: 2 },
     rates: {
       async forget(limit) {
         const removed = Math.min(limit, expiredRates.count);
@@ -67,7 +84,7 @@ async function made(rows: readonly InvocationRecord[], keepResultsMs?: number) {
   const pass = (ms: number): void => {
     now += ms;
   };
-  return { upkeep, outputs, expiredRates, expiredCheckpoints, kept, pass, settled: () => settled };
+  return { upkeep, outputs, contexts, expiredRates, expiredCheckpoints, kept, pass, settled: () => settled };
 }
 
 test('PIPE-07.5 results are forgotten after their time, not before, however many there are', async () => {
@@ -88,6 +105,19 @@ test('results are kept for good where nobody says how long', async () => {
   pass(1e12);
   await upkeep.turn();
   expect(await kept()).toBe(1);
+});
+
+test('STA-04 contexts of tasks are forgotten 90 days after their last change, not before', async () => {
+  const { upkeep, contexts, pass } = await made([]);
+  const owner = { tenantId: 'acme', agentDid: 'did:agent:a' };
+  const stored = { taskId: 'task', version: 1, change: 'saved', savedAt: NOW, context: {} } as const;
+  await contexts.put(owner, stored, CONTEXT_SERVER_DEFAULTS);
+  pass(90 * 86_400_000);
+  await upkeep.turn();
+  expect((await contexts.newest(owner, 'task'))?.version).toBe(1);
+  pass(1);
+  await upkeep.turn();
+  expect(await contexts.newest(owner, 'task')).toBeUndefined();
 });
 
 test('PIPE-10 outputs of deterministic tools are forgotten after their time, not before', async () => {

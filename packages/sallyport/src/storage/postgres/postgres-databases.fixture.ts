@@ -102,6 +102,8 @@ export async function empty(connection: PostgresConnection): Promise<void> {
     'checkpoint_lines',
     'checkpoints',
     'context_tasks',
+    'state_objects',
+    'daily_work',
     'seen_outputs',
     'outcome_settlements',
     'approval_votes',
