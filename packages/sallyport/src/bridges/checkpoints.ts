@@ -142,6 +142,8 @@ async function resume(
   if (continuation.restored === undefined) throw unreadable(checkpointId);
   const isTaken = await store.take(tenantId, line.lineId, line.holder, invocationId);
   if (!isTaken) throw stillRunning(checkpointId, 'another call');
+  const { checkpointId: from, type } = continuation.restored;
+  parts.listener?.resumed({ ...stored, checkpointId: from, type });
   return { ...continuation, line: { ...line, holder: invocationId } };
 }
 

@@ -20,6 +20,7 @@ import { recoverOpenCalls } from '../pipeline/record/recover.ts';
 import { continueRollbacks } from '../pipeline/undo/continue-rollbacks.ts';
 import { retryRollbacks } from '../pipeline/undo/retry-rollbacks.ts';
 import { createVisibleTools } from '../pipeline/visible-tools.ts';
+import { CONTEXT_SERVER_SETTINGS } from '../reference-servers/context-settings.ts';
 import { importComposioTools } from '../registry/importers/composio/composio-importer.ts';
 import { listComposioTools } from '../registry/importers/composio/list-tools.ts';
 import { importLangChain } from '../registry/importers/langchain/langchain-importer.ts';
@@ -194,6 +195,7 @@ async function openUpkeep(
     outcomes: database.outcomeStore,
     outputs: database.outputStore,
     retention: createRetention({ store: checkpointStore, archive: checkpointStore, objects, clock, log }),
+    contexts: { ...database.contextStore, keptMs: valuesOf(CONTEXT_SERVER_SETTINGS, settings).keptMs },
     daily: { lease: database.dailyLease, holder: instanceId, hour: retentionHourOf(settings) },
     rates: database.rateLimiter,
     sideEffects,

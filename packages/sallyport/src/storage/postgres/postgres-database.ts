@@ -24,6 +24,7 @@ import type { OutcomeStore } from '../../pipeline/outcome-store.port.ts';
 import type { OutputStore } from '../../pipeline/output-store.port.ts';
 import type { StateStore } from '../../pipeline/state-store.port.ts';
 import type { UndoJournal } from '../../pipeline/undo-journal.port.ts';
+import type { ContextStore } from '../../reference-servers/context-store.port.ts';
 import type { DocumentStore } from '../../reference-servers/document-store.port.ts';
 import type { SkillContentBounds, SkillContents } from '../../registry/skill-files.port.ts';
 import type { ToolStore } from '../../registry/tool-store.port.ts';
@@ -49,6 +50,7 @@ import { postgresOutputStore } from './outcomes/postgres-output-store.ts';
 import { postgresStateStore } from './outcomes/postgres-state-store.ts';
 import { postgresUndoJournal } from './outcomes/postgres-undo-journal.ts';
 import { type PostgresConnection, poolTarget } from './postgres-connection.ts';
+import { postgresContextStore } from './reference-servers/postgres-context-store.ts';
 import { postgresDocumentStore } from './reference-servers/postgres-document-store.ts';
 import { openPostgresDocumentUpdates } from './reference-servers/postgres-document-updates.ts';
 import { postgresApiKeyStore } from './rights/postgres-api-key-store.ts';
@@ -103,6 +105,7 @@ export interface PostgresDatabase extends AsyncDisposable {
   readonly checkpointStore: CheckpointStore & CheckpointArchive;
   readonly dailyLease: DailyLease;
   readonly documentStore: DocumentStore;
+  readonly contextStore: ContextStore;
   readonly outputStore: OutputStore;
   readonly proofIds: ProofIdStore;
   readonly skillContents: SkillContents;
@@ -184,6 +187,7 @@ export async function openPostgres({
     approvalStore: postgresApprovalStore(database),
     outcomeStore: postgresOutcomeStore(database),
     undoJournal: postgresUndoJournal(pool),
+    contextStore: postgresContextStore(pool),
     dailyLease: postgresDailyLease(pool),
     checkpointStore: { ...postgresCheckpointStore(pool), ...postgresCheckpointArchive(pool) },
     stateStore: postgresStateStore(pool),

@@ -103,6 +103,7 @@ export async function empty(connection: PostgresConnection): Promise<void> {
     'documents',
     'document_versions',
     'checkpoints',
+    'context_tasks',
     'state_objects',
     'daily_work',
     'seen_outputs',
