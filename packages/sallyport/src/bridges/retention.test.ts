@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { MiB } from '@sallyport/std/bytes';
+import { KiB, MiB } from '@sallyport/std/bytes';
 import type { Clock } from '@sallyport/std/clock';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { beforeEach, describe, expect, test } from 'vitest';
@@ -57,7 +57,7 @@ const namesOf = (): readonly string[] => [...held.keys()].map((name) => name.spl
 
 describe('large states', () => {
   test('STA-03.4 below 1 MB a state is in its row, from there on it is an object of its tenant', async () => {
-    const small = randomBytes(MiB - 4 * 1024);
+    const small = randomBytes(MiB - 4 * KiB);
     const large = randomBytes(MiB);
     const inRow = await saved(small);
     expect(namesOf()).toEqual([]);

@@ -34,7 +34,6 @@ import { warnOfSandboxes } from './health/warn-of-sandboxes.ts';
 import { openSearch } from './open-search.ts';
 import { credentialsOf } from './parts/from-settings/credentials.ts';
 import { keptResultsOf } from './parts/from-settings/kept-results.ts';
-import { objectStoreOf } from './parts/from-settings/object-store.ts';
 import { type ClientQuestions, createClientQuestions } from './parts/gateway/client-questions.ts';
 import { stateKeyOf } from './parts/gateway/state-key.ts';
 import type { Ingredients } from './parts/ingredients.ts';
@@ -99,8 +98,7 @@ export async function assemble(from: Ingredients): Promise<AssembledLayer> {
   const { secrets, driver, quarantine, upstreams, registry } = tools;
   const { visibility, visible } = openVisibility(opened, from, storage, tools);
   const intake = openIntake(settings);
-  const objects = objectStoreOf(settings, secrets);
-  const stages = await openPipeline(opened, { from, foundation, tools, objects, visible, intake });
+  const stages = await openPipeline(opened, { from, foundation, tools, visible, intake });
   const orchestration = await openOrchestration(opened, {
     from,
     ...foundation,
@@ -116,7 +114,7 @@ export async function assemble(from: Ingredients): Promise<AssembledLayer> {
   await orchestration.start();
   const sideEffects = sideEffectsOf(settings, foundation, orchestration);
   await sideEffects.settleOpen();
-  opened.use(await openUpkeep(foundation, sideEffects, objects, from)).start();
+  opened.use(await openUpkeep(foundation, sideEffects, tools.objects, from)).start();
   opened.use(quarantine.follow(QUARANTINE_FOLLOW_MS));
   opened.use(registry.follow(FOLLOW_MS));
   opened.use(followUnrecorded({ registry, ledger, clock, log }));

@@ -44,6 +44,7 @@ import { createSchemaValidator, type SchemaValidator } from '../../validation/sc
 import type { Settings } from '../settings.ts';
 import { VERSION } from '../version.ts';
 import { type MachineBounds, machineBounds } from './from-settings/machine-bounds.ts';
+import { objectStoreOf } from './from-settings/object-store.ts';
 import type { Ingredients } from './ingredients.ts';
 import { openSandboxes } from './open-sandboxes.ts';
 import { openShell } from './open-shell.ts';
@@ -107,6 +108,7 @@ export async function openTools(
     clients,
     schemas,
     secrets,
+    objects: objectStoreOf(settings, secrets),
     keepsSecrets,
     driver,
     drivers,
