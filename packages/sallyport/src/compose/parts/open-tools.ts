@@ -107,8 +107,7 @@ export async function openTools(
   return {
     clients,
     schemas,
-    secrets,
-    objects: objectStoreOf(settings, secrets),
+    ...{ secrets, objects: objectStoreOf(settings, secrets) },
     keepsSecrets,
     driver,
     drivers,

@@ -12,7 +12,7 @@ import {
   archivingServer,
 } from '../../../packages/sallyport/src/storage/s3/archiving-server.fixture.ts';
 import { s3ObjectStore } from '../../../packages/sallyport/src/storage/s3/s3-object-store.ts';
-import { DOUBLE, type OpenLayer, openLayer, post } from '../layer.fixture.ts';
+import { DOUBLE, type OpenLayer, openLayer, post } from '../../e2e/layer.fixture.ts';
 
 const KEY = { id: 'the-key', secret: 'the-secret' };
 const STATE = randomBytes(MiB);
