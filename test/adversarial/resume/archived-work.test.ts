@@ -70,13 +70,13 @@ test('STA-03.4 STA-06.3 STA-06.4 a large state is archived at night, restored in
   expect(await layer.invoke(resumed, { token })).toMatchObject(pending);
   expect(bucket.asked).toEqual([]);
   for (const _again of [1, 2]) {
-    const { status, body } = await post(open, `/v1/checkpoints/${id}/restore`, '{}');
+    const { status, body } = await post(open, `/v1/checkpoints/${id}/restoration`, '{}');
     expect([status, body['type']]).toEqual([503, 'urn:sallyport:error:E3708']);
   }
   const shown = layer.ask('checkpoints.get', { checkpoint_id: id }, LOCAL_CALLER);
   await expect(shown).rejects.toMatchObject({ code: 'E3708' });
   bucket.finish();
-  const restored = await post(open, `/v1/checkpoints/${id}/restore`, '{}');
+  const restored = await post(open, `/v1/checkpoints/${id}/restoration`, '{}');
   expect(restored).toMatchObject({ status: 200, body: { checkpoint: { checkpoint_id: id } } });
   expect(restored.body['checkpoint']).not.toHaveProperty('archived_at');
   expect(await layer.invoke(resumed, { token })).toMatchObject({ status: 'success', result: { same: true } });

@@ -1,7 +1,8 @@
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import type { ObjectStore } from '../bridges/object-store.port.ts';
 import { createRetention } from '../bridges/retention.ts';
-import { RETENTION_TIME_SETTINGS } from '../bridges/settings.ts';
+import { RETENTION_TIME_SETTINGS, TOOL_CHECKPOINT_SETTINGS } from '../bridges/settings.ts';
+import { createThreads, type Threads } from '../bridges/threads.ts';
 import { valuesOf } from '../domain/settings/setting.ts';
 import type { ResourceUpdates } from '../doors/mcp-gateway/resource-updates.port.ts';
 import { CREDENTIAL_SETTINGS } from '../external/credentials.ts';
@@ -135,7 +136,7 @@ export async function assemble(from: Ingredients): Promise<AssembledLayer> {
       sideEffects,
       ...(workers === undefined ? {} : { callWorkers: workers }),
       ...(intake === undefined ? {} : { callIntake: intake }),
-      rehearseCall: createRehearsal(pipeline),
+      ...{ rehearseCall: createRehearsal(pipeline), threads: threadsOf(foundation, tools.objects, from) },
       toolSearch,
       ...IMPORTERS,
       signer: identity.signer,
@@ -201,6 +202,17 @@ async function openUpkeep(
     ...keptResultsOf(settings),
   });
 }
+
+/** States of graphs of agents. */
+const threadsOf = (
+  { storage: { database } }: Awaited<ReturnType<typeof openFoundation>>,
+  objects: ObjectStore,
+  { settings, clock }: Ingredients,
+): Threads =>
+  createThreads({
+    ...{ store: database.threadStore, archive: database.checkpointStore, objects, clock },
+    bytesMax: valuesOf(TOOL_CHECKPOINT_SETTINGS, settings).stateBytesMax,
+  });
 
 /** @throws ToolLayerError E3801 for an hour that no day has */
 function retentionHourOf(settings: Ingredients['settings']): number {

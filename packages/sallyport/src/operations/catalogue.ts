@@ -31,6 +31,7 @@ import { extendInvocation } from './invocations/extend-invocation.ts';
 import { getInvocation } from './invocations/get-invocation.ts';
 import { invokeTool } from './invocations/invoke-tool.ts';
 import { listInvocations } from './invocations/list-invocations.ts';
+import { listThreads, removeThread, saveThread, writeThread } from './invocations/threads.ts';
 import { verifyInvocation } from './invocations/verify-invocation.ts';
 import { watchInvocation } from './invocations/watch-invocation.ts';
 import { getOutcome, listOutcomes } from './outcomes/list-outcomes.ts';
@@ -99,6 +100,10 @@ const ALL = [
   diffCheckpoints,
   restoreCheckpoint,
   removeCheckpoint,
+  listThreads,
+  saveThread,
+  writeThread,
+  removeThread,
   listSideEffects,
   getSideEffect,
   compensateOne,

@@ -101,6 +101,8 @@ export async function empty(connection: PostgresConnection): Promise<void> {
     'tool_state',
     'checkpoint_lines',
     'checkpoints',
+    'thread_states',
+    'thread_writes',
     'state_objects',
     'daily_work',
     'seen_outputs',
