@@ -28,13 +28,32 @@ export interface ThreadWrite {
   readonly value: TypedBytes;
 }
 
-/** A state as it is stored. */
-export interface StoredThreadState extends ThreadPlace {
+/** The value that a channel has in one version. */
+export interface ChannelPlace {
+  readonly channel: string;
+  readonly version: string;
+}
+
+/** A state without the values of its channels. */
+export interface ThreadRecord extends ThreadPlace {
   readonly parentId?: string;
-  /** Form of the state once it is unpacked. */
+  readonly state: TypedBytes;
+  readonly metadata: TypedBytes;
+  /** The version of each channel. */
+  readonly versions: Readonly<Record<string, string>>;
+}
+
+/** A value of a channel as it is stored: once for each version, however many states have it. */
+export interface StoredValue extends ChannelPlace {
+  /** Form of the value once it is unpacked. */
   readonly type: string;
   readonly packed: PackedState | StateElsewhere;
-  readonly metadata: TypedBytes;
+}
+
+/** A state as it is stored. */
+export interface StoredThreadState extends ThreadRecord {
+  /** Values that are stored of the versions it has. */
+  readonly values: readonly StoredValue[];
 }
 
 /** Which states are wanted; an absent member means any. */
@@ -48,7 +67,10 @@ export interface ThreadQuery extends Partial<ThreadPlace> {
 
 /** States of the threads of agents, durable (STA-07). Owners never meet. All methods throw E3812 while the store cannot be reached. */
 export interface ThreadStore {
-  /** Stores a state, or replaces the one of that place. An object of it was announced before (`CheckpointArchive`). */
+  /**
+   * Stores a state, or replaces the one of that place, with values that are new. A value of a version that is there already stays.
+   * Objects of values were announced before (`CheckpointArchive`).
+   */
   put(owner: CallOwner, state: StoredThreadState): Promise<void>;
   /** Stores writes. One that is there already stays, unless its index is negative: then it is replaced. */
   write(owner: CallOwner, place: ThreadPlace, writes: readonly ThreadWrite[]): Promise<void>;

@@ -3,9 +3,11 @@ import type { CallOwner } from '../domain/invocation/call-owner.ts';
 import { packState, unpackState } from './state/pack-state.ts';
 import { heldState, readObject, type StateObjects } from './state/state-objects.ts';
 import type {
-  StoredThreadState,
+  ChannelPlace,
+  StoredValue,
   ThreadPlace,
   ThreadQuery,
+  ThreadRecord,
   ThreadStore,
   ThreadWrite,
   TypedBytes,
@@ -13,15 +15,24 @@ import type {
 
 export type { ThreadPlace, ThreadQuery, ThreadWrite, TypedBytes };
 
-/** A state of a thread, with what tasks wrote on top of it. */
-export interface ThreadState extends Omit<StoredThreadState, 'type' | 'packed'> {
-  readonly state: TypedBytes;
+/** A value of a channel. */
+export interface ChannelValue extends ChannelPlace {
+  readonly value: TypedBytes;
+}
+
+/** A state of a thread, with the values of its channels and what tasks wrote on top of it. */
+export interface ThreadState extends ThreadRecord {
+  readonly values: readonly ChannelValue[];
   readonly writes: readonly ThreadWrite[];
 }
 
 /** States of graphs of agents, by thread (STA-07): packed and checked as checkpoints of tools are. Owners never meet. */
 export interface Threads {
-  /** @throws E3102 for a state that is too large, E3701 when the object store takes it not, E3812 */
+  /**
+   * Saves a state.
+   * @param state with the values of those channels alone that have changed
+   * @throws E3102 for a value that is too large, E3812, E3823
+   */
   save(owner: CallOwner, state: Omit<ThreadState, 'writes'>): Promise<void>;
   /** @throws E3102, E3812 */
   write(owner: CallOwner, place: ThreadPlace, writes: readonly ThreadWrite[]): Promise<void>;
@@ -45,11 +56,14 @@ export function createThreads(parts: ThreadParts): Threads {
     if (bytes.length > bytesMax) throw tooLarge(bytes.length, bytesMax);
   };
   return {
-    async save(owner, { state, ...rest }) {
-      bounded(state);
-      bounded(rest.metadata);
-      const packed = await heldState(parts, owner.tenantId, await packState(state.bytes));
-      await store.put(owner, { ...rest, type: state.type, packed });
+    async save(owner, { values, ...record }) {
+      for (const given of [record.state, record.metadata, ...values.map(({ value }) => value)]) bounded(given);
+      const stored: StoredValue[] = [];
+      for (const { value, ...place } of values) {
+        const packed = await heldState(parts, owner.tenantId, await packState(value.bytes));
+        stored.push({ ...place, type: value.type, packed });
+      }
+      await store.put(owner, { ...record, values: stored });
     },
     async write(owner, place, writes) {
       for (const { value } of writes) bounded(value);
@@ -57,9 +71,12 @@ export function createThreads(parts: ThreadParts): Threads {
     },
     async list(owner, query) {
       const states: ThreadState[] = [];
-      for (const { type, packed, ...rest } of await store.list(owner, query)) {
-        const bytes = await unpackState(await readObject(objects, rest.checkpointId, packed));
-        states.push({ ...rest, state: { type, bytes } });
+      for (const { values, ...rest } of await store.list(owner, query)) {
+        const read = values.map(async ({ type, packed, ...place }) => {
+          const bytes = await unpackState(await readObject(objects, rest.checkpointId, packed));
+          return { ...place, value: { type, bytes } };
+        });
+        states.push({ ...rest, values: await Promise.all(read) });
       }
       return states;
     },

@@ -34,12 +34,23 @@ const PLACE = {
   checkpoint_id: Name,
 };
 
+const Channel = Type.String({ maxLength: 512 });
+const ChannelVersion = Type.String({ maxLength: 128 });
+
+export const ChannelValue = Type.Object(
+  { channel: Channel, version: ChannelVersion, value: TypedValue },
+  { additionalProperties: false },
+);
+export type ChannelValue = Static<typeof ChannelValue>;
+
 /** STA-07: a state of a graph. */
 const STATE = {
   ...PLACE,
   parent_checkpoint_id: Type.Optional(Name),
   state: TypedValue,
   metadata: TypedValue,
+  versions: Type.Record(Channel, ChannelVersion, { description: 'The version of each channel.' }),
+  values: Type.Array(ChannelValue, { maxItems: 10_000, description: 'To save: of the channels that have changed.' }),
 };
 
 export const ThreadSaveRequest = Type.Object(STATE, { additionalProperties: false });

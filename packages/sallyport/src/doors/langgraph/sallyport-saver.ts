@@ -31,6 +31,7 @@ export interface SallyportSaverOptions {
 type Saver = BaseCheckpointSaver;
 type Config = Parameters<Saver['getTuple']>[0];
 type Checkpoint = Parameters<Saver['put']>[1];
+type Versions = Parameters<Saver['put']>[3];
 type Metadata = Parameters<Saver['put']>[2];
 type Tuple = NonNullable<Awaited<ReturnType<Saver['getTuple']>>>;
 type ListOptions = Parameters<Saver['list']>[1];
@@ -87,15 +88,30 @@ export class SallyportSaver extends BaseCheckpointSaver {
     }
   }
 
-  /** Saves a state; resolves when it is durable. */
-  override async put(config: Config, checkpoint: Checkpoint, metadata: Metadata): Promise<Config> {
+  /** Saves a state, and the values of the channels that are new in it; resolves when they are durable. */
+  override async put(
+    config: Config,
+    checkpoint: Checkpoint,
+    metadata: Metadata,
+    newVersions: Versions,
+  ): Promise<Config> {
     const { thread_id, checkpoint_ns = '', checkpoint_id: parent } = placeIn(config);
     if (thread_id === undefined) throw new TypeError('A state can be saved only with configurable.thread_id.');
+    const { channel_values, ...rest } = copyCheckpoint(checkpoint);
+    const changed = Object.entries(newVersions).filter(([channel]) => channel in channel_values);
+    const values = changed.map(async ([channel, version]) => ({
+      ...{ channel, version: String(version) },
+      value: await this.#valueOf(channel_values[channel]),
+    }));
     const state = {
       ...{ thread_id, namespace: checkpoint_ns, checkpoint_id: checkpoint.id },
       ...(parent ? { parent_checkpoint_id: parent } : {}),
-      state: await this.#valueOf(copyCheckpoint(checkpoint)),
+      state: await this.#valueOf(rest),
       metadata: await this.#valueOf(metadata),
+      versions: Object.fromEntries(
+        Object.entries(checkpoint.channel_versions).map(([channel, version]) => [channel, String(version)]),
+      ),
+      values: await Promise.all(values),
     };
     await this.#layer.ask('threads.save', state, this.#caller);
     return { configurable: { thread_id, checkpoint_ns, checkpoint_id: checkpoint.id } };
@@ -119,6 +135,11 @@ export class SallyportSaver extends BaseCheckpointSaver {
     await this.#layer.ask('threads.write', { ...place, writes: await Promise.all(given) }, this.#caller);
   }
 
+  /** Branches of a thread count on from the same version; a random fraction keeps their versions of a channel different. */
+  override getNextVersion(current: number | undefined): number {
+    return Math.floor(current ?? 0) + 1 + Math.random();
+  }
+
   /** Removes a thread with all its states. */
   override async deleteThread(threadId: string): Promise<void> {
     await this.#layer.ask('threads.remove', { thread_id: threadId }, this.#caller);
@@ -133,7 +154,9 @@ export class SallyportSaver extends BaseCheckpointSaver {
     const configOf = (id: string): Config => ({
       configurable: { thread_id, checkpoint_ns: namespace, checkpoint_id: id },
     });
-    const checkpoint = await this.#read<Checkpoint>(found.state);
+    const values = found.values.map(async ({ channel, value }) => [channel, await this.#read(value)] as const);
+    const channel_values = Object.fromEntries(await Promise.all(values));
+    const checkpoint = { ...(await this.#read<Omit<Checkpoint, 'channel_values'>>(found.state)), channel_values };
     return {
       config: configOf(checkpoint_id),
       checkpoint: await this.#withSends(checkpoint, found),

@@ -59,11 +59,12 @@ export const saveThread = operation({
   output: ThreadSaved,
   run:
     ({ threads }: Parts) =>
-    async ({ thread_id, namespace = '', checkpoint_id, parent_checkpoint_id, state, metadata }, { principal }) => {
+    async ({ thread_id, namespace = '', checkpoint_id, parent_checkpoint_id, ...given }, { principal }) => {
       await threads.save(principal, {
         ...{ threadId: thread_id, namespace, checkpointId: checkpoint_id },
         ...(parent_checkpoint_id === undefined ? {} : { parentId: parent_checkpoint_id }),
-        ...{ state: bytesOf(state), metadata: bytesOf(metadata) },
+        ...{ state: bytesOf(given.state), metadata: bytesOf(given.metadata), versions: given.versions },
+        values: given.values.map(({ value, ...place }) => ({ ...place, value: bytesOf(value) })),
       });
       return { thread_id };
     },
@@ -121,7 +122,8 @@ function shown({ parentId, ...found }: ThreadState): ThreadListResponse['states'
   return {
     ...{ thread_id: found.threadId, namespace: found.namespace, checkpoint_id: found.checkpointId },
     ...(parentId === undefined ? {} : { parent_checkpoint_id: parentId }),
-    ...{ state: valueWith(found.state), metadata: valueWith(found.metadata) },
+    ...{ state: valueWith(found.state), metadata: valueWith(found.metadata), versions: found.versions },
+    values: found.values.map(({ value, ...place }) => ({ ...place, value: valueWith(value) })),
     writes: found.writes.map(({ taskId, taskPath, index, channel, value }) => ({
       ...{ task_id: taskId, task_path: taskPath, index, channel },
       value: valueWith(value),

@@ -102,6 +102,7 @@ export async function empty(connection: PostgresConnection): Promise<void> {
     'checkpoint_lines',
     'checkpoints',
     'thread_states',
+    'thread_values',
     'thread_writes',
     'state_objects',
     'daily_work',

@@ -1,8 +1,10 @@
 import type { Pool, QueryResultRow } from 'pg';
 import type {
   StoredThreadState,
+  StoredValue,
   ThreadPlace,
   ThreadQuery,
+  ThreadRecord,
   ThreadStore,
   ThreadWrite,
 } from '../../../bridges/thread-store.port.ts';
@@ -12,14 +14,18 @@ import { keyOfText, keyText } from '../key-text.ts';
 import { objectColumnsOf, stateBytesOf } from './postgres-checkpoint-store.ts';
 
 const PUT = `
+with values as (
+  insert into sallyport.thread_values (tenant_id, owner, thread_id, namespace, channel, version, value_type, form, value, size,
+    sha256, object_name, object_size, object_sha256)
+  select $1, $2, $3, $4, * from unnest($12::text[], $13::text[], $14::text[], $15::text[], $16::bytea[], $17::bigint[],
+    $18::text[], $19::text[], $20::bigint[], $21::text[])
+  on conflict do nothing)
 insert into sallyport.thread_states
-  (tenant_id, owner, thread_id, namespace, checkpoint_id, parent_id, state_type, form, state, size, sha256,
-    object_name, object_size, object_sha256, metadata_type, metadata)
-values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)
+  (tenant_id, owner, thread_id, namespace, checkpoint_id, parent_id, state_type, state, metadata_type, metadata, versions)
+values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
 on conflict (tenant_id, owner, thread_id, namespace, checkpoint_id) do update set
-  parent_id = excluded.parent_id, state_type = excluded.state_type, form = excluded.form, state = excluded.state,
-  size = excluded.size, sha256 = excluded.sha256, object_name = excluded.object_name, object_size = excluded.object_size,
-  object_sha256 = excluded.object_sha256, metadata_type = excluded.metadata_type, metadata = excluded.metadata`;
+  parent_id = excluded.parent_id, state_type = excluded.state_type, state = excluded.state,
+  metadata_type = excluded.metadata_type, metadata = excluded.metadata, versions = excluded.versions`;
 
 const WRITE = `
 insert into sallyport.thread_writes
@@ -30,8 +36,7 @@ on conflict (tenant_id, owner, thread_id, namespace, checkpoint_id, task_id, ind
 where thread_writes.index < 0`;
 
 const LIST = `
-select thread_id, namespace, checkpoint_id, parent_id, state_type, form, state, size::text, sha256,
-  object_name, object_size::text, object_sha256, metadata_type, metadata
+select thread_id, namespace, checkpoint_id, parent_id, state_type, state, metadata_type, metadata, versions
 from sallyport.thread_states
 where tenant_id = $1 and owner = $2
   and ($3::text is null or thread_id = $3) and ($4::text is null or namespace = $4)
@@ -46,8 +51,16 @@ where tenant_id = $1 and owner = $2 and (thread_id, namespace, checkpoint_id) in
   (select * from unnest($3::text[], $4::text[], $5::text[]))
 order by task_path, task_id, index`;
 
+/** Values of the versions that states have: each once, however many of the states have it. */
+const VALUES = `
+select thread_id, namespace, channel, version, value_type, form, value, size::text, sha256, object_name, object_size::text, object_sha256
+from sallyport.thread_values
+where tenant_id = $1 and owner = $2 and (thread_id, namespace, channel, version) in
+  (select * from unnest($3::text[], $4::text[], $5::text[], $6::text[]))`;
+
 const REMOVE = `
-with writes as (
+with values as (
+  delete from sallyport.thread_values where tenant_id = $1 and owner = $2 and thread_id = $3), writes as (
   delete from sallyport.thread_writes where tenant_id = $1 and owner = $2 and thread_id = $3)
 delete from sallyport.thread_states where tenant_id = $1 and owner = $2 and thread_id = $3`;
 
@@ -60,15 +73,25 @@ interface PlaceRow extends QueryResultRow {
 interface StateRow extends PlaceRow {
   readonly parent_id: string | null;
   readonly state_type: string;
+  readonly state: Buffer;
+  readonly metadata_type: string;
+  readonly metadata: Buffer;
+  readonly versions: Readonly<Record<string, string>>;
+}
+
+interface ValueRow extends QueryResultRow {
+  readonly thread_id: string;
+  readonly namespace: string;
+  readonly channel: string;
+  readonly version: string;
+  readonly value_type: string;
   readonly form: 'plain' | 'zstd';
-  readonly state: Buffer | null;
+  readonly value: Buffer | null;
   readonly size: string;
   readonly sha256: string;
   readonly object_name: string | null;
   readonly object_size: string;
   readonly object_sha256: string;
-  readonly metadata_type: string;
-  readonly metadata: Buffer;
 }
 
 interface WriteRow extends PlaceRow {
@@ -107,8 +130,19 @@ export function postgresThreadStore(pool: Pool): ThreadStore {
         rows.map((row) => row.checkpoint_id),
       ];
       const written = await run<WriteRow>('list the writes of threads', WRITES, [...ownerOf(owner), ...places]);
+      const wanted = rows.flatMap(versionsOf);
+      const columns = [0, 1, 2, 3].map((at) => wanted.map((names) => names[at]));
+      const values = await run<ValueRow>('read the values of threads', VALUES, [...ownerOf(owner), ...columns]);
       const byPlace = Map.groupBy(written, keyOf);
-      return rows.map((row) => ({ ...storedOf(row), writes: (byPlace.get(keyOf(row)) ?? []).map(writeOf) }));
+      const byVersion = new Map(values.map((row) => [keyOfVersion(row), row]));
+      return rows.map((row) => ({
+        ...recordOf(row),
+        values: versionsOf(row).flatMap((names) => {
+          const value = byVersion.get(JSON.stringify(names));
+          return value === undefined ? [] : [storedOf(value)];
+        }),
+        writes: (byPlace.get(keyOf(row)) ?? []).map(writeOf),
+      }));
     },
     remove: async (owner, threadId) =>
       void (await run('remove a thread', REMOVE, [...ownerOf(owner), keyText(threadId)])),
@@ -131,33 +165,54 @@ const wantedOf = ({ threadId, namespace, checkpointId, before, after, limit }: T
   limit,
 ];
 
-function valuesOf(owner: CallOwner, state: StoredThreadState): readonly unknown[] {
-  const { parentId, type, packed, metadata } = state;
+function valuesOf(owner: CallOwner, place: StoredThreadState): readonly unknown[] {
+  const { parentId, state, metadata, versions, values } = place;
+  const objects = values.map(({ packed }) => objectColumnsOf(packed));
   return [
-    ...ownerOf(owner),
-    ...placeOf(state),
-    ...[orNull(parentId), type, packed.form, stateBytesOf(packed), packed.size, packed.sha256],
-    ...[...objectColumnsOf(packed), metadata.type, Buffer.from(metadata.bytes)],
+    ...[...ownerOf(owner), ...placeOf(place), orNull(parentId)],
+    ...[state.type, Buffer.from(state.bytes), metadata.type, Buffer.from(metadata.bytes), JSON.stringify(versions)],
+    values.map(({ channel }) => keyText(channel)),
+    values.map(({ version }) => keyText(version)),
+    values.map(({ type }) => type),
+    values.map(({ packed }) => packed.form),
+    values.map(({ packed }) => stateBytesOf(packed)),
+    values.map(({ packed }) => packed.size),
+    values.map(({ packed }) => packed.sha256),
+    ...[0, 1, 2].map((at) => objects.map((columns) => columns[at])),
   ];
 }
+
+/** Names of the values of a state, as the table has them: thread, namespace, channel, version. */
+const versionsOf = ({ thread_id, namespace, versions }: StateRow): readonly (readonly string[])[] =>
+  Object.entries(versions).map(([channel, version]) => [thread_id, namespace, keyText(channel), keyText(version)]);
+
+const keyOfVersion = ({ thread_id, namespace, channel, version }: ValueRow): string =>
+  JSON.stringify([thread_id, namespace, channel, version]);
 
 const keyOf = ({ thread_id, namespace, checkpoint_id }: PlaceRow): string =>
   JSON.stringify([thread_id, namespace, checkpoint_id]);
 
-function storedOf(row: StateRow): StoredThreadState {
-  const { form, sha256, state, object_name: name, object_sha256 } = row;
+const recordOf = (row: StateRow): ThreadRecord => ({
+  threadId: keyOfText(row.thread_id),
+  namespace: keyOfText(row.namespace),
+  checkpointId: keyOfText(row.checkpoint_id),
+  ...(row.parent_id === null ? {} : { parentId: keyOfText(row.parent_id) }),
+  state: { type: row.state_type, bytes: row.state },
+  metadata: { type: row.metadata_type, bytes: row.metadata },
+  versions: row.versions,
+});
+
+function storedOf(row: ValueRow): StoredValue {
+  const { form, sha256, value, object_name: name, object_sha256 } = row;
   const packed = { form, size: Number(row.size), sha256 };
   return {
-    threadId: keyOfText(row.thread_id),
-    namespace: keyOfText(row.namespace),
-    checkpointId: keyOfText(row.checkpoint_id),
-    ...(row.parent_id === null ? {} : { parentId: keyOfText(row.parent_id) }),
-    type: row.state_type,
+    channel: keyOfText(row.channel),
+    version: keyOfText(row.version),
+    type: row.value_type,
     packed:
       name === null
-        ? { ...packed, bytes: state ?? Buffer.alloc(0) }
+        ? { ...packed, bytes: value ?? Buffer.alloc(0) }
         : { ...packed, object: { name, size: Number(row.object_size), sha256: object_sha256 } },
-    metadata: { type: row.metadata_type, bytes: row.metadata },
   };
 }
 
