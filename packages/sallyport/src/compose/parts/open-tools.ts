@@ -45,6 +45,7 @@ import { embedderOf } from '../open-search.ts';
 import type { Settings } from '../settings.ts';
 import { VERSION } from '../version.ts';
 import { type MachineBounds, machineBounds } from './from-settings/machine-bounds.ts';
+import { objectStoreOf } from './from-settings/object-store.ts';
 import type { Ingredients } from './ingredients.ts';
 import { contextBridgeOf } from './open-context.ts';
 import { openReferenceServers } from './open-reference-servers.ts';
@@ -118,7 +119,7 @@ export async function openTools(
     embedder,
     context,
     schemas,
-    secrets,
+    ...{ secrets, objects: objectStoreOf(settings, secrets) },
     keepsSecrets,
     driver,
     drivers,
