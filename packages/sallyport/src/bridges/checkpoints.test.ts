@@ -1,9 +1,11 @@
 import type { Clock } from '@sallyport/std/clock';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { memoryCheckpointStore } from '../../test/stores/outcomes/memory-checkpoint-store.ts';
+import { memoryObjectStore } from '../../test/stores/outcomes/memory-object-store.ts';
 import type { CheckpointNote, RestoredCheckpoint } from '../domain/checkpoint/checkpoint.ts';
 import { secretSearch } from '../external/hide-secrets.ts';
 import { silentLog } from '../telemetry/log.ts';
+import type { CheckpointArchive } from './checkpoint-archive.port.ts';
 import type { CheckpointStore } from './checkpoint-store.port.ts';
 import { type CheckpointedRun, type Checkpoints, createCheckpoints, type OpenRun } from './checkpoints.ts';
 import { CHECKPOINT_DEFAULTS, type CheckpointSettings } from './settings.ts';
@@ -13,18 +15,27 @@ const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
 
 let now: number;
-let store: CheckpointStore;
+let store: CheckpointStore & CheckpointArchive;
+let objects: Map<string, Uint8Array>;
 let checkpoints: Checkpoints;
 const clock: Clock = { now: () => now, monotonic: () => now };
 
 beforeEach(() => {
   now = 1_800_000_000_000;
   store = memoryCheckpointStore(() => now);
+  objects = new Map();
   checkpoints = over(store);
 });
 
 const over = (given: CheckpointStore, settings: Partial<CheckpointSettings> = {}): Checkpoints =>
-  createCheckpoints({ store: given, clock, log: silentLog, settings: { ...CHECKPOINT_DEFAULTS, ...settings } });
+  createCheckpoints({
+    store: given,
+    archive: store,
+    objects: memoryObjectStore(objects),
+    clock,
+    log: silentLog,
+    settings: { ...CHECKPOINT_DEFAULTS, ...settings },
+  });
 
 const run = (invocationId: string, more: Partial<CheckpointedRun> = {}): CheckpointedRun => ({
   invocationId,
@@ -106,6 +117,7 @@ describe('the checkpoints of a run', () => {
   });
 
   test('STA-01.2 STA-01.3 milestones are kept 90 days, named ones until they are removed', async () => {
+    checkpoints = over(store, { archiveKeptMs: 0 });
     const { save } = opened('call').ofAttempt();
     const [macro, named] = [await save({ step: 1 }, { milestone: 'half' }), await save({ step: 2 }, { name: 'mine' })];
     now += 90 * DAY_MS - 1;
@@ -287,7 +299,7 @@ describe('damaged checkpoints', () => {
       ...store,
       async find(tenantId, checkpointId) {
         const found = await store.find(tenantId, checkpointId);
-        if (found?.packed === undefined || !ids.has(checkpointId)) return found;
+        if (found?.packed === undefined || 'object' in found.packed || !ids.has(checkpointId)) return found;
         return { ...found, packed: { ...found.packed, bytes: flip(found.packed.bytes) } };
       },
     };

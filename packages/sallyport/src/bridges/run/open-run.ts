@@ -10,6 +10,7 @@ import type { StoredCheckpoint } from '../checkpoint-store.port.ts';
 import { packState } from '../state/pack-state.ts';
 import { SCHEMA_VERSION } from '../state/packed-state.ts';
 import { serialiseState } from '../state/serialise-state.ts';
+import { heldState } from '../state/state-objects.ts';
 import type { CheckpointedRun, CheckpointParts, Continuation, OpenRun } from './checkpointed-run.ts';
 
 /** The newest checkpoint of a run, which the next one is compared with. */
@@ -105,11 +106,12 @@ async function saveNow(run: Run, given: unknown, note: CheckpointNote): Promise<
   const stored = { saves: run.stored.saves + 1, bytes: run.stored.bytes + packed.bytes.length };
   if (stored.saves > settings.savesMax) throw tooMuch('checkpoints.saves_max', settings.savesMax);
   if (stored.bytes > settings.callBytesMax) throw tooMuch('checkpoints.call_bytes_max', settings.callBytesMax);
+  const held = await heldState(run.parts, run.owner.tenantId, packed).catch(notSaved);
   const checkpoint: StoredCheckpoint = {
     ...factsOf(run, note),
     size: packed.size,
     sha256: packed.sha256,
-    packed,
+    packed: held,
     ...(isDelta ? { parentId: parent.restored.checkpointId } : {}),
   };
   if (!(await store.put(checkpoint))) throw continuedElsewhere();
@@ -133,7 +135,6 @@ function factsOf(run: Run, note: CheckpointNote): Omit<StoredCheckpoint, 'size' 
   const { settings, clock } = run.parts;
   const type = typeOf(note);
   const savedAt = clock.now();
-  const keptMs = { micro: settings.microTtlMs, macro: settings.macroKeptMs, named: undefined }[type];
   const label = note.name ?? note.milestone;
   return {
     checkpointId: `ckpt_${randomUUID()}`,
@@ -148,8 +149,20 @@ function factsOf(run: Run, note: CheckpointNote): Omit<StoredCheckpoint, 'size' 
     ...placeOf(note),
     schemaVersion: SCHEMA_VERSION,
     savedAt,
-    ...(keptMs === undefined ? {} : { expiresAt: savedAt + keptMs }),
+    ...endsOf(type, savedAt, settings),
   };
+}
+
+/** A milestone goes to the archive after its time, or ends then. */
+function endsOf(
+  type: SavedCheckpoint['type'],
+  savedAt: number,
+  { microTtlMs, macroKeptMs, archiveKeptMs }: CheckpointParts['settings'],
+): Pick<StoredCheckpoint, 'expiresAt' | 'archiveAt'> {
+  if (type === 'named') return {};
+  if (type === 'micro') return { expiresAt: savedAt + microTtlMs };
+  const archiveAt = savedAt + macroKeptMs;
+  return { expiresAt: archiveAt + archiveKeptMs, ...(archiveKeptMs === 0 ? {} : { archiveAt }) };
 }
 
 const placeOf = ({ phase, progressPercent }: CheckpointNote): Pick<CheckpointNote, 'phase' | 'progressPercent'> => ({
@@ -173,6 +186,12 @@ async function bytesOf(given: unknown): Promise<Uint8Array> {
       { cause },
     );
   }
+}
+
+/** @throws ToolLayerError E3701 for a full or unreachable object store */
+function notSaved(thrown: unknown): never {
+  if (!(thrown instanceof ToolLayerError) || thrown.code !== 'E3823') throw thrown;
+  throw new ToolLayerError('E3701', `The checkpoint was not saved. ${thrown.message}`, { cause: thrown });
 }
 
 const runIsOver = (): ToolLayerError =>

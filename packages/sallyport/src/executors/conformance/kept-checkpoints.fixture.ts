@@ -1,4 +1,5 @@
 import { memoryCheckpointStore } from '../../../test/stores/outcomes/memory-checkpoint-store.ts';
+import { memoryObjectStore } from '../../../test/stores/outcomes/memory-object-store.ts';
 import { type CheckpointedRun, createCheckpoints } from '../../bridges/checkpoints.ts';
 import { CHECKPOINT_DEFAULTS, type CheckpointSettings } from '../../bridges/settings.ts';
 import type { RunCheckpoints } from '../../domain/checkpoint/checkpoint.ts';
@@ -15,7 +16,9 @@ export interface KeptCheckpoints {
 export function keptCheckpoints(given: Partial<CheckpointSettings> = {}): KeptCheckpoints {
   const clock = { now: Date.now, monotonic: () => performance.now() };
   const settings = { ...CHECKPOINT_DEFAULTS, ...given };
-  const checkpoints = createCheckpoints({ store: memoryCheckpointStore(), clock, log: silentLog, settings });
+  const store = memoryCheckpointStore();
+  const parts = { store, archive: store, objects: memoryObjectStore(new Map()), clock, log: silentLog, settings };
+  const checkpoints = createCheckpoints(parts);
   const owner = { tenantId: 'acme', agentDid: 'did:example:agent' };
   const run = { invocationId: 'call', owner, toolId: 'subject', toolVersion: '1.0.0', onSaved: () => {} };
   return {
