@@ -39,8 +39,9 @@ while [ "$next" -lt "$1" ]; do
 done
 echo "[$done]"`;
 
+const { settings, kind, steps, invocationId, after } = JSON.parse(process.argv[2] ?? '') as CountingOrder;
 const MANIFEST = {
-  tool_id: 'count',
+  tool_id: `count-${kind}`,
   tool_name: 'count',
   version: '1.0.0',
   description: 'Counts.',
@@ -51,7 +52,6 @@ const MANIFEST = {
 /** Writes a line for the test. */
 const say = (word: string, value: unknown = null): void => void writeSync(1, `${word} ${JSON.stringify(value)}\n`);
 
-const { settings, kind, steps, invocationId, after } = JSON.parse(process.argv[2] ?? '') as CountingOrder;
 const layer = await createToolLayer({ settings, environment: {}, log: silentLog });
 
 const newestOf = async (call: string) => {
@@ -88,12 +88,14 @@ const adding: Readonly<Record<CountingOrder['kind'], (to: EmbeddedToolLayer) => 
 
 /** Reports each newest checkpoint that it sees. */
 async function report(isOver: () => boolean): Promise<void> {
-  for (let last = ''; !isOver(); await sleep(1)) {
+  for (let last = ''; !isOver(); await sleep(5)) {
     const newest = await newestOf(invocationId);
     // Those of the call before, which it continues, are listed too.
     if (newest === undefined || newest.invocation_id !== invocationId || newest.checkpoint_id === last) continue;
     last = newest.checkpoint_id;
-    say('done', await doneIn(last));
+    // Those of a call that has ended well are gone.
+    const done = await doneIn(last).catch(() => undefined);
+    if (done !== undefined) say('done', done);
   }
 }
 
@@ -105,7 +107,7 @@ let isOver = false;
 const reporting = report(() => isOver);
 const answer = await layer.invoke(
   {
-    tool_id: kind === 'mcp' ? 'counting__count' : 'count',
+    tool_id: kind === 'mcp' ? 'counting__count' : MANIFEST.tool_id,
     parameters: kind === 'mcp' ? { steps, pause_ms: 2 } : {},
     invocation_id: invocationId,
     ...(newest === undefined ? {} : { checkpoint_config: { resume_from_checkpoint_id: newest.checkpoint_id } }),
@@ -113,6 +115,6 @@ const answer = await layer.invoke(
   { token },
 );
 isOver = true;
-await reporting.catch(() => {});
+await reporting;
 say('answer', answer);
 await layer.close();

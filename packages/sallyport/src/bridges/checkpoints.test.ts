@@ -6,7 +6,7 @@ import type { CheckpointNote, RestoredCheckpoint } from '../domain/checkpoint/ch
 import { secretSearch } from '../external/hide-secrets.ts';
 import { silentLog } from '../telemetry/log.ts';
 import type { CheckpointArchive } from './checkpoint-archive.port.ts';
-import type { CheckpointStore } from './checkpoint-store.port.ts';
+import type { CheckpointStore, StoredCheckpoint } from './checkpoint-store.port.ts';
 import { type CheckpointedRun, type Checkpoints, createCheckpoints, type OpenRun } from './checkpoints.ts';
 import { CHECKPOINT_DEFAULTS, type CheckpointSettings } from './settings.ts';
 
@@ -295,13 +295,17 @@ describe('damaged checkpoints', () => {
   /** A store in which one bit of the states of some checkpoints is wrong. */
   function damaging(ids: ReadonlySet<string>): CheckpointStore {
     const flip = (bytes: Uint8Array): Uint8Array => Uint8Array.from(bytes, (byte, at) => (at === 3 ? byte ^ 1 : byte));
+    const damaged = (one: StoredCheckpoint): StoredCheckpoint =>
+      ids.has(one.checkpointId) && one.packed !== undefined && 'bytes' in one.packed
+        ? { ...one, packed: { ...one.packed, bytes: flip(one.packed.bytes) } }
+        : one;
     return {
       ...store,
       async find(tenantId, checkpointId) {
         const found = await store.find(tenantId, checkpointId);
-        if (found?.packed === undefined || 'object' in found.packed || !ids.has(checkpointId)) return found;
-        return { ...found, packed: { ...found.packed, bytes: flip(found.packed.bytes) } };
+        return found === undefined ? undefined : damaged(found);
       },
+      ancestors: async (...asked) => (await store.ancestors(...asked)).map(damaged),
     };
   }
 

@@ -14,16 +14,13 @@ const CHAIN_MAX = 1000;
  *   one is in the archive; E3823
  */
 export async function plainState(
-  { store, objects }: { readonly store: Pick<CheckpointStore, 'find'>; readonly objects: ObjectStore },
+  { store, objects }: { readonly store: Pick<CheckpointStore, 'ancestors'>; readonly objects: ObjectStore },
   checkpoint: StoredCheckpoint,
 ): Promise<Uint8Array> {
-  const chain = [checkpoint];
-  for (let last = checkpoint; last.parentId !== undefined; ) {
-    const parent = await store.find(last.owner.tenantId, last.parentId);
-    if (parent === undefined || chain.length >= CHAIN_MAX) throw broken();
-    chain.push(parent);
-    last = parent;
-  }
+  const { owner, checkpointId: wanted, parentId } = checkpoint;
+  const before = parentId === undefined ? [] : await store.ancestors(owner.tenantId, wanted, CHAIN_MAX);
+  const chain = [checkpoint, ...before];
+  if (chain.at(-1)?.parentId !== undefined) throw broken();
   let state: Uint8Array | undefined;
   for (const { checkpointId, packed, schemaVersion } of chain.toReversed()) {
     if (packed === undefined) throw broken();
