@@ -1,7 +1,7 @@
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import type { CheckpointStore, StoredCheckpoint } from '../checkpoint-store.port.ts';
 import type { ObjectStore } from '../object-store.port.ts';
-import { unpackState } from './pack-state.ts';
+import { unpackInChain, unpackState } from './pack-state.ts';
 import { SCHEMA_VERSION } from './packed-state.ts';
 import { readObject } from './state-objects.ts';
 
@@ -25,7 +25,8 @@ export async function plainState(
   for (const { checkpointId, packed, schemaVersion } of chain.toReversed()) {
     if (packed === undefined) throw broken();
     if (majorOf(schemaVersion) !== majorOf(SCHEMA_VERSION)) throw unknownForm(schemaVersion);
-    state = await unpackState(await readObject(objects, checkpointId, packed), state);
+    const unpack = checkpointId === wanted ? unpackState : unpackInChain;
+    state = await unpack(await readObject(objects, checkpointId, packed), state);
   }
   return state ?? new Uint8Array();
 }
