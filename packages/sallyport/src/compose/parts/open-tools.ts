@@ -5,6 +5,7 @@ import type { ExecutorKind } from '../../../api/schemas/tool-manifest.ts';
 import { circuitFaults } from '../../domain/circuit/circuit-config.ts';
 import type { ClientAsker } from '../../domain/questions/client-question.ts';
 import { valuesOf } from '../../domain/settings/setting.ts';
+import { sessionFaults } from '../../domain/tool/session-faults.ts';
 import { createComposioExecutor } from '../../executors/composio/composio-executor.ts';
 import { type CompositeExecutor, createCompositeExecutor } from '../../executors/composite.ts';
 import type { Executor } from '../../executors/executor.port.ts';
@@ -207,6 +208,7 @@ function registryOf(settings: Settings, { clock, log, store, schemas, executors,
       ...executors.configFaults(manifest),
       ...pathMarkFaults(manifest),
       ...circuitFaults(manifest),
+      ...sessionFaults(manifest),
     ],
     timeoutSecondsMax: settings['calls.timeout_seconds_max'],
     retention: valuesOf(RETENTION_SETTINGS, settings),
