@@ -114,7 +114,7 @@ describe('checkpoints of calls', () => {
     const { save } = run('call-1').ofAttempt();
     const parsed = await save({ step: 1 }, { milestone: 'parsed' });
     await save({ step: 2 });
-    const resuming = { invocationId: 'call-2', owner: OWNER, toolId: 'count' };
+    const resuming = { invocationId: 'call-2', owner: OWNER, toolId: 'count', toolVersion: '1.0.0' };
     await checkpoints.resume(resuming, parsed.checkpointId, async () => true);
     await bridge.settled();
     expect(asked.filter((tool) => tool === 'rollback_to')).toHaveLength(1);

@@ -15,6 +15,8 @@ export interface CheckpointedRun {
   readonly toolVersion: string;
   /** Ms between two states that the layer takes, 0 for none; default: the setting. */
   readonly intervalMs?: number;
+  /** Whether bytes hold the value of a secret that the call received; absent: it received none (SBX-05). */
+  readonly holdsSecret?: (bytes: Uint8Array) => Promise<boolean>;
   /** Called after each saved checkpoint. */
   readonly onSaved: (saved: SavedCheckpoint, label: string | undefined) => void;
 }

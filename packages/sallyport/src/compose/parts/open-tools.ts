@@ -45,9 +45,9 @@ import { createSchemaValidator, type SchemaValidator } from '../../validation/sc
 import { embedderOf } from '../open-search.ts';
 import type { Settings } from '../settings.ts';
 import { VERSION } from '../version.ts';
+import { contextBridgeOf } from './from-settings/context-bridge.ts';
 import { type MachineBounds, machineBounds } from './from-settings/machine-bounds.ts';
 import type { Ingredients } from './ingredients.ts';
-import { contextBridgeOf } from './open-context.ts';
 import { openReferenceServers } from './open-reference-servers.ts';
 import { openSandboxes } from './open-sandboxes.ts';
 import { openShell } from './open-shell.ts';

@@ -36,12 +36,15 @@ export async function ingestDocument(
     throw new CannotDo(
       `The text of the document is longer than ${settings.contentBytesMax} bytes. Ingest it in parts.`,
     );
-  const [known] = named === undefined ? [] : await store.find(tenantId, [named]);
-  const title = given.title ?? ownTitle ?? firstHeading(content) ?? known?.title ?? named;
-  if (title === undefined) throw new CannotDo('The document has no heading. Give a title or a document_id.');
+  const said = given.title ?? ownTitle ?? firstHeading(content);
+  if (said === undefined && named === undefined)
+    throw new CannotDo('The document has no heading. Give a title or a document_id.');
+  const documentId = named ?? idOf(said ?? '');
+  const [known] = await store.find(tenantId, [documentId]);
+  const title = said ?? known?.title ?? documentId;
   const source = given.source ?? known?.source;
   const document: NewDocument = {
-    documentId: named ?? idOf(title),
+    documentId,
     title: title.slice(0, TITLE_CHARS_MAX).toWellFormed(),
     tags: given.tags ?? known?.tags ?? [],
     authority: given.authority ?? known?.authority ?? AUTHORITY,
@@ -59,7 +62,7 @@ export async function ingestDocument(
     mustBeNew: named === undefined,
     ...(expected === undefined ? {} : { expected }),
   });
-  if (put.outcome === 'conflict' || put.stored === undefined) throw new CannotDo(conflict(document.documentId, put));
+  if (put.outcome === 'conflict' || put.stored === undefined) throw new CannotDo(conflict(documentId, put));
   await publishUpdate(parts, tenantId, put.stored);
   return { document: metadataOf(put.stored), outcome: put.outcome, notes: [...notes] };
 }

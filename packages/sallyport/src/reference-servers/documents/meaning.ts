@@ -12,13 +12,15 @@ const MEANING_BOUNDS = {
   /** Documents whose passages are read from the store at once. */
   page: 200,
   /** Passages that are embedded at once. */
-  batch: 32,
+  batch: 16,
   /** Passages of one tenant; those beyond are found by their words alone. */
   passagesMax: 100_000,
   /** Tenants whose passages are kept in this process; those of the one that came first give way. */
   tenantsMax: 32,
-  /** Longest time for a query, in ms. */
-  queryMs: 5_000,
+  /** Longest time for a query, in ms; a search waits less. Covers the start of a local model on a busy machine. */
+  queryMs: 30_000,
+  /** How long a search waits for its query, in ms; after that only words count. */
+  queryPatienceMs: 5_000,
   /** Longest time for a batch, in ms. */
   batchMs: 60_000,
   /** How long a search waits for passages that are being read, in ms. */
@@ -71,8 +73,7 @@ interface Tenant {
 /** Nothing is read or embedded until a tenant searches. */
 export function createMeaning(parts: MeaningParts): Meaning {
   const { embedder: adapter, clock, log, index } = parts;
-  const own = { ...adapter, embed: adapter.embed.bind(adapter), close: async () => {} };
-  const embedder = checkedEmbedder({ embedder: own, clock, log });
+  const embedder = checkedEmbedder({ embedder: kept(adapter), clock, log });
   const tenants = new Map<string, Tenant>();
   const closing = new AbortController();
   const state: State = { ...parts, checked: embedder, closing: closing.signal };
@@ -81,9 +82,10 @@ export function createMeaning(parts: MeaningParts): Meaning {
       try {
         const traits = await embedder.traits();
         await index.open(embedder.model, traits.dimensions);
-        const tenant = tenantOf(state, tenants, tenantId);
-        await patiently(work(state, tenantId, tenant));
-        const queries = await embedder.embed(texts, MEANING_BOUNDS.queryMs);
+        // First the query: the embedder takes texts in turn, and there may be many passages.
+        const queries = await within(MEANING_BOUNDS.queryPatienceMs, embedder.embed(texts, MEANING_BOUNDS.queryMs));
+        if (queries === undefined) return undefined;
+        await within(MEANING_BOUNDS.patienceMs, work(state, tenantId, tenantOf(state, tenants, tenantId)));
         return await nearest(state, tenantId, queries, similarityOf(traits), similarityMin);
       } catch (thrown) {
         log.debug('documents-not-searched-by-meaning', { reason: failureOf(thrown).message });
@@ -104,6 +106,16 @@ export function createMeaning(parts: MeaningParts): Meaning {
     },
   };
 }
+
+/** The same embedder, which is not closed with the search. */
+const kept = (adapter: Embedder): Embedder => ({
+  model: adapter.model,
+  textsMax: adapter.textsMax,
+  textCharactersMax: adapter.textCharactersMax,
+  ...(adapter.traits === undefined ? {} : { traits: adapter.traits }),
+  embed: (texts, signal) => adapter.embed(texts, signal),
+  close: async () => {},
+});
 
 interface State extends MeaningParts {
   readonly checked: CheckedEmbedder;
@@ -127,12 +139,16 @@ function tenantOf({ index }: State, tenants: Map<string, Tenant>, tenantId: stri
 const idsOf = (documentId: string, count: number): readonly string[] =>
   Array.from({ length: count }, (_, at) => `${documentId}\n${at}`);
 
-/** Waits for work in the background, but not for long. */
-async function patiently(working: Promise<void>): Promise<void> {
-  const { promise: over, resolve } = Promise.withResolvers<void>();
-  const timer = setTimeout(resolve, MEANING_BOUNDS.patienceMs);
-  await Promise.race([working, over]);
-  clearTimeout(timer);
+/** What the work brings, which goes on when nobody waits any more; undefined then. */
+async function within<Result>(ms: number, working: Promise<Result>): Promise<Result | undefined> {
+  const { promise: over, resolve } = Promise.withResolvers<undefined>();
+  const timer = setTimeout(() => resolve(undefined), ms);
+  working.catch(() => undefined);
+  try {
+    return await Promise.race([working, over]);
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 /** Reads what is not read yet; one worker for a tenant. */

@@ -1,4 +1,3 @@
-import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import {
   collectOutput,
@@ -13,10 +12,10 @@ import { isObject } from '../../domain/shape/is-object.ts';
 import type { ReadText } from '../document-reader.port.ts';
 import { READING_PROGRAM } from './reading-program.ts';
 
-/** Kinds of files, with the package that reads each, and the file of it that needs no other. */
+/** Kinds of files, with the package that reads each, a file of it that needs no other package, and its folder from there. */
 const PACKAGES = {
-  pdf: { name: 'unpdf', file: 'unpdf', what: 'PDF' },
-  docx: { name: 'mammoth', file: 'mammoth/mammoth.browser.min.js', what: 'Word' },
+  pdf: { name: 'unpdf', file: 'unpdf', folder: '../', what: 'PDF' },
+  docx: { name: 'mammoth', file: 'mammoth/mammoth.browser.min.js', folder: './', what: 'Word' },
 } as const;
 /** One of them. */
 export type SandboxedKind = keyof typeof PACKAGES;
@@ -80,7 +79,10 @@ function specOf(kind: SandboxedKind): SandboxSpec {
     label: `reader of ${PACKAGES[kind].what} documents`,
     command,
     environment: { TZ: 'UTC' },
-    mounts: [...runtimeMounts(command), { path: dirname(fileURLToPath(address)), mode: 'ro' }],
+    mounts: [
+      ...runtimeMounts(command),
+      { path: fileURLToPath(new URL(PACKAGES[kind].folder, address)).replace(/\/$/, ''), mode: 'ro' },
+    ],
     network: [],
     limits: { memoryMb, cpuMillicores, cpuSecondsMax, processesMax, diskMb },
   };
@@ -116,13 +118,22 @@ function textIn(
   if (answer === undefined) throw tooMuch(what, 'memory');
   const { text, title, notes, fault } = answer;
   if (typeof text !== 'string')
-    throw new ToolLayerError('E3109', `The file is no readable ${what} document: ${fault}.`);
+    throw new ToolLayerError('E3109', `The file is no readable ${what} document: ${lineOf(fault)}.`);
   return {
     text: text.replaceAll('\0', '').toWellFormed(),
     notes: Array.isArray(notes) ? notes.map(String) : [],
     ...titleIn(title),
   };
 }
+
+/** The first sentence of a foreign text, on one line. */
+const lineOf = (text: unknown): string =>
+  String(text)
+    .replaceAll(/[\s\p{Cc}]+/gu, ' ')
+    .split(/[.:] /)[0]
+    ?.replace(/[.!]$/, '')
+    .slice(0, 100)
+    .toWellFormed() ?? '';
 
 function titleIn(title: unknown): { readonly title?: string } {
   if (typeof title !== 'string') return {};

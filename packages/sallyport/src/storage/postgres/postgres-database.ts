@@ -103,9 +103,9 @@ export interface PostgresDatabase extends AsyncDisposable {
   readonly undoJournal: UndoJournal;
   readonly stateStore: StateStore;
   readonly contextStore: ContextStore;
-  readonly documentStore: DocumentStore;
   readonly checkpointStore: CheckpointStore & CheckpointArchive;
   readonly dailyLease: DailyLease;
+  readonly documentStore: DocumentStore;
   readonly outputStore: OutputStore;
   readonly proofIds: ProofIdStore;
   readonly skillContents: SkillContents;
