@@ -4,7 +4,7 @@ import { CALL, CLERK, knownOfJob, openLayer } from './job.ts';
 
 const [, , dataFolder = '', folder = ''] = process.argv;
 let filed = 0;
-const layer = await openLayer(dataFolder, async (_name, open) => {
+const layer = await openLayer(dataFolder, async (_name, _isNew, open) => {
   filed += 1;
   if (filed < 4) return;
   // The worst moment: the fourth note is filed, and the job has not saved that it is.

@@ -19,8 +19,11 @@ const FILE_NOTES: ToolManifest = {
   executor: { kind: 'native' },
 };
 
-/** What happens after a note was filed, before the job has saved that it was. */
-export type AfterNote = (name: string, layer: EmbeddedToolLayer) => Promise<void>;
+/**
+ * What happens after a note was filed, before the job has saved that it was.
+ * @param isNew false when an earlier call had filed it already
+ */
+export type AfterNote = (name: string, isNew: boolean, layer: EmbeddedToolLayer) => Promise<void>;
 
 /** A layer with both reference servers, and the job. */
 export async function openLayer(dataFolder: string, afterNote: AfterNote): Promise<EmbeddedToolLayer> {
@@ -44,8 +47,8 @@ async function fileNotes(
     restored === undefined ? { done: [] } : JSON.parse(Buffer.from(restored.bytes).toString());
   const names = (await readdir(folder)).toSorted();
   for (const name of names.filter((each) => !done.includes(each))) {
-    await fileNote(layer, folder, name);
-    await afterNote(name, layer);
+    const isNew = await fileNote(layer, folder, name);
+    await afterNote(name, isNew, layer);
     done.push(name);
     const note = done.length * 2 === names.length ? { milestone: 'half of them' } : {};
     await checkpoints.save({ done }, { ...note, phase: 'filing', progressPercent: (100 * done.length) / names.length });
@@ -53,12 +56,15 @@ async function fileNotes(
   return { filed: done.length };
 }
 
-/** Under a key: whatever happens, this note is filed by one call. */
-async function fileNote(layer: EmbeddedToolLayer, folder: string, name: string): Promise<void> {
+/** Under a key: whatever happens, one call files this note. @returns false when an earlier call has filed it */
+async function fileNote(layer: EmbeddedToolLayer, folder: string, name: string): Promise<boolean> {
   const content = await readFile(join(folder, name), 'utf8');
   const parameters = { document_id: `note:${name.replace('.md', '')}`, content };
-  const { status } = await call(layer, 'documents__ingest_document', parameters, { idempotency_key: `note ${name}` });
+  const { status, isRepeated } = await call(layer, 'documents__ingest_document', parameters, {
+    idempotency_key: `note ${name}`,
+  });
   if (status !== 'success') throw new Error(`${name} was not filed`);
+  return !isRepeated;
 }
 
 /** Calls a tool as the clerk. */
@@ -67,11 +73,12 @@ export async function call(
   tool_id: string,
   parameters: Readonly<Record<string, unknown>>,
   execution_options = {},
-): Promise<{ status: string; structuredContent: Record<string, unknown> }> {
+): Promise<{ status: string; isRepeated: boolean; structuredContent: Record<string, unknown> }> {
   const { capability_token } = await layer.mintToken(CLERK);
-  const { status, result } = await layer.invoke({ tool_id, parameters, capability_token, execution_options });
+  const answer = await layer.invoke({ tool_id, parameters, capability_token, execution_options });
+  const { status, result, execution_metadata } = answer;
   const { structuredContent = {} } = (result ?? {}) as { structuredContent?: Record<string, unknown> };
-  return { status, structuredContent };
+  return { status, isRepeated: execution_metadata?.cached === true, structuredContent };
 }
 
 /** What the context server knows of the job. */
