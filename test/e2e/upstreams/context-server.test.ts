@@ -215,3 +215,47 @@ describe('the context of a tool', () => {
     expect((await get(FIXED, ADA)).body).toMatchObject({ session_context: { project_id: 'p2' } });
   });
 });
+
+describe('a function that reads the context of the session', () => {
+  const reading = (tool_id: string, session_context: boolean) => ({
+    ...DOUBLE,
+    tool_id,
+    execution_config: { session_context },
+  });
+
+  const run = async (claims: Claims, tool_id: string): Promise<Answer> => {
+    const body = JSON.stringify({ tool_id, parameters: { n: 1 } });
+    return (await post({ server: open.server, token: await tokenOf(claims) }, '/v1/invocations', body)).body;
+  };
+
+  test('STA-04.1 it gets that of its agent and user, when its manifest asks for it', async () => {
+    for (const asks of [true, false])
+      await open.layer.registerFunction(reading(`reading-${asks}`, asks), async (_given, { sessionContext }) => ({
+        project: (await sessionContext())?.['project_id'] ?? 'none',
+      }));
+    const session = { ...ADA, session_id: 'session-2' };
+    await answer(session, 'save_context_snapshot', { taskId: 'session-2', updates: { project_id: 'p7' } });
+    expect(await run(session, 'reading-true')).toMatchObject({ result: { project: 'p7' } });
+    expect(await run({ ...BOB, session_id: 'session-2' }, 'reading-true')).toMatchObject({
+      result: { project: 'none' },
+    });
+    expect(await run(session, 'reading-false')).toMatchObject({ error: { e_code: 'E3109' } });
+  });
+
+  test('STA-04.1 a tool of another kind that asks for it is refused', async () => {
+    const { parameters_schema, description } = DOUBLE;
+    const manifest = {
+      ...{ tool_id: 'shown', tool_name: 'Shown', version: '1.0.0', description, parameters_schema },
+      execution_config: { session_context: true },
+      executor: { kind: 'shell' as const, config: { command: ['true'] } },
+    };
+    await expect(open.layer.ask('tools.register', { manifest }, LOCAL_CALLER)).rejects.toMatchObject({
+      code: 'E3008',
+      failure: {
+        details: {
+          faults: expect.arrayContaining([expect.objectContaining({ path: '/execution_config/session_context' })]),
+        },
+      },
+    });
+  });
+});

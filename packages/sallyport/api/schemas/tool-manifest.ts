@@ -189,6 +189,12 @@ export const ExecutionConfig = Type.Object(
     circuit_breaker_config: Type.Optional(CircuitBreakerConfig),
     rate_limit: Type.Optional(RateLimit),
     argument_content: Type.Optional(ArgumentContents),
+    session_context: Type.Optional(
+      Type.Boolean({
+        description:
+          'True for a function that reads what the calling agent has saved of its session at the context server.',
+      }),
+    ),
   },
   { additionalProperties: false },
 );

@@ -85,6 +85,11 @@ export interface ExecutorCall {
    *   be made
    */
   readonly compensateWith?: (call: CompensatingCall) => Promise<void>;
+  /**
+   * The context of the session of the call; undefined when there is none. Present when the manifest asks for it.
+   * @throws ToolLayerError as calls of upstreams do
+   */
+  readonly sessionContext?: () => Promise<Readonly<Record<string, unknown>> | undefined>;
   /** The task of its server that an earlier run of this call began: it is asked for, and the call not made again. */
   readonly serverTask?: ServerTask;
   /**

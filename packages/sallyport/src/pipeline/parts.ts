@@ -8,6 +8,7 @@ import { RateAlgorithm, type RateLimit } from '../../api/schemas/tool-manifest.t
 import type { Ledger } from '../audit/ledger.ts';
 import type { LedgerStore } from '../audit/ledger-store.port.ts';
 import type { Checkpoints } from '../bridges/checkpoints.ts';
+import type { ContextBridge } from '../bridges/context.ts';
 import type { ClientAsker } from '../domain/questions/client-question.ts';
 import { integer, oneOf, seconds } from '../domain/settings/rows.ts';
 import type { ValuesOf } from '../domain/settings/setting.ts';
@@ -172,6 +173,8 @@ export interface PipelineParts {
   readonly state: StateParts;
   /** States from which interrupted work continues (STA-01). */
   readonly checkpoints: Checkpoints;
+  /** Contexts of sessions, for tools that ask for them; none when absent (STA-04). */
+  readonly context?: Pick<ContextBridge, 'sessionContext'>;
   /** Outputs of tools that claim to be deterministic (PIPE-10). */
   readonly outputs: OutputMemory;
   /** Calls with an unknown outcome, and their settlements (PIPE-13). */

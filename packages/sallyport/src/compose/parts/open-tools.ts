@@ -5,6 +5,7 @@ import type { ExecutorKind } from '../../../api/schemas/tool-manifest.ts';
 import { circuitFaults } from '../../domain/circuit/circuit-config.ts';
 import type { ClientAsker } from '../../domain/questions/client-question.ts';
 import { valuesOf } from '../../domain/settings/setting.ts';
+import { sessionFaults } from '../../domain/tool/session-faults.ts';
 import { createComposioExecutor } from '../../executors/composio/composio-executor.ts';
 import { type CompositeExecutor, createCompositeExecutor } from '../../executors/composite.ts';
 import type { Executor } from '../../executors/executor.port.ts';
@@ -44,10 +45,10 @@ import { createSchemaValidator, type SchemaValidator } from '../../validation/sc
 import { embedderOf } from '../open-search.ts';
 import type { Settings } from '../settings.ts';
 import { VERSION } from '../version.ts';
+import { contextBridgeOf } from './from-settings/context-bridge.ts';
 import { type MachineBounds, machineBounds } from './from-settings/machine-bounds.ts';
 import { objectStoreOf } from './from-settings/object-store.ts';
 import type { Ingredients } from './ingredients.ts';
-import { contextBridgeOf } from './open-context.ts';
 import { openReferenceServers } from './open-reference-servers.ts';
 import { openSandboxes } from './open-sandboxes.ts';
 import { openShell } from './open-shell.ts';
@@ -208,6 +209,7 @@ function registryOf(settings: Settings, { clock, log, store, schemas, executors,
       ...executors.configFaults(manifest),
       ...pathMarkFaults(manifest),
       ...circuitFaults(manifest),
+      ...sessionFaults(manifest),
     ],
     timeoutSecondsMax: settings['calls.timeout_seconds_max'],
     retention: valuesOf(RETENTION_SETTINGS, settings),

@@ -41,6 +41,11 @@ export interface NativeCallContext {
    * @throws ToolLayerError when the agent may not call that tool, or too much is recorded: then make no change
    */
   compensateWith(toolId: string, parameters: Readonly<Record<string, unknown>>, version?: string): Promise<void>;
+  /**
+   * What the agent has saved of the session of this call at the context server; undefined when there is nothing.
+   * @throws ToolLayerError E3109 when the manifest lacks `execution_config.session_context`; what the server's calls throw
+   */
+  sessionContext(): Promise<Readonly<Record<string, unknown>> | undefined>;
 }
 
 /**
@@ -130,6 +135,14 @@ const NO_CHECKPOINTS: RunCheckpoints = {
   onTimer: () => {},
 };
 
+const noSession = (): Promise<never> =>
+  Promise.reject(
+    new ToolLayerError(
+      'E3109',
+      'Only a function whose manifest says session_context reads it. Add it to execution_config.',
+    ),
+  );
+
 const compensating =
   ({ compensateWith }: ExecutorCall): NativeCallContext['compensateWith'] =>
   async (toolId, parameters, toolVersion) =>
@@ -152,6 +165,7 @@ function runFunction(run: NativeFunction, call: ExecutorCall, signal: AbortSigna
         return call.checkpoints ?? NO_CHECKPOINTS;
       },
       compensateWith: compensating(call),
+      sessionContext: call.sessionContext ?? noSession,
     });
   } catch (thrown) {
     return Promise.reject(functionFailed(call, thrown));

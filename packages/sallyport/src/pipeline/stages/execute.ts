@@ -55,6 +55,7 @@ type Parts = Pick<
   | 'records'
   | 'visible'
   | 'checkpoints'
+  | 'context'
   | 'ledger'
   | 'secrets'
 >;

@@ -1,8 +1,8 @@
-import { same, yearsToDays } from './conversions.ts';
+import { msToSeconds, same, yearsToDays } from './conversions.ts';
 import { allLeft, keysOf, left, type SourceKey, taken } from './source-key.ts';
 
 const NO_DOCUMENTS = 'the layer brings no documents to tools yet';
-const NO_CONTEXT_SERVER = 'the layer has no context server yet';
+const CONTEXT_SERVER = 'the context server is an upstream, which the layer starts (docs/tools/context.md)';
 const IN_THE_DATABASE = 'checkpoints are in the database';
 const IN_MANIFEST = 'a member of the same name in the manifest of a tool (docs/tools/registry.md)';
 
@@ -28,11 +28,11 @@ const DOCUMENTS = keysOf(
 );
 
 const CHECKPOINTS = keysOf('000', '§3.3.8', 'state_bridge.', [
-  ...allLeft(NO_CONTEXT_SERVER, {
+  ...allLeft(CONTEXT_SERVER, {
     'mcp_server.pm2_process_name': 'state-bridge-mcp',
     'mcp_server.startup_timeout_ms': 5000,
-    'mcp_server.request_timeout_ms': 10_000,
   }),
+  taken('mcp_server.request_timeout_ms', msToSeconds('context.timeout_seconds'), 10_000),
   left('checkpointing.micro_checkpoints.enabled', 'the tool decides; a call switches the timer off', true),
   taken('checkpointing.micro_checkpoints.interval_seconds', same('checkpoints.interval_seconds'), 30),
   left('checkpointing.micro_checkpoints.storage', IN_THE_DATABASE, 'redis'),

@@ -7,11 +7,8 @@ export const KEYS_OF_003: readonly SourceKey[] = [
     taken('config.timeout', msToSeconds('calls.timeout_seconds')),
     taken('config.retry_max_attempts', same('retry.attempts_max', 'a bound for all tools')),
     taken('config.rate_limit_per_minute', same('rate.external_per_minute')),
-    left(
-      'credentials',
-      'a manifest names its secrets, whose values come from the environment (docs/calls/credentials.md)',
-    ),
-    left('session_context', 'a call states its user and session: agent_context.user_did, agent_context.session_id'),
+    left('credentials', 'the answer of GET /v1/contexts/{tool_id} names them (docs/tools/context.md)'),
+    left('session_context', 'what the agent has saved of its session at the context server (docs/tools/context.md)'),
   ]),
   ...keysOf(
     '003',

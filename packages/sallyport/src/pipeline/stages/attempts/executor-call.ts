@@ -23,7 +23,7 @@ type Call = CallRequest & Admitted & Resolved & Validated & Authorized & Partial
 
 /** Dependencies of calls that change state. */
 export type RecordingParts = ServerTaskParts &
-  Pick<PipelineParts, 'transactions' | 'state' | 'records' | 'visible' | 'limits' | 'redactor' | 'clients'>;
+  Pick<PipelineParts, 'transactions' | 'state' | 'records' | 'visible' | 'limits' | 'redactor' | 'clients' | 'context'>;
 
 /**
  * The call as its executor sees it. With `parts` the executor may make changes that a crash must not leave half made.
@@ -72,10 +72,20 @@ function ofAttempt(parts: RecordingParts, call: Call, ongoing: OngoingCall) {
   return {
     ...changing(parts, call, ongoing),
     ...serverTasksOf(parts, call, ongoing),
+    ...sessionOf(parts, call, ongoing.controller.signal),
     ...towardsClient(parts, call, { whileAsking: ask, onUnasked, signal: ongoing.controller.signal }),
     onUnasked,
     onUnsaved: (why: string): void => noteUnsaved(ongoing, why),
   };
+}
+
+/** Read when the tool asks for it: the call of another tool costs nothing. */
+function sessionOf({ context }: RecordingParts, { principal, tool }: Call, signal: AbortSignal) {
+  const { sessionId } = principal;
+  if (tool.manifest.execution_config?.session_context !== true) return {};
+  const sessionContext: NonNullable<ExecutorCall['sessionContext']> = async () =>
+    sessionId === undefined ? undefined : context?.sessionContext(principal, sessionId, signal);
+  return { sessionContext };
 }
 
 /** While a person is asked the call holds no slot, and its silence is not counted. */

@@ -1,6 +1,7 @@
 import { type Kysely, type Migration, sql } from 'kysely';
 import { BRIDGE_TABLES } from './tables/bridges.ts';
 import { CALL_TABLES } from './tables/calls.ts';
+import { CONTEXT_TABLES } from './tables/contexts.ts';
 import { DOCUMENT_TABLES } from './tables/documents.ts';
 import { PEOPLE_TABLES } from './tables/people.ts';
 import { RECORD_TABLES } from './tables/record.ts';
@@ -15,6 +16,7 @@ export const firstTables: Migration = {
       ...RECORD_TABLES,
       ...PEOPLE_TABLES,
       ...BRIDGE_TABLES,
+      ...CONTEXT_TABLES,
       ...DOCUMENT_TABLES,
     ])
       await sql.raw(statements).execute(database);

@@ -1,9 +1,9 @@
-import { type ContextBridge, createContextBridge } from '../../bridges/context.ts';
-import type { ContextServerCalls } from '../../bridges/context-server.port.ts';
-import { CONTEXT_SETTINGS } from '../../bridges/context-settings.ts';
-import { valuesOf } from '../../domain/settings/setting.ts';
-import type { Upstreams } from '../../mcp-servers/upstreams.ts';
-import type { Ingredients } from './ingredients.ts';
+import { type ContextBridge, createContextBridge } from '../../../bridges/context.ts';
+import type { ContextServerCalls } from '../../../bridges/context-server.port.ts';
+import { CONTEXT_SETTINGS } from '../../../bridges/context-settings.ts';
+import { valuesOf } from '../../../domain/settings/setting.ts';
+import type { Upstreams } from '../../../mcp-servers/upstreams.ts';
+import type { Ingredients } from '../ingredients.ts';
 
 /** No credential of a caller reaches a context server: it is the operator who chose it. */
 const NO_SECRETS: ReadonlyMap<string, string> = new Map();
