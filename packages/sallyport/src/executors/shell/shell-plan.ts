@@ -3,7 +3,7 @@
 import type { SandboxSpec } from '@sallyport/sandbox';
 import type { ToolManifest } from '../../../api/schemas/tool-manifest.ts';
 import type { ExecutorCall } from '../executor.port.ts';
-import { CHECKPOINTS_VARIABLE, type ProgramCheckpoints } from '../program-checkpoints.ts';
+import { CHECKPOINTS_VARIABLE, type ProgramCheckpoints } from '../programs/program-checkpoints.ts';
 import { sandboxLimits } from '../sandbox-limits.ts';
 import { fillCommand, fixedText, parameterText, parseTemplate, type Template } from './command/argument-template.ts';
 import { checkedMounts, checkWorkingFolder } from './command/granted-folders.ts';

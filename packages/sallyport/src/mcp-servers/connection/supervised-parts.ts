@@ -18,7 +18,7 @@ import type { UpstreamSettings } from './settings.ts';
 
 /** Owner of the call and its granted credentials. */
 export interface UpstreamCaller {
-  readonly principal: Pick<Principal, 'agentDid' | 'userDid'>;
+  readonly principal: Pick<Principal, 'tenantId' | 'agentDid' | 'userDid'>;
   /** Values of the credentials of this call, by name. */
   readonly secrets: ReadonlyMap<string, string>;
 }
@@ -95,8 +95,8 @@ export function requestOptionsOf(options: UpstreamCallOptions, idleMs: number | 
 
 /** The same for a call of a tool, in which the server may save checkpoints where the operator allows that. */
 export function callRequestOptionsOf(options: UpstreamCallOptions, definition: UpstreamDefinition): LinkCallOptions {
-  const { checkpoints, asTask } = options;
-  const asked = { ...requestOptionsOf(options, definition.request_timeout_ms), asTask };
+  const { checkpoints, asTask, caller } = options;
+  const asked = { ...requestOptionsOf(options, definition.request_timeout_ms), asTask, caller };
   if (definition.may_save_checkpoints !== true || checkpoints === undefined) return asked;
   const meta = { ...asked.meta, [META_CHECKPOINTS]: checkpoints.offered() };
   return { ...asked, meta, onCheckpoint: (given) => checkpoints.take(given) };

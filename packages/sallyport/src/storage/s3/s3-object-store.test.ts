@@ -3,6 +3,7 @@ import type { RequestListener } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
+import { KiB } from '@sallyport/std/bytes';
 import S3rver from 's3rver';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { objectStoreConformance } from '../../bridges/object-store.conformance.ts';
@@ -137,7 +138,7 @@ describe('servers that do not answer as they should', () => {
   test('STA-03.4 of an endless body no more is read than the object has', async () => {
     await answering(
       (_request, response) => {
-        const more = (): void => void (response.destroyed || response.write(Buffer.alloc(64 * 1024), more));
+        const more = (): void => void (response.destroyed || response.write(Buffer.alloc(64 * KiB), more));
         more();
       },
       async (store) => expect(await store.get('acme/one', 7)).toBeUndefined(),

@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { Readable } from 'node:stream';
 import type { SandboxProcess } from '@sallyport/sandbox';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
-import type { CheckpointNote, RunCheckpoints } from '../domain/checkpoint/checkpoint.ts';
-import { linesWithMark } from './program-lines/lines-with-mark.ts';
+import type { CheckpointNote, RunCheckpoints } from '../../domain/checkpoint/checkpoint.ts';
+import { linesWithMark } from './lines-with-mark.ts';
 
 /** Variable that holds the mark of the lines of standard error that are checkpoints. */
 export const CHECKPOINTS_VARIABLE = 'SALLYPORT_CHECKPOINTS';
