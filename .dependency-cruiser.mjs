@@ -38,8 +38,9 @@ export const LEVELS = [
   ['compose'],
 ];
 const LAYER = '^packages/sallyport/src/';
+/** What executors of programs share is no adapter. */
 const ADAPTER =
-  '^(packages/(?:sandbox/src/drivers|sallyport/src/(?:[^/]+/(?:importers|embedders|policy-engines|language-models|secret-stores|sinks|notifiers|job-queues)|storage|doors|executors))/[^/]+)/';
+  '^(packages/(?:sandbox/src/drivers|sallyport/src/(?:[^/]+/(?:importers|embedders|policy-engines|language-models|secret-stores|sinks|notifiers|job-queues)|storage|doors|executors(?!/programs/)))/[^/]+)/';
 const folders = (names) => `${LAYER}(?:${names.join('|')})/`;
 const forbid = (name, from, to) => ({ name, severity: 'error', from, to });
 

@@ -1,3 +1,4 @@
+import { KiB } from '@sallyport/std/bytes';
 import type { Clock } from '@sallyport/std/clock';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { memoryCheckpointStore } from '../../test/stores/outcomes/memory-checkpoint-store.ts';
@@ -116,11 +117,13 @@ describe('the checkpoints of a run', () => {
     await checkpoints.read('acme', macro.checkpointId);
   });
 
-  test('STA-01.2 STA-01.3 milestones are kept 90 days, named ones until they are removed', async () => {
-    checkpoints = over(store, { archiveKeptMs: 0 });
+  test('STA-01.2 STA-01.3 milestones are kept 90 days and then archived for 7 years, named ones until they are removed', async () => {
     const { save } = opened('call').ofAttempt();
     const [macro, named] = [await save({ step: 1 }, { milestone: 'half' }), await save({ step: 2 }, { name: 'mine' })];
-    now += 90 * DAY_MS - 1;
+    const { facts } = await checkpoints.read('acme', macro.checkpointId);
+    expect(facts.archiveAt).toBe(facts.savedAt + 90 * DAY_MS);
+    now = (facts.expiresAt ?? 0) - 1;
+    expect(now - facts.savedAt).toBeGreaterThan(7 * 365 * DAY_MS);
     await checkpoints.read('acme', macro.checkpointId);
     now += 1;
     await expect(checkpoints.read('acme', macro.checkpointId)).rejects.toMatchObject({ code: 'E3707' });
@@ -161,7 +164,7 @@ describe('the checkpoints of a run', () => {
     const hidden: readonly (readonly [unknown, CheckpointNote?])[] = [
       [{ headers: { authorization: `Bearer ${secret}` } }],
       [{ basic: Buffer.from(`user:${secret}`).toString('base64') }],
-      [Buffer.concat([Buffer.alloc(256 * 1024 - 5), Buffer.from(secret), Buffer.alloc(9)])],
+      [Buffer.concat([Buffer.alloc(256 * KiB - 5), Buffer.from(secret), Buffer.alloc(9)])],
       [{ step: 1 }, { milestone: `sent ${secret}` }],
       [{ step: 1 }, { phase: secret }],
     ];

@@ -297,7 +297,12 @@ const PARAGRAPHS = Buffer.alloc(66_000_000, '<w:p/>');
 const bomb = (liesBy = 0): Buffer =>
   zipOf(
     wordParts(PARAGRAPHS).map(([name, bytes]) => {
-      return { ...stored(name, bytes), size: Math.max(1, bytes.length - liesBy), packed: deflateRawSync(bytes), method: 8 as const };
+      return {
+        ...stored(name, bytes),
+        size: Math.max(1, bytes.length - liesBy),
+        packed: deflateRawSync(bytes),
+        method: 8 as const,
+      };
     }),
   );
 
