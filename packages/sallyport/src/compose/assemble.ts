@@ -101,6 +101,7 @@ export async function assemble(from: Ingredients): Promise<AssembledLayer> {
     intake,
     notifiers: openNotifiers(opened, { settings, log, secrets }),
     pipeline: stages,
+    upstreams,
   });
   const { pipeline, approvals, workers, confirmations, callQuestions } = orchestration;
   // The accepted tools are loaded before any upstream is contacted.

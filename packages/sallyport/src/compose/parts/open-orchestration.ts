@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { valuesOf } from '../../domain/settings/setting.ts';
+import type { Upstreams } from '../../mcp-servers/upstreams.ts';
 import { APPROVAL_SETTINGS } from '../../orchestration/approval-terms.ts';
 import { readApprovalTerms } from '../../orchestration/approval-terms-file.ts';
 import { APPROVAL_LIMIT_SETTINGS, APPROVAL_LIMITS } from '../../orchestration/approvals/approvals-state.ts';
@@ -32,6 +33,7 @@ import { continueRollbacks, createPipeline, type RunCall } from '../../pipeline/
 import { toolsOfTenants } from '../../registry/registry.ts';
 import { poolTarget } from '../../storage/postgres/postgres-connection.ts';
 import type { Settings } from '../settings.ts';
+import { cancelServerTasks } from './cancel-server-task.ts';
 import type { Ingredients } from './ingredients.ts';
 import type { openFoundation } from './open-foundation.ts';
 
@@ -44,6 +46,7 @@ export interface OrchestrationParts extends Foundation {
   readonly notifiers: readonly Notifier[];
   /** All parts of the pipeline but the approvals, which are created here. */
   readonly pipeline: PipelineParts;
+  readonly upstreams: Pick<Upstreams, 'cancelTask'>;
 }
 
 /** The workers, and the approvals of waiting calls. */
@@ -153,7 +156,7 @@ const shownBy =
 
 async function openWorkers(
   opened: AsyncDisposableStack,
-  { from, storage, instanceId, ledger, pipeline }: OrchestrationParts,
+  { from, storage, instanceId, ledger, pipeline, upstreams }: OrchestrationParts,
   intake: CallIntake,
   runCall: RunCall,
   { givenApproval }: AskableApprovals,
@@ -176,6 +179,7 @@ async function openWorkers(
     // Half-made changes of an instance that is gone.
     rollBackFor: async (gone) => (await continueRollbacks(pipeline, gone, 'gone')).rolledBack,
     givenApproval,
+    cancelServerTask: cancelServerTasks(upstreams, toolsOfTenants(pipeline.registry, settings['tenant.catalog'])),
   });
 }
 
