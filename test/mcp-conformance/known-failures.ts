@@ -9,21 +9,8 @@ export type Subject = 'reference' | 'older' | 'functions';
 const PARAM_HEADERS = {
   'http-custom-header-server-validation': 'the gateway removes x-mcp-header, so that no client sends such headers',
 };
-const NO_RESOURCES = 'the program has no resources of its own';
-const NO_PROMPTS = 'the program has no prompts of its own';
 const KEYS = 'questions of 2025-11-25 have no keys, by which the suite looks for them';
 const ONCE_A_TASK = 'a call of this server is a task from its beginning, or never';
-
-const OF_FUNCTIONS: Reasons = {
-  'completion-complete': NO_PROMPTS,
-  'resources-read-text': NO_RESOURCES,
-  'resources-read-binary': NO_RESOURCES,
-  'resources-templates-read': NO_RESOURCES,
-  'prompts-get-simple': NO_PROMPTS,
-  'prompts-get-with-args': NO_PROMPTS,
-  'prompts-get-embedded-resource': NO_PROMPTS,
-  'prompts-get-with-image': NO_PROMPTS,
-};
 
 /** Scenarios that fail, with what is missing. One that is not here has to pass, and one that passes has to leave. */
 export const KNOWN_FAILURES: Readonly<Record<Subject, Readonly<Record<Revision, Reasons>>>> = {
@@ -39,15 +26,7 @@ export const KNOWN_FAILURES: Readonly<Record<Subject, Readonly<Record<Revision, 
       'tasks-mrtr-composition': ONCE_A_TASK,
     },
   },
-  functions: {
-    '2025-11-25': { ...OF_FUNCTIONS, 'resources-subscribe': NO_RESOURCES, 'resources-unsubscribe': NO_RESOURCES },
-    '2026-07-28': {
-      ...PARAM_HEADERS,
-      ...OF_FUNCTIONS,
-      'input-required-result-non-tool-request': NO_PROMPTS,
-      'tasks-mrtr-composition': ONCE_A_TASK,
-    },
-  },
+  functions: { '2025-11-25': {}, '2026-07-28': { ...PARAM_HEADERS, 'tasks-mrtr-composition': ONCE_A_TASK } },
 };
 
 /** SHOULDs about notices of changed lists: the suite waits 1.5 s for each, which a busy machine may exceed. */

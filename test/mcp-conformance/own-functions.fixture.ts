@@ -124,6 +124,11 @@ export async function registerOwnFunctions(layer: EmbeddedToolLayer): Promise<vo
     return text('Changed.');
   };
   await layer.registerFunction(manifestOf('test_trigger_tool_change'), change);
+  await layer.registerFunction(manifestOf('test_trigger_prompt_change'), async () => {
+    changes += 1;
+    await layer.registerPrompt({ name: `test_added_${changes}`, description: 'Was added.', get: () => 'Added.' });
+    return text('Changed.');
+  });
 }
 
 function manifestOf(tool_id: string, parameters_schema: Json = { type: 'object' }): ToolManifest {

@@ -25,6 +25,17 @@ export type {
   LangChainFunctionOptions,
   LangChainRegistrations,
 } from './compose/function-tools.ts';
+export type {
+  Complete,
+  OfferedResource,
+  OfferTools,
+  ProgramPrompt,
+  ProgramResource,
+  ProgramTemplate,
+  PromptAnswer,
+  PromptArgument,
+  ResourceAnswer,
+} from './compose/offer-tools.ts';
 export { type Server, serve } from './compose/serve.ts';
 export { SETTINGS, type Setting, type Settings, variableOf } from './compose/settings.ts';
 export type { LogLevel } from './domain/invocation/log-message.ts';

@@ -1,4 +1,5 @@
 import { valuesOf } from '../domain/settings/setting.ts';
+import { PROGRAM } from '../domain/tool/server-tool.ts';
 import type { ResourceUpdates } from '../doors/mcp-gateway/resource-updates.port.ts';
 import { CREDENTIAL_SETTINGS } from '../external/credentials.ts';
 import type { Upstreams } from '../mcp-servers/upstreams.ts';
@@ -135,6 +136,7 @@ export async function assemble(from: Ingredients): Promise<AssembledLayer> {
       rehearseCall: createRehearsal(pipeline),
       toolSearch,
       ...IMPORTERS,
+      programOffers: from.programOffers,
       signer: identity.signer,
       outside: foundation.outside,
       ...identity.operations,
@@ -151,7 +153,7 @@ export async function assemble(from: Ingredients): Promise<AssembledLayer> {
     ...{ confirmations, callQuestions },
     signalOf: (tenantId, invocationId) => pipeline.running.find(tenantId, invocationId)?.call.caller.signal,
     ...secretsOfDoors(identity),
-    ...{ clientQuestions, resourceUpdates: resourceUpdatesOf(upstreams, settings['tenant.catalog']) },
+    ...{ clientQuestions, resourceUpdates: resourceUpdatesOf(upstreams, from.programOffers, settings) },
     close: () => kept.disposeAsync(),
   };
 }
@@ -163,9 +165,14 @@ const secretsOfDoors = ({ proofNonce, operations: { keyRing } }: IdentityParts) 
 });
 
 /** An upstream of a tenant hides one of the catalogue with the same name. */
-function resourceUpdatesOf(upstreams: Upstreams, catalogTenant: string): ResourceUpdates {
+function resourceUpdatesOf(
+  upstreams: Upstreams,
+  program: Ingredients['programOffers'],
+  { 'tenant.catalog': catalogTenant }: Ingredients['settings'],
+): ResourceUpdates {
   return {
-    watch(tenantId, upstream, uri, onUpdated) {
+    async watch(tenantId, upstream, uri, onUpdated) {
+      if (upstream === PROGRAM) return program.watchResource(uri, onUpdated);
       const owner = upstreams.current(tenantId, upstream) === undefined ? catalogTenant : tenantId;
       return upstreams.watchResource(owner, upstream, uri, onUpdated);
     },
