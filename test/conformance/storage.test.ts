@@ -1,7 +1,9 @@
 import { systemClock } from '@sallyport/std/clock';
 import { afterAll, beforeAll, describe, test } from 'vitest';
 import { ledgerStoreConformance } from '../../packages/sallyport/src/audit/ledger-store.conformance.ts';
+import { checkpointArchiveConformance } from '../../packages/sallyport/src/bridges/checkpoint-archive.conformance.ts';
 import { checkpointStoreConformance } from '../../packages/sallyport/src/bridges/checkpoint-store.conformance.ts';
+import { objectStoreConformance } from '../../packages/sallyport/src/bridges/object-store.conformance.ts';
 import { parametersSeal } from '../../packages/sallyport/src/domain/invocation/tasks/sealed-parameters.ts';
 import { circuitStoreConformance } from '../../packages/sallyport/src/external/circuit-store.conformance.ts';
 import { apiKeyStoreConformance } from '../../packages/sallyport/src/identity/conformance/api-key-store.conformance.ts';
@@ -14,6 +16,7 @@ import { sealedUpstreamStore } from '../../packages/sallyport/src/mcp-servers/co
 import { sealedAuthorizationStore } from '../../packages/sallyport/src/mcp-servers/http/authorization/sealed-authorization-store.ts';
 import { approvalStoreConformance } from '../../packages/sallyport/src/orchestration/conformance/approval-store.conformance.ts';
 import { callLeaseStoreConformance } from '../../packages/sallyport/src/orchestration/conformance/call-lease-store.conformance.ts';
+import { dailyLeaseConformance } from '../../packages/sallyport/src/orchestration/conformance/daily-lease.conformance.ts';
 import { compensationStoreConformance } from '../../packages/sallyport/src/orchestration/side-effects/compensation-store.conformance.ts';
 import { quotaStoreConformance } from '../../packages/sallyport/src/permission/gates/quota-store.conformance.ts';
 import { outputStoreConformance } from '../../packages/sallyport/src/pipeline/stages/determinism/output-store.conformance.ts';
@@ -21,6 +24,7 @@ import { idempotencyStoreConformance } from '../../packages/sallyport/src/pipeli
 import { outcomeStoreConformance } from '../../packages/sallyport/src/pipeline/undo/outcome-store.conformance.ts';
 import { stateStoreConformance } from '../../packages/sallyport/src/pipeline/undo/state/state-store.conformance.ts';
 import { undoJournalConformance } from '../../packages/sallyport/src/pipeline/undo/undo-journal.conformance.ts';
+import { documentStoreConformance } from '../../packages/sallyport/src/reference-servers/document-store.conformance.ts';
 import {
   skillContentsConformance,
   TESTED_BOUNDS,
@@ -62,6 +66,8 @@ import { memoryVectorStore } from '../../packages/sallyport/test/stores/memory-v
 import { memoryVisibilityStore } from '../../packages/sallyport/test/stores/memory-visibility-store.ts';
 import { memoryCheckpointStore } from '../../packages/sallyport/test/stores/outcomes/memory-checkpoint-store.ts';
 import { memoryCompensationStore } from '../../packages/sallyport/test/stores/outcomes/memory-compensation-store.ts';
+import { memoryDailyLease } from '../../packages/sallyport/test/stores/outcomes/memory-daily-lease.ts';
+import { memoryObjectStore } from '../../packages/sallyport/test/stores/outcomes/memory-object-store.ts';
 import { memoryOutcomeStore } from '../../packages/sallyport/test/stores/outcomes/memory-outcome-store.ts';
 import { memoryOutputStore } from '../../packages/sallyport/test/stores/outcomes/memory-output-store.ts';
 import { memoryStateStore } from '../../packages/sallyport/test/stores/outcomes/memory-state-store.ts';
@@ -90,6 +96,9 @@ describe('memory', () => {
   });
   undoJournalConformance(test, 'memory', async () => ({ store: memoryUndoJournal(), close }));
   checkpointStoreConformance(test, 'memory', async () => ({ store: memoryCheckpointStore(), close }));
+  checkpointArchiveConformance(test, 'memory', async () => ({ store: memoryCheckpointStore(), close }));
+  dailyLeaseConformance(test, 'memory', async () => ({ store: memoryDailyLease(), close }));
+  objectStoreConformance(test, 'memory', async () => ({ store: memoryObjectStore(), close }));
   stateStoreConformance(test, 'memory', async () => ({ store: memoryStateStore(), close }));
   outputStoreConformance(test, 'memory', async () => ({ store: memoryOutputStore(), close }));
   outcomeStoreConformance(test, 'memory', async () => {
@@ -159,7 +168,10 @@ function postgresConformance(adapter: string, start: () => Promise<TestDatabases
   });
   undoJournalConformance(test, adapter, open('undoJournal'));
   checkpointStoreConformance(test, adapter, open('checkpointStore'));
+  checkpointArchiveConformance(test, adapter, open('checkpointStore'));
+  dailyLeaseConformance(test, adapter, open('dailyLease'));
   stateStoreConformance(test, adapter, open('stateStore'));
+  documentStoreConformance(test, adapter, open('documentStore'));
   outputStoreConformance(test, adapter, open('outputStore'));
   outcomeStoreConformance(test, adapter, async () => {
     await empty(connection);

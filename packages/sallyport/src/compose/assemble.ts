@@ -1,3 +1,7 @@
+import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
+import type { ObjectStore } from '../bridges/object-store.port.ts';
+import { createRetention } from '../bridges/retention.ts';
+import { RETENTION_TIME_SETTINGS } from '../bridges/settings.ts';
 import { valuesOf } from '../domain/settings/setting.ts';
 import { PROGRAM } from '../domain/tool/server-tool.ts';
 import type { ResourceUpdates } from '../doors/mcp-gateway/resource-updates.port.ts';
@@ -31,6 +35,7 @@ import { warnOfSandboxes } from './health/warn-of-sandboxes.ts';
 import { openSearch } from './open-search.ts';
 import { credentialsOf } from './parts/from-settings/credentials.ts';
 import { keptResultsOf } from './parts/from-settings/kept-results.ts';
+import { objectStoreOf } from './parts/from-settings/object-store.ts';
 import { type ClientQuestions, createClientQuestions } from './parts/gateway/client-questions.ts';
 import { stateKeyOf } from './parts/gateway/state-key.ts';
 import type { Ingredients } from './parts/ingredients.ts';
@@ -92,10 +97,11 @@ export async function assemble(from: Ingredients): Promise<AssembledLayer> {
   const { storage, identity, policies, ledger } = foundation;
   const clientQuestions = createClientQuestions();
   const tools = await openTools(opened, from, storage, clientQuestions);
-  const { secrets, driver, quarantine, upstreams, registry } = tools;
+  const { secrets, driver, quarantine, upstreams, registry, embedder } = tools;
   const { visibility, visible } = openVisibility(opened, from, storage, tools);
   const intake = openIntake(settings);
-  const stages = await openPipeline(opened, { from, foundation, tools, visible, intake });
+  const objects = objectStoreOf(settings, secrets);
+  const stages = await openPipeline(opened, { from, foundation, tools, objects, visible, intake });
   const orchestration = await openOrchestration(opened, {
     from,
     ...foundation,
@@ -112,15 +118,14 @@ export async function assemble(from: Ingredients): Promise<AssembledLayer> {
   await orchestration.start();
   const sideEffects = sideEffectsOf(settings, foundation, orchestration);
   await sideEffects.settleOpen();
-  opened.use(await openUpkeep(settings, foundation, sideEffects, from)).start();
+  opened.use(await openUpkeep(foundation, sideEffects, objects, from)).start();
   opened.use(quarantine.follow(QUARANTINE_FOLLOW_MS));
   opened.use(registry.follow(FOLLOW_MS));
   opened.use(followUnrecorded({ registry, ledger, clock, log }));
   // Opened after the tools were read, so that only later changes are indexed in the background.
-  const toolSearch = await openSearch({ settings, clock, log, database: storage.database, secrets, registry });
+  const toolSearch = await openSearch({ settings, clock, log, database: storage.database, registry, embedder });
   opened.defer(() => toolSearch.close());
-  const refusedAsks = createRefusedAsks({ ledger, clock, log });
-  opened.defer(() => refusedAsks.close());
+  const refusedAsks = opened.adopt(createRefusedAsks({ ledger, clock, log }), (asks) => asks.close());
   const health = createHealth({ clock, driver, write: storage.database.tryWrite, identity: identity.health });
   opened.defer(() => void health.drain());
   const kept = opened.move();
@@ -174,21 +179,21 @@ function resourceUpdatesOf(
     async watch(tenantId, upstream, uri, onUpdated) {
       if (upstream === PROGRAM) return program.watchResource(uri, onUpdated);
       const owner = upstreams.current(tenantId, upstream) === undefined ? catalogTenant : tenantId;
-      return upstreams.watchResource(owner, upstream, uri, onUpdated);
+      return upstreams.watchResource(owner, upstream, uri, onUpdated, tenantId);
     },
   };
 }
 
 /** @throws ToolLayerError E3801 when results would be deleted while their idempotency keys are answered with them */
 async function openUpkeep(
-  settings: Ingredients['settings'],
-  { storage: { database }, ledger }: Awaited<ReturnType<typeof openFoundation>>,
+  { storage: { database }, ledger, instanceId }: Awaited<ReturnType<typeof openFoundation>>,
   sideEffects: SideEffects,
-  { clock, log }: Ingredients,
+  objects: ObjectStore,
+  { settings, clock, log }: Ingredients,
 ): Promise<Upkeep> {
   const credentials = await credentialsOf(settings);
   const { warnMs } = valuesOf(CREDENTIAL_SETTINGS, settings);
-  const records = database.ledgerStore;
+  const { ledgerStore: records, checkpointStore } = database;
   return createUpkeep({
     ...(credentials.length === 0
       ? {}
@@ -196,13 +201,21 @@ async function openUpkeep(
     records,
     outcomes: database.outcomeStore,
     outputs: database.outputStore,
-    checkpoints: database.checkpointStore,
+    retention: createRetention({ store: checkpointStore, archive: checkpointStore, objects, clock, log }),
+    daily: { lease: database.dailyLease, holder: instanceId, hour: retentionHourOf(settings) },
     rates: database.rateLimiter,
     sideEffects,
     clock,
     log,
     ...keptResultsOf(settings),
   });
+}
+
+/** @throws ToolLayerError E3801 for an hour that no day has */
+function retentionHourOf(settings: Ingredients['settings']): number {
+  const { hour } = valuesOf(RETENTION_TIME_SETTINGS, settings);
+  if (hour <= 23) return hour;
+  throw new ToolLayerError('E3801', `checkpoints.retention_hour is ${hour}; it lies between 0 and 23.`);
 }
 
 /** Side effects of calls, and their compensation. */

@@ -1,4 +1,4 @@
-import { TOOL_CHECKPOINT_SETTINGS } from '../bridges/settings.ts';
+import { RETENTION_TIME_SETTINGS, TOOL_CHECKPOINT_SETTINGS } from '../bridges/settings.ts';
 import { CIRCUIT_SETTINGS } from '../domain/circuit/circuit-terms.ts';
 import { STOP_SETTINGS, STREAM_SETTINGS } from '../domain/settings/server-settings.ts';
 import { rowsOf, type Setting, variableOf } from '../domain/settings/setting.ts';
@@ -26,12 +26,14 @@ import { OPA_SETTINGS } from '../permission/policy-engines/opa/settings.ts';
 import { CALL_SETTINGS } from '../pipeline/parts.ts';
 import { RETRY_SETTINGS } from '../pipeline/stages/attempts/retry-rules.ts';
 import { VALUE_SETTINGS } from '../pipeline/stages/values/value-rules.ts';
+import { DOCUMENT_SERVER_SETTINGS } from '../reference-servers/settings.ts';
 import { RETENTION_SETTINGS } from '../registry/versions/lifecycle/retention.ts';
 import { COERCION_SETTINGS } from '../validation/coerce/coercion-rules.ts';
 import { AUDIT_ROWS, CHECKPOINT_SETTINGS } from './settings/audit.ts';
 import { CALL_ROWS } from './settings/calls.ts';
 import { REDACTION_ROWS, SANITISE_ACTIONS, SANITISE_ROWS } from './settings/guards.ts';
 import { DEVELOPMENT_ROWS, IDENTITY_ROWS, OAUTH_ROWS } from './settings/identity.ts';
+import { OBJECT_STORE_ROWS } from './settings/object-store.ts';
 import { PERMISSION_ROWS } from './settings/permission.ts';
 import { SANDBOX_ROWS, WARM_POOL_SETTINGS } from './settings/sandbox.ts';
 import { SEARCH_ROWS } from './settings/search.ts';
@@ -78,7 +80,9 @@ const OF_COMPONENTS = rowsOf(
   RETENTION_SETTINGS,
   COERCION_SETTINGS,
   CHECKPOINT_SETTINGS,
+  DOCUMENT_SERVER_SETTINGS,
   TOOL_CHECKPOINT_SETTINGS,
+  RETENTION_TIME_SETTINGS,
   SANITISE_ACTIONS,
   WARM_POOL_SETTINGS,
 );
@@ -92,6 +96,7 @@ const OF_COMPOSITION = [
   ...DEVELOPMENT_ROWS,
   ...PERMISSION_ROWS,
   ...SEARCH_ROWS,
+  ...OBJECT_STORE_ROWS,
   ...TOOL_ROWS,
   ...AUDIT_ROWS,
   ...REDACTION_ROWS,

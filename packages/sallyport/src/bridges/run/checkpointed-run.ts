@@ -2,7 +2,9 @@ import type { Clock } from '@sallyport/std/clock';
 import type { RestoredCheckpoint, RunCheckpoints, SavedCheckpoint } from '../../domain/checkpoint/checkpoint.ts';
 import type { CallOwner } from '../../domain/invocation/call-owner.ts';
 import type { Log } from '../../telemetry/log.ts';
+import type { CheckpointArchive } from '../checkpoint-archive.port.ts';
 import type { CheckpointLine, CheckpointStore } from '../checkpoint-store.port.ts';
+import type { ObjectStore } from '../object-store.port.ts';
 import type { CheckpointSettings } from '../settings.ts';
 
 /** A run of a tool that may save checkpoints. */
@@ -13,6 +15,8 @@ export interface CheckpointedRun {
   readonly toolVersion: string;
   /** Ms between two states that the layer takes, 0 for none; default: the setting. */
   readonly intervalMs?: number;
+  /** Whether bytes hold the value of a secret that the call received; absent: it received none (SBX-05). */
+  readonly holdsSecret?: (bytes: Uint8Array) => Promise<boolean>;
   /** Called after each saved checkpoint. */
   readonly onSaved: (saved: SavedCheckpoint, label: string | undefined) => void;
 }
@@ -35,6 +39,8 @@ export interface Continuation {
 /** Dependencies of the checkpoints. */
 export interface CheckpointParts {
   readonly store: CheckpointStore;
+  readonly archive: CheckpointArchive;
+  readonly objects: ObjectStore;
   readonly clock: Clock;
   readonly log: Log;
   readonly settings: CheckpointSettings;

@@ -1,3 +1,6 @@
+/** Version of the form in which states are stored; what has another major version is not read (STA-03). */
+export const SCHEMA_VERSION = '1.0';
+
 /** `plain`: the state itself. `zstd`: compressed. `delta`: compressed with the parent's state as dictionary. */
 export type PackedForm = 'plain' | 'zstd' | 'delta';
 
@@ -9,4 +12,16 @@ export interface PackedState {
   readonly size: number;
   /** SHA-256 of the plain state, in hex. */
   readonly sha256: string;
+}
+
+/** An object that holds the bytes of a packed state; its size and SHA-256 are those of these bytes. */
+export interface StateObject {
+  readonly name: string;
+  readonly size: number;
+  readonly sha256: string;
+}
+
+/** A packed state whose bytes are in the object store. */
+export interface StateElsewhere extends Omit<PackedState, 'bytes'> {
+  readonly object: StateObject;
 }

@@ -2,7 +2,9 @@ import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { Kysely, PostgresDialect, sql } from 'kysely';
 import { Client, Pool } from 'pg';
 import type { ClaimedKeys, LedgerStore } from '../../audit/ledger-store.port.ts';
+import type { CheckpointArchive } from '../../bridges/checkpoint-archive.port.ts';
 import type { CheckpointStore } from '../../bridges/checkpoint-store.port.ts';
+import type { DocumentUpdates } from '../../bridges/document-updates.port.ts';
 import type { StoredRates } from '../../external/rate-limiter.port.ts';
 import type { ApiKeyStore } from '../../identity/api-keys.port.ts';
 import type { ProofIdStore } from '../../identity/proof-ids.port.ts';
@@ -13,6 +15,7 @@ import type { UpstreamStore } from '../../mcp-servers/upstream-store.port.ts';
 import type { ApprovalStore } from '../../orchestration/approval-store.port.ts';
 import type { CallLeaseStore } from '../../orchestration/call-lease-store.port.ts';
 import type { CompensationStore } from '../../orchestration/compensation-store.port.ts';
+import type { DailyLease } from '../../orchestration/upkeep/daily-lease.port.ts';
 import type { PolicyUpdates } from '../../permission/policy-updates.port.ts';
 import type { QuotaStore } from '../../permission/quota-store.port.ts';
 import type { SlotStore } from '../../permission/slot-store.port.ts';
@@ -21,6 +24,7 @@ import type { OutcomeStore } from '../../pipeline/outcome-store.port.ts';
 import type { OutputStore } from '../../pipeline/output-store.port.ts';
 import type { StateStore } from '../../pipeline/state-store.port.ts';
 import type { UndoJournal } from '../../pipeline/undo-journal.port.ts';
+import type { DocumentStore } from '../../reference-servers/document-store.port.ts';
 import type { SkillContentBounds, SkillContents } from '../../registry/skill-files.port.ts';
 import type { ToolStore } from '../../registry/tool-store.port.ts';
 import type { VectorIndex, VectorStore } from '../../registry/vectors.port.ts';
@@ -37,12 +41,16 @@ import { postgresSlotStore } from './calls/postgres-slot-store.ts';
 import { databaseError, inDatabase } from './database-error.ts';
 import { postgresLedgerStore } from './ledger/postgres-ledger-store.ts';
 import { createStatementSender } from './ledger/statement-sender.ts';
+import { postgresCheckpointArchive } from './outcomes/postgres-checkpoint-archive.ts';
 import { postgresCheckpointStore } from './outcomes/postgres-checkpoint-store.ts';
+import { postgresDailyLease } from './outcomes/postgres-daily-lease.ts';
 import { postgresOutcomeStore } from './outcomes/postgres-outcome-store.ts';
 import { postgresOutputStore } from './outcomes/postgres-output-store.ts';
 import { postgresStateStore } from './outcomes/postgres-state-store.ts';
 import { postgresUndoJournal } from './outcomes/postgres-undo-journal.ts';
 import { type PostgresConnection, poolTarget } from './postgres-connection.ts';
+import { postgresDocumentStore } from './reference-servers/postgres-document-store.ts';
+import { openPostgresDocumentUpdates } from './reference-servers/postgres-document-updates.ts';
 import { postgresApiKeyStore } from './rights/postgres-api-key-store.ts';
 import { openPostgresPolicyUpdates } from './rights/postgres-policy-updates.ts';
 import { postgresProofIds } from './rights/postgres-proof-ids.ts';
@@ -92,7 +100,9 @@ export interface PostgresDatabase extends AsyncDisposable {
   readonly outcomeStore: OutcomeStore;
   readonly undoJournal: UndoJournal;
   readonly stateStore: StateStore;
-  readonly checkpointStore: CheckpointStore;
+  readonly checkpointStore: CheckpointStore & CheckpointArchive;
+  readonly dailyLease: DailyLease;
+  readonly documentStore: DocumentStore;
   readonly outputStore: OutputStore;
   readonly proofIds: ProofIdStore;
   readonly skillContents: SkillContents;
@@ -107,6 +117,8 @@ export interface PostgresDatabase extends AsyncDisposable {
    * @throws E3812 when the database cannot be read
    */
   policyUpdates(): Promise<PolicyUpdates>;
+  /** Notifications of changed documents to and from the other instances; needs one connection beside the pool. */
+  documentUpdates(): Promise<DocumentUpdates>;
   /**
    * Writes one small row and commits it, as durably as calls are recorded.
    * @throws E3812 when nothing can be written, with the reason; the server gives up after some seconds
@@ -172,14 +184,17 @@ export async function openPostgres({
     approvalStore: postgresApprovalStore(database),
     outcomeStore: postgresOutcomeStore(database),
     undoJournal: postgresUndoJournal(pool),
-    checkpointStore: postgresCheckpointStore(pool),
+    dailyLease: postgresDailyLease(pool),
+    checkpointStore: { ...postgresCheckpointStore(pool), ...postgresCheckpointArchive(pool) },
     stateStore: postgresStateStore(pool),
+    documentStore: postgresDocumentStore(pool),
     outputStore: postgresOutputStore(pool),
     proofIds: postgresProofIds(pool),
     skillContents: postgresSkillContents(database, skillContentBounds),
     vectorStore: postgresVectorStore(pool),
     vectorIndex: () => vectorIndexOf((text, values) => pool.query(text, [...values])),
     policyUpdates: () => openPostgresPolicyUpdates({ pool, connect, log }),
+    documentUpdates: () => openPostgresDocumentUpdates({ pool, connect, log }),
     tryWrite: () => inDatabase('write', async () => void (await pool.query(TRY_WRITE))),
     close,
     [Symbol.asyncDispose]: close,
