@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { MiB } from '@sallyport/std/bytes';
-import { ROOT } from '../../scripts/project-files.ts';
 
 /** The revisions whose required scenarios the suite knows. */
 export type Revision = '2025-11-25' | '2026-07-28';
@@ -19,9 +19,11 @@ export interface Check {
 /** The checks of each scenario, by its name. */
 export type SuiteRun = ReadonlyMap<string, readonly Check[]>;
 
-const PACKAGE = join(ROOT, 'node_modules/@modelcontextprotocol/conformance');
+const PACKAGE = fileURLToPath(new URL('../../node_modules/@modelcontextprotocol/conformance/', import.meta.url));
 /** The public suite's program. */
-export const SUITE = join(PACKAGE, 'dist/index.js');
+export const SUITE = fileURLToPath(
+  new URL('../../node_modules/@modelcontextprotocol/conformance/dist/index.js', import.meta.url),
+);
 
 /** The scenarios of a revision for one side, as the suite has them written down: those that it counts, and the others. */
 export function scenariosOf(revision: Revision, side: 'server' | 'client') {

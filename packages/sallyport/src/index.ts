@@ -24,7 +24,7 @@ export type {
   FunctionTools,
   LangChainFunctionOptions,
   LangChainRegistrations,
-} from './compose/function-tools.ts';
+} from './compose/program/function-tools.ts';
 export type {
   Complete,
   OfferedResource,
@@ -35,7 +35,7 @@ export type {
   PromptAnswer,
   PromptArgument,
   ResourceAnswer,
-} from './compose/offer-tools.ts';
+} from './compose/program/offer-tools.ts';
 export { type Server, serve } from './compose/serve.ts';
 export { SETTINGS, type Setting, type Settings, variableOf } from './compose/settings.ts';
 export type { LogLevel } from './domain/invocation/log-message.ts';

@@ -104,11 +104,9 @@ export async function assemble(from: Ingredients): Promise<AssembledLayer> {
   const stages = await openPipeline(opened, { from, foundation, tools, objects, visible, intake });
   const orchestration = await openOrchestration(opened, {
     from,
-    ...foundation,
-    intake,
+    ...{ ...foundation, intake, upstreams },
     notifiers: openNotifiers(opened, { settings, log, secrets }),
     pipeline: stages,
-    upstreams,
   });
   const { pipeline, approvals, workers, confirmations, callQuestions } = orchestration;
   // The accepted tools are loaded before any upstream is contacted.
@@ -140,8 +138,7 @@ export async function assemble(from: Ingredients): Promise<AssembledLayer> {
       ...(intake === undefined ? {} : { callIntake: intake }),
       rehearseCall: createRehearsal(pipeline),
       toolSearch,
-      ...IMPORTERS,
-      programOffers: from.programOffers,
+      ...{ ...IMPORTERS, programOffers: from.programOffers },
       signer: identity.signer,
       outside: foundation.outside,
       ...identity.operations,

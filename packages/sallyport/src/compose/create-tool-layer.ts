@@ -16,17 +16,17 @@ import type { Log } from '../telemetry/log.ts';
 import { createPinoLog } from '../telemetry/pino-log.ts';
 import { redactedLog } from '../telemetry/redacted-log.ts';
 import type { AssembledLayer } from './assemble.ts';
-import { type FunctionTools, functionTools } from './function-tools.ts';
+import { circuitTermsFrom } from './parts/from-settings/circuit-terms.ts';
+import { ownPlaces } from './parts/from-settings/own-places.ts';
+import { redactFields, redactorOf } from './parts/from-settings/redactor.ts';
+import { type FunctionTools, functionTools } from './program/function-tools.ts';
 import {
   type OfferTools,
   offerTools,
   type ProgramPrompt,
   type ProgramResource,
   type ProgramTemplate,
-} from './offer-tools.ts';
-import { circuitTermsFrom } from './parts/from-settings/circuit-terms.ts';
-import { ownPlaces } from './parts/from-settings/own-places.ts';
-import { redactFields, redactorOf } from './parts/from-settings/redactor.ts';
+} from './program/offer-tools.ts';
 import { readSettings, settingsFileOf } from './read-settings.ts';
 import { localSocketFolder } from './running-layer/local-socket.ts';
 import { withDevelopmentServer } from './settings/development-settings.ts';
@@ -43,7 +43,7 @@ export type {
   ElicitationAnswer,
 } from '../executors/native/client-of-call.ts';
 export type { NativeCallContext, NativeFunction } from '../executors/native/native-executor.ts';
-export type { FunctionTools } from './function-tools.ts';
+export type { FunctionTools } from './program/function-tools.ts';
 
 /** Options of an embedding program; all have defaults. */
 export interface ToolLayerOptions {
@@ -162,9 +162,17 @@ export async function createToolLayer(options: ToolLayerOptions = {}): Promise<E
     settings,
     log,
   );
+  return offering(layer, options);
+}
+
+/** The layer with the resources and prompts of the options; closed where one is refused. */
+async function offering(
+  layer: EmbeddedToolLayer,
+  { resources = [], prompts = [] }: ToolLayerOptions,
+): Promise<EmbeddedToolLayer> {
   try {
-    for (const resource of options.resources ?? []) await layer.registerResource(resource);
-    for (const prompt of options.prompts ?? []) await layer.registerPrompt(prompt);
+    for (const resource of resources) await layer.registerResource(resource);
+    for (const prompt of prompts) await layer.registerPrompt(prompt);
   } catch (thrown) {
     await layer.close();
     throw thrown;

@@ -25,6 +25,7 @@ import {
   WORKER_DEFAULTS,
   WORKER_SETTINGS,
   type WorkerLimits,
+  type WorkerParts,
   type Workers,
 } from '../../orchestration/workers.ts';
 import { createEditJudge } from '../../pipeline/dry-run/judge-edit.ts';
@@ -33,7 +34,6 @@ import { continueRollbacks, createPipeline, type RunCall } from '../../pipeline/
 import { toolsOfTenants } from '../../registry/registry.ts';
 import { poolTarget } from '../../storage/postgres/postgres-connection.ts';
 import type { Settings } from '../settings.ts';
-import { cancelServerTasks } from './cancel-server-task.ts';
 import type { Ingredients } from './ingredients.ts';
 import type { openFoundation } from './open-foundation.ts';
 
@@ -181,6 +181,25 @@ async function openWorkers(
     givenApproval,
     cancelServerTask: cancelServerTasks(upstreams, toolsOfTenants(pipeline.registry, settings['tenant.catalog'])),
   });
+}
+
+/** Longest time that the cancel of a task may take, in ms. */
+const CANCEL_MS = 2_000;
+
+/**
+ * Cancels tasks of calls that wait on record. An upstream with a connection for each caller has none for the layer
+ * itself: its task runs on.
+ */
+function cancelServerTasks(
+  upstreams: Pick<Upstreams, 'cancelTask'>,
+  toolOf: ReturnType<typeof toolsOfTenants>,
+): NonNullable<WorkerParts['cancelServerTask']> {
+  return async ({ tenantId, invocationId, toolId, toolVersion }, task) => {
+    const upstream = toolOf(tenantId, toolId, toolVersion)?.manifest.executor.config?.['upstream'];
+    if (typeof upstream !== 'string') return;
+    const options = { invocationId, signal: AbortSignal.timeout(CANCEL_MS) };
+    await upstreams.cancelTask(tenantId, upstream, task, options).catch(() => undefined);
+  };
 }
 
 /** The user's own database may serve several instances; the embedded one serves only this process. */

@@ -80,39 +80,90 @@ const VALUES_MAX = 100;
 /** JSON-RPC: invalid parameters. */
 const INVALID_PARAMS = -32602;
 
+/** What a program offers. */
+interface Offered {
+  readonly resources: Map<string, ProgramResource>;
+  readonly templates: Map<string, ProgramTemplate>;
+  readonly prompts: Map<string, ProgramPrompt>;
+}
+
 /** @param tenantId tenant of the embedding program */
 export function createProgramOffers(tenantId: string): ProgramOffers {
-  const resources = new Map<string, ProgramResource>();
-  const templates = new Map<string, ProgramTemplate>();
-  const prompts = new Map<string, ProgramPrompt>();
-  const listeners = new Set<() => void>();
-  const watchers = new Map<string, Set<() => void>>();
-  const changed = (): void => {
-    for (const listener of listeners) listener();
-  };
+  const offered: Offered = { resources: new Map(), templates: new Map(), prompts: new Map() };
+  const { resources, templates, prompts } = offered;
+  const answers = answersFrom(offered);
+  const watched = new Listeners<string>();
+  const changes = new Listeners<'offers'>();
   const add = <Offer>(all: Map<string, Offer>, key: string, offer: Offer): Disposable => {
     if (all.has(key)) throw new ToolLayerError('E3007', `${key} is offered already. Dispose it first.`);
     if (resources.size + templates.size + prompts.size >= OFFERS_MAX)
       throw new ToolLayerError('E3803', `A program offers ${OFFERS_MAX} resources and prompts at most.`);
     all.set(key, offer);
-    changed();
+    changes.notify('offers');
     return {
       [Symbol.dispose]() {
         if (all.get(key) !== offer) return;
         all.delete(key);
-        changed();
+        changes.notify('offers');
       },
     };
   };
-  const readerOf = (uri: string): ProgramResource | ProgramTemplate => {
-    const found = resources.get(uri) ?? [...templates.values()].find((each) => mayComeFrom(each.uriTemplate, uri));
-    if (found === undefined) throw unknown('resource');
-    return found;
+  return {
+    addResource(resource) {
+      const own = 'uri' in resource ? String(resource.uri) : undefined;
+      const added =
+        own === undefined
+          ? add(templates, String(resource['uriTemplate']), resource as ProgramTemplate)
+          : add(resources, own, resource as ProgramResource);
+      const updated = (uri = own): void => (uri === undefined ? undefined : watched.notify(uri));
+      return { ...added, updated };
+    },
+    addPrompt(prompt) {
+      if (!prompt.name.includes('__')) return add(prompts, prompt.name, prompt);
+      const message = `The prompt ${prompt.name} has two underscores in a row, as those of upstreams. Name it otherwise.`;
+      throw new ToolLayerError('E3801', message);
+    },
+    answer: (method) => answers[method],
+    offers: (asked) => (asked === tenantId ? [listedOffers(offered)] : []),
+    onOffersChanged(listener) {
+      const added = changes.add('offers', listener);
+      return () => added[Symbol.dispose]();
+    },
+    watchResource: (uri, onUpdated) => watched.add(uri, onUpdated),
   };
-  const answers: Readonly<Record<ServerMethod, NativeFunction>> = {
-    async 'resources/read'({ uri }, context) {
-      const reader = readerOf(String(uri));
-      return { contents: contentsOf(await reader.read(String(uri), context), String(uri), reader.mimeType) };
+}
+
+/** Listeners by what they are notified of. */
+class Listeners<Key> {
+  readonly #all = new Map<Key, Set<() => void>>();
+
+  add(key: Key, listener: () => void): Disposable {
+    const listening = this.#all.get(key) ?? new Set();
+    this.#all.set(key, listening.add(listener));
+    return {
+      [Symbol.dispose]: () => {
+        listening.delete(listener);
+        if (listening.size === 0 && this.#all.get(key) === listening) this.#all.delete(key);
+      },
+    };
+  }
+
+  notify(key: Key): void {
+    for (const listener of this.#all.get(key) ?? []) listener();
+  }
+}
+
+function answersFrom({ resources, templates, prompts }: Offered): Readonly<Record<ServerMethod, NativeFunction>> {
+  const completerOf = ({ type, name, uri }: Members, argument: string): Complete | undefined =>
+    type === 'ref/prompt'
+      ? prompts.get(String(name))?.arguments?.find((each) => each.name === argument)?.complete
+      : templates.get(String(uri))?.complete?.[argument];
+  return {
+    async 'resources/read'({ uri: asked }, context) {
+      const uri = String(asked);
+      const reader = resources.get(uri) ?? [...templates.values()].find((each) => mayComeFrom(each.uriTemplate, uri));
+      if (reader === undefined) throw unknown('resource');
+      return { contents: contentsOf(await reader.read(uri, context), uri, reader.mimeType) };
     },
     async 'prompts/get'({ name, arguments: given = {} }, context) {
       const prompt = prompts.get(String(name));
@@ -124,71 +175,23 @@ export function createProgramOffers(tenantId: string): ProgramOffers {
     },
     async 'completion/complete'({ ref, argument, context }) {
       const { name, value } = argument as { name: string; value: string };
-      const complete = completerOf(ref as Members, name);
       const { arguments: others = {} } = (context ?? {}) as { arguments?: Readonly<Record<string, string>> };
-      const values = (await complete?.(value, others)) ?? [];
-      const isCut = values.length > VALUES_MAX;
-      return { completion: { values: values.slice(0, VALUES_MAX), total: values.length, hasMore: isCut } };
+      const values = (await completerOf(ref as Members, name)?.(value, others)) ?? [];
+      const hasMore = values.length > VALUES_MAX;
+      return { completion: { values: values.slice(0, VALUES_MAX), total: values.length, hasMore } };
     },
   };
-  const completerOf = ({ type, name, uri }: Members, argument: string): Complete | undefined =>
-    type === 'ref/prompt'
-      ? prompts.get(String(name))?.arguments?.find((each) => each.name === argument)?.complete
-      : templates.get(String(uri))?.complete?.[argument];
-  const notify = (uri: string): void => {
-    for (const onUpdated of watchers.get(uri) ?? []) onUpdated();
-  };
+}
+
+function listedOffers({ resources, templates, prompts }: Offered): OfferingUpstream {
   return {
-    addResource(resource) {
-      const own = 'uri' in resource ? String(resource.uri) : undefined;
-      const added =
-        own === undefined
-          ? add(templates, String(resource['uriTemplate']), resource as ProgramTemplate)
-          : add(resources, own, resource as ProgramResource);
-      return {
-        updated: (uri = own) => {
-          if (uri !== undefined) notify(uri);
-        },
-        [Symbol.dispose]: () => added[Symbol.dispose](),
-      };
-    },
-    addPrompt(prompt) {
-      if (prompt.name.includes('__'))
-        throw new ToolLayerError(
-          'E3801',
-          `The prompt ${prompt.name} has two underscores in a row, as prompts of servers.`,
-        );
-      return add(prompts, prompt.name, prompt);
-    },
-    answer: (method) => answers[method],
-    offers(asked) {
-      if (asked !== tenantId) return [];
-      return [
-        {
-          upstream: PROGRAM,
-          serverVersion: '',
-          offers: {
-            capabilities: { resources: { subscribe: true }, prompts: {}, completions: {} },
-            resources: [...resources.values()].map(({ read: _read, ...listed }) => listed),
-            templates: [...templates.values()].map(({ read: _read, complete: _complete, ...listed }) => listed),
-            prompts: [...prompts.values()].map(({ get: _get, ...listed }) => listedPrompt(listed)),
-          },
-        },
-      ];
-    },
-    onOffersChanged(listener) {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
-    watchResource(uri, onUpdated) {
-      const watching = watchers.get(uri) ?? new Set();
-      watchers.set(uri, watching.add(onUpdated));
-      return {
-        [Symbol.dispose]() {
-          watching.delete(onUpdated);
-          if (watching.size === 0 && watchers.get(uri) === watching) watchers.delete(uri);
-        },
-      };
+    upstream: PROGRAM,
+    serverVersion: '',
+    offers: {
+      capabilities: { resources: { subscribe: true }, prompts: {}, completions: {} },
+      resources: [...resources.values()].map(({ read: _read, ...listed }) => listed),
+      templates: [...templates.values()].map(({ read: _read, complete: _complete, ...listed }) => listed),
+      prompts: [...prompts.values()].map(({ get: _get, ...listed }) => listedPrompt(listed)),
     },
   };
 }

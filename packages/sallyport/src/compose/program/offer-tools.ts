@@ -1,16 +1,16 @@
-import type { ToolManifest } from '../../api/schemas/tool-manifest.ts';
-import { SERVER_METHODS, type ServerMethod } from '../domain/tool/server-methods.ts';
-import { programToolId } from '../domain/tool/server-tool.ts';
+import type { ToolManifest } from '../../../api/schemas/tool-manifest.ts';
+import { SERVER_METHODS, type ServerMethod } from '../../domain/tool/server-methods.ts';
+import { programToolId } from '../../domain/tool/server-tool.ts';
 import type {
   OfferedResource,
   ProgramOffers,
   ProgramPrompt,
   ProgramResource,
   ProgramTemplate,
-} from '../executors/native/program-offers.ts';
-import { methodTools } from '../mcp-servers/connection/listing/method-tools.ts';
+} from '../../executors/native/program-offers.ts';
+import { methodTools } from '../../mcp-servers/connection/listing/method-tools.ts';
 
-export type { PromptAnswer, ResourceAnswer } from '../executors/native/offer-answers.ts';
+export type { PromptAnswer, ResourceAnswer } from '../../executors/native/offer-answers.ts';
 export type {
   Complete,
   OfferedResource,
@@ -18,7 +18,7 @@ export type {
   ProgramResource,
   ProgramTemplate,
   PromptArgument,
-} from '../executors/native/program-offers.ts';
+} from '../../executors/native/program-offers.ts';
 
 /**
  * Resources and prompts of the embedding program, offered to MCP clients beside those of upstreams. Reading, getting and
