@@ -22,6 +22,12 @@ const BENCHMARKS: readonly Benchmark[] = [
     run: async (options) => (await import('./durable/durable-benchmark.ts')).runDurable(options),
   },
   {
+    name: 'checkpoint',
+    summary: 'micro checkpoints beside a plain row, a state of 10 MB, and the restore of twenty differences',
+    defaultSeconds: 5,
+    run: async (options) => (await import('./durable/checkpoint-benchmark.ts')).runCheckpoints(options),
+  },
+  {
     name: 'gateway',
     summary: 'calls through MCP and REST at 1 and 32 callers, beside node:http, the MCP SDK, mcp-proxy and mcp-hub',
     defaultSeconds: 4,

@@ -1,10 +1,19 @@
 // A program that the test starts and kills: a layer with a tool that counts in steps, and saves a checkpoint after each.
 import { writeSync } from 'node:fs';
-import { createToolLayer, LOCAL_CALLER, silentLog } from '../../../packages/sallyport/src/index.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import {
+  createToolLayer,
+  type EmbeddedToolLayer,
+  LOCAL_CALLER,
+  silentLog,
+} from '../../../packages/sallyport/src/index.ts';
 
 /** What the test asks of one process. */
 export interface CountingOrder {
   readonly settings: Parameters<typeof createToolLayer>[0] extends { settings?: infer Given } ? Given : never;
+  /** What the tool is: a function of this program, a shell script, or a tool of an MCP server. */
+  readonly kind: 'function' | 'shell' | 'mcp';
   readonly steps: number;
   /** Id of the call that continues the work. */
   readonly invocationId: string;
@@ -12,47 +21,100 @@ export interface CountingOrder {
   readonly after?: string;
 }
 
+const SERVER = fileURLToPath(
+  new URL('../../../packages/sallyport/src/mcp-servers/test-servers/counting-server.mjs', import.meta.url),
+);
+/** The state is the list of the steps that are done, as in the function. */
+const SCRIPT = `
+IFS= read -r state
+done=\${state#[}
+done=\${done%]}
+next=$(echo "$done" | tr ',' ' ' | wc -w)
+while [ "$next" -lt "$1" ]; do
+  done=$done\${done:+,}$next
+  next=$((next + 1))
+  echo "$SALLYPORT_CHECKPOINTS micro [$done]" >&2
+  read -r answer why
+  [ "$answer" = saved ] || { echo "$answer $why" >&2; exit 1; }
+done
+echo "[$done]"`;
+
+const { settings, kind, steps, invocationId, after } = JSON.parse(process.argv[2] ?? '') as CountingOrder;
+const MANIFEST = {
+  tool_id: `count-${kind}`,
+  tool_name: 'count',
+  version: '1.0.0',
+  description: 'Counts.',
+  side_effect_policy: 'pure',
+  parameters_schema: { type: 'object' },
+} as const;
+
 /** Writes a line for the test. */
 const say = (word: string, value: unknown = null): void => void writeSync(1, `${word} ${JSON.stringify(value)}\n`);
 
-const { settings, steps, invocationId, after } = JSON.parse(process.argv[2] ?? '') as CountingOrder;
 const layer = await createToolLayer({ settings, environment: {}, log: silentLog });
-await layer.registerFunction(
-  {
-    tool_id: 'count',
-    tool_name: 'count',
-    version: '1.0.0',
-    description: 'Counts.',
-    side_effect_policy: 'pure',
-    parameters_schema: { type: 'object' },
-    executor: { kind: 'native' },
-  },
-  async (_parameters, { checkpoints }) => {
-    const { restored } = checkpoints;
-    const done = restored === undefined ? [] : (JSON.parse(Buffer.from(restored.bytes).toString()) as number[]);
-    say('continues', done.length);
-    while (done.length < steps) {
-      done.push(done.length);
-      await checkpoints.save(done);
-      say('step', done.length);
-    }
-    return done;
-  },
-);
-const found =
-  after === undefined
-    ? { checkpoints: [] }
-    : await layer.ask('checkpoints.list', { invocation_id: after, limit: 1 }, LOCAL_CALLER);
-const [newest] = found.checkpoints;
 
+const newestOf = async (call: string) => {
+  const { checkpoints } = await layer.ask('checkpoints.list', { invocation_id: call, limit: 1 }, LOCAL_CALLER);
+  return checkpoints[0];
+};
+const doneIn = async (checkpoint_id: string): Promise<number> => {
+  const { state } = await layer.ask('checkpoints.get', { checkpoint_id }, LOCAL_CALLER);
+  return (Array.isArray(state) ? state : (state as { done: unknown[] }).done).length;
+};
+
+const adding: Readonly<Record<CountingOrder['kind'], (to: EmbeddedToolLayer) => Promise<unknown>>> = {
+  function: (to) =>
+    to.registerFunction({ ...MANIFEST, executor: { kind: 'native' } }, async (_parameters, { checkpoints }) => {
+      const { restored } = checkpoints;
+      const done = restored === undefined ? [] : (JSON.parse(Buffer.from(restored.bytes).toString()) as number[]);
+      while (done.length < steps) {
+        done.push(done.length);
+        await checkpoints.save(done);
+      }
+      return done;
+    }),
+  shell(to) {
+    const config = { command: ['sh', '-c', SCRIPT, 'sh', String(steps)], stdin: 'checkpoints', output: 'json' };
+    return to.ask('tools.register', { manifest: { ...MANIFEST, executor: { kind: 'shell', config } } }, LOCAL_CALLER);
+  },
+  mcp(to) {
+    const transport = { type: 'stdio' as const, command: 'node', args: [SERVER] };
+    const overrides = { '*': { side_effect_policy: 'pure' as const } };
+    const upstream = { name: 'counting', transport, may_save_checkpoints: true, overrides };
+    return to.ask('upstreams.add', { upstream }, LOCAL_CALLER);
+  },
+};
+
+/** Reports each newest checkpoint that it sees. */
+async function report(isOver: () => boolean): Promise<void> {
+  for (let last = ''; !isOver(); await sleep(5)) {
+    const newest = await newestOf(invocationId);
+    // Those of the call before, which it continues, are listed too.
+    if (newest === undefined || newest.invocation_id !== invocationId || newest.checkpoint_id === last) continue;
+    last = newest.checkpoint_id;
+    // Those of a call that has ended well are gone.
+    const done = await doneIn(last).catch(() => undefined);
+    if (done !== undefined) say('done', done);
+  }
+}
+
+await adding[kind](layer);
+const newest = after === undefined ? undefined : await newestOf(after);
+say('continues', newest === undefined ? 0 : await doneIn(newest.checkpoint_id));
 const { capability_token: token } = await layer.mintToken({});
+let isOver = false;
+const reporting = report(() => isOver);
 const answer = await layer.invoke(
   {
-    tool_id: 'count',
+    tool_id: kind === 'mcp' ? 'counting__count' : MANIFEST.tool_id,
+    parameters: kind === 'mcp' ? { steps, pause_ms: 2 } : {},
     invocation_id: invocationId,
     ...(newest === undefined ? {} : { checkpoint_config: { resume_from_checkpoint_id: newest.checkpoint_id } }),
   },
   { token },
 );
+isOver = true;
+await reporting;
 say('answer', answer);
 await layer.close();

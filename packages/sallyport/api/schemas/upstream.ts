@@ -129,6 +129,14 @@ export const UpstreamDefinition = Type.Object(
           'completion by the language model of the client (sampling), the folders that the client offers (roots).',
       }),
     ),
+    may_save_checkpoints: Type.Optional(
+      Type.Boolean({
+        default: false,
+        description:
+          'Whether the server may save checkpoints of its calls in the layer, and gets the state from which a resumed ' +
+          'call continues.',
+      }),
+    ),
     per_caller: Type.Optional(
       Type.Boolean({
         default: false,

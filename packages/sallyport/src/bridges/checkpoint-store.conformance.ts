@@ -139,6 +139,24 @@ export function checkpointStoreConformance(test: TestCase, adapter: string, open
     deepEqual(idsOf(await store.list(TENANT, 'call-1', 9)), ['ckpt-3', 'ckpt-2']);
   });
 
+  check('STA-03.1 the chain of a difference comes in one look, its parent first', async (store) => {
+    await store.put(checkpoint(1));
+    await store.put(checkpoint(2, { parentId: 'ckpt-1' }));
+    await store.put(checkpoint(3, { parentId: 'ckpt-2' }));
+    await store.put(checkpoint(4, { parentId: 'ckpt-gone' }));
+    const chain = await store.ancestors(TENANT, 'ckpt-3', 9);
+    deepEqual(
+      chain.map(({ checkpointId, packed }) => [checkpointId, packed?.size]),
+      [
+        ['ckpt-2', 10],
+        ['ckpt-1', 10],
+      ],
+    );
+    deepEqual(idsOf(await store.ancestors(TENANT, 'ckpt-3', 1)), ['ckpt-2']);
+    for (const id of ['ckpt-1', 'ckpt-4', 'ckpt-5']) deepEqual(await store.ancestors(TENANT, id, 9), []);
+    deepEqual(await store.ancestors('other', 'ckpt-3', 9), []);
+  });
+
   check('STA-01 one that is removed takes with it what is stored as the difference from it', async (store) => {
     await store.put(checkpoint(1));
     await store.put(checkpoint(2, { parentId: 'ckpt-1' }));

@@ -62,6 +62,8 @@ export interface CheckpointStore {
   put(checkpoint: StoredCheckpoint): Promise<boolean>;
   /** @returns undefined for an unknown one; an expired one has no state, and is forgotten some time later */
   find(tenantId: string, checkpointId: string): Promise<StoredCheckpoint | undefined>;
+  /** What a checkpoint is stored as the difference from: its parent, then that one's, at most `limit`. */
+  ancestors(tenantId: string, checkpointId: string, limit: number): Promise<readonly StoredCheckpoint[]>;
   line(tenantId: string, lineId: string): Promise<CheckpointLine | undefined>;
   /** The line that a call has begun or resumed; the last one when there are several. */
   lineOf(tenantId: string, invocationId: string): Promise<CheckpointLine | undefined>;

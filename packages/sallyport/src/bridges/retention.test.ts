@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { KiB, MiB } from '@sallyport/std/bytes';
+import { MiB } from '@sallyport/std/bytes';
 import type { Clock } from '@sallyport/std/clock';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { beforeEach, describe, expect, test } from 'vitest';
@@ -19,6 +19,13 @@ const HALF = { milestone: 'half' };
 const always = async (): Promise<boolean> => true;
 const never = (): boolean => false;
 
+/** The call that saved, when it runs again. */
+const RESUMED = {
+  invocationId: 'call',
+  owner: { tenantId: 'acme', agentDid: 'did:example:a' },
+  toolId: 'work',
+  toolVersion: '1.0.0',
+};
 let now: number;
 let store: CheckpointStore & CheckpointArchive;
 let held: Map<string, Uint8Array>;
@@ -55,14 +62,9 @@ const read = async (checkpointId: string, tenantId = 'acme'): Promise<Uint8Array
   (await checkpoints.read(tenantId, checkpointId)).state;
 const namesOf = (): readonly string[] => [...held.keys()].map((name) => name.split('/')[0] ?? '');
 
-const RUN = {
-  ...{ invocationId: 'call', toolId: 'work', toolVersion: '1.0.0' },
-  owner: { tenantId: 'acme', agentDid: 'did:example:a' },
-};
-
 describe('large states', () => {
   test('STA-03.4 below 1 MB a state is in its row, from there on it is an object of its tenant', async () => {
-    const small = randomBytes(MiB - 4 * KiB);
+    const small = randomBytes(MiB - 4 * 1024);
     const large = randomBytes(MiB);
     const inRow = await saved(small);
     expect(namesOf()).toEqual([]);
@@ -74,7 +76,10 @@ describe('large states', () => {
   });
 
   test('STA-03.4 a missing or changed object is a damaged checkpoint: the one before it is taken', async () => {
-    const run = checkpoints.ofRun({ ...RUN, onSaved: () => {} });
+    const run = checkpoints.ofRun({
+      ...{ invocationId: 'call', toolId: 'work', toolVersion: '1.0.0', onSaved: () => {} },
+      owner: { tenantId: 'acme', agentDid: 'did:example:a' },
+    });
     const { save } = run.ofAttempt();
     const first = await save({ step: 1 });
     const second = await save(randomBytes(MiB), HALF);
@@ -86,7 +91,7 @@ describe('large states', () => {
     await expect(read(second.checkpointId)).rejects.toMatchObject({ code: 'E3703' });
     held.delete(name);
     await expect(read(second.checkpointId)).rejects.toMatchObject({ code: 'E3703' });
-    const from = await checkpoints.continuing(RUN);
+    const from = await checkpoints.continuing(RESUMED);
     expect([from?.restored?.checkpointId, from?.damaged]).toEqual([first.checkpointId, [second.checkpointId]]);
   });
 
@@ -94,12 +99,15 @@ describe('large states', () => {
     const large = await saved(randomBytes(MiB));
     build({}, { get: full });
     await expect(read(large)).rejects.toMatchObject({ code: 'E3823' });
-    await expect(checkpoints.continuing(RUN)).rejects.toMatchObject({ code: 'E3823' });
+    await expect(checkpoints.continuing(RESUMED)).rejects.toMatchObject({ code: 'E3823' });
   });
 
   test('STA-03.4 a full object store refuses the checkpoint with E3701; the run goes on, and small ones are saved', async () => {
     build({}, { put: full });
-    const run = checkpoints.ofRun({ ...RUN, onSaved: () => {} });
+    const run = checkpoints.ofRun({
+      ...{ invocationId: 'call', toolId: 'work', toolVersion: '1.0.0', onSaved: () => {} },
+      owner: { tenantId: 'acme', agentDid: 'did:example:a' },
+    });
     const { save } = run.ofAttempt();
     await expect(save(randomBytes(MiB))).rejects.toMatchObject({
       code: 'E3701',
@@ -273,7 +281,7 @@ describe('restoring from the archive', () => {
     const macro = await archived({ step: 1 });
     let asked = 0;
     build({}, { get: async () => IN_ARCHIVE, bringBack: async () => (asked++ < 2 ? 'pending' : 'readable') });
-    const resume = () => checkpoints.resume({ ...RUN, invocationId: 'next' }, macro, always);
+    const resume = () => checkpoints.resume({ ...RESUMED, invocationId: 'next' }, macro, always);
     await expect(resume()).rejects.toMatchObject({
       code: 'E3708',
       message: expect.stringContaining('checkpoints.restore'),

@@ -145,11 +145,11 @@ export async function createToolLayer(options: ToolLayerOptions = {}): Promise<E
     ...(onStage === undefined ? {} : { onStage }),
   });
   const stopFollowing = followUpstreams(assembled.parts);
-  if (
-    settings['documents.embedded'] === 'on' ||
-    (options.withReferenceServers && settings['documents.embedded'] === 'auto')
-  )
-    await addReferenceServer(assembled.parts, 'documents');
+  for (const name of ['documents', 'context'] as const) {
+    const wanted = settings[`${name}.embedded`];
+    if (wanted === 'on' || (options.withReferenceServers === true && wanted === 'auto'))
+      await addReferenceServer(assembled.parts, name);
+  }
   const close = async (): Promise<void> => {
     stopFollowing();
     await assembled.close();

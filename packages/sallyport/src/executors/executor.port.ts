@@ -55,6 +55,8 @@ export interface ExecutorCall {
   readonly whileAsking?: <Answer>(ask: () => Promise<Answer>) => Promise<Answer>;
   /** Called with the reason when a question of the tool's server was put to nobody. */
   readonly onUnasked?: (why: string) => void;
+  /** Called with the reason when a checkpoint that the tool's server sent was not stored. */
+  readonly onUnsaved?: (why: string) => void;
   /** Receives the tool's log messages; absent: nobody wants them. */
   readonly logs?: LogListener;
   /**

@@ -2,6 +2,8 @@ import type { DryRunResponse } from '../../api/schemas/calls/dry-run.ts';
 import type { Health } from '../../api/schemas/health.ts';
 import type { CheckpointSigner } from '../audit/checkpoint.ts';
 import type { OutsideKnowledge } from '../audit/verify-ledger.ts';
+import type { ContextBridge } from '../bridges/context.ts';
+import type { Threads } from '../bridges/threads.ts';
 import type { OutboundHttp } from '../external/outbound-http.ts';
 import type { SecretStore } from '../external/secret-store.port.ts';
 import type { UpstreamOffers } from '../mcp-servers/known-upstream.ts';
@@ -49,8 +51,11 @@ export interface OperationParts
       | 'outcomes'
       | 'circuits'
       | 'checkpoints'
+      | 'retries'
       | 'gate'
     > {
+  /** States of graphs of agents. */
+  readonly threads: Threads;
   readonly runCall: RunCall;
   /** Says how a call would end; rejects with E32xx when the caller is not known (PIPE-15). */
   readonly rehearseCall: (request: CallRequest) => Promise<DryRunResponse>;
@@ -66,6 +71,8 @@ export interface OperationParts
   /** Side effects of calls, and their compensation. */
   readonly sideEffects: SideEffects;
   readonly toolSearch: ToolSearch;
+  /** Contexts of sessions. */
+  readonly context: Pick<ContextBridge, 'sessionContext'>;
   readonly upstreams: Upstreams;
   /** What the embedding program offers beside its functions. */
   readonly programOffers: Pick<UpstreamOffers, 'offers' | 'onOffersChanged'>;

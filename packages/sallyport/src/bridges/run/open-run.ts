@@ -102,11 +102,11 @@ async function saveNow(run: Run, given: unknown, note: CheckpointNote): Promise<
   const mayDiffer = typeOf(note) === 'micro' && run.newest !== undefined && run.newest.deltas < settings.deltasMax;
   const parent = mayDiffer ? run.newest : undefined;
   const packed = await packState(state, parent?.restored.bytes);
-  const held = await heldState(run.parts, run.owner.tenantId, packed).catch(notSaved);
   const isDelta = packed.form === 'delta' && parent !== undefined;
   const stored = { saves: run.stored.saves + 1, bytes: run.stored.bytes + packed.bytes.length };
   if (stored.saves > settings.savesMax) throw tooMuch('checkpoints.saves_max', settings.savesMax);
   if (stored.bytes > settings.callBytesMax) throw tooMuch('checkpoints.call_bytes_max', settings.callBytesMax);
+  const held = await heldState(run.parts, run.owner.tenantId, packed).catch(notSaved);
   const checkpoint: StoredCheckpoint = {
     ...factsOf(run, note),
     size: packed.size,
@@ -117,6 +117,7 @@ async function saveNow(run: Run, given: unknown, note: CheckpointNote): Promise<
   if (!(await store.put(checkpoint))) throw continuedElsewhere();
   run.sequence += 1;
   run.stored = stored;
+  run.parts.listener?.saved(checkpoint, state);
   const { checkpointId, type, savedAt, label } = checkpoint;
   const saved = { checkpointId, type, savedAt };
   const restored = { ...saved, toolVersion: run.toolVersion, ...placeOf(note), bytes: state };

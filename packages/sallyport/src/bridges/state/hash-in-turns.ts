@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { MiB } from '@sallyport/std/bytes';
+import { KiB } from '@sallyport/std/bytes';
 
 /** Bytes hashed between two turns of the event loop. */
-const HASHED_BYTES = MiB;
+const HASHED_BYTES = 512 * KiB;
 
 /** SHA-256 in hex, without holding the event loop for long. */
 export async function hashInTurns(bytes: Uint8Array): Promise<string> {

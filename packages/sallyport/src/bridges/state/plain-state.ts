@@ -1,7 +1,7 @@
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import type { CheckpointStore, StoredCheckpoint } from '../checkpoint-store.port.ts';
 import type { ObjectStore } from '../object-store.port.ts';
-import { unpackState } from './pack-state.ts';
+import { unpackInChain, unpackState } from './pack-state.ts';
 import { SCHEMA_VERSION } from './packed-state.ts';
 import { readObject } from './state-objects.ts';
 
@@ -10,24 +10,23 @@ const CHAIN_MAX = 1000;
 
 /**
  * The plain state of a checkpoint, from the whole state at the beginning of its chain.
- * @throws ToolLayerError E3703 when a part of the chain is missing, damaged, or in a form of another release; E3708 when one is in the archive, E3823
+ * @throws ToolLayerError E3703 when a part of the chain is missing, damaged, or in a form of another release; E3708 when
+ *   one is in the archive; E3823
  */
 export async function plainState(
-  { store, objects }: { readonly store: Pick<CheckpointStore, 'find'>; readonly objects: ObjectStore },
+  { store, objects }: { readonly store: Pick<CheckpointStore, 'ancestors'>; readonly objects: ObjectStore },
   checkpoint: StoredCheckpoint,
 ): Promise<Uint8Array> {
-  const chain = [checkpoint];
-  for (let last = checkpoint; last.parentId !== undefined; ) {
-    const parent = await store.find(last.owner.tenantId, last.parentId);
-    if (parent === undefined || chain.length >= CHAIN_MAX) throw broken();
-    chain.push(parent);
-    last = parent;
-  }
+  const { owner, checkpointId: wanted, parentId } = checkpoint;
+  const before = parentId === undefined ? [] : await store.ancestors(owner.tenantId, wanted, CHAIN_MAX);
+  const chain = [checkpoint, ...before];
+  if (chain.at(-1)?.parentId !== undefined) throw broken();
   let state: Uint8Array | undefined;
   for (const { checkpointId, packed, schemaVersion } of chain.toReversed()) {
     if (packed === undefined) throw broken();
     if (majorOf(schemaVersion) !== majorOf(SCHEMA_VERSION)) throw unknownForm(schemaVersion);
-    state = await unpackState(await readObject(objects, checkpointId, packed), state);
+    const unpack = checkpointId === wanted ? unpackState : unpackInChain;
+    state = await unpack(await readObject(objects, checkpointId, packed), state);
   }
   return state ?? new Uint8Array();
 }

@@ -1,10 +1,12 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { KiB } from '@sallyport/std/bytes';
+import { KiB, MiB } from '@sallyport/std/bytes';
 
 /** Values written between two turns of the event loop. */
 const VALUES_PER_TURN = 4 * KiB;
 /** Text joined to bytes at once, in characters. */
 const PART_CHARACTERS = 64 * KiB;
+/** Bytes joined between two turns. */
+const JOINED_BYTES = MiB;
 const DEPTH_MAX = 1000;
 
 interface Writer {
@@ -24,7 +26,22 @@ export async function serialiseState(value: unknown): Promise<Uint8Array> {
   if (isLeftOut(plain)) throw new TypeError('A state must be a value that JSON can hold.');
   await write(writer, plain, 0);
   flush(writer);
-  return Buffer.concat(writer.parts);
+  return joinInTurns(writer.parts);
+}
+
+async function joinInTurns(parts: readonly Buffer[]): Promise<Uint8Array> {
+  const whole = Buffer.allocUnsafe(parts.reduce((bytes, { length }) => bytes + length, 0));
+  let [at, inTurn] = [0, 0];
+  for (const part of parts) {
+    if (inTurn > JOINED_BYTES) {
+      await nextTurn();
+      inTurn = 0;
+    }
+    whole.set(part, at);
+    at += part.length;
+    inTurn += part.length;
+  }
+  return whole;
 }
 
 async function write(writer: Writer, value: unknown, depth: number): Promise<void> {

@@ -3,10 +3,12 @@ import type { EmbeddedTransport, UpstreamDefinition } from '../../../api/schemas
 import type { Asker } from '../../operations/operation.ts';
 import type { OperationParts } from '../../operations/parts.ts';
 import { connectAndRegister } from '../../operations/upstreams/add-upstream.ts';
+import { CONTEXT_OVERRIDES } from '../../reference-servers/context-server.ts';
 import { DOCUMENT_OVERRIDES } from '../../reference-servers/documents.ts';
 
 const OVERRIDES: Readonly<Partial<Record<EmbeddedTransport['server'], UpstreamDefinition['overrides']>>> = {
   documents: DOCUMENT_OVERRIDES,
+  context: CONTEXT_OVERRIDES,
 };
 
 /**

@@ -45,7 +45,9 @@ import { embedderOf } from '../open-search.ts';
 import type { Settings } from '../settings.ts';
 import { VERSION } from '../version.ts';
 import { type MachineBounds, machineBounds } from './from-settings/machine-bounds.ts';
+import { objectStoreOf } from './from-settings/object-store.ts';
 import type { Ingredients } from './ingredients.ts';
+import { contextBridgeOf } from './open-context.ts';
 import { openReferenceServers } from './open-reference-servers.ts';
 import { openSandboxes } from './open-sandboxes.ts';
 import { openShell } from './open-shell.ts';
@@ -68,7 +70,9 @@ export async function openTools(
   const guard = createEgressGuard();
   const outbound = opened.use(createOutboundHttp({ guard }));
   const embedder = embedderOf(settings, secrets);
-  const embedded = await openReferenceServers(opened, { settings, clock, log }, storage, { embedder, driver });
+  const context = contextBridgeOf({ settings, clock, log }, () => upstreams);
+  const needs = { embedder, driver, onContextChanged: context.forget };
+  const embedded = await openReferenceServers(opened, { settings, clock, log }, storage, needs);
   const quarantine = createQuarantine({ store: database.quarantineStore, clock, log });
   const { store, keepsSecrets } = upstreamStoreOf(storage, log);
   const logins = loginsOf(storage, settings, bounds, { clock, log, secrets, outbound });
@@ -85,6 +89,8 @@ export async function openTools(
     // Callers with connections of their own share no socket either (PRM-11).
     callerOutbound: () => createOutboundHttp({ guard }),
   });
+  // What waits is reported before the upstreams are closed.
+  opened.use(context);
   const { shell, shellPolicy } = await openShell(opened, { settings, log, closed }, driver);
   const skillFiles = createSkillFolders(join(settings['data_folder'], 'skills'), {
     ...{ contents: database.skillContents, clock },
@@ -111,8 +117,9 @@ export async function openTools(
   return {
     clients,
     embedder,
+    context,
     schemas,
-    secrets,
+    ...{ secrets, objects: objectStoreOf(settings, secrets) },
     keepsSecrets,
     driver,
     drivers,

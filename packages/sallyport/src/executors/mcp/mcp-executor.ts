@@ -10,6 +10,7 @@ import type { Upstreams } from '../../mcp-servers/upstreams.ts';
 import type { Executor, ExecutorCall, ExecutorOutcome } from '../executor.port.ts';
 import { neverAsks } from '../never-asks.ts';
 import { callOrFollow } from './call-or-follow.ts';
+import { serverCheckpoints } from './server-checkpoints.ts';
 
 const UPSTREAM_NAME = /^[A-Za-z0-9][A-Za-z0-9-]{0,39}$/;
 const CONFIG_MEMBERS: ReadonlySet<string> = new Set(['upstream', 'tool', 'server_version', ...LISTED_MEMBERS]);
@@ -23,17 +24,20 @@ export function createMcpExecutor(upstreams: Pick<Upstreams, 'call' | 'follow' |
     const { upstream, tool } = call.tool.manifest.executor.config as { upstream: string; tool: string };
     // A server may echo the credentials of its connection (PRM-11).
     const hide = call.secrets.size === 0 ? undefined : hideSecrets(call.secrets);
+    const checkpoints = serverCheckpoints(call);
     const options = {
       signal,
       invocationId: call.invocationId,
       leavesTraces: sideEffectOf(call.tool.manifest) !== 'pure',
       caller: call,
+      checkpoints,
       ...(call.meta === undefined ? {} : { meta: call.meta }),
       ...questionsOf(call),
       ...progressOf(call, hide),
       ...logsOf(call, hide),
     };
-    const answer = await callOrFollow(upstreams, { call, upstream, tool, options });
+    // A later run may begin as soon as this one is over.
+    const answer = await callOrFollow(upstreams, { call, upstream, tool, options }).finally(checkpoints.settled);
     if (answer === 'later') return { result: undefined, later: true, usage: NO_USAGE };
     const result = hide === undefined ? answer : hideInValue(answer, hide);
     // Only a tool of the server reports errors this way; a result of another request may have any member.

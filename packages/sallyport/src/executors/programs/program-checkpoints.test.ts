@@ -3,13 +3,9 @@ import { createBubblewrapDriver } from '@sallyport/sandbox/bubblewrap';
 import type { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { afterAll, describe, expect, test } from 'vitest';
 import type { ToolManifest } from '../../../api/schemas/tool-manifest.ts';
-import { memoryCheckpointStore } from '../../../test/stores/outcomes/memory-checkpoint-store.ts';
-import { memoryObjectStore } from '../../../test/stores/outcomes/memory-object-store.ts';
-import { type CheckpointedRun, createCheckpoints } from '../../bridges/checkpoints.ts';
-import { CHECKPOINT_DEFAULTS } from '../../bridges/settings.ts';
 import { secretSearch } from '../../external/hide-secrets.ts';
-import { silentLog } from '../../telemetry/log.ts';
 import { callOf } from '../conformance/executor-call.fixture.ts';
+import { keptCheckpoints } from '../conformance/kept-checkpoints.fixture.ts';
 import type { Executor, ExecutorCall } from '../executor.port.ts';
 import { openDrivers } from '../native/module-drivers.fixture.ts';
 import { withModules } from '../native/module-executor.ts';
@@ -22,38 +18,8 @@ import { createSkillFolders } from '../skill/skill-folders.ts';
 const driver = createBubblewrapDriver();
 const { works, problem } = await driver.probe();
 const never = new AbortController().signal;
-const OWNER = { tenantId: 'acme', agentDid: 'did:example:agent' };
 const STATE_BYTES_MAX = 100_000;
-
-/** The checkpoints of one call after the other, over one store. */
-function kept() {
-  const store = memoryCheckpointStore();
-  const settings = { ...CHECKPOINT_DEFAULTS, stateBytesMax: STATE_BYTES_MAX };
-  const clock = { now: Date.now, monotonic: () => performance.now() };
-  const checkpoints = createCheckpoints({
-    ...{ store, archive: store, objects: memoryObjectStore() },
-    ...{ clock, log: silentLog, settings },
-  });
-  const run: CheckpointedRun = {
-    invocationId: 'call',
-    owner: OWNER,
-    toolId: 'subject',
-    toolVersion: '1.0.0',
-    onSaved: () => {},
-  };
-  return {
-    async next(more: Partial<CheckpointedRun> = {}) {
-      return checkpoints.ofRun({ ...run, ...more }, await checkpoints.continuing(run)).ofAttempt();
-    },
-    async saved() {
-      const all = await checkpoints.list('acme', 'call', 99);
-      const read = async (id: string) => Buffer.from((await checkpoints.read('acme', id)).state).toString();
-      return Promise.all(
-        all.toReversed().map(async ({ type, label, checkpointId }) => [type, label, await read(checkpointId)]),
-      );
-    },
-  };
-}
+const kept = () => keptCheckpoints({ stateBytesMax: STATE_BYTES_MAX });
 
 const ran = async (executor: Executor, call: ExecutorCall): Promise<unknown> =>
   (await executor.executeConfirmed(call, never)).result;

@@ -241,11 +241,11 @@ function requestOf(
   id: number,
   method: string,
   params: Readonly<Record<string, unknown>>,
-  { onProgress, idleMs, meta: added, extensions }: RequestOptions,
+  { onProgress, onCheckpoint, idleMs, meta: added, extensions }: RequestOptions,
   given: Meta,
 ): JSONRPCMessage {
   const envelope = extensions === undefined ? given : declaring(given, extensions);
-  const wantsProgress = onProgress !== undefined || idleMs !== undefined;
+  const wantsProgress = onProgress !== undefined || onCheckpoint !== undefined || idleMs !== undefined;
   const own = wantsProgress ? { ...envelope, progressToken: id } : envelope;
   const meta = added === undefined ? own : { ...added, ...own };
   return { jsonrpc: '2.0', id, method, params: meta === undefined ? params : { ...params, _meta: meta } };

@@ -3,6 +3,7 @@ import { type JSONRPCMessage, ProtocolError } from '@modelcontextprotocol/client
 import type { Clock } from '@sallyport/std/clock';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import type { Progress } from '../../domain/principal/principal.ts';
+import { isObject } from '../../domain/shape/is-object.ts';
 import type { Asker, Askers } from '../incoming/asker.ts';
 import { createFloodGate, type FloodGate } from '../pacing/flood-gate.ts';
 
@@ -17,6 +18,8 @@ const PROGRESS_WINDOW_MS = 1_000;
 const GIVEN_UP_MAX = 1024;
 /** How long a server's question may belong to an abandoned request, in ms: the server may not have stopped at once. */
 const GIVEN_UP_ASKS_MS = 60_000;
+/** Key of a progress report's `_meta` under which a server saves a checkpoint. */
+const META_CHECKPOINT = 'sallyport/checkpoint';
 /** JSON-RPC: code assumed for an error without one. */
 const INTERNAL_ERROR = -32603;
 
@@ -29,6 +32,8 @@ export interface RequestOptions {
   /** Longest time without an answer or progress, ms; E3103 when it passes (EXE-12). */
   readonly idleMs?: number | undefined;
   readonly onProgress?: ((progress: Progress) => void) | undefined;
+  /** Receives what progress reports hold as a checkpoint; absent: it is ignored. */
+  readonly onCheckpoint?: ((given: unknown) => void) | undefined;
   /** Members of `_meta` beside those of the protocol. */
   readonly meta?: Readonly<Record<string, unknown>> | undefined;
   /** HTTP headers of this request alone; ignored by other transports. */
@@ -182,7 +187,10 @@ function takeReport(request: Waiting, members: Record<string, unknown>, clock: C
   request.reports ??= createFloodGate(clock, PROGRESS_BOUNDS);
   if (!request.reports.admits(0)) return false;
   const progress = progressOf(members);
-  if (progress !== undefined) report(request.options, progress);
+  report(() => {
+    if (progress !== undefined) request.options.onProgress?.(progress);
+  });
+  report(() => giveCheckpoint(request.options, members['_meta']));
   return true;
 }
 
@@ -228,10 +236,16 @@ function outcomeOf(message: JSONRPCMessage, label: string): RawResult | Error {
   });
 }
 
+function giveCheckpoint({ onCheckpoint }: RequestOptions, meta: unknown): void {
+  if (onCheckpoint !== undefined && isObject(meta) && Object.hasOwn(meta, META_CHECKPOINT)) {
+    onCheckpoint(meta[META_CHECKPOINT]);
+  }
+}
+
 /** A listener that fails must not fail the connection. */
-function report({ onProgress }: RequestOptions, progress: Progress): void {
+function report(give: () => void): void {
   try {
-    onProgress?.(progress);
+    give();
   } catch {
     // The listener gets the next report.
   }

@@ -10,7 +10,7 @@ import type { ListedMcpTool } from '../../registry/importer.port.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { Asker } from '../incoming/asker.ts';
 import type { StartSlots } from '../pacing/start-slots.ts';
-import type { CallAsTask, Link, OpenOptions } from './link.ts';
+import type { CallAsTask, Link, LinkCallOptions, OpenOptions } from './link.ts';
 import type { JudgeOffers } from './offers/harmless-offers.ts';
 import type { WatchedResources } from './offers/watched-resources.ts';
 import type { RequestOptions } from './request-table.ts';
@@ -21,6 +21,17 @@ export interface UpstreamCaller {
   readonly principal: Pick<Principal, 'tenantId' | 'agentDid' | 'userDid'>;
   /** Values of the credentials of this call, by name. */
   readonly secrets: ReadonlyMap<string, string>;
+}
+
+/** Key of a request's `_meta` under which a server that may save checkpoints gets those of the call. */
+export const META_CHECKPOINTS = 'sallyport/checkpoints';
+
+/** The checkpoints of a call that its server may save (STA-01). */
+export interface UpstreamCheckpoints {
+  /** What the server gets with the request. @throws ToolLayerError E3703 for a state that it cannot get */
+  offered(): Readonly<Record<string, unknown>>;
+  /** Takes a checkpoint that the server sent; undefined for one that holds a secret. Untrusted. */
+  take(given: unknown): void;
 }
 
 /** Options of one call. */
@@ -41,6 +52,8 @@ export interface UpstreamCallOptions {
   readonly whileAsking?: Asker['whileAsking'];
   /** Called with the reason when a question that may belong to this call was put to nobody. */
   readonly onUnasked?: Asker['onUnasked'];
+  /** Used where the operator lets the server save checkpoints. */
+  readonly checkpoints?: UpstreamCheckpoints;
   /** True for tools with side effects: the server's current listing is compared before the call is sent. */
   readonly leavesTraces?: boolean;
   /** Absent: the server must not answer the call with a task. */
@@ -78,6 +91,15 @@ export function askerOf(options: UpstreamCallOptions): Asker | undefined {
 export function requestOptionsOf(options: UpstreamCallOptions, idleMs: number | undefined): RequestOptions {
   const { signal, timeoutMs, onProgress, meta } = options;
   return { signal, timeoutMs, idleMs, onProgress, meta, asker: askerOf(options) };
+}
+
+/** The same for a call of a tool, in which the server may save checkpoints where the operator allows that. */
+export function callRequestOptionsOf(options: UpstreamCallOptions, definition: UpstreamDefinition): LinkCallOptions {
+  const { checkpoints, asTask, caller } = options;
+  const asked = { ...requestOptionsOf(options, definition.request_timeout_ms), asTask, caller };
+  if (definition.may_save_checkpoints !== true || checkpoints === undefined) return asked;
+  const meta = { ...asked.meta, [META_CHECKPOINTS]: checkpoints.offered() };
+  return { ...asked, meta, onCheckpoint: (given) => checkpoints.take(given) };
 }
 
 /** Dependencies of a supervised upstream. */

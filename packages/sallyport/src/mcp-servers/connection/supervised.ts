@@ -19,6 +19,7 @@ import { type CurrentOffers, createCurrentOffers } from './offers/current-offers
 import type { RequestOptions } from './request-table.ts';
 import { withoutSecrets } from './secrets/without-secrets.ts';
 import {
+  callRequestOptionsOf,
   countOfTools,
   type OwnStatus,
   requestOptionsOf,
@@ -333,15 +334,14 @@ export class Supervised {
   ): Promise<UpstreamCallResult> {
     const startedAt = this.#parts.clock.monotonic();
     const check = (): Promise<void> | undefined => this.#check(link, tool, options);
-    const beforeAgain = (): Promise<void> | undefined => inMidCall(check);
     try {
       // Fast path: a tool without side effects waits for nothing.
       const checking = check();
       if (checking !== undefined) await checking;
       const passed = this.#parts.clock.monotonic() - startedAt;
       const timeoutMs = options.timeoutMs === undefined ? undefined : Math.max(1, options.timeoutMs - passed);
-      const { asTask, caller } = options;
-      return await link.call(tool, args, { ...this.#requestOptions(options), timeoutMs, beforeAgain, asTask, caller });
+      const asked = callRequestOptionsOf(options, this.#parts.definition);
+      return await link.call(tool, args, { ...asked, timeoutMs, beforeAgain: () => inMidCall(check) });
     } catch (thrown) {
       if (neverLeft(thrown)) this.#drop(link, messageOf(thrown));
       if (thrown instanceof ToolLayerError && thrown.code === 'E3103') this.#suspect(link);

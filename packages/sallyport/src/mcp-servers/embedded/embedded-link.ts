@@ -17,7 +17,8 @@ export function embeddedServer(servers: EmbeddedServers = {}, { server }: Embedd
   throw new ToolLayerError('E3801', message);
 }
 
-const CAPABILITIES = { tools: {}, resources: { subscribe: true } };
+const capabilitiesOf = ({ templates }: EmbeddedServer): Readonly<Record<string, unknown>> =>
+  templates.length === 0 ? { tools: {} } : { tools: {}, resources: { subscribe: true } };
 
 /**
  * A link to a server in this process. Nothing is sent, so there is nothing to lose: it ends only when it is closed.
@@ -31,12 +32,13 @@ export async function openEmbeddedLink(
   const server = embeddedServer(embedded, transport);
   const { promise: ended, resolve: end } = Promise.withResolvers<string>();
   const { version, instructions, templates } = server;
+  const capabilities = capabilitiesOf(server);
   return {
-    identity: { server: { name: transport.server, version }, capabilities: Object.keys(CAPABILITIES).sort() },
+    identity: { server: { name: transport.server, version }, capabilities: Object.keys(capabilities).sort() },
     olderProtocolOnly: false,
-    listTools: async () => ({ tools: [...server.tools, ...methodTools(CAPABILITIES)], malformed: [] }),
+    listTools: async () => ({ tools: [...server.tools, ...methodTools(capabilities)], malformed: [] }),
     listOffers: async () => ({
-      offers: { instructions, capabilities: CAPABILITIES, resources: [], templates, prompts: [] },
+      offers: { instructions, capabilities, resources: [], templates, prompts: [] },
       incomplete: [],
     }),
     watch: async () => Promise.reject(new ToolLayerError('E3809', `Name whose resource of '${name}' is watched.`)),

@@ -5,6 +5,7 @@ import type { ClaimedKeys, LedgerStore } from '../../audit/ledger-store.port.ts'
 import type { CheckpointArchive } from '../../bridges/checkpoint-archive.port.ts';
 import type { CheckpointStore } from '../../bridges/checkpoint-store.port.ts';
 import type { DocumentUpdates } from '../../bridges/document-updates.port.ts';
+import type { ThreadStore } from '../../bridges/thread-store.port.ts';
 import type { StoredRates } from '../../external/rate-limiter.port.ts';
 import type { ApiKeyStore } from '../../identity/api-keys.port.ts';
 import type { ProofIdStore } from '../../identity/proof-ids.port.ts';
@@ -24,6 +25,7 @@ import type { OutcomeStore } from '../../pipeline/outcome-store.port.ts';
 import type { OutputStore } from '../../pipeline/output-store.port.ts';
 import type { StateStore } from '../../pipeline/state-store.port.ts';
 import type { UndoJournal } from '../../pipeline/undo-journal.port.ts';
+import type { ContextStore } from '../../reference-servers/context-store.port.ts';
 import type { DocumentStore } from '../../reference-servers/document-store.port.ts';
 import type { SkillContentBounds, SkillContents } from '../../registry/skill-files.port.ts';
 import type { ToolStore } from '../../registry/tool-store.port.ts';
@@ -47,8 +49,10 @@ import { postgresDailyLease } from './outcomes/postgres-daily-lease.ts';
 import { postgresOutcomeStore } from './outcomes/postgres-outcome-store.ts';
 import { postgresOutputStore } from './outcomes/postgres-output-store.ts';
 import { postgresStateStore } from './outcomes/postgres-state-store.ts';
+import { postgresThreadStore } from './outcomes/postgres-thread-store.ts';
 import { postgresUndoJournal } from './outcomes/postgres-undo-journal.ts';
 import { type PostgresConnection, poolTarget } from './postgres-connection.ts';
+import { postgresContextStore } from './reference-servers/postgres-context-store.ts';
 import { postgresDocumentStore } from './reference-servers/postgres-document-store.ts';
 import { openPostgresDocumentUpdates } from './reference-servers/postgres-document-updates.ts';
 import { postgresApiKeyStore } from './rights/postgres-api-key-store.ts';
@@ -101,8 +105,10 @@ export interface PostgresDatabase extends AsyncDisposable {
   readonly undoJournal: UndoJournal;
   readonly stateStore: StateStore;
   readonly checkpointStore: CheckpointStore & CheckpointArchive;
+  readonly threadStore: ThreadStore;
   readonly dailyLease: DailyLease;
   readonly documentStore: DocumentStore;
+  readonly contextStore: ContextStore;
   readonly outputStore: OutputStore;
   readonly proofIds: ProofIdStore;
   readonly skillContents: SkillContents;
@@ -184,6 +190,8 @@ export async function openPostgres({
     approvalStore: postgresApprovalStore(database),
     outcomeStore: postgresOutcomeStore(database),
     undoJournal: postgresUndoJournal(pool),
+    contextStore: postgresContextStore(pool),
+    threadStore: postgresThreadStore(pool),
     dailyLease: postgresDailyLease(pool),
     checkpointStore: { ...postgresCheckpointStore(pool), ...postgresCheckpointArchive(pool) },
     stateStore: postgresStateStore(pool),

@@ -99,6 +99,14 @@ function savingIn(held: Held, now: () => number): Omit<CheckpointStore, Ending> 
       return true;
     },
     find: async (tenantId, checkpointId) => stored.get(keyOf(tenantId, checkpointId)),
+    async ancestors(tenantId, checkpointId, limit) {
+      const chain: StoredCheckpoint[] = [];
+      const parentOf = (id: string | undefined): StoredCheckpoint | undefined =>
+        id === undefined ? undefined : stored.get(keyOf(tenantId, id));
+      let next = parentOf(parentOf(checkpointId)?.parentId);
+      for (; next !== undefined && chain.length < limit; next = parentOf(next.parentId)) chain.push(next);
+      return chain;
+    },
     line: async (tenantId, lineId) => lines.get(keyOf(tenantId, lineId)),
     async lineOf(tenantId, invocationId) {
       const holding = [...lines].find(

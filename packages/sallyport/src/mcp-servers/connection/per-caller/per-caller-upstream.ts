@@ -11,6 +11,7 @@ import type { RequestOptions } from '../request-table.ts';
 import { hiding } from '../secrets/secret-values.ts';
 import type { Supervised } from '../supervised.ts';
 import {
+  callRequestOptionsOf,
   clientName,
   type OwnStatus,
   requestOptionsOf,
@@ -207,15 +208,14 @@ export class PerCallerUpstream {
     const { link, suspect, retire } = lent;
     const startedAt = this.#parts.clock.monotonic();
     const check = (): Promise<void> | undefined => this.#check(lent, tool, options);
-    const beforeAgain = (): Promise<void> | undefined => inMidCall(check);
     try {
       // Fast path: a tool without side effects waits for nothing.
       const checking = check();
       if (checking !== undefined) await checking;
       const passed = this.#parts.clock.monotonic() - startedAt;
       const timeoutMs = options.timeoutMs === undefined ? undefined : Math.max(1, options.timeoutMs - passed);
-      const { asTask } = options;
-      return await link.call(tool, args, { ...this.#requestOptions(options), timeoutMs, beforeAgain, asTask });
+      const asked = callRequestOptionsOf(options, this.#parts.definition);
+      return await link.call(tool, args, { ...asked, timeoutMs, beforeAgain: () => inMidCall(check) });
     } catch (thrown) {
       // A refused credential may be replaced by the next call; the connection keeps the old one.
       if (neverLeft(thrown) || isUnauthorized(thrown)) retire();

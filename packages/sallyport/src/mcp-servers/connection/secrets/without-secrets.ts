@@ -31,10 +31,13 @@ export function withoutSecrets(link: Link): Link {
 }
 
 function watched<Options extends RequestOptions>(options: Options, hide: HideSecrets): Options {
-  const { onProgress, asker } = options;
+  const { onProgress, onCheckpoint, asker } = options;
   return {
     ...options,
     ...(asker?.logs === undefined ? {} : { asker: { ...asker, logs: hidingLogs(asker.logs, hide) } }),
+    ...(onCheckpoint === undefined
+      ? {}
+      : { onCheckpoint: (given) => onCheckpoint(isWithout(given, hide) ? given : undefined) }),
     ...(onProgress === undefined
       ? {}
       : {
@@ -42,6 +45,15 @@ function watched<Options extends RequestOptions>(options: Options, hide: HideSec
             onProgress(message === undefined ? progress : { ...progress, message: hide(message) }),
         }),
   };
+}
+
+/** False also for what is nested too deeply to be searched. */
+function isWithout(given: unknown, hide: HideSecrets): boolean {
+  try {
+    return hideInValue(given, hide) === given;
+  } catch {
+    return false;
+  }
 }
 
 /** The same error when its text contains no secret. */

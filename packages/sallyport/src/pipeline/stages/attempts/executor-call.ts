@@ -15,6 +15,8 @@ import { towardsClient } from './towards-client.ts';
 
 /** Code of the warning on a call whose tool asked a question that nobody was shown. */
 const UNASKED = 'question_unanswered';
+/** Code of the warning on a call whose tool sent a checkpoint that was not stored. */
+const UNSAVED = 'checkpoint_not_saved';
 const NO_SECRETS: ReadonlyMap<string, string> = new Map();
 
 type Call = CallRequest & Admitted & Resolved & Validated & Authorized & Partial<Reserved & Prepared>;
@@ -72,6 +74,7 @@ function ofAttempt(parts: RecordingParts, call: Call, ongoing: OngoingCall) {
     ...serverTasksOf(parts, call, ongoing),
     ...towardsClient(parts, call, { whileAsking: ask, onUnasked, signal: ongoing.controller.signal }),
     onUnasked,
+    onUnsaved: (why: string): void => noteUnsaved(ongoing, why),
   };
 }
 
@@ -93,6 +96,15 @@ function noteUnasked({ toolRun }: OngoingCall, why: string, at: number): void {
     message: `The tool wanted to ask the client something in the middle of this call. Nobody was shown the question, because ${why}.`,
   });
   toolRun.noteFact({ type: 'ai.agent.tool.question_unanswered', at, data: { reason: why } });
+}
+
+/** Noted once for each call: the reason of the first one. */
+function noteUnsaved({ toolRun }: OngoingCall, why: string): void {
+  if (toolRun.warnings?.some(({ code }) => code === UNSAVED) === true) return;
+  toolRun.noteWarning({
+    code: UNSAVED,
+    message: `A checkpoint of the tool was not saved, because ${why}`.replace(/[^.]$/, '$&.'),
+  });
 }
 
 /**

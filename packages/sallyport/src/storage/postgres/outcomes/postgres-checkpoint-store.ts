@@ -49,6 +49,16 @@ interface StateRow extends FactsRow {
   readonly object_sha256: string;
 }
 
+const STORED = `${FACTS}, form, state, object_name, object_size::text, object_sha256`;
+
+const ANCESTORS = `
+with recursive chain as (
+  select parent_id as ancestor, 1 as place_in_chain from sallyport.checkpoints where tenant_id = $1 and checkpoint_id = $2
+  union all
+  select parent_id, place_in_chain + 1 from chain join sallyport.checkpoints on checkpoint_id = ancestor
+  where tenant_id = $1 and place_in_chain < $3)
+select ${STORED} from chain join sallyport.checkpoints on checkpoint_id = ancestor where tenant_id = $1 order by place_in_chain`;
+
 interface LineRow extends QueryResultRow {
   readonly line_id: string;
   readonly holder: string;
@@ -121,16 +131,21 @@ function linesIn(pool: Pool): Pick<CheckpointStore, 'line' | 'lineOf' | 'take'> 
   };
 }
 
-function checkpointsIn(pool: Pool): Pick<CheckpointStore, 'put' | 'find' | 'list' | 'remove'> {
+function checkpointsIn(pool: Pool): Pick<CheckpointStore, 'put' | 'find' | 'ancestors' | 'list' | 'remove'> {
   return {
     put: async (checkpoint) => (await changed(pool, 'store the checkpoint', PUT, valuesOf(checkpoint))) > 0,
     find: (tenantId, checkpointId) =>
       inDatabase('find the checkpoint', async () => {
         const { rows } = await pool.query<StateRow>(
-          `select ${FACTS}, form, state, object_name, object_size::text, object_sha256 from sallyport.checkpoints where tenant_id = $1 and checkpoint_id = $2`,
+          `select ${STORED} from sallyport.checkpoints where tenant_id = $1 and checkpoint_id = $2`,
           [keyText(tenantId), keyText(checkpointId)],
         );
         return rows[0] === undefined ? undefined : storedOf(rows[0]);
+      }),
+    ancestors: (tenantId, checkpointId, limit) =>
+      inDatabase('find the checkpoints before it', async () => {
+        const { rows } = await pool.query<StateRow>(ANCESTORS, [keyText(tenantId), keyText(checkpointId), limit]);
+        return rows.map(storedOf);
       }),
     list: (tenantId, lineId, limit, before) =>
       inDatabase('list the checkpoints', async () => {

@@ -30,6 +30,7 @@ interface AddOptions {
   readonly content?: readonly string[];
   readonly timeout?: number;
   readonly mayAsk?: readonly ('sampling' | 'roots')[];
+  readonly mayCheckpoint?: boolean;
   readonly newTools: boolean;
   readonly perCaller?: boolean;
   readonly listCredential?: Readonly<Record<string, string>>;
@@ -73,6 +74,7 @@ export function addAddCommand(upstreams: Command, kit: CommandKit): void {
     )
     .option('--yes', 'a package that the command needs may be downloaded and installed')
     .option('--may-ask <kind>', 'sampling or roots: what it may ask clients beside values of a person', collect)
+    .option('--may-checkpoint', 'it may save checkpoints of its calls, from which later ones continue')
     .option('--no-new-tools', 'tools that the server adds later wait in quarantine');
   kit.adding<AddOptions>(add, async (work, [name, command], options) => {
     const { print, parts } = work;
@@ -83,6 +85,7 @@ export function addAddCommand(upstreams: Command, kit: CommandKit): void {
       ...(Object.keys(overrides).length === 0 ? {} : { overrides }),
       ...(options.newTools ? {} : { accept_new_tools: false }),
       ...(options.mayAsk === undefined ? {} : { may_ask: ['elicitation', ...options.mayAsk] }),
+      ...(options.mayCheckpoint === true ? { may_save_checkpoints: true } : {}),
       ...(options.perCaller === true ? { per_caller: true } : {}),
       ...(options.listCredential === undefined ? {} : { list_credentials: options.listCredential }),
     };

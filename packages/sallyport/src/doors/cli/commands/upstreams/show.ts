@@ -47,6 +47,7 @@ function printUpstream({ upstream, definition, malformed, absent_tools }: Upstre
     ['tools', `${upstream.tool_count}, ${upstream.quarantined_count} in quarantine, ${absent_tools.length} absent`],
     ['new tools', definition.accept_new_tools === false ? 'wait in quarantine' : 'are registered when clean'],
     ['may ask', (definition.may_ask ?? ['elicitation']).join(', ') || 'nothing'],
+    ['checkpoints', definition.may_save_checkpoints === true ? 'may be saved' : undefined],
     ['restarts', String(upstream.restart_count)],
     ['last error', upstream.last_error],
     ['since', upstream.changed_at],

@@ -53,6 +53,8 @@ it('API-05 add takes what the operator states of tools', async () => {
   });
   await bench.run(['upstreams', 'add', 'files', '--may-ask', 'sampling', '--may-ask', 'roots', '--', 'server']);
   expect(asked()).toMatchObject({ upstream: { may_ask: ['elicitation', 'sampling', 'roots'] } });
+  await bench.run(['upstreams', 'add', 'files', '--may-checkpoint', '--', 'server']);
+  expect(asked()).toMatchObject({ upstream: { may_save_checkpoints: true } });
   const both = await bench.run(['upstreams', 'add', 'files', '--pure', 'a', '--idempotent', 'a', '--', 'server']);
   expect(both).toMatchObject({ code: 2, err: expect.stringContaining('not both') });
 });
