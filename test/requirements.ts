@@ -1005,6 +1005,7 @@ const API: Rows = {
     'subscriptions to resources of upstreams',
     'user interfaces of tools (MCP Apps)',
     '`_meta` of requests, results and lists passes both ways',
+    'resources and prompts of the embedding program are offered, granted, judged and recorded as those of upstreams',
   ],
   'API-04': ['Typed TypeScript client', 'embeddable library', 'adapters that hand the tools to agent frameworks'],
   'API-05': [

@@ -7,6 +7,7 @@ import {
   type Settings,
   serve,
   silentLog,
+  type ToolLayerOptions,
 } from '../../packages/sallyport/src/index.ts';
 import type { ToolManifest } from '../../packages/sallyport/src/manifest.ts';
 import { temporaryDataFolder } from '../../packages/sallyport/src/storage/postgres/embedded/prepared-database.fixture.ts';
@@ -25,12 +26,14 @@ export async function openLayer(
   settings: Partial<Settings> = {},
   environment: Readonly<Record<string, string>> = {},
   port = 0,
+  more: Pick<ToolLayerOptions, 'resources' | 'prompts'> = {},
 ): Promise<OpenLayer> {
   const folder = await temporaryDataFolder('sallyport-e2e-');
   const layer = await createToolLayer({
     settings: { data_folder: folder, 'agent.mounts': ['.:ro', `${tmpdir()}:rw`], ...settings },
     log: silentLog,
     environment,
+    ...more,
   });
   const server = await serve(layer, { port });
   const { capability_token: token } = await layer.mintToken({});

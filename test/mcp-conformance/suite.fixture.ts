@@ -1,104 +1,70 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { createServer, request as requestTo } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { text } from 'node:stream/consumers';
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { MiB } from '@sallyport/std/bytes';
 
+/** The revisions whose required scenarios the suite knows. */
+export type Revision = '2025-11-25' | '2026-07-28';
+
+/** One check of a scenario, as the suite reports it. */
+export interface Check {
+  readonly id: string;
+  readonly status: 'SUCCESS' | 'FAILURE' | 'WARNING' | 'SKIPPED' | 'INFO';
+  readonly errorMessage?: string;
+}
+
+/** The checks of each scenario, by its name. */
+export type SuiteRun = ReadonlyMap<string, readonly Check[]>;
+
+const PACKAGE = fileURLToPath(new URL('../../node_modules/@modelcontextprotocol/conformance/', import.meta.url));
 /** The public suite's program. */
 export const SUITE = fileURLToPath(
   new URL('../../node_modules/@modelcontextprotocol/conformance/dist/index.js', import.meta.url),
 );
 
-/** One check of a scenario that did not succeed. */
-export interface FailedCheck {
-  readonly id: string;
-  readonly status: string;
-  readonly errorMessage?: string;
-}
-
-/** What a proxy changes beside the credential. */
-export interface ProxyOptions {
-  /** Added to the names of tools on their way in, and taken away on their way out. */
-  readonly prefix?: string;
-  /** Answers a client that asks for 2026-07-28 as an older server does. */
-  readonly olderOnly?: boolean;
-}
-
-/** The suite sends no credential: a proxy on the loopback adds it. */
-export async function openTokenProxy(
-  target: string,
-  token: string,
-  { prefix = '', olderOnly = false }: ProxyOptions = {},
-): Promise<AsyncDisposable & { readonly url: string }> {
-  const { hostname, port } = new URL(target);
-  const server = createServer(async (incoming, outgoing) => {
-    const { method, url: path, headers } = incoming;
-    const body = prefixed(await text(incoming), prefix);
-    if (olderOnly && body.includes('"server/discover"')) {
-      outgoing.writeHead(400, { 'content-type': 'application/json' }).end(UNKNOWN);
-      return;
-    }
-    const { 'mcp-name': name, 'content-length': _length, ...rest } = headers;
-    const named = typeof name === 'string' ? { 'mcp-name': `${prefix}${name}` } : {};
-    const onward = requestTo({
-      ...{ hostname, port, method, path },
-      headers: {
-        ...rest,
-        ...named,
-        ...(body === '' ? {} : { 'content-length': Buffer.byteLength(body) }),
-        authorization: `Bearer ${token}`,
-      },
-    });
-    onward.on('response', (answer) => {
-      const { 'content-length': _old, ...kept } = answer.headers;
-      outgoing.writeHead(answer.statusCode ?? 502, prefix === '' ? answer.headers : kept);
-      // A stream's head says that it is open; nothing may wait for its first event.
-      outgoing.flushHeaders();
-      answer.setEncoding('utf8').on('data', (part: string) => outgoing.write(part.replaceAll(`"${prefix}`, '"')));
-      answer.on('end', () => outgoing.end());
-    });
-    onward.on('error', () => outgoing.destroy());
-    outgoing.on('close', () => onward.destroy());
-    onward.end(body);
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
+/** The scenarios of a revision for one side, as the suite has them written down: those that it counts, and the others. */
+export function scenariosOf(revision: Revision, side: 'server' | 'client') {
+  const text = readFileSync(join(PACKAGE, `requirements/${revision}.yaml`), 'utf8');
+  const list = new RegExp(`^${side}:\\n((?: {2}- .+\\n)+)`, 'm').exec(text)?.[1] ?? '';
+  const others = new RegExp(`- scenario: (\\S+)\\n +leg: ${side}`, 'g');
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
-    },
+    counted: [...list.matchAll(/- (\S+)/g)].map(([, name]) => name as string),
+    others: [...text.matchAll(others)].map(([, name]) => name as string),
   };
 }
 
-const UNKNOWN = JSON.stringify({
-  jsonrpc: '2.0',
-  id: null,
-  error: { code: -32600, message: 'Send initialize first.' },
-});
-
-/** A request with the prefix before the name of the tool that it calls. */
-function prefixed(body: string, prefix: string): string {
-  if (prefix === '' || !body.includes('"tools/call"')) return body;
-  const message = JSON.parse(body) as { params: { name: string } };
-  return JSON.stringify({ ...message, params: { ...message.params, name: `${prefix}${message.params.name}` } });
+/** Runs all scenarios that the suite knows for servers of a revision, in one process. */
+export async function runSuite(url: string, revision: Revision): Promise<SuiteRun> {
+  const folder = await mkdtemp(join(tmpdir(), 'sallyport-suite-'));
+  try {
+    await run(['server', '--url', url, '--requirements', revision, '--output-dir', folder]);
+    return await checksIn(folder);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
 }
 
-/** Runs one scenario of the public suite against a server. @returns the checks that failed */
-export async function runScenario(url: string, scenario: string, version: string): Promise<readonly FailedCheck[]> {
-  const args = ['server', '--url', url, '--scenario', scenario, '--spec-version', version, '--verbose'];
-  const suite = spawn(process.execPath, [SUITE, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
-  const [said] = await Promise.all([text(suite.stdout), text(suite.stderr), once(suite, 'close')]);
-  return failedIn(scenario, said);
+/** Its exit code says whether all passed, which the checks say better. */
+function run(args: readonly string[]): Promise<void> {
+  return new Promise((resolve) => {
+    execFile(process.execPath, [SUITE, ...args], { maxBuffer: 16 * MiB }, () => resolve());
+  });
 }
 
-/** The checks that did not succeed, in what the suite prints. @throws Error when it printed no checks */
-export function failedIn(scenario: string, said: string): readonly FailedCheck[] {
-  const list = /^\[\n[\s\S]*?^\]$/m.exec(said)?.[0];
-  if (list === undefined) throw new Error(`The suite gave no checks of ${scenario}: ${said.slice(0, 2_000)}`);
-  const checks = JSON.parse(list) as readonly FailedCheck[];
-  return checks.filter(({ status }) => status === 'FAILURE' || status === 'WARNING');
+/** Each scenario's checks are in a folder named after it and the time. */
+async function checksIn(folder: string): Promise<SuiteRun> {
+  const found = new Map<string, readonly Check[]>();
+  for (const entry of await readdir(folder)) {
+    const scenario = /^server-(.+)-\d{4}-\d{2}-\d{2}T[\d-]+Z$/.exec(entry)?.[1];
+    if (scenario === undefined) throw new Error(`the suite wrote ${entry}, which is no scenario`);
+    found.set(scenario, JSON.parse(await readFile(join(folder, entry, 'checks.json'), 'utf8')) as readonly Check[]);
+  }
+  return found;
 }
+
+/** The checks that failed or warned. */
+export const faultsIn = (checks: readonly Check[]): readonly Check[] =>
+  checks.filter(({ status }) => status === 'FAILURE' || status === 'WARNING');

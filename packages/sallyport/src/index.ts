@@ -24,7 +24,18 @@ export type {
   FunctionTools,
   LangChainFunctionOptions,
   LangChainRegistrations,
-} from './compose/function-tools.ts';
+} from './compose/program/function-tools.ts';
+export type {
+  Complete,
+  OfferedResource,
+  OfferTools,
+  ProgramPrompt,
+  ProgramResource,
+  ProgramTemplate,
+  PromptAnswer,
+  PromptArgument,
+  ResourceAnswer,
+} from './compose/program/offer-tools.ts';
 export { type Server, serve } from './compose/serve.ts';
 export { SETTINGS, type Setting, type Settings, variableOf } from './compose/settings.ts';
 export type { LogLevel } from './domain/invocation/log-message.ts';

@@ -7,11 +7,9 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { MiB } from '@sallyport/std/bytes';
-import { playScenario, type Scenario } from './layer-as-client.ts';
+import { SUITE } from '../suite.fixture.ts';
+import type { Scenario } from './layer-as-client.ts';
 
-const SUITE = fileURLToPath(
-  new URL('../../../node_modules/@modelcontextprotocol/conformance/dist/index.js', import.meta.url),
-);
 const COMMAND = fileURLToPath(new URL('scenario-command.mjs', import.meta.url));
 /** For the scenarios of one revision, which the suite runs at once, on a machine with other work. */
 const SCENARIO_MS = 300_000;
@@ -23,7 +21,7 @@ export interface Verdict {
 }
 
 /** How a run of the suite ended. */
-export interface SuiteRun {
+export interface ClientRun {
   readonly exitCode: number;
   readonly output: string;
   readonly verdicts: ReadonlyMap<string, Verdict>;
@@ -31,8 +29,11 @@ export interface SuiteRun {
   readonly failures: ReadonlyMap<string, string>;
 }
 
-/** Runs every client scenario that a revision of the protocol requires, and those that it does not count. */
-export async function runSuite(revision: string): Promise<SuiteRun> {
+/** Runs client scenarios of the suite. @param which its arguments that choose them @param play is the client */
+export async function runClientSuite(
+  which: readonly string[],
+  play: (scenario: Scenario) => Promise<void>,
+): Promise<ClientRun> {
   await using opened = new AsyncDisposableStack();
   const folder = opened.adopt(await mkdtemp(join(tmpdir(), 'sallyport-suite-')), (path) =>
     rm(path, { recursive: true }),
@@ -43,7 +44,7 @@ export async function runSuite(revision: string): Promise<SuiteRun> {
   let before: Promise<unknown> = Promise.resolve();
   const server = createServer({ allowHalfOpen: true }, async (connection) => {
     const scenario = JSON.parse(await text(connection)) as Scenario;
-    const played = before.then(() => playScenario(scenario));
+    const played = before.then(() => play(scenario));
     before = played.catch(() => undefined);
     const failure = await played.then(() => '', String);
     if (failure !== '') failures.set(scenario.name, failure);
@@ -51,7 +52,7 @@ export async function runSuite(revision: string): Promise<SuiteRun> {
   }).listen(socket);
   opened.defer(() => void server.close());
   await once(server, 'listening');
-  const args = ['client', '--command', `${process.execPath} ${COMMAND}`, '--requirements', revision];
+  const args = ['client', '--command', `${process.execPath} ${COMMAND}`, ...which];
   const child = execFile(process.execPath, [SUITE, ...args, '--timeout', String(SCENARIO_MS), '-o', folder], {
     cwd: folder,
     env: { ...process.env, SALLYPORT_SCENARIO_SOCKET: socket },

@@ -4,6 +4,7 @@ import { createRetention } from '../bridges/retention.ts';
 import { RETENTION_TIME_SETTINGS, TOOL_CHECKPOINT_SETTINGS } from '../bridges/settings.ts';
 import { createThreads, type Threads } from '../bridges/threads.ts';
 import { valuesOf } from '../domain/settings/setting.ts';
+import { PROGRAM } from '../domain/tool/server-tool.ts';
 import type { ResourceUpdates } from '../doors/mcp-gateway/resource-updates.port.ts';
 import { CREDENTIAL_SETTINGS } from '../external/credentials.ts';
 import type { Upstreams } from '../mcp-servers/upstreams.ts';
@@ -103,8 +104,7 @@ export async function assemble(from: Ingredients): Promise<AssembledLayer> {
   const stages = await openPipeline(opened, { from, foundation, tools, visible, intake });
   const orchestration = await openOrchestration(opened, {
     from,
-    ...foundation,
-    intake,
+    ...{ ...foundation, intake, upstreams },
     notifiers: openNotifiers(opened, { settings, log, secrets }),
     pipeline: stages,
   });
@@ -138,7 +138,7 @@ export async function assemble(from: Ingredients): Promise<AssembledLayer> {
       ...(intake === undefined ? {} : { callIntake: intake }),
       ...{ rehearseCall: createRehearsal(pipeline), threads: threadsOf(foundation, tools.objects, from) },
       toolSearch,
-      ...IMPORTERS,
+      ...{ ...IMPORTERS, programOffers: from.programOffers },
       signer: identity.signer,
       outside: foundation.outside,
       ...identity.operations,
@@ -155,7 +155,7 @@ export async function assemble(from: Ingredients): Promise<AssembledLayer> {
     ...{ confirmations, callQuestions },
     signalOf: (tenantId, invocationId) => pipeline.running.find(tenantId, invocationId)?.call.caller.signal,
     ...secretsOfDoors(identity),
-    ...{ clientQuestions, resourceUpdates: resourceUpdatesOf(upstreams, settings['tenant.catalog']) },
+    ...{ clientQuestions, resourceUpdates: resourceUpdatesOf(upstreams, from.programOffers, settings) },
     close: () => kept.disposeAsync(),
   };
 }
@@ -167,9 +167,14 @@ const secretsOfDoors = ({ proofNonce, operations: { keyRing } }: IdentityParts) 
 });
 
 /** An upstream of a tenant hides one of the catalogue with the same name. */
-function resourceUpdatesOf(upstreams: Upstreams, catalogTenant: string): ResourceUpdates {
+function resourceUpdatesOf(
+  upstreams: Upstreams,
+  program: Ingredients['programOffers'],
+  { 'tenant.catalog': catalogTenant }: Ingredients['settings'],
+): ResourceUpdates {
   return {
-    watch(tenantId, upstream, uri, onUpdated) {
+    async watch(tenantId, upstream, uri, onUpdated) {
+      if (upstream === PROGRAM) return program.watchResource(uri, onUpdated);
       const owner = upstreams.current(tenantId, upstream) === undefined ? catalogTenant : tenantId;
       return upstreams.watchResource(owner, upstream, uri, onUpdated, tenantId);
     },

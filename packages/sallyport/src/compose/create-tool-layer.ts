@@ -8,6 +8,7 @@ import type { ToolInvokeRequest, ToolInvokeResponse } from '../../api/schemas/in
 import type { SideEffectListener } from '../audit/relay/side-effect-listener.ts';
 import type { Caller } from '../domain/principal/principal.ts';
 import { createNativeExecutor, type NativeExecutor } from '../executors/native/native-executor.ts';
+import { createProgramOffers, type ProgramOffers } from '../executors/native/program-offers.ts';
 import type { Hook } from '../hooks/hook.ts';
 import type { ToolLayer } from '../operations/tool-layer.ts';
 import type { SocketConnection } from '../storage/postgres/postgres-connection.ts';
@@ -15,10 +16,17 @@ import type { Log } from '../telemetry/log.ts';
 import { createPinoLog } from '../telemetry/pino-log.ts';
 import { redactedLog } from '../telemetry/redacted-log.ts';
 import type { AssembledLayer } from './assemble.ts';
-import { type FunctionTools, functionTools } from './function-tools.ts';
 import { circuitTermsFrom } from './parts/from-settings/circuit-terms.ts';
 import { ownPlaces } from './parts/from-settings/own-places.ts';
 import { redactFields, redactorOf } from './parts/from-settings/redactor.ts';
+import { type FunctionTools, functionTools } from './program/function-tools.ts';
+import {
+  type OfferTools,
+  offerTools,
+  type ProgramPrompt,
+  type ProgramResource,
+  type ProgramTemplate,
+} from './program/offer-tools.ts';
 import { readSettings, settingsFileOf } from './read-settings.ts';
 import { localSocketFolder } from './running-layer/local-socket.ts';
 import { withDevelopmentServer } from './settings/development-settings.ts';
@@ -35,7 +43,7 @@ export type {
   ElicitationAnswer,
 } from '../executors/native/client-of-call.ts';
 export type { NativeCallContext, NativeFunction } from '../executors/native/native-executor.ts';
-export type { FunctionTools } from './function-tools.ts';
+export type { FunctionTools } from './program/function-tools.ts';
 
 /** Options of an embedding program; all have defaults. */
 export interface ToolLayerOptions {
@@ -47,6 +55,10 @@ export interface ToolLayerOptions {
   readonly environment?: Readonly<Record<string, string | undefined>>;
   readonly log?: Log;
   readonly clock?: Clock;
+  /** Resources that MCP clients see, as `registerResource` takes them. */
+  readonly resources?: readonly (ProgramResource | ProgramTemplate)[];
+  /** Prompts that MCP clients see, as `registerPrompt` takes them. */
+  readonly prompts?: readonly ProgramPrompt[];
   /** Asked before and after calls, before the webhooks of the settings (PIPE-14). */
   readonly hooks?: readonly Hook[];
   /** Notified of the side effects of the calls that run here, as they happen (VIS-09). */
@@ -58,7 +70,7 @@ export interface ToolLayerOptions {
 }
 
 /** The layer in this process. */
-export interface EmbeddedToolLayer extends ToolLayer, FunctionTools, AsyncDisposable {
+export interface EmbeddedToolLayer extends ToolLayer, FunctionTools, OfferTools, AsyncDisposable {
   readonly settings: Settings;
   readonly log: Log;
   /** Connection to the embedded database, for its owner; absent when the user's own database is used. */
@@ -113,6 +125,7 @@ export async function createToolLayer(options: ToolLayerOptions = {}): Promise<E
     import('./parts/add-reference-server.ts'),
   ]);
   const native = createNativeExecutor();
+  const programOffers = createProgramOffers(settings['tenant.default']);
   const { onStage, onSideEffect, hooks } = options;
   const assembled = await assemble({
     settings,
@@ -124,6 +137,7 @@ export async function createToolLayer(options: ToolLayerOptions = {}): Promise<E
     clock,
     log,
     native,
+    programOffers,
     server,
     redactor,
     ...(hooks === undefined ? {} : { hooks }),
@@ -140,13 +154,37 @@ export async function createToolLayer(options: ToolLayerOptions = {}): Promise<E
     stopFollowing();
     await assembled.close();
   };
-  return embedded(createOperations(assembled.parts), { ...assembled, close }, native, settings, log);
+  const layer = embedded(
+    createOperations(assembled.parts),
+    { ...assembled, close },
+    native,
+    programOffers,
+    settings,
+    log,
+  );
+  return offering(layer, options);
+}
+
+/** The layer with the resources and prompts of the options; closed where one is refused. */
+async function offering(
+  layer: EmbeddedToolLayer,
+  { resources = [], prompts = [] }: ToolLayerOptions,
+): Promise<EmbeddedToolLayer> {
+  try {
+    for (const resource of resources) await layer.registerResource(resource);
+    for (const prompt of prompts) await layer.registerPrompt(prompt);
+  } catch (thrown) {
+    await layer.close();
+    throw thrown;
+  }
+  return layer;
 }
 
 function embedded(
   layer: ToolLayer,
   assembled: AssembledLayer,
   native: NativeExecutor,
+  programOffers: ProgramOffers,
   settings: Settings,
   log: Log,
 ): EmbeddedToolLayer {
@@ -155,15 +193,17 @@ function embedded(
     closing ??= assembled.close();
     return closing;
   };
+  const functions = functionTools(layer, native, LOCAL_CALLER, () => assembled.parts.callWorkers?.lookAgain());
   return {
     ...layer,
+    ...functions,
+    ...offerTools(programOffers, functions.registerFunction),
     settings,
     log,
     ...(assembled.embeddedDatabase === undefined ? {} : { embeddedDatabase: assembled.embeddedDatabase }),
     forGateway: assembled,
     forServer: assembled,
     invoke: (request, caller) => layer.ask('tools.invoke', request, { door: 'library', ...caller }),
-    ...functionTools(layer, native, LOCAL_CALLER, () => assembled.parts.callWorkers?.lookAgain()),
     mintToken: (request) => layer.ask('tokens.mint', request, LOCAL_CALLER),
     close,
     [Symbol.asyncDispose]: close,

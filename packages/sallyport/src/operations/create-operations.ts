@@ -28,10 +28,12 @@ export function createOperations(parts: OperationParts): ToolLayer {
       const later = (): void => void setImmediate(listener);
       const tools = parts.visible.onChanged(later);
       const endOffers = parts.upstreams.onOffersChanged(later);
+      const endOwn = parts.programOffers.onOffersChanged(later);
       return {
         [Symbol.dispose]() {
           tools[Symbol.dispose]();
           endOffers();
+          endOwn();
         },
       };
     },

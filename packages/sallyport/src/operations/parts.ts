@@ -6,6 +6,7 @@ import type { ContextBridge } from '../bridges/context.ts';
 import type { Threads } from '../bridges/threads.ts';
 import type { OutboundHttp } from '../external/outbound-http.ts';
 import type { SecretStore } from '../external/secret-store.port.ts';
+import type { UpstreamOffers } from '../mcp-servers/known-upstream.ts';
 import type { Quarantine } from '../mcp-servers/quarantine.ts';
 import type { UpstreamLogins } from '../mcp-servers/upstream-logins.ts';
 import type { Upstreams } from '../mcp-servers/upstreams.ts';
@@ -73,6 +74,8 @@ export interface OperationParts
   /** Contexts of sessions. */
   readonly context: Pick<ContextBridge, 'sessionContext'>;
   readonly upstreams: Upstreams;
+  /** What the embedding program offers beside its functions. */
+  readonly programOffers: Pick<UpstreamOffers, 'offers' | 'onOffersChanged'>;
   /** Access tokens of the layer and its callers at upstreams. */
   readonly logins: UpstreamLogins;
   /** Upstream tools, and whether an operator accepted them. */

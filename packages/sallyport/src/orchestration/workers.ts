@@ -160,12 +160,14 @@ async function cancel(
     const open = await parts.records.fenceInvocation(record.tenantId, record.invocationId, lease.fence);
     if (open === undefined || waitsFor(open) === undefined) return 'unreachable';
     const because = reason === undefined ? '' : ` Reason given: ${reason}`;
-    const mayHaveRun = lease.begun || open.state === 'EXECUTING';
+    const serverTask = open.waiting?.serverTask;
+    const mayHaveRun = lease.begun || open.state === 'EXECUTING' || serverTask !== undefined;
     const failed =
       mayHaveRun && !isSafe(open)
         ? failure('E3804', `The call was cancelled after its run was cut off. Find out what it did.${because}`)
         : failure('E3805', `The call was cancelled before it ran.${because}`);
     await settleOpen(parts, { ...open, fence: lease.fence }, failed);
+    if (serverTask !== undefined) await parts.cancelServerTask?.(open, serverTask);
     queue.remove(record).catch((thrown) => log.debug('job-not-removed', { reason: failureOf(thrown).message }));
     return 'ended';
   } finally {

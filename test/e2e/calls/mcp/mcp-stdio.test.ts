@@ -1,6 +1,9 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { rm } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { createInterface } from 'node:readline';
 import type { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
@@ -8,7 +11,7 @@ import { createToolLayer, LOCAL_CALLER, serve, silentLog } from '../../../../pac
 import type { ToolManifest } from '../../../../packages/sallyport/src/manifest.ts';
 import { temporaryDataFolder } from '../../../../packages/sallyport/src/storage/postgres/embedded/prepared-database.fixture.ts';
 import { MAIN } from '../../running/sallyport-program.fixture.ts';
-import { clientOf, type Elicited } from '../desk.fixture.ts';
+import { clientOf, type Elicited, toolOf } from '../desk.fixture.ts';
 
 /** Paths of the requests that the stand-in for a post office received. */
 const posted: (string | undefined)[] = [];
@@ -111,3 +114,31 @@ describe.each(['in its own process', 'beside a layer that serves already'])(
   },
   120_000,
 );
+
+const envelope = {
+  'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+  'io.modelcontextprotocol/clientInfo': { name: 'raw', version: '1.0.0' },
+  'io.modelcontextprotocol/clientCapabilities': { extensions: { 'io.modelcontextprotocol/tasks': {} } },
+};
+
+test('API-03.8 API-03.10 a task of 2026-07-28 is followed over standard input and output of a layer that serves already', async () => {
+  const layer = await createToolLayer({ settings: { data_folder: folder }, log: silentLog, environment: {} });
+  opened.push(layer, await serve(layer, { port: 0 }));
+  const required = { side_effect_policy: 'pure' as const, execution_config: { task_support: 'required' as const } };
+  await layer.registerFunction(toolOf('report', required), ({ n }) => ({ pages: n }));
+  const args = [MAIN, 'mcp', '--data-folder', folder];
+  const env = { ...process.env, SALLYPORT_TOKEN: token, SALLYPORT_LOG_LEVEL: 'silent' };
+  const child = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'inherit'], env });
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  const ask = async (id: number, method: string, params: object) => {
+    child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', id, method, params: { ...params, _meta: envelope } })}\n`);
+    return JSON.parse((await lines.next()).value as string) as { result: Record<string, unknown> };
+  };
+  const { result } = await ask(1, 'tools/call', { name: 'report', arguments: { n: 7 } });
+  expect(result).toMatchObject({ resultType: 'task' });
+  const taskId = String(result['taskId']);
+  await expect.poll(async () => (await ask(2, 'tasks/get', { taskId })).result?.['status']).toBe('completed');
+  expect(await ask(3, 'tasks/cancel', { taskId })).toMatchObject({ result: { resultType: 'complete' } });
+  child.stdin.end();
+  await once(child, 'exit');
+});

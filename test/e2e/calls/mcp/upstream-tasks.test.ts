@@ -5,7 +5,7 @@ import {
   openTaskServer,
   type TaskServer,
 } from '../../../../packages/sallyport/src/mcp-servers/test-servers/task-http-server.ts';
-import { type Desk, openDesk } from '../desk.fixture.ts';
+import { type Desk, openDesk, toolOf } from '../desk.fixture.ts';
 import { modern, taskClient } from './tasks.fixture.ts';
 
 const REPOSITORY = fileURLToPath(new URL('../../../..', import.meta.url));
@@ -20,7 +20,8 @@ beforeAll(async () => {
   server = await openTaskServer();
   token = await desk.token({ agent_did: 'did:agent:a', user_did: 'did:user:u' });
   const add = (upstream: object) => desk.layer.ask('upstreams.add', { upstream } as never, LOCAL_CALLER);
-  await add({ name: 'tasks', transport: { type: 'http', url: server.url } });
+  const may_ask = ['elicitation', 'sampling', 'roots'];
+  await add({ name: 'tasks', transport: { type: 'http', url: server.url }, may_ask });
   const transport = { type: 'stdio', command: 'node', args: EVERYTHING, cwd: REPOSITORY };
   await add({ name: 'everything', transport });
 }, 120_000);
@@ -109,6 +110,65 @@ describe('tasks of a server of 2026-07-28', () => {
     expect(JSON.parse(result.content[0]?.text ?? '')).toEqual({
       colour: { action: 'accept', content: { name: 'blue' } },
     });
+  });
+
+  const TASKS = { extensions: { 'io.modelcontextprotocol/tasks': {} } };
+  const MODEL = { ...TASKS, sampling: {}, roots: {} };
+  const keysOf = (task: Record<string, unknown>) =>
+    Object.entries((task['inputRequests'] ?? {}) as Record<string, { method: string }>);
+  const look = async (taskId: string, can: Record<string, unknown>) =>
+    (await modern(desk.server, token, 'tasks/get', { taskId }, can)).result ?? {};
+  const completion = { role: 'assistant', content: { type: 'text', text: 'Said.' }, model: 'm' };
+
+  test('EXE-07.13 API-03.10 a task asks for a completion and for folders, and gets both from its client', async () => {
+    const taskId = taskOf(await call('samples_in_task', MODEL));
+    await expect.poll(async () => keysOf(await look(taskId, MODEL)).length).toBe(2);
+    // Not shown to a client that can do neither.
+    expect(await look(taskId, TASKS)).toMatchObject({ status: 'working' });
+    const roots = [{ uri: 'file:///work', name: 'Work' }];
+    const answers = keysOf(await look(taskId, MODEL)).map(([key, { method }]) => [
+      key,
+      method === 'roots/list' ? { roots } : completion,
+    ]);
+    await modern(desk.server, token, 'tasks/update', { taskId, inputResponses: Object.fromEntries(answers) }, MODEL);
+    await isAt(taskId, 'completed');
+    const { result } = (await get(taskId)) as { result: { content: { text: string }[] } };
+    expect(JSON.parse(result.content[0]?.text ?? '')).toEqual({ words: completion, folders: { roots } });
+  });
+
+  test('EXE-07.13 a completion with tools is asked only of a client that lets its model use tools', async () => {
+    const withTools = { ...TASKS, sampling: { tools: {} } };
+    const taskId = taskOf(await call('uses_tools_in_task', withTools));
+    await expect.poll(async () => keysOf(await look(taskId, withTools)).length).toBe(1);
+    expect(keysOf(await look(taskId, MODEL))).toEqual([]);
+    await modern(desk.server, token, 'tasks/cancel', { taskId });
+  });
+
+  test('EXE-07.13 PIPE-06.2 a task whose question nobody can answer is cancelled at its server', async () => {
+    const before = server.cancelled.length;
+    const id = await later('tasks__samples_in_task');
+    expect(await desk.reaches(id, 'FAILED')).toMatchObject({ error: { e_code: 'E3821' } });
+    expect(server.cancelled).toHaveLength(before + 1);
+  });
+
+  test('PIPE-06.2 a cancel of a call that no instance holds reaches the task of the server', async () => {
+    await using full = await openDesk({ settings: { 'workers.slots': 1 } });
+    const upstream = { name: 'tasks', transport: { type: 'http' as const, url: server.url } };
+    await full.layer.ask('upstreams.add', { upstream }, LOCAL_CALLER);
+    const freed = Promise.withResolvers<void>();
+    const pure = toolOf('held', { side_effect_policy: 'pure', execution_config: { task_support: 'required' } });
+    await full.layer.registerFunction(pure, () => freed.promise.then(() => 'over'));
+    const mine = await full.token({ agent_did: 'did:agent:a', user_did: 'did:user:u' });
+    const begin = (name: string, given: object) =>
+      modern(full.server, mine, 'tools/call', { name, arguments: given }).then(taskOf);
+    const held = await begin('held', { n: 1 });
+    await full.reaches(held, 'EXECUTING');
+    const waits = await begin('tasks__long_job', {});
+    const { taskId = '' } = working() ?? {};
+    await modern(full.server, mine, 'tasks/cancel', { taskId: waits });
+    expect(server.cancelled).toContain(taskId);
+    freed.resolve();
+    await full.reaches(held, 'COMPLETED');
   });
 
   test('EXE-12.3 PIPE-06.2 a cancel reaches the task of the server', async () => {

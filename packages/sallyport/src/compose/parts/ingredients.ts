@@ -2,6 +2,7 @@ import type { Redactor } from '@sallyport/guards';
 import type { Clock } from '@sallyport/std/clock';
 import type { SideEffectListener } from '../../audit/relay/side-effect-listener.ts';
 import type { NativeExecutor } from '../../executors/native/native-executor.ts';
+import type { ProgramOffers } from '../../executors/native/program-offers.ts';
 import type { Hook } from '../../hooks/hook.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { Settings } from '../settings.ts';
@@ -18,6 +19,7 @@ export interface Ingredients {
   /** Removes personal data and secrets from everything that is written (AUD-04). */
   readonly redactor: Redactor;
   readonly native: NativeExecutor;
+  readonly programOffers: ProgramOffers;
   /** Closed together with the assembled layer. */
   readonly server: Promise<DatabaseServer>;
   /** Asked before and after calls, before the hooks of the settings. */

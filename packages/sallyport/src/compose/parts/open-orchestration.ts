@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { valuesOf } from '../../domain/settings/setting.ts';
+import type { Upstreams } from '../../mcp-servers/upstreams.ts';
 import { APPROVAL_SETTINGS } from '../../orchestration/approval-terms.ts';
 import { readApprovalTerms } from '../../orchestration/approval-terms-file.ts';
 import { APPROVAL_LIMIT_SETTINGS, APPROVAL_LIMITS } from '../../orchestration/approvals/approvals-state.ts';
@@ -24,6 +25,7 @@ import {
   WORKER_DEFAULTS,
   WORKER_SETTINGS,
   type WorkerLimits,
+  type WorkerParts,
   type Workers,
 } from '../../orchestration/workers.ts';
 import { createEditJudge } from '../../pipeline/dry-run/judge-edit.ts';
@@ -44,6 +46,7 @@ export interface OrchestrationParts extends Foundation {
   readonly notifiers: readonly Notifier[];
   /** All parts of the pipeline but the approvals, which are created here. */
   readonly pipeline: PipelineParts;
+  readonly upstreams: Pick<Upstreams, 'cancelTask'>;
 }
 
 /** The workers, and the approvals of waiting calls. */
@@ -153,7 +156,7 @@ const shownBy =
 
 async function openWorkers(
   opened: AsyncDisposableStack,
-  { from, storage, instanceId, ledger, pipeline }: OrchestrationParts,
+  { from, storage, instanceId, ledger, pipeline, upstreams }: OrchestrationParts,
   intake: CallIntake,
   runCall: RunCall,
   { givenApproval }: AskableApprovals,
@@ -176,7 +179,27 @@ async function openWorkers(
     // Half-made changes of an instance that is gone.
     rollBackFor: async (gone) => (await continueRollbacks(pipeline, gone, 'gone')).rolledBack,
     givenApproval,
+    cancelServerTask: cancelServerTasks(upstreams, toolsOfTenants(pipeline.registry, settings['tenant.catalog'])),
   });
+}
+
+/** Longest time that the cancel of a task may take, in ms. */
+const CANCEL_MS = 2_000;
+
+/**
+ * Cancels tasks of calls that wait on record. An upstream with a connection for each caller has none for the layer
+ * itself: its task runs on.
+ */
+function cancelServerTasks(
+  upstreams: Pick<Upstreams, 'cancelTask'>,
+  toolOf: ReturnType<typeof toolsOfTenants>,
+): NonNullable<WorkerParts['cancelServerTask']> {
+  return async ({ tenantId, invocationId, toolId, toolVersion }, task) => {
+    const upstream = toolOf(tenantId, toolId, toolVersion)?.manifest.executor.config?.['upstream'];
+    if (typeof upstream !== 'string') return;
+    const options = { invocationId, signal: AbortSignal.timeout(CANCEL_MS) };
+    await upstreams.cancelTask(tenantId, upstream, task, options).catch(() => undefined);
+  };
 }
 
 /** The user's own database may serve several instances; the embedded one serves only this process. */

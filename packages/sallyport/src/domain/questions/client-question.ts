@@ -41,6 +41,9 @@ export interface SamplingQuestion {
   readonly request: Members;
 }
 
+/** True when a request for a completion needs a client that lets the model use tools (`sampling.tools`). */
+export const usesTools = ({ tools, toolChoice }: Members): boolean => tools !== undefined || toolChoice !== undefined;
+
 /** The folders that the client offers. */
 export interface RootsQuestion {
   readonly kind: 'roots';

@@ -7,6 +7,8 @@ import type { ExecutorCall } from '../executor.port.ts';
 
 /** Failures of a connection: the server continues the task, and its state is asked for again. */
 const LOST: ReadonlySet<string> = new Set(['E3107', 'E3303', 'E3304', 'E3306', 'E3310']);
+/** Errors of a task that its server ended itself. */
+const OVER: ReadonlySet<string> = new Set(['E3109', 'E3309']);
 /** Pauses before a task is asked for again, in ms. */
 const AGAIN_MS = { first: 500, max: 15_000 } as const;
 /** Longest time that the cancel of a task may take, in ms; less than the pipeline waits for an aborted run. */
@@ -68,7 +70,11 @@ async function follow(upstreams: Parts, made: UpstreamCall, task: ServerTask): P
         if (!isMovedOn) await cancel(upstreams, made, task);
         throw thrown;
       }
-      if (!(thrown instanceof ToolLayerError) || !LOST.has(thrown.code)) throw thrown;
+      if (!(thrown instanceof ToolLayerError) || !LOST.has(thrown.code)) {
+        // A question without an answer, for example: the server would wait for it.
+        if (!(thrown instanceof ToolLayerError) || !OVER.has(thrown.code)) await cancel(upstreams, made, task);
+        throw thrown;
+      }
       await sleep(again, undefined, { signal }).catch(() => undefined);
     }
   }

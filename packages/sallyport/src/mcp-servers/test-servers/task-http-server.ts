@@ -42,7 +42,17 @@ const QUESTION = (name: string): Json => ({
     },
   },
 });
-const TOOLS = ['multi_input', 'test_tool_with_task', 'long_job', 'asks_in_task', 'must_be_task'];
+const COMPLETION = (more: Json = {}): Json => ({
+  method: 'sampling/createMessage',
+  params: { messages: [{ role: 'user', content: { type: 'text', text: 'Say it.' } }], maxTokens: 10, ...more },
+});
+/** What tools ask in the middle of their tasks. */
+const ASKED: Readonly<Record<string, Json>> = {
+  asks_in_task: { colour: QUESTION('colour') },
+  samples_in_task: { words: COMPLETION(), folders: { method: 'roots/list', params: {} } },
+  uses_tools_in_task: { words: COMPLETION({ tools: [{ name: 'look', inputSchema: { type: 'object' } }] }) },
+};
+const TOOLS = ['multi_input', 'test_tool_with_task', 'long_job', 'must_be_task', ...Object.keys(ASKED)];
 const text = (said: string): Json => ({ content: [{ type: 'text', text: said }] });
 const complete = (members: Json): Json => ({ resultType: 'complete', ...members });
 
@@ -114,9 +124,9 @@ function call(held: Held, { name, inputResponses }: Json, isDeclared: boolean): 
       if (said === undefined) return { resultType: 'input_required', inputRequests: { user: QUESTION('user') } };
       return begin(held, { status: 'completed', result: text(`Hello, ${JSON.stringify(said['user'])}`) });
     }
-    case 'asks_in_task':
-      return begin(held, { status: 'input_required', inputRequests: { colour: QUESTION('colour') } });
     default:
+      if (ASKED[String(name)] !== undefined)
+        return begin(held, { status: 'input_required', inputRequests: { ...ASKED[String(name)] } });
       if (isDeclared) return begin(held);
       if (name === 'long_job') return complete(text('at once'));
       throw new RpcError(-32_021, 'Missing required client capability', {

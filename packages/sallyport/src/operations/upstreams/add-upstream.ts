@@ -1,5 +1,6 @@
-import { failureOf } from '@sallyport/std/error/tool-layer-error';
+import { failureOf, ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { UpstreamAddRequest, UpstreamAddResponse, type UpstreamDefinition } from '../../../api/schemas/upstream.ts';
+import { PROGRAM } from '../../domain/tool/server-tool.ts';
 import { holderOf } from '../../mcp-servers/upstream-logins.ts';
 import { withReferences } from '../../mcp-servers/upstreams.ts';
 import { type Asker, operation } from '../operation.ts';
@@ -26,7 +27,7 @@ export const addUpstream = operation({
 /**
  * The definition with the package that its command needs, which is put on record, and with references in place of
  * secrets when no secrets are kept.
- * @throws E3801 when something has to be installed and may not be, or cannot be
+ * @throws E3801 for the name of the program's own, and when something has to be installed and may not be, or cannot be
  */
 export async function withInstalled(
   parts: OperationParts,
@@ -34,6 +35,10 @@ export async function withInstalled(
   asked: UpstreamDefinition,
   mayInstall: boolean,
 ): Promise<UpstreamDefinition> {
+  if (asked.name === PROGRAM) {
+    const message = `No upstream is named ${PROGRAM}: the resources of the program itself are. Choose another name.`;
+    throw new ToolLayerError('E3801', message);
+  }
   const referring = parts.keepsSecrets ? asked : withReferences(asked);
   const definition = await parts.upstreams.prepare(asker.principal.tenantId, referring, mayInstall);
   const { name, transport } = definition;

@@ -1,12 +1,13 @@
 import { type Offer, OfferListRequest, OfferListResponse } from '../../../api/schemas/offers.ts';
 import { isServerMethod, type ServerMethod } from '../../domain/tool/server-methods.ts';
+import { PROGRAM, serverToolOf } from '../../domain/tool/server-tool.ts';
 import type { ServerOffers } from '../../mcp-servers/known-upstream.ts';
 import type { OfferingUpstream } from '../../mcp-servers/upstreams.ts';
 import { operation } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
 
 /**
- * What upstreams offer beside their tools, as far as the asker may use it: a resource is seen by who may read the
+ * What upstreams and the embedding program offer beside their tools, as far as the asker may use it: a resource is seen by who may read the
  * resources of its upstream, a prompt by who may get its prompts, an upstream by who sees any of its tools (API-03).
  */
 export const listOffers = operation({
@@ -19,12 +20,13 @@ export const listOffers = operation({
   input: OfferListRequest,
   output: OfferListResponse,
   run:
-    ({ visible, upstreams }: Pick<OperationParts, 'visible' | 'upstreams'>) =>
+    ({ visible, upstreams, programOffers }: Pick<OperationParts, 'visible' | 'upstreams' | 'programOffers'>) =>
     ({ list, upstream, page = 1, page_size = 200 }, asker) => {
       const used = usedServers(visible.tools(asker), asker.principal.tenantId);
       const seen = used.filter((server) => upstream === undefined || server.upstream === upstream);
       const all = seen.flatMap((server) => {
-        const found = upstreams.offers(server.tenantId).find((each) => each.upstream === server.upstream);
+        const from = server.upstream === PROGRAM ? programOffers : upstreams;
+        const found = from.offers(server.tenantId).find((each) => each.upstream === server.upstream);
         return found === undefined ? [] : offersIn(list, server, found);
       });
       const start = (page - 1) * page_size;
@@ -46,13 +48,12 @@ type Seen = ReturnType<OperationParts['visible']['tools']>;
 function usedServers(seen: Seen, ownTenant: string): readonly UsedServer[] {
   const servers = new Map<string, UsedServer>();
   for (const { name, tool } of seen) {
-    const { kind, config } = tool.manifest.executor;
-    if (kind !== 'mcp') continue;
-    const upstream = String(config?.['upstream']);
+    const from = serverToolOf(tool.manifest);
+    if (from === undefined) continue;
+    const { upstream, tool: method } = from;
     const known = servers.get(upstream);
     if (known !== undefined && known.tenantId !== tool.tenantId && known.tenantId === ownTenant) continue;
     const kept = known?.tenantId === tool.tenantId ? known : { tenantId: tool.tenantId, upstream, tools: {} };
-    const method = config?.['tool'];
     servers.set(upstream, isServerMethod(method) ? { ...kept, tools: { ...kept.tools, [method]: name } } : kept);
   }
   return [...servers.values()].sort((one, other) => (one.upstream < other.upstream ? -1 : 1));

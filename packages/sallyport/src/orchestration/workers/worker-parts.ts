@@ -2,6 +2,7 @@ import type { Clock } from '@sallyport/std/clock';
 import type { Ledger } from '../../audit/ledger.ts';
 import type { LedgerStore } from '../../audit/ledger-store.port.ts';
 import type { InvocationRecord } from '../../domain/invocation/record.ts';
+import type { ServerTask } from '../../domain/invocation/tasks/server-task.ts';
 import type { GivenApproval } from '../../domain/invocation/waiting-call.ts';
 import type { PipelineParts } from '../../pipeline/parts.ts';
 import type { RunCall } from '../../pipeline/run.ts';
@@ -33,4 +34,6 @@ export interface WorkerParts {
   readonly rollBackFor: (instanceId: string) => Promise<number>;
   /** The stored approval of a call; undefined when nobody has approved it. */
   readonly givenApproval: (record: InvocationRecord) => Promise<GivenApproval | undefined>;
+  /** Cancels the task that the server of a call began for it, as far as the server can be reached. Never rejects. */
+  readonly cancelServerTask?: (record: InvocationRecord, task: ServerTask) => Promise<void>;
 }

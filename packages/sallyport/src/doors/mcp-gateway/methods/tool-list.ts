@@ -1,6 +1,7 @@
 import type { TaskSupport, ToolManifest } from '../../../../api/schemas/tool-manifest.ts';
 import { givesCallResult } from '../../../domain/tool/call-result.ts';
 import { isServerMethod } from '../../../domain/tool/server-methods.ts';
+import { serverToolOf } from '../../../domain/tool/server-tool.ts';
 import { taskSupportOf } from '../../../domain/tool/task-support.ts';
 import type { ServerUri } from '../servers/qualified-uri.ts';
 import { type PageEntry, type Pages, pagesOf } from './pages.ts';
@@ -46,10 +47,10 @@ export function toolListOf(
   shownUri: (of: ServerUri) => string,
   hasTasks: boolean,
 ): ToolList {
-  const tools = manifests.filter((manifest) => !isServerMethod(originOf(manifest)?.tool));
+  const tools = manifests.filter((manifest) => !isServerMethod(serverToolOf(manifest)?.tool));
   const servers = new Map<string, ServerTools>();
   const qualified = tools.map((manifest) => {
-    const upstream = originOf(manifest)?.upstream;
+    const upstream = serverToolOf(manifest)?.upstream;
     const shown = upstream === undefined ? manifest : withUiUri(manifest, (uri) => shownUri({ upstream, uri }));
     return entryOf(shown, manifest.tool_id, hasTasks);
   });
@@ -59,9 +60,9 @@ export function toolListOf(
     ofServer(upstream) {
       const known = servers.get(upstream);
       if (known !== undefined) return known;
-      const own = manifests.filter((manifest) => originOf(manifest)?.upstream === upstream);
+      const own = manifests.filter((manifest) => serverToolOf(manifest)?.upstream === upstream);
       if (own.length === 0) return undefined;
-      const named = own.map((manifest) => [String(originOf(manifest)?.tool), manifest] as const);
+      const named = own.map((manifest) => [String(serverToolOf(manifest)?.tool), manifest] as const);
       const listed = named
         .filter(([name]) => !isServerMethod(name))
         .map(([name, manifest]) => entryOf(manifest, name, hasTasks));
@@ -97,18 +98,7 @@ function listedTools(entries: readonly ToolEntry[], pageSize: number): ListedToo
  * model is not shown them.
  */
 export function isForModels(manifest: ToolManifest): boolean {
-  return !isForAppsOnly(manifest) && !isServerMethod(originOf(manifest)?.tool);
-}
-
-/** The upstream of a tool, and the server's name for it. */
-function originOf({ executor: { kind, config } }: ToolManifest): ServerTool | undefined {
-  if (kind !== 'mcp' || config?.['upstream'] === undefined) return undefined;
-  return { upstream: String(config['upstream']), tool: String(config['tool']) };
-}
-
-interface ServerTool {
-  readonly upstream: string;
-  readonly tool: string;
+  return !isForAppsOnly(manifest) && !isServerMethod(serverToolOf(manifest)?.tool);
 }
 
 /** The facts of a tool, from its manifest. */

@@ -1,6 +1,7 @@
 import { failureOf } from '@sallyport/std/error/tool-layer-error';
 import { isObject } from '../../../domain/shape/is-object.ts';
 import type { ServerMethod } from '../../../domain/tool/server-methods.ts';
+import { PROGRAM } from '../../../domain/tool/server-tool.ts';
 import { errorAnswer, type Params, RPC, type RpcAnswer, type RpcId, resultAnswer } from '../../json-rpc.ts';
 import type { Era } from '../../mcp-protocol.ts';
 import type { Method } from '../../mcp-server.ts';
@@ -48,8 +49,8 @@ export function offerMethods(parts: OfferMethodParts): readonly (readonly [strin
     if (given !== undefined && !isObject(given)) return wrong(request.id, 'The member arguments must be an object.');
     const seen = await offers.of(peer.caller);
     const prompt = promptNamed(name, upstream);
-    const toolId = prompt === undefined ? undefined : toolFor('prompts/get', prompt.upstream, seen);
-    if (prompt === undefined || toolId === undefined) return wrong(request.id, 'There is no such prompt.');
+    const toolId = toolFor('prompts/get', prompt.upstream, seen);
+    if (toolId === undefined) return wrong(request.id, 'There is no such prompt.');
     const parameters = { name: prompt.name, ...(given === undefined ? {} : { arguments: given }) };
     return invoke({ tool_id: toolId, parameters }, request, peer, plain);
   };
@@ -105,11 +106,11 @@ export function located(seen: SeenOffers, uri: string, upstream: string | undefi
   }
 }
 
-function promptNamed(name: string, upstream: string | undefined): { upstream: string; name: string } | undefined {
+function promptNamed(name: string, upstream: string | undefined): { upstream: string; name: string } {
   if (upstream !== undefined) return { upstream, name };
-  // Names of upstreams hold no underscore.
+  // Names of upstreams hold no underscore, and those of the program's prompts not two.
   const end = name.indexOf('__');
-  return end < 0 ? undefined : { upstream: name.slice(0, end), name: name.slice(end + 2) };
+  return end < 0 ? { upstream: PROGRAM, name } : { upstream: name.slice(0, end), name: name.slice(end + 2) };
 }
 
 /** The prompt or template that a reference means, as its server knows it. */
@@ -121,7 +122,7 @@ function referenceIn(
   const { type, name, uri } = ref;
   if (type === 'ref/prompt' && typeof name === 'string') {
     const prompt = promptNamed(name, upstream);
-    return prompt === undefined ? undefined : { upstream: prompt.upstream, ref: { ...ref, name: prompt.name } };
+    return { upstream: prompt.upstream, ref: { ...ref, name: prompt.name } };
   }
   if (type !== 'ref/resource' || typeof uri !== 'string') return undefined;
   const at = located(seen, uri, upstream);

@@ -1,5 +1,6 @@
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import type { Offer } from '../../../../api/schemas/offers.ts';
+import { PROGRAM } from '../../../domain/tool/server-tool.ts';
 import { type PageEntry, type Pages, pagesOf } from '../methods/pages.ts';
 import type { SeenOffers } from './seen-offers.ts';
 
@@ -34,9 +35,9 @@ export function serverAt(seen: SeenOffers, upstream: string): Offer {
   throw new ToolLayerError('E3809', message);
 }
 
-/** Name of a prompt beside those of other upstreams. */
+/** Name of a prompt beside those of other upstreams; those of the embedding program have no prefix. */
 export function qualifiedName(upstream: string, name: string): string {
-  return `${upstream}__${name}`;
+  return upstream === PROGRAM ? name : `${upstream}__${name}`;
 }
 
 function ofAll({ resources, templates, prompts, shownUri }: SeenOffers, pageSize: number): OfferPages {

@@ -1,7 +1,7 @@
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import type { Offer } from '../../../../api/schemas/offers.ts';
+import { mayComeFrom } from '../../../domain/tool/uri-templates.ts';
 import { qualifiedUri, type ServerUri, serverUriIn } from './qualified-uri.ts';
-import { mayComeFrom } from './uri-templates.ts';
 
 /** All that one token sees of what upstreams offer beside their tools. */
 export interface OfferLists {

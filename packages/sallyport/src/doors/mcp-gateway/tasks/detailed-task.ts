@@ -1,4 +1,4 @@
-import type { ToolStatusResponse } from '../../../../api/schemas/invocation.ts';
+import type { ToolInvokeResponse, ToolStatusResponse } from '../../../../api/schemas/invocation.ts';
 import { isObject } from '../../../domain/shape/is-object.ts';
 import type { Params } from '../../json-rpc.ts';
 import { responseOnRecord } from '../confirmation/wait-for-end.ts';
@@ -10,7 +10,8 @@ import { isOver, taskState, taskView } from './task-view.ts';
 
 /**
  * A task with its questions, its result or its error (2026-07-28, DetailedTask). What the model can act on is a result,
- * also where it is an error of the tool; only what a client's developer has to mend makes a task failed.
+ * also where it is an error of the tool; only what a client's developer has to mend, and what made the task of an upstream
+ * fail, makes a task failed.
  */
 export async function detailedTask(
   parts: TaskParts,
@@ -27,8 +28,17 @@ export async function detailedTask(
   }
   if (found.status === 'cancelled') return viewOf(false);
   const of = { toolLists: parts.toolLists, caller: peer.caller, toolId: found.tool_id };
-  const { text } = await endedAnswer(0, responseOnRecord(found), of, frame);
+  const response = responseOnRecord(found);
+  const { text } = await endedAnswer(0, response, of, frame);
   const answer: unknown = JSON.parse(text);
-  const { result, error } = isObject(answer) ? answer : {};
+  const { result, error = failureOfServer(response) } = isObject(answer) ? answer : {};
   return error === undefined ? { ...viewOf(false, 'completed'), result } : { ...viewOf(false, 'failed'), error };
+}
+
+/** An upstream's error that is none of its tool's. */
+function failureOfServer({ error }: ToolInvokeResponse): Params | undefined {
+  const { rpc_code: code, rpc_data } = error?.details ?? {};
+  if (error?.e_code !== 'E3109' || typeof code !== 'number') return undefined;
+  const { message, e_code } = error;
+  return { code, message, data: { ...(isObject(rpc_data) ? rpc_data : {}), e_code } };
 }

@@ -1,6 +1,8 @@
 import { failureOf } from '@sallyport/std/error/tool-layer-error';
 import type { ToolStatusResponse } from '../../../../api/schemas/invocation.ts';
 import type { CallQuestion, CallQuestionsByKey } from '../../../domain/invocation/tasks/call-question.ts';
+import { usesTools } from '../../../domain/questions/client-question.ts';
+import { isObject } from '../../../domain/shape/is-object.ts';
 import type { Params } from '../../json-rpc.ts';
 import type { Peer } from '../../mcp-server.ts';
 import type { Confirmer, ShownQuestion } from '../client-confirmations.port.ts';
@@ -87,7 +89,9 @@ const CAPABILITIES: Readonly<Record<string, string>> = { 'sampling/createMessage
 function canShow(peer: AskingPeer, { method, params }: CallQuestion): boolean {
   if (method === 'elicitation/create') return elicits(peer, params['mode'] === 'url' ? 'url' : 'form');
   const capability = CAPABILITIES[method];
-  return capability !== undefined && peer.can?.[capability] !== undefined;
+  const stated = capability === undefined ? undefined : peer.can?.[capability];
+  if (!isObject(stated)) return false;
+  return method !== 'sampling/createMessage' || !usesTools(params) || isObject(stated['tools']);
 }
 
 /** The part of a client's capabilities that says which questions it can show. */

@@ -12,6 +12,7 @@ import {
   type QuestionAuthor,
   type SamplingQuestion,
   type UrlQuestion,
+  usesTools,
 } from '../../../domain/questions/client-question.ts';
 import { completionIn, rootsIn } from '../../../domain/questions/read-answer.ts';
 import { isObject } from '../../../domain/shape/is-object.ts';
@@ -119,8 +120,7 @@ function offerOf(asked: Asked, author: QuestionAuthor, peer: Peer): Offer | stri
 function samplingOffer({ request }: SamplingQuestion, { name }: QuestionAuthor, { can }: Peer): Offer | string {
   const stated = can?.['sampling'];
   if (!isObject(stated)) return 'the client makes no completions for servers';
-  const usesTools = request['tools'] !== undefined || request['toolChoice'] !== undefined;
-  if (usesTools && !isObject(stated['tools'])) return 'the client makes no completions with tools';
+  if (usesTools(request) && !isObject(stated['tools'])) return 'the client makes no completions with tools';
   // A prompt cannot be marked within its text without changing what the model answers.
   return {
     params: { ...request, _meta: { [META_AUTHOR]: visibleLine(name, NAME_CHARACTERS_MAX) } },

@@ -7,6 +7,7 @@ import { readWireJson } from '../../wire-json.ts';
 import { isModern } from '../modern-envelope.ts';
 import { TRANSPORT_DEFAULTS, type TransportSettings } from '../settings.ts';
 import { readLines } from './line-reader.ts';
+import { withTaskName } from './task-name.ts';
 
 /** One stdio client and the endpoint that answers it. */
 export interface RelayParts {
@@ -52,7 +53,8 @@ export async function relayStdio(parts: RelayParts): Promise<void> {
     if (output.writable) output.write(`${text}\n`);
   };
   const headers = { authorization: `Bearer ${token}` };
-  const transport = new StreamableHTTPClientTransport(url, { requestInit: { headers, redirect: 'error' } });
+  const requestInit = { headers, redirect: 'error' } as const;
+  const transport = new StreamableHTTPClientTransport(url, { requestInit, fetch: withTaskName(fetch) });
   const relay: Relay = { settings, transport, running: new Map(), sending: new Set(), write };
   transport.onmessage = (message) => takeBack(message, relay);
   transport.onerror = (cause) => log.debug('mcp-relay-failed', { cause });

@@ -8,10 +8,11 @@ export interface TokenProxy extends AsyncDisposable {
 }
 
 /** Opens a proxy for a program that sends no token. Everything else, `Host` and `Origin` too, stays as it came. */
-export async function withToken(target: string, token: string): Promise<TokenProxy> {
+export async function openTokenProxy(target: string, token: string): Promise<TokenProxy> {
   const server = createServer((request, response) => {
     const headers = { ...request.headers, authorization: `Bearer ${token}` };
     const onward = send(target + (request.url ?? ''), { method: request.method, headers }, (answer) => {
+      // A stream's head says that it is open; nothing may wait for its first event.
       response.writeHead(answer.statusCode ?? 502, answer.headers).flushHeaders();
       answer.pipe(response);
     });

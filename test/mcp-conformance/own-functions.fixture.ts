@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { EmbeddedToolLayer, NativeCallContext, NativeFunction } from '../../packages/sallyport/src/index.ts';
 import type { ToolManifest } from '../../packages/sallyport/src/manifest.ts';
+import SCHEMA_2020_12 from './reference/schema-2020-12.json' with { type: 'json' };
 
 /** Ms between two steps of the tools that report what they do. */
 const STEP_MS = 20;
@@ -112,9 +113,10 @@ const CALLS: Readonly<Record<string, Call>> = {
 };
 
 /** Registers the tools that the public suite calls, as functions of the embedding program. */
-export async function registerOwnTools(layer: EmbeddedToolLayer): Promise<void> {
+export async function registerOwnFunctions(layer: EmbeddedToolLayer): Promise<void> {
   for (const [name, call] of Object.entries(CALLS))
     await layer.registerFunction(manifestOf(name), (given, context) => call(context, given));
+  await layer.registerFunction(manifestOf('json_schema_2020_12_tool', SCHEMA_2020_12), (given) => say(given));
   let changes = 0;
   const change: NativeFunction = async () => {
     changes += 1;
@@ -122,16 +124,21 @@ export async function registerOwnTools(layer: EmbeddedToolLayer): Promise<void> 
     return text('Changed.');
   };
   await layer.registerFunction(manifestOf('test_trigger_tool_change'), change);
+  await layer.registerFunction(manifestOf('test_trigger_prompt_change'), async () => {
+    changes += 1;
+    await layer.registerPrompt({ name: `test_added_${changes}`, description: 'Was added.', get: () => 'Added.' });
+    return text('Changed.');
+  });
 }
 
-function manifestOf(tool_id: string): ToolManifest {
+function manifestOf(tool_id: string, parameters_schema: Json = { type: 'object' }): ToolManifest {
   return {
     tool_id,
     tool_name: tool_id,
     version: '1.0.0',
     description: `Does what the public suite wants of ${tool_id}.`,
     side_effect_policy: 'pure',
-    parameters_schema: { type: 'object' },
+    parameters_schema,
     executor: { kind: 'native', config: { mcp_result: true } },
   };
 }

@@ -1,15 +1,15 @@
 import { errorBody } from '@sallyport/std/error/failure';
 import { failureOf, ToolLayerError } from '@sallyport/std/error/tool-layer-error';
-import type { Registration } from '../../api/schemas/registry.ts';
-import type { ToolManifest } from '../../api/schemas/tool-manifest.ts';
-import type { Caller } from '../domain/principal/principal.ts';
-import type { NativeCallContext, NativeExecutor, NativeFunction } from '../executors/native/native-executor.ts';
-import type { ToolLayer } from '../operations/tool-layer.ts';
-import type { LangChainFunctionOptions } from '../registry/importers/langchain/langchain-functions.ts';
-import type { FunctionDefinition, FunctionInput } from '../registry/importers/native/native-importer.ts';
+import type { Registration } from '../../../api/schemas/registry.ts';
+import type { ToolManifest } from '../../../api/schemas/tool-manifest.ts';
+import type { Caller } from '../../domain/principal/principal.ts';
+import type { NativeCallContext, NativeExecutor, NativeFunction } from '../../executors/native/native-executor.ts';
+import type { ToolLayer } from '../../operations/tool-layer.ts';
+import type { LangChainFunctionOptions } from '../../registry/importers/langchain/langchain-functions.ts';
+import type { FunctionDefinition, FunctionInput } from '../../registry/importers/native/native-importer.ts';
 
-export type { LangChainFunctionOptions } from '../registry/importers/langchain/langchain-functions.ts';
-export type { FunctionDefinition, FunctionInput } from '../registry/importers/native/native-importer.ts';
+export type { LangChainFunctionOptions } from '../../registry/importers/langchain/langchain-functions.ts';
+export type { FunctionDefinition, FunctionInput } from '../../registry/importers/native/native-importer.ts';
 
 /** The result for a list of LangChain tools. */
 export interface LangChainRegistrations {
@@ -97,7 +97,7 @@ export function functionTools(
       run: (input: never, context: NativeCallContext) => unknown,
     ) {
       if ('tool_id' in given) return register(given, run as NativeFunction);
-      const { nativeTool } = await import('../registry/importers/native/native-importer.ts');
+      const { nativeTool } = await import('../../registry/importers/native/native-importer.ts');
       const tool = nativeTool<unknown, unknown, NativeCallContext>(given, run as NativeFunction);
       return register(tool.manifest, tool.run);
     },
@@ -110,7 +110,7 @@ export function functionTools(
       return bound;
     },
     async registerLangChainTools(objects, options = {}) {
-      const { langChainFunctions } = await import('../registry/importers/langchain/langchain-functions.ts');
+      const { langChainFunctions } = await import('../../registry/importers/langchain/langchain-functions.ts');
       const long = new Set<string>();
       const note = (toolId: string): boolean => {
         long.add(toolId);

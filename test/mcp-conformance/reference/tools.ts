@@ -52,6 +52,37 @@ export function registerProgressTool(server: McpServer): void {
   });
 }
 
+/** Registers the tools that send log messages. */
+export function registerLoggingTools(server: McpServer): void {
+  server.registerTool('test_tool_with_logging', { description: 'Logs what it does.' }, async ({ mcpReq }) => {
+    for (const step of ['Tool execution started', 'Tool processing data', 'Tool execution completed']) {
+      await mcpReq.log('info', step);
+      await sleep(PAUSE_MS);
+    }
+    return { content: [text('Logged.')] };
+  });
+  server.registerTool('test_logging_tool', { description: 'Logs to nobody.' }, async ({ mcpReq }) => {
+    await mcpReq.log('emergency', 'Nobody may see this.');
+    return { content: [text('Logged.')] };
+  });
+}
+
+let changes = 0;
+
+/** Registers the tools that change what the server lists. */
+export function registerChangingTools(server: McpServer): void {
+  server.registerTool('test_trigger_tool_change', { description: 'Adds a tool.' }, () => {
+    changes += 1;
+    server.registerTool(`test_added_${changes}`, { description: 'Was added.' }, () => ({ content: [text('Added.')] }));
+    return { content: [text('Changed.')] };
+  });
+  server.registerTool('test_trigger_prompt_change', { description: 'Adds a prompt.' }, () => {
+    changes += 1;
+    server.registerPrompt(`test_added_${changes}`, { description: 'Was added.' }, () => ({ messages: [] }));
+    return { content: [text('Changed.')] };
+  });
+}
+
 /** Registers the tool whose schema uses what JSON Schema 2020-12 added. */
 export function registerSchemaTool(server: McpServer): void {
   const description = 'Tool with JSON Schema 2020-12 features';

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
-import type { EmbeddedToolLayer, NativeFunction } from '../../../packages/sallyport/src/index.ts';
-import type { ToolManifest } from '../../../packages/sallyport/src/manifest.ts';
+import type { EmbeddedToolLayer, NativeFunction } from '../../packages/sallyport/src/index.ts';
+import type { ToolManifest } from '../../packages/sallyport/src/manifest.ts';
 
 /** A tool that the public suite expects. */
 function toolOf(tool_id: string, properties: Record<string, unknown>, more: Partial<ToolManifest> = {}): ToolManifest {
@@ -19,6 +19,7 @@ function toolOf(tool_id: string, properties: Record<string, unknown>, more: Part
 
 const OPTIONAL = { task_support: 'optional' } as const;
 const TEXT = { type: 'string' };
+const FORM = { type: 'object', properties: { name: TEXT } };
 
 const TOOLS: readonly (readonly [ToolManifest, NativeFunction])[] = [
   [toolOf('greet', { name: TEXT }), ({ name }) => `Hello, ${String(name)}!`],
@@ -38,7 +39,7 @@ const TOOLS: readonly (readonly [ToolManifest, NativeFunction])[] = [
   [
     toolOf('failing_job', {}, { execution_config: { task_support: 'required' } }),
     async () => {
-      await sleep(1000);
+      await sleep(100);
       throw new Error('It always fails.');
     },
   ],
@@ -49,12 +50,19 @@ const TOOLS: readonly (readonly [ToolManifest, NativeFunction])[] = [
     },
   ],
   [
+    toolOf('multi_input', {}, { execution_config: OPTIONAL }),
+    (_given, { client }) =>
+      Promise.all(
+        ['first', 'second'].map((which) => client.elicit({ message: `The ${which}?`, requestedSchema: FORM })),
+      ),
+  ],
+  [
     toolOf('confirm_delete', { filename: TEXT }, { execution_config: OPTIONAL, requires_confirmation: true }),
     ({ filename }) => `deleted ${String(filename)}`,
   ],
 ];
 
-/** Registers the tools of the public suite that are functions. */
-export async function registerOwnTools(layer: EmbeddedToolLayer): Promise<void> {
+/** Registers the functions that the public suite calls as tasks. */
+export async function registerOwnTasks(layer: EmbeddedToolLayer): Promise<void> {
   for (const [manifest, run] of TOOLS) await layer.registerFunction(manifest, run);
 }
