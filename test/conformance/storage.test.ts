@@ -24,6 +24,8 @@ import { idempotencyStoreConformance } from '../../packages/sallyport/src/pipeli
 import { outcomeStoreConformance } from '../../packages/sallyport/src/pipeline/undo/outcome-store.conformance.ts';
 import { stateStoreConformance } from '../../packages/sallyport/src/pipeline/undo/state/state-store.conformance.ts';
 import { undoJournalConformance } from '../../packages/sallyport/src/pipeline/undo/undo-journal.conformance.ts';
+import { contextStoreConformance } from '../../packages/sallyport/src/reference-servers/context-store.conformance.ts';
+import { documentStoreConformance } from '../../packages/sallyport/src/reference-servers/document-store.conformance.ts';
 import {
   skillContentsConformance,
   TESTED_BOUNDS,
@@ -65,6 +67,7 @@ import { memoryVectorStore } from '../../packages/sallyport/test/stores/memory-v
 import { memoryVisibilityStore } from '../../packages/sallyport/test/stores/memory-visibility-store.ts';
 import { memoryCheckpointStore } from '../../packages/sallyport/test/stores/outcomes/memory-checkpoint-store.ts';
 import { memoryCompensationStore } from '../../packages/sallyport/test/stores/outcomes/memory-compensation-store.ts';
+import { memoryContextStore } from '../../packages/sallyport/test/stores/outcomes/memory-context-store.ts';
 import { memoryDailyLease } from '../../packages/sallyport/test/stores/outcomes/memory-daily-lease.ts';
 import { memoryObjectStore } from '../../packages/sallyport/test/stores/outcomes/memory-object-store.ts';
 import { memoryOutcomeStore } from '../../packages/sallyport/test/stores/outcomes/memory-outcome-store.ts';
@@ -95,6 +98,7 @@ describe('memory', () => {
   });
   undoJournalConformance(test, 'memory', async () => ({ store: memoryUndoJournal(), close }));
   checkpointStoreConformance(test, 'memory', async () => ({ store: memoryCheckpointStore(), close }));
+  contextStoreConformance(test, 'memory', async () => ({ store: memoryContextStore(), close }));
   checkpointArchiveConformance(test, 'memory', async () => ({ store: memoryCheckpointStore(), close }));
   dailyLeaseConformance(test, 'memory', async () => ({ store: memoryDailyLease(), close }));
   objectStoreConformance(test, 'memory', async () => ({ store: memoryObjectStore(), close }));
@@ -167,9 +171,11 @@ function postgresConformance(adapter: string, start: () => Promise<TestDatabases
   });
   undoJournalConformance(test, adapter, open('undoJournal'));
   checkpointStoreConformance(test, adapter, open('checkpointStore'));
+  contextStoreConformance(test, adapter, open('contextStore'));
   checkpointArchiveConformance(test, adapter, open('checkpointStore'));
   dailyLeaseConformance(test, adapter, open('dailyLease'));
   stateStoreConformance(test, adapter, open('stateStore'));
+  documentStoreConformance(test, adapter, open('documentStore'));
   outputStoreConformance(test, adapter, open('outputStore'));
   outcomeStoreConformance(test, adapter, async () => {
     await empty(connection);

@@ -19,6 +19,7 @@ const IN_ROUTES: Readonly<Record<string, (names: Names) => readonly string[]>> =
   approvals: ({ approval, decided }) => [approval, decided],
   checkpoints: ({ checkpoint }) => [checkpoint],
   circuits: ({ circuit }) => [circuit],
+  contexts: ({ tool, oldTool }) => [tool, oldTool],
   invocations: ({ invocation, running }) => [invocation, running],
   outcomes: ({ invocation, running }) => [invocation, running],
   revocations: ({ revocationId, keyId }) => [revocationId, keyId],

@@ -67,6 +67,11 @@ export const OWN: Partial<Attacks> = {
   'outcomes.get': byCall,
   'outcomes.settle': ({ unknown }) => [{ invocation_id: unknown, outcome: 'happened', note: 'mine' }],
   'outcomes.reconcile': ({ unknown }) => [{ invocation_id: unknown, tool_id: 'look', parameters: { q: 'mine' } }],
+  'contexts.get': ({ agent, user }) => [
+    { tool_id: 'pay' },
+    { tool_id: 'pay', agent_id: agent },
+    { tool_id: 'pay', agent_id: agent, ...(user === undefined ? {} : { user_id: user }) },
+  ],
   'checkpoints.list': byCall,
   'checkpoints.get': ({ checkpoint }) => [{ checkpoint_id: checkpoint }],
   'checkpoints.diff': ({ checkpoint }) => [{ checkpoint_id: checkpoint, with: checkpoint }],

@@ -1,8 +1,10 @@
+import { KiB } from '@sallyport/std/bytes';
 import type { Clock } from '@sallyport/std/clock';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { memoryCheckpointStore } from '../../test/stores/outcomes/memory-checkpoint-store.ts';
 import { memoryObjectStore } from '../../test/stores/outcomes/memory-object-store.ts';
-import type { RestoredCheckpoint } from '../domain/checkpoint/checkpoint.ts';
+import type { CheckpointNote, RestoredCheckpoint } from '../domain/checkpoint/checkpoint.ts';
+import { secretSearch } from '../external/hide-secrets.ts';
 import { silentLog } from '../telemetry/log.ts';
 import type { CheckpointArchive } from './checkpoint-archive.port.ts';
 import type { CheckpointStore } from './checkpoint-store.port.ts';
@@ -11,6 +13,7 @@ import { CHECKPOINT_DEFAULTS, type CheckpointSettings } from './settings.ts';
 
 const OWNER = { tenantId: 'acme', agentDid: 'did:example:a', userDid: 'did:example:u' };
 const MINUTE_MS = 60_000;
+const DAY_MS = 24 * 60 * MINUTE_MS;
 
 let now: number;
 let store: CheckpointStore & CheckpointArchive;
@@ -55,13 +58,13 @@ describe('the checkpoints of a run', () => {
   test('STA-02.1 an interrupted call continues from its newest one', async () => {
     const { save, restored } = opened('call').ofAttempt();
     expect(restored).toBeUndefined();
-    expect(await checkpoints.continuing('acme', 'call')).toBeUndefined();
+    expect(await checkpoints.continuing(run('call'))).toBeUndefined();
     await save({ step: 1 });
     await save({ step: 2 }, { phase: 'counting', progressPercent: 40 });
-    const from = await checkpoints.continuing('acme', 'call');
+    const from = await checkpoints.continuing(run('call'));
     expect(stateOf(from?.restored)).toEqual({ step: 2 });
     expect(from?.restored).toMatchObject({ type: 'micro', phase: 'counting', progressPercent: 40 });
-    expect(await checkpoints.continuing('other', 'call')).toBeUndefined();
+    expect(await checkpoints.continuing(run('call', { owner: { ...OWNER, tenantId: 'other' } }))).toBeUndefined();
   });
 
   test('STA-02.1 the next attempt continues where the last one was, which saves no more', async () => {
@@ -74,13 +77,13 @@ describe('the checkpoints of a run', () => {
     await second.save({ step: 2 });
     open.close();
     await expect(second.save({ step: 3 })).rejects.toMatchObject({ code: 'E3805' });
-    expect(stateOf((await checkpoints.continuing('acme', 'call'))?.restored)).toEqual({ step: 2 });
+    expect(stateOf((await checkpoints.continuing(run('call')))?.restored)).toEqual({ step: 2 });
   });
 
   test('STA-01 what is saved at once is stored in that order', async () => {
     const { save } = opened('call').ofAttempt();
     await Promise.all([1, 2, 3, 4, 5].map((step) => save({ step })));
-    expect(stateOf((await checkpoints.continuing('acme', 'call'))?.restored)).toEqual({ step: 5 });
+    expect(stateOf((await checkpoints.continuing(run('call')))?.restored)).toEqual({ step: 5 });
     expect((await checkpoints.list('acme', 'call', 9)).map(({ sequence }) => sequence)).toEqual([5, 4, 3, 2, 1]);
   });
 
@@ -114,6 +117,67 @@ describe('the checkpoints of a run', () => {
     await checkpoints.read('acme', macro.checkpointId);
   });
 
+  test('STA-01.2 STA-01.3 milestones are kept 90 days and then archived for 7 years, named ones until they are removed', async () => {
+    const { save } = opened('call').ofAttempt();
+    const [macro, named] = [await save({ step: 1 }, { milestone: 'half' }), await save({ step: 2 }, { name: 'mine' })];
+    const { facts } = await checkpoints.read('acme', macro.checkpointId);
+    expect(facts.archiveAt).toBe(facts.savedAt + 90 * DAY_MS);
+    now = (facts.expiresAt ?? 0) - 1;
+    expect(now - facts.savedAt).toBeGreaterThan(7 * 365 * DAY_MS);
+    await checkpoints.read('acme', macro.checkpointId);
+    now += 1;
+    await expect(checkpoints.read('acme', macro.checkpointId)).rejects.toMatchObject({ code: 'E3707' });
+    now += 20 * 365 * DAY_MS;
+    expect((await checkpoints.read('acme', named.checkpointId)).facts.expiresAt).toBeUndefined();
+    expect(await checkpoints.remove('acme', named.checkpointId)).toBe(true);
+    await expect(checkpoints.read('acme', named.checkpointId)).rejects.toMatchObject({ code: 'E3702' });
+  });
+
+  test('STA-05.1 of two runs of one call, the one that saved after another state than the newest is E3704', async () => {
+    await opened('call').ofAttempt().save({ step: 1 });
+    const from = await checkpoints.continuing(run('call'));
+    const [one, other] = [1, 2].map(() => checkpoints.ofRun(run('call'), from).ofAttempt());
+    await one?.save({ step: 2, by: 'one' });
+    await expect(other?.save({ step: 2, by: 'other' })).rejects.toMatchObject({ code: 'E3704' });
+    await one?.save({ step: 3, by: 'one' });
+    await expect(other?.save({ step: 3, by: 'other' })).rejects.toMatchObject({ code: 'E3704' });
+    expect(stateOf((await checkpoints.continuing(run('call')))?.restored)).toEqual({ step: 3, by: 'one' });
+  });
+
+  test('what a call saves is bounded in number and in bytes', async () => {
+    checkpoints = over(store, { savesMax: 2 });
+    const few = opened('few').ofAttempt();
+    await few.save(1);
+    await few.save(2);
+    await expect(few.save(3)).rejects.toMatchObject({ code: 'E3102', failure: { details: { max: 2 } } });
+    checkpoints = over(store, { callBytesMax: 100 });
+    const small = opened('small').ofAttempt();
+    await small.save(Buffer.alloc(60));
+    await expect(small.save(Buffer.alloc(41))).rejects.toMatchObject({ code: 'E3102' });
+    await small.save(Buffer.alloc(40));
+  });
+
+  test('SBX-05.4 a state with the value of a secret of the call, in any form and place, is not stored', async () => {
+    const secret = 'correct-horse-battery';
+    const holdsSecret = secretSearch(new Map([['KEY', secret]]));
+    const { save } = opened('call', holdsSecret === undefined ? {} : { holdsSecret }).ofAttempt();
+    const hidden: readonly (readonly [unknown, CheckpointNote?])[] = [
+      [{ headers: { authorization: `Bearer ${secret}` } }],
+      [{ basic: Buffer.from(`user:${secret}`).toString('base64') }],
+      [Buffer.concat([Buffer.alloc(256 * KiB - 5), Buffer.from(secret), Buffer.alloc(9)])],
+      [{ step: 1 }, { milestone: `sent ${secret}` }],
+      [{ step: 1 }, { phase: secret }],
+    ];
+    for (const [state, note] of hidden)
+      await expect(save(state, note)).rejects.toMatchObject({
+        code: 'E3109',
+        message: expect.not.stringContaining(secret),
+      });
+    expect(await checkpoints.list('acme', 'call', 9)).toEqual([]);
+    await save({ half: secret.slice(0, 10) });
+    expect(secretSearch(new Map([['PIN', '12345']]))).toBeUndefined();
+  });
+
   test('a state that JSON cannot hold, or that is too large, is refused, and the run goes on', async () => {
     checkpoints = over(store, { stateBytesMax: 100 });
     const { save } = opened('call').ofAttempt();
@@ -131,7 +195,7 @@ describe('resuming the work of another call', () => {
     return (await save({ step: 2 })).checkpointId;
   };
   const resume = (invocationId: string, checkpointId: string, over: typeof isOver = isOver, owner = OWNER) =>
-    checkpoints.resume({ invocationId, owner, toolId: 'work' }, checkpointId, over);
+    checkpoints.resume(run(invocationId, { owner }), checkpointId, over);
 
   test('STA-02.1 it continues there, and the first call saves no more', async () => {
     const open = opened('first');
@@ -143,7 +207,7 @@ describe('resuming the work of another call', () => {
     expect(second.restored).toEqual(from.restored);
     await second.save({ step: 2 });
     await expect(first.save({ step: 2 })).rejects.toMatchObject({ code: 'E3704' });
-    expect(stateOf((await checkpoints.continuing('acme', 'second'))?.restored)).toEqual({ step: 2 });
+    expect(stateOf((await checkpoints.continuing(run('second')))?.restored)).toEqual({ step: 2 });
     expect(await checkpoints.list('acme', 'first', 9)).toHaveLength(2);
   });
 
@@ -169,10 +233,10 @@ describe('resuming the work of another call', () => {
       { ...OWNER, userDid: 'did:example:v' },
       agentAlone,
     ]) {
-      const asked = checkpoints.resume({ invocationId: 'x', owner, toolId: 'work' }, checkpointId, isOver);
+      const asked = checkpoints.resume(run('x', { owner }), checkpointId, isOver);
       await expect(asked).rejects.toMatchObject({ code: 'E3702' });
     }
-    const otherTool = checkpoints.resume({ invocationId: 'x', owner: OWNER, toolId: 'play' }, checkpointId, isOver);
+    const otherTool = checkpoints.resume(run('x', { toolId: 'play' }), checkpointId, isOver);
     await expect(otherTool).rejects.toMatchObject({ code: 'E3702' });
     await expect(resume('x', 'ckpt_unknown')).rejects.toMatchObject({ code: 'E3702' });
   });
@@ -186,6 +250,47 @@ describe('resuming the work of another call', () => {
     now += 60 * MINUTE_MS;
     await expect(checkpoints.read('acme', checkpointId)).rejects.toMatchObject({ code: 'E3707' });
     await expect(resume('second', checkpointId)).rejects.toMatchObject({ code: 'E3707' });
+  });
+});
+
+describe('states of other versions', () => {
+  const savedBy = async (toolVersion: string): Promise<string> =>
+    (await opened('first', { toolVersion }).ofAttempt().save({ step: 1 })).checkpointId;
+  const resumedBy = (toolVersion: string, checkpointId: string) =>
+    checkpoints.resume(run('second', { toolVersion }), checkpointId, isOver);
+
+  test.each([
+    ['1.2.0', '1.9.9', true],
+    ['1.9.0', '1.2.0', true],
+    ['1.9.9', '2.0.0', false],
+    ['2.0.0-beta.1', '1.0.0', false],
+    ['0.3.1', '0.3.9', true],
+    ['0.3.1', '0.4.0', false],
+  ])('STA-03.5 what version %s of a tool saved, %s continues: %s', async (saving, resuming, continues) => {
+    const checkpointId = await savedBy(saving);
+    const resumed = resumedBy(resuming, checkpointId);
+    if (continues) expect((await resumed).restored?.toolVersion).toBe(saving);
+    else await expect(resumed).rejects.toMatchObject({ code: 'E3703', message: expect.stringContaining(saving) });
+    // The work is not taken from the first call by a refused one.
+    expect((await store.line('acme', 'first'))?.holder).toBe(continues ? 'second' : 'first');
+  });
+
+  test('STA-03.5 an interrupted call that runs again in another major version begins anew, and names what it passed over', async () => {
+    const checkpointId = await savedBy('1.0.0');
+    const from = await checkpoints.continuing(run('first', { toolVersion: '2.0.0' }));
+    expect([from?.restored, from?.damaged]).toEqual([undefined, [checkpointId]]);
+  });
+
+  test('STA-03.5 a state in the form of a later release is not read', async () => {
+    const checkpointId = await savedBy('1.0.0');
+    checkpoints = over({
+      ...store,
+      find: async (tenantId, id) => {
+        const found = await store.find(tenantId, id);
+        return found === undefined ? undefined : { ...found, schemaVersion: '2.0' };
+      },
+    });
+    await expect(resumedBy('1.0.0', checkpointId)).rejects.toMatchObject({ code: 'E3703' });
   });
 });
 
@@ -209,7 +314,7 @@ describe('damaged checkpoints', () => {
     const [, second, third] = saved.map(({ checkpointId }) => checkpointId);
     const bad = new Set([second ?? '', third ?? '']);
     checkpoints = over(damaging(bad));
-    const from = await checkpoints.continuing('acme', 'call');
+    const from = await checkpoints.continuing(run('call'));
     expect(stateOf(from?.restored)).toEqual({ step: 1 });
     expect(from?.damaged).toEqual([third, second]);
     const resumed = await checkpoints.resume(run('next'), third ?? '', isOver);
@@ -221,7 +326,7 @@ describe('damaged checkpoints', () => {
     checkpoints = over(damaging(new Set([checkpointId])));
     await expect(checkpoints.resume(run('next'), checkpointId, isOver)).rejects.toMatchObject({ code: 'E3703' });
     await expect(checkpoints.read('acme', checkpointId)).rejects.toMatchObject({ code: 'E3703' });
-    const from = await checkpoints.continuing('acme', 'call');
+    const from = await checkpoints.continuing(run('call'));
     expect([from?.restored, from?.damaged]).toEqual([undefined, [checkpointId]]);
   });
 

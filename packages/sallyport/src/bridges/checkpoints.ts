@@ -3,11 +3,15 @@ import type { RestoredCheckpoint } from '../domain/checkpoint/checkpoint.ts';
 import { isOwner } from '../domain/invocation/call-owner.ts';
 import type { CheckpointFacts, CheckpointLine, StoredCheckpoint } from './checkpoint-store.port.ts';
 import type { CheckpointedRun, CheckpointParts, Continuation, OpenRun } from './run/checkpointed-run.ts';
+import { continuesFrom } from './run/continues-from.ts';
 import { openRun } from './run/open-run.ts';
 import { plainState } from './state/plain-state.ts';
 import { heldState, readObject } from './state/state-objects.ts';
 
 export type { CheckpointedRun, CheckpointParts, Continuation, OpenRun };
+
+/** A run that continues earlier work. */
+export type ResumedRun = Pick<CheckpointedRun, 'invocationId' | 'owner' | 'toolId' | 'toolVersion'>;
 
 /** Checkpoints of the runs of tools, and work that continues from them (STA-01, STA-02). */
 export interface Checkpoints {
@@ -17,16 +21,17 @@ export interface Checkpoints {
    * Where an interrupted call continues; undefined when it has saved nothing.
    * @throws E3812 while the store cannot be reached
    */
-  continuing(tenantId: string, invocationId: string): Promise<Continuation | undefined>;
+  continuing(run: ResumedRun): Promise<Continuation | undefined>;
   /**
    * Takes over the work of an earlier call at one of its checkpoints; when that one is damaged, at the newest valid one
    * before it.
    * @param isOver whether a call has ended
    * @throws E3702 for a checkpoint that is unknown, another owner's or another tool's; E3707 for an expired one; E3703
-   *   when neither it nor one before it is readable; E3704 while another call does its work
+   *   when neither it nor one before it is readable, or a version of the tool saved it whose states this one may not
+   *   understand; E3704 while another call does its work
    */
   resume(
-    run: Pick<CheckpointedRun, 'invocationId' | 'owner' | 'toolId'>,
+    run: ResumedRun,
     checkpointId: string,
     isOver: (invocationId: string) => Promise<boolean>,
   ): Promise<Continuation>;
@@ -60,9 +65,9 @@ export function createCheckpoints(parts: CheckpointParts): Checkpoints {
   const { store, clock, settings } = parts;
   return {
     ofRun: (run, from) => openRun(parts, run, from),
-    continuing: async (tenantId, invocationId) => {
-      const line = await store.lineOf(tenantId, invocationId);
-      return line === undefined ? undefined : newestValid(parts, tenantId, line, line.newest);
+    continuing: async (run) => {
+      const line = await store.lineOf(run.owner.tenantId, run.invocationId);
+      return line === undefined ? undefined : newestValid(parts, run, line, line.newest);
     },
     resume: (run, checkpointId, isOver) => resume(parts, run, checkpointId, isOver),
     find: (tenantId, checkpointId) => store.find(tenantId, checkpointId),
@@ -120,35 +125,41 @@ async function readState(parts: CheckpointParts, stored: StoredCheckpoint): Prom
 
 async function resume(
   parts: CheckpointParts,
-  { invocationId, owner, toolId }: Parameters<Checkpoints['resume']>[0],
+  run: ResumedRun,
   checkpointId: string,
   isOver: (invocationId: string) => Promise<boolean>,
 ): Promise<Continuation> {
   const { store } = parts;
+  const { invocationId, owner } = run;
   const { tenantId } = owner;
   const stored = await findUsable(parts, tenantId, checkpointId);
-  if (!isOwner(owner, stored.owner) || stored.toolId !== toolId) throw unknown(checkpointId);
+  if (!isOwner(owner, stored.owner) || stored.toolId !== run.toolId) throw unknown(checkpointId);
+  if (!continuesFrom(run.toolVersion, stored.toolVersion)) throw otherStates(run, stored);
   const line = await store.line(tenantId, stored.lineId);
   if (line === undefined) throw unknown(checkpointId);
   if (!(await isOver(line.holder))) throw stillRunning(checkpointId, line.holder);
-  const continuation = await newestValid(parts, tenantId, line, stored.sequence);
+  const continuation = await newestValid(parts, run, line, stored.sequence);
   if (continuation.restored === undefined) throw unreadable(checkpointId);
   const isTaken = await store.take(tenantId, line.lineId, line.holder, invocationId);
   if (!isTaken) throw stillRunning(checkpointId, 'another call');
+  const { checkpointId: from, type } = continuation.restored;
+  parts.listener?.resumed({ ...stored, checkpointId: from, type });
   return { ...continuation, line: { ...line, holder: invocationId } };
 }
 
 /** The newest checkpoint of a line that can be read, up to a sequence. */
 async function newestValid(
   parts: CheckpointParts,
-  tenantId: string,
+  run: ResumedRun,
   line: CheckpointLine,
   upTo: number,
 ): Promise<Continuation> {
+  const { tenantId } = run.owner;
   const damaged: string[] = [];
   for (const facts of await parts.store.list(tenantId, line.lineId, DAMAGED_MAX, upTo + 1)) {
     const { checkpointId } = facts;
     try {
+      if (!continuesFrom(run.toolVersion, facts.toolVersion)) throw otherStates(run, facts);
       const bytes = await readState(parts, await findUsable(parts, tenantId, checkpointId));
       return { line, restored: restoredOf(facts, bytes), damaged };
     } catch (thrown) {
@@ -203,6 +214,16 @@ const unreadable = (checkpointId: string): ToolLayerError =>
   new ToolLayerError(
     'E3703',
     'The checkpoint is damaged, and so are those before it. Call without one.',
+    detailsOf(checkpointId),
+  );
+
+const otherStates = (
+  { toolVersion }: ResumedRun,
+  { checkpointId, toolVersion: saving }: CheckpointFacts,
+): ToolLayerError =>
+  new ToolLayerError(
+    'E3703',
+    `Version ${saving} of the tool saved the checkpoint, and ${toolVersion} may have other states. Call version ${saving}, or call without a checkpoint.`,
     detailsOf(checkpointId),
   );
 

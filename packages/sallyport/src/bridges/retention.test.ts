@@ -55,6 +55,11 @@ const read = async (checkpointId: string, tenantId = 'acme'): Promise<Uint8Array
   (await checkpoints.read(tenantId, checkpointId)).state;
 const namesOf = (): readonly string[] => [...held.keys()].map((name) => name.split('/')[0] ?? '');
 
+const RUN = {
+  ...{ invocationId: 'call', toolId: 'work', toolVersion: '1.0.0' },
+  owner: { tenantId: 'acme', agentDid: 'did:example:a' },
+};
+
 describe('large states', () => {
   test('STA-03.4 below 1 MB a state is in its row, from there on it is an object of its tenant', async () => {
     const small = randomBytes(MiB - 4 * KiB);
@@ -69,10 +74,7 @@ describe('large states', () => {
   });
 
   test('STA-03.4 a missing or changed object is a damaged checkpoint: the one before it is taken', async () => {
-    const run = checkpoints.ofRun({
-      ...{ invocationId: 'call', toolId: 'work', toolVersion: '1.0.0', onSaved: () => {} },
-      owner: { tenantId: 'acme', agentDid: 'did:example:a' },
-    });
+    const run = checkpoints.ofRun({ ...RUN, onSaved: () => {} });
     const { save } = run.ofAttempt();
     const first = await save({ step: 1 });
     const second = await save(randomBytes(MiB), HALF);
@@ -84,7 +86,7 @@ describe('large states', () => {
     await expect(read(second.checkpointId)).rejects.toMatchObject({ code: 'E3703' });
     held.delete(name);
     await expect(read(second.checkpointId)).rejects.toMatchObject({ code: 'E3703' });
-    const from = await checkpoints.continuing('acme', 'call');
+    const from = await checkpoints.continuing(RUN);
     expect([from?.restored?.checkpointId, from?.damaged]).toEqual([first.checkpointId, [second.checkpointId]]);
   });
 
@@ -92,15 +94,12 @@ describe('large states', () => {
     const large = await saved(randomBytes(MiB));
     build({}, { get: full });
     await expect(read(large)).rejects.toMatchObject({ code: 'E3823' });
-    await expect(checkpoints.continuing('acme', 'call')).rejects.toMatchObject({ code: 'E3823' });
+    await expect(checkpoints.continuing(RUN)).rejects.toMatchObject({ code: 'E3823' });
   });
 
   test('STA-03.4 a full object store refuses the checkpoint with E3701; the run goes on, and small ones are saved', async () => {
     build({}, { put: full });
-    const run = checkpoints.ofRun({
-      ...{ invocationId: 'call', toolId: 'work', toolVersion: '1.0.0', onSaved: () => {} },
-      owner: { tenantId: 'acme', agentDid: 'did:example:a' },
-    });
+    const run = checkpoints.ofRun({ ...RUN, onSaved: () => {} });
     const { save } = run.ofAttempt();
     await expect(save(randomBytes(MiB))).rejects.toMatchObject({
       code: 'E3701',
@@ -274,12 +273,7 @@ describe('restoring from the archive', () => {
     const macro = await archived({ step: 1 });
     let asked = 0;
     build({}, { get: async () => IN_ARCHIVE, bringBack: async () => (asked++ < 2 ? 'pending' : 'readable') });
-    const resume = () =>
-      checkpoints.resume(
-        { invocationId: 'next', owner: { tenantId: 'acme', agentDid: 'did:example:a' }, toolId: 'work' },
-        macro,
-        always,
-      );
+    const resume = () => checkpoints.resume({ ...RUN, invocationId: 'next' }, macro, always);
     await expect(resume()).rejects.toMatchObject({
       code: 'E3708',
       message: expect.stringContaining('checkpoints.restore'),

@@ -41,6 +41,18 @@ export const TOOL_CHECKPOINT_SETTINGS = {
     default: 20,
     sentence: 'Checkpoints in a row that are stored as the difference from the one before; then a whole one follows.',
   }),
+  savesMax: integer('checkpoints.saves_max', {
+    unit: 'checkpoints',
+    minimum: 1,
+    default: 100_000,
+    sentence: 'Most checkpoints that one call may save.',
+  }),
+  callBytesMax: integer('checkpoints.call_bytes_max', {
+    unit: 'bytes',
+    minimum: KiB,
+    default: 1024 * MiB,
+    sentence: 'Most bytes that the checkpoints of one call may take, as they are stored.',
+  }),
 };
 
 /** When checkpoints are archived (000 §3.3.8). */

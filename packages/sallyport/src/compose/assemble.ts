@@ -21,6 +21,7 @@ import { recoverOpenCalls } from '../pipeline/record/recover.ts';
 import { continueRollbacks } from '../pipeline/undo/continue-rollbacks.ts';
 import { retryRollbacks } from '../pipeline/undo/retry-rollbacks.ts';
 import { createVisibleTools } from '../pipeline/visible-tools.ts';
+import { CONTEXT_SERVER_SETTINGS } from '../reference-servers/context-settings.ts';
 import { importComposioTools } from '../registry/importers/composio/composio-importer.ts';
 import { listComposioTools } from '../registry/importers/composio/list-tools.ts';
 import { importLangChain } from '../registry/importers/langchain/langchain-importer.ts';
@@ -96,7 +97,7 @@ export async function assemble(from: Ingredients): Promise<AssembledLayer> {
   const { storage, identity, policies, ledger } = foundation;
   const clientQuestions = createClientQuestions();
   const tools = await openTools(opened, from, storage, clientQuestions);
-  const { secrets, driver, quarantine, upstreams, registry } = tools;
+  const { secrets, driver, quarantine, upstreams, registry, embedder } = tools;
   const { visibility, visible } = openVisibility(opened, from, storage, tools);
   const intake = openIntake(settings);
   const stages = await openPipeline(opened, { from, foundation, tools, visible, intake });
@@ -120,10 +121,9 @@ export async function assemble(from: Ingredients): Promise<AssembledLayer> {
   opened.use(registry.follow(FOLLOW_MS));
   opened.use(followUnrecorded({ registry, ledger, clock, log }));
   // Opened after the tools were read, so that only later changes are indexed in the background.
-  const toolSearch = await openSearch({ settings, clock, log, database: storage.database, secrets, registry });
+  const toolSearch = await openSearch({ settings, clock, log, database: storage.database, registry, embedder });
   opened.defer(() => toolSearch.close());
-  const refusedAsks = createRefusedAsks({ ledger, clock, log });
-  opened.defer(() => refusedAsks.close());
+  const refusedAsks = opened.adopt(createRefusedAsks({ ledger, clock, log }), (asks) => asks.close());
   const health = createHealth({ clock, driver, write: storage.database.tryWrite, identity: identity.health });
   opened.defer(() => void health.drain());
   const kept = opened.move();
@@ -171,7 +171,7 @@ function resourceUpdatesOf(upstreams: Upstreams, catalogTenant: string): Resourc
   return {
     watch(tenantId, upstream, uri, onUpdated) {
       const owner = upstreams.current(tenantId, upstream) === undefined ? catalogTenant : tenantId;
-      return upstreams.watchResource(owner, upstream, uri, onUpdated);
+      return upstreams.watchResource(owner, upstream, uri, onUpdated, tenantId);
     },
   };
 }
@@ -194,6 +194,7 @@ async function openUpkeep(
     outcomes: database.outcomeStore,
     outputs: database.outputStore,
     retention: createRetention({ store: checkpointStore, archive: checkpointStore, objects, clock, log }),
+    contexts: { ...database.contextStore, keptMs: valuesOf(CONTEXT_SERVER_SETTINGS, settings).keptMs },
     daily: { lease: database.dailyLease, holder: instanceId, hour: retentionHourOf(settings) },
     rates: database.rateLimiter,
     sideEffects,

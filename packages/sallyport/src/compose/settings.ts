@@ -1,3 +1,4 @@
+import { CONTEXT_SETTINGS } from '../bridges/context-settings.ts';
 import { RETENTION_TIME_SETTINGS, TOOL_CHECKPOINT_SETTINGS } from '../bridges/settings.ts';
 import { CIRCUIT_SETTINGS } from '../domain/circuit/circuit-terms.ts';
 import { STOP_SETTINGS, STREAM_SETTINGS } from '../domain/settings/server-settings.ts';
@@ -26,6 +27,8 @@ import { OPA_SETTINGS } from '../permission/policy-engines/opa/settings.ts';
 import { CALL_SETTINGS } from '../pipeline/parts.ts';
 import { RETRY_SETTINGS } from '../pipeline/stages/attempts/retry-rules.ts';
 import { VALUE_SETTINGS } from '../pipeline/stages/values/value-rules.ts';
+import { CONTEXT_SERVER_SETTINGS } from '../reference-servers/context-settings.ts';
+import { DOCUMENT_SERVER_SETTINGS } from '../reference-servers/settings.ts';
 import { RETENTION_SETTINGS } from '../registry/versions/lifecycle/retention.ts';
 import { COERCION_SETTINGS } from '../validation/coerce/coercion-rules.ts';
 import { AUDIT_ROWS, CHECKPOINT_SETTINGS } from './settings/audit.ts';
@@ -79,6 +82,9 @@ const OF_COMPONENTS = rowsOf(
   RETENTION_SETTINGS,
   COERCION_SETTINGS,
   CHECKPOINT_SETTINGS,
+  DOCUMENT_SERVER_SETTINGS,
+  CONTEXT_SERVER_SETTINGS,
+  CONTEXT_SETTINGS,
   TOOL_CHECKPOINT_SETTINGS,
   RETENTION_TIME_SETTINGS,
   SANITISE_ACTIONS,

@@ -75,7 +75,7 @@ export interface ExecutorCall {
   /** The tool's state in the layer, as part of this call's transaction; absent like `undo`. */
   readonly state?: ToolState;
   /** States from which a later run of the work continues; absent like `undo`. */
-  readonly checkpoints?: RunCheckpoints;
+  readonly checkpoints?: RunCheckpoints | undefined;
   /**
    * Resolves when a change elsewhere may be made: if this call fails, the layer makes the given call for the same
    * agent, through every stage, once. Absent like `undo`.

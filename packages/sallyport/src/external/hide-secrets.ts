@@ -1,3 +1,5 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { KiB } from '@sallyport/std/bytes';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import type { LogListener } from '../domain/invocation/log-message.ts';
 
@@ -9,6 +11,8 @@ const PIECE_CHARS_MIN = 12;
 const GROUP_BYTES = 3;
 /** Most levels of a value searched for secrets; honest values are less deep. */
 const DEPTH_MAX = 512;
+/** Bytes searched between two turns of the event loop. */
+const SEARCHED_BYTES = 256 * KiB;
 const HIDDEN = '[hidden]';
 
 /** Removes the secrets of one call from a text. */
@@ -28,6 +32,34 @@ export function hideSecrets(secrets: ReadonlyMap<string, string>): HideSecrets {
   // Longest first, so that a form that contains another is hidden whole.
   const ordered = [...forms].sort((a, b) => b.length - a.length);
   return (text) => ordered.reduce((shown, form) => shown.replaceAll(form, HIDDEN), text);
+}
+
+/**
+ * Makes a function that searches bytes for these secrets, in every form that `hideSecrets` hides. It leaves the event
+ * loop its turns between parts of long bytes.
+ * @returns undefined when no secret is long enough
+ */
+export function secretSearch(
+  secrets: ReadonlyMap<string, string>,
+): ((bytes: Uint8Array) => Promise<boolean>) | undefined {
+  const forms = [...secrets.values()]
+    .filter(isLongEnough)
+    .flatMap(formsOf)
+    .map((form) => Buffer.from(form));
+  if (forms.length === 0) return undefined;
+  const overlap = Math.max(...forms.map(({ length }) => length));
+  return async (bytes) => {
+    for (let from = 0; from < bytes.length; from += SEARCHED_BYTES) {
+      if (from > 0) await nextTurn();
+      const part = Buffer.from(
+        bytes.buffer,
+        bytes.byteOffset + from,
+        Math.min(SEARCHED_BYTES + overlap, bytes.length - from),
+      );
+      if (forms.some((form) => part.includes(form))) return true;
+    }
+    return false;
+  };
 }
 
 const isLongEnough = (secret: string): boolean => secret.length >= SECRET_CHARS_MIN;

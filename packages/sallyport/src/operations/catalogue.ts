@@ -29,6 +29,7 @@ import {
 import { dryRun } from './invocations/dry-run.ts';
 import { extendInvocation } from './invocations/extend-invocation.ts';
 import { getInvocation } from './invocations/get-invocation.ts';
+import { getToolContext } from './invocations/get-tool-context.ts';
 import { invokeTool } from './invocations/invoke-tool.ts';
 import { listInvocations } from './invocations/list-invocations.ts';
 import { listThreads, removeThread, saveThread, writeThread } from './invocations/threads.ts';
@@ -100,6 +101,7 @@ const ALL = [
   diffCheckpoints,
   restoreCheckpoint,
   removeCheckpoint,
+  getToolContext,
   listThreads,
   saveThread,
   writeThread,

@@ -26,6 +26,8 @@ export interface OperationEntry {
    * for POST.
    */
   readonly path: string;
+  /** A second address of it over REST, which a specification has fixed; members as in `path`. */
+  readonly fixedPath?: string;
   /** HTTP status of a successful answer. */
   readonly status: 200 | 201;
   readonly access: Access;

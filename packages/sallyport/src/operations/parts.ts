@@ -2,6 +2,7 @@ import type { DryRunResponse } from '../../api/schemas/calls/dry-run.ts';
 import type { Health } from '../../api/schemas/health.ts';
 import type { CheckpointSigner } from '../audit/checkpoint.ts';
 import type { OutsideKnowledge } from '../audit/verify-ledger.ts';
+import type { ContextBridge } from '../bridges/context.ts';
 import type { Threads } from '../bridges/threads.ts';
 import type { OutboundHttp } from '../external/outbound-http.ts';
 import type { SecretStore } from '../external/secret-store.port.ts';
@@ -49,6 +50,7 @@ export interface OperationParts
       | 'outcomes'
       | 'circuits'
       | 'checkpoints'
+      | 'retries'
       | 'gate'
     > {
   /** States of graphs of agents. */
@@ -68,6 +70,8 @@ export interface OperationParts
   /** Side effects of calls, and their compensation. */
   readonly sideEffects: SideEffects;
   readonly toolSearch: ToolSearch;
+  /** Contexts of sessions. */
+  readonly context: Pick<ContextBridge, 'sessionContext'>;
   readonly upstreams: Upstreams;
   /** Access tokens of the layer and its callers at upstreams. */
   readonly logins: UpstreamLogins;

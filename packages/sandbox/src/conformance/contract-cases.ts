@@ -28,6 +28,18 @@ export function contractCases(check: Check, dialect: Dialect): void {
     },
   );
 
+  check(
+    'STA-01.5 the tool asks on stderr, waits for the answer on stdin, and ends while stdin is open',
+    async ({ start }) => {
+      await using process = await start(dialect.asks);
+      process.stderr.once('data', () => process.stdin.write('answer\n'));
+      const output = collectOutput(process, { stdoutBytesMax: 1000, stderrBytesMax: 1000 });
+      equal((await process.exited).code, 0);
+      const { stdout, stderr } = await output;
+      deepEqual([stdout, stderr], ['answer\n', 'ask\n']);
+    },
+  );
+
   environmentCases(check, dialect);
   startCases(check, dialect);
 

@@ -7,6 +7,8 @@ import type { Command } from './suite.ts';
 export interface Dialect {
   /** Copies its input to stdout, then writes `argument` and a newline there, `err` and a newline to stderr; ends with 7. */
   echo(argument: string): Command;
+  /** Writes `ask` and a newline to stderr, reads a line, writes it to stdout and ends, however long its input is open. */
+  readonly asks: Command;
   /** Writes the environment, each variable as `NAME=value` and a newline. */
   readonly environment: Command;
   /** Exits with 0 at once and reads nothing. */

@@ -7,6 +7,7 @@ const perl = (code: string): Command => ['/usr/bin/perl', '-e', code];
 /** For drivers that run the host's own programs: it must have sh and perl in /usr. */
 export const hostDialect: Dialect = {
   echo: (argument) => sh('cat; echo "$1"; echo err >&2; exit 7', argument),
+  asks: sh('echo ask >&2; read -r line; echo "$line"'),
   environment: ['/usr/bin/env'],
   nothing: ['/bin/true'],
   twoOutputs: sh('echo out; echo err >&2'),

@@ -10,6 +10,9 @@ export const javascriptDialect: Dialect = {
       'stdout.write(stdin.text()); stdout.write(args[0] + "\\n"); stderr.write("err\\n"); exit(7); stdout.write("no")',
       argument,
     ),
+  asks: js(
+    'stderr.write("ask\\n"); let line = ""; while (!line.includes("\\n")) line += stdin.read(); stdout.write(line)',
+  ),
   environment: js('for (const name in environment) stdout.write(name + "=" + environment[name] + "\\n")'),
   nothing: js(''),
   twoOutputs: js('console.log("out"); console.error("err")'),

@@ -3,7 +3,7 @@ import type { RestoredCheckpoint, RunCheckpoints, SavedCheckpoint } from '../../
 import type { CallOwner } from '../../domain/invocation/call-owner.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { CheckpointArchive } from '../checkpoint-archive.port.ts';
-import type { CheckpointLine, CheckpointStore } from '../checkpoint-store.port.ts';
+import type { CheckpointFacts, CheckpointLine, CheckpointStore } from '../checkpoint-store.port.ts';
 import type { ObjectStore } from '../object-store.port.ts';
 import type { CheckpointSettings } from '../settings.ts';
 
@@ -15,6 +15,8 @@ export interface CheckpointedRun {
   readonly toolVersion: string;
   /** Ms between two states that the layer takes, 0 for none; default: the setting. */
   readonly intervalMs?: number;
+  /** Whether bytes hold the value of a secret that the call received; absent: it received none (SBX-05). */
+  readonly holdsSecret?: (bytes: Uint8Array) => Promise<boolean>;
   /** Called after each saved checkpoint. */
   readonly onSaved: (saved: SavedCheckpoint, label: string | undefined) => void;
 }
@@ -34,8 +36,17 @@ export interface Continuation {
   readonly damaged: readonly string[];
 }
 
+/** Is notified of what is stored. Never throws, and keeps nobody waiting. */
+export interface CheckpointListener {
+  /** @param state the plain state */
+  saved(checkpoint: CheckpointFacts, state: Uint8Array): void;
+  /** A call continues the work from this checkpoint, because its caller named it. */
+  resumed(checkpoint: CheckpointFacts): void;
+}
+
 /** Dependencies of the checkpoints. */
 export interface CheckpointParts {
+  readonly listener?: CheckpointListener;
   readonly store: CheckpointStore;
   readonly archive: CheckpointArchive;
   readonly objects: ObjectStore;

@@ -8,12 +8,10 @@ import type {
 } from '../../domain/checkpoint/checkpoint.ts';
 import type { StoredCheckpoint } from '../checkpoint-store.port.ts';
 import { packState } from '../state/pack-state.ts';
+import { SCHEMA_VERSION } from '../state/packed-state.ts';
 import { serialiseState } from '../state/serialise-state.ts';
 import { heldState } from '../state/state-objects.ts';
 import type { CheckpointedRun, CheckpointParts, Continuation, OpenRun } from './checkpointed-run.ts';
-
-/** Version of the form in which states are stored. */
-const SCHEMA_VERSION = '1.0';
 
 /** The newest checkpoint of a run, which the next one is compared with. */
 interface Newest {
@@ -28,6 +26,8 @@ interface Run extends CheckpointedRun {
   readonly lineId: string;
   sequence: number;
   newest: Newest | undefined;
+  /** Checkpoints and bytes that this run has stored. */
+  stored: { readonly saves: number; readonly bytes: number };
   /** Ends when all that was given so far is stored. */
   last: Promise<unknown>;
   /** Number of the attempt that may save; 0 when the run is over. */
@@ -44,6 +44,7 @@ export function openRun(parts: CheckpointParts, run: CheckpointedRun, from?: Con
     sequence: from?.line.newest ?? 0,
     // The state of another run may be the difference from a chain of any length, so the first one is stored whole.
     newest: undefined,
+    stored: { saves: 0, bytes: 0 },
     last: Promise.resolve(),
     attempt: 0,
     timer: undefined,
@@ -89,19 +90,23 @@ function checkpointsOf(run: Run, attempt: number, restored: RestoredCheckpoint |
         });
     }, intervalMs).unref();
   };
-  return { restored, save, onTimer };
+  return { restored, stateBytesMax: run.parts.settings.stateBytesMax, save, onTimer };
 }
 
 async function saveNow(run: Run, given: unknown, note: CheckpointNote): Promise<SavedCheckpoint> {
   const { settings, store } = run.parts;
   const state = await bytesOf(given);
   if (state.length > settings.stateBytesMax) throw tooLarge(state.length, settings.stateBytesMax);
+  await refuseSecrets(run, state, note);
   // Checkpoints that are kept long stand alone, so that each can be deleted without the others.
   const mayDiffer = typeOf(note) === 'micro' && run.newest !== undefined && run.newest.deltas < settings.deltasMax;
   const parent = mayDiffer ? run.newest : undefined;
   const packed = await packState(state, parent?.restored.bytes);
   const held = await heldState(run.parts, run.owner.tenantId, packed).catch(notSaved);
   const isDelta = packed.form === 'delta' && parent !== undefined;
+  const stored = { saves: run.stored.saves + 1, bytes: run.stored.bytes + packed.bytes.length };
+  if (stored.saves > settings.savesMax) throw tooMuch('checkpoints.saves_max', settings.savesMax);
+  if (stored.bytes > settings.callBytesMax) throw tooMuch('checkpoints.call_bytes_max', settings.callBytesMax);
   const checkpoint: StoredCheckpoint = {
     ...factsOf(run, note),
     size: packed.size,
@@ -111,12 +116,20 @@ async function saveNow(run: Run, given: unknown, note: CheckpointNote): Promise<
   };
   if (!(await store.put(checkpoint))) throw continuedElsewhere();
   run.sequence += 1;
+  run.stored = stored;
+  run.parts.listener?.saved(checkpoint, state);
   const { checkpointId, type, savedAt, label } = checkpoint;
   const saved = { checkpointId, type, savedAt };
   const restored = { ...saved, toolVersion: run.toolVersion, ...placeOf(note), bytes: state };
   run.newest = { restored, deltas: isDelta ? parent.deltas + 1 : 0 };
   run.onSaved(saved, label);
   return saved;
+}
+
+/** A later run of the call gets its secrets anew, so no state needs them. */
+async function refuseSecrets({ holdsSecret }: Run, state: Uint8Array, note: CheckpointNote): Promise<void> {
+  if (holdsSecret === undefined) return;
+  if ((await holdsSecret(state)) || (await holdsSecret(Buffer.from(Object.values(note).join('\0'))))) throw hasSecret();
 }
 
 function factsOf(run: Run, note: CheckpointNote): Omit<StoredCheckpoint, 'size' | 'sha256' | 'packed'> {
@@ -187,6 +200,21 @@ const runIsOver = (): ToolLayerError =>
 
 const continuedElsewhere = (): ToolLayerError =>
   new ToolLayerError('E3704', 'Another call has continued the work of this one, so it saves nothing any more. Stop.');
+
+const hasSecret = (): ToolLayerError =>
+  new ToolLayerError(
+    'E3109',
+    'The checkpoint holds the value of a secret of this call, so it is not stored. Leave the secret out: a later run gets it anew.',
+  );
+
+const tooMuch = (limit: string, max: number): ToolLayerError =>
+  new ToolLayerError(
+    'E3102',
+    `This call has reached the limit of what it may save: ${limit}, ${max}. Save less often.`,
+    {
+      details: { limit, max },
+    },
+  );
 
 const tooLarge = (size: number, max: number): ToolLayerError =>
   new ToolLayerError('E3102', `The state has ${size} bytes; a checkpoint holds at most ${max}.`, {

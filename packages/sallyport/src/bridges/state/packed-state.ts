@@ -1,3 +1,6 @@
+/** Version of the form in which states are stored; what has another major version is not read (STA-03). */
+export const SCHEMA_VERSION = '1.0';
+
 /** `plain`: the state itself. `zstd`: compressed. `delta`: compressed with the parent's state as dictionary. */
 export type PackedForm = 'plain' | 'zstd' | 'delta';
 

@@ -2,6 +2,7 @@ import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import type { CheckpointStore, StoredCheckpoint } from '../checkpoint-store.port.ts';
 import type { ObjectStore } from '../object-store.port.ts';
 import { unpackState } from './pack-state.ts';
+import { SCHEMA_VERSION } from './packed-state.ts';
 import { readObject } from './state-objects.ts';
 
 /** Most checkpoints that one is stored as the difference from; more are a damaged chain. */
@@ -9,7 +10,7 @@ const CHAIN_MAX = 1000;
 
 /**
  * The plain state of a checkpoint, from the whole state at the beginning of its chain.
- * @throws ToolLayerError E3703 when a part of the chain is missing or damaged, E3708 when one is in the archive, E3823
+ * @throws ToolLayerError E3703 when a part of the chain is missing, damaged, or in a form of another release; E3708 when one is in the archive, E3823
  */
 export async function plainState(
   { store, objects }: { readonly store: Pick<CheckpointStore, 'find'>; readonly objects: ObjectStore },
@@ -23,8 +24,9 @@ export async function plainState(
     last = parent;
   }
   let state: Uint8Array | undefined;
-  for (const { checkpointId, packed } of chain.toReversed()) {
+  for (const { checkpointId, packed, schemaVersion } of chain.toReversed()) {
     if (packed === undefined) throw broken();
+    if (majorOf(schemaVersion) !== majorOf(SCHEMA_VERSION)) throw unknownForm(schemaVersion);
     state = await unpackState(await readObject(objects, checkpointId, packed), state);
   }
   return state ?? new Uint8Array();
@@ -32,3 +34,11 @@ export async function plainState(
 
 const broken = (): ToolLayerError =>
   new ToolLayerError('E3703', 'The checkpoint is the difference from another one, which is missing.');
+
+const majorOf = (version: string): string | undefined => version.split('.')[0];
+
+const unknownForm = (schemaVersion: string): ToolLayerError =>
+  new ToolLayerError(
+    'E3703',
+    `The checkpoint is stored in the form ${schemaVersion}, and this release reads ${SCHEMA_VERSION}. Use the release that saved it.`,
+  );

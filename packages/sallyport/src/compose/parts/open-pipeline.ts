@@ -84,6 +84,7 @@ export async function openPipeline(
       clock,
       log,
       settings: valuesOf(TOOL_CHECKPOINT_SETTINGS, settings),
+      listener: tools.context.listener,
     }),
     outcomes: database.outcomeStore,
     outputs: createOutputMemory({ store: database.outputStore, clock, log }),

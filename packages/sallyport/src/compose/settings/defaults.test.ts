@@ -149,6 +149,8 @@ const DEFAULTS = {
   'object_store.s3_restored_days': 7,
   'checkpoints.state_bytes_max': 67_108_864,
   'checkpoints.deltas_max': 20,
+  'checkpoints.saves_max': 100_000,
+  'checkpoints.call_bytes_max': 1_073_741_824,
   'circuits.enabled': true,
   'circuits.failure_rate_threshold': 50,
   'circuits.consecutive_failures_threshold': 0,

@@ -39,6 +39,8 @@ export interface SavedCheckpoint {
 export interface RunCheckpoints {
   /** Undefined when the run begins at its beginning. */
   readonly restored: RestoredCheckpoint | undefined;
+  /** Largest state that can be saved. */
+  readonly stateBytesMax: number;
   /**
    * Saves a state; resolves when it is stored, so that a later run of the call can continue from it.
    * @param state a JSON value, or bytes

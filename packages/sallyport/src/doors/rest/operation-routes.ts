@@ -21,6 +21,7 @@ import { createInputReader } from './input-of-request.ts';
 import { isLocal } from './local-server.ts';
 import type { RefuseThrown } from './misuse/refuse-misuse.ts';
 import { sendInvocation, sendJson } from './reply.ts';
+import { pathsOf } from './route-table.ts';
 import type { RestSettings } from './settings.ts';
 
 type Params = Readonly<Record<string, string>>;
@@ -79,7 +80,8 @@ function addRoute(app: FastifyInstance, layer: ToolLayer, resource: ProtectedRes
     if (name === 'tools.invoke') sendInvocation(reply.raw, answer as ToolInvokeResponse, resource);
     else sendJson(reply.raw, statusOf(entry, answer), answer);
   };
-  app.route({ method: entry.method, url: routeOf(entry.path), handler, exposeHeadRoute: entry.method === 'GET' });
+  for (const path of pathsOf(entry))
+    app.route({ method: entry.method, url: routeOf(path), handler, exposeHeadRoute: entry.method === 'GET' });
 }
 
 /** @returns undefined for an empty body */

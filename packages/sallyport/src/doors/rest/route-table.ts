@@ -25,7 +25,13 @@ export const OWN_ROUTES: readonly KnownRoute[] = [
   { method: 'GET', path: '/.well-known/oauth-protected-resource' },
 ];
 
-export const OPERATION_ROUTES: readonly KnownRoute[] = Object.values<OperationEntry>(OPERATIONS);
+/** The addresses of an operation. */
+export const pathsOf = ({ path, fixedPath }: OperationEntry): readonly string[] =>
+  fixedPath === undefined ? [path] : [path, fixedPath];
+
+export const OPERATION_ROUTES: readonly KnownRoute[] = Object.values<OperationEntry>(OPERATIONS).flatMap((entry) =>
+  pathsOf(entry).map((path) => ({ method: entry.method, path })),
+);
 
 /** Most routes that a message suggests. */
 const NEAR_ROUTES_MAX = 3;

@@ -10,7 +10,8 @@ import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { hideSecrets } from '../../external/hide-secrets.ts';
 import { abortReason } from '../abort-reason.ts';
 import type { ExecutorCall, ExecutorOutcome } from '../executor.port.ts';
-import { usageOf } from '../program-end.ts';
+import { programCheckpoints } from '../programs/program-checkpoints.ts';
+import { usageOf } from '../programs/program-end.ts';
 import { sandboxLimits } from '../sandbox-limits.ts';
 import { moduleConfigOf } from './module-config.ts';
 import { moduleResultOf } from './module-outcome.ts';
@@ -42,7 +43,10 @@ export async function runModule(
   signal: AbortSignal,
 ): Promise<ExecutorOutcome> {
   if (signal.aborted) throw abortReason(signal);
-  const input = inputOf(find, call);
+  const source = sourceOf(find, call);
+  // A module whose source does not name them cannot ask for them.
+  const checkpoints = source.includes('checkpoints') ? programCheckpoints(call.checkpoints) : undefined;
+  const input = inputOf(source, call, checkpoints?.mark);
   const { driver, spec } = await placeOf(drivers, call);
   await using running = await driver.start(spec);
   const stop = (): void => running.kill();
@@ -50,11 +54,11 @@ export async function runModule(
   try {
     if (signal.aborted) stop();
     const { outputBytesMax } = call.grant.limits;
-    const collected = collectOutput(running, {
+    const collected = collectOutput(checkpoints?.over(running, `${input}\n`) ?? running, {
       stdoutBytesMax: outputBytesMax + MODULE_BOUNDS.envelopeBytes,
       stderrBytesMax: MODULE_BOUNDS.consoleBytesMax,
     });
-    running.stdin.end(input);
+    if (checkpoints === undefined) running.stdin.end(input);
     const [exit, output] = await Promise.all([running.exited, collected]);
     const usage = usageOf(exit);
     call.onUsage?.(usage);
@@ -68,18 +72,20 @@ export async function runModule(
   }
 }
 
-/** All data of the call goes through stdin, none on a command line. */
-function inputOf(
-  find: FindSource,
-  { tool, invocationId, principal, attempt, secrets, parameters }: ExecutorCall,
-): string {
-  const { module, format = 'module', export: name = 'default' } = moduleConfigOf(tool.manifest);
-  const found = find(module);
-  if ('problem' in found) {
-    throw new ToolLayerError('E3901', `The module of ${tool.manifest.tool_id} cannot be run: ${found.problem}.`);
-  }
+/** @throws ToolLayerError E3901 for a source that no longer exists */
+function sourceOf(find: FindSource, { tool }: ExecutorCall): string {
+  const found = find(moduleConfigOf(tool.manifest).module);
+  if ('source' in found) return found.source;
+  throw new ToolLayerError('E3901', `The module of ${tool.manifest.tool_id} cannot be run: ${found.problem}.`);
+}
+
+/** All data of the call goes through stdin, none on a command line. One line of JSON. */
+function inputOf(source: string, call: ExecutorCall, mark: string | undefined): string {
+  const { tool, invocationId, principal, attempt, secrets, parameters } = call;
+  const { format = 'module', export: name = 'default' } = moduleConfigOf(tool.manifest);
   const context = { invocationId, principal, attempt, secrets: [...secrets] };
-  return JSON.stringify({ source: found.source, format, name, parameters, context });
+  const { bytes: _bytes, ...restored } = (mark === undefined ? undefined : call.checkpoints?.restored) ?? {};
+  return JSON.stringify({ source, format, name, parameters, context, mark, restored });
 }
 
 interface Place {

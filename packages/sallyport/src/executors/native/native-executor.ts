@@ -123,7 +123,12 @@ const nothingKept = (): Promise<never> =>
   Promise.reject(new ToolLayerError('E3109', 'This layer keeps no state of tools, and takes nothing back.'));
 const NO_STATE: ToolState = { get: nothingKept, put: nothingKept, delete: nothingKept };
 
-const NO_CHECKPOINTS: RunCheckpoints = { restored: undefined, save: nothingKept, onTimer: () => {} };
+const NO_CHECKPOINTS: RunCheckpoints = {
+  restored: undefined,
+  stateBytesMax: 0,
+  save: nothingKept,
+  onTimer: () => {},
+};
 
 const compensating =
   ({ compensateWith }: ExecutorCall): NativeCallContext['compensateWith'] =>
@@ -143,7 +148,9 @@ function runFunction(run: NativeFunction, call: ExecutorCall, signal: AbortSigna
       progress: onProgress ?? noProgress,
       client: clientOfCall(call),
       state: call.state ?? NO_STATE,
-      checkpoints: call.checkpoints ?? NO_CHECKPOINTS,
+      get checkpoints() {
+        return call.checkpoints ?? NO_CHECKPOINTS;
+      },
       compensateWith: compensating(call),
     });
   } catch (thrown) {

@@ -94,9 +94,13 @@ function secretFaults({ environment = {} }: ShellConfig, { permissions }: ToolMa
 }
 
 function transactionFaults(config: ShellConfig, hasTransactions: boolean): Fault[] {
-  const { transaction, success_exit_codes: successes = [0] } = config;
+  const { transaction, stdin, success_exit_codes: successes = [0] } = config;
   if (transaction === undefined) return [];
   const at = `${CONFIG}/transaction`;
+  if (stdin === 'checkpoints' && transaction.auto_rollback !== false) {
+    const message = 'would take back what a checkpoint says is done';
+    return [fault(at, 'transaction', message, 'Leave out one of transaction and the checkpoints of stdin.')];
+  }
   if (!hasTransactions) {
     const hint = 'Leave it out; this layer would run the command and keep what it did.';
     return [fault(at, 'transaction', 'asks for transactions, which this layer does not have', hint)];

@@ -58,8 +58,10 @@ export const ShellConfig = Type.Object(
     }),
     stdin: Type.Optional(
       Type.String({
-        pattern: '^(?:json|none|\\{[A-Za-z_][A-Za-z0-9_.-]*\\})$',
-        description: 'json: all parameters as one JSON object; {name}: the text of one; none (default): nothing.',
+        pattern: '^(?:checkpoints|json|none|\\{[A-Za-z_][A-Za-z0-9_.-]*\\})$',
+        description:
+          'json: all parameters as one JSON object; {name}: the text of one; none (default): nothing; checkpoints: the ' +
+          'tool saves checkpoints, and gets the state to continue from and an answer to each of them.',
       }),
     ),
     environment: Type.Optional(

@@ -4,7 +4,8 @@ import { isSafeToRepeat } from '../../domain/tool/tool-version.ts';
 import { abortReason } from '../abort-reason.ts';
 import { environmentRefusal } from '../call-environment.ts';
 import type { Executor, ExecutorCall, ExecutorOutcome } from '../executor.port.ts';
-import { outputBounds, type ProgramEnd, usageOf, withoutSecrets } from '../program-end.ts';
+import { type ProgramCheckpoints, programCheckpoints } from '../programs/program-checkpoints.ts';
+import { outputBounds, type ProgramEnd, usageOf, withoutSecrets } from '../programs/program-end.ts';
 import { configFaults } from './config-faults.ts';
 import { SHELL_BOUNDS } from './settings.ts';
 import { outcomeOf } from './shell-outcome.ts';
@@ -63,10 +64,11 @@ async function runTool(
 ): Promise<ExecutorOutcome> {
   if (signal.aborted) throw abortReason(signal);
   const plan = planOf(call.tool.manifest);
-  const spec = specOf(plan, call);
+  const checkpoints = plan.config.stdin === 'checkpoints' ? programCheckpoints(call.checkpoints) : undefined;
+  const spec = specOf(plan, call, checkpoints);
   const bounds = outputBounds(call.grant.limits.outputBytesMax, (plan.config.output ?? 'envelope') === 'envelope');
   await using transaction = await transactions?.begin(call, spec.command, signal);
-  const { exit, output } = await runProgram(driver, { spec, bounds, input: inputOf(plan, call) }, signal);
+  const { exit, output } = await runProgram(driver, { spec, bounds, input: inputOf(plan, call), checkpoints }, signal);
   const usage = usageOf(exit);
   call.onUsage?.(usage);
   const end = { exit, output: withoutSecrets(output, call.secrets), limits: spec.limits };
@@ -83,12 +85,13 @@ interface Program {
   readonly spec: SandboxSpec;
   readonly bounds: OutputBounds;
   readonly input: string | undefined;
+  readonly checkpoints: ProgramCheckpoints | undefined;
 }
 
 /** Runs the program to its end; nothing of it remains when this resolves. */
 async function runProgram(
   driver: SandboxDriver,
-  { spec, bounds, input }: Program,
+  { spec, bounds, input, checkpoints }: Program,
   signal: AbortSignal,
 ): Promise<Pick<ProgramEnd, 'exit' | 'output'>> {
   await using running = await driver.start(spec);
@@ -96,8 +99,8 @@ async function runProgram(
   signal.addEventListener('abort', stop, { once: true });
   try {
     if (signal.aborted) stop();
-    const collected = collectOutput(running, bounds);
-    running.stdin.end(input);
+    const collected = collectOutput(checkpoints?.over(running) ?? running, bounds);
+    if (checkpoints === undefined) running.stdin.end(input);
     const [exit, output] = await Promise.all([running.exited, collected]);
     return { exit, output };
   } finally {

@@ -1,7 +1,7 @@
 import type { CollectedOutput } from '@sallyport/sandbox';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import type { ExecutorOutcome } from '../executor.port.ts';
-import { envelopeOf, type ProgramEnd } from '../program-end.ts';
+import { envelopeOf, type ProgramEnd } from '../programs/program-end.ts';
 import type { ShellPlan } from './shell-plan.ts';
 
 const WORDS = {

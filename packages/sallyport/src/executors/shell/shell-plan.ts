@@ -3,6 +3,7 @@
 import type { SandboxSpec } from '@sallyport/sandbox';
 import type { ToolManifest } from '../../../api/schemas/tool-manifest.ts';
 import type { ExecutorCall } from '../executor.port.ts';
+import { CHECKPOINTS_VARIABLE, type ProgramCheckpoints } from '../programs/program-checkpoints.ts';
 import { sandboxLimits } from '../sandbox-limits.ts';
 import { fillCommand, fixedText, parameterText, parseTemplate, type Template } from './command/argument-template.ts';
 import { checkedMounts, checkWorkingFolder } from './command/granted-folders.ts';
@@ -49,7 +50,11 @@ export function planOf(manifest: ToolManifest): ShellPlan {
  * @throws E3505 for a value that no argument may have; E3105 for a working directory outside the granted folders, and
  *   for a granted folder that leads elsewhere than when it was granted
  */
-export function specOf(plan: ShellPlan, call: ExecutorCall): SandboxSpec {
+export function specOf(
+  plan: ShellPlan,
+  call: ExecutorCall,
+  checkpoints?: Pick<ProgramCheckpoints, 'mark'>,
+): SandboxSpec {
   const { config } = plan;
   const { tool, parameters, grant, secrets, environment } = call;
   const isolation = tool.manifest.execution_config?.isolation;
@@ -58,7 +63,12 @@ export function specOf(plan: ShellPlan, call: ExecutorCall): SandboxSpec {
   return {
     label: tool.manifest.tool_id,
     command: [program, ...rest],
-    environment: { ...config.environment, ...environment, ...Object.fromEntries(secrets) },
+    environment: {
+      ...config.environment,
+      ...environment,
+      ...Object.fromEntries(secrets),
+      ...(checkpoints === undefined ? {} : { [CHECKPOINTS_VARIABLE]: checkpoints.mark }),
+    },
     ...(config.working_directory === undefined ? {} : { workingDirectory: config.working_directory }),
     mounts: checkedMounts(grant),
     network: grant.network,

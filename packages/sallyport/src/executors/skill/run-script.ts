@@ -7,7 +7,8 @@ import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { abortReason } from '../abort-reason.ts';
 import { blockedFailure, questionOf, unconfirmedFailure } from '../command-verdict.ts';
 import type { ExecutorCall, ExecutorOutcome } from '../executor.port.ts';
-import { envelopeOf, outputBounds, type ProgramWords, usageOf, withoutSecrets } from '../program-end.ts';
+import { CHECKPOINTS_VARIABLE, type ProgramCheckpoints, programCheckpoints } from '../programs/program-checkpoints.ts';
+import { envelopeOf, outputBounds, type ProgramWords, usageOf, withoutSecrets } from '../programs/program-end.ts';
 import { sandboxLimits } from '../sandbox-limits.ts';
 import { isShell, type Starter, starterOf } from './script-command.ts';
 import { SKILL_RUN_BOUNDS } from './settings.ts';
@@ -48,15 +49,17 @@ export async function runScript(
   if (starter === undefined) throw notStartable(run.task.script.path);
   const refused = refusalOf(screen, starter, run, run.isConfirmed);
   if (refused !== undefined) throw ToolLayerError.of(refused);
-  const spec = specOf(starter, run);
+  const checkpoints = checkpointsOf(run);
+  const spec = specOf(starter, run, checkpoints);
   await using running = await driver.start(spec);
   const stop = (): void => running.kill(SKILL_RUN_BOUNDS.termGraceMs);
   signal.addEventListener('abort', stop, { once: true });
   try {
     if (signal.aborted) stop();
-    const collected = collectOutput(running, outputBounds(run.call.grant.limits.outputBytesMax, true));
+    const bounds = outputBounds(run.call.grant.limits.outputBytesMax, true);
+    const collected = collectOutput(checkpoints?.over(running) ?? running, bounds);
     running.stdin.on('error', ignore);
-    running.stdin.end(run.task.stdin);
+    if (checkpoints === undefined) running.stdin.end(run.task.stdin);
     const [exit, output] = await Promise.all([running.exited, collected]);
     const usage = usageOf(exit);
     run.call.onUsage?.(usage);
@@ -70,6 +73,16 @@ export async function runScript(
 }
 
 const SUCCESS: ReadonlySet<number> = new Set([0]);
+
+/**
+ * A script saves checkpoints when its text names the variable.
+ * @throws E3801 when it would get an input of the call too
+ */
+function checkpointsOf({ call, content, task }: ScriptRun): ProgramCheckpoints | undefined {
+  if (!content.includes(CHECKPOINTS_VARIABLE)) return undefined;
+  if (task.stdin !== undefined) throw takesNoInput(task.script.path);
+  return programCheckpoints(call.checkpoints);
+}
 
 const wordsOf = (path: string): ProgramWords => ({
   kind: 'script',
@@ -106,7 +119,11 @@ function findingsIn(screen: CommandScreen, starter: Starter, { task, content }: 
   return isShell(starter) ? [...line, ...screen(content.toString('utf8'), stdin).findings] : line;
 }
 
-function specOf(starter: Starter, { call, task, folder }: ScriptRun): SandboxSpec {
+function specOf(
+  starter: Starter,
+  { call, task, folder }: ScriptRun,
+  checkpoints: ProgramCheckpoints | undefined,
+): SandboxSpec {
   const isolation = call.tool.manifest.execution_config?.isolation;
   const node = realpathSync(process.execPath);
   const [program, ...rest] = starter;
@@ -125,6 +142,7 @@ function specOf(starter: Starter, { call, task, folder }: ScriptRun): SandboxSpe
       PYTHONDONTWRITEBYTECODE: '1',
       ...call.environment,
       ...Object.fromEntries(call.secrets),
+      ...(checkpoints === undefined ? {} : { [CHECKPOINTS_VARIABLE]: checkpoints.mark }),
       PATH: `${dirname(node)}:${SYSTEM_PATH}`,
     },
     workingDirectory: folder,
@@ -134,6 +152,11 @@ function specOf(starter: Starter, { call, task, folder }: ScriptRun): SandboxSpe
     ...(isolation === undefined ? {} : { isolation }),
     limits: sandboxLimits(call, SKILL_RUN_BOUNDS),
   };
+}
+
+function takesNoInput(path: string): ToolLayerError {
+  const message = `${path} saves checkpoints over its input, so a call cannot give it one. Leave out stdin, and use arguments.`;
+  return new ToolLayerError('E3801', message);
 }
 
 function notStartable(path: string): ToolLayerError {

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { memoryLedgerStore } from '../../../test/stores/memory-ledger-store.ts';
 import { memoryCheckpointStore } from '../../../test/stores/outcomes/memory-checkpoint-store.ts';
+import { memoryContextStore } from '../../../test/stores/outcomes/memory-context-store.ts';
 import { memoryDailyLease } from '../../../test/stores/outcomes/memory-daily-lease.ts';
 import { memoryObjectStore } from '../../../test/stores/outcomes/memory-object-store.ts';
 import { memoryOutcomeStore } from '../../../test/stores/outcomes/memory-outcome-store.ts';
@@ -8,6 +9,7 @@ import { memoryOutputStore } from '../../../test/stores/outcomes/memory-output-s
 import { createRetention } from '../../bridges/retention.ts';
 import type { InvocationRecord } from '../../domain/invocation/record.ts';
 import { OUTPUTS_KEPT_MS } from '../../pipeline/output-store.port.ts';
+import { CONTEXT_SERVER_DEFAULTS } from '../../reference-servers/context-settings.ts';
 import { silentLog } from '../../telemetry/log.ts';
 import { createUpkeep } from './upkeep.ts';
 
@@ -31,6 +33,7 @@ async function made(rows: readonly InvocationRecord[], keepResultsMs?: number) {
   await records.append({ records: rows, events: [] }, 'synchronous');
   const outputs = memoryOutputStore();
   const checkpoints = memoryCheckpointStore(() => now);
+  const contexts = memoryContextStore();
   let now = NOW;
   let settled = 0;
   const expiredRates = { count: 0 };
@@ -53,6 +56,7 @@ async function made(rows: readonly InvocationRecord[], keepResultsMs?: number) {
       clock: { now: () => now, monotonic: () => now },
       log: silentLog,
     }),
+    contexts: { forget: contexts.forget, keptMs: CONTEXT_SERVER_DEFAULTS.keptMs },
     daily: { lease: memoryDailyLease(() => now), holder: 'one', hour: 2 },
     rates: {
       async forget(limit) {
@@ -80,7 +84,7 @@ async function made(rows: readonly InvocationRecord[], keepResultsMs?: number) {
   const pass = (ms: number): void => {
     now += ms;
   };
-  return { upkeep, outputs, expiredRates, expiredCheckpoints, kept, pass, settled: () => settled };
+  return { upkeep, outputs, contexts, expiredRates, expiredCheckpoints, kept, pass, settled: () => settled };
 }
 
 test('PIPE-07.5 results are forgotten after their time, not before, however many there are', async () => {
@@ -101,6 +105,19 @@ test('results are kept for good where nobody says how long', async () => {
   pass(1e12);
   await upkeep.turn();
   expect(await kept()).toBe(1);
+});
+
+test('STA-04 contexts of tasks are forgotten 90 days after their last change, not before', async () => {
+  const { upkeep, contexts, pass } = await made([]);
+  const owner = { tenantId: 'acme', agentDid: 'did:agent:a' };
+  const stored = { taskId: 'task', version: 1, change: 'saved', savedAt: NOW, context: {} } as const;
+  await contexts.put(owner, stored, CONTEXT_SERVER_DEFAULTS);
+  pass(90 * 86_400_000);
+  await upkeep.turn();
+  expect((await contexts.newest(owner, 'task'))?.version).toBe(1);
+  pass(1);
+  await upkeep.turn();
+  expect(await contexts.newest(owner, 'task')).toBeUndefined();
 });
 
 test('PIPE-10 outputs of deterministic tools are forgotten after their time, not before', async () => {

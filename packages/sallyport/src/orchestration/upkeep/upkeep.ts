@@ -5,6 +5,7 @@ import type { Retention } from '../../bridges/retention.ts';
 import type { StoredRates } from '../../external/rate-limiter.port.ts';
 import type { OutcomeStore } from '../../pipeline/outcome-store.port.ts';
 import { OUTPUTS_KEPT_MS, type OutputStore } from '../../pipeline/output-store.port.ts';
+import type { ContextStore } from '../../reference-servers/context-store.port.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { SideEffects } from '../side-effects.ts';
 import { repeat } from '../workers/repeat.ts';
@@ -18,6 +19,8 @@ export interface UpkeepParts {
   /** Of checkpoints: what has expired in each turn, the archive once a day. */
   readonly retention: Retention;
   readonly daily: Omit<DailyParts, 'clock'> & { readonly hour: number };
+  /** Contexts of tasks, which are kept for `keptMs` after their last change. */
+  readonly contexts: Pick<ContextStore, 'forget'> & { readonly keptMs: number };
   readonly rates?: Pick<StoredRates, 'forget'>;
   readonly sideEffects: Pick<SideEffects, 'settleOpen'>;
   /** Records credentials that end; absent when none is described. */
@@ -52,7 +55,7 @@ type Place = NonNullable<Awaited<ReturnType<LedgerStore['forgetResults']>>['next
 
 /**
  * Records the outcome of compensations whose asker is gone, and credentials that end; deletes results, outputs of
- * deterministic tools, checkpoints and counts of rates after their time, or archives them (VIS-03, EXT-06, PIPE-07, PIPE-10,
+ * deterministic tools, checkpoints, contexts of tasks and counts of rates after their time, or archives them (VIS-03, EXT-06, PIPE-07, PIPE-10,
  * STA-06, EXT-02).
  */
 export function createUpkeep(parts: UpkeepParts): Upkeep {
@@ -86,6 +89,7 @@ export function createUpkeep(parts: UpkeepParts): Upkeep {
     await attempt('outputs-not-forgotten', () => forgetOutputs(parts, () => stopped));
     await attempt('checkpoints-not-expired', () => parts.retention.expire(() => stopped));
     await attempt('checkpoints-not-archived', () => daily(() => stopped));
+    await attempt('contexts-not-forgotten', () => forgetContexts(parts, () => stopped));
     await attempt('rates-not-forgotten', () => forgetRates(parts, () => stopped));
   };
   return {
@@ -142,6 +146,13 @@ async function retain(
 ): Promise<void> {
   await retention.expire(isStopped);
   await retention.archive(mayContinue);
+}
+
+async function forgetContexts({ contexts, clock }: UpkeepParts, isStopped: () => boolean): Promise<void> {
+  const before = clock.now() - contexts.keptMs;
+  for (let statements = 0; statements < STATEMENTS_MAX && !isStopped(); statements += 1) {
+    if ((await contexts.forget(before, SHORT_AT_ONCE)) < SHORT_AT_ONCE) return;
+  }
 }
 
 async function forgetRates({ rates }: UpkeepParts, isStopped: () => boolean): Promise<void> {

@@ -1,5 +1,4 @@
 import { failureOf } from '@sallyport/std/error/tool-layer-error';
-import type { OpenRun } from '../../bridges/checkpoints.ts';
 import { underShownNames } from '../../domain/tool/property-names/original-names.ts';
 import type { ExecutorCall, ExecutorOutcome } from '../../executors/executor.port.ts';
 import type {
@@ -23,6 +22,7 @@ import { endCheckpoints, openCheckpoints } from './attempts/call-checkpoints.ts'
 import { throughCircuit } from './attempts/circuits/through-circuit.ts';
 import { executorCall } from './attempts/executor-call.ts';
 import { forWorker } from './attempts/for-worker.ts';
+import type { LazyCheckpoints } from './attempts/lazy-checkpoints.ts';
 import { tryAgain } from './attempts/try-again.ts';
 
 type Needs = CallRequest &
@@ -84,7 +84,12 @@ export function execute(parts: Parts): Stage<Needs, Ran> {
   };
 }
 
-async function attempts(parts: Parts, call: Needs, ongoing: OngoingCall, checkpoints: OpenRun): Promise<StageEnd<Ran>> {
+async function attempts(
+  parts: Parts,
+  call: Needs,
+  ongoing: OngoingCall,
+  checkpoints: LazyCheckpoints,
+): Promise<StageEnd<Ran>> {
   const { controller, toolRun } = ongoing;
   const startedAt = parts.clock.monotonic();
   const deadline = startDeadline(parts.clock, termsOf(call), (error) => controller.abort(error));

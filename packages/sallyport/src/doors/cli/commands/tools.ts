@@ -16,6 +16,7 @@ import { readManifests } from '../input/read-json.ts';
 import { operationCommands } from '../operation/operation-command.ts';
 import type { Printer } from '../output/printer.ts';
 import { printRegistrations } from '../output/registrations.ts';
+import { members } from '../output/templates.ts';
 import { addToolsImportCommands } from './tools/import.ts';
 import { addToolsLifecycleCommands } from './tools/lifecycle.ts';
 import { addToolsSearchCommand } from './tools/search.ts';
@@ -37,6 +38,11 @@ export function addToolsCommands(program: Command, kit: CommandKit): void {
   const operation = operationCommands(tools, kit);
   addList(tools, kit);
   operation('tools.get', { command: 'show', help: 'show one tool with its manifest', print: show });
+  operation('contexts.get', {
+    command: 'context',
+    help: 'references to the secrets of a tool, its limits, and the context of the session of an agent',
+    print: members,
+  });
   addToolsSearchCommand(operation);
 
   const add = tools

@@ -6,9 +6,10 @@ const out = stdout.write;
 const complain = stderr.write;
 const emit = (text) => out(text);
 const { define } = modules;
+const readPiece = stdin.read;
 const evaluate = eval;
 ${SHARED_PROGRAM}
-const input = parse(stdin.text());
+const input = parse(readLine());
 clearWorld();
 giveConsole();
 await call(input, async ({ source, format, name }) => {

@@ -1,7 +1,7 @@
 /**
  * Code shared by both programs, so that a function cannot distinguish them: which globals exist, how its console writes,
  * how it is called, and how its result is handled. It is placed in a block that defines `emit(text)` for the result,
- * `complain(text)` for the console, and `load(input)` for the function. It saves the built-in objects it needs before
+ * `complain(text)` for the console and for checkpoints, and `readPiece()` for the input; `call` gets `load(input)` for the function. It saves the built-in objects it needs before
  * any foreign code runs.
  */
 export const SHARED_PROGRAM = String.raw`
@@ -9,9 +9,10 @@ const { parse, stringify } = JSON;
 const { ownKeys } = Reflect;
 const { defineProperty } = Object;
 const { apply } = Reflect;
-const { slice, split } = String.prototype;
+const { indexOf, slice, split } = String.prototype;
 const SHOWN = 2000;
 const ErrorClass = Error;
+const TypeErrorClass = TypeError;
 const toText = String;
 const keep = new Set(['Object', 'Function', 'Error', 'EvalError', 'RangeError', 'ReferenceError', 'SyntaxError', 'TypeError',
   'URIError', 'AggregateError', 'Iterator', 'Array', 'parseInt', 'parseFloat', 'isNaN', 'isFinite', 'queueMicrotask',
@@ -74,10 +75,45 @@ const emitError = (kind, { name, message, stack }) => {
 };
 const ranOut = (thrown) =>
   typeof thrown === 'object' && thrown !== null && thrown.name === 'InternalError' && thrown.message === 'out of memory';
+let unread = '';
+// The next line of the input; what is left of it at its end.
+const readLine = () => {
+  let line = '';
+  let piece = unread;
+  unread = '';
+  while (piece !== null) {
+    const end = apply(indexOf, piece, ['\n']);
+    if (end >= 0) {
+      unread = apply(slice, piece, [end + 1]);
+      return line + apply(slice, piece, [0, end]);
+    }
+    line += piece;
+    piece = readPiece();
+  }
+  return line;
+};
+const checkpointsOf = ({ mark, restored }) => {
+  const state = readLine();
+  return {
+    restored: state === '' ? undefined : { ...restored, state: parse(state) },
+    save: async (given, { milestone, name } = {}) => {
+      const text = stringify(given);
+      if (text === undefined) throw new TypeErrorClass('the state is no JSON value');
+      const type = name !== undefined ? 'named ' + name : milestone !== undefined ? 'macro ' + milestone : 'micro';
+      complain(mark + ' ' + type + ' ' + text + '\n');
+      const answer = readLine();
+      if (apply(indexOf, answer, ['saved ']) === 0) return { checkpointId: apply(slice, answer, [6]) };
+      const refusal = new ErrorClass(apply(slice, answer, [14]));
+      refusal.code = apply(slice, answer, [8, 13]);
+      throw refusal;
+    },
+  };
+};
 const call = async (input, load) => {
   const context = { ...input.context, secrets: new Map(input.context.secrets) };
   let run;
   try {
+    if (input.mark !== undefined) context.checkpoints = checkpointsOf(input);
     run = await load(input);
   } catch (thrown) {
     if (ranOut(thrown)) throw thrown;

@@ -1,7 +1,7 @@
 import { checkTemplate } from '@sallyport/guards';
 import type { ToolManifest } from '../../../../api/schemas/tool-manifest.ts';
 import type { ShellConfig } from '../shell-config.ts';
-import { parseTemplate, type Template } from './argument-template.ts';
+import type { Template } from './argument-template.ts';
 
 type Schema = ToolManifest['parameters_schema'];
 
@@ -14,7 +14,7 @@ export function parameterPlaces(config: ShellConfig, command: readonly Template[
   }));
   return checkTemplate(words, {
     allowsDash: config.allow_leading_dash === true,
-    fillsInput: parseTemplate(config.stdin ?? 'none').names.length > 0 || config.stdin === 'json',
+    fillsInput: (config.stdin ?? 'none') !== 'none',
   });
 }
 

@@ -1,5 +1,5 @@
 import { failureOf, ToolLayerError } from '@sallyport/std/error/tool-layer-error';
-import type { ProgramEnd } from '../../program-end.ts';
+import type { ProgramEnd } from '../../programs/program-end.ts';
 import type { ShellPlan } from '../shell-plan.ts';
 import type { CommandEnd, Transaction } from './transactions.ts';
 

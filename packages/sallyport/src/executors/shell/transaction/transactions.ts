@@ -75,7 +75,9 @@ export function createTransactions(parts: TransactionParts): Transactions {
 }
 
 function termsOf(config: ShellConfig, settings: TransactionSettings): Terms | undefined {
-  const given: TransactionConfig | undefined = config.transaction ?? (settings.transactional === true ? {} : undefined);
+  // What a checkpoint says is done must not be taken back.
+  const isByDefault = settings.transactional === true && config.stdin !== 'checkpoints';
+  const given: TransactionConfig | undefined = config.transaction ?? (isByDefault ? {} : undefined);
   if (given === undefined || given.auto_rollback === false) return undefined;
   const codes = given.auto_rollback_exit_codes ?? settings.autoRollbackExitCodes ?? DEFAULT_CODES;
   const successes = config.success_exit_codes ?? [0];

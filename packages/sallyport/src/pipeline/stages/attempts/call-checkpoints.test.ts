@@ -16,7 +16,7 @@ function stepOf({ checkpoints: { restored } }: NativeCallContext): number {
 }
 
 describe('STA-02 the work of a tool continues from its checkpoints', () => {
-  test('STA-02.1 an attempt that is tried again does only what the failed one left', async () => {
+  test('STA-02.1 PIPE-11.5 an attempt that is tried again does only what the failed one left', async () => {
     const { add, call } = await pipeline();
     const done: number[] = [];
     await add(manifest('count', RETRIED), async (_parameters, context) => {
@@ -111,6 +111,20 @@ describe('STA-02 the work of a tool continues from its checkpoints', () => {
       });
     const [often, off, seldom] = await Promise.all([work(1, true, 1), work(2, false, 1), work(3, true, 3600)]);
     expect([often.result, off.result, seldom.result]).toEqual([['micro'], [], []]);
+  });
+
+  test('STA-01.4 a tool asks for its checkpoints late: after its attempt they save nothing', async () => {
+    const { add, call, parts } = await pipeline();
+    const contexts: NativeCallContext[] = [];
+    await add(manifest('count', RETRIED), (_parameters, context) => {
+      contexts.push(context);
+      if (contexts.length === 1) throw new ToolLayerError('E3304', 'Not reachable for a moment.');
+      return contexts[0]?.checkpoints.save({ step: 1 }).catch(({ code }: ToolLayerError) => code);
+    });
+    const record = await call({ tool_id: 'count', parameters: { n: 1 } });
+    expect(record).toMatchObject({ state: 'COMPLETED', result: 'E3805', metadata: { checkpoints_created: [] } });
+    await expect(contexts[1]?.checkpoints.save({ step: 1 })).rejects.toMatchObject({ code: 'E3805' });
+    expect(await parts.checkpoints.list('acme', record.invocationId, 9)).toEqual([]);
   });
 
   test('AUD-01 milestones and named checkpoints are audited, micro ones are only counted', async () => {

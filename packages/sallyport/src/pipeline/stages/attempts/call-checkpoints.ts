@@ -1,10 +1,12 @@
-import type { Continuation, OpenRun } from '../../../bridges/checkpoints.ts';
+import type { CheckpointedRun, Continuation, ResumedRun } from '../../../bridges/checkpoints.ts';
 import { isFinal } from '../../../domain/invocation/lifecycle.ts';
-import type { Admitted, CallRequest, Resolved } from '../../call.ts';
+import { secretSearch } from '../../../external/hide-secrets.ts';
+import type { Admitted, CallRequest, Prepared, Resolved } from '../../call.ts';
 import type { OngoingCall } from '../../ongoing/ongoing-call.ts';
 import type { PipelineParts } from '../../parts.ts';
+import { LazyCheckpoints } from './lazy-checkpoints.ts';
 
-type Call = CallRequest & Admitted & Resolved;
+type Call = CallRequest & Admitted & Resolved & Partial<Prepared>;
 type Parts = Pick<PipelineParts, 'checkpoints' | 'records' | 'log'>;
 
 /** Code of the warning on a call that continues from an earlier checkpoint than it asked for. */
@@ -15,41 +17,53 @@ const DAMAGED = 'checkpoint_damaged';
  * its own newest one. Nothing is read for other calls.
  * @throws ToolLayerError E3702, E3703, E3704, E3707, E3812
  */
-export async function openCheckpoints(parts: Parts, call: Call, ongoing: OngoingCall): Promise<OpenRun> {
-  const { principal, invocationId, tool, request } = call;
-  const { tenantId, agentDid, userDid } = principal;
-  const { enable_checkpointing, checkpoint_interval_seconds } = request.checkpoint_config ?? {};
+export async function openCheckpoints(parts: Parts, call: Call, ongoing: OngoingCall): Promise<LazyCheckpoints> {
+  const from = await continuationOf(parts, call, ongoing);
+  if (from !== undefined) noteDamaged(ongoing, from);
+  return new LazyCheckpoints(() => parts.checkpoints.ofRun(runOf(call, ongoing), from));
+}
+
+function resumedRunOf({
+  principal: { tenantId, agentDid, userDid },
+  invocationId,
+  tool: { manifest },
+}: Call): ResumedRun {
+  const owner = { tenantId, agentDid, ...(userDid === undefined ? {} : { userDid }) };
+  return { invocationId, owner, toolId: manifest.tool_id, toolVersion: manifest.version };
+}
+
+function runOf(call: Call, { toolRun }: OngoingCall): CheckpointedRun {
+  const { enable_checkpointing, checkpoint_interval_seconds } = call.request.checkpoint_config ?? {};
   const intervalMs = enable_checkpointing === false ? 0 : (checkpoint_interval_seconds ?? 0) * 1000 || undefined;
-  const run = {
-    invocationId,
-    owner: { tenantId, agentDid, ...(userDid === undefined ? {} : { userDid }) },
-    toolId: tool.manifest.tool_id,
-    toolVersion: tool.manifest.version,
+  const holdsSecret = call.secrets === undefined ? undefined : secretSearch(call.secrets);
+  return {
+    ...resumedRunOf(call),
     ...(intervalMs === undefined ? {} : { intervalMs }),
-    onSaved: (saved: Parameters<typeof ongoing.toolRun.noteCheckpoint>[0], label: string | undefined): void => {
-      ongoing.toolRun.noteCheckpoint(saved);
+    ...(holdsSecret === undefined ? {} : { holdsSecret }),
+    onSaved(saved, label) {
+      toolRun.noteCheckpoint(saved);
       if (saved.type === 'micro') return;
       const data = { checkpoint_id: saved.checkpointId, checkpoint_type: saved.type, label };
-      ongoing.toolRun.noteFact({ type: 'ai.agent.tool.checkpoint.created', at: saved.savedAt, data });
+      toolRun.noteFact({ type: 'ai.agent.tool.checkpoint.created', at: saved.savedAt, data });
     },
   };
-  const from = await continuationOf(parts, call, ongoing, run);
-  if (from !== undefined) noteDamaged(ongoing, from);
-  return parts.checkpoints.ofRun(run, from);
 }
 
 async function continuationOf(
   { checkpoints, records }: Parts,
-  { principal: { tenantId }, invocationId, request }: Call,
+  call: Call,
   { resumed }: OngoingCall,
-  run: Parameters<PipelineParts['checkpoints']['resume']>[0],
 ): Promise<Continuation | undefined> {
+  const isCutOff = resumed?.cutOff === true;
+  const asked = call.request.checkpoint_config?.resume_from_checkpoint_id;
+  // Fast path: most calls begin at their beginning.
+  if (!isCutOff && asked === undefined) return undefined;
+  const run = resumedRunOf(call);
   // A call that ran before may have taken over the checkpoint that it names already.
-  const own = resumed?.cutOff === true ? await checkpoints.continuing(tenantId, invocationId) : undefined;
-  const asked = request.checkpoint_config?.resume_from_checkpoint_id;
+  const own = isCutOff ? await checkpoints.continuing(run) : undefined;
   if (own !== undefined || asked === undefined) return own;
   return checkpoints.resume(run, asked, async (holder) => {
-    const record = await records.findInvocation(tenantId, holder);
+    const record = await records.findInvocation(run.owner.tenantId, holder);
     return record === undefined || isFinal(record.state);
   });
 }

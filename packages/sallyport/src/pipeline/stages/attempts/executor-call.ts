@@ -1,6 +1,5 @@
 // Made for every attempt; the recording parts are made when the tool first asks for them.
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
-import type { OpenRun } from '../../../bridges/checkpoints.ts';
 import type { UndoStep } from '../../../domain/invocation/undo-step.ts';
 import { originalArguments } from '../../../domain/tool/property-names/original-names.ts';
 import { isSafeToRepeat, sideEffectOf } from '../../../domain/tool/tool-version.ts';
@@ -10,6 +9,7 @@ import type { OngoingCall } from '../../ongoing/ongoing-call.ts';
 import type { PipelineParts } from '../../parts.ts';
 import { CallState } from '../../undo/state/call-state.ts';
 import { compensatingStep } from './compensating-step.ts';
+import type { LazyCheckpoints } from './lazy-checkpoints.ts';
 import { type ServerTaskParts, serverTasksOf } from './server-tasks.ts';
 import { towardsClient } from './towards-client.ts';
 
@@ -30,10 +30,11 @@ export function executorCall(
   call: Call,
   ongoing: OngoingCall,
   parts?: RecordingParts,
-  checkpoints?: OpenRun,
+  checkpoints?: LazyCheckpoints,
 ): ExecutorCall {
   const { onProgress, meta } = call.caller;
   const { environment, priority } = call.request.execution_options ?? {};
+  const ofThisAttempt = checkpoints?.beginAttempt();
   return {
     invocationId: call.invocationId,
     principal: call.principal,
@@ -56,7 +57,9 @@ export function executorCall(
       onProgress?.(progress);
     },
     ...(parts === undefined ? {} : ofAttempt(parts, call, ongoing)),
-    ...(checkpoints === undefined ? {} : { checkpoints: checkpoints.ofAttempt() }),
+    get checkpoints() {
+      return ofThisAttempt?.();
+    },
   };
 }
 

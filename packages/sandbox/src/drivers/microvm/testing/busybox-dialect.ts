@@ -8,6 +8,7 @@ const sh = (script: string, ...args: string[]): Command => ['/bin/sh', '-c', scr
 /** For drivers whose image has busybox and nothing else. */
 export const busyboxDialect: Dialect = {
   echo: (argument) => sh('cat; echo "$1"; echo err >&2; exit 7', argument),
+  asks: sh('echo ask >&2; read -r line; echo "$line"'),
   environment: ['/usr/bin/env'],
   nothing: ['/bin/true'],
   twoOutputs: sh('echo out; echo err >&2'),

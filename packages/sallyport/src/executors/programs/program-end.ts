@@ -2,9 +2,9 @@ import { constants } from 'node:os';
 import type { CollectedOutput, OutputBounds, SandboxExit, SandboxLimits } from '@sallyport/sandbox';
 import { KiB } from '@sallyport/std/bytes';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
-import type { Usage } from '../domain/invocation/usage.ts';
-import { hideSecrets } from '../external/hide-secrets.ts';
-import type { ProgramExit } from './executor.port.ts';
+import type { Usage } from '../../domain/invocation/usage.ts';
+import { hideSecrets } from '../../external/hide-secrets.ts';
+import type { ProgramExit } from '../executor.port.ts';
 
 /** Share of a call's output limit for stderr, and its maximum. */
 const STDERR_SHARE = 0.25;

@@ -1,0 +1,270 @@
+import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { memoryCheckpointStore } from '../../test/stores/outcomes/memory-checkpoint-store.ts';
+import { memoryContextStore } from '../../test/stores/outcomes/memory-context-store.ts';
+import { memoryObjectStore } from '../../test/stores/outcomes/memory-object-store.ts';
+import type { EmbeddedServer } from '../mcp-servers/embedded-server.port.ts';
+import { createContextServer } from '../reference-servers/context-server.ts';
+import { CONTEXT_SERVER_DEFAULTS } from '../reference-servers/context-settings.ts';
+import { type Log, silentLog } from '../telemetry/log.ts';
+import { type Checkpoints, createCheckpoints, type OpenRun } from './checkpoints.ts';
+import { type ContextBridge, createContextBridge } from './context.ts';
+import type { ContextAnswer, ContextServerCalls } from './context-server.port.ts';
+import { CONTEXT_DEFAULTS, type ContextSettings } from './context-settings.ts';
+import { CHECKPOINT_DEFAULTS } from './settings.ts';
+
+const OWNER = { tenantId: 'acme', agentDid: 'did:example:a', userDid: 'did:example:u' };
+const { signal: SIGNAL } = new AbortController();
+const clock = { now: () => 1_800_000_000_000, monotonic: () => passedMs };
+
+type Answer = Readonly<Record<string, unknown>>;
+
+let passedMs: number;
+let server: EmbeddedServer;
+let asked: string[];
+let logged: { event: string; fields: Answer | undefined }[];
+let bridge: ContextBridge;
+let checkpoints: Checkpoints;
+
+const log: Log = { ...silentLog, warn: (event, fields) => void logged.push({ event, fields }) };
+
+beforeEach(() => {
+  passedMs = 1;
+  asked = [];
+  logged = [];
+  server = createContextServer({ store: memoryContextStore(), clock, settings: CONTEXT_SERVER_DEFAULTS });
+  open(reachable);
+});
+
+afterEach(() => bridge[Symbol.asyncDispose]());
+
+const reachable: ContextServerCalls['call'] = (owner, tool, args) => {
+  asked.push(tool);
+  return server.call(tool, args, owner as typeof OWNER, SIGNAL);
+};
+
+function open(call: ContextServerCalls['call'], settings: Partial<ContextSettings> = {}): void {
+  const all = { ...CONTEXT_DEFAULTS, ...settings };
+  bridge = createContextBridge({ server: { call }, settings: all, clock, log, pauseMs: 1, closeMs: 0 });
+  const { listener } = bridge;
+  const store = memoryCheckpointStore(clock.now);
+  const objects = memoryObjectStore();
+  checkpoints = createCheckpoints({
+    store,
+    archive: store,
+    objects,
+    clock,
+    log: silentLog,
+    settings: CHECKPOINT_DEFAULTS,
+    listener,
+  });
+}
+
+const run = (invocationId: string): OpenRun =>
+  checkpoints.ofRun({ invocationId, owner: OWNER, toolId: 'count', toolVersion: '1.0.0', onSaved: () => {} });
+
+async function contextOf(taskId: string): Promise<Answer> {
+  const { structuredContent } = await server.call('get_unified_context', { taskId }, OWNER, SIGNAL);
+  return structuredContent as Answer;
+}
+
+describe('checkpoints of calls', () => {
+  test('STA-04.1 the newest state of a call is the context of its task at the context server', async () => {
+    const { save } = run('call-1').ofAttempt();
+    await save({ step: 1 });
+    const { checkpointId } = await save({ step: 2 }, { phase: 'parsing', progressPercent: 40 });
+    await bridge.settled();
+    const { immediateContext, checkpoints: named } = await contextOf('call-1');
+    expect(immediateContext).toEqual({
+      schema_version: '1.0',
+      checkpoint_id: checkpointId,
+      invocation_id: 'call-1',
+      tool_id: 'count',
+      tool_version: '1.0.0',
+      checkpoint_type: 'micro',
+      timestamp: '2027-01-15T08:00:00.000Z',
+      state: {
+        progress_percent: 40,
+        phase: 'parsing',
+        custom_state: { step: 2 },
+        state_bytes: 10,
+        state_sha256: expect.stringMatching(/^[0-9a-f]{64}$/),
+      },
+    });
+    expect(named).toEqual([]);
+  });
+
+  test('STA-04.1 milestones and named checkpoints are checkpoints there, with the state that they name', async () => {
+    const { save } = run('call-1').ofAttempt();
+    await save({ step: 1 }, { milestone: 'parsed' });
+    await save({ step: 2 }, { name: 'before the upload' });
+    await save({ step: 3 });
+    await bridge.settled();
+    const { checkpoints: named } = (await contextOf('call-1')) as { checkpoints: Answer[] };
+    expect(named.map(({ label, checkpointType }) => [label, checkpointType])).toEqual([
+      ['before the upload', 'named'],
+      ['parsed', 'macro'],
+    ]);
+    const target = { type: 'checkpoint', checkpointId: named[1]?.['checkpointId'] };
+    const { structuredContent } = await server.call('rollback_to', { taskId: 'call-1', target }, OWNER, SIGNAL);
+    expect(structuredContent).toMatchObject({ immediateContext: { state: { custom_state: { step: 1 } } } });
+  });
+
+  test('STA-04.1 a call that resumes from a milestone rolls the task back to it', async () => {
+    const { save } = run('call-1').ofAttempt();
+    const parsed = await save({ step: 1 }, { milestone: 'parsed' });
+    await save({ step: 2 });
+    const resuming = { invocationId: 'call-2', owner: OWNER, toolId: 'count' };
+    await checkpoints.resume(resuming, parsed.checkpointId, async () => true);
+    await bridge.settled();
+    expect(asked.filter((tool) => tool === 'rollback_to')).toHaveLength(1);
+    const { immediateContext } = await contextOf('call-1');
+    expect(immediateContext).toMatchObject({ checkpoint_id: parsed.checkpointId });
+  });
+
+  test('STA-04.1 of a large state only size and hash are reported, of bytes too', async () => {
+    open(reachable, { stateBytesMax: 1024 });
+    await run('large')
+      .ofAttempt()
+      .save({ text: 'x'.repeat(1024) });
+    await run('bytes')
+      .ofAttempt()
+      .save(new Uint8Array([0xff, 0]));
+    await bridge.settled();
+    for (const [taskId, size] of [
+      ['large', 1035],
+      ['bytes', 2],
+    ] as const) {
+      const { immediateContext } = (await contextOf(taskId)) as { immediateContext: { state: Answer } };
+      expect(immediateContext.state).toEqual({ state_bytes: size, state_sha256: expect.any(String) });
+    }
+  });
+
+  test('STA-04.1 of snapshots that wait only the newest one is sent', async () => {
+    const { promise: gate, resolve } = Promise.withResolvers<void>();
+    open(async (...given) => {
+      await gate;
+      return reachable(...given);
+    });
+    const { save } = run('call-1').ofAttempt();
+    for (const step of [1, 2, 3, 4]) await save({ step });
+    resolve();
+    await bridge.settled();
+    expect(asked).toEqual(['save_context_snapshot', 'save_context_snapshot']);
+    const { immediateContext } = await contextOf('call-1');
+    expect(immediateContext).toMatchObject({ state: { custom_state: { step: 4 } } });
+  });
+
+  test('STA-04.1 nothing is reported where there is no context server, or the operator wants none', async () => {
+    open(async () => undefined);
+    await run('call-1').ofAttempt().save({ step: 1 }, { milestone: 'parsed' });
+    await bridge.settled();
+    open(reachable, { reportsCheckpoints: false });
+    await run('call-2').ofAttempt().save({ step: 1 }, { milestone: 'parsed' });
+    await bridge.settled();
+    expect([asked, logged]).toEqual([[], []]);
+  });
+});
+
+describe('a context server that fails', () => {
+  const unreachable = (): Promise<never> => Promise.reject(new ToolLayerError('E3310', 'It does not run.'));
+
+  test('STA-04.1 a report is sent again when the server is back', async () => {
+    let calls = 0;
+    open((...given) => {
+      calls += 1;
+      return calls < 3 ? unreachable() : reachable(...given);
+    });
+    await run('call-1').ofAttempt().save({ step: 1 });
+    await bridge.settled();
+    expect(asked).toEqual(['save_context_snapshot']);
+    expect(logged).toEqual([]);
+  });
+
+  test('STA-04.1 no checkpoint fails because of it; the log says what was not reported', async () => {
+    open(unreachable);
+    const { save } = run('call-1').ofAttempt();
+    await save({ step: 1 });
+    await bridge.settled();
+    const fields = { task: 'call-1', tool: 'save_context_snapshot', code: 'E3310', tries: 5 };
+    expect(logged).toEqual([{ event: 'context-report-failed', fields }]);
+    await save({ step: 2 });
+    expect((await checkpoints.list('acme', 'call-1', 9)).length).toBe(2);
+  });
+
+  test('STA-04.1 rubbish and refusals are final', async () => {
+    const answers: ContextAnswer[] = [
+      {},
+      { content: [{ type: 'text', text: '{' }] },
+      { structuredContent: 'no' },
+      { structuredContent: { error: { e_code: 'E3704', message: 'secret' } }, isError: true },
+      { content: [{ type: 'text', text: 'go away' }], isError: true },
+    ];
+    const codes = ['E3308', 'E3308', 'E3308', 'E3704', 'E3701'];
+    for (const [at, answer] of answers.entries()) {
+      open(async () => answer);
+      const session = bridge.sessionContext(OWNER, 'session-1');
+      await expect(session).rejects.toMatchObject({ code: codes[at] });
+      await expect(session).rejects.not.toMatchObject({ message: expect.stringContaining('secret') });
+    }
+  });
+
+  test('STA-04.1 reports beyond the bound are dropped, and the log says so', async () => {
+    const { promise: gate, resolve } = Promise.withResolvers<undefined>();
+    open(() => gate, { reportsMax: 2 });
+    for (const call of ['one', 'two', 'three']) await run(call).ofAttempt().save({ step: 1 });
+    expect(logged).toEqual([{ event: 'context-report-dropped', fields: { task: 'three', code: 'E3701' } }]);
+    resolve(undefined);
+    await bridge.settled();
+  });
+
+  test('STA-04.1 closing ends what is being sent, and says what was lost', async () => {
+    open((_owner, _tool, _args, { signal }) => new Promise((_, reject) => signal.addEventListener('abort', reject)));
+    await run('call-1').ofAttempt().save({ step: 1 }, { milestone: 'parsed' });
+    await bridge[Symbol.asyncDispose]();
+    expect(logged).toContainEqual({ event: 'context-reports-dropped', fields: { reports: 2 } });
+  });
+});
+
+describe('contexts of sessions', () => {
+  const save = (owner: typeof OWNER, updates: Answer) =>
+    server.call('save_context_snapshot', { taskId: 'session-1', updates }, owner, SIGNAL);
+
+  test('STA-04.1 it is that of the task with the id of the session, for its owner alone', async () => {
+    const other = { ...OWNER, userDid: 'did:example:v' };
+    await save(OWNER, { project_id: 'p1' });
+    expect(await bridge.sessionContext(OWNER, 'session-1')).toEqual({ project_id: 'p1' });
+    expect(await bridge.sessionContext(other, 'session-1')).toBeUndefined();
+    expect(await bridge.sessionContext(OWNER, 'session-2')).toBeUndefined();
+  });
+
+  test('EXT-04.2 it is remembered for five minutes', async () => {
+    await save(OWNER, { project_id: 'p1' });
+    await bridge.sessionContext(OWNER, 'session-1');
+    await save(OWNER, { project_id: 'p2' });
+    passedMs += 299_000;
+    expect(await bridge.sessionContext(OWNER, 'session-1')).toEqual({ project_id: 'p1' });
+    passedMs += 2_000;
+    expect(await bridge.sessionContext(OWNER, 'session-1')).toEqual({ project_id: 'p2' });
+  });
+
+  test('EXT-04.2 it is remembered until it is changed here', async () => {
+    expect(await bridge.sessionContext(OWNER, 'session-1')).toBeUndefined();
+    await save(OWNER, { project_id: 'p1' });
+    for (let turn = 0; turn < 3; turn += 1) await bridge.sessionContext(OWNER, 'session-1');
+    expect(asked).toHaveLength(2);
+    await save(OWNER, { project_id: 'p2' });
+    expect(await bridge.sessionContext(OWNER, 'session-1')).toEqual({ project_id: 'p1' });
+    bridge.forget({ ...OWNER, userDid: 'did:example:v' });
+    expect(await bridge.sessionContext(OWNER, 'session-1')).toEqual({ project_id: 'p1' });
+    bridge.forget(OWNER);
+    expect(await bridge.sessionContext(OWNER, 'session-1')).toEqual({ project_id: 'p2' });
+  });
+
+  test('EXT-04.2 nothing is remembered where the operator says so', async () => {
+    open(reachable, { cacheMs: 0 });
+    await save(OWNER, { project_id: 'p1' });
+    for (let turn = 0; turn < 2; turn += 1) await bridge.sessionContext(OWNER, 'session-1');
+    expect(asked).toHaveLength(2);
+  });
+});
