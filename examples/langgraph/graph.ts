@@ -1,5 +1,5 @@
 import { Annotation, END, START, StateGraph } from '@langchain/langgraph';
-import type { SallyportSaver } from '../../packages/sallyport/src/doors/langgraph/sallyport-saver.ts';
+import type { SallyportSaver } from '../../packages/sallyport/src/doors/toolbox/langgraph/sallyport-saver.ts';
 
 const State = Annotation.Root({
   notes: Annotation<readonly string[]>({ reducer: (before, after) => [...before, ...after], default: () => [] }),

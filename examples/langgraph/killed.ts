@@ -1,6 +1,6 @@
 // A process of its own, which is killed in the second step of its graph: node killed.ts <data folder>
 import { setTimeout as wait } from 'node:timers/promises';
-import { SallyportSaver } from '../../packages/sallyport/src/doors/langgraph/sallyport-saver.ts';
+import { SallyportSaver } from '../../packages/sallyport/src/doors/toolbox/langgraph/sallyport-saver.ts';
 import { createToolLayer } from '../../packages/sallyport/src/index.ts';
 import { reportGraph, THREAD } from './graph.ts';
 

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { SallyportSaver } from '../../packages/sallyport/src/doors/langgraph/sallyport-saver.ts';
+import { SallyportSaver } from '../../packages/sallyport/src/doors/toolbox/langgraph/sallyport-saver.ts';
 import { createToolLayer, type EmbeddedToolLayer } from '../../packages/sallyport/src/index.ts';
 import { createStory } from '../first-call/story.ts';
 import { reportGraph, THREAD } from './graph.ts';
