@@ -4,7 +4,7 @@ import { Annotation, END, START, StateGraph } from '@langchain/langgraph';
 import { deltaChannelHistoryTests, specTest } from '@langchain/langgraph-checkpoint-validation';
 import { MiB } from '@sallyport/std/bytes';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, test } from 'vitest';
-import { SallyportSaver } from '../../packages/sallyport/src/doors/langgraph/sallyport-saver.ts';
+import { SallyportSaver } from '../../packages/sallyport/src/doors/toolbox/langgraph/sallyport-saver.ts';
 import { createToolLayer, type EmbeddedToolLayer, silentLog } from '../../packages/sallyport/src/index.ts';
 import { temporaryDataFolder } from '../../packages/sallyport/src/storage/postgres/embedded/prepared-database.fixture.ts';
 import { run } from '../../packages/sallyport/src/storage/postgres/postgres-databases.fixture.ts';

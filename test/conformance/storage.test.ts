@@ -1,9 +1,9 @@
 import { systemClock } from '@sallyport/std/clock';
 import { afterAll, beforeAll, describe, test } from 'vitest';
 import { ledgerStoreConformance } from '../../packages/sallyport/src/audit/ledger-store.conformance.ts';
-import { checkpointArchiveConformance } from '../../packages/sallyport/src/bridges/checkpoint-archive.conformance.ts';
-import { checkpointStoreConformance } from '../../packages/sallyport/src/bridges/checkpoint-store.conformance.ts';
-import { objectStoreConformance } from '../../packages/sallyport/src/bridges/object-store.conformance.ts';
+import { checkpointArchiveConformance } from '../../packages/sallyport/src/bridges/conformance/checkpoint-archive.conformance.ts';
+import { checkpointStoreConformance } from '../../packages/sallyport/src/bridges/conformance/checkpoint-store.conformance.ts';
+import { objectStoreConformance } from '../../packages/sallyport/src/bridges/conformance/object-store.conformance.ts';
 import { parametersSeal } from '../../packages/sallyport/src/domain/invocation/tasks/sealed-parameters.ts';
 import { circuitStoreConformance } from '../../packages/sallyport/src/external/circuit-store.conformance.ts';
 import { apiKeyStoreConformance } from '../../packages/sallyport/src/identity/conformance/api-key-store.conformance.ts';

@@ -1,6 +1,6 @@
 import { equal } from 'node:assert/strict';
 import { casesOver, type OpenStore, type TestCase } from '@sallyport/std/adapter-cases';
-import type { DailyLease } from '../upkeep/daily-lease.port.ts';
+import type { DailyLease } from '../../bridges/daily-lease.port.ts';
 
 const DAY_MS = 86_400_000;
 const DUE = 1_800_000_000_000;

@@ -1,5 +1,5 @@
 import type { Clock } from '@sallyport/std/clock';
-import type { DailyLease } from './daily-lease.port.ts';
+import type { DailyLease } from '../../bridges/daily-lease.port.ts';
 
 /** Work that one of all instances does once a day. */
 export interface DailyWork {

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { MiB } from '@sallyport/std/bytes';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { objectStoreConformance } from '../../bridges/object-store.conformance.ts';
+import { objectStoreConformance } from '../../bridges/conformance/object-store.conformance.ts';
 import { folderObjectStore } from './folder-object-store.ts';
 
 const BYTES = Buffer.from('a state');

@@ -6,7 +6,7 @@ import { inspect } from 'node:util';
 import { KiB } from '@sallyport/std/bytes';
 import S3rver from 's3rver';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { objectStoreConformance } from '../../bridges/object-store.conformance.ts';
+import { objectStoreConformance } from '../../bridges/conformance/object-store.conformance.ts';
 import { IN_ARCHIVE, type ObjectStore } from '../../bridges/object-store.port.ts';
 import { archivingServer, listening, XML } from './archiving-server.fixture.ts';
 import { type S3Settings, s3ObjectStore } from './s3-object-store.ts';

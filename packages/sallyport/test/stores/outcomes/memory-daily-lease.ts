@@ -1,4 +1,4 @@
-import type { DailyLease } from '../../../src/orchestration/upkeep/daily-lease.port.ts';
+import type { DailyLease } from '../../../src/bridges/daily-lease.port.ts';
 
 /** Leases of daily work in memory, for tests. */
 export function memoryDailyLease(now: () => number = Date.now): DailyLease {

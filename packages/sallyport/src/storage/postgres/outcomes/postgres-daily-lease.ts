@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import type { DailyLease } from '../../../orchestration/upkeep/daily-lease.port.ts';
+import type { DailyLease } from '../../../bridges/daily-lease.port.ts';
 import { inDatabase } from '../database-error.ts';
 
 const TAKE = `

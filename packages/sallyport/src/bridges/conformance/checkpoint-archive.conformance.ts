@@ -1,8 +1,8 @@
 import { deepEqual, equal, rejects } from 'node:assert/strict';
 import { casesOver, type OpenStore, type TestCase } from '@sallyport/std/adapter-cases';
-import type { CheckpointArchive } from './checkpoint-archive.port.ts';
-import type { CheckpointStore, StoredCheckpoint } from './checkpoint-store.port.ts';
-import type { StateElsewhere } from './state/packed-state.ts';
+import type { CheckpointArchive } from '../checkpoint-archive.port.ts';
+import type { CheckpointStore, StoredCheckpoint } from '../checkpoint-store.port.ts';
+import type { StateElsewhere } from '../state/packed-state.ts';
 
 const TENANT = 'acme';
 const HOUR_MS = 3_600_000;

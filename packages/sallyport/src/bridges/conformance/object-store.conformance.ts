@@ -1,7 +1,7 @@
 import { deepEqual, equal, rejects } from 'node:assert/strict';
 import { casesOver, type OpenStore, type TestCase } from '@sallyport/std/adapter-cases';
 import { MiB } from '@sallyport/std/bytes';
-import type { ObjectStore } from './object-store.port.ts';
+import type { ObjectStore } from '../object-store.port.ts';
 
 const BYTES = Buffer.from('{"step":1}');
 

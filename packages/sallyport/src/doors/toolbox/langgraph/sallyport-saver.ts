@@ -13,9 +13,9 @@ import type {
   ThreadListResponse,
   ThreadWrite,
   TypedValue,
-} from '../../../api/schemas/calls/thread.ts';
-import type { Caller } from '../../domain/principal/principal.ts';
-import type { ToolLayer } from '../../operations/tool-layer.ts';
+} from '../../../../api/schemas/calls/thread.ts';
+import type { Caller } from '../../../domain/principal/principal.ts';
+import type { ToolLayer } from '../../../operations/tool-layer.ts';
 
 /** What a saver is made from: a layer, and the identity of the agent whose threads these are. */
 export interface SallyportSaverOptions {

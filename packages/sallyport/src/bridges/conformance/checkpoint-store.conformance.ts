@@ -1,6 +1,6 @@
 import { deepEqual, equal } from 'node:assert/strict';
 import { casesOver, type OpenStore, type TestCase } from '@sallyport/std/adapter-cases';
-import type { CheckpointStore, StoredCheckpoint } from './checkpoint-store.port.ts';
+import type { CheckpointStore, StoredCheckpoint } from '../checkpoint-store.port.ts';
 
 const TENANT = 'acme';
 const HOUR_MS = 3_600_000;
