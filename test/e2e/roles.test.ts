@@ -36,6 +36,9 @@ const HARMLESS: readonly string[] = [
   'side-effects.compensate-all',
   'checkpoints.restore',
   'checkpoints.remove',
+  'threads.save',
+  'threads.write',
+  'threads.remove',
 ];
 
 /** Any caller may use them for an upstream with connections per caller; this one is unknown, so only operators may. */

@@ -24,6 +24,7 @@ const IN_ROUTES: Readonly<Record<string, (names: Names) => readonly string[]>> =
   outcomes: ({ invocation, running }) => [invocation, running],
   revocations: ({ revocationId, keyId }) => [revocationId, keyId],
   'side-effects': ({ invocation, running }) => [invocation, running],
+  threads: ({ thread }) => [thread],
   tools: ({ tool, oldTool, upstream }) => [tool, oldTool, `${upstream}__changed`],
   upstreams: ({ upstream }) => [upstream],
   views: ({ view }) => [view],
@@ -38,6 +39,7 @@ interface NamedInRoute {
   readonly name: string;
   readonly revocation_id: string;
   readonly rule_id: string;
+  readonly thread_id: string;
   readonly tool_id: string;
 }
 
@@ -83,6 +85,16 @@ const ANCHOR = { chain_id: 'one', seq: 1, hash: 'h', time: '2026-01-01T00:00:00Z
 
 /** An upstream at a port where no server listens, so that nothing is started. */
 const upstreamOf = (name: string) => ({ name, transport: { type: 'http' as const, url: 'http://127.0.0.1:1/mcp' } });
+
+const VALUE = { type: 'json', base64: '' };
+const savedThread = (thread_id: string) => ({
+  ...{ thread_id, checkpoint_id: 'mine', state: VALUE, metadata: VALUE, versions: { mine: '1' } },
+  values: [{ channel: 'mine', version: '1', value: VALUE }],
+});
+const writtenThread = (thread_id: string) => ({
+  ...{ thread_id, checkpoint_id: 'mine' },
+  writes: [{ task_id: 'mine', index: -1, channel: 'mine', value: VALUE }],
+});
 
 const ofTool = ({ tool, oldTool, upstream }: Names) => [
   { tool_id: tool },
@@ -132,6 +144,9 @@ const OWN: OwnAttacks = {
   ],
   'checkpoints.list': ({ invocation, running }) => [{ invocation_id: invocation }, { invocation_id: running }],
   'checkpoints.diff': ({ checkpoint }) => [{ checkpoint_id: checkpoint, with: checkpoint }],
+  'threads.list': ({ thread }) => [{}, { limit: 100 }, { thread_id: thread }],
+  'threads.save': ({ thread }) => [savedThread(thread)],
+  'threads.write': ({ thread }) => [writtenThread(thread)],
   'offers.list': ({ upstream }) => [
     { list: 'servers' },
     { list: 'servers', upstream },

@@ -17,6 +17,8 @@ export interface Names {
   readonly view: string;
   /** A checkpoint of the call that runs. */
   readonly checkpoint: string;
+  /** A thread of the agent. */
+  readonly thread: string;
   /** Id of the tenant's circuit for `upstream`. */
   readonly circuit: string;
   readonly invocation: string;
@@ -64,6 +66,7 @@ export const absentNames = (token: string): Names => ({
   view: word('view'),
   circuit: `mcp:${word('circuit')}`,
   checkpoint: word('checkpoint'),
+  thread: word('thread'),
   invocation: word('call'),
   running: word('running'),
   idempotencyKey: word('key'),
@@ -133,6 +136,7 @@ export async function plant(layer: EmbeddedToolLayer): Promise<Planted> {
   const planted = { ...names, ...identities };
   const { capability_token: token } = await layer.mintToken({ agent_did: names.agent });
   const caller = { token };
+  await plantThread(layer, token, names.thread, marked);
   const parameters = { q: marked('argument') };
   const call = { tool_id: names.tool, parameters, invocation_id: names.invocation };
   const options = { execution_options: { idempotency_key: names.idempotencyKey } };
@@ -155,6 +159,22 @@ export async function plant(layer: EmbeddedToolLayer): Promise<Planted> {
 }
 
 type Marked = (kind: string) => string;
+
+/** Saves a state of a thread, and a write on top of it. */
+async function plantThread(layer: EmbeddedToolLayer, token: string, thread_id: string, marked: Marked): Promise<void> {
+  const caller = { door: 'library', token } as const;
+  const value = { type: 'json', base64: '' };
+  const place = { thread_id, checkpoint_id: marked('state') };
+  const channel = marked('channel');
+  const values = [{ channel, version: '1', value }];
+  await layer.ask(
+    'threads.save',
+    { ...place, state: value, metadata: value, versions: { [channel]: '1' }, values },
+    caller,
+  );
+  const write = { task_id: marked('task'), index: 0, channel, value };
+  await layer.ask('threads.write', { ...place, writes: [write] }, caller);
+}
 
 /** Adds an upstream with one tool that is accepted, and one that has changed and waits for an operator. */
 async function plantUpstream(layer: EmbeddedToolLayer, name: string, folder: string, marked: Marked): Promise<void> {

@@ -30,6 +30,7 @@ const invocations = ({ key, turnGroup, paid, running, waiting }: CallNames) => [
   { tool_id: 'look', parameters: { q: 'the same' } },
 ];
 
+const VALUE = { type: 'json', base64: '' };
 const byCall = (names: CallNames) => eachCall(names);
 const byApproval = ({ approval }: CallNames) => [{ approval_id: approval }];
 
@@ -74,6 +75,20 @@ export const OWN: Partial<Attacks> = {
   'checkpoints.list': byCall,
   'checkpoints.get': ({ checkpoint }) => [{ checkpoint_id: checkpoint }],
   'checkpoints.diff': ({ checkpoint }) => [{ checkpoint_id: checkpoint, with: checkpoint }],
+  'threads.list': ({ thread }) => [{}, { limit: 100 }, { thread_id: thread }],
+  'threads.save': ({ thread }) => [
+    {
+      ...{ thread_id: thread, checkpoint_id: 'one', state: VALUE, metadata: VALUE, versions: { mine: '1' } },
+      values: [{ channel: 'mine', version: '1', value: VALUE }],
+    },
+  ],
+  'threads.write': ({ thread }) => [
+    {
+      ...{ thread_id: thread, checkpoint_id: 'one' },
+      writes: [{ task_id: 'mine', index: -1, channel: 'mine', value: VALUE }],
+    },
+  ],
+  'threads.remove': ({ thread }) => [{ thread_id: thread }],
   'checkpoints.restore': ({ checkpoint }) => [{ checkpoint_id: checkpoint }],
   'checkpoints.remove': ({ checkpoint }) => [{ checkpoint_id: checkpoint }],
   'side-effects.list': ({ agent, turnGroup }) => [

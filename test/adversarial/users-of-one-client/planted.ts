@@ -25,6 +25,8 @@ export interface CallNames {
   readonly looked: string;
   /** A checkpoint of the call that runs. */
   readonly checkpoint: string;
+  /** A thread of the agent and its user. */
+  readonly thread: string;
   /** A call whose outcome is not known. */
   readonly unknown: string;
 }
@@ -109,6 +111,7 @@ export const absentNames = ({ agent, user, token }: Pick<CallNames, 'agent' | 'u
   approval: crypto.randomUUID(),
   looked: word('looked'),
   checkpoint: word('checkpoint'),
+  thread: word('thread'),
   unknown: word('unknown'),
 });
 
@@ -131,6 +134,16 @@ export async function plantCalls(
   await call('look', names.looked, 'the same');
   await call('vanish', names.unknown, said);
   await call('work', names.running, said, { async_mode: true });
+  const [channel, value] = [word('channel'), { type: 'json', base64: '' }];
+  results.push(channel);
+  await layer.ask(
+    'threads.save',
+    {
+      ...{ thread_id: names.thread, checkpoint_id: 'one', state: value, metadata: value, versions: { [channel]: '1' } },
+      values: [{ channel, version: '1', value }],
+    },
+    { door: 'library', token: names.token },
+  );
   const { approval } = await call('sign', names.waiting, said);
   const checkpoint = await vi.waitFor(async () => {
     const { checkpoints } = await layer.ask('checkpoints.list', { invocation_id: names.running }, LOCAL);

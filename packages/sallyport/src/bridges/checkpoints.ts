@@ -6,7 +6,7 @@ import type { CheckpointedRun, CheckpointParts, Continuation, OpenRun } from './
 import { continuesFrom } from './run/continues-from.ts';
 import { openRun } from './run/open-run.ts';
 import { plainState } from './state/plain-state.ts';
-import { heldState, inArchive, readObject } from './state/state-objects.ts';
+import { heldState, readObject } from './state/state-objects.ts';
 
 export type { CheckpointedRun, CheckpointParts, Continuation, OpenRun };
 
@@ -106,7 +106,7 @@ async function restore(parts: CheckpointParts, tenantId: string, checkpointId: s
   const { archive, objects, clock, settings } = parts;
   const { packed, archivedAt, ...facts } = await findUsable(parts, tenantId, checkpointId);
   if (archivedAt === undefined) return facts;
-  if ('object' in packed && (await objects.bringBack(packed.object.name)) === 'pending') throw inArchive(checkpointId);
+  if ('object' in packed && (await objects.bringBack(packed.object.name)) === 'pending') throw onItsWay(checkpointId);
   const state = await readObject(objects, checkpointId, packed);
   const archiveAt = clock.now() + settings.macroKeptMs;
   if (!(await archive.move(tenantId, checkpointId, await heldState(parts, tenantId, state), { archiveAt })))
@@ -200,6 +200,13 @@ const expired = (checkpointId: string): ToolLayerError =>
   new ToolLayerError(
     'E3707',
     'The checkpoint has expired. Resume from a newer one, or call without one.',
+    detailsOf(checkpointId),
+  );
+
+const onItsWay = (checkpointId: string): ToolLayerError =>
+  new ToolLayerError(
+    'E3708',
+    'The archive is bringing the state of the checkpoint back, which can take hours. Ask for it again until that succeeds.',
     detailsOf(checkpointId),
   );
 

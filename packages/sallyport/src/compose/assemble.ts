@@ -1,7 +1,8 @@
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import type { ObjectStore } from '../bridges/object-store.port.ts';
 import { createRetention } from '../bridges/retention.ts';
-import { RETENTION_TIME_SETTINGS } from '../bridges/settings.ts';
+import { RETENTION_TIME_SETTINGS, TOOL_CHECKPOINT_SETTINGS } from '../bridges/settings.ts';
+import { createThreads, type Threads } from '../bridges/threads.ts';
 import { valuesOf } from '../domain/settings/setting.ts';
 import type { ResourceUpdates } from '../doors/mcp-gateway/resource-updates.port.ts';
 import { CREDENTIAL_SETTINGS } from '../external/credentials.ts';
@@ -35,7 +36,6 @@ import { warnOfSandboxes } from './health/warn-of-sandboxes.ts';
 import { openSearch } from './open-search.ts';
 import { credentialsOf } from './parts/from-settings/credentials.ts';
 import { keptResultsOf } from './parts/from-settings/kept-results.ts';
-import { objectStoreOf } from './parts/from-settings/object-store.ts';
 import { type ClientQuestions, createClientQuestions } from './parts/gateway/client-questions.ts';
 import { stateKeyOf } from './parts/gateway/state-key.ts';
 import type { Ingredients } from './parts/ingredients.ts';
@@ -100,8 +100,7 @@ export async function assemble(from: Ingredients): Promise<AssembledLayer> {
   const { secrets, driver, quarantine, upstreams, registry, embedder } = tools;
   const { visibility, visible } = openVisibility(opened, from, storage, tools);
   const intake = openIntake(settings);
-  const objects = objectStoreOf(settings, secrets);
-  const stages = await openPipeline(opened, { from, foundation, tools, objects, visible, intake });
+  const stages = await openPipeline(opened, { from, foundation, tools, visible, intake });
   const orchestration = await openOrchestration(opened, {
     from,
     ...foundation,
@@ -117,7 +116,7 @@ export async function assemble(from: Ingredients): Promise<AssembledLayer> {
   await orchestration.start();
   const sideEffects = sideEffectsOf(settings, foundation, orchestration);
   await sideEffects.settleOpen();
-  opened.use(await openUpkeep(foundation, sideEffects, objects, from)).start();
+  opened.use(await openUpkeep(foundation, sideEffects, tools.objects, from)).start();
   opened.use(quarantine.follow(QUARANTINE_FOLLOW_MS));
   opened.use(registry.follow(FOLLOW_MS));
   opened.use(followUnrecorded({ registry, ledger, clock, log }));
@@ -137,7 +136,7 @@ export async function assemble(from: Ingredients): Promise<AssembledLayer> {
       sideEffects,
       ...(workers === undefined ? {} : { callWorkers: workers }),
       ...(intake === undefined ? {} : { callIntake: intake }),
-      rehearseCall: createRehearsal(pipeline),
+      ...{ rehearseCall: createRehearsal(pipeline), threads: threadsOf(foundation, tools.objects, from) },
       toolSearch,
       ...IMPORTERS,
       signer: identity.signer,
@@ -204,6 +203,17 @@ async function openUpkeep(
     ...keptResultsOf(settings),
   });
 }
+
+/** States of graphs of agents. */
+const threadsOf = (
+  { storage: { database } }: Awaited<ReturnType<typeof openFoundation>>,
+  objects: ObjectStore,
+  { settings, clock }: Ingredients,
+): Threads =>
+  createThreads({
+    ...{ store: database.threadStore, archive: database.checkpointStore, objects, clock },
+    bytesMax: valuesOf(TOOL_CHECKPOINT_SETTINGS, settings).stateBytesMax,
+  });
 
 /** @throws ToolLayerError E3801 for an hour that no day has */
 function retentionHourOf(settings: Ingredients['settings']): number {

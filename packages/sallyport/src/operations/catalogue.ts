@@ -32,6 +32,7 @@ import { getInvocation } from './invocations/get-invocation.ts';
 import { getToolContext } from './invocations/get-tool-context.ts';
 import { invokeTool } from './invocations/invoke-tool.ts';
 import { listInvocations } from './invocations/list-invocations.ts';
+import { listThreads, removeThread, saveThread, writeThread } from './invocations/threads.ts';
 import { verifyInvocation } from './invocations/verify-invocation.ts';
 import { watchInvocation } from './invocations/watch-invocation.ts';
 import { getOutcome, listOutcomes } from './outcomes/list-outcomes.ts';
@@ -101,6 +102,10 @@ const ALL = [
   restoreCheckpoint,
   removeCheckpoint,
   getToolContext,
+  listThreads,
+  saveThread,
+  writeThread,
+  removeThread,
   listSideEffects,
   getSideEffect,
   compensateOne,

@@ -3,6 +3,7 @@ import type { Health } from '../../api/schemas/health.ts';
 import type { CheckpointSigner } from '../audit/checkpoint.ts';
 import type { OutsideKnowledge } from '../audit/verify-ledger.ts';
 import type { ContextBridge } from '../bridges/context.ts';
+import type { Threads } from '../bridges/threads.ts';
 import type { OutboundHttp } from '../external/outbound-http.ts';
 import type { SecretStore } from '../external/secret-store.port.ts';
 import type { Quarantine } from '../mcp-servers/quarantine.ts';
@@ -52,6 +53,8 @@ export interface OperationParts
       | 'retries'
       | 'gate'
     > {
+  /** States of graphs of agents. */
+  readonly threads: Threads;
   readonly runCall: RunCall;
   /** Says how a call would end; rejects with E32xx when the caller is not known (PIPE-15). */
   readonly rehearseCall: (request: CallRequest) => Promise<DryRunResponse>;

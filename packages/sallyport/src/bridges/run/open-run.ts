@@ -116,8 +116,8 @@ async function saveNow(run: Run, given: unknown, note: CheckpointNote): Promise<
   };
   if (!(await store.put(checkpoint))) throw continuedElsewhere();
   run.sequence += 1;
-  run.parts.listener?.saved(checkpoint, state);
   run.stored = stored;
+  run.parts.listener?.saved(checkpoint, state);
   const { checkpointId, type, savedAt, label } = checkpoint;
   const saved = { checkpointId, type, savedAt };
   const restored = { ...saved, toolVersion: run.toolVersion, ...placeOf(note), bytes: state };

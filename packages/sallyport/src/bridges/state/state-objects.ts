@@ -67,10 +67,9 @@ const damaged = (checkpointId: string): ToolLayerError =>
     details: { checkpoint_id: checkpointId },
   });
 
-/** The state is in the archive, and somebody has to ask for it, or has asked. */
-export const inArchive = (checkpointId: string): ToolLayerError =>
+const inArchive = (checkpointId: string): ToolLayerError =>
   new ToolLayerError(
     'E3708',
-    'The state of the checkpoint is in the archive. Restore it (checkpoints.restore), and resume once that has succeeded; it can take hours.',
+    'The state of the checkpoint is in the archive. Restore it (checkpoints.restore) until that succeeds, which can take hours; then resume.',
     { details: { checkpoint_id: checkpointId } },
   );

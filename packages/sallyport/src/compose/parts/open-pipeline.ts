@@ -1,5 +1,4 @@
 import { createCheckpoints } from '../../bridges/checkpoints.ts';
-import type { ObjectStore } from '../../bridges/object-store.port.ts';
 import { TOOL_CHECKPOINT_SETTINGS } from '../../bridges/settings.ts';
 import { STOP_SETTINGS } from '../../domain/settings/server-settings.ts';
 import { valuesOf } from '../../domain/settings/setting.ts';
@@ -32,7 +31,6 @@ export interface PipelineIngredients {
   readonly from: Ingredients;
   readonly foundation: Awaited<ReturnType<typeof openFoundation>>;
   readonly tools: Awaited<ReturnType<typeof openTools>>;
-  readonly objects: ObjectStore;
   readonly visible: PipelineParts['visible'];
   readonly intake: CallIntake | undefined;
 }
@@ -40,7 +38,7 @@ export interface PipelineIngredients {
 /** All parts of the pipeline but the approvals, which are created around it. */
 export async function openPipeline(
   opened: AsyncDisposableStack,
-  { from, foundation, tools, objects, visible, intake }: PipelineIngredients,
+  { from, foundation, tools, visible, intake }: PipelineIngredients,
 ): Promise<PipelineParts> {
   const { settings, clock, log } = from;
   const { identity, policies, instanceId, ledger } = foundation;
@@ -82,7 +80,7 @@ export async function openPipeline(
     checkpoints: createCheckpoints({
       store: database.checkpointStore,
       archive: database.checkpointStore,
-      objects,
+      objects: tools.objects,
       clock,
       log,
       settings: valuesOf(TOOL_CHECKPOINT_SETTINGS, settings),

@@ -47,6 +47,7 @@ import type { Settings } from '../settings.ts';
 import { VERSION } from '../version.ts';
 import { contextBridgeOf } from './from-settings/context-bridge.ts';
 import { type MachineBounds, machineBounds } from './from-settings/machine-bounds.ts';
+import { objectStoreOf } from './from-settings/object-store.ts';
 import type { Ingredients } from './ingredients.ts';
 import { openReferenceServers } from './open-reference-servers.ts';
 import { openSandboxes } from './open-sandboxes.ts';
@@ -119,7 +120,7 @@ export async function openTools(
     embedder,
     context,
     schemas,
-    secrets,
+    ...{ secrets, objects: objectStoreOf(settings, secrets) },
     keepsSecrets,
     driver,
     drivers,

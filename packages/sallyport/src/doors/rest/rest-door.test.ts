@@ -17,6 +17,8 @@ beforeEach(async () => {
 
 afterEach(() => running.door.close());
 
+const VALUE = { type: 'json', base64: '' };
+
 describe('operations', () => {
   it('API-01 a call answers with the response of BC-2', async () => {
     const call = { tool_id: 'add', parameters: { a: 1, b: 2 } };
@@ -60,6 +62,8 @@ describe('operations', () => {
       'upstreams.finish-login': { redirected_to: 'http://127.0.0.1:1/callback?code=a' },
       'checkpoints.list': { invocation_id: 'call-1' },
       'checkpoints.diff': { with: 'c' },
+      'threads.save': { checkpoint_id: 'c', state: VALUE, metadata: VALUE, versions: {}, values: [] },
+      'threads.write': { checkpoint_id: 'c', writes: [] },
       'tokens.explain': { token: 'a.b.c' },
       'tokens.revoke': { jti: 'j' },
       'api-keys.create': { name: 'k' },
@@ -75,6 +79,7 @@ describe('operations', () => {
       approval_id: 'a',
       rule_id: 'r',
       delegation_id: 'd',
+      thread_id: 't',
       checkpoint_id: 'c',
     };
     for (const [name, entry] of Object.entries<OperationEntry>(OPERATIONS) as [OperationName, OperationEntry][]) {

@@ -90,7 +90,7 @@ export const restoreCheckpoint = operation({
   name: 'checkpoints.restore',
   summary: 'Bring the state of a checkpoint back from the archive; E3708 until it is there: ask again',
   method: 'POST',
-  path: '/v1/checkpoints/{checkpoint_id}/restore',
+  path: '/v1/checkpoints/{checkpoint_id}/restoration',
   status: 200,
   access: 'token',
   input: CheckpointGetRequest,

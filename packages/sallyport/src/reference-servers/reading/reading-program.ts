@@ -34,7 +34,16 @@ async function readPdf() {
   return { text: pages.filter((text) => text !== '').join('\\n\\n'), title: info?.Title, notes };
 }
 
+/** By the directory of the archive; one that lies is stopped by the limits of the sandbox. */
+function unpackedBytes() {
+  let sum = 0;
+  for (let at = bytes.indexOf('PK\\x01\\x02', 0, 'latin1'); at >= 0 && at + 28 <= bytes.length; at = bytes.indexOf('PK\\x01\\x02', at + 4, 'latin1'))
+    sum += bytes.readUInt32LE(at + 24);
+  return sum;
+}
+
 async function readWord() {
+  if (unpackedBytes() > 8 * max) throw new Error('it unpacks to more than ' + 8 * max + ' bytes');
   const { createRequire } = await import('node:module');
   const mammoth = createRequire(address)(new URL(address).pathname);
   const convertImage = mammoth.images.imgElement(async () => ({ src: '' }));

@@ -5,6 +5,7 @@ import type { ClaimedKeys, LedgerStore } from '../../audit/ledger-store.port.ts'
 import type { CheckpointArchive } from '../../bridges/checkpoint-archive.port.ts';
 import type { CheckpointStore } from '../../bridges/checkpoint-store.port.ts';
 import type { DocumentUpdates } from '../../bridges/document-updates.port.ts';
+import type { ThreadStore } from '../../bridges/thread-store.port.ts';
 import type { StoredRates } from '../../external/rate-limiter.port.ts';
 import type { ApiKeyStore } from '../../identity/api-keys.port.ts';
 import type { ProofIdStore } from '../../identity/proof-ids.port.ts';
@@ -48,6 +49,7 @@ import { postgresDailyLease } from './outcomes/postgres-daily-lease.ts';
 import { postgresOutcomeStore } from './outcomes/postgres-outcome-store.ts';
 import { postgresOutputStore } from './outcomes/postgres-output-store.ts';
 import { postgresStateStore } from './outcomes/postgres-state-store.ts';
+import { postgresThreadStore } from './outcomes/postgres-thread-store.ts';
 import { postgresUndoJournal } from './outcomes/postgres-undo-journal.ts';
 import { type PostgresConnection, poolTarget } from './postgres-connection.ts';
 import { postgresContextStore } from './reference-servers/postgres-context-store.ts';
@@ -102,10 +104,11 @@ export interface PostgresDatabase extends AsyncDisposable {
   readonly outcomeStore: OutcomeStore;
   readonly undoJournal: UndoJournal;
   readonly stateStore: StateStore;
-  readonly contextStore: ContextStore;
   readonly checkpointStore: CheckpointStore & CheckpointArchive;
+  readonly threadStore: ThreadStore;
   readonly dailyLease: DailyLease;
   readonly documentStore: DocumentStore;
+  readonly contextStore: ContextStore;
   readonly outputStore: OutputStore;
   readonly proofIds: ProofIdStore;
   readonly skillContents: SkillContents;
@@ -188,6 +191,7 @@ export async function openPostgres({
     outcomeStore: postgresOutcomeStore(database),
     undoJournal: postgresUndoJournal(pool),
     contextStore: postgresContextStore(pool),
+    threadStore: postgresThreadStore(pool),
     dailyLease: postgresDailyLease(pool),
     checkpointStore: { ...postgresCheckpointStore(pool), ...postgresCheckpointArchive(pool) },
     stateStore: postgresStateStore(pool),

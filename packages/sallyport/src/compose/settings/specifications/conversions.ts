@@ -33,6 +33,13 @@ export const msToSeconds = (setting: Key): Conversion => ({
   convert: (value) => fromNumber(value, (ms) => set(setting, ms / 1000)),
 });
 
+/** A time in years becomes one in days, leap days included. */
+export const yearsToDays = (setting: Key): Conversion => ({
+  settings: [setting],
+  means: 'years to days',
+  convert: (value) => fromNumber(value, (years) => set(setting, Math.ceil(years * 365.25))),
+});
+
 /** A size in bytes becomes whole MB of 1 048 576 bytes, at least 1; the rest is cut off, so that no limit grows. */
 export const bytesToMb = (setting: Key): Conversion => ({
   settings: [setting],

@@ -1,4 +1,4 @@
-import { msToSeconds, same } from './conversions.ts';
+import { msToSeconds, same, yearsToDays } from './conversions.ts';
 import { allLeft, keysOf, left, type SourceKey, taken } from './source-key.ts';
 
 const NO_DOCUMENTS = 'the layer brings no documents to tools yet';
@@ -40,10 +40,12 @@ const CHECKPOINTS = keysOf('000', '§3.3.8', 'state_bridge.', [
   left('checkpointing.macro_checkpoints.enabled', 'the tool decides', true),
   left('checkpointing.macro_checkpoints.storage', IN_THE_DATABASE, 'postgresql'),
   taken('checkpointing.macro_checkpoints.retention_days', same('checkpoints.macro_days'), 90),
-  ...allLeft('the layer has no archive of checkpoints yet', {
-    'checkpointing.macro_checkpoints.archive_storage': 's3',
-    'checkpointing.macro_checkpoints.archive_retention_years': 7,
-  }),
+  left(
+    'checkpointing.macro_checkpoints.archive_storage',
+    'object_store.kind, which needs the address of a bucket',
+    's3',
+  ),
+  taken('checkpointing.macro_checkpoints.archive_retention_years', yearsToDays('checkpoints.archive_days'), 7),
   left('checkpointing.named_checkpoints.enabled', 'the tool decides', true),
   left('checkpointing.named_checkpoints.storage', IN_THE_DATABASE, 'postgresql'),
   left('checkpointing.named_checkpoints.retention', 'always kept until they are deleted', 'indefinite'),

@@ -75,6 +75,64 @@ create trigger objects_moved after update of object_name on sallyport.checkpoint
 create trigger objects_deleted after delete on sallyport.checkpoints
   for each row when (old.object_name is not null) execute function sallyport.follow_objects();`;
 
+/**
+ * States of graphs of agents by thread, the values of their channels by version, and what tasks wrote on top of them (STA-07).
+ * \`owner\`: agent and user as JSON.
+ */
+const THREADS = `
+create table sallyport.thread_states (
+  tenant_id text collate "C" not null,
+  owner text collate "C" not null,
+  thread_id text collate "C" not null,
+  namespace text collate "C" not null,
+  checkpoint_id text collate "C" not null,
+  parent_id text collate "C",
+  state_type text not null,
+  state bytea not null,
+  metadata_type text not null,
+  metadata bytea not null,
+  versions json not null,
+  saved_at timestamptz not null default now(),
+  primary key (tenant_id, owner, thread_id, namespace, checkpoint_id)
+);
+create index thread_states_newest on sallyport.thread_states (tenant_id, owner, checkpoint_id desc, thread_id, namespace);
+create table sallyport.thread_values (
+  tenant_id text collate "C" not null,
+  owner text collate "C" not null,
+  thread_id text collate "C" not null,
+  namespace text collate "C" not null,
+  channel text collate "C" not null,
+  version text collate "C" not null,
+  value_type text not null,
+  form text not null check (form in ('plain', 'zstd')),
+  value bytea,
+  size bigint not null,
+  sha256 text not null,
+  object_name text collate "C",
+  object_size bigint,
+  object_sha256 text,
+  primary key (tenant_id, owner, thread_id, namespace, channel, version)
+);
+alter table sallyport.thread_values alter column value set storage external;
+create trigger objects_put after insert on sallyport.thread_values
+  for each row when (new.object_name is not null) execute function sallyport.follow_objects();
+create trigger objects_deleted after delete on sallyport.thread_values
+  for each row when (old.object_name is not null) execute function sallyport.follow_objects();
+create table sallyport.thread_writes (
+  tenant_id text collate "C" not null,
+  owner text collate "C" not null,
+  thread_id text collate "C" not null,
+  namespace text collate "C" not null,
+  checkpoint_id text collate "C" not null,
+  task_id text collate "C" not null,
+  index integer not null,
+  task_path text not null,
+  channel text not null,
+  value_type text not null,
+  value bytea not null,
+  primary key (tenant_id, owner, thread_id, namespace, checkpoint_id, task_id, index)
+);`;
+
 /** Work that one of all instances does once a day: who has the lease, and for which time it was done (STA-06). */
 const DAILY_WORK = `
 create table sallyport.daily_work (
@@ -85,4 +143,4 @@ create table sallyport.daily_work (
 );`;
 
 /** What the bridges carry from one run of a tool to the next. */
-export const BRIDGE_TABLES: readonly string[] = [LINES, CHECKPOINTS, OBJECTS, DAILY_WORK];
+export const BRIDGE_TABLES: readonly string[] = [LINES, CHECKPOINTS, OBJECTS, THREADS, DAILY_WORK];

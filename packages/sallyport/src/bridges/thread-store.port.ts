@@ -1,0 +1,84 @@
+import type { CallOwner } from '../domain/invocation/call-owner.ts';
+import type { PackedState, StateElsewhere } from './state/packed-state.ts';
+
+/** A value as its writer serialised it. */
+export interface TypedBytes {
+  /** Name of the form, such as `json`. */
+  readonly type: string;
+  readonly bytes: Uint8Array;
+}
+
+/** One state of a thread. */
+export interface ThreadPlace {
+  readonly threadId: string;
+  /** Empty for the graph itself; graphs within it have their own. */
+  readonly namespace: string;
+  /** Ids of later states of a thread are greater, as text. */
+  readonly checkpointId: string;
+}
+
+/** What a task wrote on top of a state. */
+export interface ThreadWrite {
+  readonly taskId: string;
+  /** Place of the task in the graph; may be empty. */
+  readonly taskPath: string;
+  /** Position among the writes of the task; negative for special ones, such as an error. */
+  readonly index: number;
+  readonly channel: string;
+  readonly value: TypedBytes;
+}
+
+/** The value that a channel has in one version. */
+export interface ChannelPlace {
+  readonly channel: string;
+  readonly version: string;
+}
+
+/** A state without the values of its channels. */
+export interface ThreadRecord extends ThreadPlace {
+  readonly parentId?: string;
+  readonly state: TypedBytes;
+  readonly metadata: TypedBytes;
+  /** The version of each channel. */
+  readonly versions: Readonly<Record<string, string>>;
+}
+
+/** A value of a channel as it is stored: once for each version, however many states have it. */
+export interface StoredValue extends ChannelPlace {
+  /** Form of the value once it is unpacked. */
+  readonly type: string;
+  readonly packed: PackedState | StateElsewhere;
+}
+
+/** A state as it is stored. */
+export interface StoredThreadState extends ThreadRecord {
+  /** Values that are stored of the versions it has. */
+  readonly values: readonly StoredValue[];
+}
+
+/** Which states are wanted; an absent member means any. */
+export interface ThreadQuery extends Partial<ThreadPlace> {
+  /** Only states whose id is less. */
+  readonly before?: string;
+  /** The last one of the previous page. */
+  readonly after?: ThreadPlace;
+  readonly limit: number;
+}
+
+/** States of the threads of agents, durable (STA-07). Owners never meet. All methods throw E3812 while the store cannot be reached. */
+export interface ThreadStore {
+  /**
+   * Stores a state, or replaces the one of that place, with values that are new. A value of a version that is there already stays.
+   * Objects of values were announced before (`CheckpointArchive`).
+   */
+  put(owner: CallOwner, state: StoredThreadState): Promise<void>;
+  /** Stores writes. One that is there already stays, unless its index is negative: then it is replaced. */
+  write(owner: CallOwner, place: ThreadPlace, writes: readonly ThreadWrite[]): Promise<void>;
+  /** States with their writes, newest first: by id, downwards. */
+  list(
+    owner: CallOwner,
+    query: ThreadQuery,
+  ): Promise<readonly (StoredThreadState & { readonly writes: readonly ThreadWrite[] })[]>;
+  /** Removes a thread with all its states and writes. None of that id: nothing happens. */
+  remove(owner: CallOwner, threadId: string): Promise<void>;
+}
