@@ -110,7 +110,7 @@ export async function createToolLayer(options: ToolLayerOptions = {}): Promise<E
     import('./assemble.ts'),
     import('../operations/create-operations.ts'),
     import('../operations/follow-upstreams.ts'),
-    import('./parts/add-reference-server.ts'),
+    import('./parts/reference-servers/add-reference-server.ts'),
   ]);
   const native = createNativeExecutor();
   const { onStage, onSideEffect, hooks } = options;

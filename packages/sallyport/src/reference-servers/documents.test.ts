@@ -11,7 +11,7 @@ import type {
   SearchDocumentsResult,
 } from '../../api/schemas/reference-servers/documents.ts';
 import type { DocumentUpdate } from '../bridges/document-updates.port.ts';
-import { documentReader } from '../compose/parts/document-reader.ts';
+import { documentReader } from '../compose/parts/reference-servers/document-reader.ts';
 import { createPageConverter } from '../executors/web/page/page-converter.ts';
 import { conceptEmbedder } from '../registry/search/search.fixture.ts';
 import { memoryDocumentUpdates } from '../storage/memory/memory-document-updates.ts';
@@ -297,7 +297,12 @@ const PARAGRAPHS = Buffer.alloc(66_000_000, '<w:p/>');
 const bomb = (liesBy = 0): Buffer =>
   zipOf(
     wordParts(PARAGRAPHS).map(([name, bytes]) => {
-      return { ...stored(name, bytes), size: Math.max(1, bytes.length - liesBy), packed: deflateRawSync(bytes), method: 8 as const };
+      return {
+        ...stored(name, bytes),
+        size: Math.max(1, bytes.length - liesBy),
+        packed: deflateRawSync(bytes),
+        method: 8 as const,
+      };
     }),
   );
 

@@ -46,10 +46,10 @@ import type { Settings } from '../settings.ts';
 import { VERSION } from '../version.ts';
 import { type MachineBounds, machineBounds } from './from-settings/machine-bounds.ts';
 import type { Ingredients } from './ingredients.ts';
-import { openReferenceServers } from './open-reference-servers.ts';
 import { openSandboxes } from './open-sandboxes.ts';
 import { openShell } from './open-shell.ts';
 import type { Storage } from './open-storage.ts';
+import { openReferenceServers } from './reference-servers/open-reference-servers.ts';
 
 /** Opens the registry and the executors. Questions of upstreams go to `clients`. */
 export async function openTools(
@@ -108,23 +108,9 @@ export async function openTools(
   };
   const executors = createCompositeExecutor(inOrder(ofKind, settings), bounds.refusal);
   const registry = registryOf(settings, { clock, log, store: database.toolStore, schemas, executors, bounds });
-  return {
-    clients,
-    embedder,
-    schemas,
-    secrets,
-    keepsSecrets,
-    driver,
-    drivers,
-    outbound,
-    quarantine,
-    upstreams,
-    logins,
-    executors,
-    registry,
-    skillFiles,
-    fileExecutor,
-  };
+  const known = { schemas, executors, registry, skillFiles, fileExecutor };
+  const ofServers = { quarantine, upstreams, logins };
+  return { clients, embedder, secrets, keepsSecrets, driver, drivers, outbound, ...known, ...ofServers };
 }
 
 /** @throws ToolLayerError E3801 when a kind is named twice */
