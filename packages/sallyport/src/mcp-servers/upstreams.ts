@@ -135,9 +135,7 @@ export interface UpstreamsParts extends UpstreamChecks {
 }
 
 /** Makes the upstreams; none runs until `start` or `add`. */
-export function createUpstreams(parts: UpstreamsParts): Upstreams {
-  return new OwnUpstreams(parts);
-}
+export const createUpstreams = (parts: UpstreamsParts): Upstreams => new OwnUpstreams(parts);
 
 class OwnUpstreams implements Upstreams {
   readonly #parts: UpstreamsParts;
