@@ -66,6 +66,12 @@ const BENCHMARKS: readonly Benchmark[] = [
     run: async (options) => (await import('./search/search-benchmark.ts')).runSearch(options),
   },
   {
+    name: 'documents',
+    summary: 'search over 10 000 documents beside PostgreSQL alone, ingesting, and which overlaps are found',
+    defaultSeconds: 5,
+    run: async (options) => (await import('./search/documents/documents-benchmark.ts')).runDocuments(options),
+  },
+  {
     name: 'detectors',
     summary:
       'what injection, redaction, command, address and instruction detectors catch and leave alone, and their CPU',

@@ -6,7 +6,7 @@ import {
   hasPgvector,
   pgvectorIndex,
   type SendStatement,
-} from '../../packages/sallyport/src/storage/postgres/vectors/pgvector-index.ts';
+} from '../../packages/sallyport/src/storage/postgres/tools/pgvector-index.ts';
 
 // PostgreSQL with pgvector in this process, because the embedded server has no pgvector.
 let database: PGlite;

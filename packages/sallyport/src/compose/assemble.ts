@@ -123,7 +123,7 @@ export async function assemble(from: Ingredients): Promise<AssembledLayer> {
   // Opened after the tools were read, so that only later changes are indexed in the background.
   const toolSearch = await openSearch({ settings, clock, log, database: storage.database, registry, embedder });
   opened.defer(() => toolSearch.close());
-  const refusedAsks = opened.adopt(createRefusedAsks({ ledger, clock, log }), (asks) => asks.close());
+  const refusedAsks = opened.adopt(createRefusedAsks({ ledger, clock, log }), (each) => each.close());
   const health = createHealth({ clock, driver, write: storage.database.tryWrite, identity: identity.health });
   opened.defer(() => void health.drain());
   const kept = opened.move();

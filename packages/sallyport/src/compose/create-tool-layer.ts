@@ -122,7 +122,7 @@ export async function createToolLayer(options: ToolLayerOptions = {}): Promise<E
     import('./assemble.ts'),
     import('../operations/create-operations.ts'),
     import('../operations/follow-upstreams.ts'),
-    import('./parts/add-reference-server.ts'),
+    import('./parts/reference-servers/add-reference-server.ts'),
   ]);
   const native = createNativeExecutor();
   const programOffers = createProgramOffers(settings['tenant.default']);

@@ -1,7 +1,7 @@
 import type { SandboxDriver } from '@sallyport/sandbox';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import type { InstalledPackage, StdioTransport } from '../../api/schemas/upstream.ts';
-import { createTurns } from './pacing/turns.ts';
+import { createTurns } from './connection/pacing/turns.ts';
 import { installNpmPackage } from './packages/install-npm.ts';
 import { installPythonPackage } from './packages/install-python.ts';
 import { createPackageFolders } from './packages/package-folders.ts';

@@ -2,8 +2,8 @@ import type { Clock } from '@sallyport/std/clock';
 import { type Failure, failure } from '@sallyport/std/error/failure';
 import type { ListedMcpTool } from '../registry/importer.port.ts';
 import type { Log } from '../telemetry/log.ts';
-import { repeatedly } from './pacing/repeatedly.ts';
-import { createTurns } from './pacing/turns.ts';
+import { repeatedly } from './connection/pacing/repeatedly.ts';
+import { createTurns } from './connection/pacing/turns.ts';
 import type { BlockReason, QuarantineStore, ServedDefinition, UpstreamTool } from './quarantine-store.port.ts';
 import {
   compareListing,

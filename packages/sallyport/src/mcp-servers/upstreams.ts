@@ -3,13 +3,17 @@ import type { Clock } from '@sallyport/std/clock';
 import type { UpstreamDefinition, UpstreamPlan, UpstreamStatus } from '../../api/schemas/upstream.ts';
 import type { ServerTask } from '../domain/invocation/tasks/server-task.ts';
 import type { ClientAsker } from '../domain/questions/client-question.ts';
+import { keptIn } from '../domain/shape/kept-in.ts';
 import type { OutboundHttp } from '../external/outbound-http.ts';
 import type { SecretStore } from '../external/secret-store.port.ts';
 import type { Log } from '../telemetry/log.ts';
 import { closedDown, tooManyUpstreams, unknownUpstream } from './connection/call-failures.ts';
+import { embeddedServer } from './connection/embedded-link.ts';
 import type { UpstreamCallResult } from './connection/link.ts';
 import { notifyOfTools } from './connection/listing/notify-of-tools.ts';
 import { createWatchedResources, type WatchedResources } from './connection/offers/watched-resources.ts';
+import { createStartSlots, type StartSlots } from './connection/pacing/start-slots.ts';
+import { createTurns } from './connection/pacing/turns.ts';
 import { callerCredentials, checkListCredentials } from './connection/per-caller/caller-credentials.ts';
 import { type KeptUpstream, keepUpstream, type UpstreamChecks } from './connection/per-caller/keep-upstream.ts';
 import { isListedByOperator, type UpstreamOperator } from './connection/per-caller/own-listing.ts';
@@ -17,7 +21,6 @@ import { literalSecrets, secretArgument, secretNameOf, withReferences } from './
 import { UPSTREAM_DEFAULTS, type UpstreamSettings } from './connection/settings.ts';
 import type { UpstreamCaller, UpstreamCallOptions } from './connection/supervised-parts.ts';
 import type { UpstreamCalls } from './connection/upstream-calls.ts';
-import { embeddedServer } from './embedded/embedded-link.ts';
 import type { EmbeddedServers } from './embedded-server.port.ts';
 import {
   type AddedUpstream,
@@ -27,8 +30,6 @@ import {
   type ToolsChanged,
   type UpstreamOffers,
 } from './known-upstream.ts';
-import { createStartSlots, type StartSlots } from './pacing/start-slots.ts';
-import { createTurns } from './pacing/turns.ts';
 import { withPackage } from './packages/with-package.ts';
 import type { Packages } from './packages.ts';
 import type { Quarantine } from './quarantine.ts';
@@ -134,9 +135,7 @@ export interface UpstreamsParts extends UpstreamChecks {
 }
 
 /** Makes the upstreams; none runs until `start` or `add`. */
-export function createUpstreams(parts: UpstreamsParts): Upstreams {
-  return new OwnUpstreams(parts);
-}
+export const createUpstreams = (parts: UpstreamsParts): Upstreams => new OwnUpstreams(parts);
 
 class OwnUpstreams implements Upstreams {
   readonly #parts: UpstreamsParts;
@@ -313,13 +312,7 @@ class OwnUpstreams implements Upstreams {
     }));
   }
 
-  async watchResource(
-    tenantId: string,
-    name: string,
-    uri: string,
-    onUpdated: () => void,
-    ownTenant = tenantId,
-  ): Promise<Disposable> {
+  async watchResource(...[tenantId, name, uri, onUpdated, ownTenant = tenantId]: WatchArguments): Promise<Disposable> {
     const upstream = this.#tenants.get(tenantId)?.get(name);
     if (upstream === undefined) throw unknownUpstream(name);
     const { transport } = upstream.definition();
@@ -401,12 +394,6 @@ class OwnUpstreams implements Upstreams {
   }
 }
 
+type WatchArguments = Parameters<UpstreamOffers['watchResource']>;
 const NO_TOOLS = { tools: [], malformed: [] };
-
 const turnOf = (tenantId: string, name: string): string => `${name} ${tenantId}`;
-
-function keptIn<Kept>(all: Map<string, Kept>, key: string, make: () => Kept): Kept {
-  const kept = all.get(key) ?? make();
-  all.set(key, kept);
-  return kept;
-}

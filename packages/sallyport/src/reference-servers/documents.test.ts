@@ -11,7 +11,7 @@ import type {
   SearchDocumentsResult,
 } from '../../api/schemas/reference-servers/documents.ts';
 import type { DocumentUpdate } from '../bridges/document-updates.port.ts';
-import { documentReader } from '../compose/parts/document-reader.ts';
+import { documentReader } from '../compose/parts/reference-servers/document-reader.ts';
 import { createPageConverter } from '../executors/web/page/page-converter.ts';
 import { conceptEmbedder } from '../registry/search/search.fixture.ts';
 import { memoryDocumentUpdates } from '../storage/memory/memory-document-updates.ts';

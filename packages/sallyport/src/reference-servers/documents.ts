@@ -16,12 +16,12 @@ import { searchDocuments } from './documents/find-documents.ts';
 import { findOverlaps } from './documents/find-overlaps.ts';
 import { fitting } from './documents/fitting.ts';
 import { ingestDocument } from './documents/ingest-document.ts';
-import { createMeaning, type Meaning, type MeaningParts } from './documents/meaning.ts';
+import { createMeaning } from './documents/meaning.ts';
 import { readResource, TEMPLATES, watchedDocument } from './documents/read-resource.ts';
 import { getSourceOfTruth } from './documents/source-of-truth.ts';
 
 export { DOCUMENT_OVERRIDES } from './documents/document-tools.ts';
-export { createMeaning, type DocumentParts, type Meaning, type MeaningParts };
+export { createMeaning };
 
 /** Version of the tools; a new one where one of them changes. */
 const VERSION = '1.0.0';

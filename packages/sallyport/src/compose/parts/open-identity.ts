@@ -29,7 +29,6 @@ import {
 } from '../../pipeline/stages/identify.ts';
 import { developmentFolder } from '../settings/development-settings.ts';
 import type { Settings } from '../settings.ts';
-import { checkpointSigner } from './checkpoint-signer.ts';
 import { introspectionOf } from './from-settings/introspection.ts';
 import { publicUrlOf } from './from-settings/resource.ts';
 import {
@@ -41,6 +40,7 @@ import {
 } from './from-settings/token-trust.ts';
 import { derivedKey } from './gateway/state-key.ts';
 import type { Ingredients } from './ingredients.ts';
+import { checkpointSigner } from './keys/checkpoint-signer.ts';
 
 /** Durable stores of identities. */
 export interface IdentityStores {

@@ -15,7 +15,7 @@ import { withSealedLeases } from '../../storage/sealed/sealed-leases.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { Settings } from '../settings.ts';
 import type { DatabaseServer } from '../start-database.ts';
-import { loadSealingKey } from './sealing-key.ts';
+import { loadSealingKey } from './keys/sealing-key.ts';
 
 /** The database of the layer, and its connection. */
 export interface Storage {

@@ -49,10 +49,10 @@ import { contextBridgeOf } from './from-settings/context-bridge.ts';
 import { type MachineBounds, machineBounds } from './from-settings/machine-bounds.ts';
 import { objectStoreOf } from './from-settings/object-store.ts';
 import type { Ingredients } from './ingredients.ts';
-import { openReferenceServers } from './open-reference-servers.ts';
 import { openSandboxes } from './open-sandboxes.ts';
 import { openShell } from './open-shell.ts';
 import type { Storage } from './open-storage.ts';
+import { openReferenceServers } from './reference-servers/open-reference-servers.ts';
 
 /** Opens the registry and the executors. Questions of upstreams go to `clients`. */
 export async function openTools(
@@ -115,24 +115,10 @@ export async function openTools(
   };
   const executors = createCompositeExecutor(inOrder(ofKind, settings), bounds.refusal);
   const registry = registryOf(settings, { clock, log, store: database.toolStore, schemas, executors, bounds });
-  return {
-    clients,
-    embedder,
-    context,
-    schemas,
-    ...{ secrets, objects: objectStoreOf(settings, secrets) },
-    keepsSecrets,
-    driver,
-    drivers,
-    outbound,
-    quarantine,
-    upstreams,
-    logins,
-    executors,
-    registry,
-    skillFiles,
-    fileExecutor,
-  };
+  const known = { schemas, executors, registry, skillFiles, fileExecutor };
+  const ofServers = { quarantine, upstreams, logins, context };
+  const stores = { secrets, objects: objectStoreOf(settings, secrets), keepsSecrets };
+  return { clients, embedder, ...stores, driver, drivers, outbound, ...known, ...ofServers };
 }
 
 /** @throws ToolLayerError E3801 when a kind is named twice */

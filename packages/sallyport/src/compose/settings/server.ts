@@ -25,7 +25,7 @@ export const SERVER_ROWS = [
     minimum: 2,
     default: 16,
     sentence:
-      'Connections to the database at most; with a database of your own, two more listen for changed policies and for slots of agents.',
+      'Connections to the database at most; with a database of your own, three more listen for changed policies, for changed documents and for slots of agents.',
   }),
   text('tenant.default', {
     default: 'default',

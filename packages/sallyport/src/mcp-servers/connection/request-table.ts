@@ -5,7 +5,7 @@ import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import type { Progress } from '../../domain/principal/principal.ts';
 import { isObject } from '../../domain/shape/is-object.ts';
 import type { Asker, Askers } from '../incoming/asker.ts';
-import { createFloodGate, type FloodGate } from '../pacing/flood-gate.ts';
+import { createFloodGate, type FloodGate } from './pacing/flood-gate.ts';
 
 /** Ids of our own requests start here, far from those that the SDK counts from 0, and fit 32 bits. */
 export const FIRST_ID = 1_000_000;

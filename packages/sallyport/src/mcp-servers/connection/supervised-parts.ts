@@ -9,10 +9,10 @@ import { isServerMethod } from '../../domain/tool/server-methods.ts';
 import type { ListedMcpTool } from '../../registry/importer.port.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { Asker } from '../incoming/asker.ts';
-import type { StartSlots } from '../pacing/start-slots.ts';
 import type { CallAsTask, Link, LinkCallOptions, OpenOptions } from './link.ts';
 import type { JudgeOffers } from './offers/harmless-offers.ts';
 import type { WatchedResources } from './offers/watched-resources.ts';
+import type { StartSlots } from './pacing/start-slots.ts';
 import type { RequestOptions } from './request-table.ts';
 import type { UpstreamSettings } from './settings.ts';
 

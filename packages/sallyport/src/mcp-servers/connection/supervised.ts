@@ -6,16 +6,16 @@ import type { UpstreamDefinition, UpstreamState } from '../../../api/schemas/ups
 import type { ServerTask } from '../../domain/invocation/tasks/server-task.ts';
 import type { ListedMcpTool } from '../../registry/importer.port.ts';
 import type { ServerOffers } from '../known-upstream.ts';
-import { backoffMs } from '../pacing/backoff.ts';
-import { createPendingWork } from '../pacing/pending-work.ts';
-import { createRelist } from '../pacing/relist.ts';
-import { createStaleWatch, type StaleWatch } from '../pacing/stale-watch.ts';
 import { callFailure, messageOf, neverLeft, notConnected, stopped } from './call-failures.ts';
 import type { Link, ServerIdentity, ToolListing, UpstreamCallResult } from './link.ts';
 import { createCurrentListing } from './listing/current-listing.ts';
 import { listFirst } from './listing/first-listing.ts';
 import { createFreshListing, inMidCall, unchecked } from './listing/fresh-listing.ts';
 import { type CurrentOffers, createCurrentOffers } from './offers/current-offers.ts';
+import { backoffMs } from './pacing/backoff.ts';
+import { createPendingWork } from './pacing/pending-work.ts';
+import { createRelist } from './pacing/relist.ts';
+import { createStaleWatch, type StaleWatch } from './pacing/stale-watch.ts';
 import type { RequestOptions } from './request-table.ts';
 import { withoutSecrets } from './secrets/without-secrets.ts';
 import {

@@ -1,8 +1,8 @@
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 import { MiB } from '@sallyport/std/bytes';
 import type { Clock } from '@sallyport/std/clock';
+import { createFloodGate } from '../connection/pacing/flood-gate.ts';
 import { FIRST_ID, type RequestTable } from '../connection/request-table.ts';
-import { createFloodGate } from '../pacing/flood-gate.ts';
 import { giveLog, logMessageIn } from './server-logs.ts';
 import type { ServerRequests } from './server-requests.ts';
 

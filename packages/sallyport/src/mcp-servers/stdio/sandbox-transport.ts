@@ -4,7 +4,7 @@ import type { SandboxExit, SandboxProcess } from '@sallyport/sandbox';
 import { KiB, MiB } from '@sallyport/std/bytes';
 import type { Clock } from '@sallyport/std/clock';
 import type { Log } from '../../telemetry/log.ts';
-import { createFloodGate } from '../pacing/flood-gate.ts';
+import { createFloodGate } from '../connection/pacing/flood-gate.ts';
 import { createLineSplitter, type LineSplitter } from './line-splitter.ts';
 import { keepTail } from './stderr-tail.ts';
 

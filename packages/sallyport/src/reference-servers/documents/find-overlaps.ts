@@ -18,7 +18,7 @@ const THRESHOLD = 0.2;
 /** From this share on a text counts as the same words. */
 const VERBATIM = 0.8;
 /** Least similarity by meaning, over all passages, of a text that says the same in other words. */
-const PARAPHRASED = 0.9;
+const PARAPHRASED = 0.965;
 
 /** The tool `find_overlaps`. */
 export async function findOverlaps(

@@ -61,14 +61,14 @@ import { postgresProofIds } from './rights/postgres-proof-ids.ts';
 import { postgresRevocationStore } from './rights/postgres-revocation-store.ts';
 import { migrate } from './schema/migrate.ts';
 import type { Tables } from './schema/tables.ts';
+import { hasPgvector, pgvectorIndex, type SendStatement } from './tools/pgvector-index.ts';
 import { postgresSkillContents } from './tools/postgres-skill-contents.ts';
 import { postgresToolStore } from './tools/postgres-tool-store.ts';
+import { postgresVectorStore } from './tools/postgres-vector-store.ts';
 import { postgresVisibilityStore } from './tools/postgres-visibility-store.ts';
 import { postgresAuthorizationStore } from './upstreams/postgres-authorization-store.ts';
 import { postgresQuarantineStore } from './upstreams/postgres-quarantine-store.ts';
 import { postgresUpstreamStore } from './upstreams/postgres-upstream-store.ts';
-import { hasPgvector, pgvectorIndex, type SendStatement } from './vectors/pgvector-index.ts';
-import { postgresVectorStore } from './vectors/postgres-vector-store.ts';
 
 /** Default number of connections at once; opened when they are first needed. */
 const POOL_MAX = 16;

@@ -1,10 +1,10 @@
 import type { Log } from '../../../telemetry/log.ts';
-import { createRelist } from '../../pacing/relist.ts';
-import { createStaleWatch } from '../../pacing/stale-watch.ts';
 import { definitionHash } from '../../trust/definition-hash.ts';
 import type { Link, OpenOptions, ToolListing } from '../link.ts';
 import { listFirst } from '../listing/first-listing.ts';
 import { createFreshListing, type ListingWait } from '../listing/fresh-listing.ts';
+import { createRelist } from '../pacing/relist.ts';
+import { createStaleWatch } from '../pacing/stale-watch.ts';
 import type { UpstreamSettings } from '../settings.ts';
 
 /**

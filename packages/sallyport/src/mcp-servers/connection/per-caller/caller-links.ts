@@ -1,5 +1,5 @@
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
-import { createPendingWork } from '../../pacing/pending-work.ts';
+import { createPendingWork } from '../pacing/pending-work.ts';
 import type { KnownCaller } from './caller-credentials.ts';
 import type { CallerLink } from './caller-link.ts';
 import { createRoomQueue, type RoomQueue } from './room-queue.ts';

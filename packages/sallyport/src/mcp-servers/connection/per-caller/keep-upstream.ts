@@ -1,10 +1,10 @@
 import type { UpstreamDefinition } from '../../../../api/schemas/upstream.ts';
 import type { OutboundHttp } from '../../../external/outbound-http.ts';
 import type { SecretStore } from '../../../external/secret-store.port.ts';
-import { type EmbeddedLinkParts, openEmbeddedLink } from '../../embedded/embedded-link.ts';
 import { type HttpLinkParts, openHttpLink } from '../../http/http-link.ts';
 import { openStdioLink, type StdioLinkParts } from '../../stdio/stdio-link.ts';
 import type { UpstreamLogins } from '../../upstream-logins.ts';
+import { type EmbeddedLinkParts, openEmbeddedLink } from '../embedded-link.ts';
 import type { Link, OpenOptions, ToolListing } from '../link.ts';
 import { withoutSecrets } from '../secrets/without-secrets.ts';
 import { Supervised } from '../supervised.ts';

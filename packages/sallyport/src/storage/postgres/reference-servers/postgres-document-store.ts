@@ -71,9 +71,9 @@ interface FactsRow extends QueryResultRow {
 
 /** Documents in PostgreSQL (DOC-01). */
 export function postgresDocumentStore(pool: Pool): DocumentStore {
-  const rows = <Row extends QueryResultRow>(what: string, text: string, values: readonly unknown[]): Promise<Row[]> =>
-    inDatabase(what, async () => (await pool.query<Row>(text, [...values])).rows);
+  const rows = rowsOf(pool);
   return {
+    ...searchIn(pool),
     put: (tenantId, document, terms) =>
       inDatabase('store the document', async () => {
         const outcome = await putDocument(pool, tenantId, document, terms);
@@ -102,6 +102,40 @@ export function postgresDocumentStore(pool: Pool): DocumentStore {
         return { documentId: keyOfText(document_id), version, bytes: content_bytes };
       });
     },
+    deprecate: (tenantId, documentId, deprecation) =>
+      inDatabase('deprecate the document', async () => {
+        await pool.query('update sallyport.documents set deprecation = $3 where tenant_id = $1 and document_id = $2', [
+          keyText(tenantId),
+          keyText(documentId),
+          JSON.stringify(deprecation),
+        ]);
+        return (await findIn(pool, tenantId, [documentId]))[0];
+      }),
+    async passages(tenantId, after, limit) {
+      const text = `select document_id, newest, passages from sallyport.documents
+        where tenant_id = $1 and document_id > $2 order by document_id limit $3`;
+      return (await rows<PassagesRow>('list passages', text, [keyText(tenantId), keyText(after), limit])).map(
+        passagesIn,
+      );
+    },
+    async passagesOf(tenantId, documentIds) {
+      const text = `select document_id, newest, passages from sallyport.documents
+        where tenant_id = $1 and document_id = any($2::text[])`;
+      const values = [keyText(tenantId), documentIds.map(keyText)];
+      return (await rows<PassagesRow>('list passages', text, values)).map(passagesIn);
+    },
+  };
+}
+
+/** Runs statements. */
+const rowsOf =
+  (pool: Pool) =>
+  <Row extends QueryResultRow>(what: string, text: string, values: readonly unknown[]): Promise<Row[]> =>
+    inDatabase(what, async () => (await pool.query<Row>(text, [...values])).rows);
+
+function searchIn(pool: Pool): Pick<DocumentStore, 'matching' | 'withWords' | 'sharing'> {
+  const rows = rowsOf(pool);
+  return {
     async matching(tenantId, pattern, filter, limit) {
       const like = keyText(pattern)
         .replace(/[\\%_]/g, '\\$&')
@@ -128,28 +162,6 @@ export function postgresDocumentStore(pool: Pool): DocumentStore {
       return found.map(({ document_id, shingle_step, shingles }): ShingleHit => {
         return { documentId: keyOfText(document_id), shingles: { step: shingle_step, hashes: shingles } };
       });
-    },
-    deprecate: (tenantId, documentId, deprecation) =>
-      inDatabase('deprecate the document', async () => {
-        await pool.query('update sallyport.documents set deprecation = $3 where tenant_id = $1 and document_id = $2', [
-          keyText(tenantId),
-          keyText(documentId),
-          JSON.stringify(deprecation),
-        ]);
-        return (await findIn(pool, tenantId, [documentId]))[0];
-      }),
-    async passages(tenantId, after, limit) {
-      const text = `select document_id, newest, passages from sallyport.documents
-        where tenant_id = $1 and document_id > $2 order by document_id limit $3`;
-      return (await rows<PassagesRow>('list passages', text, [keyText(tenantId), keyText(after), limit])).map(
-        passagesIn,
-      );
-    },
-    async passagesOf(tenantId, documentIds) {
-      const text = `select document_id, newest, passages from sallyport.documents
-        where tenant_id = $1 and document_id = any($2::text[])`;
-      const values = [keyText(tenantId), documentIds.map(keyText)];
-      return (await rows<PassagesRow>('list passages', text, values)).map(passagesIn);
     },
   };
 }

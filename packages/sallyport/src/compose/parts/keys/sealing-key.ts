@@ -5,7 +5,7 @@ import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { createFile } from '@sallyport/std/files/create-file';
 import { makePrivateFolder } from '@sallyport/std/files/socket-folder';
 import { SEALING_KEY_BYTES } from '@sallyport/std/text/sealed-text';
-import type { Settings } from '../settings.ts';
+import type { Settings } from '../../settings.ts';
 
 /** Folder in the data folder, and the file in it; both accessible only to the layer's user. */
 const FOLDER = 'secrets';

@@ -1,7 +1,7 @@
 import type { SandboxDriver } from '@sallyport/sandbox';
-import type { PageConverter } from '../../executors/web/page/page-converter.ts';
-import type { DocumentReader, ReadText } from '../../reference-servers/document-reader.port.ts';
-import { readInSandbox } from '../../reference-servers/reading/read-in-sandbox.ts';
+import type { PageConverter } from '../../../executors/web/page/page-converter.ts';
+import type { DocumentReader, ReadText } from '../../../reference-servers/document-reader.port.ts';
+import { readInSandbox } from '../../../reference-servers/reading/read-in-sandbox.ts';
 
 /** Address that relative links of a document belong to; it has none. */
 const NOWHERE = 'document:';

@@ -1,4 +1,4 @@
-import { backoffMs as waitMs } from '../../domain/retry/backoff.ts';
+import { backoffMs as waitMs } from '../../../domain/retry/backoff.ts';
 
 /** Pauses before a broken upstream is tried again. */
 export interface BackoffBounds {

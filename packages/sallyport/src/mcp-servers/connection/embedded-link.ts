@@ -1,8 +1,8 @@
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import type { EmbeddedTransport } from '../../../api/schemas/upstream.ts';
-import type { Link, LinkCallOptions, UpstreamCallResult } from '../connection/link.ts';
-import { methodTools } from '../connection/listing/method-tools.ts';
 import type { EmbeddedServer, EmbeddedServers } from '../embedded-server.port.ts';
+import type { Link, LinkCallOptions, UpstreamCallResult } from './link.ts';
+import { methodTools } from './listing/method-tools.ts';
 
 /** Dependencies of a link to a server in this process. */
 export interface EmbeddedLinkParts {

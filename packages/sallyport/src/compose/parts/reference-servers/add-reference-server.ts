@@ -1,10 +1,10 @@
 import { failureOf } from '@sallyport/std/error/tool-layer-error';
-import type { EmbeddedTransport, UpstreamDefinition } from '../../../api/schemas/upstream.ts';
-import type { Asker } from '../../operations/operation.ts';
-import type { OperationParts } from '../../operations/parts.ts';
-import { connectAndRegister } from '../../operations/upstreams/add-upstream.ts';
-import { CONTEXT_OVERRIDES } from '../../reference-servers/context-server.ts';
-import { DOCUMENT_OVERRIDES } from '../../reference-servers/documents.ts';
+import type { EmbeddedTransport, UpstreamDefinition } from '../../../../api/schemas/upstream.ts';
+import type { Asker } from '../../../operations/operation.ts';
+import type { OperationParts } from '../../../operations/parts.ts';
+import { connectAndRegister } from '../../../operations/upstreams/add-upstream.ts';
+import { CONTEXT_OVERRIDES } from '../../../reference-servers/context-server.ts';
+import { DOCUMENT_OVERRIDES } from '../../../reference-servers/documents.ts';
 
 const OVERRIDES: Readonly<Partial<Record<EmbeddedTransport['server'], UpstreamDefinition['overrides']>>> = {
   documents: DOCUMENT_OVERRIDES,

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Log } from '../../telemetry/log.ts';
+import type { Log } from '../../../telemetry/log.ts';
 
 /**
  * Does the work every `intervalMs`, never twice at once, until disposed; disposing waits for the work under way.

@@ -1,5 +1,5 @@
 import { checkSchema as check } from '../../../../test/check-schema.ts';
-import { ManifestChange, ToolDiffRequest, ToolDiffResponse } from './registry/tool-comparison.ts';
+import { ManifestChange, ToolDiffRequest, ToolDiffResponse } from '../schemas/registry/tool-comparison.ts';
 import {
   ComplianceReport,
   ManifestCheckRequest,
@@ -10,7 +10,7 @@ import {
   ToolRemoveResponse,
   ToolRestoreRequest,
   ToolSunsetRequest,
-} from './registry/tool-lifecycle.ts';
+} from '../schemas/registry/tool-lifecycle.ts';
 
 const AT = '2026-11-21T10:00:00.000Z';
 

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '@sallyport/std/clock';
 import { expect, test } from 'vitest';
-import { openKeyRing } from '../../identity/key-ring.ts';
-import { silentLog } from '../../telemetry/log.ts';
+import { openKeyRing } from '../../../identity/key-ring.ts';
+import { silentLog } from '../../../telemetry/log.ts';
 import { checkpointSigner } from './checkpoint-signer.ts';
 
 test('AUD-03 what a key signed is verified after it was replaced, and after a restart', async () => {

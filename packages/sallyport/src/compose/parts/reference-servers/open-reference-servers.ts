@@ -1,17 +1,17 @@
 import type { SandboxDriver } from '@sallyport/sandbox';
-import type { CallOwner } from '../../domain/invocation/call-owner.ts';
-import { valuesOf } from '../../domain/settings/setting.ts';
-import { createPageConverter } from '../../executors/web/page/page-converter.ts';
-import type { EmbeddedServer, EmbeddedServers } from '../../mcp-servers/embedded-server.port.ts';
-import { createContextServer } from '../../reference-servers/context-server.ts';
-import { CONTEXT_SERVER_SETTINGS } from '../../reference-servers/context-settings.ts';
-import { createDocumentServer, createMeaning } from '../../reference-servers/documents.ts';
-import { DOCUMENT_SERVER_SETTINGS } from '../../reference-servers/settings.ts';
-import type { Embedder } from '../../registry/embedder.port.ts';
-import { memoryVectorIndex } from '../../storage/memory/memory-vector-index.ts';
+import type { CallOwner } from '../../../domain/invocation/call-owner.ts';
+import { valuesOf } from '../../../domain/settings/setting.ts';
+import { createPageConverter } from '../../../executors/web/page/page-converter.ts';
+import type { EmbeddedServer, EmbeddedServers } from '../../../mcp-servers/embedded-server.port.ts';
+import { createContextServer } from '../../../reference-servers/context-server.ts';
+import { CONTEXT_SERVER_SETTINGS } from '../../../reference-servers/context-settings.ts';
+import { createDocumentServer, createMeaning } from '../../../reference-servers/documents.ts';
+import { DOCUMENT_SERVER_SETTINGS } from '../../../reference-servers/settings.ts';
+import type { Embedder } from '../../../registry/embedder.port.ts';
+import { memoryVectorIndex } from '../../../storage/memory/memory-vector-index.ts';
+import type { Ingredients } from '../ingredients.ts';
+import { openDocumentUpdates, type Storage } from '../open-storage.ts';
 import { documentReader } from './document-reader.ts';
-import type { Ingredients } from './ingredients.ts';
-import { openDocumentUpdates, type Storage } from './open-storage.ts';
 
 /** What reference servers use of the layer. */
 export interface ReferenceServerNeeds {

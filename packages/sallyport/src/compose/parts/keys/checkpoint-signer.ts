@@ -1,6 +1,6 @@
 import { sign, verify } from 'node:crypto';
-import type { CheckpointSigner } from '../../audit/checkpoint.ts';
-import type { KeyRing } from '../../identity/key-ring.ts';
+import type { CheckpointSigner } from '../../../audit/checkpoint.ts';
+import type { KeyRing } from '../../../identity/key-ring.ts';
 
 /**
  * Signs the heads of hash chains with the layer's own key, RSASSA-PKCS1-v1_5 with SHA-256. Signatures of replaced keys
