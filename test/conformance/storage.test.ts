@@ -2,6 +2,10 @@ import { systemClock } from '@sallyport/std/clock';
 import { afterAll, beforeAll, describe, test } from 'vitest';
 import { ledgerStoreConformance } from '../../packages/sallyport/src/audit/ledger-store.conformance.ts';
 import { checkpointStoreConformance } from '../../packages/sallyport/src/bridges/checkpoint-store.conformance.ts';
+import {
+  documentCacheConformance,
+  documentPinStoreConformance,
+} from '../../packages/sallyport/src/bridges/documents/document-stores.conformance.ts';
 import { parametersSeal } from '../../packages/sallyport/src/domain/invocation/tasks/sealed-parameters.ts';
 import { circuitStoreConformance } from '../../packages/sallyport/src/external/circuit-store.conformance.ts';
 import { apiKeyStoreConformance } from '../../packages/sallyport/src/identity/conformance/api-key-store.conformance.ts';
@@ -30,6 +34,7 @@ import { vectorIndexConformance } from '../../packages/sallyport/src/registry/se
 import { vectorStoreConformance } from '../../packages/sallyport/src/registry/search/conformance/vector-store.conformance.ts';
 import { memoryAuthorizationStore } from '../../packages/sallyport/src/storage/memory/memory-authorization-store.ts';
 import { memoryCircuitStore } from '../../packages/sallyport/src/storage/memory/memory-circuit-store.ts';
+import { memoryDocumentCache } from '../../packages/sallyport/src/storage/memory/memory-document-cache.ts';
 import { memoryVectorIndex } from '../../packages/sallyport/src/storage/memory/memory-vector-index.ts';
 import type { PostgresConnection } from '../../packages/sallyport/src/storage/postgres/postgres-connection.ts';
 import {
@@ -62,6 +67,7 @@ import { memoryVectorStore } from '../../packages/sallyport/test/stores/memory-v
 import { memoryVisibilityStore } from '../../packages/sallyport/test/stores/memory-visibility-store.ts';
 import { memoryCheckpointStore } from '../../packages/sallyport/test/stores/outcomes/memory-checkpoint-store.ts';
 import { memoryCompensationStore } from '../../packages/sallyport/test/stores/outcomes/memory-compensation-store.ts';
+import { memoryDocumentPins } from '../../packages/sallyport/test/stores/outcomes/memory-document-pins.ts';
 import { memoryOutcomeStore } from '../../packages/sallyport/test/stores/outcomes/memory-outcome-store.ts';
 import { memoryOutputStore } from '../../packages/sallyport/test/stores/outcomes/memory-output-store.ts';
 import { memoryStateStore } from '../../packages/sallyport/test/stores/outcomes/memory-state-store.ts';
@@ -90,6 +96,8 @@ describe('memory', () => {
   });
   undoJournalConformance(test, 'memory', async () => ({ store: memoryUndoJournal(), close }));
   checkpointStoreConformance(test, 'memory', async () => ({ store: memoryCheckpointStore(), close }));
+  documentPinStoreConformance(test, 'memory', async () => ({ store: memoryDocumentPins(), close }));
+  documentCacheConformance(test, 'memory', async () => ({ store: memoryDocumentCache({ bytesMax: 1e6 }), close }));
   stateStoreConformance(test, 'memory', async () => ({ store: memoryStateStore(), close }));
   outputStoreConformance(test, 'memory', async () => ({ store: memoryOutputStore(), close }));
   outcomeStoreConformance(test, 'memory', async () => {
@@ -159,6 +167,7 @@ function postgresConformance(adapter: string, start: () => Promise<TestDatabases
   });
   undoJournalConformance(test, adapter, open('undoJournal'));
   checkpointStoreConformance(test, adapter, open('checkpointStore'));
+  documentPinStoreConformance(test, adapter, open('documentPins'));
   stateStoreConformance(test, adapter, open('stateStore'));
   outputStoreConformance(test, adapter, open('outputStore'));
   outcomeStoreConformance(test, adapter, async () => {

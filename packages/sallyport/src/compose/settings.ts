@@ -1,3 +1,4 @@
+import { DOCUMENT_SETTINGS } from '../bridges/document-settings.ts';
 import { TOOL_CHECKPOINT_SETTINGS } from '../bridges/settings.ts';
 import { CIRCUIT_SETTINGS } from '../domain/circuit/circuit-terms.ts';
 import { STOP_SETTINGS, STREAM_SETTINGS } from '../domain/settings/server-settings.ts';
@@ -79,6 +80,7 @@ const OF_COMPONENTS = rowsOf(
   COERCION_SETTINGS,
   CHECKPOINT_SETTINGS,
   TOOL_CHECKPOINT_SETTINGS,
+  DOCUMENT_SETTINGS,
   SANITISE_ACTIONS,
   WARM_POOL_SETTINGS,
 );

@@ -2,6 +2,7 @@ import { join, resolve } from 'node:path';
 import { createWasmDriver } from '@sallyport/sandbox/wasm';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import type { ExecutorKind } from '../../../api/schemas/tool-manifest.ts';
+import { createDocumentFolders } from '../../bridges/document-folders.ts';
 import { circuitFaults } from '../../domain/circuit/circuit-config.ts';
 import type { ClientAsker } from '../../domain/questions/client-question.ts';
 import { valuesOf } from '../../domain/settings/setting.ts';
@@ -80,7 +81,8 @@ export async function openTools(
     // Callers with connections of their own share no socket either (PRM-11).
     callerOutbound: () => createOutboundHttp({ guard }),
   });
-  const { shell, shellPolicy } = await openShell(opened, { settings, log, closed }, driver);
+  const documents = createDocumentFolders(resolve(settings['data_folder'], 'documents'));
+  const { shell, shellPolicy } = await openShell(opened, { settings, log, closed }, { driver, documents });
   const skillFiles = createSkillFolders(join(settings['data_folder'], 'skills'), {
     ...{ contents: database.skillContents, clock },
     namedBy: (tenantId) => skillHashes(registry, tenantId),
@@ -98,7 +100,7 @@ export async function openTools(
     file: fileExecutor,
     web: opened.use(createWebExecutor({ clock, outbound, settings: valuesOf(WEB_SETTINGS, settings) })),
     mcp: createMcpExecutor(upstreams),
-    skill: createSkillExecutor({ driver, files: skillFiles, screen: () => shellPolicy.screen() }),
+    skill: createSkillExecutor({ driver, files: skillFiles, screen: () => shellPolicy.screen(), documents }),
     composio: createComposioExecutor({ outbound, clock }),
   };
   const executors = createCompositeExecutor(inOrder(ofKind, settings), bounds.refusal);

@@ -71,14 +71,14 @@ export async function runModule(
 /** All data of the call goes through stdin, none on a command line. */
 function inputOf(
   find: FindSource,
-  { tool, invocationId, principal, attempt, secrets, parameters }: ExecutorCall,
+  { tool, invocationId, principal, attempt, secrets, parameters, documents = [] }: ExecutorCall,
 ): string {
   const { module, format = 'module', export: name = 'default' } = moduleConfigOf(tool.manifest);
   const found = find(module);
   if ('problem' in found) {
     throw new ToolLayerError('E3901', `The module of ${tool.manifest.tool_id} cannot be run: ${found.problem}.`);
   }
-  const context = { invocationId, principal, attempt, secrets: [...secrets] };
+  const context = { invocationId, principal, attempt, secrets: [...secrets], documents };
   return JSON.stringify({ source: found.source, format, name, parameters, context });
 }
 

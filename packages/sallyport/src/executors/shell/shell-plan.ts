@@ -2,6 +2,7 @@
 
 import type { SandboxSpec } from '@sallyport/sandbox';
 import type { ToolManifest } from '../../../api/schemas/tool-manifest.ts';
+import { DOCUMENTS_VARIABLE, type DocumentFolder } from '../../bridges/document-folders.ts';
 import type { ExecutorCall } from '../executor.port.ts';
 import { sandboxLimits } from '../sandbox-limits.ts';
 import { fillCommand, fixedText, parameterText, parseTemplate, type Template } from './command/argument-template.ts';
@@ -46,10 +47,11 @@ export function planOf(manifest: ToolManifest): ShellPlan {
 
 /**
  * The sandbox specification of a call.
+ * @param documents the folder of its documents, if it has any
  * @throws E3505 for a value that no argument may have; E3105 for a working directory outside the granted folders, and
  *   for a granted folder that leads elsewhere than when it was granted
  */
-export function specOf(plan: ShellPlan, call: ExecutorCall): SandboxSpec {
+export function specOf(plan: ShellPlan, call: ExecutorCall, documents?: Pick<DocumentFolder, 'path'>): SandboxSpec {
   const { config } = plan;
   const { tool, parameters, grant, secrets, environment } = call;
   const isolation = tool.manifest.execution_config?.isolation;
@@ -58,9 +60,15 @@ export function specOf(plan: ShellPlan, call: ExecutorCall): SandboxSpec {
   return {
     label: tool.manifest.tool_id,
     command: [program, ...rest],
-    environment: { ...config.environment, ...environment, ...Object.fromEntries(secrets) },
+    environment: {
+      ...config.environment,
+      ...environment,
+      ...Object.fromEntries(secrets),
+      ...(documents === undefined ? {} : { [DOCUMENTS_VARIABLE]: documents.path }),
+    },
     ...(config.working_directory === undefined ? {} : { workingDirectory: config.working_directory }),
     mounts: checkedMounts(grant),
+    ...(documents === undefined ? {} : { own: [documents.path] }),
     network: grant.network,
     ...(isolation === undefined ? {} : { isolation }),
     limits: sandboxLimits(call, SHELL_BOUNDS),

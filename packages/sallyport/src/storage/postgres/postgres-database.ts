@@ -3,6 +3,7 @@ import { Kysely, PostgresDialect, sql } from 'kysely';
 import { Client, Pool } from 'pg';
 import type { ClaimedKeys, LedgerStore } from '../../audit/ledger-store.port.ts';
 import type { CheckpointStore } from '../../bridges/checkpoint-store.port.ts';
+import type { DocumentPinStore } from '../../bridges/document-stores.port.ts';
 import type { StoredRates } from '../../external/rate-limiter.port.ts';
 import type { ApiKeyStore } from '../../identity/api-keys.port.ts';
 import type { ProofIdStore } from '../../identity/proof-ids.port.ts';
@@ -38,6 +39,7 @@ import { databaseError, inDatabase } from './database-error.ts';
 import { postgresLedgerStore } from './ledger/postgres-ledger-store.ts';
 import { createStatementSender } from './ledger/statement-sender.ts';
 import { postgresCheckpointStore } from './outcomes/postgres-checkpoint-store.ts';
+import { postgresDocumentPins } from './outcomes/postgres-document-pins.ts';
 import { postgresOutcomeStore } from './outcomes/postgres-outcome-store.ts';
 import { postgresOutputStore } from './outcomes/postgres-output-store.ts';
 import { postgresStateStore } from './outcomes/postgres-state-store.ts';
@@ -93,6 +95,7 @@ export interface PostgresDatabase extends AsyncDisposable {
   readonly undoJournal: UndoJournal;
   readonly stateStore: StateStore;
   readonly checkpointStore: CheckpointStore;
+  readonly documentPins: DocumentPinStore;
   readonly outputStore: OutputStore;
   readonly proofIds: ProofIdStore;
   readonly skillContents: SkillContents;
@@ -173,6 +176,7 @@ export async function openPostgres({
     outcomeStore: postgresOutcomeStore(database),
     undoJournal: postgresUndoJournal(pool),
     checkpointStore: postgresCheckpointStore(pool),
+    documentPins: postgresDocumentPins(pool),
     stateStore: postgresStateStore(pool),
     outputStore: postgresOutputStore(pool),
     proofIds: postgresProofIds(pool),

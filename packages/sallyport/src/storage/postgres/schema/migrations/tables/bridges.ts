@@ -35,5 +35,14 @@ create index checkpoints_invocation on sallyport.checkpoints (tenant_id, invocat
 create index checkpoints_parent on sallyport.checkpoints (tenant_id, parent_id) where parent_id is not null;
 create index checkpoints_expiry on sallyport.checkpoints (expires_at) where expires_at is not null;`;
 
+/** Versions of documents that the runs of a call have (DOC-04); kept as long as the row of the call. */
+const DOCUMENT_PINS = `
+create table sallyport.document_pins (
+  tenant_id text collate "C" not null,
+  invocation_id text collate "C" not null,
+  pins json not null,
+  primary key (tenant_id, invocation_id)
+);`;
+
 /** What the bridges carry from one run of a tool to the next. */
-export const BRIDGE_TABLES: readonly string[] = [LINES, CHECKPOINTS];
+export const BRIDGE_TABLES: readonly string[] = [LINES, CHECKPOINTS, DOCUMENT_PINS];
