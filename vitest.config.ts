@@ -7,11 +7,12 @@ const countsFile = process.env[COUNTS_FILE_VARIABLE];
 const ALONE = [
   'packages/sallyport/src/executors/{file/confinement,shell/transaction}/**/*.test.ts',
   'packages/sallyport/src/mcp-servers/{incoming,connection/listing}/**/*.test.ts',
-  'packages/sallyport/src/storage/**/*.test.ts',
-  'packages/sandbox/**/*.test.ts',
+  'packages/sallyport/src/storage/{memory/*,postgres/postgres-*,postgres/{embedded,rights,schema}/**/*}.test.ts',
+  'packages/sandbox/src/{egress-gate,warm-pool,linux/{crash,limits}/**/*}.test.ts',
+  'packages/sandbox/src/drivers/{bubblewrap,gvisor,kubernetes,microvm,wasm}/**/*.test.ts',
   'test/{conformance,mcp-conformance,adversarial,published}/**/*.test.ts',
   'test/e2e/{readme,running}/**/*.test.ts',
-  '{examples,bench/gateway,bench/report}/**/*.test.ts',
+  '{examples/**/*,bench/gateway/**/*,bench/report/run}.test.ts',
 ];
 /** Tests that start servers, sandboxes or the whole layer, and leave their process as it was. */
 const TOGETHER = ['packages/sallyport/src/{compose,doors,executors,mcp-servers}/**/*.test.ts', 'test/e2e/**/*.test.ts'];

@@ -49,6 +49,7 @@ import { memoryRevocationStore } from '../../packages/sallyport/test/stores/memo
 import { memoryToolStore } from '../../packages/sallyport/test/stores/memory-tool-store.ts';
 import { memoryVisibilityStore } from '../../packages/sallyport/test/stores/memory-visibility-store.ts';
 import { memoryCheckpointStore } from '../../packages/sallyport/test/stores/outcomes/memory-checkpoint-store.ts';
+import { memoryObjectStore } from '../../packages/sallyport/test/stores/outcomes/memory-object-store.ts';
 import { memoryOutcomeStore } from '../../packages/sallyport/test/stores/outcomes/memory-outcome-store.ts';
 import { memoryOutputStore } from '../../packages/sallyport/test/stores/outcomes/memory-output-store.ts';
 import { memoryStateStore } from '../../packages/sallyport/test/stores/outcomes/memory-state-store.ts';
@@ -127,6 +128,7 @@ async function partsOf(
   const quarantine = createQuarantine({ store: memoryQuarantineStore(), clock, log });
   const ledger = await openLedger({ store: records, chainId: 'bench', log });
   const stateStore = memoryStateStore();
+  const checkpoints = memoryCheckpointStore();
   return {
     clock,
     log,
@@ -151,7 +153,14 @@ async function partsOf(
     quota: createQuota({ store: memoryQuotaStore(), ...valuesOf(QUOTA_SETTINGS, settings), clock }),
     transactions: { journal: memoryUndoJournal(), undoers: { state: stateUndoer(stateStore, records) } },
     state: { store: stateStore },
-    checkpoints: createCheckpoints({ store: memoryCheckpointStore(), clock, log, settings: CHECKPOINT_DEFAULTS }),
+    checkpoints: createCheckpoints({
+      store: checkpoints,
+      archive: checkpoints,
+      objects: memoryObjectStore(),
+      clock,
+      log,
+      settings: CHECKPOINT_DEFAULTS,
+    }),
     outputs: createOutputMemory({ store: memoryOutputStore(), clock, log }),
     outcomes: memoryOutcomeStore(records),
     retries: retryRulesOf(valuesOf(RETRY_SETTINGS, settings)),

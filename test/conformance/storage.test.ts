@@ -1,11 +1,13 @@
 import { systemClock } from '@sallyport/std/clock';
 import { afterAll, beforeAll, describe, test } from 'vitest';
 import { ledgerStoreConformance } from '../../packages/sallyport/src/audit/ledger-store.conformance.ts';
+import { checkpointArchiveConformance } from '../../packages/sallyport/src/bridges/checkpoint-archive.conformance.ts';
 import { checkpointStoreConformance } from '../../packages/sallyport/src/bridges/checkpoint-store.conformance.ts';
 import {
   documentCacheConformance,
   documentPinStoreConformance,
 } from '../../packages/sallyport/src/bridges/documents/document-stores.conformance.ts';
+import { objectStoreConformance } from '../../packages/sallyport/src/bridges/object-store.conformance.ts';
 import { parametersSeal } from '../../packages/sallyport/src/domain/invocation/tasks/sealed-parameters.ts';
 import { circuitStoreConformance } from '../../packages/sallyport/src/external/circuit-store.conformance.ts';
 import { apiKeyStoreConformance } from '../../packages/sallyport/src/identity/conformance/api-key-store.conformance.ts';
@@ -18,6 +20,7 @@ import { sealedUpstreamStore } from '../../packages/sallyport/src/mcp-servers/co
 import { sealedAuthorizationStore } from '../../packages/sallyport/src/mcp-servers/http/authorization/sealed-authorization-store.ts';
 import { approvalStoreConformance } from '../../packages/sallyport/src/orchestration/conformance/approval-store.conformance.ts';
 import { callLeaseStoreConformance } from '../../packages/sallyport/src/orchestration/conformance/call-lease-store.conformance.ts';
+import { dailyLeaseConformance } from '../../packages/sallyport/src/orchestration/conformance/daily-lease.conformance.ts';
 import { compensationStoreConformance } from '../../packages/sallyport/src/orchestration/side-effects/compensation-store.conformance.ts';
 import { quotaStoreConformance } from '../../packages/sallyport/src/permission/gates/quota-store.conformance.ts';
 import { outputStoreConformance } from '../../packages/sallyport/src/pipeline/stages/determinism/output-store.conformance.ts';
@@ -67,7 +70,9 @@ import { memoryVectorStore } from '../../packages/sallyport/test/stores/memory-v
 import { memoryVisibilityStore } from '../../packages/sallyport/test/stores/memory-visibility-store.ts';
 import { memoryCheckpointStore } from '../../packages/sallyport/test/stores/outcomes/memory-checkpoint-store.ts';
 import { memoryCompensationStore } from '../../packages/sallyport/test/stores/outcomes/memory-compensation-store.ts';
+import { memoryDailyLease } from '../../packages/sallyport/test/stores/outcomes/memory-daily-lease.ts';
 import { memoryDocumentPins } from '../../packages/sallyport/test/stores/outcomes/memory-document-pins.ts';
+import { memoryObjectStore } from '../../packages/sallyport/test/stores/outcomes/memory-object-store.ts';
 import { memoryOutcomeStore } from '../../packages/sallyport/test/stores/outcomes/memory-outcome-store.ts';
 import { memoryOutputStore } from '../../packages/sallyport/test/stores/outcomes/memory-output-store.ts';
 import { memoryStateStore } from '../../packages/sallyport/test/stores/outcomes/memory-state-store.ts';
@@ -98,6 +103,9 @@ describe('memory', () => {
   checkpointStoreConformance(test, 'memory', async () => ({ store: memoryCheckpointStore(), close }));
   documentPinStoreConformance(test, 'memory', async () => ({ store: memoryDocumentPins(), close }));
   documentCacheConformance(test, 'memory', async () => ({ store: memoryDocumentCache({ bytesMax: 1e6 }), close }));
+  checkpointArchiveConformance(test, 'memory', async () => ({ store: memoryCheckpointStore(), close }));
+  dailyLeaseConformance(test, 'memory', async () => ({ store: memoryDailyLease(), close }));
+  objectStoreConformance(test, 'memory', async () => ({ store: memoryObjectStore(), close }));
   stateStoreConformance(test, 'memory', async () => ({ store: memoryStateStore(), close }));
   outputStoreConformance(test, 'memory', async () => ({ store: memoryOutputStore(), close }));
   outcomeStoreConformance(test, 'memory', async () => {
@@ -168,6 +176,8 @@ function postgresConformance(adapter: string, start: () => Promise<TestDatabases
   undoJournalConformance(test, adapter, open('undoJournal'));
   checkpointStoreConformance(test, adapter, open('checkpointStore'));
   documentPinStoreConformance(test, adapter, open('documentPins'));
+  checkpointArchiveConformance(test, adapter, open('checkpointStore'));
+  dailyLeaseConformance(test, adapter, open('dailyLease'));
   stateStoreConformance(test, adapter, open('stateStore'));
   outputStoreConformance(test, adapter, open('outputStore'));
   outcomeStoreConformance(test, adapter, async () => {

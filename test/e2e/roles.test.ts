@@ -34,6 +34,7 @@ const HARMLESS: readonly string[] = [
   'audit.verify-anchors',
   'side-effects.compensate',
   'side-effects.compensate-all',
+  'checkpoints.restore',
   'checkpoints.remove',
 ];
 

@@ -10,7 +10,8 @@ const LEFT: Readonly<Record<string, string>> = {
   'calls that are not over':
     'select tenant_id, invocation_id, tool_id, state, waits_for from sallyport.tool_invocations where not is_final',
   leases: 'select tenant_id, invocation_id, owner, begun from sallyport.call_leases where owner is not null',
-  'changes that may be taken back': 'select invocation_id, position, undone from sallyport.undo_steps',
+  'changes that may be taken back':
+    'select invocation_id, position, undone, steps.instance_id, state from sallyport.undo_steps as steps left join sallyport.tool_invocations using (tenant_id, invocation_id)',
   'decisions that are not carried out': 'select approval_id from sallyport.approval_closings where not finished',
 };
 

@@ -69,6 +69,7 @@ export const OWN: Partial<Attacks> = {
   'checkpoints.list': byCall,
   'checkpoints.get': ({ checkpoint }) => [{ checkpoint_id: checkpoint }],
   'checkpoints.diff': ({ checkpoint }) => [{ checkpoint_id: checkpoint, with: checkpoint }],
+  'checkpoints.restore': ({ checkpoint }) => [{ checkpoint_id: checkpoint }],
   'checkpoints.remove': ({ checkpoint }) => [{ checkpoint_id: checkpoint }],
   'side-effects.list': ({ agent, turnGroup }) => [
     {},

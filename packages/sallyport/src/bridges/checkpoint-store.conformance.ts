@@ -29,6 +29,10 @@ function checkpoint(sequence: number, more: Partial<StoredCheckpoint> = {}): Sto
 const idsOf = (checkpoints: readonly { checkpointId: string }[]): string[] =>
   checkpoints.map(({ checkpointId }) => checkpointId);
 
+/** Bytes of a state that its row holds. */
+const bytesOf = (found: StoredCheckpoint | undefined): Uint8Array | undefined =>
+  found?.packed === undefined || 'object' in found.packed ? undefined : new Uint8Array(found.packed.bytes);
+
 /** Requirements of every CheckpointStore. `open` gives an empty one each time. */
 export function checkpointStoreConformance(test: TestCase, adapter: string, open: OpenStore<CheckpointStore>): void {
   const check = casesOver(test, adapter, open);
@@ -46,7 +50,7 @@ export function checkpointStoreConformance(test: TestCase, adapter: string, open
     const { expiresAt: _expiresAt, ...kept } = named;
     equal(await store.put(kept), true);
     const found = await store.find(TENANT, 'a\0b');
-    deepEqual({ ...found, packed: { ...found?.packed, bytes: new Uint8Array(found?.packed?.bytes ?? []) } }, kept);
+    deepEqual({ ...found, packed: { ...found?.packed, bytes: bytesOf(found) } }, kept);
     equal(await store.find('other', 'a\0b'), undefined);
     equal(await store.find(TENANT, 'unknown'), undefined);
   });
@@ -106,6 +110,20 @@ export function checkpointStoreConformance(test: TestCase, adapter: string, open
     await store.keepUntil(TENANT, 'ckpt-3', Date.now() - 1000);
     deepEqual(idsOf(await store.list(TENANT, 'call-1', 9)), ['ckpt-3']);
   });
+
+  check(
+    'STA-06.1 a state is kept while another that has not expired is stored as the difference from it',
+    async (store) => {
+      await store.put(checkpoint(1, { expiresAt: Date.now() - HOUR_MS }));
+      await store.put(checkpoint(2, { parentId: 'ckpt-1' }));
+      equal(await store.expire(HOUR_MS / 2, 10), 0);
+      deepEqual(bytesOf(await store.find(TENANT, 'ckpt-1')), new Uint8Array(Buffer.from('{"step":1}')));
+      await store.keepUntil(TENANT, 'ckpt-2', Date.now() - 1000);
+      equal(await store.expire(2 * HOUR_MS, 10), 1);
+      equal(await store.expire(2 * HOUR_MS, 10), 1);
+      equal(bytesOf(await store.find(TENANT, 'ckpt-1')), undefined);
+    },
+  );
 
   check('STA-06 a success ends the micro checkpoints of its line, a failure the milestones later', async (store) => {
     const { expiresAt: _expiresAt, ...named } = checkpoint(3, { type: 'named' });

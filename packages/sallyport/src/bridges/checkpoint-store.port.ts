@@ -1,6 +1,6 @@
 import type { CheckpointType } from '../domain/checkpoint/checkpoint.ts';
 import type { CallOwner } from '../domain/invocation/call-owner.ts';
-import type { PackedState } from './state/packed-state.ts';
+import type { PackedState, StateElsewhere } from './state/packed-state.ts';
 
 /** Everything of a checkpoint but its state. */
 export interface CheckpointFacts {
@@ -31,12 +31,16 @@ export interface CheckpointFacts {
   readonly savedAt: number;
   /** Epoch ms; absent for one that is kept until it is deleted. */
   readonly expiresAt?: number;
+  /** When its state goes to the archive, epoch ms; absent when it does not, or is there. */
+  readonly archiveAt?: number;
+  /** Since when its state is in the archive, epoch ms. */
+  readonly archivedAt?: number;
 }
 
-/** A checkpoint with its state. */
+/** A checkpoint with its state, or with the object that holds it. */
 export interface StoredCheckpoint extends CheckpointFacts {
   /** Undefined once it has expired. */
-  readonly packed: PackedState | undefined;
+  readonly packed: PackedState | StateElsewhere | undefined;
 }
 
 /** The work that a call and the calls resuming it do. */
@@ -52,6 +56,7 @@ export interface CheckpointLine {
 export interface CheckpointStore {
   /**
    * Stores a checkpoint, if its call holds the line and `sequence` follows the newest one. The first one begins the line.
+   * An object of it was announced before (`CheckpointArchive`); throws when its time is over.
    * @returns false when another call holds the line, or the sequence is taken
    */
   put(checkpoint: StoredCheckpoint): Promise<boolean>;
@@ -71,7 +76,10 @@ export interface CheckpointStore {
   keepUntil(tenantId: string, checkpointId: string, expiresAt: number): Promise<void>;
   /** Removes a checkpoint, and those stored as the difference from it. @returns false when there is none */
   remove(tenantId: string, checkpointId: string): Promise<boolean>;
-  /** Ends the micro checkpoints of a line now, and all others of it at `expiresAt` unless they end earlier or are named. */
+  /**
+   * Ends the micro checkpoints of a line now; or, with `expiresAt`, the milestones that are not in the archive then, unless they
+   * end earlier: these are not archived.
+   */
   lineEnded(tenantId: string, lineId: string, expiresAt?: number): Promise<void>;
   /** Drops the states of what has expired, and after `forgetMs` its rows. @returns the number of changed rows, at most `limit` */
   expire(forgetMs: number, limit: number): Promise<number>;

@@ -1,8 +1,10 @@
 import type { Clock } from '@sallyport/std/clock';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { memoryCheckpointStore } from '../../test/stores/outcomes/memory-checkpoint-store.ts';
+import { memoryObjectStore } from '../../test/stores/outcomes/memory-object-store.ts';
 import type { RestoredCheckpoint } from '../domain/checkpoint/checkpoint.ts';
 import { silentLog } from '../telemetry/log.ts';
+import type { CheckpointArchive } from './checkpoint-archive.port.ts';
 import type { CheckpointStore } from './checkpoint-store.port.ts';
 import { type CheckpointedRun, type Checkpoints, createCheckpoints, type OpenRun } from './checkpoints.ts';
 import { CHECKPOINT_DEFAULTS, type CheckpointSettings } from './settings.ts';
@@ -11,18 +13,27 @@ const OWNER = { tenantId: 'acme', agentDid: 'did:example:a', userDid: 'did:examp
 const MINUTE_MS = 60_000;
 
 let now: number;
-let store: CheckpointStore;
+let store: CheckpointStore & CheckpointArchive;
+let objects: Map<string, Uint8Array>;
 let checkpoints: Checkpoints;
 const clock: Clock = { now: () => now, monotonic: () => now };
 
 beforeEach(() => {
   now = 1_800_000_000_000;
   store = memoryCheckpointStore(() => now);
+  objects = new Map();
   checkpoints = over(store);
 });
 
 const over = (given: CheckpointStore, settings: Partial<CheckpointSettings> = {}): Checkpoints =>
-  createCheckpoints({ store: given, clock, log: silentLog, settings: { ...CHECKPOINT_DEFAULTS, ...settings } });
+  createCheckpoints({
+    store: given,
+    archive: store,
+    objects: memoryObjectStore(objects),
+    clock,
+    log: silentLog,
+    settings: { ...CHECKPOINT_DEFAULTS, ...settings },
+  });
 
 const run = (invocationId: string, more: Partial<CheckpointedRun> = {}): CheckpointedRun => ({
   invocationId,
@@ -186,7 +197,7 @@ describe('damaged checkpoints', () => {
       ...store,
       async find(tenantId, checkpointId) {
         const found = await store.find(tenantId, checkpointId);
-        if (found?.packed === undefined || !ids.has(checkpointId)) return found;
+        if (found?.packed === undefined || 'object' in found.packed || !ids.has(checkpointId)) return found;
         return { ...found, packed: { ...found.packed, bytes: flip(found.packed.bytes) } };
       },
     };

@@ -5,6 +5,7 @@ import type { CheckpointFacts, CheckpointLine, StoredCheckpoint } from './checkp
 import type { CheckpointedRun, CheckpointParts, Continuation, OpenRun } from './run/checkpointed-run.ts';
 import { openRun } from './run/open-run.ts';
 import { plainState } from './state/plain-state.ts';
+import { heldState, inArchive, readObject } from './state/state-objects.ts';
 
 export type { CheckpointedRun, CheckpointParts, Continuation, OpenRun };
 
@@ -38,6 +39,13 @@ export interface Checkpoints {
    * @throws E3702, E3703, E3707
    */
   read(tenantId: string, checkpointId: string): Promise<{ facts: CheckpointFacts; state: Uint8Array }>;
+  /**
+   * Brings the state of a checkpoint back from the archive, for as long as milestones are kept in the database. One that is not
+   * in the archive stays as it is.
+   * @returns its facts
+   * @throws ToolLayerError E3708 until the archive gives it: ask again; E3702, E3703, E3707, E3823
+   */
+  restore(tenantId: string, checkpointId: string): Promise<CheckpointFacts>;
   /** @returns false when there is none */
   remove(tenantId: string, checkpointId: string): Promise<boolean>;
   /** A call is over: after a success its micro checkpoints go, after a failure the others stay a limited time. */
@@ -67,6 +75,7 @@ export function createCheckpoints(parts: CheckpointParts): Checkpoints {
       const { packed: _packed, ...facts } = stored;
       return { facts, state: await readState(parts, stored) };
     },
+    restore: (tenantId, checkpointId) => restore(parts, tenantId, checkpointId),
     remove: (tenantId, checkpointId) => store.remove(tenantId, checkpointId),
     ended: async (tenantId, invocationId, hasSucceeded) => {
       const line = await store.lineOf(tenantId, invocationId);
@@ -78,22 +87,33 @@ export function createCheckpoints(parts: CheckpointParts): Checkpoints {
 }
 
 /** @throws ToolLayerError E3702 for an unknown one, E3707 for an expired one */
-async function findUsable(
-  { store, clock }: CheckpointParts,
-  tenantId: string,
-  checkpointId: string,
-): Promise<StoredCheckpoint> {
+async function findUsable({ store, clock }: CheckpointParts, tenantId: string, checkpointId: string): Promise<Usable> {
   const stored = await store.find(tenantId, checkpointId);
   if (stored === undefined) throw unknown(checkpointId);
-  const isExpired = stored.expiresAt !== undefined && stored.expiresAt <= clock.now();
-  if (isExpired || stored.packed === undefined) throw expired(checkpointId);
-  return stored;
+  const { packed, expiresAt = Number.POSITIVE_INFINITY } = stored;
+  if (packed === undefined || expiresAt <= clock.now()) throw expired(checkpointId);
+  return { ...stored, packed };
+}
+
+type Usable = StoredCheckpoint & { readonly packed: NonNullable<StoredCheckpoint['packed']> };
+
+async function restore(parts: CheckpointParts, tenantId: string, checkpointId: string): Promise<CheckpointFacts> {
+  const { archive, objects, clock, settings } = parts;
+  const { packed, archivedAt, ...facts } = await findUsable(parts, tenantId, checkpointId);
+  if (archivedAt === undefined) return facts;
+  if ('object' in packed && (await objects.bringBack(packed.object.name)) === 'pending') throw inArchive(checkpointId);
+  const state = await readObject(objects, checkpointId, packed);
+  const archiveAt = clock.now() + settings.macroKeptMs;
+  if (!(await archive.move(tenantId, checkpointId, await heldState(parts, tenantId, state), { archiveAt })))
+    throw expired(checkpointId);
+  return { ...facts, archiveAt };
 }
 
 /** The plain state of a checkpoint; a micro one is kept longer from now on. */
-async function readState({ store, clock, settings }: CheckpointParts, stored: StoredCheckpoint): Promise<Uint8Array> {
+async function readState(parts: CheckpointParts, stored: StoredCheckpoint): Promise<Uint8Array> {
+  const { store, clock, settings } = parts;
   const { type, owner, checkpointId } = stored;
-  const state = await plainState(store, stored);
+  const state = await plainState(parts, stored);
   if (type === 'micro') await store.keepUntil(owner.tenantId, checkpointId, clock.now() + settings.microTtlMs);
   return state;
 }

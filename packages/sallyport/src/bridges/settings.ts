@@ -17,7 +17,12 @@ export const TOOL_CHECKPOINT_SETTINGS = {
   macroKeptMs: days('checkpoints.macro_days', {
     minimum: 1,
     default: 90,
-    sentence: 'How long a checkpoint at a milestone is kept.',
+    sentence: 'How long a checkpoint at a milestone is kept in the database.',
+  }),
+  archiveKeptMs: days('checkpoints.archive_days', {
+    minimum: 0,
+    default: 2557,
+    sentence: 'How long it is kept in the object store after that, by default 7 years; 0 removes it instead.',
   }),
   failedKeptMs: days('checkpoints.failed_days', {
     minimum: 1,
@@ -35,6 +40,17 @@ export const TOOL_CHECKPOINT_SETTINGS = {
     minimum: 0,
     default: 20,
     sentence: 'Checkpoints in a row that are stored as the difference from the one before; then a whole one follows.',
+  }),
+};
+
+/** When checkpoints are archived (000 §3.3.8). */
+export const RETENTION_TIME_SETTINGS = {
+  hour: integer('checkpoints.retention_hour', {
+    unit: 'hour of the day, UTC',
+    minimum: 0,
+    default: 2,
+    sentence:
+      'When one of all instances archives checkpoints at milestones whose time in the database is over, 0 to 23.',
   }),
 };
 

@@ -1,3 +1,7 @@
+import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
+import type { ObjectStore } from '../bridges/object-store.port.ts';
+import { createRetention } from '../bridges/retention.ts';
+import { RETENTION_TIME_SETTINGS } from '../bridges/settings.ts';
 import { valuesOf } from '../domain/settings/setting.ts';
 import type { ResourceUpdates } from '../doors/mcp-gateway/resource-updates.port.ts';
 import { CREDENTIAL_SETTINGS } from '../external/credentials.ts';
@@ -30,6 +34,7 @@ import { warnOfSandboxes } from './health/warn-of-sandboxes.ts';
 import { openSearch } from './open-search.ts';
 import { credentialsOf } from './parts/from-settings/credentials.ts';
 import { keptResultsOf } from './parts/from-settings/kept-results.ts';
+import { objectStoreOf } from './parts/from-settings/object-store.ts';
 import { type ClientQuestions, createClientQuestions } from './parts/gateway/client-questions.ts';
 import { stateKeyOf } from './parts/gateway/state-key.ts';
 import type { Ingredients } from './parts/ingredients.ts';
@@ -94,7 +99,8 @@ export async function assemble(from: Ingredients): Promise<AssembledLayer> {
   const { secrets, driver, quarantine, upstreams, registry } = tools;
   const { visibility, visible } = openVisibility(opened, from, storage, tools);
   const intake = openIntake(settings);
-  const stages = await openPipeline(opened, { from, foundation, tools, visible, intake });
+  const objects = objectStoreOf(settings, secrets);
+  const stages = await openPipeline(opened, { from, foundation, tools, objects, visible, intake });
   const orchestration = await openOrchestration(opened, {
     from,
     ...foundation,
@@ -110,7 +116,7 @@ export async function assemble(from: Ingredients): Promise<AssembledLayer> {
   await orchestration.start();
   const sideEffects = sideEffectsOf(settings, foundation, orchestration);
   await sideEffects.settleOpen();
-  opened.use(await openUpkeep(settings, foundation, sideEffects, from)).start();
+  opened.use(await openUpkeep(foundation, sideEffects, objects, from)).start();
   opened.use(quarantine.follow(QUARANTINE_FOLLOW_MS));
   opened.use(registry.follow(FOLLOW_MS));
   opened.use(followUnrecorded({ registry, ledger, clock, log }));
@@ -173,14 +179,14 @@ function resourceUpdatesOf(upstreams: Upstreams, catalogTenant: string): Resourc
 
 /** @throws ToolLayerError E3801 when results would be deleted while their idempotency keys are answered with them */
 async function openUpkeep(
-  settings: Ingredients['settings'],
-  { storage: { database }, ledger }: Awaited<ReturnType<typeof openFoundation>>,
+  { storage: { database }, ledger, instanceId }: Awaited<ReturnType<typeof openFoundation>>,
   sideEffects: SideEffects,
-  { clock, log }: Ingredients,
+  objects: ObjectStore,
+  { settings, clock, log }: Ingredients,
 ): Promise<Upkeep> {
   const credentials = await credentialsOf(settings);
   const { warnMs } = valuesOf(CREDENTIAL_SETTINGS, settings);
-  const records = database.ledgerStore;
+  const { ledgerStore: records, checkpointStore } = database;
   return createUpkeep({
     ...(credentials.length === 0
       ? {}
@@ -188,13 +194,21 @@ async function openUpkeep(
     records,
     outcomes: database.outcomeStore,
     outputs: database.outputStore,
-    checkpoints: database.checkpointStore,
+    retention: createRetention({ store: checkpointStore, archive: checkpointStore, objects, clock, log }),
+    daily: { lease: database.dailyLease, holder: instanceId, hour: retentionHourOf(settings) },
     rates: database.rateLimiter,
     sideEffects,
     clock,
     log,
     ...keptResultsOf(settings),
   });
+}
+
+/** @throws ToolLayerError E3801 for an hour that no day has */
+function retentionHourOf(settings: Ingredients['settings']): number {
+  const { hour } = valuesOf(RETENTION_TIME_SETTINGS, settings);
+  if (hour <= 23) return hour;
+  throw new ToolLayerError('E3801', `checkpoints.retention_hour is ${hour}; it lies between 0 and 23.`);
 }
 
 /** Side effects of calls, and their compensation. */

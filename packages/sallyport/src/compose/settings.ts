@@ -1,5 +1,5 @@
 import { DOCUMENT_SETTINGS } from '../bridges/document-settings.ts';
-import { TOOL_CHECKPOINT_SETTINGS } from '../bridges/settings.ts';
+import { RETENTION_TIME_SETTINGS, TOOL_CHECKPOINT_SETTINGS } from '../bridges/settings.ts';
 import { CIRCUIT_SETTINGS } from '../domain/circuit/circuit-terms.ts';
 import { STOP_SETTINGS, STREAM_SETTINGS } from '../domain/settings/server-settings.ts';
 import { rowsOf, type Setting, variableOf } from '../domain/settings/setting.ts';
@@ -33,6 +33,7 @@ import { AUDIT_ROWS, CHECKPOINT_SETTINGS } from './settings/audit.ts';
 import { CALL_ROWS } from './settings/calls.ts';
 import { REDACTION_ROWS, SANITISE_ACTIONS, SANITISE_ROWS } from './settings/guards.ts';
 import { DEVELOPMENT_ROWS, IDENTITY_ROWS, OAUTH_ROWS } from './settings/identity.ts';
+import { OBJECT_STORE_ROWS } from './settings/object-store.ts';
 import { PERMISSION_ROWS } from './settings/permission.ts';
 import { SANDBOX_ROWS, WARM_POOL_SETTINGS } from './settings/sandbox.ts';
 import { SEARCH_ROWS } from './settings/search.ts';
@@ -81,6 +82,7 @@ const OF_COMPONENTS = rowsOf(
   CHECKPOINT_SETTINGS,
   TOOL_CHECKPOINT_SETTINGS,
   DOCUMENT_SETTINGS,
+  RETENTION_TIME_SETTINGS,
   SANITISE_ACTIONS,
   WARM_POOL_SETTINGS,
 );
@@ -94,6 +96,7 @@ const OF_COMPOSITION = [
   ...DEVELOPMENT_ROWS,
   ...PERMISSION_ROWS,
   ...SEARCH_ROWS,
+  ...OBJECT_STORE_ROWS,
   ...TOOL_ROWS,
   ...AUDIT_ROWS,
   ...REDACTION_ROWS,

@@ -19,7 +19,13 @@ import { importOpenApi } from './imports/import-openapi.ts';
 import { importSkill } from './imports/import-skill.ts';
 import { importUpstreams } from './imports/import-upstreams.ts';
 import { cancelInvocation } from './invocations/cancel-invocation.ts';
-import { diffCheckpoints, getCheckpoint, listCheckpoints, removeCheckpoint } from './invocations/checkpoints.ts';
+import {
+  diffCheckpoints,
+  getCheckpoint,
+  listCheckpoints,
+  removeCheckpoint,
+  restoreCheckpoint,
+} from './invocations/checkpoints.ts';
 import { dryRun } from './invocations/dry-run.ts';
 import { extendInvocation } from './invocations/extend-invocation.ts';
 import { getInvocation } from './invocations/get-invocation.ts';
@@ -91,6 +97,7 @@ const ALL = [
   listCheckpoints,
   getCheckpoint,
   diffCheckpoints,
+  restoreCheckpoint,
   removeCheckpoint,
   listSideEffects,
   getSideEffect,

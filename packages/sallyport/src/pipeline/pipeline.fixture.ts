@@ -12,6 +12,7 @@ import { memoryQuarantineStore } from '../../test/stores/memory-quarantine-store
 import { memoryToolStore } from '../../test/stores/memory-tool-store.ts';
 import { memoryVisibilityStore } from '../../test/stores/memory-visibility-store.ts';
 import { memoryCheckpointStore } from '../../test/stores/outcomes/memory-checkpoint-store.ts';
+import { memoryObjectStore } from '../../test/stores/outcomes/memory-object-store.ts';
 import { memoryOutcomeStore } from '../../test/stores/outcomes/memory-outcome-store.ts';
 import { memoryOutputStore } from '../../test/stores/outcomes/memory-output-store.ts';
 import { memoryStateStore } from '../../test/stores/outcomes/memory-state-store.ts';
@@ -189,6 +190,7 @@ export async function pipeline(changes: PipelineChanges = {}) {
 /** Rules for values that refuse nothing, and stores in memory of what is remembered of calls. */
 function rulesAndMemory(records: LedgerStore) {
   const state = memoryStateStore();
+  const checkpoints = memoryCheckpointStore();
   return {
     redactor: createRedactor({ kinds: [] }),
     trust: createTrustRules(),
@@ -196,7 +198,9 @@ function rulesAndMemory(records: LedgerStore) {
     transactions: { journal: memoryUndoJournal(), undoers: { state: stateUndoer(state, records) } },
     state: { store: state },
     checkpoints: createCheckpoints({
-      store: memoryCheckpointStore(),
+      store: checkpoints,
+      archive: checkpoints,
+      objects: memoryObjectStore(),
       clock: systemClock,
       log: silentLog,
       settings: CHECKPOINT_DEFAULTS,

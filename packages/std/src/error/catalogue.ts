@@ -368,6 +368,12 @@ export const ERRORS = {
     [409, 9, -32601],
     'the tool runs only as an asynchronous call, or only while its caller waits, and the call asks for the other',
   ),
+  E3823: row(
+    ['external_api_error', 'ServerError', 'ResourceError'],
+    [503, 14, 'result'],
+    'the object store cannot be reached, or takes nothing more',
+    { retryable: true },
+  ),
 
   E3900: row(
     ['internal_error', 'ServerError', 'StateError'],

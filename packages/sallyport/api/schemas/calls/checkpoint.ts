@@ -26,6 +26,7 @@ export const Checkpoint = Type.Object(
       Type.String({ description: 'The checkpoint as whose difference it is stored.' }),
     ),
     timestamp: Timestamp,
+    archived_at: Type.Optional(Timestamp),
     expires_at: Type.Optional(Timestamp),
   },
   { additionalProperties: false, title: 'Checkpoint' },
@@ -85,6 +86,9 @@ export const CheckpointDiffResponse = Type.Object(
   { additionalProperties: false },
 );
 export type CheckpointDiffResponse = Static<typeof CheckpointDiffResponse>;
+
+export const CheckpointRestoreResponse = Type.Object({ checkpoint: Checkpoint }, { additionalProperties: false });
+export type CheckpointRestoreResponse = Static<typeof CheckpointRestoreResponse>;
 
 export const CheckpointRemoveResponse = Type.Object(
   { checkpoint_id: Type.String({ description: 'The removed one.' }) },

@@ -2,7 +2,9 @@ import type { Clock } from '@sallyport/std/clock';
 import type { RestoredCheckpoint, RunCheckpoints, SavedCheckpoint } from '../../domain/checkpoint/checkpoint.ts';
 import type { CallOwner } from '../../domain/invocation/call-owner.ts';
 import type { Log } from '../../telemetry/log.ts';
+import type { CheckpointArchive } from '../checkpoint-archive.port.ts';
 import type { CheckpointLine, CheckpointStore } from '../checkpoint-store.port.ts';
+import type { ObjectStore } from '../object-store.port.ts';
 import type { CheckpointSettings } from '../settings.ts';
 
 /** A run of a tool that may save checkpoints. */
@@ -35,6 +37,8 @@ export interface Continuation {
 /** Dependencies of the checkpoints. */
 export interface CheckpointParts {
   readonly store: CheckpointStore;
+  readonly archive: CheckpointArchive;
+  readonly objects: ObjectStore;
   readonly clock: Clock;
   readonly log: Log;
   readonly settings: CheckpointSettings;

@@ -9,6 +9,7 @@ import type {
 import type { StoredCheckpoint } from '../checkpoint-store.port.ts';
 import { packState } from '../state/pack-state.ts';
 import { serialiseState } from '../state/serialise-state.ts';
+import { heldState } from '../state/state-objects.ts';
 import type { CheckpointedRun, CheckpointParts, Continuation, OpenRun } from './checkpointed-run.ts';
 
 /** Version of the form in which states are stored. */
@@ -99,12 +100,13 @@ async function saveNow(run: Run, given: unknown, note: CheckpointNote): Promise<
   const mayDiffer = typeOf(note) === 'micro' && run.newest !== undefined && run.newest.deltas < settings.deltasMax;
   const parent = mayDiffer ? run.newest : undefined;
   const packed = await packState(state, parent?.restored.bytes);
+  const held = await heldState(run.parts, run.owner.tenantId, packed).catch(notSaved);
   const isDelta = packed.form === 'delta' && parent !== undefined;
   const checkpoint: StoredCheckpoint = {
     ...factsOf(run, note),
     size: packed.size,
     sha256: packed.sha256,
-    packed,
+    packed: held,
     ...(isDelta ? { parentId: parent.restored.checkpointId } : {}),
   };
   if (!(await store.put(checkpoint))) throw continuedElsewhere();
@@ -121,7 +123,6 @@ function factsOf(run: Run, note: CheckpointNote): Omit<StoredCheckpoint, 'size' 
   const { settings, clock } = run.parts;
   const type = typeOf(note);
   const savedAt = clock.now();
-  const keptMs = { micro: settings.microTtlMs, macro: settings.macroKeptMs, named: undefined }[type];
   const label = note.name ?? note.milestone;
   return {
     checkpointId: `ckpt_${randomUUID()}`,
@@ -136,8 +137,20 @@ function factsOf(run: Run, note: CheckpointNote): Omit<StoredCheckpoint, 'size' 
     ...placeOf(note),
     schemaVersion: SCHEMA_VERSION,
     savedAt,
-    ...(keptMs === undefined ? {} : { expiresAt: savedAt + keptMs }),
+    ...endsOf(type, savedAt, settings),
   };
+}
+
+/** A milestone goes to the archive after its time, or ends then. */
+function endsOf(
+  type: SavedCheckpoint['type'],
+  savedAt: number,
+  { microTtlMs, macroKeptMs, archiveKeptMs }: CheckpointParts['settings'],
+): Pick<StoredCheckpoint, 'expiresAt' | 'archiveAt'> {
+  if (type === 'named') return {};
+  if (type === 'micro') return { expiresAt: savedAt + microTtlMs };
+  const archiveAt = savedAt + macroKeptMs;
+  return { expiresAt: archiveAt + archiveKeptMs, ...(archiveKeptMs === 0 ? {} : { archiveAt }) };
 }
 
 const placeOf = ({ phase, progressPercent }: CheckpointNote): Pick<CheckpointNote, 'phase' | 'progressPercent'> => ({
@@ -161,6 +174,12 @@ async function bytesOf(given: unknown): Promise<Uint8Array> {
       { cause },
     );
   }
+}
+
+/** @throws ToolLayerError E3701 for a full or unreachable object store */
+function notSaved(thrown: unknown): never {
+  if (!(thrown instanceof ToolLayerError) || thrown.code !== 'E3823') throw thrown;
+  throw new ToolLayerError('E3701', `The checkpoint was not saved. ${thrown.message}`, { cause: thrown });
 }
 
 const runIsOver = (): ToolLayerError =>

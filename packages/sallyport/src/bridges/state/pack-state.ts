@@ -1,9 +1,8 @@
-import { createHash } from 'node:crypto';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { constants, zstdCompress, zstdDecompress } from 'node:zlib';
 import { KiB, MiB } from '@sallyport/std/bytes';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
+import { hashInTurns } from './hash-in-turns.ts';
 import type { PackedState } from './packed-state.ts';
 
 /** States up to this size are stored as they are, in bytes (003, task 5). */
@@ -13,8 +12,6 @@ const WHOLE_BYTES_MAX = MiB;
 const PIECE_BYTES = 256 * KiB;
 /** Bytes of the parent beside a piece that its dictionary has too: content that moved so far is still found. */
 const MARGIN_BYTES = 256 * KiB;
-/** Bytes hashed between two turns of the event loop. */
-const HASHED_BYTES = MiB;
 /** Smallest and largest window and table that zstd accepts here, as powers of two. */
 const LOG_MIN = 10;
 const LOG_MAX = 27;
@@ -122,15 +119,6 @@ function split(bytes: Uint8Array, count: number): Uint8Array[] {
     from = to;
   }
   return frames;
-}
-
-async function hashInTurns(state: Uint8Array): Promise<string> {
-  const hash = createHash('sha256');
-  for (let from = 0; from < state.length; from += HASHED_BYTES) {
-    if (from > 0) await nextTurn();
-    hash.update(state.subarray(from, from + HASHED_BYTES));
-  }
-  return hash.digest('hex');
 }
 
 function corrupt(cause?: unknown): ToolLayerError {

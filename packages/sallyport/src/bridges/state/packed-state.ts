@@ -10,3 +10,15 @@ export interface PackedState {
   /** SHA-256 of the plain state, in hex. */
   readonly sha256: string;
 }
+
+/** An object that holds the bytes of a packed state; its size and SHA-256 are those of these bytes. */
+export interface StateObject {
+  readonly name: string;
+  readonly size: number;
+  readonly sha256: string;
+}
+
+/** A packed state whose bytes are in the object store. */
+export interface StateElsewhere extends Omit<PackedState, 'bytes'> {
+  readonly object: StateObject;
+}

@@ -1,6 +1,7 @@
 import { createCheckpoints } from '../../bridges/checkpoints.ts';
 import { DOCUMENT_SETTINGS } from '../../bridges/document-settings.ts';
 import { createDocuments } from '../../bridges/documents.ts';
+import type { ObjectStore } from '../../bridges/object-store.port.ts';
 import { TOOL_CHECKPOINT_SETTINGS } from '../../bridges/settings.ts';
 import { STOP_SETTINGS } from '../../domain/settings/server-settings.ts';
 import { valuesOf } from '../../domain/settings/setting.ts';
@@ -36,6 +37,7 @@ export interface PipelineIngredients {
   readonly from: Ingredients;
   readonly foundation: Awaited<ReturnType<typeof openFoundation>>;
   readonly tools: Awaited<ReturnType<typeof openTools>>;
+  readonly objects: ObjectStore;
   readonly visible: PipelineParts['visible'];
   readonly intake: CallIntake | undefined;
 }
@@ -43,7 +45,7 @@ export interface PipelineIngredients {
 /** All parts of the pipeline but the approvals, which are created around it. */
 export async function openPipeline(
   opened: AsyncDisposableStack,
-  { from, foundation, tools, visible, intake }: PipelineIngredients,
+  { from, foundation, tools, objects, visible, intake }: PipelineIngredients,
 ): Promise<PipelineParts> {
   const { settings, clock, log } = from;
   const { identity, policies, instanceId, ledger } = foundation;
@@ -84,6 +86,8 @@ export async function openPipeline(
     state: { store: database.stateStore },
     checkpoints: createCheckpoints({
       store: database.checkpointStore,
+      archive: database.checkpointStore,
+      objects,
       clock,
       log,
       settings: valuesOf(TOOL_CHECKPOINT_SETTINGS, settings),

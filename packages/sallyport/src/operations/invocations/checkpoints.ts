@@ -9,6 +9,7 @@ import {
   CheckpointListRequest,
   CheckpointListResponse,
   CheckpointRemoveResponse,
+  CheckpointRestoreResponse,
   CheckpointWithState,
 } from '../../../api/schemas/calls/checkpoint.ts';
 import type { CheckpointFacts } from '../../bridges/checkpoint-store.port.ts';
@@ -84,6 +85,24 @@ export const diffCheckpoints = operation({
     },
 });
 
+/** Brings the state of a checkpoint back from the archive. */
+export const restoreCheckpoint = operation({
+  name: 'checkpoints.restore',
+  summary: 'Bring the state of a checkpoint back from the archive; E3708 until it is there: ask again',
+  method: 'POST',
+  path: '/v1/checkpoints/{checkpoint_id}/restore',
+  status: 200,
+  access: 'token',
+  input: CheckpointGetRequest,
+  output: CheckpointRestoreResponse,
+  run:
+    ({ checkpoints }: Parts) =>
+    async ({ checkpoint_id }, asker) => {
+      await findOwn(checkpoints, checkpoint_id, asker, 'operator');
+      return { checkpoint: shown(await checkpoints.restore(asker.principal.tenantId, checkpoint_id)) };
+    },
+});
+
 /** Removes a checkpoint, and those stored as the difference from it. */
 export const removeCheckpoint = operation({
   name: 'checkpoints.remove',
@@ -98,17 +117,25 @@ export const removeCheckpoint = operation({
     ({ checkpoints }: Parts) =>
     async ({ checkpoint_id }, asker) => {
       const { tenantId } = asker.principal;
-      const facts = await checkpoints.find(tenantId, checkpoint_id);
-      if (facts === undefined || !mayReach(asker, facts.owner, 'operator')) return noSuchCheckpoint();
+      await findOwn(checkpoints, checkpoint_id, asker, 'operator');
       return (await checkpoints.remove(tenantId, checkpoint_id)) ? { checkpoint_id } : noSuchCheckpoint();
     },
 });
 
 async function readOwn(checkpoints: Parts['checkpoints'], checkpointId: string, asker: Asker, reach: Reach) {
-  const { tenantId } = asker.principal;
-  const facts = await checkpoints.find(tenantId, checkpointId);
+  await findOwn(checkpoints, checkpointId, asker, reach);
+  return checkpoints.read(asker.principal.tenantId, checkpointId);
+}
+
+/** @throws ToolLayerError E3702 for a checkpoint that the asker may not reach */
+async function findOwn(
+  checkpoints: Parts['checkpoints'],
+  checkpointId: string,
+  asker: Asker,
+  reach: Reach,
+): Promise<void> {
+  const facts = await checkpoints.find(asker.principal.tenantId, checkpointId);
   if (facts === undefined || !mayReach(asker, facts.owner, reach)) throw ToolLayerError.of(noSuchCheckpoint());
-  return checkpoints.read(tenantId, checkpointId);
 }
 
 /** Undefined for bytes that are no JSON text. */
@@ -121,7 +148,7 @@ function parsed(state: Uint8Array): { readonly json: unknown } | undefined {
 }
 
 function shown(facts: CheckpointFacts): Checkpoint {
-  const { label, phase, progressPercent, parentId, expiresAt, owner } = facts;
+  const { label, phase, progressPercent, parentId, archivedAt, expiresAt, owner } = facts;
   return {
     checkpoint_id: facts.checkpointId,
     checkpoint_type: facts.type,
@@ -139,6 +166,7 @@ function shown(facts: CheckpointFacts): Checkpoint {
     state_sha256: facts.sha256,
     ...(parentId === undefined ? {} : { parent_checkpoint_id: parentId }),
     timestamp: isoTime(facts.savedAt),
+    ...(archivedAt === undefined ? {} : { archived_at: isoTime(archivedAt) }),
     ...(expiresAt === undefined ? {} : { expires_at: isoTime(expiresAt) }),
   };
 }

@@ -1,7 +1,11 @@
 import { expect, test } from 'vitest';
 import { memoryLedgerStore } from '../../../test/stores/memory-ledger-store.ts';
+import { memoryCheckpointStore } from '../../../test/stores/outcomes/memory-checkpoint-store.ts';
+import { memoryDailyLease } from '../../../test/stores/outcomes/memory-daily-lease.ts';
+import { memoryObjectStore } from '../../../test/stores/outcomes/memory-object-store.ts';
 import { memoryOutcomeStore } from '../../../test/stores/outcomes/memory-outcome-store.ts';
 import { memoryOutputStore } from '../../../test/stores/outcomes/memory-output-store.ts';
+import { createRetention } from '../../bridges/retention.ts';
 import type { InvocationRecord } from '../../domain/invocation/record.ts';
 import { OUTPUTS_KEPT_MS } from '../../pipeline/output-store.port.ts';
 import { silentLog } from '../../telemetry/log.ts';
@@ -26,6 +30,7 @@ async function made(rows: readonly InvocationRecord[], keepResultsMs?: number) {
   const records = memoryLedgerStore();
   await records.append({ records: rows, events: [] }, 'synchronous');
   const outputs = memoryOutputStore();
+  const checkpoints = memoryCheckpointStore(() => now);
   let now = NOW;
   let settled = 0;
   const expiredRates = { count: 0 };
@@ -34,13 +39,21 @@ async function made(rows: readonly InvocationRecord[], keepResultsMs?: number) {
     records,
     outcomes: memoryOutcomeStore(records),
     outputs,
-    checkpoints: {
-      async expire(_forgetMs, limit) {
-        const removed = Math.min(limit, expiredCheckpoints.count);
-        expiredCheckpoints.count -= removed;
-        return removed;
+    retention: createRetention({
+      store: {
+        async expire(_forgetMs, limit) {
+          const removed = Math.min(limit, expiredCheckpoints.count);
+          expiredCheckpoints.count -= removed;
+          return removed;
+        },
+        find: checkpoints.find,
       },
-    },
+      archive: checkpoints,
+      objects: memoryObjectStore(),
+      clock: { now: () => now, monotonic: () => now },
+      log: silentLog,
+    }),
+    daily: { lease: memoryDailyLease(() => now), holder: 'one', hour: 2 },
     rates: {
       async forget(limit) {
         const removed = Math.min(limit, expiredRates.count);

@@ -1,20 +1,23 @@
 import type { Clock } from '@sallyport/std/clock';
 import { failureOf } from '@sallyport/std/error/tool-layer-error';
 import type { LedgerStore } from '../../audit/ledger-store.port.ts';
-import type { CheckpointStore } from '../../bridges/checkpoint-store.port.ts';
+import type { Retention } from '../../bridges/retention.ts';
 import type { StoredRates } from '../../external/rate-limiter.port.ts';
 import type { OutcomeStore } from '../../pipeline/outcome-store.port.ts';
 import { OUTPUTS_KEPT_MS, type OutputStore } from '../../pipeline/output-store.port.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { SideEffects } from '../side-effects.ts';
 import { repeat } from '../workers/repeat.ts';
+import { type DailyParts, onceADay } from './daily.ts';
 
 /** Dependencies of the periodic work that belongs to no ongoing call. */
 export interface UpkeepParts {
   readonly records: Pick<LedgerStore, 'forgetResults'>;
   readonly outcomes: Pick<OutcomeStore, 'forgetResults'>;
   readonly outputs: Pick<OutputStore, 'forget'>;
-  readonly checkpoints: Pick<CheckpointStore, 'expire'>;
+  /** Of checkpoints: what has expired in each turn, the archive once a day. */
+  readonly retention: Retention;
+  readonly daily: Omit<DailyParts, 'clock'> & { readonly hour: number };
   readonly rates?: Pick<StoredRates, 'forget'>;
   readonly sideEffects: Pick<SideEffects, 'settleOpen'>;
   /** Records credentials that end; absent when none is described. */
@@ -40,10 +43,6 @@ const EVERY_MS = 60_000;
 const RESULTS_AT_ONCE = 64;
 /** Rows of one statement: each is short. */
 const SHORT_AT_ONCE = 1000;
-/** Rows of one statement: a state may take some MiB. */
-const CHECKPOINTS_AT_ONCE = 64;
-/** How long an expired checkpoint is still known as such, in ms. */
-const EXPIRED_KNOWN_MS = 7 * 86_400_000;
 /** Statements of one turn; the next turn continues from there. */
 const STATEMENTS_MAX = 200;
 /** Ms before the next turn while more is to be deleted. */
@@ -53,8 +52,8 @@ type Place = NonNullable<Awaited<ReturnType<LedgerStore['forgetResults']>>['next
 
 /**
  * Records the outcome of compensations whose asker is gone, and credentials that end; deletes results, outputs of
- * deterministic tools, checkpoints and counts of rates after their time (VIS-03, EXT-06, PIPE-07, PIPE-10, STA-06,
- * EXT-02).
+ * deterministic tools, checkpoints and counts of rates after their time, or archives them (VIS-03, EXT-06, PIPE-07, PIPE-10,
+ * STA-06, EXT-02).
  */
 export function createUpkeep(parts: UpkeepParts): Upkeep {
   const { log, everyMs = EVERY_MS } = parts;
@@ -62,6 +61,10 @@ export function createUpkeep(parts: UpkeepParts): Upkeep {
   let stopped = false;
   let stop: (() => Promise<void>) | undefined;
   let first: Promise<void> | undefined;
+  const daily = onceADay(
+    { ...parts.daily, clock: parts.clock },
+    { name: 'retention', hour: parts.daily.hour, run: (mayContinue) => retain(parts, () => stopped, mayContinue) },
+  );
   const attempt = async (event: string, work: () => Promise<void>): Promise<void> => {
     try {
       await work();
@@ -81,7 +84,8 @@ export function createUpkeep(parts: UpkeepParts): Upkeep {
       after = await forget(parts, after, () => stopped);
     });
     await attempt('outputs-not-forgotten', () => forgetOutputs(parts, () => stopped));
-    await attempt('checkpoints-not-expired', () => expireCheckpoints(parts, () => stopped));
+    await attempt('checkpoints-not-expired', () => parts.retention.expire(() => stopped));
+    await attempt('checkpoints-not-archived', () => daily(() => stopped));
     await attempt('rates-not-forgotten', () => forgetRates(parts, () => stopped));
   };
   return {
@@ -130,10 +134,14 @@ async function forgetOutputs({ outputs, clock }: UpkeepParts, isStopped: () => b
   }
 }
 
-async function expireCheckpoints({ checkpoints }: UpkeepParts, isStopped: () => boolean): Promise<void> {
-  for (let statements = 0; statements < STATEMENTS_MAX && !isStopped(); statements += 1) {
-    if ((await checkpoints.expire(EXPIRED_KNOWN_MS, CHECKPOINTS_AT_ONCE)) < CHECKPOINTS_AT_ONCE) return;
-  }
+/** The whole retention of checkpoints (000 §3.3.8: daily at 2 o'clock). */
+async function retain(
+  { retention }: UpkeepParts,
+  isStopped: () => boolean,
+  mayContinue: () => Promise<boolean>,
+): Promise<void> {
+  await retention.expire(isStopped);
+  await retention.archive(mayContinue);
 }
 
 async function forgetRates({ rates }: UpkeepParts, isStopped: () => boolean): Promise<void> {

@@ -18,10 +18,11 @@ export function retryRollbacks(parts: ContinueParts, instanceId: string, pauseMs
     try {
       const { rolledBack, left } = await continueRollbacks(parts, instanceId, 'failed');
       if (rolledBack > 0) parts.log.info('rollbacks-finished', { rolled_back: rolledBack, left });
-      nextMs = left === 0 ? pauseMs : Math.min(PAUSE_MS_MAX, nextMs * 2);
+      // What was taken back may have been what the rest waited for.
+      nextMs = left === 0 || rolledBack > 0 ? pauseMs : Math.min(PAUSE_MS_MAX, nextMs * 2);
     } catch (cause) {
+      // The store was away: that says nothing of the rollbacks.
       parts.log.warn('rollbacks-not-retried', { reason: String(cause) });
-      nextMs = Math.min(PAUSE_MS_MAX, nextMs * 2);
     }
   };
   const next = (): void => {

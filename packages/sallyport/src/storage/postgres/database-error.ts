@@ -53,6 +53,7 @@ const REASONS: Readonly<Record<string, string>> = {
   '40P01': TRY_AGAIN,
   '53100': 'its disk is full. Free some space.',
   '53300': 'it has no connection left. Raise its max_connections or lower the pool of the layer.',
+  '55000': 'the object of the checkpoint took too long to be written. Try again.',
   '25006': 'it is read-only. Connect to the primary server.',
 };
 

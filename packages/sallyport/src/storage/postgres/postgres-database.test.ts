@@ -64,6 +64,7 @@ test('PRM-10.4 every table says whose a row is, but those that hold nothing of a
       ...['rate_counts', 'agent_slots'],
       ...[
         'policy_updates',
+        'daily_work',
         'approval_rules_revision',
         'identity_revisions',
         'visibility_revision',

@@ -2,6 +2,7 @@ import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { Kysely, PostgresDialect, sql } from 'kysely';
 import { Client, Pool } from 'pg';
 import type { ClaimedKeys, LedgerStore } from '../../audit/ledger-store.port.ts';
+import type { CheckpointArchive } from '../../bridges/checkpoint-archive.port.ts';
 import type { CheckpointStore } from '../../bridges/checkpoint-store.port.ts';
 import type { DocumentPinStore } from '../../bridges/document-stores.port.ts';
 import type { StoredRates } from '../../external/rate-limiter.port.ts';
@@ -14,6 +15,7 @@ import type { UpstreamStore } from '../../mcp-servers/upstream-store.port.ts';
 import type { ApprovalStore } from '../../orchestration/approval-store.port.ts';
 import type { CallLeaseStore } from '../../orchestration/call-lease-store.port.ts';
 import type { CompensationStore } from '../../orchestration/compensation-store.port.ts';
+import type { DailyLease } from '../../orchestration/upkeep/daily-lease.port.ts';
 import type { PolicyUpdates } from '../../permission/policy-updates.port.ts';
 import type { QuotaStore } from '../../permission/quota-store.port.ts';
 import type { SlotStore } from '../../permission/slot-store.port.ts';
@@ -38,7 +40,9 @@ import { postgresSlotStore } from './calls/postgres-slot-store.ts';
 import { databaseError, inDatabase } from './database-error.ts';
 import { postgresLedgerStore } from './ledger/postgres-ledger-store.ts';
 import { createStatementSender } from './ledger/statement-sender.ts';
+import { postgresCheckpointArchive } from './outcomes/postgres-checkpoint-archive.ts';
 import { postgresCheckpointStore } from './outcomes/postgres-checkpoint-store.ts';
+import { postgresDailyLease } from './outcomes/postgres-daily-lease.ts';
 import { postgresDocumentPins } from './outcomes/postgres-document-pins.ts';
 import { postgresOutcomeStore } from './outcomes/postgres-outcome-store.ts';
 import { postgresOutputStore } from './outcomes/postgres-output-store.ts';
@@ -94,8 +98,9 @@ export interface PostgresDatabase extends AsyncDisposable {
   readonly outcomeStore: OutcomeStore;
   readonly undoJournal: UndoJournal;
   readonly stateStore: StateStore;
-  readonly checkpointStore: CheckpointStore;
   readonly documentPins: DocumentPinStore;
+  readonly checkpointStore: CheckpointStore & CheckpointArchive;
+  readonly dailyLease: DailyLease;
   readonly outputStore: OutputStore;
   readonly proofIds: ProofIdStore;
   readonly skillContents: SkillContents;
@@ -175,8 +180,9 @@ export async function openPostgres({
     approvalStore: postgresApprovalStore(database),
     outcomeStore: postgresOutcomeStore(database),
     undoJournal: postgresUndoJournal(pool),
-    checkpointStore: postgresCheckpointStore(pool),
     documentPins: postgresDocumentPins(pool),
+    dailyLease: postgresDailyLease(pool),
+    checkpointStore: { ...postgresCheckpointStore(pool), ...postgresCheckpointArchive(pool) },
     stateStore: postgresStateStore(pool),
     outputStore: postgresOutputStore(pool),
     proofIds: postgresProofIds(pool),

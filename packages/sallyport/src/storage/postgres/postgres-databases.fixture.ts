@@ -101,6 +101,8 @@ export async function empty(connection: PostgresConnection): Promise<void> {
     'tool_state',
     'checkpoint_lines',
     'checkpoints',
+    'state_objects',
+    'daily_work',
     'seen_outputs',
     'outcome_settlements',
     'approval_votes',

@@ -1,3 +1,5 @@
+import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
+import type { CheckpointArchive, NamedObject } from '../../../src/bridges/checkpoint-archive.port.ts';
 import type {
   CheckpointFacts,
   CheckpointLine,
@@ -8,19 +10,75 @@ import type {
 const keyOf = (...names: readonly string[]): string => JSON.stringify(names);
 
 /** Checkpoints in memory, for tests of the components above the store. */
-export function memoryCheckpointStore(now: () => number = Date.now): CheckpointStore {
-  const held = { lines: new Map<string, CheckpointLine>(), stored: new Map<string, StoredCheckpoint>() };
-  return { ...savingIn(held, now), ...endingIn(held, now) };
+export function memoryCheckpointStore(now: () => number = Date.now): CheckpointStore & CheckpointArchive {
+  const held: Held = { lines: new Map(), stored: new Map(), objects: new Map(), now };
+  return { ...savingIn(held, now), ...endingIn(held, now), ...archiveIn(held) };
 }
 
 interface Held {
   readonly lines: Map<string, CheckpointLine>;
   readonly stored: Map<string, StoredCheckpoint>;
+  /** `removeAfter` is infinite while a checkpoint has the object. */
+  readonly objects: Map<string, NamedObject & { readonly removeAfter: number }>;
+  readonly now: () => number;
 }
 
 const isOver = ({ expiresAt }: CheckpointFacts, now: number): boolean => expiresAt !== undefined && expiresAt <= now;
-const change = ({ stored }: Held, tenantId: string, one: StoredCheckpoint): void =>
-  void stored.set(keyOf(tenantId, one.checkpointId), one);
+
+/** Each change and deletion goes through here: an object is unused once no checkpoint has it. */
+function change(held: Held, tenantId: string, checkpointId: string, one: StoredCheckpoint | undefined): boolean {
+  const key = keyOf(tenantId, checkpointId);
+  const before = objectOf(held.stored.get(key));
+  const after = objectOf(one);
+  if (before !== after) {
+    if (after !== undefined) use(held, tenantId, after);
+    if (before !== undefined)
+      held.objects.set(keyOf(tenantId, before), { tenantId, name: before, removeAfter: held.now() });
+  }
+  if (one === undefined) return held.stored.delete(key);
+  held.stored.set(key, one);
+  return true;
+}
+
+const objectOf = (one: StoredCheckpoint | undefined): string | undefined =>
+  one?.packed !== undefined && 'object' in one.packed ? one.packed.object.name : undefined;
+
+function use({ objects, now }: Held, tenantId: string, name: string): void {
+  const announced = objects.get(keyOf(tenantId, name));
+  if (announced === undefined || announced.removeAfter <= now() || announced.removeAfter === Number.POSITIVE_INFINITY)
+    throw new ToolLayerError('E3812', 'The object was not announced, or its time is over.');
+  objects.set(keyOf(tenantId, name), { tenantId, name, removeAfter: Number.POSITIVE_INFINITY });
+}
+
+function archiveIn(held: Held): CheckpointArchive {
+  const { stored, objects, now } = held;
+  return {
+    async announce(object, removeAfter) {
+      objects.set(keyOf(object.tenantId, object.name), { ...object, removeAfter });
+    },
+    due: async (limit, skipped) =>
+      [...stored.values()]
+        .filter((one) => (one.archiveAt ?? Number.POSITIVE_INFINITY) <= now() && !isOver(one, now()) && one.packed)
+        .sort((a, b) => (a.archiveAt ?? 0) - (b.archiveAt ?? 0))
+        .slice(skipped, skipped + limit)
+        .map(({ packed: _packed, ...facts }) => facts),
+    async move(tenantId, checkpointId, packed, times) {
+      const found = stored.get(keyOf(tenantId, checkpointId));
+      if (found === undefined || isOver(found, now())) return false;
+      const { archiveAt: _at, archivedAt: _since, ...kept } = found;
+      return change(held, tenantId, checkpointId, { ...kept, ...times, packed });
+    },
+    unused: async (limit) =>
+      [...objects.values()]
+        .filter(({ removeAfter }) => removeAfter <= now())
+        .slice(0, limit)
+        .map(({ tenantId, name }) => ({ tenantId, name })),
+    async removed({ tenantId, name }) {
+      objects.delete(keyOf(tenantId, name));
+    },
+  };
+}
+
 const ofLine = ({ stored }: Held, tenantId: string, lineId: string): StoredCheckpoint[] =>
   [...stored.values()].filter(({ owner, ...one }) => owner.tenantId === tenantId && one.lineId === lineId);
 
@@ -36,8 +94,8 @@ function savingIn(held: Held, now: () => number): Omit<CheckpointStore, Ending> 
       const follows =
         line === undefined ? sequence === 1 : line.holder === invocationId && sequence === line.newest + 1;
       if (!follows) return false;
+      change(held, owner.tenantId, checkpoint.checkpointId, checkpoint);
       lines.set(key, { lineId, holder: invocationId, newest: sequence });
-      change(held, owner.tenantId, checkpoint);
       return true;
     },
     find: async (tenantId, checkpointId) => stored.get(keyOf(tenantId, checkpointId)),
@@ -73,29 +131,37 @@ function endingIn(held: Held, now: () => number): Pick<CheckpointStore, Ending> 
   return {
     async keepUntil(tenantId, checkpointId, expiresAt) {
       const one = stored.get(keyOf(tenantId, checkpointId));
-      if (one?.expiresAt !== undefined) change(held, tenantId, { ...one, expiresAt });
+      if (one?.expiresAt !== undefined) change(held, tenantId, checkpointId, { ...one, expiresAt });
     },
     async remove(tenantId, checkpointId) {
       const gone = (id: string): boolean => {
         for (const child of stored.values())
           if (child.owner.tenantId === tenantId && child.parentId === id) gone(child.checkpointId);
-        return stored.delete(keyOf(tenantId, id));
+        return change(held, tenantId, id, undefined);
       };
       return gone(checkpointId);
     },
     async lineEnded(tenantId, lineId, expiresAt) {
       for (const one of ofLine(held, tenantId, lineId)) {
-        if (expiresAt === undefined && one.type === 'micro') stored.delete(keyOf(tenantId, one.checkpointId));
-        if (expiresAt !== undefined && one.type === 'macro')
-          change(held, tenantId, { ...one, expiresAt: Math.min(one.expiresAt ?? expiresAt, expiresAt) });
+        if (expiresAt === undefined && one.type === 'micro') change(held, tenantId, one.checkpointId, undefined);
+        if (expiresAt !== undefined && one.type === 'macro' && one.archivedAt === undefined) {
+          const { archiveAt: _at, ...kept } = one;
+          const sooner = Math.min(one.expiresAt ?? expiresAt, expiresAt);
+          change(held, tenantId, one.checkpointId, { ...kept, expiresAt: sooner });
+        }
       }
     },
     async expire(forgetMs, limit) {
       let changed = 0;
-      for (const [key, one] of [...stored].slice(0, limit)) {
-        const { expiresAt = Number.POSITIVE_INFINITY } = one;
-        if (expiresAt <= now() - forgetMs) stored.delete(key);
-        else if (expiresAt <= now() && one.packed !== undefined) stored.set(key, { ...one, packed: undefined });
+      for (const one of [...stored.values()].slice(0, limit)) {
+        const { expiresAt = Number.POSITIVE_INFINITY, checkpointId, packed } = one;
+        const { tenantId } = one.owner;
+        const isParent = [...stored.values()].some(
+          (child) => child.owner.tenantId === tenantId && child.parentId === checkpointId && child.packed !== undefined,
+        );
+        if (expiresAt <= now() && packed !== undefined && !isParent)
+          change(held, tenantId, checkpointId, { ...one, packed: undefined });
+        else if (expiresAt <= now() - forgetMs && packed === undefined) change(held, tenantId, checkpointId, undefined);
         else continue;
         changed += 1;
       }

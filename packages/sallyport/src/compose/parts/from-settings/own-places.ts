@@ -16,6 +16,7 @@ export function ownPlaces(
   const named = [
     settings['approvals.file'],
     settings['hooks.file'],
+    settings['object_store.folder'],
     settings['oauth.exchange_file'],
     settings['permission.policies_folder'],
     settings['sandbox.kubernetes_kubeconfig'],

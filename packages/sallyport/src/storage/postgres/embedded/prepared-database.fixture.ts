@@ -9,9 +9,10 @@ import { promisify } from 'node:util';
 import { silentLog } from '../../../telemetry/log.ts';
 import { startEmbeddedPostgres } from '../embedded-postgres.ts';
 import { openPostgres } from '../postgres-database.ts';
-import { locateBinaries } from './binaries.ts';
+import { locateBinaries, type PostgresBinaries } from './binaries.ts';
 import { ensureCluster } from './cluster.ts';
 import { chooseUser, letThrough } from './run-as.ts';
+import { runSingleUser } from './server-process.ts';
 
 /** Prepared databases, one folder for each state of the sources. */
 const CACHE = fileURLToPath(new URL('../../../../../../node_modules/.cache/sallyport-databases/', import.meta.url));
@@ -87,6 +88,18 @@ async function makeDatabase(dataFolder: string): Promise<void> {
   await using server = await startEmbeddedPostgres({ dataFolder, log: silentLog });
   const database = await openPostgres({ connection: server.connection, log: silentLog });
   await database.close();
+  await server.close();
+  await dropTemplates(join(dataFolder, 'postgres'), binaries);
+}
+
+/** Two thirds of a cluster's files are templates of databases, and a layer makes no database. */
+async function dropTemplates(clusterFolder: string, { postgres }: PostgresBinaries): Promise<void> {
+  const command = {
+    ...{ postgres, clusterFolder, runAs: await chooseUser(clusterFolder, postgres), pidFileIsVoid: false },
+    ...{ args: ['-D', clusterFolder], startTimeoutMs: 60_000, log: silentLog, onWaiting: () => undefined },
+  };
+  const drop = (name: string) => [`alter database ${name} is_template false`, `drop database ${name}`];
+  await runSingleUser(command, ['template0', 'template1'].flatMap(drop));
 }
 
 /** A hash of everything that determines the contents of a new database. */

@@ -21,22 +21,32 @@ with begun as (
   returning 1
 )
 insert into sallyport.checkpoints
-  (tenant_id, line_id, invocation_id, sequence, checkpoint_id, checkpoint_type, parent_id, form, state, facts, saved_at, expires_at)
+  (tenant_id, line_id, invocation_id, sequence, checkpoint_id, checkpoint_type, parent_id, form, state, facts, saved_at, expires_at,
+    archive_at, object_name, object_size, object_sha256)
 select $1, $2, $3, $4, $5::text, $6::text, $7::text, $8::text, $9::bytea, $10::json,
-  to_timestamp($11::double precision / 1000), to_timestamp($12::double precision / 1000)
+  to_timestamp($11::double precision / 1000), to_timestamp($12::double precision / 1000),
+  to_timestamp($13::double precision / 1000), $14::text, $15::bigint, $16::text
 where exists (select from begun) or exists (select from followed)`;
 
-const FACTS = 'facts, sequence::text as place, extract(epoch from expires_at) * 1000 as expires_ms';
+/** Columns of everything but the state. */
+export const FACTS = `facts, sequence::text as place, extract(epoch from expires_at) * 1000 as expires_ms,
+  extract(epoch from archive_at) * 1000 as archive_ms, extract(epoch from archived_at) * 1000 as archived_ms`;
 
-interface FactsRow extends QueryResultRow {
-  readonly facts: Omit<CheckpointFacts, 'sequence' | 'expiresAt'>;
+/** A row with these columns. */
+export interface FactsRow extends QueryResultRow {
+  readonly facts: Omit<CheckpointFacts, 'sequence' | 'expiresAt' | 'archiveAt' | 'archivedAt'>;
   readonly place: string;
   readonly expires_ms: string | null;
+  readonly archive_ms: string | null;
+  readonly archived_ms: string | null;
 }
 
 interface StateRow extends FactsRow {
   readonly form: 'plain' | 'zstd' | 'delta';
   readonly state: Buffer | null;
+  readonly object_name: string | null;
+  readonly object_size: string;
+  readonly object_sha256: string;
 }
 
 interface LineRow extends QueryResultRow {
@@ -44,6 +54,9 @@ interface LineRow extends QueryResultRow {
   readonly holder: string;
   readonly newest: string;
 }
+
+const hasState = (table: string): string => `(${table}.state is not null or ${table}.object_name is not null)`;
+const HAS_STATE = '(state is not null or object_name is not null)';
 
 const REMOVE = `
 with recursive gone as (
@@ -53,15 +66,19 @@ with recursive gone as (
   where child.tenant_id = $1)
 delete from sallyport.checkpoints where tenant_id = $1 and checkpoint_id in (select checkpoint_id from gone)`;
 
+/** Only what has no state any more has expired for good: others are stored as the difference from it until then. */
 const EMPTY_EXPIRED = `
-update sallyport.checkpoints set state = null where (tenant_id, checkpoint_id) in (
-  select tenant_id, checkpoint_id from sallyport.checkpoints
-  where expires_at <= now() and state is not null order by expires_at limit $1 for update skip locked)`;
+update sallyport.checkpoints set state = null, object_name = null where (tenant_id, checkpoint_id) in (
+  select tenant_id, checkpoint_id from sallyport.checkpoints it
+  where expires_at <= now() and ${HAS_STATE} and not exists (
+    select from sallyport.checkpoints child
+    where child.tenant_id = it.tenant_id and child.parent_id = it.checkpoint_id and ${hasState('child')})
+  order by expires_at limit $1 for update skip locked)`;
 
 const FORGET_EXPIRED = `
 delete from sallyport.checkpoints where (tenant_id, checkpoint_id) in (
   select tenant_id, checkpoint_id from sallyport.checkpoints
-  where expires_at <= now() - make_interval(secs => $2::double precision / 1000)
+  where expires_at <= now() - make_interval(secs => $2::double precision / 1000) and not ${HAS_STATE}
   order by expires_at limit $1 for update skip locked)`;
 
 /** Checkpoints in PostgreSQL (STA-01). */
@@ -110,7 +127,7 @@ function checkpointsIn(pool: Pool): Pick<CheckpointStore, 'put' | 'find' | 'list
     find: (tenantId, checkpointId) =>
       inDatabase('find the checkpoint', async () => {
         const { rows } = await pool.query<StateRow>(
-          `select ${FACTS}, form, state from sallyport.checkpoints where tenant_id = $1 and checkpoint_id = $2`,
+          `select ${FACTS}, form, state, object_name, object_size::text, object_sha256 from sallyport.checkpoints where tenant_id = $1 and checkpoint_id = $2`,
           [keyText(tenantId), keyText(checkpointId)],
         );
         return rows[0] === undefined ? undefined : storedOf(rows[0]);
@@ -119,7 +136,7 @@ function checkpointsIn(pool: Pool): Pick<CheckpointStore, 'put' | 'find' | 'list
       inDatabase('list the checkpoints', async () => {
         const { rows } = await pool.query<FactsRow>(
           `select ${FACTS} from sallyport.checkpoints
-          where tenant_id = $1 and line_id = $2 and sequence < $3 and state is not null
+          where tenant_id = $1 and line_id = $2 and sequence < $3 and ${HAS_STATE}
             and (expires_at is null or expires_at > now())
           order by sequence desc limit $4`,
           [keyText(tenantId), keyText(lineId), before ?? Number.MAX_SAFE_INTEGER, limit],
@@ -148,8 +165,9 @@ function endsIn(pool: Pool): Pick<CheckpointStore, 'keepUntil' | 'lineEnded' | '
         'end the checkpoints of the call',
         expiresAt === undefined
           ? `delete from sallyport.checkpoints where tenant_id = $1 and line_id = $2 and checkpoint_type = 'micro'`
-          : `update sallyport.checkpoints set expires_at = least(expires_at, to_timestamp($3::double precision / 1000))
-            where tenant_id = $1 and line_id = $2 and checkpoint_type = 'macro'`,
+          : `update sallyport.checkpoints set archive_at = null,
+              expires_at = least(expires_at, to_timestamp($3::double precision / 1000))
+            where tenant_id = $1 and line_id = $2 and checkpoint_type = 'macro' and archived_at is null`,
         [keyText(tenantId), keyText(lineId), ...(expiresAt === undefined ? [] : [expiresAt])],
       );
     },
@@ -160,7 +178,7 @@ function endsIn(pool: Pool): Pick<CheckpointStore, 'keepUntil' | 'lineEnded' | '
   };
 }
 
-function valuesOf({ packed, sequence, expiresAt, ...facts }: StoredCheckpoint): readonly unknown[] {
+function valuesOf({ packed, sequence, expiresAt, archiveAt, ...facts }: StoredCheckpoint): readonly unknown[] {
   const { tenantId } = facts.owner;
   return [
     keyText(tenantId),
@@ -171,23 +189,44 @@ function valuesOf({ packed, sequence, expiresAt, ...facts }: StoredCheckpoint): 
     facts.type,
     facts.parentId === undefined ? null : keyText(facts.parentId),
     packed?.form ?? 'plain',
-    packed === undefined ? null : Buffer.from(packed.bytes),
+    stateBytesOf(packed),
     JSON.stringify(facts),
     facts.savedAt,
     expiresAt ?? null,
+    archiveAt ?? null,
+    ...objectColumnsOf(packed),
   ];
 }
 
-function factsOf({ facts, place, expires_ms }: FactsRow): CheckpointFacts {
-  const expiry = expires_ms === null ? {} : { expiresAt: Number(expires_ms) };
-  return { ...facts, sequence: Number(place), ...expiry };
+/** The column `state`. */
+export const stateBytesOf = (packed: StoredCheckpoint['packed']): Buffer | null =>
+  packed === undefined || 'object' in packed ? null : Buffer.from(packed.bytes);
+
+/** The columns of the object, in the order name, size, hash. */
+export const objectColumnsOf = (packed: StoredCheckpoint['packed']): readonly (string | number | null)[] =>
+  packed === undefined || !('object' in packed)
+    ? [null, null, null]
+    : [packed.object.name, packed.object.size, packed.object.sha256];
+
+/** The facts of a checkpoint from its row. */
+export function factsOf({ facts, place, expires_ms, archive_ms, archived_ms }: FactsRow): CheckpointFacts {
+  return {
+    ...facts,
+    sequence: Number(place),
+    ...(expires_ms === null ? {} : { expiresAt: Number(expires_ms) }),
+    ...(archive_ms === null ? {} : { archiveAt: Number(archive_ms) }),
+    ...(archived_ms === null ? {} : { archivedAt: Number(archived_ms) }),
+  };
 }
 
 function storedOf(row: StateRow): StoredCheckpoint {
   const facts = factsOf(row);
-  const { form, state } = row;
+  const { form, state, object_name: name, object_sha256 } = row;
   const { size, sha256 } = facts;
-  return { ...facts, packed: state === null ? undefined : { form, bytes: state, size, sha256 } };
+  const packed = { form, size, sha256 };
+  if (state !== null) return { ...facts, packed: { ...packed, bytes: state } };
+  if (name === null) return { ...facts, packed: undefined };
+  return { ...facts, packed: { ...packed, object: { name, size: Number(row.object_size), sha256: object_sha256 } } };
 }
 
 const lineOf = ({ line_id, holder, newest }: LineRow): CheckpointLine => ({

@@ -4,7 +4,7 @@ import type { CommandKit } from '../../command-kit.ts';
 import { operationCommands } from '../../operation/operation-command.ts';
 import { list, members } from '../../output/templates.ts';
 
-/** `checkpoints list|show|diff|remove`. A call resumes one with `invoke --resume`. */
+/** `checkpoints list|show|diff|restore|remove`. A call resumes one with `invoke --resume`. */
 export function addCheckpointsCommands(program: Command, kit: CommandKit): void {
   const checkpoints = program.command('checkpoints').description('see and remove the states that tools saved');
   const operation = operationCommands(checkpoints, kit);
@@ -12,7 +12,7 @@ export function addCheckpointsCommands(program: Command, kit: CommandKit): void 
     command: 'list',
     help: 'checkpoints of a call, and of the calls whose work it continued, newest first',
     print: list({
-      head: ['CHECKPOINT', 'TYPE', 'LABEL', 'CALL', 'PHASE', 'BYTES', 'AT', 'EXPIRES'],
+      head: ['CHECKPOINT', 'TYPE', 'LABEL', 'CALL', 'PHASE', 'BYTES', 'AT', 'ARCHIVED', 'EXPIRES'],
       rows: ({ checkpoints: found }) => found.map(rowOf),
       empty: 'The call has saved no checkpoint, or none is left.',
     }),
@@ -26,6 +26,11 @@ export function addCheckpointsCommands(program: Command, kit: CommandKit): void 
       rows: ({ changes }) => changes.map(({ path, before, after }) => [path, shortText(before), shortText(after)]),
       empty: 'The states are equal.',
     }),
+  });
+  operation('checkpoints.restore', {
+    command: 'restore',
+    help: 'bring the state of a checkpoint back from the archive; ask again while it is on its way',
+    print: members,
   });
   operation('checkpoints.remove', {
     command: 'remove',
@@ -50,5 +55,6 @@ const rowOf = (checkpoint: Checkpoint): string[] => [
   checkpoint.current_phase ?? '',
   String(checkpoint.state_bytes),
   checkpoint.timestamp,
+  checkpoint.archived_at ?? '',
   checkpoint.expires_at ?? 'never',
 ];
