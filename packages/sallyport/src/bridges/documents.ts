@@ -8,13 +8,13 @@ import type {
   WantedDocument,
 } from '../domain/document/given-document.ts';
 import type { DocumentReader } from './document-server.port.ts';
-import { DOCUMENT_DEFAULTS, type DocumentSettings } from './document-settings.ts';
 import type { DocumentCache } from './document-stores.port.ts';
 import type { DocumentUpdates } from './document-updates.port.ts';
 import { documentVersions, versionRef, type WantedVersion } from './documents/document-versions.ts';
 import { newestDocuments } from './documents/newest-documents.ts';
 import { beginReading, type Reading, type ReadingParts, versionGone, warn } from './documents/reading.ts';
 import { RememberedAnswers } from './documents/remembered-answers.ts';
+import { DOCUMENT_DEFAULTS, type DocumentSettings } from './documents/settings.ts';
 
 /** What one run of a call asks for. */
 export interface DocumentRequest {

@@ -1,4 +1,4 @@
-import { DOCUMENT_SETTINGS } from '../bridges/document-settings.ts';
+import { DOCUMENT_SETTINGS } from '../bridges/documents/settings.ts';
 import { RETENTION_TIME_SETTINGS, TOOL_CHECKPOINT_SETTINGS } from '../bridges/settings.ts';
 import { CIRCUIT_SETTINGS } from '../domain/circuit/circuit-terms.ts';
 import { STOP_SETTINGS, STREAM_SETTINGS } from '../domain/settings/server-settings.ts';

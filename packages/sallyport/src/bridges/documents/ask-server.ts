@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ErrorCode } from '@sallyport/std/error/catalogue';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import type { DocumentReader, DocumentServer, DocumentTool } from '../document-server.port.ts';
-import type { DocumentSettings } from '../document-settings.ts';
 import { broken, structuredOf } from './server-answer.ts';
+import type { DocumentSettings } from './settings.ts';
 
 /** One request to a document server. */
 export interface ServerRequest {

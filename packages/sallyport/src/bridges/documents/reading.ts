@@ -3,8 +3,8 @@ import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import type { Warning } from '../../../api/schemas/invocation.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { DocumentReader, DocumentServer } from '../document-server.port.ts';
-import type { DocumentSettings } from '../document-settings.ts';
 import type { Place, RememberedAnswers } from './remembered-answers.ts';
+import type { DocumentSettings } from './settings.ts';
 
 /** Dependencies of one reading. */
 export interface ReadingParts {

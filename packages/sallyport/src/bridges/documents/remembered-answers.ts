@@ -3,10 +3,10 @@ import { LRUCache } from 'lru-cache';
 import type { GivenDocument } from '../../domain/document/given-document.ts';
 import { isObject } from '../../domain/shape/is-object.ts';
 import type { Log } from '../../telemetry/log.ts';
-import type { DocumentSettings } from '../document-settings.ts';
 import type { CachePlace, DocumentCache, DocumentStatus, RememberedAnswer } from '../document-stores.port.ts';
 import type { DocumentUpdate } from '../document-updates.port.ts';
 import { documentIn, statusIn } from './server-answer.ts';
+import type { DocumentSettings } from './settings.ts';
 
 /** Most tenants whose last change is known by itself. */
 const TENANTS_MAX = 10_000;

@@ -1,5 +1,5 @@
 import { createCheckpoints } from '../../bridges/checkpoints.ts';
-import { DOCUMENT_SETTINGS } from '../../bridges/document-settings.ts';
+import { DOCUMENT_SETTINGS } from '../../bridges/documents/settings.ts';
 import { createDocuments } from '../../bridges/documents.ts';
 import type { ObjectStore } from '../../bridges/object-store.port.ts';
 import { TOOL_CHECKPOINT_SETTINGS } from '../../bridges/settings.ts';

@@ -1,6 +1,6 @@
 import { MiB } from '@sallyport/std/bytes';
-import { boolean, integer, seconds, text } from '../domain/settings/rows.ts';
-import { defaultsOf, type ValuesOf } from '../domain/settings/setting.ts';
+import { boolean, integer, seconds, text } from '../../domain/settings/rows.ts';
+import { defaultsOf, type ValuesOf } from '../../domain/settings/setting.ts';
 
 /** Settings of documents for tools (000 §3.3.7). */
 export const DOCUMENT_SETTINGS = {
