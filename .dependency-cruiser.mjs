@@ -30,7 +30,7 @@ export const LEVELS = [
     'audit',
   ],
   ['mcp-servers'],
-  ['executors'],
+  ['executors', 'reference-servers'],
   ['pipeline'],
   ['orchestration'],
   ['operations'],

@@ -15,7 +15,7 @@ const ALONE = [
   '{examples/**/*,bench/gateway/**/*,bench/report/run}.test.ts',
 ];
 /** Tests that start servers, sandboxes or the whole layer, and leave their process as it was. */
-const TOGETHER = ['packages/sallyport/src/{compose,doors,executors,mcp-servers}/**/*.test.ts', 'test/e2e/**/*.test.ts'];
+const TOGETHER = ['packages/sallyport/src/{compose,doors,executors,mcp-servers,reference-servers}/**/*.test.ts', 'test/e2e/**/*.test.ts'];
 const EVERYTHING = ['{packages,test,scripts,examples}/**/*.test.ts', 'bench/{load,gateway,report}/**/*.test.ts'];
 
 export default defineConfig({

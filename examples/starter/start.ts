@@ -82,7 +82,10 @@ async function main(): Promise<void> {
   await using opened = new AsyncDisposableStack();
   const dataFolder = values['data-folder'];
   const layer = opened.use(
-    await createToolLayer(dataFolder === undefined ? {} : { settings: { data_folder: dataFolder } }),
+    await createToolLayer({
+      ...(dataFolder === undefined ? {} : { settings: { data_folder: dataFolder } }),
+      withReferenceServers: true,
+    }),
   );
   await Promise.all([
     layer.registerFunction(ADD, add),

@@ -45,7 +45,7 @@ const isRefused = (user: number): boolean => user % 11 === 0;
 
 function call(user: number, turn: number, signal?: AbortSignal): Promise<string> {
   const caller = {
-    principal: { agentDid: 'did:example:agent', userDid: `did:example:${user}` },
+    principal: { tenantId: TENANT, agentDid: 'did:example:agent', userDid: `did:example:${user}` },
     secrets: new Map([['KEY', keyOf(user, turn)]]),
   };
   const options = { timeoutMs: PATIENCE_MS, caller, ...(signal === undefined ? {} : { signal }) };

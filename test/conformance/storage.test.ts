@@ -28,6 +28,7 @@ import { idempotencyStoreConformance } from '../../packages/sallyport/src/pipeli
 import { outcomeStoreConformance } from '../../packages/sallyport/src/pipeline/undo/outcome-store.conformance.ts';
 import { stateStoreConformance } from '../../packages/sallyport/src/pipeline/undo/state/state-store.conformance.ts';
 import { undoJournalConformance } from '../../packages/sallyport/src/pipeline/undo/undo-journal.conformance.ts';
+import { documentStoreConformance } from '../../packages/sallyport/src/reference-servers/document-store.conformance.ts';
 import {
   skillContentsConformance,
   TESTED_BOUNDS,
@@ -179,6 +180,7 @@ function postgresConformance(adapter: string, start: () => Promise<TestDatabases
   checkpointArchiveConformance(test, adapter, open('checkpointStore'));
   dailyLeaseConformance(test, adapter, open('dailyLease'));
   stateStoreConformance(test, adapter, open('stateStore'));
+  documentStoreConformance(test, adapter, open('documentStore'));
   outputStoreConformance(test, adapter, open('outputStore'));
   outcomeStoreConformance(test, adapter, async () => {
     await empty(connection);

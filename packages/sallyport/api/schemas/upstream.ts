@@ -73,6 +73,16 @@ export const HttpTransport = Type.Object(
 );
 export type HttpTransport = Static<typeof HttpTransport>;
 
+/** A reference server that ships with the layer and runs in its process. */
+export const EmbeddedTransport = Type.Object(
+  {
+    type: Type.Literal('embedded'),
+    server: Type.Enum(['documents', 'context'], { description: 'Which one.' }),
+  },
+  { additionalProperties: false },
+);
+export type EmbeddedTransport = Static<typeof EmbeddedTransport>;
+
 /** What the operator states of a tool, against whatever its server says of itself. */
 export const ToolOverride = Type.Object(
   {
@@ -94,7 +104,7 @@ export type ToolOverride = Static<typeof ToolOverride>;
 export const UpstreamDefinition = Type.Object(
   {
     name: UpstreamName,
-    transport: Type.Union([StdioTransport, HttpTransport]),
+    transport: Type.Union([StdioTransport, HttpTransport, EmbeddedTransport]),
     request_timeout_ms: Type.Optional(Type.Integer({ minimum: 1, maximum: 86_400_000 })),
     disabled: Type.Optional(Type.Boolean()),
     overrides: Type.Optional(
@@ -148,7 +158,7 @@ export const UpstreamStatus = Type.Object(
   {
     name: UpstreamName,
     state: UpstreamState,
-    transport: Type.Enum(['stdio', 'http', 'sse']),
+    transport: Type.Enum(['stdio', 'http', 'sse', 'embedded']),
     protocol_version: Type.Optional(Type.String()),
     server: Type.Optional(Type.Object({ name: Type.String(), version: Type.String() })),
     capabilities: Type.Array(Type.String(), { description: 'What the server says it offers: tools, prompts, …' }),
@@ -221,11 +231,11 @@ export type UpstreamImportRequest = Static<typeof UpstreamImportRequest>;
 export const UpstreamPlan = Type.Object(
   {
     name: UpstreamName,
-    start: Type.Enum(['ready', 'install', 'container', 'missing', 'http', 'sse', 'disabled'], {
+    start: Type.Enum(['ready', 'install', 'container', 'missing', 'http', 'sse', 'embedded', 'disabled'], {
       description:
         'ready: its program is there. install: a package has to be installed. container: it runs in a container, which the ' +
-        'layer cannot start. missing: it cannot start as it is written. http, sse: a server that runs elsewhere. disabled: ' +
-        'it is registered and not started.',
+        'layer cannot start. missing: it cannot start as it is written. http, sse: a server that runs elsewhere. embedded: ' +
+        'a server in the process of the layer. disabled: it is registered and not started.',
     }),
     package: Type.Optional(Type.String({ description: 'What has to be installed, as its package manager names it.' })),
     reason: Type.Optional(Type.String({ description: 'Why it cannot start, and what to change.' })),

@@ -96,7 +96,7 @@ export async function assemble(from: Ingredients): Promise<AssembledLayer> {
   const { storage, identity, policies, ledger } = foundation;
   const clientQuestions = createClientQuestions();
   const tools = await openTools(opened, from, storage, clientQuestions);
-  const { secrets, driver, quarantine, upstreams, registry } = tools;
+  const { secrets, driver, quarantine, upstreams, registry, embedder } = tools;
   const { visibility, visible } = openVisibility(opened, from, storage, tools);
   const intake = openIntake(settings);
   const objects = objectStoreOf(settings, secrets);
@@ -121,7 +121,7 @@ export async function assemble(from: Ingredients): Promise<AssembledLayer> {
   opened.use(registry.follow(FOLLOW_MS));
   opened.use(followUnrecorded({ registry, ledger, clock, log }));
   // Opened after the tools were read, so that only later changes are indexed in the background.
-  const toolSearch = await openSearch({ settings, clock, log, database: storage.database, secrets, registry });
+  const toolSearch = await openSearch({ settings, clock, log, database: storage.database, registry, embedder });
   opened.defer(() => toolSearch.close());
   const refusedAsks = createRefusedAsks({ ledger, clock, log });
   opened.defer(() => refusedAsks.close());
@@ -172,7 +172,7 @@ function resourceUpdatesOf(upstreams: Upstreams, catalogTenant: string): Resourc
   return {
     watch(tenantId, upstream, uri, onUpdated) {
       const owner = upstreams.current(tenantId, upstream) === undefined ? catalogTenant : tenantId;
-      return upstreams.watchResource(owner, upstream, uri, onUpdated);
+      return upstreams.watchResource(owner, upstream, uri, onUpdated, tenantId);
     },
   };
 }

@@ -53,6 +53,8 @@ export interface ToolLayerOptions {
   readonly onSideEffect?: SideEffectListener;
   /** Called with the duration of each stage of each call, in ms. Costs time; for measurements. */
   readonly onStage?: (stage: string, ms: number) => void;
+  /** Whether reference servers whose setting is `auto` are upstreams, as where the command line starts the layer. */
+  readonly withReferenceServers?: boolean;
 }
 
 /** The layer in this process. */
@@ -104,10 +106,11 @@ export async function createToolLayer(options: ToolLayerOptions = {}): Promise<E
   const { server, waiting, socketFolders } = startDatabase(settings, log);
   // Most of the code is loaded while the database starts, which happens in other processes and takes longer.
   await waiting;
-  const [{ assemble }, { createOperations }, { followUpstreams }] = await Promise.all([
+  const [{ assemble }, { createOperations }, { followUpstreams }, { addReferenceServer }] = await Promise.all([
     import('./assemble.ts'),
     import('../operations/create-operations.ts'),
     import('../operations/follow-upstreams.ts'),
+    import('./parts/add-reference-server.ts'),
   ]);
   const native = createNativeExecutor();
   const { onStage, onSideEffect, hooks } = options;
@@ -128,6 +131,11 @@ export async function createToolLayer(options: ToolLayerOptions = {}): Promise<E
     ...(onStage === undefined ? {} : { onStage }),
   });
   const stopFollowing = followUpstreams(assembled.parts);
+  if (
+    settings['documents.embedded'] === 'on' ||
+    (options.withReferenceServers && settings['documents.embedded'] === 'auto')
+  )
+    await addReferenceServer(assembled.parts, 'documents');
   const close = async (): Promise<void> => {
     stopFollowing();
     await assembled.close();

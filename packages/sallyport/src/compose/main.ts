@@ -69,7 +69,7 @@ async function serveUntilStopped({ host, port, authorizes, ...options }: ServeOp
     ...(port === undefined ? {} : { 'server.port': port }),
     ...(authorizes === undefined ? {} : { 'auth.dev': authorizes }),
   };
-  await using layer = await createToolLayer({ settings });
+  await using layer = await createToolLayer({ settings, withReferenceServers: true });
   await using server = await serve(layer);
   await rememberLayer(layer.settings.data_folder);
   process.stdout.write(`Sallyport is ready at ${server.url}\n`);

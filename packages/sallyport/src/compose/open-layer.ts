@@ -87,7 +87,7 @@ async function ownLayer(folder: string, options: ToolLayerOptions, whenAbsent: W
   // Loaded only when needed: a whole layer takes ten times as long to load as a client of a running one.
   const { createToolLayer } = await import('./create-tool-layer.ts');
   if (isAbsent) return borrowed(createToolLayer, options);
-  const own = await createToolLayer(options);
+  const own = await createToolLayer({ ...options, withReferenceServers: true });
   return { own, close: () => own.close() };
 }
 

@@ -19,8 +19,9 @@ export interface SearchIngredients {
   readonly clock: Clock;
   readonly log: Log;
   readonly database: Pick<PostgresDatabase, 'vectorStore' | 'vectorIndex'>;
-  readonly secrets: SecretStore;
   readonly registry: Registry;
+  /** Closed with the search; absent: tools are found by words alone. */
+  readonly embedder: Embedder | undefined;
 }
 
 /**
@@ -28,11 +29,10 @@ export interface SearchIngredients {
  * @throws ToolLayerError E3801 for settings that cannot be met
  */
 export async function openSearch(from: SearchIngredients): Promise<ToolSearch> {
-  const { settings, clock, log, database, registry } = from;
+  const { settings, clock, log, database, registry, embedder } = from;
   const threshold = settings['search.threshold'];
   if (threshold > 1) throw new ToolLayerError('E3801', `search.threshold is ${threshold}; it lies between 0 and 1.`);
   const index = await vectorIndexOf(from);
-  const embedder = embedderOf(from);
   return createToolSearch({
     tools: (tenantId) => registry.manifests(tenantId),
     onChanged: (listener) => registry.onChanged(listener),
@@ -55,7 +55,8 @@ async function vectorIndexOf({ settings, database }: SearchIngredients): Promise
   );
 }
 
-function embedderOf({ settings, secrets }: SearchIngredients): Embedder | undefined {
+/** The embedder of the settings; it starts when it is first asked. */
+export function embedderOf(settings: Settings, secrets: SecretStore): Embedder | undefined {
   const secret = settings['search.embedder_secret'];
   const url = settings['search.embedder_url'];
   const model = settings['search.embedder_model'];

@@ -27,6 +27,7 @@ import { OPA_SETTINGS } from '../permission/policy-engines/opa/settings.ts';
 import { CALL_SETTINGS } from '../pipeline/parts.ts';
 import { RETRY_SETTINGS } from '../pipeline/stages/attempts/retry-rules.ts';
 import { VALUE_SETTINGS } from '../pipeline/stages/values/value-rules.ts';
+import { DOCUMENT_SERVER_SETTINGS } from '../reference-servers/settings.ts';
 import { RETENTION_SETTINGS } from '../registry/versions/lifecycle/retention.ts';
 import { COERCION_SETTINGS } from '../validation/coerce/coercion-rules.ts';
 import { AUDIT_ROWS, CHECKPOINT_SETTINGS } from './settings/audit.ts';
@@ -80,6 +81,7 @@ const OF_COMPONENTS = rowsOf(
   RETENTION_SETTINGS,
   COERCION_SETTINGS,
   CHECKPOINT_SETTINGS,
+  DOCUMENT_SERVER_SETTINGS,
   TOOL_CHECKPOINT_SETTINGS,
   DOCUMENT_SETTINGS,
   RETENTION_TIME_SETTINGS,

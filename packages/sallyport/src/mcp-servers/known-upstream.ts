@@ -28,8 +28,19 @@ export interface CurrentUpstream {
 export interface UpstreamOffers {
   /** What each of a tenant's upstreams offers beside its tools, by name. */
   offers(tenantId: string): readonly OfferingUpstream[];
-  /** Notifies of each change of a resource. @throws E3809 for no such upstream; see `WatchedResources.add` */
-  watchResource(tenantId: string, name: string, uri: string, onUpdated: () => void): Promise<Disposable>;
+  /**
+   * Notifies of each change of a resource.
+   * @param ownTenant whose resource is meant, at an upstream of the catalogue that runs in this process; default: the
+   *   tenant of the upstream
+   * @throws E3809 for no such upstream; see `WatchedResources.add`
+   */
+  watchResource(
+    tenantId: string,
+    name: string,
+    uri: string,
+    onUpdated: () => void,
+    ownTenant?: string,
+  ): Promise<Disposable>;
   /** Notifies when an upstream offers something else than before. @returns a function that removes the listener */
   onOffersChanged(listener: () => void): () => void;
 }

@@ -63,7 +63,8 @@ export function createUpstreamLogins(parts: AuthorizationParts): UpstreamLogins 
   const known = new LRUCache<string, Known>({ max: HOLDERS_MAX });
   const of = (tenantId: string, definition: UpstreamDefinition, holder: string | undefined): Known | undefined => {
     const { name, transport } = definition;
-    if (transport.type === 'stdio' || hasCredential(transport.headers)) return undefined;
+    if (transport.type === 'stdio' || transport.type === 'embedded' || hasCredential(transport.headers))
+      return undefined;
     const key = JSON.stringify([tenantId, name, holder]);
     const stated = JSON.stringify(transport);
     const before = known.get(key);

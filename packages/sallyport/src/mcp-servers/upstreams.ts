@@ -17,6 +17,8 @@ import { literalSecrets, secretArgument, secretNameOf, withReferences } from './
 import { UPSTREAM_DEFAULTS, type UpstreamSettings } from './connection/settings.ts';
 import type { UpstreamCaller, UpstreamCallOptions } from './connection/supervised-parts.ts';
 import type { UpstreamCalls } from './connection/upstream-calls.ts';
+import { embeddedServer } from './embedded/embedded-link.ts';
+import type { EmbeddedServers } from './embedded-server.port.ts';
 import {
   type AddedUpstream,
   type CurrentUpstream,
@@ -122,6 +124,8 @@ export interface UpstreamsParts extends UpstreamChecks {
    * disposed with the connection. Default: `outbound`, whose idle sockets are shared by all.
    */
   readonly callerOutbound?: () => OutboundHttp;
+  /** The servers that run in this process; absent: none. */
+  readonly embedded?: EmbeddedServers;
   /** How the layer names itself to servers. */
   readonly client: { readonly name: string; readonly version: string };
   readonly settings?: Partial<UpstreamSettings>;
@@ -309,9 +313,18 @@ class OwnUpstreams implements Upstreams {
     }));
   }
 
-  async watchResource(tenantId: string, name: string, uri: string, onUpdated: () => void): Promise<Disposable> {
+  async watchResource(
+    tenantId: string,
+    name: string,
+    uri: string,
+    onUpdated: () => void,
+    ownTenant = tenantId,
+  ): Promise<Disposable> {
     const upstream = this.#tenants.get(tenantId)?.get(name);
     if (upstream === undefined) throw unknownUpstream(name);
+    const { transport } = upstream.definition();
+    if (transport.type === 'embedded')
+      return embeddedServer(this.#parts.embedded, transport).watch(ownTenant, uri, onUpdated);
     return upstream.watchResource(uri, onUpdated);
   }
 

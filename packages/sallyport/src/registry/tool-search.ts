@@ -19,6 +19,8 @@ import { similarityOf } from './search/vectors/similarity.ts';
 import { createVectorFeed, type SearchProgress, type VectorFeed } from './search/vectors/vector-feed.ts';
 import type { VectorIndex, VectorStore } from './vectors.port.ts';
 
+export { type CheckedEmbedder, checkedEmbedder } from './search/vectors/checked-embedder.ts';
+export { type Similarity, similarityOf } from './search/vectors/similarity.ts';
 export type { SearchProgress };
 
 /** A search request. Filters apply before ranking. */

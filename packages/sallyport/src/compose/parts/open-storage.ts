@@ -1,8 +1,10 @@
 import type { Clock } from '@sallyport/std/clock';
+import type { DocumentUpdates } from '../../bridges/document-updates.port.ts';
 import { parametersSeal } from '../../domain/invocation/tasks/sealed-parameters.ts';
 import type { RateLimiter } from '../../external/rate-limiter.port.ts';
 import type { PolicyUpdates } from '../../permission/policy-updates.port.ts';
 import type { SlotStore } from '../../permission/slot-store.port.ts';
+import { memoryDocumentUpdates } from '../../storage/memory/memory-document-updates.ts';
 import { memoryPolicyUpdates } from '../../storage/memory/memory-policy-updates.ts';
 import { memoryRateLimiter } from '../../storage/memory/memory-rate-limiter.ts';
 import type { PostgresConnection, SocketConnection } from '../../storage/postgres/postgres-connection.ts';
@@ -78,3 +80,7 @@ export function slotStoreOf(
 /** Only one instance can use an embedded server, which notifies itself in memory. */
 export const openPolicyUpdates = async ({ database, embedded }: Storage): Promise<PolicyUpdates> =>
   embedded === undefined ? database.policyUpdates() : memoryPolicyUpdates();
+
+/** The same for changed documents. */
+export const openDocumentUpdates = async ({ database, embedded }: Storage): Promise<DocumentUpdates> =>
+  embedded === undefined ? database.documentUpdates() : memoryDocumentUpdates();

@@ -42,10 +42,12 @@ import { RETENTION_SETTINGS } from '../../registry/versions/lifecycle/retention.
 import { memoryAuthorizationStore } from '../../storage/memory/memory-authorization-store.ts';
 import { COERCION_SETTINGS } from '../../validation/coerce/coercion-rules.ts';
 import { createSchemaValidator, type SchemaValidator } from '../../validation/schema-validator.ts';
+import { embedderOf } from '../open-search.ts';
 import type { Settings } from '../settings.ts';
 import { VERSION } from '../version.ts';
 import { type MachineBounds, machineBounds } from './from-settings/machine-bounds.ts';
 import type { Ingredients } from './ingredients.ts';
+import { openReferenceServers } from './open-reference-servers.ts';
 import { openSandboxes } from './open-sandboxes.ts';
 import { openShell } from './open-shell.ts';
 import type { Storage } from './open-storage.ts';
@@ -66,6 +68,8 @@ export async function openTools(
   // One egress guard for all HTTP requests of the layer itself (EXT-03).
   const guard = createEgressGuard();
   const outbound = opened.use(createOutboundHttp({ guard }));
+  const embedder = embedderOf(settings, secrets);
+  const embedded = await openReferenceServers(opened, { settings, clock, log }, storage, { embedder, driver });
   const quarantine = createQuarantine({ store: database.quarantineStore, clock, log });
   const { store, keepsSecrets } = upstreamStoreOf(storage, log);
   const logins = loginsOf(storage, settings, bounds, { clock, log, secrets, outbound });
@@ -78,6 +82,7 @@ export async function openTools(
     client: { name: 'sallyport', version: VERSION },
     outbound,
     clients,
+    embedded,
     // Callers with connections of their own share no socket either (PRM-11).
     callerOutbound: () => createOutboundHttp({ guard }),
   });
@@ -107,6 +112,7 @@ export async function openTools(
   const registry = registryOf(settings, { clock, log, store: database.toolStore, schemas, executors, bounds });
   return {
     clients,
+    embedder,
     schemas,
     secrets,
     keepsSecrets,

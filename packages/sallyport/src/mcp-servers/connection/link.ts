@@ -4,6 +4,7 @@ import type { ListedMcpTool } from '../../registry/importer.port.ts';
 import type { Askers } from '../incoming/asker.ts';
 import type { OfferListing } from '../known-upstream.ts';
 import type { RequestOptions } from './request-table.ts';
+import type { UpstreamCaller } from './supervised-parts.ts';
 
 /** How a server may answer a call with a task. */
 export interface CallAsTask {
@@ -19,6 +20,8 @@ export interface LinkCallOptions extends RequestOptions {
   readonly asTask?: CallAsTask | undefined;
   /** Awaited before a call is repeated because the server asked for input; throws to end the call. */
   readonly beforeAgain?: (() => Promise<void> | undefined) | undefined;
+  /** Whose call it is; for servers in this process, which no credential says it to. */
+  readonly caller?: UpstreamCaller | undefined;
 }
 
 /** The result of `tools/call`, or of another request, as the upstream sent it. Untrusted. */

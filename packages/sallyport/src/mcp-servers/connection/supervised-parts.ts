@@ -18,7 +18,7 @@ import type { UpstreamSettings } from './settings.ts';
 
 /** Owner of the call and its granted credentials. */
 export interface UpstreamCaller {
-  readonly principal: Pick<Principal, 'agentDid' | 'userDid'>;
+  readonly principal: Pick<Principal, 'tenantId' | 'agentDid' | 'userDid'>;
   /** Values of the credentials of this call, by name. */
   readonly secrets: ReadonlyMap<string, string>;
 }

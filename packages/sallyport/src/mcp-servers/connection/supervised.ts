@@ -340,8 +340,8 @@ export class Supervised {
       if (checking !== undefined) await checking;
       const passed = this.#parts.clock.monotonic() - startedAt;
       const timeoutMs = options.timeoutMs === undefined ? undefined : Math.max(1, options.timeoutMs - passed);
-      const { asTask } = options;
-      return await link.call(tool, args, { ...this.#requestOptions(options), timeoutMs, beforeAgain, asTask });
+      const { asTask, caller } = options;
+      return await link.call(tool, args, { ...this.#requestOptions(options), timeoutMs, beforeAgain, asTask, caller });
     } catch (thrown) {
       if (neverLeft(thrown)) this.#drop(link, messageOf(thrown));
       if (thrown instanceof ToolLayerError && thrown.code === 'E3103') this.#suspect(link);

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { isAbsolute } from 'node:path';
 import type { FilesystemPermission } from '../../../api/schemas/tool-manifest.ts';
-import type { HttpTransport, StdioTransport, UpstreamDefinition } from '../../../api/schemas/upstream.ts';
+import type { HttpTransport, StdioTransport } from '../../../api/schemas/upstream.ts';
 import { isObject } from '../../domain/shape/is-object.ts';
 import { isBaseSystem } from '../stdio/program.ts';
 import { isInterpreter } from '../stdio/sandbox-spec.ts';
@@ -57,7 +57,7 @@ function withPlainCommand(entry: Record<string, unknown>): Record<string, unknow
 }
 
 type ReadTransport =
-  | { readonly transport: UpstreamDefinition['transport']; readonly notes: readonly string[] }
+  | { readonly transport: StdioTransport | HttpTransport; readonly notes: readonly string[] }
   | { readonly reason: string };
 
 function readStdio(entry: Record<string, unknown>): ReadTransport {

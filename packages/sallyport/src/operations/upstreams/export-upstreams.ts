@@ -25,20 +25,27 @@ export const exportUpstreams = operation({
   run:
     ({ upstreams }: Pick<OperationParts, 'upstreams'>) =>
     ({ names }, { principal: { tenantId } }) => {
-      const wanted = names ?? upstreams.statuses(tenantId).map(({ name }) => name);
+      const others = upstreams.statuses(tenantId).filter(({ transport }) => transport !== 'embedded');
+      const wanted = names ?? others.map(({ name }) => name);
       const servers: Record<string, DesktopServer> = {};
       for (const name of wanted) {
         const current = upstreams.current(tenantId, name);
         if (current === undefined) return failure('E3809', `There is no upstream ${name}.`);
-        servers[name] = serverOf(current.definition);
+        const server = serverOf(current.definition);
+        if (server === undefined) return failure('E3809', `The upstream ${name} is part of the layer. ${USE_IT}`);
+        servers[name] = server;
       }
       return { mcpServers: servers };
     },
 });
 
-function serverOf(definition: UpstreamDefinition): DesktopServer {
+const USE_IT = 'Let the client connect to the layer, at /mcp/servers/NAME or with sallyport mcp --server NAME.';
+
+/** Undefined for a server that no client can start. */
+function serverOf(definition: UpstreamDefinition): DesktopServer | undefined {
   const { transport, disabled } = withPlaceholders(definition);
   const off = disabled === true ? { disabled } : {};
+  if (transport.type === 'embedded') return undefined;
   if (transport.type !== 'stdio') return { ...transport, ...off };
   const { command, args, cwd, env } = transport;
   return {

@@ -47,6 +47,7 @@ function shownAs(definition: UpstreamDefinition, standIn: (name: string) => stri
       Object.entries(values).map(([name, value]) => [name, PLACEHOLDER.test(value) ? value : standIn(name)]),
     );
   const { transport } = definition;
+  if (transport.type === 'embedded') return definition;
   if (transport.type !== 'stdio') {
     const { headers } = transport;
     const url = withoutUserinfo(transport.url);

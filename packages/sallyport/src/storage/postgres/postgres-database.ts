@@ -5,6 +5,7 @@ import type { ClaimedKeys, LedgerStore } from '../../audit/ledger-store.port.ts'
 import type { CheckpointArchive } from '../../bridges/checkpoint-archive.port.ts';
 import type { CheckpointStore } from '../../bridges/checkpoint-store.port.ts';
 import type { DocumentPinStore } from '../../bridges/document-stores.port.ts';
+import type { DocumentUpdates } from '../../bridges/document-updates.port.ts';
 import type { StoredRates } from '../../external/rate-limiter.port.ts';
 import type { ApiKeyStore } from '../../identity/api-keys.port.ts';
 import type { ProofIdStore } from '../../identity/proof-ids.port.ts';
@@ -24,6 +25,7 @@ import type { OutcomeStore } from '../../pipeline/outcome-store.port.ts';
 import type { OutputStore } from '../../pipeline/output-store.port.ts';
 import type { StateStore } from '../../pipeline/state-store.port.ts';
 import type { UndoJournal } from '../../pipeline/undo-journal.port.ts';
+import type { DocumentStore } from '../../reference-servers/document-store.port.ts';
 import type { SkillContentBounds, SkillContents } from '../../registry/skill-files.port.ts';
 import type { ToolStore } from '../../registry/tool-store.port.ts';
 import type { VectorIndex, VectorStore } from '../../registry/vectors.port.ts';
@@ -49,6 +51,8 @@ import { postgresOutputStore } from './outcomes/postgres-output-store.ts';
 import { postgresStateStore } from './outcomes/postgres-state-store.ts';
 import { postgresUndoJournal } from './outcomes/postgres-undo-journal.ts';
 import { type PostgresConnection, poolTarget } from './postgres-connection.ts';
+import { postgresDocumentStore } from './reference-servers/postgres-document-store.ts';
+import { openPostgresDocumentUpdates } from './reference-servers/postgres-document-updates.ts';
 import { postgresApiKeyStore } from './rights/postgres-api-key-store.ts';
 import { openPostgresPolicyUpdates } from './rights/postgres-policy-updates.ts';
 import { postgresProofIds } from './rights/postgres-proof-ids.ts';
@@ -101,6 +105,7 @@ export interface PostgresDatabase extends AsyncDisposable {
   readonly documentPins: DocumentPinStore;
   readonly checkpointStore: CheckpointStore & CheckpointArchive;
   readonly dailyLease: DailyLease;
+  readonly documentStore: DocumentStore;
   readonly outputStore: OutputStore;
   readonly proofIds: ProofIdStore;
   readonly skillContents: SkillContents;
@@ -115,6 +120,8 @@ export interface PostgresDatabase extends AsyncDisposable {
    * @throws E3812 when the database cannot be read
    */
   policyUpdates(): Promise<PolicyUpdates>;
+  /** Notifications of changed documents to and from the other instances; needs one connection beside the pool. */
+  documentUpdates(): Promise<DocumentUpdates>;
   /**
    * Writes one small row and commits it, as durably as calls are recorded.
    * @throws E3812 when nothing can be written, with the reason; the server gives up after some seconds
@@ -184,12 +191,14 @@ export async function openPostgres({
     dailyLease: postgresDailyLease(pool),
     checkpointStore: { ...postgresCheckpointStore(pool), ...postgresCheckpointArchive(pool) },
     stateStore: postgresStateStore(pool),
+    documentStore: postgresDocumentStore(pool),
     outputStore: postgresOutputStore(pool),
     proofIds: postgresProofIds(pool),
     skillContents: postgresSkillContents(database, skillContentBounds),
     vectorStore: postgresVectorStore(pool),
     vectorIndex: () => vectorIndexOf((text, values) => pool.query(text, [...values])),
     policyUpdates: () => openPostgresPolicyUpdates({ pool, connect, log }),
+    documentUpdates: () => openPostgresDocumentUpdates({ pool, connect, log }),
     tryWrite: () => inDatabase('write', async () => void (await pool.query(TRY_WRITE))),
     close,
     [Symbol.asyncDispose]: close,

@@ -100,6 +100,8 @@ export async function empty(connection: PostgresConnection): Promise<void> {
     'undo_steps',
     'tool_state',
     'checkpoint_lines',
+    'documents',
+    'document_versions',
     'checkpoints',
     'state_objects',
     'daily_work',

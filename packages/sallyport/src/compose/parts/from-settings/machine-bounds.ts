@@ -75,6 +75,7 @@ export function machineBounds(settings: Settings): MachineBounds {
       ];
     },
     checkUpstream(tenantId, { transport }) {
+      if (transport.type === 'embedded') return;
       if (transport.type !== 'stdio') {
         const { hostname, port, protocol } = new URL(transport.url);
         const host = hostname.replace(/^\[|\]$/g, '');

@@ -73,6 +73,7 @@ export function callerOf(upstream: string, names: readonly string[], caller: Ups
 }
 
 function placeholdersOf({ transport }: UpstreamDefinition): readonly string[] {
+  if (transport.type === 'embedded') return [];
   if (transport.type === 'stdio') return secretNames(transport.env ?? {});
   const { assertion = '', identity_provider } = transport.authorization ?? {};
   return secretNames({ ...transport.headers, ' assertion': assertion, ' id_token': identity_provider?.id_token ?? '' });

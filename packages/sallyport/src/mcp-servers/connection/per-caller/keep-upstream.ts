@@ -1,6 +1,7 @@
 import type { UpstreamDefinition } from '../../../../api/schemas/upstream.ts';
 import type { OutboundHttp } from '../../../external/outbound-http.ts';
 import type { SecretStore } from '../../../external/secret-store.port.ts';
+import { type EmbeddedLinkParts, openEmbeddedLink } from '../../embedded/embedded-link.ts';
 import { type HttpLinkParts, openHttpLink } from '../../http/http-link.ts';
 import { openStdioLink, type StdioLinkParts } from '../../stdio/stdio-link.ts';
 import type { UpstreamLogins } from '../../upstream-logins.ts';
@@ -35,7 +36,8 @@ export interface KeptUpstreamParts extends Omit<SupervisedParts, 'open'> {
   readonly tenantId: string;
   readonly link: StdioLinkParts &
     Omit<HttpLinkParts, 'authorizer'> &
-    Pick<UpstreamChecks, 'checkDefinition'> & { readonly logins?: Pick<UpstreamLogins, 'authorizer'> };
+    Pick<UpstreamChecks, 'checkDefinition'> &
+    EmbeddedLinkParts & { readonly logins?: Pick<UpstreamLogins, 'authorizer'> };
   /** Makes outbound HTTP for one caller's connection alone; see `UpstreamsParts.callerOutbound`. */
   readonly callerOutbound?: (() => OutboundHttp) | undefined;
 }
@@ -85,6 +87,7 @@ async function openLink(
   link.checkDefinition?.(tenantId, definition);
   const { name, transport, may_ask: mayAsk } = definition;
   const parts = { ...link, mayAsk };
+  if (transport.type === 'embedded') return openEmbeddedLink(link, name, transport);
   if (transport.type === 'stdio') return openStdioLink(parts, tenantId, name, transport, options);
   const authorizer = link.logins?.authorizer(tenantId, definition, holder, link.secrets);
   const opened = await openHttpLink({ ...parts, authorizer }, tenantId, name, transport, options);

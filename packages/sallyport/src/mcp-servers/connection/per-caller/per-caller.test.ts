@@ -40,7 +40,10 @@ async function start(settings: UpstreamsParts['settings'] = {}, parts: Partial<U
 }
 
 function as(user: string, key = `key-of-${user}`): UpstreamCaller {
-  return { principal: { agentDid: 'did:example:agent', userDid: user }, secrets: new Map([['KEY', key]]) };
+  return {
+    principal: { tenantId: TENANT, agentDid: 'did:example:agent', userDid: user },
+    secrets: new Map([['KEY', key]]),
+  };
 }
 
 async function who(upstreams: Upstreams, caller: UpstreamCaller, args: Record<string, unknown> = {}): Promise<string> {
@@ -66,11 +69,11 @@ test('PRM-11.5 two users at once have a session each, and none is ever sent the 
 test('PRM-11.5 one user through another agent, and another user with the same credential, are other callers', async () => {
   const { server, upstreams } = await start();
   const shared = new Map([['KEY', 'one-key']]);
-  await who(upstreams, { principal: { agentDid: 'a', userDid: 'u' }, secrets: shared });
-  await who(upstreams, { principal: { agentDid: 'b', userDid: 'u' }, secrets: shared });
-  await who(upstreams, { principal: { agentDid: 'a', userDid: 'v' }, secrets: shared });
-  await who(upstreams, { principal: { agentDid: 'a' }, secrets: shared });
-  await who(upstreams, { principal: { agentDid: 'a', userDid: 'u' }, secrets: shared });
+  await who(upstreams, { principal: { tenantId: TENANT, agentDid: 'a', userDid: 'u' }, secrets: shared });
+  await who(upstreams, { principal: { tenantId: TENANT, agentDid: 'b', userDid: 'u' }, secrets: shared });
+  await who(upstreams, { principal: { tenantId: TENANT, agentDid: 'a', userDid: 'v' }, secrets: shared });
+  await who(upstreams, { principal: { tenantId: TENANT, agentDid: 'a' }, secrets: shared });
+  await who(upstreams, { principal: { tenantId: TENANT, agentDid: 'a', userDid: 'u' }, secrets: shared });
   expect(new Set(server.calls.map(({ session }) => session)).size).toBe(4);
   expect(server.calls.at(0)?.session).toBe(server.calls.at(-1)?.session);
 });

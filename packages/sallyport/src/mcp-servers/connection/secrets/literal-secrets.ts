@@ -11,6 +11,7 @@ export const isLiteralSecret = (name: string, value: string): boolean =>
 
 /** Names of variables and headers of a definition whose values are literal secrets. */
 export function literalSecrets({ transport }: UpstreamDefinition): readonly string[] {
+  if (transport.type === 'embedded') return [];
   const values = (transport.type === 'stdio' ? transport.env : transport.headers) ?? {};
   return Object.entries(values).flatMap(([name, value]) => (isLiteralSecret(name, value) ? [name] : []));
 }
@@ -24,8 +25,9 @@ export const secretNameOf = (upstream: string, name: string): string =>
  * none.
  */
 export function withReferences(definition: UpstreamDefinition): UpstreamDefinition {
+  const { transport } = definition;
   const literal = new Set(literalSecrets(definition));
-  if (literal.size === 0) return definition;
+  if (transport.type === 'embedded' || literal.size === 0) return definition;
   const referring = (values: Readonly<Record<string, string>>): Record<string, string> =>
     Object.fromEntries(
       Object.entries(values).map(([name, value]) => [
@@ -33,7 +35,6 @@ export function withReferences(definition: UpstreamDefinition): UpstreamDefiniti
         literal.has(name) ? referenceFor(definition.name, name, value) : value,
       ]),
     );
-  const { transport } = definition;
   return transport.type === 'stdio'
     ? { ...definition, transport: { ...transport, env: referring(transport.env ?? {}) } }
     : { ...definition, transport: { ...transport, headers: referring(transport.headers ?? {}) } };

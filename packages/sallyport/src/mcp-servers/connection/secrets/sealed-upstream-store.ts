@@ -68,6 +68,7 @@ function changed(definition: UpstreamDefinition, change: Change): UpstreamDefini
       Object.entries(given).map(([name, value]) => [name, REFERENCE.test(value) ? value : change(value, name)]),
     );
   const { transport } = definition;
+  if (transport.type === 'embedded') return definition;
   if (transport.type !== 'stdio') {
     const { url, headers } = transport;
     const isPrivate = isSealed(url) || (URL.canParse(url) && /[?@]/.test(url));

@@ -111,6 +111,7 @@ const START: Readonly<Record<UpstreamPlan['start'], string>> = {
   missing: 'cannot start',
   http: 'streamable HTTP',
   sse: 'HTTP+SSE',
+  embedded: 'in the layer',
   disabled: 'disabled',
 };
 

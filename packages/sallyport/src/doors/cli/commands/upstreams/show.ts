@@ -30,16 +30,18 @@ function rowOf(upstream: UpstreamStatus): string[] {
   ];
 }
 
+function wayTo(transport: UpstreamDetail['definition']['transport']): string {
+  if (transport.type === 'embedded') return `the process of the layer, which is the server ${transport.server}`;
+  return transport.type === 'stdio' ? [transport.command, ...(transport.args ?? [])].join(' ') : transport.url;
+}
+
 function printUpstream({ upstream, definition, malformed, absent_tools }: UpstreamDetail, print: Printer): void {
   const { server, state } = upstream;
   print.line(`${upstream.name}: ${state}`, state === 'ready' ? 'good' : state === 'degraded' ? 'bad' : 'strong');
   const { transport } = definition;
   print.facts([
     ['server', server === undefined ? undefined : `${server.name} ${server.version}`],
-    [
-      'reached by',
-      transport.type !== 'stdio' ? transport.url : [transport.command, ...(transport.args ?? [])].join(' '),
-    ],
+    ['reached by', wayTo(transport)],
     ['protocol', upstream.protocol_version],
     ['capabilities', upstream.capabilities.join(', ')],
     ['tools', `${upstream.tool_count}, ${upstream.quarantined_count} in quarantine, ${absent_tools.length} absent`],

@@ -93,5 +93,48 @@ create table sallyport.document_pins (
   primary key (tenant_id, invocation_id)
 );`;
 
+/**
+ * Documents of the reference document server, with what finds their newest version: words, a sample of shingles, and the
+ * hashes of passages, whose vectors are in embedding_vectors.
+ */
+const DOCUMENTS = `
+create table sallyport.documents (
+  tenant_id text collate "C" not null,
+  document_id text collate "C" not null,
+  title text not null,
+  tags text[] not null,
+  authority smallint not null,
+  source text,
+  deprecation json,
+  newest integer not null,
+  words tsvector not null,
+  shingle_step integer not null,
+  shingles integer[] not null,
+  passages text[] not null,
+  created_at timestamptz not null,
+  updated_at timestamptz not null,
+  primary key (tenant_id, document_id)
+);
+create index documents_words on sallyport.documents using gin (words);
+create index documents_shingles on sallyport.documents using gin (shingles);`;
+
+/** Contents of documents. A row never changes. */
+const DOCUMENT_VERSIONS = `
+create table sallyport.document_versions (
+  tenant_id text collate "C" not null,
+  document_id text collate "C" not null,
+  version integer not null,
+  content_type text not null,
+  content_sha256 text not null,
+  content_bytes integer not null,
+  content text not null,
+  stored_at timestamptz not null,
+  stored_by json not null,
+  primary key (tenant_id, document_id, version)
+);`;
+
 /** What the bridges carry from one run of a tool to the next. */
-export const BRIDGE_TABLES: readonly string[] = [LINES, CHECKPOINTS, OBJECTS, DAILY_WORK, DOCUMENT_PINS];
+export const BRIDGE_TABLES: readonly string[] = [
+  ...[LINES, CHECKPOINTS, OBJECTS, DAILY_WORK],
+  ...[DOCUMENT_PINS, DOCUMENTS, DOCUMENT_VERSIONS],
+];

@@ -1,0 +1,111 @@
+import { sha256 } from '@sallyport/std/sha256';
+import type {
+  DocumentContentType,
+  IngestDocumentArguments,
+  IngestDocumentResult,
+} from '../../../api/schemas/reference-servers/documents.ts';
+import type { EmbeddedCaller } from '../../mcp-servers/embedded-server.port.ts';
+import type { ReadText } from '../document-reader.port.ts';
+import type { NewDocument, PutOutcome } from '../document-store.port.ts';
+import { metadataOf, versionNumber } from './describe.ts';
+import { CannotDo, type DocumentParts } from './document-parts.ts';
+import { passageHashes } from './passages.ts';
+import { plainText } from './plain-text.ts';
+import { publishUpdate } from './publish-update.ts';
+import { shinglesOf } from './shingles.ts';
+
+/** Authority of a new document that nobody gives one. */
+const AUTHORITY = 50;
+const TITLE_CHARS_MAX = 500;
+const ID_CHARS_MAX = 100;
+/** Canonical or URL-safe base64, with or without padding. */
+const BASE64 = /^[A-Za-z0-9+/_-]+={0,2}$/;
+
+/** The tool `ingest_document`. */
+export async function ingestDocument(
+  parts: DocumentParts,
+  { tenantId, agentDid, userDid }: EmbeddedCaller,
+  given: IngestDocumentArguments,
+  signal: AbortSignal,
+): Promise<IngestDocumentResult> {
+  const { store, clock, settings } = parts;
+  const { content_type: contentType = 'text/markdown', document_id: named } = given;
+  const { content, title: ownTitle, notes } = await readGiven(parts, given, contentType, signal);
+  if (content.trim() === '') throw new CannotDo('The document holds no text.');
+  if (Buffer.byteLength(content) > settings.contentBytesMax)
+    throw new CannotDo(
+      `The text of the document is longer than ${settings.contentBytesMax} bytes. Ingest it in parts.`,
+    );
+  const [known] = named === undefined ? [] : await store.find(tenantId, [named]);
+  const title = given.title ?? ownTitle ?? firstHeading(content) ?? known?.title ?? named;
+  if (title === undefined) throw new CannotDo('The document has no heading. Give a title or a document_id.');
+  const source = given.source ?? known?.source;
+  const document: NewDocument = {
+    documentId: named ?? idOf(title),
+    title: title.slice(0, TITLE_CHARS_MAX).toWellFormed(),
+    tags: given.tags ?? known?.tags ?? [],
+    authority: given.authority ?? known?.authority ?? AUTHORITY,
+    ...(source === undefined ? {} : { source }),
+    content,
+    contentType,
+    sha256: sha256(content),
+    passages: passageHashes(title, content),
+    shingles: shinglesOf(content),
+    at: clock.now(),
+    by: { agentDid, ...(userDid === undefined ? {} : { userDid }) },
+  };
+  const expected = expectedOf(given);
+  const put = await store.put(tenantId, document, {
+    mustBeNew: named === undefined,
+    ...(expected === undefined ? {} : { expected }),
+  });
+  if (put.outcome === 'conflict' || put.stored === undefined) throw new CannotDo(conflict(document.documentId, put));
+  await publishUpdate(parts, tenantId, put.stored);
+  return { document: metadataOf(put.stored), outcome: put.outcome, notes: [...notes] };
+}
+
+async function readGiven(
+  { reader, settings }: DocumentParts,
+  { content, content_base64 }: IngestDocumentArguments,
+  contentType: DocumentContentType,
+  signal: AbortSignal,
+): Promise<ReadText> {
+  if ((content === undefined) === (content_base64 === undefined))
+    throw new CannotDo('Give content or content_base64, one of the two.');
+  if (content_base64 !== undefined && !BASE64.test(content_base64))
+    throw new CannotDo('content_base64 is no base64 text.');
+  const bytes = content === undefined ? Buffer.from(content_base64 ?? '', 'base64') : Buffer.from(content);
+  if (bytes.length > settings.fileBytesMax)
+    throw new CannotDo(`The file is longer than ${settings.fileBytesMax} bytes. Ingest it in parts.`);
+  if (contentType === 'text/markdown' || contentType === 'text/plain') return { content: plainText(bytes), notes: [] };
+  if (content !== undefined && contentType !== 'text/html')
+    throw new CannotDo(`A document of the type ${contentType} is given as content_base64.`);
+  // A page in another encoding says so nowhere once it is in a call, so UTF-8 is what it has to be.
+  return reader.read(contentType === 'text/html' ? Buffer.from(plainText(bytes)) : bytes, contentType, signal);
+}
+
+function expectedOf({ expected_version }: IngestDocumentArguments): number | undefined {
+  if (expected_version === undefined) return undefined;
+  return versionNumber(expected_version) ?? Number.NaN;
+}
+
+function conflict(documentId: string, { stored }: PutOutcome): string {
+  if (stored === undefined) return `There is no document ${documentId}, so it has no version that could be expected.`;
+  const { newest, title } = stored;
+  return `There is a document ${documentId} (${title}) already, at version ${newest}. For a new version of it give its document_id, and ${newest} where you give an expected_version; for another document give another document_id.`;
+}
+
+function firstHeading(content: string): string | undefined {
+  const [, heading] = /^#{1,6}\s+(.+?)\s*#*\s*$/m.exec(content.slice(0, 20_000)) ?? [];
+  return heading?.slice(0, TITLE_CHARS_MAX);
+}
+
+/** An id in lower case that a person can read; of a title without Latin letters, its hash. */
+function idOf(title: string): string {
+  const ascii = title.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();
+  const id = ascii
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^-+|-+$/g, '')
+    .slice(0, ID_CHARS_MAX);
+  return id === '' ? `document-${sha256(title).slice(0, 16)}` : id;
+}

@@ -1,0 +1,30 @@
+import { KiB, MiB } from '@sallyport/std/bytes';
+import { integer, oneOf } from '../domain/settings/rows.ts';
+import { defaultsOf, type ValuesOf } from '../domain/settings/setting.ts';
+
+/** Settings of the reference document server. */
+export const DOCUMENT_SERVER_SETTINGS = {
+  embedded: oneOf('documents.embedded', ['auto', 'on', 'off'], {
+    default: 'auto',
+    sentence:
+      'Whether the layer is a document server too, as the upstream documents of tenant.default and tenant.catalog; auto: where the command line starts it, not in an embedding program.',
+  }),
+  fileBytesMax: integer('documents.file_bytes_max', {
+    unit: 'bytes',
+    minimum: KiB,
+    default: 16 * MiB,
+    sentence: 'Largest file that the document server reads.',
+  }),
+  contentBytesMax: integer('documents.content_bytes_max', {
+    unit: 'bytes',
+    minimum: KiB,
+    default: 4 * MiB,
+    sentence: 'Largest content of a document, as text.',
+  }),
+};
+
+/** Values of these settings. */
+export type DocumentServerSettings = ValuesOf<typeof DOCUMENT_SERVER_SETTINGS>;
+
+/** Values where nobody sets others. */
+export const DOCUMENT_SERVER_DEFAULTS: DocumentServerSettings = defaultsOf(DOCUMENT_SERVER_SETTINGS);
