@@ -7,7 +7,7 @@ import { STOP_SETTINGS } from '../../domain/settings/server-settings.ts';
 import { valuesOf } from '../../domain/settings/setting.ts';
 import { EXECUTION_SETTINGS, UPSTREAM_TOOL_TIMES } from '../../domain/tool/execution-settings.ts';
 import type { OutboundHttp } from '../../external/outbound-http.ts';
-import { upstreamDocuments } from '../../mcp-servers/upstream-documents.ts';
+import { directDocuments, upstreamDocuments } from '../../mcp-servers/upstream-documents.ts';
 import type { CallIntake } from '../../orchestration/call-intake.ts';
 import { WORKER_SETTINGS } from '../../orchestration/workers.ts';
 import { RunningCalls } from '../../pipeline/ongoing/running-calls.ts';
@@ -106,12 +106,19 @@ function documentsOf(
   opened: AsyncDisposableStack,
   { settings, clock, log }: Ingredients,
   { storage: { database } }: PipelineIngredients['foundation'],
-  { upstreams }: PipelineIngredients['tools'],
+  { upstreams, embedded, documentUpdates: updates }: PipelineIngredients['tools'],
 ): NonNullable<PipelineParts['documents']> {
   const values = valuesOf(DOCUMENT_SETTINGS, settings);
-  const server = upstreamDocuments(upstreams, { name: values.upstream, catalogTenant: settings['tenant.catalog'] });
-  const cache = memoryDocumentCache({ bytesMax: values.cacheBytesMax });
-  const bridge = opened.use(createDocuments({ server, cache, clock, log, settings: values }));
+  const of = { name: values.upstream, catalogTenant: settings['tenant.catalog'] };
+  const bridge = opened.use(
+    createDocuments({
+      server: upstreamDocuments(upstreams, of),
+      direct: directDocuments(upstreams, embedded, of),
+      cache: memoryDocumentCache({ bytesMax: values.cacheBytesMax }),
+      ...(updates === undefined ? {} : { updates }),
+      ...{ clock, log, settings: values },
+    }),
+  );
   return { bridge, pins: database.documentPins, isPinning: values.isPinning };
 }
 

@@ -1,4 +1,5 @@
 import type { SandboxDriver } from '@sallyport/sandbox';
+import type { DocumentUpdates } from '../../bridges/document-updates.port.ts';
 import { valuesOf } from '../../domain/settings/setting.ts';
 import { createPageConverter } from '../../executors/web/page/page-converter.ts';
 import type { EmbeddedServers } from '../../mcp-servers/embedded-server.port.ts';
@@ -17,15 +18,22 @@ export interface ReferenceServerNeeds {
   readonly driver: SandboxDriver;
 }
 
-/** The servers that run in this process. Nothing of them starts before they are called. */
+/** The servers that run in this process, and what notifies of changes in them. */
+export interface ReferenceServers {
+  readonly servers: EmbeddedServers;
+  /** Absent where there is no document server. */
+  readonly documentUpdates?: DocumentUpdates;
+}
+
+/** Opens the reference servers. Nothing of them starts before they are called. */
 export async function openReferenceServers(
   opened: AsyncDisposableStack,
   { settings, clock, log }: Pick<Ingredients, 'settings' | 'clock' | 'log'>,
   storage: Storage,
   { embedder, driver }: ReferenceServerNeeds,
-): Promise<EmbeddedServers> {
+): Promise<ReferenceServers> {
   const own = valuesOf(DOCUMENT_SERVER_SETTINGS, settings);
-  if (own.embedded === 'off') return {};
+  if (own.embedded === 'off') return { servers: {} };
   const { documentStore: store, vectorStore: vectors } = storage.database;
   const updates = opened.use(await openDocumentUpdates(storage));
   const index = memoryVectorIndex();
@@ -33,5 +41,5 @@ export async function openReferenceServers(
     embedder === undefined ? undefined : opened.use(createMeaning({ store, embedder, index, vectors, clock, log }));
   const reader = documentReader(opened.use(createPageConverter()), driver);
   const documents = opened.use(createDocumentServer({ store, reader, meaning, updates, settings: own, clock, log }));
-  return { documents };
+  return { servers: { documents }, documentUpdates: updates };
 }

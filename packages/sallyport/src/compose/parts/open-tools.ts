@@ -69,7 +69,10 @@ export async function openTools(
   const guard = createEgressGuard();
   const outbound = opened.use(createOutboundHttp({ guard }));
   const embedder = embedderOf(settings, secrets);
-  const embedded = await openReferenceServers(opened, { settings, clock, log }, storage, { embedder, driver });
+  const { servers: embedded, documentUpdates } = await openReferenceServers(opened, { settings, clock, log }, storage, {
+    embedder,
+    driver,
+  });
   const quarantine = createQuarantine({ store: database.quarantineStore, clock, log });
   const { store, keepsSecrets } = upstreamStoreOf(storage, log);
   const logins = loginsOf(storage, settings, bounds, { clock, log, secrets, outbound });
@@ -121,6 +124,8 @@ export async function openTools(
     outbound,
     quarantine,
     upstreams,
+    embedded,
+    documentUpdates,
     logins,
     executors,
     registry,
