@@ -171,9 +171,9 @@ function metadataOf(
 function accessedIn({ call: { documents = [] }, toolRun: { attempts } }: OngoingCall): DocumentAccess[] {
   if (attempts === 0) return [];
   return documents.map(({ document_id, version }) => ({
+    access_count: attempts,
     document_id,
     document_version: version,
-    access_count: attempts,
   }));
 }
 
