@@ -1,5 +1,3 @@
-// Hot path of a call with documents: what is remembered costs one look-up.
-
 import type { GivenDocument } from '../../domain/document/given-document.ts';
 import { askServer, mayFallBack } from './ask-server.ts';
 import { notFound, type Reading, warn } from './reading.ts';

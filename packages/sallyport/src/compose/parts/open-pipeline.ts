@@ -7,7 +7,7 @@ import { STOP_SETTINGS } from '../../domain/settings/server-settings.ts';
 import { valuesOf } from '../../domain/settings/setting.ts';
 import { EXECUTION_SETTINGS, UPSTREAM_TOOL_TIMES } from '../../domain/tool/execution-settings.ts';
 import type { OutboundHttp } from '../../external/outbound-http.ts';
-import { directDocuments, upstreamDocuments } from '../../mcp-servers/upstream-documents.ts';
+import { directDocuments, upstreamDocuments } from '../../mcp-servers/connection/documents/upstream-documents.ts';
 import type { CallIntake } from '../../orchestration/call-intake.ts';
 import { WORKER_SETTINGS } from '../../orchestration/workers.ts';
 import { RunningCalls } from '../../pipeline/ongoing/running-calls.ts';

@@ -9,7 +9,7 @@ import {
   type DocumentHttpServer,
   startDocumentHttpServer,
 } from '../../../packages/sallyport/src/mcp-servers/test-servers/document-http-server.ts';
-import { AGENT, type Desk, openDesk } from './desk.fixture.ts';
+import { AGENT, type Desk, openDesk } from '../calls/desk.fixture.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 type Given = readonly { readonly document_id: string; readonly version: string; readonly content: string }[];

@@ -1,8 +1,8 @@
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
-import type { DocumentReader, DocumentServer } from '../bridges/document-server.port.ts';
-import { ownerNames } from '../domain/invocation/call-owner.ts';
-import type { EmbeddedServers } from './embedded-server.port.ts';
-import type { Upstreams } from './upstreams.ts';
+import type { DocumentReader, DocumentServer } from '../../../bridges/document-server.port.ts';
+import { ownerNames } from '../../../domain/invocation/call-owner.ts';
+import type { EmbeddedServers } from '../../embedded-server.port.ts';
+import type { Upstreams } from '../../upstreams.ts';
 
 /** The upstream that documents come from. */
 export interface DocumentUpstream {
