@@ -4,6 +4,10 @@ import { ledgerStoreConformance } from '../../packages/sallyport/src/audit/ledge
 import { checkpointArchiveConformance } from '../../packages/sallyport/src/bridges/conformance/checkpoint-archive.conformance.ts';
 import { checkpointStoreConformance } from '../../packages/sallyport/src/bridges/conformance/checkpoint-store.conformance.ts';
 import { objectStoreConformance } from '../../packages/sallyport/src/bridges/conformance/object-store.conformance.ts';
+import {
+  documentCacheConformance,
+  documentPinStoreConformance,
+} from '../../packages/sallyport/src/bridges/documents/document-stores.conformance.ts';
 import { parametersSeal } from '../../packages/sallyport/src/domain/invocation/tasks/sealed-parameters.ts';
 import { circuitStoreConformance } from '../../packages/sallyport/src/external/circuit-store.conformance.ts';
 import { apiKeyStoreConformance } from '../../packages/sallyport/src/identity/conformance/api-key-store.conformance.ts';
@@ -35,6 +39,7 @@ import { vectorIndexConformance } from '../../packages/sallyport/src/registry/se
 import { vectorStoreConformance } from '../../packages/sallyport/src/registry/search/conformance/vector-store.conformance.ts';
 import { memoryAuthorizationStore } from '../../packages/sallyport/src/storage/memory/memory-authorization-store.ts';
 import { memoryCircuitStore } from '../../packages/sallyport/src/storage/memory/memory-circuit-store.ts';
+import { memoryDocumentCache } from '../../packages/sallyport/src/storage/memory/memory-document-cache.ts';
 import { memoryVectorIndex } from '../../packages/sallyport/src/storage/memory/memory-vector-index.ts';
 import type { PostgresConnection } from '../../packages/sallyport/src/storage/postgres/postgres-connection.ts';
 import {
@@ -69,6 +74,7 @@ import { memoryCheckpointStore } from '../../packages/sallyport/test/stores/outc
 import { memoryCompensationStore } from '../../packages/sallyport/test/stores/outcomes/memory-compensation-store.ts';
 import { memoryContextStore } from '../../packages/sallyport/test/stores/outcomes/memory-context-store.ts';
 import { memoryDailyLease } from '../../packages/sallyport/test/stores/outcomes/memory-daily-lease.ts';
+import { memoryDocumentPins } from '../../packages/sallyport/test/stores/outcomes/memory-document-pins.ts';
 import { memoryObjectStore } from '../../packages/sallyport/test/stores/outcomes/memory-object-store.ts';
 import { memoryOutcomeStore } from '../../packages/sallyport/test/stores/outcomes/memory-outcome-store.ts';
 import { memoryOutputStore } from '../../packages/sallyport/test/stores/outcomes/memory-output-store.ts';
@@ -99,6 +105,8 @@ describe('memory', () => {
   undoJournalConformance(test, 'memory', async () => ({ store: memoryUndoJournal(), close }));
   checkpointStoreConformance(test, 'memory', async () => ({ store: memoryCheckpointStore(), close }));
   contextStoreConformance(test, 'memory', async () => ({ store: memoryContextStore(), close }));
+  documentPinStoreConformance(test, 'memory', async () => ({ store: memoryDocumentPins(), close }));
+  documentCacheConformance(test, 'memory', async () => ({ store: memoryDocumentCache({ bytesMax: 1e6 }), close }));
   checkpointArchiveConformance(test, 'memory', async () => ({ store: memoryCheckpointStore(), close }));
   dailyLeaseConformance(test, 'memory', async () => ({ store: memoryDailyLease(), close }));
   objectStoreConformance(test, 'memory', async () => ({ store: memoryObjectStore(), close }));
@@ -172,6 +180,7 @@ function postgresConformance(adapter: string, start: () => Promise<TestDatabases
   undoJournalConformance(test, adapter, open('undoJournal'));
   checkpointStoreConformance(test, adapter, open('checkpointStore'));
   contextStoreConformance(test, adapter, open('contextStore'));
+  documentPinStoreConformance(test, adapter, open('documentPins'));
   checkpointArchiveConformance(test, adapter, open('checkpointStore'));
   dailyLeaseConformance(test, adapter, open('dailyLease'));
   stateStoreConformance(test, adapter, open('stateStore'));

@@ -48,11 +48,27 @@ export const AgentContext = Type.Object(
 );
 export type AgentContext = Static<typeof AgentContext>;
 
+/** The documents that a call brings to its tool (DOC-05). */
 export const DocumentContext = Type.Object(
   {
-    document_refs: Type.Optional(Type.Array(Type.String(), { maxItems: 256 })),
-    version_pinning: Type.Optional(Type.Boolean()),
-    query: Type.Optional(Type.String({ maxLength: 4096 })),
+    document_refs: Type.Optional(
+      Type.Array(Type.String({ minLength: 1, maxLength: 512 }), {
+        maxItems: 256,
+        description: 'Ids of documents, ID@VERSION, or patterns of ids; document:// and doc:// URIs too.',
+      }),
+    ),
+    version_pinning: Type.Optional(
+      Type.Boolean({
+        description: 'Whether later runs of the call, and calls that resume it, get the same versions. Default true.',
+      }),
+    ),
+    query: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 4096,
+        description: 'A question, answered with one document: the source of truth for it.',
+      }),
+    ),
   },
   { additionalProperties: false },
 );
@@ -139,9 +155,14 @@ export const ToolInvokeRequest = Type.Object(
 export type ToolInvokeRequest = Static<typeof ToolInvokeRequest>;
 
 export const DocumentAccess = Type.Object(
-  { document_id: Type.String(), document_version: Type.String(), access_count: Type.Integer() },
+  {
+    document_id: Type.String(),
+    document_version: Type.String(),
+    access_count: Type.Integer({ description: 'The attempts that the document was given to.' }),
+  },
   { additionalProperties: false },
 );
+export type DocumentAccess = Static<typeof DocumentAccess>;
 
 export const CheckpointMetadata = Type.Object(
   { checkpoint_id: Type.String(), checkpoint_type: Type.Enum(['micro', 'macro', 'named']), timestamp: Timestamp },

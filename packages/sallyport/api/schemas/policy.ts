@@ -2,7 +2,13 @@ import { type Static, Type } from 'typebox';
 import { Role, TrustLevel } from './capability-token.ts';
 import { AgentDid, InvocationId, TenantId } from './identifiers.ts';
 import { InvocationPhase } from './invocation.ts';
-import { ExecutorKind, FilesystemPermission, NetworkPermission, SideEffectPolicy } from './tool-manifest.ts';
+import {
+  DocumentAccessMode,
+  ExecutorKind,
+  FilesystemPermission,
+  NetworkPermission,
+  SideEffectPolicy,
+} from './tool-manifest.ts';
 
 /** Bounds of what one request about policies may bring. */
 const FILES_MAX = 1000;
@@ -114,6 +120,12 @@ export const PolicyQuestionBody = Type.Object(
           phase: Type.Optional(InvocationPhase),
           trust: Type.Optional(TrustLevel),
           argument_findings: Type.Optional(Type.Array(ArgumentFinding)),
+          document: Type.Optional(
+            Type.Object(
+              { document_id: Type.String(), access_mode: Type.Optional(DocumentAccessMode) },
+              { additionalProperties: false, description: 'A document that the call is about to read.' },
+            ),
+          ),
           filesystem: Type.Optional(Type.Array(FilesystemPermission)),
           network: Type.Optional(Type.Array(NetworkPermission)),
           credentials: Type.Optional(Type.Array(Type.String())),

@@ -199,11 +199,27 @@ export const ExecutionConfig = Type.Object(
   { additionalProperties: false },
 );
 
+/** For what a call needs a document; policies are asked with it (DOC-04). */
+export const DocumentAccessMode = Type.Enum(['read', 'write']);
+export type DocumentAccessMode = Static<typeof DocumentAccessMode>;
+
+/** Documents that every call of the tool gets. */
 export const DocumentDependency = Type.Object(
   {
-    document_pattern: Type.String({ minLength: 1 }),
-    access_mode: Type.Optional(Type.Enum(['read', 'write'])),
-    version_pinning: Type.Optional(Type.Boolean()),
+    document_pattern: Type.String({
+      minLength: 1,
+      maxLength: 512,
+      description:
+        'Id of a document, ID@VERSION, or a pattern such as spec:requirements-*, which the document server answers with one.',
+    }),
+    access_mode: Type.Optional(
+      Type.Enum(DocumentAccessMode.enum, {
+        description: 'What the policies are asked for; default read. The tool gets the content in both cases.',
+      }),
+    ),
+    version_pinning: Type.Optional(
+      Type.Boolean({ description: 'Whether a call and those that resume it get the same version.' }),
+    ),
   },
   { additionalProperties: false },
 );

@@ -1,4 +1,5 @@
 import { CONTEXT_SETTINGS } from '../bridges/context-settings.ts';
+import { DOCUMENT_SETTINGS } from '../bridges/documents/settings.ts';
 import { RETENTION_TIME_SETTINGS, TOOL_CHECKPOINT_SETTINGS } from '../bridges/settings.ts';
 import { CIRCUIT_SETTINGS } from '../domain/circuit/circuit-terms.ts';
 import { STOP_SETTINGS, STREAM_SETTINGS } from '../domain/settings/server-settings.ts';
@@ -86,6 +87,7 @@ const OF_COMPONENTS = rowsOf(
   CONTEXT_SERVER_SETTINGS,
   CONTEXT_SETTINGS,
   TOOL_CHECKPOINT_SETTINGS,
+  DOCUMENT_SETTINGS,
   RETENTION_TIME_SETTINGS,
   SANITISE_ACTIONS,
   WARM_POOL_SETTINGS,

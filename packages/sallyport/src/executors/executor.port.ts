@@ -3,6 +3,7 @@ import type { Fault } from '../../api/schemas/error.ts';
 import type { CallPriority } from '../../api/schemas/invocation.ts';
 import type { ExecutorKind, ToolManifest } from '../../api/schemas/tool-manifest.ts';
 import type { RunCheckpoints } from '../domain/checkpoint/checkpoint.ts';
+import type { GivenDocument } from '../domain/document/given-document.ts';
 import type { Grant } from '../domain/invocation/grant.ts';
 import type { LogListener } from '../domain/invocation/log-message.ts';
 import type { ServerTask } from '../domain/invocation/tasks/server-task.ts';
@@ -42,6 +43,8 @@ export interface ExecutorCall {
   readonly priority?: CallPriority;
   /** Values of the granted secrets, by name. */
   readonly secrets: ReadonlyMap<string, string>;
+  /** Documents of the call, for an executor that brings them to its tools in a way of its own; absent for none. */
+  readonly documents?: readonly GivenDocument[];
   /** 1 for the first attempt. */
   readonly attempt: number;
   readonly onProgress?: (progress: Progress) => void;

@@ -36,7 +36,7 @@ export interface PolicyDecisions {
   /**
    * Decides; synchronously when the decision is cached or the engine answers synchronously. Never throws or rejects.
    * The cache key is engine version, tenant, principal, tool content, phase, trust, findings in the arguments and
-   * grant; entries are never shared across tenants. The same question asked while the engine is busy waits for the one
+   * grant, and the document that is to be read; entries are never shared across tenants. The same question asked while the engine is busy waits for the one
    * answer.
    * @returns E3206 when the engine gives no answer; that is not cached, and the caller denies
    */
@@ -157,7 +157,9 @@ function keyOf(version: string, question: PolicyQuestion): string {
   const { argumentFindings } = question;
   const who = principalNumbers.get(principal) ?? numberOfPrincipal(principal);
   const what = grantNumbers.get(grant) ?? numberOfGrant(grant);
-  return `${version}\n${who}\n${what}\n${phase}\n${trust}\n${argumentFindings}\n${contentHash}\n${toolVersion}\n${source}\n${toolId}`;
+  const { document } = question;
+  const read = document === undefined ? '' : `\n${document.mode} ${JSON.stringify(document.id)}`;
+  return `${version}\n${who}\n${what}\n${phase}\n${trust}\n${argumentFindings}\n${contentHash}\n${toolVersion}\n${source}\n${toolId}${read}`;
 }
 
 function numberOfPrincipal(principal: Principal): number {

@@ -3,6 +3,7 @@ import type { TrustLevel } from '../../api/schemas/capability-token.ts';
 import type { InvocationPhase } from '../../api/schemas/invocation.ts';
 import type { PolicyExplanation, PolicyRule } from '../../api/schemas/policy.ts';
 import type { SideEffectPolicy } from '../../api/schemas/tool-manifest.ts';
+import type { DocumentAccessMode } from '../domain/document/given-document.ts';
 import type { Grant } from '../domain/invocation/grant.ts';
 import type { Principal } from '../domain/principal/principal.ts';
 
@@ -25,6 +26,8 @@ export interface PolicyQuestion {
   readonly trust: TrustLevel;
   /** Kinds of injection found in arguments that the tool receives unchanged (VAL-04). */
   readonly argumentFindings: readonly Threat[];
+  /** The document that the call is about to read; absent when the call itself is judged (DOC-04). */
+  readonly document?: { readonly id: string; readonly mode: DocumentAccessMode };
 }
 
 /** The outcome of a call if policies in shadow mode were in force. */

@@ -3,6 +3,7 @@ import type { CapabilityClaims, TrustLevel } from '../../api/schemas/capability-
 import type { EventType } from '../../api/schemas/cloud-event.ts';
 import type { ToolInvokeRequest, Warning } from '../../api/schemas/invocation.ts';
 import type { PolicyOverrides } from '../../api/schemas/visibility.ts';
+import type { GivenDocument } from '../domain/document/given-document.ts';
 import type { GateDecision } from '../domain/invocation/gate-decision.ts';
 import type { Grant } from '../domain/invocation/grant.ts';
 import type { Caller, Principal } from '../domain/principal/principal.ts';
@@ -123,8 +124,10 @@ export interface Reserved {
 }
 
 /** prepare: everything the tool needs is there. */
-export interface Prepared {
+export interface Prepared extends Partial<Noted> {
   readonly secrets: ReadonlyMap<string, string>;
+  /** Each version once; absent for a call without documents. */
+  readonly documents?: readonly GivenDocument[];
 }
 
 /** execute: the tool has answered. */
@@ -207,6 +210,7 @@ export function newCall({ request, caller, compensates, onBehalfOf }: CallReques
     approvedBy: undefined,
     question: undefined,
     secrets: undefined,
+    documents: undefined,
     ran: undefined,
     outcome: undefined,
     result: undefined,

@@ -11,7 +11,7 @@ import { consult } from './stages/hooked/consult.ts';
 import { review } from './stages/hooked/review.ts';
 import { inspect } from './stages/inspect.ts';
 import { reuse } from './stages/keyed/reuse.ts';
-import { prepare } from './stages/prepare.ts';
+import { prepare } from './stages/prepared/prepare.ts';
 import { reserve } from './stages/reserve.ts';
 import { resolve } from './stages/resolve.ts';
 import { settle } from './stages/settle.ts';

@@ -9,6 +9,8 @@ import type { Ledger } from '../audit/ledger.ts';
 import type { LedgerStore } from '../audit/ledger-store.port.ts';
 import type { Checkpoints } from '../bridges/checkpoints.ts';
 import type { ContextBridge } from '../bridges/context.ts';
+import type { DocumentPinStore } from '../bridges/document-stores.port.ts';
+import type { Documents } from '../bridges/documents.ts';
 import type { ClientAsker } from '../domain/questions/client-question.ts';
 import { integer, oneOf, seconds } from '../domain/settings/rows.ts';
 import type { ValuesOf } from '../domain/settings/setting.ts';
@@ -175,6 +177,13 @@ export interface PipelineParts {
   readonly checkpoints: Checkpoints;
   /** Contexts of sessions, for tools that ask for them; none when absent (STA-04). */
   readonly context?: Pick<ContextBridge, 'sessionContext'>;
+  /** Documents for tools; absent: calls that ask for them are refused (DOC-01). */
+  readonly documents?: {
+    readonly bridge: Documents;
+    readonly pins: DocumentPinStore;
+    /** Whether versions are pinned where neither the call nor the manifest says. */
+    readonly isPinning: boolean;
+  };
   /** Outputs of tools that claim to be deterministic (PIPE-10). */
   readonly outputs: OutputMemory;
   /** Calls with an unknown outcome, and their settlements (PIPE-13). */

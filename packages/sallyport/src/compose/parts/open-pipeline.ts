@@ -1,9 +1,12 @@
 import { createCheckpoints } from '../../bridges/checkpoints.ts';
+import { DOCUMENT_SETTINGS } from '../../bridges/documents/settings.ts';
+import { createDocuments } from '../../bridges/documents.ts';
 import { TOOL_CHECKPOINT_SETTINGS } from '../../bridges/settings.ts';
 import { STOP_SETTINGS } from '../../domain/settings/server-settings.ts';
 import { valuesOf } from '../../domain/settings/setting.ts';
 import { EXECUTION_SETTINGS, UPSTREAM_TOOL_TIMES } from '../../domain/tool/execution-settings.ts';
 import type { OutboundHttp } from '../../external/outbound-http.ts';
+import { directDocuments, upstreamDocuments } from '../../mcp-servers/connection/documents/upstream-documents.ts';
 import type { CallIntake } from '../../orchestration/call-intake.ts';
 import { WORKER_SETTINGS } from '../../orchestration/workers.ts';
 import { RunningCalls } from '../../pipeline/ongoing/running-calls.ts';
@@ -15,6 +18,8 @@ import { RETRY_SETTINGS, retryRulesOf } from '../../pipeline/stages/attempts/ret
 import { createOutputMemory } from '../../pipeline/stages/determinism/output-memory.ts';
 import { stateUndoer } from '../../pipeline/undo/state/state-undoer.ts';
 import { memoryCircuitStore } from '../../storage/memory/memory-circuit-store.ts';
+import { memoryDocumentCache } from '../../storage/memory/memory-document-cache.ts';
+
 import { agentContextOf } from './from-settings/agent-bounds.ts';
 import { circuitTermsFrom } from './from-settings/circuit-terms.ts';
 import { limitsOf } from './from-settings/pipeline-limits.ts';
@@ -86,12 +91,34 @@ export async function openPipeline(
       settings: valuesOf(TOOL_CHECKPOINT_SETTINGS, settings),
       listener: tools.context.listener,
     }),
+    documents: documentsOf(opened, from, foundation, tools),
     outcomes: database.outcomeStore,
     outputs: createOutputMemory({ store: database.outputStore, clock, log }),
     retries: retryRulesOf(valuesOf(RETRY_SETTINGS, settings)),
     ...(intake === undefined ? {} : { workers: intake }),
     ...(from.onStage === undefined ? {} : { onStage: from.onStage }),
   };
+}
+
+/** Documents for tools, from the upstream that the settings name. */
+function documentsOf(
+  opened: AsyncDisposableStack,
+  { settings, clock, log }: Ingredients,
+  { storage: { database } }: PipelineIngredients['foundation'],
+  { upstreams, embedded, documentUpdates: updates }: PipelineIngredients['tools'],
+): NonNullable<PipelineParts['documents']> {
+  const values = valuesOf(DOCUMENT_SETTINGS, settings);
+  const of = { name: values.upstream, catalogTenant: settings['tenant.catalog'] };
+  const bridge = opened.use(
+    createDocuments({
+      server: upstreamDocuments(upstreams, of),
+      direct: directDocuments(upstreams, embedded, of),
+      cache: memoryDocumentCache({ bytesMax: values.cacheBytesMax }),
+      ...(updates === undefined ? {} : { updates }),
+      ...{ clock, log, settings: values },
+    }),
+  );
+  return { bridge, pins: database.documentPins, isPinning: values.isPinning };
 }
 
 /** The slots of agents across instances; undefined when this instance counts by itself. */

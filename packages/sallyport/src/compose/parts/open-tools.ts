@@ -2,6 +2,7 @@ import { join, resolve } from 'node:path';
 import { createWasmDriver } from '@sallyport/sandbox/wasm';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import type { ExecutorKind } from '../../../api/schemas/tool-manifest.ts';
+import { createDocumentFolders } from '../../bridges/document-folders.ts';
 import { circuitFaults } from '../../domain/circuit/circuit-config.ts';
 import type { ClientAsker } from '../../domain/questions/client-question.ts';
 import { valuesOf } from '../../domain/settings/setting.ts';
@@ -73,7 +74,12 @@ export async function openTools(
   const embedder = embedderOf(settings, secrets);
   const context = contextBridgeOf({ settings, clock, log }, () => upstreams);
   const needs = { embedder, driver, onContextChanged: context.forget };
-  const embedded = await openReferenceServers(opened, { settings, clock, log }, storage, needs);
+  const { servers: embedded, documentUpdates } = await openReferenceServers(
+    opened,
+    { settings, clock, log },
+    storage,
+    needs,
+  );
   const quarantine = createQuarantine({ store: database.quarantineStore, clock, log });
   const { store, keepsSecrets } = upstreamStoreOf(storage, log);
   const logins = loginsOf(storage, settings, bounds, { clock, log, secrets, outbound });
@@ -92,7 +98,8 @@ export async function openTools(
   });
   // What waits is reported before the upstreams are closed.
   opened.use(context);
-  const { shell, shellPolicy } = await openShell(opened, { settings, log, closed }, driver);
+  const documents = createDocumentFolders(resolve(settings['data_folder'], 'documents'));
+  const { shell, shellPolicy } = await openShell(opened, { settings, log, closed }, { driver, documents });
   const skillFiles = createSkillFolders(join(settings['data_folder'], 'skills'), {
     ...{ contents: database.skillContents, clock },
     namedBy: (tenantId) => skillHashes(registry, tenantId),
@@ -110,13 +117,13 @@ export async function openTools(
     file: fileExecutor,
     web: opened.use(createWebExecutor({ clock, outbound, settings: valuesOf(WEB_SETTINGS, settings) })),
     mcp: createMcpExecutor(upstreams),
-    skill: createSkillExecutor({ driver, files: skillFiles, screen: () => shellPolicy.screen() }),
+    skill: createSkillExecutor({ driver, files: skillFiles, screen: () => shellPolicy.screen(), documents }),
     composio: createComposioExecutor({ outbound, clock }),
   };
   const executors = createCompositeExecutor(inOrder(ofKind, settings), bounds.refusal);
   const registry = registryOf(settings, { clock, log, store: database.toolStore, schemas, executors, bounds });
   const known = { schemas, executors, registry, skillFiles, fileExecutor };
-  const ofServers = { quarantine, upstreams, logins, context };
+  const ofServers = { quarantine, upstreams, embedded, documentUpdates, logins, context };
   const stores = { secrets, objects: objectStoreOf(settings, secrets), keepsSecrets };
   return { clients, embedder, ...stores, driver, drivers, outbound, ...known, ...ofServers };
 }

@@ -18,20 +18,25 @@ export interface ExecutorTraits {
    * public.
    */
   readonly hostPatterns?: true;
+  /**
+   * How its tools get documents: with what else they are given, or in the parameter that the manifest marks. Absent: they
+   * get none.
+   */
+  readonly takesDocuments?: 'always' | 'marked';
   /** True when each of its tools starts a program on this machine. */
   readonly startsPrograms?: true;
 }
 
 /** The kinds, one row each: a kind without a row does not compile. */
 const TRAITS_OF_KINDS: Readonly<Record<ExecutorKind, ExecutorTraits>> = {
-  native: { renamesProperties: true },
-  shell: { startsPrograms: true },
-  http: { service: 'base_url', renamesProperties: true },
-  mcp: { service: 'upstream', carriesArguments: true, renamesProperties: true },
+  native: { renamesProperties: true, takesDocuments: 'always' },
+  shell: { startsPrograms: true, takesDocuments: 'always' },
+  http: { service: 'base_url', renamesProperties: true, takesDocuments: 'marked' },
+  mcp: { service: 'upstream', carriesArguments: true, renamesProperties: true, takesDocuments: 'marked' },
   file: {},
   web: { hostPatterns: true },
   composio: { service: 'base_url', carriesArguments: true, renamesProperties: true },
-  skill: { startsPrograms: true },
+  skill: { startsPrograms: true, takesDocuments: 'always' },
 };
 
 const NO_TRAITS: ExecutorTraits = {};

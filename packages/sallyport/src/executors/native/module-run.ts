@@ -81,9 +81,9 @@ function sourceOf(find: FindSource, { tool }: ExecutorCall): string {
 
 /** All data of the call goes through stdin, none on a command line. One line of JSON. */
 function inputOf(source: string, call: ExecutorCall, mark: string | undefined): string {
-  const { tool, invocationId, principal, attempt, secrets, parameters } = call;
+  const { tool, invocationId, principal, attempt, secrets, parameters, documents = [] } = call;
   const { format = 'module', export: name = 'default' } = moduleConfigOf(tool.manifest);
-  const context = { invocationId, principal, attempt, secrets: [...secrets] };
+  const context = { invocationId, principal, attempt, secrets: [...secrets], documents };
   const { bytes: _bytes, ...restored } = (mark === undefined ? undefined : call.checkpoints?.restored) ?? {};
   return JSON.stringify({ source, format, name, parameters, context, mark, restored });
 }

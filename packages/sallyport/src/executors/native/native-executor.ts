@@ -4,6 +4,7 @@ import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import type { Fault } from '../../../api/schemas/error.ts';
 import type { ToolManifest } from '../../../api/schemas/tool-manifest.ts';
 import type { RunCheckpoints } from '../../domain/checkpoint/checkpoint.ts';
+import type { GivenDocument } from '../../domain/document/given-document.ts';
 import type { ToolState } from '../../domain/invocation/tool-state.ts';
 import { NO_USAGE } from '../../domain/invocation/usage.ts';
 import type { Principal, Progress } from '../../domain/principal/principal.ts';
@@ -34,6 +35,8 @@ export interface NativeCallContext {
   readonly state: ToolState;
   /** States from which a later run continues this work after a failure, a timeout, a cancel or a crash. */
   readonly checkpoints: RunCheckpoints;
+  /** Documents that the call asked for, or the manifest depends on; empty for none. */
+  readonly documents: readonly GivenDocument[];
   /**
    * Call this before a change elsewhere: if this call fails, the layer calls the given tool with these arguments for
    * the same agent, once. Resolves when the change may be made.
@@ -143,6 +146,8 @@ const noSession = (): Promise<never> =>
     ),
   );
 
+const NO_DOCUMENTS: readonly GivenDocument[] = [];
+
 const compensating =
   ({ compensateWith }: ExecutorCall): NativeCallContext['compensateWith'] =>
   async (toolId, parameters, toolVersion) =>
@@ -164,6 +169,7 @@ function runFunction(run: NativeFunction, call: ExecutorCall, signal: AbortSigna
       get checkpoints() {
         return call.checkpoints ?? NO_CHECKPOINTS;
       },
+      documents: call.documents ?? NO_DOCUMENTS,
       compensateWith: compensating(call),
       sessionContext: call.sessionContext ?? noSession,
     });

@@ -2,6 +2,7 @@
 
 import type { SandboxSpec } from '@sallyport/sandbox';
 import type { ToolManifest } from '../../../api/schemas/tool-manifest.ts';
+import { DOCUMENTS_VARIABLE, type DocumentFolder } from '../../bridges/document-folders.ts';
 import type { ExecutorCall } from '../executor.port.ts';
 import { CHECKPOINTS_VARIABLE, type ProgramCheckpoints } from '../programs/program-checkpoints.ts';
 import { sandboxLimits } from '../sandbox-limits.ts';
@@ -47,13 +48,20 @@ export function planOf(manifest: ToolManifest): ShellPlan {
 
 /**
  * The sandbox specification of a call.
+ * @param documents the folder of its documents, if it has any
  * @throws E3505 for a value that no argument may have; E3105 for a working directory outside the granted folders, and
  *   for a granted folder that leads elsewhere than when it was granted
  */
 export function specOf(
   plan: ShellPlan,
   call: ExecutorCall,
-  checkpoints?: Pick<ProgramCheckpoints, 'mark'>,
+  {
+    checkpoints,
+    documents,
+  }: {
+    readonly checkpoints?: Pick<ProgramCheckpoints, 'mark'> | undefined;
+    readonly documents?: Pick<DocumentFolder, 'path'> | undefined;
+  } = {},
 ): SandboxSpec {
   const { config } = plan;
   const { tool, parameters, grant, secrets, environment } = call;
@@ -68,9 +76,11 @@ export function specOf(
       ...environment,
       ...Object.fromEntries(secrets),
       ...(checkpoints === undefined ? {} : { [CHECKPOINTS_VARIABLE]: checkpoints.mark }),
+      ...(documents === undefined ? {} : { [DOCUMENTS_VARIABLE]: documents.path }),
     },
     ...(config.working_directory === undefined ? {} : { workingDirectory: config.working_directory }),
     mounts: checkedMounts(grant),
+    ...(documents === undefined ? {} : { own: [documents.path] }),
     network: grant.network,
     ...(isolation === undefined ? {} : { isolation }),
     limits: sandboxLimits(call, SHELL_BOUNDS),

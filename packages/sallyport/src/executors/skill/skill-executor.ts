@@ -2,6 +2,7 @@ import { type CommandScreen, createCommandScreen } from '@sallyport/guards';
 import type { SandboxDriver } from '@sallyport/sandbox';
 import { type Failure, failure } from '@sallyport/std/error/failure';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
+import { type DocumentFolders, documentFolder } from '../../bridges/document-folders.ts';
 import { NO_USAGE } from '../../domain/invocation/usage.ts';
 import { isSafeToRepeat } from '../../domain/tool/tool-version.ts';
 import type { SkillFiles } from '../../registry/skill-files.port.ts';
@@ -25,6 +26,8 @@ export interface SkillExecutorParts {
   readonly files?: SkillFiles;
   /** The current screen of commands; default: the rules of `checkCommand`. */
   readonly screen?: () => CommandScreen;
+  /** Brings documents to scripts; absent: calls with documents are refused. */
+  readonly documents?: DocumentFolders;
 }
 
 const configFaults = wireCheck(SkillPackage, 'E3008', '/executor/config');
@@ -34,7 +37,12 @@ const NOTHING = Buffer.alloc(0);
  * Runs skills (EXE-08): without parameters a call returns the instructions and the list of files, with `file` the
  * content of one, with `script` the result of a bundled script in a sandbox.
  */
-export function createSkillExecutor({ driver, files, screen = rulesAlone() }: SkillExecutorParts = {}): Executor {
+export function createSkillExecutor({
+  driver,
+  files,
+  screen = rulesAlone(),
+  documents: folders,
+}: SkillExecutorParts = {}): Executor {
   const run = async (call: ExecutorCall, signal: AbortSignal, isConfirmed: boolean): Promise<ExecutorOutcome> => {
     if (signal.aborted) throw abortReason(signal);
     const skill = skillOf(call.tool.manifest);
@@ -47,7 +55,13 @@ export function createSkillExecutor({ driver, files, screen = rulesAlone() }: Sk
     if (signal.aborted) throw abortReason(signal);
     if (task.what === 'script') {
       if (driver === undefined) throw notRun(call.tool.manifest.tool_id);
-      return runScript(driver, screen(), { call, isConfirmed, task, ...kept }, signal);
+      await using documents = await documentFolder(folders, call.documents);
+      return await runScript(
+        driver,
+        screen(),
+        { call, isConfirmed, task, ...kept, documents: documents?.path },
+        signal,
+      );
     }
     const { outputBytesMax } = call.grant.limits;
     return { result: contentOf(task.file.path, kept.content, task.offset, outputBytesMax), usage: NO_USAGE };

@@ -34,7 +34,13 @@ export function policyQuestionOf({ principal = {}, tool, context = {} }: PolicyQ
     trust: context.trust ?? trust,
     argumentFindings: context.argument_findings ?? [],
     ...(context.phase === undefined ? {} : { phase: context.phase }),
+    ...documentOf(context),
   };
+}
+
+function documentOf({ document }: NonNullable<PolicyQuestionBody['context']>): Pick<PolicyQuestion, 'document'> {
+  if (document === undefined) return {};
+  return { document: { id: document.document_id, mode: document.access_mode ?? 'read' } };
 }
 
 function grantOf(context: NonNullable<PolicyQuestionBody['context']>): Grant {

@@ -12,14 +12,14 @@ export function questionDocument(question: PolicyQuestion): Record<string, unkno
     trust_level: principal.trust ?? 'untrusted',
     tool_id: question.toolId,
     tool_version: question.toolVersion,
-    operation: 'execute',
+    operation: question.document?.mode ?? 'execute',
     ...resourceDocument(question),
   };
 }
 
 /** The part of a question beyond principal and tool. */
 export function resourceDocument(question: PolicyQuestion): Record<string, unknown> {
-  const { grant, phase } = question;
+  const { grant, phase, document } = question;
   const { timeoutMs, cpuMillicores, memoryMb, outputBytesMax } = grant.limits;
   return {
     content_hash: question.contentHash,
@@ -31,6 +31,7 @@ export function resourceDocument(question: PolicyQuestion): Record<string, unkno
     trust: question.trust,
     argument_findings: question.argumentFindings,
     ...(phase === undefined ? {} : { phase }),
+    ...(document === undefined ? {} : { document: { document_id: document.id, access_mode: document.mode } }),
     filesystem: grant.filesystem.map(({ path, mode }) => ({ path, mode })),
     network: grant.network.map(({ host, port }) => ({ host, port })),
     credentials: grant.credentials,

@@ -248,6 +248,8 @@ function endOf(
     execution_metadata: {
       attempts: metadata?.attempts ?? 0,
       cpu_used_millicore_seconds: metadata?.cpu_used_millicore_seconds ?? 0,
+      // Left out when there are none, as most calls have none.
+      documents_accessed: metadata?.documents_accessed.length ? metadata.documents_accessed : undefined,
       duration_ms,
       memory_peak_mb: metadata?.memory_peak_mb ?? 0,
       network_bytes_received: metadata?.network_bytes_received ?? 0,

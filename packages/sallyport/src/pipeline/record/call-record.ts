@@ -1,5 +1,5 @@
 import { isoTime } from '@sallyport/std/iso-time';
-import type { ExecutionMetadata } from '../../../api/schemas/invocation.ts';
+import type { DocumentAccess, ExecutionMetadata } from '../../../api/schemas/invocation.ts';
 import type { InvocationRecord } from '../../domain/invocation/record.ts';
 import { NO_USAGE } from '../../domain/invocation/usage.ts';
 import type { WaitingCall } from '../../domain/invocation/waiting-call.ts';
@@ -77,7 +77,8 @@ function invocationIdOf(ongoing: OngoingCall, { failure }: EndedCall): string {
  * Records the hashes of a tool that claims to be deterministic, so that its claim can be checked later without any
  * in-process memory.
  */
-function noteInputs(record: Open<InvocationRecord>, { tool, parameters, request }: CallSoFar): void {
+function noteInputs(record: Open<InvocationRecord>, { tool, parameters, request, documents }: CallSoFar): void {
+  if (documents !== undefined) return;
   if (tool?.manifest.deterministic !== true || record.sideEffect !== 'pure' || parameters === undefined) return;
   const environment = request.execution_options?.environment;
   record.inputs = environment === undefined ? { parameters } : { parameters, environment };
@@ -149,7 +150,7 @@ function metadataOf(
     memory_peak_mb: usage.memoryPeakMb,
     network_bytes_sent: usage.networkBytesSent,
     network_bytes_received: usage.networkBytesReceived,
-    documents_accessed: [],
+    documents_accessed: accessedIn(ongoing),
     checkpoints_created: (toolRun.checkpoints ?? []).map(({ checkpointId, type, savedAt }) => ({
       checkpoint_id: checkpointId,
       checkpoint_type: type,
@@ -164,6 +165,16 @@ function metadataOf(
   if (state !== 'EXECUTING' && waits === undefined)
     metadata.completed_at = isoTime(ongoing.transitions.at(-1)?.at ?? started);
   return metadata;
+}
+
+/** Every attempt gets every document of the call. */
+function accessedIn({ call: { documents = [] }, toolRun: { attempts } }: OngoingCall): DocumentAccess[] {
+  if (attempts === 0) return [];
+  return documents.map(({ document_id, version }) => ({
+    access_count: attempts,
+    document_id,
+    document_version: version,
+  }));
 }
 
 /** Rounded to thousandths of a ms. */

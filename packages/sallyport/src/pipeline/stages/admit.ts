@@ -21,7 +21,8 @@ export function admit({
   limits,
   running,
   workers,
-}: Pick<PipelineParts, 'clock' | 'limits' | 'running' | 'workers'>): Stage<CallRequest, Admitted> {
+  documents,
+}: Pick<PipelineParts, 'clock' | 'limits' | 'running' | 'workers' | 'documents'>): Stage<CallRequest, Admitted> {
   return {
     name: 'admit',
     async run({ request, onBehalfOf }, { resumed, nonce }) {
@@ -34,7 +35,7 @@ export function admit({
       }
       const givenParameters = withoutThoughts(request.parameters ?? {});
       return (
-        unsupported(request, workers !== undefined) ??
+        unsupported(request, workers !== undefined, documents !== undefined) ??
         (resumed === undefined ? overloaded(request, workers) : undefined) ??
         argumentsOutOfBounds(givenParameters, limits) ?? {
           // The id that the caller chose is this call's only once it is claimed (reuse).
@@ -66,12 +67,14 @@ export function argumentsOutOfBounds(
   return failure(code, `The parameters cannot be taken: ${first.message}`, { details: { faults } });
 }
 
-/** Refusal of options of the contract that are not built yet, or that this layer is not configured for. */
+/** Refusal of options of the contract that this layer is not configured for. */
 function unsupported(
   { document_context, execution_options }: ToolInvokeRequest,
   hasWorkers: boolean,
+  hasDocuments: boolean,
 ): Failure | undefined {
   if (execution_options?.async_mode === true && !hasWorkers) return notBuilt('execution_options.async_mode');
+  if (hasDocuments) return undefined;
   const asked = firstAsked(document_context, 'document_context');
   return asked === undefined ? undefined : notBuilt(asked);
 }
@@ -86,7 +89,7 @@ function firstAsked(options: Readonly<Record<string, unknown>> | undefined, path
 }
 
 const notBuilt = (option: string): Failure =>
-  failure('E3901', `This layer cannot do ${option} yet. Leave it out, or call without it.`, { details: { option } });
+  failure('E3901', `This layer cannot do ${option}. Leave it out, or call without it.`, { details: { option } });
 
 function withoutThoughts(parameters: Parameters): Parameters {
   for (const name in parameters) {

@@ -1,19 +1,19 @@
 import { type Failure, failure, isFailure } from '@sallyport/std/error/failure';
-import type { TrustLevel } from '../../../api/schemas/capability-token.ts';
 import { judgedArguments } from '../../domain/invocation/call-environment.ts';
 import type { GateDecision } from '../../domain/invocation/gate-decision.ts';
-import type { Grant } from '../../domain/invocation/grant.ts';
 import { sideEffectOf } from '../../domain/tool/tool-version.ts';
 import { environmentRefusal } from '../../executors/call-environment.ts';
 import type { JudgedCall } from '../../permission/adversarial-gate.ts';
 import { checkPathArguments } from '../../permission/check-path-arguments.ts';
-import type { PolicyDecision, PolicyQuestion } from '../../permission/policy-engine.port.ts';
+import type { PolicyDecision } from '../../permission/policy-engine.port.ts';
 import type { Admitted, Authorized, CallRequest, Resolved, Validated } from '../call.ts';
 import type { PipelineParts } from '../parts.ts';
 import { refusedBy, type Stage } from '../stage.ts';
 import { callGrant } from './grant/call-grant.ts';
 import { overriddenGrant } from './grant/overridden-grant.ts';
+import { policyQuestion } from './grant/policy-question.ts';
 import { tokenRefusal } from './grant/token-refusal.ts';
+import { forgedDocuments, wantedDocuments } from './prepared/wanted-documents.ts';
 
 type Needs = CallRequest & Admitted & Resolved & Validated;
 type Parts = Pick<PipelineParts, 'executors' | 'policy' | 'trust' | 'gate' | 'limits' | 'agentContext'>;
@@ -40,6 +40,8 @@ export function authorize(parts: Parts): Stage<Needs, Authorized> {
       const variables =
         environment === undefined ? undefined : environmentRefusal(executor, tool.manifest, environment);
       if (variables !== undefined) return variables;
+      const undocumented = documentRefusal(call);
+      if (undocumented !== undefined) return undocumented;
       // Comes before every policy: what an executor never runs, no policy can permit (EXE-02).
       const screened = executor.screen?.(tool, call.parameters);
       if (screened !== undefined) return screened;
@@ -51,7 +53,7 @@ export function authorize(parts: Parts): Stage<Needs, Authorized> {
       try {
         const outside = await checkPathArguments(tool.manifest, call.parameters, grant);
         if (outside !== undefined) return { refused: outside, established };
-        const policyDecision = await policy.decide(questionOf(call, grant, trust));
+        const policyDecision = await policy.decide(policyQuestion(call, grant, trust));
         if (isFailure(policyDecision)) return { refused: policyDecision, established };
         established = { trust, policyDecision };
         const forbidden = policyRefusal(policyDecision);
@@ -68,29 +70,10 @@ export function authorize(parts: Parts): Stage<Needs, Authorized> {
   };
 }
 
-function questionOf(
-  { request, principal, tool, argumentFindings }: Needs,
-  grant: Grant,
-  trust: TrustLevel,
-): PolicyQuestion {
-  const { manifest } = tool;
-  const phase = request.execution_options?.phase;
-  const split = manifest.tool_id.indexOf('__');
-  return {
-    principal,
-    toolId: manifest.tool_id,
-    toolVersion: manifest.version,
-    contentHash: tool.contentHash,
-    source: split < 0 ? '' : manifest.tool_id.slice(0, split),
-    executor: manifest.executor.kind,
-    category: manifest.category ?? '',
-    tags: manifest.tags ?? [],
-    sideEffect: sideEffectOf(manifest),
-    grant,
-    trust,
-    argumentFindings,
-    ...(phase === undefined ? {} : { phase }),
-  };
+/** Refuses documents for a tool that gets none, before a person is asked about the call. */
+function documentRefusal({ request, tool: { manifest }, parameters }: Needs): Failure | undefined {
+  const wanted = wantedDocuments(request, manifest, true);
+  return isFailure(wanted) ? wanted : forgedDocuments(manifest, parameters);
 }
 
 /** A policy that wants a confirmation is not a refusal: `approve` handles it. */

@@ -1,10 +1,21 @@
-import type { Admitted, CallRequest, Executed, Inspected, Noted, Ran, Resolved, Settled, Validated } from '../call.ts';
+import type {
+  Admitted,
+  CallRequest,
+  Executed,
+  Inspected,
+  Noted,
+  Prepared,
+  Ran,
+  Resolved,
+  Settled,
+  Validated,
+} from '../call.ts';
 import type { PipelineParts } from '../parts.ts';
 import type { Stage } from '../stage.ts';
 import { endCheckpoints } from './attempts/call-checkpoints.ts';
 import { checkDeterminism } from './determinism/check-determinism.ts';
 
-type Needs = CallRequest & Noted & Admitted & Resolved & Validated & Ran & Executed & Inspected;
+type Needs = CallRequest & Noted & Admitted & Resolved & Validated & Prepared & Ran & Executed & Inspected;
 
 /**
  * Makes the changes of the call final; from here on nothing is taken back. A tool that claims to be deterministic is
@@ -20,7 +31,9 @@ export function settle(
       // A call that saved nothing itself may have taken over the work of another.
       const mayHaveCheckpoints = ongoing.toolRun.checkpoints !== undefined || resumes(call);
       if (mayHaveCheckpoints) await endCheckpoints(parts, call, true);
-      const noted = call.tool.manifest.deterministic === true ? await checkDeterminism(parts, call) : undefined;
+      // Another version of a document is another input.
+      const isComparable = call.tool.manifest.deterministic === true && call.documents === undefined;
+      const noted = isComparable ? await checkDeterminism(parts, call) : undefined;
       return { settled: true, ...noted };
     },
   };

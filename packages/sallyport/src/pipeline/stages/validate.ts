@@ -36,13 +36,16 @@ export function validate({
       const safe = sanitiseArguments(rules, schema, manifest, checked, warnings);
       if (isFailure(safe)) return { refused: safe, established: { warnings } };
       const { parameters, findings: argumentFindings } = safe;
-      const environment = request.execution_options?.environment;
-      // An approval or a key that is bound to the arguments is bound to the variables too.
-      const input = environment === undefined ? parameters : [parameters, environment];
-      const inputHash = sha256(canonicalJson(input));
-      return { parameters, argumentFindings, inputHash, warnings };
+      return { parameters, argumentFindings, inputHash: inputHashOf(request, parameters), warnings };
     },
   };
+}
+
+/** An approval or a key that is bound to the arguments is bound to the variables and the documents too. */
+function inputHashOf({ execution_options, document_context }: CallRequest['request'], parameters: Parameters): string {
+  const environment = execution_options?.environment;
+  if (document_context !== undefined) return sha256(canonicalJson([parameters, environment ?? null, document_context]));
+  return sha256(canonicalJson(environment === undefined ? parameters : [parameters, environment]));
 }
 
 function withoutControlCharacters(

@@ -42,7 +42,7 @@ test('REG-08.1 faults of every kind are told at once, each with its place', () =
     result_schema: { $ref: 'https://example.com/schema.json' },
     permissions: { filesystem: [{ path: '/a/../b', mode: 'ro' }], network: [{ host: 'http://x', port: 443 }] },
     compatibility_range: 'not a range',
-    document_dependencies: [{ document_pattern: 'policies/*' }],
+    document_dependencies: [{ document_pattern: 'policies/*' }, { document_pattern: 'two words' }],
     executor: { kind: 'native', config: { broken: true } },
   };
   expect(placesOf(bad)).toEqual(
@@ -50,7 +50,7 @@ test('REG-08.1 faults of every kind are told at once, each with its place', () =
       '/category',
       '/compatibility_range',
       '/description',
-      '/document_dependencies',
+      '/document_dependencies/1/document_pattern',
       '/executor/config/broken',
       '/extra',
       '/parameters_schema/properties/a/type',

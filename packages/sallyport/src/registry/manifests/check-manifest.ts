@@ -5,6 +5,7 @@ import { pointerTo } from '@sallyport/std/json/json-pointer';
 import { validRange } from 'semver';
 import type { Fault } from '../../../api/schemas/error.ts';
 import { ToolManifest } from '../../../api/schemas/tool-manifest.ts';
+import { documentFaults } from '../../domain/document/document-parameter.ts';
 import { kindsWith, traitsOf } from '../../domain/tool/executor-kinds.ts';
 import { FAULTS_MAX, wireCheck } from '../wire-faults.ts';
 
@@ -51,7 +52,7 @@ function deeperFaults(copy: unknown, shape: readonly Fault[], checks: ManifestCh
     ...(isSound('permissions/filesystem') ? pathFaults(manifest) : []),
     ...(isSound('permissions/network') ? hostFaults(manifest) : []),
     ...(isSound('compatibility_range') ? rangeFaults(manifest) : []),
-    ...(isSound('document_dependencies') ? documentFaults(manifest) : []),
+    ...(isSound('document_dependencies', 'executor', 'parameters_schema') ? documentFaults(manifest) : []),
     ...(isSound('executor') ? propertyNameFaults(manifest) : []),
     ...(isSound('executor', 'parameters_schema', 'permissions', 'execution_config')
       ? checks.configFaults(manifest)
@@ -133,14 +134,6 @@ const HOST_OR_PATTERN = /^(?:\*|\*\.[A-Za-z0-9._-]+|[A-Za-z0-9._:-]+)$/;
 function rangeFaults({ compatibility_range: range }: ToolManifest): Fault[] {
   if (range === undefined || range === 'latest' || validRange(range) !== null) return [];
   return [fault(pointerTo('', 'compatibility_range'), 'range', 'must be a version or a SemVer range such as ^2.1.0')];
-}
-
-/** Nothing is accepted and ignored: without the document bridge the tool would run without its documents. */
-function documentFaults({ document_dependencies: dependencies = [] }: ToolManifest): Fault[] {
-  if (dependencies.length === 0) return [];
-  const message =
-    'needs documents, which this layer cannot bring to a tool yet: leave it out, and pass them as arguments';
-  return [fault('/document_dependencies', 'unsupported', message)];
 }
 
 function propertyNameFaults({ executor }: ToolManifest): Fault[] {

@@ -5,6 +5,7 @@ import type { ClaimedKeys, LedgerStore } from '../../audit/ledger-store.port.ts'
 import type { CheckpointArchive } from '../../bridges/checkpoint-archive.port.ts';
 import type { CheckpointStore } from '../../bridges/checkpoint-store.port.ts';
 import type { DailyLease } from '../../bridges/daily-lease.port.ts';
+import type { DocumentPinStore } from '../../bridges/document-stores.port.ts';
 import type { DocumentUpdates } from '../../bridges/document-updates.port.ts';
 import type { ThreadStore } from '../../bridges/thread-store.port.ts';
 import type { StoredRates } from '../../external/rate-limiter.port.ts';
@@ -46,6 +47,7 @@ import { createStatementSender } from './ledger/statement-sender.ts';
 import { postgresCheckpointArchive } from './outcomes/postgres-checkpoint-archive.ts';
 import { postgresCheckpointStore } from './outcomes/postgres-checkpoint-store.ts';
 import { postgresDailyLease } from './outcomes/postgres-daily-lease.ts';
+import { postgresDocumentPins } from './outcomes/postgres-document-pins.ts';
 import { postgresOutcomeStore } from './outcomes/postgres-outcome-store.ts';
 import { postgresOutputStore } from './outcomes/postgres-output-store.ts';
 import { postgresStateStore } from './outcomes/postgres-state-store.ts';
@@ -104,6 +106,7 @@ export interface PostgresDatabase extends AsyncDisposable {
   readonly outcomeStore: OutcomeStore;
   readonly undoJournal: UndoJournal;
   readonly stateStore: StateStore;
+  readonly documentPins: DocumentPinStore;
   readonly checkpointStore: CheckpointStore & CheckpointArchive;
   readonly threadStore: ThreadStore;
   readonly dailyLease: DailyLease;
@@ -192,6 +195,7 @@ export async function openPostgres({
     undoJournal: postgresUndoJournal(pool),
     contextStore: postgresContextStore(pool),
     threadStore: postgresThreadStore(pool),
+    documentPins: postgresDocumentPins(pool),
     dailyLease: postgresDailyLease(pool),
     checkpointStore: { ...postgresCheckpointStore(pool), ...postgresCheckpointArchive(pool) },
     stateStore: postgresStateStore(pool),

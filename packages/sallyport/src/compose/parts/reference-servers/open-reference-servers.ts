@@ -1,4 +1,5 @@
 import type { SandboxDriver } from '@sallyport/sandbox';
+import type { DocumentUpdates } from '../../../bridges/document-updates.port.ts';
 import type { CallOwner } from '../../../domain/invocation/call-owner.ts';
 import { valuesOf } from '../../../domain/settings/setting.ts';
 import { createPageConverter } from '../../../executors/web/page/page-converter.ts';
@@ -22,16 +23,30 @@ export interface ReferenceServerNeeds {
   readonly onContextChanged: (owner: CallOwner) => void;
 }
 
-/** The servers that run in this process. Nothing of them starts before they are called. */
+/** The servers that run in this process, and what notifies of changes in them. */
+export interface ReferenceServers {
+  readonly servers: EmbeddedServers;
+  /** Absent where there is no document server. */
+  readonly documentUpdates?: DocumentUpdates;
+}
+
+/** Opens the reference servers. Nothing of them starts before they are called. */
 export async function openReferenceServers(
   opened: AsyncDisposableStack,
   from: ReferenceServerIngredients,
   storage: Storage,
   needs: ReferenceServerNeeds,
-): Promise<EmbeddedServers> {
+): Promise<ReferenceServers> {
   const documents = await openDocuments(opened, from, storage, needs);
   const context = contextOf(from, storage, needs);
-  return { ...(documents === undefined ? {} : { documents }), ...(context === undefined ? {} : { context }) };
+  const { server, updates } = documents ?? {};
+  return {
+    servers: {
+      ...(server === undefined ? {} : { documents: server }),
+      ...(context === undefined ? {} : { context }),
+    },
+    ...(updates === undefined ? {} : { documentUpdates: updates }),
+  };
 }
 
 type ReferenceServerIngredients = Pick<Ingredients, 'settings' | 'clock' | 'log'>;
@@ -41,7 +56,7 @@ async function openDocuments(
   { settings, clock, log }: ReferenceServerIngredients,
   storage: Storage,
   { embedder, driver }: ReferenceServerNeeds,
-): Promise<EmbeddedServer | undefined> {
+): Promise<{ readonly server: EmbeddedServer; readonly updates: DocumentUpdates } | undefined> {
   const own = valuesOf(DOCUMENT_SERVER_SETTINGS, settings);
   if (own.embedded === 'off') return undefined;
   const { documentStore: store, vectorStore: vectors } = storage.database;
@@ -50,7 +65,8 @@ async function openDocuments(
   const meaning =
     embedder === undefined ? undefined : opened.use(createMeaning({ store, embedder, index, vectors, clock, log }));
   const reader = documentReader(opened.use(createPageConverter()), driver);
-  return opened.use(createDocumentServer({ store, reader, meaning, updates, settings: own, clock, log }));
+  const server = opened.use(createDocumentServer({ store, reader, meaning, updates, settings: own, clock, log }));
+  return { server, updates };
 }
 
 function contextOf(

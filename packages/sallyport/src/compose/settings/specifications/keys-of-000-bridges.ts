@@ -1,31 +1,27 @@
 import { msToSeconds, same, yearsToDays } from './conversions.ts';
 import { allLeft, keysOf, left, type SourceKey, taken } from './source-key.ts';
 
-const NO_DOCUMENTS = 'the layer brings no documents to tools yet';
 const CONTEXT_SERVER = 'the context server is an upstream, which the layer starts (docs/tools/context.md)';
 const IN_THE_DATABASE = 'checkpoints are in the database';
 const IN_MANIFEST = 'a member of the same name in the manifest of a tool (docs/tools/registry.md)';
 
-const DOCUMENTS = keysOf(
-  '000',
-  '§3.3.7',
-  'document_bridge.',
-  allLeft(NO_DOCUMENTS, {
+const DOCUMENTS = keysOf('000', '§3.3.7', 'document_bridge.', [
+  ...allLeft('the document server is an upstream, which the layer starts itself', {
     'mcp_server.pm2_process_name': 'doc-bridge-mcp',
     'mcp_server.startup_timeout_ms': 5000,
-    'mcp_server.request_timeout_ms': 30_000,
-    'mcp_server.max_retries': 3,
-    'cache.enabled': true,
-    'cache.redis_connection_string': undefined,
-    'cache.hot_cache_ttl_seconds': 300,
-    'cache.metadata_cache_ttl_seconds': 600,
-    'cache.invalidation_channel': 'document:updates',
-    'version_pinning.enabled': true,
-    'version_pinning.pin_storage': 'checkpoint',
-    'permissions.check_enabled': true,
-    'permissions.abac_endpoint': undefined,
   }),
-);
+  taken('mcp_server.request_timeout_ms', msToSeconds('document_bridge.request_timeout_seconds'), 30_000),
+  taken('mcp_server.max_retries', same('document_bridge.retries_max'), 3),
+  left('cache.enabled', 'document_bridge.cache_bytes_max = 0 remembers nothing', true),
+  left('cache.redis_connection_string', 'the cache is in the memory of an instance'),
+  taken('cache.hot_cache_ttl_seconds', same('document_bridge.content_ttl_seconds'), 300),
+  taken('cache.metadata_cache_ttl_seconds', same('document_bridge.metadata_ttl_seconds'), 600),
+  left('cache.invalidation_channel', 'always document:updates', 'document:updates'),
+  taken('version_pinning.enabled', same('document_bridge.version_pinning'), true),
+  left('version_pinning.pin_storage', 'pins are in the database, beside the row of the call', 'checkpoint'),
+  left('permissions.check_enabled', 'the policies are always asked', true),
+  taken('permissions.abac_endpoint', same('permission.abac_endpoint', 'the endpoint for calls too')),
+]);
 
 const CHECKPOINTS = keysOf('000', '§3.3.8', 'state_bridge.', [
   ...allLeft(CONTEXT_SERVER, {

@@ -14,7 +14,7 @@ export const KEYS_OF_003: readonly SourceKey[] = [
     '003',
     'Task 4, Document Context Injection',
     '',
-    allLeft('a member of a manifest, refused (E3008): the layer brings no documents to tools yet', {
+    allLeft('a member of the same name in the manifest of a tool (docs/calls/documents.md)', {
       document_dependencies: undefined,
       'document_dependencies[].document_pattern': undefined,
       'document_dependencies[].access_mode': undefined,

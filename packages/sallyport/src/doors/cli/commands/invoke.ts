@@ -13,7 +13,7 @@ import {
 import type { ToolManifest } from '../../../../api/schemas/tool-manifest.ts';
 import { EXIT } from '../cli-parts.ts';
 import type { AskingRun, CommandKit, CommandWork } from '../command-kit.ts';
-import { collectPairs, oneOf, seconds } from '../input/option-values.ts';
+import { collect, collectPairs, oneOf, seconds } from '../input/option-values.ts';
 import { readArguments } from '../input/read-json.ts';
 import { arePairs, pairsAsArguments } from '../input/read-pairs.ts';
 import type { Printer } from '../output/printer.ts';
@@ -37,6 +37,9 @@ interface InvokeOptions {
   readonly priority?: CallPriority;
   readonly requireApproval?: boolean;
   readonly resume?: string;
+  readonly document?: readonly string[];
+  readonly documentQuery?: string;
+  readonly documentPinning?: boolean;
 }
 
 /** `invoke TOOL [ARGUMENTS]`. */
@@ -66,6 +69,9 @@ export function addInvokeCommand(program: Command, kit: CommandKit): void {
     )
     .option('--trust <level>', `trust the call no further: ${TrustLevel.enum.join(', ')}`, oneOf(TrustLevel.enum))
     .option('--resume <checkpoint-id>', 'continue the work of an earlier call; see "checkpoints list"')
+    .option('--document <id>', 'document for the tool, ID or ID@VERSION; repeat it for several', collect)
+    .option('--document-query <question>', 'document for the tool that answers a question')
+    .option('--no-document-pinning', 'let later runs of the call have newer versions')
     .option('--dry-run', 'say what would become of the call, and why; run nothing');
   const run: AskingRun<InvokeOptions> = async (work, [tool, given], options) => {
     const parameters = await argumentsOf(work, String(tool), (given ?? []) as readonly string[], options);
@@ -112,6 +118,7 @@ function requestOf(toolId: string, parameters: Record<string, unknown>, options:
     ...(version === undefined ? {} : { tool_version: version }),
     ...(timeout === undefined ? {} : { resource_limits: { timeout_seconds: timeout } }),
     ...(options.resume === undefined ? {} : { checkpoint_config: { resume_from_checkpoint_id: options.resume } }),
+    ...documentsOf(options),
     ...(Object.keys(execution_options).length === 0 ? {} : { execution_options }),
   };
 }
@@ -119,6 +126,21 @@ function requestOf(toolId: string, parameters: Record<string, unknown>, options:
 /**
  * Mints a token for this tool alone with the rights its manifest asks for: the person at this machine may grant them.
  */
+function documentsOf({
+  document,
+  documentQuery,
+  documentPinning,
+}: InvokeOptions): Pick<ToolInvokeRequest, 'document_context'> {
+  if (document === undefined && documentQuery === undefined && documentPinning !== false) return {};
+  return {
+    document_context: {
+      ...(document === undefined ? {} : { document_refs: [...document] }),
+      ...(documentQuery === undefined ? {} : { query: documentQuery }),
+      ...(documentPinning === false ? { version_pinning: false } : {}),
+    },
+  };
+}
+
 async function mintFor(work: CommandWork, request: ToolInvokeRequest, options: InvokeOptions): Promise<string> {
   const { layer, caller } = work;
   const range = request.tool_version === undefined ? {} : { version: request.tool_version };

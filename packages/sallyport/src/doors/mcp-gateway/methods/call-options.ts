@@ -1,5 +1,6 @@
 import { TrustLevel } from '../../../../api/schemas/capability-token.ts';
 import { InvocationPhase, type ToolInvokeRequest } from '../../../../api/schemas/invocation.ts';
+import { isObject } from '../../../domain/shape/is-object.ts';
 import { metaOf } from '../../mcp-protocol.ts';
 
 /** Phase of the agent's reasoning in which it calls; one of the phases of the contract (PRM-09). */
@@ -12,6 +13,8 @@ const META_TURN_GROUP = 'sallyport/turn_group_id';
 const META_ENVIRONMENT = 'sallyport/environment';
 /** Upper limit of the trust in this call (EXE-10). */
 const META_TRUST_LEVEL = 'sallyport/trust_level';
+/** Documents that the call brings to its tool, as `document_context` of a call (DOC-05). */
+const META_DOCUMENTS = 'sallyport/document_context';
 /** `true`: say what would happen to the call and run nothing (PIPE-15). */
 const META_DRY_RUN = 'sallyport/dry_run';
 
@@ -27,17 +30,21 @@ export interface AskedCall {
 export function callOptions(input: ToolInvokeRequest, params: Readonly<Record<string, unknown>>): AskedCall | string {
   const meta = metaOf(params);
   const dryRun = meta[META_DRY_RUN];
+  const documents = meta[META_DOCUMENTS];
   const said = OPTIONS.filter(({ key }) => meta[key] !== undefined);
   // Fast path: a client that uses no options.
-  if (said.length === 0 && dryRun === undefined) return { input, dryRun: false };
+  if (said.length === 0 && dryRun === undefined && documents === undefined) return { input, dryRun: false };
   if (dryRun !== undefined && typeof dryRun !== 'boolean') return `_meta.${META_DRY_RUN} must be true or false.`;
+  if (documents !== undefined && !isObject(documents)) return `_meta.${META_DOCUMENTS} must be an object.`;
   const fault = said.find(({ key, fits }) => !fits(meta[key]));
   if (fault !== undefined) return `_meta.${fault.key} must be ${fault.must}.`;
   const options = {
     ...input.execution_options,
     ...Object.fromEntries(said.map(({ key, option }) => [option, meta[key]])),
   };
-  return { input: { ...input, execution_options: options }, dryRun: dryRun === true };
+  // Its members are checked by the operation's schema.
+  const context = documents === undefined ? {} : { document_context: documents };
+  return { input: { ...input, ...context, execution_options: options }, dryRun: dryRun === true };
 }
 
 /** One option that `_meta` may hold. The operation's schema validates its value. */

@@ -36,15 +36,14 @@ function requestOf(question: PolicyQuestion): Record<string, unknown> {
   const { tenantId, agentDid, userDid, sessionId, roles, trust } = question.principal;
   return {
     agent_id: agentDid,
-    resource_type: 'tool',
-    resource_id: question.toolId,
-    action: 'execute',
+    ...resourceOf(question),
     context: {
       tenant_id: tenantId,
       ...(userDid === undefined ? {} : { user_did: userDid }),
       ...(sessionId === undefined ? {} : { session_id: sessionId }),
       roles,
       trust_level: trust ?? 'untrusted',
+      ...(question.document === undefined ? {} : { tool_id: question.toolId }),
       tool_version: question.toolVersion,
       ...resourceDocument(question),
       // The names of 003, task 2; its `credentials` are those of 000.
@@ -52,6 +51,12 @@ function requestOf(question: PolicyQuestion): Record<string, unknown> {
       network_endpoints: question.grant.network.map(endpointOf),
     },
   };
+}
+
+/** A document is a resource of its own, read by the tool that the context names (G-013). */
+function resourceOf({ document, toolId }: PolicyQuestion): Record<string, unknown> {
+  if (document === undefined) return { resource_type: 'tool', resource_id: toolId, action: 'execute' };
+  return { resource_type: 'document', resource_id: document.id, action: document.mode };
 }
 
 /** A granted host and port as a URL. The scheme is that of the port: http for 80, https for any other. */

@@ -98,6 +98,8 @@ const CONTEXT: Readers = {
   timeoutMs: ({ grant }) => Math.ceil(grant.limits.timeoutMs),
   cpuMillicores: ({ grant }) => Math.ceil(grant.limits.cpuMillicores),
   memoryMb: ({ grant }) => Math.ceil(grant.limits.memoryMb),
+  document: ({ document }) => document?.id,
+  documentMode: ({ document }) => document?.mode,
 };
 
 const paths = ({ grant }: PolicyQuestion, mode?: 'rw'): string[] =>

@@ -1,6 +1,6 @@
 import { TrustLevel } from '../../../../api/schemas/capability-token.ts';
 import { InvocationPhase } from '../../../../api/schemas/invocation.ts';
-import { ExecutorKind, SideEffectPolicy } from '../../../../api/schemas/tool-manifest.ts';
+import { DocumentAccessMode, ExecutorKind, SideEffectPolicy } from '../../../../api/schemas/tool-manifest.ts';
 
 /**
  * Everything that policies can refer to. Policies are checked against it when loaded, so a misspelt name is an error
@@ -48,6 +48,8 @@ action invoke appliesTo {
     timeoutMs: Long,
     cpuMillicores: Long,
     memoryMb: Long,
+    document?: String,
+    documentMode?: String,
   },
 };
 `;
@@ -59,4 +61,5 @@ export const CLOSED_ATTRIBUTES: Readonly<Record<string, readonly string[]>> = {
   'principal.trust': TrustLevel.enum,
   'context.trust': TrustLevel.enum,
   'context.phase': InvocationPhase.enum,
+  'context.documentMode': DocumentAccessMode.enum,
 };

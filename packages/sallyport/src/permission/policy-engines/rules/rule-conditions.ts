@@ -2,7 +2,7 @@ import { THREATS } from '@sallyport/guards';
 import { wildcardMatcher } from '@sallyport/std/text/wildcard';
 import { Role, TrustLevel } from '../../../../api/schemas/capability-token.ts';
 import { InvocationPhase } from '../../../../api/schemas/invocation.ts';
-import { ExecutorKind, SideEffectPolicy } from '../../../../api/schemas/tool-manifest.ts';
+import { DocumentAccessMode, ExecutorKind, SideEffectPolicy } from '../../../../api/schemas/tool-manifest.ts';
 import type { PolicyQuestion } from '../../policy-engine.port.ts';
 
 /** One condition of a rule. */
@@ -57,4 +57,8 @@ export const CONDITIONS: Readonly<Record<string, Maker>> = {
   phase: oneOf('phase', InvocationPhase.enum, ({ phase }) => (phase === undefined ? [] : [phase])),
   argument_finding: oneOf('argument_finding', THREATS, ({ argumentFindings }) => argumentFindings),
   trust: oneOf('trust', TrustLevel.enum, ({ trust }) => [trust]),
+  document: pattern('document', ({ document }) => (document === undefined ? [] : [document.id])),
+  document_mode: oneOf('document_mode', DocumentAccessMode.enum, ({ document }) =>
+    document === undefined ? [] : [document.mode],
+  ),
 };

@@ -1,5 +1,6 @@
 // Made for every attempt; the recording parts are made when the tool first asks for them.
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
+import { documentParameter } from '../../../domain/document/document-parameter.ts';
 import type { UndoStep } from '../../../domain/invocation/undo-step.ts';
 import { originalArguments } from '../../../domain/tool/property-names/original-names.ts';
 import { isSafeToRepeat, sideEffectOf } from '../../../domain/tool/tool-version.ts';
@@ -41,12 +42,13 @@ export function executorCall(
     invocationId: call.invocationId,
     principal: call.principal,
     tool: call.tool,
-    parameters: originalArguments(call.tool.manifest, call.parameters),
+    parameters: originalArguments(call.tool.manifest, withDocuments(call)),
     grant: call.grant,
     secrets: call.secrets ?? NO_SECRETS,
     attempt: ongoing.toolRun.attempts,
     ...(environment === undefined ? {} : { environment }),
     ...(priority === undefined ? {} : { priority }),
+    ...(call.documents === undefined ? {} : { documents: call.documents }),
     ...(meta === undefined ? {} : { meta }),
     onUsage(usage) {
       ongoing.toolRun.noteUsage(usage);
@@ -63,6 +65,12 @@ export function executorCall(
       return ofThisAttempt?.();
     },
   };
+}
+
+/** The arguments, with the documents in the parameter that the manifest marks for them. */
+function withDocuments({ parameters, documents, tool }: Call): Call['parameters'] {
+  const name = documents === undefined ? undefined : documentParameter(tool.manifest);
+  return name === undefined ? parameters : { ...parameters, [name]: documents };
 }
 
 /** What only an attempt has: it changes state, and it may ask the client and send it log messages. */

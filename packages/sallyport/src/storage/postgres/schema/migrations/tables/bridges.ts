@@ -142,5 +142,14 @@ create table sallyport.daily_work (
   done_for timestamptz not null
 );`;
 
+/** Versions of documents that the runs of a call have (DOC-04); kept as long as the row of the call. */
+const DOCUMENT_PINS = `
+create table sallyport.document_pins (
+  tenant_id text collate "C" not null,
+  invocation_id text collate "C" not null,
+  pins json not null,
+  primary key (tenant_id, invocation_id)
+);`;
+
 /** What the bridges carry from one run of a tool to the next. */
-export const BRIDGE_TABLES: readonly string[] = [LINES, CHECKPOINTS, OBJECTS, THREADS, DAILY_WORK];
+export const BRIDGE_TABLES: readonly string[] = [LINES, CHECKPOINTS, OBJECTS, THREADS, DAILY_WORK, DOCUMENT_PINS];

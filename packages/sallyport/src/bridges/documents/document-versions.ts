@@ -1,0 +1,154 @@
+import type { GivenDocument } from '../../domain/document/given-document.ts';
+import type { DocumentServer } from '../document-server.port.ts';
+import type { DocumentStatus } from '../document-stores.port.ts';
+import { askServer, mayFallBack } from './ask-server.ts';
+import { notFound, type Reading, versionGone } from './reading.ts';
+import { answersIn, broken, documentIn, statusIn } from './server-answer.ts';
+
+/** A version that is wanted. */
+export interface WantedVersion {
+  readonly documentId: string;
+  readonly version: string;
+  /** An earlier run of the work had it, so that it existed. */
+  readonly existed: boolean;
+}
+
+/** By `<document_id>@<version>`. */
+type Found = Map<string, GivenDocument>;
+
+/** `<document_id>@<version>`, as the server names a missing one. */
+export const versionRef = ({ documentId, version }: Pick<WantedVersion, 'documentId' | 'version'>): string =>
+  `${documentId}@${version}`;
+
+/**
+ * Versions of documents: those that this process has had, the rest in one request; when that fails, a remembered newest
+ * version that is the wanted one, then the other source (DOC-03).
+ * @returns the documents by `<document_id>@<version>`
+ * @throws ToolLayerError E3601 E3604, and what `askServer` throws when no source has one
+ */
+export async function documentVersions(reading: Reading, wanted: readonly WantedVersion[]): Promise<Found> {
+  const found: Found = new Map();
+  const isHere = (one: WantedVersion): boolean => {
+    const known = reading.remembered.version(reading.place, one.documentId, one.version);
+    if (known !== undefined) found.set(versionRef(one), known);
+    return known !== undefined;
+  };
+  const { here = [], missing = [] } = Object.groupBy(wanted, (one) => (isHere(one) ? 'here' : 'missing'));
+  await Promise.all([addStatus(reading, here, found), fetchVersions(reading, missing, found)]);
+  return found;
+}
+
+async function fetchVersions(reading: Reading, wanted: readonly WantedVersion[], found: Found): Promise<void> {
+  try {
+    await ask(reading, wanted, found);
+  } catch (failed) {
+    if (!mayFallBack(failed)) throw failed;
+    for (const one of wanted) {
+      const newest = await reading.remembered.newest(reading.place, one.documentId);
+      if (newest !== undefined && isVersion(newest.answer, one)) found.set(versionRef(one), newest.answer);
+    }
+    const left = wanted.filter((one) => !found.has(versionRef(one)));
+    if (left.length === 0) return;
+    if (reading.direct === undefined) throw failed;
+    await ask(reading, left, found, reading.direct).catch((thrown: unknown) => {
+      throw mayFallBack(thrown) ? failed : thrown;
+    });
+  }
+}
+
+const isVersion = (document: GivenDocument, { documentId, version }: WantedVersion): boolean =>
+  document.document_id === documentId && document.version === version;
+
+/** Asks until every version is answered: an answer may be full before it holds all. */
+async function ask(
+  reading: Reading,
+  wanted: readonly WantedVersion[],
+  found: Found,
+  source: DocumentServer = reading.server,
+): Promise<void> {
+  let left = wanted;
+  while (left.length > 0) {
+    const structured = await askServer(source, reading.settings, {
+      ...{ reader: reading.reader, signal: reading.signal },
+      tool: 'get_document_version',
+      args: { documents: left.map(({ documentId, version }) => ({ document_id: documentId, version })) },
+    });
+    const { found: answers, missing } = answersIn(structured, left.map(versionRef), documentIn, (document) =>
+      versionRef({ documentId: document.document_id, version: document.version }),
+    );
+    for (const { answer } of answers) {
+      const one = left.find((each) => isVersion(answer, each));
+      if (one === undefined) throw broken('it answers with another version than was asked for');
+      found.set(versionRef(one), answer);
+      reading.remembered.keepVersion(reading.place, answer);
+    }
+    const unanswered = left.filter((one) => !found.has(versionRef(one)));
+    for (const one of unanswered) refuseLost(one, missing, unanswered.length === left.length);
+    left = unanswered;
+  }
+}
+
+/** A version that did not fit into an answer is asked for again, as long as the answers bring any. */
+function refuseLost(
+  one: WantedVersion,
+  missing: readonly { readonly ref: string; readonly reason: string }[],
+  isStuck: boolean,
+): void {
+  const reason = missing.find(({ ref }) => ref === versionRef(one))?.reason;
+  if (reason === 'answer_full' && !isStuck) return;
+  if (reason === undefined || reason === 'answer_full') throw broken('it does not answer for every document');
+  throw one.existed || reason === 'version_not_found'
+    ? versionGone(one.documentId, one.version)
+    : notFound(one.documentId);
+}
+
+/** A version never changes, but its document may be deprecated or gone meanwhile. */
+async function addStatus(reading: Reading, here: readonly WantedVersion[], found: Found): Promise<void> {
+  const statuses = await statusesOf(reading, [...new Set(here.map(({ documentId }) => documentId))]);
+  for (const one of here) {
+    const status = statuses.get(one.documentId);
+    if (status === 'gone') throw versionGone(one.documentId, one.version);
+    const document = found.get(versionRef(one));
+    if (document === undefined || status === undefined) continue;
+    const { status: _status, deprecation: _deprecation, ...rest } = document;
+    found.set(versionRef(one), { ...rest, ...statusMembers(status) });
+  }
+}
+
+function statusMembers({ status, successor_id }: DocumentStatus): Pick<GivenDocument, 'status' | 'deprecation'> {
+  if (status === 'active') return { status };
+  const successor = successor_id === undefined ? {} : { successor_id };
+  return { status, deprecation: { reason: '', ...successor, deprecated_at: '' } };
+}
+
+/** Statuses by document; of one that nobody can say, none. */
+async function statusesOf(
+  reading: Reading,
+  documentIds: readonly string[],
+): Promise<ReadonlyMap<string, DocumentStatus | 'gone'>> {
+  const { remembered, place, reader, signal, settings, server, log } = reading;
+  const known = new Map<string, DocumentStatus | 'gone'>();
+  const asked: string[] = [];
+  for (const documentId of documentIds) {
+    const status = await remembered.status(place, documentId);
+    if (status !== undefined) known.set(documentId, status.answer);
+    if (status?.isFresh !== true) asked.push(documentId);
+  }
+  if (asked.length === 0) return known;
+  try {
+    const since = remembered.changes;
+    const args = { document_ids: asked };
+    const structured = await askServer(server, settings, { reader, signal, tool: 'get_document_metadata', args });
+    const { found, missing } = answersIn(structured, asked, statusIn);
+    for (const { answer } of found) {
+      known.set(answer.document_id, answer);
+      await remembered.keepStatus(place, answer, since);
+    }
+    for (const { ref, reason } of missing) if (reason !== 'answer_full') known.set(ref, 'gone');
+  } catch (cause) {
+    // The versions themselves are here.
+    if (!mayFallBack(cause)) throw cause;
+    log.warn('document-status-unknown', { cause });
+  }
+  return known;
+}

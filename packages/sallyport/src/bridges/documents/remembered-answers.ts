@@ -1,0 +1,173 @@
+import type { Clock } from '@sallyport/std/clock';
+import { LRUCache } from 'lru-cache';
+import type { GivenDocument } from '../../domain/document/given-document.ts';
+import { isObject } from '../../domain/shape/is-object.ts';
+import type { Log } from '../../telemetry/log.ts';
+import type { CachePlace, DocumentCache, DocumentStatus, RememberedAnswer } from '../document-stores.port.ts';
+import type { DocumentUpdate } from '../document-updates.port.ts';
+import { documentIn, statusIn } from './server-answer.ts';
+import type { DocumentSettings } from './settings.ts';
+
+/** Most tenants whose last change is known by itself. */
+const TENANTS_MAX = 10_000;
+/** What a remembered document weighs beside its content. */
+const ENTRY_BYTES = 1024;
+
+/** Where answers are looked for. */
+export interface Place extends CachePlace {
+  /** Called when the cache cannot be reached. */
+  readonly onCacheDown: (cause: unknown) => void;
+}
+
+/** A remembered answer, and whether it may be given without asking the server. */
+export interface Remembered<Answer> {
+  readonly answer: Answer;
+  readonly isFresh: boolean;
+}
+
+/** Dependencies of what is remembered. */
+export interface RememberedParts {
+  readonly cache: DocumentCache;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly settings: Pick<DocumentSettings, 'contentMs' | 'metadataMs' | 'staleMs' | 'versionBytesMax'>;
+}
+
+/**
+ * The two tiers (DOC-02): newest versions and statuses for some minutes in a cache that instances may share, and
+ * versions, which never change, in this process. What comes from the cache is checked: an entry that is damaged or
+ * forged is dropped.
+ */
+export class RememberedAnswers {
+  readonly #parts: RememberedParts;
+  readonly #versions: LRUCache<string, GivenDocument>;
+  /** Entries that were checked: a cache in this process gives the same object each time. */
+  readonly #checked = new WeakSet<RememberedAnswer>();
+  /** Time of the last change of any document of a tenant, epoch ms. */
+  readonly #changedAt = new Map<string, number>();
+  #outdatedBefore = 0;
+  /** Number of changes so far: what was asked before one is not remembered after it. */
+  #changes = 0;
+
+  constructor(parts: RememberedParts) {
+    this.#parts = parts;
+    this.#versions = new LRUCache({
+      maxSize: Math.max(1, parts.settings.versionBytesMax),
+      sizeCalculation: ({ content }) => Buffer.byteLength(content) + ENTRY_BYTES,
+    });
+  }
+
+  /** Number of changes so far, for `keepNewest`. */
+  get changes(): number {
+    return this.#changes;
+  }
+
+  /** What a reference was answered with, fresh or not. */
+  newest(place: Place, ref: string): Promise<Remembered<GivenDocument> | undefined> {
+    return this.#read(place, newestKey(ref), ref, this.#parts.settings.contentMs, rememberedDocument);
+  }
+
+  /** The status of a document, fresh or not. */
+  status(place: Place, documentId: string): Promise<Remembered<DocumentStatus> | undefined> {
+    return this.#read(place, statusKey(documentId), documentId, this.#parts.settings.metadataMs, statusIn);
+  }
+
+  /** A version that this process has had already. */
+  version(place: Place, documentId: string, version: string): GivenDocument | undefined {
+    return this.#versions.get(versionKey(place, documentId, version));
+  }
+
+  keepVersion(place: Place, document: GivenDocument): void {
+    const key = versionKey(place, document.document_id, document.version);
+    if (!this.#versions.has(key)) this.#versions.set(key, document);
+  }
+
+  /** @param since the number of changes when it was asked for */
+  async keepNewest(place: Place, ref: string, document: GivenDocument, since: number): Promise<void> {
+    this.keepVersion(place, document);
+    await this.#keep(place, newestKey(ref), document, since);
+  }
+
+  async keepStatus(place: Place, status: DocumentStatus, since: number): Promise<void> {
+    await this.#keep(place, statusKey(status.document_id), status, since);
+  }
+
+  /** A document has changed; undefined when nobody knows which. */
+  changed(update: DocumentUpdate | undefined): void {
+    this.#changes += 1;
+    const now = this.#parts.clock.now();
+    if (update === undefined) {
+      this.#outdatedBefore = now;
+      return;
+    }
+    if (this.#changedAt.size >= TENANTS_MAX) {
+      this.#changedAt.clear();
+      this.#outdatedBefore = now;
+    }
+    this.#changedAt.set(update.tenantId, now);
+    this.#parts.cache
+      .drop(update.tenantId, [newestKey(update.documentId), statusKey(update.documentId)])
+      .catch((cause: unknown) => {
+        this.#outdatedBefore = now;
+        this.#parts.log.warn('document-cache-unreachable', { cause });
+      });
+  }
+
+  async #keep(place: Place, key: string, answer: RememberedAnswer['answer'], since: number): Promise<void> {
+    if (this.#changes !== since) return;
+    const remembered = { answer, storedAt: this.#parts.clock.now() };
+    this.#checked.add(remembered);
+    await this.#parts.cache
+      .put(place, key, remembered, this.#parts.settings.staleMs)
+      .catch((cause: unknown) => place.onCacheDown(cause));
+  }
+
+  async #read<Answer extends RememberedAnswer['answer']>(
+    place: Place,
+    key: string,
+    ref: string,
+    freshMs: number,
+    check: (answer: unknown) => Answer,
+  ): Promise<Remembered<Answer> | undefined> {
+    const found = await this.#parts.cache.get(place, key).catch((cause: unknown) => place.onCacheDown(cause));
+    if (found === undefined) return undefined;
+    const { storedAt } = found;
+    // A clock that is ahead, or a forged time, makes nothing fresh for ever.
+    const age = Math.abs(this.#parts.clock.now() - storedAt);
+    if (!(age < Math.max(freshMs, this.#parts.settings.staleMs))) return undefined;
+    const answer = this.#checked.has(found) ? (found.answer as Answer) : await this.#sound(place, key, found, check);
+    if (answer === undefined) return undefined;
+    // Where another document is the answer, it may not be so any more since any of the tenant's changed.
+    const isStanding = answer.document_id === ref || storedAt > (this.#changedAt.get(place.tenantId) ?? 0);
+    return { answer, isFresh: isStanding && age < freshMs && storedAt >= this.#outdatedBefore };
+  }
+
+  /** The answer of an entry that was not checked yet; undefined for a damaged one, which is dropped. */
+  async #sound<Answer>(
+    { tenantId }: Place,
+    key: string,
+    found: RememberedAnswer,
+    check: (answer: unknown) => Answer,
+  ): Promise<Answer | undefined> {
+    const { cache, log } = this.#parts;
+    try {
+      const answer = check(found.answer);
+      this.#checked.add(found);
+      return answer;
+    } catch (cause) {
+      log.warn('document-cache-entry-damaged', { key, cause });
+      await cache.drop(tenantId, [key]).catch(() => undefined);
+      return undefined;
+    }
+  }
+}
+
+const newestKey = (ref: string): string => `doc:cache:get_source_of_truth:${ref}:latest`;
+const statusKey = (documentId: string): string => `doc:cache:get_document_metadata:${documentId}:latest`;
+const versionKey = ({ tenantId, scope }: Place, documentId: string, version: string): string =>
+  `${tenantId}\n${scope}\ndoc:cache:get_document_version:${documentId}:${version}`;
+
+function rememberedDocument(answer: unknown): GivenDocument {
+  if (!isObject(answer) || typeof answer['content_sha256'] !== 'string') throw new Error('an entry has no hash');
+  return documentIn(answer);
+}

@@ -1,0 +1,63 @@
+import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
+import type { DocumentReader, DocumentServer } from '../../../bridges/document-server.port.ts';
+import { ownerNames } from '../../../domain/invocation/call-owner.ts';
+import type { EmbeddedServers } from '../../embedded-server.port.ts';
+import type { Upstreams } from '../../upstreams.ts';
+
+/** The upstream that documents come from. */
+export interface DocumentUpstream {
+  readonly name: string;
+  /** Owner of the upstreams that all tenants use. */
+  readonly catalogTenant: string;
+}
+
+/**
+ * An upstream as the document server of the layer (DOC-01): its credentials, limits and quarantine hold for documents
+ * too. One of the tenant hides one of the catalogue with the same name.
+ */
+export function upstreamDocuments(
+  upstreams: Pick<Upstreams, 'call' | 'current'>,
+  of: DocumentUpstream,
+): DocumentServer {
+  const scopeOf = (reader: DocumentReader): string =>
+    // What one caller may see there, another may not.
+    definitionOf(upstreams, of, reader)?.per_caller === true ? JSON.stringify(ownerNames(reader)) : '';
+  return {
+    scopeOf,
+    call: (reader, tool, args, { signal, timeoutMs }) =>
+      upstreams.call(ownerOf(upstreams, of, reader), of.name, tool, args, {
+        signal,
+        timeoutMs,
+        caller: { principal: reader, secrets: reader.secrets },
+      }),
+  };
+}
+
+/**
+ * The reference server of this process beneath its upstream, for when that upstream fails (DOC-03). Where another server
+ * is the document server it has nothing.
+ */
+export function directDocuments(
+  upstreams: Pick<Upstreams, 'current'>,
+  { documents }: EmbeddedServers,
+  of: DocumentUpstream,
+): DocumentServer {
+  return {
+    scopeOf: () => '',
+    async call(reader, tool, args, { signal }) {
+      const transport = definitionOf(upstreams, of, reader)?.transport;
+      if (documents === undefined || transport?.type !== 'embedded')
+        throw new ToolLayerError('E3602', 'There is no other source of documents.');
+      return documents.call(tool, args, reader, signal);
+    },
+  };
+}
+
+const ownerOf = (
+  upstreams: Pick<Upstreams, 'current'>,
+  { name, catalogTenant }: DocumentUpstream,
+  { tenantId }: DocumentReader,
+): string => (upstreams.current(tenantId, name) === undefined ? catalogTenant : tenantId);
+
+const definitionOf = (upstreams: Pick<Upstreams, 'current'>, of: DocumentUpstream, reader: DocumentReader) =>
+  upstreams.current(ownerOf(upstreams, of, reader), of.name)?.definition;

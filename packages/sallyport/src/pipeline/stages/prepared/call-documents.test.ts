@@ -1,0 +1,108 @@
+import { isFailure } from '@sallyport/std/error/failure';
+import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
+import { sha256 } from '@sallyport/std/sha256';
+import { beforeEach, expect, test } from 'vitest';
+import { memoryDocumentPins } from '../../../../test/stores/outcomes/memory-document-pins.ts';
+import type { DocumentServer } from '../../../bridges/document-server.port.ts';
+import type { DocumentPinStore } from '../../../bridges/document-stores.port.ts';
+import { createDocuments } from '../../../bridges/documents.ts';
+import { createPolicyDecisions } from '../../../permission/policy-decisions.ts';
+import type { PolicyQuestion } from '../../../permission/policy-engine.port.ts';
+import { memoryDocumentCache } from '../../../storage/memory/memory-document-cache.ts';
+import { silentLog } from '../../../telemetry/log.ts';
+import type { Resumed } from '../../ongoing/ongoing-call.ts';
+import { manifest, pipeline } from '../../pipeline.fixture.ts';
+
+/** Contents of the versions of the one document, the first being version 1. */
+let versions: string[];
+let pins: DocumentPinStore;
+beforeEach(() => {
+  versions = ['old'];
+  pins = memoryDocumentPins();
+});
+
+/** A document server in this process with one document. */
+const server: DocumentServer = {
+  scopeOf: () => '',
+  async call(_reader, tool, args) {
+    const [wanted] = (args['documents'] ?? []) as readonly { readonly version: string }[];
+    const version = wanted?.version ?? String(versions.length);
+    const content = versions[Number(version) - 1];
+    const document = { document_id: 'spec', version, content, status: 'active' };
+    return { structuredContent: { documents: [document], missing: [] }, tool };
+  },
+};
+
+const REQUEST = { tool_id: 'read', parameters: { n: 1 }, document_context: { document_refs: ['spec'] } };
+
+async function open(allows: (question: PolicyQuestion) => boolean = () => true) {
+  const bridge = createDocuments({
+    server,
+    cache: memoryDocumentCache({ bytesMax: 0 }),
+    clock: { now: Date.now, monotonic: () => performance.now() },
+    log: silentLog,
+  });
+  const decide = (question: PolicyQuestion) => ({ allowed: allows(question), policies: ['own'] });
+  const policy = createPolicyDecisions({ engine: { name: 'own', version: () => '1', decide } });
+  const made = await pipeline({ documents: { bridge, pins, isPinning: true }, policy });
+  await made.add(manifest('read'), (_, { documents }) => documents.map(({ content }) => content));
+  return made;
+}
+
+test('DOC-04.3 a tool does not run when the versions of its documents cannot be stored', async () => {
+  const { call } = await open();
+  const failing = async (): Promise<never> => Promise.reject(new ToolLayerError('E3812', 'down'));
+  pins.put = failing;
+  expect((await call(REQUEST)).failure).toMatchObject({ code: 'E3608' });
+  const unpinned = { ...REQUEST, document_context: { document_refs: ['spec'], version_pinning: false } };
+  expect(await call(unpinned)).toMatchObject({ state: 'COMPLETED', result: ['old'] });
+});
+
+test('DOC-04.2 a run that was cut off begins again with the same versions', async () => {
+  const { call, run, parts, token } = await open();
+  await pins.put('acme', 'cut-off', [{ ref: 'spec', documentId: 'spec', version: '1', sha256: sha256('old') }]);
+  versions.push('new');
+  const identity = await parts.identify({ door: 'library', token: await token() });
+  if (isFailure(identity)) throw new Error('the token is refused');
+  const waiting = {
+    request: REQUEST,
+    claims: identity.claims,
+    wait: { for: 'worker' as const, confirmed: false },
+    since: 0,
+  };
+  const resumed: Resumed = { invocationId: 'cut-off', nonce: 'cut-off', acceptedAt: 0, waiting, cutOff: true };
+  const again = await run({ request: REQUEST, caller: { door: 'library' } }, resumed);
+  expect(again).toMatchObject({ state: 'COMPLETED', result: ['old'] });
+  expect((await call(REQUEST)).result).toEqual(['new']);
+});
+
+test('DOC-04.1 the policies are asked with the tool, the document and the mode, after the call itself', async () => {
+  const asked: unknown[] = [];
+  const { add, call } = await open(({ toolId, document }) => {
+    asked.push([toolId, document]);
+    return document?.mode !== 'write';
+  });
+  await add(
+    manifest('write', { document_dependencies: [{ document_pattern: 'spec', access_mode: 'write' }] }),
+    () => 'done',
+  );
+  expect((await call({ tool_id: 'write', parameters: { n: 1 } })).failure).toMatchObject({
+    code: 'E3603',
+    details: { document_id: 'spec', access_mode: 'write' },
+  });
+  expect((await call(REQUEST)).state).toBe('COMPLETED');
+  expect(asked).toEqual([
+    ['write', undefined],
+    ['write', { id: 'spec', mode: 'write' }],
+    ['read', undefined],
+    ['read', { id: 'spec', mode: 'read' }],
+  ]);
+});
+
+test('DOC-05 PIPE-10 a deterministic tool may answer otherwise when its documents are others', async () => {
+  const { add, call } = await open();
+  await add(manifest('sum', { deterministic: true }), (_, { documents }) => documents.map(({ content }) => content));
+  expect((await call({ ...REQUEST, tool_id: 'sum' })).result).toEqual(['old']);
+  versions.push('new');
+  expect(await call({ ...REQUEST, tool_id: 'sum' })).toMatchObject({ result: ['new'], warnings: [] });
+});

@@ -1,0 +1,95 @@
+import { failure, isFailure } from '@sallyport/std/error/failure';
+import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
+import type { ReadDocuments } from '../../../bridges/documents.ts';
+import type { DocumentAccessMode, DocumentPin, WantedDocument } from '../../../domain/document/given-document.ts';
+import { isOwner } from '../../../domain/invocation/call-owner.ts';
+import type { Admitted, Authorized, CallRequest, Fresh, Resolved, Validated } from '../../call.ts';
+import type { OngoingCall } from '../../ongoing/ongoing-call.ts';
+import type { PipelineParts } from '../../parts.ts';
+import { policyQuestion } from '../grant/policy-question.ts';
+import { wantedDocuments } from './wanted-documents.ts';
+
+/** A call whose documents are read. */
+export type DocumentedCall = CallRequest & Admitted & Resolved & Validated & Authorized & Fresh;
+type Parts = Pick<PipelineParts, 'documents' | 'checkpoints' | 'policy'>;
+
+/**
+ * The documents of a call, the same versions for all its runs and for the calls that resume it; undefined for a call
+ * without documents.
+ * @param secrets granted to the call, for a document server that is asked with the caller's own
+ * @throws ToolLayerError E3601 to E3608, E3801, E3901, E3102
+ */
+export async function callDocuments(
+  parts: Parts,
+  call: DocumentedCall,
+  ongoing: OngoingCall,
+  secrets: ReadonlyMap<string, string>,
+): Promise<ReadDocuments | undefined> {
+  const { documents } = parts;
+  const wanted = wantedDocuments(call.request, call.tool.manifest, documents?.isPinning ?? false);
+  if (isFailure(wanted)) throw ToolLayerError.of(wanted);
+  if (wanted.length === 0) return undefined;
+  if (documents === undefined) throw new ToolLayerError('E3901', 'This layer brings no documents to tools.');
+  const { tenantId, agentDid, userDid } = call.principal;
+  const pins = await earlierPins(parts, call, ongoing, wanted);
+  const read = await documents.bridge.read({
+    wanted,
+    pins,
+    reader: { tenantId, agentDid, ...(userDid === undefined ? {} : { userDid }), secrets },
+    checkAccess: (documentId, mode) => checkAccess(parts, call, documentId, mode),
+    signal: ongoing.controller.signal,
+  });
+  if (read.pins.length > 0) await storePins(documents.pins, call, read.pins);
+  return read;
+}
+
+/** The versions that an earlier run of this call had, or the call whose work it resumes. */
+async function earlierPins(
+  { documents, checkpoints }: Parts,
+  { principal, tool, request, invocationId }: DocumentedCall,
+  { resumed }: OngoingCall,
+  wanted: readonly WantedDocument[],
+): Promise<readonly DocumentPin[]> {
+  if (documents === undefined || !wanted.some(({ isPinned }) => isPinned)) return [];
+  const { tenantId } = principal;
+  const own = resumed === undefined ? undefined : await documents.pins.find(tenantId, invocationId);
+  const checkpointId = request.checkpoint_config?.resume_from_checkpoint_id;
+  if (own !== undefined || checkpointId === undefined) return own ?? [];
+  const facts = await checkpoints.find(tenantId, checkpointId);
+  // Another's checkpoint is refused when the call opens it.
+  if (facts === undefined || !isOwner(principal, facts.owner) || facts.toolId !== tool.manifest.tool_id) return [];
+  return (await documents.pins.find(tenantId, facts.invocationId)) ?? [];
+}
+
+/** Asked for every document of every call, whatever is remembered: the policies decide by agent, tool and document. */
+async function checkAccess(
+  { policy }: Parts,
+  call: DocumentedCall,
+  documentId: string,
+  mode: DocumentAccessMode,
+): Promise<void> {
+  const question = { ...policyQuestion(call, call.grant, call.trust), document: { id: documentId, mode } };
+  const decision = await policy.decide(question);
+  if (isFailure(decision)) throw ToolLayerError.of(decision);
+  if (decision.allowed) return;
+  const { policies } = decision;
+  const by = policies.length === 0 ? 'no policy permits it' : `forbidden by ${policies.join(', ')}`;
+  throw ToolLayerError.of(
+    failure('E3603', `The call may not ${mode} the document ${JSON.stringify(documentId)}: ${by}.`, {
+      details: { document_id: documentId, access_mode: mode, policies: [...policies] },
+    }),
+  );
+}
+
+/** A tool whose later runs would see other versions does not run. */
+async function storePins(
+  pins: NonNullable<Parts['documents']>['pins'],
+  { principal, invocationId }: DocumentedCall,
+  found: readonly DocumentPin[],
+): Promise<void> {
+  try {
+    await pins.put(principal.tenantId, invocationId, found);
+  } catch (cause) {
+    throw new ToolLayerError('E3608', 'The versions of the documents could not be pinned. Try again later.', { cause });
+  }
+}

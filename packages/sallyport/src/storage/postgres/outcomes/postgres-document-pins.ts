@@ -1,0 +1,31 @@
+import type { Pool, QueryResultRow } from 'pg';
+import type { DocumentPinStore } from '../../../bridges/document-stores.port.ts';
+import type { DocumentPin } from '../../../domain/document/given-document.ts';
+import { inDatabase } from '../database-error.ts';
+import { keyText } from '../key-text.ts';
+
+const PUT = `
+insert into sallyport.document_pins (tenant_id, invocation_id, pins) values ($1, $2, $3::json)
+on conflict (tenant_id, invocation_id) do update set pins = excluded.pins`;
+
+interface PinsRow extends QueryResultRow {
+  readonly pins: readonly DocumentPin[];
+}
+
+/** Pinned versions of documents in PostgreSQL (DOC-04). */
+export function postgresDocumentPins(pool: Pool): DocumentPinStore {
+  return {
+    put: (tenantId, invocationId, pins) =>
+      inDatabase('pin the documents of the call', async () => {
+        await pool.query(PUT, [keyText(tenantId), keyText(invocationId), JSON.stringify(pins)]);
+      }),
+    find: (tenantId, invocationId) =>
+      inDatabase('find the documents of the call', async () => {
+        const { rows } = await pool.query<PinsRow>(
+          'select pins from sallyport.document_pins where tenant_id = $1 and invocation_id = $2',
+          [keyText(tenantId), keyText(invocationId)],
+        );
+        return rows[0]?.pins;
+      }),
+  };
+}
