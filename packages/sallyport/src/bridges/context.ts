@@ -6,10 +6,10 @@ import { type CallOwner, ownerKey } from '../domain/invocation/call-owner.ts';
 import { isObject } from '../domain/shape/is-object.ts';
 import type { Log } from '../telemetry/log.ts';
 import { objectOf } from './context/answer.ts';
+import type { ContextServerCalls } from './context/context-server.port.ts';
 import { continuationReport, type Report, type ReportStep, reportOf } from './context/report.ts';
 import { ReportQueue, type ReportQueueParts } from './context/report-queue.ts';
-import type { ContextServerCalls } from './context-server.port.ts';
-import type { ContextSettings } from './context-settings.ts';
+import type { ContextSettings } from './context/settings.ts';
 import type { CheckpointListener } from './run/checkpointed-run.ts';
 
 /** The context of a session: what an agent has saved of it. */

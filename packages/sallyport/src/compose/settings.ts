@@ -1,4 +1,4 @@
-import { CONTEXT_SETTINGS } from '../bridges/context-settings.ts';
+import { CONTEXT_SETTINGS } from '../bridges/context/settings.ts';
 import { DOCUMENT_SETTINGS } from '../bridges/documents/settings.ts';
 import { RETENTION_TIME_SETTINGS, TOOL_CHECKPOINT_SETTINGS } from '../bridges/settings.ts';
 import { CIRCUIT_SETTINGS } from '../domain/circuit/circuit-terms.ts';

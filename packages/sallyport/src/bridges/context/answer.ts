@@ -1,7 +1,7 @@
 import type { ErrorCode } from '@sallyport/std/error/catalogue';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { isObject } from '../../domain/shape/is-object.ts';
-import type { ContextAnswer } from '../context-server.port.ts';
+import type { ContextAnswer } from './context-server.port.ts';
 
 /** Codes of a context server that mean the same here. Its texts are not passed on: they are not trusted. */
 const MEANINGS: Readonly<Partial<Record<ErrorCode, string>>> = {

@@ -9,9 +9,9 @@ import { CONTEXT_SERVER_DEFAULTS } from '../../reference-servers/context-setting
 import { type Log, silentLog } from '../../telemetry/log.ts';
 import { type Checkpoints, createCheckpoints, type OpenRun } from '../checkpoints.ts';
 import { type ContextBridge, createContextBridge } from '../context.ts';
-import type { ContextAnswer, ContextServerCalls } from '../context-server.port.ts';
-import { CONTEXT_DEFAULTS, type ContextSettings } from '../context-settings.ts';
 import { CHECKPOINT_DEFAULTS } from '../settings.ts';
+import type { ContextAnswer, ContextServerCalls } from './context-server.port.ts';
+import { CONTEXT_DEFAULTS, type ContextSettings } from './settings.ts';
 
 const OWNER = { tenantId: 'acme', agentDid: 'did:example:a', userDid: 'did:example:u' };
 const { signal: SIGNAL } = new AbortController();

@@ -72,14 +72,10 @@ export async function openTools(
   const guard = createEgressGuard();
   const outbound = opened.use(createOutboundHttp({ guard }));
   const embedder = embedderOf(settings, secrets);
-  const context = contextBridgeOf({ settings, clock, log }, () => upstreams);
+  const from = { settings, clock, log };
+  const context = contextBridgeOf(from, () => upstreams);
   const needs = { embedder, driver, onContextChanged: context.forget };
-  const { servers: embedded, documentUpdates } = await openReferenceServers(
-    opened,
-    { settings, clock, log },
-    storage,
-    needs,
-  );
+  const { servers: embedded, documentUpdates } = await openReferenceServers(opened, from, storage, needs);
   const quarantine = createQuarantine({ store: database.quarantineStore, clock, log });
   const { store, keepsSecrets } = upstreamStoreOf(storage, log);
   const logins = loginsOf(storage, settings, bounds, { clock, log, secrets, outbound });

@@ -24,7 +24,7 @@ export interface UpstreamCaller {
 }
 
 /** Key of a request's `_meta` under which a server that may save checkpoints gets those of the call. */
-export const META_CHECKPOINTS = 'sallyport/checkpoints';
+const META_CHECKPOINTS = 'sallyport/checkpoints';
 
 /** The checkpoints of a call that its server may save (STA-01). */
 export interface UpstreamCheckpoints {

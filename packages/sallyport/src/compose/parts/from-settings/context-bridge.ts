@@ -1,6 +1,6 @@
+import type { ContextServerCalls } from '../../../bridges/context/context-server.port.ts';
+import { CONTEXT_SETTINGS } from '../../../bridges/context/settings.ts';
 import { type ContextBridge, createContextBridge } from '../../../bridges/context.ts';
-import type { ContextServerCalls } from '../../../bridges/context-server.port.ts';
-import { CONTEXT_SETTINGS } from '../../../bridges/context-settings.ts';
 import { valuesOf } from '../../../domain/settings/setting.ts';
 import type { Upstreams } from '../../../mcp-servers/upstreams.ts';
 import type { Ingredients } from '../ingredients.ts';

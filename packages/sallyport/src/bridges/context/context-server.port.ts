@@ -1,4 +1,4 @@
-import type { CallOwner } from '../domain/invocation/call-owner.ts';
+import type { CallOwner } from '../../domain/invocation/call-owner.ts';
 
 /** A result of MCP, as a context server sent it. Untrusted. */
 export interface ContextAnswer {

@@ -1,15 +1,15 @@
 import { KiB } from '@sallyport/std/bytes';
 import type { Clock } from '@sallyport/std/clock';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { memoryCheckpointStore } from '../../test/stores/outcomes/memory-checkpoint-store.ts';
-import { memoryObjectStore } from '../../test/stores/outcomes/memory-object-store.ts';
-import type { CheckpointNote, RestoredCheckpoint } from '../domain/checkpoint/checkpoint.ts';
-import { secretSearch } from '../external/hide-secrets.ts';
-import { silentLog } from '../telemetry/log.ts';
-import type { CheckpointArchive } from './checkpoint-archive.port.ts';
-import type { CheckpointStore, StoredCheckpoint } from './checkpoint-store.port.ts';
-import { type CheckpointedRun, type Checkpoints, createCheckpoints, type OpenRun } from './checkpoints.ts';
-import { CHECKPOINT_DEFAULTS, type CheckpointSettings } from './settings.ts';
+import { memoryCheckpointStore } from '../../../test/stores/outcomes/memory-checkpoint-store.ts';
+import { memoryObjectStore } from '../../../test/stores/outcomes/memory-object-store.ts';
+import type { CheckpointNote, RestoredCheckpoint } from '../../domain/checkpoint/checkpoint.ts';
+import { secretSearch } from '../../external/hide-secrets.ts';
+import { silentLog } from '../../telemetry/log.ts';
+import type { CheckpointArchive } from '../checkpoint-archive.port.ts';
+import type { CheckpointStore, StoredCheckpoint } from '../checkpoint-store.port.ts';
+import { type CheckpointedRun, type Checkpoints, createCheckpoints, type OpenRun } from '../checkpoints.ts';
+import { CHECKPOINT_DEFAULTS, type CheckpointSettings } from '../settings.ts';
 
 const OWNER = { tenantId: 'acme', agentDid: 'did:example:a', userDid: 'did:example:u' };
 const MINUTE_MS = 60_000;

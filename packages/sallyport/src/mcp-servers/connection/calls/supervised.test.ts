@@ -1,8 +1,8 @@
 import { createBubblewrapDriver } from '@sallyport/sandbox/bubblewrap';
 import { afterEach, expect, test } from 'vitest';
-import type { Fixture } from '../test-servers/upstreams.fixture.ts';
-import { failureOf, fixture, odd, processesWith, TENANT, textOf, until } from '../test-servers/upstreams.fixture.ts';
-import type { UpstreamsParts } from '../upstreams.ts';
+import type { Fixture } from '../../test-servers/upstreams.fixture.ts';
+import { failureOf, fixture, odd, processesWith, TENANT, textOf, until } from '../../test-servers/upstreams.fixture.ts';
+import type { UpstreamsParts } from '../../upstreams.ts';
 
 const driver = createBubblewrapDriver();
 const open: Fixture[] = [];
