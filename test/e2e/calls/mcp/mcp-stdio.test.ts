@@ -70,8 +70,18 @@ async function desktop(onElicit?: (params: Elicited) => object): Promise<Client>
   const client = clientOf(onElicit);
   clients.push(client);
   const args = [MAIN, 'mcp', '--data-folder', folder];
-  const env = { ...process.env, SALLYPORT_TOKEN: token, SALLYPORT_LOG_LEVEL: 'silent' } as Record<string, string>;
-  await client.connect(new StdioClientTransport({ command: process.execPath, args, env }));
+  const env = {
+    ...{ SALLYPORT_TOKEN: token, SALLYPORT_LOG_LEVEL: 'silent' },
+    // The tool under test alone.
+    ...{ SALLYPORT_DOCUMENTS_EMBEDDED: 'off', SALLYPORT_CONTEXT_EMBEDDED: 'off' },
+  };
+  await client.connect(
+    new StdioClientTransport({
+      command: process.execPath,
+      args,
+      env: { ...process.env, ...env } as Record<string, string>,
+    }),
+  );
   return client;
 }
 

@@ -141,7 +141,9 @@ describe('tasks of a server of 2026-07-28', () => {
     const taskId = taskOf(await call('uses_tools_in_task', withTools));
     await expect.poll(async () => keysOf(await look(taskId, withTools)).length).toBe(1);
     expect(keysOf(await look(taskId, MODEL))).toEqual([]);
+    const before = server.cancelled.length;
     await modern(desk.server, token, 'tasks/cancel', { taskId });
+    await expect.poll(() => server.cancelled.length).toBe(before + 1);
   });
 
   test('EXE-07.13 PIPE-06.2 a task whose question nobody can answer is cancelled at its server', async () => {
