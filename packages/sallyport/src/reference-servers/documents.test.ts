@@ -103,7 +103,10 @@ test('DOC-01.2 a document is ingested, gets versions by its content, and is depr
   await ingest({ document_id: 'returns', content: 'Refunds and exchanges.' });
   await deprecate({ document_id: 'refunds', reason: 'Merged.', successor_id: 'returns' });
   const [deprecated] = (await metadata({ document_id: 'refunds' })).documents;
-  expect(deprecated).toMatchObject({ status: 'deprecated', deprecation: { reason: 'Merged.', successor_id: 'returns' } });
+  expect(deprecated).toMatchObject({
+    status: 'deprecated',
+    deprecation: { reason: 'Merged.', successor_id: 'returns' },
+  });
   expect(idsIn((await truth({ document_refs: ['refunds'] })).documents)).toEqual(['returns']);
   // Who pinned a version of the deprecated one gets that.
   expect((await truth({ document_refs: ['refunds'], version: '1' })).documents).toMatchObject([
