@@ -7,6 +7,8 @@ import { blocksOf, clone, ended, PACKAGES, projectWithPackage, shapeOf, started 
 const ALONE = PACKAGES.filter((name) => name !== 'sallyport');
 const sampleOf = (name: string): string => `${name.replace(/\W+/g, '-').slice(1)}.ts`;
 
+const READS_STILL = /^\d+ tools are found by words only until they have been read\.\n$/;
+
 const stack = new AsyncDisposableStack();
 let folder: string;
 beforeAll(async () => {
@@ -121,7 +123,9 @@ describe('in a fresh clone', () => {
     const said = new Map<string, string>();
     for (const line of lines) {
       const { code, stdout, stderr } = await ended(folder, 'sh', '-c', line.replace('http://127.0.0.1:8080', address));
-      expect({ line, code, stderr }).toEqual({ line, code: 0, stderr: '' });
+      // The layer has just begun to read the tools that it has.
+      const remark = /tools search/.test(line) ? stderr.replace(READS_STILL, '') : stderr;
+      expect({ line, code, stderr: remark }).toEqual({ line, code: 0, stderr: '' });
       said.set(line.replace('npm run sallyport -- ', ''), stdout);
     }
     const of = (start: string): string => [...said].find(([line]) => line.startsWith(start))?.[1] ?? '';

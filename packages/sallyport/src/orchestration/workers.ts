@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { failure } from '@sallyport/std/error/failure';
 import { failureOf } from '@sallyport/std/error/tool-layer-error';
 import { type CallKey, textOfCall } from '../domain/invocation/call-key.ts';
+import { isFinal } from '../domain/invocation/lifecycle.ts';
 import { type InvocationRecord, waitsFor } from '../domain/invocation/record.ts';
 import type { GivenApproval } from '../domain/invocation/waiting-call.ts';
 import { settleOpen } from '../pipeline/run.ts';
@@ -74,7 +75,17 @@ const FIRST_SWEEP_MAX = 10_000;
 export function createWorkers(parts: WorkerParts): Workers {
   const { leases, limits, running, instanceId, log } = parts;
   const me: LeaseHolder = { instanceId, owner: `${instanceId}/${randomUUID()}` };
-  const dispatch = createDispatch(parts, me);
+  const cancelWaiting = ({ tenantId, invocationId }: CallKey, reason: string | undefined): void => {
+    const ended = parts.records.findInvocation(tenantId, invocationId).then((record) => {
+      if (record === undefined || isFinal(record.state) || waitsFor(record) === undefined) return undefined;
+      return cancel(parts, me, dispatch.calls, record, reason);
+    });
+    ended.catch((thrown) =>
+      log.warn('call-not-cancelled', { invocation_id: invocationId, reason: failureOf(thrown).message }),
+    );
+  };
+  const dispatch = createDispatch(parts, me, cancelWaiting);
+  running.onCancelled(cancelWaiting);
   const stops: (() => Promise<void>)[] = [];
   let closing: Promise<void> | undefined;
   let looking: NodeJS.Timeout | undefined;

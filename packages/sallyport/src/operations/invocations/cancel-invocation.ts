@@ -1,4 +1,3 @@
-import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { ToolCancelRequest, ToolCancelResponse } from '../../../api/schemas/invocation.ts';
 import { isFinal } from '../../domain/invocation/lifecycle.ts';
 import type { CancelEnd } from '../../orchestration/workers.ts';
@@ -40,8 +39,7 @@ export const cancelInvocation = operation({
       });
       const ongoing = running.find(tenantId, invocation_id);
       if (ongoing !== undefined && mayReach(asker, ongoing.call.principal, reach)) {
-        const because = reason === undefined ? '' : ` Reason given: ${reason}`;
-        ongoing.controller.abort(new ToolLayerError('E3805', `The call was cancelled.${because}`));
+        running.cancel(ongoing, reason);
         return answer(true, MESSAGES.notified);
       }
       const record = await records.findInvocation(tenantId, invocation_id);

@@ -34,13 +34,18 @@ const SHUTDOWN = 'The layer is stopping. The call runs again in another instance
 const MADE_WAY = 'The call made way for a more urgent one, and runs again later.';
 
 /** Makes the dispatch of one instance. */
-export const createDispatch = (parts: WorkerParts, me: LeaseHolder): Dispatch => new Dispatcher(parts, me);
+export const createDispatch = (parts: WorkerParts, me: LeaseHolder, onCancelled: OnCancelled): Dispatch =>
+  new Dispatcher(parts, me, onCancelled);
+
+/** Called when a call that was cancelled is held no longer; it may wait on record. */
+type OnCancelled = (call: CallKey, reason: string | undefined) => void;
 
 /** The one owner of the calls that run in this instance, and of the calls that run next. */
 class Dispatcher implements Dispatch {
   readonly calls = new Map<string, HeldCall>();
   readonly #parts: WorkerParts;
   readonly #me: LeaseHolder;
+  readonly #onCancelled: OnCancelled;
   readonly #postponed: PostponedCalls;
   /**
    * Calls that are next here: urgent ones for which another call makes way, and jobs that came after the last slot was
@@ -58,9 +63,10 @@ class Dispatcher implements Dispatch {
   #closed = false;
   #pumping: Promise<void> = Promise.resolve();
 
-  constructor(parts: WorkerParts, me: LeaseHolder) {
+  constructor(parts: WorkerParts, me: LeaseHolder, onCancelled: OnCancelled) {
     this.#parts = parts;
     this.#me = me;
+    this.#onCancelled = onCancelled;
     this.#postponed = createPostponedCalls(parts.limits.postponedMax);
     this.#freed = parts.running.slots.onFree({
       waiting: (agent) => this.#postponed.count(agent),
@@ -139,6 +145,7 @@ class Dispatcher implements Dispatch {
     if ('waitsForSlotOf' in attended) this.#postpone(attended.waitsForSlotOf, held);
     if ('roomAfterMs' in attended) this.#waitForRoom(attended.record, attended.roomAfterMs);
     this.#next();
+    if (held.cancelled !== undefined) this.#onCancelled(held, held.cancelled.reason);
     if ('putBack' in attended && !this.#closed) await this.#put(attended.putBack, dueOf(attended.putBack));
   }
 

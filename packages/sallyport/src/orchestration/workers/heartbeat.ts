@@ -1,4 +1,4 @@
-import { failureOf, ToolLayerError } from '@sallyport/std/error/tool-layer-error';
+import { failureOf } from '@sallyport/std/error/tool-layer-error';
 import { textOfCall } from '../../domain/invocation/call-key.ts';
 import type { Progress } from '../../domain/principal/principal.ts';
 import type { AttendedCall, HeldProgress, LeaseHolder } from '../call-lease-store.port.ts';
@@ -36,7 +36,8 @@ export async function beat(parts: WorkerParts, me: LeaseHolder, calls: HeldCalls
       }
     }
     for (const { tenantId, invocationId, cancel } of unheld) {
-      running.find(tenantId, invocationId)?.controller.abort(cancelled(cancel));
+      const ongoing = running.find(tenantId, invocationId);
+      if (ongoing !== undefined) running.cancel(ongoing, cancel);
     }
     intake.noteLoad(intake.queued() === 0 ? 0 : await queue.length(), instances);
     return true;
@@ -64,8 +65,4 @@ export function shownProgress(said: Progress | undefined): HeldProgress | undefi
     ...(Number.isFinite(percent) ? { percent: Math.round(Math.min(100, Math.max(0, percent)) * 10) / 10 } : {}),
     ...(typeof message === 'string' ? { phase: message.slice(0, PHASE_MAX).toWellFormed() } : {}),
   };
-}
-
-function cancelled(reason: string): ToolLayerError {
-  return new ToolLayerError('E3805', `The call was cancelled.${reason === '' ? '' : ` Reason given: ${reason}`}`);
 }

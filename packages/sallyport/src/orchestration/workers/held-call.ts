@@ -37,6 +37,8 @@ export class HeldCall implements CallKey {
   /** The row, once it is read. */
   record: InvocationRecord | undefined;
   extendedMs = 0;
+  /** The cancel of the call; absent when nobody has cancelled it. */
+  cancelled: { readonly reason: string | undefined } | undefined;
   #lost = false;
   #makesWay = false;
   #isUnable = false;
@@ -75,6 +77,7 @@ export class HeldCall implements CallKey {
   }
 
   cancel(reason: string | undefined): void {
+    this.cancelled = { reason };
     const because = reason === undefined || reason === '' ? '' : ` Reason given: ${reason}`;
     this.controller.abort(new ToolLayerError('E3805', `The call was cancelled.${because}`));
   }

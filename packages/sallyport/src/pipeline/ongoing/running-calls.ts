@@ -1,5 +1,6 @@
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import type { CapabilityClaims } from '../../../api/schemas/capability-token.ts';
+import type { CallKey } from '../../domain/invocation/call-key.ts';
 import type { InvocationRecord } from '../../domain/invocation/record.ts';
 import type { OngoingCall } from './ongoing-call.ts';
 import { type RecordWatch, recordWatch } from './record-watch.ts';
@@ -16,6 +17,9 @@ export const agentKey = ({ tenantId, agentDid }: { readonly tenantId: string; re
  */
 export type RecordListener = (record: InvocationRecord, hasWaited: boolean) => void;
 
+/** Notified of a call that was cancelled and has left, which may wait on record. It must not throw. */
+type CancelledListener = (call: CallKey, reason: string | undefined) => void;
+
 /** The calls under way in this instance. */
 export class RunningCalls {
   /** The slots that limit the calls of each agent. */
@@ -23,6 +27,8 @@ export class RunningCalls {
   readonly #calls = new Map<string, OngoingCall>();
   readonly #watches = new Map<string, Set<RecordWatch>>();
   readonly #listeners: RecordListener[] = [];
+  readonly #cancelled = new WeakMap<OngoingCall, { readonly reason: string | undefined }>();
+  #onCancelled: CancelledListener = () => {};
   #idle: (() => void) | undefined;
 
   /** @param share the slots that this instance holds of those of all instances; absent when it counts by itself */
@@ -56,8 +62,23 @@ export class RunningCalls {
   }
 
   remove(tenantId: string, invocationId: string): void {
+    const ongoing = this.find(tenantId, invocationId);
     this.#calls.delete(keyOf(tenantId, invocationId));
     if (this.#calls.size === 0) this.#idle?.();
+    const cancelled = ongoing === undefined ? undefined : this.#cancelled.get(ongoing);
+    if (cancelled !== undefined) this.#onCancelled({ tenantId, invocationId }, cancelled.reason);
+  }
+
+  /** Cancels a call that runs here (E3805). A pass of it that was about to wait does not notice; see `onCancelled`. */
+  cancel(ongoing: OngoingCall, reason: string | undefined): void {
+    this.#cancelled.set(ongoing, { reason });
+    const because = reason === undefined || reason === '' ? '' : ` Reason given: ${reason}`;
+    ongoing.controller.abort(new ToolLayerError('E3805', `The call was cancelled.${because}`));
+  }
+
+  /** Sets who ends a cancelled call that waits on record when its pass is over. */
+  onCancelled(listener: CancelledListener): void {
+    this.#onCancelled = listener;
   }
 
   find(tenantId: string, invocationId: string): OngoingCall | undefined {
