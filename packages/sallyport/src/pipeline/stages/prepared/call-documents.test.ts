@@ -145,3 +145,13 @@ test.each([
     expect(JSON.stringify(failure)).not.toContain('spec');
   },
 );
+
+test('DOC-03 DOC-04 a document that the server refuses to its caller is not given from what is remembered', async () => {
+  const own: DocumentServer = { ...server, scopeOf: () => 'the caller' };
+  const { call } = await open(() => true, MiB, own);
+  const version = { ...REQUEST, document_context: { document_refs: ['spec@1'] } };
+  for (const request of [REQUEST, version]) expect((await call(request)).result).toEqual(['old']);
+  now += 3_600_000;
+  own.call = async () => ({ content: [{ type: 'text', text: 'You may not.' }], isError: true });
+  for (const request of [REQUEST, version]) expect((await call(request)).failure?.code).toBe('E3602');
+});
