@@ -25,9 +25,10 @@ export interface DocumentRequest {
   /**
    * Called for each document before it is read, remembered or not: a remembered answer is given to nobody whose access
    * was not checked. For one that the server chose, before it is given.
+   * @param asked what the call asked for: the caller of a refusal learns no other name
    * @throws ToolLayerError E3603 when the policies do not allow it
    */
-  checkAccess(documentId: string, mode: DocumentAccessMode): Promise<void>;
+  checkAccess(documentId: string, mode: DocumentAccessMode, asked: string): Promise<void>;
   readonly signal: AbortSignal;
 }
 
@@ -83,14 +84,14 @@ interface Target {
 async function read(reading: Reading, request: DocumentRequest): Promise<ReadDocuments> {
   const targets = request.wanted.map((wanted) => targetOf(wanted, request.pins));
   const checked = new Set<string>();
-  const check = async (documentId: string, mode: DocumentAccessMode): Promise<void> => {
+  const check = async (documentId: string, { mode, ref }: WantedDocument): Promise<void> => {
     const key = `${mode} ${documentId}`;
-    if (!checked.has(key)) await request.checkAccess(documentId, mode);
+    if (!checked.has(key)) await request.checkAccess(documentId, mode, ref);
     checked.add(key);
   };
   for (const { wanted, version } of targets) {
     const documentId = version?.documentId ?? (isNamed(wanted) ? wanted.ref : undefined);
-    if (documentId !== undefined) await check(documentId, wanted.mode);
+    if (documentId !== undefined) await check(documentId, wanted);
   }
   const [versions, newest] = await Promise.all([
     documentVersions(
@@ -108,7 +109,7 @@ async function read(reading: Reading, request: DocumentRequest): Promise<ReadDoc
     const document = version === undefined ? newest.get(wanted.ref) : versions.get(versionRef(version));
     if (document === undefined) throw new Error('a document was neither found nor refused');
     const { document_id: documentId, version: found, content_sha256: sha256 } = document;
-    await check(documentId, wanted.mode);
+    await check(documentId, wanted);
     // A server may break its word that a version never changes.
     if (pin !== undefined && pin.sha256 !== sha256) throw versionGone(documentId, found);
     warnOf(reading, wanted, document);

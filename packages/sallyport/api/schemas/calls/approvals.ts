@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { AgentDid, InvocationId, JsonObject, NoInput, Timestamp, ToolId, Version } from '../identifiers.ts';
+import { DocumentContext } from '../invocation.ts';
 import { SideEffectPolicy } from '../tool-manifest.ts';
 import { CallEnvironment } from './environment.ts';
 
@@ -97,6 +98,7 @@ export const ApprovalDetail = Type.Object(
       }),
     ),
     environment: Type.Optional(CallEnvironment),
+    document_context: Type.Optional(DocumentContext),
     tool_description: Type.Optional(Type.String()),
     votes: Type.Array(Vote),
   },

@@ -29,9 +29,17 @@ const PASSING: ReadonlySet<string> = new Set<ErrorCode>([
 /** Tools that may be asked twice. */
 const WRITES: ReadonlySet<DocumentTool> = new Set(['ingest_document', 'deprecate_document']);
 
-/** True when the server's failure leaves room for another source. */
-export const mayFallBack = (thrown: unknown): boolean =>
-  thrown instanceof ToolLayerError && (thrown.code === 'E3602' || thrown.code === 'E3605' || thrown.code === 'E3606');
+/**
+ * True when the server's failure leaves room for another source. A refusal does not where the server knows who asks: it
+ * may concern this caller alone.
+ * @param scope see `DocumentServer.scopeOf`
+ */
+export const mayFallBack = (thrown: unknown, scope: string): boolean =>
+  thrown instanceof ToolLayerError &&
+  isOfServer(thrown) &&
+  !(scope !== '' && thrown.failure.details?.['refused'] === true);
+
+const isOfServer = ({ code }: ToolLayerError): boolean => code === 'E3602' || code === 'E3605' || code === 'E3606';
 
 /**
  * Asks the server, again where its failure may pass (DOC-03). A request that ran out of time is not made again, nor one
@@ -66,7 +74,7 @@ function mayAskAgain(tool: DocumentTool, thrown: unknown): boolean {
 const isDisabled = ({ failure }: ToolLayerError): boolean => failure.details?.['disabled'] === true;
 
 function documentError(thrown: unknown): unknown {
-  if (!(thrown instanceof ToolLayerError) || FINAL.has(thrown.code) || isDisabled(thrown) || mayFallBack(thrown))
+  if (!(thrown instanceof ToolLayerError) || FINAL.has(thrown.code) || isDisabled(thrown) || isOfServer(thrown))
     return thrown;
   if (OUT_OF_TIME.has(thrown.code))
     return new ToolLayerError('E3605', 'The document server did not answer in time. Try again later.', {

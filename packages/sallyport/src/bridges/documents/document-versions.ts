@@ -42,7 +42,7 @@ async function fetchVersions(reading: Reading, wanted: readonly WantedVersion[],
   try {
     await ask(reading, wanted, found);
   } catch (failed) {
-    if (!mayFallBack(failed)) throw failed;
+    if (!mayFallBack(failed, reading.place.scope)) throw failed;
     for (const one of wanted) {
       const newest = await reading.remembered.newest(reading.place, one.documentId);
       if (newest !== undefined && isVersion(newest.answer, one)) found.set(versionRef(one), newest.answer);
@@ -51,7 +51,7 @@ async function fetchVersions(reading: Reading, wanted: readonly WantedVersion[],
     if (left.length === 0) return;
     if (reading.direct === undefined) throw failed;
     await ask(reading, left, found, reading.direct).catch((thrown: unknown) => {
-      throw mayFallBack(thrown) ? failed : thrown;
+      throw mayFallBack(thrown, reading.place.scope) ? failed : thrown;
     });
   }
 }
@@ -147,7 +147,7 @@ async function statusesOf(
     for (const { ref, reason } of missing) if (reason !== 'answer_full') known.set(ref, 'gone');
   } catch (cause) {
     // The versions themselves are here.
-    if (!mayFallBack(cause)) throw cause;
+    if (!mayFallBack(cause, place.scope)) throw cause;
     log.warn('document-status-unknown', { cause });
   }
   return known;

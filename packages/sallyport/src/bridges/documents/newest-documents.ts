@@ -34,7 +34,7 @@ export async function newestDocuments(
   try {
     await ask(reading, missing, found);
   } catch (thrown) {
-    if (!mayFallBack(thrown)) throw thrown;
+    if (!mayFallBack(thrown, reading.place.scope)) throw thrown;
     const left = missing.filter(({ ref }) => !found.has(ref));
     for (const { ref } of left) takeStale(reading, ref, stale.get(ref), found);
     const none = left.filter(({ ref }) => !found.has(ref));
@@ -117,7 +117,7 @@ async function askDirectly(
   try {
     await ask(reading, wanted, found, direct);
   } catch (thrown) {
-    if (!mayFallBack(thrown)) throw thrown;
+    if (!mayFallBack(thrown, reading.place.scope)) throw thrown;
     log.warn('document-source-failed', { cause: thrown });
     throw failed;
   }

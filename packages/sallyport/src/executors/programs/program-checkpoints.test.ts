@@ -1,5 +1,9 @@
 import { chmodSync, rmSync } from 'node:fs';
+import { Readable, Writable } from 'node:stream';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { SandboxExit } from '@sallyport/sandbox';
 import { createBubblewrapDriver } from '@sallyport/sandbox/bubblewrap';
+import { KiB, MiB } from '@sallyport/std/bytes';
 import type { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { afterAll, describe, expect, test } from 'vitest';
 import type { ToolManifest } from '../../../api/schemas/tool-manifest.ts';
@@ -14,6 +18,7 @@ import { createShellExecutor } from '../shell/shell-executor.ts';
 import { openFolder, skillWith } from '../skill/skill.fixture.ts';
 import { createSkillExecutor } from '../skill/skill-executor.ts';
 import { createSkillFolders } from '../skill/skill-folders.ts';
+import { programCheckpoints } from './program-checkpoints.ts';
 
 const driver = createBubblewrapDriver();
 const { works, problem } = await driver.probe();
@@ -56,6 +61,35 @@ while (state.done.length < 4) {
 console.log(JSON.stringify({ continued, state }));
 process.stdin.destroy();
 `;
+
+test('STA-01.5 the answers that a program does not read are bounded: its checkpoints wait, and end with it', async () => {
+  const { mark, over } = programCheckpoints(await kept().next());
+  const { promise: exited, resolve: exit } = Promise.withResolvers<SandboxExit>();
+  let given: () => void = () => {};
+  // A pipe that nobody reads: what was given to it comes back when it is destroyed.
+  const stdin = new Writable({
+    write(_chunk, _encoding, done) {
+      given = done;
+    },
+    destroy(cause, done) {
+      given();
+      done(cause);
+    },
+  });
+  const stderr = Readable.from([Buffer.from(`${mark} rubbish\n`.repeat(12_000))], { objectMode: false });
+  const stdout = Readable.from([]);
+  const process = { stdin, stdout, stderr, exited, kill: () => {}, [Symbol.asyncDispose]: async () => {} };
+  let hasEnded = false;
+  const reading = over(process)
+    .stderr.toArray()
+    .finally(() => {
+      hasEnded = true;
+    });
+  for (let turn = 0; turn < 500 && !hasEnded; turn += 1) await nextTurn();
+  expect([hasEnded, stdin.writableLength > MiB, stdin.writableLength < MiB + KiB]).toEqual([false, true, true]);
+  exit({ code: 0 } as SandboxExit);
+  expect(await reading).toEqual([]);
+});
 
 describe.skipIf(!works)(`checkpoints of programs${works ? '' : `, skipped: ${problem}`}`, () => {
   const shell = createShellExecutor({ driver });

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { Readable } from 'node:stream';
 import type { SandboxProcess } from '@sallyport/sandbox';
+import { MiB } from '@sallyport/std/bytes';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import type { CheckpointNote, RunCheckpoints } from '../../domain/checkpoint/checkpoint.ts';
 import { linesWithMark } from './lines-with-mark.ts';
@@ -41,9 +42,19 @@ export function programCheckpoints(checkpoints: RunCheckpoints | undefined): Pro
       if (input !== '') stdin.write(input);
       stdin.write(restored);
       stdin.write('\n');
-      void process.exited.then(() => stdin.end());
+      // Whatever waits to be written is given up with it.
+      void process.exited.then(() => stdin.destroy());
+      let unread = 0;
       const answer = async (line: Uint8Array | undefined): Promise<void> => {
-        stdin.write(`${await answerTo(checkpoints, line)}\n`);
+        const text = `${await answerTo(checkpoints, line)}\n`;
+        unread += text.length;
+        const written = new Promise<void>((resolve) => {
+          stdin.write(text, () => {
+            unread -= text.length;
+            resolve();
+          });
+        });
+        if (unread > UNREAD_MAX) await written;
       };
       const bytesMax = (checkpoints?.stateBytesMax ?? 0) + HEAD_BYTES_MAX;
       const others = Readable.from(linesWithMark(stderr, { mark: `${mark} `, bytesMax, take: answer }), {
@@ -66,6 +77,8 @@ const LINE_END = 10;
 /** Most bytes of a line before its state: the type and the name. */
 const HEAD_BYTES_MAX = 512;
 const HEAD = /^(?:micro|(macro|named) ([^ ]{1,256})) /;
+/** Most characters of answers that wait until the program reads them; then its next checkpoints wait too. */
+const UNREAD_MAX = MiB;
 /** Most characters of the reason of a refusal. */
 const REASON_CHARS_MAX = 500;
 

@@ -57,11 +57,13 @@ async function shownApproval(
   const pending = await approvals.find(tenantId, id);
   if (!isFailure(pending)) {
     const { tool, waiting } = pending;
-    const environment = waiting.request.execution_options?.environment;
+    const { execution_options, document_context } = waiting.request;
+    const environment = execution_options?.environment;
     return {
       approval: pendingApprovalOf(pending),
       parameters: { ...waiting.request.parameters },
       ...(environment === undefined ? {} : { environment }),
+      ...(document_context === undefined ? {} : { document_context }),
       ...(tool === undefined ? {} : { tool_description: tool.manifest.description }),
     };
   }

@@ -52,8 +52,8 @@ export function createClientConfirmations({ approvals, shownArguments }: ClientC
       const pending = await approvals.find(by.tenantId, approvalId);
       if (isFailure(pending) || !isTheirs(pending, by) || !approvals.isForClient(pending)) return undefined;
       const { binding, reason, prompt, expiresAt } = pending.request;
-      const { parameters = {}, execution_options } = pending.waiting.request;
-      const judged = judgedArguments(parameters, execution_options?.environment);
+      const { request } = pending.waiting;
+      const judged = judgedArguments(request.parameters ?? {}, request);
       return {
         toolId: binding.toolId,
         toolVersion: binding.toolVersion,

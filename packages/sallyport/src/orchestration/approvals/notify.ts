@@ -100,8 +100,7 @@ function noticeOf(
   { record, request, digest, waiting }: Pending,
 ): Omit<ApprovalNotice, 'kind' | 'level' | 'approvers'> {
   const { binding, approvalId, reason, prompt, requestedAt, expiresAt } = request;
-  const { parameters = {}, execution_options } = waiting.request;
-  const judged = judgedArguments(parameters, execution_options?.environment);
+  const judged = judgedArguments(waiting.request.parameters ?? {}, waiting.request);
   return {
     tenantId: record.tenantId,
     approvalId,

@@ -85,14 +85,14 @@ function policyRefusal({ allowed, ask, policies }: PolicyDecision): Failure | un
 
 /** The call as it is shown to the language model. */
 function caseOf({ request, tool, parameters }: Needs): JudgedCall {
-  const { phase, claim_source, environment } = request.execution_options ?? {};
+  const { phase, claim_source } = request.execution_options ?? {};
   return {
     toolId: tool.manifest.tool_id,
     toolVersion: tool.manifest.version,
     sideEffect: sideEffectOf(tool.manifest),
     ...(phase === undefined ? {} : { phase }),
     ...(claim_source === undefined ? {} : { claimSource: claim_source }),
-    parameters: judgedArguments(parameters, environment),
+    parameters: judgedArguments(parameters, request),
   };
 }
 

@@ -17,8 +17,10 @@ import { manifest, pipeline } from '../../pipeline.fixture.ts';
 /** Contents of the versions of the one document, the first being version 1. */
 let versions: string[];
 let pins: DocumentPinStore;
+let now: number;
 beforeEach(() => {
   versions = ['old'];
+  now = Date.now();
   pins = memoryDocumentPins();
 });
 
@@ -36,11 +38,11 @@ const server: DocumentServer = {
 
 const REQUEST = { tool_id: 'read', parameters: { n: 1 }, document_context: { document_refs: ['spec'] } };
 
-async function open(allows: (question: PolicyQuestion) => boolean = () => true, bytesMax = 0) {
+async function open(allows: (question: PolicyQuestion) => boolean = () => true, bytesMax = 0, from = server) {
   const bridge = createDocuments({
-    server,
+    server: from,
     cache: memoryDocumentCache({ bytesMax }),
-    clock: { now: Date.now, monotonic: () => performance.now() },
+    clock: { now: () => now, monotonic: () => performance.now() },
     log: silentLog,
   });
   const decide = (question: PolicyQuestion) => ({ allowed: allows(question), policies: ['own'] });
@@ -128,4 +130,28 @@ test('DOC-05 DOC-02 what a tool does to its documents reaches no other call, no 
   expect(seen).toEqual([whole, whole, whole, whole, []]);
   await call({ tool_id: 'spoil', parameters: { n: 1 } });
   expect(seen.at(-1)).toEqual([]);
+});
+
+test.each([
+  ['a pattern', { document_refs: ['s*'] }],
+  ['a question', { query: 'what do we plan?' }],
+  ['a deprecated document', { document_refs: ['plan'] }],
+])(
+  'DOC-04.1 who asks with %s does not learn the name of a document that the policies keep from them',
+  async (_, document_context) => {
+    const { call } = await open(({ document }) => document?.id !== 'spec');
+    const { failure } = await call({ ...REQUEST, document_context });
+    expect(failure?.code).toBe('E3603');
+    expect(JSON.stringify(failure)).not.toContain('spec');
+  },
+);
+
+test('DOC-03 DOC-04 a document that the server refuses to its caller is not given from what is remembered', async () => {
+  const own: DocumentServer = { ...server, scopeOf: () => 'the caller' };
+  const { call } = await open(() => true, MiB, own);
+  const version = { ...REQUEST, document_context: { document_refs: ['spec@1'] } };
+  for (const request of [REQUEST, version]) expect((await call(request)).result).toEqual(['old']);
+  now += 3_600_000;
+  own.call = async () => ({ content: [{ type: 'text', text: 'You may not.' }], isError: true });
+  for (const request of [REQUEST, version]) expect((await call(request)).failure?.code).toBe('E3602');
 });

@@ -36,7 +36,7 @@ export async function callDocuments(
     wanted,
     pins,
     reader: { tenantId, agentDid, ...(userDid === undefined ? {} : { userDid }), secrets },
-    checkAccess: (documentId, mode) => checkAccess(parts, call, documentId, mode),
+    checkAccess: (id, mode, asked) => checkAccess(parts, call, { id, mode }, asked),
     signal: ongoing.controller.signal,
   });
   if (read.pins.length > 0) await storePins(documents.pins, call, read.pins);
@@ -65,18 +65,19 @@ async function earlierPins(
 async function checkAccess(
   { policy }: Parts,
   call: DocumentedCall,
-  documentId: string,
-  mode: DocumentAccessMode,
+  document: { readonly id: string; readonly mode: DocumentAccessMode },
+  asked: string,
 ): Promise<void> {
-  const question = { ...policyQuestion(call, call.grant, call.trust), document: { id: documentId, mode } };
+  const question = { ...policyQuestion(call, call.grant, call.trust), document };
   const decision = await policy.decide(question);
   if (isFailure(decision)) throw ToolLayerError.of(decision);
   if (decision.allowed) return;
   const { policies } = decision;
   const by = policies.length === 0 ? 'no policy permits it' : `forbidden by ${policies.join(', ')}`;
+  const { mode } = document;
   throw ToolLayerError.of(
-    failure('E3603', `The call may not ${mode} the document ${JSON.stringify(documentId)}: ${by}.`, {
-      details: { document_id: documentId, access_mode: mode, policies: [...policies] },
+    failure('E3603', `The call may not ${mode} the document ${JSON.stringify(asked)}: ${by}.`, {
+      details: { document_id: asked, access_mode: mode, policies: [...policies] },
     }),
   );
 }
