@@ -4,11 +4,20 @@ import { serialiseState } from './serialise-state.ts';
 
 const textOf = async (value: unknown): Promise<string> => Buffer.from(await serialiseState(value)).toString();
 
+const LONG = 'text "'.repeat(1000);
+
+/** The value with a long text in each of its lists and objects, so that none of them is small. */
+function grown(value: unknown): unknown {
+  if (Array.isArray(value)) return [...value.map(grown), LONG];
+  if (typeof value !== 'object' || value === null || value instanceof Date) return value;
+  return Object.fromEntries([...Object.entries(value).map(([name, member]) => [name, grown(member)]), ['long', LONG]]);
+}
+
 describe('a state is written as JSON', () => {
   test('STA-01 as JSON.stringify writes it, whatever it holds', async () => {
     await fc.assert(
       fc.asyncProperty(fc.object({ withDate: true, withNullPrototype: true, withSparseArray: true }), async (value) => {
-        expect(await textOf(value)).toBe(JSON.stringify(value));
+        for (const state of [value, grown(value)]) expect(await textOf(state)).toBe(JSON.stringify(state));
       }),
     );
     const odd = {
@@ -22,11 +31,14 @@ describe('a state is written as JSON', () => {
       not: Number.NaN,
       half: '\ud800',
     };
-    expect(await textOf(odd)).toBe(JSON.stringify(odd));
+    for (const state of [odd, { ...odd, list: [...odd.list, LONG] }])
+      expect(await textOf(state)).toBe(JSON.stringify(state));
   });
 
-  test('a large one lets other work run, and is the same', async () => {
-    const large = { items: Array.from({ length: 50_000 }, (_, at) => ({ at, name: `item ${at}` })) };
+  test.each([
+    ['of many values', { items: Array.from({ length: 50_000 }, (_, at) => ({ at, name: `item ${at}` })) }],
+    ['of long texts', { texts: Array.from({ length: 500 }, (_, at) => `${at} ${LONG}`) }],
+  ])('a large one %s lets other work run, and is the same', async (_what, large) => {
     let turns = 0;
     const timer = setInterval(() => {
       turns += 1;

@@ -1,27 +1,30 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { KiB, MiB } from '@sallyport/std/bytes';
 
-/** Values written between two turns of the event loop. */
-const VALUES_PER_TURN = 4 * KiB;
-/** Text joined to bytes at once, in characters. */
+/** Text made into bytes between two turns of the event loop, in characters. */
 const PART_CHARACTERS = 64 * KiB;
 /** Bytes joined between two turns. */
 const JOINED_BYTES = MiB;
+/** Values up to this size are written at once, in characters. */
+const SMALL_CHARACTERS = 4 * KiB;
+/** What a value that is no string is taken for, in characters. */
+const VALUE_CHARACTERS = 8;
 const DEPTH_MAX = 1000;
+
+type Members = Readonly<Record<string, unknown>>;
 
 interface Writer {
   readonly parts: Buffer[];
   text: string;
-  values: number;
 }
 
 /**
- * The JSON text of a value as bytes, as `JSON.stringify` writes it, without holding the event loop for longer than a few
- * thousand values take.
+ * The JSON text of a value as bytes, as `JSON.stringify` writes it, without holding the event loop for longer than a
+ * part of the text takes.
  * @throws TypeError for a value that JSON cannot hold: undefined, functions, BigInt, cycles and too deep nesting
  */
 export async function serialiseState(value: unknown): Promise<Uint8Array> {
-  const writer: Writer = { parts: [], text: '', values: 0 };
+  const writer: Writer = { parts: [], text: '' };
   const plain = plainOf(value, '');
   if (isLeftOut(plain)) throw new TypeError('A state must be a value that JSON can hold.');
   await write(writer, plain, 0);
@@ -44,45 +47,61 @@ async function joinInTurns(parts: readonly Buffer[]): Promise<Uint8Array> {
   return whole;
 }
 
-async function write(writer: Writer, value: unknown, depth: number): Promise<void> {
+/** Most values are small, and are written without a promise: the collection of a hundred thousand promises holds the loop. */
+function write(writer: Writer, value: unknown, depth: number): Promise<void> | undefined {
   if (depth > DEPTH_MAX) throw new TypeError(`A state is nested at most ${DEPTH_MAX} levels deep, and has no cycle.`);
-  writer.values += 1;
-  if (writer.values % VALUES_PER_TURN === 0) await nextTurn();
-  if (typeof value !== 'object' || value === null) append(writer, JSON.stringify(value));
-  else if (Array.isArray(value)) await writeArray(writer, value, depth);
-  else await writeObject(writer, value as Readonly<Record<string, unknown>>, depth);
+  if (leftAfter(value, SMALL_CHARACTERS) < 0 && typeof value === 'object' && value !== null)
+    return writeLarge(writer, value as Members, depth);
+  writer.text += JSON.stringify(value);
+  return writer.text.length < PART_CHARACTERS ? undefined : nextPart(writer);
+}
+
+/** In a turn of its own: the names of an object may be a hundred thousand, and were just listed to see that it is large. */
+async function writeLarge(writer: Writer, value: Members, depth: number): Promise<void> {
+  await nextTurn();
+  await (Array.isArray(value) ? writeArray(writer, value, depth) : writeObject(writer, value, depth));
 }
 
 async function writeArray(writer: Writer, values: readonly unknown[], depth: number): Promise<void> {
-  append(writer, '[');
+  writer.text += '[';
   for (let at = 0; at < values.length; at += 1) {
-    if (at > 0) append(writer, ',');
     const value = plainOf(values[at], String(at));
-    await writeMember(writer, isLeftOut(value) ? null : value, depth);
+    if (at > 0) writer.text += ',';
+    const writing = write(writer, isLeftOut(value) ? null : value, depth + 1);
+    if (writing !== undefined) await writing;
   }
-  append(writer, ']');
+  writer.text += ']';
 }
 
-async function writeObject(writer: Writer, members: Readonly<Record<string, unknown>>, depth: number): Promise<void> {
+async function writeObject(writer: Writer, members: Members, depth: number): Promise<void> {
   let isFirst = true;
-  append(writer, '{');
+  writer.text += '{';
   for (const name of Object.keys(members)) {
     const value = plainOf(members[name], name);
     if (isLeftOut(value)) continue;
-    append(writer, `${isFirst ? '' : ','}${JSON.stringify(name)}:`);
+    writer.text += `${isFirst ? '' : ','}${JSON.stringify(name)}:`;
     isFirst = false;
-    await writeMember(writer, value, depth);
+    const writing = write(writer, value, depth + 1);
+    if (writing !== undefined) await writing;
   }
-  append(writer, '}');
+  writer.text += '}';
 }
 
-/** Fast path: most members are no objects, and are written without a promise. */
-function writeMember(writer: Writer, value: unknown, depth: number): Promise<void> | undefined {
-  const isDue = (writer.values + 1) % VALUES_PER_TURN === 0;
-  if (isDue || (typeof value === 'object' && value !== null)) return write(writer, value, depth + 1);
-  writer.values += 1;
-  append(writer, JSON.stringify(value));
-  return undefined;
+/** So many characters less about those of a value; below 0 for a larger one, and for what only its `toJSON` knows. */
+function leftAfter(value: unknown, characters: number): number {
+  if (typeof value === 'string') return characters - value.length;
+  let left = characters - VALUE_CHARACTERS;
+  if (typeof value !== 'object' || value === null) return left;
+  if ('toJSON' in value && !(value instanceof Date)) return -1;
+  if (Array.isArray(value)) {
+    for (let at = 0; at < value.length && left >= 0; at += 1) left = leftAfter(value[at], left);
+    return left;
+  }
+  for (const name of Object.keys(value)) {
+    if (left < 0) break;
+    left = leftAfter((value as Members)[name], left - name.length);
+  }
+  return left;
 }
 
 /** What `JSON.stringify` takes for a value: the answer of `toJSON`, and what a wrapped primitive holds. */
@@ -96,9 +115,9 @@ function plainOf(value: unknown, name: string): unknown {
 const isLeftOut = (value: unknown): boolean =>
   value === undefined || typeof value === 'function' || typeof value === 'symbol';
 
-function append(writer: Writer, text: string): void {
-  writer.text += text;
-  if (writer.text.length >= PART_CHARACTERS) flush(writer);
+async function nextPart(writer: Writer): Promise<void> {
+  flush(writer);
+  await nextTurn();
 }
 
 function flush(writer: Writer): void {
