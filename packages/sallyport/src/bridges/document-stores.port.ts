@@ -39,4 +39,10 @@ export interface DocumentPinStore {
   put(tenantId: string, invocationId: string, pins: readonly DocumentPin[]): Promise<void>;
   /** @returns undefined for a call that pinned nothing */
   find(tenantId: string, invocationId: string): Promise<readonly DocumentPin[] | undefined>;
+  /**
+   * Removes pins put before a time (epoch ms), of all tenants, the oldest first. Those of a call stay that is not over, or
+   * whose checkpoints are kept: a later run has to get the same versions.
+   * @returns of how many calls, at most `limit`
+   */
+  forget(putBefore: number, limit: number): Promise<number>;
 }

@@ -198,6 +198,7 @@ async function openUpkeep(
     records,
     outcomes: database.outcomeStore,
     outputs: database.outputStore,
+    documentPins: database.documentPins,
     retention: createRetention({ store: checkpointStore, archive: checkpointStore, objects, clock, log }),
     contexts: { ...database.contextStore, keptMs: valuesOf(CONTEXT_SERVER_SETTINGS, settings).keptMs },
     daily: { lease: database.dailyLease, holder: instanceId, hour: retentionHourOf(settings) },

@@ -65,16 +65,19 @@ const sendTool = (port: number): ToolManifest => ({
   },
 });
 
+/** The tool under test alone. */
+const ALONE = { SALLYPORT_DOCUMENTS_EMBEDDED: 'off', SALLYPORT_CONTEXT_EMBEDDED: 'off' };
+
 /** A client that starts `sallyport mcp` as desktop clients do. */
-async function desktop(onElicit?: (params: Elicited) => object): Promise<Client> {
+async function desktop(
+  onElicit?: (params: Elicited) => object,
+  more: readonly string[] = [],
+  settings: Readonly<Record<string, string>> = ALONE,
+): Promise<Client> {
   const client = clientOf(onElicit);
   clients.push(client);
-  const args = [MAIN, 'mcp', '--data-folder', folder];
-  const env = {
-    ...{ SALLYPORT_TOKEN: token, SALLYPORT_LOG_LEVEL: 'silent' },
-    // The tool under test alone.
-    ...{ SALLYPORT_DOCUMENTS_EMBEDDED: 'off', SALLYPORT_CONTEXT_EMBEDDED: 'off' },
-  };
+  const args = [MAIN, 'mcp', '--data-folder', folder, ...more];
+  const env = { SALLYPORT_TOKEN: token, SALLYPORT_LOG_LEVEL: 'silent', ...settings };
   await client.connect(
     new StdioClientTransport({
       command: process.execPath,
@@ -151,4 +154,17 @@ test('API-03.8 API-03.10 a task of 2026-07-28 is followed over standard input an
   expect(await ask(3, 'tasks/cancel', { taskId })).toMatchObject({ result: { resultType: 'complete' } });
   child.stdin.end();
   await once(child, 'exit');
+});
+
+// The last one: the folder has the upstream from here on.
+test('DOC-01.4 the document server alone is at the other end of standard input and output', async () => {
+  const client = await desktop(undefined, ['--server', 'documents'], { SALLYPORT_SEARCH_EMBEDDER: 'none' });
+  const names = (await client.listTools()).tools.map(({ name }) => name);
+  expect(names).toContain('ingest_document');
+  expect(names).not.toContain('send');
+  const document = { document_id: 'guide', content: 'Penguins swim.' };
+  const ingested = await client.callTool({ name: 'ingest_document', arguments: document });
+  expect(ingested).toMatchObject({ structuredContent: { outcome: 'created', document: { version: '1' } } });
+  const { contents } = await client.readResource({ uri: 'document://guide' });
+  expect(contents).toMatchObject([{ uri: 'document://guide', text: 'Penguins swim.' }]);
 });

@@ -4,6 +4,8 @@ import { sha256 } from '@sallyport/std/sha256';
 import type { DocumentPin } from '../../domain/document/given-document.ts';
 import type { DocumentCache, DocumentPinStore, RememberedAnswer } from '../document-stores.port.ts';
 
+const HOUR_MS = 3_600_000;
+
 const pin = (more: Partial<DocumentPin> = {}): DocumentPin => ({
   ref: 'spec:one',
   documentId: 'spec:one',
@@ -29,10 +31,25 @@ export function documentPinStoreConformance(test: TestCase, adapter: string, ope
     await store.put('acme', 'call', [pin({ version: '4' })]);
     deepEqual(await store.find('acme', 'call'), [pin({ version: '4' })]);
   });
+
+  check(
+    'DOC-04 pins are forgotten after their time, not before, and no more at once than was asked for',
+    async (store) => {
+      for (const tenantId of ['acme', 'other']) await store.put(tenantId, 'call', [pin()]);
+      equal(await store.forget(Date.now() - HOUR_MS, 9), 0);
+      deepEqual(await store.find('acme', 'call'), [pin()]);
+      for (const [limit, forgotten] of [
+        [1, 1],
+        [9, 1],
+        [9, 0],
+      ] as const)
+        equal(await store.forget(Date.now() + HOUR_MS, limit), forgotten);
+      for (const tenantId of ['acme', 'other']) equal(await store.find(tenantId, 'call'), undefined);
+    },
+  );
 }
 
 const KEY = 'doc:cache:get_source_of_truth:spec:one:latest';
-const HOUR_MS = 3_600_000;
 
 const answer = (content: string): RememberedAnswer => ({
   answer: {

@@ -22,7 +22,7 @@ export const CALL_ROWS = [
     minimum: 0,
     default: 90,
     sentence:
-      'How long the result of a completed call is kept in its row, at least as long as idempotency.ttl_seconds; the row and its events stay. 0 keeps it for good.',
+      'How long the result of a completed call is kept in its row, at least as long as idempotency.ttl_seconds, and which versions of documents it had; the row and its events stay. 0 keeps them for good.',
   }),
   list('agent.allowed_hosts', {
     default: ['*', 'localhost', '127.0.0.1', '::1'],

@@ -3,6 +3,7 @@ import { memoryLedgerStore } from '../../../test/stores/memory-ledger-store.ts';
 import { memoryCheckpointStore } from '../../../test/stores/outcomes/memory-checkpoint-store.ts';
 import { memoryContextStore } from '../../../test/stores/outcomes/memory-context-store.ts';
 import { memoryDailyLease } from '../../../test/stores/outcomes/memory-daily-lease.ts';
+import { memoryDocumentPins } from '../../../test/stores/outcomes/memory-document-pins.ts';
 import { memoryObjectStore } from '../../../test/stores/outcomes/memory-object-store.ts';
 import { memoryOutcomeStore } from '../../../test/stores/outcomes/memory-outcome-store.ts';
 import { memoryOutputStore } from '../../../test/stores/outcomes/memory-output-store.ts';
@@ -34,6 +35,7 @@ async function made(rows: readonly InvocationRecord[], keepResultsMs?: number) {
   const outputs = memoryOutputStore();
   const checkpoints = memoryCheckpointStore(() => now);
   const contexts = memoryContextStore();
+  const documentPins = memoryDocumentPins(() => now);
   let now = NOW;
   let settled = 0;
   const expiredRates = { count: 0 };
@@ -42,6 +44,7 @@ async function made(rows: readonly InvocationRecord[], keepResultsMs?: number) {
     records,
     outcomes: memoryOutcomeStore(records),
     outputs,
+    documentPins,
     retention: createRetention({
       store: {
         async expire(_forgetMs, limit) {
@@ -84,7 +87,17 @@ async function made(rows: readonly InvocationRecord[], keepResultsMs?: number) {
   const pass = (ms: number): void => {
     now += ms;
   };
-  return { upkeep, outputs, contexts, expiredRates, expiredCheckpoints, kept, pass, settled: () => settled };
+  return {
+    upkeep,
+    outputs,
+    documentPins,
+    contexts,
+    expiredRates,
+    expiredCheckpoints,
+    kept,
+    pass,
+    settled: () => settled,
+  };
 }
 
 test('PIPE-07.5 results are forgotten after their time, not before, however many there are', async () => {
@@ -131,6 +144,23 @@ test('PIPE-10 outputs of deterministic tools are forgotten after their time, not
   pass(1);
   await upkeep.turn();
   expect(await seen('later')).toMatchObject({ invocationId: 'later' });
+});
+
+test('DOC-04 pins of documents are forgotten together with results, and kept for good with them', async () => {
+  const pins = [{ ref: 'guide', documentId: 'guide', version: '1', sha256: 'a'.repeat(64) }];
+  for (const [keepResultsMs, isKept] of [
+    [1_000, false],
+    [undefined, true],
+  ] as const) {
+    const { upkeep, documentPins, pass } = await made([], keepResultsMs);
+    await documentPins.put('acme', 'call', pins);
+    pass(1_000);
+    await upkeep.turn();
+    expect(await documentPins.find('acme', 'call')).toEqual(pins);
+    pass(1);
+    await upkeep.turn();
+    expect(await documentPins.find('acme', 'call')).toEqual(isKept ? pins : undefined);
+  }
 });
 
 test('EXT-02 expired counts of rates are removed in one turn, however many there are', async () => {

@@ -1,6 +1,7 @@
 import type { Clock } from '@sallyport/std/clock';
 import { failureOf } from '@sallyport/std/error/tool-layer-error';
 import type { LedgerStore } from '../../audit/ledger-store.port.ts';
+import type { DocumentPinStore } from '../../bridges/document-stores.port.ts';
 import type { Retention } from '../../bridges/retention.ts';
 import type { StoredRates } from '../../external/rate-limiter.port.ts';
 import type { OutcomeStore } from '../../pipeline/outcome-store.port.ts';
@@ -16,6 +17,8 @@ export interface UpkeepParts {
   readonly records: Pick<LedgerStore, 'forgetResults'>;
   readonly outcomes: Pick<OutcomeStore, 'forgetResults'>;
   readonly outputs: Pick<OutputStore, 'forget'>;
+  /** Kept as long as results, and for calls that a later run may continue. */
+  readonly documentPins: Pick<DocumentPinStore, 'forget'>;
   /** Of checkpoints: what has expired in each turn, the archive once a day. */
   readonly retention: Retention;
   readonly daily: Omit<DailyParts, 'clock'> & { readonly hour: number };
@@ -27,7 +30,7 @@ export interface UpkeepParts {
   readonly credentialEndings?: () => Promise<void>;
   readonly clock: Clock;
   readonly log: Log;
-  /** How long the result of a completed call is kept, in ms; for good when absent. */
+  /** How long the result of a completed call is kept, and what it pinned, in ms; for good when absent. */
   readonly keepResultsMs?: number;
   /** Ms between two turns, moved by up to half of it. Default 60 000. */
   readonly everyMs?: number;
@@ -55,8 +58,8 @@ type Place = NonNullable<Awaited<ReturnType<LedgerStore['forgetResults']>>['next
 
 /**
  * Records the outcome of compensations whose asker is gone, and credentials that end; deletes results, outputs of
- * deterministic tools, checkpoints, contexts of tasks and counts of rates after their time, or archives them (VIS-03, EXT-06, PIPE-07, PIPE-10,
- * STA-06, EXT-02).
+ * deterministic tools, pins of documents, checkpoints, contexts of tasks and counts of rates after their time, or archives
+ * them (VIS-03, EXT-06, PIPE-07, PIPE-10, DOC-04, STA-06, EXT-02).
  */
 export function createUpkeep(parts: UpkeepParts): Upkeep {
   const { log, everyMs = EVERY_MS } = parts;
@@ -87,6 +90,7 @@ export function createUpkeep(parts: UpkeepParts): Upkeep {
       after = await forget(parts, after, () => stopped);
     });
     await attempt('outputs-not-forgotten', () => forgetOutputs(parts, () => stopped));
+    await attempt('document-pins-not-forgotten', () => forgetPins(parts, () => stopped));
     await attempt('checkpoints-not-expired', () => parts.retention.expire(() => stopped));
     await attempt('checkpoints-not-archived', () => daily(() => stopped));
     await attempt('contexts-not-forgotten', () => forgetContexts(parts, () => stopped));
@@ -135,6 +139,17 @@ async function forgetOutputs({ outputs, clock }: UpkeepParts, isStopped: () => b
   const before = clock.now() - OUTPUTS_KEPT_MS;
   for (let statements = 0; statements < STATEMENTS_MAX && !isStopped(); statements += 1) {
     if ((await outputs.forget(before, SHORT_AT_ONCE)) < SHORT_AT_ONCE) return;
+  }
+}
+
+async function forgetPins(
+  { documentPins, clock, keepResultsMs }: UpkeepParts,
+  isStopped: () => boolean,
+): Promise<void> {
+  if (keepResultsMs === undefined) return;
+  const before = clock.now() - keepResultsMs;
+  for (let statements = 0; statements < STATEMENTS_MAX && !isStopped(); statements += 1) {
+    if ((await documentPins.forget(before, SHORT_AT_ONCE)) < SHORT_AT_ONCE) return;
   }
 }
 

@@ -108,6 +108,32 @@ test('AUD-03.4 events and checkpoints are append only, for the owner of the data
   expect(await database.ledgerStore.chainHead('chain-1')).toEqual({ seq: 1, hash: 'hash-1' });
 });
 
+test('DOC-04.2 pins of a call that is not over, or whose checkpoints are kept, are not forgotten', async () => {
+  await using database = await open();
+  const ids = ['pinned-over', 'pinned-running', 'pinned-resumable', 'pinned-unrecorded'];
+  const states = ids
+    .slice(0, 3)
+    .map((id) => ({ ...record(id), ...(id === 'pinned-running' ? { state: 'EXECUTING' } : {}) }));
+  await database.ledgerStore.append({ records: states as InvocationRecord[], events: [] }, 'synchronous');
+  await run(
+    connection,
+    `insert into sallyport.checkpoints (tenant_id, checkpoint_id, line_id, sequence, invocation_id, checkpoint_type, form, facts, saved_at)
+      values ('acme', 'cp', 'line', 1, 'pinned-resumable', 'micro', 'plain', '{}', now())`,
+  );
+  const pins = [{ ref: 'guide', documentId: 'guide', version: '1', sha256: 'a'.repeat(64) }];
+  for (const id of ids) await database.documentPins.put('acme', id, pins);
+  const kept = async () => {
+    const found = await Promise.all(ids.map((id) => database.documentPins.find('acme', id)));
+    return ids.filter((_, at) => found[at] !== undefined);
+  };
+  const later = Date.now() + 3_600_000;
+  expect(await database.documentPins.forget(later, 9)).toBe(2);
+  expect(await kept()).toEqual(['pinned-running', 'pinned-resumable']);
+  await run(connection, "delete from sallyport.checkpoints where invocation_id = 'pinned-resumable'");
+  expect(await database.documentPins.forget(later, 9)).toBe(1);
+  expect(await kept()).toEqual(['pinned-running']);
+});
+
 test('a result of 5 MB is kept', async () => {
   await using database = await open();
   const result = 'é"\0'.repeat(MiB / 2);

@@ -103,6 +103,7 @@ export async function empty(connection: PostgresConnection): Promise<void> {
     'documents',
     'document_versions',
     'checkpoints',
+    'document_pins',
     'context_tasks',
     'thread_states',
     'thread_values',

@@ -142,14 +142,16 @@ create table sallyport.daily_work (
   done_for timestamptz not null
 );`;
 
-/** Versions of documents that the runs of a call have (DOC-04); kept as long as the row of the call. */
+/** Versions of documents that the runs of a call have (DOC-04). */
 const DOCUMENT_PINS = `
 create table sallyport.document_pins (
   tenant_id text collate "C" not null,
   invocation_id text collate "C" not null,
   pins json not null,
+  put_at timestamptz not null default now(),
   primary key (tenant_id, invocation_id)
-);`;
+);
+create index document_pins_put on sallyport.document_pins (put_at);`;
 
 /** What the bridges carry from one run of a tool to the next. */
 export const BRIDGE_TABLES: readonly string[] = [LINES, CHECKPOINTS, OBJECTS, THREADS, DAILY_WORK, DOCUMENT_PINS];
