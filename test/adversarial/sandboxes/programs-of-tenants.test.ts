@@ -48,7 +48,7 @@ const echo: ToolManifest = {
   executor: { kind: 'shell', config: { command: ['/bin/echo', 'word'] } },
 };
 const upstream = (transport: Partial<Stdio>): { upstream: UpstreamDefinition } => ({
-  upstream: { name: 'program', transport: { type: 'stdio', command: 'node', args: ['-e', '0'], ...transport } },
+  upstream: { name: 'own-program', transport: { type: 'stdio', command: 'node', args: ['-e', '0'], ...transport } },
 });
 
 test('SBX-01 a tenant that the operator of the machine did not name starts no program on it', async () => {

@@ -82,10 +82,11 @@ function sessionsOf(parts: ContextBridgeParts): Pick<ContextBridge, 'sessionCont
     async sessionContext(owner, sessionId, signal) {
       const key = `${ownerKey(owner)} ${sessionId}`;
       const remembered = known.get(key);
-      if (remembered !== undefined) return remembered.context;
+      // The tool may change what it gets.
+      if (remembered !== undefined) return structuredClone(remembered.context);
       const context = await readContext(parts, owner, sessionId, signal);
       // That there is none is not remembered: the agent may be about to save one.
-      if (context !== undefined && cacheMs > 0) known.set(key, { context });
+      if (context !== undefined && cacheMs > 0) known.set(key, { context: structuredClone(context) });
       return context;
     },
     forget(owner) {

@@ -1,4 +1,4 @@
-import type { EmbeddedTransport } from '../../api/schemas/upstream.ts';
+import type { EmbeddedTransport, UpstreamDefinition } from '../../api/schemas/upstream.ts';
 import type { Principal } from '../domain/principal/principal.ts';
 import type { ListedMcpTool } from '../registry/importer.port.ts';
 import type { ListedTemplate } from './known-upstream.ts';
@@ -32,6 +32,13 @@ export interface EmbeddedServer {
   /** Notifies of changes of a tenant's resource until disposed. */
   watch(tenantId: string, uri: string, onUpdated: () => void): Disposable;
 }
+
+/**
+ * True for an upstream that is a reference server: its tools ship with the layer, and are trusted as the layer is
+ * (REG-09). Its transport says so, never its name.
+ */
+export const shipsWithLayer = ({ transport }: Pick<UpstreamDefinition, 'transport'>): boolean =>
+  transport.type === 'embedded';
 
 /** The servers that run in this process, by name. */
 export type EmbeddedServers = Readonly<Partial<Record<EmbeddedTransport['server'], EmbeddedServer>>>;

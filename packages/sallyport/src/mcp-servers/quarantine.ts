@@ -47,17 +47,32 @@ export interface Quarantine {
   /**
    * The refusal of a tool as it is listed at this moment.
    * @param servedHash of the definition in the current listing; undefined when it is not listed
+   * @param isTrusted see `compare`
    * @returns E3813, or E3001 for a tool that is not listed; undefined when it may run, or belongs to no upstream here
    */
-  refusal(tenantId: string, upstream: string, tool: string, servedHash: string | undefined): Failure | undefined;
+  refusal(
+    tenantId: string,
+    upstream: string,
+    tool: string,
+    servedHash: string | undefined,
+    isTrusted?: boolean,
+  ): Failure | undefined;
   /** Number of an upstream's tools that wait or were rejected, and number of absent ones. */
   counts(tenantId: string, upstream: string): { readonly quarantined: number; readonly absent: number };
   /** The tool with an id. */
   find(tenantId: string, toolId: string): UpstreamTool | undefined;
   /** Tools of one upstream, or of all; ordered by id. */
   tools(tenantId: string, upstream?: string): readonly UpstreamTool[];
-  /** Compares a listing with what is known; changed and absent tools are blocked at once, until `put` changes that. */
-  compare(tenantId: string, upstream: string, listing: readonly IdentifiedTool[]): ListingComparison;
+  /**
+   * Compares a listing with what is known; changed and absent tools are blocked at once, until `put` changes that.
+   * @param isTrusted that of a reference server (`shipsWithLayer`), whose changed definitions are accepted; default false
+   */
+  compare(
+    tenantId: string,
+    upstream: string,
+    listing: readonly IdentifiedTool[],
+    isTrusted?: boolean,
+  ): ListingComparison;
   /**
    * Verdicts on definitions, in order; yields to other work in between. A definition that cannot be judged is
    * `suspicious`.
@@ -91,13 +106,13 @@ export function createQuarantine({ store, clock, log, scanner = scanDescription 
     load,
     follow: (intervalMs) => repeatedly(intervalMs, load, log),
     blocks: known.blockOf,
-    refusal(tenantId, upstream, tool, servedHash) {
+    refusal(tenantId, upstream, tool, servedHash, isTrusted = false) {
       const found = known.named(tenantId, upstream)?.get(tool);
       if (found === undefined) return undefined;
       const block = known.blockOf(tenantId, found.toolId);
       if (block !== undefined) return blockedFailure(found.toolId, block);
       // The listing is newer than the known state: nothing unaccepted may run, not even for a moment.
-      if (servedHash === found.acceptedHash) return undefined;
+      if (servedHash === found.acceptedHash || (isTrusted && servedHash !== undefined)) return undefined;
       return blockedFailure(found.toolId, { reason: servedHash === undefined ? 'absent' : 'changed', upstream, tool });
     },
     counts(tenantId, upstream) {
@@ -110,10 +125,10 @@ export function createQuarantine({ store, clock, log, scanner = scanDescription 
     },
     find: known.find,
     tools: known.list,
-    compare(tenantId, upstream, listing) {
+    compare(tenantId, upstream, listing, isTrusted) {
       const ofUpstream = known.named(tenantId, upstream);
       const values = ofUpstream?.values() ?? [];
-      const compared = compareListing(upstream, listing, values, (toolId) => known.find(tenantId, toolId));
+      const compared = compareListing(upstream, listing, values, (toolId) => known.find(tenantId, toolId), isTrusted);
       known.blockNow(compared.changed, 'changed');
       known.blockNow(compared.rejected, 'rejected');
       known.blockNow(

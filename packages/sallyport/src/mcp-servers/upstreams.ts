@@ -21,7 +21,7 @@ import { literalSecrets, secretArgument, secretNameOf, withReferences } from './
 import { UPSTREAM_DEFAULTS, type UpstreamSettings } from './connection/settings.ts';
 import type { UpstreamCaller, UpstreamCallOptions } from './connection/supervised-parts.ts';
 import type { UpstreamCalls } from './connection/upstream-calls.ts';
-import type { EmbeddedServers } from './embedded-server.port.ts';
+import { type EmbeddedServers, shipsWithLayer } from './embedded-server.port.ts';
 import {
   type AddedUpstream,
   type CurrentUpstream,
@@ -360,6 +360,7 @@ class OwnUpstreams implements Upstreams {
     const { clock, log, random = Math.random, quarantine, callerOutbound } = this.#parts;
     const { name } = definition;
     const scan = quarantine?.scan;
+    const isTrusted = shipsWithLayer(definition);
     const upstream = keepUpstream({
       definition,
       tenantId,
@@ -378,7 +379,7 @@ class OwnUpstreams implements Upstreams {
       ...(scan === undefined ? {} : { judgeOffers: (texts) => scan(tenantId, name, texts) }),
       ...(quarantine === undefined
         ? {}
-        : { refusal: (tool, servedHash) => quarantine.refusal(tenantId, name, tool, servedHash) }),
+        : { refusal: (tool, servedHash) => quarantine.refusal(tenantId, name, tool, servedHash, isTrusted) }),
     });
     this.#alive.add(upstream);
     return upstream;

@@ -63,7 +63,7 @@ export interface NewDocument {
   readonly by: { readonly agentDid: string; readonly userDid?: string };
 }
 
-/** A sample of the hashes of all short sequences of words in a text: those that `step` divides. */
+/** A sample of the hashes of all short sequences of words in a text: the hashes that `step` divides. */
 export interface Shingles {
   /** A power of 4; the same hashes are in the sample of every text with this step or a smaller one. */
   readonly step: number;
@@ -88,7 +88,7 @@ export interface PutOutcome {
 
 /** Which documents are meant. */
 export interface DocumentFilter {
-  /** Those that carry every one. */
+  /** Documents that have all of these tags. */
   readonly tags?: readonly string[];
   readonly authorityMin?: number;
   readonly includeDeprecated: boolean;

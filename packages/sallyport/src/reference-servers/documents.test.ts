@@ -102,8 +102,11 @@ test('DOC-01.2 a document is ingested, gets versions by its content, and is depr
   await expect(deprecate({ document_id: 'refunds', reason: 'r', successor_id: 'refunds' })).rejects.toThrow('own');
   await ingest({ document_id: 'returns', content: 'Refunds and exchanges.' });
   await deprecate({ document_id: 'refunds', reason: 'Merged.', successor_id: 'returns' });
-  const [told] = (await metadata({ document_id: 'refunds' })).documents;
-  expect(told).toMatchObject({ status: 'deprecated', deprecation: { reason: 'Merged.', successor_id: 'returns' } });
+  const [deprecated] = (await metadata({ document_id: 'refunds' })).documents;
+  expect(deprecated).toMatchObject({
+    status: 'deprecated',
+    deprecation: { reason: 'Merged.', successor_id: 'returns' },
+  });
   expect(idsIn((await truth({ document_refs: ['refunds'] })).documents)).toEqual(['returns']);
   // Who pinned a version of the deprecated one gets that.
   expect((await truth({ document_refs: ['refunds'], version: '1' })).documents).toMatchObject([
@@ -320,7 +323,7 @@ test.skipIf(!works).each([
     () => pdfWith(deflateSync(SPACES), 'bomb', '/Filter /FlateDecode'),
     /no text|PDF document/,
   ],
-])('DOC-01.4 %s is refused, and the layer lives on', async (_, content_type, bytes, message) => {
+])('DOC-01.4 %s is refused, and the layer runs on', async (_, content_type, bytes, message) => {
   const { raw, ingest } = tenant();
   const result = await raw('ingest_document', { title: 't', content_type, content_base64: bytes().toString('base64') });
   expect(result).toMatchObject({ isError: true, content: [{ text: expect.stringMatching(message) }] });
@@ -359,7 +362,7 @@ test.each([
   ['a missing one', 'search_documents', {}],
   ['an id with a path', 'get_document_metadata', { document_id: '../x' }],
   ['too many', 'get_document_metadata', { document_ids: Array.from({ length: 257 }, (_, at) => `d${at}`) }],
-])('DOC-01.1 %s is refused, whoever connects the server', async (_, tool, args) => {
+])('DOC-01.1 %s is refused, whatever client connects', async (_, tool, args) => {
   await expect(tenant().raw(tool, args)).rejects.toMatchObject({ code: 'E3309' });
 });
 

@@ -248,6 +248,16 @@ describe('contexts of sessions', () => {
     expect(await bridge.sessionContext(OWNER, 'session-1')).toEqual({ project_id: 'p2' });
   });
 
+  test('EXT-04.2 what a tool does to it is not remembered', async () => {
+    await save(OWNER, { project: { id: 'p1' } });
+    for (let turn = 0; turn < 3; turn += 1) {
+      const context = await bridge.sessionContext(OWNER, 'session-1');
+      expect(context).toEqual({ project: { id: 'p1' } });
+      Object.assign(context?.['project'] as object, { id: 'forged' });
+    }
+    expect(asked).toHaveLength(1);
+  });
+
   test('EXT-04.2 it is remembered until it is changed here', async () => {
     expect(await bridge.sessionContext(OWNER, 'session-1')).toBeUndefined();
     await save(OWNER, { project_id: 'p1' });

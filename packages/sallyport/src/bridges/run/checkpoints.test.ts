@@ -67,6 +67,26 @@ describe('the checkpoints of a run', () => {
     expect(await checkpoints.continuing(run('call', { owner: { ...OWNER, tenantId: 'other' } }))).toBeUndefined();
   });
 
+  test('STA-01 STA-02.1 a tool may write on into the bytes that it saved, and into those that it continues from', async () => {
+    const newest = async (): Promise<Buffer> =>
+      Buffer.from((await checkpoints.continuing(run('call')))?.restored?.bytes ?? []);
+    const open = opened('call');
+    const first = open.ofAttempt();
+    const bytes = Buffer.from(Array.from({ length: 20 * KiB }, (_, at) => (at * at) % 251));
+    const saved = Buffer.from(bytes);
+    const saving = first.save(bytes);
+    bytes.fill(1, 0, 100);
+    await saving;
+    expect((await newest()).equals(saved)).toBe(true);
+    await first.save(bytes);
+    expect((await newest()).equals(bytes)).toBe(true);
+    open.ofAttempt().restored?.bytes.fill(2);
+    const { restored, save } = open.ofAttempt();
+    expect(bytes.equals(restored?.bytes ?? Buffer.of())).toBe(true);
+    await save(restored?.bytes.fill(3, 0, 100));
+    expect((await newest()).equals(bytes.fill(3, 0, 100))).toBe(true);
+  });
+
   test('STA-02.1 the next attempt continues where the last one was, which saves no more', async () => {
     const open = opened('call');
     const first = open.ofAttempt();

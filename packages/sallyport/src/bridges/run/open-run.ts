@@ -55,7 +55,7 @@ export function openRun(parts: CheckpointParts, run: CheckpointedRun, from?: Con
       attempts += 1;
       state.attempt = attempts;
       clearInterval(state.timer);
-      return checkpointsOf(state, attempts, state.newest?.restored ?? from?.restored);
+      return checkpointsOf(state, attempts, ownCopy(state.newest?.restored ?? from?.restored));
     },
     close() {
       state.attempt = 0;
@@ -67,7 +67,9 @@ export function openRun(parts: CheckpointParts, run: CheckpointedRun, from?: Con
 function checkpointsOf(run: Run, attempt: number, restored: RestoredCheckpoint | undefined): RunCheckpoints {
   const isOver = (): boolean => run.attempt !== attempt;
   const save = (given: unknown, note: CheckpointNote = {}): Promise<SavedCheckpoint> => {
-    const mine = run.last.then(() => (isOver() ? Promise.reject(runIsOver()) : saveNow(run, given, note)));
+    // The tool may write on into its bytes while earlier ones are stored, and the next state is compared with these.
+    const kept = given instanceof Uint8Array ? Buffer.from(given) : given;
+    const mine = run.last.then(() => (isOver() ? Promise.reject(runIsOver()) : saveNow(run, kept, note)));
     run.last = mine.catch(() => {});
     return mine;
   };
@@ -92,6 +94,10 @@ function checkpointsOf(run: Run, attempt: number, restored: RestoredCheckpoint |
   };
   return { restored, stateBytesMax: run.parts.settings.stateBytesMax, save, onTimer };
 }
+
+/** The tool may write into what it continues from; later attempts get it as it was saved. */
+const ownCopy = (restored: RestoredCheckpoint | undefined): RestoredCheckpoint | undefined =>
+  restored === undefined ? undefined : { ...restored, bytes: Buffer.from(restored.bytes) };
 
 async function saveNow(run: Run, given: unknown, note: CheckpointNote): Promise<SavedCheckpoint> {
   const { settings, store } = run.parts;

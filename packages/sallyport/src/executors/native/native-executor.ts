@@ -146,8 +146,6 @@ const noSession = (): Promise<never> =>
     ),
   );
 
-const NO_DOCUMENTS: readonly GivenDocument[] = [];
-
 const compensating =
   ({ compensateWith }: ExecutorCall): NativeCallContext['compensateWith'] =>
   async (toolId, parameters, toolVersion) =>
@@ -169,7 +167,7 @@ function runFunction(run: NativeFunction, call: ExecutorCall, signal: AbortSigna
       get checkpoints() {
         return call.checkpoints ?? NO_CHECKPOINTS;
       },
-      documents: call.documents ?? NO_DOCUMENTS,
+      documents: call.documents ?? [],
       compensateWith: compensating(call),
       sessionContext: call.sessionContext ?? noSession,
     });

@@ -21,7 +21,7 @@ export interface ServedTool {
 export interface ListingComparison {
   /** Never seen before. */
   readonly unknown: readonly IdentifiedTool[];
-  /** Listed as accepted, blocked until now or not. */
+  /** Listed as accepted, blocked until now or not; of a trusted upstream also what is listed differently. */
   readonly accepted: readonly ServedTool[];
   /** Listed differently than accepted, and differently than noted before. */
   readonly changed: readonly ServedTool[];
@@ -37,12 +37,14 @@ export interface ListingComparison {
  * Compares an upstream's listing with what is known of it.
  * @param ownerOf the owner of an id, among all upstreams of the tenant
  * @param known every tool of this upstream
+ * @param isTrusted see `Quarantine.compare`
  */
 export function compareListing(
   upstream: string,
   listing: readonly IdentifiedTool[],
   known: Iterable<UpstreamTool>,
   ownerOf: (toolId: string) => UpstreamTool | undefined,
+  isTrusted = false,
 ): ListingComparison {
   const unknown: IdentifiedTool[] = [];
   const accepted: ServedTool[] = [];
@@ -58,7 +60,7 @@ export function compareListing(
     else {
       seen.add(toolId);
       const hash = definitionHash(listed);
-      if (hash === owner.acceptedHash) accepted.push({ known: owner, listed });
+      if (isAccepted(owner, hash, isTrusted)) accepted.push({ known: owner, listed });
       else if (hash === owner.served?.hash) continue;
       else if (hash === owner.rejectedHash) rejected.push({ known: owner, listed });
       else changed.push({ known: owner, listed });
@@ -66,6 +68,11 @@ export function compareListing(
   }
   const absent = [...known].filter(({ toolId, block }) => block !== 'absent' && !seen.has(toolId));
   return { unknown, accepted, changed, rejected, absent, refused };
+}
+
+/** What an operator refused, or never let in, is decided by operators alone. */
+function isAccepted({ acceptedHash, rejectedHash }: UpstreamTool, hash: string, isTrusted: boolean): boolean {
+  return hash === acceptedHash || (isTrusted && acceptedHash !== undefined && hash !== rejectedHash);
 }
 
 const PLACE_CHARS_MAX = 200;

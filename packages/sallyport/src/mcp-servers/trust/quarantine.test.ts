@@ -54,6 +54,20 @@ test('REG-09.5 what is served otherwise is refused at once, before anything is c
   expect(heard).toEqual(['up__a', 'up__a']);
 });
 
+test('REG-09 of a reference server a changed definition is accepted and may run at once, but not what an operator refused', async () => {
+  const quarantine = make();
+  const [later, refused] = [listed('a', 'Later.'), listed('b', 'Later.')];
+  const rejected = known('b', { block: 'rejected', rejectedHash: definitionHash(refused) });
+  await quarantine.put([known('a'), rejected, known('c'), known('d', { block: 'absent' })]);
+  expect(quarantine.refusal('acme', 'up', 'a', definitionHash(later), true)).toBeUndefined();
+  expect(quarantine.refusal('acme', 'up', 'a', undefined, true)?.code).toBe('E3001');
+  expect(quarantine.refusal('acme', 'up', 'b', definitionHash(refused), true)?.code).toBe('E3813');
+  const compared = quarantine.compare('acme', 'up', listing(later, refused, listed('d', 'Later.')), true);
+  expect(compared.accepted.map(({ known: { toolId } }) => toolId)).toEqual(['up__a', 'up__d']);
+  expect(compared).toMatchObject({ changed: [], rejected: [{ known: rejected }], absent: [{ toolId: 'up__c' }] });
+  expect(quarantine.blocks('acme', 'up__a')).toBeUndefined();
+});
+
 test('REG-09 it outlives a restart, and is forgotten with its upstream alone', async () => {
   const first = make();
   const tools = [known('a', { block: 'rejected' }), known('b'), known('c', { upstream: 'other', block: 'absent' })];

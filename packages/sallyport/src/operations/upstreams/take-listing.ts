@@ -1,6 +1,7 @@
 import { type Failure, failure, isFailure } from '@sallyport/std/error/failure';
 import type { Registration } from '../../../api/schemas/registry.ts';
 import type { ToolManifest } from '../../../api/schemas/tool-manifest.ts';
+import { shipsWithLayer } from '../../mcp-servers/embedded-server.port.ts';
 import {
   blockedFailure,
   definitionHash,
@@ -26,7 +27,7 @@ export type ListingParts = Pick<
 /**
  * Updates the registry to an upstream's present list of tools (REG-09). `added`: an operator just asked for it, so new
  * tools are trusted unless something in them is suspicious; else `accept_new_tools` decides. In both cases an accepted
- * tool whose definition has changed waits in quarantine.
+ * tool whose definition has changed waits in quarantine. The tools of reference servers are trusted.
  * @returns one entry for each tool that is listed or was refused; empty when the upstream no longer exists
  */
 export function takeListing(parts: ListingParts, asker: Asker, name: string, added: boolean): Promise<Registration[]> {
@@ -35,8 +36,9 @@ export function takeListing(parts: ListingParts, asker: Asker, name: string, add
     const current = parts.upstreams.current(tenantId, name);
     if (current === undefined || current.definition.disabled === true) return [];
     const listed = identify(parts, tenantId, current);
-    const compared = parts.quarantine.compare(tenantId, name, listed.tools);
-    const work: Work = { parts, asker, current, manifests: listed.manifests, added };
+    const isTrusted = shipsWithLayer(current.definition);
+    const compared = parts.quarantine.compare(tenantId, name, listed.tools, isTrusted);
+    const work: Work = { parts, asker, current, manifests: listed.manifests, added, isTrusted };
     const quarantined = await noteChanges(work, compared);
     const fresh = await takeUnknown(work, compared.unknown);
     const kept = await keepAccepted(work, compared.accepted);
@@ -52,6 +54,7 @@ interface Work {
   /** Keyed by tool id. */
   readonly manifests: ReadonlyMap<string, ToolManifest>;
   readonly added: boolean;
+  readonly isTrusted: boolean;
 }
 
 function identify({ importMcp, quarantine, registry }: ListingParts, tenantId: string, current: CurrentUpstream) {
@@ -108,7 +111,7 @@ async function noteChanges(work: Work, compared: ListingComparison): Promise<Reg
 
 /** Registers new tools, or puts them in quarantine. */
 async function takeUnknown(work: Work, unknown: readonly IdentifiedTool[]): Promise<Registration[]> {
-  const { parts, asker, current, added } = work;
+  const { parts, asker, current, added, isTrusted } = work;
   const { tenantId } = asker.principal;
   const { name, accept_new_tools: acceptNew = true } = current.definition;
   const listed = unknown.map((tool) => tool.listed);
@@ -126,8 +129,8 @@ async function takeUnknown(work: Work, unknown: readonly IdentifiedTool[]): Prom
     };
     const left = unrecordedVersion(work, known);
     const served = { known: left === undefined ? known : { ...known, version: left.version }, listed: tool.listed };
-    if (left?.differs === true) waiting.push({ ...blocked(work, served, verdict), block: 'changed' });
-    else if (verdict?.verdict === 'clean' && (added || acceptNew)) trusted.push(served);
+    if (left?.differs === true && !isTrusted) waiting.push({ ...blocked(work, served, verdict), block: 'changed' });
+    else if ((isTrusted || verdict?.verdict === 'clean') && (added || acceptNew)) trusted.push(served);
     else waiting.push(blocked(work, served, verdict));
   }
   await parts.quarantine.put(waiting);
@@ -148,10 +151,10 @@ function unrecordedVersion({ parts, asker, manifests }: Work, { toolId }: Upstre
 
 /**
  * Lifts the block of tools that are served as accepted again; when an operator added the upstream anew, applies the
- * operator's settings.
+ * operator's settings. What a reference server serves otherwise since a release becomes a new version.
  */
 async function keepAccepted(work: Work, accepted: readonly ServedTool[]): Promise<Registration[]> {
-  const { parts, asker, current, added } = work;
+  const { parts, asker, current, added, isTrusted } = work;
   const restored = accepted.filter(({ known }) => known.block !== undefined);
   const lifted = restored.map(({ known }): UpstreamTool => {
     const { block: _block, ...free } = withoutServed(known);
@@ -159,7 +162,7 @@ async function keepAccepted(work: Work, accepted: readonly ServedTool[]): Promis
   });
   await parts.quarantine.put(lifted);
   await recordToolChanges(parts, asker, current.definition.name, 'tools-restored', lifted);
-  return added ? accept(work, accepted) : [];
+  return added || isTrusted ? accept(work, accepted) : [];
 }
 
 /** Registers definitions and marks them as accepted. */

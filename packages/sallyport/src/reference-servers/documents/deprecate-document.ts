@@ -6,7 +6,7 @@ import { metadataOf } from './describe.ts';
 import { CannotDo, type DocumentParts } from './document-parts.ts';
 import { publishUpdate } from './publish-update.ts';
 
-/** The tool `deprecate_document`. Whoever asks for the source of truth gets the successor from then on. */
+/** The tool `deprecate_document`. From then on its successor is the source of truth. */
 export async function deprecateDocument(
   parts: DocumentParts,
   tenantId: string,

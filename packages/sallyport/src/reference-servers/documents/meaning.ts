@@ -139,7 +139,7 @@ function tenantOf({ index }: State, tenants: Map<string, Tenant>, tenantId: stri
 const idsOf = (documentId: string, count: number): readonly string[] =>
   Array.from({ length: count }, (_, at) => `${documentId}\n${at}`);
 
-/** What the work brings, which goes on when nobody waits any more; undefined then. */
+/** The result of the work; undefined after that time, and then the work continues without anybody who waits for it. */
 async function within<Result>(ms: number, working: Promise<Result>): Promise<Result | undefined> {
   const { promise: over, resolve } = Promise.withResolvers<undefined>();
   const timer = setTimeout(() => resolve(undefined), ms);

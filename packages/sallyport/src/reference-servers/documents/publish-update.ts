@@ -2,7 +2,7 @@ import { failureOf } from '@sallyport/std/error/tool-layer-error';
 import type { StoredVersion } from '../document-store.port.ts';
 import type { DocumentParts } from './document-parts.ts';
 
-/** Notifies whoever remembers the document (DOC-02.3). What is stored stays stored when that fails. */
+/** Notifies all that remember the document (DOC-02.3). What is stored stays stored when that fails. */
 export async function publishUpdate(
   { updates, log }: Pick<DocumentParts, 'updates' | 'log'>,
   tenantId: string,

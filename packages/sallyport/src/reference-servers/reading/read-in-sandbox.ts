@@ -1,4 +1,5 @@
-import { fileURLToPath } from 'node:url';
+import { createRequire } from 'node:module';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import {
   collectOutput,
   runtimeMounts,
@@ -12,10 +13,16 @@ import { isObject } from '../../domain/shape/is-object.ts';
 import type { ReadText } from '../document-reader.port.ts';
 import { READING_PROGRAM } from './reading-program.ts';
 
-/** Kinds of files, with the package that reads each, a file of it that needs no other package, and its folder from there. */
+/**
+ * Kinds of files, with the package that reads each, what is required of it, and from there the module that needs no
+ * other package, and the package's folder.
+ */
 const PACKAGES = {
-  pdf: { name: 'unpdf', file: 'unpdf', folder: '../', what: 'PDF' },
-  docx: { name: 'mammoth', file: 'mammoth/mammoth.browser.min.js', folder: './', what: 'Word' },
+  pdf: { name: 'unpdf', required: 'unpdf', module: './index.mjs', folder: '../', what: 'PDF' },
+  docx: {
+    ...{ name: 'mammoth', required: 'mammoth/mammoth.browser.min.js' },
+    ...{ module: './mammoth.browser.min.js', folder: './', what: 'Word' },
+  },
 } as const;
 /** One of them. */
 export type SandboxedKind = keyof typeof PACKAGES;
@@ -92,9 +99,10 @@ function specOf(kind: SandboxedKind): SandboxSpec {
 const HEAP_SHARE = 0.7;
 
 function addressOf(kind: SandboxedKind): URL {
-  const { name, file, what } = PACKAGES[kind];
+  const { name, required, module, what } = PACKAGES[kind];
   try {
-    return new URL(import.meta.resolve(file));
+    // A bundle has no import.meta.resolve.
+    return new URL(module, pathToFileURL(createRequire(import.meta.url).resolve(required)));
   } catch (cause) {
     throw new ToolLayerError(
       'E3101',

@@ -1,6 +1,7 @@
 // Made for every attempt; the recording parts are made when the tool first asks for them.
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { documentParameter } from '../../../domain/document/document-parameter.ts';
+import type { GivenDocument } from '../../../domain/document/given-document.ts';
 import type { UndoStep } from '../../../domain/invocation/undo-step.ts';
 import { originalArguments } from '../../../domain/tool/property-names/original-names.ts';
 import { isSafeToRepeat, sideEffectOf } from '../../../domain/tool/tool-version.ts';
@@ -38,17 +39,18 @@ export function executorCall(
   const { onProgress, meta } = call.caller;
   const { environment, priority } = call.request.execution_options ?? {};
   const ofThisAttempt = checkpoints?.beginAttempt();
+  const documents = call.documents?.map(ownDocument);
   return {
     invocationId: call.invocationId,
     principal: call.principal,
     tool: call.tool,
-    parameters: originalArguments(call.tool.manifest, withDocuments(call)),
+    parameters: originalArguments(call.tool.manifest, withDocuments(call, documents)),
     grant: call.grant,
     secrets: call.secrets ?? NO_SECRETS,
     attempt: ongoing.toolRun.attempts,
     ...(environment === undefined ? {} : { environment }),
     ...(priority === undefined ? {} : { priority }),
-    ...(call.documents === undefined ? {} : { documents: call.documents }),
+    ...(documents === undefined ? {} : { documents }),
     ...(meta === undefined ? {} : { meta }),
     onUsage(usage) {
       ongoing.toolRun.noteUsage(usage);
@@ -67,8 +69,18 @@ export function executorCall(
   };
 }
 
+/** Of this attempt alone: a tool may change what it gets, and others get what is remembered of the same document. */
+const ownDocument = ({ tags, deprecation, ...document }: GivenDocument): GivenDocument => ({
+  ...document,
+  ...(tags === undefined ? {} : { tags: [...tags] }),
+  ...(deprecation === undefined ? {} : { deprecation: { ...deprecation } }),
+});
+
 /** The arguments, with the documents in the parameter that the manifest marks for them. */
-function withDocuments({ parameters, documents, tool }: Call): Call['parameters'] {
+function withDocuments(
+  { parameters, tool }: Pick<Call, 'parameters' | 'tool'>,
+  documents: readonly GivenDocument[] | undefined,
+): Call['parameters'] {
   const name = documents === undefined ? undefined : documentParameter(tool.manifest);
   return name === undefined ? parameters : { ...parameters, [name]: documents };
 }

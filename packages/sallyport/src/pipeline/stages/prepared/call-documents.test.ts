@@ -1,3 +1,4 @@
+import { MiB } from '@sallyport/std/bytes';
 import { isFailure } from '@sallyport/std/error/failure';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { sha256 } from '@sallyport/std/sha256';
@@ -28,17 +29,17 @@ const server: DocumentServer = {
     const [wanted] = (args['documents'] ?? []) as readonly { readonly version: string }[];
     const version = wanted?.version ?? String(versions.length);
     const content = versions[Number(version) - 1];
-    const document = { document_id: 'spec', version, content, status: 'active' };
+    const document = { document_id: 'spec', version, content, tags: ['released'], status: 'active' };
     return { structuredContent: { documents: [document], missing: [] }, tool };
   },
 };
 
 const REQUEST = { tool_id: 'read', parameters: { n: 1 }, document_context: { document_refs: ['spec'] } };
 
-async function open(allows: (question: PolicyQuestion) => boolean = () => true) {
+async function open(allows: (question: PolicyQuestion) => boolean = () => true, bytesMax = 0) {
   const bridge = createDocuments({
     server,
-    cache: memoryDocumentCache({ bytesMax: 0 }),
+    cache: memoryDocumentCache({ bytesMax }),
     clock: { now: Date.now, monotonic: () => performance.now() },
     log: silentLog,
   });
@@ -105,4 +106,26 @@ test('DOC-05 PIPE-10 a deterministic tool may answer otherwise when its document
   expect((await call({ ...REQUEST, tool_id: 'sum' })).result).toEqual(['old']);
   versions.push('new');
   expect(await call({ ...REQUEST, tool_id: 'sum' })).toMatchObject({ result: ['new'], warnings: [] });
+});
+
+test('DOC-05 DOC-02 what a tool does to its documents reaches no other call, no other attempt, and nothing that is remembered', async () => {
+  const { add, call } = await open(() => true, MiB);
+  const seen: unknown[] = [];
+  await add(manifest('spoil', { execution_config: { retry_policy: { base_delay_ms: 1 } } }), (_, { documents }) => {
+    seen.push(structuredClone(documents));
+    for (const document of documents as unknown as { content: string; tags: string[] }[]) {
+      document.content = 'spoilt';
+      document.tags.push('spoilt');
+    }
+    (documents as unknown as unknown[]).push('spoilt');
+    if (seen.length === 1) throw new ToolLayerError('E3304', 'passing');
+    return 'done';
+  });
+  for (const ref of ['spec', 'spec@1', 'spec@1'])
+    await call({ ...REQUEST, tool_id: 'spoil', document_context: { document_refs: [ref] } });
+  await call({ tool_id: 'spoil', parameters: { n: 1 } });
+  const whole = [expect.objectContaining({ content: 'old', tags: ['released'] })];
+  expect(seen).toEqual([whole, whole, whole, whole, []]);
+  await call({ tool_id: 'spoil', parameters: { n: 1 } });
+  expect(seen.at(-1)).toEqual([]);
 });
