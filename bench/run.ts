@@ -67,7 +67,7 @@ const BENCHMARKS: readonly Benchmark[] = [
   },
   {
     name: 'documents',
-    summary: 'search over 10 000 documents beside PostgreSQL alone, ingesting, and which overlaps are found',
+    summary: 'documents for calls, search over 10 000 beside PostgreSQL alone, ingesting, and which overlaps are found',
     defaultSeconds: 5,
     run: async (options) => (await import('./search/documents/documents-benchmark.ts')).runDocuments(options),
   },

@@ -18,6 +18,7 @@ import { temporaryFolder } from '../../processes/temporary-folder.ts';
 import { type BenchmarkRun, ROUNDS } from '../../report/benchmark.ts';
 import { besidePeer, type Figure, figureOf } from '../../report/figure.ts';
 import { median } from '../../report/statistics.ts';
+import { bridgeFigures } from './bridge-figures.ts';
 import { madeDocuments } from './corpus.ts';
 import { overlapFigures } from './overlap-recall.ts';
 
@@ -37,8 +38,10 @@ const CALLER = { tenantId: 'bench', agentDid: 'did:example:bench' };
 /** Opens document servers over one database. */
 export type OpenServer = (embedder?: Embedder) => ReturnType<typeof createDocumentServer>;
 
-/** Search over ten thousand documents beside the database alone, and the recall of overlaps. */
+/** The bridge of documents, search over ten thousand of them beside the database alone, and the recall of overlaps. */
 export async function runDocuments({ seconds, report }: BenchmarkRun): Promise<readonly Figure[]> {
+  report('reading through the bridge');
+  const bridge = await bridgeFigures();
   await using opened = new AsyncDisposableStack();
   const folder = opened.use(await temporaryFolder());
   const dataFolder = join(folder.path, 'postgres');
@@ -66,6 +69,7 @@ export async function runDocuments({ seconds, report }: BenchmarkRun): Promise<r
   const local = opened.adopt(createLocalEmbedder(), (each) => each.close());
   const peer = median(found.peer);
   return [
+    ...bridge,
     figureOf('ingest 10 000 documents, 8 at once', 's', ingestedS),
     besidePeer(figureOf('search 10 000 documents by words, p50', 'ms', median(found.words)), PEER, peer),
     besidePeer(figureOf('search them by words and meaning, p50', 'ms', median(found.both)), PEER, peer),

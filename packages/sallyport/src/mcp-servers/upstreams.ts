@@ -95,6 +95,8 @@ export interface Upstreams extends UpstreamCalls, UpstreamOffers {
   statuses(tenantId: string): readonly UpstreamStatus[];
   /** Undefined when there is no such upstream. */
   current(tenantId: string, name: string): CurrentUpstream | undefined;
+  /** The definition alone, without the cost of `current`. Undefined when there is no such upstream. */
+  definition(tenantId: string, name: string): UpstreamDefinition | undefined;
   /** The listener is called at once for upstreams that are connected already. @returns a function that removes it */
   onToolsChanged(listener: ToolsChanged): () => void;
   /** Stops all; no process remains. Idempotent. */
@@ -224,8 +226,7 @@ class OwnUpstreams implements Upstreams {
   }
 
   logs(tenantId: string, name: string, after: number): ReturnType<StderrLog['read']> | undefined {
-    const upstream = this.#tenants.get(tenantId)?.get(name);
-    return upstream === undefined ? undefined : this.#logOf(tenantId, name).read(after);
+    return this.#tenants.get(tenantId)?.has(name) === true ? this.#logOf(tenantId, name).read(after) : undefined;
   }
 
   remove(tenantId: string, name: string): Promise<boolean> {
@@ -245,6 +246,10 @@ class OwnUpstreams implements Upstreams {
     const known = this.#tenants.get(tenantId)?.values().toArray() ?? [];
     const statuses = known.map((upstream) => this.#statusOf(tenantId, upstream));
     return statuses.sort((a, b) => (a.name < b.name ? -1 : 1));
+  }
+
+  definition(tenantId: string, name: string): UpstreamDefinition | undefined {
+    return this.#tenants.get(tenantId)?.get(name)?.definition();
   }
 
   current(tenantId: string, name: string): CurrentUpstream | undefined {
@@ -305,11 +310,7 @@ class OwnUpstreams implements Upstreams {
 
   offers(tenantId: string): readonly OfferingUpstream[] {
     const known = [...(this.#tenants.get(tenantId) ?? [])].sort(([one], [other]) => (one < other ? -1 : 1));
-    return known.map(([upstream, kept]) => ({
-      upstream,
-      serverVersion: kept.serverVersion(),
-      offers: kept.offers(),
-    }));
+    return known.map(([upstream, kept]) => ({ upstream, serverVersion: kept.serverVersion(), offers: kept.offers() }));
   }
 
   async watchResource(...[tenantId, name, uri, onUpdated, ownTenant = tenantId]: WatchArguments): Promise<Disposable> {

@@ -28,6 +28,7 @@ export const versionRef = ({ documentId, version }: Pick<WantedVersion, 'documen
  */
 export async function documentVersions(reading: Reading, wanted: readonly WantedVersion[]): Promise<Found> {
   const found: Found = new Map();
+  if (wanted.length === 0) return found;
   const isHere = (one: WantedVersion): boolean => {
     const known = reading.remembered.version(reading.place, one.documentId, one.version);
     if (known !== undefined) found.set(versionRef(one), known);

@@ -216,7 +216,7 @@ describe('remembered answers', () => {
 
   test('DOC-02 where callers have connections of their own, so have their answers', () => {
     const { scopeOf } = upstreamDocuments(
-      { ...upstreams, current: () => ({ definition: { per_caller: true } }) as ReturnType<Upstreams['current']> },
+      { ...upstreams, definition: () => ({ per_caller: true }) as ReturnType<Upstreams['definition']> },
       { name: 'documents', catalogTenant: 'catalog' },
     );
     const scopes = ['u', 'v', undefined].map((userDid) =>

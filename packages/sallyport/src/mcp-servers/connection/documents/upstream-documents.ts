@@ -16,7 +16,7 @@ export interface DocumentUpstream {
  * too. One of the tenant hides one of the catalogue with the same name.
  */
 export function upstreamDocuments(
-  upstreams: Pick<Upstreams, 'call' | 'current'>,
+  upstreams: Pick<Upstreams, 'call' | 'definition'>,
   of: DocumentUpstream,
 ): DocumentServer {
   const scopeOf = (reader: DocumentReader): string =>
@@ -38,7 +38,7 @@ export function upstreamDocuments(
  * is the document server it has nothing.
  */
 export function directDocuments(
-  upstreams: Pick<Upstreams, 'current'>,
+  upstreams: Pick<Upstreams, 'definition'>,
   { documents }: EmbeddedServers,
   of: DocumentUpstream,
 ): DocumentServer {
@@ -54,10 +54,13 @@ export function directDocuments(
 }
 
 const ownerOf = (
-  upstreams: Pick<Upstreams, 'current'>,
+  upstreams: Pick<Upstreams, 'definition'>,
   { name, catalogTenant }: DocumentUpstream,
   { tenantId }: DocumentReader,
-): string => (upstreams.current(tenantId, name) === undefined ? catalogTenant : tenantId);
+): string => (upstreams.definition(tenantId, name) === undefined ? catalogTenant : tenantId);
 
-const definitionOf = (upstreams: Pick<Upstreams, 'current'>, of: DocumentUpstream, reader: DocumentReader) =>
-  upstreams.current(ownerOf(upstreams, of, reader), of.name)?.definition;
+const definitionOf = (
+  upstreams: Pick<Upstreams, 'definition'>,
+  { name, catalogTenant }: DocumentUpstream,
+  { tenantId }: DocumentReader,
+) => upstreams.definition(tenantId, name) ?? upstreams.definition(catalogTenant, name);
