@@ -29,9 +29,10 @@ export interface Pipeline {
 /** The one way to run a tool (PIPE-02): the stages in order, inside the wrappers. */
 export function createPipeline(given: PipelineParts): Pipeline {
   const run: RunCall = async (request, resumed) => {
-    const { record } = await toEnd(newOngoingCall(request, parts.clock.monotonic(), false, resumed), noState);
+    const ongoing = newOngoingCall(request, parts.clock.monotonic(), false, resumed);
+    const { record } = await toEnd(ongoing, noState);
     if (record === undefined) throw new Error('the list of wrappers lacks the one that writes the record');
-    parts.running.noteOnRecord(record, resumed !== undefined);
+    parts.running.noteOnRecord(record, ongoing);
     return record;
   };
   const parts = withCallsUndone(given, run);

@@ -207,6 +207,28 @@ describe('workers', () => {
     expect(first.runs).toHaveLength(1);
   });
 
+  test('PIPE-06 a cancel that comes when the call has decided to wait is not lost', async () => {
+    const shared = sharedMemory();
+    // The stage that sends a call to the workers is over, and nothing is on record.
+    const onStage = (stage: string): void => {
+      const ongoing = stage === 'reserve' ? made.parts.running.find('acme', 'late') : undefined;
+      if (ongoing?.resumed === undefined && ongoing !== undefined)
+        made.parts.running.cancel(ongoing, 'changed my mind');
+    };
+    const made = await start(shared, { slots: 1 }, { parts: { onStage } });
+    const first = held();
+    await made.tool('held', first.body);
+    await made.call({ tool_id: 'held', parameters: { n: 1 }, ...LATER });
+    await running(first.runs, 1);
+    const accepted = await made.call({ tool_id: 'held', parameters: { n: 2 }, invocation_id: 'late', ...LATER });
+    expect(accepted).toMatchObject({ invocationId: 'late', waiting: { wait: { for: 'worker' } } });
+    expect(await over(shared, accepted)).toMatchObject({
+      state: 'ABORTED',
+      failure: { code: 'E3805', message: expect.stringContaining('changed my mind') },
+    });
+    expect(first.runs).toHaveLength(1);
+  });
+
   test('a tool that ends twice, or after it was cancelled, has one end on record', async () => {
     const made = await start();
     const { tool, call, shared, workers, eventsOf } = made;

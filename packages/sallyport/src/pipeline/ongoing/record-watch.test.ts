@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import type { InvocationRecord } from '../../domain/invocation/record.ts';
+import { newOngoingCall } from './ongoing-call.ts';
 import { RunningCalls } from './running-calls.ts';
 
 const NEVER_MS = 1_000_000;
@@ -15,6 +16,8 @@ const RECORD: InvocationRecord = {
   acceptedAt: 0,
 };
 
+const PASS = newOngoingCall({ request: { tool_id: 't' }, caller: { door: 'library' } }, 0);
+
 test('whoever watches a call hears that it is on record, and nobody else does', async () => {
   const running = new RunningCalls();
   using mine = running.watch('a', 'id');
@@ -29,7 +32,7 @@ test('whoever watches a call hears that it is on record, and nobody else does', 
     listen('other call', ofOtherCall, ending.signal),
     listen('other tenant', ofOtherTenant, ending.signal),
   ];
-  running.noteOnRecord(RECORD, false);
+  running.noteOnRecord(RECORD, PASS);
   await first;
   expect(heard).toEqual(['mine']);
   ending.abort();
@@ -39,7 +42,7 @@ test('whoever watches a call hears that it is on record, and nobody else does', 
 test('what happens between two waits is not missed, and is told once', async () => {
   const running = new RunningCalls();
   using watch = running.watch('a', 'id');
-  running.noteOnRecord(RECORD, false);
+  running.noteOnRecord(RECORD, PASS);
   await watch.next(NEVER_MS);
   let isToldAgain = false;
   const ending = new AbortController();
@@ -58,7 +61,7 @@ test('a wait ends with its time or its signal, and a watch that is over hears no
   await watch.next(1);
   await watch.next(NEVER_MS, AbortSignal.abort());
   watch[Symbol.dispose]();
-  running.noteOnRecord(RECORD, false);
+  running.noteOnRecord(RECORD, PASS);
   await watch.next(1);
 });
 
@@ -68,7 +71,7 @@ test('listeners are notified of every record, before whoever watches the call', 
   running.onRecord((record, hasWaited) => heard.push([record, hasWaited]));
   using watch = running.watch('a', 'id');
   const watched = watch.next(NEVER_MS).then(() => heard.push('watch'));
-  running.noteOnRecord(RECORD, true);
+  running.noteOnRecord(RECORD, PASS);
   await watched;
-  expect(heard).toEqual([[RECORD, true], 'watch']);
+  expect(heard).toEqual([[RECORD, false], 'watch']);
 });

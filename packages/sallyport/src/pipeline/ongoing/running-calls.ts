@@ -1,6 +1,5 @@
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import type { CapabilityClaims } from '../../../api/schemas/capability-token.ts';
-import type { CallKey } from '../../domain/invocation/call-key.ts';
 import type { InvocationRecord } from '../../domain/invocation/record.ts';
 import type { OngoingCall } from './ongoing-call.ts';
 import { type RecordWatch, recordWatch } from './record-watch.ts';
@@ -17,8 +16,8 @@ export const agentKey = ({ tenantId, agentDid }: { readonly tenantId: string; re
  */
 export type RecordListener = (record: InvocationRecord, hasWaited: boolean) => void;
 
-/** Notified of a call that was cancelled and has left, which may wait on record. It must not throw. */
-type CancelledListener = (call: CallKey, reason: string | undefined) => void;
+/** Notified of a call that was cancelled, when a pass of it is over; it may wait on record. It must not throw. */
+type CancelledListener = (record: InvocationRecord, reason: string | undefined) => void;
 
 /** The calls under way in this instance. */
 export class RunningCalls {
@@ -62,11 +61,8 @@ export class RunningCalls {
   }
 
   remove(tenantId: string, invocationId: string): void {
-    const ongoing = this.find(tenantId, invocationId);
     this.#calls.delete(keyOf(tenantId, invocationId));
     if (this.#calls.size === 0) this.#idle?.();
-    const cancelled = ongoing === undefined ? undefined : this.#cancelled.get(ongoing);
-    if (cancelled !== undefined) this.#onCancelled({ tenantId, invocationId }, cancelled.reason);
   }
 
   /** Cancels a call that runs here (E3805). A pass of it that was about to wait does not notice; see `onCancelled`. */
@@ -104,7 +100,10 @@ export class RunningCalls {
   }
 
   /** Reports that a pass of a call is over and on record. */
-  noteOnRecord(record: InvocationRecord, hasWaited: boolean): void {
+  noteOnRecord(record: InvocationRecord, ongoing: OngoingCall): void {
+    const hasWaited = ongoing.resumed !== undefined;
+    const cancelled = this.#cancelled.get(ongoing);
+    if (cancelled !== undefined) this.#onCancelled(record, cancelled.reason);
     for (const listener of this.#listeners) listener(record, hasWaited);
     if (this.#watches.size === 0) return;
     for (const watch of this.#watches.get(keyOf(record.tenantId, record.invocationId)) ?? []) watch.note();
