@@ -299,8 +299,7 @@ class OwnUpstreams implements Upstreams {
     this.#listeners.add(listener);
     for (const [tenantId, known] of this.#tenants) {
       for (const [name, upstream] of known) {
-        // Upstreams that only an operator can list are skipped: after a start they are not listed here, and a listing
-        // by an operator is taken over when it is made.
+        // Upstreams that only an operator can list are skipped: a listing by an operator is taken over when it is made.
         if (upstream.status().state !== 'ready' || isListedByOperator(upstream.definition())) continue;
         notifyOfTools(listener, this.#parts.log, tenantId, name, upstream.tools(), upstream.serverVersion());
       }

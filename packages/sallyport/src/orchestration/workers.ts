@@ -75,15 +75,8 @@ const FIRST_SWEEP_MAX = 10_000;
 export function createWorkers(parts: WorkerParts): Workers {
   const { leases, limits, running, instanceId, log } = parts;
   const me: LeaseHolder = { instanceId, owner: `${instanceId}/${randomUUID()}` };
-  const cancelWaiting = ({ tenantId, invocationId }: CallKey, reason: string | undefined): void => {
-    const ended = parts.records.findInvocation(tenantId, invocationId).then((record) => {
-      if (record === undefined || isFinal(record.state) || waitsFor(record) === undefined) return undefined;
-      return cancel(parts, me, dispatch.calls, record, reason);
-    });
-    ended.catch((thrown) =>
-      log.warn('call-not-cancelled', { invocation_id: invocationId, reason: failureOf(thrown).message }),
-    );
-  };
+  const cancelWaiting = (call: CallKey, reason: string | undefined): void =>
+    void cancelIfWaiting(parts, call, (record) => cancel(parts, me, dispatch.calls, record, reason));
   const dispatch = createDispatch(parts, me, cancelWaiting);
   running.onCancelled(cancelWaiting);
   const stops: (() => Promise<void>)[] = [];
@@ -142,6 +135,20 @@ export function createWorkers(parts: WorkerParts): Workers {
     close: closeOnce,
     [Symbol.asyncDispose]: closeOnce,
   };
+}
+
+/** Cancels a call whose cancel its last pass did not notice, because it had decided to wait. */
+async function cancelIfWaiting(
+  { records, log }: WorkerParts,
+  { tenantId, invocationId }: CallKey,
+  end: (record: InvocationRecord) => Promise<CancelEnd>,
+): Promise<void> {
+  try {
+    const record = await records.findInvocation(tenantId, invocationId);
+    if (record !== undefined && !isFinal(record.state) && waitsFor(record) !== undefined) await end(record);
+  } catch (thrown) {
+    log.warn('call-not-cancelled', { invocation_id: invocationId, reason: failureOf(thrown).message });
+  }
 }
 
 async function cancel(
