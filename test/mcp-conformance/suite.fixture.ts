@@ -25,7 +25,7 @@ export const SUITE = fileURLToPath(
   new URL('../../node_modules/@modelcontextprotocol/conformance/dist/index.js', import.meta.url),
 );
 
-/** The scenarios of a revision for one side, as the suite has them written down: those that it counts, and the others. */
+/** The scenarios of a revision for one side, from the suite's own list: the scenarios that it counts, and the others. */
 export function scenariosOf(revision: Revision, side: 'server' | 'client') {
   const text = readFileSync(join(PACKAGE, `requirements/${revision}.yaml`), 'utf8');
   const list = new RegExp(`^${side}:\\n((?: {2}- .+\\n)+)`, 'm').exec(text)?.[1] ?? '';

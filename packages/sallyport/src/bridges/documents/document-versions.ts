@@ -21,8 +21,8 @@ export const versionRef = ({ documentId, version }: Pick<WantedVersion, 'documen
   `${documentId}@${version}`;
 
 /**
- * Versions of documents: those that this process has had, the rest in one request; when that fails, a remembered newest
- * version that is the wanted one, then the other source (DOC-03).
+ * Versions of documents. Versions that this process has read before are remembered, the others come in one request. When
+ * that fails: a remembered newest version, where it is the wanted one, then the other source (DOC-03).
  * @returns the documents by `<document_id>@<version>`
  * @throws ToolLayerError E3601 E3604, and what `askServer` throws when no source has one
  */

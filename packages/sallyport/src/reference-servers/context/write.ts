@@ -51,7 +51,7 @@ export async function save(
 }
 
 /**
- * Makes the context again what it was: a new version, so that what is taken back can be rolled back to as well.
+ * Saves an earlier context as a new version, so that the later contexts stay and can be rolled back to as well.
  * @throws ToolLayerError E3702 for an unknown task or checkpoint, E3704 when the context is newer than `baseVersion`
  */
 export async function rollBack(

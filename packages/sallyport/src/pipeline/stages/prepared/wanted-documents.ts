@@ -10,8 +10,8 @@ const NONE: readonly WantedDocument[] = [];
 const SHOWN_MAX = 100;
 
 /**
- * The documents that a call gets: those that its tool depends on, then those that it names, then the answer to its
- * question.
+ * The documents that a call gets: the dependencies of its tool, then the documents that the call names, then the answer to
+ * its question.
  * @param isPinning whether versions are pinned where neither says
  * @returns E3901 for a tool that gets no documents; E3801 for what is no reference
  */
