@@ -46,24 +46,20 @@ export function planOf(manifest: ToolManifest): ShellPlan {
   return plan;
 }
 
+/** What a program finds in its environment; each is absent where the call has none. */
+interface GivenToProgram {
+  readonly checkpoints?: Pick<ProgramCheckpoints, 'mark'> | undefined;
+  readonly documents?: Pick<DocumentFolder, 'path'> | undefined;
+}
+
 /**
  * The sandbox specification of a call.
- * @param documents the folder of its documents, if it has any
  * @throws E3505 for a value that no argument may have; E3105 for a working directory outside the granted folders, and
  *   for a granted folder that leads elsewhere than when it was granted
  */
-export function specOf(
-  plan: ShellPlan,
-  call: ExecutorCall,
-  {
-    checkpoints,
-    documents,
-  }: {
-    readonly checkpoints?: Pick<ProgramCheckpoints, 'mark'> | undefined;
-    readonly documents?: Pick<DocumentFolder, 'path'> | undefined;
-  } = {},
-): SandboxSpec {
+export function specOf(plan: ShellPlan, call: ExecutorCall, given: GivenToProgram = {}): SandboxSpec {
   const { config } = plan;
+  const { checkpoints, documents } = given;
   const { tool, parameters, grant, secrets, environment } = call;
   const isolation = tool.manifest.execution_config?.isolation;
   const [program = '', ...rest] = fillCommand(plan.command, parameters, config.allow_leading_dash === true);
