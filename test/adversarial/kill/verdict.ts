@@ -31,15 +31,44 @@ interface Evidence {
 /** Descriptions of everything that is wrong; empty when nothing is. */
 export async function faultsOf(evidence: Evidence): Promise<readonly string[]> {
   const effects = readEffects(evidence.places);
+  const repeated = await repeatedStories(evidence);
   const faults: string[] = [];
   for (const story of evidence.stories) {
     const { key, kind } = story.call;
     const found = [...story.faults, ...endFaults(story), ...effectFaults(story, effects.get(key) ?? [])];
-    if (kind === 'file' || kind === 'taken_back') found.push(...fileFaults(story, evidence.places));
+    const isFile = kind === 'file' || kind === 'taken_back';
+    if (isFile && !repeated.has(story)) found.push(...fileFaults(story, evidence.places));
     found.push(...(await lostAnswers(story, evidence.ready)));
     faults.push(...found.map((fault) => `${key} ${kind}${story.call.later ? ' later' : ''}: ${fault}`));
   }
-  return [...faults, ...differences(evidence.stories)];
+  return [...faults, ...differences(evidence.stories.filter((story) => !repeated.has(story)))];
+}
+
+/**
+ * Stories that another client's story of the same key may contradict: the call ended as outcome unknown, its rollback
+ * succeeded at a later try, and the other client's request, which came after that, ran (PIPE-13). The layer must say so
+ * itself: the first call is shown as settled by its rollback, and the warning of the second names the first.
+ */
+async function repeatedStories({ stories, ready }: Evidence): Promise<ReadonlySet<CallStory>> {
+  const repeated = new Set<CallStory>();
+  for (const pair of Map.groupBy(stories, ({ call }) => call.key).values()) {
+    const unknown = pair.find((story) => endOf(story)?.code === 'E3804');
+    const other = pair.find((story) => endOf(story)?.status === 'success');
+    if (unknown === undefined || other === undefined) continue;
+    const first = await statusOf(unknown, endOf(unknown), ready);
+    const second = await statusOf(other, endOf(other), ready);
+    const { outcome, how } = first?.settlement ?? {};
+    const isNamed = second?.warnings?.some(
+      ({ code, details }) => code === 'outcome_settled' && details?.['invocation_id'] === first?.invocation_id,
+    );
+    if (outcome === 'did_not_happen' && how === 'rollback' && isNamed === true) repeated.add(unknown);
+  }
+  return repeated;
+}
+
+async function statusOf({ call }: CallStory, told: Told | undefined, ready: LayerReady) {
+  const token = ready.tokens[call.client] ?? '';
+  return (await askOnce(ready, token, 'GET', `/v1/invocations/${told?.invocationId}`))?.body;
 }
 
 /** The end of a call: the last final answer that its client received. */

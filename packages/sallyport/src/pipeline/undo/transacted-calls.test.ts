@@ -38,11 +38,11 @@ async function layer(then: (call: ExecutorCall, signal: AbortSignal) => Promise<
   const transactions = { journal, undoers };
   const quick = { ...retries, jitter: 'none', attemptsMax: 3, budgetMs: 1000 } as const;
   const executors = createCompositeExecutor([{ ...native, execute }]);
-  const made = await pipeline({ store, executors, transactions, retries: quick });
+  const outcomes = memoryOutcomeStore(store);
+  const made = await pipeline({ store, executors, transactions, outcomes, retries: quick });
   const execution_config = { default_timeout_seconds: 0.3, retry_policy: { base_delay_ms: 1 } };
   await made.add(manifest('set', { ...UNSAFE, execution_config, ...more }), () => 1);
-  const run = () => made.call({ tool_id: 'set', parameters: { n: 1 } });
-  const outcomes = memoryOutcomeStore(store);
+  const run = (more = {}) => made.call({ tool_id: 'set', parameters: { n: 1 }, ...more });
   return { ...made, run, journal, transactions, broken, outcomes, value: () => value };
 }
 
@@ -114,6 +114,26 @@ describe('a call that changes state', () => {
     });
     expect(await store.findInvocation('acme', record.invocationId)).toMatchObject({ state: 'ABORTED' });
     expect((await eventsOf(record.invocationId)).at(-1)).toMatchObject({ type: 'ai.agent.tool.rolled_back' });
+  });
+
+  test('PIPE-09.3 PIPE-13.1 PIPE-13.3 whose rollback succeeds at a later try frees its key, and the row of the next call says why', async () => {
+    let fault = fails as () => Promise<string>;
+    const made = await layer(() => fault());
+    const { broken, outcomes, parts, store } = made;
+    const ask = () => made.run({ execution_options: { idempotency_key: 'k' } });
+    broken.yes = true;
+    const first = await ask();
+    expect(await ask()).toMatchObject({ invocationId: first.invocationId, failure: { code: 'E3804' } });
+    broken.yes = false;
+    fault = async () => 'done';
+    await continueRollbacks({ ...parts, transactions: made.transactions, outcomes }, 'one');
+    const second = await ask();
+    expect(second).toMatchObject({ state: 'COMPLETED', result: 'done' });
+    expect(second.invocationId).not.toBe(first.invocationId);
+    expect(await store.findInvocation('acme', second.invocationId)).toMatchObject({
+      warnings: [{ code: 'outcome_settled', details: { invocation_id: first.invocationId, how: 'rollback' } }],
+    });
+    expect(await store.findInvocation('acme', first.invocationId)).toMatchObject({ failure: { code: 'E3804' } });
   });
 });
 
