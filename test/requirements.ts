@@ -728,6 +728,7 @@ const DOC: Rows = {
     'requests are tried again, 3 times by default',
     'E3605 timeout (30 s), E3606 protocol',
     'E3607 cache down is a warning, and the server is asked',
+    'requests to the document server pass the circuit, the rate limit and the timeouts of its upstream',
   ],
   'DOC-04': [
     'ABAC check (agent, document, mode) before retrieval (E3603)',

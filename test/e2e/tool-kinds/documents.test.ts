@@ -271,6 +271,26 @@ describe('a document server that fails', () => {
     expect(eCode(await invoke('read', refs('fresh')))).toBe('E3606');
     expect(given).toEqual([]);
   });
+
+  test('DOC-03.5 CIR-01 its circuit counts each request, and while it is open none is made', async () => {
+    const name = 'mcp:documents';
+    const counts = async () => (await desk.layer.ask('circuits.get', { name }, LOCAL_CALLER)).failure_count;
+    const set = (state: 'forced_open' | 'closed') =>
+      desk.layer.ask('circuits.set', { name, state, reason: 'a test' }, LOCAL_CALLER);
+    await set('closed');
+    documents.put('fresh', 'never read');
+    documents.behaviour = 'lost';
+    expect(eCode(await invoke('read', refs('fresh')))).toBe('E3602');
+    expect(await counts()).toBe(4);
+    documents.behaviour = 'well';
+    await set('forced_open');
+    const asked = documents.asked.length;
+    expect(eCode(await invoke('read', refs('fresh')))).toBe('E3602');
+    expect(eCode(await invoke('documents__search_documents', undefined, { parameters: { query: 'q' } }))).toBe('E3401');
+    expect(documents.asked).toHaveLength(asked);
+    await set('closed');
+    expect(await invoke('read', refs('fresh'))).toMatchObject({ result: ['fresh@1: never read'] });
+  });
 });
 
 test("DOC-02.3 DOC-04.2 with the layer's own server a new version is there at once, and a pinned one stays", async () => {
