@@ -241,7 +241,9 @@ describe.skipIf(!works)(`programs in sandboxes${works ? '' : `, skipped: ${probl
     expect(text).toContain('"file": "1-spec.md"');
     expect(text).toMatch(/unwritable\nclosed\n/);
     expect(text).toMatch(/1-spec\.md\n2-guide\.md\ndocuments\.json/);
-    expect(await readdir(join(desk.folder, 'documents'))).toEqual([]);
+    const left = await readdir(join(desk.folder, 'documents'), { recursive: true, withFileTypes: true });
+    expect(left.filter((entry) => entry.isFile())).toEqual([]);
+    expect(left).toHaveLength(1);
     const { events } = await desk.layer.ask(
       'audit.query',
       { invocation_id: String(body['invocation_id']) },

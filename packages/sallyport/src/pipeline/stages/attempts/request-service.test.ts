@@ -54,7 +54,9 @@ async function bench(more: { readonly store?: CircuitStore; readonly unknownStat
       type.replace('ai.agent.circuit.', ''),
       data['agent_did'],
     ]);
-  const turn = (ms: number): void => void (now += ms);
+  const turn = (ms: number): void => {
+    now += ms;
+  };
   return { codeOf, changes, asked, store, turn, made: () => made };
 }
 const failed = (code: ConstructorParameters<typeof ToolLayerError>[0]) => new ToolLayerError(code, 'It failed.');

@@ -4,7 +4,7 @@ import type { ReadDocuments } from '../../../bridges/documents.ts';
 import type { DocumentAccessMode, DocumentPin, WantedDocument } from '../../../domain/document/given-document.ts';
 import { isOwner } from '../../../domain/invocation/call-owner.ts';
 import type { MadeDecision } from '../../../permission/policy-decisions.ts';
-import type { Admitted, Authorized, CallRequest, Fresh, Resolved, Validated } from '../../call.ts';
+import type { Admitted, Authorized, CallFact, CallRequest, Fresh, Resolved, Validated } from '../../call.ts';
 import type { OngoingCall } from '../../ongoing/ongoing-call.ts';
 import type { PipelineParts } from '../../parts.ts';
 import { policyQuestion } from '../grant/policy-question.ts';
@@ -12,12 +12,13 @@ import { wantedDocuments } from './wanted-documents.ts';
 
 /** A call whose documents are read. */
 export type DocumentedCall = CallRequest & Admitted & Resolved & Validated & Authorized & Fresh;
-type Parts = Pick<PipelineParts, 'documents' | 'checkpoints' | 'policy'>;
+type Parts = Pick<PipelineParts, 'documents' | 'checkpoints' | 'policy' | 'clock'>;
 
 /**
  * The documents of a call, the same versions for all its runs and for the calls that resume it; undefined for a call
  * without documents.
  * @param secrets granted to the call, for a document server that is asked with the caller's own
+ * @param note called for a document that the policies refuse, which the caller may not learn of, but the audit must
  * @throws ToolLayerError E3601 to E3608, E3801, E3901, E3102
  */
 export async function callDocuments(
@@ -25,6 +26,7 @@ export async function callDocuments(
   call: DocumentedCall,
   ongoing: OngoingCall,
   secrets: ReadonlyMap<string, string>,
+  note: (fact: CallFact) => void,
 ): Promise<ReadDocuments | undefined> {
   const { documents } = parts;
   const wanted = wantedDocuments(call.request, call.tool.manifest, documents?.isPinning ?? false);
@@ -37,7 +39,7 @@ export async function callDocuments(
     wanted,
     pins,
     reader: { tenantId, agentDid, ...(userDid === undefined ? {} : { userDid }), secrets },
-    checkAccess: (id, mode, asked) => checkAccess(parts, call, { id, mode }, asked),
+    checkAccess: (id, mode, asked) => checkAccess(parts, call, { id, mode, asked }, note),
     signal: ongoing.controller.signal,
   });
   if (read.pins.length > 0) await storePins(documents.pins, call, read.pins);
@@ -64,27 +66,38 @@ async function earlierPins(
 
 /** Asked for every document of every call, whatever is remembered: the policies decide by agent, tool and document. */
 function checkAccess(
-  { policy }: Parts,
+  { policy, clock }: Parts,
   call: DocumentedCall,
-  document: { readonly id: string; readonly mode: DocumentAccessMode },
-  asked: string,
+  document: JudgedDocument,
+  note: (fact: CallFact) => void,
 ): void | Promise<void> {
-  const decided = policy.decide({ ...policyQuestion(call, call.grant, call.trust), document });
+  const { id, mode } = document;
+  const decided = policy.decide({ ...policyQuestion(call, call.grant, call.trust), document: { id, mode } });
+  const judge = (decision: MadeDecision | Failure): void => {
+    const refused = accessRefusal(decision, document);
+    if (refused === undefined) return;
+    note({ type: 'ai.agent.tool.document_refused', at: clock.now(), data: { document_id: id, access_mode: mode } });
+    throw ToolLayerError.of(refused);
+  };
   // A decision that is remembered takes no turn of the event loop.
-  if (!(decided instanceof Promise)) return refuseUnlessAllowed(decided, document.mode, asked);
-  return decided.then((decision) => refuseUnlessAllowed(decision, document.mode, asked));
+  return decided instanceof Promise ? decided.then(judge) : judge(decided);
 }
 
-function refuseUnlessAllowed(decision: MadeDecision | Failure, mode: DocumentAccessMode, asked: string): void {
-  if (isFailure(decision)) throw ToolLayerError.of(decision);
-  if (decision.allowed) return;
+/** A document that the call wants, and what the call asked for. */
+interface JudgedDocument {
+  readonly id: string;
+  readonly mode: DocumentAccessMode;
+  readonly asked: string;
+}
+
+function accessRefusal(decision: MadeDecision | Failure, { mode, asked }: JudgedDocument): Failure | undefined {
+  if (isFailure(decision)) return decision;
+  if (decision.allowed) return undefined;
   const { policies } = decision;
   const by = policies.length === 0 ? 'no policy permits it' : `forbidden by ${policies.join(', ')}`;
-  throw ToolLayerError.of(
-    failure('E3603', `The call may not ${mode} the document ${JSON.stringify(asked)}: ${by}.`, {
-      details: { document_id: asked, access_mode: mode, policies: [...policies] },
-    }),
-  );
+  return failure('E3603', `The call may not ${mode} the document ${JSON.stringify(asked)}: ${by}.`, {
+    details: { document_id: asked, access_mode: mode, policies: [...policies] },
+  });
 }
 
 /** A tool whose later runs would see other versions does not run. */

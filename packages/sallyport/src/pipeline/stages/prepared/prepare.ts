@@ -1,7 +1,6 @@
-import { failureOf } from '@sallyport/std/error/tool-layer-error';
-import type { Noted, Prepared, Reserved } from '../../call.ts';
+import type { CallFact, Noted, Prepared, Reserved } from '../../call.ts';
 import type { PipelineParts } from '../../parts.ts';
-import type { Stage } from '../../stage.ts';
+import { refusedBy, type Stage } from '../../stage.ts';
 import { callDocuments, type DocumentedCall } from './call-documents.ts';
 
 type Needs = DocumentedCall & Noted & Reserved;
@@ -13,19 +12,23 @@ const NO_SECRETS: ReadonlyMap<string, string> = new Map();
  * under the call's deadline.
  */
 export function prepare(
-  parts: Pick<PipelineParts, 'secrets' | 'documents' | 'checkpoints' | 'policy'>,
+  parts: Pick<PipelineParts, 'secrets' | 'documents' | 'checkpoints' | 'policy' | 'clock'>,
 ): Stage<Needs, Prepared> {
   return {
     name: 'prepare',
     takes: 'the granted credentials from the secret store, and the documents of the call',
     async run(call, ongoing) {
+      let { facts } = call;
+      const note = (fact: CallFact): void => {
+        facts = [...facts, fact];
+      };
       try {
         const secrets = await secretsOf(parts, call, ongoing.controller.signal);
-        const read = await callDocuments(parts, call, ongoing, secrets);
+        const read = await callDocuments(parts, call, ongoing, secrets, note);
         if (read === undefined) return { secrets };
         return { secrets, documents: read.documents, warnings: [...call.warnings, ...read.warnings] };
       } catch (thrown) {
-        return failureOf(thrown);
+        return refusedBy(thrown, { facts });
       }
     },
   };
