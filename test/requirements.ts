@@ -735,6 +735,7 @@ const DOC: Rows = {
     'versions pinned for the whole invocation and across resume',
     'pins that cannot be stored are E3608',
     'a deprecated pin warns, and E3604 comes only when it is gone',
+    'policies of documents judge the own tools and resources of the document server too',
   ],
   'DOC-05': ['Documents reach the tool as context', 'accesses counted in metadata'],
 };

@@ -127,7 +127,7 @@ function documentsOf(
       ...{ clock, log, settings: values },
     }),
   );
-  return { bridge, pins: database.documentPins, isPinning: values.isPinning };
+  return { bridge, pins: database.documentPins, upstream: of.name, isPinning: values.isPinning };
 }
 
 /** The slots of agents across instances; undefined when this instance counts by itself. */

@@ -1,13 +1,12 @@
-import { type Failure, failure, isFailure } from '@sallyport/std/error/failure';
+import { isFailure } from '@sallyport/std/error/failure';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import type { ReadDocuments } from '../../../bridges/documents.ts';
-import type { DocumentAccessMode, DocumentPin, WantedDocument } from '../../../domain/document/given-document.ts';
+import type { DocumentPin, WantedDocument } from '../../../domain/document/given-document.ts';
 import { isOwner } from '../../../domain/invocation/call-owner.ts';
-import type { MadeDecision } from '../../../permission/policy-decisions.ts';
 import type { Admitted, Authorized, CallFact, CallRequest, Fresh, Resolved, Validated } from '../../call.ts';
 import type { OngoingCall } from '../../ongoing/ongoing-call.ts';
 import type { PipelineParts } from '../../parts.ts';
-import { policyQuestion } from '../grant/policy-question.ts';
+import { checkDocument } from './document-access.ts';
 import { wantedDocuments } from './wanted-documents.ts';
 
 /** A call whose documents are read. */
@@ -39,7 +38,7 @@ export async function callDocuments(
     wanted,
     pins,
     reader: { tenantId, agentDid, ...(userDid === undefined ? {} : { userDid }), secrets },
-    checkAccess: (id, mode, asked) => checkAccess(parts, call, { id, mode, asked }, note),
+    checkAccess: (id, mode, asked) => checkDocument(parts, call, { id, mode, asked }, note),
     signal: ongoing.controller.signal,
   });
   if (read.pins.length > 0) await storePins(documents.pins, call, read.pins);
@@ -62,42 +61,6 @@ async function earlierPins(
   // Another's checkpoint is refused when the call opens it.
   if (facts === undefined || !isOwner(principal, facts.owner) || facts.toolId !== tool.manifest.tool_id) return [];
   return (await documents.pins.find(tenantId, facts.invocationId)) ?? [];
-}
-
-/** Asked for every document of every call, whatever is remembered: the policies decide by agent, tool and document. */
-function checkAccess(
-  { policy, clock }: Parts,
-  call: DocumentedCall,
-  document: JudgedDocument,
-  note: (fact: CallFact) => void,
-): void | Promise<void> {
-  const { id, mode } = document;
-  const decided = policy.decide({ ...policyQuestion(call, call.grant, call.trust), document: { id, mode } });
-  const judge = (decision: MadeDecision | Failure): void => {
-    const refused = accessRefusal(decision, document);
-    if (refused === undefined) return;
-    note({ type: 'ai.agent.tool.document_refused', at: clock.now(), data: { document_id: id, access_mode: mode } });
-    throw ToolLayerError.of(refused);
-  };
-  // A decision that is remembered takes no turn of the event loop.
-  return decided instanceof Promise ? decided.then(judge) : judge(decided);
-}
-
-/** A document that the call wants, and what the call asked for. */
-interface JudgedDocument {
-  readonly id: string;
-  readonly mode: DocumentAccessMode;
-  readonly asked: string;
-}
-
-function accessRefusal(decision: MadeDecision | Failure, { mode, asked }: JudgedDocument): Failure | undefined {
-  if (isFailure(decision)) return decision;
-  if (decision.allowed) return undefined;
-  const { policies } = decision;
-  const by = policies.length === 0 ? 'no policy permits it' : `forbidden by ${policies.join(', ')}`;
-  return failure('E3603', `The call may not ${mode} the document ${JSON.stringify(asked)}: ${by}.`, {
-    details: { document_id: asked, access_mode: mode, policies: [...policies] },
-  });
 }
 
 /** A tool whose later runs would see other versions does not run. */
