@@ -1,3 +1,5 @@
+import type { DocumentTool } from '../domain/document/document-tools.ts';
+
 /** Who reads documents. */
 export interface DocumentReader {
   readonly tenantId: string;
@@ -6,16 +8,6 @@ export interface DocumentReader {
   /** Values of the credentials of the call, by name: for servers with a connection for each caller. */
   readonly secrets: ReadonlyMap<string, string>;
 }
-
-/** The tools of a document server (DOC-01). */
-export type DocumentTool =
-  | 'get_source_of_truth'
-  | 'search_documents'
-  | 'find_overlaps'
-  | 'get_document_metadata'
-  | 'get_document_version'
-  | 'ingest_document'
-  | 'deprecate_document';
 
 /** An MCP server with the tools of a document server, or another source that answers like one. */
 export interface DocumentServer {

@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ErrorCode } from '@sallyport/std/error/catalogue';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
-import type { DocumentReader, DocumentServer, DocumentTool } from '../document-server.port.ts';
-import { broken, structuredOf } from './server-answer.ts';
+import type { DocumentTool } from '../../domain/document/document-tools.ts';
+import { broken, structuredOf } from '../../domain/document/structured-answer.ts';
+import type { DocumentReader, DocumentServer } from '../document-server.port.ts';
 import type { DocumentSettings } from './settings.ts';
 
 /** One request to a document server. */

@@ -1,10 +1,11 @@
 import type { GivenDocument } from '../../domain/document/given-document.ts';
+import { broken } from '../../domain/document/structured-answer.ts';
 import type { DocumentServer } from '../document-server.port.ts';
 import type { DocumentStatus } from '../document-stores.port.ts';
 import { askServer, mayFallBack } from './ask-server.ts';
 import { notFound, type Reading, versionGone } from './reading.ts';
 import type { Found, Remembered } from './remembered-answers.ts';
-import { answersIn, broken, documentIn, statusIn } from './server-answer.ts';
+import { answersIn, documentIn, statusIn } from './server-answer.ts';
 
 /** A version that is wanted. */
 export interface WantedVersion {

@@ -1,8 +1,9 @@
 import type { GivenDocument } from '../../domain/document/given-document.ts';
+import { broken } from '../../domain/document/structured-answer.ts';
 import { askServer, mayFallBack } from './ask-server.ts';
 import { notFound, type Reading, warn } from './reading.ts';
 import type { Found } from './remembered-answers.ts';
-import { answersIn, broken, documentIn } from './server-answer.ts';
+import { answersIn, documentIn } from './server-answer.ts';
 
 /** A reference whose newest version is wanted. */
 export interface WantedNewest {

@@ -1,6 +1,6 @@
-import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { sha256 } from '@sallyport/std/sha256';
 import type { GivenDocument } from '../../domain/document/given-document.ts';
+import { broken } from '../../domain/document/structured-answer.ts';
 import { isObject } from '../../domain/shape/is-object.ts';
 import type { DocumentStatus } from '../document-stores.port.ts';
 
@@ -10,34 +10,6 @@ type Members = Readonly<Record<string, unknown>>;
 export interface ServerAnswer<Found> {
   readonly found: readonly { readonly ref: string; readonly answer: Found }[];
   readonly missing: readonly { readonly ref: string; readonly reason: string }[];
-}
-
-/**
- * The structured content of a result; of a server that gives none, its text as JSON.
- * @throws ToolLayerError E3606 when it is neither, E3602 when the server reports an error
- */
-export function structuredOf(result: unknown): Members {
-  if (!isObject(result)) throw broken('its answer is no result of a tool');
-  if (result['isError'] === true)
-    throw new ToolLayerError('E3602', 'The document server refused the request.', {
-      cause: result['content'],
-      details: { refused: true },
-    });
-  const { structuredContent } = result;
-  if (isObject(structuredContent)) return structuredContent;
-  const parsed = jsonIn(result['content']);
-  if (!isObject(parsed)) throw broken('its answer has no structured content');
-  return parsed;
-}
-
-function jsonIn(content: unknown): unknown {
-  const [block] = Array.isArray(content) ? (content as readonly unknown[]) : [];
-  const text = isObject(block) ? block['text'] : undefined;
-  try {
-    return typeof text === 'string' ? JSON.parse(text) : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 /**
@@ -125,7 +97,3 @@ export function statusIn(value: unknown): DocumentStatus {
 }
 
 const isText = (value: unknown): value is string => typeof value === 'string' && value !== '';
-
-/** The error for a server that does not keep to the protocol. */
-export const broken = (how: string, cause?: unknown): ToolLayerError =>
-  new ToolLayerError('E3606', `The document server broke the protocol: ${how}.`, cause === undefined ? {} : { cause });

@@ -1,4 +1,4 @@
-// Hot path: what is remembered and fresh is found without a turn of the event loop.
+// What is remembered and fresh is found without a turn of the event loop.
 import { isPattern } from '../../domain/document/document-ref.ts';
 import type { DocumentPin, GivenDocument, WantedDocument } from '../../domain/document/given-document.ts';
 import { readVersions, rememberedVersion, versionRef, type WantedVersion } from './document-versions.ts';

@@ -14,7 +14,7 @@ import { SlotShare } from '../../pipeline/ongoing/slots/slot-share.ts';
 import type { PipelineParts } from '../../pipeline/parts.ts';
 import { createLateEnds } from '../../pipeline/record/late-ends.ts';
 import { createCircuits } from '../../pipeline/stages/attempts/circuits/circuits.ts';
-import { requestService } from '../../pipeline/stages/attempts/request-service.ts';
+import { countedRequest } from '../../pipeline/stages/attempts/circuits/counted-request.ts';
 import { RETRY_SETTINGS, retryRulesOf } from '../../pipeline/stages/attempts/retry-rules.ts';
 import { createOutputMemory } from '../../pipeline/stages/determinism/output-memory.ts';
 import { stateUndoer } from '../../pipeline/undo/state/state-undoer.ts';
@@ -108,7 +108,7 @@ function documentsOf(
   { settings, clock, log }: Ingredients,
   { storage: { database } }: PipelineIngredients['foundation'],
   { upstreams, embedded, documentUpdates: updates }: PipelineIngredients['tools'],
-  passing: Parameters<typeof requestService>[0],
+  passing: Parameters<typeof countedRequest>[0],
 ): NonNullable<PipelineParts['documents']> {
   const values = valuesOf(DOCUMENT_SETTINGS, settings);
   const { timeoutMs: toolMs } = valuesOf(UPSTREAM_TOOL_TIMES, settings);
@@ -116,7 +116,7 @@ function documentsOf(
     name: values.upstream,
     catalogTenant: settings['tenant.catalog'],
     toolMs,
-    through: requestService(passing),
+    through: countedRequest(passing),
   };
   const bridge = opened.use(
     createDocuments({

@@ -1,7 +1,7 @@
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import type { UpstreamDefinition } from '../../../../api/schemas/upstream.ts';
 import type { DocumentReader, DocumentServer } from '../../../bridges/document-server.port.ts';
-import type { RequestService } from '../../../domain/circuit/service-request.ts';
+import type { MakeOwnRequest } from '../../../domain/circuit/own-request.ts';
 import { ownerNames } from '../../../domain/invocation/call-owner.ts';
 import type { EmbeddedServers } from '../../embedded-server.port.ts';
 import type { Upstreams } from '../../upstreams.ts';
@@ -14,7 +14,7 @@ export interface DocumentUpstream {
   /** Timeout of its tools that name none; absent: that of the request alone. */
   readonly toolMs?: number;
   /** Makes each request, if it may be made; absent: every one is made. */
-  readonly through?: RequestService;
+  readonly through?: MakeOwnRequest;
 }
 
 /**

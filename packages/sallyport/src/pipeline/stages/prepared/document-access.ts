@@ -1,6 +1,6 @@
 import { type Failure, failure, isFailure } from '@sallyport/std/error/failure';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
-import { documentModeOf, documentsNamedIn, withoutForbidden } from '../../../bridges/document-tools.ts';
+import { documentModeOf, documentsNamedIn, withoutForbidden } from '../../../domain/document/document-tools.ts';
 import type { DocumentAccessMode } from '../../../domain/document/given-document.ts';
 import { serverToolOf } from '../../../domain/tool/server-tool.ts';
 import type { MadeDecision } from '../../../permission/policy-decisions.ts';

@@ -7,7 +7,7 @@ import type { Ledger } from '../../../../audit/ledger.ts';
 import type { CircuitAnswer, CircuitChange, SetState } from '../../../../domain/circuit/circuit.ts';
 import type { CircuitTerms } from '../../../../domain/circuit/circuit-terms.ts';
 import { countsAs } from '../../../../domain/circuit/counts.ts';
-import type { RequestService } from '../../../../domain/circuit/service-request.ts';
+import type { MakeOwnRequest } from '../../../../domain/circuit/own-request.ts';
 import type { CircuitStore, EndedAttempt } from '../../../../external/circuit-store.port.ts';
 import type { OutboundHttp } from '../../../../external/outbound-http.ts';
 import type { Log } from '../../../../telemetry/log.ts';
@@ -18,7 +18,7 @@ import { lostReport, noteChange, unknownState } from './circuit-notes.ts';
 import { type CircuitUse, circuitOf } from './circuit-of.ts';
 import { refusalOf } from './circuit-refusals.ts';
 import { type HealthProbe, probeFailed, probeHealth } from './health-probe.ts';
-import { throughCircuitOf } from './service-request.ts';
+import { ownRequest } from './own-request.ts';
 
 /** A call that goes through a circuit. */
 export type CircuitCall = Resolved & Authorized;
@@ -38,7 +38,7 @@ export interface Circuits {
     attempt: { readonly failed?: Failure; readonly durationMs: number },
   ): Promise<void>;
   /** Through the same circuit as the attempts of tools. @throws ToolLayerError E3401 E3402 when it may not be made */
-  readonly request: RequestService;
+  readonly request: MakeOwnRequest;
   readonly store: Pick<CircuitStore, 'find' | 'list'>;
   /**
    * Sets a circuit by hand, and puts that on record.
@@ -90,7 +90,7 @@ export function createCircuits(parts: CircuitParts): Circuits {
       const end = failed === undefined ? 'success' : countsAs(failed.code, waitedMs, use.patienceMs);
       await report(parts, { use, call, ongoing }, { end, durationMs });
     },
-    request: (request, work) => throughCircuitOf(parts, request, work),
+    request: (request, work) => ownRequest(parts, request, work),
     async set(tenantId, name, state, by) {
       const change = await store.set(tenantId, name, state);
       if (change === undefined) return false;

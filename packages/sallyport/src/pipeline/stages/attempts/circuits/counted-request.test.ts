@@ -1,15 +1,15 @@
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { expect, test } from 'vitest';
-import { memoryLedgerStore } from '../../../../test/stores/memory-ledger-store.ts';
-import { openLedger } from '../../../audit/ledger.ts';
-import { CIRCUIT_DEFAULTS } from '../../../domain/circuit/circuit-terms.ts';
-import type { CircuitStore } from '../../../external/circuit-store.port.ts';
-import { memoryCircuitStore } from '../../../storage/memory/memory-circuit-store.ts';
-import { memoryRateLimiter } from '../../../storage/memory/memory-rate-limiter.ts';
-import { silentLog } from '../../../telemetry/log.ts';
-import type { PipelineParts } from '../../parts.ts';
-import { createCircuits } from './circuits/circuits.ts';
-import { requestService } from './request-service.ts';
+import { memoryLedgerStore } from '../../../../../test/stores/memory-ledger-store.ts';
+import { openLedger } from '../../../../audit/ledger.ts';
+import { CIRCUIT_DEFAULTS } from '../../../../domain/circuit/circuit-terms.ts';
+import type { CircuitStore } from '../../../../external/circuit-store.port.ts';
+import { memoryCircuitStore } from '../../../../storage/memory/memory-circuit-store.ts';
+import { memoryRateLimiter } from '../../../../storage/memory/memory-rate-limiter.ts';
+import { silentLog } from '../../../../telemetry/log.ts';
+import type { PipelineParts } from '../../../parts.ts';
+import { createCircuits } from './circuits.ts';
+import { countedRequest } from './counted-request.ts';
 
 const TIMEOUT_MS = 6_000;
 
@@ -33,7 +33,7 @@ async function bench(more: { readonly store?: CircuitStore; readonly unknownStat
   });
   const apiRates = new Map(more.burst === undefined ? [] : [['mcp:documents', { per_minute: 1, burst: more.burst }]]);
   const limits = { rateAlgorithm: 'token_bucket', apiRates } as unknown as PipelineParts['limits'];
-  const request = requestService({ circuits, rateLimiter: memoryRateLimiter({ clock }), limits });
+  const request = countedRequest({ circuits, rateLimiter: memoryRateLimiter({ clock }), limits });
   let made = 0;
   const { signal } = new AbortController();
   const asked = { service: 'mcp:documents', tenantId: 'acme', agentDid: 'did:a', timeoutMs: TIMEOUT_MS, signal };

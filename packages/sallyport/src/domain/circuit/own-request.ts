@@ -1,5 +1,5 @@
 /** A request of the layer's own to a service that tools call too: it belongs to no attempt of a tool. */
-export interface ServiceRequest {
+export interface OwnRequest {
   /** The service as settings name it: `mcp:documents`. */
   readonly service: string;
   readonly tenantId: string;
@@ -13,4 +13,4 @@ export interface ServiceRequest {
  * Makes such a request, if it may be made.
  * @throws ToolLayerError when it may not; what `work` throws
  */
-export type RequestService = <Answer>(request: ServiceRequest, work: () => Promise<Answer>) => Promise<Answer>;
+export type MakeOwnRequest = <Answer>(request: OwnRequest, work: () => Promise<Answer>) => Promise<Answer>;

@@ -1,16 +1,16 @@
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
-import type { RequestService } from '../../../domain/circuit/service-request.ts';
-import type { PipelineParts } from '../../parts.ts';
-import { takeServiceRate } from './take-rate.ts';
+import type { MakeOwnRequest } from '../../../../domain/circuit/own-request.ts';
+import type { PipelineParts } from '../../../parts.ts';
+import { takeServiceRate } from '../take-rate.ts';
 
 /**
  * Requests that count as the attempts of calls do: through the circuit of their service, and against its rate limit. One
  * that may not be made does not reach the service.
  */
-export function requestService({
+export function countedRequest({
   circuits,
   ...rates
-}: Pick<PipelineParts, 'circuits' | 'rateLimiter' | 'limits'>): RequestService {
+}: Pick<PipelineParts, 'circuits' | 'rateLimiter' | 'limits'>): MakeOwnRequest {
   return (request, work) => {
     const attempt = async () => {
       const spent = await takeServiceRate(rates, request.tenantId, request.service);

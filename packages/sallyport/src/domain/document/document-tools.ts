@@ -1,10 +1,19 @@
-import { isPattern, readDocumentRef } from '../domain/document/document-ref.ts';
-import type { DocumentAccessMode } from '../domain/document/given-document.ts';
-import { isObject } from '../domain/shape/is-object.ts';
-import type { DocumentTool } from './document-server.port.ts';
-import { structuredOf } from './documents/server-answer.ts';
+import { isObject } from '../shape/is-object.ts';
+import { isPattern, readDocumentRef } from './document-ref.ts';
+import type { DocumentAccessMode } from './given-document.ts';
+import { structuredOf } from './structured-answer.ts';
 
 type Members = Readonly<Record<string, unknown>>;
+
+/** The tools of a document server (DOC-01). */
+export type DocumentTool =
+  | 'get_source_of_truth'
+  | 'search_documents'
+  | 'find_overlaps'
+  | 'get_document_metadata'
+  | 'get_document_version'
+  | 'ingest_document'
+  | 'deprecate_document';
 
 /** What the tools of a document server, and the reading of its resources, do with documents. */
 const MODES: Readonly<Record<DocumentTool | 'resources/read', DocumentAccessMode>> = {

@@ -2,14 +2,14 @@ import { failureOf, ToolLayerError } from '@sallyport/std/error/tool-layer-error
 import type { AttemptEnd, CircuitAnswer, CircuitPermit } from '../../../../domain/circuit/circuit.ts';
 import type { CircuitTerms } from '../../../../domain/circuit/circuit-terms.ts';
 import { countsAs } from '../../../../domain/circuit/counts.ts';
-import type { ServiceRequest } from '../../../../domain/circuit/service-request.ts';
+import type { OwnRequest } from '../../../../domain/circuit/own-request.ts';
 import type { CircuitStore } from '../../../../external/circuit-store.port.ts';
 import { lostReport, type NotedCircuit, type NoteParts, noteChange, unknownState } from './circuit-notes.ts';
 import { patienceOf } from './circuit-of.ts';
 import { refusalOf } from './circuit-refusals.ts';
 
 /** Dependencies of a request of the layer's own. */
-export interface ServiceRequestParts extends NoteParts {
+export interface OwnRequestParts extends NoteParts {
   readonly store: Pick<CircuitStore, 'permit' | 'report'>;
   readonly terms: CircuitTerms;
   readonly unknownState?: 'open' | 'closed';
@@ -22,9 +22,9 @@ const HELD_BEYOND_MS = 30_000;
  * Makes a request through the circuit of its service. No call holds a trial beyond it: each permit ends with the request.
  * @throws ToolLayerError E3401 E3402 when it may not be made; what `work` throws
  */
-export async function throughCircuitOf<Answer>(
-  parts: ServiceRequestParts,
-  request: ServiceRequest,
+export async function ownRequest<Answer>(
+  parts: OwnRequestParts,
+  request: OwnRequest,
   work: () => Promise<Answer>,
 ): Promise<Answer> {
   const { terms, clock } = parts;
@@ -59,7 +59,7 @@ export async function throughCircuitOf<Answer>(
  * @throws ToolLayerError E3401 E3402
  */
 async function permitOf(
-  parts: ServiceRequestParts,
+  parts: OwnRequestParts,
   changed: NotedCircuit,
   heldMsMax: number,
 ): Promise<CircuitPermit | undefined> {
