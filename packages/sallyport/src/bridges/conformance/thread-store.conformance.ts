@@ -106,7 +106,11 @@ export function threadStoreConformance(test: TestCase, adapter: string, open: Op
     const place = placeOf(stateOf('1'));
     await store.write(OWNER, place, []);
     await store.write(OWNER, place, [written('b', 0, 'b0'), written('a', 1, 'a1'), written('a', -1, 'failed')]);
-    await store.write(OWNER, place, [written('a', 1, 'forged'), written('a', -1, 'failed again')]);
+    await store.write(OWNER, place, [
+      written('a', 1, 'forged'),
+      written('a', -1, 'failed'),
+      written('a', -1, 'failed again'),
+    ]);
     await store.write(OWNER, { ...place, checkpointId: '2' }, [written('a', 1, 'of another state')]);
     await store.put(OWNER, stateOf('1'));
     const [found] = await store.list(OWNER, { checkpointId: '1', limit: 9 });

@@ -143,7 +143,8 @@ export function postgresThreadStore(pool: Pool): ThreadStore {
     inDatabase(action, async () => (await pool.query<Row>(text, [...values])).rows);
   return {
     put: async (owner, state) => void (await run('store the state of a thread', PUT, valuesOf(owner, state))),
-    async write(owner, place, writes) {
+    async write(owner, place, given) {
+      const writes = eachOnce(given);
       if (writes.length === 0) return;
       const columns = [
         writes.map(({ taskId }) => keyText(taskId)),
@@ -187,6 +188,16 @@ export function postgresThreadStore(pool: Pool): ThreadStore {
     forget: (changedBefore, limit) =>
       inDatabase('forget old threads', async () => (await pool.query(FORGET, [changedBefore, limit])).rowCount ?? 0),
   };
+}
+
+/** One statement stores a row once: of several writes at one place, the one that would be there after them all. */
+function eachOnce(writes: readonly ThreadWrite[]): readonly ThreadWrite[] {
+  const byPlace = new Map<string, ThreadWrite>();
+  for (const write of writes) {
+    const key = JSON.stringify([write.taskId, write.index]);
+    if (write.index < 0 || !byPlace.has(key)) byPlace.set(key, write);
+  }
+  return [...byPlace.values()];
 }
 
 const ownerOf = (owner: CallOwner): readonly string[] => [
