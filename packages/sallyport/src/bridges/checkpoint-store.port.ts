@@ -21,6 +21,8 @@ export interface CheckpointFacts {
   readonly progressPercent?: number;
   /** Version of the form in which states are stored. */
   readonly schemaVersion: string;
+  /** True when its call had made changes that are taken back if the call fails. */
+  readonly afterChanges?: true;
   /** Length of the plain state in bytes. */
   readonly size: number;
   /** SHA-256 of the plain state, in hex. */
@@ -78,6 +80,8 @@ export interface CheckpointStore {
   keepUntil(tenantId: string, checkpointId: string, expiresAt: number): Promise<void>;
   /** Removes a checkpoint, and those stored as the difference from it. @returns false when there is none */
   remove(tenantId: string, checkpointId: string): Promise<boolean>;
+  /** The changes of a call are about to be taken back: removes its checkpoints with `afterChanges`, which say they are made. */
+  removeAfterChanges(tenantId: string, invocationId: string): Promise<void>;
   /**
    * Ends the micro checkpoints of a line now; or, with `expiresAt`, the milestones that are not in the archive then, unless they
    * end earlier: these are not archived.

@@ -167,4 +167,22 @@ export function checkpointStoreConformance(test: TestCase, adapter: string, open
     equal(await store.remove(TENANT, 'ckpt-1'), false);
     deepEqual(idsOf(await store.list(TENANT, 'call-1', 9)), ['ckpt-4']);
   });
+
+  check(
+    'STA-02.1 of changes that are taken back, the checkpoints that say they are made are removed',
+    async (store) => {
+      await store.put(checkpoint(1));
+      await store.put(checkpoint(2, { afterChanges: true }));
+      const { expiresAt: _expiresAt, ...named } = checkpoint(3, { type: 'named', afterChanges: true });
+      await store.put(named);
+      await store.take(TENANT, 'call-1', 'call-1', 'call-2');
+      await store.put(checkpoint(4, { invocationId: 'call-2', afterChanges: true }));
+      await store.removeAfterChanges('other', 'call-1');
+      await store.removeAfterChanges(TENANT, 'line');
+      deepEqual(idsOf(await store.list(TENANT, 'call-1', 9)), ['ckpt-4', 'ckpt-3', 'ckpt-2', 'ckpt-1']);
+      await store.removeAfterChanges(TENANT, 'call-1');
+      deepEqual(idsOf(await store.list(TENANT, 'call-1', 9)), ['ckpt-4', 'ckpt-1']);
+      equal((await store.line(TENANT, 'call-1'))?.newest, 4);
+    },
+  );
 }

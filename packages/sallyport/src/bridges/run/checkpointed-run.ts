@@ -17,6 +17,8 @@ export interface CheckpointedRun {
   readonly intervalMs?: number;
   /** Whether bytes hold the value of a secret that the call received; absent: it received none (SBX-05). */
   readonly holdsSecret?: (bytes: Uint8Array) => Promise<boolean>;
+  /** Whether the call has made changes that are taken back if it fails; absent: it makes none. */
+  readonly hasChanges?: () => boolean;
   /** Called after each saved checkpoint. */
   readonly onSaved: (saved: SavedCheckpoint, label: string | undefined) => void;
 }

@@ -82,7 +82,7 @@ function archiveIn(held: Held): CheckpointArchive {
 const ofLine = ({ stored }: Held, tenantId: string, lineId: string): StoredCheckpoint[] =>
   [...stored.values()].filter(({ owner, ...one }) => owner.tenantId === tenantId && one.lineId === lineId);
 
-type Ending = 'keepUntil' | 'remove' | 'lineEnded' | 'expire';
+type Ending = 'keepUntil' | 'remove' | 'lineEnded' | 'expire' | 'removeAfterChanges';
 
 function savingIn(held: Held, now: () => number): Omit<CheckpointStore, Ending> {
   const { lines, stored } = held;
@@ -148,6 +148,11 @@ function endingIn(held: Held, now: () => number): Pick<CheckpointStore, Ending> 
         return change(held, tenantId, id, undefined);
       };
       return gone(checkpointId);
+    },
+    async removeAfterChanges(tenantId, invocationId) {
+      for (const one of [...stored.values()])
+        if (one.owner.tenantId === tenantId && one.invocationId === invocationId && one.afterChanges === true)
+          change(held, tenantId, one.checkpointId, undefined);
     },
     async lineEnded(tenantId, lineId, expiresAt) {
       for (const one of ofLine(held, tenantId, lineId)) {

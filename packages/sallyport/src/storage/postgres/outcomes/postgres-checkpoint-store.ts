@@ -76,6 +76,9 @@ with recursive gone as (
   where child.tenant_id = $1)
 delete from sallyport.checkpoints where tenant_id = $1 and checkpoint_id in (select checkpoint_id from gone)`;
 
+const REMOVE_AFTER_CHANGES = `
+delete from sallyport.checkpoints where tenant_id = $1 and invocation_id = $2 and facts ->> 'afterChanges' = 'true'`;
+
 /** Only what has no state any more has expired for good: others are stored as the difference from it until then. */
 const EMPTY_EXPIRED = `
 update sallyport.checkpoints set state = null, object_name = null where (tenant_id, checkpoint_id) in (
@@ -163,7 +166,7 @@ function checkpointsIn(pool: Pool): Pick<CheckpointStore, 'put' | 'find' | 'ance
   };
 }
 
-function endsIn(pool: Pool): Pick<CheckpointStore, 'keepUntil' | 'lineEnded' | 'expire'> {
+function endsIn(pool: Pool): Pick<CheckpointStore, 'keepUntil' | 'removeAfterChanges' | 'lineEnded' | 'expire'> {
   return {
     keepUntil: async (tenantId, checkpointId, expiresAt) => {
       await changed(
@@ -173,6 +176,10 @@ function endsIn(pool: Pool): Pick<CheckpointStore, 'keepUntil' | 'lineEnded' | '
         where tenant_id = $1 and checkpoint_id = $2 and expires_at is not null`,
         [keyText(tenantId), keyText(checkpointId), expiresAt],
       );
+    },
+    removeAfterChanges: async (tenantId, invocationId) => {
+      const call = [tenantId, invocationId].map(keyText);
+      await changed(pool, 'remove checkpoints of what is taken back', REMOVE_AFTER_CHANGES, call);
     },
     lineEnded: async (tenantId, lineId, expiresAt) => {
       await changed(
