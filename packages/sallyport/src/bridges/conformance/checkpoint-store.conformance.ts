@@ -185,4 +185,22 @@ export function checkpointStoreConformance(test: TestCase, adapter: string, open
       equal((await store.line(TENANT, 'call-1'))?.newest, 4);
     },
   );
+
+  check('STA-04.1 an instance finds what it has not reported, in the order in which it was saved', async (store) => {
+    const saved = (sequence: number, more: Partial<StoredCheckpoint> = {}) =>
+      checkpoint(sequence, { savedAt: Date.now() + sequence, ...more });
+    await store.put(saved(1), 'one');
+    await store.put(saved(2), 'one');
+    await store.put(saved(3));
+    await store.put(saved(4), 'two');
+    await store.put(saved(5), 'one');
+    await store.put(saved(1, { checkpointId: 'another', lineId: 'call-9', invocationId: 'call-9' }), 'one');
+    deepEqual(idsOf(await store.unreported('one', 2)).length, 2);
+    await store.reported(TENANT, 'call-9', 1);
+    deepEqual(idsOf(await store.unreported('one', 9)), ['ckpt-1', 'ckpt-2', 'ckpt-5']);
+    await store.reported('other', 'call-1', 9);
+    await store.reported(TENANT, 'call-1', 4);
+    deepEqual(idsOf(await store.unreported('one', 9)), ['ckpt-5']);
+    deepEqual(idsOf(await store.unreported('two', 9)), []);
+  });
 }

@@ -40,6 +40,10 @@ export interface Continuation {
 
 /** Is notified of what is stored. Never throws, and keeps nobody waiting. */
 export interface CheckpointListener {
+  /** This instance: what it has not reported when it ends, it reports after its next start. */
+  readonly instanceId: string;
+  /** Whether checkpoints of a tenant are reported. */
+  reports(tenantId: string): boolean;
   /** @param state the plain state */
   saved(checkpoint: CheckpointFacts, state: Uint8Array): void;
   /** A call continues the work from this checkpoint, because its caller named it. */

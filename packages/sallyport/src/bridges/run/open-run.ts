@@ -105,7 +105,7 @@ const ownCopy = (restored: RestoredCheckpoint | undefined): RestoredCheckpoint |
   restored === undefined ? undefined : { ...restored, bytes: Buffer.from(restored.bytes) };
 
 async function saveNow(run: Run, given: unknown, note: CheckpointNote): Promise<SavedCheckpoint> {
-  const { settings, store } = run.parts;
+  const { settings, store, listener } = run.parts;
   const state = await bytesOf(given);
   if (state.length > settings.stateBytesMax) throw tooLarge(state.length, settings.stateBytesMax);
   await refuseSecrets(run, state, note);
@@ -125,10 +125,11 @@ async function saveNow(run: Run, given: unknown, note: CheckpointNote): Promise<
     packed: held,
     ...(isDelta ? { parentId: parent.restored.checkpointId } : {}),
   };
-  if (!(await store.put(checkpoint))) throw continuedElsewhere();
+  const reporter = listener?.reports(run.owner.tenantId) === true ? listener.instanceId : undefined;
+  if (!(await store.put(checkpoint, reporter))) throw continuedElsewhere();
   run.sequence += 1;
   run.stored = stored;
-  run.parts.listener?.saved(checkpoint, state);
+  listener?.saved(checkpoint, state);
   const { checkpointId, type, savedAt, label } = checkpoint;
   const saved = { checkpointId, type, savedAt };
   const restored = { ...saved, toolVersion: run.toolVersion, ...placeOf(note), bytes: state };
