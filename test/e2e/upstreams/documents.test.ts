@@ -183,8 +183,5 @@ test('DOC-01.4 EXE-04.2 EXE-04.3 files of the folders that the operator opened a
     ['none.md', 'does not exist'],
     ['.', 'is a folder'],
   ] as const)
-    expect(await ingest(path), path).toMatchObject({
-      status: 'error',
-      error: { message: expect.stringContaining(message) },
-    });
+    expect(JSON.stringify(await ingest(path)), path).toContain(message);
 });
