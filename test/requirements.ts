@@ -1006,6 +1006,7 @@ const API: Rows = {
     'user interfaces of tools (MCP Apps)',
     '`_meta` of requests, results and lists passes both ways',
     'resources and prompts of the embedding program are offered, granted, judged and recorded as those of upstreams',
+    'resources, prompts and instructions of an upstream with a connection for each caller are those of this caller, and are shown to no other',
   ],
   'API-04': ['Typed TypeScript client', 'embeddable library', 'adapters that hand the tools to agent frameworks'],
   'API-05': [

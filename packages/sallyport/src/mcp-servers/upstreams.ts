@@ -19,7 +19,7 @@ import { type KeptUpstream, keepUpstream, type UpstreamChecks } from './connecti
 import { isListedByOperator, type UpstreamOperator } from './connection/per-caller/own-listing.ts';
 import { literalSecrets, secretArgument, secretNameOf, withReferences } from './connection/secrets/literal-secrets.ts';
 import { UPSTREAM_DEFAULTS, type UpstreamSettings } from './connection/settings.ts';
-import type { UpstreamCaller, UpstreamCallOptions } from './connection/supervised-parts.ts';
+import type { UpstreamCallOptions } from './connection/supervised-parts.ts';
 import type { UpstreamCalls } from './connection/upstream-calls.ts';
 import { type EmbeddedServers, shipsWithLayer } from './embedded-server.port.ts';
 import {
@@ -28,6 +28,7 @@ import {
   NO_OFFERS,
   type OfferingUpstream,
   type ToolsChanged,
+  type UpstreamCaller,
   type UpstreamOffers,
 } from './known-upstream.ts';
 import { withPackage } from './packages/with-package.ts';
@@ -179,11 +180,10 @@ class OwnUpstreams implements Upstreams {
   add(tenantId: string, definition: UpstreamDefinition, operator: UpstreamOperator = {}): Promise<AddedUpstream> {
     return this.#inTurn(turnOf(tenantId, definition.name), async () => {
       checkListCredentials(definition);
+      if (this.#closed) throw closedDown();
       const known = this.#ofTenant(tenantId);
       const { name } = definition;
-      if (this.#closed) throw closedDown();
-      if (!known.has(name) && known.size >= this.#settings.perTenantMax)
-        throw tooManyUpstreams(this.#settings.perTenantMax);
+      if (!known.has(name)) this.#checkRoom(known);
       const upstream = this.#make(tenantId, definition);
       try {
         const listing = definition.disabled === true ? NO_TOOLS : await upstream.connect(operator);
@@ -202,10 +202,10 @@ class OwnUpstreams implements Upstreams {
 
   keep(tenantId: string, definition: UpstreamDefinition): Promise<boolean> {
     return this.#inTurn(turnOf(tenantId, definition.name), async () => {
-      const known = this.#ofTenant(tenantId);
       if (this.#closed) throw closedDown();
+      const known = this.#ofTenant(tenantId);
       if (known.has(definition.name)) return false;
-      if (known.size >= this.#settings.perTenantMax) throw tooManyUpstreams(this.#settings.perTenantMax);
+      this.#checkRoom(known);
       await this.#parts.store.put({ tenantId, definition });
       this.#begin(tenantId, definition);
       return true;
@@ -307,9 +307,9 @@ class OwnUpstreams implements Upstreams {
     return () => this.#listeners.delete(listener);
   }
 
-  offers(tenantId: string): readonly OfferingUpstream[] {
-    const known = [...(this.#tenants.get(tenantId) ?? [])].sort(([one], [other]) => (one < other ? -1 : 1));
-    return known.map(([upstream, kept]) => ({ upstream, serverVersion: kept.serverVersion(), offers: kept.offers() }));
+  async offers(tenantId: string, name: string, caller?: UpstreamCaller): Promise<OfferingUpstream | undefined> {
+    const upstream = this.#tenants.get(tenantId)?.get(name);
+    return upstream && { serverVersion: upstream.serverVersion(), offers: await upstream.offersTo(caller) };
   }
 
   async watchResource(...[tenantId, name, uri, onUpdated, ownTenant = tenantId]: WatchArguments): Promise<Disposable> {
@@ -349,6 +349,11 @@ class OwnUpstreams implements Upstreams {
   #statusOf(tenantId: string, upstream: KeptUpstream): UpstreamStatus {
     const own = upstream.status();
     return { ...own, quarantined_count: this.#parts.quarantine?.counts(tenantId, own.name).quarantined ?? 0 };
+  }
+
+  #checkRoom({ size }: Map<string, KeptUpstream>): void {
+    const { perTenantMax } = this.#settings;
+    if (size >= perTenantMax) throw tooManyUpstreams(perTenantMax);
   }
 
   #ofTenant(tenantId: string): Map<string, KeptUpstream> {
