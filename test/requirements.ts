@@ -602,6 +602,7 @@ const EXE: Rows = {
     'passes the client half of the public conformance suite, in both revisions',
     'questions for completions and folders, to the calling client alone, where the operator allows them',
     'log messages of a server reach the client of their call',
+    'a user whose login an upstream needs is asked at the calling client to open its link, and the call goes on or is repeated',
   ],
   'EXE-08': [
     'Native/internal functions in process',
