@@ -43,20 +43,20 @@ beforeAll(async () => {
 afterAll(() => opened.disposeAsync());
 
 /** A server of another instance over the same database. */
-function open(stack: AsyncDisposableStack, clock = systemClock): DocumentServer {
+function open(stack: AsyncDisposableStack, clock = systemClock, more = {}): DocumentServer {
   const { documentStore: store, vectorStore: vectors } = database;
   const index = memoryVectorIndex();
   const meaning = stack.use(createMeaning({ store, embedder, index, vectors, clock, log: silentLog }));
   const reader = documentReader(stack.use(createPageConverter()), driver);
-  const settings = { ...DOCUMENT_SERVER_DEFAULTS, fileBytesMax: 300_000, contentBytesMax: 200_000 };
+  const settings = { ...DOCUMENT_SERVER_DEFAULTS, fileBytesMax: 300_000, contentBytesMax: 200_000, ...more };
   return createDocumentServer({ store, reader, meaning, updates, settings, clock, log: silentLog });
 }
 
 /** What a fresh tenant asks. */
-function tenant(tenantId = `tenant-${++tenants}`) {
+function tenant(tenantId = `tenant-${++tenants}`, from = server) {
   const caller = { tenantId, agentDid: 'did:example:a' };
   const raw = (tool: string, args: Record<string, unknown>, signal = new AbortController().signal) =>
-    server.call(tool, args, caller, signal);
+    from.call(tool, args, caller, signal);
   const ask = async <Result>(tool: string, args: Record<string, unknown>): Promise<Result> => {
     const result = await raw(tool, args);
     if (result['isError'] === true) throw new Error(JSON.stringify(result['content']));
@@ -78,6 +78,15 @@ function tenant(tenantId = `tenant-${++tenants}`) {
 const idsIn = (documents: readonly { readonly document_id: string }[]): string[] =>
   documents.map(({ document_id }) => document_id);
 const found = ({ results }: SearchDocumentsResult): string[] => idsIn(results.map(({ document }) => document));
+
+test('DOC-01.2 a tenant that has as many documents or versions as it may have learns what to do', async () => {
+  await using own = new AsyncDisposableStack();
+  const { ingest } = tenant('bounded', open(own, systemClock, { documentsMax: 1, versionsMax: 2 }));
+  for (const content of ['# One', '# One\n\nMore.']) await ingest({ document_id: 'one', content });
+  await expect(ingest({ document_id: 'one', content: '# Three' })).rejects.toThrow('Give the text another document_id');
+  await expect(ingest({ content: '# Two' })).rejects.toThrow('There are 1 documents already (documents.max)');
+  expect(await ingest({ document_id: 'one', content: '# One\n\nMore.' })).toMatchObject({ outcome: 'unchanged' });
+});
 
 test('DOC-01.2 a document is ingested, gets versions by its content, and is deprecated for a successor', async () => {
   const { ingest, versions, deprecate, metadata, truth } = tenant();

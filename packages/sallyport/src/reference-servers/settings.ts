@@ -21,6 +21,18 @@ export const DOCUMENT_SERVER_SETTINGS = {
     default: 4 * MiB,
     sentence: 'Largest content of a document, as text.',
   }),
+  documentsMax: integer('documents.max', {
+    unit: 'documents',
+    minimum: 1,
+    default: 100_000,
+    sentence: 'Documents of one tenant.',
+  }),
+  versionsMax: integer('documents.versions_max', {
+    unit: 'versions',
+    minimum: 1,
+    default: 1_000,
+    sentence: 'Versions of one document.',
+  }),
 };
 
 /** Values of these settings. */

@@ -166,6 +166,8 @@ const DEFAULTS = {
   'documents.embedded': 'auto',
   'documents.file_bytes_max': 16_777_216,
   'documents.content_bytes_max': 4_194_304,
+  'documents.max': 100_000,
+  'documents.versions_max': 1_000,
   'document_bridge.upstream': 'documents',
   'document_bridge.request_timeout_seconds': 30,
   'document_bridge.retries_max': 3,

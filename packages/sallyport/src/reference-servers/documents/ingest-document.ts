@@ -60,8 +60,11 @@ export async function ingestDocument(
   const expected = expectedOf(given);
   const put = await store.put(tenantId, document, {
     mustBeNew: named === undefined,
+    documentsMax: settings.documentsMax,
+    versionsMax: settings.versionsMax,
     ...(expected === undefined ? {} : { expected }),
   });
+  if (put.outcome === 'full') throw new CannotDo(full(documentId, put, settings));
   if (put.outcome === 'conflict' || put.stored === undefined) throw new CannotDo(conflict(documentId, put));
   await publishUpdate(parts, tenantId, put.stored);
   return { document: metadataOf(put.stored), outcome: put.outcome, notes: [...notes] };
@@ -97,6 +100,11 @@ function conflict(documentId: string, { stored }: PutOutcome): string {
   const { newest, title } = stored;
   return `There is a document ${documentId} (${title}) already, at version ${newest}. For a new version of it give its document_id, and ${newest} where you give an expected_version; for another document give another document_id.`;
 }
+
+const full = (documentId: string, { stored }: PutOutcome, { documentsMax, versionsMax }: DocumentParts['settings']) =>
+  stored === undefined
+    ? `There are ${documentsMax} documents already (documents.max). Make a new version of one of them.`
+    : `The document ${documentId} has ${versionsMax} versions already (documents.versions_max). Give the text another document_id, and deprecate this document in favour of it.`;
 
 function firstHeading(content: string): string | undefined {
   const [, heading] = /^#{1,6}\s+(.+?)\s*#*\s*$/m.exec(content.slice(0, 20_000)) ?? [];
