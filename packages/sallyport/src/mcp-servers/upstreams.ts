@@ -2,6 +2,7 @@ import type { UpstreamDefinition, UpstreamPlan, UpstreamStatus } from '../../api
 import type { ServerTask } from '../domain/invocation/tasks/server-task.ts';
 import { keptIn } from '../domain/shape/kept-in.ts';
 import { closedDown, tooManyUpstreams, unknownUpstream } from './connection/call-failures.ts';
+import type { UpstreamCalls } from './connection/calls/upstream-calls.ts';
 import { embeddedServer } from './connection/embedded-link.ts';
 import type { UpstreamCallResult } from './connection/link.ts';
 import { notifyOfTools } from './connection/listing/notify-of-tools.ts';
@@ -14,7 +15,6 @@ import { isListedByOperator, type UpstreamOperator } from './connection/per-call
 import { literalSecrets, secretArgument, secretNameOf, withReferences } from './connection/secrets/literal-secrets.ts';
 import { UPSTREAM_DEFAULTS, type UpstreamSettings } from './connection/settings.ts';
 import type { UpstreamCallOptions } from './connection/supervised-parts.ts';
-import type { UpstreamCalls } from './connection/upstream-calls.ts';
 import type { UpstreamsParts } from './connection/upstreams-parts.ts';
 import { shipsWithLayer } from './embedded-server.port.ts';
 import { withLogin } from './incoming/with-login.ts';
