@@ -1,5 +1,6 @@
 // The layer as an embedding program starts it, with everything on: tokens, policy, sandboxed upstream, PostgreSQL, audit.
-// Only the bounds that a benchmark would run into are raised.
+// Only the bounds that a benchmark would run into are raised, and the folder of the upstream is allowed.
+import { dirname } from 'node:path';
 import { createToolLayer, LOCAL_CALLER, serve } from '../../packages/sallyport/src/index.ts';
 import type { ToolManifest } from '../../packages/sallyport/src/manifest.ts';
 import { ECHO_SCRIPT } from '../peers/echo-script.ts';
@@ -32,6 +33,7 @@ const [dataFolder = '.sallyport'] = process.argv.slice(2);
 const layer = await createToolLayer({
   settings: {
     data_folder: dataFolder,
+    'agent.mounts': [`${dirname(dirname(ECHO_SCRIPT))}:ro`],
     'calls.per_agent_max': CALLS_AT_ONCE,
     'calls.max': CALLS_AT_ONCE,
     'log.level': 'error',
