@@ -167,6 +167,7 @@ const DEFAULTS = {
   'threads.bytes_max': 1_073_741_824,
   'threads.days': 90,
   'documents.embedded': 'auto',
+  'documents.folders': [],
   'documents.file_bytes_max': 16_777_216,
   'documents.content_bytes_max': 4_194_304,
   'documents.max': 100_000,
