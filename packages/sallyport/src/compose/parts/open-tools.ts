@@ -76,13 +76,8 @@ export async function openTools(
   const guard = createEgressGuard();
   const outbound = opened.use(createOutboundHttp({ guard }));
   const embedder = embedderOf(settings, secrets);
-<<<<<<< HEAD
-  const from = { settings, clock, log };
-  const context = contextBridgeOf(from, foundation, () => upstreams);
-=======
   const from = { settings, clock, log, closed };
-  const context = contextBridgeOf(from, () => upstreams);
->>>>>>> 3ee0612ffd696821885d2da7f053faf3c52917ed
+  const context = contextBridgeOf(from, foundation, () => upstreams);
   const needs = { embedder, driver, onContextChanged: context.forget };
   const { servers: embedded, documentUpdates } = await openReferenceServers(opened, from, storage, needs);
   const quarantine = createQuarantine({ store: database.quarantineStore, clock, log });
