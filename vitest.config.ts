@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
-import { COUNTS_FILE_VARIABLE, testCountsReporter } from './scripts/test-counts.ts';
-import { LongestFirst } from './scripts/test-order.ts';
+import { COUNTS_FILE_VARIABLE, testCountsReporter } from './scripts/test-run/test-counts.ts';
+import { LongestFirst } from './scripts/test-run/test-order.ts';
 
 const countsFile = process.env[COUNTS_FILE_VARIABLE];
 
