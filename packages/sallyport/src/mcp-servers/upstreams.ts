@@ -6,6 +6,7 @@ import type { UpstreamCalls } from './connection/calls/upstream-calls.ts';
 import { embeddedServer } from './connection/embedded-link.ts';
 import type { UpstreamCallResult } from './connection/link.ts';
 import { notifyOfTools } from './connection/listing/notify-of-tools.ts';
+import { checkPrompt, heldOffersOf } from './connection/offers/held-offers.ts';
 import { createWatchedResources, type WatchedResources } from './connection/offers/watched-resources.ts';
 import { createStartSlots, type StartSlots } from './connection/pacing/start-slots.ts';
 import { createTurns } from './connection/pacing/turns.ts';
@@ -23,6 +24,7 @@ import {
   type CurrentUpstream,
   NO_OFFERS,
   type OfferingUpstream,
+  type OffersHeldAt,
   type ToolsChanged,
   type UpstreamCaller,
   type UpstreamOffers,
@@ -111,6 +113,7 @@ class OwnUpstreams implements Upstreams {
   readonly #alive = new Set<KeptUpstream>();
   readonly #listeners = new Set<ToolsChanged>();
   readonly #offersListeners = new Set<() => void>();
+  readonly #heldListeners = new Set<OffersHeldAt>();
   /** Logs of all known upstreams; they outlive the connections. */
   readonly #logs = new Map<string, StderrLog>();
   readonly #watched = new Map<string, WatchedResources>();
@@ -232,7 +235,10 @@ class OwnUpstreams implements Upstreams {
     args: Readonly<Record<string, unknown>>,
     options: UpstreamCallOptions,
   ): Promise<UpstreamCallResult> {
-    return this.#askingForLogin(tenantId, name, options, (upstream, asking) => upstream.call(tool, args, asking));
+    return this.#askingForLogin(tenantId, name, options, async (upstream, asking) => {
+      if (tool === 'prompts/get') checkPrompt(this.#parts.quarantine, tenantId, name, args['name']);
+      return upstream.call(tool, args, asking);
+    });
   }
 
   follow(tenantId: string, name: string, task: ServerTask, options: UpstreamCallOptions): Promise<UpstreamCallResult> {
@@ -287,6 +293,11 @@ class OwnUpstreams implements Upstreams {
     if (transport.type === 'embedded')
       return embeddedServer(this.#parts.embedded, transport).watch(ownTenant, uri, onUpdated);
     return upstream.watchResource(uri, onUpdated);
+  }
+
+  onOffersHeld(listener: OffersHeldAt): () => void {
+    this.#heldListeners.add(listener);
+    return () => this.#heldListeners.delete(listener);
   }
 
   onOffersChanged(listener: () => void): () => void {
@@ -349,6 +360,12 @@ class OwnUpstreams implements Upstreams {
       watched: this.#watchedOf(tenantId, name),
       onOffers: () => this.#notifyOfOffers(),
       ...(scan === undefined ? {} : { judgeOffers: (texts) => scan(tenantId, name, texts) }),
+      heldOffers: heldOffersOf(quarantine, {
+        ...{ tenantId, upstream: name, isTrusted, clock },
+        onHeld: (change, offers) => {
+          for (const listener of this.#heldListeners) listener(tenantId, name, change, offers);
+        },
+      }),
       ...(quarantine === undefined
         ? {}
         : { refusal: (tool, servedHash) => quarantine.refusal(tenantId, name, tool, servedHash, isTrusted) }),

@@ -12,6 +12,7 @@ import type { Asker } from '../incoming/asker.ts';
 import type { UpstreamCaller } from '../known-upstream.ts';
 import type { CallAsTask, Link, LinkCallOptions, OpenOptions } from './link.ts';
 import type { JudgeOffers } from './offers/harmless-offers.ts';
+import type { HeldOffers } from './offers/held-offers.ts';
 import type { WatchedResources } from './offers/watched-resources.ts';
 import type { StartSlots } from './pacing/start-slots.ts';
 import type { RequestOptions } from './request-table.ts';
@@ -114,6 +115,8 @@ export interface SupervisedParts {
   onOffers(): void;
   /** Judges the texts of offers; absent: nothing is withheld. */
   readonly judgeOffers?: JudgeOffers;
+  /** Holds changed prompts and templates back; absent: none are. */
+  readonly heldOffers?: HeldOffers | undefined;
   /** The reason why a tool may not run as it is listed now; the hash is undefined when it is not listed. */
   refusal?(tool: string, servedHash: string | undefined): Failure | undefined;
 }

@@ -73,6 +73,7 @@ export class Supervised {
       upstream: this.#name,
       log,
       judge: parts.judgeOffers,
+      held: parts.heldOffers,
       onChanged: parts.onOffers,
     });
     this.#relistOffers = createRelist(settings.relistIntervalMs, this.#closing.signal, () => this.#listOffers());
