@@ -1,4 +1,6 @@
 import type { UpstreamDefinition, UpstreamStatus } from '../../api/schemas/upstream.ts';
+import type { CallOwner } from '../domain/invocation/call-owner.ts';
+import type { LogMessage } from '../domain/invocation/log-message.ts';
 import type { Principal } from '../domain/principal/principal.ts';
 import type { ListedMcpTool } from '../registry/importer.port.ts';
 import type { UpstreamTool } from './quarantine-store.port.ts';
@@ -58,6 +60,9 @@ export interface UpstreamOffers {
   /** Notifies when an upstream offers something else than before. @returns a function that removes the listener */
   onOffersChanged(listener: () => void): () => void;
 }
+
+/** Called with log messages of upstreams that belong to no call. @param owner see `SupervisedParts.onLog` */
+export type UpstreamLogged = (tenantId: string, upstream: string, message: LogMessage, owner?: CallOwner) => void;
 
 /** Called when prompts or templates of an upstream begin or end to wait for an operator. */
 export type OffersHeldAt = (

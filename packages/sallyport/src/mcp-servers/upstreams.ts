@@ -5,6 +5,7 @@ import { closedDown, tooManyUpstreams, unknownUpstream } from './connection/call
 import type { UpstreamCalls } from './connection/calls/upstream-calls.ts';
 import { embeddedServer } from './connection/embedded-link.ts';
 import type { UpstreamCallResult } from './connection/link.ts';
+import { createListeners } from './connection/listing/listeners.ts';
 import { notifyOfTools } from './connection/listing/notify-of-tools.ts';
 import { checkPrompt, heldOffersOf } from './connection/offers/held-offers.ts';
 import { createWatchedResources, type WatchedResources } from './connection/offers/watched-resources.ts';
@@ -27,6 +28,7 @@ import {
   type OffersHeldAt,
   type ToolsChanged,
   type UpstreamCaller,
+  type UpstreamLogged,
   type UpstreamOffers,
 } from './known-upstream.ts';
 import { withPackage } from './packages/with-package.ts';
@@ -96,6 +98,8 @@ export interface Upstreams extends UpstreamCalls, UpstreamOffers {
   definition(tenantId: string, name: string): UpstreamDefinition | undefined;
   /** The listener is called at once for upstreams that are connected already. @returns a function that removes it */
   onToolsChanged(listener: ToolsChanged): () => void;
+  /** Notifies of log messages that belong to no call. @returns a function that removes the listener */
+  onLogged(listener: UpstreamLogged): () => void;
   /** Stops all; no process remains. Idempotent. */
   close(): Promise<void>;
 }
@@ -112,8 +116,12 @@ class OwnUpstreams implements Upstreams {
   /** Upstreams that may have something running, those being added included. */
   readonly #alive = new Set<KeptUpstream>();
   readonly #listeners = new Set<ToolsChanged>();
-  readonly #offersListeners = new Set<() => void>();
-  readonly #heldListeners = new Set<OffersHeldAt>();
+  readonly #offersChanged = createListeners<[]>();
+  readonly #offersHeld = createListeners<Parameters<OffersHeldAt>>();
+  readonly #logged = createListeners<Parameters<UpstreamLogged>>();
+  readonly onOffersChanged = this.#offersChanged.add;
+  readonly onOffersHeld = this.#offersHeld.add;
+  readonly onLogged = this.#logged.add;
   /** Logs of all known upstreams; they outlive the connections. */
   readonly #logs = new Map<string, StderrLog>();
   readonly #watched = new Map<string, WatchedResources>();
@@ -295,16 +303,6 @@ class OwnUpstreams implements Upstreams {
     return upstream.watchResource(uri, onUpdated);
   }
 
-  onOffersHeld(listener: OffersHeldAt): () => void {
-    this.#heldListeners.add(listener);
-    return () => this.#heldListeners.delete(listener);
-  }
-
-  onOffersChanged(listener: () => void): () => void {
-    this.#offersListeners.add(listener);
-    return () => this.#offersListeners.delete(listener);
-  }
-
   async close(): Promise<void> {
     this.#closed = true;
     await Promise.all([...this.#alive].map((upstream) => this.#end(upstream)));
@@ -358,13 +356,12 @@ class OwnUpstreams implements Upstreams {
         for (const listener of this.#listeners) notifyOfTools(listener, log, tenantId, name, tools, serverVersion);
       },
       watched: this.#watchedOf(tenantId, name),
-      onOffers: () => this.#notifyOfOffers(),
+      onOffers: this.#offersChanged.notify,
+      onLog: (message, owner) => this.#logged.notify(tenantId, name, message, owner),
       ...(scan === undefined ? {} : { judgeOffers: (texts) => scan(tenantId, name, texts) }),
       heldOffers: heldOffersOf(quarantine, {
         ...{ tenantId, upstream: name, isTrusted, clock },
-        onHeld: (change, offers) => {
-          for (const listener of this.#heldListeners) listener(tenantId, name, change, offers);
-        },
+        onHeld: (change, offers) => this.#offersHeld.notify(tenantId, name, change, offers),
       }),
       ...(quarantine === undefined
         ? {}
@@ -377,11 +374,7 @@ class OwnUpstreams implements Upstreams {
   async #end(upstream: KeptUpstream): Promise<void> {
     await upstream.close();
     this.#alive.delete(upstream);
-    if (upstream.offers() !== NO_OFFERS) this.#notifyOfOffers();
-  }
-
-  #notifyOfOffers(): void {
-    for (const listener of this.#offersListeners) listener();
+    if (upstream.offers() !== NO_OFFERS) this.#offersChanged.notify();
   }
 }
 

@@ -73,7 +73,7 @@ test('REG-09.5 REG-09.6 a prompt or template that its server changes is held bac
   await client.getPrompt({ name: 'greet' });
   await replace({ templates: [note] });
   await expect.poll(shown).toMatchObject([{ length: 3 }, ['A note.']]);
-  const query = { type: 'ai.agent.registry.changed', limit: 100 };
+  const query = { type: 'ai.agent.registry.changed' as const, limit: 100 };
   const { events } = await desk.layer.ask('audit.query', query, LOCAL_CALLER);
   const changes = events.map(({ data }) => data?.['change']);
   for (const change of ['tools-quarantined', 'tools-accepted', 'tools-rejected', 'tools-restored'])

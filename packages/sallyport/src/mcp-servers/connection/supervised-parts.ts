@@ -1,8 +1,8 @@
 import type { Clock } from '@sallyport/std/clock';
 import type { Failure } from '@sallyport/std/error/failure';
 import type { UpstreamDefinition, UpstreamStatus } from '../../../api/schemas/upstream.ts';
-import { ownerNames } from '../../domain/invocation/call-owner.ts';
-import type { LogListener } from '../../domain/invocation/log-message.ts';
+import { type CallOwner, ownerNames } from '../../domain/invocation/call-owner.ts';
+import type { LogListener, LogMessage } from '../../domain/invocation/log-message.ts';
 import type { Progress } from '../../domain/principal/principal.ts';
 import type { AskedClient } from '../../domain/questions/client-question.ts';
 import { isServerMethod } from '../../domain/tool/server-methods.ts';
@@ -113,6 +113,11 @@ export interface SupervisedParts {
   readonly watched: WatchedResources;
   /** Called when what it offers beside its tools differs from before. */
   onOffers(): void;
+  /**
+   * Receives the server's log messages that belong to no call.
+   * @param owner whose connection they came on; absent: it is shared by all callers
+   */
+  onLog?(message: LogMessage, owner?: CallOwner): void;
   /** Judges the texts of offers; absent: nothing is withheld. */
   readonly judgeOffers?: JudgeOffers;
   /** Holds changed prompts and templates back; absent: none are. */

@@ -20,6 +20,7 @@ const TOOLS = [
     properties: { resources: {}, templates: {}, prompts: {} },
   },
   { name: 'subscribed', description: 'Gives the subscriptions.', properties: {} },
+  { name: 'log', description: 'Logs once it has answered.', properties: { level: {}, data: {} } },
   { name: 'exit', description: 'Ends this server.', properties: {} },
   { name: 'seen', description: 'Gives what it got as _meta.', properties: {} },
 ];
@@ -43,6 +44,10 @@ const calls = {
     ({ resources = resources, templates = templates, prompts = prompts } = asked);
     write({ method: 'notifications/resources/list_changed' });
     return text('replaced');
+  },
+  log: (asked) => {
+    setImmediate(() => write({ method: 'notifications/message', params: { logger: 'clock', ...asked } }));
+    return text('logs');
   },
   subscribed: () => text(Object.fromEntries(subscribed)),
   exit: () => setTimeout(() => process.exit(0), 10) && text('bye'),
