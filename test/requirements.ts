@@ -773,7 +773,11 @@ const STA: Rows = {
     'archive to S3-compatible storage for 7 years',
     'restore (E3708 while pending)',
   ],
-  'STA-07': ['A LangGraph.js checkpoint saver over the state bridge passes its public validation suite'],
+  'STA-07': [
+    'A LangGraph.js checkpoint saver over the state bridge passes its public validation suite',
+    'the states of a thread come back as they were saved',
+    'the threads of an owner have a bound, and an end',
+  ],
 };
 
 /** Orchestration. */

@@ -1,5 +1,5 @@
 import { KiB, MiB } from '@sallyport/std/bytes';
-import { integer, oneOf } from '../domain/settings/rows.ts';
+import { integer, list, oneOf } from '../domain/settings/rows.ts';
 import { defaultsOf, type ValuesOf } from '../domain/settings/setting.ts';
 
 /** Settings of the reference document server. */
@@ -8,6 +8,11 @@ export const DOCUMENT_SERVER_SETTINGS = {
     default: 'auto',
     sentence:
       'Whether the layer is a document server too, as the upstream documents of tenant.default and tenant.catalog; auto: where the command line starts it, not in an embedding program.',
+  }),
+  folders: list('documents.folders', {
+    default: [],
+    sentence:
+      'Folders of this machine whose files agents of tenant.default may ingest by their path, each absolute or beginning with "."; none by default.',
   }),
   fileBytesMax: integer('documents.file_bytes_max', {
     unit: 'bytes',

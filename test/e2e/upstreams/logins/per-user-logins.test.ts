@@ -73,7 +73,7 @@ test('PRM-11 a call of a user without a login ends with the link, which leads to
   expect(await call(bob)).toMatchObject({ error: { e_code: 'E3311' } });
 });
 
-test('PRM-11.5 calls of two users go with the tokens of each', async () => {
+test('PRM-11.4 PRM-11.5 calls of two users go with the tokens of each', async () => {
   await finish(bob, await linkOf(bob), 'bob');
   const order = [alice, bob, bob, alice];
   const answers = await Promise.all(order.map((token) => call(token)));

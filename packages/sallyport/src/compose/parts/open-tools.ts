@@ -75,7 +75,7 @@ export async function openTools(
   const guard = createEgressGuard();
   const outbound = opened.use(createOutboundHttp({ guard }));
   const embedder = embedderOf(settings, secrets);
-  const from = { settings, clock, log };
+  const from = { settings, clock, log, closed };
   const context = contextBridgeOf(from, () => upstreams);
   const needs = { embedder, driver, onContextChanged: context.forget };
   const { servers: embedded, documentUpdates } = await openReferenceServers(opened, from, storage, needs);

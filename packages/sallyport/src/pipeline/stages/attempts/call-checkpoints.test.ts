@@ -127,7 +127,7 @@ describe('STA-02 the work of a tool continues from its checkpoints', () => {
     expect(await parts.checkpoints.list('acme', record.invocationId, 9)).toEqual([]);
   });
 
-  test('AUD-01 milestones and named checkpoints are audited, micro ones are only counted', async () => {
+  test('AUD-01.4 milestones and named checkpoints are audited, micro ones are only counted', async () => {
     const { add, call, eventsOf } = await pipeline();
     await add(manifest('work', RETRIED), async (_parameters, { checkpoints }) => {
       await checkpoints.save({ step: 1 });
