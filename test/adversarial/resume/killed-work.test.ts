@@ -1,17 +1,27 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { systemClock } from '@sallyport/std/clock';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createRetention } from '../../../packages/sallyport/src/bridges/retention.ts';
+import { silentLog } from '../../../packages/sallyport/src/index.ts';
+import { folderObjectStore } from '../../../packages/sallyport/src/storage/folder/folder-object-store.ts';
 import {
   createDatabaseServer,
   type DatabaseServer,
 } from '../../../packages/sallyport/src/storage/postgres/embedded/database-server.fixture.ts';
-import { urlOf } from '../../../packages/sallyport/src/storage/postgres/postgres-databases.fixture.ts';
+import { openPostgres } from '../../../packages/sallyport/src/storage/postgres/postgres-database.ts';
+import {
+  clientOf,
+  run as sql,
+  urlOf,
+} from '../../../packages/sallyport/src/storage/postgres/postgres-databases.fixture.ts';
 import type { CountingOrder } from './counting-layer.ts';
 
+const objectsIn = (where: string): string => join(where, 'objects');
 const PROGRAM = fileURLToPath(new URL('counting-layer.ts', import.meta.url));
 const STEPS = 200;
 /** Kills of each tool; more with SALLYPORT_KILLS. */
@@ -29,17 +39,23 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** Runs one process until it ends, or until it has made so many steps: then it is killed. */
-async function run(order: Omit<CountingOrder, 'settings'>, killAfterSteps: number) {
+/** Starts one process. */
+function start(order: Omit<CountingOrder, 'settings'>): { child: ChildProcess; ended: Promise<void> } {
   const settings = {
     data_folder: join(folder, `layer-${order.kind}`),
     'database.url': urlOf(server.connection),
+    'object_store.folder': objectsIn(folder),
     'search.embedder': 'none' as const,
   };
   const child: ChildProcess = spawn(process.execPath, [PROGRAM, JSON.stringify({ ...order, settings })], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  const ended = new Promise<void>((resolve) => child.once('close', () => resolve()));
+  return { child, ended: new Promise<void>((resolve) => child.once('close', () => resolve())) };
+}
+
+/** Runs one process until it ends, or until it has made so many steps: then it is killed. */
+async function run(order: Omit<CountingOrder, 'settings'>, killAfterSteps = Number.POSITIVE_INFINITY) {
+  const { child, ended } = start(order);
   let [done, continuesAt] = [0, 0];
   let answer: { status?: string; result?: unknown; error?: unknown } | undefined;
   if (child.stdout === null) throw new Error('there is no output');
@@ -86,3 +102,50 @@ test.each(['function', 'shell', 'mcp'] as const)(
   },
   600_000,
 );
+
+/** Names of the objects, of unfinished ones too. */
+const objectNames = (): string[] =>
+  readdirSync(objectsIn(folder), { recursive: true, withFileTypes: true, encoding: 'utf8' })
+    .filter((entry) => entry.isFile())
+    .map(({ name }) => name);
+
+/** The connection that waits for the lock of the test. */
+const WAITS = `from pg_stat_activity where wait_event_type = 'Lock' and wait_event = 'advisory'`;
+
+test('STA-03.4 STA-02.2 a layer that is killed between the object of a state and its row loses nothing, and leaves no object for ever', async () => {
+  const { connection } = server;
+  // The row of the second state waits for a lock that the test has.
+  await using database = await openPostgres({ connection, log: silentLog });
+  await sql(
+    connection,
+    `create function hold() returns trigger language plpgsql as 'begin perform pg_advisory_xact_lock(1); return new; end';
+    create trigger hold before insert on sallyport.checkpoints for each row when (new.sequence = 2) execute function hold()`,
+  );
+  const lock = await clientOf(connection);
+  try {
+    await lock.query('select pg_advisory_lock(1)');
+    const { child, ended } = start({ kind: 'function', steps: 3, large: true, invocationId: 'between' });
+    child.stdout?.resume();
+    await expect.poll(async () => (await sql(connection, `select pid ${WAITS}`)).length).toBe(1);
+    expect(objectNames()).toHaveLength(2);
+    child.kill('SIGKILL');
+    await ended;
+    // As when the machine of the layer is gone: the statement is never committed.
+    await sql(connection, `select pg_terminate_backend(pid, 10000) ${WAITS}`);
+  } finally {
+    await lock.end();
+  }
+  await sql(connection, 'drop trigger hold on sallyport.checkpoints');
+  const store = database.checkpointStore;
+  const objects = folderObjectStore(objectsIn(folder));
+  const retention = createRetention({ store, archive: store, objects, clock: systemClock, log: silentLog });
+  await retention.expire(() => false);
+  expect(objectNames()).toHaveLength(2);
+  await sql(connection, `update sallyport.state_objects set remove_after = now() where remove_after is not null`);
+  await retention.expire(() => false);
+  expect(objectNames()).toHaveLength(1);
+  const resumed = await run({ kind: 'function', steps: 3, large: true, invocationId: 'resumed', after: 'between' });
+  expect(resumed).toMatchObject({ continuesAt: 1, answer: { status: 'success', result: [0, 1, 2] } });
+  await retention.expire(() => false);
+  expect(objectNames()).toEqual([]);
+});

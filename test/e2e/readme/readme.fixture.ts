@@ -115,8 +115,9 @@ export async function projectWithPackage(stack: AsyncDisposableStack, source: st
   const lock = JSON.parse(await readFile(join(source, 'package-lock.json'), 'utf8')) as {
     packages: Record<string, { dev?: boolean; link?: boolean }>;
   };
-  // The types of Node, which every TypeScript project has.
-  const also = ['node_modules/@types/node', 'node_modules/undici-types'];
+  // The types of Node, which every TypeScript project has, and what a project with a graph has.
+  const graph = ['langgraph', 'langgraph-sdk', 'protocol'].map((name) => `node_modules/@langchain/${name}`);
+  const also = ['node_modules/@types/node', 'node_modules/undici-types', ...graph];
   for (const [path, { dev, link }] of Object.entries(lock.packages)) {
     const isNested = path.lastIndexOf('node_modules/') !== 0;
     if (isNested || link === true || (dev === true && !also.includes(path))) continue;

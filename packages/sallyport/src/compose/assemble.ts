@@ -1,7 +1,7 @@
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import type { ObjectStore } from '../bridges/object-store.port.ts';
 import { createRetention } from '../bridges/retention.ts';
-import { RETENTION_TIME_SETTINGS, TOOL_CHECKPOINT_SETTINGS } from '../bridges/settings.ts';
+import { RETENTION_TIME_SETTINGS, THREAD_SETTINGS, TOOL_CHECKPOINT_SETTINGS } from '../bridges/settings.ts';
 import { createThreads, type Threads } from '../bridges/threads.ts';
 import { valuesOf } from '../domain/settings/setting.ts';
 import { PROGRAM } from '../domain/tool/server-tool.ts';
@@ -201,6 +201,7 @@ async function openUpkeep(
     documentPins: database.documentPins,
     retention: createRetention({ store: checkpointStore, archive: checkpointStore, objects, clock, log }),
     contexts: { ...database.contextStore, keptMs: valuesOf(CONTEXT_SERVER_SETTINGS, settings).keptMs },
+    threads: { ...database.threadStore, keptMs: valuesOf(THREAD_SETTINGS, settings).keptMs },
     daily: { lease: database.dailyLease, holder: instanceId, hour: retentionHourOf(settings) },
     rates: database.rateLimiter,
     sideEffects,
@@ -218,7 +219,8 @@ const threadsOf = (
 ): Threads =>
   createThreads({
     ...{ store: database.threadStore, archive: database.checkpointStore, objects, clock },
-    bytesMax: valuesOf(TOOL_CHECKPOINT_SETTINGS, settings).stateBytesMax,
+    stateBytesMax: valuesOf(TOOL_CHECKPOINT_SETTINGS, settings).stateBytesMax,
+    settings: valuesOf(THREAD_SETTINGS, settings),
   });
 
 /** @throws ToolLayerError E3801 for an hour that no day has */

@@ -1,5 +1,13 @@
 import type { UpstreamDefinition, UpstreamStatus } from '../../api/schemas/upstream.ts';
+import type { Principal } from '../domain/principal/principal.ts';
 import type { ListedMcpTool } from '../registry/importer.port.ts';
+
+/** Owner of the call and its granted credentials. */
+export interface UpstreamCaller {
+  readonly principal: Pick<Principal, 'tenantId' | 'agentDid' | 'userDid'>;
+  /** Values of the credentials of this call, by name. */
+  readonly secrets: ReadonlyMap<string, string>;
+}
 
 /** Result of adding an upstream. */
 export interface AddedUpstream {
@@ -26,8 +34,11 @@ export interface CurrentUpstream {
 
 /** What upstreams offer beside their tools. */
 export interface UpstreamOffers {
-  /** What each of a tenant's upstreams offers beside its tools, by name. */
-  offers(tenantId: string): readonly OfferingUpstream[];
+  /**
+   * What an upstream offers beside its tools; undefined when there is no such upstream. Never rejects.
+   * @param caller whose own connection is asked, where each caller has one; absent: nothing is offered there
+   */
+  offers(tenantId: string, name: string, caller?: UpstreamCaller): Promise<OfferingUpstream | undefined>;
   /**
    * Notifies of each change of a resource.
    * @param ownTenant whose resource is meant, at an upstream of the catalogue that runs in this process; default: the
@@ -53,9 +64,8 @@ export type ToolsChanged = (
   serverVersion: string,
 ) => void;
 
-/** An upstream and what it offers beside its tools. */
+/** What an upstream offers beside its tools, and its version. */
 export interface OfferingUpstream {
-  readonly upstream: string;
   readonly serverVersion: string;
   readonly offers: ServerOffers;
 }

@@ -29,8 +29,6 @@ import {
 import { createWaiters, type Waiters } from './waiters.ts';
 
 const LAST_ERROR_CHARS_MAX = 2_000;
-/** Longest wait of a new connection for what its server offers beside tools, ms; later it comes as a change. */
-const OFFERS_PATIENCE_MS = 2_000;
 
 /** One upstream that is kept running: when it ends, it is restarted with growing pauses. */
 export class Supervised {
@@ -250,7 +248,7 @@ export class Supervised {
     void opened.ended.then((reason) => this.#drop(opened, reason));
     this.#waiters.serve(opened);
     this.#parts.watched.bind(opened);
-    await Promise.race([this.#listOffers(), sleep(OFFERS_PATIENCE_MS, undefined, { ref: false })]);
+    await Promise.race([this.#listOffers(), sleep(settings.offersPatienceMs, undefined, { ref: false })]);
     return listing;
   }
 

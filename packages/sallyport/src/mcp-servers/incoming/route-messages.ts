@@ -13,6 +13,8 @@ export const UNSOLICITED_BOUNDS = { itemsMax: 20_000, bytesMax: 64 * MiB, window
 export interface SeenMessages {
   /** Answers to requests that do not wait. */
   strayAnswers: number;
+  /** Id of the probe for the newer protocol, once it was sent. */
+  probeId: string | undefined;
   /** True when the server answered the probe for the newer protocol in any way. */
   probeAnswered: boolean;
 }
@@ -78,7 +80,11 @@ export function routeMessages(parts: RouteParts, seen: SeenMessages): NonNullabl
 
 /** Ids that the SDK client uses: small numbers, and a text for its probe. */
 function isControlId(id: unknown): boolean {
-  return typeof id === 'number' ? id < FIRST_ID : typeof id === 'string' && id.startsWith('server-discover-probe-');
+  return typeof id === 'number' ? id < FIRST_ID : isProbeId(id);
+}
+
+export function isProbeId(id: unknown): id is string {
+  return typeof id === 'string' && id.startsWith('server-discover-probe-');
 }
 
 /** Notifications without listeners; dropping them early saves their validation. */

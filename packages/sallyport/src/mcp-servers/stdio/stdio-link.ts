@@ -8,7 +8,7 @@ import type { SecretStore } from '../../external/secret-store.port.ts';
 import type { Log } from '../../telemetry/log.ts';
 import { callFailure } from '../connection/call-failures.ts';
 import { callTool } from '../connection/calls/call-tool.ts';
-import { type Handshake, shakeHands } from '../connection/handshake.ts';
+import { type Handshake, shakeHands } from '../connection/handshake/handshake.ts';
 import type { Link, OpenOptions } from '../connection/link.ts';
 import { listTools } from '../connection/listing/list-tools.ts';
 import { createMultiplexer, type Multiplexer } from '../connection/multiplexer.ts';

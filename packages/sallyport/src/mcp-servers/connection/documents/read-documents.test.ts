@@ -2,6 +2,7 @@ import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { sha256 } from '@sallyport/std/sha256';
 import { describe, expect, test } from 'vitest';
 import type { DocumentServer } from '../../../bridges/document-server.port.ts';
+import type { DocumentCache } from '../../../bridges/document-stores.port.ts';
 import type { DocumentPin } from '../../../domain/document/given-document.ts';
 import { memoryDocumentCache } from '../../../storage/memory/memory-document-cache.ts';
 import type { Upstreams } from '../../upstreams.ts';
@@ -83,6 +84,24 @@ describe('remembered answers', () => {
     under.now += 1000 * MINUTE_MS;
     expect(await under.contents(['spec@1'])).toEqual(['first']);
     expect(under.toolsAsked()).toEqual(['get_document_version', 'get_document_metadata']);
+  });
+
+  test('DOC-02.1 a cache that answers later is asked once for each document, and its answers are checked', async () => {
+    const looked: string[] = [];
+    const later: DocumentCache = {
+      ...under.cache,
+      async get(place, key) {
+        looked.push(key);
+        return structuredClone(await under.cache.get(place, key));
+      },
+    };
+    under.documents = under.make({ cache: later });
+    await under.read(['spec', 'guide', 'guide@1']);
+    await under.read(['guide@1']);
+    looked.length = 0;
+    under.server.asked.length = 0;
+    expect(await under.contents(['spec', 'guide', 'guide@1'])).toEqual(['second', 'the way to go']);
+    expect([looked.length, under.server.asked]).toEqual([3, []]);
   });
 
   test('DOC-02.3 a change of one document drops it, and what was resolved to another one', async () => {

@@ -4,8 +4,8 @@ import type { UpstreamDefinition } from '../../../../api/schemas/upstream.ts';
 import { ownerNames } from '../../../domain/invocation/call-owner.ts';
 import type { SecretStore } from '../../../external/secret-store.port.ts';
 import { holderOf } from '../../http/authorization/holder.ts';
+import type { UpstreamCaller } from '../../known-upstream.ts';
 import { secretNames } from '../secrets/secret-values.ts';
-import type { UpstreamCaller } from '../supervised-parts.ts';
 
 /** A caller who may have a connection of its own. */
 export interface KnownCaller {

@@ -322,3 +322,37 @@ test.skipIf(!probe.works)(
     expect(processesWith('odd-server.mjs')).toEqual([]);
   },
 );
+
+test('API-03.25 a list that takes long is shown as empty, and a change is reported once it is there', async () => {
+  const { server, upstreams } = await start({ offersPatienceMs: 1, relistIntervalMs: 1 });
+  let changes = 0;
+  upstreams.onOffersChanged(() => {
+    changes += 1;
+  });
+  const { promise, resolve } = Promise.withResolvers<void>();
+  server.offersFor = (authorization) => ({ prompts: [{ name: authorization.slice('Bearer key-'.length) }] });
+  server.hold = promise;
+  const offered = async (user: string) => (await upstreams.offers(TENANT, 'notes', as(user)))?.offers.prompts;
+  expect(await offered('alice')).toEqual([]);
+  expect(changes).toBe(0);
+  resolve();
+  await until(() => changes > 0);
+  expect(await offered('alice')).toEqual([{ name: 'of-alice' }]);
+  expect(server.asked.filter(({ method }) => method === 'prompts/list')).toHaveLength(1);
+});
+
+test('API-03.25 a caller whom the server refuses is asked about again only later, and shown its offers once it is connected', async () => {
+  const { server, upstreams } = await start({ relistIntervalMs: 1 });
+  server.offersFor = () => ({ prompts: [{ name: 'mine' }] });
+  server.refused.add('Bearer key-of-alice');
+  const offered = async () => (await upstreams.offers(TENANT, 'notes', as('alice')))?.offers.prompts;
+  expect(await offered()).toEqual([]);
+  server.refused.clear();
+  expect(await offered()).toEqual([]);
+  const { promise: changed, resolve } = Promise.withResolvers<void>();
+  upstreams.onOffersChanged(resolve);
+  await who(upstreams, as('alice'));
+  await changed;
+  expect(await offered()).toEqual([{ name: 'mine' }]);
+  expect((await upstreams.offers(TENANT, 'notes'))?.offers.prompts).toEqual([]);
+});

@@ -1,8 +1,9 @@
-import { failure, isFailure } from '@sallyport/std/error/failure';
+import { type Failure, failure, isFailure } from '@sallyport/std/error/failure';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import type { ReadDocuments } from '../../../bridges/documents.ts';
 import type { DocumentAccessMode, DocumentPin, WantedDocument } from '../../../domain/document/given-document.ts';
 import { isOwner } from '../../../domain/invocation/call-owner.ts';
+import type { MadeDecision } from '../../../permission/policy-decisions.ts';
 import type { Admitted, Authorized, CallRequest, Fresh, Resolved, Validated } from '../../call.ts';
 import type { OngoingCall } from '../../ongoing/ongoing-call.ts';
 import type { PipelineParts } from '../../parts.ts';
@@ -62,19 +63,23 @@ async function earlierPins(
 }
 
 /** Asked for every document of every call, whatever is remembered: the policies decide by agent, tool and document. */
-async function checkAccess(
+function checkAccess(
   { policy }: Parts,
   call: DocumentedCall,
   document: { readonly id: string; readonly mode: DocumentAccessMode },
   asked: string,
-): Promise<void> {
-  const question = { ...policyQuestion(call, call.grant, call.trust), document };
-  const decision = await policy.decide(question);
+): void | Promise<void> {
+  const decided = policy.decide({ ...policyQuestion(call, call.grant, call.trust), document });
+  // A decision that is remembered takes no turn of the event loop.
+  if (!(decided instanceof Promise)) return refuseUnlessAllowed(decided, document.mode, asked);
+  return decided.then((decision) => refuseUnlessAllowed(decision, document.mode, asked));
+}
+
+function refuseUnlessAllowed(decision: MadeDecision | Failure, mode: DocumentAccessMode, asked: string): void {
   if (isFailure(decision)) throw ToolLayerError.of(decision);
   if (decision.allowed) return;
   const { policies } = decision;
   const by = policies.length === 0 ? 'no policy permits it' : `forbidden by ${policies.join(', ')}`;
-  const { mode } = document;
   throw ToolLayerError.of(
     failure('E3603', `The call may not ${mode} the document ${JSON.stringify(asked)}: ${by}.`, {
       details: { document_id: asked, access_mode: mode, policies: [...policies] },
