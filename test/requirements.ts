@@ -602,6 +602,8 @@ const EXE: Rows = {
     'passes the client half of the public conformance suite, in both revisions',
     'questions for completions and folders, to the calling client alone, where the operator allows them',
     'log messages of a server reach the client of their call',
+    'a user whose login an upstream needs is asked at the calling client to open its link, and the call goes on or is repeated',
+    'log messages of a server that belong to no call reach the sessions that set a level and see the server, those of a connection of one caller its sessions alone',
   ],
   'EXE-08': [
     'Native/internal functions in process',
@@ -773,7 +775,11 @@ const STA: Rows = {
     'archive to S3-compatible storage for 7 years',
     'restore (E3708 while pending)',
   ],
-  'STA-07': ['A LangGraph.js checkpoint saver over the state bridge passes its public validation suite'],
+  'STA-07': [
+    'A LangGraph.js checkpoint saver over the state bridge passes its public validation suite',
+    'the states of a thread come back as they were saved',
+    'the threads of an owner have a bound, and an end',
+  ],
 };
 
 /** Orchestration. */
@@ -1008,6 +1014,7 @@ const API: Rows = {
     'user interfaces of tools (MCP Apps)',
     '`_meta` of requests, results and lists passes both ways',
     'resources and prompts of the embedding program are offered, granted, judged and recorded as those of upstreams',
+    'resources, prompts and instructions of an upstream with a connection for each caller are those of this caller, and are shown to no other',
   ],
   'API-04': ['Typed TypeScript client', 'embeddable library', 'adapters that hand the tools to agent frameworks'],
   'API-05': [

@@ -35,8 +35,16 @@ interface Comparison {
   readonly peers: readonly string[];
   /** Targets of the system design, §9. */
   readonly bounds: ReadonlyMap<Aspect, Bound>;
-  /** The peer that we must not be slower than, and in what. */
-  readonly rival?: { readonly peer: string; readonly aspects: readonly Aspect[] };
+  /** Peers that we must not be slower than. */
+  readonly rivals: readonly Rival[];
+}
+
+interface Rival {
+  readonly peer: string;
+  /** In what we must not be slower. */
+  readonly aspects: readonly Aspect[];
+  /** How many times as slow we may be; default 1. */
+  readonly factor?: number;
 }
 
 const PROXIED = new Map<Aspect, Bound>([
@@ -47,27 +55,52 @@ const IN_PROCESS = new Map<Aspect, Bound>([
   [CPU_ALONE, { atMost: 120 }],
   [CPU_MANY, { atMost: 120 }],
 ]);
-const AS_MCP_PROXY = { peer: PEER.proxy, aspects: [P50, RATE] };
-const AS_SDK = { peer: PEER.sdk, aspects: [P50, RATE, CPU_MANY] };
+const AS_MCP_PROXY: Rival = { peer: PEER.proxy, aspects: [P50, RATE] };
+/** It checks and records nothing. */
+const AS_MCP_HUB: Rival = { peer: PEER.hub, aspects: [P50, RATE], factor: 1.5 };
+const AS_SDK: Rival = { peer: PEER.sdk, aspects: [P50, RATE, CPU_MANY] };
+/** What no door of ours can be without: HTTP, and the stages. */
+const PARTS = `${PEER.floor} and ${OURS.alone}`;
+const AS_PARTS: Rival = { peer: PARTS, aspects: [CPU_ALONE, CPU_MANY], factor: 2.5 };
 const PROXIES = [PEER.proxy, PEER.leanProxy, PEER.hub, PEER.sdk, PEER.floor];
 const REST_PROXIES = [PEER.proxy, PEER.hubRest, PEER.floor];
 
 const COMPARISONS: readonly Comparison[] = [
-  { ours: OURS.mcp, peers: PROXIES, bounds: PROXIED, rival: AS_MCP_PROXY },
-  { ours: OURS.mcpPure, peers: [PEER.proxy], bounds: PROXIED, rival: AS_MCP_PROXY },
-  { ours: OURS.rest, peers: REST_PROXIES, bounds: PROXIED, rival: AS_MCP_PROXY },
-  { ours: OURS.restPure, peers: [PEER.proxy], bounds: PROXIED, rival: AS_MCP_PROXY },
-  { ours: OURS.mcpNative, peers: [PEER.sdk, PEER.floor], bounds: IN_PROCESS, rival: AS_SDK },
-  { ours: OURS.restNative, peers: [PEER.sdk, PEER.floor], bounds: IN_PROCESS, rival: AS_SDK },
+  { ours: OURS.mcp, peers: PROXIES, bounds: PROXIED, rivals: [AS_MCP_PROXY] },
+  { ours: OURS.mcpPure, peers: [PEER.proxy, PEER.hub], bounds: PROXIED, rivals: [AS_MCP_PROXY, AS_MCP_HUB] },
+  { ours: OURS.rest, peers: REST_PROXIES, bounds: PROXIED, rivals: [AS_MCP_PROXY] },
+  { ours: OURS.restPure, peers: [PEER.proxy], bounds: PROXIED, rivals: [AS_MCP_PROXY] },
+  { ours: OURS.mcpNative, peers: [PEER.sdk, PEER.floor, PARTS], bounds: IN_PROCESS, rivals: [AS_SDK, AS_PARTS] },
+  { ours: OURS.restNative, peers: [PEER.sdk, PEER.floor, PARTS], bounds: IN_PROCESS, rivals: [AS_SDK, AS_PARTS] },
 ];
 
 /** Figures of all targets beside their peers. A figure with a bound of its own has a row without a peer first. */
-export function gatewayFigures(outcomes: ReadonlyMap<string, Outcome>): Figure[] {
+export function gatewayFigures(measured: ReadonlyMap<string, Outcome>): Figure[] {
+  const outcomes = new Map(measured).set(PARTS, sumOf(measured.get(PEER.floor), measured.get(OURS.alone)));
   return COMPARISONS.flatMap((comparison) => ASPECTS.flatMap((aspect) => rowsOf(comparison, aspect, outcomes)));
 }
 
+/** Times of two that come one after the other. */
+function sumOf(one: Outcome = NOTHING, other: Outcome = NOTHING): Outcome {
+  if ('failure' in one) return one;
+  if ('failure' in other) return other;
+  const sum = (callers: Callers): Measured => {
+    const [a, b] = [one.by[callers], other.by[callers]];
+    return {
+      p50Ms: a.p50Ms + b.p50Ms,
+      p99Ms: a.p99Ms + b.p99Ms,
+      callsPerSecond: 1 / (1 / a.callsPerSecond + 1 / b.callsPerSecond),
+      cpuUs: a.cpuUs + b.cpuUs,
+      treeCpuUs: a.treeCpuUs + b.treeCpuUs,
+    };
+  };
+  return { by: { 1: sum(1), 32: sum(32) } };
+}
+
+const NOTHING: Outcome = { failure: 'was not measured' };
+
 function rowsOf(
-  { ours, peers, bounds, rival }: Comparison,
+  { ours, peers, bounds, rivals }: Comparison,
   aspect: Aspect,
   outcomes: ReadonlyMap<string, Outcome>,
 ): Figure[] {
@@ -78,15 +111,16 @@ function rowsOf(
   const beside = peers.map((peer) => {
     const outcome = outcomes.get(peer);
     const peerValue = measuredValue(outcome, aspect);
-    const isRival = rival?.peer === peer && rival.aspects.includes(aspect);
-    const asGood = isRival && peerValue !== undefined ? boundOf(aspect, peerValue) : undefined;
+    const rival = rivals.find((each) => each.peer === peer && each.aspects.includes(aspect));
+    const asGood =
+      rival !== undefined && peerValue !== undefined ? boundOf(aspect, peerValue, rival.factor) : undefined;
     return besidePeer(figureOf(name, aspect.unit, value, asGood), nameWithReason(peer, outcome), peerValue);
   });
   return [...own, ...beside];
 }
 
-function boundOf({ more }: Aspect, value: number): Bound {
-  return more === true ? { atLeast: value } : { atMost: value };
+function boundOf({ more }: Aspect, value: number, factor = 1): Bound {
+  return more === true ? { atLeast: value / factor } : { atMost: value * factor };
 }
 
 function measuredValue(outcome: Outcome | undefined, { callers, of }: Aspect): number | undefined {

@@ -1,8 +1,15 @@
 import { join } from 'node:path';
-import type { Target } from '../load/target.ts';
+import type { Load, Target } from '../load/target.ts';
 import { startProgram } from '../processes/server-process.ts';
-import { OURS, type OurListening, TOOL } from './our-names.ts';
-import { type Contestant, ECHO_ARGUMENTS, ECHO_EXPECTED, echoCall, type RunningServer } from './subject.ts';
+import { OURS, type OurListening, type OurQuestion, TOOL } from './our-names.ts';
+import {
+  type Contestant,
+  ECHO_ARGUMENTS,
+  ECHO_EXPECTED,
+  echoCall,
+  type RunningServer,
+  type RunOwn,
+} from './subject.ts';
 
 /** The layer with each of its HTTP doors before each kind of tool. */
 export const OUR_CONTESTANT: Contestant = { names: Object.values(OURS), start: startOurs };
@@ -13,7 +20,9 @@ async function startOurs(folder: string): Promise<RunningServer> {
   try {
     const { url, token } = (await server.ready) as OurListening;
     const port = Number(new URL(url).port);
-    return { process: server, targets: targetsOf(port, token) };
+    const ask = (question: OurQuestion) => server.ask(question) as Promise<Load>;
+    const alone: RunOwn = (callers, span) => ask({ asks: 'calls', callers, span });
+    return { process: server, targets: targetsOf(port, token), own: { [OURS.alone]: alone } };
   } catch (error) {
     await server[Symbol.asyncDispose]();
     throw error;

@@ -1,11 +1,17 @@
 // The layer as an embedding program starts it, with everything on: tokens, policy, sandboxed upstream, PostgreSQL, audit.
-// Only the bounds that a benchmark would run into are raised.
+// Only the bounds that a benchmark would run into are raised, and the folder of the upstream is allowed.
+import { dirname } from 'node:path';
 import { createToolLayer, LOCAL_CALLER, serve } from '../../packages/sallyport/src/index.ts';
 import type { ToolManifest } from '../../packages/sallyport/src/manifest.ts';
+import { runCalls } from '../load/run-calls.ts';
+import { CALL_NUMBER, type Load } from '../load/target.ts';
 import { ECHO_SCRIPT } from '../peers/echo-script.ts';
-import { OURS, type OurListening, TOOL, UPSTREAM_NAME } from './our-names.ts';
+import { collectGarbage } from '../processes/collect-garbage.ts';
+import { type Held, OURS, type OurListening, type OurQuestion, TOOL, UPSTREAM_NAME } from './our-names.ts';
+import { ECHO_ARGUMENTS } from './subject.ts';
 
 const CALLS_AT_ONCE = 1_000;
+const STREAMS = 2_000;
 
 const PARAMETERS = {
   $schema: 'https://json-schema.org/draft/2020-12/schema',
@@ -32,8 +38,13 @@ const [dataFolder = '.sallyport'] = process.argv.slice(2);
 const layer = await createToolLayer({
   settings: {
     data_folder: dataFolder,
+    'agent.mounts': [`${dirname(dirname(ECHO_SCRIPT))}:ro`],
     'calls.per_agent_max': CALLS_AT_ONCE,
     'calls.max': CALLS_AT_ONCE,
+    'server.sessions_per_holder_max': STREAMS,
+    'server.streams_max': STREAMS,
+    'server.streams_per_tenant_max': STREAMS,
+    'server.streams_per_holder_max': STREAMS,
     'log.level': 'error',
   },
 });
@@ -48,6 +59,26 @@ await layer.ask('tools.register', { manifest: PURE }, LOCAL_CALLER);
 await layer.registerFunction(NATIVE, ({ text }) => ({ content: [{ type: 'text', text }] }));
 const { capability_token: token } = await layer.mintToken({ tool_id: '*' });
 const server = await serve(layer, { port: 0 });
+
+process.on('message', async (question: OurQuestion) => process.send?.(await answerTo(question)));
+
+async function answerTo(question: OurQuestion): Promise<Load | Held> {
+  if (question.asks === 'calls') return runCalls(Array(question.callers).fill({ call }), question.span);
+  collectGarbage();
+  const { heapUsed, external, rss } = process.memoryUsage();
+  return { heapMb: (heapUsed + external) / 1e6, residentMb: rss / 1e6 };
+}
+
+/** A call without a door. */
+async function call(number: number): Promise<void> {
+  const text = ECHO_ARGUMENTS.text.replace(CALL_NUMBER, String(number));
+  const { status, error } = await layer.ask(
+    'tools.invoke',
+    { tool_id: TOOL.native, parameters: { text } },
+    { door: 'library', token },
+  );
+  if (status !== 'success') throw new Error(error?.message);
+}
 
 const end = async (): Promise<void> => {
   await server.close();

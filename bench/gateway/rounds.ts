@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { LoadGenerator } from '../load/load-generator.ts';
-import type { Target } from '../load/target.ts';
+import { type LoadGenerator, startLoadGenerator } from '../load/load-generator.ts';
+import type { Load, LoadSpan, Target } from '../load/target.ts';
 import { cpuTime, processTree } from '../processes/process-tree.ts';
 import { ROUNDS } from '../report/benchmark.ts';
 import { median } from '../report/statistics.ts';
+import type { RunOwn } from './subject.ts';
 
 /** Callers at once: one that waits for each answer, and many. */
 export const CALLERS = [1, 32] as const;
@@ -20,10 +21,10 @@ export interface Measured {
   readonly treeCpuUs: number;
 }
 
-/** A started target. */
+/** A started target, or calls that the server makes itself. */
 export interface Subject {
   readonly name: string;
-  readonly target: Target;
+  readonly calls: Target | RunOwn;
   readonly pid: number;
 }
 
@@ -31,13 +32,16 @@ export interface Subject {
 export type Outcome = { readonly by: Readonly<Record<Callers, Measured>> } | { readonly failure: string };
 
 interface Opened extends Subject {
-  readonly id: number;
+  readonly run: (callers: Callers, span: LoadSpan, onBegin: () => void) => Promise<Load>;
   readonly rounds: Record<Callers, Measured[]>;
   failure?: string;
 }
 
-/** Unmeasured time before the first round: code gets compiled, pools fill. */
-const WARM_UP_MS: Readonly<Record<Callers, number>> = { 1: 500, 32: 1_500 };
+/** Unmeasured calls before the first round: code gets compiled, pools fill. On a busy machine a time would be too few. */
+const WARM_UP: Readonly<Record<Callers, LoadSpan>> = {
+  1: { calls: 1_000, ms: 4_000 },
+  32: { calls: 6_000, ms: 10_000 },
+};
 /** For what the one before still has to do: writing, collecting garbage. */
 const PAUSE_MS = 100;
 
@@ -46,18 +50,17 @@ const PAUSE_MS = 100;
  * @param seconds measured time of each subject at each number of callers, all rounds together
  */
 export async function runRounds(
-  generator: LoadGenerator,
   subjects: readonly Subject[],
   seconds: number,
   report: (line: string) => void,
 ): Promise<ReadonlyMap<string, Outcome>> {
+  using generator = startLoadGenerator();
   const opened: Opened[] = [];
   const outcomes = new Map<string, Outcome>();
   for (const subject of subjects) {
     try {
-      const id = await generator.open(subject.target, Math.max(...CALLERS));
-      const ready: Opened = { ...subject, id, rounds: { 1: [], 32: [] } };
-      for (const callers of CALLERS) await measure(generator, ready, callers, WARM_UP_MS[callers]);
+      const ready: Opened = { ...subject, run: await openCalls(generator, subject), rounds: { 1: [], 32: [] } };
+      for (const callers of CALLERS) await measure(ready, callers, WARM_UP[callers]);
       opened.push(ready);
     } catch (error) {
       outcomes.set(subject.name, { failure: `did not answer: ${reasonOf(error)}` });
@@ -65,7 +68,7 @@ export async function runRounds(
   }
   for (let round = 0; round < ROUNDS; round += 1) {
     report(`round ${round + 1} of ${ROUNDS}`);
-    await oneRound(generator, rotated(opened, round), (seconds * 1000) / ROUNDS);
+    await oneRound(rotated(opened, round), (seconds * 1000) / ROUNDS);
   }
   for (const { name, rounds, failure } of opened) {
     outcomes.set(name, failure === undefined ? { by: { 1: middle(rounds[1]), 32: middle(rounds[32]) } } : { failure });
@@ -73,12 +76,18 @@ export async function runRounds(
   return outcomes;
 }
 
-async function oneRound(generator: LoadGenerator, subjects: readonly Opened[], ms: number): Promise<void> {
+async function openCalls(generator: LoadGenerator, { calls }: Subject): Promise<Opened['run']> {
+  if (typeof calls === 'function') return (callers, span) => calls(callers, span);
+  const id = await generator.open(calls, Math.max(...CALLERS));
+  return (callers, span, onBegin) => generator.run(id, callers, span, onBegin);
+}
+
+async function oneRound(subjects: readonly Opened[], ms: number): Promise<void> {
   for (const subject of subjects) {
     for (const callers of CALLERS) {
       if (subject.failure !== undefined) continue;
       try {
-        subject.rounds[callers].push(await measure(generator, subject, callers, ms));
+        subject.rounds[callers].push(await measure(subject, callers, { ms }));
       } catch (error) {
         subject.failure = `failed: ${reasonOf(error)}`;
       }
@@ -88,10 +97,10 @@ async function oneRound(generator: LoadGenerator, subjects: readonly Opened[], m
 }
 
 /** @throws Error when a single call failed: the others would no longer say what they seem to */
-async function measure(generator: LoadGenerator, subject: Opened, callers: Callers, ms: number): Promise<Measured> {
-  const tree = processTree(subject.pid);
+async function measure({ pid, run }: Opened, callers: Callers, span: LoadSpan): Promise<Measured> {
+  const tree = processTree(pid);
   let before = cpuTime(tree);
-  const load = await generator.run(subject.id, callers, ms, () => {
+  const load = await run(callers, span, () => {
     before = cpuTime(tree);
   });
   const after = cpuTime(tree);

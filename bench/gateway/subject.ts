@@ -1,11 +1,16 @@
-import { CALL_NUMBER, type Target } from '../load/target.ts';
+import { CALL_NUMBER, type Load, type LoadSpan, type Target } from '../load/target.ts';
 import type { ServerProcess } from '../processes/server-process.ts';
 
 /** A started server and the ways to call the echo tool through it, by name. */
 export interface RunningServer {
   readonly process: ServerProcess;
   readonly targets: Readonly<Record<string, Target>>;
+  /** Calls that the server makes itself, by name. */
+  readonly own?: Readonly<Record<string, RunOwn>>;
 }
+
+/** Lets callers within the server call. */
+export type RunOwn = (callers: number, span: LoadSpan) => Promise<Load>;
 
 /** A server that takes part in the comparison. */
 export interface Contestant {

@@ -1,6 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { join } from 'node:path';
-import type { Load, LoadCommand, LoadMessage, Target } from './target.ts';
+import type { Load, LoadCommand, LoadMessage, LoadSpan, Target } from './target.ts';
 
 /** Callers in a process of their own. One order at a time. */
 export interface LoadGenerator extends Disposable {
@@ -9,8 +9,10 @@ export interface LoadGenerator extends Disposable {
    * @returns their number, for `run`
    */
   open(target: Target, callers: number): Promise<number>;
-  /** Lets some of them call for a time. `onBegin` is called when the time starts to run. */
-  run(id: number, callers: number, ms: number, onBegin: () => void): Promise<Load>;
+  /** Opens sessions of MCP, each with a stream that stays open and idle until the generator is disposed. */
+  hold(target: Target, streams: number): Promise<void>;
+  /** Lets some of them call. `onBegin` is called when the time starts to run. */
+  run(id: number, callers: number, span: LoadSpan, onBegin?: () => void): Promise<Load>;
 }
 
 export function startLoadGenerator(): LoadGenerator {
@@ -20,8 +22,11 @@ export function startLoadGenerator(): LoadGenerator {
       const { id } = await obeyed(child, { order: 'open', target, callers }, 'opened');
       return id;
     },
-    async run(id, callers, ms, onBegin) {
-      const { load } = await obeyed(child, { order: 'run', id, callers, ms }, 'finished', onBegin);
+    async hold(target, streams) {
+      await obeyed(child, { order: 'hold', target, streams }, 'held');
+    },
+    async run(id, callers, span, onBegin) {
+      const { load } = await obeyed(child, { order: 'run', id, callers, span }, 'finished', onBegin);
       return load;
     },
     [Symbol.dispose]: () => {
@@ -30,7 +35,7 @@ export function startLoadGenerator(): LoadGenerator {
   };
 }
 
-type Last = 'opened' | 'finished';
+type Last = 'opened' | 'held' | 'finished';
 
 async function obeyed<L extends Last>(
   child: ChildProcess,

@@ -16,14 +16,22 @@ export interface Target {
 /** Each call has arguments of its own, so that nobody can answer from a cache. */
 export const CALL_NUMBER = '#NUMBER#';
 
-/** Settings of the load generator. */
+/** How long callers call: for a time, or until so many calls are made if that comes first. */
+export interface LoadSpan {
+  readonly ms: number;
+  readonly calls?: number;
+}
+
+/** Orders to the load generator. */
 export type LoadCommand =
   | { readonly order: 'open'; readonly target: Target; readonly callers: number }
-  | { readonly order: 'run'; readonly id: number; readonly callers: number; readonly ms: number };
+  | { readonly order: 'hold'; readonly target: Target; readonly streams: number }
+  | { readonly order: 'run'; readonly id: number; readonly callers: number; readonly span: LoadSpan };
 
 /** What the load generator says. */
 export type LoadMessage =
   | { readonly says: 'opened'; readonly id: number }
+  | { readonly says: 'held' }
   | { readonly says: 'began' }
   | { readonly says: 'finished'; readonly load: Load }
   | { readonly says: 'failed'; readonly reason: string };

@@ -18,6 +18,8 @@ export interface ServerProcess extends AsyncDisposable {
   readonly pid: number;
   /** What it says of itself through IPC when it is ready. Rejects when it ends before, or says nothing in time. */
   readonly ready: Promise<unknown>;
+  /** Sends a message through IPC. @returns the next message that the program sends. Rejects when it ends before */
+  ask(question: object): Promise<unknown>;
   /** Settles when it has ended. */
   readonly ended: Promise<void>;
   /** What it wrote to its outputs so far. */
@@ -46,6 +48,7 @@ export function startProgram({ script, args = [], folder, env }: ProgramStart): 
   return {
     pid: pidOf(child),
     ready,
+    ask: (question) => answerTo(question, child, ended),
     ended,
     output: written,
     [Symbol.asyncDispose]: () => stop(child, ended),
@@ -80,6 +83,14 @@ async function readyMessage(child: ChildProcess, ended: Promise<void>, written: 
   } finally {
     clearTimeout(timer);
   }
+}
+
+async function answerTo(question: object, child: ChildProcess, ended: Promise<void>): Promise<unknown> {
+  const { promise, resolve, reject } = Promise.withResolvers<unknown>();
+  void ended.then(() => reject(new Error('it ended before it answered')));
+  child.once('message', resolve);
+  child.send(question);
+  return promise.finally(() => child.off('message', resolve));
 }
 
 /** Asks it to end, then makes it; then the same for what it left behind, each by its id. */

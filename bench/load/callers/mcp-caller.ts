@@ -6,13 +6,8 @@ import { callMessage, INITIALIZE, INITIALIZED, PROTOCOL_VERSION } from './mcp-me
 
 /** Each call is a tools/call in one session of MCP over streamable HTTP, as today's clients open it. */
 export async function mcpCaller({ port, path, headers, request, expected }: Target): Promise<Caller> {
-  const accepting = { ...headers, accept: 'application/json, text/event-stream' };
   let connection = await openConnection(port);
-  const head = postHead(path, port, {
-    ...accepting,
-    ...(await openSession(connection, postHead(path, port, accepting))),
-  });
-  await connection.exchange(postRequest(head, INITIALIZED));
+  const head = postHead(path, port, await openSession(connection, { port, path, headers }));
   return {
     async renew() {
       connection.close();
@@ -26,14 +21,21 @@ export async function mcpCaller({ port, path, headers, request, expected }: Targ
   };
 }
 
-/** Headers that the rest of the session carries. */
-async function openSession(connection: HttpConnection, head: string): Promise<Record<string, string>> {
-  const answer = await connection.exchange(postRequest(head, INITIALIZE));
+/** Opens a session. @returns the headers that the rest of the session carries */
+export async function openSession(
+  connection: HttpConnection,
+  { port, path, headers }: Pick<Target, 'port' | 'path' | 'headers'>,
+): Promise<Record<string, string>> {
+  const accepting = { ...headers, accept: 'application/json, text/event-stream' };
+  const answer = await connection.exchange(postRequest(postHead(path, port, accepting), INITIALIZE));
   if (answer.status !== 200)
     throw new Error(`initialize was answered with ${answer.status}: ${answer.body.slice(0, 300)}`);
   const session = headerOf(answer.head, 'mcp-session-id');
-  return {
+  const kept = {
+    ...accepting,
     'mcp-protocol-version': PROTOCOL_VERSION,
     ...(session === undefined ? {} : { 'mcp-session-id': session }),
   };
+  await connection.exchange(postRequest(postHead(path, port, kept), INITIALIZED));
+  return kept;
 }

@@ -81,6 +81,7 @@ export async function openPipeline(
     running,
     transactions: {
       journal: database.undoJournal,
+      checkpoints: database.checkpointStore,
       undoers: { file: tools.fileExecutor, state: stateUndoer(database.stateStore, database.ledgerStore) },
     },
     state: { store: database.stateStore },
