@@ -98,7 +98,7 @@ export async function openTools(
   });
   // What waits is reported before the upstreams are closed.
   opened.use(context);
-  const documents = createDocumentFolders(resolve(settings['data_folder'], 'documents'));
+  const documents = createDocumentFolders(resolve(settings['data_folder'], 'documents'), clock);
   const { shell, shellPolicy } = await openShell(opened, { settings, log, closed }, { driver, documents });
   const skillFiles = createSkillFolders(join(settings['data_folder'], 'skills'), {
     ...{ contents: database.skillContents, clock },
