@@ -84,6 +84,15 @@ describe('the search of a whole layer', () => {
     expect(idsOf(asAgent.body as Body)).toEqual(['forecast']);
   });
 
+  test('REG-05 VIS-01.1 whoever manages tools finds one once that the tenant has and the catalogue too', async () => {
+    const both = manifestOf('mailer', 'Sends an e-mail, as the catalogue offers it.');
+    await open.layer.ask('tools.register', { manifest: both }, CATALOG);
+    const search = { query: 'send an e-mail', threshold: 0 };
+    const { results } = await open.layer.ask('tools.search', search, LOCAL_CALLER);
+    const found = results.filter(({ tool }) => tool.tool_id === 'mailer');
+    expect(found.map(({ tool }) => tool.description)).toEqual([MAILER.description]);
+  });
+
   test('REG-05.2 where no threshold is named, nothing is found by meaning below a similarity of 0.7', async () => {
     const similar = async (more: object) =>
       ((await searched({ query: RAIN, ...more })).body as Body).results?.map(({ similarity = 0 }) => similarity) ?? [];

@@ -64,13 +64,15 @@ type SeenAs = (tool: ToolVersion) => SeenTool | undefined;
 /** As the lists by tier, without tools that wait for an operator: their text must not be found. */
 function visibleTo({ registry, visible }: FindingParts, asker: Asker, tier: Tier | undefined): SeenAs {
   const seen = visible.seenBy(asker);
-  if (tier === undefined) return seen;
   const { tenantId } = asker.principal;
+  // A tenant's own tool hides a catalogue tool with the same id.
+  const isHidden = (tool: ToolVersion): boolean =>
+    tool.tenantId !== tenantId && registry.versions(tenantId, tool.manifest.tool_id).length > 0;
+  if (tier === undefined) return (tool) => (isHidden(tool) ? undefined : seen(tool));
   const hidden = HIDDEN[tier];
   return (tool) => {
     const { tool_id } = tool.manifest;
-    // A tenant's own tool hides a catalogue tool with the same id.
-    if (tool.tenantId !== tenantId && registry.versions(tenantId, tool_id).length > 0) return undefined;
+    if (isHidden(tool)) return undefined;
     const why = visible.why(asker, tool_id);
     if (why !== undefined && (hidden === 'all' || hidden.includes(why.code))) return undefined;
     return tier === 'agent' ? seen(tool) : { name: tool_id, tool };

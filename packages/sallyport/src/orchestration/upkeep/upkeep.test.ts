@@ -32,6 +32,13 @@ const row = (invocationId: string, acceptedAt: number): InvocationRecord => ({
 
 const DAY_MS = 86_400_000;
 
+/** Removes from what is counted, at most `limit`. @returns how many */
+async function removedFrom(left: { count: number }, limit: number): Promise<number> {
+  const removed = Math.min(limit, left.count);
+  left.count -= removed;
+  return removed;
+}
+
 async function made(rows: readonly InvocationRecord[], keepResultsMs?: number, keepThreadsMs = 90 * DAY_MS) {
   const records = memoryLedgerStore();
   await records.append({ records: rows, events: [] }, 'synchronous');
@@ -50,14 +57,7 @@ async function made(rows: readonly InvocationRecord[], keepResultsMs?: number, k
     outputs,
     documentPins,
     retention: createRetention({
-      store: {
-        async expire(_forgetMs, limit) {
-          const removed = Math.min(limit, expiredCheckpoints.count);
-          expiredCheckpoints.count -= removed;
-          return removed;
-        },
-        find: checkpoints.find,
-      },
+      store: { expire: (_forgetMs, limit) => removedFrom(expiredCheckpoints, limit), find: checkpoints.find },
       archive: checkpoints,
       objects: memoryObjectStore(),
       clock: { now: () => now, monotonic: () => now },
@@ -66,13 +66,7 @@ async function made(rows: readonly InvocationRecord[], keepResultsMs?: number, k
     contexts: { forget: contexts.forget, keptMs: CONTEXT_SERVER_DEFAULTS.keptMs },
     threads: { forget: threads.forget, keptMs: keepThreadsMs },
     daily: { lease: memoryDailyLease(() => now), holder: 'one', hour: 2 },
-    rates: {
-      async forget(limit) {
-        const removed = Math.min(limit, expiredRates.count);
-        expiredRates.count -= removed;
-        return removed;
-      },
-    },
+    rates: { forget: (limit) => removedFrom(expiredRates, limit) },
     sideEffects: {
       settleOpen: async () => {
         settled += 1;

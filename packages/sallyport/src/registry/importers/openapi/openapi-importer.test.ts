@@ -60,6 +60,26 @@ describe('one operation', () => {
     expect((await one({}, {}, '/pets', method)).side_effect_policy).toBe(expected);
   });
 
+  test('DOC-05.1 keeps the mark of the parameter for documents, which no caller has to give', async () => {
+    const schema = { type: 'array', items: { type: 'object' }, 'x-documents': true };
+    const { parameters_schema } = await one(
+      {
+        operationId: 'review',
+        parameters: [{ name: 'text', in: 'query', required: true, schema: { type: 'string', 'x-documents': 'yes' } }],
+        requestBody: { required: true, content: { 'application/json': { schema } } },
+        responses: {},
+      },
+      {},
+      '/reviews',
+      'post',
+    );
+    expect(parameters_schema).toMatchObject({
+      properties: { body: schema, text: { type: 'string' } },
+      required: ['text'],
+    });
+    expect(parameters_schema['properties']).not.toHaveProperty(['text', 'x-documents']);
+  });
+
   test('without words of its own is named after its method and path', async () => {
     const manifest = await one({}, {}, '/pets/{petId}/toys');
     expect(manifest).toMatchObject({

@@ -1,4 +1,5 @@
 import type { SideEffectPolicy, ToolManifest } from '../../../../../api/schemas/tool-manifest.ts';
+import { DOCUMENTS_KEYWORD } from '../../../../domain/document/document-parameter.ts';
 import { isFitting } from '../../../foreign/property-names/fitting-names.ts';
 import { fittingSchema, withOriginal } from '../../../foreign/property-names/rename-properties.ts';
 import type { HttpOperation } from '../../../http-operation.ts';
@@ -104,6 +105,9 @@ function addressesOf({ host, port }: Server, more: readonly { host: string; port
   return [{ host, port }, ...more.filter(isOther)];
 }
 
+const isMarked = (schema: Schema | boolean | undefined): boolean =>
+  typeof schema === 'object' && schema[DOCUMENTS_KEYWORD] === true;
+
 function parametersSchema(
   parameters: readonly OperationParameter[],
   body: OperationBody | undefined,
@@ -123,11 +127,13 @@ function parametersSchema(
   if (body !== undefined) add('body', body.fixed ?? body.schema, body.description);
   const required = parameters.filter((parameter) => parameter.required).map(({ binding }) => binding.property);
   if (body?.required === true) required.push('body');
+  // The layer sets the parameter for documents, so no caller has to.
+  const byCaller = required.filter((name) => !isMarked(properties[name]));
   const definitions = schemas.definitions(needed, 'request');
   return {
     type: 'object',
     properties,
-    ...(required.length === 0 ? {} : { required }),
+    ...(byCaller.length === 0 ? {} : { required: byCaller }),
     additionalProperties: false,
     ...(definitions === undefined ? {} : { $defs: definitions }),
   };

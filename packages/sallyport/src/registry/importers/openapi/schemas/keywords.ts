@@ -1,3 +1,5 @@
+import { DOCUMENTS_KEYWORD } from '../../../../domain/document/document-parameter.ts';
+
 /** Test that a keyword's value must pass to be copied. */
 type Test = (value: unknown) => boolean;
 
@@ -34,6 +36,7 @@ export const PLAIN: ReadonlyMap<string, Test> = new Map<string, Test>([
   ['minContains', isCount],
   ['maxProperties', isCount],
   ['minProperties', isCount],
+  [DOCUMENTS_KEYWORD, (value) => value === true],
 ]);
 
 /** Keywords that hold one schema. `same`: it applies to the same value, so a cycle through it never ends. */

@@ -3,11 +3,11 @@ import { rm } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openLayer } from '../../../packages/sallyport/src/compose/open-layer.ts';
-import type { OpenedLayer } from '../../../packages/sallyport/src/doors/cli/cli-parts.ts';
-import type { ToolManifest } from '../../../packages/sallyport/src/manifest.ts';
-import { temporaryDataFolder } from '../../../packages/sallyport/src/storage/postgres/embedded/prepared-database.fixture.ts';
-import { MAIN } from '../running/sallyport-program.fixture.ts';
+import { openLayer } from '../../../../packages/sallyport/src/compose/open-layer.ts';
+import type { OpenedLayer } from '../../../../packages/sallyport/src/doors/cli/cli-parts.ts';
+import type { ToolManifest } from '../../../../packages/sallyport/src/manifest.ts';
+import { temporaryDataFolder } from '../../../../packages/sallyport/src/storage/postgres/embedded/prepared-database.fixture.ts';
+import { MAIN } from '../../running/sallyport-program.fixture.ts';
 
 /** The payments that the bank was asked for. */
 const paid: unknown[] = [];

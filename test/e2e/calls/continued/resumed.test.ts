@@ -5,10 +5,10 @@ import {
   type EmbeddedToolLayer,
   LOCAL_CALLER,
   silentLog,
-} from '../../../packages/sallyport/src/index.ts';
-import { temporaryDataFolder } from '../../../packages/sallyport/src/storage/postgres/embedded/prepared-database.fixture.ts';
-import { urlOf } from '../../../packages/sallyport/src/storage/postgres/postgres-databases.fixture.ts';
-import { DOUBLE, type OpenLayer, openLayer, post } from '../layer.fixture.ts';
+} from '../../../../packages/sallyport/src/index.ts';
+import { temporaryDataFolder } from '../../../../packages/sallyport/src/storage/postgres/embedded/prepared-database.fixture.ts';
+import { urlOf } from '../../../../packages/sallyport/src/storage/postgres/postgres-databases.fixture.ts';
+import { DOUBLE, type OpenLayer, openLayer, post } from '../../layer.fixture.ts';
 
 type Claims = Parameters<EmbeddedToolLayer['mintToken']>[0];
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type OpenLayer, openLayer, post } from '../layer.fixture.ts';
+import { type OpenLayer, openLayer, post } from '../../layer.fixture.ts';
 
 type Answer = Record<string, unknown>;
 
