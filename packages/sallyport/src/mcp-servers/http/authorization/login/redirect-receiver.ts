@@ -1,5 +1,5 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
-import { LOGIN_MS } from './login.ts';
+import { LOGIN_MS } from '../login.ts';
 
 /** Most logins whose redirects are waited for at once. */
 const EXPECTED_MAX = 1_000;
