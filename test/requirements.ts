@@ -730,12 +730,14 @@ const DOC: Rows = {
     'requests are tried again, 3 times by default',
     'E3605 timeout (30 s), E3606 protocol',
     'E3607 cache down is a warning, and the server is asked',
+    'requests to the document server pass the circuit, the rate limit and the timeouts of its upstream',
   ],
   'DOC-04': [
     'ABAC check (agent, document, mode) before retrieval (E3603)',
     'versions pinned for the whole invocation and across resume',
     'pins that cannot be stored are E3608',
     'a deprecated pin warns, and E3604 comes only when it is gone',
+    'policies of documents judge the own tools and resources of the document server too',
   ],
   'DOC-05': ['Documents reach the tool as context', 'accesses counted in metadata'],
 };

@@ -102,7 +102,7 @@ export async function assemble(from: Ingredients): Promise<AssembledLayer> {
   const foundation = await openFoundation(opened, from);
   const { storage, identity, policies, ledger } = foundation;
   const clientQuestions = createClientQuestions();
-  const tools = await openTools(opened, from, storage, clientQuestions);
+  const tools = await openTools(opened, from, foundation, clientQuestions);
   const { secrets, driver, quarantine, upstreams, registry, embedder } = tools;
   const { visibility, visible } = openVisibility(opened, from, storage, tools);
   const intake = openIntake(settings);
@@ -118,6 +118,8 @@ export async function assemble(from: Ingredients): Promise<AssembledLayer> {
   const upstreamsReady = quarantine.load().then(() => upstreams.start());
   const toolsReady = Promise.all([registry.load(), visibility.start(), upstreamsReady]);
   await Promise.all([toolsReady, recover(opened, pipeline, toolsReady)]);
+  const reported = pipeline.checkpoints.reportLeft();
+  opened.defer(() => reported);
   await orchestration.start();
   const sideEffects = sideEffectsOf(settings, foundation, orchestration);
   await sideEffects.settleOpen();
