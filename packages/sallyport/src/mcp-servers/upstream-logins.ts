@@ -5,11 +5,11 @@ import type { UpstreamDefinition } from '../../api/schemas/upstream.ts';
 import type { SecretStore } from '../external/secret-store.port.ts';
 import { type Authorizer, authorizedFetch } from './http/authorization/authorized-fetch.ts';
 import { AuthorizationContext, type AuthorizationParts } from './http/authorization/context.ts';
-import { type ExpectedLogin, expectedLogin } from './http/authorization/expected-login.ts';
 import { holderOf } from './http/authorization/holder.ts';
 import { HolderTokens } from './http/authorization/holder-tokens.ts';
+import { type ExpectedLogin, expectedLogin } from './http/authorization/login/expected-login.ts';
+import { createRedirectReceiver, type RedirectReceiver } from './http/authorization/login/redirect-receiver.ts';
 import { type BegunLogin, beginLogin, finishLogin } from './http/authorization/login.ts';
-import { createRedirectReceiver, type RedirectReceiver } from './http/authorization/redirect-receiver.ts';
 import { revoke } from './http/authorization/token-endpoint.ts';
 
 export type { Authorizer, BegunLogin, ExpectedLogin, RedirectReceiver };

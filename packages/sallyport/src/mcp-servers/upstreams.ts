@@ -32,7 +32,6 @@ import {
   type UpstreamOffers,
 } from './known-upstream.ts';
 import { withPackage } from './packages/with-package.ts';
-import type { Packages } from './packages.ts';
 import { planOf } from './stdio/plan-of.ts';
 import { createStderrLog, type StderrLog } from './stdio/stderr-log.ts';
 
@@ -40,7 +39,6 @@ export type {
   AddedUpstream,
   CurrentUpstream,
   OfferingUpstream,
-  Packages,
   ToolsChanged,
   UpstreamCaller,
   UpstreamCallOptions,

@@ -1,3 +1,4 @@
+import { connect as connectSocket } from 'node:net';
 import type { Client } from '@modelcontextprotocol/client';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { LOCAL_CALLER } from '../../../../packages/sallyport/src/index.ts';
@@ -13,13 +14,15 @@ let open: OpenLayer;
 let operator: string;
 let alice: string;
 let bob: string;
+let redirect: URL;
 const clients: Client[] = [];
 
 beforeAll(async () => {
   const redirectUrl = `http://127.0.0.1:${await freePort()}/callback`;
   authorization = await startAuthorizationServer({ redirectUrl });
   server = await startProtectedServer(authorization);
-  open = await openLayer({ 'upstreams.login_redirect_url': redirectUrl });
+  redirect = new URL(redirectUrl);
+  open = await openLayer({ 'upstreams.login_redirect_url': redirectUrl, 'shutdown.grace_seconds': 0 });
   operator = await tokenOf('did:user:operator', { roles: ['operator'] });
   alice = await tokenOf('did:user:alice');
   bob = await tokenOf('did:user:bob');
@@ -237,5 +240,28 @@ describe('a login by a question to the client', () => {
     });
     expect(await reads(client)).toMatchObject({ isError: true });
     expect(redirects).toEqual(['404', '404', '400']);
+  });
+
+  test('EXE-07.15 a layer that stops while users log in ends their calls, and listens for no redirect any more', async () => {
+    const asked = ['jane', 'kate'].map((user) => ({ user, ...Promise.withResolvers<void>() }));
+    const answers = asked.map(async ({ user, resolve }) => {
+      const client = await clientOf(user, '2026', () => {
+        resolve();
+        // One says that its user has opened the link, the other one says nothing any more.
+        return user === 'jane' ? { action: 'accept' } : new Promise(() => {});
+      });
+      return reads(client).then(
+        ({ isError }) => isError,
+        () => true,
+      );
+    });
+    await Promise.all(asked.map(({ promise }) => promise));
+    const halfOpen = connectSocket(Number(redirect.port), '127.0.0.1').on('error', () => {});
+    await new Promise((done) => halfOpen.once('connect', done));
+    halfOpen.write('GET /callback?state');
+    await open[Symbol.asyncDispose]();
+    expect(await answers[0]).toBe(true);
+    await expect(fetch(redirect)).rejects.toThrow('fetch failed');
+    halfOpen.destroy();
   });
 });

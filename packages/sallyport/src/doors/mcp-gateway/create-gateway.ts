@@ -7,7 +7,7 @@ import type { ToolLayer } from '../../operations/tool-layer.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { Era } from '../mcp-protocol.ts';
 import { createMcpServer, type McpServer, type Method, type ServerIdentity } from '../mcp-server.ts';
-import { serverNameIn } from '../server-address.ts';
+import { serverNameIn } from '../protected-resource.ts';
 import { createToolChanges, type ToolChanges } from '../tool-changes.ts';
 import type { CallQuestions } from './call-questions.port.ts';
 import type { ClientConfirmations } from './client-confirmations.port.ts';

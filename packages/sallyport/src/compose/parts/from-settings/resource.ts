@@ -1,7 +1,6 @@
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { Role, type ToolScope } from '../../../../api/schemas/capability-token.ts';
-import type { ResourceSettings } from '../../../doors/protected-resource.ts';
-import { addressedServer, pathOfServer } from '../../../doors/server-address.ts';
+import { addressedServer, pathOfServer, type ResourceSettings } from '../../../doors/protected-resource.ts';
 import type { Settings } from '../../settings.ts';
 
 /** Paths that are resources of their own for OAuth clients; REST is the one at ''. */

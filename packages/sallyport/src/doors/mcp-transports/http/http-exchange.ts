@@ -4,7 +4,7 @@ import type { Caller } from '../../../domain/principal/principal.ts';
 import { callerCredential } from '../../bearer.ts';
 import { requestEnd, STREAM_HEADERS, send } from '../../http-answer.ts';
 import { errorAnswer, RPC, type RpcAnswer, type RpcId } from '../../json-rpc.ts';
-import { addressedServer, pathOfServer } from '../../server-address.ts';
+import { addressedServer, pathOfServer } from '../../protected-resource.ts';
 import type { Endpoint } from './endpoint.ts';
 import { CLOSED_STREAM, type EventStream, openEventStream } from './event-stream.ts';
 

@@ -1,8 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { ToolLayer } from '../../../operations/tool-layer.ts';
 import { send, sendPage } from '../../http-answer.ts';
-import { METADATA_PATH, type ProtectedResource } from '../../protected-resource.ts';
-import { addressedServer, pathOfServer } from '../../server-address.ts';
+import { addressedServer, METADATA_PATH, type ProtectedResource, pathOfServer } from '../../protected-resource.ts';
 import { callerOf } from '../operation-routes.ts';
 import { JSON_TYPE, sendJson } from '../reply.ts';
 import { INDEX_PAGE, INDEX_STYLE } from './index-page.ts';

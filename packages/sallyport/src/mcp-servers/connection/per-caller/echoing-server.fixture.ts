@@ -130,25 +130,36 @@ export async function echoingServer(name = 'notes'): Promise<EchoingServer> {
       const { arguments: args } = params as { arguments: Record<string, unknown> };
       self.calls.push({ session, authorization, args });
       await self.hold;
-      if (args['change'] === true) {
-        const changed = { jsonrpc: '2.0', method: 'notifications/prompts/list_changed' };
-        const result = { jsonrpc: '2.0', id, result: { content: [] } };
-        response.writeHead(200, { 'content-type': 'text/event-stream' });
-        response.end([changed, result].map((each) => `data: ${JSON.stringify(each)}\n\n`).join(''));
-      } else if (args['fail'] === true)
-        reply(response, { id, error: { code: -32000, message: `no, ${authorization}` } });
-      else reply(response, { id, result: { content: [{ type: 'text', text: authorization }] } });
+      answerCall(response, id, authorization, args);
     } else if (method === 'prompts/list') {
       await self.hold;
       reply(response, { id, result: { prompts: offers.prompts ?? [] } });
-    } else if (method === 'resources/list') reply(response, { id, result: { resources: offers.resources ?? [] } });
-    else if (method === 'resources/templates/list') reply(response, { id, result: { resourceTemplates: [] } });
-    else if (method === 'prompts/get')
-      reply(response, { id, result: { messages: [{ role: 'user', content: { type: 'text', text: authorization } }] } });
-    else if (method === 'completion/complete') reply(response, { id, result: { completion: { values: ['one'] } } });
-    else response.writeHead(202).end();
+    } else {
+      const result = offerResult(method, offers, authorization);
+      if (result === undefined) response.writeHead(202).end();
+      else reply(response, { id, result });
+    }
   };
   return self;
+}
+
+/** The result of a request about what the server offers beside tools; undefined for any other request. */
+function offerResult(method: unknown, { resources = [] }: EchoedOffers, authorization: string): object | undefined {
+  if (method === 'resources/list') return { resources };
+  if (method === 'resources/templates/list') return { resourceTemplates: [] };
+  if (method === 'completion/complete') return { completion: { values: ['one'] } };
+  if (method !== 'prompts/get') return undefined;
+  return { messages: [{ role: 'user', content: { type: 'text', text: authorization } }] };
+}
+
+function answerCall(response: ServerResponse, id: unknown, authorization: string, args: SeenCall['args']): void {
+  if (args['change'] === true) {
+    const changed = { jsonrpc: '2.0', method: 'notifications/prompts/list_changed' };
+    const result = { jsonrpc: '2.0', id, result: { content: [] } };
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    response.end([changed, result].map((each) => `data: ${JSON.stringify(each)}\n\n`).join(''));
+  } else if (args['fail'] === true) reply(response, { id, error: { code: -32000, message: `no, ${authorization}` } });
+  else reply(response, { id, result: { content: [{ type: 'text', text: authorization }] } });
 }
 
 function reply(response: ServerResponse, message: object): void {

@@ -1,6 +1,6 @@
 import type { EventEmitter } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { AuthorizationContext } from './context.ts';
+import type { AuthorizationContext } from '../context.ts';
 
 /** How often an instance looks whether a login was ended elsewhere, ms. */
 const LOOK_MS = 1_000;

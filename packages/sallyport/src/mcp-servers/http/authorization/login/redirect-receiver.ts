@@ -1,8 +1,10 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
-import { LOGIN_MS } from './login.ts';
+import { LOGIN_MS } from '../login.ts';
 
 /** Most logins whose redirects are waited for at once. */
 const EXPECTED_MAX = 1_000;
+/** Longest time for one request, ms. */
+const PATIENCE_MS = 10_000;
 const PLAIN = { 'content-type': 'text/plain; charset=utf-8', 'cache-control': 'no-store', connection: 'close' };
 
 /** Receives the redirects of logins at an address of this machine (RFC 8252 §7.3), while somebody waits for one. */
@@ -27,6 +29,8 @@ interface Expected {
 export function createRedirectReceiver(redirectUrl: string): RedirectReceiver {
   const { hostname, port, pathname, origin } = new URL(redirectUrl);
   const expected = new Map<string, Expected>();
+  /** Those that still have a connection too. */
+  const servers = new Set<Server>();
   let server: Promise<Server | undefined> | undefined;
   const drop = (state: string): void => {
     clearTimeout(expected.get(state)?.timer);
@@ -55,19 +59,23 @@ export function createRedirectReceiver(redirectUrl: string): RedirectReceiver {
       if (expected.has(state) || expected.size >= EXPECTED_MAX) return;
       expected.set(state, { take, timer: setTimeout(() => drop(state), LOGIN_MS).unref() });
       server ??= listening(onRequest, Number(port) || 80, hostname.replace(/^\[|\]$/g, ''));
-      await server;
+      const opened = await server;
+      if (opened !== undefined) servers.add(opened.once('close', () => servers.delete(opened)));
     },
     async [Symbol.asyncDispose]() {
       const last = server;
       for (const state of expected.keys()) drop(state);
-      await ended(await last);
+      const ends = ended(await last);
+      // A browser that holds a connection open does not hold up the layer.
+      for (const each of servers) each.closeAllConnections();
+      await ends;
     },
   };
 }
 
 /** Undefined when the port is in use. */
 async function listening(onRequest: RequestListener, port: number, host: string): Promise<Server | undefined> {
-  const server = createServer(onRequest).unref();
+  const server = createServer({ headersTimeout: PATIENCE_MS, requestTimeout: PATIENCE_MS }, onRequest).unref();
   const { promise, resolve } = Promise.withResolvers<Server | undefined>();
   server.once('error', () => resolve(undefined));
   server.listen(port, host, () => resolve(server));
