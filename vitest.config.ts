@@ -1,7 +1,12 @@
 import { defineConfig } from 'vitest/config';
-import { COUNTS_FILE_VARIABLE, testCountsReporter } from './scripts/test-counts.ts';
+import { compiledCodeFolder } from './scripts/test-run/compiled-code.ts';
+import { COUNTS_FILE_VARIABLE, testCountsReporter } from './scripts/test-run/test-counts.ts';
+import { LongestFirst } from './scripts/test-run/test-order.ts';
 
 const countsFile = process.env[COUNTS_FILE_VARIABLE];
+
+// Processes of the tests, and programs that these start from sources, find what one of them has compiled before.
+process.env['NODE_COMPILE_CACHE'] ??= compiledCodeFolder();
 
 /** Tests that take a process of their own: they measure it, race in it, use it up or change what all of it shares. */
 const ALONE = [
@@ -27,36 +32,33 @@ export default defineConfig({
     hookTimeout: 120_000,
     // A machine under load takes its time; what comes at once is seen at once.
     expect: { poll: { timeout: 50_000 } },
-    maxWorkers: 2,
+    // Tests wait a third of their time, for processes and for time limits: two cores have work for three workers.
+    maxWorkers: 3,
+    sequence: { sequencer: LongestFirst },
+    // Node itself loads the sources, as it does in production: it takes half of the time that Vite's runner takes.
+    experimental: { viteModuleRunner: false },
     reporters: ['default', ...(countsFile === undefined ? [] : [testCountsReporter(countsFile)])],
+    // In this order, without a pause between them: short tests at the end keep all workers busy until it is reached.
     projects: [
       {
         extends: true,
-        // Files share a thread and its modules: loading them once is most of the time. So no test may change global state.
+        test: { name: 'heavy', include: ALONE, pool: 'forks', isolate: true },
+      },
+      {
+        extends: true,
+        // Files share a process and its modules: a layer takes three seconds to load, and half a second to open.
+        test: { name: 'shared', include: TOGETHER, exclude: ALONE, pool: 'forks', isolate: false },
+      },
+      {
+        extends: true,
+        // The same in threads. So no test may change global state.
         test: {
           name: 'fast',
           include: EVERYTHING,
           exclude: [...TOGETHER, ...ALONE],
           pool: 'threads',
           isolate: false,
-          sequence: { groupOrder: 0 },
         },
-      },
-      {
-        extends: true,
-        // The same in processes: a layer takes three seconds to load, and half a second to open.
-        test: {
-          name: 'shared',
-          include: TOGETHER,
-          exclude: ALONE,
-          pool: 'forks',
-          isolate: false,
-          sequence: { groupOrder: 1 },
-        },
-      },
-      {
-        extends: true,
-        test: { name: 'heavy', include: ALONE, pool: 'forks', isolate: true, sequence: { groupOrder: 2 } },
       },
     ],
   },

@@ -602,6 +602,8 @@ const EXE: Rows = {
     'passes the client half of the public conformance suite, in both revisions',
     'questions for completions and folders, to the calling client alone, where the operator allows them',
     'log messages of a server reach the client of their call',
+    'a user whose login an upstream needs is asked at the calling client to open its link, and the call goes on or is repeated',
+    'log messages of a server that belong to no call reach the sessions that set a level and see the server, those of a connection of one caller its sessions alone',
   ],
   'EXE-08': [
     'Native/internal functions in process',
@@ -728,12 +730,14 @@ const DOC: Rows = {
     'requests are tried again, 3 times by default',
     'E3605 timeout (30 s), E3606 protocol',
     'E3607 cache down is a warning, and the server is asked',
+    'requests to the document server pass the circuit, the rate limit and the timeouts of its upstream',
   ],
   'DOC-04': [
     'ABAC check (agent, document, mode) before retrieval (E3603)',
     'versions pinned for the whole invocation and across resume',
     'pins that cannot be stored are E3608',
     'a deprecated pin warns, and E3604 comes only when it is gone',
+    'policies of documents judge the own tools and resources of the document server too',
   ],
   'DOC-05': ['Documents reach the tool as context', 'accesses counted in metadata'],
 };
@@ -771,7 +775,11 @@ const STA: Rows = {
     'archive to S3-compatible storage for 7 years',
     'restore (E3708 while pending)',
   ],
-  'STA-07': ['A LangGraph.js checkpoint saver over the state bridge passes its public validation suite'],
+  'STA-07': [
+    'A LangGraph.js checkpoint saver over the state bridge passes its public validation suite',
+    'the states of a thread come back as they were saved',
+    'the threads of an owner have a bound, and an end',
+  ],
 };
 
 /** Orchestration. */
@@ -1006,6 +1014,7 @@ const API: Rows = {
     'user interfaces of tools (MCP Apps)',
     '`_meta` of requests, results and lists passes both ways',
     'resources and prompts of the embedding program are offered, granted, judged and recorded as those of upstreams',
+    'resources, prompts and instructions of an upstream with a connection for each caller are those of this caller, and are shown to no other',
   ],
   'API-04': ['Typed TypeScript client', 'embeddable library', 'adapters that hand the tools to agent frameworks'],
   'API-05': [

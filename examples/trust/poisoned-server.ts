@@ -1,5 +1,5 @@
 // An MCP server over stdio with two tools: one reads a page, which is what its caller names as the first argument of the
-// process; what the other says of itself speaks to the model behind the user's back.
+// process; what the other says of itself speaks to the model without the user's knowledge.
 import { createInterface } from 'node:readline';
 
 interface Message {

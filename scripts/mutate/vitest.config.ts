@@ -22,6 +22,8 @@ export default defineConfig({
   ],
   test: {
     ...common,
+    // The plugin above changes what Vite's runner loads.
+    experimental: { viteModuleRunner: true },
     reporters: ['dot'],
     include: testFiles.slice(0, 1),
     pool: 'forks',

@@ -38,9 +38,13 @@ async function saverOf(named?: string, user?: string): Promise<SallyportSaver> {
 
 // The suite takes its runner from there; this file has a process of its own.
 Object.assign(globalThis, { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, test });
-const SUITE = { checkpointerName: 'STA-07 SallyportSaver', createCheckpointer: () => saverOf() };
-specTest(SUITE);
-deltaChannelHistoryTests(SUITE);
+/** The public validation suite. */
+function check(checkpointerName: string): void {
+  const suite = { checkpointerName, createCheckpointer: () => saverOf() };
+  specTest(suite);
+  deltaChannelHistoryTests(suite);
+}
+check('STA-07.1 SallyportSaver');
 
 async function all<T>(items: AsyncIterable<T>): Promise<readonly T[]> {
   const found: T[] = [];

@@ -334,6 +334,44 @@ describe('the slots of an agent in several instances over one PostgreSQL', () =>
     (await queued).free();
   });
 
+  test('PIPE-08.8 are not asked for again by an instance that closes while it asks', async () => {
+    let [asked, closed, renewals, othersWait] = [Promise.resolve(), false, 0, false];
+    const answered = Promise.withResolvers<void>();
+    const one = await instance({
+      change: (store) => ({
+        ...store,
+        renew: (...given) => {
+          if (closed) renewals += 1;
+          return store.renew(...given);
+        },
+        share: async (...given) => {
+          await asked;
+          const answer = await store.share(...given).finally(() => closed && setImmediate(answered.resolve));
+          othersWait = answer?.othersWait ?? false;
+          return answer;
+        },
+      }),
+    });
+    const two = await instance();
+    const held = [await one.wait(2), await one.wait(2)];
+    const cancel = new AbortController();
+    const other = two.wait(2, { signal: cancel.signal }).catch(() => undefined);
+    await expect.poll(rows).toContainEqual({ slots: 0, wanted: 1 });
+    const more = one.wait(2, { signal: cancel.signal }).catch(() => undefined);
+    await expect.poll(() => othersWait).toBe(true);
+    const gate = Promise.withResolvers<void>();
+    asked = gate.promise;
+    for (const slot of held) slot.free();
+    await one.share[Symbol.asyncDispose]();
+    opened.splice(opened.indexOf(one.share), 1);
+    closed = true;
+    gate.resolve();
+    await answered.promise;
+    expect(renewals).toBe(0);
+    cancel.abort(new Error('over'));
+    await Promise.all([other, more]);
+  });
+
   test('PIPE-08.8 are given back when the instance closes, and when no call of the agent has come for long', async () => {
     const [one, two] = [await instance(), await instance()];
     const held = await one.wait(1);

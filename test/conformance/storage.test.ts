@@ -4,6 +4,7 @@ import { ledgerStoreConformance } from '../../packages/sallyport/src/audit/ledge
 import { checkpointArchiveConformance } from '../../packages/sallyport/src/bridges/conformance/checkpoint-archive.conformance.ts';
 import { checkpointStoreConformance } from '../../packages/sallyport/src/bridges/conformance/checkpoint-store.conformance.ts';
 import { objectStoreConformance } from '../../packages/sallyport/src/bridges/conformance/object-store.conformance.ts';
+import { threadStoreConformance } from '../../packages/sallyport/src/bridges/conformance/thread-store.conformance.ts';
 import {
   documentCacheConformance,
   documentPinStoreConformance,
@@ -79,6 +80,7 @@ import { memoryObjectStore } from '../../packages/sallyport/test/stores/outcomes
 import { memoryOutcomeStore } from '../../packages/sallyport/test/stores/outcomes/memory-outcome-store.ts';
 import { memoryOutputStore } from '../../packages/sallyport/test/stores/outcomes/memory-output-store.ts';
 import { memoryStateStore } from '../../packages/sallyport/test/stores/outcomes/memory-state-store.ts';
+import { memoryThreadStore } from '../../packages/sallyport/test/stores/outcomes/memory-thread-store.ts';
 import { memoryUndoJournal } from '../../packages/sallyport/test/stores/outcomes/memory-undo-journal.ts';
 import { memorySkillContents } from '../../packages/sallyport/test/stores/tools/memory-skill-contents.ts';
 
@@ -104,6 +106,7 @@ describe('memory', () => {
   });
   undoJournalConformance(test, 'memory', async () => ({ store: memoryUndoJournal(), close }));
   checkpointStoreConformance(test, 'memory', async () => ({ store: memoryCheckpointStore(), close }));
+  threadStoreConformance(test, 'memory', async () => ({ store: memoryThreadStore(), close }));
   contextStoreConformance(test, 'memory', async () => ({ store: memoryContextStore(), close }));
   documentPinStoreConformance(test, 'memory', async () => ({ store: memoryDocumentPins(), close }));
   documentCacheConformance(test, 'memory', async () => ({ store: memoryDocumentCache({ bytesMax: 1e6 }), close }));
@@ -179,6 +182,7 @@ function postgresConformance(adapter: string, start: () => Promise<TestDatabases
   });
   undoJournalConformance(test, adapter, open('undoJournal'));
   checkpointStoreConformance(test, adapter, open('checkpointStore'));
+  threadStoreConformance(test, adapter, open('threadStore'));
   contextStoreConformance(test, adapter, open('contextStore'));
   documentPinStoreConformance(test, adapter, open('documentPins'));
   checkpointArchiveConformance(test, adapter, open('checkpointStore'));

@@ -86,7 +86,8 @@ function opener(opened: AsyncDisposableStack, database: PostgresDatabase): OpenS
     const parts = { store, index, vectors, clock, log: silentLog };
     const meaning = embedder === undefined ? undefined : opened.use(createMeaning({ ...parts, embedder }));
     const updates = memoryDocumentUpdates();
-    const server = { store, reader, meaning, updates, settings: DOCUMENT_SERVER_DEFAULTS, clock, log: silentLog };
+    const own = { store, reader, files: reader, meaning, updates };
+    const server = { ...own, settings: DOCUMENT_SERVER_DEFAULTS, clock, log: silentLog };
     return opened.use(createDocumentServer(server));
   };
 }

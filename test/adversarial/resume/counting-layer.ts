@@ -1,7 +1,10 @@
 // A program that the test starts and kills: a layer with a tool that counts in steps, and saves a checkpoint after each.
+import { randomBytes } from 'node:crypto';
 import { writeSync } from 'node:fs';
+import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { MiB } from '@sallyport/std/bytes';
 import {
   createToolLayer,
   type EmbeddedToolLayer,
@@ -15,6 +18,8 @@ export interface CountingOrder {
   /** What the tool is: a function of this program, a shell script, or a tool of an MCP server. */
   readonly kind: 'function' | 'shell' | 'mcp';
   readonly steps: number;
+  /** True for states of more than 1 MiB, which are objects; of functions only. */
+  readonly large?: true;
   /** Id of the call that continues the work. */
   readonly invocationId: string;
   /** Call whose newest checkpoint is resumed; absent for the first. */
@@ -39,7 +44,7 @@ while [ "$next" -lt "$1" ]; do
 done
 echo "[$done]"`;
 
-const { settings, kind, steps, invocationId, after } = JSON.parse(process.argv[2] ?? '') as CountingOrder;
+const { settings, kind, steps, large, invocationId, after } = JSON.parse(process.argv[2] ?? '') as CountingOrder;
 const MANIFEST = {
   tool_id: `count-${kind}`,
   tool_name: 'count',
@@ -54,23 +59,28 @@ const say = (word: string, value: unknown = null): void => void writeSync(1, `${
 
 const layer = await createToolLayer({ settings, environment: {}, log: silentLog });
 
+/** What makes a state an object. */
+const bulk = (): string => randomBytes(2 * MiB).toString('base64');
+/** The steps that are done according to a state. */
+const doneOf = (state: unknown): number[] => (Array.isArray(state) ? state : (state as { done: number[] }).done);
 const newestOf = async (call: string) => {
   const { checkpoints } = await layer.ask('checkpoints.list', { invocation_id: call, limit: 1 }, LOCAL_CALLER);
   return checkpoints[0];
 };
 const doneIn = async (checkpoint_id: string): Promise<number> => {
   const { state } = await layer.ask('checkpoints.get', { checkpoint_id }, LOCAL_CALLER);
-  return (Array.isArray(state) ? state : (state as { done: unknown[] }).done).length;
+  return doneOf(state).length;
 };
 
 const adding: Readonly<Record<CountingOrder['kind'], (to: EmbeddedToolLayer) => Promise<unknown>>> = {
   function: (to) =>
     to.registerFunction({ ...MANIFEST, executor: { kind: 'native' } }, async (_parameters, { checkpoints }) => {
       const { restored } = checkpoints;
-      const done = restored === undefined ? [] : (JSON.parse(Buffer.from(restored.bytes).toString()) as number[]);
+      const done = restored === undefined ? [] : doneOf(JSON.parse(Buffer.from(restored.bytes).toString()));
       while (done.length < steps) {
         done.push(done.length);
-        await checkpoints.save(done);
+        if (large !== true) await checkpoints.save(done);
+        else await checkpoints.save({ done, bulk: bulk() }, { milestone: `step ${done.length}` });
       }
       return done;
     }),
@@ -117,4 +127,5 @@ const answer = await layer.invoke(
 isOver = true;
 await reporting;
 say('answer', answer);
+await text(process.stdin);
 await layer.close();

@@ -310,7 +310,7 @@ export const FORGERIES: readonly Forgery[] = [
     forge: (database, { pure }) => forgeCall(database, pure),
   },
   {
-    what: 'the same, and the layer has written its next event behind it',
+    what: 'the same, and the layer has written its next event after it',
     named: undefined,
     goesOn: true,
     forge: (database, { pure }) => forgeCall(database, pure),

@@ -55,7 +55,7 @@ test('AUD-07.2 AUD-07.3 every call has its beginning and its end in the chain; a
     [gone]: 'the chain records it, and it has no row',
     [changed]: 'its row says FAILED, and the chain records no such end',
     [refused]: 'its row says DENIED, and the chain records no such end',
-    ...Object.fromEntries(others.map((id) => [id, expect.stringContaining('says nothing that can be read')])),
+    ...Object.fromEntries(others.map((id) => [id, expect.stringContaining('its row cannot be read')])),
   });
 });
 

@@ -24,7 +24,9 @@ export async function authorizationServer() {
   const tokenFor = async (form: URLSearchParams): Promise<object> => {
     asked.push(form);
     const now = Math.floor(Date.now() / 1000);
-    const claims = { sub: 'desk', client_id: 'desk', aud: form.get('resource') ?? '', scope: form.get('scope') ?? '' };
+    const resources = form.getAll('resource');
+    const aud = resources.length > 1 ? resources : (resources[0] ?? '');
+    const claims = { sub: 'desk', client_id: 'desk', aud, scope: form.get('scope') ?? '' };
     const access_token = await new SignJWT({ ...claims, iss: issuer, iat: now, exp: now + 60 })
       .setProtectedHeader({ alg: 'RS256', kid: 'as', typ: 'at+jwt' })
       .sign(privateKey);

@@ -1,7 +1,8 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Client } from '@modelcontextprotocol/client';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { standInServer } from '../../../packages/sallyport/src/external/token-exchange/authorization-server.fixture.ts';
 import { LOCAL_CALLER } from '../../../packages/sallyport/src/index.ts';
 import {
@@ -9,6 +10,7 @@ import {
   echoingServer,
 } from '../../../packages/sallyport/src/mcp-servers/connection/per-caller/echoing-server.fixture.ts';
 import { type OpenLayer, openLayer, post } from '../layer.fixture.ts';
+import { type ClientOptions, connect } from '../upstreams/offers/offers.fixture.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'sallyport-per-caller-'));
 let open: OpenLayer;
@@ -18,9 +20,22 @@ let server: EchoingServer;
 let operator = '';
 /** A token that the authorization server does not know. */
 let unknown = '';
+/** The user of each token that offers are made for. */
+const userOf = new Map<string, string>();
+/** Names of the prompts that the server offers to each user. */
+const promptsOf: Record<string, string> = {};
+const clients: Client[] = [];
 
 beforeAll(async () => {
   server = await echoingServer();
+  server.offersFor = (authorization) => {
+    const user = userOf.get(authorization) ?? 'nobody';
+    return {
+      instructions: `Written for ${user}.`,
+      resources: [{ uri: `own://${user}`, name: user }],
+      prompts: [{ name: promptsOf[user] ?? `of-${user}` }],
+    };
+  };
   idp = await standInServer(({ form }) =>
     form['subject_token'] === unknown ? { status: 400, body: '{"error":"invalid_grant"}' } : {},
   );
@@ -28,6 +43,9 @@ beforeAll(async () => {
   writeFileSync(file, `[notes_of_user]\nendpoint = "${idp.url}"\nclient_id = "layer"\naudience = "notes"\n`);
   open = await openLayer({ 'oauth.exchange_file': file }, { SALLYPORT_SECRET_NOTES_KEY: 'service-key' });
   operator = await tokenOf('did:user:operator', { roles: ['operator'] });
+});
+afterEach(async () => {
+  for (const client of clients.splice(0)) await client.close();
 });
 afterAll(async () => {
   await open[Symbol.asyncDispose]();
@@ -120,4 +138,76 @@ test('an operator without a token names a secret of the tenant for the listing; 
   const frank = await tokenOf('did:user:frank');
   expect((await call(frank)).body).toMatchObject({ status: 'success' });
   expect(server.calls.at(-1)?.authorization).toBe(seenAs(frank));
+});
+
+/** A client of the user, whose token the server knows. */
+async function clientOf(user: string, token: string, options: ClientOptions = {}): Promise<Client> {
+  userOf.set(seenAs(token), user);
+  const client = await connect(open, token, options);
+  clients.push(client);
+  return client;
+}
+const newToken = (user: string): Promise<string> => tokenOf(`did:user:${user}`);
+const promptsIn = async (client: Client): Promise<readonly string[]> =>
+  (await client.listPrompts()).prompts.map(({ name }) => name);
+
+describe.each(['2025', '2026'] as const)('offers to callers, protocol of %s', (era) => {
+  test('API-03.25 PRM-11.5 each caller is shown what the server offers to it, over its own connection, and nothing of others', async () => {
+    const tokens = { grace: await newToken('grace'), heidi: await newToken('heidi') };
+    const [grace, heidi] = await Promise.all([
+      clientOf('grace', tokens.grace, { era }),
+      clientOf('heidi', tokens.heidi, { era, path: '/mcp/servers/notes' }),
+    ]);
+    expect(await promptsIn(grace)).toEqual(['notes__of-grace']);
+    expect(await promptsIn(heidi)).toEqual(['of-heidi']);
+    expect((await grace.listResources()).resources).toMatchObject([{ uri: 'own://grace' }]);
+    expect((await heidi.listResources()).resources).toMatchObject([{ uri: 'own://heidi' }]);
+    expect(grace.getInstructions()).toContain('> Written for grace.');
+    expect(heidi.getInstructions()).toBe('Written for heidi.');
+    const completed = await heidi.complete({
+      ref: { type: 'ref/prompt', name: 'of-heidi' },
+      argument: { name: 'a', value: '' },
+    });
+    expect(completed.completion.values).toEqual(['one']);
+    const asked = server.asked
+      .filter(({ method }) => method === 'prompts/list')
+      .map(({ authorization }) => authorization);
+    for (const token of Object.values(tokens)) expect(asked.filter((each) => each === seenAs(token))).toHaveLength(1);
+    // The connections of callers end while they are idle, so they are not subscribed over.
+    expect(heidi.getServerCapabilities()?.resources?.subscribe).toBeUndefined();
+    expect(server.mixed).toEqual([]);
+  });
+
+  test('API-03.25 a token without the credential, and one that the server refuses, are offered nothing and disturb nobody', async () => {
+    const reached = server.sessions.size;
+    const { capability_token: bare } = await open.layer.mintToken({ user_did: 'did:user:ivan', secrets: [] });
+    expect(await promptsIn(await clientOf('ivan', bare, { era }))).toEqual([]);
+    expect(server.sessions.size).toBe(reached);
+    const refused = await newToken('judy');
+    server.refused.add(seenAs(refused));
+    const judy = await clientOf('judy', refused, { era });
+    expect(await promptsIn(judy)).toEqual([]);
+    expect(judy.getInstructions()).not.toContain('Written for');
+    const kim = await clientOf('kim', await newToken('kim'), { era });
+    expect(await promptsIn(kim)).toEqual(['notes__of-kim']);
+    expect(server.mixed).toEqual([]);
+  });
+});
+
+test('API-03.25 a change that the server announces to one caller is reported to this caller alone', async () => {
+  const tokens = { lea: await newToken('lea'), mia: await newToken('mia') };
+  const [lea, mia] = [await clientOf('lea', tokens.lea), await clientOf('mia', tokens.mia)];
+  const changed: string[] = [];
+  for (const [name, client] of [
+    ['lea', lea],
+    ['mia', mia],
+  ] as const)
+    client.setNotificationHandler('notifications/prompts/list_changed', () => void changed.push(name));
+  expect(await promptsIn(lea)).toEqual(['notes__of-lea']);
+  expect(await promptsIn(mia)).toEqual(['notes__of-mia']);
+  promptsOf['lea'] = 'of-lea-anew';
+  expect((await call(tokens.lea, { change: true })).body).toMatchObject({ status: 'success' });
+  await expect.poll(() => changed).toEqual(['lea']);
+  expect(await promptsIn(lea)).toEqual(['notes__of-lea-anew']);
+  expect(await promptsIn(mia)).toEqual(['notes__of-mia']);
 });

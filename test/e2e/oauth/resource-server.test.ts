@@ -9,6 +9,7 @@ const ISSUER = 'https://id.example';
 const PUBLIC = 'https://tools.example';
 const WELL_KNOWN = '/.well-known/oauth-protected-resource';
 const ROUTES = ['/v1/tools', '/mcp', '/mcp/discovery'];
+const SERVER = '/mcp/servers/notes';
 
 let plain: OpenLayer;
 let known: OpenLayer;
@@ -40,7 +41,7 @@ const ask = ({ server }: OpenLayer, path: string, headers: Record<string, string
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
 
 describe('metadata for OAuth clients', () => {
-  test.each(['', '/mcp', '/mcp/discovery'])(
+  test.each(['', '/mcp', '/mcp/discovery', SERVER])(
     'PRM-11.1 the resource "%s" says where its tokens come from',
     async (path) => {
       const { status, headers, body } = await get(known, WELL_KNOWN + path);
@@ -68,7 +69,15 @@ describe('metadata for OAuth clients', () => {
     expect(body).toMatchObject({ resource: `${plain.server.url}/mcp` });
     expect(body).not.toHaveProperty('authorization_servers');
     expect((await get(plain, new URL(body.jwks_uri).pathname)).body.keys).toMatchObject([{ kty: 'RSA' }]);
-    expect((await get(plain, `${WELL_KNOWN}/elsewhere`)).status).toBe(404);
+    for (const path of [
+      '/elsewhere',
+      '/mcp/servers',
+      '/mcp/servers/',
+      '/mcp/servers/no_name',
+      `${SERVER}/more`,
+      '/mcp/servers/%6eotes',
+    ])
+      expect([path, (await get(plain, WELL_KNOWN + path)).status]).toEqual([path, 404]);
   });
 
   test.each(['not an address', 'ftp://tools.example', 'https://tools.example/path', 'https://user@tools.example'])(
@@ -80,7 +89,7 @@ describe('metadata for OAuth clients', () => {
 });
 
 describe('challenges', () => {
-  test.each(ROUTES)('PRM-11.1 %s asks for a token, and says where the metadata are', async (route) => {
+  test.each([...ROUTES, SERVER])('PRM-11.1 %s asks for a token, and says where the metadata are', async (route) => {
     const path = route.startsWith('/v1') ? '' : route;
     const scope = path === '' ? '' : 'scope="tools:call", ';
     const where = `${scope}resource_metadata="${PUBLIC}${WELL_KNOWN}${path}"`;
@@ -96,6 +105,11 @@ describe('challenges', () => {
     const refused = await ask(plain, '/v1/upstreams', bearer(capability_token));
     expect(refused.status).toBe(403);
     expect(refused.headers.get('www-authenticate')).toContain('error="insufficient_scope", scope="sallyport:viewer"');
+  });
+
+  test('a server that cannot be is not quoted: the metadata are those of the gateway', async () => {
+    const refused = await ask(known, '/mcp/servers/a",scope=b');
+    expect(refused.headers.get('www-authenticate')).toContain(`resource_metadata="${PUBLIC}${WELL_KNOWN}/mcp"`);
   });
 
   test('a Host that would end the quoted text does not get into it', async () => {

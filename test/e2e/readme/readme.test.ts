@@ -7,6 +7,18 @@ import { blocksOf, clone, ended, PACKAGES, projectWithPackage, shapeOf, started 
 const ALONE = PACKAGES.filter((name) => name !== 'sallyport');
 const sampleOf = (name: string): string => `${name.replace(/\W+/g, '-').slice(1)}.ts`;
 
+/** What the page about graphs takes as given, and a line for the result. */
+const AROUND_GRAPH = [
+  `import { Annotation, END, START, StateGraph } from '@langchain/langgraph';
+const notes = Annotation<string[]>({ reducer: (before, after) => [...before, ...after], default: () => [] });
+const workflow = new StateGraph(Annotation.Root({ notes }))
+  .addNode('read', () => ({ notes: ['read'] }))
+  .addEdge(START, 'read')
+  .addEdge('read', END);`,
+  `console.log((await graph.getState(thread)).values.notes);
+await layer.close();`,
+] as const;
+
 const READS_STILL = /^\d+ tools are found by words only until they have been read\.\n$/;
 
 const stack = new AsyncDisposableStack();
@@ -34,6 +46,9 @@ describe('in a new project with the packed packages', () => {
       const [, code = ''] = /^```ts\n(.*?)^```/ms.exec(text) ?? [];
       await writeFile(join(project, sampleOf(name)), code);
     }
+    const page = await readFile(join(folder, 'docs', 'tools', 'langgraph.md'), 'utf8');
+    const [, graph = ''] = /^```ts\n(.*?)^```/ms.exec(page) ?? [];
+    await writeFile(join(project, 'graph.ts'), [AROUND_GRAPH[0], graph, AROUND_GRAPH[1]].join('\n'));
   }, 240_000);
 
   test.each([
@@ -46,7 +61,7 @@ describe('in a new project with the packed packages', () => {
       const compilerOptions = { ...TYPES, moduleResolution, module };
       await writeFile(
         join(project, configuration),
-        JSON.stringify({ compilerOptions, files: ['sample.ts', ...ALONE.map(sampleOf)] }),
+        JSON.stringify({ compilerOptions, files: ['sample.ts', 'graph.ts', ...ALONE.map(sampleOf)] }),
       );
       const tsc = join(folder, 'node_modules', 'typescript', 'bin', 'tsc');
       expect(await ended(project, process.execPath, tsc, '-p', configuration)).toEqual({
@@ -68,6 +83,10 @@ describe('in a new project with the packed packages', () => {
     },
     120_000,
   );
+
+  test('STA-07 the sample of the page about graphs keeps its state in the installed package', async () => {
+    expect(await ended(project, process.execPath, 'graph.ts')).toMatchObject({ code: 0, stdout: "[ 'read' ]\n" });
+  }, 120_000);
 
   test('REG-02 the installed program starts from its bundle, and a tool can be called', async () => {
     const program = join('node_modules', 'sallyport', 'bin', 'sallyport.mjs');

@@ -1,4 +1,8 @@
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { Client } from '@modelcontextprotocol/client';
+import { MiB } from '@sallyport/std/bytes';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { LOCAL_CALLER } from '../../../packages/sallyport/src/index.ts';
 import { type Desk, openDesk } from '../calls/desk.fixture.ts';
@@ -17,8 +21,20 @@ const TOOLS = [
 const opened = new AsyncDisposableStack();
 let desk: Desk;
 
+/** A folder whose files may be ingested, and a file beside it. */
+const folder = realpathSync(mkdtempSync(join(tmpdir(), 'handbook-')));
+const handbook = join(folder, 'handbook');
+
 beforeAll(async () => {
-  desk = opened.use(await openDesk({ settings: { 'documents.embedded': 'on', 'search.embedder': 'none' } }));
+  opened.defer(() => rmSync(folder, { recursive: true, force: true }));
+  mkdirSync(handbook);
+  const settings = {
+    'documents.embedded': 'on',
+    'documents.folders': [handbook],
+    'documents.file_bytes_max': 2 * MiB,
+    'search.embedder': 'none',
+  } as const;
+  desk = opened.use(await openDesk({ settings }));
 });
 afterAll(() => opened.disposeAsync());
 
@@ -137,4 +153,35 @@ test('DOC-01.4 an operator may switch it off, like any upstream', async () => {
   expect(answer.body).toMatchObject({ status: 'error', error: { e_code: 'E3310' } });
   await desk.layer.ask('upstreams.enable', { name: 'documents' }, LOCAL_CALLER);
   expect(await call(await client(), 'search_documents', { query: 'walrus' })).toMatchObject({ mode: 'keyword' });
+});
+
+test('DOC-01.4 EXE-04.2 EXE-04.3 files of the folders that the operator opened are ingested by their path, and no others', async () => {
+  const ingest = async (path: string, claims = {}) => {
+    const tool = { tool_id: 'documents__ingest_document', parameters: { path } };
+    return (await desk.rest('POST', '/v1/invocations', await desk.token(claims), tool)).body;
+  };
+  const long = `# Rules\n\n${'No running on the deck. '.repeat(60_000)}`;
+  writeFileSync(join(handbook, 'rules.md'), long);
+  writeFileSync(join(handbook, '.env'), 'SECRET=1');
+  writeFileSync(join(handbook, 'large.md'), 'x'.repeat(2 * MiB + 1));
+  writeFileSync(join(folder, 'outside.md'), '# Outside');
+  symlinkSync('../outside.md', join(handbook, 'link.md'));
+  // Longer than an argument may be.
+  for (const path of ['rules.md', join(handbook, 'rules.md')])
+    expect(await ingest(path)).toMatchObject({ status: 'success' });
+  for (const [path, code] of [
+    ['../outside.md', 'E3105'],
+    [join(folder, 'outside.md'), 'E3105'],
+    ['link.md', 'E3105'],
+    ['.env', 'E3210'],
+  ] as const)
+    expect(await ingest(path), path).toMatchObject({ status: 'permission_denied', error: { e_code: code } });
+  const other = { tenant_id: 'other', agent_did: 'did:example:other' };
+  expect(await ingest('rules.md', other)).toMatchObject({ status: 'permission_denied', error: { e_code: 'E3105' } });
+  for (const [path, message] of [
+    ['large.md', 'longer than'],
+    ['none.md', 'does not exist'],
+    ['.', 'is a folder'],
+  ] as const)
+    expect(JSON.stringify(await ingest(path)), path).toContain(message);
 });

@@ -68,6 +68,11 @@ export const CapabilityClaims = Type.Object(
         description: 'What the layer made of the scopes of an access token: the first whose tool fits decides.',
       }),
     ),
+    server_audiences: Type.Optional(
+      Type.Array(Type.String(), {
+        description: 'Upstreams at whose own addresses alone the token is accepted, as the layer read them from aud.',
+      }),
+    ),
     roles: Type.Optional(Type.Array(Role)),
     trust_level: Type.Optional(TrustLevel),
     root_holder: Type.Optional(RootHolder),

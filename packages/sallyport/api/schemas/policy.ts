@@ -149,7 +149,7 @@ export const PolicyCase = Type.Object(
     expect: PolicyEffect,
     by: Type.Optional(
       Type.Union([Type.String(), Type.Array(Type.String())], {
-        description: 'Policies that must be among those that decided.',
+        description: 'Policies that must be among the policies that decided.',
       }),
     ),
   },
@@ -290,7 +290,8 @@ export const PolicyWhyResponse = Type.Object(
     ask: Type.Optional(Type.Boolean()),
     recorded: Type.Optional(RecordedDecision),
     still_so: Type.Boolean({
-      description: 'The policies in force now are those that decided; false when they changed or none are on record.',
+      description:
+        'True when the policies in force now are the policies that decided; false when they changed or none are on record.',
     }),
     assumed: Type.Array(Type.String(), { description: 'Facts that are not on record and were filled in.' }),
     engines: Type.Array(PolicyExplanation, { description: 'What the policies in force now say, engine by engine.' }),

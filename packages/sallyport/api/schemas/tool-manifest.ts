@@ -218,7 +218,7 @@ export const DocumentDependency = Type.Object(
       }),
     ),
     version_pinning: Type.Optional(
-      Type.Boolean({ description: 'Whether a call and those that resume it get the same version.' }),
+      Type.Boolean({ description: 'Whether a call and the calls that resume it get the same version.' }),
     ),
   },
   { additionalProperties: false },

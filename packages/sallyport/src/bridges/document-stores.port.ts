@@ -23,10 +23,11 @@ export interface CachePlace {
 
 /**
  * Answers of document servers for all instances (DOC-02): what it holds may be lost, and is checked when it is read. All
- * methods throw E3607 while the cache cannot be reached.
+ * methods reject with E3607 while the cache cannot be reached.
  */
 export interface DocumentCache {
-  get(place: CachePlace, key: string): Promise<RememberedAnswer | undefined>;
+  /** May answer synchronously or later. */
+  get(place: CachePlace, key: string): RememberedAnswer | undefined | Promise<RememberedAnswer | undefined>;
   /** Replaces what the key holds. @param keptMs after which it is dropped; 0 keeps nothing */
   put(place: CachePlace, key: string, answer: RememberedAnswer, keptMs: number): Promise<void>;
   /** Drops the keys in every scope of a tenant; unknown ones are no fault. */

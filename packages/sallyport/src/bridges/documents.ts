@@ -10,11 +10,10 @@ import type {
 import type { DocumentReader } from './document-server.port.ts';
 import type { DocumentCache } from './document-stores.port.ts';
 import type { DocumentUpdates } from './document-updates.port.ts';
-import { documentVersions, versionRef, type WantedVersion } from './documents/document-versions.ts';
-import { newestDocuments } from './documents/newest-documents.ts';
 import { beginReading, type Reading, type ReadingParts, versionGone, warn } from './documents/reading.ts';
 import { RememberedAnswers } from './documents/remembered-answers.ts';
 import { DOCUMENT_DEFAULTS, type DocumentSettings } from './documents/settings.ts';
+import { type FoundTarget, findAll, pinRef, targetOf } from './documents/targets.ts';
 
 /** What one run of a call asks for. */
 export interface DocumentRequest {
@@ -28,7 +27,7 @@ export interface DocumentRequest {
    * @param asked what the call asked for: the caller of a refusal learns no other name
    * @throws ToolLayerError E3603 when the policies do not allow it
    */
-  checkAccess(documentId: string, mode: DocumentAccessMode, asked: string): Promise<void>;
+  checkAccess(documentId: string, mode: DocumentAccessMode, asked: string): void | Promise<void>;
   readonly signal: AbortSignal;
 }
 
@@ -66,78 +65,47 @@ export function createDocuments({ cache, updates, settings: given, ...sources }:
   const settings = { ...DOCUMENT_DEFAULTS, ...given };
   const remembered = new RememberedAnswers({ ...sources, cache, settings });
   const subscription = updates?.subscribe((update) => remembered.changed(update));
+  const parts = { ...sources, remembered, settings };
   return {
-    read: (request) =>
-      read(beginReading({ ...sources, remembered, settings }, request.reader, request.signal), request),
+    read: (request) => read(parts, request),
     [Symbol.dispose]: () => subscription?.[Symbol.dispose](),
   };
 }
 
-/** What is to be read for one asked-for document. */
-interface Target {
-  readonly wanted: WantedDocument;
-  readonly pin: DocumentPin | undefined;
-  /** Undefined for the newest one. */
-  readonly version: WantedVersion | undefined;
-}
-
-async function read(reading: Reading, request: DocumentRequest): Promise<ReadDocuments> {
+async function read(parts: ReadingParts, request: DocumentRequest): Promise<ReadDocuments> {
   const targets = request.wanted.map((wanted) => targetOf(wanted, request.pins));
-  const checked = new Set<string>();
-  const check = async (documentId: string, { mode, ref }: WantedDocument): Promise<void> => {
-    const key = `${mode} ${documentId}`;
-    if (!checked.has(key)) await request.checkAccess(documentId, mode, ref);
-    checked.add(key);
-  };
-  for (const { wanted, version } of targets) {
-    const documentId = version?.documentId ?? (isNamed(wanted) ? wanted.ref : undefined);
-    if (documentId !== undefined) await check(documentId, wanted);
+  for (const { named, wanted } of targets) {
+    const asked = named === undefined ? undefined : request.checkAccess(named, wanted.mode, wanted.ref);
+    if (asked !== undefined) await asked;
   }
-  const [versions, newest] = await Promise.all([
-    documentVersions(
-      reading,
-      targets.flatMap(({ version }) => version ?? []),
-    ),
-    newestDocuments(
-      reading,
-      targets.filter(({ version }) => version === undefined).map(({ wanted }) => wanted),
-    ),
-  ]);
-  const documents = new Map<string, GivenDocument>();
+  const reading = beginReading(parts, request.reader, request.signal);
+  const finding = findAll(reading, targets);
+  const found = finding instanceof Promise ? await finding : finding;
+  for (const { target, document } of found) {
+    const { named, wanted } = target;
+    if (document.document_id !== named) await request.checkAccess(document.document_id, wanted.mode, wanted.ref);
+  }
+  return given(reading, found);
+}
+
+function given(reading: Reading, found: readonly FoundTarget[]): ReadDocuments {
+  const documents: GivenDocument[] = [];
   const pins: DocumentPin[] = [];
-  for (const { wanted, pin, version } of targets) {
-    const document = version === undefined ? newest.get(wanted.ref) : versions.get(versionRef(version));
-    if (document === undefined) throw new Error('a document was neither found nor refused');
-    const { document_id: documentId, version: found, content_sha256: sha256 } = document;
-    await check(documentId, wanted);
+  for (const { target, document } of found) {
+    const { wanted, pin } = target;
+    const { document_id: documentId, version, content_sha256: sha256 } = document;
     // A server may break its word that a version never changes.
-    if (pin !== undefined && pin.sha256 !== sha256) throw versionGone(documentId, found);
+    if (pin !== undefined && pin.sha256 !== sha256) throw versionGone(documentId, version);
     warnOf(reading, wanted, document);
-    documents.set(versionRef({ documentId, version: found }), document);
-    if (wanted.isPinned) pins.push({ ref: pinRef(wanted), documentId, version: found, sha256 });
+    if (!documents.some((other) => isSame(other, document))) documents.push(document);
+    if (wanted.isPinned) pins.push({ ref: pinRef(wanted), documentId, version, sha256 });
   }
-  checkSize(reading, documents.values().toArray());
-  return { documents: documents.values().toArray(), pins, warnings: reading.warnings.values().toArray() };
+  checkSize(reading, documents);
+  return { documents, pins, warnings: reading.warnings };
 }
 
-const isNamed = ({ ref, isQuestion }: WantedDocument): boolean => !isQuestion && !isPattern(ref);
-
-/** The name of a pin: a call may ask for two versions of one document. */
-const pinRef = ({ ref, version }: WantedDocument): string => (version === undefined ? ref : `${ref}@${version}`);
-
-function targetOf(wanted: WantedDocument, pins: readonly DocumentPin[]): Target {
-  const pin = wanted.isPinned ? pins.find(({ ref }) => ref === pinRef(wanted)) : undefined;
-  if (pin !== undefined) {
-    const { documentId, version } = pin;
-    return { wanted, pin, version: { documentId, version, existed: true } };
-  }
-  const { ref, version } = wanted;
-  return {
-    wanted,
-    pin,
-    version: version === undefined ? undefined : { documentId: ref, version, existed: false },
-  };
-}
+const isSame = (one: GivenDocument, other: GivenDocument): boolean =>
+  one.document_id === other.document_id && one.version === other.version;
 
 function warnOf({ warnings }: Reading, wanted: WantedDocument, document: GivenDocument): void {
   const { document_id: documentId, version, status, deprecation } = document;
@@ -145,13 +113,18 @@ function warnOf({ warnings }: Reading, wanted: WantedDocument, document: GivenDo
     const successor = deprecation?.successor_id === undefined ? '' : ` Its successor is ${deprecation.successor_id}.`;
     warn(warnings, 'document_deprecated', `The document ${documentId} is deprecated.${successor}`, documentId);
   }
-  if (isNamed(wanted) && documentId !== wanted.ref) {
+  if (!wanted.isQuestion && !isPattern(wanted.ref) && documentId !== wanted.ref) {
     const message = `The document ${wanted.ref} is deprecated; its successor ${documentId}@${version} was taken.`;
     warn(warnings, 'document_replaced', message, documentId);
   }
 }
 
+/** Bytes of UTF-8 that a UTF-16 unit takes at most. */
+const UNIT_BYTES_MAX = 3;
+
 function checkSize({ settings: { callBytesMax } }: Reading, documents: readonly GivenDocument[]): void {
+  // What surely fits is not counted exactly.
+  if (documents.reduce((units, { content }) => units + content.length, 0) * UNIT_BYTES_MAX <= callBytesMax) return;
   const size = documents.reduce((bytes, { content }) => bytes + Buffer.byteLength(content), 0);
   if (size <= callBytesMax) return;
   throw new ToolLayerError(

@@ -55,6 +55,27 @@ export const TOOL_CHECKPOINT_SETTINGS = {
   }),
 };
 
+/** Settings of the threads of agents (STA-07). */
+export const THREAD_SETTINGS = {
+  threadsMax: integer('threads.max', {
+    unit: 'threads',
+    minimum: 1,
+    default: 10_000,
+    sentence: 'Threads of one agent and user.',
+  }),
+  bytesMax: integer('threads.bytes_max', {
+    unit: 'bytes',
+    minimum: KiB,
+    default: 1024 * MiB,
+    sentence: 'What the threads of one agent and user take together, as they are stored.',
+  }),
+  keptMs: days('threads.days', {
+    minimum: 0,
+    default: 90,
+    sentence: 'How long a thread is kept after its last change; 0 keeps it until it is removed.',
+  }),
+};
+
 /** When checkpoints are archived (000 §3.3.8). */
 export const RETENTION_TIME_SETTINGS = {
   hour: integer('checkpoints.retention_hour', {
@@ -68,6 +89,9 @@ export const RETENTION_TIME_SETTINGS = {
 
 /** Values of the settings of checkpoints. */
 export type CheckpointSettings = ValuesOf<typeof TOOL_CHECKPOINT_SETTINGS>;
+
+/** Values of the settings of threads. */
+export type ThreadSettings = ValuesOf<typeof THREAD_SETTINGS>;
 
 /** Values where nobody sets others. */
 export const CHECKPOINT_DEFAULTS: CheckpointSettings = defaultsOf(TOOL_CHECKPOINT_SETTINGS);

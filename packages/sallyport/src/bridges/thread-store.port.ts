@@ -65,6 +65,17 @@ export interface ThreadQuery extends Partial<ThreadPlace> {
   readonly limit: number;
 }
 
+/** What is counted for each state, value and write, beside its own bytes: names and keys of its row. */
+export const THREAD_ROW_BYTES = 512;
+
+/** What the threads of an owner take. */
+export interface ThreadsUsed {
+  /** Threads without the one asked for. */
+  readonly others: number;
+  /** Bytes of states, values and writes of all threads as they are stored, `THREAD_ROW_BYTES` more for each. */
+  readonly bytes: number;
+}
+
 /** States of the threads of agents, durable (STA-07). Owners never meet. All methods throw E3812 while the store cannot be reached. */
 export interface ThreadStore {
   /**
@@ -79,6 +90,10 @@ export interface ThreadStore {
     owner: CallOwner,
     query: ThreadQuery,
   ): Promise<readonly (StoredThreadState & { readonly writes: readonly ThreadWrite[] })[]>;
+  /** What the owner's threads take, with one that is about to be saved. */
+  used(owner: CallOwner, threadId: string): Promise<ThreadsUsed>;
   /** Removes a thread with all its states and writes. None of that id: nothing happens. */
   remove(owner: CallOwner, threadId: string): Promise<void>;
+  /** Removes threads whose last change was before that time, epoch ms, the oldest first. @returns how many, at most `limit` */
+  forget(changedBefore: number, limit: number): Promise<number>;
 }

@@ -1,16 +1,19 @@
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import type { CallOwner } from '../domain/invocation/call-owner.ts';
+import type { ThreadSettings } from './settings.ts';
 import { packState, unpackState } from './state/pack-state.ts';
+import type { PackedState } from './state/packed-state.ts';
 import { heldState, readObject, type StateObjects } from './state/state-objects.ts';
-import type {
-  ChannelPlace,
-  StoredValue,
-  ThreadPlace,
-  ThreadQuery,
-  ThreadRecord,
-  ThreadStore,
-  ThreadWrite,
-  TypedBytes,
+import {
+  type ChannelPlace,
+  type StoredValue,
+  THREAD_ROW_BYTES,
+  type ThreadPlace,
+  type ThreadQuery,
+  type ThreadRecord,
+  type ThreadStore,
+  type ThreadWrite,
+  type TypedBytes,
 } from './thread-store.port.ts';
 
 export type { ThreadPlace, ThreadQuery, ThreadWrite, TypedBytes };
@@ -31,7 +34,7 @@ export interface Threads {
   /**
    * Saves a state.
    * @param state with the values of those channels alone that have changed
-   * @throws E3102 for a value that is too large, E3812, E3823
+   * @throws E3102 for a value that is too large, and when the owner's threads are too many or too large; E3812, E3823
    */
   save(owner: CallOwner, state: Omit<ThreadState, 'writes'>): Promise<void>;
   /** @throws E3102, E3812 */
@@ -45,28 +48,38 @@ export interface Threads {
 /** Dependencies of the threads. */
 export interface ThreadParts extends StateObjects {
   readonly store: ThreadStore;
-  /** Largest state and largest write in bytes. */
-  readonly bytesMax: number;
+  /** Largest state, value and write in bytes. */
+  readonly stateBytesMax: number;
+  readonly settings: Pick<ThreadSettings, 'threadsMax' | 'bytesMax'>;
 }
 
 /** Builds the threads over a store. */
 export function createThreads(parts: ThreadParts): Threads {
-  const { store, objects, bytesMax } = parts;
+  const { store, objects, stateBytesMax } = parts;
   const bounded = ({ bytes }: TypedBytes): void => {
-    if (bytes.length > bytesMax) throw tooLarge(bytes.length, bytesMax);
+    if (bytes.length > stateBytesMax) throw tooLarge(bytes.length, stateBytesMax);
   };
   return {
     async save(owner, { values, ...record }) {
-      for (const given of [record.state, record.metadata, ...values.map(({ value }) => value)]) bounded(given);
+      const { state, metadata } = record;
+      for (const one of [state, metadata, ...values.map(({ value }) => value)]) bounded(one);
+      const packed: (Omit<StoredValue, 'packed'> & { readonly packed: PackedState })[] = [];
+      for (const { value, ...place } of values)
+        packed.push({ ...place, type: value.type, packed: await packState(value.bytes) });
+      const given = [state.bytes, metadata.bytes, ...packed.map((one) => one.packed.bytes)];
+      await refuseTooMany(parts, owner, record.threadId, given);
       const stored: StoredValue[] = [];
-      for (const { value, ...place } of values) {
-        const packed = await heldState(parts, owner.tenantId, await packState(value.bytes));
-        stored.push({ ...place, type: value.type, packed });
-      }
+      for (const one of packed) stored.push({ ...one, packed: await heldState(parts, owner.tenantId, one.packed) });
       await store.put(owner, { ...record, values: stored });
     },
     async write(owner, place, writes) {
       for (const { value } of writes) bounded(value);
+      await refuseTooMany(
+        parts,
+        owner,
+        place.threadId,
+        writes.map(({ value }) => value.bytes),
+      );
       await store.write(owner, place, writes);
     },
     async list(owner, query) {
@@ -83,6 +96,24 @@ export function createThreads(parts: ThreadParts): Threads {
     remove: (owner, threadId) => store.remove(owner, threadId),
   };
 }
+
+/** What is saved at the same moment is not counted yet, so that much more than the limits may be stored. */
+async function refuseTooMany(
+  { store, settings: { threadsMax, bytesMax } }: ThreadParts,
+  owner: CallOwner,
+  threadId: string,
+  given: readonly Uint8Array[],
+): Promise<void> {
+  const { others, bytes } = await store.used(owner, threadId);
+  if (others >= threadsMax) throw tooMuch(`has ${others} other threads`, 'threads.max', threadsMax);
+  const needed = given.reduce((sum, { length }) => sum + length + THREAD_ROW_BYTES, bytes);
+  if (needed > bytesMax) throw tooMuch(`would have threads of ${needed} bytes`, 'threads.bytes_max', bytesMax);
+}
+
+const tooMuch = (what: string, limit: string, max: number): ToolLayerError =>
+  new ToolLayerError('E3102', `The agent ${what}; ${limit} is ${max}. Remove threads that are not needed any more.`, {
+    details: { limit, max },
+  });
 
 const tooLarge = (size: number, max: number): ToolLayerError =>
   new ToolLayerError('E3102', `The state has ${size} bytes; a checkpoint holds at most ${max}.`, {

@@ -77,7 +77,7 @@ async function checkOwnServer(name: string, url: string): Promise<DoctorFinding>
     const { version, isSuperuser } = await serverFacts({ url });
     const server = `${version}, a server of your own (database.url)`;
     if (!isSuperuser) return { name, state: 'ok', message: server };
-    const message = `${server}; the layer is superuser there: whoever gets its password may start programs on that machine`;
+    const message = `${server}; the layer is superuser there: anybody with its password may start programs on that machine`;
     return { name, state: 'warning', message, hint: 'Give it a role that owns the schema sallyport and nothing else.' };
   } catch (thrown) {
     return { name, state: 'failed', message: failureOf(thrown).message, hint: 'Correct database.url.' };

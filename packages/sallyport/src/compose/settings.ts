@@ -1,6 +1,6 @@
 import { CONTEXT_SETTINGS } from '../bridges/context/settings.ts';
 import { DOCUMENT_SETTINGS } from '../bridges/documents/settings.ts';
-import { RETENTION_TIME_SETTINGS, TOOL_CHECKPOINT_SETTINGS } from '../bridges/settings.ts';
+import { RETENTION_TIME_SETTINGS, THREAD_SETTINGS, TOOL_CHECKPOINT_SETTINGS } from '../bridges/settings.ts';
 import { CIRCUIT_SETTINGS } from '../domain/circuit/circuit-terms.ts';
 import { STOP_SETTINGS, STREAM_SETTINGS } from '../domain/settings/server-settings.ts';
 import { rowsOf, type Setting, variableOf } from '../domain/settings/setting.ts';
@@ -89,6 +89,7 @@ const OF_COMPONENTS = rowsOf(
   TOOL_CHECKPOINT_SETTINGS,
   DOCUMENT_SETTINGS,
   RETENTION_TIME_SETTINGS,
+  THREAD_SETTINGS,
   SANITISE_ACTIONS,
   WARM_POOL_SETTINGS,
 );

@@ -35,7 +35,7 @@ export function createAuthenticator(tokens: TokenVerifier, apiKeys: Pick<ApiKeys
   };
 }
 
-/** A token's own statements, whoever signed it. Members are absent when missing or malformed. */
+/** A token's own statements; the signature is not checked. Members are absent when missing or malformed. */
 export interface UnverifiedToken {
   readonly jti?: string;
   readonly tenantId?: string;

@@ -1,5 +1,16 @@
 import type { UpstreamDefinition, UpstreamStatus } from '../../api/schemas/upstream.ts';
+import type { CallOwner } from '../domain/invocation/call-owner.ts';
+import type { LogMessage } from '../domain/invocation/log-message.ts';
+import type { Principal } from '../domain/principal/principal.ts';
 import type { ListedMcpTool } from '../registry/importer.port.ts';
+import type { UpstreamTool } from './quarantine-store.port.ts';
+
+/** Owner of the call and its granted credentials. */
+export interface UpstreamCaller {
+  readonly principal: Pick<Principal, 'tenantId' | 'agentDid' | 'userDid'>;
+  /** Values of the credentials of this call, by name. */
+  readonly secrets: ReadonlyMap<string, string>;
+}
 
 /** Result of adding an upstream. */
 export interface AddedUpstream {
@@ -26,8 +37,11 @@ export interface CurrentUpstream {
 
 /** What upstreams offer beside their tools. */
 export interface UpstreamOffers {
-  /** What each of a tenant's upstreams offers beside its tools, by name. */
-  offers(tenantId: string): readonly OfferingUpstream[];
+  /**
+   * What an upstream offers beside its tools; undefined when there is no such upstream. Never rejects.
+   * @param caller whose own connection is asked, where each caller has one; absent: nothing is offered there
+   */
+  offers(tenantId: string, name: string, caller?: UpstreamCaller): Promise<OfferingUpstream | undefined>;
   /**
    * Notifies of each change of a resource.
    * @param ownTenant whose resource is meant, at an upstream of the catalogue that runs in this process; default: the
@@ -41,9 +55,22 @@ export interface UpstreamOffers {
     onUpdated: () => void,
     ownTenant?: string,
   ): Promise<Disposable>;
+  /** Notifies when prompts or templates begin, or end, to wait for an operator. @returns a function that removes the listener */
+  onOffersHeld(listener: OffersHeldAt): () => void;
   /** Notifies when an upstream offers something else than before. @returns a function that removes the listener */
   onOffersChanged(listener: () => void): () => void;
 }
+
+/** Called with log messages of upstreams that belong to no call. @param owner see `SupervisedParts.onLog` */
+export type UpstreamLogged = (tenantId: string, upstream: string, message: LogMessage, owner?: CallOwner) => void;
+
+/** Called when prompts or templates of an upstream begin or end to wait for an operator. */
+export type OffersHeldAt = (
+  tenantId: string,
+  upstream: string,
+  change: 'tools-quarantined' | 'tools-restored',
+  offers: readonly UpstreamTool[],
+) => void;
 
 /** Called when the tools of an upstream differ from the last list known in this process; never for `add`. */
 export type ToolsChanged = (
@@ -53,9 +80,8 @@ export type ToolsChanged = (
   serverVersion: string,
 ) => void;
 
-/** An upstream and what it offers beside its tools. */
+/** What an upstream offers beside its tools, and its version. */
 export interface OfferingUpstream {
-  readonly upstream: string;
   readonly serverVersion: string;
   readonly offers: ServerOffers;
 }

@@ -1,16 +1,19 @@
+import { EventEmitter } from 'node:events';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { LRUCache } from 'lru-cache';
 import type { UpstreamDefinition } from '../../api/schemas/upstream.ts';
 import type { SecretStore } from '../external/secret-store.port.ts';
 import { type Authorizer, authorizedFetch } from './http/authorization/authorized-fetch.ts';
 import { AuthorizationContext, type AuthorizationParts } from './http/authorization/context.ts';
+import { type ExpectedLogin, expectedLogin } from './http/authorization/expected-login.ts';
 import { holderOf } from './http/authorization/holder.ts';
 import { HolderTokens } from './http/authorization/holder-tokens.ts';
 import { type BegunLogin, beginLogin, finishLogin } from './http/authorization/login.ts';
+import { createRedirectReceiver, type RedirectReceiver } from './http/authorization/redirect-receiver.ts';
 import { revoke } from './http/authorization/token-endpoint.ts';
 
-export type { AuthorizationParts, Authorizer, BegunLogin };
-export { holderOf };
+export type { Authorizer, BegunLogin, ExpectedLogin, RedirectReceiver };
+export { createRedirectReceiver, holderOf };
 
 /** Most holders whose tokens are held in memory; others are read again from the store. */
 const HOLDERS_MAX = 10_000;
@@ -52,14 +55,32 @@ export interface UpstreamLogins {
     holder: string | undefined,
     redirected: string,
   ): Promise<void>;
+  /**
+   * A login that a person is asked for at their client. Where its redirect comes to this machine, it is ended by that.
+   * @throws E3309 for an upstream without logins
+   */
+  expect(tenantId: string, definition: UpstreamDefinition, holder: string): Promise<ExpectedLogin>;
+  /** Notifies of each login that was ended by its redirect. @returns a function that removes the listener */
+  onReceived(listener: LoginReceived): () => void;
   /** Deletes the tokens of a holder, and revokes them where the server allows it. False when there were none. */
   end(tenantId: string, definition: UpstreamDefinition, holder: string | undefined): Promise<boolean>;
   /** Deletes everything of an upstream. */
   removeAll(tenantId: string, upstream: string): Promise<void>;
 }
 
+/** A holder logged in, and its browser came back to this machine. */
+export type LoginReceived = (tenantId: string, upstream: string, holder: string) => void;
+
+/** Dependencies of the authorizations of all upstreams. */
+export interface UpstreamLoginsParts extends AuthorizationParts {
+  /** Receives redirects to `redirectUrl`; absent: logins are ended by `finish` alone. */
+  readonly receiver?: Pick<RedirectReceiver, 'expect'>;
+}
+
 /** Makes the authorizations of all upstreams. */
-export function createUpstreamLogins(parts: AuthorizationParts): UpstreamLogins {
+export function createUpstreamLogins(parts: UpstreamLoginsParts): UpstreamLogins {
+  const ends = new EventEmitter().setMaxListeners(0);
+  const listeners = new Set<LoginReceived>();
   const known = new LRUCache<string, Known>({ max: HOLDERS_MAX });
   const of = (tenantId: string, definition: UpstreamDefinition, holder: string | undefined): Known | undefined => {
     const { name, transport } = definition;
@@ -75,6 +96,19 @@ export function createUpstreamLogins(parts: AuthorizationParts): UpstreamLogins 
     return made;
   };
   const needed = (...subject: Parameters<typeof of>): Known => of(...subject) ?? refuse(subject[1].name);
+  const finish: UpstreamLogins['finish'] = async (tenantId, definition, holder, redirected) => {
+    const { context, tokens } = needed(tenantId, definition, holder);
+    const state = URL.canParse(redirected) ? new URL(redirected).searchParams.get('state') : null;
+    try {
+      await finishLogin(context, redirected);
+      ends.emit(`${state}`);
+    } catch (thrown) {
+      ends.emit(`${state}`, thrown);
+      throw thrown;
+    } finally {
+      tokens.forget();
+    }
+  };
   return {
     authorizer(tenantId, definition, holder, secrets) {
       const { tokens } = of(tenantId, definition, holder) ?? {};
@@ -83,10 +117,21 @@ export function createUpstreamLogins(parts: AuthorizationParts): UpstreamLogins 
     },
     begin: async (tenantId, definition, holder, redirectUrl = parts.redirectUrl) =>
       beginLogin(needed(tenantId, definition, holder).context, redirectUrl),
-    async finish(tenantId, definition, holder, redirected) {
-      const { context, tokens } = needed(tenantId, definition, holder);
-      await finishLogin(context, redirected);
-      tokens.forget();
+    finish,
+    async expect(tenantId, definition, holder) {
+      const { context } = needed(tenantId, definition, holder);
+      const { login, expected } = await expectedLogin(context, ends);
+      if (login !== undefined && login.redirectUrl === parts.redirectUrl) {
+        await parts.receiver?.expect(login.state, async (redirected) => {
+          await finish(tenantId, definition, holder, redirected);
+          for (const listener of listeners) listener(tenantId, definition.name, holder);
+        });
+      }
+      return expected;
+    },
+    onReceived(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
     },
     async end(tenantId, definition, holder) {
       const { context, tokens } = needed(tenantId, definition, holder);

@@ -1,42 +1,40 @@
-import type { SandboxDriver } from '@sallyport/sandbox';
-import type { Clock } from '@sallyport/std/clock';
 import type { UpstreamDefinition, UpstreamPlan, UpstreamStatus } from '../../api/schemas/upstream.ts';
 import type { ServerTask } from '../domain/invocation/tasks/server-task.ts';
-import type { ClientAsker } from '../domain/questions/client-question.ts';
 import { keptIn } from '../domain/shape/kept-in.ts';
-import type { OutboundHttp } from '../external/outbound-http.ts';
-import type { SecretStore } from '../external/secret-store.port.ts';
-import type { Log } from '../telemetry/log.ts';
 import { closedDown, tooManyUpstreams, unknownUpstream } from './connection/call-failures.ts';
+import type { UpstreamCalls } from './connection/calls/upstream-calls.ts';
 import { embeddedServer } from './connection/embedded-link.ts';
 import type { UpstreamCallResult } from './connection/link.ts';
+import { createListeners } from './connection/listing/listeners.ts';
 import { notifyOfTools } from './connection/listing/notify-of-tools.ts';
+import { checkPrompt, heldOffersOf } from './connection/offers/held-offers.ts';
 import { createWatchedResources, type WatchedResources } from './connection/offers/watched-resources.ts';
 import { createStartSlots, type StartSlots } from './connection/pacing/start-slots.ts';
 import { createTurns } from './connection/pacing/turns.ts';
 import { callerCredentials, checkListCredentials } from './connection/per-caller/caller-credentials.ts';
-import { type KeptUpstream, keepUpstream, type UpstreamChecks } from './connection/per-caller/keep-upstream.ts';
+import { type KeptUpstream, keepUpstream } from './connection/per-caller/keep-upstream.ts';
 import { isListedByOperator, type UpstreamOperator } from './connection/per-caller/own-listing.ts';
 import { literalSecrets, secretArgument, secretNameOf, withReferences } from './connection/secrets/literal-secrets.ts';
 import { UPSTREAM_DEFAULTS, type UpstreamSettings } from './connection/settings.ts';
-import type { UpstreamCaller, UpstreamCallOptions } from './connection/supervised-parts.ts';
-import type { UpstreamCalls } from './connection/upstream-calls.ts';
-import { type EmbeddedServers, shipsWithLayer } from './embedded-server.port.ts';
+import type { UpstreamCallOptions } from './connection/supervised-parts.ts';
+import type { UpstreamsParts } from './connection/upstreams-parts.ts';
+import { shipsWithLayer } from './embedded-server.port.ts';
+import { withLogin } from './incoming/with-login.ts';
 import {
   type AddedUpstream,
   type CurrentUpstream,
   NO_OFFERS,
   type OfferingUpstream,
+  type OffersHeldAt,
   type ToolsChanged,
+  type UpstreamCaller,
+  type UpstreamLogged,
   type UpstreamOffers,
 } from './known-upstream.ts';
 import { withPackage } from './packages/with-package.ts';
 import type { Packages } from './packages.ts';
-import type { Quarantine } from './quarantine.ts';
 import { planOf } from './stdio/plan-of.ts';
 import { createStderrLog, type StderrLog } from './stdio/stderr-log.ts';
-import type { UpstreamLogins } from './upstream-logins.ts';
-import type { UpstreamStore } from './upstream-store.port.ts';
 
 export type {
   AddedUpstream,
@@ -48,6 +46,7 @@ export type {
   UpstreamCallOptions,
   UpstreamCallResult,
   UpstreamSettings,
+  UpstreamsParts,
 };
 export { callerCredentials, literalSecrets, secretArgument, secretNameOf, withReferences };
 
@@ -99,41 +98,10 @@ export interface Upstreams extends UpstreamCalls, UpstreamOffers {
   definition(tenantId: string, name: string): UpstreamDefinition | undefined;
   /** The listener is called at once for upstreams that are connected already. @returns a function that removes it */
   onToolsChanged(listener: ToolsChanged): () => void;
+  /** Notifies of log messages that belong to no call. @returns a function that removes the listener */
+  onLogged(listener: UpstreamLogged): () => void;
   /** Stops all; no process remains. Idempotent. */
   close(): Promise<void>;
-}
-
-/** Dependencies of the upstreams. */
-export interface UpstreamsParts extends UpstreamChecks {
-  /** Starts every stdio server. */
-  readonly driver: SandboxDriver;
-  readonly store: UpstreamStore;
-  /** Refuses tools that differ from the accepted ones; absent: every tool is called. */
-  readonly quarantine?: Pick<Quarantine, 'refusal' | 'counts'> & Partial<Pick<Quarantine, 'scan'>>;
-  /** Values of `{{NAME}}` in headers and environments; absent: definitions with secrets are refused. */
-  readonly secrets?: SecretStore;
-  /** Access tokens for HTTP servers; absent: nobody logs in. */
-  readonly logins?: Pick<UpstreamLogins, 'authorizer'>;
-  /** Installs packages; absent: definitions that need one are refused. */
-  readonly packages?: Packages;
-  readonly log: Log;
-  readonly clock: Clock;
-  /** Puts questions of servers to the clients of their calls; absent: nobody is asked. */
-  readonly clients?: ClientAsker;
-  /** Guarded outbound HTTP, to the host and port of each server's URL alone; default: the platform's `fetch`. */
-  readonly outbound?: OutboundHttp;
-  /**
-   * Makes outbound HTTP for one caller's connection to an HTTP server, so that two callers never share a socket;
-   * disposed with the connection. Default: `outbound`, whose idle sockets are shared by all.
-   */
-  readonly callerOutbound?: () => OutboundHttp;
-  /** The servers that run in this process; absent: none. */
-  readonly embedded?: EmbeddedServers;
-  /** How the layer names itself to servers. */
-  readonly client: { readonly name: string; readonly version: string };
-  readonly settings?: Partial<UpstreamSettings>;
-  /** 0 (inclusive) to 1 (exclusive); default `Math.random`. */
-  readonly random?: () => number;
 }
 
 /** Makes the upstreams; none runs until `start` or `add`. */
@@ -148,7 +116,12 @@ class OwnUpstreams implements Upstreams {
   /** Upstreams that may have something running, those being added included. */
   readonly #alive = new Set<KeptUpstream>();
   readonly #listeners = new Set<ToolsChanged>();
-  readonly #offersListeners = new Set<() => void>();
+  readonly #offersChanged = createListeners<[]>();
+  readonly #offersHeld = createListeners<Parameters<OffersHeldAt>>();
+  readonly #logged = createListeners<Parameters<UpstreamLogged>>();
+  readonly onOffersChanged = this.#offersChanged.add;
+  readonly onOffersHeld = this.#offersHeld.add;
+  readonly onLogged = this.#logged.add;
   /** Logs of all known upstreams; they outlive the connections. */
   readonly #logs = new Map<string, StderrLog>();
   readonly #watched = new Map<string, WatchedResources>();
@@ -179,11 +152,10 @@ class OwnUpstreams implements Upstreams {
   add(tenantId: string, definition: UpstreamDefinition, operator: UpstreamOperator = {}): Promise<AddedUpstream> {
     return this.#inTurn(turnOf(tenantId, definition.name), async () => {
       checkListCredentials(definition);
+      if (this.#closed) throw closedDown();
       const known = this.#ofTenant(tenantId);
       const { name } = definition;
-      if (this.#closed) throw closedDown();
-      if (!known.has(name) && known.size >= this.#settings.perTenantMax)
-        throw tooManyUpstreams(this.#settings.perTenantMax);
+      if (!known.has(name)) this.#checkRoom(known);
       const upstream = this.#make(tenantId, definition);
       try {
         const listing = definition.disabled === true ? NO_TOOLS : await upstream.connect(operator);
@@ -202,10 +174,10 @@ class OwnUpstreams implements Upstreams {
 
   keep(tenantId: string, definition: UpstreamDefinition): Promise<boolean> {
     return this.#inTurn(turnOf(tenantId, definition.name), async () => {
-      const known = this.#ofTenant(tenantId);
       if (this.#closed) throw closedDown();
+      const known = this.#ofTenant(tenantId);
       if (known.has(definition.name)) return false;
-      if (known.size >= this.#settings.perTenantMax) throw tooManyUpstreams(this.#settings.perTenantMax);
+      this.#checkRoom(known);
       await this.#parts.store.put({ tenantId, definition });
       this.#begin(tenantId, definition);
       return true;
@@ -271,23 +243,33 @@ class OwnUpstreams implements Upstreams {
     args: Readonly<Record<string, unknown>>,
     options: UpstreamCallOptions,
   ): Promise<UpstreamCallResult> {
-    return this.#of(tenantId, name, options, (upstream, asking) => upstream.call(tool, args, asking));
+    return this.#askingForLogin(tenantId, name, options, async (upstream, asking) => {
+      if (tool === 'prompts/get') checkPrompt(this.#parts.quarantine, tenantId, name, args['name']);
+      return upstream.call(tool, args, asking);
+    });
   }
 
   follow(tenantId: string, name: string, task: ServerTask, options: UpstreamCallOptions): Promise<UpstreamCallResult> {
-    return this.#of(tenantId, name, options, (upstream, asking) => upstream.follow(task, asking));
+    return this.#askingForLogin(tenantId, name, options, (upstream, asking) => upstream.follow(task, asking));
   }
 
   cancelTask(tenantId: string, name: string, task: ServerTask, options: UpstreamCallOptions): Promise<void> {
     return this.#of(tenantId, name, options, (upstream, asking) => upstream.cancelTask(task, asking));
   }
 
-  #of<Result>(
+  #askingForLogin<Result>(
     tenantId: string,
     name: string,
     options: UpstreamCallOptions,
-    work: (upstream: KeptUpstream, asking: UpstreamCallOptions) => Promise<Result>,
+    work: Work<Result>,
   ): Promise<Result> {
+    return this.#of(tenantId, name, options, (upstream, asking) => {
+      const called = { tenantId, definition: upstream.definition() };
+      return withLogin(this.#parts, called, asking, () => work(upstream, asking));
+    });
+  }
+
+  #of<Result>(tenantId: string, name: string, options: UpstreamCallOptions, work: Work<Result>): Promise<Result> {
     const upstream = this.#tenants.get(tenantId)?.get(name);
     if (upstream === undefined) return Promise.reject(unknownUpstream(name));
     const { invocationId } = options;
@@ -307,9 +289,9 @@ class OwnUpstreams implements Upstreams {
     return () => this.#listeners.delete(listener);
   }
 
-  offers(tenantId: string): readonly OfferingUpstream[] {
-    const known = [...(this.#tenants.get(tenantId) ?? [])].sort(([one], [other]) => (one < other ? -1 : 1));
-    return known.map(([upstream, kept]) => ({ upstream, serverVersion: kept.serverVersion(), offers: kept.offers() }));
+  async offers(tenantId: string, name: string, caller?: UpstreamCaller): Promise<OfferingUpstream | undefined> {
+    const upstream = this.#tenants.get(tenantId)?.get(name);
+    return upstream && { serverVersion: upstream.serverVersion(), offers: await upstream.offersTo(caller) };
   }
 
   async watchResource(...[tenantId, name, uri, onUpdated, ownTenant = tenantId]: WatchArguments): Promise<Disposable> {
@@ -319,11 +301,6 @@ class OwnUpstreams implements Upstreams {
     if (transport.type === 'embedded')
       return embeddedServer(this.#parts.embedded, transport).watch(ownTenant, uri, onUpdated);
     return upstream.watchResource(uri, onUpdated);
-  }
-
-  onOffersChanged(listener: () => void): () => void {
-    this.#offersListeners.add(listener);
-    return () => this.#offersListeners.delete(listener);
   }
 
   async close(): Promise<void> {
@@ -351,6 +328,11 @@ class OwnUpstreams implements Upstreams {
     return { ...own, quarantined_count: this.#parts.quarantine?.counts(tenantId, own.name).quarantined ?? 0 };
   }
 
+  #checkRoom({ size }: Map<string, KeptUpstream>): void {
+    const { perTenantMax } = this.#settings;
+    if (size >= perTenantMax) throw tooManyUpstreams(perTenantMax);
+  }
+
   #ofTenant(tenantId: string): Map<string, KeptUpstream> {
     return keptIn(this.#tenants, tenantId, () => new Map());
   }
@@ -374,8 +356,13 @@ class OwnUpstreams implements Upstreams {
         for (const listener of this.#listeners) notifyOfTools(listener, log, tenantId, name, tools, serverVersion);
       },
       watched: this.#watchedOf(tenantId, name),
-      onOffers: () => this.#notifyOfOffers(),
+      onOffers: this.#offersChanged.notify,
+      onLog: (message, owner) => this.#logged.notify(tenantId, name, message, owner),
       ...(scan === undefined ? {} : { judgeOffers: (texts) => scan(tenantId, name, texts) }),
+      heldOffers: heldOffersOf(quarantine, {
+        ...{ tenantId, upstream: name, isTrusted, clock },
+        onHeld: (change, offers) => this.#offersHeld.notify(tenantId, name, change, offers),
+      }),
       ...(quarantine === undefined
         ? {}
         : { refusal: (tool, servedHash) => quarantine.refusal(tenantId, name, tool, servedHash, isTrusted) }),
@@ -387,14 +374,11 @@ class OwnUpstreams implements Upstreams {
   async #end(upstream: KeptUpstream): Promise<void> {
     await upstream.close();
     this.#alive.delete(upstream);
-    if (upstream.offers() !== NO_OFFERS) this.#notifyOfOffers();
-  }
-
-  #notifyOfOffers(): void {
-    for (const listener of this.#offersListeners) listener();
+    if (upstream.offers() !== NO_OFFERS) this.#offersChanged.notify();
   }
 }
 
+type Work<Result> = (upstream: KeptUpstream, asking: UpstreamCallOptions) => Promise<Result>;
 type WatchArguments = Parameters<UpstreamOffers['watchResource']>;
 const NO_TOOLS = { tools: [], malformed: [] };
 const turnOf = (tenantId: string, name: string): string => `${name} ${tenantId}`;

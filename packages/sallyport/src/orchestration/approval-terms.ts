@@ -8,7 +8,7 @@ import { sideEffectOf, type ToolVersion } from '../domain/tool/tool-version.ts';
 export const APPROVAL_SETTINGS = {
   fourEyes: boolean('approvals.four_eyes', {
     default: true,
-    sentence: 'Whoever asked for a call cannot decide on it, where no rule of the file says otherwise.',
+    sentence: 'The person who asked for a call cannot decide on it, where no rule of the file says otherwise.',
   }),
   clientReasons: someOf('approvals.client_reasons', ['requires_confirmation', 'trust', 'policy', 'executor'], {
     default: ['requires_confirmation'],

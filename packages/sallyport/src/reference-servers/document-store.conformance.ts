@@ -5,8 +5,9 @@ import type { DocumentStore, NewDocument } from './document-store.port.ts';
 
 const TENANT = 'acme';
 const ANY = { includeDeprecated: false };
-const NEW = { mustBeNew: true };
-const VERSION = { mustBeNew: false };
+const BOUNDS = { documentsMax: 100, versionsMax: 100 };
+const NEW = { mustBeNew: true, ...BOUNDS };
+const VERSION = { mustBeNew: false, ...BOUNDS };
 
 function document(documentId: string, content: string, more: Partial<NewDocument> = {}): NewDocument {
   return {
@@ -61,6 +62,21 @@ export function documentStoreConformance(test: TestCase, adapter: string, open: 
       deepEqual(await store.passages(other, '', 10), []);
       equal(await store.deprecate(other, 'spec:a', { reason: 'r', at: 0 }), undefined);
     }
+  });
+
+  check('DOC-01.4 no more documents and versions are stored than there may be', async (store) => {
+    const two = { ...VERSION, documentsMax: 2, versionsMax: 2 };
+    const outcomeOf = async (id: string, content: string, tenant = TENANT) =>
+      (await store.put(tenant, document(id, content), two)).outcome;
+    equal(await outcomeOf('a', 'one'), 'created');
+    equal(await outcomeOf('b', 'one'), 'created');
+    deepEqual(await store.put(TENANT, document('c', 'one'), two), { outcome: 'full', stored: undefined });
+    equal(await outcomeOf('c', 'one', 'other'), 'created');
+    equal(await outcomeOf('a', 'two'), 'new_version');
+    const full = await store.put(TENANT, document('a', 'three'), two);
+    deepEqual([full.outcome, full.stored?.newest], ['full', 2]);
+    equal(await outcomeOf('a', 'two'), 'unchanged');
+    deepEqual(idsOf(await store.find(TENANT, ['a', 'b', 'c'])).sort(), ['a', 'b']);
   });
 
   check('DOC-01.4 another content is a version, the same content is none, and versions never change', async (store) => {

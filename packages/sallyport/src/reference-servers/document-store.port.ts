@@ -77,12 +77,19 @@ export interface PutTerms {
   readonly expected?: number;
   /** Whether there must be no document of this id, unless with the same content. */
   readonly mustBeNew: boolean;
+  /** Documents that the tenant may have. */
+  readonly documentsMax: number;
+  /** Versions that the document may have. */
+  readonly versionsMax: number;
 }
 
-/** What became of a document to be stored; `conflict`: the terms are not met, and `stored` is what is there. */
+/**
+ * What became of a document to be stored; `conflict`: the terms are not met, and `stored` is what is there; `full`: the
+ * tenant has as many documents, or the document as many versions, as it may have.
+ */
 export interface PutOutcome {
-  readonly outcome: 'created' | 'new_version' | 'unchanged' | 'conflict';
-  /** Undefined for a conflict with a document that does not exist. */
+  readonly outcome: 'created' | 'new_version' | 'unchanged' | 'conflict' | 'full';
+  /** Undefined when there is no document of this id. */
   readonly stored: StoredVersion | undefined;
 }
 

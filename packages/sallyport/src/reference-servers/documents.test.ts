@@ -2,14 +2,7 @@ import { deflateRawSync, deflateSync } from 'node:zlib';
 import { createBubblewrapDriver } from '@sallyport/sandbox/bubblewrap';
 import { systemClock } from '@sallyport/std/clock';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type {
-  FindOverlapsResult,
-  GetDocumentMetadataResult,
-  GetDocumentVersionResult,
-  GetSourceOfTruthResult,
-  IngestDocumentResult,
-  SearchDocumentsResult,
-} from '../../api/schemas/reference-servers/documents.ts';
+import type { SearchDocumentsResult } from '../../api/schemas/reference-servers/documents.ts';
 import type { DocumentUpdate } from '../bridges/document-updates.port.ts';
 import { documentReader } from '../compose/parts/reference-servers/document-reader.ts';
 import { createPageConverter } from '../executors/web/page/page-converter.ts';
@@ -19,6 +12,8 @@ import { memoryVectorIndex } from '../storage/memory/memory-vector-index.ts';
 import { openPostgres, type PostgresDatabase } from '../storage/postgres/postgres-database.ts';
 import { embeddedDatabases, type TestDatabases } from '../storage/postgres/postgres-databases.fixture.ts';
 import { silentLog } from '../telemetry/log.ts';
+import type { DocumentFiles } from './document-files.port.ts';
+import { tenantOf } from './documents/document-tenant.fixture.ts';
 import { createDocumentServer, createMeaning, type DocumentServer } from './documents.ts';
 import { paragraph, pdfOf, pdfWith, stored, wordOf, wordParts, zipOf } from './reading/document-files.fixture.ts';
 import { DOCUMENT_SERVER_DEFAULTS } from './settings.ts';
@@ -42,42 +37,59 @@ beforeAll(async () => {
 });
 afterAll(() => opened.disposeAsync());
 
+/** Files of the machine, by path. */
+const onDisk: Record<string, Buffer> = {};
+const files: DocumentFiles = {
+  read: async (tenantId, path, bytesMax) => ({
+    path: `/${tenantId}-${bytesMax}/${path}`,
+    bytes: onDisk[path] ?? Buffer.of(),
+  }),
+};
+
 /** A server of another instance over the same database. */
-function open(stack: AsyncDisposableStack, clock = systemClock): DocumentServer {
+function open(stack: AsyncDisposableStack, clock = systemClock, more = {}): DocumentServer {
   const { documentStore: store, vectorStore: vectors } = database;
   const index = memoryVectorIndex();
   const meaning = stack.use(createMeaning({ store, embedder, index, vectors, clock, log: silentLog }));
   const reader = documentReader(stack.use(createPageConverter()), driver);
-  const settings = { ...DOCUMENT_SERVER_DEFAULTS, fileBytesMax: 300_000, contentBytesMax: 200_000 };
-  return createDocumentServer({ store, reader, meaning, updates, settings, clock, log: silentLog });
+  const settings = { ...DOCUMENT_SERVER_DEFAULTS, fileBytesMax: 300_000, contentBytesMax: 200_000, ...more };
+  return createDocumentServer({ store, reader, files, meaning, updates, settings, clock, log: silentLog });
 }
 
-/** What a fresh tenant asks. */
-function tenant(tenantId = `tenant-${++tenants}`) {
-  const caller = { tenantId, agentDid: 'did:example:a' };
-  const raw = (tool: string, args: Record<string, unknown>, signal = new AbortController().signal) =>
-    server.call(tool, args, caller, signal);
-  const ask = async <Result>(tool: string, args: Record<string, unknown>): Promise<Result> => {
-    const result = await raw(tool, args);
-    if (result['isError'] === true) throw new Error(JSON.stringify(result['content']));
-    return result['structuredContent'] as Result;
-  };
-  return {
-    tenantId,
-    raw,
-    ingest: (args: Record<string, unknown>) => ask<IngestDocumentResult>('ingest_document', args),
-    search: (query: string, more = {}) => ask<SearchDocumentsResult>('search_documents', { query, ...more }),
-    truth: (args: Record<string, unknown>) => ask<GetSourceOfTruthResult>('get_source_of_truth', args),
-    overlaps: (args: Record<string, unknown>) => ask<FindOverlapsResult>('find_overlaps', args),
-    metadata: (args: Record<string, unknown>) => ask<GetDocumentMetadataResult>('get_document_metadata', args),
-    versions: (args: Record<string, unknown>) => ask<GetDocumentVersionResult>('get_document_version', args),
-    deprecate: (args: Record<string, unknown>) => ask('deprecate_document', args),
-  };
-}
+/** A fresh tenant. */
+const tenant = (tenantId = `tenant-${++tenants}`, from = server) => tenantOf(from, tenantId);
 
 const idsIn = (documents: readonly { readonly document_id: string }[]): string[] =>
   documents.map(({ document_id }) => document_id);
 const found = ({ results }: SearchDocumentsResult): string[] => idsIn(results.map(({ document }) => document));
+
+test('DOC-01.2 a tenant that has as many documents or versions as it may have learns what to do', async () => {
+  await using own = new AsyncDisposableStack();
+  const { ingest } = tenant('bounded', open(own, systemClock, { documentsMax: 1, versionsMax: 2 }));
+  for (const content of ['# One', '# One\n\nMore.']) await ingest({ document_id: 'one', content });
+  await expect(ingest({ document_id: 'one', content: '# Three' })).rejects.toThrow('Give the text another document_id');
+  await expect(ingest({ content: '# Two' })).rejects.toThrow('There are 1 documents already (documents.max)');
+  expect(await ingest({ document_id: 'one', content: '# One\n\nMore.' })).toMatchObject({ outcome: 'unchanged' });
+});
+
+test('DOC-01.4 a file becomes a document of the type of its ending, with its path as the source', async () => {
+  const { ingest, tenantId } = tenant();
+  Object.assign(onDisk, {
+    'a.md': Buffer.from('# Heads\n\nText.'),
+    'b.HTML': Buffer.from('<title>Page</title><p>Words</p><script>x()</script>'),
+    'some notes.csv': Buffer.from('one,two'),
+    'c.md': Buffer.of(0xff, 0x00),
+  });
+  const source = (path: string) => `/${tenantId}-300000/${path}`;
+  expect((await ingest({ path: 'a.md' })).document).toMatchObject({ title: 'Heads', source: source('a.md') });
+  const page = await ingest({ path: 'b.HTML', source: 'https://example.com' });
+  expect(page.document).toMatchObject({ title: 'Page', content_type: 'text/html', source: 'https://example.com' });
+  const notes = await ingest({ path: 'some notes.csv' });
+  expect(notes.document).toMatchObject({ document_id: 'some-notes', title: 'some notes', content_type: 'text/plain' });
+  await expect(ingest({ path: 'a.md', content: 'x' })).rejects.toThrow('one of the three');
+  await expect(ingest({ path: 'c.md' })).rejects.toThrow('no text in UTF-8');
+  await expect(ingest({ path: 'a.md', document_id: 'x', content_type: 'application/pdf' })).rejects.toThrow('PDF');
+});
 
 test('DOC-01.2 a document is ingested, gets versions by its content, and is deprecated for a successor', async () => {
   const { ingest, versions, deprecate, metadata, truth } = tenant();
@@ -332,8 +344,8 @@ test.skipIf(!works).each([
 
 const LONG = 200_001;
 test.each([
-  ['no content', { title: 't' }, 'one of the two'],
-  ['both contents', { title: 't', content: 'x', content_base64: 'eA==' }, 'one of the two'],
+  ['no content', { title: 't' }, 'one of the three'],
+  ['both contents', { title: 't', content: 'x', content_base64: 'eA==' }, 'one of the three'],
   ['no base64', { title: 't', content_base64: '***' }, 'no base64'],
   ['nothing but space', { title: 't', content: ' \n ' }, 'holds no text'],
   ['no title', { content: 'no heading' }, 'Give a title'],

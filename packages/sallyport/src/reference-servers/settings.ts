@@ -1,5 +1,5 @@
 import { KiB, MiB } from '@sallyport/std/bytes';
-import { integer, oneOf } from '../domain/settings/rows.ts';
+import { integer, list, oneOf } from '../domain/settings/rows.ts';
 import { defaultsOf, type ValuesOf } from '../domain/settings/setting.ts';
 
 /** Settings of the reference document server. */
@@ -8,6 +8,11 @@ export const DOCUMENT_SERVER_SETTINGS = {
     default: 'auto',
     sentence:
       'Whether the layer is a document server too, as the upstream documents of tenant.default and tenant.catalog; auto: where the command line starts it, not in an embedding program.',
+  }),
+  folders: list('documents.folders', {
+    default: [],
+    sentence:
+      'Folders of this machine whose files agents of tenant.default may ingest by their path, each absolute or beginning with "."; none by default.',
   }),
   fileBytesMax: integer('documents.file_bytes_max', {
     unit: 'bytes',
@@ -20,6 +25,18 @@ export const DOCUMENT_SERVER_SETTINGS = {
     minimum: KiB,
     default: 4 * MiB,
     sentence: 'Largest content of a document, as text.',
+  }),
+  documentsMax: integer('documents.max', {
+    unit: 'documents',
+    minimum: 1,
+    default: 100_000,
+    sentence: 'Documents of one tenant.',
+  }),
+  versionsMax: integer('documents.versions_max', {
+    unit: 'versions',
+    minimum: 1,
+    default: 1_000,
+    sentence: 'Versions of one document.',
   }),
 };
 

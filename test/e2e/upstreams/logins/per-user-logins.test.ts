@@ -1,6 +1,9 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Client } from '@modelcontextprotocol/client';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { LOCAL_CALLER } from '../../../../packages/sallyport/src/index.ts';
 import { type OpenLayer, openLayer, post } from '../../layer.fixture.ts';
 import { freePort } from '../../oauth/authorization-server.fixture.ts';
+import { connect } from '../offers/offers.fixture.ts';
 import { type AuthorizationServer, browse, startAuthorizationServer } from './authorization-server.fixture.ts';
 import { startProtectedServer } from './protected-server.fixture.ts';
 
@@ -10,17 +13,19 @@ let open: OpenLayer;
 let operator: string;
 let alice: string;
 let bob: string;
+const clients: Client[] = [];
 
 beforeAll(async () => {
   const redirectUrl = `http://127.0.0.1:${await freePort()}/callback`;
   authorization = await startAuthorizationServer({ redirectUrl });
   server = await startProtectedServer(authorization);
   open = await openLayer({ 'upstreams.login_redirect_url': redirectUrl });
-  const tokenOf = async (user_did: string, more: object = {}): Promise<string> =>
-    (await open.layer.mintToken({ user_did, ...more })).capability_token;
   operator = await tokenOf('did:user:operator', { roles: ['operator'] });
   alice = await tokenOf('did:user:alice');
   bob = await tokenOf('did:user:bob');
+});
+afterEach(async () => {
+  for (const client of clients.splice(0)) await client.close();
 });
 afterAll(async () => {
   await open[Symbol.asyncDispose]();
@@ -28,6 +33,8 @@ afterAll(async () => {
   await authorization[Symbol.asyncDispose]();
 });
 
+const tokenOf = async (user_did: string, more: object = {}): Promise<string> =>
+  (await open.layer.mintToken({ user_did, ...more })).capability_token;
 const ask = (token: string, path: string, body: object = {}) =>
   post({ ...open, token }, `/v1/upstreams${path}`, JSON.stringify(body));
 const call = async (token: string, tool = 'notes__read'): Promise<Record<string, unknown>> =>
@@ -66,7 +73,7 @@ test('PRM-11 a call of a user without a login ends with the link, which leads to
   expect(await call(bob)).toMatchObject({ error: { e_code: 'E3311' } });
 });
 
-test('PRM-11.5 calls of two users go with the tokens of each', async () => {
+test('PRM-11.4 PRM-11.5 calls of two users go with the tokens of each', async () => {
   await finish(bob, await linkOf(bob), 'bob');
   const order = [alice, bob, bob, alice];
   const answers = await Promise.all(order.map((token) => call(token)));
@@ -97,4 +104,138 @@ test('PRM-10 the login of a connection that all callers share takes the role of 
     expect(await ask(alice, path, body)).toMatchObject({ status: 403, body: { e_code: 'E3213' } });
   }
   expect((await ask(operator, '/shared/login')).status).toBe(201);
+});
+
+interface Asked {
+  readonly mode?: string;
+  readonly message: string;
+  readonly url: string;
+}
+type OnAsked = (asked: Asked) => Promise<object> | object;
+
+/** An MCP client of the user. @param onAsked absent: its user opens no links */
+async function clientOf(user: string, era: '2025' | '2026', onAsked?: OnAsked): Promise<Client> {
+  const capabilities = onAsked === undefined ? { elicitation: { form: {} } } : { elicitation: { url: {} } };
+  const client = await connect(open, await tokenOf(`did:user:${user}`), { era, capabilities });
+  clients.push(client);
+  client.setRequestHandler('elicitation/create', async ({ params }) => (await onAsked?.(params as Asked)) as never);
+  return client;
+}
+/** Logs in as this person in a browser on the machine of the layer. @returns what the last page says */
+async function opened(link: string, person: string): Promise<{ status: number; page: string }> {
+  authorization.state.user = person;
+  const response = await fetch(await browse(link));
+  return { status: response.status, page: await response.text() };
+}
+const reads = (client: Client, name = 'notes__read') => client.callTool({ name, arguments: {} });
+const addNotes = (name: string, more: object) =>
+  ask(operator, '', {
+    upstream: {
+      name,
+      per_caller: true,
+      overrides: { '*': { side_effect_policy: 'pure' } },
+      transport: { type: 'http', url: server.url },
+      ...more,
+    },
+  });
+
+describe('a login by a question to the client', () => {
+  test('EXE-07.15 a client of 2026-07-28 is asked to open the link, and its call goes on after the login', async () => {
+    const asked: Asked[] = [];
+    const pages: unknown[] = [];
+    const client = await clientOf('carol', '2026', async (question) => {
+      asked.push(question);
+      pages.push(await opened(question.url, 'carol'));
+      return { action: 'accept' };
+    });
+    expect(JSON.stringify(await reads(client))).toContain('carol with');
+    expect(asked).toMatchObject([
+      { mode: 'url', message: expect.stringContaining('notes needs your login at localhost') },
+    ]);
+    expect(pages).toEqual([{ status: 200, page: expect.stringContaining('You are logged in') }]);
+    expect(JSON.stringify(await reads(client))).toContain('carol with');
+    expect(asked).toHaveLength(1);
+    const { events } = await open.layer.ask(
+      'audit.query',
+      { type: 'ai.agent.registry.changed', limit: 50 },
+      LOCAL_CALLER,
+    );
+    expect(JSON.stringify(events)).toContain('user did:user:carol');
+  });
+
+  test('EXE-07.15 a session gets error -32042 with the link, and repeats its call after the login', async () => {
+    const client = await clientOf('dora', '2025', () => ({ action: 'cancel' }));
+    const refused = await reads(client).catch((thrown: unknown) => thrown);
+    expect(refused).toMatchObject({
+      code: -32042,
+      data: { elicitations: [{ mode: 'url', message: expect.stringContaining('notes needs your login') }] },
+    });
+    const [{ url }] = (refused as { data: { elicitations: [Asked] } }).data.elicitations;
+    expect((await opened(url, 'dora')).status).toBe(200);
+    expect(JSON.stringify(await reads(client))).toContain('dora with');
+    // The link was good for one login, and nothing listens there any more.
+    await expect(opened(url, 'mallory')).rejects.toThrow('fetch failed');
+  });
+
+  test('EXE-07.15 each client is asked with the link of its own user, and a login that is ended elsewhere counts too', async () => {
+    const links: Record<string, string> = {};
+    const { promise: bothAsked, resolve } = Promise.withResolvers<void>();
+    const asking = (user: string) =>
+      clientOf(user, '2026', ({ url }) => {
+        links[user] = url;
+        if (Object.keys(links).length === 2) resolve();
+        return { action: 'accept' };
+      });
+    const [emil, fred] = [await asking('emil'), await asking('fred')];
+    const answers = Promise.all([reads(emil), reads(fred)]);
+    await bothAsked;
+    expect(links['emil']).not.toBe(links['fred']);
+    const finished = await finish(await tokenOf('did:user:fred'), links['fred'] ?? '', 'fred');
+    expect(finished.status).toBe(200);
+    expect((await opened(links['emil'] ?? '', 'emil')).status).toBe(200);
+    const [ofEmil, ofFred] = await answers;
+    expect(JSON.stringify(ofEmil)).toContain('emil with');
+    expect(JSON.stringify(ofFred)).toContain('fred with');
+  });
+
+  test.each(['2025', '2026'] as const)(
+    'EXE-07.15 a client that opens no links gets the error of before, in the protocol of %s',
+    async (era) => {
+      const client = await clientOf('gina', era);
+      expect(await reads(client)).toMatchObject({ isError: true, _meta: { error: { e_code: 'E3311' } } });
+    },
+  );
+
+  test('EXE-07.15 nobody is asked where the operator allows no questions, and a user who declines is not logged in', async () => {
+    let asked = 0;
+    const declining = () => {
+      asked += 1;
+      return { action: 'decline' };
+    };
+    const client = await clientOf('hugo', '2026', declining);
+    expect(await reads(client)).toMatchObject({ isError: true, _meta: { error: { e_code: 'E3311' } } });
+    expect(asked).toBe(1);
+    await addNotes('silent', { may_ask: [] });
+    await ask(operator, '/silent/authorization', {
+      redirected_to: await browse(String((await ask(operator, '/silent/login')).body['login_url'])),
+    });
+    expect(await reads(client, 'silent__read')).toMatchObject({ isError: true, _meta: { error: { e_code: 'E3311' } } });
+    const session = await clientOf('hugo', '2025', declining);
+    expect(await reads(session, 'silent__read')).toMatchObject({ isError: true });
+    expect(asked).toBe(1);
+  });
+
+  test('EXE-07.15 a redirect that belongs to no login, or brings a refusal, ends no call', async () => {
+    const redirects: string[] = [];
+    const client = await clientOf('ida', '2026', async ({ url }) => {
+      const { origin, pathname, searchParams } = new URL(new URL(url).searchParams.get('redirect_uri') ?? '');
+      const back = `${origin}${pathname}${searchParams}`;
+      const state = new URL(url).searchParams.get('state') ?? '';
+      for (const query of ['', '?state=x&code=y', `?state=${state}&error=access_denied&iss=${authorization.issuer}`])
+        redirects.push(`${(await fetch(back + query)).status}`);
+      return { action: 'accept' };
+    });
+    expect(await reads(client)).toMatchObject({ isError: true });
+    expect(redirects).toEqual(['404', '404', '400']);
+  });
 });

@@ -71,7 +71,7 @@ export const ApprovalListRequest = Type.Object(
   {
     state: Type.Optional(
       Type.Enum(['pending', 'decided'], {
-        description: 'Those that wait, the oldest first, or the rest. Default pending.',
+        description: 'Calls that wait, the oldest first, or the decided ones, the latest first. Default pending.',
       }),
     ),
     page: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, description: 'Which page.' })),
@@ -131,7 +131,8 @@ export const ApprovalApproveRequest = Type.Object(
     parameters: Type.Optional(
       Type.Unsafe<Record<string, unknown>>({
         type: 'object',
-        description: 'Arguments in place of those that came. They are validated and authorised like those.',
+        description:
+          'Arguments that replace the arguments of the call. They are validated and authorised in the same way.',
       }),
     ),
     remember: Type.Optional(Remember),

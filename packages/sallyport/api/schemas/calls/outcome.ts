@@ -44,7 +44,7 @@ export type UnknownOutcome = Static<typeof UnknownOutcome>;
 
 export const OutcomeListRequest = Type.Object(
   {
-    settled: Type.Optional(Type.Boolean({ description: 'Those that are settled, instead of those that are not.' })),
+    settled: Type.Optional(Type.Boolean({ description: 'List settled outcomes instead of open ones.' })),
     after: Type.Optional(Type.String({ ...InvocationId, description: 'Go on after this call.' })),
     limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 500, description: 'How many; 100 when absent.' })),
   },

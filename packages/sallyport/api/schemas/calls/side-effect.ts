@@ -57,7 +57,9 @@ export const SideEffectListRequest = Type.Object(
   {
     turn_group_id: Type.Optional(Type.String({ ...TurnGroupId, description: 'Of one turn group.' })),
     agent_did: Type.Optional(Type.String({ ...AgentDid, description: 'Of one agent.' })),
-    needs_compensation: Type.Optional(Type.Boolean({ description: 'Only those that can be taken back and were not.' })),
+    needs_compensation: Type.Optional(
+      Type.Boolean({ description: 'Only side effects that can be taken back and were not.' }),
+    ),
     after: Type.Optional(
       Type.String({ maxLength: 256, description: 'Go on after this one: `next` of the page before.' }),
     ),

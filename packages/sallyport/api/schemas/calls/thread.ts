@@ -6,7 +6,7 @@ const Namespace = Type.String({ maxLength: 2048, description: 'Empty for the gra
 export const TypedValue = Type.Object(
   {
     type: Type.String({ maxLength: 64, description: 'Form in which the agent serialised it, such as json.' }),
-    base64: Type.String({ description: 'Its bytes.' }),
+    base64: Type.String({ pattern: '^[A-Za-z0-9+/]*={0,2}$', description: 'Its bytes.' }),
   },
   { additionalProperties: false },
 );

@@ -40,7 +40,7 @@ export const ApiKey = Type.Object(
 export type ApiKey = Static<typeof ApiKey>;
 
 export const ApiKeyCreateResponse = Type.Object(
-  { api_key: Type.String({ description: 'Told this once; only its hash is kept.' }), key: ApiKey },
+  { api_key: Type.String({ description: 'Shown this once; only its hash is kept.' }), key: ApiKey },
   { additionalProperties: false },
 );
 export type ApiKeyCreateResponse = Static<typeof ApiKeyCreateResponse>;

@@ -62,7 +62,7 @@ export const UpstreamAuthorization = Type.Object(
     scopes: Type.Optional(
       Type.Array(Type.String({ pattern: '^[\\x21\\x23-\\x5B\\x5D-\\x7E]{1,256}$' }), {
         maxItems: 64,
-        description: 'Asked for in place of those that the upstream names.',
+        description: 'Scopes to ask for, in place of the scopes that the upstream names.',
       }),
     ),
     dpop: Type.Optional(

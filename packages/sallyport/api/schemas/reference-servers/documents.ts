@@ -247,7 +247,20 @@ export const IngestDocumentArguments = Type.Object(
     content_base64: Type.Optional(
       Type.String({ minLength: 1, description: 'Bytes in place of content; required for PDF and Word.' }),
     ),
-    content_type: Type.Optional(Type.Unsafe<DocumentContentType>({ ...DocumentContentType, default: 'text/markdown' })),
+    path: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 4_096,
+        description:
+          'A file of the machine that the layer runs on, in place of content; only in folders that its operator opened.',
+      }),
+    ),
+    content_type: Type.Optional(
+      Type.Unsafe<DocumentContentType>({
+        ...DocumentContentType,
+        description: 'Default: by the ending of path, else text/markdown.',
+      }),
+    ),
     tags: Type.Optional(Tags),
     authority: Type.Optional(Type.Unsafe<number>({ ...Authority, default: 50 })),
     source: Type.Optional(Type.String({ minLength: 1, maxLength: 2_048 })),

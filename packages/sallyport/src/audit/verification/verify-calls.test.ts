@@ -130,7 +130,7 @@ test('AUD-07.3 a call without its row is one gap, however much the chain records
 });
 
 const OTHER_RESULT = 'its row holds another result than the chain has the hash of';
-const UNREADABLE = 'its row says nothing that can be read, or tells of another call';
+const UNREADABLE = 'its row cannot be read, or is of another call';
 
 test.each<[string, (record: InvocationRecord) => InvocationRecord, string]>([
   ['state', (record) => ({ ...record, state: 'FAILED' }), 'its row says FAILED, and the chain records no such end'],

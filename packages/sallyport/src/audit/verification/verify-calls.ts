@@ -99,7 +99,7 @@ async function lastingGap(
   return gapOf(now, isFinal(now.state) ? (byCall(later).get(textOfCall(call)) ?? []) : events);
 }
 
-const UNREADABLE = 'its row says nothing that can be read, or tells of another call';
+const UNREADABLE = 'its row cannot be read, or is of another call';
 
 /** Checked, since anybody with write access to the table may leave anything there. */
 function isRecordOf(record: Partial<InvocationRecord> | null, { tenantId, invocationId }: CallKey): boolean {

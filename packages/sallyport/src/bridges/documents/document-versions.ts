@@ -3,6 +3,7 @@ import type { DocumentServer } from '../document-server.port.ts';
 import type { DocumentStatus } from '../document-stores.port.ts';
 import { askServer, mayFallBack } from './ask-server.ts';
 import { notFound, type Reading, versionGone } from './reading.ts';
+import type { Found, Remembered } from './remembered-answers.ts';
 import { answersIn, broken, documentIn, statusIn } from './server-answer.ts';
 
 /** A version that is wanted. */
@@ -14,32 +15,47 @@ export interface WantedVersion {
 }
 
 /** By `<document_id>@<version>`. */
-type Found = Map<string, GivenDocument>;
+type Versions = Map<string, GivenDocument>;
 
 /** `<document_id>@<version>`, as the server names a missing one. */
 export const versionRef = ({ documentId, version }: Pick<WantedVersion, 'documentId' | 'version'>): string =>
   `${documentId}@${version}`;
 
 /**
- * Versions of documents. Versions that this process has read before are remembered, the others come in one request. When
- * that fails: a remembered newest version, where it is the wanted one, then the other source (DOC-03).
+ * A version that this process has read before, with the status that is remembered of its document; it is not fresh when
+ * the server has to be asked for that one.
+ */
+export function rememberedVersion({ remembered, place }: Reading, wanted: WantedVersion): Found<GivenDocument> {
+  const document = remembered.version(place, wanted.documentId, wanted.version);
+  if (document === undefined) return undefined;
+  const known = remembered.status(place, wanted.documentId);
+  const withKnown = (status: Remembered<DocumentStatus> | undefined): Remembered<GivenDocument> =>
+    status === undefined
+      ? { answer: document, isFresh: false }
+      : { answer: withStatus(document, status.answer), isFresh: status.isFresh };
+  return known instanceof Promise ? known.then(withKnown) : withKnown(known);
+}
+
+/**
+ * Versions of documents that are not remembered, in one request. When that fails: a remembered newest version, where it
+ * is the wanted one, then the other source (DOC-03).
+ * @param wanted `here` is the version where only the status of its document is to be asked for
  * @returns the documents by `<document_id>@<version>`
  * @throws ToolLayerError E3601 E3604, and what `askServer` throws when no source has one
  */
-export async function documentVersions(reading: Reading, wanted: readonly WantedVersion[]): Promise<Found> {
-  const found: Found = new Map();
+export async function readVersions(
+  reading: Reading,
+  wanted: readonly (WantedVersion & { readonly here?: GivenDocument | undefined })[],
+): Promise<ReadonlyMap<string, GivenDocument>> {
+  const found: Versions = new Map();
   if (wanted.length === 0) return found;
-  const isHere = (one: WantedVersion): boolean => {
-    const known = reading.remembered.version(reading.place, one.documentId, one.version);
-    if (known !== undefined) found.set(versionRef(one), known);
-    return known !== undefined;
-  };
-  const { here = [], missing = [] } = Object.groupBy(wanted, (one) => (isHere(one) ? 'here' : 'missing'));
+  const { here = [], missing = [] } = Object.groupBy(wanted, (one) => (one.here === undefined ? 'missing' : 'here'));
+  for (const one of here) if (one.here !== undefined) found.set(versionRef(one), one.here);
   await Promise.all([addStatus(reading, here, found), fetchVersions(reading, missing, found)]);
   return found;
 }
 
-async function fetchVersions(reading: Reading, wanted: readonly WantedVersion[], found: Found): Promise<void> {
+async function fetchVersions(reading: Reading, wanted: readonly WantedVersion[], found: Versions): Promise<void> {
   try {
     await ask(reading, wanted, found);
   } catch (failed) {
@@ -64,7 +80,7 @@ const isVersion = (document: GivenDocument, { documentId, version }: WantedVersi
 async function ask(
   reading: Reading,
   wanted: readonly WantedVersion[],
-  found: Found,
+  found: Versions,
   source: DocumentServer = reading.server,
 ): Promise<void> {
   let left = wanted;
@@ -104,22 +120,22 @@ function refuseLost(
 }
 
 /** A version never changes, but its document may be deprecated or gone meanwhile. */
-async function addStatus(reading: Reading, here: readonly WantedVersion[], found: Found): Promise<void> {
+async function addStatus(reading: Reading, here: readonly WantedVersion[], found: Versions): Promise<void> {
   const statuses = await statusesOf(reading, [...new Set(here.map(({ documentId }) => documentId))]);
   for (const one of here) {
     const status = statuses.get(one.documentId);
     if (status === 'gone') throw versionGone(one.documentId, one.version);
     const document = found.get(versionRef(one));
     if (document === undefined || status === undefined) continue;
-    const { status: _status, deprecation: _deprecation, ...rest } = document;
-    found.set(versionRef(one), { ...rest, ...statusMembers(status) });
+    found.set(versionRef(one), withStatus(document, status));
   }
 }
 
-function statusMembers({ status, successor_id }: DocumentStatus): Pick<GivenDocument, 'status' | 'deprecation'> {
-  if (status === 'active') return { status };
+function withStatus(document: GivenDocument, { status, successor_id }: DocumentStatus): GivenDocument {
+  const { status: said, deprecation, ...rest } = document;
+  if (status === 'active') return said === status && deprecation === undefined ? document : { ...rest, status };
   const successor = successor_id === undefined ? {} : { successor_id };
-  return { status, deprecation: { reason: '', ...successor, deprecated_at: '' } };
+  return { ...rest, status, deprecation: { reason: '', ...successor, deprecated_at: '' } };
 }
 
 /** Statuses by document; of one that nobody can say, none. */

@@ -1,42 +1,43 @@
 import type { GivenDocument } from '../../domain/document/given-document.ts';
 import { askServer, mayFallBack } from './ask-server.ts';
 import { notFound, type Reading, warn } from './reading.ts';
+import type { Found } from './remembered-answers.ts';
 import { answersIn, broken, documentIn } from './server-answer.ts';
 
 /** A reference whose newest version is wanted. */
 export interface WantedNewest {
   readonly ref: string;
   readonly isQuestion: boolean;
+  /** What is remembered of it, too old to be given as long as the server answers. */
+  readonly stale?: GivenDocument | undefined;
 }
 
 /** Code of the warning on a document that was taken from the cache because the server failed. */
 const STALE = 'document_stale';
 
+/** The newest version that is remembered. What answers a question depends on all documents, so none is. */
+export const rememberedNewest = (
+  { remembered, place }: Reading,
+  { ref, isQuestion }: Pick<WantedNewest, 'ref' | 'isQuestion'>,
+): Found<GivenDocument> => (isQuestion ? undefined : remembered.newest(place, ref));
+
 /**
- * The newest versions: remembered ones that are fresh, the rest in one request; when that fails, old ones, then those
- * of the other source (DOC-03).
+ * The newest versions in one request; when that fails, old ones, then those of the other source (DOC-03).
  * @returns the documents by reference
  * @throws ToolLayerError E3601, and what `askServer` throws when no source has one
  */
-export async function newestDocuments(
+export async function readNewest(
   reading: Reading,
   wanted: readonly WantedNewest[],
 ): Promise<ReadonlyMap<string, GivenDocument>> {
   const found = new Map<string, GivenDocument>();
-  const stale = new Map<string, GivenDocument>();
-  for (const { ref, isQuestion } of wanted) {
-    // What answers a question depends on all documents.
-    const known = isQuestion ? undefined : await reading.remembered.newest(reading.place, ref);
-    if (known !== undefined) (known.isFresh ? found : stale).set(ref, known.answer);
-  }
-  const missing = wanted.filter(({ ref }) => !found.has(ref));
-  if (missing.length === 0) return found;
+  if (wanted.length === 0) return found;
   try {
-    await ask(reading, missing, found);
+    await ask(reading, wanted, found);
   } catch (thrown) {
     if (!mayFallBack(thrown, reading.place.scope)) throw thrown;
-    const left = missing.filter(({ ref }) => !found.has(ref));
-    for (const { ref } of left) takeStale(reading, ref, stale.get(ref), found);
+    const left = wanted.filter(({ ref }) => !found.has(ref));
+    for (const { ref, stale } of left) takeStale(reading, ref, stale, found);
     const none = left.filter(({ ref }) => !found.has(ref));
     if (none.length > 0) await askDirectly(reading, none, found, thrown);
   }

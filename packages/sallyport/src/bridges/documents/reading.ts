@@ -23,24 +23,26 @@ export interface Reading extends ReadingParts {
   readonly signal: AbortSignal;
   readonly place: Place;
   /** For the caller, each once. */
-  readonly warnings: Map<string, Warning>;
+  readonly warnings: Warning[];
 }
 
 /** Begins a reading. */
 export function beginReading(parts: ReadingParts, reader: DocumentReader, signal: AbortSignal): Reading {
-  const warnings = new Map<string, Warning>();
+  const warnings: Warning[] = [];
   const onCacheDown = (cause: unknown): void => {
-    if (!warnings.has('E3607')) parts.log.warn('document-cache-unreachable', { cause });
-    warn(warnings, 'E3607', 'The cache of documents cannot be reached, so the document server was asked.');
+    const message = 'The cache of documents cannot be reached, so the document server was asked.';
+    if (warn(warnings, 'E3607', message)) parts.log.warn('document-cache-unreachable', { cause });
   };
   const place = { scope: parts.server.scopeOf(reader), tenantId: reader.tenantId, onCacheDown };
   return { ...parts, reader, signal, place, warnings };
 }
 
-/** Notes a warning; of one code and document once. */
-export function warn(warnings: Map<string, Warning>, code: string, message: string, documentId?: string): void {
+/** Notes a warning; of one code and document once. @returns whether it is the first */
+export function warn(warnings: Warning[], code: string, message: string, documentId?: string): boolean {
+  const isKnown = warnings.some((each) => each.code === code && each.details?.['document_id'] === documentId);
   const details = documentId === undefined ? {} : { details: { document_id: documentId } };
-  warnings.set(documentId === undefined ? code : `${code} ${documentId}`, { code, message, ...details });
+  if (!isKnown) warnings.push({ code, message, ...details });
+  return !isKnown;
 }
 
 /** The error for a document that the server does not know. */

@@ -25,6 +25,9 @@ export interface Remembered<Answer> {
   readonly isFresh: boolean;
 }
 
+/** What is remembered, at once where the cache is in this process. */
+export type Found<Answer> = Remembered<Answer> | undefined | Promise<Remembered<Answer> | undefined>;
+
 /** Dependencies of what is remembered. */
 export interface RememberedParts {
   readonly cache: DocumentCache;
@@ -63,13 +66,15 @@ export class RememberedAnswers {
   }
 
   /** What a reference was answered with, fresh or not. */
-  newest(place: Place, ref: string): Promise<Remembered<GivenDocument> | undefined> {
-    return this.#read(place, newestKey(ref), ref, this.#parts.settings.contentMs, rememberedDocument);
+  newest(place: Place, ref: string): Found<GivenDocument> {
+    const { contentMs: freshMs } = this.#parts.settings;
+    return this.#read({ place, key: newestKey(ref), ref, freshMs, check: rememberedDocument });
   }
 
   /** The status of a document, fresh or not. */
-  status(place: Place, documentId: string): Promise<Remembered<DocumentStatus> | undefined> {
-    return this.#read(place, statusKey(documentId), documentId, this.#parts.settings.metadataMs, statusIn);
+  status(place: Place, documentId: string): Found<DocumentStatus> {
+    const { metadataMs: freshMs } = this.#parts.settings;
+    return this.#read({ place, key: statusKey(documentId), ref: documentId, freshMs, check: statusIn });
   }
 
   /** A version that this process has had already. */
@@ -122,32 +127,52 @@ export class RememberedAnswers {
       .catch((cause: unknown) => place.onCacheDown(cause));
   }
 
-  async #read<Answer extends RememberedAnswer['answer']>(
-    place: Place,
-    key: string,
-    ref: string,
-    freshMs: number,
-    check: (answer: unknown) => Answer,
-  ): Promise<Remembered<Answer> | undefined> {
-    const found = await this.#parts.cache.get(place, key).catch((cause: unknown) => place.onCacheDown(cause));
+  /** Without a turn of the event loop where the cache is in this process and the entry was checked before. */
+  #read<Answer extends RememberedAnswer['answer']>(lookup: Lookup<Answer>): Found<Answer> {
+    const { place, key } = lookup;
+    const found = this.#parts.cache.get(place, key);
+    if (!(found instanceof Promise)) return this.#known(lookup, found);
+    return found.then(
+      (each) => this.#known(lookup, each),
+      (cause: unknown) => {
+        place.onCacheDown(cause);
+        return undefined;
+      },
+    );
+  }
+
+  #known<Answer extends RememberedAnswer['answer']>(
+    lookup: Lookup<Answer>,
+    found: RememberedAnswer | undefined,
+  ): Found<Answer> {
     if (found === undefined) return undefined;
+    const { freshMs } = lookup;
     const { storedAt } = found;
     // A clock that is ahead, or a forged time, makes nothing fresh for ever.
     const age = Math.abs(this.#parts.clock.now() - storedAt);
     if (!(age < Math.max(freshMs, this.#parts.settings.staleMs))) return undefined;
-    const answer = this.#checked.has(found) ? (found.answer as Answer) : await this.#sound(place, key, found, check);
-    if (answer === undefined) return undefined;
-    // Where another document is the answer, it may not be so any more since any of the tenant's changed.
-    const isStanding = answer.document_id === ref || storedAt > (this.#changedAt.get(place.tenantId) ?? 0);
-    return { answer, isFresh: isStanding && age < freshMs && storedAt >= this.#outdatedBefore };
+    const isCurrent = age < freshMs && storedAt >= this.#outdatedBefore;
+    if (this.#checked.has(found)) return this.#judged(lookup, found.answer as Answer, storedAt, isCurrent);
+    return this.#sound(lookup, found).then((answer) =>
+      answer === undefined ? undefined : this.#judged(lookup, answer, storedAt, isCurrent),
+    );
+  }
+
+  /** Where another document is the answer, it may not be so any more since any of the tenant's changed. */
+  #judged<Answer extends RememberedAnswer['answer']>(
+    { place: { tenantId }, ref }: Lookup<Answer>,
+    answer: Answer,
+    storedAt: number,
+    isCurrent: boolean,
+  ): Remembered<Answer> {
+    const isStanding = answer.document_id === ref || storedAt > (this.#changedAt.get(tenantId) ?? 0);
+    return { answer, isFresh: isCurrent && isStanding };
   }
 
   /** The answer of an entry that was not checked yet; undefined for a damaged one, which is dropped. */
   async #sound<Answer>(
-    { tenantId }: Place,
-    key: string,
+    { place: { tenantId }, key, check }: Lookup<Answer>,
     found: RememberedAnswer,
-    check: (answer: unknown) => Answer,
   ): Promise<Answer | undefined> {
     const { cache, log } = this.#parts;
     try {
@@ -160,6 +185,17 @@ export class RememberedAnswers {
       return undefined;
     }
   }
+}
+
+/** One look into the cache. */
+interface Lookup<Answer> {
+  readonly place: Place;
+  readonly key: string;
+  /** What the answer is about, as it was asked for. */
+  readonly ref: string;
+  readonly freshMs: number;
+  /** Throws for an entry that is damaged. */
+  readonly check: (answer: unknown) => Answer;
 }
 
 const newestKey = (ref: string): string => `doc:cache:get_source_of_truth:${ref}:latest`;

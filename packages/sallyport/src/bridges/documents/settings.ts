@@ -55,7 +55,7 @@ export const DOCUMENT_SETTINGS = {
   isPinning: boolean('document_bridge.version_pinning', {
     default: true,
     sentence:
-      'Whether a call and those that resume it get the same versions, unless the call or the manifest says otherwise.',
+      'Whether a call and the calls that resume it get the same versions, unless the call or the manifest says otherwise.',
   }),
   callBytesMax: integer('document_bridge.call_bytes_max', {
     unit: 'bytes',

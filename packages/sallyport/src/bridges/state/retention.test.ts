@@ -107,6 +107,10 @@ describe('large states', () => {
     });
     await save({ step: 1 });
     expect(await checkpoints.list('acme', 'call', 9)).toHaveLength(1);
+    // A fault of the database is none of the object store.
+    build({}, { put: () => Promise.reject(new ToolLayerError('E3812', 'Away.')) });
+    const other = checkpoints.ofRun({ ...RUN, invocationId: 'other', onSaved: () => {} }).ofAttempt();
+    await expect(other.save(randomBytes(MiB))).rejects.toMatchObject({ code: 'E3812' });
   });
 
   test('STA-03.4 the object of a removed checkpoint is removed, and one whose layer was killed before its row', async () => {

@@ -49,6 +49,15 @@ describe('a state is written as JSON', () => {
     expect(turns).toBeGreaterThan(5);
   });
 
+  test('it is nested a thousand levels deep at most, in lists and in objects', async () => {
+    for (const around of [(inner: unknown) => [inner], (inner: unknown) => ({ inner })]) {
+      let deep: unknown = LONG;
+      for (let level = 0; level < 1000; level += 1) deep = around(deep);
+      expect(await textOf(deep)).toBe(JSON.stringify(deep));
+      await expect(serialiseState(around(deep))).rejects.toThrow('1000 levels');
+    }
+  });
+
   test('what JSON cannot hold is refused', async () => {
     const cycle: Record<string, unknown> = {};
     cycle['self'] = cycle;

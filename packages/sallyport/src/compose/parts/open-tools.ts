@@ -1,6 +1,7 @@
 import { join, resolve } from 'node:path';
 import { createWasmDriver } from '@sallyport/sandbox/wasm';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
+import { isLoopback } from '@sallyport/std/web/loopback';
 import type { ExecutorKind } from '../../../api/schemas/tool-manifest.ts';
 import { createDocumentFolders } from '../../bridges/document-folders.ts';
 import { circuitFaults } from '../../domain/circuit/circuit-config.ts';
@@ -30,9 +31,10 @@ import { LOGIN_SETTINGS } from '../../mcp-servers/http/authorization/settings.ts
 import { createPackages } from '../../mcp-servers/packages.ts';
 import { createQuarantine } from '../../mcp-servers/quarantine.ts';
 import {
-  type AuthorizationParts,
+  createRedirectReceiver,
   createUpstreamLogins,
   type UpstreamLogins,
+  type UpstreamLoginsParts,
 } from '../../mcp-servers/upstream-logins.ts';
 import type { UpstreamStore } from '../../mcp-servers/upstream-store.port.ts';
 import { createUpstreams, type Upstreams, type UpstreamsParts } from '../../mcp-servers/upstreams.ts';
@@ -49,6 +51,7 @@ import { VERSION } from '../version.ts';
 import { contextBridgeOf } from './from-settings/context-bridge.ts';
 import { type MachineBounds, machineBounds } from './from-settings/machine-bounds.ts';
 import { objectStoreOf } from './from-settings/object-store.ts';
+import { publicUrlOf } from './from-settings/resource.ts';
 import type { Ingredients } from './ingredients.ts';
 import { openSandboxes } from './open-sandboxes.ts';
 import { openShell } from './open-shell.ts';
@@ -59,9 +62,10 @@ import { openReferenceServers } from './reference-servers/open-reference-servers
 export async function openTools(
   opened: AsyncDisposableStack,
   { settings, closed, environment, clock, log, native }: Ingredients,
-  storage: Storage,
+  foundation: { readonly storage: Storage; readonly instanceId: string },
   clients: ClientAsker,
 ) {
+  const { storage } = foundation;
   const { database } = storage;
   const schemas = createSchemaValidator({ coercion: valuesOf(COERCION_SETTINGS, settings) });
   const secrets = await openSecrets(settings, environment, clock);
@@ -72,13 +76,13 @@ export async function openTools(
   const guard = createEgressGuard();
   const outbound = opened.use(createOutboundHttp({ guard }));
   const embedder = embedderOf(settings, secrets);
-  const from = { settings, clock, log };
-  const context = contextBridgeOf(from, () => upstreams);
+  const from = { settings, clock, log, closed };
+  const context = contextBridgeOf(from, foundation, () => upstreams);
   const needs = { embedder, driver, onContextChanged: context.forget };
   const { servers: embedded, documentUpdates } = await openReferenceServers(opened, from, storage, needs);
   const quarantine = createQuarantine({ store: database.quarantineStore, clock, log });
   const { store, keepsSecrets } = upstreamStoreOf(storage, log);
-  const logins = loginsOf(storage, settings, bounds, { clock, log, secrets, outbound });
+  const logins = loginsOf(opened, storage, settings, bounds, { clock, log, secrets, outbound });
   const upstreams = openUpstreams(opened, {
     driver: servers,
     ...{ checkDefinition: bounds.checkUpstream, checkShown: bounds.checkShown },
@@ -94,7 +98,7 @@ export async function openTools(
   });
   // What waits is reported before the upstreams are closed.
   opened.use(context);
-  const documents = createDocumentFolders(resolve(settings['data_folder'], 'documents'));
+  const documents = createDocumentFolders(resolve(settings['data_folder'], 'documents'), clock);
   const { shell, shellPolicy } = await openShell(opened, { settings, log, closed }, { driver, documents });
   const skillFiles = createSkillFolders(join(settings['data_folder'], 'skills'), {
     ...{ contents: database.skillContents, clock },
@@ -145,10 +149,11 @@ function upstreamStoreOf(
 
 /** Logins at upstreams; tokens are encrypted in the database where there is a key for it, else in memory. */
 function loginsOf(
+  opened: AsyncDisposableStack,
   { database, sealingKey }: Storage,
   settings: Settings,
   { checkUpstream }: MachineBounds,
-  parts: Pick<AuthorizationParts, 'clock' | 'log' | 'secrets' | 'outbound'>,
+  parts: Pick<UpstreamLoginsParts, 'clock' | 'log' | 'secrets' | 'outbound'>,
 ): UpstreamLogins {
   const { redirectUrl, clientIdUrl } = valuesOf(LOGIN_SETTINGS, settings);
   return createUpstreamLogins({
@@ -161,8 +166,23 @@ function loginsOf(
       checkUpstream(tenantId, { name, transport: { type: 'http', url } }),
     clientName: 'Sallyport',
     redirectUrl,
+    ...(receivesRedirects(settings) ? { receiver: opened.use(createRedirectReceiver(redirectUrl)) } : {}),
     ...(clientIdUrl === '' ? {} : { clientIdUrl }),
   });
+}
+
+/**
+ * Only where all callers are on this machine: somebody elsewhere could have a person here log in for them, since a
+ * browser does not say for whom it opens a link.
+ */
+function receivesRedirects(settings: Settings): boolean {
+  const isHere = (address: string): boolean => {
+    const { protocol, hostname } = URL.parse(address) ?? {};
+    return protocol === 'http:' && isLoopback(hostname ?? '');
+  };
+  const { 'server.host': host, 'upstreams.login_redirect_url': redirectUrl } = settings;
+  const publicUrl = publicUrlOf(settings);
+  return (isLoopback(host) || host === '::1') && (publicUrl === '' || isHere(publicUrl)) && isHere(redirectUrl);
 }
 
 /** Folder for packages of upstreams, in the data folder. */

@@ -10,7 +10,7 @@ import { createGuardedFetch } from '../../external/guarded-fetch.ts';
 import { createOutboundHttp } from '../../external/outbound-http.ts';
 import { loadSigningKeys } from '../../identity/keys/signing-keys.ts';
 import type { Log } from '../../telemetry/log.ts';
-import { resourceAudiences, resourceOf, toolScopesOf } from '../parts/from-settings/resource.ts';
+import { resourceAudiences, resourceOf, serverAudience, toolScopesOf } from '../parts/from-settings/resource.ts';
 import { derivedKey } from '../parts/gateway/state-key.ts';
 import { developmentFolder } from '../settings/development-settings.ts';
 import type { Settings } from '../settings.ts';
@@ -76,10 +76,12 @@ export async function openDevelopmentServer(
 function termsOf(settings: Settings, loginCode: string, clientSecret: string): AuthorizationTerms {
   const users = settings['auth.dev_users'];
   const resources = resourceAudiences(settings);
+  const serverOf = serverAudience(settings);
   return {
     issuer: settings['oauth.issuer'],
     // A client of the MCP gateway need not name it.
     resources: resources.toSorted((a, b) => Number(b.endsWith('/mcp')) - Number(a.endsWith('/mcp'))),
+    isResource: (address) => resources.includes(address) || serverOf(address) !== undefined,
     scopes: resourceOf(settings).scopes,
     toolScopes: toolScopesOf(settings),
     users: users.length === 0 ? [ownName()] : users,

@@ -5,7 +5,7 @@ export const CALL_ROWS = [
   list('rate.apis', {
     default: [],
     sentence:
-      'Other rate limits of services: HOST[:PORT]=PER_MINUTE/BURST, or mcp:UPSTREAM=PER_MINUTE/BURST, either with /ALGORITHM behind it.',
+      'Other rate limits of services: HOST[:PORT]=PER_MINUTE/BURST, or mcp:UPSTREAM=PER_MINUTE/BURST, either with /ALGORITHM added.',
   }),
   oneOf('rate.store', ['auto', 'postgres', 'memory'], {
     default: 'auto',

@@ -26,6 +26,8 @@ export interface Caller {
   /** Proof of the token's key; absent when the token came as a bearer token. Checked once for all that ask with it. */
   readonly proof?: PresentedProof;
   readonly local?: boolean;
+  /** The upstream at whose own address of the gateway the caller asks; absent: at any other. */
+  readonly server?: string;
   /** Tenant that a local caller acts for; the settings' default when absent. */
   readonly tenantId?: string;
   /** Aborted when the caller goes away: a closed connection cancels its synchronous calls. */

@@ -52,9 +52,9 @@ export interface RootsQuestion {
 /** What is asked. Everything in it is untrusted. */
 export type Asked = FormQuestion | UrlQuestion | SamplingQuestion | RootsQuestion;
 
-/** Who asks: an upstream, or a function of the embedding program. */
+/** Who asks: an upstream, a function of the embedding program, or the layer itself for a login at the named upstream. */
 export interface QuestionAuthor {
-  readonly kind: 'server' | 'tool';
+  readonly kind: 'server' | 'tool' | 'layer';
   readonly name: string;
 }
 

@@ -32,7 +32,7 @@ export const MCP_SETTINGS = {
     whole: true,
     minimum: 1,
     default: 300,
-    sentence: 'Longest wait for that user; the call goes on waiting for an approver after it.',
+    sentence: 'Longest wait for that user; after it the call waits for an approver.',
   }),
 };
 

@@ -1,6 +1,5 @@
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import type { ServerMethod } from '../../domain/tool/server-methods.ts';
-import { PROGRAM } from '../../domain/tool/server-tool.ts';
 import { mayComeFrom } from '../../domain/tool/uri-templates.ts';
 import type { OfferingUpstream } from '../../mcp-servers/upstreams.ts';
 import type { NativeCallContext, NativeFunction } from './native-executor.ts';
@@ -67,8 +66,8 @@ export interface ProgramOffers {
   addPrompt(prompt: ProgramPrompt): Disposable;
   /** The function that answers a request of MCP. */
   answer(method: ServerMethod): NativeFunction;
-  /** As upstreams offer theirs; empty for other tenants than the program's. */
-  offers(tenantId: string): readonly OfferingUpstream[];
+  /** As an upstream offers its own; undefined for other tenants than the program's. */
+  offers(tenantId: string): Promise<OfferingUpstream | undefined>;
   onOffersChanged(listener: () => void): () => void;
   watchResource(uri: string, onUpdated: () => void): Disposable;
 }
@@ -124,7 +123,7 @@ export function createProgramOffers(tenantId: string): ProgramOffers {
       throw new ToolLayerError('E3801', message);
     },
     answer: (method) => answers[method],
-    offers: (asked) => (asked === tenantId ? [listedOffers(offered)] : []),
+    offers: async (asked) => (asked === tenantId ? listedOffers(offered) : undefined),
     onOffersChanged(listener) {
       const added = changes.add('offers', listener);
       return () => added[Symbol.dispose]();
@@ -185,7 +184,6 @@ function answersFrom({ resources, templates, prompts }: Offered): Readonly<Recor
 
 function listedOffers({ resources, templates, prompts }: Offered): OfferingUpstream {
   return {
-    upstream: PROGRAM,
     serverVersion: '',
     offers: {
       capabilities: { resources: { subscribe: true }, prompts: {}, completions: {} },

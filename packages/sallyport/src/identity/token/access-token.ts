@@ -28,6 +28,11 @@ export interface AccessTokenOptions {
   readonly introspect?: Introspect;
   /** Names of this layer in `aud`; a token must name one of them (RFC 8707). */
   readonly audiences: readonly string[];
+  /**
+   * The upstream whose own address of the gateway an audience names: the token is accepted there alone. Default: no
+   * audience does.
+   */
+  readonly serverOf?: (audience: string) => string | undefined;
   /** Default RS256 alone. */
   readonly algorithms?: readonly Algorithm[];
   /** Accepted `typ`, in lower case; default at+jwt alone (RFC 9068 §4). */
@@ -137,12 +142,23 @@ function judge(
   const access = isFailure(given) ? given : readAccessClaims(given);
   if (isFailure(access)) return access;
   if (access.iss !== options.issuer) return OTHER_ISSUER;
-  if (![access.aud].flat().some((audience) => options.audiences.includes(audience)))
+  const servers = serversMeant([access.aud].flat(), options);
+  if (servers?.length === 0)
     return failure('E3201', 'The access token is meant for another audience. Ask for one with this resource.');
   if (options.mustBeBound === true && access.cnf === undefined)
     return failure('E3216', 'The access token is bound to no key. Ask for one that is (DPoP, RFC 9449).');
   const claims = claimsOf(access, options);
-  return isFailure(claims) ? claims : frozen(claims);
+  if (isFailure(claims)) return claims;
+  return frozen(servers === undefined ? claims : { ...claims, server_audiences: [...servers] });
+}
+
+/** The upstreams at whose addresses alone a token counts; undefined for a token that counts at all addresses. */
+function serversMeant(
+  meant: readonly string[],
+  { audiences, serverOf }: AccessTokenOptions,
+): readonly string[] | undefined {
+  if (meant.some((audience) => audiences.includes(audience))) return undefined;
+  return meant.map((audience) => serverOf?.(audience)).filter((server) => server !== undefined);
 }
 
 function payloadOf(payload: Uint8Array): Readonly<Record<string, unknown>> | Failure {

@@ -27,6 +27,7 @@ const MEANINGS: Readonly<Record<string, string>> = {
   network_permissions: 'hosts and ports that calls may reach, at most',
   credential_permissions: 'secrets that calls may use, at most',
   tool_scopes: 'scopes that tools are called with, and whether it has them',
+  server_audiences: 'upstreams at whose own addresses alone it is accepted',
   roles: 'operations of the layer that it may ask for',
   trust_level: 'how far its issuer trusts the agent',
   root_holder: 'person to whom it goes back: who had it made, or had the credential made that it was made with',

@@ -70,7 +70,7 @@ async function payloadSignedBy(key: KeyObject, alg: Algorithm, token: string): P
   }
 }
 
-/** The header of a compact JWS, whoever signed it. @throws JwsFault when it is not accepted here */
+/** The header of a compact JWS; the signature is not checked. @throws JwsFault when it is not accepted here */
 export function headerOf(token: string): JwsHeader {
   if (!COMPACT.test(token) || !token.split('.').every(isCanonicalBase64Url)) throw new JwsFault('it is no compact JWS');
   const header = objectOf(token.slice(0, token.indexOf('.')), 'header');
@@ -84,7 +84,7 @@ export function headerOf(token: string): JwsHeader {
   return { alg, ...(kid === undefined ? {} : { kid }), ...(typ === undefined ? {} : { typ }) };
 }
 
-/** The payload of a compact JWS, whoever signed it. @throws JwsFault when it is no JSON object */
+/** The payload of a compact JWS; the signature is not checked. @throws JwsFault when it is no JSON object */
 export function payloadOf(token: string): Record<string, unknown> {
   const [, payload = ''] = token.split('.');
   return objectOf(payload, 'payload');

@@ -10,11 +10,11 @@ import {
 } from '@modelcontextprotocol/client';
 import type { Clock } from '@sallyport/std/clock';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
-import { LEAST_BY_DEFAULT, type LogLevel } from '../../domain/invocation/log-message.ts';
+import { LEAST_BY_DEFAULT, type LogLevel, type LogMessage } from '../../domain/invocation/log-message.ts';
 import { isObject } from '../../domain/shape/is-object.ts';
 import type { Askers } from '../incoming/asker.ts';
 import type { Questions } from '../incoming/questions.ts';
-import { routeMessages, type SeenMessages } from '../incoming/route-messages.ts';
+import { isProbeId, routeMessages, type SeenMessages } from '../incoming/route-messages.ts';
 import { levelToSet } from '../incoming/server-logs.ts';
 import { createServerRequests } from '../incoming/server-requests.ts';
 import { createRequestTable, type RawResult, type RequestOptions, type RequestTable } from './request-table.ts';
@@ -52,6 +52,8 @@ export interface Multiplexer {
   failRequest(id: number, error: Error): boolean;
   /** True when the server answered the probe for the newer protocol in any way. */
   probeAnswered(): boolean;
+  /** Answers the probe in place of a server that ignores it. */
+  endProbe(): void;
 }
 
 /** Connection, and the reaction to a flooding server. */
@@ -66,6 +68,8 @@ export interface MultiplexerParts {
   onFlood(): void;
   /** Called for a question that does not name its call, with the calls that it may belong to. */
   onAsks?(askers: Askers): void;
+  /** Receives log messages that belong to no call, without the connection's secrets. */
+  onLog?(message: LogMessage): void;
 }
 
 /**
@@ -87,7 +91,7 @@ interface State {
 /** Wraps a transport that was not started yet. */
 export function createMultiplexer(parts: MultiplexerParts): Multiplexer {
   const { transport, label, clock, questions } = parts;
-  const seen: SeenMessages = { strayAnswers: 0, probeAnswered: false };
+  const seen: SeenMessages = { strayAnswers: 0, probeId: undefined, probeAnswered: false };
   const state: State = { envelope: undefined, hasLogLevel: false, logLevel: undefined, isClosed: false };
   const hint = (): string =>
     seen.strayAnswers === 0 ? '' : ` It sent ${seen.strayAnswers} answers to requests that do not wait.`;
@@ -99,7 +103,7 @@ export function createMultiplexer(parts: MultiplexerParts): Multiplexer {
     send: (message) => void transport.send(message).catch(ignore),
     onWaiting: table.holdIdle,
   });
-  const control = controlOf(transport);
+  const control = controlOf(transport, seen);
   const streams = transport.hasPerRequestStream === true ? new Map<number, AbortController>() : undefined;
 
   transport.onmessage = routeMessages(
@@ -112,6 +116,7 @@ export function createMultiplexer(parts: MultiplexerParts): Multiplexer {
       sentOn: () => (streams === undefined ? undefined : sentOn(transport)),
       isModern: () => state.envelope !== undefined,
       onFlood: parts.onFlood,
+      onLog: (message) => parts.onLog?.(message),
     },
     seen,
   );
@@ -131,6 +136,7 @@ export function createMultiplexer(parts: MultiplexerParts): Multiplexer {
     },
     failRequest: table.fail,
     probeAnswered: () => seen.probeAnswered,
+    endProbe: () => endProbe(seen, control),
     request: withLogLevel(state, createSend(parts, state, table, streams)),
   };
 }
@@ -221,11 +227,14 @@ function sendStreamed(
   answer.catch(ignore).finally(() => streams.delete(id));
 }
 
-function controlOf(transport: Transport): Transport {
+function controlOf(transport: Transport, seen: SeenMessages): Transport {
   const control: Transport = {
     start: () => transport.start(),
     // Sent outside the current context: its stream belongs to no request of ours.
-    send: (message, options) => readStream.exit(() => transport.send(message, options)),
+    send(message, options) {
+      if ('id' in message && isProbeId(message.id)) seen.probeId = message.id;
+      return readStream.exit(() => transport.send(message, options));
+    },
     close: () => transport.close(),
     setProtocolVersion: (version) => transport.setProtocolVersion?.(version),
     get sessionId() {
@@ -235,6 +244,12 @@ function controlOf(transport: Transport): Transport {
   if (transport.hasPerRequestStream === true) return Object.assign(control, { hasPerRequestStream: true });
   // The two members by which the SDK distinguishes a stdio transport from an HTTP one.
   return Object.assign(control, { stderr: null, pid: null });
+}
+
+function endProbe({ probeId, probeAnswered }: SeenMessages, control: Transport): void {
+  if (probeAnswered || probeId === undefined) return;
+  const error = { code: -32601, message: 'The server does not answer.' };
+  control.onmessage?.({ jsonrpc: '2.0', id: probeId, error });
 }
 
 function requestOf(

@@ -24,6 +24,11 @@ export interface UpstreamSettings {
    * up to a tenth is added.
    */
   readonly staleListingMs: number;
+  /**
+   * Longest wait for what a server offers beside its tools, ms, at a new connection and in a caller's list; what comes
+   * later is a change.
+   */
+  readonly offersPatienceMs: number;
   /** Most upstreams of one tenant. */
   readonly perTenantMax: number;
   /** Most caller connections to one upstream over HTTP, closing ones included. */
@@ -47,6 +52,7 @@ export const UPSTREAM_DEFAULTS: UpstreamSettings = {
   pingTimeoutMs: 15_000,
   relistIntervalMs: 1_000,
   staleListingMs: 300_000,
+  offersPatienceMs: 2_000,
   perTenantMax: 256,
   callerConnectionsMax: 32,
   callerProcessesMax: 8,

@@ -29,8 +29,6 @@ import {
 import { createWaiters, type Waiters } from './waiters.ts';
 
 const LAST_ERROR_CHARS_MAX = 2_000;
-/** Longest wait of a new connection for what its server offers beside tools, ms; later it comes as a change. */
-const OFFERS_PATIENCE_MS = 2_000;
 
 /** One upstream that is kept running: when it ends, it is restarted with growing pauses. */
 export class Supervised {
@@ -75,6 +73,7 @@ export class Supervised {
       upstream: this.#name,
       log,
       judge: parts.judgeOffers,
+      held: parts.heldOffers,
       onChanged: parts.onOffers,
     });
     this.#relistOffers = createRelist(settings.relistIntervalMs, this.#closing.signal, () => this.#listOffers());
@@ -109,7 +108,6 @@ export class Supervised {
     return this.#listing.tools();
   }
 
-  /** Invalid entries of its list; the first hundred. */
   malformed(): ToolListing['malformed'] {
     return this.#listing.malformed();
   }
@@ -232,6 +230,7 @@ export class Supervised {
       onToolsChanged: this.#relist,
       onOffersChanged: this.#relistOffers,
       onResourceUpdated: (uri) => this.#parts.watched.updated(uri),
+      onLog: (message) => this.#parts.onLog?.(message),
     });
     const opened = withoutSecrets(link);
     const listing = await listFirst(this.#name, opened, signal);
@@ -250,7 +249,7 @@ export class Supervised {
     void opened.ended.then((reason) => this.#drop(opened, reason));
     this.#waiters.serve(opened);
     this.#parts.watched.bind(opened);
-    await Promise.race([this.#listOffers(), sleep(OFFERS_PATIENCE_MS, undefined, { ref: false })]);
+    await Promise.race([this.#listOffers(), sleep(settings.offersPatienceMs, undefined, { ref: false })]);
     return listing;
   }
 

@@ -1,6 +1,7 @@
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 import { MiB } from '@sallyport/std/bytes';
 import type { Clock } from '@sallyport/std/clock';
+import type { LogMessage } from '../../domain/invocation/log-message.ts';
 import { createFloodGate } from '../connection/pacing/flood-gate.ts';
 import { FIRST_ID, type RequestTable } from '../connection/request-table.ts';
 import { giveLog, logMessageIn } from './server-logs.ts';
@@ -13,6 +14,8 @@ export const UNSOLICITED_BOUNDS = { itemsMax: 20_000, bytesMax: 64 * MiB, window
 export interface SeenMessages {
   /** Answers to requests that do not wait. */
   strayAnswers: number;
+  /** Id of the probe for the newer protocol, once it was sent. */
+  probeId: string | undefined;
   /** True when the server answered the probe for the newer protocol in any way. */
   probeAnswered: boolean;
 }
@@ -31,6 +34,8 @@ export interface RouteParts {
   /** True when the server speaks 2026-07-28 or later, where it sends no requests and gets no answers. */
   isModern(): boolean;
   onFlood(): void;
+  /** Receives log messages that belong to no call. */
+  onLog?(message: LogMessage): void;
 }
 
 type Message = JSONRPCMessage & Readonly<Record<'id' | 'method' | 'params', unknown>>;
@@ -68,7 +73,7 @@ export function routeMessages(parts: RouteParts, seen: SeenMessages): NonNullabl
       serverRequests.answer(id, method, params, parts.sentOn());
     } else if (method === 'notifications/message') {
       const log = logMessageIn(params);
-      if (log !== undefined) giveLog(log, table.askers(parts.sentOn()));
+      if (log !== undefined && !giveLog(log, table.askers(parts.sentOn()))) parts.onLog?.(log);
     } else if (!isNoise(method)) {
       if (method === 'notifications/cancelled') serverRequests.cancelled(params);
       control.onmessage?.(received, extra);
@@ -78,7 +83,11 @@ export function routeMessages(parts: RouteParts, seen: SeenMessages): NonNullabl
 
 /** Ids that the SDK client uses: small numbers, and a text for its probe. */
 function isControlId(id: unknown): boolean {
-  return typeof id === 'number' ? id < FIRST_ID : typeof id === 'string' && id.startsWith('server-discover-probe-');
+  return typeof id === 'number' ? id < FIRST_ID : isProbeId(id);
+}
+
+export function isProbeId(id: unknown): id is string {
+  return typeof id === 'string' && id.startsWith('server-discover-probe-');
 }
 
 /** Notifications without listeners; dropping them early saves their validation. */

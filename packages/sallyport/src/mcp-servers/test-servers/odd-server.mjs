@@ -192,7 +192,7 @@ function answer(message) {
     return;
   }
   if (mode === 'never-listens' && method === 'subscriptions/listen') return;
-  if (mode === 'asks-input' && method === 'server/discover') {
+  if ((mode === 'asks-input' || mode === 'starts-slowly') && method === 'server/discover') {
     write({ id, result: MODERN });
     return;
   }
@@ -217,5 +217,13 @@ function answer(message) {
   else write({ id, error: { code: -32601, message: 'Method not found' } });
 }
 
+/** One that starts slowly reads nothing before a second message waits for it. */
+const early = [];
+const takeLine = (line) => {
+  if (mode !== 'starts-slowly' || early.length > 1) return answer(JSON.parse(line));
+  early.push(JSON.parse(line));
+  if (early.length > 1) for (const message of early) answer(message);
+};
+
 if (['silent', 'rubbish-only', 'flood', 'endless-line'].includes(mode)) setInterval(() => {}, 1000);
-else createInterface({ input: process.stdin }).on('line', (line) => answer(JSON.parse(line)));
+else createInterface({ input: process.stdin }).on('line', takeLine);

@@ -77,7 +77,7 @@ function withGrants(
   const programs = definitions.filter(({ transport }) => transport.type === 'stdio').map(({ name }) => name);
   const unknown = [...Object.keys(mounts), ...Object.keys(network)].find((name) => !programs.includes(name));
   if (unknown !== undefined) {
-    const known = `Those that start a program are: ${programs.join(', ')}.`;
+    const known = `Servers that start a program are: ${programs.join(', ')}.`;
     throw new ToolLayerError('E3801', `A mount or address is for ${unknown}, which the file does not start. ${known}`);
   }
   return definitions.map((definition) => {

@@ -24,10 +24,13 @@ export const getInvocation = operation({
   input: ToolStatusRequest,
   output: ToolStatusResponse,
   run:
-    (parts: Pick<OperationParts, 'running' | 'records' | 'callWorkers' | 'outcomes'>) =>
+    (parts: StatusParts) =>
     ({ invocation_id, own = false }, asker) =>
       statusFor(parts, invocation_id, asker, own),
 });
+
+/** What the status of a call is read from. */
+export type StatusParts = Pick<OperationParts, 'running' | 'records' | 'callWorkers' | 'outcomes' | 'checkpoints'>;
 
 /**
  * The status of a call, for an asker who may see it.
@@ -35,11 +38,12 @@ export const getInvocation = operation({
  * @returns E3809 when there is none that the asker may see
  */
 export async function statusFor(
-  { running, records, callWorkers, outcomes }: Pick<OperationParts, 'running' | 'records' | 'callWorkers' | 'outcomes'>,
+  parts: StatusParts,
   invocationId: string,
   asker: Asker,
   own: boolean,
 ): Promise<ToolStatusResponse | Failure> {
+  const { running, records, outcomes } = parts;
   const { tenantId } = asker.principal;
   const reach = own ? undefined : 'viewer';
   const ongoing = running.find(tenantId, invocationId);
@@ -49,8 +53,8 @@ export async function statusFor(
   }
   const record = await records.findInvocation(tenantId, invocationId);
   if (record === undefined || !mayReach(asker, record, reach)) return noSuchCall(invocationId);
-  const isElsewhere = record.state === 'EXECUTING' && waitsFor(record) === 'worker';
-  const status = fromRecord(record, isElsewhere ? await callWorkers?.progressOf(record) : undefined);
+  if (record.state === 'EXECUTING') return fromElsewhere(parts, record);
+  const status = fromRecord(record);
   const settlement = record.failure?.code === 'E3804' ? await outcomes.find(tenantId, invocationId) : undefined;
   return settlement === undefined ? status : { ...status, settlement: shownSettlement(settlement) };
 }
@@ -75,12 +79,31 @@ function fromOngoing(
   };
 }
 
-function latestCheckpoint(saved: SavedCheckpoint | undefined): Pick<ToolStatusResponse, 'latest_checkpoint'> {
+/** A call that runs in another instance, or that a worker takes up again. */
+async function fromElsewhere(
+  { callWorkers, checkpoints }: StatusParts,
+  record: InvocationRecord,
+): Promise<ToolStatusResponse> {
+  const { tenantId, invocationId } = record;
+  const [progress, [newest]] = await Promise.all([
+    waitsFor(record) === 'worker' ? callWorkers?.progressOf(record) : undefined,
+    checkpoints.list(tenantId, invocationId, 1),
+  ]);
+  // Before its first one a call that continues another's work shows none.
+  return {
+    ...fromRecord(record, progress),
+    ...latestCheckpoint(newest?.invocationId === invocationId ? newest : undefined),
+  };
+}
+
+function latestCheckpoint(
+  saved: Pick<SavedCheckpoint, 'checkpointId' | 'savedAt'> | undefined,
+): Pick<ToolStatusResponse, 'latest_checkpoint'> {
   if (saved === undefined) return {};
   return { latest_checkpoint: { checkpoint_id: saved.checkpointId, timestamp: isoTime(saved.savedAt) } };
 }
 
-function fromRecord(record: InvocationRecord, progress: HeldProgress | undefined): ToolStatusResponse {
+function fromRecord(record: InvocationRecord, progress?: HeldProgress): ToolStatusResponse {
   const { polling_info: _polling, ...shown } = responseOf(record);
   const phase = record.phase === undefined ? {} : { phase: record.phase };
   const tool_id = record.calledAs ?? record.toolId;

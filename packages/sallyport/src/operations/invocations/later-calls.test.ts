@@ -4,6 +4,7 @@ import type { Role } from '../../../api/schemas/capability-token.ts';
 import type { Principal } from '../../domain/principal/principal.ts';
 import type { NativeCallContext } from '../../executors/native/native-executor.ts';
 import { instance, LATER, over, sharedMemory, until } from '../../orchestration/workers/workers.fixture.ts';
+import type { PipelineParts } from '../../pipeline/parts.ts';
 import type { Asker } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
 import { cancelInvocation } from './cancel-invocation.ts';
@@ -33,8 +34,8 @@ const OTHERS = [
   asker('did:agent:a', 'acme', ['agent'], { userDid: 'did:user:u' }),
 ];
 
-async function start(shared = sharedMemory()) {
-  const made = await instance(`instance-${opened.length}`, shared);
+async function start(shared = sharedMemory(), own: Partial<PipelineParts> = {}) {
+  const made = await instance(`instance-${opened.length}`, shared, {}, { parts: own });
   opened.push(made);
   await made.workers.start();
   const limits = { ...made.parts.limits, laterTimeoutMsMax: 60_000 };
@@ -104,6 +105,35 @@ test('PIPE-07.3 the status of a running call shows how far it is, here and in an
   end();
   await over(one.shared, { ...record, invocationId: invocation_id });
   expect(await elsewhere()).toMatchObject({ state: 'COMPLETED', status: 'success', result: 'done' });
+});
+
+test('PIPE-07.4 the status of a running call names its newest checkpoint, here and in another instance', async () => {
+  const one = await start();
+  const two = await start(one.shared, { checkpoints: one.parts.checkpoints });
+  const { body, runs, end } = steered();
+  await one.tool('long', body);
+  const ask = { tool_id: 'long', parameters: { n: 1 } };
+  const first = await one.call({ ...ask, ...LATER });
+  const { invocationId: invocation_id } = first;
+  await until(() => runs[0]);
+  const both = () => Promise.all([one, two].map(({ status }) => status({ invocation_id }, asker())));
+  for (const status of await both()) expect(status).not.toHaveProperty('latest_checkpoint');
+  for (const step of [1, 2]) {
+    const { checkpointId, savedAt } = (await runs[0]?.checkpoints.save({ step }, { name: `${step}` })) ?? {};
+    const latest_checkpoint = { checkpoint_id: checkpointId, timestamp: new Date(savedAt ?? 0).toISOString() };
+    for (const status of await both()) expect(status).toMatchObject({ state: 'EXECUTING', latest_checkpoint });
+  }
+  end();
+  const { metadata } = await over(one.shared, first);
+  for (const status of await both()) expect(status).not.toHaveProperty('latest_checkpoint');
+  const resume_from_checkpoint_id = metadata?.checkpoints_created.at(-1)?.checkpoint_id ?? '';
+  const next = await one.call({ ...ask, ...LATER, checkpoint_config: { resume_from_checkpoint_id } });
+  await until(() => runs[1]);
+  expect(runs[1]?.checkpoints.restored).toMatchObject({ checkpointId: resume_from_checkpoint_id });
+  for (const { status } of [one, two])
+    expect(await status({ invocation_id: next.invocationId }, asker())).not.toHaveProperty('latest_checkpoint');
+  end();
+  await over(one.shared, next);
 });
 
 test('PIPE-07 a watcher is told of what is new, and waits where nothing is', async () => {

@@ -59,7 +59,10 @@ const notPure = (toolId: string): Failure =>
   failure('E3901', `${toolId} is not pure: to call it again may change something. Only pure tools are verified.`);
 
 const otherArguments = (invocationId: string): Failure =>
-  failure('E3801', `These are not the arguments of ${invocationId}: their hash is another. Bring those that it had.`);
+  failure(
+    'E3801',
+    `These are not the arguments of ${invocationId}: their hash is another. Give the arguments that the call had.`,
+  );
 
 const otherTool = (toolId: string): Failure =>
   failure('E3704', `${toolId} is not the same definition any more, so its results cannot be compared.`);

@@ -4,7 +4,7 @@ import { type ToolStatusResponse, ToolWatchRequest, ToolWatchResponse } from '..
 import { isFinal } from '../../domain/invocation/lifecycle.ts';
 import { operation } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
-import { statusFor } from './get-invocation.ts';
+import { type StatusParts, statusFor } from './get-invocation.ts';
 
 /** How often a call that runs here is polled, in ms: reading memory costs nothing. */
 const HERE_MS = 100;
@@ -25,7 +25,7 @@ export const watchInvocation = operation({
   access: 'token',
   input: ToolWatchRequest,
   output: ToolWatchResponse,
-  run: (parts: Pick<OperationParts, 'running' | 'records' | 'callWorkers' | 'outcomes' | 'clock'>) => {
+  run: (parts: StatusParts & Pick<OperationParts, 'clock'>) => {
     const { running, clock } = parts;
     return async ({ invocation_id, after, wait_seconds = 0, own = false }, asker) => {
       const until = clock.monotonic() + wait_seconds * 1000;

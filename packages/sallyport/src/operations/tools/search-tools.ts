@@ -5,7 +5,7 @@ import { type FindingParts, findSeen } from './find-seen.ts';
 /** REG-05: finds tools by what they do, best first, in pages. */
 export const searchTools = operation({
   name: 'tools.search',
-  summary: 'Find tools by what they do, among those that the caller may see',
+  summary: 'Find tools by what they do, among the tools that the caller may see',
   method: 'POST',
   path: '/v1/tool-search',
   status: 200,

@@ -1,9 +1,11 @@
 import { type Offer, OfferListRequest, OfferListResponse } from '../../../api/schemas/offers.ts';
+import type { UpstreamDefinition } from '../../../api/schemas/upstream.ts';
 import { isServerMethod, type ServerMethod } from '../../domain/tool/server-methods.ts';
 import { PROGRAM, serverToolOf } from '../../domain/tool/server-tool.ts';
+import type { SecretStore } from '../../external/secret-store.port.ts';
 import type { ServerOffers } from '../../mcp-servers/known-upstream.ts';
-import type { OfferingUpstream } from '../../mcp-servers/upstreams.ts';
-import { operation } from '../operation.ts';
+import { callerCredentials, type OfferingUpstream, type UpstreamCaller } from '../../mcp-servers/upstreams.ts';
+import { type Asker, operation } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
 
 /**
@@ -20,19 +22,49 @@ export const listOffers = operation({
   input: OfferListRequest,
   output: OfferListResponse,
   run:
-    ({ visible, upstreams, programOffers }: Pick<OperationParts, 'visible' | 'upstreams' | 'programOffers'>) =>
-    ({ list, upstream, page = 1, page_size = 200 }, asker) => {
-      const used = usedServers(visible.tools(asker), asker.principal.tenantId);
+    (parts: Parts) =>
+    async ({ list, upstream, page = 1, page_size = 200 }, asker) => {
+      const used = usedServers(parts.visible.tools(asker), asker.principal.tenantId);
       const seen = used.filter((server) => upstream === undefined || server.upstream === upstream);
-      const all = seen.flatMap((server) => {
-        const from = server.upstream === PROGRAM ? programOffers : upstreams;
-        const found = from.offers(server.tenantId).find((each) => each.upstream === server.upstream);
-        return found === undefined ? [] : offersIn(list, server, found);
-      });
+      const offering = await Promise.all(seen.map((server) => offersTo(parts, asker, server)));
+      const all = offering.flatMap((found, at) =>
+        found === undefined ? [] : offersIn(list, seen[at] as UsedServer, found),
+      );
       const start = (page - 1) * page_size;
       return { offers: all.slice(start, start + page_size), total_count: all.length, page, page_size };
     },
 });
+
+type Parts = Pick<OperationParts, 'visible' | 'upstreams' | 'programOffers' | 'secrets'>;
+
+async function offersTo(
+  { upstreams, programOffers, secrets }: Parts,
+  asker: Asker,
+  { tenantId, upstream }: UsedServer,
+): Promise<OfferingUpstream | undefined> {
+  if (upstream === PROGRAM) return programOffers.offers(tenantId, upstream);
+  const definition = upstreams.definition(tenantId, upstream);
+  const caller = definition?.per_caller === true ? await callerAt(secrets, asker, definition) : undefined;
+  return upstreams.offers(tenantId, upstream, caller);
+}
+
+/** The asker as the owner of a connection; undefined when its token, or the secret store, gives it no credential. */
+async function callerAt(
+  store: SecretStore,
+  { principal, claims, caller }: Asker,
+  definition: UpstreamDefinition,
+): Promise<UpstreamCaller | undefined> {
+  const names = callerCredentials(definition);
+  const granted = claims?.credential_permissions?.allowed_secrets ?? [];
+  if (names.some((name) => !granted.includes(name))) return undefined;
+  if (names.length === 0) return { principal, secrets: new Map() };
+  const { token, signal } = caller;
+  try {
+    return { principal, secrets: await store.read(principal.tenantId, names, { token, ...(signal && { signal }) }) };
+  } catch {
+    return undefined;
+  }
+}
 
 /** An upstream of which the asker sees a tool. */
 interface UsedServer {

@@ -11,7 +11,7 @@ const MAY_ASK_OF_OTHERS: readonly Role[] = ['viewer', 'operator', 'admin'];
 /** VIS-01: the tools of one tier, ordered by name, in pages. */
 export const listVisible = operation({
   name: 'visibility.list',
-  summary: 'List the tools of one tier, or those that an agent lacks, with the reason (VIS-01)',
+  summary: 'List the tools of one tier, or the tools that an agent lacks, with the reason (VIS-01)',
   method: 'GET',
   path: '/v1/visibility',
   status: 200,

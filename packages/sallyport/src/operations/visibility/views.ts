@@ -56,7 +56,7 @@ export const listViews = operation({
 /** One view, resolved against the present tools. */
 export const getView = operation({
   name: 'views.get',
-  summary: 'One view with the tools that it shows and those that it dropped',
+  summary: 'One view with the tools that it shows and the tools that it dropped',
   method: 'GET',
   path: '/v1/views/{name}',
   status: 200,

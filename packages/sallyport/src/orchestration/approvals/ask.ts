@@ -18,7 +18,7 @@ export function ask(state: AskingState, question: ApprovalQuestion): ApprovalReq
   if (nobodyCouldAnswer(terms, question))
     return failure(
       'E3807',
-      'Nobody could approve this call: whoever is named for its tool asked for it. It did not run.',
+      'Nobody could approve this call: the only approver of its tool asked for it. It did not run.',
     );
   const waiting = state.pendingCounts.get(binding.tenantId) ?? 0;
   if (waiting >= state.limits.pendingMax)

@@ -39,7 +39,9 @@ export async function rightToDecide(
   if (approver.via === 'client') return confirmedAtClient(state, pending, approver);
   const asker = askerOf(binding, waiting.claims);
   if (terms.fourEyes && asker.is(approver.names, personOf(approver)))
-    return refused('Whoever asked for a call cannot decide on it. Let somebody else answer (approvals.four_eyes).');
+    return refused(
+      'The person who asked for a call cannot decide on it. Let somebody else answer (approvals.four_eyes).',
+    );
   if (approver.via !== 'link' && !mayApprove(approver.roles))
     return refused('To decide takes the role approver or admin.');
   const { eligible } = levelOf(terms, pending.level);

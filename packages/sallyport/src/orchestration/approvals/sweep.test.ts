@@ -1,6 +1,7 @@
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { describe, expect, test } from 'vitest';
 import { memoryApprovalStore } from '../../../test/stores/approvals/memory-approval-store.ts';
+import type { InvocationRecord } from '../../domain/invocation/record.ts';
 import type { ApprovalStore } from '../approval-store.port.ts';
 import { noticeText } from '../notices/notice-text.ts';
 import type { ApprovalNotice } from '../notifier.port.ts';
@@ -126,6 +127,85 @@ describe('after a crash', () => {
     }
     expect(made.ran).toEqual([{ tool: 'pay', n: 1 }]);
     expect(await rowOf(made, waiting)).toMatchObject({ state: 'COMPLETED' });
+  });
+
+  test('ORC-05.3 an instance that is still at it does not begin a second time, however often it sweeps', async () => {
+    const made = await approvalsOf();
+    const end = Promise.withResolvers<void>();
+    let resumed = 0;
+    const slow = made.open({
+      resume: async (...given) => {
+        resumed += 1;
+        await end.promise;
+        await made.resume(...given);
+      },
+    });
+    const waiting = await made.ask({ tool_id: 'pay', parameters: { n: 1 } });
+    await slow.approve({ approvalId: questionOf(waiting).approvalId, approver: ALICE });
+    for (let turn = 0; turn < 3; turn += 1) await slow.sweep();
+    expect(resumed).toBe(1);
+    end.resolve();
+    await slow.idle();
+    expect(await rowOf(made, waiting)).toMatchObject({ state: 'COMPLETED' });
+    expect(resumed).toBe(1);
+  });
+
+  test('ORC-06 a question that nobody noticed yet is found among the others by any instance', async () => {
+    const made = await approvalsOf();
+    const rows = [];
+    for (const n of [1, 2, 3]) {
+      made.clock.pass(1);
+      rows.push(await made.call({ tool_id: 'pay', parameters: { n } }));
+    }
+    const [, second] = rows as [InvocationRecord, InvocationRecord];
+    const other = made.open();
+    const { approvalId } = questionOf(second);
+    expect(await other.approve({ approvalId, approver: ALICE })).toMatchObject({ state: 'approved' });
+    await other.idle();
+    expect(made.ran).toEqual([{ tool: 'pay', n: 2 }]);
+    expect(await other.approve({ approvalId: 'approval:none', approver: ALICE })).toMatchObject({ code: 'E3809' });
+  });
+
+  test('ORC-05.4 a question about a version that is gone is still shown, can be denied, and is never approved', async () => {
+    const made = await approvalsOf();
+    const waiting = await made.ask({ tool_id: 'pay', parameters: { n: 1 } });
+    const { approvalId } = questionOf(waiting);
+    const without = made.open({ toolOf: () => undefined });
+    expect(await without.find('acme', approvalId)).toMatchObject({ request: { approvalId } });
+    expect(await without.approve({ approvalId, approver: ALICE })).toMatchObject({ failed: true });
+    expect(await rowOf(made, waiting)).toMatchObject({ state: 'AUTHORIZED' });
+    expect(await without.deny({ approvalId, approver: ALICE })).toMatchObject({ state: 'denied' });
+    await without.idle();
+    expect(await rowOf(made, waiting)).toMatchObject({ state: 'DENIED' });
+    expect(made.ran).toEqual([]);
+  });
+
+  test('what ended long ago is removed once an hour, and not in every sweep', async () => {
+    const made = await approvalsOf();
+    const pruned: number[] = [];
+    let swept = 0;
+    const store: ApprovalStore = {
+      ...made.approvalStore,
+      async prune(before) {
+        pruned.push(before);
+        return made.approvalStore.prune(before);
+      },
+      async unfinished(...given) {
+        swept += 1;
+        return made.approvalStore.unfinished(...given);
+      },
+    };
+    await using approvals = made.open({ store, limits: { sweepMs: 1 } });
+    await approvals.start();
+    const sweeps = (more: number) => expect.poll(() => swept, { interval: 1 }).toBeGreaterThan(swept + more);
+    await sweeps(4);
+    expect(pruned).toEqual([made.clock.now() - 90 * 24 * HOUR]);
+    made.clock.pass(HOUR - 1);
+    await sweeps(4);
+    expect(pruned).toHaveLength(1);
+    made.clock.pass(1);
+    await sweeps(4);
+    expect(pruned).toHaveLength(2);
   });
 
   test('ORC-06 the next life of the same instance does not wait for the lease of the last one', async () => {

@@ -7,6 +7,7 @@ import { memoryDocumentPins } from '../../../test/stores/outcomes/memory-documen
 import { memoryObjectStore } from '../../../test/stores/outcomes/memory-object-store.ts';
 import { memoryOutcomeStore } from '../../../test/stores/outcomes/memory-outcome-store.ts';
 import { memoryOutputStore } from '../../../test/stores/outcomes/memory-output-store.ts';
+import { memoryThreadStore } from '../../../test/stores/outcomes/memory-thread-store.ts';
 import { createRetention } from '../../bridges/retention.ts';
 import type { InvocationRecord } from '../../domain/invocation/record.ts';
 import { OUTPUTS_KEPT_MS } from '../../pipeline/output-store.port.ts';
@@ -29,13 +30,16 @@ const row = (invocationId: string, acceptedAt: number): InvocationRecord => ({
   acceptedAt,
 });
 
-async function made(rows: readonly InvocationRecord[], keepResultsMs?: number) {
+const DAY_MS = 86_400_000;
+
+async function made(rows: readonly InvocationRecord[], keepResultsMs?: number, keepThreadsMs = 90 * DAY_MS) {
   const records = memoryLedgerStore();
   await records.append({ records: rows, events: [] }, 'synchronous');
   const outputs = memoryOutputStore();
   const checkpoints = memoryCheckpointStore(() => now);
   const contexts = memoryContextStore();
   const documentPins = memoryDocumentPins(() => now);
+  const threads = memoryThreadStore(() => now);
   let now = NOW;
   let settled = 0;
   const expiredRates = { count: 0 };
@@ -60,6 +64,7 @@ async function made(rows: readonly InvocationRecord[], keepResultsMs?: number) {
       log: silentLog,
     }),
     contexts: { forget: contexts.forget, keptMs: CONTEXT_SERVER_DEFAULTS.keptMs },
+    threads: { forget: threads.forget, keptMs: keepThreadsMs },
     daily: { lease: memoryDailyLease(() => now), holder: 'one', hour: 2 },
     rates: {
       async forget(limit) {
@@ -92,6 +97,7 @@ async function made(rows: readonly InvocationRecord[], keepResultsMs?: number) {
     outputs,
     documentPins,
     contexts,
+    threads,
     expiredRates,
     expiredCheckpoints,
     kept,
@@ -125,12 +131,31 @@ test('STA-04 contexts of tasks are forgotten 90 days after their last change, no
   const owner = { tenantId: 'acme', agentDid: 'did:agent:a' };
   const stored = { taskId: 'task', version: 1, change: 'saved', savedAt: NOW, context: {} } as const;
   await contexts.put(owner, stored, CONTEXT_SERVER_DEFAULTS);
-  pass(90 * 86_400_000);
+  pass(90 * DAY_MS);
   await upkeep.turn();
   expect((await contexts.newest(owner, 'task'))?.version).toBe(1);
   pass(1);
   await upkeep.turn();
   expect(await contexts.newest(owner, 'task')).toBeUndefined();
+});
+
+test('STA-07.3 threads are forgotten after their time, not before, however many there are; 0 keeps them', async () => {
+  const owner = { tenantId: 'acme', agentDid: 'did:agent:a' };
+  const empty = { type: 'json', bytes: new Uint8Array() };
+  const state = { namespace: '', checkpointId: '1', state: empty, metadata: empty, versions: {}, values: [] };
+  for (const [keepThreadsMs, left] of [
+    [DAY_MS, 0],
+    [0, 40],
+  ] as const) {
+    const { upkeep, threads, pass } = await made([], undefined, keepThreadsMs);
+    for (let at = 0; at < 40; at += 1) await threads.put(owner, { ...state, threadId: `thread-${at}` });
+    pass(DAY_MS);
+    await upkeep.turn();
+    expect((await threads.used(owner, '')).others).toBe(40);
+    pass(1);
+    await upkeep.turn();
+    expect((await threads.used(owner, '')).others).toBe(left);
+  }
 });
 
 test('PIPE-10 outputs of deterministic tools are forgotten after their time, not before', async () => {

@@ -3,6 +3,7 @@ import { failureOf } from '@sallyport/std/error/tool-layer-error';
 import type { LedgerStore } from '../../audit/ledger-store.port.ts';
 import type { DocumentPinStore } from '../../bridges/document-stores.port.ts';
 import type { Retention } from '../../bridges/retention.ts';
+import type { ThreadStore } from '../../bridges/thread-store.port.ts';
 import type { StoredRates } from '../../external/rate-limiter.port.ts';
 import type { OutcomeStore } from '../../pipeline/outcome-store.port.ts';
 import { OUTPUTS_KEPT_MS, type OutputStore } from '../../pipeline/output-store.port.ts';
@@ -24,6 +25,8 @@ export interface UpkeepParts {
   readonly daily: Omit<DailyParts, 'clock'> & { readonly hour: number };
   /** Contexts of tasks, which are kept for `keptMs` after their last change. */
   readonly contexts: Pick<ContextStore, 'forget'> & { readonly keptMs: number };
+  /** Threads of agents, which are kept for `keptMs` after their last change; 0 for good. */
+  readonly threads: Pick<ThreadStore, 'forget'> & { readonly keptMs: number };
   readonly rates?: Pick<StoredRates, 'forget'>;
   readonly sideEffects: Pick<SideEffects, 'settleOpen'>;
   /** Records credentials that end; absent when none is described. */
@@ -49,27 +52,33 @@ const EVERY_MS = 60_000;
 const RESULTS_AT_ONCE = 64;
 /** Rows of one statement: each is short. */
 const SHORT_AT_ONCE = 1000;
+/** Threads of one statement: each may have thousands of rows. */
+const THREADS_AT_ONCE = 16;
 /** Statements of one turn; the next turn continues from there. */
 const STATEMENTS_MAX = 200;
 /** Ms before the next turn while more is to be deleted. */
 const MORE_MS = 1_000;
 
+/** Deletes what is older than a time, epoch ms. @returns how much, at most `limit` */
+type Forgets = { forget(before: number, limit: number): Promise<number> };
+
 type Place = NonNullable<Awaited<ReturnType<LedgerStore['forgetResults']>>['next']>;
 
 /**
  * Records the outcome of compensations whose asker is gone, and credentials that end; deletes results, outputs of
- * deterministic tools, pins of documents, checkpoints, contexts of tasks and counts of rates after their time, or archives
- * them (VIS-03, EXT-06, PIPE-07, PIPE-10, DOC-04, STA-06, EXT-02).
+ * deterministic tools, pins of documents, checkpoints, contexts of tasks, threads of agents and counts of rates after their
+ * time, or archives them (VIS-03, EXT-06, PIPE-07, PIPE-10, DOC-04, STA-06, STA-07, EXT-02).
  */
 export function createUpkeep(parts: UpkeepParts): Upkeep {
   const { log, everyMs = EVERY_MS } = parts;
   let after: Place | undefined;
   let stopped = false;
+  const isStopped = (): boolean => stopped;
   let stop: (() => Promise<void>) | undefined;
   let first: Promise<void> | undefined;
   const daily = onceADay(
     { ...parts.daily, clock: parts.clock },
-    { name: 'retention', hour: parts.daily.hour, run: (mayContinue) => retain(parts, () => stopped, mayContinue) },
+    { name: 'retention', hour: parts.daily.hour, run: (mayContinue) => retain(parts, isStopped, mayContinue) },
   );
   const attempt = async (event: string, work: () => Promise<void>): Promise<void> => {
     try {
@@ -87,14 +96,19 @@ export function createUpkeep(parts: UpkeepParts): Upkeep {
     });
     await recordEndings();
     await attempt('results-not-forgotten', async () => {
-      after = await forget(parts, after, () => stopped);
+      after = await forget(parts, after, isStopped);
     });
-    await attempt('outputs-not-forgotten', () => forgetOutputs(parts, () => stopped));
-    await attempt('document-pins-not-forgotten', () => forgetPins(parts, () => stopped));
-    await attempt('checkpoints-not-expired', () => parts.retention.expire(() => stopped));
-    await attempt('checkpoints-not-archived', () => daily(() => stopped));
-    await attempt('contexts-not-forgotten', () => forgetContexts(parts, () => stopped));
-    await attempt('rates-not-forgotten', () => forgetRates(parts, () => stopped));
+    const { outputs, documentPins, keepResultsMs, contexts, threads, rates, clock } = parts;
+    const forgetOld = (event: string, keptMs: number, store: Forgets, atOnce = SHORT_AT_ONCE): Promise<void> =>
+      attempt(event, () => inPortions(atOnce, isStopped, (limit) => store.forget(clock.now() - keptMs, limit)));
+    await forgetOld('outputs-not-forgotten', OUTPUTS_KEPT_MS, outputs);
+    if (keepResultsMs !== undefined) await forgetOld('document-pins-not-forgotten', keepResultsMs, documentPins);
+    await attempt('checkpoints-not-expired', () => parts.retention.expire(isStopped));
+    await attempt('checkpoints-not-archived', () => daily(isStopped));
+    await forgetOld('contexts-not-forgotten', contexts.keptMs, contexts);
+    if (threads.keptMs > 0) await forgetOld('threads-not-forgotten', threads.keptMs, threads, THREADS_AT_ONCE);
+    if (rates !== undefined)
+      await attempt('rates-not-forgotten', () => inPortions(SHORT_AT_ONCE, isStopped, rates.forget));
   };
   return {
     start() {
@@ -135,21 +149,14 @@ async function forget(
   return after;
 }
 
-async function forgetOutputs({ outputs, clock }: UpkeepParts, isStopped: () => boolean): Promise<void> {
-  const before = clock.now() - OUTPUTS_KEPT_MS;
-  for (let statements = 0; statements < STATEMENTS_MAX && !isStopped(); statements += 1) {
-    if ((await outputs.forget(before, SHORT_AT_ONCE)) < SHORT_AT_ONCE) return;
-  }
-}
-
-async function forgetPins(
-  { documentPins, clock, keepResultsMs }: UpkeepParts,
+/** Deletes portion after portion, until one is not full. */
+async function inPortions(
+  atOnce: number,
   isStopped: () => boolean,
+  forgetSome: (limit: number) => Promise<number>,
 ): Promise<void> {
-  if (keepResultsMs === undefined) return;
-  const before = clock.now() - keepResultsMs;
   for (let statements = 0; statements < STATEMENTS_MAX && !isStopped(); statements += 1) {
-    if ((await documentPins.forget(before, SHORT_AT_ONCE)) < SHORT_AT_ONCE) return;
+    if ((await forgetSome(atOnce)) < atOnce) return;
   }
 }
 
@@ -161,18 +168,4 @@ async function retain(
 ): Promise<void> {
   await retention.expire(isStopped);
   await retention.archive(mayContinue);
-}
-
-async function forgetContexts({ contexts, clock }: UpkeepParts, isStopped: () => boolean): Promise<void> {
-  const before = clock.now() - contexts.keptMs;
-  for (let statements = 0; statements < STATEMENTS_MAX && !isStopped(); statements += 1) {
-    if ((await contexts.forget(before, SHORT_AT_ONCE)) < SHORT_AT_ONCE) return;
-  }
-}
-
-async function forgetRates({ rates }: UpkeepParts, isStopped: () => boolean): Promise<void> {
-  if (rates === undefined) return;
-  for (let statements = 0; statements < STATEMENTS_MAX && !isStopped(); statements += 1) {
-    if ((await rates.forget(SHORT_AT_ONCE)) < SHORT_AT_ONCE) return;
-  }
 }

@@ -60,6 +60,9 @@ export function createIdentify(
     if (presented === undefined && withoutToken !== undefined) return identityOf(withoutToken);
     const verified = await verify(presented);
     if (isFailure(verified)) return verified;
+    const { server_audiences: servers } = verified;
+    if (servers !== undefined && (caller.server === undefined || !servers.includes(caller.server)))
+      return OTHER_ADDRESS;
     // Fast path: a token that is bound to no key, and came without proof.
     if (verified.cnf !== undefined || caller.proof !== undefined) {
       const refused = await checkPossession(verified, presented ?? '', caller.proof);
@@ -68,6 +71,11 @@ export function createIdentify(
     return identityOf(verified);
   };
 }
+
+const OTHER_ADDRESS = failure(
+  'E3201',
+  'The access token is meant for the address of another server. Ask for one with this resource.',
+);
 
 const refuseBound: CheckPossession = () =>
   failure('E3216', 'The token is bound to a key, and nothing here checks proofs of keys.');

@@ -1,9 +1,10 @@
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { describe, expect, test } from 'vitest';
 import { memoryLedgerStore } from '../../../test/stores/memory-ledger-store.ts';
+import { memoryCheckpointStore } from '../../../test/stores/outcomes/memory-checkpoint-store.ts';
 import { memoryOutcomeStore } from '../../../test/stores/outcomes/memory-outcome-store.ts';
 import { memoryUndoJournal } from '../../../test/stores/outcomes/memory-undo-journal.ts';
-import type { InvocationRecord } from '../../domain/invocation/record.ts';
+import { type InvocationRecord, nonceOf } from '../../domain/invocation/record.ts';
 import type { UndoStep } from '../../domain/invocation/undo-step.ts';
 import { createCompositeExecutor } from '../../executors/composite.ts';
 import type { ExecutorCall, ExecutorOutcome } from '../../executors/executor.port.ts';
@@ -19,11 +20,13 @@ async function layer(then: (call: ExecutorCall, signal: AbortSignal) => Promise<
   let value = 'old';
   const journal = memoryUndoJournal();
   const broken = { yes: false };
+  const undone: string[] = [];
   const undoers = {
     value: {
       async undo({ before }: UndoStep): Promise<void> {
         if (broken.yes) throw new Error('cannot');
         value = String(before);
+        undone.push(value);
       },
     },
   };
@@ -35,15 +38,16 @@ async function layer(then: (call: ExecutorCall, signal: AbortSignal) => Promise<
     return { result, usage: { cpuMillicoreSeconds: 0, memoryPeakMb: 0, networkBytesSent: 0, networkBytesReceived: 0 } };
   };
   const store = memoryLedgerStore();
-  const transactions = { journal, undoers };
+  const transactions = { journal, checkpoints: memoryCheckpointStore(), undoers };
   const quick = { ...retries, jitter: 'none', attemptsMax: 3, budgetMs: 1000 } as const;
   const executors = createCompositeExecutor([{ ...native, execute }]);
   const outcomes = memoryOutcomeStore(store);
-  const made = await pipeline({ store, executors, transactions, outcomes, retries: quick });
+  const workers = { refuses: () => undefined };
+  const made = await pipeline({ store, executors, transactions, outcomes, retries: quick, workers });
   const execution_config = { default_timeout_seconds: 0.3, retry_policy: { base_delay_ms: 1 } };
   await made.add(manifest('set', { ...UNSAFE, execution_config, ...more }), () => 1);
   const run = (more = {}) => made.call({ tool_id: 'set', parameters: { n: 1 }, ...more });
-  return { ...made, run, journal, transactions, broken, outcomes, value: () => value };
+  return { ...made, run, again: made.run, journal, transactions, broken, undone, outcomes, value: () => value };
 }
 
 const fails = async (): Promise<never> => {
@@ -165,5 +169,50 @@ describe('after a crash', () => {
     expect(await recoverOpenCalls(parts, 'one')).toBe(0);
     expect((await journal.open('one', 10)).length).toBe(0);
     expect((await journal.open('two', 10)).length).toBe(1);
+  });
+});
+
+describe('PIPE-03 a call that a worker runs again after it was cut off', () => {
+  const later = { execution_options: { async_mode: true } };
+
+  /** A call whose first run stopped after its change, and how a worker runs it again. */
+  async function cutOff() {
+    const seen: unknown[] = [];
+    const made: Awaited<ReturnType<typeof layer>> = await layer(
+      async () => {
+        const { steps = [] } = (await made.journal.find('acme', invocationId)) ?? {};
+        seen.push([made.value(), ...steps.map(({ undone }) => undone)]);
+        return 'done';
+      },
+      { side_effect_policy: 'idempotent' },
+    );
+    const accepted = await made.run(later);
+    const { waiting, invocationId, acceptedAt, door } = accepted;
+    if (waiting === undefined) throw new Error('the call does not wait');
+    const step = { kind: 'value', before: 'before the cut' };
+    await made.journal.add({ tenantId: 'acme', invocationId, instanceId: 'one', position: 0, step });
+    const resumed = { invocationId, nonce: nonceOf(accepted), acceptedAt, waiting };
+    const again = (more = {}) => made.again({ request: waiting.request, caller: { door } }, { ...resumed, ...more });
+    return { ...made, invocationId, seen, again };
+  }
+
+  test('begins with the state as it was before its first run', async () => {
+    const { again, seen, journal, invocationId, undone } = await cutOff();
+    expect(await again({ cutOff: true })).toMatchObject({ state: 'COMPLETED', result: 'done' });
+    expect(undone).toEqual(['before the cut']);
+    // Its own change stands in the journal, and not that of the first run.
+    expect(seen).toEqual([['new 1', false]]);
+    await expect.poll(() => journal.find('acme', invocationId)).toBeUndefined();
+  });
+
+  test('does not run when its first run cannot be taken back, and its outcome is unknown', async () => {
+    const { again, seen, broken, journal, invocationId } = await cutOff();
+    broken.yes = true;
+    expect(await again({ cutOff: true })).toMatchObject({
+      state: 'ABORTED',
+      failure: { code: 'E3804', details: { rollback: 'failed' } },
+    });
+    expect(seen).toEqual([]);
+    expect(await journal.find('acme', invocationId)).toMatchObject({ steps: [{ undone: false }] });
   });
 });

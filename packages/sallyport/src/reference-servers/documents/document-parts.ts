@@ -1,6 +1,7 @@
 import type { Clock } from '@sallyport/std/clock';
 import type { DocumentUpdates } from '../../bridges/document-updates.port.ts';
 import type { Log } from '../../telemetry/log.ts';
+import type { DocumentFiles } from '../document-files.port.ts';
 import type { DocumentReader } from '../document-reader.port.ts';
 import type { DocumentStore } from '../document-store.port.ts';
 import type { DocumentServerSettings } from '../settings.ts';
@@ -10,10 +11,11 @@ import type { Meaning } from './meaning.ts';
 export interface DocumentParts {
   readonly store: DocumentStore;
   readonly reader: DocumentReader;
+  readonly files: DocumentFiles;
   /** Absent: documents are found by words alone. */
   readonly meaning?: Meaning | undefined;
   readonly updates: DocumentUpdates;
-  readonly settings: Omit<DocumentServerSettings, 'embedded'>;
+  readonly settings: Omit<DocumentServerSettings, 'embedded' | 'folders'>;
   readonly clock: Clock;
   readonly log: Log;
 }

@@ -1,3 +1,4 @@
+import { basename, extname } from 'node:path';
 import { sha256 } from '@sallyport/std/sha256';
 import type {
   DocumentContentType,
@@ -29,20 +30,22 @@ export async function ingestDocument(
   signal: AbortSignal,
 ): Promise<IngestDocumentResult> {
   const { store, clock, settings } = parts;
-  const { content_type: contentType = 'text/markdown', document_id: named } = given;
-  const { content, title: ownTitle, notes } = await readGiven(parts, given, contentType, signal);
+  const { document_id: named } = given;
+  const file = await bytesOf(parts, tenantId, given, signal);
+  const contentType = given.content_type ?? typeOf(file.path);
+  const { content, title: ownTitle, notes } = await readGiven(parts, file.bytes, given, contentType, signal);
   if (content.trim() === '') throw new CannotDo('The document holds no text.');
   if (Buffer.byteLength(content) > settings.contentBytesMax)
     throw new CannotDo(
       `The text of the document is longer than ${settings.contentBytesMax} bytes. Ingest it in parts.`,
     );
-  const said = given.title ?? ownTitle ?? firstHeading(content);
+  const said = given.title ?? ownTitle ?? firstHeading(content) ?? nameOf(file.path);
   if (said === undefined && named === undefined)
     throw new CannotDo('The document has no heading. Give a title or a document_id.');
   const documentId = named ?? idOf(said ?? '');
   const [known] = await store.find(tenantId, [documentId]);
   const title = said ?? known?.title ?? documentId;
-  const source = given.source ?? known?.source;
+  const source = given.source ?? file.path ?? known?.source;
   const document: NewDocument = {
     documentId,
     title: title.slice(0, TITLE_CHARS_MAX).toWellFormed(),
@@ -60,29 +63,59 @@ export async function ingestDocument(
   const expected = expectedOf(given);
   const put = await store.put(tenantId, document, {
     mustBeNew: named === undefined,
+    documentsMax: settings.documentsMax,
+    versionsMax: settings.versionsMax,
     ...(expected === undefined ? {} : { expected }),
   });
+  if (put.outcome === 'full') throw new CannotDo(full(documentId, put, settings));
   if (put.outcome === 'conflict' || put.stored === undefined) throw new CannotDo(conflict(documentId, put));
   await publishUpdate(parts, tenantId, put.stored);
   return { document: metadataOf(put.stored), outcome: put.outcome, notes: [...notes] };
 }
 
+/** The bytes of a document, and where they come from when that is a file. */
+async function bytesOf(
+  { files, settings: { fileBytesMax } }: DocumentParts,
+  tenantId: string,
+  { content, content_base64: base64, path }: IngestDocumentArguments,
+  signal: AbortSignal,
+): Promise<{ readonly bytes: Uint8Array; readonly path?: string }> {
+  if ([content, base64, path].filter((each) => each !== undefined).length !== 1)
+    throw new CannotDo('Give content, content_base64 or path, one of the three.');
+  if (path !== undefined) return files.read(tenantId, path, fileBytesMax, signal);
+  if (base64 !== undefined && !BASE64.test(base64)) throw new CannotDo('content_base64 is no base64 text.');
+  const bytes = content === undefined ? Buffer.from(base64 ?? '', 'base64') : Buffer.from(content);
+  if (bytes.length > fileBytesMax)
+    throw new CannotDo(`The file is longer than ${fileBytesMax} bytes. Ingest it in parts.`);
+  return { bytes };
+}
+
+/** Types of files by their ending; others are plain text. */
+const TYPES: Readonly<Record<string, DocumentContentType>> = {
+  '.md': 'text/markdown',
+  '.markdown': 'text/markdown',
+  '.html': 'text/html',
+  '.htm': 'text/html',
+  '.pdf': 'application/pdf',
+  '.docx': 'application/vnd.openxmlformats-officedocument.wordprocessingml.document',
+};
+
+const typeOf = (path: string | undefined): DocumentContentType =>
+  path === undefined ? 'text/markdown' : (TYPES[extname(path).toLowerCase()] ?? 'text/plain');
+
+const nameOf = (path: string | undefined): string | undefined =>
+  path === undefined ? undefined : basename(path, extname(path));
+
 async function readGiven(
-  { reader, settings }: DocumentParts,
-  { content, content_base64 }: IngestDocumentArguments,
+  { reader }: DocumentParts,
+  bytes: Uint8Array,
+  { content }: IngestDocumentArguments,
   contentType: DocumentContentType,
   signal: AbortSignal,
 ): Promise<ReadText> {
-  if ((content === undefined) === (content_base64 === undefined))
-    throw new CannotDo('Give content or content_base64, one of the two.');
-  if (content_base64 !== undefined && !BASE64.test(content_base64))
-    throw new CannotDo('content_base64 is no base64 text.');
-  const bytes = content === undefined ? Buffer.from(content_base64 ?? '', 'base64') : Buffer.from(content);
-  if (bytes.length > settings.fileBytesMax)
-    throw new CannotDo(`The file is longer than ${settings.fileBytesMax} bytes. Ingest it in parts.`);
   if (contentType === 'text/markdown' || contentType === 'text/plain') return { content: plainText(bytes), notes: [] };
   if (content !== undefined && contentType !== 'text/html')
-    throw new CannotDo(`A document of the type ${contentType} is given as content_base64.`);
+    throw new CannotDo(`A document of the type ${contentType} is given as content_base64 or path.`);
   // A page in another encoding says so nowhere once it is in a call, so UTF-8 is what it has to be.
   return reader.read(contentType === 'text/html' ? Buffer.from(plainText(bytes)) : bytes, contentType, signal);
 }
@@ -97,6 +130,11 @@ function conflict(documentId: string, { stored }: PutOutcome): string {
   const { newest, title } = stored;
   return `There is a document ${documentId} (${title}) already, at version ${newest}. For a new version of it give its document_id, and ${newest} where you give an expected_version; for another document give another document_id.`;
 }
+
+const full = (documentId: string, { stored }: PutOutcome, { documentsMax, versionsMax }: DocumentParts['settings']) =>
+  stored === undefined
+    ? `There are ${documentsMax} documents already (documents.max). Make a new version of one of them.`
+    : `The document ${documentId} has ${versionsMax} versions already (documents.versions_max). Give the text another document_id, and deprecate this document in favour of it.`;
 
 function firstHeading(content: string): string | undefined {
   const [, heading] = /^#{1,6}\s+(.+?)\s*#*\s*$/m.exec(content.slice(0, 20_000)) ?? [];

@@ -27,7 +27,7 @@ export function memoryDocumentCache({ bytesMax }: { readonly bytesMax: number })
     },
   });
   return {
-    get: async (place, key) => entries.get(idOf(place, key)),
+    get: (place, key) => entries.get(idOf(place, key)),
     async put(place, key, answer, keptMs) {
       if (keptMs > 0) entries.set(idOf(place, key), answer, { ttl: keptMs });
     },

@@ -215,7 +215,7 @@ export async function openPostgres({
 
 /**
  * Writes the row of a sink that only this check uses, in one transaction: statements sent together are one. The server
- * gives up before the client's timeout, so a write that hangs on a lock leaves no connection behind.
+ * gives up before the client's timeout, so a write that hangs on a lock holds no connection afterwards.
  */
 const TRY_WRITE = `set local statement_timeout = '3s';
 insert into sallyport.sink_positions as known (sink, position) values ('readiness', 1)

@@ -79,7 +79,7 @@ export const MARKUP_RULES: readonly InstructionRule[] = [
   {
     rule: 'padding',
     weight: 0.7,
-    why: 'Text stands behind so much empty space that nobody scrolls there.',
+    why: 'Text follows so much empty space that nobody scrolls there.',
     only: 'description',
     all: [/\S[^\S\n]{0,200}(?:\n[^\S\n]{0,40}){30,}\S|\S[^\S\n]{120,}\S[^\n]{20,}/, DEMANDS],
   },

@@ -1,6 +1,7 @@
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { Role, type ToolScope } from '../../../../api/schemas/capability-token.ts';
 import type { ResourceSettings } from '../../../doors/protected-resource.ts';
+import { addressedServer, pathOfServer } from '../../../doors/server-address.ts';
 import type { Settings } from '../../settings.ts';
 
 /** Paths that are resources of their own for OAuth clients; REST is the one at ''. */
@@ -30,6 +31,15 @@ export function resourceOf(settings: Settings): Omit<ResourceSettings, 'proofNon
 export function resourceAudiences(settings: Settings): readonly string[] {
   const base = publicUrlOf(settings);
   return base === '' ? [] : RESOURCE_PATHS.map((path) => `${base}${path}`);
+}
+
+/** The upstream whose own address an audience names; undefined for any other, and without a public address. */
+export function serverAudience(settings: Settings): (audience: string) => string | undefined {
+  const base = publicUrlOf(settings);
+  return (audience) => {
+    const server = base === '' ? undefined : addressedServer(audience.slice(base.length));
+    return server !== undefined && audience === base + pathOfServer(server) ? server : undefined;
+  };
 }
 
 /**

@@ -5,7 +5,7 @@ import type { KeySource } from '../../../identity/key-source.ts';
 import type { AccessTokenOptions } from '../../../identity/token/access-token.ts';
 import type { Introspect } from '../../../identity/token/introspection.ts';
 import type { Settings } from '../../settings.ts';
-import { resourceAudiences, scopeRole, toolScopesOf } from './resource.ts';
+import { resourceAudiences, scopeRole, serverAudience, toolScopesOf } from './resource.ts';
 
 /** Default agent of tokens. */
 export const DEFAULT_AGENT = 'did:sallyport:agent';
@@ -54,6 +54,7 @@ export function accessTokensOf(
   return {
     issuer,
     audiences,
+    serverOf: serverAudience(settings),
     keys,
     ...(introspect === undefined ? {} : { introspect }),
     algorithms: algorithmsOf(settings, 'oauth.algorithms'),

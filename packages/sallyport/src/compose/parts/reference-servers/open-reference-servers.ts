@@ -12,6 +12,7 @@ import type { Embedder } from '../../../registry/embedder.port.ts';
 import { memoryVectorIndex } from '../../../storage/memory/memory-vector-index.ts';
 import type { Ingredients } from '../ingredients.ts';
 import { openDocumentUpdates, type Storage } from '../open-storage.ts';
+import { documentFiles } from './document-files.ts';
 import { documentReader } from './document-reader.ts';
 
 /** What reference servers use of the layer. */
@@ -49,11 +50,11 @@ export async function openReferenceServers(
   };
 }
 
-type ReferenceServerIngredients = Pick<Ingredients, 'settings' | 'clock' | 'log'>;
+type ReferenceServerIngredients = Pick<Ingredients, 'settings' | 'clock' | 'log' | 'closed'>;
 
 async function openDocuments(
   opened: AsyncDisposableStack,
-  { settings, clock, log }: ReferenceServerIngredients,
+  { settings, clock, log, closed }: ReferenceServerIngredients,
   storage: Storage,
   { embedder, driver }: ReferenceServerNeeds,
 ): Promise<{ readonly server: EmbeddedServer; readonly updates: DocumentUpdates } | undefined> {
@@ -65,7 +66,10 @@ async function openDocuments(
   const meaning =
     embedder === undefined ? undefined : opened.use(createMeaning({ store, embedder, index, vectors, clock, log }));
   const reader = documentReader(opened.use(createPageConverter()), driver);
-  const server = opened.use(createDocumentServer({ store, reader, meaning, updates, settings: own, clock, log }));
+  const files = documentFiles(settings, closed);
+  const server = opened.use(
+    createDocumentServer({ store, reader, files, meaning, updates, settings: own, clock, log }),
+  );
   return { server, updates };
 }
 

@@ -11,7 +11,7 @@ export function addOutcomesCommands(program: Command, kit: CommandKit): void {
   const operation = operationCommands(group, kit);
   operation('outcomes.list', {
     command: 'list',
-    help: 'those that nobody has settled yet, the oldest first',
+    help: 'unknown outcomes that nobody has settled yet, the oldest first',
     print: list({
       head: ['CALL', 'TOOL', 'AGENT', 'ACCEPTED', 'OUTCOME'],
       rows: ({ outcomes }) => outcomes.map(rowOf),

@@ -93,7 +93,11 @@ export function unhappyAnswer(
  * Errors that the protocol of an era has a code for, because the client itself can do something about them: it lacks a
  * capability that the tool needs (2026-07-28), or its user has to open an address first (2025-11-25).
  */
-function errorOfEra(id: RpcId, { message, details, e_code, code }: ToolErrorBody, era: Era): RpcAnswer | undefined {
+export function errorOfEra(
+  id: RpcId,
+  { message, details, e_code, code }: ToolErrorBody,
+  era: Era,
+): RpcAnswer | undefined {
   const { required_capabilities: requiredCapabilities, rpc_code, rpc_data } = details ?? {};
   if (era === 'modern' && isObject(requiredCapabilities))
     return errorAnswer(id, RPC.missingCapability, message, { requiredCapabilities, e_code, code }, 400);

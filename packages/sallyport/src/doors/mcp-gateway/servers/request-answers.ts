@@ -2,7 +2,7 @@ import { isObject } from '../../../domain/shape/is-object.ts';
 import { errorAnswer, RPC, type RpcAnswer, type RpcId, resultAnswer } from '../../json-rpc.ts';
 import { CACHE_HINTS } from '../../mcp-protocol.ts';
 import { noSuchResource, protocolError } from '../../mcp-server.ts';
-import { passedMeta, type ResultFrame } from '../methods/call-result.ts';
+import { errorOfEra, passedMeta, type ResultFrame } from '../methods/call-result.ts';
 import type { CallAnswers } from '../methods/invoke-tool.ts';
 import { inputRequiredAnswer, pendingBlock } from '../methods/pending-result.ts';
 
@@ -17,7 +17,7 @@ export function requestAnswers(frame: ResultFrame): CallAnswers {
       const data = { invocation_id, status, approval, polling_info };
       return errorAnswer(id, RPC.internalError, pendingBlock(response, note), data);
     },
-    failed: (id, error) => refusedByServer(id, error) ?? protocolError(id, error),
+    failed: (id, error) => errorOfEra(id, error, frame.era) ?? refusedByServer(id, error) ?? protocolError(id, error),
     done(id, response) {
       const { result, warnings = [] } = response;
       const cut = warnings.find(({ code }) => code === 'result_cut');

@@ -146,8 +146,9 @@ function urlOffer({ message, url }: UrlQuestion, author: QuestionAuthor): Offer 
   };
 }
 
-/** The question must begin by naming its author. */
+/** A question of somebody else must begin by naming its author. */
 function markedMessage(message: string, { kind, name }: QuestionAuthor): string {
+  if (kind === 'layer') return visibleText(message, MESSAGE_CHARACTERS_MAX);
   const from = `The ${kind} ${visibleLine(name, NAME_CHARACTERS_MAX)} asks; never give it a password.`;
   return `${from}\n${visibleText(message, MESSAGE_CHARACTERS_MAX)}`;
 }

@@ -4,6 +4,7 @@ import type { Caller } from '../../../domain/principal/principal.ts';
 import { callerCredential } from '../../bearer.ts';
 import { requestEnd, STREAM_HEADERS, send } from '../../http-answer.ts';
 import { errorAnswer, RPC, type RpcAnswer, type RpcId } from '../../json-rpc.ts';
+import { addressedServer, pathOfServer } from '../../server-address.ts';
 import type { Endpoint } from './endpoint.ts';
 import { CLOSED_STREAM, type EventStream, openEventStream } from './event-stream.ts';
 
@@ -30,6 +31,7 @@ export function createHttpExchange(
   { resource, path }: Pick<Endpoint, 'resource' | 'path'>,
 ): HttpExchange {
   const { headers } = request;
+  const server = addressedServer(request.url);
   const gone = requestEnd(response);
   let stream: EventStream | undefined;
   let isAnswered = false;
@@ -38,8 +40,9 @@ export function createHttpExchange(
     isAnswered = true;
     if (stream !== undefined) stream.end(text);
     else {
+      const at = server === undefined ? path : pathOfServer(server);
       const asked =
-        challenge === undefined ? more : [...more, 'www-authenticate', resource.challenge(request, path, challenge)];
+        challenge === undefined ? more : [...more, 'www-authenticate', resource.challenge(request, at, challenge)];
       send(response, http, 'application/json', text, asked);
     }
   };
@@ -47,7 +50,7 @@ export function createHttpExchange(
     request,
     headers,
     gone,
-    caller: callerOf(request),
+    caller: callerOf(request, server),
     stream: () => {
       // What a tool sends after its end has nowhere to go.
       if (stream === undefined && isAnswered) return CLOSED_STREAM;
@@ -62,11 +65,12 @@ export function createHttpExchange(
   };
 }
 
-function callerOf(request: IncomingMessage): Caller {
+function callerOf(request: IncomingMessage, server: string | undefined): Caller {
   const { traceparent } = request.headers;
   return {
     door: 'mcp',
     ...callerCredential(request),
+    ...(server === undefined ? {} : { server }),
     ...(typeof traceparent === 'string' ? { traceparent } : {}),
   };
 }

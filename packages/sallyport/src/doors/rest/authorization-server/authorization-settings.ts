@@ -6,6 +6,8 @@ export interface AuthorizationTerms {
   readonly issuer: string;
   /** Addresses that tokens can be asked for (RFC 8707). The first is meant where a request names none. */
   readonly resources: readonly string[];
+  /** True for these, and for the address of any one upstream. */
+  isResource(address: string): boolean;
   /** Scopes that give a role. */
   readonly scopes: readonly { readonly scope: string; readonly role: Role }[];
   /** Scopes that tools are called with in place of `tools:call`. */

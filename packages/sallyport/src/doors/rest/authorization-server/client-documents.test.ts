@@ -31,6 +31,7 @@ async function server() {
     terms: {
       issuer,
       resources: [`${issuer}/mcp`],
+      isResource: (address) => address === `${issuer}/mcp`,
       scopes: [{ scope: 'tools:call', role: 'agent' }],
       toolScopes: [],
       users: ['alice'],

@@ -86,7 +86,7 @@ function featuresOf({ terms, errors }: ProviderParts): object {
         oneOf ?? terms.resources[0],
       useGrantedResource: async () => true,
       getResourceServerInfo: async (context: Context, resource: string, client: Client) => {
-        if (!terms.resources.includes(resource)) throw new errors.InvalidTarget();
+        if (!terms.isResource(resource)) throw new errors.InvalidTarget();
         if (context.oidc.params?.['grant_type'] === 'client_credentials' && client.clientId !== PROGRAM_CLIENT)
           throw new errors.UnauthorizedClient(WITHOUT_USER);
         return {

@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import type { ToolLayer } from '../../../operations/tool-layer.ts';
 import { send, sendPage } from '../../http-answer.ts';
 import { METADATA_PATH, type ProtectedResource } from '../../protected-resource.ts';
+import { addressedServer, pathOfServer } from '../../server-address.ts';
 import { callerOf } from '../operation-routes.ts';
 import { JSON_TYPE, sendJson } from '../reply.ts';
 import { INDEX_PAGE, INDEX_STYLE } from './index-page.ts';
@@ -32,6 +33,13 @@ export function addOwnRoutes(
     const { ready, status, reason } = await layer.ask('health', {}, callerOf(request.raw, reply.raw));
     reply.hijack();
     sendJson(reply.raw, ready ? 200 : 503, { ready, status, ...(reason === undefined ? {} : { reason }) });
+  });
+  // The same for every well-formed name: who asks for metadata does not learn which upstreams there are.
+  app.get(`${METADATA_PATH}${pathOfServer(':name')}`, (request, reply) => {
+    const server = addressedServer(request.url.slice(METADATA_PATH.length));
+    if (server === undefined) return reply.callNotFound();
+    reply.hijack();
+    return sendJson(reply.raw, 200, resource.metadata(request.raw, pathOfServer(server)));
   });
   for (const path of RESOURCE_PATHS) {
     app.get(`${METADATA_PATH}${path}`, (request, reply) => {

@@ -18,7 +18,11 @@ const LINES_DEFAULT = 2000;
 const BASE64_SHARE = 3 / 4;
 
 /** Opens the regular file at a place for reading. Never blocks: other kinds of files are not opened. */
-export async function openRegular(task: FileTask, place: Place, requested: string): Promise<FileHandle> {
+export async function openRegular(
+  task: Pick<FileTask, 'handles'>,
+  place: Place,
+  requested: string,
+): Promise<FileHandle> {
   const { node, stats } = place;
   if (node === undefined || stats === undefined) throw fault(`${shown(requested)} does not exist.`);
   if (stats.isDirectory()) throw fault(`${shown(requested)} is a folder. Use a tool that lists.`);

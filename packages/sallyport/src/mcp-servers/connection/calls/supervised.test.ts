@@ -57,6 +57,11 @@ test('EXE-07.3 servers that end at, or pass over, the question for the newer pro
   expect((await upstreams.add(TENANT, odd('ignores-unknown'))).status.protocol_version).toBe('2025-11-25');
 });
 
+test('EXE-07.3 a server that starts slower than it is asked for the newer protocol is spoken to in that', async () => {
+  const upstreams = make({ connectTimeoutMs: 10_000 });
+  expect((await upstreams.add(TENANT, odd('starts-slowly'))).status.protocol_version).toBe('2026-07-28');
+});
+
 test('ten thousand tools are read page by page, and entries that are no tools cost only themselves', async () => {
   const upstreams = make();
   const many = await upstreams.add(TENANT, odd('many-tools'));

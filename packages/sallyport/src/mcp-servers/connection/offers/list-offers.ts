@@ -2,7 +2,7 @@ import { setImmediate as othersWork } from 'node:timers/promises';
 import { MiB } from '@sallyport/std/bytes';
 import { isObject } from '../../../domain/shape/is-object.ts';
 import type { OfferListing } from '../../known-upstream.ts';
-import type { Handshake } from '../handshake.ts';
+import type { Handshake } from '../handshake/handshake.ts';
 import type { Multiplexer } from '../multiplexer.ts';
 import { promptOf, resourceOf, templateOf } from './listed-offer.ts';
 

@@ -31,9 +31,27 @@ export interface EchoingServer extends AsyncDisposable {
   hold: Promise<unknown> | undefined;
   /** The tools that are listed for an authorization. */
   toolsFor: (authorization: string) => readonly object[];
+  /** What is offered beside tools for an authorization; undefined: nothing, and no capability for it. */
+  offersFor: ((authorization: string) => EchoedOffers) | undefined;
+  /** The requests of each method, as the authorization that sent them. */
+  readonly asked: { readonly method: string; readonly authorization: string }[];
+}
+
+/** What the server offers to one authorization. */
+export interface EchoedOffers {
+  readonly instructions?: string;
+  readonly resources?: readonly object[];
+  readonly prompts?: readonly object[];
 }
 
 export const WHO_AM_I = { name: 'who', description: 'Says who asks.', inputSchema: { type: 'object' } };
+
+const ALL_CAPABILITIES = {
+  tools: {},
+  resources: { subscribe: true },
+  prompts: { listChanged: true },
+  completions: {},
+};
 
 async function listening(http: Server): Promise<string> {
   await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
@@ -69,6 +87,8 @@ export async function echoingServer(name = 'notes'): Promise<EchoingServer> {
     refused: new Set(),
     hold: undefined,
     toolsFor: () => [WHO_AM_I],
+    offersFor: undefined,
+    asked: [],
     async [Symbol.asyncDispose]() {
       http.closeAllConnections();
       await new Promise((resolve) => http.close(resolve));
@@ -93,10 +113,15 @@ export async function echoingServer(name = 'notes'): Promise<EchoingServer> {
       self.open.add(made);
       most = Math.max(most, self.open.size);
       const serverInfo = { name, version: '1.0.0' };
-      const result = { protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo };
+      const offered = self.offersFor?.(authorization);
+      const capabilities = offered === undefined ? { tools: {} } : ALL_CAPABILITIES;
+      const instructions = offered?.instructions;
+      const result = { protocolVersion: '2025-11-25', capabilities, serverInfo, instructions };
       reply(response.setHeader('mcp-session-id', made), { id, result });
       return;
     }
+    self.asked.push({ method: String(method), authorization });
+    const offers = self.offersFor?.(authorization) ?? {};
     if (self.sessions.get(session) !== authorization) self.mixed.push(`${session}: ${authorization}`);
     if (!self.open.has(session)) response.writeHead(404).end('no such session');
     else if (request.method === 'DELETE') response.writeHead(self.open.delete(session) ? 200 : 404).end();
@@ -105,9 +130,23 @@ export async function echoingServer(name = 'notes'): Promise<EchoingServer> {
       const { arguments: args } = params as { arguments: Record<string, unknown> };
       self.calls.push({ session, authorization, args });
       await self.hold;
-      if (args['fail'] === true) reply(response, { id, error: { code: -32000, message: `no, ${authorization}` } });
+      if (args['change'] === true) {
+        const changed = { jsonrpc: '2.0', method: 'notifications/prompts/list_changed' };
+        const result = { jsonrpc: '2.0', id, result: { content: [] } };
+        response.writeHead(200, { 'content-type': 'text/event-stream' });
+        response.end([changed, result].map((each) => `data: ${JSON.stringify(each)}\n\n`).join(''));
+      } else if (args['fail'] === true)
+        reply(response, { id, error: { code: -32000, message: `no, ${authorization}` } });
       else reply(response, { id, result: { content: [{ type: 'text', text: authorization }] } });
-    } else response.writeHead(202).end();
+    } else if (method === 'prompts/list') {
+      await self.hold;
+      reply(response, { id, result: { prompts: offers.prompts ?? [] } });
+    } else if (method === 'resources/list') reply(response, { id, result: { resources: offers.resources ?? [] } });
+    else if (method === 'resources/templates/list') reply(response, { id, result: { resourceTemplates: [] } });
+    else if (method === 'prompts/get')
+      reply(response, { id, result: { messages: [{ role: 'user', content: { type: 'text', text: authorization } }] } });
+    else if (method === 'completion/complete') reply(response, { id, result: { completion: { values: ['one'] } } });
+    else response.writeHead(202).end();
   };
   return self;
 }

@@ -2,6 +2,7 @@ import type { UpstreamDefinition } from '../../../../api/schemas/upstream.ts';
 import type { OutboundHttp } from '../../../external/outbound-http.ts';
 import type { SecretStore } from '../../../external/secret-store.port.ts';
 import { type HttpLinkParts, openHttpLink } from '../../http/http-link.ts';
+import type { ServerOffers, UpstreamCaller } from '../../known-upstream.ts';
 import { openStdioLink, type StdioLinkParts } from '../../stdio/stdio-link.ts';
 import type { UpstreamLogins } from '../../upstream-logins.ts';
 import { type EmbeddedLinkParts, openEmbeddedLink } from '../embedded-link.ts';
@@ -18,6 +19,8 @@ import { PerCallerUpstream } from './per-caller-upstream.ts';
 export interface KeptUpstream extends Omit<Supervised, 'connect'> {
   /** Connects now and lists the tools; throws the failure. @param operator who asks for it */
   connect(operator: UpstreamOperator): Promise<ToolListing>;
+  /** What it offers to a caller beside its tools; see `UpstreamOffers.offers`. */
+  offersTo(caller: UpstreamCaller | undefined): Promise<ServerOffers>;
 }
 
 /** Checks of what this machine allows upstreams. */
@@ -69,7 +72,7 @@ export function keepUpstream(parts: KeptUpstreamParts): KeptUpstream {
   const listing =
     own === undefined
       ? createOperatorListing({ definition, tenantId, clock, connectTimeoutMs, secrets: link.secrets, open })
-      : new Supervised({ ...parts, open: (options) => open(own, options) });
+      : new Supervised({ ...parts, heldOffers: undefined, onLog() {}, open: (options) => open(own, options) });
   return new PerCallerUpstream({
     ...parts,
     listing,

@@ -3,7 +3,7 @@ import type { UpstreamDefinition } from '../../../../api/schemas/upstream.ts';
 import type { ServerTask } from '../../../domain/invocation/tasks/server-task.ts';
 import { hideInValue } from '../../../external/hide-secrets.ts';
 import type { ListedMcpTool } from '../../../registry/importer.port.ts';
-import { NO_OFFERS, type ServerOffers } from '../../known-upstream.ts';
+import { NO_OFFERS, type ServerOffers, type UpstreamCaller } from '../../known-upstream.ts';
 import { callFailure, neverLeft, stopped } from '../call-failures.ts';
 import type { Link, OpenOptions, ToolListing, UpstreamCallResult } from '../link.ts';
 import { inMidCall, unchecked } from '../listing/fresh-listing.ts';
@@ -22,11 +22,11 @@ import type { Asking } from './asking.ts';
 import { callerCredentials, callerOf, type KnownCaller } from './caller-credentials.ts';
 import { openCallerLink } from './caller-link.ts';
 import { CallerLinks, type LentLink } from './caller-links.ts';
+import { type CallerOffers, createCallerOffers } from './caller-offers.ts';
 import type { OwnListing, UpstreamOperator } from './own-listing.ts';
 
 /** Dependencies of an upstream with per-caller connections. */
-export interface PerCallerParts
-  extends Omit<SupervisedParts, 'open' | 'startSlots' | 'onTools' | 'onOffers' | 'judgeOffers' | 'watched'> {
+export interface PerCallerParts extends Omit<SupervisedParts, 'open' | 'startSlots' | 'onTools' | 'watched'> {
   /** Opens a connection with these secrets in place of `{{NAME}}`. */
   open(caller: KnownCaller, options: OpenOptions & { readonly timeoutMs: number }): Promise<Link>;
   /** How the layer itself lists the tools. */
@@ -48,6 +48,7 @@ export class PerCallerUpstream {
   readonly #name: string;
   readonly #credentials: readonly string[];
   readonly #links: CallerLinks;
+  readonly #offers: CallerOffers;
   readonly #isDisabled: boolean;
   /** Learnt from any caller's connection: it is a property of the server, not of the caller. */
   #olderProtocolOnly = false;
@@ -68,6 +69,12 @@ export class PerCallerUpstream {
         formerIdleMs: settings.formerCredentialsIdleMs,
       },
       open: (caller, signal) => this.#open(caller, signal),
+    });
+    const { clock, log, judgeOffers: judge, onOffers: onChanged } = parts;
+    this.#offers = createCallerOffers({
+      ...{ upstream: this.#name, settings, clock, log, judge, onChanged },
+      list: (caller) =>
+        this.#links.use(caller, {}, ({ link }) => link.listOffers(AbortSignal.timeout(settings.connectTimeoutMs))),
     });
   }
 
@@ -98,6 +105,14 @@ export class PerCallerUpstream {
   /** Nothing where each caller has a connection: what one caller is offered is not for another to see. */
   offers(): ServerOffers {
     return this.#parts.shared === undefined ? NO_OFFERS : this.#parts.listing.offers();
+  }
+
+  /** What its server offers to a caller, over the caller's own connection where each has one. */
+  async offersTo(caller: UpstreamCaller | undefined): Promise<ServerOffers> {
+    if (this.#parts.shared !== undefined) return this.offers();
+    if (caller === undefined || this.#isDisabled) return NO_OFFERS;
+    if (this.#credentials.some((name) => !caller.secrets.has(name))) return NO_OFFERS;
+    return this.#offers.of(callerOf(this.#name, this.#credentials, caller));
   }
 
   async watchResource(uri: string, onUpdated: () => void): Promise<Disposable> {
@@ -181,6 +196,7 @@ export class PerCallerUpstream {
 
   /** Ends every connection for good and waits until nothing runs. Idempotent. */
   async close(): Promise<void> {
+    this.#offers.close();
     await Promise.all([this.#parts.listing.close(), this.#links.close(stopped(this.#name))]);
   }
 
@@ -192,10 +208,16 @@ export class PerCallerUpstream {
       log,
       random,
       open: (options: OpenOptions & { readonly timeoutMs: number }) =>
-        open(caller, { ...options, onAsks: asking.onAsksApart }),
+        open(caller, {
+          ...options,
+          onAsks: asking.onAsksApart,
+          onOffersChanged: () => this.#offers.changed(caller),
+          onLog: (message) => (caller.owner === undefined ? undefined : this.#parts.onLog?.(message, caller.owner)),
+        }),
     };
     const opened = await openCallerLink(parts, { signal, olderProtocolOnly: this.#olderProtocolOnly });
     this.#olderProtocolOnly = opened.link.olderProtocolOnly;
+    this.#offers.connected(caller);
     return opened;
   }
 

@@ -17,7 +17,7 @@ import { chooseScopes, scopeParameters, withOffline } from './scopes.ts';
 import { configurationOf, exchangeCode } from './token-endpoint.ts';
 
 /** How long a link of a login can be used, ms. */
-const LOGIN_MS = 900_000;
+export const LOGIN_MS = 900_000;
 /** How often a write is tried again that another instance was faster with. */
 const WRITES_MAX = 5;
 const METHOD = 'S256';

@@ -19,6 +19,12 @@ async function asked(made: ApprovalsUnderTest, tool = 'send', n = 1) {
   return { record, approvalId: questionOf(record).approvalId };
 }
 
+/** What is audited of this type, of all calls. */
+async function dataOf({ store }: ApprovalsUnderTest, type: string) {
+  const events = await store.events(undefined, { limit: 1000 });
+  return events.filter(({ event }) => event.type === type).map(({ event }) => event.data);
+}
+
 describe('a standing rule', () => {
   test('holds for the very same call of the same agent, until it ends', async () => {
     const made = await approvalsOf();
@@ -73,6 +79,9 @@ describe('a standing rule', () => {
       expect(other.rules('globex')).toEqual([]);
       await other.revokeRule(BOB, rule?.id ?? '', 'no more');
       expect(other.rules('acme')).toEqual([]);
+      expect(await dataOf(made, 'ai.agent.approval.rule_revoked')).toMatchObject([
+        { rule_id: rule?.id, tool_id: 'send', agent_did: 'did:agent:a', by: BOB.id, reason: 'no more' },
+      ]);
       expect(await made.approvalStore.changedRules(0)).toMatchObject({ rules: [{ revoked: true }] });
     } finally {
       await other[Symbol.asyncDispose]();
@@ -145,6 +154,26 @@ describe('a delegation', () => {
     expect(await made.approvals.endDelegation(BOB, id)).toMatchObject({ code: 'E3809' });
     expect(await made.approvals.endDelegation(ALICE, id)).toMatchObject({ id });
     expect(await made.approvals.approve({ approvalId, approver: BOB })).toMatchObject({ code: 'E3213' });
+    const [first, , ended] = await dataOf(made, 'ai.agent.approval.delegated');
+    const audited = { delegation_id: id, by: ALICE.id, from: ALICE.id, to: BOB.id };
+    expect([first, ended]).toMatchObject([
+      { ...audited, what: 'made' },
+      { ...audited, what: 'ended' },
+    ]);
+  });
+
+  test('ORC-03.9 of somebody whose credential goes back to who asked for the call lends nothing', async () => {
+    const made = await approvalsOf({ terms: '[[rule]]\napprovers = ["did:agent:second"]' });
+    const token = await made.token({ user_did: ALICE.id });
+    const record = await made.ask({ tool_id: 'send', parameters: { n: 1 }, capability_token: token });
+    const { approvalId } = questionOf(record);
+    const claims = { tenant_id: 'acme', tool_id: '*', allowed_operations: [], exp: 4e9, iat: 1, iss: 'x' };
+    const second = (user_did: string) =>
+      approver('did:agent:second', { claims: { ...claims, agent_did: 'did:agent:second', user_did } });
+    await made.approvals.delegate({ approver: second(ALICE.id), to: BOB.id, forMs: HOUR });
+    expect(await made.approvals.approve({ approvalId, approver: BOB })).toMatchObject({ code: 'E3213' });
+    await made.approvals.delegate({ approver: second('did:user:carol'), to: BOB.id, forMs: HOUR });
+    expect(await made.approvals.approve({ approvalId, approver: BOB })).toMatchObject({ state: 'approved' });
   });
 
   test('ORC-03 of somebody who asked for the call lends nothing', async () => {
@@ -197,6 +226,17 @@ describe('an answer by link', () => {
     const fact = (await factsOf(made, record)).at(-1);
     expect(fact).toMatchObject({ decision: 'approved', by_hash: sha256('mailto:ops@example.com') });
     expect(JSON.stringify(fact)).not.toContain('ops@example.com');
+  });
+
+  test('ORC-03.5 that approved cannot deny later, while others have to approve too', async () => {
+    const made = await approvalsOf({ terms: `${terms}\nquorum = 2` });
+    const { record, approvalId } = await asked(made);
+    const token = tokenOf(made);
+    expect(await made.approvals.answer({ token, decision: 'approve' })).toMatchObject({ state: 'pending', votes: 1 });
+    expect(await made.approvals.answer({ token, decision: 'deny' })).toMatchObject({ code: 'E3817' });
+    expect(await made.approvals.approve({ approvalId, approver: ALICE })).toMatchObject({ state: 'approved' });
+    await made.approvals.idle();
+    expect(await rowOf(made, record)).toMatchObject({ state: 'COMPLETED' });
   });
 
   test('ORC-03.6 stays good when the answer was about something else, and ends with the approval', async () => {

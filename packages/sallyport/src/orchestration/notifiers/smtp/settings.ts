@@ -24,7 +24,7 @@ export const SMTP_SETTINGS = {
   }),
   answerUrl: text('notifiers.answer_url', {
     default: '',
-    sentence: 'Page on which people answer with the token behind its #; mail names the token alone when it is empty.',
+    sentence: 'Page on which people answer with the token after its #; mail names the token alone when it is empty.',
   }),
 };
 

@@ -6,7 +6,7 @@ import { POLICY_SERVER_SETTINGS } from '../../policies/policy-settings.ts';
 export const ABAC_SETTINGS = {
   endpoint: text('permission.abac_endpoint', {
     default: '',
-    sentence: 'Base address of the ABAC endpoint; /api/v1/abac/check-permission is put behind it.',
+    sentence: 'Base address of the ABAC endpoint; /api/v1/abac/check-permission is appended.',
   }),
   timeoutMs: POLICY_SERVER_SETTINGS.timeoutMs,
 };

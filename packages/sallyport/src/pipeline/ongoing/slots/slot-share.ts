@@ -79,6 +79,8 @@ export class SlotShare implements AsyncDisposable {
   #lease = 0;
   #renewing: Promise<void> | undefined;
   #hasFailed = false;
+  /** Nothing is asked any more: it would begin a lease that nobody ends. */
+  #isClosed = false;
   #timer: NodeJS.Timeout | undefined;
   #listening: AsyncDisposable | undefined;
 
@@ -134,8 +136,9 @@ export class SlotShare implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#isClosed = true;
     clearInterval(this.#timer);
-    await this.#renewing;
+    await this.#renewing?.catch(() => undefined);
     await this.#listening?.[Symbol.asyncDispose]();
     const { store, log } = this.#parts;
     // The lease ends by itself when this fails.
@@ -173,13 +176,11 @@ export class SlotShare implements AsyncDisposable {
     share.again = true;
     if (share.asking) return;
     share.asking = true;
-    void this.#askUntilSettled(share).finally(() => {
-      share.asking = false;
-    });
+    void this.#askUntilSettled(share);
   }
 
   async #askUntilSettled(share: Share): Promise<void> {
-    while (share.again) {
+    while (share.again && !this.#isClosed) {
       try {
         if (this.now() >= this.#leasedUntil) await this.#renew();
         share.again = false;
@@ -192,6 +193,7 @@ export class SlotShare implements AsyncDisposable {
       // Slots that came free meanwhile, or that no call wanted any more.
       if (share.contended && share.held > this.#need(share.agent).running) share.again = true;
     }
+    share.asking = false;
   }
 
   /** Reports to the store what is used here; until it has answered, no more than that is used. */

@@ -12,7 +12,7 @@ export type ServerTaskParts = Pick<PipelineParts, 'clock' | 'instanceId' | 'ledg
 /**
  * What becomes of a call whose server answers with a task. A call that a worker runs keeps the task's id in its row, so
  * that whoever runs it next takes the task up. A call whose client takes tasks is set aside with it. Other MCP clients
- * are told by the server itself that they need tasks, unless the operator says otherwise; other callers wait for the end.
+ * learn from the server itself that they need tasks, unless the operator says otherwise; other callers wait for the end.
  */
 export function serverTasksOf(
   parts: ServerTaskParts,

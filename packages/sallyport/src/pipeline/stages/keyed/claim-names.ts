@@ -150,8 +150,12 @@ async function claimName(
     if (holder.requestHash !== mine.requestHash) return nameTaken(name);
     const first = lost.has(holder.nonce) ? LOST : await earlierCall(parts, call, ongoing, holder, warnings);
     if ('left' in first) {
-      if (first.left === 'lost') lost.add(holder.nonce);
-      holder = await takeOver(parts, next, holder, first.left === 'lost');
+      const isLost = first.left === 'lost';
+      const { nonce } = holder;
+      holder = await takeOver(parts, next, holder, isLost);
+      // It has its claim back when its row came meanwhile: from now on it is waited for as every other call.
+      if (isLost && holder.nonce !== nonce) lost.add(nonce);
+      else lost.delete(nonce);
       continue;
     }
     const free = await freeAfter(parts, first.answer, mine, holder);

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { memoryIdempotencyStore } from '../../../../test/stores/calls/memory-idempotency-store.ts';
 import { memoryLedgerStore } from '../../../../test/stores/memory-ledger-store.ts';
 import { silentLog } from '../../../telemetry/log.ts';
-import { manifest, pipeline } from '../../pipeline.fixture.ts';
+import { manifest, pipeline, retries } from '../../pipeline.fixture.ts';
 import { createLateEnds } from '../../record/late-ends.ts';
 
 const keyed = (key: string, n = 1) => ({
@@ -59,6 +59,56 @@ describe('a call with an idempotency key', () => {
     expect(await failing.call(keyed('k'))).toMatchObject({ state: 'COMPLETED', result: { runs: 1 } });
     expect(await failing.call(keyed('k'))).toMatchObject({ result: { runs: 1 }, metadata: { cached: true } });
     await lateEnds[Symbol.asyncDispose]();
+  });
+
+  test('PIPE-09 frees its key after a refusal as soon as the store is back, and gives up at once when the store is broken', async () => {
+    for (const [code, tries] of [
+      ['E3812', 3],
+      ['E3900', 1],
+    ] as const) {
+      const inner = memoryIdempotencyStore();
+      const isBack = Promise.withResolvers<void>();
+      let tried = 0;
+      const log: string[] = [];
+      const idempotency: typeof inner = {
+        ...inner,
+        async release(...given) {
+          tried += 1;
+          if (tried < 3) throw new ToolLayerError(code, 'Not now.');
+          await isBack.promise;
+          await inner.release(...given);
+        },
+      };
+      const noting = { ...silentLog, error: (event: string) => void log.push(event) };
+      const { call, runs } = await counting({ idempotency, log: noting });
+      const execution_options = { idempotency_key: 'k', require_approval: true };
+      expect(await call({ ...keyed('k'), execution_options })).toMatchObject({ failure: { code: 'E3806' } });
+      expect(await call(keyed('k', 2))).toMatchObject({ failure: { code: 'E3802' } });
+      isBack.resolve();
+      await expect.poll(() => tried, { interval: 5 }).toBe(tries);
+      expect(log).toEqual(code === 'E3812' ? [] : ['undo-step-failed']);
+      const next = await call(keyed('k', 2));
+      expect([next.state, runs()]).toEqual(code === 'E3812' ? ['COMPLETED', 1] : ['FAILED', 0]);
+    }
+  });
+
+  test('PIPE-09 PIPE-13 runs again after a store was away only when its tool was surely not reached', async () => {
+    for (const [reached, runsAfter] of [
+      [false, 2],
+      [true, 1],
+    ] as const) {
+      const made = await pipeline({ retries: { ...retries, attemptsMax: 1 } });
+      let runs = 0;
+      await made.add(manifest('count', { side_effect_policy: 'irreversible' }), () => {
+        runs += 1;
+        if (runs === 1) throw new ToolLayerError('E3812', 'Away.', { details: { reached } });
+        return { runs };
+      });
+      const first = await made.call(keyed('k'));
+      expect(first).toMatchObject({ failure: { code: 'E3812' }, metadata: { attempts: 1 } });
+      const second = await made.call(keyed('k'));
+      expect([second.failure?.code, runs]).toEqual([reached ? 'E3812' : undefined, runsAfter]);
+    }
   });
 
   test('waits for a duplicate that runs', async () => {

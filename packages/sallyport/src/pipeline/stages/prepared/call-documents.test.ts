@@ -3,9 +3,11 @@ import { isFailure } from '@sallyport/std/error/failure';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { sha256 } from '@sallyport/std/sha256';
 import { beforeEach, expect, test } from 'vitest';
+import type { TokenMintRequest } from '../../../../api/schemas/capability-token.ts';
 import { memoryDocumentPins } from '../../../../test/stores/outcomes/memory-document-pins.ts';
 import type { DocumentServer } from '../../../bridges/document-server.port.ts';
 import type { DocumentPinStore } from '../../../bridges/document-stores.port.ts';
+import type { DocumentUpdate } from '../../../bridges/document-updates.port.ts';
 import { createDocuments } from '../../../bridges/documents.ts';
 import { createPolicyDecisions } from '../../../permission/policy-decisions.ts';
 import type { PolicyQuestion } from '../../../permission/policy-engine.port.ts';
@@ -20,6 +22,7 @@ let pins: DocumentPinStore;
 let now: number;
 beforeEach(() => {
   versions = ['old'];
+  policies = '1';
   now = Date.now();
   pins = memoryDocumentPins();
 });
@@ -38,16 +41,28 @@ const server: DocumentServer = {
 
 const REQUEST = { tool_id: 'read', parameters: { n: 1 }, document_context: { document_refs: ['spec'] } };
 
+/** Version of the policies. */
+let policies = '1';
+/** Notifies of a change of the document. */
+let changed: (update: DocumentUpdate | undefined) => void;
+const updates = {
+  subscribe(listener: typeof changed) {
+    changed = listener;
+    return { [Symbol.dispose]: () => undefined };
+  },
+};
+
 async function open(allows: (question: PolicyQuestion) => boolean = () => true, bytesMax = 0, from = server) {
   const bridge = createDocuments({
     server: from,
+    updates,
     cache: memoryDocumentCache({ bytesMax }),
     clock: { now: () => now, monotonic: () => performance.now() },
     log: silentLog,
   });
   const decide = (question: PolicyQuestion) => ({ allowed: allows(question), policies: ['own'] });
-  const policy = createPolicyDecisions({ engine: { name: 'own', version: () => '1', decide } });
-  const made = await pipeline({ documents: { bridge, pins, isPinning: true }, policy });
+  const policy = createPolicyDecisions({ engine: { name: 'own', version: () => policies, decide } });
+  const made = await pipeline({ documents: { bridge, pins, upstream: 'documents', isPinning: true }, policy });
   await made.add(manifest('read'), (_, { documents }) => documents.map(({ content }) => content));
   return made;
 }
@@ -102,6 +117,35 @@ test('DOC-04.1 the policies are asked with the tool, the document and the mode, 
   ]);
 });
 
+test('DOC-04.1 DOC-02.3 what is remembered is not given on after the policies, the token or the document changed', async () => {
+  const forbidden = new Set<string | undefined>();
+  const asked: unknown[] = [];
+  const { call, token } = await open(({ document, principal }) => {
+    if (document !== undefined) asked.push(principal);
+    return document === undefined || !forbidden.has(principal.userDid);
+  }, MiB);
+  const withToken = async (claims: TokenMintRequest) => ({ ...REQUEST, capability_token: await token(claims) });
+  const ann = await withToken({ user_did: 'did:user:ann' });
+  const pinnedVersion = { ...ann, document_context: { document_refs: ['spec@1'] } };
+  for (const request of [ann, ann, pinnedVersion, pinnedVersion]) expect((await call(request)).result).toEqual(['old']);
+  expect(asked).toHaveLength(1);
+
+  forbidden.add('did:user:bob');
+  expect((await call(await withToken({ user_did: 'did:user:bob' }))).failure?.code).toBe('E3603');
+  await call(await withToken({ user_did: 'did:user:ann', session_id: 'another' }));
+  expect(asked).toHaveLength(3);
+
+  versions.push('new');
+  now += 1;
+  changed({ tenantId: 'acme', documentId: 'spec', version: '2' });
+  expect((await call(ann)).result).toEqual(['new']);
+
+  forbidden.add('did:user:ann');
+  expect((await call(ann)).result).toEqual(['new']);
+  policies = '2';
+  for (const request of [ann, pinnedVersion]) expect((await call(request)).failure?.code).toBe('E3603');
+});
+
 test('DOC-05 PIPE-10 a deterministic tool may answer otherwise when its documents are others', async () => {
   const { add, call } = await open();
   await add(manifest('sum', { deterministic: true }), (_, { documents }) => documents.map(({ content }) => content));
@@ -137,12 +181,18 @@ test.each([
   ['a question', { query: 'what do we plan?' }],
   ['a deprecated document', { document_refs: ['plan'] }],
 ])(
-  'DOC-04.1 who asks with %s does not learn the name of a document that the policies keep from them',
+  'DOC-04.1 who asks with %s does not learn the name of a document that the policies keep from them, and the audit has it',
   async (_, document_context) => {
-    const { call } = await open(({ document }) => document?.id !== 'spec');
-    const { failure } = await call({ ...REQUEST, document_context });
+    const { call, eventsOf } = await open(({ document }) => document?.id !== 'spec');
+    const { failure, invocationId } = await call({ ...REQUEST, document_context });
     expect(failure?.code).toBe('E3603');
     expect(JSON.stringify(failure)).not.toContain('spec');
+    // The audit is for those who may know.
+    const events = await eventsOf(invocationId);
+    const refused = events.filter(({ type }) => type === 'ai.agent.tool.document_refused');
+    expect(refused.map(({ data }) => data)).toMatchObject([
+      { document_id: 'spec', access_mode: 'read', tool_id: 'read' },
+    ]);
   },
 );
 

@@ -74,6 +74,8 @@ describe('start and stop', () => {
     expect(await run(second.connection, 'select answer from sallyport.kept')).toEqual([{ answer: 42 }]);
     expect(await run(second.connection, 'show listen_addresses')).toEqual([{ listen_addresses: '' }]);
     expect(await run(second.connection, 'show fsync')).toEqual([{ fsync: 'on' }]);
+    const recovery_init_sync_method = process.platform === 'linux' ? 'syncfs' : 'fsync';
+    expect(await run(second.connection, 'show recovery_init_sync_method')).toEqual([{ recovery_init_sync_method }]);
   });
 
   test('a cluster whose making was cut off is made anew', async () => {

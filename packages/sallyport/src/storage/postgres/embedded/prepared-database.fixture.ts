@@ -11,7 +11,7 @@ import { startEmbeddedPostgres } from '../embedded-postgres.ts';
 import { openPostgres } from '../postgres-database.ts';
 import { locateBinaries, type PostgresBinaries } from './binaries.ts';
 import { ensureCluster } from './cluster.ts';
-import { chooseUser, letThrough } from './run-as.ts';
+import { chooseUser, letThrough, type RunAs } from './run-as.ts';
 import { runSingleUser } from './server-process.ts';
 
 /** Prepared databases, one folder for each state of the sources. */
@@ -26,6 +26,8 @@ const PARTS = ['postgres', 'postgres.password'];
 const EMPTY = 'empty';
 
 let prepared: Promise<string> | undefined;
+/** The same for all copies. */
+let owner: Promise<RunAs> | undefined;
 
 /**
  * A new temporary data folder whose embedded database was started once before, by a layer that did nothing: starting
@@ -48,8 +50,14 @@ export async function prepareDatabase(dataFolder: string): Promise<void> {
   const from = await prepared;
   await mkdir(dataFolder, { recursive: true, mode: 0o700 });
   await copy(...PARTS.map((part) => join(from, part)), dataFolder);
+  owner ??= ownerOf(dataFolder);
+  await letThrough(await owner, dataFolder);
+}
+
+/** The user that runs a server on a copy of the database. */
+async function ownerOf(dataFolder: string): Promise<RunAs> {
   const { postgres } = await locateBinaries(`${process.platform}-${process.arch}`);
-  await letThrough(await chooseUser(join(dataFolder, 'postgres'), postgres), dataFolder);
+  return chooseUser(join(dataFolder, 'postgres'), postgres);
 }
 
 /** Copies an empty cluster for an embedded server to a path where no folder exists yet. */

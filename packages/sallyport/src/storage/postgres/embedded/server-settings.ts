@@ -34,6 +34,8 @@ const SERVER_SETTINGS: Readonly<Record<string, string>> = {
   // The log is written and synced by one call instead of two: as durable, and sooner for a single commit.
   wal_sync_method: 'open_datasync',
   full_page_writes: 'on',
+  // After a crash one system call syncs the whole file system, instead of one for each of a thousand files.
+  ...(process.platform === 'linux' ? { recovery_init_sync_method: 'syncfs' } : {}),
   synchronous_commit: 'on',
   wal_writer_delay: '50ms',
   // It has no replica.

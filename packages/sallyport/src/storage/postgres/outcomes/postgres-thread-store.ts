@@ -1,17 +1,23 @@
 import type { Pool, QueryResultRow } from 'pg';
-import type {
-  StoredThreadState,
-  StoredValue,
-  ThreadPlace,
-  ThreadQuery,
-  ThreadRecord,
-  ThreadStore,
-  ThreadWrite,
+import {
+  type StoredThreadState,
+  type StoredValue,
+  THREAD_ROW_BYTES,
+  type ThreadPlace,
+  type ThreadQuery,
+  type ThreadRecord,
+  type ThreadStore,
+  type ThreadWrite,
 } from '../../../bridges/thread-store.port.ts';
 import { type CallOwner, ownerNames } from '../../../domain/invocation/call-owner.ts';
 import { inDatabase } from '../database-error.ts';
 import { keyOfText, keyText } from '../key-text.ts';
 import { objectColumnsOf, stateBytesOf } from './postgres-checkpoint-store.ts';
+
+/** What is stored in a thread is added to what it takes; a state that replaces another counts for what it has more. */
+const COUNTED = (bytes: string) => `
+insert into sallyport.threads (tenant_id, owner, thread_id, bytes) select $1, $2, $3, ${bytes}
+on conflict (tenant_id, owner, thread_id) do update set bytes = threads.bytes + excluded.bytes, changed_at = now()`;
 
 const PUT = `
 with values as (
@@ -19,21 +25,38 @@ with values as (
     sha256, object_name, object_size, object_sha256)
   select $1, $2, $3, $4, * from unnest($12::text[], $13::text[], $14::text[], $15::text[], $16::bytea[], $17::bigint[],
     $18::text[], $19::text[], $20::bigint[], $21::text[])
-  on conflict do nothing)
-insert into sallyport.thread_states
-  (tenant_id, owner, thread_id, namespace, checkpoint_id, parent_id, state_type, state, metadata_type, metadata, versions)
-values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
-on conflict (tenant_id, owner, thread_id, namespace, checkpoint_id) do update set
-  parent_id = excluded.parent_id, state_type = excluded.state_type, state = excluded.state,
-  metadata_type = excluded.metadata_type, metadata = excluded.metadata, versions = excluded.versions`;
+  on conflict do nothing
+  returning coalesce(object_size, octet_length(value)) + ${THREAD_ROW_BYTES} as bytes
+), replaced as (
+  select octet_length(state) + octet_length(metadata) + ${THREAD_ROW_BYTES} as bytes from sallyport.thread_states
+  where tenant_id = $1 and owner = $2 and thread_id = $3 and namespace = $4 and checkpoint_id = $5
+), stored as (
+  insert into sallyport.thread_states
+    (tenant_id, owner, thread_id, namespace, checkpoint_id, parent_id, state_type, state, metadata_type, metadata, versions)
+  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+  on conflict (tenant_id, owner, thread_id, namespace, checkpoint_id) do update set
+    parent_id = excluded.parent_id, state_type = excluded.state_type, state = excluded.state,
+    metadata_type = excluded.metadata_type, metadata = excluded.metadata, versions = excluded.versions
+  returning octet_length(state) + octet_length(metadata) + ${THREAD_ROW_BYTES} as bytes
+)${COUNTED(`(select sum(bytes) from stored) + (select coalesce(sum(bytes), 0) from values)
+  - (select coalesce(sum(bytes), 0) from replaced)`)}`;
 
 const WRITE = `
-insert into sallyport.thread_writes
-  (tenant_id, owner, thread_id, namespace, checkpoint_id, task_id, index, task_path, channel, value_type, value)
-select $1, $2, $3, $4, $5, * from unnest($6::text[], $7::integer[], $8::text[], $9::text[], $10::text[], $11::bytea[])
-on conflict (tenant_id, owner, thread_id, namespace, checkpoint_id, task_id, index) do update set
-  task_path = excluded.task_path, channel = excluded.channel, value_type = excluded.value_type, value = excluded.value
-where thread_writes.index < 0`;
+with given as (
+  select * from unnest($6::text[], $7::integer[], $8::text[], $9::text[], $10::text[], $11::bytea[])
+    as given (task_id, index, task_path, channel, value_type, value)
+), replaced as (
+  select octet_length(was.value) + ${THREAD_ROW_BYTES} as bytes from sallyport.thread_writes was join given using (task_id, index)
+  where tenant_id = $1 and owner = $2 and thread_id = $3 and namespace = $4 and checkpoint_id = $5 and index < 0
+), stored as (
+  insert into sallyport.thread_writes
+    (tenant_id, owner, thread_id, namespace, checkpoint_id, task_id, index, task_path, channel, value_type, value)
+  select $1, $2, $3, $4, $5, * from given
+  on conflict (tenant_id, owner, thread_id, namespace, checkpoint_id, task_id, index) do update set
+    task_path = excluded.task_path, channel = excluded.channel, value_type = excluded.value_type, value = excluded.value
+  where thread_writes.index < 0
+  returning octet_length(value) + ${THREAD_ROW_BYTES} as bytes
+)${COUNTED('(select coalesce(sum(bytes), 0) from stored) - (select coalesce(sum(bytes), 0) from replaced)')}`;
 
 const LIST = `
 select thread_id, namespace, checkpoint_id, parent_id, state_type, state, metadata_type, metadata, versions
@@ -58,11 +81,17 @@ from sallyport.thread_values
 where tenant_id = $1 and owner = $2 and (thread_id, namespace, channel, version) in
   (select * from unnest($3::text[], $4::text[], $5::text[], $6::text[]))`;
 
-const REMOVE = `
-with values as (
-  delete from sallyport.thread_values where tenant_id = $1 and owner = $2 and thread_id = $3), writes as (
-  delete from sallyport.thread_writes where tenant_id = $1 and owner = $2 and thread_id = $3)
-delete from sallyport.thread_states where tenant_id = $1 and owner = $2 and thread_id = $3`;
+const USED = `
+select count(*) filter (where thread_id <> $3) as others, coalesce(sum(bytes), 0) as bytes
+from sallyport.threads where tenant_id = $1 and owner = $2`;
+
+/** States, values and writes of a thread go with it. */
+const REMOVE = 'delete from sallyport.threads where tenant_id = $1 and owner = $2 and thread_id = $3';
+
+const FORGET = `
+delete from sallyport.threads where (tenant_id, owner, thread_id) in (
+  select tenant_id, owner, thread_id from sallyport.threads where changed_at < to_timestamp($1::double precision / 1000)
+  order by changed_at limit $2 for update skip locked)`;
 
 interface PlaceRow extends QueryResultRow {
   readonly thread_id: string;
@@ -94,6 +123,11 @@ interface ValueRow extends QueryResultRow {
   readonly object_sha256: string;
 }
 
+interface UsedRow extends QueryResultRow {
+  readonly others: string;
+  readonly bytes: string;
+}
+
 interface WriteRow extends PlaceRow {
   readonly task_id: string;
   readonly index: number;
@@ -109,7 +143,8 @@ export function postgresThreadStore(pool: Pool): ThreadStore {
     inDatabase(action, async () => (await pool.query<Row>(text, [...values])).rows);
   return {
     put: async (owner, state) => void (await run('store the state of a thread', PUT, valuesOf(owner, state))),
-    async write(owner, place, writes) {
+    async write(owner, place, given) {
+      const writes = eachOnce(given);
       if (writes.length === 0) return;
       const columns = [
         writes.map(({ taskId }) => keyText(taskId)),
@@ -144,9 +179,25 @@ export function postgresThreadStore(pool: Pool): ThreadStore {
         writes: (byPlace.get(keyOf(row)) ?? []).map(writeOf),
       }));
     },
+    async used(owner, threadId) {
+      const [row] = await run<UsedRow>('count the threads', USED, [...ownerOf(owner), keyText(threadId)]);
+      return { others: Number(row?.others), bytes: Number(row?.bytes) };
+    },
     remove: async (owner, threadId) =>
       void (await run('remove a thread', REMOVE, [...ownerOf(owner), keyText(threadId)])),
+    forget: (changedBefore, limit) =>
+      inDatabase('forget old threads', async () => (await pool.query(FORGET, [changedBefore, limit])).rowCount ?? 0),
   };
+}
+
+/** One statement stores a row once: of several writes at one place, the one that would be there after them all. */
+function eachOnce(writes: readonly ThreadWrite[]): readonly ThreadWrite[] {
+  const byPlace = new Map<string, ThreadWrite>();
+  for (const write of writes) {
+    const key = JSON.stringify([write.taskId, write.index]);
+    if (write.index < 0 || !byPlace.has(key)) byPlace.set(key, write);
+  }
+  return [...byPlace.values()];
 }
 
 const ownerOf = (owner: CallOwner): readonly string[] => [

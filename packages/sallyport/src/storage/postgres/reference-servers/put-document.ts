@@ -58,7 +58,7 @@ async function put(
   client: PoolClient,
   tenantId: string,
   document: NewDocument,
-  { expected, mustBeNew }: PutTerms,
+  { expected, mustBeNew, documentsMax, versionsMax }: PutTerms,
 ): Promise<PutOutcome['outcome']> {
   const key = [keyText(tenantId), keyText(document.documentId)];
   await client.query(LOCK, [JSON.stringify(['document', ...key])]);
@@ -66,6 +66,8 @@ async function put(
   const newest = rows[0]?.newest ?? 0;
   const isSame = rows[0]?.content_sha256 === document.sha256;
   if (!isSame && ((mustBeNew && newest > 0) || (expected !== undefined && expected !== newest))) return 'conflict';
+  const isFull = newest === 0 ? await hasDocuments(client, tenantId, documentsMax) : !isSame && newest >= versionsMax;
+  if (isFull) return 'full';
   const version = isSame ? newest : newest + 1;
   if (!isSame) {
     const { contentType, sha256, content, at, by } = document;
@@ -74,6 +76,13 @@ async function put(
   }
   await client.query(PUT, [...key, ...valuesOf(document, version)]);
   return isSame ? 'unchanged' : newest === 0 ? 'created' : 'new_version';
+}
+
+/** Writers of other documents of the tenant are not waited for, so a few documents more than the bound may be stored. */
+async function hasDocuments(client: PoolClient, tenantId: string, count: number): Promise<boolean> {
+  const text = 'select from sallyport.documents where tenant_id = $1 offset $2 limit 1';
+  const { rowCount } = await client.query(text, [keyText(tenantId), count - 1]);
+  return rowCount !== 0;
 }
 
 /** From the third parameter of `PUT` on. */

@@ -37,7 +37,7 @@ export function addDecideCommands(approvals: Command, kit: CommandKit): void {
   });
   operation('approvals.approve', {
     command: 'edit',
-    help: 'approve a call with other arguments; they are checked like those that came',
+    help: 'approve a call with other arguments; they are checked like the arguments of the call',
     args: ['approval_id', 'parameters'],
     members: {
       binding_digest: DIGEST,

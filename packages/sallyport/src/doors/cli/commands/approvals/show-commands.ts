@@ -19,7 +19,7 @@ export function addShowCommands(approvals: Command, kit: CommandKit): void {
     command: 'list',
     help: 'the calls that wait for a person, the oldest first',
     members: { state: false },
-    own: { decided: flag('--decided', 'those that are over instead, the latest first') },
+    own: { decided: flag('--decided', 'decided approvals instead, the latest first') },
     input: ({ decided, ...given }) => ({ ...given, state: decided === true ? 'decided' : 'pending' }),
     print: (answer, print, { decided }) =>
       list<typeof answer>({

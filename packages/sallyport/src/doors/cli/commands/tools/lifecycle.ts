@@ -8,7 +8,7 @@ export function addToolsLifecycleCommands(operation: AddOperation): void {
   const version = { help: 'only this version' };
   operation('tools.deprecate', {
     command: 'deprecate',
-    help: 'warn whoever uses a version',
+    help: 'warn the callers of a version',
     members: { version, in_favor_of: '--in-favor-of <version or tool>', migration_guide: '--guide <words>' },
     print: moved,
   });

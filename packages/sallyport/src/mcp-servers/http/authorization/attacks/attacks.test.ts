@@ -9,7 +9,7 @@ import { memoryAuthorizationStore } from '../../../../storage/memory/memory-auth
 import { silentLog } from '../../../../telemetry/log.ts';
 import type { AuthorizationStore } from '../../../authorization-store.port.ts';
 import { failureOf, fixture, TENANT, textOf } from '../../../test-servers/upstreams.fixture.ts';
-import { type AuthorizationParts, createUpstreamLogins } from '../../../upstream-logins.ts';
+import { createUpstreamLogins, type UpstreamLoginsParts } from '../../../upstream-logins.ts';
 import { type SeenRequest, standIns } from './stand-ins.fixture.ts';
 
 const REDIRECT = 'http://127.0.0.1:8976/callback';
@@ -26,7 +26,7 @@ afterEach(async () => {
 });
 
 /** An instance of the layer, as far as it talks to upstreams. */
-function instance(more: Partial<AuthorizationParts> = {}) {
+function instance(more: Partial<UpstreamLoginsParts> = {}) {
   const guard = createEgressGuard({ resolveHost: async () => [{ address: '10.0.0.7', family: 4 }] });
   const outbound = opened.use(createOutboundHttp({ guard }));
   const secrets = { read: async () => new Map([['client', SECRET]]) };

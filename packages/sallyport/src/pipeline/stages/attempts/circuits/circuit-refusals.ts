@@ -11,7 +11,7 @@ const UNKNOWN_RETRY_MS = 1_000;
 export function refusalOf(name: string, { state, waitMs }: CircuitRefusal, trialFailed: boolean): Failure {
   const details = { circuit: name, state };
   if (state === 'forced_open')
-    return failure('E3401', `An operator holds the circuit ${name} open. Ask whoever keeps the layer.`, { details });
+    return failure('E3401', `An operator holds the circuit ${name} open. Ask the operator of the layer.`, { details });
   const retry = waitMs === undefined ? {} : { retryAfterMs: waitMs };
   const when = waitMs === undefined ? '' : ` Try again in ${Math.ceil(waitMs)} ms.`;
   if (state === 'open' && trialFailed)

@@ -12,7 +12,10 @@ create table sallyport.checkpoint_lines (
 );
 create index checkpoint_lines_holder on sallyport.checkpoint_lines (tenant_id, holder);`;
 
-/** States of tools (000 §5.1.4, with tenant and line). One with neither \`state\` nor object has expired. */
+/**
+ * States of tools (000 §5.1.4, with tenant and line). One with neither \`state\` nor object has expired. \`reporter\`: instance that has
+ * to report it to the context server yet (STA-04).
+ */
 const CHECKPOINTS = `
 create table sallyport.checkpoints (
   tenant_id text collate "C" not null,
@@ -32,6 +35,7 @@ create table sallyport.checkpoints (
   expires_at timestamptz,
   archive_at timestamptz,
   archived_at timestamptz,
+  reporter text collate "C",
   primary key (tenant_id, checkpoint_id),
   unique (tenant_id, line_id, sequence)
 );
@@ -39,6 +43,7 @@ alter table sallyport.checkpoints alter column state set storage external;
 create index checkpoints_invocation on sallyport.checkpoints (tenant_id, invocation_id);
 create index checkpoints_parent on sallyport.checkpoints (tenant_id, parent_id) where parent_id is not null;
 create index checkpoints_expiry on sallyport.checkpoints (expires_at) where expires_at is not null;
+create index checkpoints_unreported on sallyport.checkpoints (reporter) where reporter is not null;
 create index checkpoints_archive on sallyport.checkpoints (archive_at) where archive_at is not null;`;
 
 /**
@@ -76,10 +81,19 @@ create trigger objects_deleted after delete on sallyport.checkpoints
   for each row when (old.object_name is not null) execute function sallyport.follow_objects();`;
 
 /**
- * States of graphs of agents by thread, the values of their channels by version, and what tasks wrote on top of them (STA-07).
- * \`owner\`: agent and user as JSON.
+ * Threads of agents with what they take; states of their graphs, the values of their channels by version, and what tasks wrote on
+ * top of them, which go with their thread (STA-07). \`owner\`: agent and user as JSON.
  */
 const THREADS = `
+create table sallyport.threads (
+  tenant_id text collate "C" not null,
+  owner text collate "C" not null,
+  thread_id text collate "C" not null,
+  bytes bigint not null,
+  changed_at timestamptz not null default now(),
+  primary key (tenant_id, owner, thread_id)
+);
+create index threads_changed on sallyport.threads (changed_at);
 create table sallyport.thread_states (
   tenant_id text collate "C" not null,
   owner text collate "C" not null,
@@ -92,8 +106,8 @@ create table sallyport.thread_states (
   metadata_type text not null,
   metadata bytea not null,
   versions json not null,
-  saved_at timestamptz not null default now(),
-  primary key (tenant_id, owner, thread_id, namespace, checkpoint_id)
+  primary key (tenant_id, owner, thread_id, namespace, checkpoint_id),
+  foreign key (tenant_id, owner, thread_id) references sallyport.threads on delete cascade
 );
 create index thread_states_newest on sallyport.thread_states (tenant_id, owner, checkpoint_id desc, thread_id, namespace);
 create table sallyport.thread_values (
@@ -111,7 +125,8 @@ create table sallyport.thread_values (
   object_name text collate "C",
   object_size bigint,
   object_sha256 text,
-  primary key (tenant_id, owner, thread_id, namespace, channel, version)
+  primary key (tenant_id, owner, thread_id, namespace, channel, version),
+  foreign key (tenant_id, owner, thread_id) references sallyport.threads on delete cascade
 );
 alter table sallyport.thread_values alter column value set storage external;
 create trigger objects_put after insert on sallyport.thread_values
@@ -130,7 +145,8 @@ create table sallyport.thread_writes (
   channel text not null,
   value_type text not null,
   value bytea not null,
-  primary key (tenant_id, owner, thread_id, namespace, checkpoint_id, task_id, index)
+  primary key (tenant_id, owner, thread_id, namespace, checkpoint_id, task_id, index),
+  foreign key (tenant_id, owner, thread_id) references sallyport.threads on delete cascade
 );`;
 
 /** Work that one of all instances does once a day: who has the lease, and for which time it was done (STA-06). */

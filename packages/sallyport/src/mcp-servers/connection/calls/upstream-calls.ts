@@ -1,6 +1,6 @@
-import type { ServerTask } from '../../domain/invocation/tasks/server-task.ts';
-import type { UpstreamCallResult } from './link.ts';
-import type { UpstreamCallOptions } from './supervised-parts.ts';
+import type { ServerTask } from '../../../domain/invocation/tasks/server-task.ts';
+import type { UpstreamCallResult } from '../link.ts';
+import type { UpstreamCallOptions } from '../supervised-parts.ts';
 
 /** Calls of upstreams' tools. */
 export interface UpstreamCalls {

@@ -6,14 +6,15 @@ import {
   type SubscriptionFilter,
 } from '@modelcontextprotocol/client';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
-import { isObject } from '../../domain/shape/is-object.ts';
-import { UI_EXTENSION, UI_MIME_TYPE } from '../../domain/tool/mcp-apps.ts';
-import type { ServerIdentity } from './link.ts';
-import type { Multiplexer } from './multiplexer.ts';
-import { TASKS_EXTENSION, type TaskForm } from './tasks/task-form.ts';
+import { isObject } from '../../../domain/shape/is-object.ts';
+import { UI_EXTENSION, UI_MIME_TYPE } from '../../../domain/tool/mcp-apps.ts';
+import type { ServerIdentity } from '../link.ts';
+import type { Multiplexer } from '../multiplexer.ts';
+import { TASKS_EXTENSION, type TaskForm } from '../tasks/task-form.ts';
+import { endIgnoredProbe } from './ignored-probe.ts';
 
-/** How long a stdio server may ignore the probe for the newer protocol before it counts as an older server. */
-const PROBE_TIMEOUT_MS = 2_000;
+/** Time of a start that is left for the older protocol, ms, where the server leaves the probe for the newer one unanswered. */
+const OLDER_MS = 5_000;
 /** Several change notices within this time count as one, ms. */
 const LIST_CHANGED_DEBOUNCE_MS = 100;
 /** Longest wait for a 2026-07-28 server to acknowledge `subscriptions/listen`; after it the upstream is used without change notices. */
@@ -70,11 +71,7 @@ export async function shakeHands(mux: Multiplexer, options: HandshakeOptions): P
   });
   client.onerror = options.onError;
   receiveChanges(client, options);
-  await client.connect(mux.control, {
-    timeout: options.timeoutMs,
-    signal: options.signal,
-    ...(options.olderProtocolOnly ? { prior: { kind: 'legacy' } } : {}),
-  });
+  await connect(client, mux, options);
   const protocolVersion = client.getNegotiatedProtocolVersion();
   const modern = client.getProtocolEra() === 'modern';
   const offered = client.getServerCapabilities() ?? {};
@@ -111,6 +108,21 @@ export async function shakeHands(mux: Multiplexer, options: HandshakeOptions): P
   };
 }
 
+async function connect(client: Client, mux: Multiplexer, options: HandshakeOptions): Promise<void> {
+  const { timeoutMs: timeout, signal, olderProtocolOnly, alwaysAnswers = false } = options;
+  const over = new AbortController();
+  if (!olderProtocolOnly && !alwaysAnswers) void endIgnoredProbe(mux, timeout, AbortSignal.any([signal, over.signal]));
+  try {
+    await client.connect(mux.control, {
+      timeout,
+      signal,
+      ...(olderProtocolOnly ? { prior: { kind: 'legacy' } } : {}),
+    });
+  } finally {
+    over.abort();
+  }
+}
+
 /** In 2026-07-28 tasks are an extension; in 2025-11-25 a capability. */
 function taskFormOf(offered: Readonly<Record<string, unknown>>, modern: boolean): TaskForm | undefined {
   const { extensions, tasks } = offered;
@@ -119,8 +131,10 @@ function taskFormOf(offered: Readonly<Record<string, unknown>>, modern: boolean)
   const ofTools = isObject(requests) ? requests['tools'] : undefined;
   return isObject(ofTools) && ofTools['call'] !== undefined ? 'legacy' : undefined;
 }
+
+/** A stdio server reads the probe once it has started, so that may take nearly as long as its start. */
 const probeTimeoutOf = ({ alwaysAnswers = false, timeoutMs }: HandshakeOptions): number =>
-  alwaysAnswers ? timeoutMs : Math.min(PROBE_TIMEOUT_MS, timeoutMs);
+  alwaysAnswers ? timeoutMs : Math.max(timeoutMs / 2, timeoutMs - OLDER_MS);
 
 /** Lists whose changes a server may announce: the capability, and the notification. */
 const LISTS = {

@@ -1,0 +1,184 @@
+import { expect, test } from 'vitest';
+import { memoryIdempotencyStore } from '../../../../test/stores/calls/memory-idempotency-store.ts';
+import { memoryLedgerStore } from '../../../../test/stores/memory-ledger-store.ts';
+import { openLedger } from '../../../audit/ledger.ts';
+import { silentLog } from '../../../telemetry/log.ts';
+import type { IdempotencyStore } from '../../idempotency-store.port.ts';
+import { manifest, pipeline } from '../../pipeline.fixture.ts';
+
+/** Without a row for this long the call that has a claim counts as lost, ms: of another instance, and of one's own. */
+const LOST_AFTER_MS = 30_000;
+const OWN_LOST_AFTER_MS = 1_000;
+
+const REQUEST = { tool_id: 'pay', parameters: { n: 1 } };
+const KEY = 'did:agent:a\nk';
+const KEYED = { ...REQUEST, execution_options: { idempotency_key: 'k' } };
+
+/** Two instances over the same stores. The test moves their time, and says when rows of the first are written. */
+async function twoInstances(taken: (inner: IdempotencyStore) => Partial<IdempotencyStore> = () => ({})) {
+  const store = memoryLedgerStore();
+  const inner = memoryIdempotencyStore();
+  const mayWrite = Promise.withResolvers<void>();
+  const wantsToWrite = Promise.withResolvers<void>();
+  const ran = Promise.withResolvers<void>();
+  const end = Promise.withResolvers<void>();
+  const runs: string[] = [];
+  const time = { ms: 0, looks: 0 };
+  const gated: typeof store = {
+    ...store,
+    async append(batch, durability) {
+      wantsToWrite.resolve();
+      await mayWrite.promise;
+      await store.append(batch, durability);
+    },
+  };
+  const watched: typeof store = {
+    ...store,
+    async findInvocation(...asked) {
+      time.looks += 1;
+      return store.findInvocation(...asked);
+    },
+  };
+  const open = async (instanceId: 'one' | 'two') => {
+    const ledger = await openLedger({
+      store: instanceId === 'one' ? gated : store,
+      chainId: instanceId,
+      log: silentLog,
+    });
+    const made = await pipeline({
+      store,
+      ledger,
+      instanceId,
+      records: watched,
+      idempotency: instanceId === 'one' ? inner : { ...inner, ...taken(inner) },
+      clock: { now: () => Date.now(), monotonic: () => time.ms },
+    });
+    await made.add(manifest('pay', { side_effect_policy: 'irreversible' }), async () => {
+      runs.push(instanceId);
+      ran.resolve();
+      await end.promise;
+      return { by: instanceId };
+    });
+    return made.call;
+  };
+  const one = await open('one');
+  const two = await open('two');
+  /** Resolves when an instance has looked for the row of the first call so many times more. */
+  const looked = async (times: number): Promise<void> => {
+    const from = time.looks;
+    await expect.poll(() => time.looks - from, { interval: 5 }).toBeGreaterThanOrEqual(times);
+  };
+  return { one, two, store, inner, mayWrite, wantsToWrite, ran, end, runs, time, looked };
+}
+
+/** A row is looked for under the id of the claim and under the nonce. */
+const LOOKS_PER_POLL = 2;
+
+test('PIPE-09 a call whose row comes while its claim is taken over gets the claim back, and its answer is that of both', async () => {
+  let late: () => Promise<void> = async () => undefined;
+  const made = await twoInstances((inner) => ({
+    async takeOver(claim, from, ttlMs) {
+      const act = late;
+      late = async () => undefined;
+      await act();
+      return inner.takeOver(claim, from, ttlMs);
+    },
+  }));
+  const first = made.one(KEYED);
+  await made.wantsToWrite.promise;
+  late = async () => {
+    made.mayWrite.resolve();
+    await made.ran.promise;
+  };
+  const second = made.two(KEYED);
+  await made.looked(LOOKS_PER_POLL);
+  made.time.ms = LOST_AFTER_MS;
+  await made.ran.promise;
+  await made.looked(LOOKS_PER_POLL);
+  made.end.resolve();
+  const { invocationId } = await first;
+  expect(await second).toMatchObject({ invocationId, result: { by: 'one' }, metadata: { cached: true } });
+  expect(made.runs).toEqual(['one']);
+  const claim = await made.inner.find('acme', KEY);
+  expect(claim).toMatchObject({ invocationId, nonce: invocationId });
+});
+
+test('PIPE-09 a call whose claim was taken over before its row came does not run, and the taker does', async () => {
+  const made = await twoInstances();
+  const first = made.one(KEYED);
+  await made.wantsToWrite.promise;
+  const second = made.two(KEYED);
+  await made.looked(LOOKS_PER_POLL);
+  made.time.ms = LOST_AFTER_MS;
+  await made.ran.promise;
+  made.mayWrite.resolve();
+  expect(await first).toMatchObject({ failure: { code: 'E3811' } });
+  made.end.resolve();
+  expect(await second).toMatchObject({ result: { by: 'two' }, metadata: { cached: false } });
+  expect(made.runs).toEqual(['two']);
+});
+
+test('PIPE-09 no claim of another instance is taken over a moment too early', async () => {
+  const made = await twoInstances();
+  const first = made.one(KEYED);
+  await made.wantsToWrite.promise;
+  const second = made.two(KEYED);
+  await made.looked(LOOKS_PER_POLL);
+  made.time.ms = LOST_AFTER_MS - 1;
+  await made.looked(3 * LOOKS_PER_POLL);
+  expect(made.runs).toEqual([]);
+  made.mayWrite.resolve();
+  made.end.resolve();
+  expect(await second).toMatchObject({ invocationId: (await first).invocationId, result: { by: 'one' } });
+  expect(made.runs).toEqual(['one']);
+});
+
+test('PIPE-09 a lost call is waited for once, whichever of its names are claimed, and its id stays free for its row', async () => {
+  const made = await twoInstances();
+  const both = { ...KEYED, invocation_id: 'mine' };
+  const first = made.one(both);
+  await made.wantsToWrite.promise;
+  const second = made.two(both);
+  await made.looked(LOOKS_PER_POLL);
+  made.time.ms = LOST_AFTER_MS;
+  await made.ran.promise;
+  made.end.resolve();
+  const answer = await second;
+  expect(answer).toMatchObject({ state: 'COMPLETED', result: { by: 'two' } });
+  expect(answer.invocationId).not.toBe('mine');
+  made.mayWrite.resolve();
+  expect(await first).toMatchObject({ failure: { code: 'E3811' } });
+  expect(await made.two(both)).toMatchObject({ invocationId: answer.invocationId, metadata: { cached: true } });
+  expect(made.runs).toEqual(['two']);
+});
+
+test('PIPE-09 a claim that this instance made is taken over sooner, when no call of it is under way here', async () => {
+  const made = await twoInstances();
+  made.end.resolve();
+  await made.two(KEYED);
+  const held = await made.inner.find('acme', KEY);
+  if (held === undefined) throw new Error('the key is not claimed');
+  await made.inner.takeOver({ ...held, nonce: 'gone', invocationId: 'gone' }, held.nonce, 60_000);
+  const second = made.two(KEYED);
+  await made.looked(LOOKS_PER_POLL);
+  made.time.ms = OWN_LOST_AFTER_MS - 1;
+  await made.looked(3 * LOOKS_PER_POLL);
+  expect(made.runs).toEqual(['two']);
+  made.time.ms = OWN_LOST_AFTER_MS;
+  expect(await second).toMatchObject({ state: 'COMPLETED', metadata: { cached: false } });
+  expect(made.runs).toEqual(['two', 'two']);
+});
+
+test('PIPE-09 a claim is never taken over from a call that is under way in this instance', async () => {
+  const made = await twoInstances();
+  const first = made.one(KEYED);
+  await made.wantsToWrite.promise;
+  const second = made.one(KEYED);
+  await made.looked(LOOKS_PER_POLL);
+  made.time.ms = 2 * LOST_AFTER_MS;
+  await made.looked(3 * LOOKS_PER_POLL);
+  made.mayWrite.resolve();
+  made.end.resolve();
+  expect(await second).toMatchObject({ invocationId: (await first).invocationId, result: { by: 'one' } });
+  expect(made.runs).toEqual(['one']);
+});
