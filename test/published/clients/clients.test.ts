@@ -76,6 +76,8 @@ test.each(Object.keys(CLIENTS) as ClientName[])(
 
 test('API-03 what clients show of each feature is what docs/mcp.md says', () => {
   const names = Object.keys(CLIENTS) as ClientName[];
+  // A column that a failed test left out must not reach the document.
+  expect([...columns.keys()].sort()).toEqual(names.toSorted());
   const rows = FEATURES.map(({ name }, row) => [name, ...names.map((client) => columns.get(client)?.[row])]);
   const lines = [['Feature', ...names.map((client) => CLIENTS[client])], ['---', ...names.map(() => '---')], ...rows];
   const { said, found } = tableOfDocument(

@@ -34,6 +34,12 @@ export const OF_RESULTS: readonly AllowedDifference[] = [
     covers: ({ path, direct }) => path === '/_meta/invocation_id' && direct === undefined,
   },
   {
+    place: '`_meta` of a result with markup of scripts, commands or instructions',
+    what: '`warnings` is added',
+    why: 'Who shows the result to a model should know; the result itself is unchanged.',
+    covers: ({ path, direct }) => path === '/_meta/warnings' && direct === undefined,
+  },
+  {
     place: 'a result that says what is wrong with arguments',
     what: 'in the words of the layer, with `error` in `_meta`',
     why: 'Arguments are held against the input schema before the server is asked.',
