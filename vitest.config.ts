@@ -1,12 +1,12 @@
-import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
-import { COUNTS_FILE_VARIABLE, testCountsReporter } from './scripts/test-counts.ts';
-import { LongestFirst } from './scripts/test-order.ts';
+import { compiledCodeFolder } from './scripts/test-run/compiled-code.ts';
+import { COUNTS_FILE_VARIABLE, testCountsReporter } from './scripts/test-run/test-counts.ts';
+import { LongestFirst } from './scripts/test-run/test-order.ts';
 
 const countsFile = process.env[COUNTS_FILE_VARIABLE];
 
 // Processes of the tests, and programs that these start from sources, find what one of them has compiled before.
-process.env['NODE_COMPILE_CACHE'] ??= join(import.meta.dirname, 'node_modules/.cache/sallyport/compiled');
+process.env['NODE_COMPILE_CACHE'] ??= compiledCodeFolder();
 
 /** Tests that take a process of their own: they measure it, race in it, use it up or change what all of it shares. */
 const ALONE = [

@@ -7,7 +7,7 @@ import { runChecks } from './check.ts';
 import { ensureSystemPackages } from './machine/system-packages.ts';
 import { keepLastRun } from './requirements/last-run.ts';
 import { runCommand } from './run-command.ts';
-import { COUNTS_FILE_VARIABLE, closingLine, type TestCounts, type TestRun } from './test-counts.ts';
+import { COUNTS_FILE_VARIABLE, closingLine, type TestCounts, type TestRun } from './test-run/test-counts.ts';
 
 const packages = await ensureSystemPackages({ install: true });
 for (const entry of packages.installed) console.log(`installed ${entry.package}: ${entry.purpose}`);

@@ -603,6 +603,7 @@ const EXE: Rows = {
     'questions for completions and folders, to the calling client alone, where the operator allows them',
     'log messages of a server reach the client of their call',
     'a user whose login an upstream needs is asked at the calling client to open its link, and the call goes on or is repeated',
+    'log messages of a server that belong to no call reach the sessions that set a level and see the server, those of a connection of one caller its sessions alone',
   ],
   'EXE-08': [
     'Native/internal functions in process',
@@ -729,12 +730,14 @@ const DOC: Rows = {
     'requests are tried again, 3 times by default',
     'E3605 timeout (30 s), E3606 protocol',
     'E3607 cache down is a warning, and the server is asked',
+    'requests to the document server pass the circuit, the rate limit and the timeouts of its upstream',
   ],
   'DOC-04': [
     'ABAC check (agent, document, mode) before retrieval (E3603)',
     'versions pinned for the whole invocation and across resume',
     'pins that cannot be stored are E3608',
     'a deprecated pin warns, and E3604 comes only when it is gone',
+    'policies of documents judge the own tools and resources of the document server too',
   ],
   'DOC-05': ['Documents reach the tool as context', 'accesses counted in metadata'],
 };

@@ -151,7 +151,7 @@ async function partsOf(
     redactor: failureRedactorOf(settings, redactorOf(settings)),
     trust: createTrustRules(valuesOf(TRUST_SETTINGS, settings)),
     quota: createQuota({ store: memoryQuotaStore(), ...valuesOf(QUOTA_SETTINGS, settings), clock }),
-    transactions: { journal: memoryUndoJournal(), undoers: { state: stateUndoer(stateStore, records) } },
+    transactions: { journal: memoryUndoJournal(), checkpoints, undoers: { state: stateUndoer(stateStore, records) } },
     state: { store: stateStore },
     checkpoints: createCheckpoints({
       store: checkpoints,

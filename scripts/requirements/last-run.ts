@@ -2,7 +2,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { ROOT } from '../project-files.ts';
-import type { TestNames } from '../test-counts.ts';
+import type { TestNames } from '../test-run/test-counts.ts';
 
 /** What a whole test run leaves. */
 export interface LastRun extends TestNames {

@@ -65,7 +65,7 @@ async function instance(instanceId: string) {
       },
     },
   };
-  const transactions = { journal: database.undoJournal, undoers };
+  const transactions = { journal: database.undoJournal, checkpoints: database.checkpointStore, undoers };
   const state = { store: database.stateStore };
   const made = await pipeline({ store, idempotency, ledger, instanceId, outcomes, transactions, state });
   later.run = made.run;

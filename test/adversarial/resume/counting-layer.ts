@@ -1,6 +1,7 @@
 // A program that the test starts and kills: a layer with a tool that counts in steps, and saves a checkpoint after each.
 import { randomBytes } from 'node:crypto';
 import { writeSync } from 'node:fs';
+import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { MiB } from '@sallyport/std/bytes';
@@ -58,6 +59,8 @@ const say = (word: string, value: unknown = null): void => void writeSync(1, `${
 
 const layer = await createToolLayer({ settings, environment: {}, log: silentLog });
 
+/** What makes a state an object. */
+const bulk = (): string => randomBytes(2 * MiB).toString('base64');
 /** The steps that are done according to a state. */
 const doneOf = (state: unknown): number[] => (Array.isArray(state) ? state : (state as { done: number[] }).done);
 const newestOf = async (call: string) => {
@@ -76,7 +79,8 @@ const adding: Readonly<Record<CountingOrder['kind'], (to: EmbeddedToolLayer) => 
       const done = restored === undefined ? [] : doneOf(JSON.parse(Buffer.from(restored.bytes).toString()));
       while (done.length < steps) {
         done.push(done.length);
-        await checkpoints.save(large === true ? { done, bulk: randomBytes(2 * MiB).toString('base64') } : done);
+        if (large !== true) await checkpoints.save(done);
+        else await checkpoints.save({ done, bulk: bulk() }, { milestone: `step ${done.length}` });
       }
       return done;
     }),
@@ -123,4 +127,5 @@ const answer = await layer.invoke(
 isOver = true;
 await reporting;
 say('answer', answer);
+await text(process.stdin);
 await layer.close();

@@ -46,22 +46,31 @@ function start(order: Omit<CountingOrder, 'settings'>): { child: ChildProcess; e
     'database.url': urlOf(server.connection),
     'object_store.folder': objectsIn(folder),
     'search.embedder': 'none' as const,
+    'context.embedded': order.large === true ? ('on' as const) : ('off' as const),
   };
   const child: ChildProcess = spawn(process.execPath, [PROGRAM, JSON.stringify({ ...order, settings })], {
-    stdio: ['ignore', 'pipe', 'inherit'],
+    stdio: ['pipe', 'pipe', 'inherit'],
   });
   return { child, ended: new Promise<void>((resolve) => child.once('close', () => resolve())) };
 }
 
-/** Runs one process until it ends, or until it has made so many steps: then it is killed. */
-async function run(order: Omit<CountingOrder, 'settings'>, killAfterSteps = Number.POSITIVE_INFINITY) {
+/** Runs one process until it ends, or until it has made so many steps: then it is killed. It ends after `onAnswer`. */
+async function run(
+  order: Omit<CountingOrder, 'settings'>,
+  killAfterSteps = Number.POSITIVE_INFINITY,
+  onAnswer: () => Promise<void> = async () => undefined,
+) {
   const { child, ended } = start(order);
   let [done, continuesAt] = [0, 0];
   let answer: { status?: string; result?: unknown; error?: unknown } | undefined;
   if (child.stdout === null) throw new Error('there is no output');
   for await (const line of createInterface({ input: child.stdout })) {
     const [word = '', value = ''] = [line.slice(0, line.indexOf(' ')), line.slice(line.indexOf(' ') + 1)];
-    if (word === 'answer') answer = JSON.parse(value) as typeof answer;
+    if (word === 'answer') {
+      answer = JSON.parse(value) as typeof answer;
+      await onAnswer();
+      child.stdin?.end();
+    }
     if (word === 'continues') continuesAt = Number(value);
     if (word === 'continues' || word === 'done') done = Number(value);
     if (done - continuesAt >= killAfterSteps) child.kill('SIGKILL');
@@ -109,10 +118,12 @@ const objectNames = (): string[] =>
     .filter((entry) => entry.isFile())
     .map(({ name }) => name);
 
-/** The connection that waits for the lock of the test. */
-const WAITS = `from pg_stat_activity where wait_event_type = 'Lock' and wait_event = 'advisory'`;
+/** Connections that wait for a lock of the test. */
+const WAIT = `from pg_stat_activity where wait_event_type = 'Lock'`;
+/** Steps that the context server knows as checkpoints, with how often. */
+const REPORTED = `select facts ->> 'label' as label, count(*)::int as times from sallyport.context_checkpoints group by 1 order by 1`;
 
-test('STA-03.4 STA-02.2 a layer that is killed between the object of a state and its row loses nothing, and leaves no object for ever', async () => {
+test('STA-03.4 STA-02.2 STA-04.1 a layer that is killed between the object of a state and its row loses nothing, no report either, and leaves no object for ever', async () => {
   const { connection } = server;
   // The row of the second state waits for a lock that the test has.
   await using database = await openPostgres({ connection, log: silentLog });
@@ -121,17 +132,20 @@ test('STA-03.4 STA-02.2 a layer that is killed between the object of a state and
     `create function hold() returns trigger language plpgsql as 'begin perform pg_advisory_xact_lock(1); return new; end';
     create trigger hold before insert on sallyport.checkpoints for each row when (new.sequence = 2) execute function hold()`,
   );
+  // The report of the first state waits for another one.
   const lock = await clientOf(connection);
   try {
-    await lock.query('select pg_advisory_lock(1)');
+    await lock.query(
+      'begin; lock table sallyport.context_tasks in access exclusive mode; select pg_advisory_xact_lock(1)',
+    );
     const { child, ended } = start({ kind: 'function', steps: 3, large: true, invocationId: 'between' });
     child.stdout?.resume();
-    await expect.poll(async () => (await sql(connection, `select pid ${WAITS}`)).length).toBe(1);
+    await expect.poll(async () => (await sql(connection, `select pid ${WAIT}`)).length).toBe(2);
     expect(objectNames()).toHaveLength(2);
     child.kill('SIGKILL');
     await ended;
-    // As when the machine of the layer is gone: the statement is never committed.
-    await sql(connection, `select pg_terminate_backend(pid, 10000) ${WAITS}`);
+    // As when the machine of the layer is gone: the statements are never committed.
+    await sql(connection, `select pg_terminate_backend(pid, 10000) ${WAIT}`);
   } finally {
     await lock.end();
   }
@@ -144,8 +158,10 @@ test('STA-03.4 STA-02.2 a layer that is killed between the object of a state and
   await sql(connection, `update sallyport.state_objects set remove_after = now() where remove_after is not null`);
   await retention.expire(() => false);
   expect(objectNames()).toHaveLength(1);
-  const resumed = await run({ kind: 'function', steps: 3, large: true, invocationId: 'resumed', after: 'between' });
+  const order = { kind: 'function', steps: 3, large: true, invocationId: 'resumed', after: 'between' } as const;
+  const reported = [1, 2, 3].map((step) => ({ label: `step ${step}`, times: 1 }));
+  const resumed = await run(order, Number.POSITIVE_INFINITY, () =>
+    expect.poll(() => sql(connection, REPORTED)).toEqual(reported),
+  );
   expect(resumed).toMatchObject({ continuesAt: 1, answer: { status: 'success', result: [0, 1, 2] } });
-  await retention.expire(() => false);
-  expect(objectNames()).toEqual([]);
 });

@@ -241,7 +241,9 @@ describe.skipIf(!works)(`programs in sandboxes${works ? '' : `, skipped: ${probl
     expect(text).toContain('"file": "1-spec.md"');
     expect(text).toMatch(/unwritable\nclosed\n/);
     expect(text).toMatch(/1-spec\.md\n2-guide\.md\ndocuments\.json/);
-    expect(await readdir(join(desk.folder, 'documents'))).toEqual([]);
+    const left = await readdir(join(desk.folder, 'documents'), { recursive: true, withFileTypes: true });
+    expect(left.filter((entry) => entry.isFile())).toEqual([]);
+    expect(left).toHaveLength(1);
     const { events } = await desk.layer.ask(
       'audit.query',
       { invocation_id: String(body['invocation_id']) },
@@ -271,26 +273,111 @@ describe('a document server that fails', () => {
     expect(eCode(await invoke('read', refs('fresh')))).toBe('E3606');
     expect(given).toEqual([]);
   });
+
+  test('DOC-03.5 CIR-01 its circuit counts each request, and while it is open none is made', async () => {
+    const name = 'mcp:documents';
+    const counts = async () => (await desk.layer.ask('circuits.get', { name }, LOCAL_CALLER)).failure_count;
+    const set = (state: 'forced_open' | 'closed') =>
+      desk.layer.ask('circuits.set', { name, state, reason: 'a test' }, LOCAL_CALLER);
+    await set('closed');
+    documents.put('fresh', 'never read');
+    documents.behaviour = 'lost';
+    expect(eCode(await invoke('read', refs('fresh')))).toBe('E3602');
+    expect(await counts()).toBe(4);
+    documents.behaviour = 'well';
+    await set('forced_open');
+    const asked = documents.asked.length;
+    expect(eCode(await invoke('read', refs('fresh')))).toBe('E3602');
+    expect(eCode(await invoke('documents__search_documents', undefined, { parameters: { query: 'q' } }))).toBe('E3401');
+    expect(documents.asked).toHaveLength(asked);
+    await set('closed');
+    expect(await invoke('read', refs('fresh'))).toMatchObject({ result: ['fresh@1: never read'] });
+  });
 });
 
-test("DOC-02.3 DOC-04.2 with the layer's own server a new version is there at once, and a pinned one stays", async () => {
-  await using own = await openDesk({ settings: { 'documents.embedded': 'on' } });
-  const agent = await own.token(AGENT);
-  await own.layer.registerFunction(toolOf('read'), (_, { documents: read }) => read.map(({ content }) => content));
+describe("the layer's own server", () => {
+  let own: Desk;
+  let agent: string;
+  beforeAll(async () => {
+    own = await openDesk({ policy: POLICY, settings: { 'documents.embedded': 'on', 'search.embedder': 'none' } });
+    agent = await own.token(AGENT);
+    await own.layer.registerFunction(toolOf('read'), (_, { documents: read }) => read.map(({ content }) => content));
+  });
+  afterAll(() => own[Symbol.asyncDispose]());
   const ask = async (tool_id: string, more: object, bearer = agent): Promise<Json> =>
     (await own.rest('POST', '/v1/invocations', bearer, { tool_id, ...more })).body;
-  const ingest = (content: string) =>
-    ask('documents__ingest_document', { parameters: { document_id: 'plan', title: 'Plan', content } });
-  const newest = { document_context: refs('plan') };
-  expect(await ingest('one')).toMatchObject({ status: 'success' });
-  expect(await ask('read', newest)).toMatchObject({ result: ['one'] });
-  expect(await ingest('two')).toMatchObject({ status: 'success' });
-  expect(await ask('read', newest)).toMatchObject({ result: ['two'] });
-  expect(await ask('read', { document_context: refs('plan@1') })).toMatchObject({ result: ['one'] });
-  const deprecation = { document_id: 'plan', reason: 'done' };
-  expect(await ask('documents__deprecate_document', { parameters: deprecation })).toMatchObject({ status: 'success' });
-  expect(await ask('read', { document_context: refs('plan@1') })).toMatchObject({
-    result: ['one'],
-    warnings: [{ code: 'document_deprecated' }],
+
+  test('DOC-02.3 DOC-04.2 a new version is there at once, and a pinned one stays', async () => {
+    const ingest = (content: string) =>
+      ask('documents__ingest_document', { parameters: { document_id: 'plan', title: 'Plan', content } });
+    const newest = { document_context: refs('plan') };
+    expect(await ingest('one')).toMatchObject({ status: 'success' });
+    expect(await ask('read', newest)).toMatchObject({ result: ['one'] });
+    expect(await ingest('two')).toMatchObject({ status: 'success' });
+    expect(await ask('read', newest)).toMatchObject({ result: ['two'] });
+    expect(await ask('read', { document_context: refs('plan@1') })).toMatchObject({ result: ['one'] });
+    const deprecation = { document_id: 'plan', reason: 'done' };
+    expect(await ask('documents__deprecate_document', { parameters: deprecation })).toMatchObject({
+      status: 'success',
+    });
+    expect(await ask('read', { document_context: refs('plan@1') })).toMatchObject({
+      result: ['one'],
+      warnings: [{ code: 'document_deprecated' }],
+    });
+  });
+
+  test('DOC-04.5 the policies judge what its own tools and resources are asked for, and what they find', async () => {
+    const bob = await own.token({ ...AGENT, user_did: 'did:user:bob' });
+    const tool = async (name: string, parameters: object, bearer: string) =>
+      ask(`documents__${name}`, { parameters }, bearer);
+    const found = async (name: string, parameters: object, bearer: string): Promise<string> =>
+      JSON.stringify((await tool(name, parameters, bearer))['result']);
+    for (const [document_id, content] of [
+      ['secret', 'The hidden walrus sleeps in the cellar of the northern house.'],
+      ['open', 'A walrus in plain sight swims along the northern coast of the sea.'],
+    ])
+      expect(await tool('ingest_document', { document_id, content }, agent)).toMatchObject({ status: 'success' });
+    const named: readonly (readonly [string, object])[] = [
+      ['get_document_version', { document_id: 'secret', version: '1' }],
+      [
+        'get_document_version',
+        {
+          documents: [
+            { document_id: 'open', version: '1' },
+            { document_id: 'secret', version: '1' },
+          ],
+        },
+      ],
+      ['get_document_metadata', { document_ids: ['open', 'secret'] }],
+      ['get_source_of_truth', { document_refs: ['document://secret/versions/1'] }],
+      ['get_source_of_truth', { document_refs: ['document://%73ecret'] }],
+      ['find_overlaps', { document_id: 'secret' }],
+      ['ingest_document', { document_id: 'secret', content: 'of bob' }],
+      ['deprecate_document', { document_id: 'secret', reason: 'of bob' }],
+      ['resources-read', { uri: 'document://%73ecret/versions/1' }],
+    ];
+    for (const [name, parameters] of named) {
+      const refused = await tool(name, parameters, bob);
+      expect([name, refused['status'], eCode(refused)]).toEqual([name, 'permission_denied', 'E3603']);
+      expect(JSON.stringify(refused)).not.toContain('hidden walrus');
+    }
+    const finding: readonly (readonly [string, object])[] = [
+      ['search_documents', { query: 'walrus' }],
+      ['get_source_of_truth', { document_refs: ['secr*'] }],
+      ['get_source_of_truth', { query: 'secret' }],
+      ['get_source_of_truth', { query: 'the hidden walrus in the cellar' }],
+      ['find_overlaps', { content: 'The hidden walrus sleeps in the cellar of the northern house.' }],
+    ];
+    for (const [name, parameters] of finding) {
+      expect([name, await found(name, parameters, agent)]).toEqual([name, expect.stringContaining('"secret"')]);
+      const left = await found(name, parameters, bob);
+      expect([name, left]).toEqual([name, expect.stringMatching(/"(?:documents|results|overlaps)/)]);
+      expect(left).not.toMatch(/hidden walrus sleeps|"document_id\\*":\\*"secret/);
+    }
+    expect(await found('search_documents', { query: 'walrus' }, bob)).toContain('"open"');
+    expect(await found('get_source_of_truth', { document_refs: ['secr*'] }, bob)).toContain('not_found');
+    const { events } = await own.layer.ask('audit.query', { type: 'ai.agent.tool.document_refused' }, LOCAL_CALLER);
+    expect(events.length).toBeGreaterThanOrEqual(named.length + finding.length);
+    expect(new Set(events.map(({ data }) => (data as Json)['document_id']))).toEqual(new Set(['secret']));
   });
 });

@@ -21,6 +21,8 @@ export interface CheckpointFacts {
   readonly progressPercent?: number;
   /** Version of the form in which states are stored. */
   readonly schemaVersion: string;
+  /** True when its call had made changes that are taken back if the call fails. */
+  readonly afterChanges?: true;
   /** Length of the plain state in bytes. */
   readonly size: number;
   /** SHA-256 of the plain state, in hex. */
@@ -57,9 +59,14 @@ export interface CheckpointStore {
   /**
    * Stores a checkpoint, if its call holds the line and `sequence` follows the newest one. The first one begins the line.
    * An object of it was announced before (`CheckpointArchive`); throws when its time is over.
+   * @param reporter instance that has to report it to the context server; absent: nobody has to
    * @returns false when another call holds the line, or the sequence is taken
    */
-  put(checkpoint: StoredCheckpoint): Promise<boolean>;
+  put(checkpoint: StoredCheckpoint, reporter?: string): Promise<boolean>;
+  /** What an instance has not reported of the checkpoints that it has to, in the order in which they were saved. */
+  unreported(reporter: string, limit: number): Promise<readonly CheckpointFacts[]>;
+  /** The checkpoints of a line up to a sequence are reported, or need not be any more. */
+  reported(tenantId: string, lineId: string, sequence: number): Promise<void>;
   /** @returns undefined for an unknown one; an expired one has no state, and is forgotten some time later */
   find(tenantId: string, checkpointId: string): Promise<StoredCheckpoint | undefined>;
   /** What a checkpoint is stored as the difference from: its parent, then that one's, at most `limit`. */
@@ -78,6 +85,8 @@ export interface CheckpointStore {
   keepUntil(tenantId: string, checkpointId: string, expiresAt: number): Promise<void>;
   /** Removes a checkpoint, and those stored as the difference from it. @returns false when there is none */
   remove(tenantId: string, checkpointId: string): Promise<boolean>;
+  /** The changes of a call are about to be taken back: removes its checkpoints with `afterChanges`, which say they are made. */
+  removeAfterChanges(tenantId: string, invocationId: string): Promise<void>;
   /**
    * Ends the micro checkpoints of a line now; or, with `expiresAt`, the milestones that are not in the archive then, unless they
    * end earlier: these are not archived.

@@ -1,4 +1,4 @@
-import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
+import { failureOf, ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import type { RestoredCheckpoint } from '../domain/checkpoint/checkpoint.ts';
 import { isOwner } from '../domain/invocation/call-owner.ts';
 import type { CheckpointFacts, CheckpointLine, StoredCheckpoint } from './checkpoint-store.port.ts';
@@ -53,12 +53,16 @@ export interface Checkpoints {
   restore(tenantId: string, checkpointId: string): Promise<CheckpointFacts>;
   /** @returns false when there is none */
   remove(tenantId: string, checkpointId: string): Promise<boolean>;
+  /** Reports what this instance had not reported when it last ended (STA-04). Never rejects. */
+  reportLeft(): Promise<void>;
   /** A call is over: after a success its micro checkpoints go, after a failure the others stay a limited time. */
   ended(tenantId: string, invocationId: string, hasSucceeded: boolean): Promise<void>;
 }
 
 /** Most checkpoints that are passed over as damaged. */
 const DAMAGED_MAX = 50;
+/** Most checkpoints that are reported after a start. */
+const LEFT_MAX = 1_000;
 
 /** Builds the checkpoints over a store. */
 export function createCheckpoints(parts: CheckpointParts): Checkpoints {
@@ -82,6 +86,7 @@ export function createCheckpoints(parts: CheckpointParts): Checkpoints {
     },
     restore: (tenantId, checkpointId) => restore(parts, tenantId, checkpointId),
     remove: (tenantId, checkpointId) => store.remove(tenantId, checkpointId),
+    reportLeft: () => reportLeft(parts),
     ended: async (tenantId, invocationId, hasSucceeded) => {
       const line = await store.lineOf(tenantId, invocationId);
       if (line === undefined || line.holder !== invocationId) return;
@@ -89,6 +94,23 @@ export function createCheckpoints(parts: CheckpointParts): Checkpoints {
       await store.lineEnded(tenantId, line.lineId, until);
     },
   };
+}
+
+/** Of each work its milestones and named checkpoints, and its newest state. What cannot be read is left. */
+async function reportLeft(parts: CheckpointParts): Promise<void> {
+  const { store, listener, log } = parts;
+  if (listener === undefined) return;
+  try {
+    const left = await store.unreported(listener.instanceId, LEFT_MAX);
+    const newest = new Map(left.map((one) => [JSON.stringify([one.owner.tenantId, one.lineId]), one]));
+    const wanted = left.filter((one) => one.type !== 'micro' || [...newest.values()].includes(one));
+    for (const { owner, checkpointId } of wanted) {
+      const stored = await store.find(owner.tenantId, checkpointId);
+      if (stored?.packed !== undefined) listener.saved(stored, await plainState(parts, stored));
+    }
+  } catch (thrown) {
+    log.warn('checkpoints-not-reported', { reason: failureOf(thrown).message });
+  }
 }
 
 /** @throws ToolLayerError E3702 for an unknown one, E3707 for an expired one */

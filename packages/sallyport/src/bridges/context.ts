@@ -5,6 +5,7 @@ import { LRUCache } from 'lru-cache';
 import { type CallOwner, ownerKey } from '../domain/invocation/call-owner.ts';
 import { isObject } from '../domain/shape/is-object.ts';
 import type { Log } from '../telemetry/log.ts';
+import type { CheckpointStore } from './checkpoint-store.port.ts';
 import { objectOf } from './context/answer.ts';
 import type { ContextServerCalls } from './context/context-server.port.ts';
 import { continuationReport, type Report, type ReportStep, reportOf } from './context/report.ts';
@@ -34,6 +35,9 @@ export interface ContextBridge extends AsyncDisposable {
 /** Dependencies of the bridge. */
 export interface ContextBridgeParts extends Pick<ReportQueueParts, 'pauseMs' | 'closeMs'> {
   readonly server: ContextServerCalls;
+  /** Remembers what is reported. */
+  readonly store: Pick<CheckpointStore, 'reported'>;
+  readonly instanceId: string;
   readonly settings: ContextSettings;
   readonly clock: Clock;
   readonly log: Log;
@@ -48,21 +52,25 @@ export function createContextBridge(parts: ContextBridgeParts): ContextBridge {
   const queue = new ReportQueue({
     ...parts,
     send: (of, step, signal) => send(parts, of, step, signal),
+    reported: ({ owner, taskId }, sequence) => parts.store.reported(owner.tenantId, taskId, sequence),
     reportsMax: settings.reportsMax,
   });
   return {
-    listener: listenerOf(queue, settings),
+    listener: listenerOf(queue, parts),
     ...sessionsOf(parts),
     settled: () => queue.settled(),
     [Symbol.asyncDispose]: () => queue[Symbol.asyncDispose](),
   };
 }
 
-function listenerOf(queue: ReportQueue, { reportsCheckpoints, stateBytesMax }: ContextSettings): CheckpointListener {
+function listenerOf(queue: ReportQueue, { server, settings, instanceId }: ContextBridgeParts): CheckpointListener {
+  const { reportsCheckpoints, stateBytesMax } = settings;
+  const reports = (tenantId: string): boolean => reportsCheckpoints && server.has(tenantId);
   const add = (report: Report | undefined): void => {
-    if (reportsCheckpoints && report !== undefined) queue.add(report);
+    if (report !== undefined && reports(report.owner.tenantId)) queue.add(report);
   };
   return {
+    ...{ instanceId, reports },
     saved: (facts, state) => add(reportOf(facts, state, stateBytesMax)),
     resumed: (facts) => add(continuationReport(facts)),
   };

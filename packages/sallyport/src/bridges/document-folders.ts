@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { chmod, mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Clock } from '@sallyport/std/clock';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import type { GivenDocument } from '../domain/document/given-document.ts';
+import { layerFolderName, removeLeft } from './documents/layer-folders.ts';
 
 /** Variable that names the folder of a program's documents; no call and no manifest sets it. */
 export const DOCUMENTS_VARIABLE = 'SALLYPORT_DOCUMENTS';
@@ -24,24 +26,25 @@ export interface DocumentFolders {
 }
 
 /**
- * Makes a folder for each run below `root`, which is created with the first; what a killed layer left there is removed
- * then.
- * @param root absolute; private to this instance
+ * Makes a folder for each run below one that is this layer's own, and creates that with the first; what killed layers
+ * left is removed then. Several layers may share `root`.
+ * @param root absolute
  */
-export function createDocumentFolders(root: string): DocumentFolders {
+export function createDocumentFolders(root: string, clock: Pick<Clock, 'now'>): DocumentFolders {
+  const own = join(root, layerFolderName());
   let ready: Promise<void> | undefined;
-  const makeRoot = async (): Promise<void> => {
-    await rm(root, { recursive: true, force: true });
-    await mkdir(root, { recursive: true });
+  const makeOwn = async (): Promise<void> => {
+    await mkdir(own, { recursive: true });
+    await removeLeft(root, clock);
   };
   return {
     async open(documents) {
-      ready ??= makeRoot().catch((thrown: unknown) => {
+      ready ??= makeOwn().catch((thrown: unknown) => {
         ready = undefined;
         throw thrown;
       });
       await ready;
-      const path = join(root, randomUUID());
+      const path = join(own, randomUUID());
       const remove = (): Promise<void> => rm(path, { recursive: true, force: true });
       try {
         await writeAll(path, documents);

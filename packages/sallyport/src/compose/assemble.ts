@@ -6,6 +6,7 @@ import { createThreads, type Threads } from '../bridges/threads.ts';
 import { valuesOf } from '../domain/settings/setting.ts';
 import { PROGRAM } from '../domain/tool/server-tool.ts';
 import type { ResourceUpdates } from '../doors/mcp-gateway/resource-updates.port.ts';
+import type { UpstreamLogs } from '../doors/mcp-gateway/upstream-logs.port.ts';
 import { CREDENTIAL_SETTINGS } from '../external/credentials.ts';
 import type { Upstreams } from '../mcp-servers/upstreams.ts';
 import { createRefusedAsks } from '../operations/identity/refused-asks.ts';
@@ -37,8 +38,10 @@ import { warnOfSandboxes } from './health/warn-of-sandboxes.ts';
 import { openSearch } from './open-search.ts';
 import { credentialsOf } from './parts/from-settings/credentials.ts';
 import { keptResultsOf } from './parts/from-settings/kept-results.ts';
+import { failureRedactorOf } from './parts/from-settings/redactor.ts';
 import { type ClientQuestions, createClientQuestions } from './parts/gateway/client-questions.ts';
 import { stateKeyOf } from './parts/gateway/state-key.ts';
+import { upstreamLogsOf } from './parts/gateway/upstream-logs.ts';
 import type { Ingredients } from './parts/ingredients.ts';
 import { openFoundation } from './parts/open-foundation.ts';
 import type { IdentityParts } from './parts/open-identity.ts';
@@ -73,6 +76,8 @@ export interface AssembledLayer {
   readonly stateKey: () => Uint8Array;
   /** Changes of the resources of upstreams. */
   readonly resourceUpdates: ResourceUpdates;
+  /** Log messages of upstreams that belong to no call. */
+  readonly upstreamLogs: UpstreamLogs;
   /** Lets a gateway offer to put questions of tools to its clients. */
   readonly clientQuestions: Pick<ClientQuestions, 'answeredBy'>;
   close(): Promise<void>;
@@ -97,7 +102,7 @@ export async function assemble(from: Ingredients): Promise<AssembledLayer> {
   const foundation = await openFoundation(opened, from);
   const { storage, identity, policies, ledger } = foundation;
   const clientQuestions = createClientQuestions();
-  const tools = await openTools(opened, from, storage, clientQuestions);
+  const tools = await openTools(opened, from, foundation, clientQuestions);
   const { secrets, driver, quarantine, upstreams, registry, embedder } = tools;
   const { visibility, visible } = openVisibility(opened, from, storage, tools);
   const intake = openIntake(settings);
@@ -113,6 +118,8 @@ export async function assemble(from: Ingredients): Promise<AssembledLayer> {
   const upstreamsReady = quarantine.load().then(() => upstreams.start());
   const toolsReady = Promise.all([registry.load(), visibility.start(), upstreamsReady]);
   await Promise.all([toolsReady, recover(opened, pipeline, toolsReady)]);
+  const reported = pipeline.checkpoints.reportLeft();
+  opened.defer(() => reported);
   await orchestration.start();
   const sideEffects = sideEffectsOf(settings, foundation, orchestration);
   await sideEffects.settleOpen();
@@ -155,6 +162,7 @@ export async function assemble(from: Ingredients): Promise<AssembledLayer> {
     ...{ confirmations, callQuestions },
     signalOf: (tenantId, invocationId) => pipeline.running.find(tenantId, invocationId)?.call.caller.signal,
     ...secretsOfDoors(identity),
+    upstreamLogs: upstreamLogsOf(upstreams, clock, failureRedactorOf(settings, from.redactor)),
     ...{ clientQuestions, resourceUpdates: resourceUpdatesOf(upstreams, from.programOffers, settings) },
     close: () => kept.disposeAsync(),
   };

@@ -80,7 +80,7 @@ export interface EmbeddedToolLayer extends ToolLayer, FunctionTools, OfferTools,
   /** What the MCP gateways of `serve` and `sallyport mcp` need besides the operations; not for programs. */
   readonly forGateway: Pick<
     AssembledLayer,
-    'confirmations' | 'callQuestions' | 'signalOf' | 'stateKey' | 'resourceUpdates' | 'clientQuestions'
+    'confirmations' | 'callQuestions' | 'signalOf' | 'stateKey' | 'resourceUpdates' | 'upstreamLogs' | 'clientQuestions'
   >;
   /** What servers need besides the operations; not for programs. */
   readonly forServer: Pick<AssembledLayer, 'drain' | 'warnOfSandboxes' | 'proofNonce'>;

@@ -1,6 +1,9 @@
 import type { UpstreamDefinition, UpstreamStatus } from '../../api/schemas/upstream.ts';
+import type { CallOwner } from '../domain/invocation/call-owner.ts';
+import type { LogMessage } from '../domain/invocation/log-message.ts';
 import type { Principal } from '../domain/principal/principal.ts';
 import type { ListedMcpTool } from '../registry/importer.port.ts';
+import type { UpstreamTool } from './quarantine-store.port.ts';
 
 /** Owner of the call and its granted credentials. */
 export interface UpstreamCaller {
@@ -52,9 +55,22 @@ export interface UpstreamOffers {
     onUpdated: () => void,
     ownTenant?: string,
   ): Promise<Disposable>;
+  /** Notifies when prompts or templates begin, or end, to wait for an operator. @returns a function that removes the listener */
+  onOffersHeld(listener: OffersHeldAt): () => void;
   /** Notifies when an upstream offers something else than before. @returns a function that removes the listener */
   onOffersChanged(listener: () => void): () => void;
 }
+
+/** Called with log messages of upstreams that belong to no call. @param owner see `SupervisedParts.onLog` */
+export type UpstreamLogged = (tenantId: string, upstream: string, message: LogMessage, owner?: CallOwner) => void;
+
+/** Called when prompts or templates of an upstream begin or end to wait for an operator. */
+export type OffersHeldAt = (
+  tenantId: string,
+  upstream: string,
+  change: 'tools-quarantined' | 'tools-restored',
+  offers: readonly UpstreamTool[],
+) => void;
 
 /** Called when the tools of an upstream differ from the last list known in this process; never for `add`. */
 export type ToolsChanged = (

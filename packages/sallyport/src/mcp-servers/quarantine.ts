@@ -14,6 +14,7 @@ import {
 import { definitionHash } from './trust/definition-hash.ts';
 import type { DescriptionScanner, ScanVerdict } from './trust/description-scanner.port.ts';
 import { type Block, createKnownTools, type QuarantineChange } from './trust/known-tools.ts';
+import { isOfferPlace, placesOf, upstreamAt } from './trust/offer-places.ts';
 import { scanAll } from './trust/scan-all.ts';
 import { scanDescription } from './trust/scan-description.ts';
 
@@ -28,7 +29,7 @@ export type {
   ServedTool,
   UpstreamTool,
 };
-export { definitionHash };
+export { definitionHash, isOfferPlace, placesOf, upstreamAt };
 
 /** Most tools remembered of one upstream, absent ones included; further tools are refused. */
 export const TOOLS_PER_UPSTREAM_MAX = 20_000;
@@ -57,11 +58,11 @@ export interface Quarantine {
     servedHash: string | undefined,
     isTrusted?: boolean,
   ): Failure | undefined;
-  /** Number of an upstream's tools that wait or were rejected, and number of absent ones. */
+  /** Number of an upstream's tools, prompts and templates that wait or were rejected, and number of absent tools. */
   counts(tenantId: string, upstream: string): { readonly quarantined: number; readonly absent: number };
   /** The tool with an id. */
   find(tenantId: string, toolId: string): UpstreamTool | undefined;
-  /** Tools of one upstream, or of all; ordered by id. */
+  /** Tools of one upstream or other place, or of all; ordered by id. */
   tools(tenantId: string, upstream?: string): readonly UpstreamTool[];
   /**
    * Compares a listing with what is known; changed and absent tools are blocked at once, until `put` changes that.
@@ -117,9 +118,11 @@ export function createQuarantine({ store, clock, log, scanner = scanDescription 
     },
     counts(tenantId, upstream) {
       const counts = { quarantined: 0, absent: 0 };
-      for (const { block } of known.named(tenantId, upstream)?.values() ?? []) {
-        if (block === 'absent') counts.absent += 1;
-        else if (block !== undefined) counts.quarantined += 1;
+      for (const place of placesOf(upstream)) {
+        for (const { block } of known.named(tenantId, place)?.values() ?? []) {
+          if (block === 'absent') counts.absent += isOfferPlace(place) ? 0 : 1;
+          else if (block !== undefined) counts.quarantined += 1;
+        }
       }
       return counts;
     },
@@ -149,8 +152,12 @@ export function createQuarantine({ store, clock, log, scanner = scanDescription 
     },
     async forget(tenantId, upstream) {
       await written(
-        () => store.removeUpstream(tenantId, upstream),
-        () => known.forget(tenantId, upstream),
+        async () => {
+          for (const place of placesOf(upstream)) await store.removeUpstream(tenantId, place);
+        },
+        () => {
+          for (const place of placesOf(upstream)) known.forget(tenantId, place);
+        },
       );
     },
     inTurn: (tenantId, upstream, work) => turns(`${upstream} ${tenantId}`, work),

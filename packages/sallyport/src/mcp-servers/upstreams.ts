@@ -5,7 +5,9 @@ import { closedDown, tooManyUpstreams, unknownUpstream } from './connection/call
 import type { UpstreamCalls } from './connection/calls/upstream-calls.ts';
 import { embeddedServer } from './connection/embedded-link.ts';
 import type { UpstreamCallResult } from './connection/link.ts';
+import { createListeners } from './connection/listing/listeners.ts';
 import { notifyOfTools } from './connection/listing/notify-of-tools.ts';
+import { checkPrompt, heldOffersOf } from './connection/offers/held-offers.ts';
 import { createWatchedResources, type WatchedResources } from './connection/offers/watched-resources.ts';
 import { createStartSlots, type StartSlots } from './connection/pacing/start-slots.ts';
 import { createTurns } from './connection/pacing/turns.ts';
@@ -23,8 +25,10 @@ import {
   type CurrentUpstream,
   NO_OFFERS,
   type OfferingUpstream,
+  type OffersHeldAt,
   type ToolsChanged,
   type UpstreamCaller,
+  type UpstreamLogged,
   type UpstreamOffers,
 } from './known-upstream.ts';
 import { withPackage } from './packages/with-package.ts';
@@ -94,6 +98,8 @@ export interface Upstreams extends UpstreamCalls, UpstreamOffers {
   definition(tenantId: string, name: string): UpstreamDefinition | undefined;
   /** The listener is called at once for upstreams that are connected already. @returns a function that removes it */
   onToolsChanged(listener: ToolsChanged): () => void;
+  /** Notifies of log messages that belong to no call. @returns a function that removes the listener */
+  onLogged(listener: UpstreamLogged): () => void;
   /** Stops all; no process remains. Idempotent. */
   close(): Promise<void>;
 }
@@ -110,7 +116,12 @@ class OwnUpstreams implements Upstreams {
   /** Upstreams that may have something running, those being added included. */
   readonly #alive = new Set<KeptUpstream>();
   readonly #listeners = new Set<ToolsChanged>();
-  readonly #offersListeners = new Set<() => void>();
+  readonly #offersChanged = createListeners<[]>();
+  readonly #offersHeld = createListeners<Parameters<OffersHeldAt>>();
+  readonly #logged = createListeners<Parameters<UpstreamLogged>>();
+  readonly onOffersChanged = this.#offersChanged.add;
+  readonly onOffersHeld = this.#offersHeld.add;
+  readonly onLogged = this.#logged.add;
   /** Logs of all known upstreams; they outlive the connections. */
   readonly #logs = new Map<string, StderrLog>();
   readonly #watched = new Map<string, WatchedResources>();
@@ -232,7 +243,10 @@ class OwnUpstreams implements Upstreams {
     args: Readonly<Record<string, unknown>>,
     options: UpstreamCallOptions,
   ): Promise<UpstreamCallResult> {
-    return this.#askingForLogin(tenantId, name, options, (upstream, asking) => upstream.call(tool, args, asking));
+    return this.#askingForLogin(tenantId, name, options, async (upstream, asking) => {
+      if (tool === 'prompts/get') checkPrompt(this.#parts.quarantine, tenantId, name, args['name']);
+      return upstream.call(tool, args, asking);
+    });
   }
 
   follow(tenantId: string, name: string, task: ServerTask, options: UpstreamCallOptions): Promise<UpstreamCallResult> {
@@ -289,11 +303,6 @@ class OwnUpstreams implements Upstreams {
     return upstream.watchResource(uri, onUpdated);
   }
 
-  onOffersChanged(listener: () => void): () => void {
-    this.#offersListeners.add(listener);
-    return () => this.#offersListeners.delete(listener);
-  }
-
   async close(): Promise<void> {
     this.#closed = true;
     await Promise.all([...this.#alive].map((upstream) => this.#end(upstream)));
@@ -347,8 +356,13 @@ class OwnUpstreams implements Upstreams {
         for (const listener of this.#listeners) notifyOfTools(listener, log, tenantId, name, tools, serverVersion);
       },
       watched: this.#watchedOf(tenantId, name),
-      onOffers: () => this.#notifyOfOffers(),
+      onOffers: this.#offersChanged.notify,
+      onLog: (message, owner) => this.#logged.notify(tenantId, name, message, owner),
       ...(scan === undefined ? {} : { judgeOffers: (texts) => scan(tenantId, name, texts) }),
+      heldOffers: heldOffersOf(quarantine, {
+        ...{ tenantId, upstream: name, isTrusted, clock },
+        onHeld: (change, offers) => this.#offersHeld.notify(tenantId, name, change, offers),
+      }),
       ...(quarantine === undefined
         ? {}
         : { refusal: (tool, servedHash) => quarantine.refusal(tenantId, name, tool, servedHash, isTrusted) }),
@@ -360,11 +374,7 @@ class OwnUpstreams implements Upstreams {
   async #end(upstream: KeptUpstream): Promise<void> {
     await upstream.close();
     this.#alive.delete(upstream);
-    if (upstream.offers() !== NO_OFFERS) this.#notifyOfOffers();
-  }
-
-  #notifyOfOffers(): void {
-    for (const listener of this.#offersListeners) listener();
+    if (upstream.offers() !== NO_OFFERS) this.#offersChanged.notify();
   }
 }
 

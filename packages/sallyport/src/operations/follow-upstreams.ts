@@ -2,12 +2,13 @@ import { failureOf } from '@sallyport/std/error/tool-layer-error';
 import type { Asker } from './operation.ts';
 import type { OperationParts } from './parts.ts';
 import { recordChange } from './tools/registry-event.ts';
+import { recordToolChanges } from './upstreams/record-tool-changes.ts';
 import { type ListingParts, takeListing } from './upstreams/take-listing.ts';
 
 /**
  * Updates registered tools when an upstream lists its tools anew: after a reconnection, and when it reports a change
- * (REG-09). Listings that come while one is being processed are merged into one. Logins that were ended by their redirect
- * are put on record.
+ * (REG-09). Listings that come while one is being processed are merged into one. Logins that were ended by their redirect,
+ * and prompts and templates that wait for an operator, are put on record.
  * @returns a function that stops this
  */
 export function followUpstreams(parts: ListingParts & Pick<OperationParts, 'logins'>): () => void {
@@ -18,9 +19,15 @@ export function followUpstreams(parts: ListingParts & Pick<OperationParts, 'logi
       parts.log.error('upstream-login-not-recorded', { upstream, cause }),
     );
   });
+  const stopOffers = parts.upstreams.onOffersHeld((tenantId, upstream, change, offers) => {
+    recordToolChanges(parts, askerFor(tenantId), upstream, change, offers).catch((cause: unknown) =>
+      parts.log.error('upstream-offers-not-recorded', { upstream, cause }),
+    );
+  });
   return () => {
     stopTools();
     stopLogins();
+    stopOffers();
   };
 }
 

@@ -181,6 +181,8 @@ export interface PipelineParts {
   readonly documents?: {
     readonly bridge: Documents;
     readonly pins: DocumentPinStore;
+    /** Name of the document server's upstream: the policies of documents judge its own tools too. */
+    readonly upstream: string;
     /** Whether versions are pinned where neither the call nor the manifest says. */
     readonly isPinning: boolean;
   };

@@ -195,7 +195,7 @@ function rulesAndMemory(records: LedgerStore) {
     redactor: createRedactor({ kinds: [] }),
     trust: createTrustRules(),
     quota: createQuota({ store: memoryQuotaStore(), clock: systemClock }),
-    transactions: { journal: memoryUndoJournal(), undoers: { state: stateUndoer(state, records) } },
+    transactions: { journal: memoryUndoJournal(), checkpoints, undoers: { state: stateUndoer(state, records) } },
     state: { store: state },
     checkpoints: createCheckpoints({
       store: checkpoints,

@@ -5,7 +5,7 @@ import { stateAfterFailure } from '../domain/invocation/lifecycle.ts';
 import { type EndedCall, establish, newOngoingCall, type OngoingCall, type RunCall } from './ongoing/ongoing-call.ts';
 import { stagesInOrder, wrappersInOrder } from './order.ts';
 import type { PipelineParts } from './parts.ts';
-import { type AnyStage, isEarlierAnswer, isRefused, isWaits } from './stage.ts';
+import { type AnyStage, isEarlierAnswer, isRefused, isWaits, type StageEnd } from './stage.ts';
 import { undoByCall } from './undo/undo-by-call.ts';
 import type { EnterState, Runner } from './wrappers/wrapper.ts';
 
@@ -63,8 +63,17 @@ export function throughStages(stages: readonly AnyStage[]): Runner {
   return async (ongoing, enter) => {
     for (const stage of stages) {
       if (ongoing.rehearsal && stage.takes !== undefined) continue;
-      const end = await runStage(stage, ongoing, enter);
-      if (end !== undefined) return end;
+      try {
+        const { signal } = ongoing.controller;
+        if (signal.aborted) return failed(failureOf(signal.reason), ongoing, stage);
+        if (stage.begins !== undefined) await enter(stage.begins);
+        // The list is checked by its type: what the stage needs is there.
+        const end = takeIn(await stage.run(ongoing.call as never, ongoing), ongoing, stage);
+        if (end !== undefined) return end;
+        if (stage.reaches !== undefined) await enter(stage.reaches);
+      } catch (thrown) {
+        return failed(failureOf(thrown), ongoing, stage);
+      }
     }
     return { state: ongoing.rehearsal ? 'AUTHORIZED' : 'COMPLETED' };
   };
@@ -84,29 +93,19 @@ function throughTimedStages(stages: readonly AnyStage[], onStage: (stage: string
   );
 }
 
-/** Runs one stage; undefined when the call continues. */
-async function runStage(stage: AnyStage, ongoing: OngoingCall, enter: EnterState): Promise<EndedCall | undefined> {
-  try {
-    const { signal } = ongoing.controller;
-    if (signal.aborted) return failed(failureOf(signal.reason), ongoing, stage);
-    if (stage.begins !== undefined) await enter(stage.begins);
-    // The list is checked by its type: what the stage needs is there.
-    const end = await stage.run(ongoing.call as never, ongoing);
-    if (isFailure(end)) return failed(end, ongoing, stage);
-    if (isRefused(end)) {
-      establish(ongoing.call, end.established);
-      return failed(end.refused, ongoing, stage);
-    }
-    if (isEarlierAnswer(end)) return { state: 'COMPLETED', answered: end.answered };
-    // A call that its server runs on as a task has begun already.
-    const hasBegun = ongoing.transitions.at(-1)?.state === 'EXECUTING';
-    if (isWaits(end)) return { state: hasBegun ? 'EXECUTING' : 'AUTHORIZED', waits: end.waits };
-    establish(ongoing.call, end);
-    if (stage.reaches !== undefined) await enter(stage.reaches);
-    return undefined;
-  } catch (thrown) {
-    return failed(failureOf(thrown), ongoing, stage);
+/** Adds what a stage returned to the call; undefined when the call continues. */
+function takeIn(end: StageEnd<object>, ongoing: OngoingCall, stage: AnyStage): EndedCall | undefined {
+  if (isFailure(end)) return failed(end, ongoing, stage);
+  if (isRefused(end)) {
+    establish(ongoing.call, end.established);
+    return failed(end.refused, ongoing, stage);
   }
+  if (isEarlierAnswer(end)) return { state: 'COMPLETED', answered: end.answered };
+  // A call that its server runs on as a task has begun already.
+  const hasBegun = ongoing.transitions.at(-1)?.state === 'EXECUTING';
+  if (isWaits(end)) return { state: hasBegun ? 'EXECUTING' : 'AUTHORIZED', waits: end.waits };
+  establish(ongoing.call, end);
+  return undefined;
 }
 
 function failed(failure: Failure, ongoing: OngoingCall, { name }: AnyStage): EndedCall {

@@ -25,7 +25,63 @@ test('REG-09.7 instructions, resources and prompts that may hold hidden instruct
   expect(client.getInstructions()).toBeUndefined();
   expect((await client.listResources()).resources.map(({ name }) => name)).toEqual(['good']);
   expect((await client.listPrompts()).prompts.map(({ name }) => name)).toEqual(['fine']);
+  const { quarantined } = await desk.layer.ask('upstreams.quarantine', { name: 'poisoned' }, LOCAL_CALLER);
+  expect(quarantined).toMatchObject([{ tool: 'bad', reason: 'flagged', findings: expect.any(Array) }]);
+  await desk.layer.ask('upstreams.accept', { name: 'poisoned', tool: 'bad' }, LOCAL_CALLER);
+  await expect.poll(async () => (await client.listPrompts()).prompts).toHaveLength(2);
   await desk.layer.ask('upstreams.remove', { name: 'poisoned' }, LOCAL_CALLER);
+});
+
+test('REG-09.5 REG-09.6 a prompt or template that its server changes is held back until an operator accepts it, or it is as before', async () => {
+  const greet = { name: 'greet', description: 'Greets.' };
+  const other = { name: 'other' };
+  const note = { uriTemplate: 'note://{id}', name: 'note', description: 'A note.' };
+  await addServer(desk, 'changing', { prompts: [greet, other], templates: [note] });
+  const token = await desk.token();
+  await using client = closing(await connect(desk, token, { path: '/mcp/servers/changing' }));
+  const replace = (parameters: object) =>
+    desk.rest('POST', '/v1/invocations', token, { tool_id: 'changing__replace', parameters });
+  const shown = async () => [
+    (await client.listPrompts()).prompts.map(({ name, description }) => `${name}: ${description}`),
+    (await client.listResourceTemplates()).resourceTemplates.map(({ description }) => description),
+  ];
+  expect(await shown()).toEqual([['greet: Greets.', 'other: undefined'], ['A note.']]);
+  const prompts = [{ ...greet, description: 'Greets otherwise.' }, other, { name: 'new' }];
+  await replace({ prompts, templates: [{ ...note, description: 'Another note.' }] });
+  const held = [['new: undefined', 'other: undefined'], []];
+  await expect.poll(shown).toEqual(held);
+  await expect(client.getPrompt({ name: 'greet' })).rejects.toMatchObject({ data: { e_code: 'E3813' } });
+  await client.getPrompt({ name: 'new' });
+
+  const { quarantined } = await desk.layer.ask('upstreams.quarantine', { name: 'changing' }, LOCAL_CALLER);
+  expect(quarantined).toMatchObject([
+    {
+      ...{ upstream: 'changing', tool: 'greet', tool_id: 'changing__prompt.greet', reason: 'changed' },
+      changes: expect.arrayContaining([{ path: '/description', kind: 'added', after: '"Greets otherwise."' }]),
+    },
+    { tool: 'note://{id}', reason: 'changed' },
+  ]);
+  const { upstream } = await desk.layer.ask('upstreams.get', { name: 'changing' }, LOCAL_CALLER);
+  expect(upstream.quarantined_count).toBe(2);
+
+  const decision = { name: 'changing', tool: 'changing__prompt.greet' };
+  expect(await desk.layer.ask('upstreams.accept', decision, LOCAL_CALLER)).toMatchObject({
+    registrations: [{ tool_id: 'changing__prompt.greet', outcome: 'created' }],
+  });
+  await desk.layer.ask('upstreams.reject', { name: 'changing', tool: 'note://{id}' }, LOCAL_CALLER);
+  await expect.poll(shown).toEqual([['greet: Greets otherwise.', 'new: undefined', 'other: undefined'], []]);
+  await client.getPrompt({ name: 'greet' });
+  await replace({ templates: [note] });
+  await expect.poll(shown).toMatchObject([{ length: 3 }, ['A note.']]);
+  const query = { type: 'ai.agent.registry.changed' as const, limit: 100 };
+  const { events } = await desk.layer.ask('audit.query', query, LOCAL_CALLER);
+  const changes = events.map(({ data }) => data?.['change']);
+  for (const change of ['tools-quarantined', 'tools-accepted', 'tools-rejected', 'tools-restored'])
+    expect(changes).toContain(change);
+  await desk.layer.ask('upstreams.remove', { name: 'changing' }, LOCAL_CALLER);
+  await addServer(desk, 'changing', { prompts: [{ ...greet, description: 'A first one again.' }] });
+  expect((await client.listPrompts()).prompts).toHaveLength(1);
+  await desk.layer.ask('upstreams.remove', { name: 'changing' }, LOCAL_CALLER);
 });
 
 test('API-03.18 a server cannot take a URI of another one, whatever it lists', async () => {

@@ -79,6 +79,7 @@ describe.each(['2025', '2026'] as const)('resources and prompts of upstreams, pr
     expect((await one.listPrompts()).prompts).toEqual([GREET]);
     expect((await one.listTools()).tools.map(({ name }) => name)).toEqual([
       'exit',
+      'log',
       'replace',
       'seen',
       'subscribed',
@@ -143,4 +144,39 @@ test('API-03.17 the same is read over REST, and the tools for it are not among t
   expect(called.body).toMatchObject({ status: 'success', result: { contents: [{ text: 'one has one://own' }] } });
   const all = await client();
   expect((await all.listTools()).tools.filter(({ name }) => /resources-read|prompts-get/.test(name))).toEqual([]);
+});
+
+test('EXE-07.16 what a server logs outside of calls reaches the sessions that set its level and see the server, and no others', async () => {
+  const heard: Record<string, unknown[]> = {};
+  const listening = async (name: string, claims: Mint, level: 'info' | 'error' | undefined, path?: string) => {
+    const made = await client(claims, path === undefined ? {} : { path });
+    heard[name] = [];
+    made.setNotificationHandler('notifications/message', ({ params }) => void heard[name]?.push(params));
+    if (level !== undefined) await made.setLoggingLevel(level);
+    return made;
+  };
+  const all = await listening('all', {}, 'info');
+  await listening('one', {}, 'info', '/mcp/servers/one');
+  await listening('two', {}, 'info', '/mcp/servers/two');
+  await listening('only two', { tool_id: 'two__*' }, 'info');
+  await listening('errors', {}, 'error');
+  await listening('no level', {}, undefined);
+  await listening('elsewhere', { tenant_id: 'another' }, 'info');
+  const logs = async (level: string, data: string): Promise<void> => {
+    const body = { tool_id: 'one__log', parameters: { level, data } };
+    await desk.rest('POST', '/v1/invocations', await desk.token(), body);
+  };
+  for (const [level, data] of [
+    ['debug', 'first'],
+    ['info', 'second'],
+    ['error', 'third'],
+  ] as const)
+    await logs(level, data);
+  const third = { level: 'error', logger: 'one/clock', data: 'third' };
+  const second = { ...third, level: 'info', data: 'second' };
+  await expect.poll(() => heard['errors']).toEqual([third]);
+  await expect.poll(() => heard['all']).toEqual([second, third]);
+  await expect.poll(() => heard['one']).toEqual([second, third].map((each) => ({ ...each, logger: 'clock' })));
+  await all.ping();
+  for (const name of ['two', 'only two', 'no level', 'elsewhere']) expect([name, heard[name]]).toEqual([name, []]);
 });

@@ -16,12 +16,15 @@ export function* textsBelow(
   if (typeof value === 'string') yield [pointer, value];
   if (typeof value !== 'object' || value === null || depth > DEPTH_MAX) return;
   const isList = Array.isArray(value);
-  for (const [key, member] of Object.entries(value)) {
+  for (const key of Object.keys(value)) {
+    const member = (value as Readonly<Record<string, unknown>>)[key];
     const place = pointerTo(pointer, key);
     if (!isList && !names.has(key)) {
       names.add(key);
       yield [place, key];
     }
-    yield* textsBelow(member, place, depth + 1, names);
+    // A generator for each number and text would cost more than to judge the texts.
+    if (typeof member === 'string') yield [place, member];
+    else if (typeof member === 'object') yield* textsBelow(member, place, depth + 1, names);
   }
 }

@@ -167,4 +167,40 @@ export function checkpointStoreConformance(test: TestCase, adapter: string, open
     equal(await store.remove(TENANT, 'ckpt-1'), false);
     deepEqual(idsOf(await store.list(TENANT, 'call-1', 9)), ['ckpt-4']);
   });
+
+  check(
+    'STA-02.1 of changes that are taken back, the checkpoints that say they are made are removed',
+    async (store) => {
+      await store.put(checkpoint(1));
+      await store.put(checkpoint(2, { afterChanges: true }));
+      const { expiresAt: _expiresAt, ...named } = checkpoint(3, { type: 'named', afterChanges: true });
+      await store.put(named);
+      await store.take(TENANT, 'call-1', 'call-1', 'call-2');
+      await store.put(checkpoint(4, { invocationId: 'call-2', afterChanges: true }));
+      await store.removeAfterChanges('other', 'call-1');
+      await store.removeAfterChanges(TENANT, 'line');
+      deepEqual(idsOf(await store.list(TENANT, 'call-1', 9)), ['ckpt-4', 'ckpt-3', 'ckpt-2', 'ckpt-1']);
+      await store.removeAfterChanges(TENANT, 'call-1');
+      deepEqual(idsOf(await store.list(TENANT, 'call-1', 9)), ['ckpt-4', 'ckpt-1']);
+      equal((await store.line(TENANT, 'call-1'))?.newest, 4);
+    },
+  );
+
+  check('STA-04.1 an instance finds what it has not reported, in the order in which it was saved', async (store) => {
+    const saved = (sequence: number, more: Partial<StoredCheckpoint> = {}) =>
+      checkpoint(sequence, { savedAt: Date.now() + sequence, ...more });
+    await store.put(saved(1), 'one');
+    await store.put(saved(2), 'one');
+    await store.put(saved(3));
+    await store.put(saved(4), 'two');
+    await store.put(saved(5), 'one');
+    await store.put(saved(1, { checkpointId: 'another', lineId: 'call-9', invocationId: 'call-9' }), 'one');
+    deepEqual(idsOf(await store.unreported('one', 2)).length, 2);
+    await store.reported(TENANT, 'call-9', 1);
+    deepEqual(idsOf(await store.unreported('one', 9)), ['ckpt-1', 'ckpt-2', 'ckpt-5']);
+    await store.reported('other', 'call-1', 9);
+    await store.reported(TENANT, 'call-1', 4);
+    deepEqual(idsOf(await store.unreported('one', 9)), ['ckpt-5']);
+    deepEqual(idsOf(await store.unreported('two', 9)), []);
+  });
 }

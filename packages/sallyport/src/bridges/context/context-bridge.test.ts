@@ -43,11 +43,15 @@ const reachable: ContextServerCalls['call'] = (owner, tool, args) => {
   return server.call(tool, args, owner as typeof OWNER, SIGNAL);
 };
 
-function open(call: ContextServerCalls['call'], settings: Partial<ContextSettings> = {}): void {
+function open(
+  call: ContextServerCalls['call'],
+  settings: Partial<ContextSettings> = {},
+  store = memoryCheckpointStore(clock.now),
+): void {
   const all = { ...CONTEXT_DEFAULTS, ...settings };
-  bridge = createContextBridge({ server: { call }, settings: all, clock, log, pauseMs: 1, closeMs: 0 });
+  const parts = { server: { call, has: () => true }, store, instanceId: 'one', settings: all };
+  bridge = createContextBridge({ ...parts, clock, log, pauseMs: 1, closeMs: 0 });
   const { listener } = bridge;
-  const store = memoryCheckpointStore(clock.now);
   const objects = memoryObjectStore();
   checkpoints = createCheckpoints({
     store,
@@ -216,6 +220,42 @@ describe('a context server that fails', () => {
     expect(logged).toEqual([{ event: 'context-report-dropped', fields: { task: 'three', code: 'E3701' } }]);
     resolve(undefined);
     await bridge.settled();
+  });
+
+  test('STA-04.1 what was not reported when the layer ended is reported after its next start, once', async () => {
+    const store = memoryCheckpointStore(clock.now);
+    const hangs: ContextServerCalls['call'] = (_owner, _tool, _args, { signal }) =>
+      new Promise((_, reject) => signal.addEventListener('abort', reject));
+    open(hangs, {}, store);
+    const { save } = run('call-1').ofAttempt();
+    await save({ step: 1 });
+    await save({ step: 2 }, { milestone: 'parsed' });
+    await save({ step: 3 });
+    await save({ step: 4 });
+    await bridge[Symbol.asyncDispose]();
+    open(reachable, {}, store);
+    await checkpoints.reportLeft();
+    await bridge.settled();
+    expect(asked).toEqual(['save_context_snapshot', 'create_checkpoint', 'save_context_snapshot']);
+    expect(await contextOf('call-1')).toMatchObject({
+      immediateContext: { state: { custom_state: { step: 4 } } },
+      checkpoints: [{ label: 'parsed' }],
+    });
+    await checkpoints.reportLeft();
+    expect(await store.unreported('one', 9)).toEqual([]);
+  });
+
+  test('STA-04.1 a report that was given up is left for the next start, one that the server refuses is not', async () => {
+    const store = memoryCheckpointStore(clock.now);
+    open(() => Promise.reject(new ToolLayerError('E3812', 'away')), {}, store);
+    await run('call-1').ofAttempt().save({ step: 1 });
+    await bridge.settled();
+    expect(await store.unreported('one', 9)).toHaveLength(1);
+    const refused = { structuredContent: { error: { e_code: 'E3102' } }, isError: true };
+    open(async () => refused, {}, store);
+    await checkpoints.reportLeft();
+    await bridge.settled();
+    expect(await store.unreported('one', 9)).toEqual([]);
   });
 
   test('STA-04.1 closing ends what is being sent, and says what was lost', async () => {

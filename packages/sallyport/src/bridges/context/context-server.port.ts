@@ -9,6 +9,8 @@ export interface ContextAnswer {
 
 /** The context server of a tenant: any MCP server with the tools of 003 task 5 (STA-04). */
 export interface ContextServerCalls {
+  /** Whether a tenant has a context server. */
+  has(tenantId: string): boolean;
   /**
    * Calls a tool for the owner of a task.
    * @returns undefined when the tenant has no context server

@@ -16,6 +16,8 @@ const STEPS_MAX = 50;
 export interface ReportQueueParts {
   /** Asks the server. @throws ToolLayerError */
   readonly send: (report: Omit<Report, 'steps'>, step: ReportStep, signal: AbortSignal) => Promise<void>;
+  /** Notes that the checkpoints of a task up to a sequence are reported, so that no later start reports them again. */
+  readonly reported: (report: Omit<Report, 'steps'>, sequence: number) => Promise<void>;
   readonly log: Log;
   /** Steps of all tasks that wait. */
   readonly reportsMax: number;
@@ -96,30 +98,41 @@ export class ReportQueue implements AsyncDisposable {
   async #sendAll(key: string, waiting: Waiting): Promise<void> {
     for (let step = waiting.steps[0]; step !== undefined; step = waiting.steps[0]) {
       waiting.steps = waiting.steps.slice(1);
-      await this.#send(waiting, step);
+      const isSent = await this.#send(waiting, step);
+      if (isSent && 'upTo' in step && step.upTo !== undefined) await this.#note(waiting, step.upTo);
       this.#steps -= 1;
       if (this.#stop.signal.aborted) return;
     }
     this.#waiting.delete(key);
   }
 
-  /** Tried again while the server cannot be reached; a refusal is final. Never rejects. */
-  async #send(of: Waiting, step: ReportStep): Promise<void> {
+  async #note(of: Waiting, sequence: number): Promise<void> {
+    await this.#parts.reported(of, sequence).catch((cause: unknown) => {
+      this.#parts.log.warn('context-report-not-noted', { task: of.taskId, reason: String(cause) });
+    });
+  }
+
+  /**
+   * Tried again while the server cannot be reached; a refusal is final. Never rejects.
+   * @returns false when it is left for the next start
+   */
+  async #send(of: Waiting, step: ReportStep): Promise<boolean> {
     const { signal } = this.#stop;
     let pauseMs = this.#parts.pauseMs ?? 1_000;
     for (let tried = 1; !signal.aborted; tried += 1) {
       try {
         await this.#parts.send(of, step, signal);
-        return;
+        return true;
       } catch (thrown) {
         const { code } = failureOf(thrown);
         if (!entryOf(code).retryable || tried >= TRIES) {
           this.#parts.log.warn('context-report-failed', { task: of.taskId, tool: step.tool, code, tries: tried });
-          return;
+          return !entryOf(code).retryable;
         }
       }
       await sleep(pauseMs, undefined, { signal, ref: false }).catch(() => undefined);
       pauseMs *= 2;
     }
+    return false;
   }
 }

@@ -4,7 +4,12 @@ import type { CheckpointFacts } from '../checkpoint-store.port.ts';
 
 /** One thing that the context server is asked to do for a task. */
 export type ReportStep =
-  | { readonly tool: 'save_context_snapshot' | 'create_checkpoint'; readonly args: Readonly<Record<string, unknown>> }
+  | {
+      readonly tool: 'save_context_snapshot' | 'create_checkpoint';
+      readonly args: Readonly<Record<string, unknown>>;
+      /** Sequence of the checkpoint whose report this step ends. */
+      readonly upTo?: number;
+    }
   /** The task continues from a checkpoint of the layer. */
   | { readonly tool: 'rollback_to'; readonly checkpointId: string };
 
@@ -18,11 +23,14 @@ export interface Report {
 /** The task is the work of a call and of the calls that resumed it; its id is that of the first call. */
 export function reportOf(facts: CheckpointFacts, state: Uint8Array, stateBytesMax: number): Report {
   const taskId = facts.lineId;
-  const snapshot: ReportStep = {
-    tool: 'save_context_snapshot',
+  const snapshot = {
+    tool: 'save_context_snapshot' as const,
     args: { taskId, updates: snapshotOf(facts, state, stateBytesMax), syncToFile: false },
   };
-  return { owner: facts.owner, taskId, steps: [snapshot, ...(facts.type === 'micro' ? [] : [milestoneOf(facts)])] };
+  const upTo = facts.sequence;
+  const isMicro = facts.type === 'micro';
+  const steps = isMicro ? [{ ...snapshot, upTo }] : [snapshot, { ...milestoneOf(facts), upTo }];
+  return { owner: facts.owner, taskId, steps };
 }
 
 /** The task continues from a milestone or a named checkpoint. Those on the timer have none at the server. */
@@ -32,11 +40,11 @@ export function continuationReport({ type, owner, lineId, checkpointId }: Checkp
 }
 
 /** The id of the checkpoint stands in the description: the server has ids of its own. */
-function milestoneOf(facts: CheckpointFacts): ReportStep {
+function milestoneOf(facts: CheckpointFacts) {
   const { lineId, label, phase, type, toolId, toolVersion, checkpointId } = facts;
   const at = phase === undefined ? '' : ` at phase ${phase}`;
   return {
-    tool: 'create_checkpoint',
+    tool: 'create_checkpoint' as const,
     args: {
       taskId: lineId,
       label: label ?? `${toolId}-${phase ?? type}`,

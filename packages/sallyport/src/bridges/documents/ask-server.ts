@@ -57,16 +57,19 @@ export async function askServer(
       return structuredOf(await server.call(reader, tool, args, { signal, timeoutMs: requestMs }));
     } catch (thrown) {
       if (signal.aborted) throw signal.reason;
-      if (retries >= retriesMax || !mayAskAgain(tool, thrown)) throw documentError(thrown);
-      await sleep(retryMs * 2 ** retries, undefined, { signal }).catch(() => {
+      const pauseMs = retryMs * 2 ** retries;
+      if (retries >= retriesMax || !mayAskAgain(tool, thrown, pauseMs)) throw documentError(thrown);
+      await sleep(pauseMs, undefined, { signal }).catch(() => {
         throw signal.reason;
       });
     }
   }
 }
 
-function mayAskAgain(tool: DocumentTool, thrown: unknown): boolean {
+function mayAskAgain(tool: DocumentTool, thrown: unknown, pauseMs: number): boolean {
   if (!(thrown instanceof ToolLayerError) || isDisabled(thrown)) return false;
+  // It would be refused once more.
+  if ((thrown.failure.retryAfterMs ?? 0) > pauseMs) return false;
   if (WRITES.has(tool) && thrown.failure.details?.['reached'] !== false) return false;
   return PASSING.has(thrown.code) || thrown.code === 'E3606';
 }
@@ -85,5 +88,6 @@ function documentError(thrown: unknown): unknown {
     thrown.code === 'E3809'
       ? 'There is no document server: add an upstream of the name in document_bridge.upstream.'
       : 'The document server cannot be asked. Try again later.';
-  return new ToolLayerError('E3602', why, { cause: thrown });
+  const { retryAfterMs } = thrown.failure;
+  return new ToolLayerError('E3602', why, { cause: thrown, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) });
 }

@@ -17,6 +17,8 @@ export interface CheckpointedRun {
   readonly intervalMs?: number;
   /** Whether bytes hold the value of a secret that the call received; absent: it received none (SBX-05). */
   readonly holdsSecret?: (bytes: Uint8Array) => Promise<boolean>;
+  /** Whether the call has made changes that are taken back if it fails; absent: it makes none. */
+  readonly hasChanges?: () => boolean;
   /** Called after each saved checkpoint. */
   readonly onSaved: (saved: SavedCheckpoint, label: string | undefined) => void;
 }
@@ -38,6 +40,10 @@ export interface Continuation {
 
 /** Is notified of what is stored. Never throws, and keeps nobody waiting. */
 export interface CheckpointListener {
+  /** This instance: what it has not reported when it ends, it reports after its next start. */
+  readonly instanceId: string;
+  /** Whether checkpoints of a tenant are reported. */
+  reports(tenantId: string): boolean;
   /** @param state the plain state */
   saved(checkpoint: CheckpointFacts, state: Uint8Array): void;
   /** A call continues the work from this checkpoint, because its caller named it. */

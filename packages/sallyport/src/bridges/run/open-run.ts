@@ -26,6 +26,8 @@ interface Run extends CheckpointedRun {
   readonly lineId: string;
   sequence: number;
   newest: Newest | undefined;
+  /** The newest one that stays true when the changes of the attempt are taken back. */
+  lasting: Newest | undefined;
   /** Checkpoints and bytes that this run has stored. */
   stored: { readonly saves: number; readonly bytes: number };
   /** Ends when all that was given so far is stored. */
@@ -44,6 +46,7 @@ export function openRun(parts: CheckpointParts, run: CheckpointedRun, from?: Con
     sequence: from?.line.newest ?? 0,
     // The state of another run may be the difference from a chain of any length, so the first one is stored whole.
     newest: undefined,
+    lasting: undefined,
     stored: { saves: 0, bytes: 0 },
     last: Promise.resolve(),
     attempt: 0,
@@ -54,6 +57,8 @@ export function openRun(parts: CheckpointParts, run: CheckpointedRun, from?: Con
     ofAttempt() {
       attempts += 1;
       state.attempt = attempts;
+      // The changes of the attempt before were taken back, and the checkpoints after them removed.
+      state.newest = state.lasting;
       clearInterval(state.timer);
       return checkpointsOf(state, attempts, ownCopy(state.newest?.restored ?? from?.restored));
     },
@@ -100,7 +105,7 @@ const ownCopy = (restored: RestoredCheckpoint | undefined): RestoredCheckpoint |
   restored === undefined ? undefined : { ...restored, bytes: Buffer.from(restored.bytes) };
 
 async function saveNow(run: Run, given: unknown, note: CheckpointNote): Promise<SavedCheckpoint> {
-  const { settings, store } = run.parts;
+  const { settings, store, listener } = run.parts;
   const state = await bytesOf(given);
   if (state.length > settings.stateBytesMax) throw tooLarge(state.length, settings.stateBytesMax);
   await refuseSecrets(run, state, note);
@@ -120,14 +125,16 @@ async function saveNow(run: Run, given: unknown, note: CheckpointNote): Promise<
     packed: held,
     ...(isDelta ? { parentId: parent.restored.checkpointId } : {}),
   };
-  if (!(await store.put(checkpoint))) throw continuedElsewhere();
+  const reporter = listener?.reports(run.owner.tenantId) === true ? listener.instanceId : undefined;
+  if (!(await store.put(checkpoint, reporter))) throw continuedElsewhere();
   run.sequence += 1;
   run.stored = stored;
-  run.parts.listener?.saved(checkpoint, state);
+  listener?.saved(checkpoint, state);
   const { checkpointId, type, savedAt, label } = checkpoint;
   const saved = { checkpointId, type, savedAt };
   const restored = { ...saved, toolVersion: run.toolVersion, ...placeOf(note), bytes: state };
   run.newest = { restored, deltas: isDelta ? parent.deltas + 1 : 0 };
+  if (checkpoint.afterChanges !== true) run.lasting = run.newest;
   run.onSaved(saved, label);
   return saved;
 }
@@ -154,6 +161,7 @@ function factsOf(run: Run, note: CheckpointNote): Omit<StoredCheckpoint, 'size' 
     toolId: run.toolId,
     toolVersion: run.toolVersion,
     ...placeOf(note),
+    ...(run.hasChanges?.() === true ? { afterChanges: true } : {}),
     schemaVersion: SCHEMA_VERSION,
     savedAt,
     ...endsOf(type, savedAt, settings),

@@ -14,6 +14,7 @@ import { SlotShare } from '../../pipeline/ongoing/slots/slot-share.ts';
 import type { PipelineParts } from '../../pipeline/parts.ts';
 import { createLateEnds } from '../../pipeline/record/late-ends.ts';
 import { createCircuits } from '../../pipeline/stages/attempts/circuits/circuits.ts';
+import { requestService } from '../../pipeline/stages/attempts/request-service.ts';
 import { RETRY_SETTINGS, retryRulesOf } from '../../pipeline/stages/attempts/retry-rules.ts';
 import { createOutputMemory } from '../../pipeline/stages/determinism/output-memory.ts';
 import { stateUndoer } from '../../pipeline/undo/state/state-undoer.ts';
@@ -56,11 +57,14 @@ export async function openPipeline(
   // Closed after the last call has ended.
   const lateEnds = opened.use(createLateEnds({ ledger, records: database.ledgerStore, log }));
   opened.defer(() => running.drain(valuesOf(STOP_SETTINGS, settings).graceMs));
+  const limits = limitsOf(settings);
+  const rateLimiter = rateLimiterOf(foundation.storage, settings, clock);
+  const passing = { limits, rateLimiter, ...circuitsOf(from, ledger, tools.outbound) };
   return {
     clock,
     log,
     instanceId,
-    limits: limitsOf(settings),
+    ...passing,
     values: valueRulesOf(settings),
     redactor: failureRedactorOf(settings, from.redactor),
     agentContext: agentContextOf(settings),
@@ -70,8 +74,6 @@ export async function openPipeline(
     ...(await openTrust({ ...from, secrets: tools.secrets, quotaStore: database.quotaStore })),
     visible,
     policy: policies.decisions,
-    rateLimiter: rateLimiterOf(foundation.storage, settings, clock),
-    ...circuitsOf(from, ledger, tools.outbound),
     idempotency: database.idempotencyStore,
     ledger,
     lateEnds,
@@ -79,6 +81,7 @@ export async function openPipeline(
     running,
     transactions: {
       journal: database.undoJournal,
+      checkpoints: database.checkpointStore,
       undoers: { file: tools.fileExecutor, state: stateUndoer(database.stateStore, database.ledgerStore) },
     },
     state: { store: database.stateStore },
@@ -91,7 +94,7 @@ export async function openPipeline(
       settings: valuesOf(TOOL_CHECKPOINT_SETTINGS, settings),
       listener: tools.context.listener,
     }),
-    documents: documentsOf(opened, from, foundation, tools),
+    documents: documentsOf(opened, from, foundation, tools, passing),
     outcomes: database.outcomeStore,
     outputs: createOutputMemory({ store: database.outputStore, clock, log }),
     retries: retryRulesOf(valuesOf(RETRY_SETTINGS, settings)),
@@ -106,9 +109,16 @@ function documentsOf(
   { settings, clock, log }: Ingredients,
   { storage: { database } }: PipelineIngredients['foundation'],
   { upstreams, embedded, documentUpdates: updates }: PipelineIngredients['tools'],
+  passing: Parameters<typeof requestService>[0],
 ): NonNullable<PipelineParts['documents']> {
   const values = valuesOf(DOCUMENT_SETTINGS, settings);
-  const of = { name: values.upstream, catalogTenant: settings['tenant.catalog'] };
+  const { timeoutMs: toolMs } = valuesOf(UPSTREAM_TOOL_TIMES, settings);
+  const of = {
+    name: values.upstream,
+    catalogTenant: settings['tenant.catalog'],
+    toolMs,
+    through: requestService(passing),
+  };
   const bridge = opened.use(
     createDocuments({
       server: upstreamDocuments(upstreams, of),
@@ -118,7 +128,7 @@ function documentsOf(
       ...{ clock, log, settings: values },
     }),
   );
-  return { bridge, pins: database.documentPins, isPinning: values.isPinning };
+  return { bridge, pins: database.documentPins, upstream: of.name, isPinning: values.isPinning };
 }
 
 /** The slots of agents across instances; undefined when this instance counts by itself. */

@@ -62,9 +62,10 @@ import { openReferenceServers } from './reference-servers/open-reference-servers
 export async function openTools(
   opened: AsyncDisposableStack,
   { settings, closed, environment, clock, log, native }: Ingredients,
-  storage: Storage,
+  foundation: { readonly storage: Storage; readonly instanceId: string },
   clients: ClientAsker,
 ) {
+  const { storage } = foundation;
   const { database } = storage;
   const schemas = createSchemaValidator({ coercion: valuesOf(COERCION_SETTINGS, settings) });
   const secrets = await openSecrets(settings, environment, clock);
@@ -76,7 +77,7 @@ export async function openTools(
   const outbound = opened.use(createOutboundHttp({ guard }));
   const embedder = embedderOf(settings, secrets);
   const from = { settings, clock, log, closed };
-  const context = contextBridgeOf(from, () => upstreams);
+  const context = contextBridgeOf(from, foundation, () => upstreams);
   const needs = { embedder, driver, onContextChanged: context.forget };
   const { servers: embedded, documentUpdates } = await openReferenceServers(opened, from, storage, needs);
   const quarantine = createQuarantine({ store: database.quarantineStore, clock, log });
@@ -97,7 +98,7 @@ export async function openTools(
   });
   // What waits is reported before the upstreams are closed.
   opened.use(context);
-  const documents = createDocumentFolders(resolve(settings['data_folder'], 'documents'));
+  const documents = createDocumentFolders(resolve(settings['data_folder'], 'documents'), clock);
   const { shell, shellPolicy } = await openShell(opened, { settings, log, closed }, { driver, documents });
   const skillFiles = createSkillFolders(join(settings['data_folder'], 'skills'), {
     ...{ contents: database.skillContents, clock },

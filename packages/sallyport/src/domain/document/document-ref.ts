@@ -2,6 +2,8 @@
 const REF_CHARS_MAX = 512;
 const SCHEME = /^(?:document|doc):\/\//;
 const REF = /^[^\s\p{C}@]+$/u;
+/** Greedy: the last mark counts. */
+const VERSIONED = /^(.*)(?:@|\/versions\/)(.*)$/s;
 const VERSION = /^[A-Za-z0-9][A-Za-z0-9._+-]{0,63}$/;
 
 /** A reference to a document: its id or a pattern of ids, and perhaps a version. */
@@ -12,16 +14,14 @@ export interface DocumentRef {
 }
 
 /**
- * Reads `ID`, `ID@VERSION` or a pattern such as `spec:requirements-*`, each with `document://` or `doc://` in front or
- * without.
+ * Reads `ID`, `ID@VERSION`, `ID/versions/VERSION` or a pattern such as `spec:requirements-*`, each with `document://` or
+ * `doc://` in front or without.
  * @returns undefined when it is none of them
  */
 export function readDocumentRef(text: string): DocumentRef | undefined {
   if (text.length > REF_CHARS_MAX) return undefined;
   const plain = text.replace(SCHEME, '');
-  const at = plain.lastIndexOf('@');
-  const ref = at < 0 ? plain : plain.slice(0, at);
-  const version = at < 0 ? undefined : plain.slice(at + 1);
+  const [, ref = plain, version] = VERSIONED.exec(plain) ?? [];
   if (!REF.test(ref)) return undefined;
   if (version === undefined || version === 'latest') return { ref };
   // A pattern can be answered with any document, of which nobody knows the versions.

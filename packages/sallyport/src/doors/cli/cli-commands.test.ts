@@ -213,6 +213,8 @@ describe('token', () => {
     const more = [
       '--user',
       'did:u',
+      '--session',
+      'session-1',
       '--host',
       'h',
       '--host',
@@ -234,6 +236,7 @@ describe('token', () => {
       agent_did: 'did:a',
       user_did: 'did:u',
       tenant_id: 't',
+      session_id: 'session-1',
       paths: [join(bench.folder, 'x')],
       mode: 'rw',
       hosts: ['h', 'i'],

@@ -16,6 +16,7 @@ import { capabilitiesIn, instructionsIn } from './introduction.ts';
 import { type CachedToolLists, createCachedToolLists } from './methods/cached-tool-lists.ts';
 import { type ClientLogs, createClientLogs } from './methods/log-messages.ts';
 import { metaMethods } from './methods/meta/meta-methods.ts';
+import { withSessionLogs } from './methods/session-logs.ts';
 import type { ListedTools } from './methods/tool-list.ts';
 import { toolMethods, toolsOfServer } from './methods/tool-methods.ts';
 import type { ResourceUpdates } from './resource-updates.port.ts';
@@ -31,6 +32,7 @@ import type { TaskParts } from './tasks/task-parts.ts';
 import { taskPeer } from './tasks/task-peer.ts';
 import { withTasks } from './tasks/watch-tasks.ts';
 import { type ModeRequest, toolsModeOf } from './tools-mode.ts';
+import type { UpstreamLogs } from './upstream-logs.port.ts';
 import { type AskableClients, createAskableClients } from './upstream-questions/askable-clients.ts';
 import { createClientAsker } from './upstream-questions/client-asker.ts';
 import { createSuspendedRequests, type SuspendedRequests } from './upstream-questions/suspended-requests.ts';
@@ -71,6 +73,8 @@ export interface GatewayParts {
   readonly signalOf?: (tenantId: string, invocationId: string) => AbortSignal | undefined;
   /** Changes of the resources of upstreams; absent: clients cannot subscribe to resources. */
   readonly resourceUpdates?: ResourceUpdates;
+  /** Log messages of upstreams that belong to no call; absent: none is passed on. */
+  readonly upstreamLogs?: UpstreamLogs;
   /** Questions of calls that run as tasks; absent: clients get no tasks. */
   readonly questions?: CallQuestions;
   /** How long results are kept after the end of a call, in ms; default: for good. */
@@ -90,6 +94,7 @@ interface Shared extends Pick<GatewayParts, 'layer' | 'log'> {
   readonly logs: ClientLogs;
   readonly toolChanges: ToolChanges;
   readonly resourceUpdates: ResourceUpdates | undefined;
+  readonly upstreamLogs: UpstreamLogs | undefined;
   /** Counts the watched resources of all clients. */
   readonly watchedResources: OpenRegister;
   readonly tasks: TaskParts | undefined;
@@ -101,7 +106,15 @@ const WATCHED_BOUNDS = { max: 5_000, perTenantMax: 2_500, perHolderMax: 1_000 };
 /** Builds the gateway; transports are mounted on its servers. */
 export function createGateway({ layer, log, version, settings: given, ...parts }: GatewayParts): Gateway {
   const settings = { ...MCP_DEFAULTS, ...given };
-  const { confirmations, stateKey = randomBytes(32), signalOf, resourceUpdates, questions, resultsKeptMs } = parts;
+  const {
+    confirmations,
+    stateKey = randomBytes(32),
+    signalOf,
+    resourceUpdates,
+    upstreamLogs,
+    questions,
+    resultsKeptMs,
+  } = parts;
   const offers = createCachedOffers(layer, settings);
   const toolLists = createCachedToolLists(layer, settings, offers, questions !== undefined);
   const toolChanges = createToolChanges(layer, settings.changesTogetherMs, () => {
@@ -124,6 +137,7 @@ export function createGateway({ layer, log, version, settings: given, ...parts }
     offers,
     show: offerPages(settings.toolsPageSize),
     resourceUpdates,
+    upstreamLogs,
     watchedResources: createOpenRegister('watched resources', WATCHED_BOUNDS),
     tasks,
     confirmCalls,
@@ -191,19 +205,22 @@ function serverFor(mode: ToolsMode, shared: Shared, upstream?: string): McpServe
     },
     admit,
     inspect,
-    watch: watchingTasks(
-      tasks,
-      gatewayWatch({
-        lists: watchedLists(mode, shared, look, upstream),
-        toolChanges: shared.toolChanges,
-        log,
-        resources: (notify) =>
-          watchedByClient({
-            ...{ layer, log, offers, upstream, notify },
-            updates: shared.resourceUpdates,
-            register: shared.watchedResources,
-          }),
-      }),
+    watch: withSessionLogs(
+      { ...shared, upstream },
+      watchingTasks(
+        tasks,
+        gatewayWatch({
+          lists: watchedLists(mode, shared, look, upstream),
+          toolChanges: shared.toolChanges,
+          log,
+          resources: (notify) =>
+            watchedByClient({
+              ...{ layer, log, offers, upstream, notify },
+              updates: shared.resourceUpdates,
+              register: shared.watchedResources,
+            }),
+        }),
+      ),
     ),
   });
 }

@@ -1,3 +1,4 @@
+import type { LogMessage } from '../../domain/invocation/log-message.ts';
 import type { ServerTask } from '../../domain/invocation/tasks/server-task.ts';
 import type { Principal } from '../../domain/principal/principal.ts';
 import type { HideSecrets } from '../../external/hide-secrets.ts';
@@ -98,4 +99,6 @@ export interface OpenOptions {
   onResourceUpdated?(uri: string): void;
   /** Called when the server asked a person something without naming the call. */
   onAsks?(askers: Askers): void;
+  /** Receives the server's log messages that belong to no call, already without secrets. */
+  onLog?(message: LogMessage): void;
 }

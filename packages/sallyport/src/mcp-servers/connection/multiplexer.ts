@@ -10,7 +10,7 @@ import {
 } from '@modelcontextprotocol/client';
 import type { Clock } from '@sallyport/std/clock';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
-import { LEAST_BY_DEFAULT, type LogLevel } from '../../domain/invocation/log-message.ts';
+import { LEAST_BY_DEFAULT, type LogLevel, type LogMessage } from '../../domain/invocation/log-message.ts';
 import { isObject } from '../../domain/shape/is-object.ts';
 import type { Askers } from '../incoming/asker.ts';
 import type { Questions } from '../incoming/questions.ts';
@@ -68,6 +68,8 @@ export interface MultiplexerParts {
   onFlood(): void;
   /** Called for a question that does not name its call, with the calls that it may belong to. */
   onAsks?(askers: Askers): void;
+  /** Receives log messages that belong to no call, without the connection's secrets. */
+  onLog?(message: LogMessage): void;
 }
 
 /**
@@ -114,6 +116,7 @@ export function createMultiplexer(parts: MultiplexerParts): Multiplexer {
       sentOn: () => (streams === undefined ? undefined : sentOn(transport)),
       isModern: () => state.envelope !== undefined,
       onFlood: parts.onFlood,
+      onLog: (message) => parts.onLog?.(message),
     },
     seen,
   );

@@ -1,8 +1,8 @@
 import type { Clock } from '@sallyport/std/clock';
 import type { Failure } from '@sallyport/std/error/failure';
 import type { UpstreamDefinition, UpstreamStatus } from '../../../api/schemas/upstream.ts';
-import { ownerNames } from '../../domain/invocation/call-owner.ts';
-import type { LogListener } from '../../domain/invocation/log-message.ts';
+import { type CallOwner, ownerNames } from '../../domain/invocation/call-owner.ts';
+import type { LogListener, LogMessage } from '../../domain/invocation/log-message.ts';
 import type { Progress } from '../../domain/principal/principal.ts';
 import type { AskedClient } from '../../domain/questions/client-question.ts';
 import { isServerMethod } from '../../domain/tool/server-methods.ts';
@@ -12,6 +12,7 @@ import type { Asker } from '../incoming/asker.ts';
 import type { UpstreamCaller } from '../known-upstream.ts';
 import type { CallAsTask, Link, LinkCallOptions, OpenOptions } from './link.ts';
 import type { JudgeOffers } from './offers/harmless-offers.ts';
+import type { HeldOffers } from './offers/held-offers.ts';
 import type { WatchedResources } from './offers/watched-resources.ts';
 import type { StartSlots } from './pacing/start-slots.ts';
 import type { RequestOptions } from './request-table.ts';
@@ -112,8 +113,15 @@ export interface SupervisedParts {
   readonly watched: WatchedResources;
   /** Called when what it offers beside its tools differs from before. */
   onOffers(): void;
+  /**
+   * Receives the server's log messages that belong to no call.
+   * @param owner whose connection they came on; absent: it is shared by all callers
+   */
+  onLog?(message: LogMessage, owner?: CallOwner): void;
   /** Judges the texts of offers; absent: nothing is withheld. */
   readonly judgeOffers?: JudgeOffers;
+  /** Holds changed prompts and templates back; absent: none are. */
+  readonly heldOffers?: HeldOffers | undefined;
   /** The reason why a tool may not run as it is listed now; the hash is undefined when it is not listed. */
   refusal?(tool: string, servedHash: string | undefined): Failure | undefined;
 }

@@ -73,6 +73,7 @@ export class Supervised {
       upstream: this.#name,
       log,
       judge: parts.judgeOffers,
+      held: parts.heldOffers,
       onChanged: parts.onOffers,
     });
     this.#relistOffers = createRelist(settings.relistIntervalMs, this.#closing.signal, () => this.#listOffers());
@@ -107,7 +108,6 @@ export class Supervised {
     return this.#listing.tools();
   }
 
-  /** Invalid entries of its list; the first hundred. */
   malformed(): ToolListing['malformed'] {
     return this.#listing.malformed();
   }
@@ -230,6 +230,7 @@ export class Supervised {
       onToolsChanged: this.#relist,
       onOffersChanged: this.#relistOffers,
       onResourceUpdated: (uri) => this.#parts.watched.updated(uri),
+      onLog: (message) => this.#parts.onLog?.(message),
     });
     const opened = withoutSecrets(link);
     const listing = await listFirst(this.#name, opened, signal);

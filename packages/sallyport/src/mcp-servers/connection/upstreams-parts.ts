@@ -9,6 +9,7 @@ import type { Packages } from '../packages.ts';
 import type { Quarantine } from '../quarantine.ts';
 import type { UpstreamLogins } from '../upstream-logins.ts';
 import type { UpstreamStore } from '../upstream-store.port.ts';
+import type { OfferQuarantine } from './offers/held-offers.ts';
 import type { UpstreamChecks } from './per-caller/keep-upstream.ts';
 import type { UpstreamSettings } from './settings.ts';
 
@@ -18,7 +19,7 @@ export interface UpstreamsParts extends UpstreamChecks {
   readonly driver: SandboxDriver;
   readonly store: UpstreamStore;
   /** Refuses tools that differ from the accepted ones; absent: every tool is called. */
-  readonly quarantine?: Pick<Quarantine, 'refusal' | 'counts'> & Partial<Pick<Quarantine, 'scan'>>;
+  readonly quarantine?: Pick<Quarantine, 'refusal' | 'counts'> & Partial<Pick<Quarantine, 'scan'> & OfferQuarantine>;
   /** Values of `{{NAME}}` in headers and environments; absent: definitions with secrets are refused. */
   readonly secrets?: SecretStore;
   /** Access tokens for HTTP servers; absent: nobody logs in. */

@@ -18,6 +18,7 @@ import { listOffers } from '../connection/offers/list-offers.ts';
 import { type FilledValues, fillSecrets } from '../connection/secrets/secret-values.ts';
 import { taskLink } from '../connection/tasks/task-link.ts';
 import { createQuestions } from '../incoming/questions.ts';
+import { giveHidden } from '../incoming/server-logs.ts';
 import type { Authorizer } from './authorization/authorized-fetch.ts';
 import { boundedFetch, type HttpFetch } from './bounded-fetch.ts';
 import { httpFailure, isSessionGone, wasNotSent } from './http-failures.ts';
@@ -101,6 +102,7 @@ async function connect(
     clock: parts.clock,
     questions: createQuestions({ ...parts, tenantId, upstream: name }),
     onAsks: (askers) => options.onAsks?.(askers),
+    onLog: (message) => giveHidden(message, hideInAnswers, options.onLog),
     onFlood: () => void close('It floods the connection with messages that nobody asked for.'),
   });
   const stop = (): void => void close('The connection was given up.');

@@ -1,6 +1,7 @@
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 import { MiB } from '@sallyport/std/bytes';
 import type { Clock } from '@sallyport/std/clock';
+import type { LogMessage } from '../../domain/invocation/log-message.ts';
 import { createFloodGate } from '../connection/pacing/flood-gate.ts';
 import { FIRST_ID, type RequestTable } from '../connection/request-table.ts';
 import { giveLog, logMessageIn } from './server-logs.ts';
@@ -33,6 +34,8 @@ export interface RouteParts {
   /** True when the server speaks 2026-07-28 or later, where it sends no requests and gets no answers. */
   isModern(): boolean;
   onFlood(): void;
+  /** Receives log messages that belong to no call. */
+  onLog?(message: LogMessage): void;
 }
 
 type Message = JSONRPCMessage & Readonly<Record<'id' | 'method' | 'params', unknown>>;
@@ -70,7 +73,7 @@ export function routeMessages(parts: RouteParts, seen: SeenMessages): NonNullabl
       serverRequests.answer(id, method, params, parts.sentOn());
     } else if (method === 'notifications/message') {
       const log = logMessageIn(params);
-      if (log !== undefined) giveLog(log, table.askers(parts.sentOn()));
+      if (log !== undefined && !giveLog(log, table.askers(parts.sentOn()))) parts.onLog?.(log);
     } else if (!isNoise(method)) {
       if (method === 'notifications/cancelled') serverRequests.cancelled(params);
       control.onmessage?.(received, extra);

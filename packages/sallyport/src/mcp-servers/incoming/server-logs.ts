@@ -7,6 +7,7 @@ import {
   type LogMessage,
 } from '../../domain/invocation/log-message.ts';
 import { isObject } from '../../domain/shape/is-object.ts';
+import { type HideSecrets, hideInValue } from '../../external/hide-secrets.ts';
 import type { Asker, Askers } from './asker.ts';
 
 const LOGGER_CHARS_MAX = 200;
@@ -36,6 +37,20 @@ export function giveLog(message: LogMessage, { running, gone }: Askers): boolean
     // A listener that fails must not fail the connection.
   }
   return true;
+}
+
+/** Gives a log message on without secrets; one that cannot be searched for them is dropped. */
+export function giveHidden(
+  message: LogMessage,
+  hide: HideSecrets | undefined,
+  give: ((message: LogMessage) => void) | undefined,
+): void {
+  if (give === undefined) return;
+  try {
+    give(hide === undefined ? message : hideInValue(message, hide));
+  } catch {
+    // It is nested too deeply, or its receiver failed: neither is the connection's.
+  }
 }
 
 /** The level that a connection has to be set to before a call; undefined when it need not be changed. */

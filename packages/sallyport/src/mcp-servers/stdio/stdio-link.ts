@@ -16,6 +16,7 @@ import { listOffers } from '../connection/offers/list-offers.ts';
 import { type FilledValues, fillSecrets } from '../connection/secrets/secret-values.ts';
 import { taskLink } from '../connection/tasks/task-link.ts';
 import { createQuestions } from '../incoming/questions.ts';
+import { giveHidden } from '../incoming/server-logs.ts';
 import { optionHint } from './option-hint.ts';
 import { quotedLines } from './quoted-lines.ts';
 import { type CheckShown, type InstalledFolders, sandboxSpecOf } from './sandbox-spec.ts';
@@ -93,6 +94,7 @@ async function connect(
     questions: createQuestions({ ...parts, tenantId, upstream: name }),
     messageBytes: transport.messageBytes,
     onAsks: (askers) => options.onAsks?.(askers),
+    onLog: (message) => giveHidden(message, environment.hideInAnswers, options.onLog),
     onFlood: () => transport.fail('it floods the connection with messages that nobody asked for'),
   });
   transport.onlongline = (head, tail, bytes) => failLongAnswer(mux, name, head, tail, bytes);

@@ -3,8 +3,8 @@
 import { createInterface } from 'node:readline';
 
 const given = JSON.parse(process.argv[2] ?? '{}');
-const { name = 'offering', templates = [], prompts = [], instructions, many = 0 } = given;
-let resources = given.resources ?? [];
+const { name = 'offering', instructions, many = 0 } = given;
+let { resources = [], templates = [], prompts = [] } = given;
 const write = (message) => process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
 const text = (value) => ({ content: [{ type: 'text', text: JSON.stringify(value) }] });
 const PAGE = 1_000;
@@ -14,8 +14,13 @@ const changed = (uri) => write({ method: 'notifications/resources/updated', para
 
 const TOOLS = [
   { name: 'update', description: 'Says that a resource changed.', properties: { uri: {}, times: {} } },
-  { name: 'replace', description: 'Replaces the resources.', properties: { resources: {} } },
+  {
+    name: 'replace',
+    description: 'Replaces what it offers.',
+    properties: { resources: {}, templates: {}, prompts: {} },
+  },
   { name: 'subscribed', description: 'Gives the subscriptions.', properties: {} },
+  { name: 'log', description: 'Logs once it has answered.', properties: { level: {}, data: {} } },
   { name: 'exit', description: 'Ends this server.', properties: {} },
   { name: 'seen', description: 'Gives what it got as _meta.', properties: {} },
 ];
@@ -36,9 +41,13 @@ const calls = {
     return text('updated');
   },
   replace: (asked) => {
-    resources = asked.resources;
+    ({ resources = resources, templates = templates, prompts = prompts } = asked);
     write({ method: 'notifications/resources/list_changed' });
     return text('replaced');
+  },
+  log: (asked) => {
+    setImmediate(() => write({ method: 'notifications/message', params: { logger: 'clock', ...asked } }));
+    return text('logs');
   },
   subscribed: () => text(Object.fromEntries(subscribed)),
   exit: () => setTimeout(() => process.exit(0), 10) && text('bye'),

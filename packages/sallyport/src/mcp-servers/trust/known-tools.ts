@@ -1,6 +1,7 @@
 import type { ListedMcpTool } from '../../registry/importer.port.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { BlockReason, UpstreamTool } from '../quarantine-store.port.ts';
+import { isOfferPlace } from './offer-places.ts';
 
 /** A tool of an upstream that may not be seen or called now. */
 export interface Block {
@@ -163,7 +164,7 @@ function foreignNames(
 ): ReadonlySet<string> {
   const names = new Set<string>();
   for (const [other, tools] of tenant?.byUpstream ?? []) {
-    if (other !== upstream) for (const name of tools.keys()) names.add(name);
+    if (other !== upstream && !isOfferPlace(other)) for (const name of tools.keys()) names.add(name);
   }
   for (const name of tenant?.byUpstream.get(upstream)?.keys() ?? []) names.delete(name);
   for (const { name } of own) names.delete(name);

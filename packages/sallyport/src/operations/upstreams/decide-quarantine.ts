@@ -4,7 +4,7 @@ import {
   QuarantineDecision,
   QuarantineRejectResponse,
 } from '../../../api/schemas/registry/quarantine.ts';
-import type { UpstreamTool } from '../../mcp-servers/quarantine.ts';
+import { isOfferPlace, type UpstreamTool } from '../../mcp-servers/quarantine.ts';
 import { callerCredentials } from '../../mcp-servers/upstreams.ts';
 import { type Asker, operation } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
@@ -85,7 +85,24 @@ function decide<T>(
   });
 }
 
-async function accept(parts: OperationParts, asker: Asker, name: string, tools: readonly WaitingTool[]) {
+async function accept(parts: OperationParts, asker: Asker, name: string, waiting: readonly WaitingTool[]) {
+  const offers = waiting.filter(({ upstream }) => isOfferPlace(upstream));
+  const tools = waiting.filter((tool) => !offers.includes(tool));
+  return [...(await acceptTools(parts, asker, name, tools)), ...(await acceptOffers(parts, asker, name, offers))];
+}
+
+/** Prompts and templates have no versions: what is served now is shown. */
+async function acceptOffers(parts: OperationParts, asker: Asker, name: string, offers: readonly WaitingTool[]) {
+  const noticedAt = new Date(parts.clock.now()).toISOString();
+  const accepted = offers.map(({ block: _block, served, rejectedHash: _rejected, ...free }): UpstreamTool => {
+    return { ...free, acceptedHash: served.hash, noticedAt };
+  });
+  await parts.quarantine.put(accepted);
+  await recordToolChanges(parts, asker, name, 'tools-accepted', accepted);
+  return accepted.map(({ toolId }) => ({ tool_id: toolId, version: '', outcome: 'created' as const, warnings: [] }));
+}
+
+async function acceptTools(parts: OperationParts, asker: Asker, name: string, tools: readonly WaitingTool[]) {
   const definition = parts.upstreams.current(asker.principal.tenantId, name)?.definition;
   const said =
     definition === undefined

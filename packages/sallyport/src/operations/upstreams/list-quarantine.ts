@@ -5,7 +5,13 @@ import {
   type QuarantineReason,
 } from '../../../api/schemas/registry/quarantine.ts';
 import type { ToolManifest } from '../../../api/schemas/tool-manifest.ts';
-import type { ServedDefinition, UpstreamTool } from '../../mcp-servers/quarantine.ts';
+import {
+  isOfferPlace,
+  placesOf,
+  type ServedDefinition,
+  type UpstreamTool,
+  upstreamAt,
+} from '../../mcp-servers/quarantine.ts';
 import type { McpSource } from '../../registry/importer.port.ts';
 import { operation } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
@@ -21,7 +27,7 @@ export interface WaitingTool extends UpstreamTool {
 /** Tools that wait for an operator or were rejected, with their changes; ordered by id, in pages (REG-09). */
 export const listQuarantine = operation({
   name: 'upstreams.quarantine',
-  summary: 'List the tools that wait for an operator, with what changed (REG-09)',
+  summary: 'List the tools, prompts and templates that wait for an operator, with what changed (REG-09)',
   method: 'GET',
   path: '/v1/quarantine',
   status: 200,
@@ -46,7 +52,9 @@ export function waitingTools(
   tenantId: string,
   upstream?: string,
 ): readonly WaitingTool[] {
-  return quarantine.tools(tenantId, upstream).filter((tool): tool is WaitingTool => {
+  const places = upstream === undefined ? [undefined] : placesOf(upstream);
+  const known = places.flatMap((place) => quarantine.tools(tenantId, place));
+  return known.filter((tool): tool is WaitingTool => {
     return tool.block !== undefined && tool.block !== 'absent' && tool.served !== undefined;
   });
 }
@@ -71,6 +79,7 @@ export function servedManifest(
 
 function describe(parts: Pick<OperationParts, 'registry' | 'importMcp'>, tool: WaitingTool): QuarantinedTool {
   const { tenantId, toolId, version, served } = tool;
+  if (isOfferPlace(tool.upstream)) return describeOffer(tool);
   const live = parts.registry.versions(tenantId, toolId);
   const accepted = live.find(({ manifest }) => manifest.version === version)?.manifest;
   const proposed = servedManifest(parts, tool);
@@ -90,5 +99,15 @@ function describe(parts: Pick<OperationParts, 'registry' | 'importMcp'>, tool: W
     breaking: accepted !== undefined && proposed !== undefined && changeLevel(accepted, proposed) === 'major',
     changes_left_out: leftOut,
     noticed_at: tool.noticedAt,
+  };
+}
+
+/** Of what was accepted there is no more than the hash, so all that the server says now is shown. */
+function describeOffer({ upstream, tool, toolId, block, served, noticedAt }: WaitingTool): QuarantinedTool {
+  const { changes, leftOut } = definitionChanges({}, served.definition);
+  return {
+    ...{ upstream: upstreamAt(upstream), tool, tool_id: toolId, reason: block, content_hash: served.hash },
+    findings: served.findings.map((finding) => ({ ...finding })),
+    ...{ changes, breaking: false, changes_left_out: leftOut, noticed_at: noticedAt },
   };
 }

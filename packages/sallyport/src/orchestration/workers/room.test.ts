@@ -2,6 +2,7 @@ import { failure } from '@sallyport/std/error/failure';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import fc from 'fast-check';
 import { afterEach, describe, expect, test } from 'vitest';
+import { memoryCheckpointStore } from '../../../test/stores/outcomes/memory-checkpoint-store.ts';
 import { memoryUndoJournal } from '../../../test/stores/outcomes/memory-undo-journal.ts';
 import { openLedger } from '../../audit/ledger.ts';
 import type { ApprovalBinding } from '../../domain/invocation/waiting-call.ts';
@@ -193,6 +194,7 @@ describe('a call that runs again', () => {
     const undone: number[] = [];
     const transactions = {
       journal: memoryUndoJournal(),
+      checkpoints: memoryCheckpointStore(),
       undoers: {
         value: { undo: async (step: { kind: string }) => void undone.push(Number(Reflect.get(step, 'run'))) },
       },

@@ -45,6 +45,11 @@ export class UndoLog {
     this.#transaction?.reopen();
   }
 
+  /** True when changes are recorded that are not taken back yet. */
+  get hasChanges(): boolean {
+    return this.#transaction?.hasSteps === true;
+  }
+
   /** Makes a change whose step is recorded. */
   change<Result>(make: () => Promise<Result>): Promise<Result> {
     return this.#transaction === undefined ? make() : this.#transaction.change(make);

@@ -41,11 +41,15 @@ export function validate({
   };
 }
 
-/** An approval or a key that is bound to the arguments is bound to the variables and the documents too. */
-function inputHashOf({ execution_options, document_context }: CallRequest['request'], parameters: Parameters): string {
-  const environment = execution_options?.environment;
-  if (document_context !== undefined) return sha256(canonicalJson([parameters, environment ?? null, document_context]));
-  return sha256(canonicalJson(environment === undefined ? parameters : [parameters, environment]));
+/**
+ * An approval or a key that is bound to the arguments is bound to the variables, the documents and the checkpoint too from which
+ * the call begins.
+ */
+function inputHashOf(request: CallRequest['request'], parameters: Parameters): string {
+  const { execution_options, document_context, checkpoint_config } = request;
+  const more = [execution_options?.environment, document_context, checkpoint_config?.resume_from_checkpoint_id];
+  const given = more.slice(0, more.findLastIndex((one) => one !== undefined) + 1);
+  return sha256(canonicalJson(given.length === 0 ? parameters : [parameters, ...given.map((one) => one ?? null)]));
 }
 
 function withoutControlCharacters(

@@ -1,6 +1,13 @@
 import type { Log } from '../../telemetry/log.ts';
 import type { OpenTransaction } from '../undo-journal.port.ts';
-import { inUndoOrder, isPartial, type RolledBack, type TransactionParts, undoStep } from './transaction.ts';
+import {
+  beginRollback,
+  inUndoOrder,
+  isPartial,
+  type RolledBack,
+  type TransactionParts,
+  undoStep,
+} from './transaction.ts';
 
 /**
  * Takes back a call's steps in the journal, newest first; continues where an earlier try stopped.
@@ -8,13 +15,14 @@ import { inUndoOrder, isPartial, type RolledBack, type TransactionParts, undoSte
  *   is taken back
  */
 export async function rollBackOpen(
-  parts: Pick<TransactionParts, 'journal' | 'undoers'>,
+  parts: Pick<TransactionParts, 'journal' | 'checkpoints' | 'undoers'>,
   open: OpenTransaction,
   log: Log,
   elsewhere = false,
 ): Promise<RolledBack> {
   const standing = open.steps.filter(({ undone }) => !undone);
   let left = false;
+  if (standing.length > 0 && !(await beginRollback(parts, open, log))) return 'failed';
   for (const placed of inUndoOrder(standing, parts.undoers)) {
     const { kind } = placed.step;
     const isReached = !elsewhere || (Object.hasOwn(parts.undoers, kind) && parts.undoers[kind]?.anywhere === true);

@@ -1,6 +1,7 @@
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { describe, expect, test } from 'vitest';
 import { memoryLedgerStore } from '../../../test/stores/memory-ledger-store.ts';
+import { memoryCheckpointStore } from '../../../test/stores/outcomes/memory-checkpoint-store.ts';
 import { memoryOutcomeStore } from '../../../test/stores/outcomes/memory-outcome-store.ts';
 import { memoryUndoJournal } from '../../../test/stores/outcomes/memory-undo-journal.ts';
 import { type InvocationRecord, nonceOf } from '../../domain/invocation/record.ts';
@@ -37,7 +38,7 @@ async function layer(then: (call: ExecutorCall, signal: AbortSignal) => Promise<
     return { result, usage: { cpuMillicoreSeconds: 0, memoryPeakMb: 0, networkBytesSent: 0, networkBytesReceived: 0 } };
   };
   const store = memoryLedgerStore();
-  const transactions = { journal, undoers };
+  const transactions = { journal, checkpoints: memoryCheckpointStore(), undoers };
   const quick = { ...retries, jitter: 'none', attemptsMax: 3, budgetMs: 1000 } as const;
   const executors = createCompositeExecutor([{ ...native, execute }]);
   const outcomes = memoryOutcomeStore(store);

@@ -1,6 +1,7 @@
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { memoryCheckpointStore } from '../../../test/stores/outcomes/memory-checkpoint-store.ts';
 import { memoryUndoJournal } from '../../../test/stores/outcomes/memory-undo-journal.ts';
 import type { Undoer, UndoStep } from '../../domain/invocation/undo-step.ts';
 import { silentLog } from '../../telemetry/log.ts';
@@ -8,6 +9,7 @@ import type { UndoJournal } from '../undo-journal.port.ts';
 import { rollBackOpen } from './roll-back-open.ts';
 import { Transaction, type TransactionParts } from './transaction.ts';
 
+const checkpoints = memoryCheckpointStore();
 const OF = { tenantId: 'acme', invocationId: 'call', instanceId: 'one' };
 
 /** Values by name, changed through a transaction. */
@@ -50,6 +52,7 @@ function under(journal: UndoJournal, values: Values, step: ReturnType<typeof dyi
       markUndone: (...where) => step(() => journal.markUndone(...where)),
       close: (...where) => step(() => journal.close(...where)),
     },
+    checkpoints,
     undoers: { value: { undo: (undo) => step(() => values.undo(undo)) } },
   };
 }
@@ -61,7 +64,7 @@ describe('a transaction', () => {
     const journal = memoryUndoJournal();
     const order: unknown[] = [];
     const undoers = { n: { undo: async ({ at }: UndoStep) => void order.push(at) } };
-    const transaction = new Transaction({ journal, undoers }, OF);
+    const transaction = new Transaction({ journal, checkpoints, undoers }, OF);
     for (const at of [1, 2, 3]) await transaction.record({ kind: 'n', at });
     expect(await transaction.rollBack(silentLog)).toBe('done');
     expect(await transaction.rollBack(silentLog)).toBe('nothing');
@@ -84,7 +87,7 @@ describe('a transaction', () => {
         await act(...given);
       };
     const journal = { ...inner, add: moody(inner.add), markUndone: moody(inner.markUndone) };
-    const transaction = new Transaction({ journal, undoers: { value: values } }, OF);
+    const transaction = new Transaction({ journal, checkpoints, undoers: { value: values } }, OF);
     await transaction.record(values.stepOf('a', 1));
     values.held.set('a', 1);
     expect((await inner.find('acme', 'call'))?.steps).toHaveLength(1);
@@ -143,20 +146,20 @@ describe('a transaction', () => {
         },
       },
     };
-    const transaction = new Transaction({ journal, undoers }, OF);
+    const transaction = new Transaction({ journal, checkpoints, undoers }, OF);
     for (const at of [1, 2, 3]) await transaction.record({ kind: 'n', at });
     expect(await transaction.rollBack(silentLog)).toBe('failed');
     transaction.recorded(silentLog);
     broken = false;
     const open = await journal.find('acme', 'call');
     expect(open?.steps.map(({ undone }) => undone)).toEqual([false, false, true]);
-    if (open !== undefined) expect(await rollBackOpen({ journal, undoers }, open, silentLog)).toBe('done');
+    if (open !== undefined) expect(await rollBackOpen({ journal, checkpoints, undoers }, open, silentLog)).toBe('done');
     expect(order).toEqual([3, 2, 1]);
   });
 
   test('refuses changes of a call that is over, too many, too large ones, and those that nobody takes back', async () => {
     const undoers = { n: { undo: async () => undefined } };
-    const parts = { journal: memoryUndoJournal(), undoers, stepsMax: 2, stepBytesMax: 100 };
+    const parts = { journal: memoryUndoJournal(), checkpoints, undoers, stepsMax: 2, stepBytesMax: 100 };
     const transaction = new Transaction(parts, OF);
     await expect(transaction.record({ kind: 'other' })).rejects.toMatchObject({ code: 'E3900' });
     await expect(transaction.record({ kind: 'toString' })).rejects.toMatchObject({ code: 'E3900' });
@@ -171,7 +174,7 @@ describe('a transaction', () => {
 
   test('a tool that goes on after its call was taken back changes nothing', async () => {
     const transaction = new Transaction(
-      { journal: memoryUndoJournal(), undoers: { n: { undo: async () => undefined } } },
+      { journal: memoryUndoJournal(), checkpoints, undoers: { n: { undo: async () => undefined } } },
       OF,
     );
     await transaction.record({ kind: 'n' });

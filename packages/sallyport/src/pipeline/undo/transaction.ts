@@ -1,6 +1,7 @@
 import { MiB } from '@sallyport/std/bytes';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { canonicalJson } from '@sallyport/std/json/canonical-json';
+import type { CheckpointStore } from '../../bridges/checkpoint-store.port.ts';
 import type { Undoer, UndoStep } from '../../domain/invocation/undo-step.ts';
 import type { Log } from '../../telemetry/log.ts';
 import { retryWhileUnavailable } from '../record/retry-while-unavailable.ts';
@@ -9,6 +10,7 @@ import type { UndoJournal } from '../undo-journal.port.ts';
 /** Dependencies of transactions. */
 export interface TransactionParts {
   readonly journal: UndoJournal;
+  readonly checkpoints: Pick<CheckpointStore, 'removeAfterChanges'>;
   /** By kind of step. */
   readonly undoers: Readonly<Record<string, Undoer>>;
   /** Steps of one call; more are refused with E3102. Default 256. */
@@ -98,6 +100,11 @@ export class Transaction {
     return this.#awaited(make());
   }
 
+  /** True when changes are recorded that are not taken back yet. */
+  get hasSteps(): boolean {
+    return this.#steps.length > 0;
+  }
+
   #awaited<Result>(running: Promise<Result>): Promise<Result> {
     const before = this.#pending;
     this.#pending = Promise.allSettled([before, running]).then(() => undefined);
@@ -114,6 +121,8 @@ export class Transaction {
     if (this.#failed) return 'failed';
     if (this.#steps.length === 0) return 'nothing';
     const steps = this.#steps;
+    this.#failed = !(await beginRollback(this.#parts, this.#of, log));
+    if (this.#failed) return 'failed';
     for (const placed of inUndoOrder(steps, this.#parts.undoers)) {
       if (!(await undoStep(this.#parts, this.#of, placed, log))) {
         this.#failed = true;
@@ -164,6 +173,24 @@ export async function keepSteps(
     if (Object.hasOwn(undoers, step.kind)) await undoers[step.kind]?.keep?.(step, { tenantId, invocationId, position });
   }
   await journal.close(tenantId, invocationId);
+}
+
+/**
+ * Removes checkpoints that say a change is made, before it is taken back: no later run may skip what is not there any more.
+ * False when they could not be removed.
+ */
+export async function beginRollback(
+  { checkpoints }: Pick<TransactionParts, 'checkpoints'>,
+  { tenantId, invocationId }: Pick<TransactionOf, 'tenantId' | 'invocationId'>,
+  log: Log,
+): Promise<boolean> {
+  try {
+    await retryWhileUnavailable(() => checkpoints.removeAfterChanges(tenantId, invocationId));
+    return true;
+  } catch (cause) {
+    log.error('rollback-failed', { invocation_id: invocationId, kind: 'checkpoints', reason: String(cause) });
+    return false;
+  }
 }
 
 /** Takes one step back and marks it in the journal. False when it could not be taken back. */

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { memoryLedgerStore } from '../../../test/stores/memory-ledger-store.ts';
+import { memoryCheckpointStore } from '../../../test/stores/outcomes/memory-checkpoint-store.ts';
 import { memoryOutcomeStore } from '../../../test/stores/outcomes/memory-outcome-store.ts';
 import { memoryUndoJournal } from '../../../test/stores/outcomes/memory-undo-journal.ts';
 import { manifest, pipeline } from '../pipeline.fixture.ts';
@@ -36,7 +37,11 @@ async function killed(policy: 'irreversible' | 'idempotent') {
   const outcomes = memoryOutcomeStore(store);
   const effects: { readonly id: unknown; readonly by: string }[] = [];
   let now = life(Number.POSITIVE_INFINITY);
-  const transactions = { journal, undoers: { call: { undo: async () => undefined } } };
+  const transactions = {
+    journal,
+    checkpoints: memoryCheckpointStore(),
+    undoers: { call: { undo: async () => undefined } },
+  };
   const made = await pipeline({ store, outcomes, transactions });
   await made.add(manifest('undo', { side_effect_policy: policy, ...FREE }), ({ id }, { invocationId: by }) =>
     now.act(async () => effects.push({ id, by })),
@@ -66,7 +71,7 @@ async function killed(policy: 'irreversible' | 'idempotent') {
         outcomes,
       });
       const markUndone: typeof journal.markUndone = (...of) => own.act(() => journal.markUndone(...of));
-      const again = { journal: { ...journal, markUndone }, undoers: { call } };
+      const again = { ...transactions, journal: { ...journal, markUndone }, undoers: { call } };
       return Promise.race([continueRollbacks({ ...made.parts, transactions: again, outcomes }, 'one'), own.died]);
     },
     /** An operator settles, for each call that was cut off, whether it had its effect. */

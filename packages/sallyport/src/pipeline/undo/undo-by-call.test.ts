@@ -2,6 +2,7 @@ import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { describe, expect, test } from 'vitest';
 import type { ToolManifest } from '../../../api/schemas/tool-manifest.ts';
 import { memoryLedgerStore } from '../../../test/stores/memory-ledger-store.ts';
+import { memoryCheckpointStore } from '../../../test/stores/outcomes/memory-checkpoint-store.ts';
 import { memoryOutcomeStore } from '../../../test/stores/outcomes/memory-outcome-store.ts';
 import { memoryUndoJournal } from '../../../test/stores/outcomes/memory-undo-journal.ts';
 import type { NativeFunction } from '../../executors/native/native-executor.ts';
@@ -29,7 +30,7 @@ async function layer(changes: Parameters<typeof pipeline>[0] = {}) {
     return later.run(request);
   };
   const undoers = { call: undoByCall({ runCall, records: store, outcomes }) };
-  const transactions = { journal, undoers };
+  const transactions = { journal, checkpoints: memoryCheckpointStore(), undoers };
   const made = await pipeline({ store, outcomes, transactions, ...changes });
   later.run = made.run;
   const booked: string[] = [];

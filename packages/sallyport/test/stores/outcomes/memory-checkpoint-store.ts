@@ -11,12 +11,14 @@ const keyOf = (...names: readonly string[]): string => JSON.stringify(names);
 
 /** Checkpoints in memory, for tests of the components above the store. */
 export function memoryCheckpointStore(now: () => number = Date.now): CheckpointStore & CheckpointArchive {
-  const held: Held = { lines: new Map(), stored: new Map(), objects: new Map(), now };
+  const held: Held = { lines: new Map(), reporters: new Map(), stored: new Map(), objects: new Map(), now };
   return { ...savingIn(held, now), ...endingIn(held, now), ...archiveIn(held) };
 }
 
 interface Held {
   readonly lines: Map<string, CheckpointLine>;
+  /** Instances that have to report checkpoints yet. */
+  readonly reporters: Map<string, string>;
   readonly stored: Map<string, StoredCheckpoint>;
   /** `removeAfter` is infinite while a checkpoint has the object. */
   readonly objects: Map<string, NamedObject & { readonly removeAfter: number }>;
@@ -82,12 +84,12 @@ function archiveIn(held: Held): CheckpointArchive {
 const ofLine = ({ stored }: Held, tenantId: string, lineId: string): StoredCheckpoint[] =>
   [...stored.values()].filter(({ owner, ...one }) => owner.tenantId === tenantId && one.lineId === lineId);
 
-type Ending = 'keepUntil' | 'remove' | 'lineEnded' | 'expire';
+type Ending = 'keepUntil' | 'remove' | 'lineEnded' | 'expire' | 'removeAfterChanges' | 'unreported' | 'reported';
 
 function savingIn(held: Held, now: () => number): Omit<CheckpointStore, Ending> {
   const { lines, stored } = held;
   return {
-    async put(checkpoint) {
+    async put(checkpoint, reporter) {
       const { lineId, invocationId, sequence, owner } = checkpoint;
       const key = keyOf(owner.tenantId, lineId);
       const line = lines.get(key);
@@ -95,6 +97,7 @@ function savingIn(held: Held, now: () => number): Omit<CheckpointStore, Ending> 
         line === undefined ? sequence === 1 : line.holder === invocationId && sequence === line.newest + 1;
       if (!follows) return false;
       change(held, owner.tenantId, checkpoint.checkpointId, checkpoint);
+      if (reporter !== undefined) held.reporters.set(keyOf(owner.tenantId, checkpoint.checkpointId), reporter);
       lines.set(key, { lineId, holder: invocationId, newest: sequence });
       return true;
     },
@@ -148,6 +151,19 @@ function endingIn(held: Held, now: () => number): Pick<CheckpointStore, Ending> 
         return change(held, tenantId, id, undefined);
       };
       return gone(checkpointId);
+    },
+    async unreported(reporter, limit) {
+      const left = [...stored].filter(([key]) => held.reporters.get(key) === reporter).map(([, one]) => one);
+      return left.slice(0, limit).map(({ packed: _packed, ...facts }) => facts);
+    },
+    async reported(tenantId, lineId, sequence) {
+      for (const one of ofLine(held, tenantId, lineId))
+        if (one.sequence <= sequence) held.reporters.delete(keyOf(tenantId, one.checkpointId));
+    },
+    async removeAfterChanges(tenantId, invocationId) {
+      for (const one of [...stored.values()])
+        if (one.owner.tenantId === tenantId && one.invocationId === invocationId && one.afterChanges === true)
+          change(held, tenantId, one.checkpointId, undefined);
     },
     async lineEnded(tenantId, lineId, expiresAt) {
       for (const one of ofLine(held, tenantId, lineId)) {

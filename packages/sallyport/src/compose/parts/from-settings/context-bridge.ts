@@ -4,6 +4,7 @@ import { type ContextBridge, createContextBridge } from '../../../bridges/contex
 import { valuesOf } from '../../../domain/settings/setting.ts';
 import type { Upstreams } from '../../../mcp-servers/upstreams.ts';
 import type { Ingredients } from '../ingredients.ts';
+import type { Storage } from '../open-storage.ts';
 
 /** No credential of a caller reaches a context server: it is the operator who chose it. */
 const NO_SECRETS: ReadonlyMap<string, string> = new Map();
@@ -11,29 +12,35 @@ const NO_SECRETS: ReadonlyMap<string, string> = new Map();
 /** The client of the context servers, which are upstreams. */
 export function contextBridgeOf(
   { settings, clock, log }: Pick<Ingredients, 'settings' | 'clock' | 'log'>,
-  upstreams: () => Pick<Upstreams, 'current' | 'call'>,
+  { storage: { database }, instanceId }: { readonly storage: Storage; readonly instanceId: string },
+  upstreams: () => Pick<Upstreams, 'definition' | 'call'>,
 ): ContextBridge {
   const own = valuesOf(CONTEXT_SETTINGS, settings);
   const tenants = { catalog: settings['tenant.catalog'], name: own.upstream };
-  return createContextBridge({ server: { call: callsOf(upstreams, tenants) }, settings: own, clock, log });
+  return createContextBridge({
+    server: serverOf(upstreams, tenants),
+    ...{ store: database.checkpointStore, instanceId, settings: own, clock, log },
+  });
 }
 
 /** The upstream of the tenant, else the one of the catalogue. */
-function callsOf(
-  upstreams: () => Pick<Upstreams, 'current' | 'call'>,
+function serverOf(
+  upstreams: () => Pick<Upstreams, 'definition' | 'call'>,
   { catalog, name }: { readonly catalog: string; readonly name: string },
-): ContextServerCalls['call'] {
-  return async (owner, tool, args, options) => {
-    if (name === '') return undefined;
+): ContextServerCalls {
+  const holderOf = (tenantId: string): string | undefined => {
     const known = upstreams();
-    const holder = [owner.tenantId, catalog].find((tenantId) => known.current(tenantId, name) !== undefined);
-    if (holder === undefined || known.current(holder, name)?.definition.disabled === true) return undefined;
-    const { userDid } = owner;
-    const principal = {
-      tenantId: owner.tenantId,
-      agentDid: owner.agentDid,
-      ...(userDid === undefined ? {} : { userDid }),
-    };
-    return known.call(holder, name, tool, args, { ...options, caller: { principal, secrets: NO_SECRETS } });
+    const holder = [tenantId, catalog].find((each) => known.definition(each, name) !== undefined);
+    if (name === '' || holder === undefined) return undefined;
+    return known.definition(holder, name)?.disabled === true ? undefined : holder;
+  };
+  return {
+    has: (tenantId) => holderOf(tenantId) !== undefined,
+    async call({ tenantId, agentDid, userDid }, tool, args, options) {
+      const holder = holderOf(tenantId);
+      if (holder === undefined) return undefined;
+      const principal = { tenantId, agentDid, ...(userDid === undefined ? {} : { userDid }) };
+      return upstreams().call(holder, name, tool, args, { ...options, caller: { principal, secrets: NO_SECRETS } });
+    },
   };
 }

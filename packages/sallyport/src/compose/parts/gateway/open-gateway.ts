@@ -13,7 +13,8 @@ export async function openGateway(layer: EmbeddedToolLayer): Promise<Gateway> {
   // Loaded only when a gateway is opened, since an embedding program may never open one.
   const { createGateway } = await import('../../../doors/mcp-gateway/create-gateway.ts');
   const { settings, log } = layer;
-  const { confirmations, callQuestions, signalOf, stateKey, resourceUpdates, clientQuestions } = layer.forGateway;
+  const { confirmations, callQuestions, signalOf, stateKey, resourceUpdates, upstreamLogs, clientQuestions } =
+    layer.forGateway;
   const { keepResultsMs } = keptResultsOf(settings);
   const gateway = createGateway({
     layer,
@@ -21,6 +22,7 @@ export async function openGateway(layer: EmbeddedToolLayer): Promise<Gateway> {
     version: VERSION,
     signalOf,
     resourceUpdates,
+    upstreamLogs,
     stateKey: stateKey(),
     ...(confirmations === undefined ? {} : { confirmations }),
     ...(callQuestions === undefined ? {} : { questions: callQuestions }),

@@ -140,6 +140,53 @@ describe('a server that fails', () => {
     expect(await under.codeOf(['spec'], {}, under.make())).toBe('E3602');
   });
 
+  test('DOC-03.5 a request that may not be made is an old answer or E3602 with the wait, and is not made again', async () => {
+    await under.read(['spec']);
+    under.now += 60 * MINUTE_MS;
+    let requests = 0;
+    const services: string[] = [];
+    const through = upstreamDocuments(under.upstreams, {
+      name: 'documents',
+      catalogTenant: 'catalog',
+      through({ service }) {
+        requests += 1;
+        services.push(service);
+        const code = requests % 2 === 0 ? 'E3303' : 'E3401';
+        return Promise.reject(new ToolLayerError(code, 'not now', { retryAfterMs: 9_000 }));
+      },
+    });
+    under.server.asked.length = 0;
+    under.documents = under.make({ server: through });
+    for (let turn = 0; turn < 2; turn += 1) {
+      expect(await under.codes(['spec'])).toEqual(['document_stale']);
+      const failed = await failureOf(under.read(['guide']));
+      expect([failed.code, failed.failure.retryAfterMs]).toEqual(['E3602', 9_000]);
+      requests += 1;
+    }
+    expect([services, under.server.asked]).toEqual([Array(4).fill('mcp:documents'), []]);
+  });
+
+  test('DOC-03.5 the timeout that an operator gave a tool holds for documents', async () => {
+    const overrides = { '*': { timeout_seconds: 60 }, get_source_of_truth: { timeout_seconds: 0.05 } };
+    const transport = { type: 'http' as const, url: under.server.url };
+    await under.upstreams.add('hasty', { name: 'documents', transport, overrides });
+    const times: number[] = [];
+    const hasty = upstreamDocuments(under.upstreams, {
+      name: 'documents',
+      catalogTenant: 'hasty',
+      through(request, work) {
+        times.push(request.timeoutMs);
+        return work();
+      },
+    });
+    under.documents = under.make({ server: hasty });
+    under.server.behaviour = 'hanging';
+    expect(await under.codeOf(['spec'])).toBe('E3605');
+    under.server.behaviour = 'well';
+    await under.read(['spec@1']);
+    expect(times).toEqual([50, 30_000]);
+  });
+
   test('DOC-03.1 a version that is here is given without its status', async () => {
     await under.read(['spec@1']);
     under.server.behaviour = 'lost';

@@ -3,6 +3,7 @@ import { sha256 } from '@sallyport/std/sha256';
 import { describe, expect, test } from 'vitest';
 import type { DocumentServer } from '../../../bridges/document-server.port.ts';
 import type { DocumentCache } from '../../../bridges/document-stores.port.ts';
+import { readDocumentRef } from '../../../domain/document/document-ref.ts';
 import type { DocumentPin } from '../../../domain/document/given-document.ts';
 import { memoryDocumentCache } from '../../../storage/memory/memory-document-cache.ts';
 import type { Upstreams } from '../../upstreams.ts';
@@ -21,6 +22,15 @@ describe('reading documents', () => {
       ['spec', '1', 'first'],
     ]);
     expect(under.toolsAsked().sort()).toEqual(['get_document_version', 'get_source_of_truth']);
+  });
+
+  test('DOC-04.4 a version is the same however it is written, and is no replacement of another document', async () => {
+    for (const ref of ['spec@1', 'spec/versions/1', 'document://spec/versions/1', 'doc://spec@1'])
+      expect(await under.read([ref])).toMatchObject({ documents: [{ content: 'first' }], warnings: [] });
+    expect(under.toolsAsked()).toEqual(['get_document_version', 'get_document_metadata']);
+    for (const ref of ['spec/versions/', 'sp*/versions/1', 'spec@1/versions/1', '/versions/1'])
+      expect(readDocumentRef(ref)).toBeUndefined();
+    expect(readDocumentRef('spec/versions/latest')).toEqual({ ref: 'spec' });
   });
 
   test('DOC-01.1 a pattern and a question are answered by the server', async () => {

@@ -1,5 +1,7 @@
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
+import type { UpstreamDefinition } from '../../../../api/schemas/upstream.ts';
 import type { DocumentReader, DocumentServer } from '../../../bridges/document-server.port.ts';
+import type { RequestService } from '../../../domain/circuit/service-request.ts';
 import { ownerNames } from '../../../domain/invocation/call-owner.ts';
 import type { EmbeddedServers } from '../../embedded-server.port.ts';
 import type { Upstreams } from '../../upstreams.ts';
@@ -9,11 +11,15 @@ export interface DocumentUpstream {
   readonly name: string;
   /** Owner of the upstreams that all tenants use. */
   readonly catalogTenant: string;
+  /** Timeout of its tools that name none; absent: that of the request alone. */
+  readonly toolMs?: number;
+  /** Makes each request, if it may be made; absent: every one is made. */
+  readonly through?: RequestService;
 }
 
 /**
- * An upstream as the document server of the layer (DOC-01): its credentials, limits and quarantine hold for documents
- * too. One of the tenant hides one of the catalogue with the same name.
+ * An upstream as the document server of the layer (DOC-01): its credentials, timeouts, limits and quarantine hold for
+ * documents too. One of the tenant hides one of the catalogue with the same name.
  */
 export function upstreamDocuments(
   upstreams: Pick<Upstreams, 'call' | 'definition'>,
@@ -24,12 +30,16 @@ export function upstreamDocuments(
     definitionOf(upstreams, of, reader)?.per_caller === true ? JSON.stringify(ownerNames(reader)) : '';
   return {
     scopeOf,
-    call: (reader, tool, args, { signal, timeoutMs }) =>
-      upstreams.call(ownerOf(upstreams, of, reader), of.name, tool, args, {
-        signal,
-        timeoutMs,
-        caller: { principal: reader, secrets: reader.secrets },
-      }),
+    call(reader, tool, args, { signal, timeoutMs: requestMs }) {
+      const toolMs = toolMsOf(definitionOf(upstreams, of, reader), tool) ?? of.toolMs ?? requestMs;
+      const timeoutMs = Math.min(requestMs, toolMs);
+      const caller = { principal: reader, secrets: reader.secrets };
+      const call = () =>
+        upstreams.call(ownerOf(upstreams, of, reader), of.name, tool, args, { signal, timeoutMs, caller });
+      const { tenantId, agentDid } = reader;
+      const request = { service: `mcp:${of.name}`, tenantId, agentDid, timeoutMs, signal };
+      return of.through === undefined ? call() : of.through(request, call);
+    },
   };
 }
 
@@ -64,3 +74,10 @@ const definitionOf = (
   { name, catalogTenant }: DocumentUpstream,
   { tenantId }: DocumentReader,
 ) => upstreams.definition(tenantId, name) ?? upstreams.definition(catalogTenant, name);
+
+/** Timeout that the operator gave a tool. */
+const toolMsOf = (definition: UpstreamDefinition | undefined, tool: string): number | undefined => {
+  const { [tool]: own, '*': all } = definition?.overrides ?? {};
+  const seconds = own?.timeout_seconds ?? all?.timeout_seconds;
+  return seconds === undefined ? undefined : seconds * 1000;
+};

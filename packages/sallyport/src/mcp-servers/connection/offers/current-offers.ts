@@ -2,8 +2,10 @@ import { canonicalJson } from '@sallyport/std/json/canonical-json';
 import { sha256 } from '@sallyport/std/sha256';
 import type { Log } from '../../../telemetry/log.ts';
 import { NO_OFFERS, type ServerOffers } from '../../known-upstream.ts';
+import type { HeldKind } from '../../trust/offer-places.ts';
 import type { Link } from '../link.ts';
 import { harmlessOffers, type JudgeOffers } from './harmless-offers.ts';
+import type { HeldOffers } from './held-offers.ts';
 
 /** What an upstream offers beside its tools, as it listed it last. */
 export interface CurrentOffers {
@@ -18,17 +20,19 @@ export interface CurrentOffersParts {
   readonly log: Log;
   /** Absent: nothing is withheld. */
   readonly judge?: JudgeOffers | undefined;
+  /** Absent: changes wait for nobody. */
+  readonly held?: HeldOffers | undefined;
   /** Called after each listing that differs from the one before. */
   onChanged(): void;
 }
 
 /** Makes offers that are empty until the first listing. */
-export function createCurrentOffers({ upstream, log, judge, onChanged }: CurrentOffersParts): CurrentOffers {
+export function createCurrentOffers({ upstream, log, judge, held, onChanged }: CurrentOffersParts): CurrentOffers {
   let current = NO_OFFERS;
   let print = '';
   let begun = 0;
   return {
-    now: () => current,
+    now: () => (held === undefined ? current : withoutHeld(current, held)),
     async list(link, signal) {
       begun += 1;
       const mine = begun;
@@ -36,7 +40,9 @@ export function createCurrentOffers({ upstream, log, judge, onChanged }: Current
         const { offers, incomplete } = await link.listOffers(signal);
         for (const { method, reason } of incomplete)
           log.warn('upstream-offers-incomplete', { upstream, method, reason });
-        const harmless = judge === undefined ? offers : await harmlessOffers(offers, judge, log, upstream);
+        const whole = (kind: HeldKind): boolean => !incomplete.some(({ method }) => method === METHODS[kind]);
+        const holding = held === undefined ? undefined : { held, whole };
+        const harmless = judge === undefined ? offers : await harmlessOffers(offers, judge, log, upstream, holding);
         // A later listing is newer than this one; an ended connection lists nothing.
         if (mine !== begun || signal.aborted) return;
         const before = print;
@@ -47,5 +53,17 @@ export function createCurrentOffers({ upstream, log, judge, onChanged }: Current
         log.error('upstream-offers-failed', { upstream, cause });
       }
     },
+  };
+}
+
+const METHODS: Readonly<Record<HeldKind, string>> = { prompts: 'prompts/list', templates: 'resources/templates/list' };
+
+/** An operator may decide at any time, so that is looked at each time. */
+function withoutHeld(offers: ServerOffers, held: HeldOffers): ServerOffers {
+  if (offers === NO_OFFERS) return offers;
+  return {
+    ...offers,
+    templates: offers.templates.filter((offer) => !held.isHeld('templates', offer)),
+    prompts: offers.prompts.filter((offer) => !held.isHeld('prompts', offer)),
   };
 }

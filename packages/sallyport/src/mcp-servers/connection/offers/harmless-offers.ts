@@ -2,9 +2,20 @@ import type { ListedMcpTool } from '../../../registry/importer.port.ts';
 import type { Log } from '../../../telemetry/log.ts';
 import { type ListedOffer, NO_OFFERS, type ServerOffers } from '../../known-upstream.ts';
 import type { ScanVerdict } from '../../trust/description-scanner.port.ts';
+import type { HeldKind } from '../../trust/offer-places.ts';
+import type { HeldOffers } from './held-offers.ts';
 
 /** Judges definitions, in order. */
 export type JudgeOffers = (definitions: readonly ListedMcpTool[]) => Promise<readonly ScanVerdict[]>;
+
+/** Prompts and templates stay in the lists, and wait where the quarantine says so. */
+export interface HoldingOffers {
+  readonly held: HeldOffers;
+  /** False when a list was cut off; its entries are compared once it is whole. */
+  whole(kind: HeldKind): boolean;
+}
+
+const WORDS: Readonly<Record<HeldKind, string>> = { prompts: 'prompt', templates: 'template' };
 
 /** Most withheld entries of one listing that are logged one by one. */
 const LOGGED_MAX = 20;
@@ -24,8 +35,14 @@ export async function harmlessOffers(
   judge: JudgeOffers,
   log: Pick<Log, 'warn'>,
   upstream: string,
+  holding?: HoldingOffers,
 ): Promise<ServerOffers> {
   let logged = 0;
+  const held = async <Offer extends ListedOffer>(kind: HeldKind, all: readonly Offer[]): Promise<readonly Offer[]> => {
+    if (holding === undefined) return clean(WORDS[kind], all);
+    if (holding.whole(kind)) await holding.held.take(kind, all, await judge(all.map(definitionOf)));
+    return all;
+  };
   const clean = async <Offer extends ListedOffer>(kind: string, all: readonly Offer[]): Promise<readonly Offer[]> => {
     const verdicts = await judge(all.map(definitionOf));
     return all.filter((offer, at) => {
@@ -47,7 +64,7 @@ export async function harmlessOffers(
     ...(harmless?.description === undefined ? {} : { instructions: harmless.description }),
     capabilities,
     resources: await clean('resource', offers.resources),
-    templates: await clean('template', offers.templates),
-    prompts: await clean('prompt', offers.prompts),
+    templates: await held('templates', offers.templates),
+    prompts: await held('prompts', offers.prompts),
   };
 }

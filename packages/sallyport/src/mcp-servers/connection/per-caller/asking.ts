@@ -42,9 +42,9 @@ export function createAsking(): Asking {
     sharesWith: (client) => !hasAsked || client === keeper,
     placeOf(caller, client) {
       if (caller !== undefined && (!hasAsked || client === undefined)) return caller;
-      const { identity, key, values } = caller ?? ANYBODY;
+      const known = caller ?? ANYBODY;
       const name = client ?? 'no client';
-      return { identity: `${identity} ${name}`, key: `${key} ${name}`, values };
+      return { ...known, identity: `${known.identity} ${name}`, key: `${known.key} ${name}` };
     },
   };
 }

@@ -1,7 +1,7 @@
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { sha256 } from '@sallyport/std/sha256';
 import type { UpstreamDefinition } from '../../../../api/schemas/upstream.ts';
-import { ownerNames } from '../../../domain/invocation/call-owner.ts';
+import { type CallOwner, ownerNames } from '../../../domain/invocation/call-owner.ts';
 import type { SecretStore } from '../../../external/secret-store.port.ts';
 import { holderOf } from '../../http/authorization/holder.ts';
 import type { UpstreamCaller } from '../../known-upstream.ts';
@@ -11,6 +11,8 @@ import { secretNames } from '../secrets/secret-values.ts';
 export interface KnownCaller {
   /** Agent and user, independent of their credentials. */
   readonly identity: string;
+  /** Absent where connections differ by client alone. */
+  readonly owner?: CallOwner;
   /** Whose authorization at the upstream is used; absent: that of the layer. */
   readonly holder?: string;
   /** Identity and credential values combined; identifies a connection. No value can be read from it. */
@@ -69,7 +71,7 @@ export function callerOf(upstream: string, names: readonly string[], caller: Ups
   const values = new Map(names.map((name) => [name, caller.secrets.get(name) as string]));
   const identity = JSON.stringify(ownerNames(caller.principal));
   const key = sha256(JSON.stringify([identity, ...values.values()]));
-  return { identity, holder: holderOf(caller.principal), key, values };
+  return { identity, owner: caller.principal, holder: holderOf(caller.principal), key, values };
 }
 
 function placeholdersOf({ transport }: UpstreamDefinition): readonly string[] {

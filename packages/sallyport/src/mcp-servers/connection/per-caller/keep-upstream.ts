@@ -72,7 +72,7 @@ export function keepUpstream(parts: KeptUpstreamParts): KeptUpstream {
   const listing =
     own === undefined
       ? createOperatorListing({ definition, tenantId, clock, connectTimeoutMs, secrets: link.secrets, open })
-      : new Supervised({ ...parts, open: (options) => open(own, options) });
+      : new Supervised({ ...parts, heldOffers: undefined, onLog() {}, open: (options) => open(own, options) });
   return new PerCallerUpstream({
     ...parts,
     listing,

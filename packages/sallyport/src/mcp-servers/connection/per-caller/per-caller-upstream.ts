@@ -212,6 +212,7 @@ export class PerCallerUpstream {
           ...options,
           onAsks: asking.onAsksApart,
           onOffersChanged: () => this.#offers.changed(caller),
+          onLog: (message) => (caller.owner === undefined ? undefined : this.#parts.onLog?.(message, caller.owner)),
         }),
     };
     const opened = await openCallerLink(parts, { signal, olderProtocolOnly: this.#olderProtocolOnly });

@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url';
 import { createBubblewrapDriver } from '@sallyport/sandbox/bubblewrap';
 import { afterEach, expect, test } from 'vitest';
 import { createEgressGuard } from '../../../external/egress-guard.ts';
@@ -6,6 +7,8 @@ import type { SecretStore } from '../../../external/secret-store.port.ts';
 import { failureOf, fixture, odd, processesWith, TENANT, textOf, until } from '../../test-servers/upstreams.fixture.ts';
 import { definitionHash } from '../../trust/definition-hash.ts';
 import type { UpstreamCaller, Upstreams, UpstreamsParts } from '../../upstreams.ts';
+import { createAsking } from './asking.ts';
+import type { KnownCaller } from './caller-credentials.ts';
 import { type EchoingServer, echoingServer, WHO_AM_I } from './echoing-server.fixture.ts';
 
 const OPERATOR = { token: 'of-the-operator' };
@@ -355,4 +358,33 @@ test('API-03.25 a caller whom the server refuses is asked about again only later
   await changed;
   expect(await offered()).toEqual([{ name: 'mine' }]);
   expect((await upstreams.offers(TENANT, 'notes'))?.offers.prompts).toEqual([]);
+});
+
+test.skipIf(!probe.works)(
+  `EXE-07.16 what a server logs on a connection of one caller is reported as this caller’s${probe.works ? '' : `, skipped: ${probe.problem}`}`,
+  async () => {
+    const { upstreams } = make();
+    const script = fileURLToPath(new URL('../../test-servers/offering-server.mjs', import.meta.url));
+    const transport = { type: 'stdio' as const, command: 'node', args: [script, '{}'], env: { KEY: '{{KEY}}' } };
+    await upstreams.add(TENANT, { name: 'logging', per_caller: true, transport }, OPERATOR);
+    const { promise, resolve } = Promise.withResolvers<unknown[]>();
+    upstreams.onLogged((...logged) => resolve(logged));
+    const args = { level: 'info', data: 'the key is key-of-alice' };
+    await upstreams.call(TENANT, 'logging', 'log', args, { timeoutMs: 20_000, caller: as('alice') });
+    const message = { level: 'info', logger: 'clock', data: 'the key is [hidden]' };
+    expect(await promise).toEqual([TENANT, 'logging', message, as('alice').principal]);
+  },
+);
+
+test('PRM-11.5 a caller whose client has a connection of its own keeps its own login', () => {
+  const asking = createAsking();
+  const caller: KnownCaller = {
+    identity: 'i',
+    key: 'k',
+    values: new Map(),
+    holder: 'user u',
+    owner: as('u').principal,
+  };
+  asking.onAsksApart();
+  expect(asking.placeOf(caller, 'session s')).toEqual({ ...caller, identity: 'i session s', key: 'k session s' });
 });

@@ -73,6 +73,49 @@ describe('STA-02 the work of a tool continues from its checkpoints', () => {
     expect(await parts.checkpoints.list('acme', first.invocationId, 9)).toEqual([]);
   });
 
+  /** A tool of three steps that counts each one in its state too, and fails before its last step while it is told to. */
+  async function counting(more: Parameters<typeof manifest>[1], fails: () => boolean) {
+    const made = await pipeline();
+    const ran: number[] = [];
+    await made.add(manifest('count', { ...RETRIED, ...more }), async (_parameters, context) => {
+      for (let step = stepOf(context); step < 3; step += 1) {
+        if (step === 2 && fails()) throw new ToolLayerError('E3304', 'Not reachable for a moment.');
+        ran.push(step);
+        // The first step changes nothing that could be taken back.
+        if (step > 0) await context.state.put('count', Number((await context.state.get('count')) ?? 0) + 1);
+        await context.checkpoints.save({ step: step + 1 }, { milestone: `step ${step}` });
+      }
+      return context.state.get('count');
+    });
+    const call = (resume?: string) =>
+      made.call({
+        tool_id: 'count',
+        parameters: { n: 1 },
+        ...(resume === undefined ? {} : { checkpoint_config: { resume_from_checkpoint_id: resume } }),
+      });
+    return { ...made, ran, call };
+  }
+
+  test('STA-02.1 PIPE-03 an attempt does again what was taken back after the failed one, and nothing else', async () => {
+    let failures = 1;
+    const { ran, call } = await counting({}, () => failures-- > 0);
+    expect(await call()).toMatchObject({ state: 'COMPLETED', result: 2 });
+    expect(ran).toEqual([0, 1, 1, 2]);
+  });
+
+  test('STA-02.1 PIPE-03 a call that resumes a failed one skips no step whose change was taken back', async () => {
+    let isFailing = true;
+    const once = { execution_config: { retry_policy: { max_attempts: 1 } } };
+    const { ran, call } = await counting(once, () => isFailing);
+    const first = await call();
+    expect(first).toMatchObject({ state: 'ROLLED_BACK' });
+    isFailing = false;
+    const [before, after] = first.metadata?.checkpoints_created ?? [];
+    expect(await call(after?.checkpoint_id)).toMatchObject({ state: 'FAILED', failure: { code: 'E3702' } });
+    expect(await call(before?.checkpoint_id)).toMatchObject({ state: 'COMPLETED', result: 2 });
+    expect(ran).toEqual([0, 1, 1, 2]);
+  });
+
   test('STA-02.3 a checkpoint that is unknown ends the call before its tool runs', async () => {
     const { add, call } = await pipeline();
     let runs = 0;

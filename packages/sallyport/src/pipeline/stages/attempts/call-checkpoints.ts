@@ -32,7 +32,7 @@ function resumedRunOf({
   return { invocationId, owner, toolId: manifest.tool_id, toolVersion: manifest.version };
 }
 
-function runOf(call: Call, { toolRun }: OngoingCall): CheckpointedRun {
+function runOf(call: Call, { toolRun, undo }: OngoingCall): CheckpointedRun {
   const { enable_checkpointing, checkpoint_interval_seconds } = call.request.checkpoint_config ?? {};
   const intervalMs = enable_checkpointing === false ? 0 : (checkpoint_interval_seconds ?? 0) * 1000 || undefined;
   const holdsSecret = call.secrets === undefined ? undefined : secretSearch(call.secrets);
@@ -40,6 +40,7 @@ function runOf(call: Call, { toolRun }: OngoingCall): CheckpointedRun {
     ...resumedRunOf(call),
     ...(intervalMs === undefined ? {} : { intervalMs }),
     ...(holdsSecret === undefined ? {} : { holdsSecret }),
+    hasChanges: () => undo.hasChanges,
     onSaved(saved, label) {
       toolRun.noteCheckpoint(saved);
       if (saved.type === 'micro') return;

@@ -24,8 +24,22 @@ const BURST = 10;
  * Counts an attempt against the agent's own limit, the tool's, and the called service's (EXT-02, EXE-06).
  * @returns E3303 when one of them is spent; E3812 when the counts cannot be reached
  */
-export async function takeRate({ rateLimiter, limits }: Parts, call: Resolved): Promise<Failure | undefined> {
-  for (const counted of limitsOn(limits, call)) {
+export function takeRate(parts: Parts, call: Resolved): Promise<Failure | undefined> {
+  return takeAll(parts, limitsOn(parts.limits, call));
+}
+
+/**
+ * Counts a request of the layer's own against the limit of a service, `mcp:` and the name of an upstream, together with
+ * the attempts of the tenant's calls.
+ * @returns E3303 when it is spent; E3812 when the counts cannot be reached
+ */
+export async function takeServiceRate(parts: Parts, tenantId: string, service: string): Promise<Failure | undefined> {
+  const limit = parts.limits.apiRates.get(service);
+  return limit === undefined ? undefined : takeAll(parts, [ofService(tenantId, service, limit)]);
+}
+
+async function takeAll({ rateLimiter, limits }: Parts, all: readonly Counted[]): Promise<Failure | undefined> {
+  for (const counted of all) {
     const { per_minute, burst = BURST, algorithm = limits.rateAlgorithm } = counted.limit;
     try {
       const waitMs = await rateLimiter.take(counted.key, { algorithm, per_minute, burst });
@@ -36,6 +50,12 @@ export async function takeRate({ rateLimiter, limits }: Parts, call: Resolved): 
   }
   return undefined;
 }
+
+const ofService = (tenantId: string, name: string, limit: RateLimit): Counted => ({
+  key: `${tenantId}\n\n${name}`,
+  limit,
+  what: `The service ${name}`,
+});
 
 const NONE: readonly Counted[] = [];
 
@@ -56,8 +76,7 @@ function limitsOn(limits: Parts['limits'], call: Resolved): readonly Counted[] {
   if (limit !== undefined) counted.push({ key: ofTool, limit, what: 'The tool' });
   const shared =
     api === undefined ? undefined : (limits.apiRates.get(api.name) ?? (isOutside ? limits.apiRate : undefined));
-  if (api !== undefined && shared !== undefined)
-    counted.push({ key: `${tenantId}\n\n${api.name}`, limit: shared, what: `The service ${api.name}` });
+  if (api !== undefined && shared !== undefined) counted.push(ofService(tenantId, api.name, shared));
   return counted;
 }
 

@@ -54,7 +54,7 @@ export function towardsClient(
 }
 
 /** The same listener, for as many messages as a client can be expected to read, without secrets and personal data. */
-function boundedLogs(logs: LogListener, clock: Clock, redactor: ClientParts['redactor']): LogListener {
+export function boundedLogs(logs: LogListener, clock: Clock, redactor: ClientParts['redactor']): LogListener {
   let since = Number.NEGATIVE_INFINITY;
   let count = 0;
   return {

@@ -62,7 +62,7 @@ async function open(allows: (question: PolicyQuestion) => boolean = () => true, 
   });
   const decide = (question: PolicyQuestion) => ({ allowed: allows(question), policies: ['own'] });
   const policy = createPolicyDecisions({ engine: { name: 'own', version: () => policies, decide } });
-  const made = await pipeline({ documents: { bridge, pins, isPinning: true }, policy });
+  const made = await pipeline({ documents: { bridge, pins, upstream: 'documents', isPinning: true }, policy });
   await made.add(manifest('read'), (_, { documents }) => documents.map(({ content }) => content));
   return made;
 }
@@ -181,12 +181,18 @@ test.each([
   ['a question', { query: 'what do we plan?' }],
   ['a deprecated document', { document_refs: ['plan'] }],
 ])(
-  'DOC-04.1 who asks with %s does not learn the name of a document that the policies keep from them',
+  'DOC-04.1 who asks with %s does not learn the name of a document that the policies keep from them, and the audit has it',
   async (_, document_context) => {
-    const { call } = await open(({ document }) => document?.id !== 'spec');
-    const { failure } = await call({ ...REQUEST, document_context });
+    const { call, eventsOf } = await open(({ document }) => document?.id !== 'spec');
+    const { failure, invocationId } = await call({ ...REQUEST, document_context });
     expect(failure?.code).toBe('E3603');
     expect(JSON.stringify(failure)).not.toContain('spec');
+    // The audit is for those who may know.
+    const events = await eventsOf(invocationId);
+    const refused = events.filter(({ type }) => type === 'ai.agent.tool.document_refused');
+    expect(refused.map(({ data }) => data)).toMatchObject([
+      { document_id: 'spec', access_mode: 'read', tool_id: 'read' },
+    ]);
   },
 );
 

@@ -1,23 +1,23 @@
-import { type Failure, failure, isFailure } from '@sallyport/std/error/failure';
+import { isFailure } from '@sallyport/std/error/failure';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import type { ReadDocuments } from '../../../bridges/documents.ts';
-import type { DocumentAccessMode, DocumentPin, WantedDocument } from '../../../domain/document/given-document.ts';
+import type { DocumentPin, WantedDocument } from '../../../domain/document/given-document.ts';
 import { isOwner } from '../../../domain/invocation/call-owner.ts';
-import type { MadeDecision } from '../../../permission/policy-decisions.ts';
-import type { Admitted, Authorized, CallRequest, Fresh, Resolved, Validated } from '../../call.ts';
+import type { Admitted, Authorized, CallFact, CallRequest, Fresh, Resolved, Validated } from '../../call.ts';
 import type { OngoingCall } from '../../ongoing/ongoing-call.ts';
 import type { PipelineParts } from '../../parts.ts';
-import { policyQuestion } from '../grant/policy-question.ts';
+import { checkDocument } from './document-access.ts';
 import { wantedDocuments } from './wanted-documents.ts';
 
 /** A call whose documents are read. */
 export type DocumentedCall = CallRequest & Admitted & Resolved & Validated & Authorized & Fresh;
-type Parts = Pick<PipelineParts, 'documents' | 'checkpoints' | 'policy'>;
+type Parts = Pick<PipelineParts, 'documents' | 'checkpoints' | 'policy' | 'clock'>;
 
 /**
  * The documents of a call, the same versions for all its runs and for the calls that resume it; undefined for a call
  * without documents.
  * @param secrets granted to the call, for a document server that is asked with the caller's own
+ * @param note called for a document that the policies refuse, which the caller may not learn of, but the audit must
  * @throws ToolLayerError E3601 to E3608, E3801, E3901, E3102
  */
 export async function callDocuments(
@@ -25,6 +25,7 @@ export async function callDocuments(
   call: DocumentedCall,
   ongoing: OngoingCall,
   secrets: ReadonlyMap<string, string>,
+  note: (fact: CallFact) => void,
 ): Promise<ReadDocuments | undefined> {
   const { documents } = parts;
   const wanted = wantedDocuments(call.request, call.tool.manifest, documents?.isPinning ?? false);
@@ -37,7 +38,7 @@ export async function callDocuments(
     wanted,
     pins,
     reader: { tenantId, agentDid, ...(userDid === undefined ? {} : { userDid }), secrets },
-    checkAccess: (id, mode, asked) => checkAccess(parts, call, { id, mode }, asked),
+    checkAccess: (id, mode, asked) => checkDocument(parts, call, { id, mode, asked }, note),
     signal: ongoing.controller.signal,
   });
   if (read.pins.length > 0) await storePins(documents.pins, call, read.pins);
@@ -60,31 +61,6 @@ async function earlierPins(
   // Another's checkpoint is refused when the call opens it.
   if (facts === undefined || !isOwner(principal, facts.owner) || facts.toolId !== tool.manifest.tool_id) return [];
   return (await documents.pins.find(tenantId, facts.invocationId)) ?? [];
-}
-
-/** Asked for every document of every call, whatever is remembered: the policies decide by agent, tool and document. */
-function checkAccess(
-  { policy }: Parts,
-  call: DocumentedCall,
-  document: { readonly id: string; readonly mode: DocumentAccessMode },
-  asked: string,
-): void | Promise<void> {
-  const decided = policy.decide({ ...policyQuestion(call, call.grant, call.trust), document });
-  // A decision that is remembered takes no turn of the event loop.
-  if (!(decided instanceof Promise)) return refuseUnlessAllowed(decided, document.mode, asked);
-  return decided.then((decision) => refuseUnlessAllowed(decision, document.mode, asked));
-}
-
-function refuseUnlessAllowed(decision: MadeDecision | Failure, mode: DocumentAccessMode, asked: string): void {
-  if (isFailure(decision)) throw ToolLayerError.of(decision);
-  if (decision.allowed) return;
-  const { policies } = decision;
-  const by = policies.length === 0 ? 'no policy permits it' : `forbidden by ${policies.join(', ')}`;
-  throw ToolLayerError.of(
-    failure('E3603', `The call may not ${mode} the document ${JSON.stringify(asked)}: ${by}.`, {
-      details: { document_id: asked, access_mode: mode, policies: [...policies] },
-    }),
-  );
 }
 
 /** A tool whose later runs would see other versions does not run. */

@@ -1,31 +1,36 @@
-import { failureOf } from '@sallyport/std/error/tool-layer-error';
-import type { Noted, Prepared, Reserved } from '../../call.ts';
+import type { CallFact, Noted, Prepared, Reserved } from '../../call.ts';
 import type { PipelineParts } from '../../parts.ts';
-import type { Stage } from '../../stage.ts';
+import { refusedBy, type Stage } from '../../stage.ts';
 import { callDocuments, type DocumentedCall } from './call-documents.ts';
+import { checkNamedDocuments } from './document-access.ts';
 
 type Needs = DocumentedCall & Noted & Reserved;
 
 const NO_SECRETS: ReadonlyMap<string, string> = new Map();
 
 /**
- * Fetches the granted credentials, then the documents of the call. The executor makes its own sandbox, if it needs one,
+ * Judges the documents that one of the document server's own tools is asked for, fetches the granted credentials, then the documents of the call. The executor makes its own sandbox, if it needs one,
  * under the call's deadline.
  */
 export function prepare(
-  parts: Pick<PipelineParts, 'secrets' | 'documents' | 'checkpoints' | 'policy'>,
+  parts: Pick<PipelineParts, 'secrets' | 'documents' | 'checkpoints' | 'policy' | 'clock'>,
 ): Stage<Needs, Prepared> {
   return {
     name: 'prepare',
     takes: 'the granted credentials from the secret store, and the documents of the call',
     async run(call, ongoing) {
+      let { facts } = call;
+      const note = (fact: CallFact): void => {
+        facts = [...facts, fact];
+      };
       try {
+        await checkNamedDocuments(parts, call, note);
         const secrets = await secretsOf(parts, call, ongoing.controller.signal);
-        const read = await callDocuments(parts, call, ongoing, secrets);
+        const read = await callDocuments(parts, call, ongoing, secrets, note);
         if (read === undefined) return { secrets };
         return { secrets, documents: read.documents, warnings: [...call.warnings, ...read.warnings] };
       } catch (thrown) {
-        return failureOf(thrown);
+        return refusedBy(thrown, { facts });
       }
     },
   };

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { memoryCheckpointStore } from '../../../../test/stores/outcomes/memory-checkpoint-store.ts';
 import { memoryStateStore } from '../../../../test/stores/outcomes/memory-state-store.ts';
 import { memoryUndoJournal } from '../../../../test/stores/outcomes/memory-undo-journal.ts';
 import type { InvocationRecord } from '../../../domain/invocation/record.ts';
@@ -74,6 +75,7 @@ function life({ store, journal, records }: World, order: (what: string) => Promi
       markUndone: (...step) => act('mark', () => journal.markUndone(...step)),
       close: (...call) => act('close', () => journal.close(...call)),
     },
+    checkpoints: memoryCheckpointStore(),
     undoers: { state: stateUndoer(ownStore, records) },
   };
   return { act, parts, store: ownStore };

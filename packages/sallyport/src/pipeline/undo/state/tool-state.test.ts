@@ -4,6 +4,7 @@ import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { describe, expect, test } from 'vitest';
 import type { ToolManifest } from '../../../../api/schemas/tool-manifest.ts';
 import { memoryLedgerStore } from '../../../../test/stores/memory-ledger-store.ts';
+import { memoryCheckpointStore } from '../../../../test/stores/outcomes/memory-checkpoint-store.ts';
 import { memoryOutcomeStore } from '../../../../test/stores/outcomes/memory-outcome-store.ts';
 import { memoryStateStore } from '../../../../test/stores/outcomes/memory-state-store.ts';
 import { memoryUndoJournal } from '../../../../test/stores/outcomes/memory-undo-journal.ts';
@@ -24,7 +25,11 @@ async function layer(bounds = {}) {
   const store = memoryStateStore();
   const journal = memoryUndoJournal();
   const outcomes = memoryOutcomeStore(ledgerStore);
-  const transactions = { journal, undoers: { state: stateUndoer(store, ledgerStore) } };
+  const transactions = {
+    journal,
+    checkpoints: memoryCheckpointStore(),
+    undoers: { state: stateUndoer(store, ledgerStore) },
+  };
   const state = { store, bounds: { ...STATE_BOUNDS, waitMs: 60, ...bounds } };
   const quick = { ...retries, jitter: 'none', attemptsMax: 3, budgetMs: 1000 } as const;
   const made = await pipeline({ store: ledgerStore, outcomes, transactions, state, retries: quick });

@@ -22,10 +22,10 @@ with begun as (
 )
 insert into sallyport.checkpoints
   (tenant_id, line_id, invocation_id, sequence, checkpoint_id, checkpoint_type, parent_id, form, state, facts, saved_at, expires_at,
-    archive_at, object_name, object_size, object_sha256)
+    archive_at, object_name, object_size, object_sha256, reporter)
 select $1, $2, $3, $4, $5::text, $6::text, $7::text, $8::text, $9::bytea, $10::json,
   to_timestamp($11::double precision / 1000), to_timestamp($12::double precision / 1000),
-  to_timestamp($13::double precision / 1000), $14::text, $15::bigint, $16::text
+  to_timestamp($13::double precision / 1000), $14::text, $15::bigint, $16::text, $17::text
 where exists (select from begun) or exists (select from followed)`;
 
 /** Columns of everything but the state. */
@@ -76,6 +76,9 @@ with recursive gone as (
   where child.tenant_id = $1)
 delete from sallyport.checkpoints where tenant_id = $1 and checkpoint_id in (select checkpoint_id from gone)`;
 
+const REMOVE_AFTER_CHANGES = `
+delete from sallyport.checkpoints where tenant_id = $1 and invocation_id = $2 and facts ->> 'afterChanges' = 'true'`;
+
 /** Only what has no state any more has expired for good: others are stored as the difference from it until then. */
 const EMPTY_EXPIRED = `
 update sallyport.checkpoints set state = null, object_name = null where (tenant_id, checkpoint_id) in (
@@ -93,7 +96,7 @@ delete from sallyport.checkpoints where (tenant_id, checkpoint_id) in (
 
 /** Checkpoints in PostgreSQL (STA-01). */
 export function postgresCheckpointStore(pool: Pool): CheckpointStore {
-  return { ...linesIn(pool), ...checkpointsIn(pool), ...endsIn(pool) };
+  return { ...linesIn(pool), ...checkpointsIn(pool), ...endsIn(pool), ...reportsIn(pool) };
 }
 
 /** Runs a statement. @returns the number of changed rows */
@@ -133,7 +136,10 @@ function linesIn(pool: Pool): Pick<CheckpointStore, 'line' | 'lineOf' | 'take'> 
 
 function checkpointsIn(pool: Pool): Pick<CheckpointStore, 'put' | 'find' | 'ancestors' | 'list' | 'remove'> {
   return {
-    put: async (checkpoint) => (await changed(pool, 'store the checkpoint', PUT, valuesOf(checkpoint))) > 0,
+    put: async (checkpoint, reporter) => {
+      const values = [...valuesOf(checkpoint), reporter === undefined ? null : keyText(reporter)];
+      return (await changed(pool, 'store the checkpoint', PUT, values)) > 0;
+    },
     find: (tenantId, checkpointId) =>
       inDatabase('find the checkpoint', async () => {
         const { rows } = await pool.query<StateRow>(
@@ -163,7 +169,7 @@ function checkpointsIn(pool: Pool): Pick<CheckpointStore, 'put' | 'find' | 'ance
   };
 }
 
-function endsIn(pool: Pool): Pick<CheckpointStore, 'keepUntil' | 'lineEnded' | 'expire'> {
+function endsIn(pool: Pool): Pick<CheckpointStore, 'keepUntil' | 'removeAfterChanges' | 'lineEnded' | 'expire'> {
   return {
     keepUntil: async (tenantId, checkpointId, expiresAt) => {
       await changed(
@@ -173,6 +179,10 @@ function endsIn(pool: Pool): Pick<CheckpointStore, 'keepUntil' | 'lineEnded' | '
         where tenant_id = $1 and checkpoint_id = $2 and expires_at is not null`,
         [keyText(tenantId), keyText(checkpointId), expiresAt],
       );
+    },
+    removeAfterChanges: async (tenantId, invocationId) => {
+      const call = [tenantId, invocationId].map(keyText);
+      await changed(pool, 'remove checkpoints of what is taken back', REMOVE_AFTER_CHANGES, call);
     },
     lineEnded: async (tenantId, lineId, expiresAt) => {
       await changed(
@@ -189,6 +199,29 @@ function endsIn(pool: Pool): Pick<CheckpointStore, 'keepUntil' | 'lineEnded' | '
     expire: async (forgetMs, limit) => {
       const emptied = await changed(pool, 'drop expired states', EMPTY_EXPIRED, [limit]);
       return emptied + (await changed(pool, 'forget expired checkpoints', FORGET_EXPIRED, [limit, forgetMs]));
+    },
+  };
+}
+
+function reportsIn(pool: Pool): Pick<CheckpointStore, 'unreported' | 'reported'> {
+  return {
+    unreported: (reporter, limit) =>
+      inDatabase('find checkpoints to report', async () => {
+        const { rows } = await pool.query<FactsRow>(
+          `select ${FACTS} from sallyport.checkpoints where reporter = $1
+          order by saved_at, tenant_id, line_id, sequence limit $2`,
+          [keyText(reporter), limit],
+        );
+        return rows.map(factsOf);
+      }),
+    reported: async (tenantId, lineId, sequence) => {
+      await changed(
+        pool,
+        'note what is reported',
+        `update sallyport.checkpoints set reporter = null
+        where tenant_id = $1 and line_id = $2 and sequence <= $3 and reporter is not null`,
+        [keyText(tenantId), keyText(lineId), sequence],
+      );
     },
   };
 }

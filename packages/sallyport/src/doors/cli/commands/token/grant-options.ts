@@ -10,6 +10,7 @@ export interface GrantOptions {
   readonly agent?: string;
   readonly user?: string;
   readonly tenant?: string;
+  readonly session?: string;
   readonly path?: readonly string[];
   readonly mode?: 'ro' | 'rw';
   readonly host?: readonly string[];
@@ -58,6 +59,7 @@ export function requestOf(options: GrantOptions, cwd: string): TokenMintRequest 
     agent,
     user,
     tenant,
+    session,
     path,
     mode,
     host,
@@ -74,6 +76,7 @@ export function requestOf(options: GrantOptions, cwd: string): TokenMintRequest 
     agent_did: agent,
     user_did: user,
     tenant_id: tenant,
+    session_id: session,
     paths: path?.map((each) => resolve(cwd, each)),
     mode,
     hosts: host && [...host],

@@ -21,11 +21,9 @@ export function addTokenCommands(program: Command, kit: CommandKit): void {
 }
 
 function addMintCommand(token: Command, kit: CommandKit): void {
-  const mint = withGrantOptions(token.command('mint').description('sign a capability token and print it')).option(
-    '--expires <duration>',
-    'how long it is good, for example 15m; an hour when absent',
-    seconds,
-  );
+  const mint = withGrantOptions(token.command('mint').description('sign a capability token and print it'))
+    .option('--session <id>', 'session that it belongs to: that of its context and its quota')
+    .option('--expires <duration>', 'how long it is good, for example 15m; an hour when absent', seconds);
   kit.adding<GrantOptions>(mint, async ({ layer, caller, print, parts }, _args, options) => {
     const answer = await layer.ask('tokens.mint', requestOf(options, parts.io.cwd), caller);
     if (print.json) print.value(answer);

@@ -34,8 +34,11 @@ export function circuitOf(manifest: ToolManifest, terms: CircuitTerms, timeoutMs
   return {
     name: api?.name ?? `tool:${tool_id}@${version}`,
     terms: used,
-    // Timers fire slightly early now and then.
-    patienceMs: Math.min(timeout, silence, used.slowCallMs) * 0.95,
+    patienceMs: patienceOf(Math.min(timeout, silence), used),
     probe: healthProbeOf(manifest),
   };
 }
+
+/** How long a service has to be silent for a timeout to count. Timers fire slightly early now and then. */
+export const patienceOf = (timeoutMs: number, { slowCallMs }: CircuitTerms): number =>
+  Math.min(timeoutMs, slowCallMs) * 0.95;

@@ -2,21 +2,23 @@
 
 import type { Clock } from '@sallyport/std/clock';
 import type { Failure } from '@sallyport/std/error/failure';
-import { failureOf } from '@sallyport/std/error/tool-layer-error';
 import type { ToolManifest } from '../../../../../api/schemas/tool-manifest.ts';
 import type { Ledger } from '../../../../audit/ledger.ts';
 import type { CircuitAnswer, CircuitChange, SetState } from '../../../../domain/circuit/circuit.ts';
 import type { CircuitTerms } from '../../../../domain/circuit/circuit-terms.ts';
 import { countsAs } from '../../../../domain/circuit/counts.ts';
+import type { RequestService } from '../../../../domain/circuit/service-request.ts';
 import type { CircuitStore, EndedAttempt } from '../../../../external/circuit-store.port.ts';
 import type { OutboundHttp } from '../../../../external/outbound-http.ts';
 import type { Log } from '../../../../telemetry/log.ts';
 import type { Authorized, Resolved } from '../../../call.ts';
 import type { OngoingCall } from '../../../ongoing/ongoing-call.ts';
 import { circuitEvent } from './circuit-event.ts';
+import { lostReport, noteChange, unknownState } from './circuit-notes.ts';
 import { type CircuitUse, circuitOf } from './circuit-of.ts';
-import { refusalOf, unknownStateRefusal } from './circuit-refusals.ts';
+import { refusalOf } from './circuit-refusals.ts';
 import { type HealthProbe, probeFailed, probeHealth } from './health-probe.ts';
+import { throughCircuitOf } from './service-request.ts';
 
 /** A call that goes through a circuit. */
 export type CircuitCall = Resolved & Authorized;
@@ -35,6 +37,8 @@ export interface Circuits {
     ongoing: OngoingCall,
     attempt: { readonly failed?: Failure; readonly durationMs: number },
   ): Promise<void>;
+  /** Through the same circuit as the attempts of tools. @throws ToolLayerError E3401 E3402 when it may not be made */
+  readonly request: RequestService;
   readonly store: Pick<CircuitStore, 'find' | 'list'>;
   /**
    * Sets a circuit by hand, and puts that on record.
@@ -86,6 +90,7 @@ export function createCircuits(parts: CircuitParts): Circuits {
       const end = failed === undefined ? 'success' : countsAs(failed.code, waitedMs, use.patienceMs);
       await report(parts, { use, call, ongoing }, { end, durationMs });
     },
+    request: (request, work) => throughCircuitOf(parts, request, work),
     async set(tenantId, name, state, by) {
       const change = await store.set(tenantId, name, state);
       if (change === undefined) return false;
@@ -138,7 +143,7 @@ async function permitted(
     onAnswer?.(answer);
     return await answered(parts, passing, answer);
   } catch (thrown) {
-    return notKnown(parts, use, thrown);
+    return unknownState(parts, use.name, thrown);
   }
 }
 
@@ -210,25 +215,12 @@ async function report(parts: CircuitParts, passing: Passing, attempt: EndedAttem
     const change = await parts.store.report(call.principal.tenantId, use.name, permit, attempt);
     if (change !== undefined) await note(parts, passing, change);
   } catch (thrown) {
-    lost(parts, use, thrown);
+    lostReport(parts, use.name, thrown);
   }
 }
 
-function lost({ log }: CircuitParts, { name }: CircuitUse, thrown: unknown): void {
-  log.warn('circuit-report-lost', { circuit: name, cause: String(thrown) });
-}
-
-function notKnown({ log, unknownState = 'open' }: CircuitParts, { name }: CircuitUse, thrown: unknown) {
-  log.warn('circuit-state-unknown', { circuit: name, counts_as: unknownState, cause: String(thrown) });
-  return unknownState === 'open' ? unknownStateRefusal(name, thrown) : undefined;
-}
-
-/** Puts a change on record before the call continues. Never rejects. */
-async function note(
-  { ledger, clock, log }: CircuitParts,
-  { use: { name }, call, ongoing }: Passing,
-  change: CircuitChange,
-): Promise<void> {
+/** Puts a change on record before the call continues. */
+function note(parts: CircuitParts, { use: { name }, call, ongoing }: Passing, change: CircuitChange): Promise<void> {
   const { tenantId, agentDid } = call.principal;
   const { invocationId } = ongoing.call;
   const by = {
@@ -236,11 +228,5 @@ async function note(
     tool_id: call.tool.manifest.tool_id,
     ...(invocationId === undefined ? {} : { invocation_id: invocationId }),
   };
-  try {
-    const event = circuitEvent({ tenantId, name, change, at: clock.now(), by });
-    await ledger.commit({ events: [event], durability: 'asynchronous' });
-  } catch (thrown) {
-    // The circuit protects its service whether or not the change is on record; the call itself is recorded or fails.
-    log.error('circuit-change-not-recorded', { circuit: name, to: change.to, e_code: failureOf(thrown).code });
-  }
+  return noteChange(parts, { tenantId, name, by }, change);
 }

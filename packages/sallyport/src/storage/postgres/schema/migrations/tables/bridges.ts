@@ -12,7 +12,10 @@ create table sallyport.checkpoint_lines (
 );
 create index checkpoint_lines_holder on sallyport.checkpoint_lines (tenant_id, holder);`;
 
-/** States of tools (000 §5.1.4, with tenant and line). One with neither \`state\` nor object has expired. */
+/**
+ * States of tools (000 §5.1.4, with tenant and line). One with neither \`state\` nor object has expired. \`reporter\`: instance that has
+ * to report it to the context server yet (STA-04).
+ */
 const CHECKPOINTS = `
 create table sallyport.checkpoints (
   tenant_id text collate "C" not null,
@@ -32,6 +35,7 @@ create table sallyport.checkpoints (
   expires_at timestamptz,
   archive_at timestamptz,
   archived_at timestamptz,
+  reporter text collate "C",
   primary key (tenant_id, checkpoint_id),
   unique (tenant_id, line_id, sequence)
 );
@@ -39,6 +43,7 @@ alter table sallyport.checkpoints alter column state set storage external;
 create index checkpoints_invocation on sallyport.checkpoints (tenant_id, invocation_id);
 create index checkpoints_parent on sallyport.checkpoints (tenant_id, parent_id) where parent_id is not null;
 create index checkpoints_expiry on sallyport.checkpoints (expires_at) where expires_at is not null;
+create index checkpoints_unreported on sallyport.checkpoints (reporter) where reporter is not null;
 create index checkpoints_archive on sallyport.checkpoints (archive_at) where archive_at is not null;`;
 
 /**

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { ROOT } from './project-files.ts';
+import { ROOT } from '../project-files.ts';
 import { inOrder, LONGEST } from './test-order.ts';
 
 test('the files that are named as the longest exist, each once', () => {

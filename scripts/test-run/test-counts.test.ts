@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { runCommand } from './run-command.ts';
+import { runCommand } from '../run-command.ts';
 import { closingLine } from './test-counts.ts';
 
 let folder = '';

@@ -1,0 +1,143 @@
+import type { Clock } from '@sallyport/std/clock';
+import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
+import type { ListedMcpTool } from '../../../registry/importer.port.ts';
+import type { ListedOffer } from '../../known-upstream.ts';
+import { blockedFailure, type Quarantine } from '../../quarantine.ts';
+import type { UpstreamTool } from '../../quarantine-store.port.ts';
+import { definitionHash } from '../../trust/definition-hash.ts';
+import type { ScanVerdict } from '../../trust/description-scanner.port.ts';
+import { type HeldKind, offerId, placeOf } from '../../trust/offer-places.ts';
+
+/** What of the quarantine offers need. */
+export type OfferQuarantine = Pick<Quarantine, 'compare' | 'put' | 'find' | 'blocks' | 'inTurn'>;
+
+/** Prompts and resource templates of one upstream, of which those that changed wait for an operator (REG-09). */
+export interface HeldOffers {
+  /**
+   * Compares a whole list with what was accepted; the first text of an offer is accepted when the scan finds nothing.
+   * @param verdicts in the order of the offers
+   */
+  take(kind: HeldKind, offers: readonly ListedOffer[], verdicts: readonly ScanVerdict[]): Promise<void>;
+  /** True while an offer waits, was refused, or is not known. */
+  isHeld(kind: HeldKind, offer: ListedOffer): boolean;
+}
+
+/** Called with offers that wait from now on (`tools-quarantined`), or no longer (`tools-restored`). */
+export type OffersHeld = (change: 'tools-quarantined' | 'tools-restored', offers: readonly UpstreamTool[]) => void;
+
+/** Dependencies of the held offers of one upstream. */
+export interface HeldOffersParts {
+  readonly quarantine: OfferQuarantine;
+  readonly tenantId: string;
+  readonly upstream: string;
+  /** True for a reference server, whose changes are accepted. */
+  readonly isTrusted: boolean;
+  readonly clock: Clock;
+  readonly onHeld: OffersHeld;
+}
+
+/** Undefined where there is no quarantine that offers can be in. */
+export function heldOffersOf(
+  quarantine: Partial<OfferQuarantine> | undefined,
+  parts: Omit<HeldOffersParts, 'quarantine'>,
+): HeldOffers | undefined {
+  const { compare, put, find, blocks, inTurn } = quarantine ?? {};
+  if (!compare || !put || !find || !blocks || !inTurn) return undefined;
+  return createHeldOffers({ ...parts, quarantine: { compare, put, find, blocks, inTurn } });
+}
+
+function createHeldOffers({ quarantine, tenantId, upstream, isTrusted, clock, onHeld }: HeldOffersParts): HeldOffers {
+  return {
+    take: (kind, offers, verdicts) =>
+      quarantine.inTurn(tenantId, upstream, async () => {
+        const place = placeOf(upstream, kind);
+        const listing = offers.map((offer) => ({
+          toolId: offerId(upstream, kind, keyOf(kind, offer)),
+          listed: definitionOf(kind, offer),
+        }));
+        const findingsOf = new Map(listing.map(({ listed }, at) => [listed, verdicts[at]?.findings ?? []]));
+        const isClean = (listed: ListedMcpTool): boolean => findingsOf.get(listed)?.length === 0;
+        const compared = quarantine.compare(tenantId, place, listing, isTrusted);
+        const noticedAt = new Date(clock.now()).toISOString();
+        const free = (
+          { block: _block, served: _served, ...known }: UpstreamTool,
+          listed: ListedMcpTool,
+        ): UpstreamTool => ({
+          ...known,
+          acceptedHash: definitionHash(listed),
+          noticedAt,
+        });
+        const held = (known: UpstreamTool, listed: ListedMcpTool, block: NonNullable<UpstreamTool['block']>) => ({
+          ...known,
+          block,
+          served: {
+            hash: definitionHash(listed),
+            definition: listed,
+            serverVersion: '',
+            findings: findingsOf.get(listed) ?? [],
+          },
+          noticedAt,
+        });
+        const judged = ({
+          known,
+          listed,
+        }: {
+          readonly known: UpstreamTool;
+          readonly listed: ListedMcpTool;
+        }): UpstreamTool => {
+          if (known.acceptedHash !== undefined) return held(known, listed, 'changed');
+          return isTrusted || isClean(listed) ? free(known, listed) : held(known, listed, 'flagged');
+        };
+        const fresh = compared.unknown.map(({ toolId, listed }) =>
+          judged({ known: { tenantId, toolId, upstream: place, tool: listed.name, noticedAt }, listed }),
+        );
+        const changed = compared.changed.map(judged);
+        const rejected = compared.rejected.map(({ known, listed }) => held(known, listed, 'rejected'));
+        const back = compared.accepted.filter(
+          ({ known, listed }) => known.block !== undefined || isOther(known, listed),
+        );
+        const restored = back.map(({ known, listed }) => free(known, listed));
+        const gone = compared.absent.map(
+          ({ served: _served, ...known }): UpstreamTool => ({ ...known, block: 'absent', noticedAt }),
+        );
+        await quarantine.put([...fresh, ...changed, ...rejected, ...restored, ...gone]);
+        const waiting = [...fresh, ...changed].filter(({ block }) => block !== undefined);
+        if (waiting.length > 0) onHeld('tools-quarantined', waiting);
+        const lifted = restored.filter((_, at) => !['absent', undefined].includes(back[at]?.known.block));
+        if (lifted.length > 0) onHeld('tools-restored', lifted);
+      }),
+    isHeld(kind, offer) {
+      const key = keyOf(kind, offer);
+      const id = offerId(upstream, kind, key);
+      const known = quarantine.find(tenantId, id);
+      const isOwn = known?.upstream === placeOf(upstream, kind) && known.tool === key;
+      return !isOwn || quarantine.blocks(tenantId, id) !== undefined;
+    },
+  };
+}
+
+/** The refusal to get a prompt that waits; what its server no longer lists is for the server to refuse. */
+export function checkPrompt(
+  quarantine: Partial<OfferQuarantine> | undefined,
+  tenantId: string,
+  upstream: string,
+  name: unknown,
+): void {
+  const id = offerId(upstream, 'prompts', String(name));
+  const block = quarantine?.blocks?.(tenantId, id);
+  if (block === undefined || block.reason === 'absent' || block.tool !== name) return;
+  throw ToolLayerError.of(blockedFailure(id, { ...block, upstream }));
+}
+
+/** A trusted server changed it: the new text is the accepted one. */
+const isOther = ({ acceptedHash }: UpstreamTool, listed: ListedMcpTool): boolean =>
+  acceptedHash !== definitionHash(listed);
+
+const keyOf = (kind: HeldKind, offer: ListedOffer): string =>
+  kind === 'prompts' ? offer.name : String(offer['uriTemplate']);
+
+/** What is in an offer for a model or a person to read, in the form that the quarantine takes. */
+function definitionOf(kind: HeldKind, offer: ListedOffer): ListedMcpTool {
+  const { title, description, icons, _meta, ...rest } = offer;
+  return { name: keyOf(kind, offer), title, description, icons, _meta, inputSchema: rest } as ListedMcpTool;
+}

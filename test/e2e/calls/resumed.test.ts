@@ -1,0 +1,112 @@
+import { rm } from 'node:fs/promises';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import {
+  createToolLayer,
+  type EmbeddedToolLayer,
+  LOCAL_CALLER,
+  silentLog,
+} from '../../../packages/sallyport/src/index.ts';
+import { temporaryDataFolder } from '../../../packages/sallyport/src/storage/postgres/embedded/prepared-database.fixture.ts';
+import { urlOf } from '../../../packages/sallyport/src/storage/postgres/postgres-databases.fixture.ts';
+import { DOUBLE, type OpenLayer, openLayer, post } from '../layer.fixture.ts';
+
+type Claims = Parameters<EmbeddedToolLayer['mintToken']>[0];
+
+const ADA = { agent_did: 'did:example:a', user_did: 'did:user:ada' };
+const LONG = { ...DOUBLE, tool_id: 'long', side_effect_policy: 'idempotent', idempotent: true } as const;
+
+let open: OpenLayer;
+/** Another instance on the same database. */
+let other: EmbeddedToolLayer;
+let folder: string;
+/** Runs that continue wait for it. */
+let gate: Promise<unknown> = Promise.resolve();
+let continued = 0;
+
+beforeAll(async () => {
+  open = await openLayer();
+  if (open.layer.embeddedDatabase === undefined) throw new Error('The layer has no database of its own.');
+  folder = await temporaryDataFolder('sallyport-resumed-');
+  const settings = { data_folder: folder, 'database.url': urlOf(open.layer.embeddedDatabase) };
+  other = await createToolLayer({ settings, log: silentLog, environment: {} });
+  for (const layer of [open.layer, other])
+    await layer.registerFunction(LONG, async ({ n }, { checkpoints: { restored, save } }) => {
+      if (restored === undefined) {
+        await save({ step: 1 }, { milestone: 'half' });
+        throw new Error(`The work of ${String(n)} was interrupted.`);
+      }
+      continued += 1;
+      await gate;
+      return { continued, from: restored.checkpointId };
+    });
+  await open.layer.ask('tools.register', { manifest: LONG }, { ...LOCAL_CALLER, tenantId: 'elsewhere' });
+});
+afterAll(async () => {
+  await other.close();
+  await open[Symbol.asyncDispose]();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const tokenOf = async (claims: Claims, layer = open.layer): Promise<string> =>
+  (await layer.mintToken(claims)).capability_token;
+
+const resuming = (id: string) => ({ checkpoint_config: { resume_from_checkpoint_id: id } });
+
+/** Calls the tool over REST. */
+async function call(more: object, claims: Claims = ADA) {
+  const token = await tokenOf(claims);
+  const body = JSON.stringify({ tool_id: 'long', parameters: { n: 1 }, ...more });
+  return (await post({ server: open.server, token }, '/v1/invocations', body)).body;
+}
+
+/** The checkpoint of a call that was interrupted. */
+async function interrupted(): Promise<string> {
+  const answer = await call({});
+  expect(answer['status']).toBe('error');
+  const { checkpoints_created } = answer['execution_metadata'] as { checkpoints_created: { checkpoint_id: string }[] };
+  return checkpoints_created[0]?.checkpoint_id ?? '';
+}
+
+test('STA-02.1 PIPE-07 an idempotency key belongs to the checkpoint too that its call resumes', async () => {
+  const [one, two] = [await interrupted(), await interrupted()];
+  const keyed = (id: string) => call({ execution_options: { idempotency_key: 'the-key' }, ...resuming(id) });
+  const first = await keyed(one);
+  expect(first).toMatchObject({ status: 'success', result: { from: one } });
+  expect(await keyed(one)).toMatchObject({ status: 'success', result: first['result'] });
+  expect(await keyed(two)).toMatchObject({ status: 'error', error: { e_code: 'E3802' } });
+  expect(await call({ execution_options: { idempotency_key: 'the-key' } })).toMatchObject({
+    error: { e_code: 'E3802' },
+  });
+  expect(await call(resuming(two))).toMatchObject({ status: 'success', result: { from: two } });
+});
+
+test('STA-05 of two calls that resume at once on two instances, one continues and one is refused', async () => {
+  const id = await interrupted();
+  const before = continued;
+  const { promise, resolve } = Promise.withResolvers<undefined>();
+  gate = promise;
+  const request = { tool_id: 'long', parameters: { n: 1 }, ...resuming(id) };
+  const elsewhere = other.invoke(request, { token: await tokenOf(ADA, other) });
+  const both = [call(resuming(id)), elsewhere];
+  const refused = await Promise.race(both);
+  expect(refused).toMatchObject({ status: 'error', error: { e_code: 'E3704' } });
+  resolve(undefined);
+  const answers = await Promise.all(both);
+  expect(answers.map(({ status }) => status).toSorted()).toEqual(['error', 'success']);
+  expect(continued).toBe(before + 1);
+});
+
+test.each([
+  ['user of the same agent', { ...ADA, user_did: 'did:user:bob' }],
+  ['agent of the same user', { ...ADA, agent_did: 'did:example:b' }],
+  ['tenant', { ...ADA, tenant_id: 'elsewhere' }],
+])('STA-02.3 a checkpoint of a call of another %s is unknown, and the work stays whose it is', async (_, claims) => {
+  const id = await interrupted();
+  const before = continued;
+  const [foreign, unknown] = [await call(resuming(id), claims), await call(resuming('ckpt_unknown'), claims)];
+  expect(foreign).toMatchObject({ status: 'error', error: { e_code: 'E3702' } });
+  const textOf = (answer: object): string => (answer as { error: { message: string } }).error.message;
+  expect(textOf(foreign)).toBe(textOf(unknown));
+  expect(continued).toBe(before);
+  expect(await call(resuming(id))).toMatchObject({ status: 'success', result: { from: id } });
+});
