@@ -2,7 +2,7 @@ import { KiB } from '@sallyport/std/bytes';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { memoryContextStore } from '../../test/stores/outcomes/memory-context-store.ts';
 import type { EmbeddedServer } from '../mcp-servers/embedded-server.port.ts';
-import { createContextServer } from './context-server.ts';
+import { CONTEXT_OVERRIDES, createContextServer } from './context-server.ts';
 import { CONTEXT_SERVER_DEFAULTS, type ContextServerSettings } from './context-settings.ts';
 
 const OWNER = { tenantId: 'acme', agentDid: 'did:example:a', userDid: 'did:example:u' };
@@ -44,6 +44,38 @@ const save = (updates: Answer, more: Answer = {}): Promise<Answer> =>
   ask('save_context_snapshot', { taskId: 'task', updates, ...more });
 const contextOf = async (taskId = 'task'): Promise<unknown> =>
   (await ask('get_unified_context', { taskId }))['immediateContext'];
+
+test('STA-04 each tool says what it leaves behind, as the layer takes it for granted, and only changes are published', async () => {
+  const changed: unknown[] = [];
+  const clock = { now: () => now, monotonic: () => now };
+  const store = memoryContextStore();
+  const own = createContextServer({
+    store,
+    clock,
+    settings: CONTEXT_SERVER_DEFAULTS,
+    onChanged: (by) => changed.push(by),
+  });
+  const policies = Object.fromEntries(
+    Object.entries(CONTEXT_OVERRIDES).map(([name, { side_effect_policy }]) => [name, side_effect_policy]),
+  );
+  expect(policies).toEqual({
+    detect_conflicts: 'pure',
+    get_unified_context: 'pure',
+    save_context_snapshot: 'idempotent',
+    create_checkpoint: 'irreversible',
+    rollback_to: 'idempotent',
+    switch_task: 'idempotent',
+  });
+  for (const { name, annotations } of own.tools)
+    expect(annotations, name).toMatchObject({
+      readOnlyHint: policies[name] === 'pure',
+      idempotentHint: policies[name] !== 'irreversible',
+    });
+  await own.call('get_unified_context', { taskId: 'task' }, OWNER, SIGNAL);
+  expect(changed).toEqual([]);
+  await own.call('save_context_snapshot', { taskId: 'task', updates: { a: 1 } }, OWNER, SIGNAL);
+  expect(changed).toEqual([OWNER]);
+});
 
 describe('snapshots', () => {
   test('STA-04.1 updates replace members, null removes one, all others stay', async () => {

@@ -20,10 +20,10 @@ afterEach(() => server.close());
 const whileAsking = <Answer>(wait: () => Promise<Answer>): Promise<Answer> => wait();
 
 /** @param confirmationWaitMs how long a client may take until it repeats the request with the answers */
-async function start(confirmationWaitMs = 60_000): Promise<void> {
+async function start(confirmationWaitMs = 60_000, waitingCallsMax = 100): Promise<void> {
   [signal, ended, answers] = [undefined, 0, []];
   const signalOf = (_tenant: string, id: string) => (id === ID ? signal : undefined);
-  server = await startMcpServer({ confirmationWaitMs }, { signalOf });
+  server = await startMcpServer({ confirmationWaitMs, waitingCallsMax }, { signalOf });
   const { ask } = server.gateway.clientAsker;
   server.layer.addTool(manifestOf('ask'), async ({ times = 1 }, caller) => {
     signal = caller.signal;
@@ -113,6 +113,46 @@ it('EXE-07 a client that does not come back leaves the question unanswered, and 
   await expect.poll(() => answers).toEqual([{ ended: 'the client did not answer' }]);
   expect(ended).toBe(0);
   expect(JSON.stringify(await call({}, answering(first)))).toContain('E3801');
+});
+
+it('EXE-07 where as many requests wait as may, the next one is not asked and goes on without an answer', async () => {
+  await server.close();
+  await start(60_000, 1);
+  const first = await call({});
+  expect(first.result).toMatchObject({ resultType: 'input_required' });
+  expect((await call({ times: 1 })).result).toMatchObject({
+    structuredContent: { answers: [{ unasked: expect.any(String) }] },
+  });
+  expect((await call({}, answering(first))).result).toMatchObject({ resultType: 'complete' });
+  expect((await call({})).result).toMatchObject({ resultType: 'input_required' });
+});
+
+it('EXE-07 a request has 16 questions at once; one more ends without an answer', async () => {
+  server.layer.addTool(manifestOf('many'), async (_given, caller) => {
+    signal = caller.signal;
+    const form = { kind: 'elicitation' as const, mode: 'form' as const, message: 'Who?', requestedSchema: FORM };
+    const about = {
+      tenantId: 'acme',
+      author: { kind: 'server' as const, name: 'crm' },
+      invocationIds: [ID],
+      whileAsking,
+    };
+    const { clientAsker } = server.gateway;
+    const asking = Array.from({ length: 17 }, () =>
+      clientAsker.ask({ ...about, asked: form }, caller.signal ?? AbortSignal.abort()),
+    );
+    return { answered: (await Promise.all(asking)).map((each) => 'result' in each) };
+  });
+  const headers = { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/call', 'mcp-name': 'many' };
+  const _meta = { [META_VERSION]: '2026-07-28', [META_CLIENT_CAPABILITIES]: { elicitation: {} } };
+  const send = async (more: object) => {
+    const params = { name: 'many', _meta, ...more };
+    return (await (await server.post({ jsonrpc: '2.0', id: 1, method: 'tools/call', params }, headers)).json()) as Body;
+  };
+  const asked = await send({});
+  expect(Object.keys(asked.result?.['inputRequests'] as object)).toHaveLength(16);
+  const { result } = await send(answering(asked));
+  expect(result).toMatchObject({ structuredContent: { answered: [...Array(16).fill(true), false] } });
 });
 
 it('EXE-07 a client that goes away while it waits ends its call', async () => {

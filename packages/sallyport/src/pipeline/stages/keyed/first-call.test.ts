@@ -60,7 +60,10 @@ test('PIPE-09 ORC-06 who would wait for no answer is not kept while a worker run
   const running = run({ request: waiting.request, caller: { door } }, resumed);
   await begun;
   expect(await call(later)).toMatchObject({ invocationId, state: 'EXECUTING' });
+  // Who waits for the answer gets it, and not what the call does meanwhile.
+  const waits = call(KEYED);
   end();
+  expect(await waits).toMatchObject({ invocationId, state: 'COMPLETED', result: { runs: 1 } });
   expect(await running).toMatchObject({ state: 'COMPLETED' });
   expect(await call(later)).toMatchObject({ invocationId, state: 'COMPLETED', result: { runs: 1 } });
   expect(runs()).toBe(1);

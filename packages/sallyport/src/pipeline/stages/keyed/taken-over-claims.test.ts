@@ -133,12 +133,14 @@ test('PIPE-09 no claim of another instance is taken over a moment too early', as
   expect(made.runs).toEqual(['one']);
 });
 
-test('PIPE-09 a lost call is waited for once, whichever of its names are claimed, and its id stays free for its row', async () => {
+test.each([
+  ['an id and a key', { ...KEYED, invocation_id: 'mine' }],
+  ['an id', { ...REQUEST, invocation_id: 'mine' }],
+])('PIPE-09 a lost call with %s is waited for once, and its id stays free for its row', async (_names, asked) => {
   const made = await twoInstances();
-  const both = { ...KEYED, invocation_id: 'mine' };
-  const first = made.one(both);
+  const first = made.one(asked);
   await made.wantsToWrite.promise;
-  const second = made.two(both);
+  const second = made.two(asked);
   await made.looked(LOOKS_PER_POLL);
   made.time.ms = LOST_AFTER_MS;
   await made.ran.promise;
@@ -148,7 +150,7 @@ test('PIPE-09 a lost call is waited for once, whichever of its names are claimed
   expect(answer.invocationId).not.toBe('mine');
   made.mayWrite.resolve();
   expect(await first).toMatchObject({ failure: { code: 'E3811' } });
-  expect(await made.two(both)).toMatchObject({ invocationId: answer.invocationId, metadata: { cached: true } });
+  expect(await made.two(asked)).toMatchObject({ invocationId: answer.invocationId, metadata: { cached: true } });
   expect(made.runs).toEqual(['two']);
 });
 
