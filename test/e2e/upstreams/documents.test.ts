@@ -185,3 +185,24 @@ test('DOC-01.4 EXE-04.2 EXE-04.3 files of the folders that the operator opened a
   ] as const)
     expect(JSON.stringify(await ingest(path)), path).toContain(message);
 });
+
+test('DOC-01.4 a file becomes a document of the type of its ending, with its path as the source', async () => {
+  const one = await client();
+  const ingest = async (name: string, content: string | Uint8Array, more = {}) => {
+    const path = join(handbook, name);
+    writeFileSync(path, content);
+    return call(one, 'ingest_document', { path, ...more });
+  };
+  const source = join(handbook, 'heads.md');
+  expect(await ingest('heads.md', '# Heads\n\nText.')).toMatchObject({ document: { title: 'Heads', source } });
+  const page = '<title>Page</title><p>Words</p><script>x()</script>';
+  expect(await ingest('page.HTML', page, { source: 'https://example.com' })).toMatchObject({
+    document: { title: 'Page', content_type: 'text/html', source: 'https://example.com' },
+  });
+  expect(await ingest('some notes.csv', 'one,two')).toMatchObject({
+    document: { document_id: 'some-notes', title: 'some notes', content_type: 'text/plain' },
+  });
+  await expect(ingest('both.md', 'x', { content: 'x' })).rejects.toThrow('one of the three');
+  await expect(ingest('bytes.md', Uint8Array.of(0xff, 0x00))).rejects.toThrow('no text in UTF-8');
+  await expect(ingest('none.md', 'x', { content_type: 'application/pdf' })).rejects.toThrow(/PDF|sandbox/);
+});

@@ -37,14 +37,8 @@ beforeAll(async () => {
 });
 afterAll(() => opened.disposeAsync());
 
-/** Files of the machine, by path. */
-const onDisk: Record<string, Buffer> = {};
-const files: DocumentFiles = {
-  read: async (tenantId, path, bytesMax) => ({
-    path: `/${tenantId}-${bytesMax}/${path}`,
-    bytes: onDisk[path] ?? Buffer.of(),
-  }),
-};
+/** The files of the machine are tested with the whole layer. */
+const files: DocumentFiles = { read: () => Promise.reject(new Error('no files here')) };
 
 /** A server of another instance over the same database. */
 function open(stack: AsyncDisposableStack, clock = systemClock, more = {}): DocumentServer {
@@ -70,25 +64,6 @@ test('DOC-01.2 a tenant that has as many documents or versions as it may have le
   await expect(ingest({ document_id: 'one', content: '# Three' })).rejects.toThrow('Give the text another document_id');
   await expect(ingest({ content: '# Two' })).rejects.toThrow('There are 1 documents already (documents.max)');
   expect(await ingest({ document_id: 'one', content: '# One\n\nMore.' })).toMatchObject({ outcome: 'unchanged' });
-});
-
-test('DOC-01.4 a file becomes a document of the type of its ending, with its path as the source', async () => {
-  const { ingest, tenantId } = tenant();
-  Object.assign(onDisk, {
-    'a.md': Buffer.from('# Heads\n\nText.'),
-    'b.HTML': Buffer.from('<title>Page</title><p>Words</p><script>x()</script>'),
-    'some notes.csv': Buffer.from('one,two'),
-    'c.md': Buffer.of(0xff, 0x00),
-  });
-  const source = (path: string) => `/${tenantId}-300000/${path}`;
-  expect((await ingest({ path: 'a.md' })).document).toMatchObject({ title: 'Heads', source: source('a.md') });
-  const page = await ingest({ path: 'b.HTML', source: 'https://example.com' });
-  expect(page.document).toMatchObject({ title: 'Page', content_type: 'text/html', source: 'https://example.com' });
-  const notes = await ingest({ path: 'some notes.csv' });
-  expect(notes.document).toMatchObject({ document_id: 'some-notes', title: 'some notes', content_type: 'text/plain' });
-  await expect(ingest({ path: 'a.md', content: 'x' })).rejects.toThrow('one of the three');
-  await expect(ingest({ path: 'c.md' })).rejects.toThrow('no text in UTF-8');
-  await expect(ingest({ path: 'a.md', document_id: 'x', content_type: 'application/pdf' })).rejects.toThrow('PDF');
 });
 
 test('DOC-01.2 a document is ingested, gets versions by its content, and is deprecated for a successor', async () => {

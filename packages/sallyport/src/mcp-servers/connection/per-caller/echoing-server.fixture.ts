@@ -112,35 +112,59 @@ export async function echoingServer(name = 'notes'): Promise<EchoingServer> {
       self.sessions.set(made, authorization);
       self.open.add(made);
       most = Math.max(most, self.open.size);
-      const serverInfo = { name, version: '1.0.0' };
-      const offered = self.offersFor?.(authorization);
-      const capabilities = offered === undefined ? { tools: {} } : ALL_CAPABILITIES;
-      const instructions = offered?.instructions;
-      const result = { protocolVersion: '2025-11-25', capabilities, serverInfo, instructions };
+      const result = greeting(name, self.offersFor?.(authorization));
       reply(response.setHeader('mcp-session-id', made), { id, result });
       return;
     }
-    self.asked.push({ method: String(method), authorization });
-    const offers = self.offersFor?.(authorization) ?? {};
-    if (self.sessions.get(session) !== authorization) self.mixed.push(`${session}: ${authorization}`);
-    if (!self.open.has(session)) response.writeHead(404).end('no such session');
-    else if (request.method === 'DELETE') response.writeHead(self.open.delete(session) ? 200 : 404).end();
-    else if (method === 'tools/list') reply(response, { id, result: { tools: self.toolsFor(authorization) } });
-    else if (method === 'tools/call') {
-      const { arguments: args } = params as { arguments: Record<string, unknown> };
-      self.calls.push({ session, authorization, args });
-      await self.hold;
-      answerCall(response, id, authorization, args);
-    } else if (method === 'prompts/list') {
-      await self.hold;
-      reply(response, { id, result: { prompts: offers.prompts ?? [] } });
-    } else {
-      const result = offerResult(method, offers, authorization);
-      if (result === undefined) response.writeHead(202).end();
-      else reply(response, { id, result });
-    }
+    await answerIn(self, request, response, { id, method, params, authorization, session });
   };
   return self;
+}
+
+interface AskedInSession {
+  readonly id: unknown;
+  readonly method: unknown;
+  readonly params: unknown;
+  readonly authorization: string;
+  readonly session: string;
+}
+
+/** Answers a request within a session. */
+async function answerIn(
+  self: EchoingServer,
+  request: IncomingMessage,
+  response: ServerResponse,
+  { id, method, params, authorization, session }: AskedInSession,
+): Promise<void> {
+  self.asked.push({ method: String(method), authorization });
+  const offers = self.offersFor?.(authorization) ?? {};
+  if (self.sessions.get(session) !== authorization) self.mixed.push(`${session}: ${authorization}`);
+  if (!self.open.has(session)) response.writeHead(404).end('no such session');
+  else if (request.method === 'DELETE') response.writeHead(self.open.delete(session) ? 200 : 404).end();
+  else if (method === 'tools/list') reply(response, { id, result: { tools: self.toolsFor(authorization) } });
+  else if (method === 'tools/call') {
+    const { arguments: args } = params as { arguments: Record<string, unknown> };
+    self.calls.push({ session, authorization, args });
+    await self.hold;
+    answerCall(response, id, authorization, args);
+  } else if (method === 'prompts/list') {
+    await self.hold;
+    reply(response, { id, result: { prompts: offers.prompts ?? [] } });
+  } else {
+    const result = offerResult(method, offers, authorization);
+    if (result === undefined) response.writeHead(202).end();
+    else reply(response, { id, result });
+  }
+}
+
+/** The result of `initialize`. */
+function greeting(name: string, offered: EchoedOffers | undefined): object {
+  return {
+    protocolVersion: '2025-11-25',
+    capabilities: offered === undefined ? { tools: {} } : ALL_CAPABILITIES,
+    serverInfo: { name, version: '1.0.0' },
+    instructions: offered?.instructions,
+  };
 }
 
 /** The result of a request about what the server offers beside tools; undefined for any other request. */
