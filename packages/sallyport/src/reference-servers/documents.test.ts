@@ -230,25 +230,6 @@ test('DOC-01.4 overlaps are found: verbatim, edited, and none of other texts', a
   expect(overlap?.passage).toContain(sentence(0));
 });
 
-test('DOC-01.4 what is deprecated overlaps only for who asks for it, and never takes the place of its successor', async () => {
-  const { ingest, overlaps, deprecate } = tenant();
-  const content = Array.from({ length: 30 }, (_, at) => `Rule ${at} says that ${at * 7} boats sail in town.`).join(' ');
-  await ingest({ document_id: 'old', content });
-  await ingest({ document_id: 'new', content: `${content} And no more.` });
-  await deprecate({ document_id: 'old', successor_id: 'new', reason: 'It grew.' });
-  const found = async (more = {}) => (await overlaps({ content, ...more })).overlaps.map(({ document }) => document);
-  expect(idsIn(await found())).toEqual(['new']);
-  expect(idsIn(await found({ include_deprecated: true })).sort()).toEqual(['new', 'old']);
-});
-
-test('DOC-01.2 a version that says no title keeps that of its document, and the first one of all is named by its id', async () => {
-  const { ingest } = tenant();
-  expect(await ingest({ document_id: 'fees', content: 'Ten coins.' })).toMatchObject({ document: { title: 'fees' } });
-  await ingest({ document_id: 'fees', content: 'Nine coins.', title: 'What it costs' });
-  const third = await ingest({ document_id: 'fees', content: 'Eight coins.' });
-  expect(third).toMatchObject({ document: { title: 'What it costs', version: '3' } });
-});
-
 test('PRM-10.4 one tenant neither reads, finds, overlaps, changes nor watches what is another’s', async () => {
   const [mine, other] = [tenant(), tenant()];
   await mine.ingest({ document_id: 'secret', content: 'The umbrella plan of the mine.' });
