@@ -28,26 +28,18 @@ beforeEach(() => {
   checkpoints = over(store);
 });
 
-const over = (
-  given: CheckpointStore,
-  settings: Partial<CheckpointSettings> = {},
-  warn: (event: string) => void = () => {},
-): Checkpoints =>
+const over = (given: CheckpointStore, settings: Partial<CheckpointSettings> = {}): Checkpoints =>
   createCheckpoints({
     store: given,
     archive: store,
     objects: memoryObjectStore(objects),
     clock,
-    log: { ...silentLog, warn },
+    log: silentLog,
     settings: { ...CHECKPOINT_DEFAULTS, ...settings },
   });
 
 const opened = (invocationId: string, more: Partial<CheckpointedRun> = {}): OpenRun =>
   checkpoints.ofRun(run(invocationId, more));
-/** Resolves when a timer with this period would have run so often. */
-const turnsOf = async (periodMs: number, times: number): Promise<void> => {
-  for (let turn = 0; turn < times; turn += 1) await new Promise((over) => setTimeout(over, periodMs));
-};
 
 describe('the checkpoints of a run', () => {
   test('STA-02.1 an interrupted call continues from its newest one', async () => {
@@ -176,44 +168,6 @@ describe('the checkpoints of a run', () => {
     await small.save(Buffer.alloc(60));
     await expect(small.save(Buffer.alloc(41))).rejects.toMatchObject({ code: 'E3102' });
     await small.save(Buffer.alloc(40));
-  });
-
-  test('STA-01.4 the layer takes a state that has changed, one at a time, goes on after a fault, and ends with the run', async () => {
-    const mayStore = Promise.withResolvers<void>();
-    const asked: number[] = [];
-    const logged: string[] = [];
-    let step = 0;
-    let fault: Error | undefined;
-    checkpoints = over(
-      { ...store, put: (one) => mayStore.promise.then(() => store.put(one)) },
-      { intervalMs: 1 },
-      (event) => logged.push(event),
-    );
-    const open = opened('call');
-    open.ofAttempt().onTimer(() => {
-      asked.push(step);
-      if (fault !== undefined) throw fault;
-      return { step };
-    });
-    await turnsOf(1, 5);
-    // The first one is still being stored.
-    expect(asked).toEqual([0]);
-    mayStore.resolve();
-    const steps = async () => (await checkpoints.list('acme', 'call', 9)).length;
-    await expect.poll(() => asked.length, { interval: 1 }).toBeGreaterThan(3);
-    expect(await steps()).toBe(1);
-    fault = new Error('not now');
-    await expect.poll(() => logged, { interval: 1 }).toContain('checkpoint-not-saved');
-    fault = undefined;
-    step = 1;
-    await expect.poll(steps, { interval: 1 }).toBe(2);
-    open.close();
-    const late = open.ofAttempt();
-    open.close();
-    late.onTimer(() => ({ step: 2 }));
-    asked.length = 0;
-    await turnsOf(1, 5);
-    expect([asked, await steps()]).toEqual([[], 2]);
   });
 
   test('SBX-05.4 a state with the value of a secret of the call, in any form and place, is not stored', async () => {
