@@ -1,5 +1,4 @@
 import type { UpstreamDefinition, UpstreamStatus } from '../../api/schemas/upstream.ts';
-import type { CallOwner } from '../domain/invocation/call-owner.ts';
 import type { LogMessage } from '../domain/invocation/log-message.ts';
 import type { Principal } from '../domain/principal/principal.ts';
 import type { ListedMcpTool } from '../registry/importer.port.ts';
@@ -62,7 +61,7 @@ export interface UpstreamOffers {
 }
 
 /** Called with log messages of upstreams that belong to no call. @param owner see `SupervisedParts.onLog` */
-export type UpstreamLogged = (tenantId: string, upstream: string, message: LogMessage, owner?: CallOwner) => void;
+export type UpstreamLogged = (tenantId: string, upstream: string, message: LogMessage, owner?: string) => void;
 
 /** Called when prompts or templates of an upstream begin or end to wait for an operator. */
 export type OffersHeldAt = (

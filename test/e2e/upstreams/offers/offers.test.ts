@@ -37,6 +37,45 @@ async function client(claims: Mint = {}, options: ClientOptions = {}): Promise<C
   return made;
 }
 
+// The first test, so that nobody else has just called the server.
+test('EXE-07.16 PRM-11.5 what a server logs outside of calls reaches the sessions that set its level and see the server, and no others', async () => {
+  const heard: Record<string, unknown[]> = {};
+  const listening = async (name: string, claims: Mint, level: 'info' | 'error' | undefined, path?: string) => {
+    const made = await client(claims, path === undefined ? {} : { path });
+    heard[name] = [];
+    made.setNotificationHandler('notifications/message', ({ params }) => void heard[name]?.push(params));
+    if (level !== undefined) await made.setLoggingLevel(level);
+    return made;
+  };
+  const all = await listening('all', {}, 'info');
+  await listening('one', {}, 'info', '/mcp/servers/one');
+  await listening('two', {}, 'info', '/mcp/servers/two');
+  await listening('only two', { tool_id: 'two__*' }, 'info');
+  await listening('errors', {}, 'error');
+  await listening('no level', {}, undefined);
+  await listening('elsewhere', { tenant_id: 'another' }, 'info');
+  // The server speaks right after a call, so it may quote it.
+  await listening('another agent', { agent_did: 'did:agent:other' }, 'info');
+  const logs = async (level: string, data: string): Promise<void> => {
+    const body = { tool_id: 'one__log', parameters: { level, data } };
+    await desk.rest('POST', '/v1/invocations', await desk.token(), body);
+  };
+  for (const [level, data] of [
+    ['debug', 'first'],
+    ['info', 'second'],
+    ['error', 'third'],
+  ] as const)
+    await logs(level, data);
+  const third = { level: 'error', logger: 'one/clock', data: 'third' };
+  const second = { ...third, level: 'info', data: 'second' };
+  await expect.poll(() => heard['errors']).toEqual([third]);
+  await expect.poll(() => heard['all']).toEqual([second, third]);
+  await expect.poll(() => heard['one']).toEqual([second, third].map((each) => ({ ...each, logger: 'clock' })));
+  await all.ping();
+  for (const name of ['two', 'only two', 'no level', 'elsewhere', 'another agent'])
+    expect([name, heard[name]]).toEqual([name, []]);
+});
+
 describe.each(['2025', '2026'] as const)('resources and prompts of upstreams, protocol of %s', (era) => {
   test('API-03.18 a resource of one server keeps its URI, one of two has a URI for each', async () => {
     const all = await client({}, { era });
@@ -144,39 +183,4 @@ test('API-03.17 the same is read over REST, and the tools for it are not among t
   expect(called.body).toMatchObject({ status: 'success', result: { contents: [{ text: 'one has one://own' }] } });
   const all = await client();
   expect((await all.listTools()).tools.filter(({ name }) => /resources-read|prompts-get/.test(name))).toEqual([]);
-});
-
-test('EXE-07.16 what a server logs outside of calls reaches the sessions that set its level and see the server, and no others', async () => {
-  const heard: Record<string, unknown[]> = {};
-  const listening = async (name: string, claims: Mint, level: 'info' | 'error' | undefined, path?: string) => {
-    const made = await client(claims, path === undefined ? {} : { path });
-    heard[name] = [];
-    made.setNotificationHandler('notifications/message', ({ params }) => void heard[name]?.push(params));
-    if (level !== undefined) await made.setLoggingLevel(level);
-    return made;
-  };
-  const all = await listening('all', {}, 'info');
-  await listening('one', {}, 'info', '/mcp/servers/one');
-  await listening('two', {}, 'info', '/mcp/servers/two');
-  await listening('only two', { tool_id: 'two__*' }, 'info');
-  await listening('errors', {}, 'error');
-  await listening('no level', {}, undefined);
-  await listening('elsewhere', { tenant_id: 'another' }, 'info');
-  const logs = async (level: string, data: string): Promise<void> => {
-    const body = { tool_id: 'one__log', parameters: { level, data } };
-    await desk.rest('POST', '/v1/invocations', await desk.token(), body);
-  };
-  for (const [level, data] of [
-    ['debug', 'first'],
-    ['info', 'second'],
-    ['error', 'third'],
-  ] as const)
-    await logs(level, data);
-  const third = { level: 'error', logger: 'one/clock', data: 'third' };
-  const second = { ...third, level: 'info', data: 'second' };
-  await expect.poll(() => heard['errors']).toEqual([third]);
-  await expect.poll(() => heard['all']).toEqual([second, third]);
-  await expect.poll(() => heard['one']).toEqual([second, third].map((each) => ({ ...each, logger: 'clock' })));
-  await all.ping();
-  for (const name of ['two', 'only two', 'no level', 'elsewhere']) expect([name, heard[name]]).toEqual([name, []]);
 });

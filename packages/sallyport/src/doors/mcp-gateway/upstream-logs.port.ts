@@ -4,7 +4,7 @@ import type { LogMessage } from '../../domain/invocation/log-message.ts';
 export interface UpstreamLog {
   readonly tenantId: string;
   readonly upstream: string;
-  /** Key of the owner whose connection it came on; absent: all callers share the connection. */
+  /** Key of the only owner whom it may be about; absent: it is about no call. */
   readonly owner?: string;
   readonly message: LogMessage;
 }

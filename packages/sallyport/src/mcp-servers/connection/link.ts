@@ -100,5 +100,5 @@ export interface OpenOptions {
   /** Called when the server asked a person something without naming the call. */
   onAsks?(askers: Askers): void;
   /** Receives the server's log messages that belong to no call, already without secrets. */
-  onLog?(message: LogMessage): void;
+  onLog?(message: LogMessage, owner?: string): void;
 }

@@ -69,7 +69,7 @@ export interface MultiplexerParts {
   /** Called for a question that does not name its call, with the calls that it may belong to. */
   onAsks?(askers: Askers): void;
   /** Receives log messages that belong to no call, without the connection's secrets. */
-  onLog?(message: LogMessage): void;
+  onLog?(message: LogMessage, owner?: string): void;
 }
 
 /**
@@ -116,7 +116,7 @@ export function createMultiplexer(parts: MultiplexerParts): Multiplexer {
       sentOn: () => (streams === undefined ? undefined : sentOn(transport)),
       isModern: () => state.envelope !== undefined,
       onFlood: parts.onFlood,
-      onLog: (message) => parts.onLog?.(message),
+      onLog: (message, owner) => parts.onLog?.(message, owner),
     },
     seen,
   );

@@ -5,6 +5,7 @@ import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import type { Progress } from '../../domain/principal/principal.ts';
 import { isObject } from '../../domain/shape/is-object.ts';
 import type { Asker, Askers } from '../incoming/asker.ts';
+import { createEndedOwners } from '../incoming/ended-owners.ts';
 import { createFloodGate, type FloodGate } from './pacing/flood-gate.ts';
 
 /** Ids of our own requests start here, far from those that the SDK counts from 0, and fit 32 bits. */
@@ -16,7 +17,10 @@ const PROGRESS_MAX = 100;
 const PROGRESS_WINDOW_MS = 1_000;
 /** Most abandoned requests remembered, whose answers may still come. */
 const GIVEN_UP_MAX = 1024;
-/** How long a server's question may belong to an abandoned request, in ms: the server may not have stopped at once. */
+/**
+ * How long a server's question may belong to an abandoned request, and a log message to one that was answered, in ms: the
+ * server may not have stopped at once.
+ */
 const GIVEN_UP_ASKS_MS = 60_000;
 /** Key of a progress report's `_meta` under which a server saves a checkpoint. */
 const META_CHECKPOINT = 'sallyport/checkpoint';
@@ -107,6 +111,10 @@ export interface RequestTableParts {
 export function createRequestTable({ label, clock, hint, onEmpty }: RequestTableParts): RequestTable {
   const waiting = new Map<number, Waiting>();
   const givenUp = new Map<number, GivenUp>();
+  const ended = createEndedOwners();
+  const noteEnd = (asker: Asker | undefined): void => {
+    if (asker !== undefined) ended.note(asker.owner, clock.monotonic());
+  };
   let lastId = FIRST_ID;
   let held = false;
 
@@ -120,6 +128,10 @@ export function createRequestTable({ label, clock, hint, onEmpty }: RequestTable
     if (waiting.size === 0) onEmpty();
     return request;
   };
+  const takeLate = (id: number): boolean => {
+    noteEnd(givenUp.get(id)?.asker);
+    return givenUp.delete(id);
+  };
   const fail = (id: number, error: unknown): boolean => {
     const request = take(id);
     request?.reject(error);
@@ -128,7 +140,10 @@ export function createRequestTable({ label, clock, hint, onEmpty }: RequestTable
 
   return {
     size: () => waiting.size,
-    askers: (id) => askersOf(waiting, givenUp, clock.monotonic() - GIVEN_UP_ASKS_MS, id),
+    askers(id) {
+      const since = clock.monotonic() - GIVEN_UP_ASKS_MS;
+      return { ...askersOf(waiting, givenUp, since, id), ended: id === undefined ? ended.since(since) : OF_ONE };
+    },
     holdIdle(isHeld) {
       held = isHeld;
       // The time that a person took does not count as the server's.
@@ -157,7 +172,8 @@ export function createRequestTable({ label, clock, hint, onEmpty }: RequestTable
     },
     settle(message) {
       const request = take(message.id);
-      if (request === undefined) return typeof message.id === 'number' && givenUp.delete(message.id);
+      if (request === undefined) return typeof message.id === 'number' && takeLate(message.id);
+      noteEnd(request.options.asker);
       const outcome = outcomeOf(message, label);
       if (outcome instanceof Error) request.reject(outcome);
       else request.resolve(outcome);
@@ -174,6 +190,9 @@ export function createRequestTable({ label, clock, hint, onEmpty }: RequestTable
     },
   };
 }
+
+/** What comes on the stream of one request is about its call, also when that is over. */
+const OF_ONE: Askers['ended'] = [undefined];
 
 const PROGRESS_BOUNDS = {
   itemsMax: PROGRESS_MAX,
@@ -199,7 +218,7 @@ function askersOf(
   givenUp: ReadonlyMap<number, GivenUp>,
   since: number,
   id: number | undefined,
-): Askers {
+): Omit<Askers, 'ended'> {
   const one = id === undefined ? undefined : waiting.get(id)?.options.asker;
   if (id !== undefined) return { running: one === undefined ? [] : [one], gone: [] };
   const running: Asker[] = [];

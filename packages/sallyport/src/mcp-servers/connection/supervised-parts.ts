@@ -1,7 +1,7 @@
 import type { Clock } from '@sallyport/std/clock';
 import type { Failure } from '@sallyport/std/error/failure';
 import type { UpstreamDefinition, UpstreamStatus } from '../../../api/schemas/upstream.ts';
-import { type CallOwner, ownerNames } from '../../domain/invocation/call-owner.ts';
+import { ownerKey } from '../../domain/invocation/call-owner.ts';
 import type { LogListener, LogMessage } from '../../domain/invocation/log-message.ts';
 import type { Progress } from '../../domain/principal/principal.ts';
 import type { AskedClient } from '../../domain/questions/client-question.ts';
@@ -64,7 +64,7 @@ export interface UpstreamCallOptions {
 export function clientName({ client, caller, invocationId }: UpstreamCallOptions): string | undefined {
   if (client === undefined) return undefined;
   if (client.session !== undefined) return `session ${client.session}`;
-  return caller === undefined ? `call ${invocationId}` : `owner ${JSON.stringify(ownerNames(caller.principal))}`;
+  return caller === undefined ? `call ${invocationId}` : `owner ${ownerKey(caller.principal)}`;
 }
 
 /** The call from the point of view of its server's questions and log messages. */
@@ -75,7 +75,7 @@ export function askerOf(options: UpstreamCallOptions): Asker | undefined {
     invocationId,
     client: clientName(options),
     can: client?.can,
-    owner: caller === undefined ? undefined : JSON.stringify(ownerNames(caller.principal)),
+    owner: caller === undefined ? undefined : ownerKey(caller.principal),
     logs,
     ...(whileAsking === undefined ? {} : { whileAsking }),
     ...(onUnasked === undefined ? {} : { onUnasked }),
@@ -115,9 +115,10 @@ export interface SupervisedParts {
   onOffers(): void;
   /**
    * Receives the server's log messages that belong to no call.
-   * @param owner whose connection they came on; absent: it is shared by all callers
+   * @param owner key of the only owner whom it may be about: the connection is its own, or its calls alone have just
+   *   ended there; absent: no call has
    */
-  onLog?(message: LogMessage, owner?: CallOwner): void;
+  onLog?(message: LogMessage, owner?: string): void;
   /** Judges the texts of offers; absent: nothing is withheld. */
   readonly judgeOffers?: JudgeOffers;
   /** Holds changed prompts and templates back; absent: none are. */

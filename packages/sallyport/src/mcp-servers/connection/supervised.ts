@@ -230,7 +230,7 @@ export class Supervised {
       onToolsChanged: this.#relist,
       onOffersChanged: this.#relistOffers,
       onResourceUpdated: (uri) => this.#parts.watched.updated(uri),
-      onLog: (message) => this.#parts.onLog?.(message),
+      onLog: (message, owner) => this.#parts.onLog?.(message, owner),
     });
     const opened = withoutSecrets(link);
     const listing = await listFirst(this.#name, opened, signal);

@@ -102,7 +102,7 @@ async function connect(
     clock: parts.clock,
     questions: createQuestions({ ...parts, tenantId, upstream: name }),
     onAsks: (askers) => options.onAsks?.(askers),
-    onLog: (message) => giveHidden(message, hideInAnswers, options.onLog),
+    onLog: (message, owner) => giveHidden(message, hideInAnswers, options.onLog, owner),
     onFlood: () => void close('It floods the connection with messages that nobody asked for.'),
   });
   const stop = (): void => void close('The connection was given up.');

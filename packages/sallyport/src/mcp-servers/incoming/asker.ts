@@ -24,4 +24,6 @@ export interface Askers {
   readonly running: readonly Asker[];
   /** Recently abandoned calls: the server may not have stopped at once. */
   readonly gone: readonly Asker[];
+  /** Owners of calls that were answered within a minute, undefined for one that is not known; two at most. */
+  readonly ended: readonly (string | undefined)[];
 }

@@ -35,7 +35,7 @@ export interface RouteParts {
   isModern(): boolean;
   onFlood(): void;
   /** Receives log messages that belong to no call. */
-  onLog?(message: LogMessage): void;
+  onLog?(message: LogMessage, owner?: string): void;
 }
 
 type Message = JSONRPCMessage & Readonly<Record<'id' | 'method' | 'params', unknown>>;
@@ -73,7 +73,8 @@ export function routeMessages(parts: RouteParts, seen: SeenMessages): NonNullabl
       serverRequests.answer(id, method, params, parts.sentOn());
     } else if (method === 'notifications/message') {
       const log = logMessageIn(params);
-      if (log !== undefined && !giveLog(log, table.askers(parts.sentOn()))) parts.onLog?.(log);
+      const others = log === undefined ? undefined : giveLog(log, table.askers(parts.sentOn()));
+      if (log !== undefined && others !== undefined) parts.onLog?.(log, others.owner);
     } else if (!isNoise(method)) {
       if (method === 'notifications/cancelled') serverRequests.cancelled(params);
       control.onmessage?.(received, extra);

@@ -19,35 +19,49 @@ export function logMessageIn(params: unknown): LogMessage | undefined {
   return { level, data, ...(typeof logger === 'string' ? { logger: logger.slice(0, LOGGER_CHARS_MAX) } : {}) };
 }
 
+/** For whom a log message is that belongs to no call. */
+export interface LogAudience {
+  /** Key of the only owner; absent: all who see the server. */
+  readonly owner?: string;
+}
+
 /**
  * Gives a log message to the call that it belongs to. Without a stream of the call it belongs to the newest call, and
  * only while every call that it may come from is of one agent and user: it may quote what another was doing.
- * @returns false when it belongs to no call
+ * @returns for whom else it is; undefined for nobody, since it belongs to a call, or may quote calls of several owners
  */
-export function giveLog(message: LogMessage, { running, gone }: Askers): boolean {
+export function giveLog(message: LogMessage, { running, gone, ended }: Askers): LogAudience | undefined {
   const newest = running.at(-1);
-  if (newest === undefined) return gone.length > 0;
+  if (newest === undefined) return gone.length > 0 ? undefined : audienceOf(ended);
   const isTheirs = ({ owner }: Asker): boolean => owner !== undefined && owner === newest.owner;
-  if (running.length + gone.length > 1 && ![...running, ...gone].every(isTheirs)) return true;
+  if (running.length + gone.length > 1 && ![...running, ...gone].every(isTheirs)) return undefined;
   const { logs } = newest;
-  if (logs === undefined || !isWanted(message.level, logs.level ?? LEAST_BY_DEFAULT)) return true;
+  if (logs === undefined || !isWanted(message.level, logs.level ?? LEAST_BY_DEFAULT)) return undefined;
   try {
     logs.take(message);
   } catch {
     // A listener that fails must not fail the connection.
   }
-  return true;
+  return undefined;
+}
+
+/** What a server says soon after a call may be about it. */
+function audienceOf(ended: Askers['ended']): LogAudience | undefined {
+  const [owner] = ended;
+  if (ended.length === 0) return {};
+  return ended.length > 1 || owner === undefined ? undefined : { owner };
 }
 
 /** Gives a log message on without secrets; one that cannot be searched for them is dropped. */
 export function giveHidden(
   message: LogMessage,
   hide: HideSecrets | undefined,
-  give: ((message: LogMessage) => void) | undefined,
+  give: ((message: LogMessage, owner?: string) => void) | undefined,
+  owner?: string,
 ): void {
   if (give === undefined) return;
   try {
-    give(hide === undefined ? message : hideInValue(message, hide));
+    give(hide === undefined ? message : hideInValue(message, hide), owner);
   } catch {
     // It is nested too deeply, or its receiver failed: neither is the connection's.
   }

@@ -94,7 +94,7 @@ async function connect(
     questions: createQuestions({ ...parts, tenantId, upstream: name }),
     messageBytes: transport.messageBytes,
     onAsks: (askers) => options.onAsks?.(askers),
-    onLog: (message) => giveHidden(message, environment.hideInAnswers, options.onLog),
+    onLog: (message, owner) => giveHidden(message, environment.hideInAnswers, options.onLog, owner),
     onFlood: () => transport.fail('it floods the connection with messages that nobody asked for'),
   });
   transport.onlongline = (head, tail, bytes) => failLongAnswer(mux, name, head, tail, bytes);

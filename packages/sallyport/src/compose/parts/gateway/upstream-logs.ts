@@ -1,6 +1,5 @@
 import type { Clock } from '@sallyport/std/clock';
 import { LRUCache } from 'lru-cache';
-import { ownerKey } from '../../../domain/invocation/call-owner.ts';
 import type { LogListener } from '../../../domain/invocation/log-message.ts';
 import type { UpstreamLog, UpstreamLogs } from '../../../doors/mcp-gateway/upstream-logs.port.ts';
 import type { Upstreams } from '../../../mcp-servers/upstreams.ts';
@@ -19,11 +18,11 @@ export function upstreamLogsOf(
   return {
     listen(onLog) {
       const bounded = new LRUCache<string, LogListener>({ max: COUNTED_MAX });
-      const stop = upstreams.onLogged((tenantId, upstream, message, caller) => {
+      const stop = upstreams.onLogged((tenantId, upstream, message, owner) => {
         const of: Omit<UpstreamLog, 'message'> = {
           tenantId,
           upstream,
-          ...(caller === undefined ? {} : { owner: ownerKey(caller) }),
+          ...(owner === undefined ? {} : { owner }),
         };
         const key = JSON.stringify(of);
         const listener =

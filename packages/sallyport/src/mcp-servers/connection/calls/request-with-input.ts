@@ -88,7 +88,7 @@ export async function answersTo(
   asker: RequestOptions['asker'],
   until: AbortSignal,
 ): Promise<Members> {
-  const askers = { running: asker === undefined ? [] : [asker], gone: [] };
+  const askers = { running: asker === undefined ? [] : [asker], gone: [], ended: [] };
   const answers = questions.map(async (question) => {
     const answer = await mux.questions.ask(question, askers, until);
     return [question.key, until.aborted ? answer : responseOf(label, question.kind, answer, asker?.can)] as const;

@@ -1,7 +1,7 @@
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { sha256 } from '@sallyport/std/sha256';
 import type { UpstreamDefinition } from '../../../../api/schemas/upstream.ts';
-import { type CallOwner, ownerNames } from '../../../domain/invocation/call-owner.ts';
+import { type CallOwner, ownerKey } from '../../../domain/invocation/call-owner.ts';
 import type { SecretStore } from '../../../external/secret-store.port.ts';
 import { holderOf } from '../../http/authorization/holder.ts';
 import type { UpstreamCaller } from '../../known-upstream.ts';
@@ -62,14 +62,15 @@ export function secretsOf({ values }: KnownCaller): SecretStore {
 }
 
 /**
- * The caller as connections distinguish callers: the same agent for another user is another caller.
+ * The caller as connections distinguish callers: the same agent for another user, or in another tenant, is another
+ * caller.
  * @throws E3302 naming the credentials that the call was not granted
  */
 export function callerOf(upstream: string, names: readonly string[], caller: UpstreamCaller | undefined): KnownCaller {
   const missing = names.filter((name) => caller?.secrets.has(name) !== true);
   if (caller === undefined || missing.length > 0) throw notGranted(upstream, missing);
   const values = new Map(names.map((name) => [name, caller.secrets.get(name) as string]));
-  const identity = JSON.stringify(ownerNames(caller.principal));
+  const identity = ownerKey(caller.principal);
   const key = sha256(JSON.stringify([identity, ...values.values()]));
   return { identity, owner: caller.principal, holder: holderOf(caller.principal), key, values };
 }

@@ -1,5 +1,6 @@
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import type { UpstreamDefinition } from '../../../../api/schemas/upstream.ts';
+import { ownerKey } from '../../../domain/invocation/call-owner.ts';
 import type { ServerTask } from '../../../domain/invocation/tasks/server-task.ts';
 import { hideInValue } from '../../../external/hide-secrets.ts';
 import type { ListedMcpTool } from '../../../registry/importer.port.ts';
@@ -212,7 +213,8 @@ export class PerCallerUpstream {
           ...options,
           onAsks: asking.onAsksApart,
           onOffersChanged: () => this.#offers.changed(caller),
-          onLog: (message) => (caller.owner === undefined ? undefined : this.#parts.onLog?.(message, caller.owner)),
+          onLog: (message) =>
+            caller.owner === undefined ? undefined : this.#parts.onLog?.(message, ownerKey(caller.owner)),
         }),
     };
     const opened = await openCallerLink(parts, { signal, olderProtocolOnly: this.#olderProtocolOnly });

@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { createBubblewrapDriver } from '@sallyport/sandbox/bubblewrap';
 import { afterEach, expect, test } from 'vitest';
+import { ownerKey } from '../../../domain/invocation/call-owner.ts';
 import { createEgressGuard } from '../../../external/egress-guard.ts';
 import { createOutboundHttp } from '../../../external/outbound-http.ts';
 import type { SecretStore } from '../../../external/secret-store.port.ts';
@@ -8,7 +9,7 @@ import { failureOf, fixture, odd, processesWith, TENANT, textOf, until } from '.
 import { definitionHash } from '../../trust/definition-hash.ts';
 import type { UpstreamCaller, Upstreams, UpstreamsParts } from '../../upstreams.ts';
 import { createAsking } from './asking.ts';
-import type { KnownCaller } from './caller-credentials.ts';
+import { callerOf, type KnownCaller } from './caller-credentials.ts';
 import { type EchoingServer, echoingServer, WHO_AM_I } from './echoing-server.fixture.ts';
 
 const OPERATOR = { token: 'of-the-operator' };
@@ -372,9 +373,19 @@ test.skipIf(!probe.works)(
     const args = { level: 'info', data: 'the key is key-of-alice' };
     await upstreams.call(TENANT, 'logging', 'log', args, { timeoutMs: 20_000, caller: as('alice') });
     const message = { level: 'info', logger: 'clock', data: 'the key is [hidden]' };
-    expect(await promise).toEqual([TENANT, 'logging', message, as('alice').principal]);
+    expect(await promise).toEqual([TENANT, 'logging', message, ownerKey(as('alice').principal)]);
   },
 );
+
+test('PRM-10.4 PRM-11.5 agents and users of one name in two tenants are two callers, with connections and logins of their own', () => {
+  const ofTenant = (tenantId: string) => {
+    const caller = as('alice', 'the same key');
+    return callerOf('notes', ['KEY'], { ...caller, principal: { ...caller.principal, tenantId } });
+  };
+  const [one, other] = [ofTenant('acme'), ofTenant('umbrella')];
+  for (const part of ['identity', 'key', 'holder'] as const) expect(one[part]).not.toBe(other[part]);
+  expect(ofTenant('acme')).toEqual(one);
+});
 
 test('PRM-11.5 a caller whose client has a connection of its own keeps its own login', () => {
   const asking = createAsking();
