@@ -108,13 +108,30 @@ export interface RequestTableParts {
 }
 
 /** Makes an empty table. */
-export function createRequestTable({ label, clock, hint, onEmpty }: RequestTableParts): RequestTable {
+export function createRequestTable(parts: RequestTableParts): RequestTable {
+  const { clock } = parts;
+  const ended = createEndedOwners();
+  const table = tableOf(parts, (asker) => {
+    if (asker !== undefined) ended.note(asker.owner, clock.monotonic());
+  });
+  return {
+    ...table,
+    askers: (id) => ({
+      ...table.askers(id),
+      ended: id === undefined ? ended.since(clock.monotonic() - GIVEN_UP_ASKS_MS) : OF_ONE,
+    }),
+  };
+}
+
+type PlainTable = Omit<RequestTable, 'askers'> & { askers(id?: number): Omit<Askers, 'ended'> };
+
+/** @param onAnswered called with the call whose request was answered, in time or late */
+function tableOf(
+  { label, clock, hint, onEmpty }: RequestTableParts,
+  onAnswered: (asker: Asker | undefined) => void,
+): PlainTable {
   const waiting = new Map<number, Waiting>();
   const givenUp = new Map<number, GivenUp>();
-  const ended = createEndedOwners();
-  const noteEnd = (asker: Asker | undefined): void => {
-    if (asker !== undefined) ended.note(asker.owner, clock.monotonic());
-  };
   let lastId = FIRST_ID;
   let held = false;
 
@@ -122,15 +139,9 @@ export function createRequestTable({ label, clock, hint, onEmpty }: RequestTable
     const request = typeof id === 'number' ? waiting.get(id) : undefined;
     if (request === undefined) return undefined;
     waiting.delete(id as number);
-    clearTimeout(request.timer);
-    clearTimeout(request.idleTimer);
-    if (request.onAbort !== undefined) request.options.signal?.removeEventListener('abort', request.onAbort);
+    stopWaiting(request);
     if (waiting.size === 0) onEmpty();
     return request;
-  };
-  const takeLate = (id: number): boolean => {
-    noteEnd(givenUp.get(id)?.asker);
-    return givenUp.delete(id);
   };
   const fail = (id: number, error: unknown): boolean => {
     const request = take(id);
@@ -140,10 +151,7 @@ export function createRequestTable({ label, clock, hint, onEmpty }: RequestTable
 
   return {
     size: () => waiting.size,
-    askers(id) {
-      const since = clock.monotonic() - GIVEN_UP_ASKS_MS;
-      return { ...askersOf(waiting, givenUp, since, id), ended: id === undefined ? ended.since(since) : OF_ONE };
-    },
+    askers: (id) => askersOf(waiting, givenUp, clock.monotonic() - GIVEN_UP_ASKS_MS, id),
     holdIdle(isHeld) {
       held = isHeld;
       // The time that a person took does not count as the server's.
@@ -172,11 +180,9 @@ export function createRequestTable({ label, clock, hint, onEmpty }: RequestTable
     },
     settle(message) {
       const request = take(message.id);
-      if (request === undefined) return typeof message.id === 'number' && takeLate(message.id);
-      noteEnd(request.options.asker);
-      const outcome = outcomeOf(message, label);
-      if (outcome instanceof Error) request.reject(outcome);
-      else request.resolve(outcome);
+      if (request === undefined) return isLate(givenUp, message.id, onAnswered);
+      onAnswered(request.options.asker);
+      end(request, outcomeOf(message, label));
       return true;
     },
     progress(params) {
@@ -226,6 +232,24 @@ function askersOf(
   for (const { options } of waiting.values()) if (options.asker !== undefined) running.push(options.asker);
   for (const { asker, at } of givenUp.values()) if (asker !== undefined && at >= since) gone.push(asker);
   return { running, gone };
+}
+
+function stopWaiting({ timer, idleTimer, onAbort, options }: Waiting): void {
+  clearTimeout(timer);
+  clearTimeout(idleTimer);
+  if (onAbort !== undefined) options.signal?.removeEventListener('abort', onAbort);
+}
+
+function end({ resolve, reject }: Waiting, outcome: RawResult | Error): void {
+  if (outcome instanceof Error) reject(outcome);
+  else resolve(outcome);
+}
+
+/** True for the answer of a request that was given up. */
+function isLate(givenUp: Map<number, GivenUp>, id: unknown, onAnswered: (asker: Asker | undefined) => void): boolean {
+  if (typeof id !== 'number') return false;
+  onAnswered(givenUp.get(id)?.asker);
+  return givenUp.delete(id);
 }
 
 /** Its answer may still come; only the latest abandoned requests are remembered. */

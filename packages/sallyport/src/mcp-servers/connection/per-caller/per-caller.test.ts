@@ -382,9 +382,8 @@ test('PRM-10.4 PRM-11.5 agents and users of one name in two tenants are two call
     const caller = as('alice', 'the same key');
     return callerOf('notes', ['KEY'], { ...caller, principal: { ...caller.principal, tenantId } });
   };
-  const [one, other] = [ofTenant('acme'), ofTenant('umbrella')];
-  for (const part of ['identity', 'key', 'holder'] as const) expect(one[part]).not.toBe(other[part]);
-  expect(ofTenant('acme')).toEqual(one);
+  for (const part of ['identity', 'key', 'holder'] as const)
+    expect(ofTenant('acme')[part]).not.toBe(ofTenant('umbrella')[part]);
 });
 
 test('PRM-11.5 a caller whose client has a connection of its own keeps its own login', () => {
