@@ -16,8 +16,8 @@ import type { ValueRules } from './values/value-rules.ts';
 type Needs = CallRequest & Noted & Resolved & Validated & Authorized & Executed;
 
 /**
- * Takes out the documents that the policies keep from the caller, checks that the result is JSON and matches the tool's schema, marks it when it is untrusted, and cuts it to the
- * budget (VAL-01, VAL-03, MOD-10).
+ * Takes out the documents that the policies keep from the caller, checks that the result is JSON and matches the tool's
+ * schema, marks it when it is untrusted, and cuts it to the budget (VAL-01, VAL-03, MOD-10).
  */
 export function inspect(
   parts: Pick<PipelineParts, 'schemas' | 'values' | 'log' | 'clock' | 'policy' | 'documents'>,

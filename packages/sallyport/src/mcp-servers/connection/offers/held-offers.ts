@@ -11,7 +11,7 @@ import { type HeldKind, offerId, placeOf } from '../../trust/offer-places.ts';
 /** What of the quarantine offers need. */
 export type OfferQuarantine = Pick<Quarantine, 'compare' | 'put' | 'find' | 'blocks' | 'inTurn'>;
 
-/** Prompts and resource templates of one upstream, of which those that changed wait for an operator (REG-09). */
+/** Prompts and resource templates of one upstream; changed ones wait for an operator (REG-09). */
 export interface HeldOffers {
   /**
    * Compares a whole list with what was accepted; the first text of an offer is accepted when the scan finds nothing.

@@ -73,7 +73,7 @@ describe('STA-02 the work of a tool continues from its checkpoints', () => {
     expect(await parts.checkpoints.list('acme', first.invocationId, 9)).toEqual([]);
   });
 
-  /** A tool of three steps that counts each one in its state too, and fails before its last step while it is told to. */
+  /** A tool of three steps that also counts them in its state, and fails before the last one while `fails` says so. */
   async function counting(more: Parameters<typeof manifest>[1], fails: () => boolean) {
     const made = await pipeline();
     const ran: number[] = [];

@@ -9,7 +9,8 @@ type Needs = DocumentedCall & Noted & Reserved;
 const NO_SECRETS: ReadonlyMap<string, string> = new Map();
 
 /**
- * Judges the documents that one of the document server's own tools is asked for, fetches the granted credentials, then the documents of the call. The executor makes its own sandbox, if it needs one,
+ * Judges the documents that one of the document server's own tools is asked for, fetches the granted credentials, then
+ * the documents of the call. The executor makes its own sandbox, if it needs one,
  * under the call's deadline.
  */
 export function prepare(

@@ -10,7 +10,8 @@ const PLAIN = { 'content-type': 'text/plain; charset=utf-8', 'cache-control': 'n
 /** Receives the redirects of logins at an address of this machine (RFC 8252 §7.3), while somebody waits for one. */
 export interface RedirectReceiver extends AsyncDisposable {
   /**
-   * Waits for the redirect with this state for as long as the link of a login is good; a second wait for the same one changes nothing.
+   * Waits for the redirect with this state for as long as the link of a login is good; a second wait for the same one
+   * changes nothing.
    * @param take ends the login with the whole address; the browser is shown whether that worked
    */
   expect(state: string, take: (redirected: string) => Promise<void>): Promise<void>;
