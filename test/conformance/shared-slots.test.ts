@@ -190,7 +190,19 @@ describe('the slots of an agent in several instances over one PostgreSQL', () =>
   test('PIPE-08.8 PIPE-08.6 go to the call that has waited longest, in whichever instance', async () => {
     let now = 0;
     const given = { clock: { now: () => now, monotonic: () => now }, leaseMs: NEVER_MS };
-    const instances = [await instance(given), await instance(given), await instance(given)] as const;
+    let knowsOfOthers = false;
+    const first = await instance({
+      ...given,
+      change: (store) => ({
+        ...store,
+        share: async (owner, use) => {
+          const answer = await store.share(owner, use);
+          knowsOfOthers = answer?.othersWait === true;
+          return answer;
+        },
+      }),
+    });
+    const instances = [first, await instance(given), await instance(given)] as const;
     let held = await instances[0].wait(1);
     const served: number[] = [];
     const order = [0, 1, 0, 2, 1, 0];
@@ -205,6 +217,8 @@ describe('the slots of an agent in several instances over one PostgreSQL', () =>
     // instances.
     const known = "select 1 from sallyport.agent_slots where wanted > 0 and since < now() - interval '170 seconds'";
     await expect.poll(async () => (await pool.query(known)).rowCount).toBe(2);
+    // An instance that has not been notified yet gives its slot to its own next call.
+    await expect.poll(() => knowsOfOthers).toBe(true);
     for (let call = 0; call < order.length; call += 1) {
       held.free();
       await expect.poll(() => served.length).toBe(call + 1);
