@@ -1,108 +1,19 @@
 import { randomUUID } from 'node:crypto';
-import { type Clock, systemClock } from '@sallyport/std/clock';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import fc from 'fast-check';
-import { Client, Pool } from 'pg';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import type { SlotStore } from '../../packages/sallyport/src/permission/slot-store.port.ts';
-import { type AgentSlot, AgentSlots } from '../../packages/sallyport/src/pipeline/ongoing/slots/agent-slots.ts';
-import { SlotShare } from '../../packages/sallyport/src/pipeline/ongoing/slots/slot-share.ts';
-import { postgresSlotStore } from '../../packages/sallyport/src/storage/postgres/calls/postgres-slot-store.ts';
-import { poolTarget } from '../../packages/sallyport/src/storage/postgres/postgres-connection.ts';
+import { describe, expect, test, vi } from 'vitest';
+import type { AgentSlot } from '../../packages/sallyport/src/pipeline/ongoing/slots/agent-slots.ts';
 import {
-  embeddedDatabases,
-  type TestDatabases,
-} from '../../packages/sallyport/src/storage/postgres/postgres-databases.fixture.ts';
-import { silentLog } from '../../packages/sallyport/src/telemetry/log.ts';
-
-let databases: TestDatabases;
-let pool: Pool;
-let connect: () => Client;
-beforeAll(async () => {
-  databases = await embeddedDatabases();
-  const target = poolTarget(await databases.fresh());
-  connect = () => new Client(target);
-  pool = new Pool({ ...target, max: 8 });
-  pool.on('error', () => undefined);
-  pool.on('connect', (client) => client.on('error', () => undefined));
-});
-afterAll(async () => {
-  await pool.end();
-  await databases.close();
-});
-beforeEach(() => pool.query('delete from sallyport.slot_holders'));
-
-const opened: SlotShare[] = [];
-afterEach(async () => {
-  for (const share of opened.splice(0)) await share[Symbol.asyncDispose]();
-});
-
-const AGENT = 'acme\ndid:example:busy';
-const never = new AbortController().signal;
-/** Longer than the tests run. */
-const NEVER_MS = 2 ** 30;
-const WAIT = { waitingMax: 1000, allWaitingMax: 1000, ms: NEVER_MS, signal: never };
-
-/** An instance with slots for its agents, on the shared database. */
-async function instance(
-  given: {
-    readonly id?: string;
-    readonly leaseMs?: number;
-    readonly clock?: Clock;
-    readonly change?: (store: SlotStore) => SlotStore;
-  } = {},
-) {
-  let questions = 0;
-  const store = postgresSlotStore({ pool, connect, log: silentLog });
-  const counted: SlotStore = {
-    ...store,
-    share: (owner, use) => {
-      questions += 1;
-      return store.share(owner, use);
-    },
-  };
-  const share = new SlotShare({
-    store: given.change?.(counted) ?? counted,
-    instanceId: given.id ?? randomUUID(),
-    leaseMs: given.leaseMs ?? 60_000,
-    clock: given.clock ?? systemClock,
-    log: silentLog,
-    renewMs: 100,
-  });
-  opened.push(share);
-  await share.start();
-  const slots = new AgentSlots(share);
-  const wait = (max: number, more: Partial<typeof WAIT> = {}, agent = AGENT): Promise<AgentSlot> =>
-    slots.wait(agent, max, { ...WAIT, ...more });
-  return { slots, share, wait, questions: () => questions };
-}
-
-/** An instance that, while it sleeps, cannot reach the database and receives no notifications. */
-async function sleepy(leaseMs: number, id: string = randomUUID()) {
-  let asleep = false;
-  const unlessAsleep =
-    <Given extends unknown[], Result>(act: (...given: Given) => Promise<Result>) =>
-    (...given: Given): Promise<Result> =>
-      asleep ? Promise.reject(new Error('asleep')) : act(...given);
-  const made = await instance({
-    id,
-    leaseMs,
-    change: (store) => ({
-      ...store,
-      renew: unlessAsleep(store.renew),
-      share: unlessAsleep(store.share),
-      listen: (owner, heard) => store.listen(owner, (agentHash) => (asleep ? undefined : heard(agentHash))),
-    }),
-  });
-  return {
-    ...made,
-    sleep: (is: boolean) => {
-      asleep = is;
-    },
-  };
-}
-
-const rows = async () => (await pool.query('select slots, wanted from sallyport.agent_slots order by slots')).rows;
+  AGENT,
+  closeInstance,
+  closeInstances,
+  instance,
+  NEVER_MS,
+  pool,
+  rows,
+  sleepy,
+  slotStore,
+} from './slot-instances.fixture.ts';
 
 describe('the slots of an agent in several instances over one PostgreSQL', () => {
   test('PIPE-08.8 PIPE-08.2 in no order of calls, ends and cancels do more run than may, and each call gets its turn', async () => {
@@ -154,7 +65,7 @@ describe('the slots of an agent in several instances over one PostgreSQL', () =>
         );
         await Promise.all(ends);
         for (const slot of [...holding]) free(slot);
-        for (const share of opened.splice(0)) await share[Symbol.asyncDispose]();
+        await closeInstances();
         expect(await rows()).toEqual([]);
       }),
       { numRuns: 25 },
@@ -251,7 +162,7 @@ describe('the slots of an agent in several instances over one PostgreSQL', () =>
   });
 
   test('PIPE-08.8 are as many for instances that ask at the same moment', async () => {
-    const store = postgresSlotStore({ pool, connect, log: silentLog });
+    const store = slotStore();
     const owners = Array.from({ length: 4 }, () => `${randomUUID()}/${randomUUID()}`);
     for (const owner of owners) await store.renew(owner, NEVER_MS);
     for (let agent = 0; agent < 100; agent += 1) {
@@ -376,8 +287,7 @@ describe('the slots of an agent in several instances over one PostgreSQL', () =>
     const gate = Promise.withResolvers<void>();
     asked = gate.promise;
     for (const slot of held) slot.free();
-    await one.share[Symbol.asyncDispose]();
-    opened.splice(opened.indexOf(one.share), 1);
+    await closeInstance(one);
     closed = true;
     gate.resolve();
     await answered.promise;
@@ -395,8 +305,7 @@ describe('the slots of an agent in several instances over one PostgreSQL', () =>
     await expect.poll(rows).toEqual([]);
     await one.wait(1);
     const next = two.wait(1);
-    await one.share[Symbol.asyncDispose]();
-    opened.splice(opened.indexOf(one.share), 1);
+    await closeInstance(one);
     (await next).free();
   });
 });
