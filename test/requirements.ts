@@ -1015,6 +1015,7 @@ const API: Rows = {
     '`_meta` of requests, results and lists passes both ways',
     'resources and prompts of the embedding program are offered, granted, judged and recorded as those of upstreams',
     'resources, prompts and instructions of an upstream with a connection for each caller are those of this caller, and are shown to no other',
+    'a subscription to a resource of such an upstream is the caller’s own, and ends with its client and with its login',
   ],
   'API-04': ['Typed TypeScript client', 'embeddable library', 'adapters that hand the tools to agent frameworks'],
   'API-05': [

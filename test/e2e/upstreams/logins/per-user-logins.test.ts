@@ -97,6 +97,34 @@ test('PRM-11 nobody ends the login of another user, nor logs another user out', 
   expect(JSON.stringify(await call(alice))).toContain('alice with');
 });
 
+test.each(['2025', '2026'] as const)(
+  'API-03.26 a subscription ends when its user logs out, of which others notice nothing, in the protocol of %s',
+  async (era) => {
+    const [mine, hers] = [await tokenOf('did:user:bob'), await tokenOf('did:user:alice')];
+    await finish(mine, await linkOf(mine), 'bob');
+    const updated: string[] = [];
+    const of = async (user: string, token: string): Promise<Client> => {
+      const client = await connect(open, token, { era, path: '/mcp/servers/notes' });
+      clients.push(client);
+      client.setNotificationHandler('notifications/resources/updated', () => void updated.push(user));
+      if (era === '2025') await client.subscribeResource({ uri: 'notes://a' });
+      else await client.listen({ resourceSubscriptions: ['notes://a'] });
+      return client;
+    };
+    const [bobs] = [await of('bob', mine), await of('alice', hers)];
+    await fetch(`${open.server.url}/v1/upstreams/notes/authorization`, {
+      method: 'DELETE',
+      headers: { authorization: `Bearer ${mine}` },
+    });
+    await expect.poll(() => updated).toEqual(['bob']);
+    await expect(bobs.readResource({ uri: 'notes://a' })).rejects.toMatchObject({
+      message: expect.stringContaining('login'),
+    });
+    expect(JSON.stringify(await call(hers))).toContain('alice with');
+    expect(updated).toEqual(['bob']);
+  },
+);
+
 test('PRM-10 the login of a connection that all callers share takes the role of an operator', async () => {
   const shared = { name: 'shared', transport: { type: 'http', url: server.url } };
   expect((await ask(operator, '', { upstream: shared })).status).toBe(201);
