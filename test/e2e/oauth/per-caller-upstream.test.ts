@@ -9,6 +9,7 @@ import {
   type EchoingServer,
   echoingServer,
 } from '../../../packages/sallyport/src/mcp-servers/connection/per-caller/echoing-server.fixture.ts';
+import { startWatchedHttpServer } from '../../../packages/sallyport/src/mcp-servers/test-servers/watched-http-server.ts';
 import { type OpenLayer, openLayer, post } from '../layer.fixture.ts';
 import { type ClientOptions, connect } from '../upstreams/offers/offers.fixture.ts';
 
@@ -212,8 +213,8 @@ test('API-03.25 a change that the server announces to one caller is reported to 
 });
 
 /** A client that notes the resources that it is notified of. */
-async function watching(user: string, token: string, era: '2025' | '2026') {
-  const client = await clientOf(user, token, { era, path: '/mcp/servers/notes' });
+async function watching(user: string, token: string, era: '2025' | '2026', upstream = 'notes') {
+  const client = await clientOf(user, token, { era, path: `/mcp/servers/${upstream}` });
   const updated: string[] = [];
   client.setNotificationHandler('notifications/resources/updated', ({ params }) => void updated.push(params.uri));
   return {
@@ -293,4 +294,24 @@ describe.each(['2025', '2026'] as const)('a subscription over the connection of 
     server.update(seenAs(token), shared);
     await expect.poll(() => rosa.updated).toEqual([shared, shared, shared]);
   });
+});
+
+test('API-03.26 at a server of 2026-07-28 each caller has a subscription of its own, which ends with its client', async () => {
+  await using news = await startWatchedHttpServer();
+  const headers = { Authorization: 'Bearer {{notes_of_user}}' };
+  const upstream = { ...definitionOf(), name: 'news', transport: { type: 'http', url: news.url, headers } };
+  await post({ ...open, token: operator }, '/v1/upstreams', JSON.stringify({ upstream }));
+  const tokens = { sara: await newToken('sara'), tom: await newToken('tom') };
+  const [sara, tom] = [
+    await watching('sara', tokens.sara, '2025', 'news'),
+    await watching('tom', tokens.tom, '2026', 'news'),
+  ];
+  await Promise.all([sara.subscribe('watched://a'), tom.subscribe('watched://a')]);
+  for (const token of Object.values(tokens)) expect(news.subscribedWith(seenAs(token))).toEqual(['watched://a']);
+  news.update(seenAs(tokens.sara), 'watched://a');
+  await expect.poll(() => sara.updated).toEqual(['watched://a']);
+  expect(tom.updated).toEqual([]);
+  await tom.leave();
+  await expect.poll(() => news.subscribedWith(seenAs(tokens.tom))).toEqual([]);
+  expect(news.subscribedWith(seenAs(tokens.sara))).toEqual(['watched://a']);
 });
