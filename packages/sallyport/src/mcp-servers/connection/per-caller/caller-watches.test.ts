@@ -19,7 +19,7 @@ async function start() {
   server.offersFor = () => ({ resources: [{ uri: URI, name: 'shared' }] });
   const { upstreams } = fixture(createBubblewrapDriver(), { secrets, settings: { callerConnectionsMax: 4 } });
   opened.push(
-    () => server[Symbol.asyncDispose](),
+    async () => server[Symbol.asyncDispose](),
     () => upstreams.close(),
   );
   await upstreams.add(TENANT, server.definition, { token: 'of-the-operator' });
