@@ -116,7 +116,8 @@ export const UpstreamDefinition = Type.Object(
     accept_new_tools: Type.Optional(
       Type.Boolean({
         default: true,
-        description: 'Whether tools that the server adds later are registered when nothing in them is suspicious.',
+        description:
+          'Whether tools that the server adds later are registered, and prompts and resource templates shown, when nothing in them is suspicious.',
       }),
     ),
     may_ask: Type.Optional(

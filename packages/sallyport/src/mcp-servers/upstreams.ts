@@ -364,7 +364,7 @@ class OwnUpstreams implements Upstreams {
       onLog: (message, owner) => this.#logged.notify(tenantId, name, message, owner),
       ...(scan === undefined ? {} : { judgeOffers: (texts) => scan(tenantId, name, texts) }),
       heldOffers: heldOffersOf(quarantine, {
-        ...{ tenantId, upstream: name, isTrusted, clock },
+        ...{ tenantId, upstream: name, isTrusted, clock, acceptsNew: definition.accept_new_tools !== false },
         onHeld: (change, offers) => this.#offersHeld.notify(tenantId, name, change, offers),
       }),
       ...(quarantine === undefined
