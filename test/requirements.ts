@@ -604,6 +604,7 @@ const EXE: Rows = {
     'log messages of a server reach the client of their call',
     'a user whose login an upstream needs is asked at the calling client to open its link, and the call goes on or is repeated',
     'log messages of a server that belong to no call reach the sessions that set a level and see the server, those of a connection of one caller its sessions alone',
+    'a session that was asked to open an address is notified once its user is done there, and no other client is',
   ],
   'EXE-08': [
     'Native/internal functions in process',

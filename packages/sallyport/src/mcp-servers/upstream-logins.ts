@@ -2,6 +2,8 @@ import { EventEmitter } from 'node:events';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { LRUCache } from 'lru-cache';
 import type { UpstreamDefinition } from '../../api/schemas/upstream.ts';
+import type { ClientAsker } from '../domain/questions/client-question.ts';
+import { elicitationIdOf } from '../domain/questions/elicitation-id.ts';
 import type { SecretStore } from '../external/secret-store.port.ts';
 import { type Authorizer, authorizedFetch } from './http/authorization/authorized-fetch.ts';
 import { AuthorizationContext, type AuthorizationParts } from './http/authorization/context.ts';
@@ -75,6 +77,8 @@ export type LoginReceived = (tenantId: string, upstream: string, holder: string)
 export interface UpstreamLoginsParts extends AuthorizationParts {
   /** Receives redirects to `redirectUrl`; absent: logins are ended by `finish` alone. */
   readonly receiver?: Pick<RedirectReceiver, 'expect'>;
+  /** Clients that were asked to open the link of a login; absent: none is. */
+  readonly clients?: Pick<ClientAsker, 'completed'>;
 }
 
 /** Makes the authorizations of all upstreams. */
@@ -101,13 +105,14 @@ export function createUpstreamLogins(parts: UpstreamLoginsParts): UpstreamLogins
     const state = URL.canParse(redirected) ? new URL(redirected).searchParams.get('state') : null;
     try {
       await finishLogin(context, redirected);
-      ends.emit(`${state}`);
     } catch (thrown) {
       ends.emit(`${state}`, thrown);
       throw thrown;
     } finally {
       tokens.forget();
     }
+    ends.emit(`${state}`);
+    parts.clients?.completed(elicitationIdOf('login', state));
   };
   return {
     authorizer(tenantId, definition, holder, secrets) {
