@@ -46,22 +46,24 @@ export async function faultsOf(evidence: Evidence): Promise<readonly string[]> {
 
 /**
  * Stories that another client's story of the same key may contradict: the call ended as outcome unknown, its rollback
- * succeeded at a later try, and the other client's request, which came after that, ran (PIPE-13). The layer must say so
- * itself: the first call is shown as settled by its rollback, and the warning of the second names the first.
+ * succeeded at a later try, and the other client's request, which came after that, ran, to whatever end (PIPE-13). The
+ * layer must say so itself: the first call is shown as settled by its rollback, and the warning of the second names the first.
  */
 async function repeatedStories({ stories, ready }: Evidence): Promise<ReadonlySet<CallStory>> {
   const repeated = new Set<CallStory>();
   for (const pair of Map.groupBy(stories, ({ call }) => call.key).values()) {
-    const unknown = pair.find((story) => endOf(story)?.code === 'E3804');
-    const other = pair.find((story) => endOf(story)?.status === 'success');
-    if (unknown === undefined || other === undefined) continue;
-    const first = await statusOf(unknown, endOf(unknown), ready);
-    const second = await statusOf(other, endOf(other), ready);
-    const { outcome, how } = first?.settlement ?? {};
-    const isNamed = second?.warnings?.some(
-      ({ code, details }) => code === 'outcome_settled' && details?.['invocation_id'] === first?.invocation_id,
-    );
-    if (outcome === 'did_not_happen' && how === 'rollback' && isNamed === true) repeated.add(unknown);
+    for (const first of pair) {
+      if (endOf(first)?.code !== 'E3804') continue;
+      const settled = await statusOf(first, endOf(first), ready);
+      const { outcome, how } = settled?.settlement ?? {};
+      if (outcome !== 'did_not_happen' || how !== 'rollback') continue;
+      for (const second of pair) {
+        const isNamed = (await statusOf(second, endOf(second), ready))?.warnings?.some(
+          ({ code, details }) => code === 'outcome_settled' && details?.['invocation_id'] === settled?.invocation_id,
+        );
+        if (isNamed === true) repeated.add(first);
+      }
+    }
   }
   return repeated;
 }
@@ -78,7 +80,8 @@ function endFaults(story: CallStory): string[] {
   const end = endOf(story);
   if (end === undefined) return ['has no end'];
   const { kind } = story.call;
-  if (story.decided === 'denial' && end.code !== 'E3807') return [`was denied, and ended with ${shown(end)}`];
+  if (story.decided.size > 0 && kind === 'denied' && end.code !== 'E3807')
+    return [`was denied, and ended with ${shown(end)}`];
   const mayEnd = end.code === undefined ? kind !== 'denied' && kind !== 'taken_back' : ENDS[kind].includes(end.code);
   return mayEnd ? [] : [`ended with ${shown(end)}`];
 }
