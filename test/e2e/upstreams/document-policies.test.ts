@@ -8,8 +8,15 @@ import { connect } from './offers/offers.fixture.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** Bob may not have secrets, and of what he may have he writes nothing about the north. */
+/**
+ * Bob may not have secrets, and of what he may have he writes nothing about the north. What begins with "mine" he may delete,
+ * and nobody else anything.
+ */
 const POLICY = `
+@id("deleted-by-owners")
+forbid (principal, action, resource)
+when { context has document && context has documentMode && context.documentMode == "delete" && !(context.document like "mine*"
+  && principal has user && principal.user == "did:user:bob") };
 @id("not-for-bob")
 forbid (principal, action, resource)
 when { context has document && context.document like "secret*" && principal has user && principal.user == "did:user:bob" };
@@ -168,4 +175,31 @@ test('DOC-04.5 PIPE-15 a dry run says what they would refuse', async () => {
     );
   expect(await ask({ document_id: 'secret' })).toMatchObject({ would: 'refuse', error: { e_code: 'E3603' } });
   expect(await ask({ document_id: 'open' })).toMatchObject({ would: 'run' });
+});
+
+test('DOC-01.5 DOC-04.6 a document is deleted with an approval, by whom a policy allows it, and that is on record', async () => {
+  const waits = async (parameters: object, bearer: string): Promise<Json> => {
+    const answer = await tool('delete_document', parameters, bearer);
+    if (answer['status'] !== 'pending_approval') return answer;
+    const { approval_id } = answer['approval'] as { readonly approval_id: string };
+    await desk.layer.ask('approvals.approve', { approval_id }, LOCAL_CALLER);
+    return desk.reaches(String(answer['invocation_id']), 'COMPLETED');
+  };
+  for (const content of ['Walrus one.', 'Walrus two.'])
+    await tool('ingest_document', { document_id: 'mine', content }, agent);
+  for (const [parameters, bearer] of [
+    [{ document_id: 'mine' }, agent],
+    [{ document_id: 'open' }, bob],
+    [{ document_id: 'open', version: '1' }, bob],
+  ] as const)
+    expect(eCode(await waits(parameters, bearer))).toBe('E3603');
+  await waits({ document_id: 'mine', version: '1' }, bob);
+  await waits({ document_id: 'mine' }, bob);
+  expect(await idsOf()).not.toContain('mine');
+  const { events } = await desk.layer.ask('audit.query', { type: 'ai.agent.tool.document_deleted' }, LOCAL_CALLER);
+  expect(events.map(({ data }) => data)).toMatchObject([
+    { document_id: 'mine', document_version: '1' },
+    { document_id: 'mine', agent_did: 'did:agent:a', tool_id: 'documents__delete_document' },
+  ]);
+  expect(JSON.stringify(events)).not.toContain('Walrus');
 });

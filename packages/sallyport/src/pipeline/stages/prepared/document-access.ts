@@ -106,7 +106,7 @@ export function checkOf(
 
 /**
  * The result of one of the document server's own tools without what the policies keep from the caller; the same for every
- * other tool.
+ * other tool. A deletion is noted.
  * @throws ToolLayerError E3606 for an answer that cannot be judged; E3206
  */
 export async function judgedResult(
@@ -116,6 +116,7 @@ export async function judgedResult(
   note: (fact: CallFact) => void,
 ): Promise<unknown> {
   const mode = ownTool(parts, call)?.mode;
+  if (mode === 'delete') note(deletionOf(call, parts.clock.now()));
   // What a caller has written it may know; a resource was named.
   if (mode !== 'read' || isResource(call)) return result;
   return withoutForbidden(result, async (id) => {
@@ -127,6 +128,12 @@ export async function judgedResult(
       throw thrown;
     }
   });
+}
+
+function deletionOf({ parameters }: JudgedCall, at: number): CallFact {
+  const { document_id, version } = parameters;
+  const one = version === undefined ? {} : { document_version: version };
+  return { type: 'ai.agent.tool.document_deleted', at, data: { document_id, ...one } };
 }
 
 const isResource = ({ tool: { manifest } }: JudgedCall): boolean => serverToolOf(manifest)?.tool === 'resources/read';
