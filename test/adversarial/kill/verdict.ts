@@ -41,29 +41,38 @@ export async function faultsOf(evidence: Evidence): Promise<readonly string[]> {
     found.push(...(await lostAnswers(story, evidence.ready)));
     faults.push(...found.map((fault) => `${key} ${kind}${story.call.later ? ' later' : ''}: ${fault}`));
   }
-  return [...faults, ...differences(evidence.stories.filter((story) => !repeated.has(story)))];
+  const others = evidence.stories.filter((story) => !repeated.has(story));
+  return [...faults, ...(await differences(others, evidence.ready))];
 }
 
 /**
  * Stories that another client's story of the same key may contradict: the call ended as outcome unknown, its rollback
- * succeeded at a later try, and the other client's request, which came after that, ran (PIPE-13). The layer must say so
- * itself: the first call is shown as settled by its rollback, and the warning of the second names the first.
+ * succeeded at a later try, and the other client's request ran after that, to whatever end (PIPE-13). The layer must
+ * say so itself: the first call is shown as settled by its rollback, and the other began later, or its warning names
+ * the first.
  */
 async function repeatedStories({ stories, ready }: Evidence): Promise<ReadonlySet<CallStory>> {
   const repeated = new Set<CallStory>();
   for (const pair of Map.groupBy(stories, ({ call }) => call.key).values()) {
-    const unknown = pair.find((story) => endOf(story)?.code === 'E3804');
-    const other = pair.find((story) => endOf(story)?.status === 'success');
-    if (unknown === undefined || other === undefined) continue;
-    const first = await statusOf(unknown, endOf(unknown), ready);
-    const second = await statusOf(other, endOf(other), ready);
-    const { outcome, how } = first?.settlement ?? {};
-    const isNamed = second?.warnings?.some(
-      ({ code, details }) => code === 'outcome_settled' && details?.['invocation_id'] === first?.invocation_id,
-    );
-    if (outcome === 'did_not_happen' && how === 'rollback' && isNamed === true) repeated.add(unknown);
+    for (const first of pair) {
+      if (endOf(first)?.code !== 'E3804') continue;
+      const settled = await statusOf(first, endOf(first), ready);
+      for (const second of pair) {
+        if (ranAfter(settled, await statusOf(second, endOf(second), ready))) repeated.add(first);
+      }
+    }
   }
   return repeated;
+}
+
+function ranAfter(first: Answer['body'] | undefined, second: Answer['body'] | undefined): boolean {
+  const { outcome, how, settled_at: settledAt = '' } = first?.settlement ?? {};
+  if (outcome !== 'did_not_happen' || how !== 'rollback') return false;
+  const startedAt = second?.execution_metadata?.started_at ?? '';
+  const isNamed = second?.warnings?.some(
+    ({ code, details }) => code === 'outcome_settled' && details?.['invocation_id'] === first?.invocation_id,
+  );
+  return isNamed === true || Date.parse(startedAt) >= Date.parse(settledAt);
 }
 
 async function statusOf({ call }: CallStory, told: Told | undefined, ready: LayerReady) {
@@ -78,7 +87,8 @@ function endFaults(story: CallStory): string[] {
   const end = endOf(story);
   if (end === undefined) return ['has no end'];
   const { kind } = story.call;
-  if (story.decided === 'denial' && end.code !== 'E3807') return [`was denied, and ended with ${shown(end)}`];
+  if (story.decided.size > 0 && kind === 'denied' && end.code !== 'E3807')
+    return [`was denied, and ended with ${shown(end)}`];
   const mayEnd = end.code === undefined ? kind !== 'denied' && kind !== 'taken_back' : ENDS[kind].includes(end.code);
   return mayEnd ? [] : [`ended with ${shown(end)}`];
 }
@@ -136,12 +146,12 @@ function isAsTold(now: Answer | undefined, { status, code, result }: Told): bool
 }
 
 /** Checks that two clients that sent the same key at the same time received the same answer. */
-function differences(stories: readonly CallStory[]): string[] {
-  const byKey = Map.groupBy(stories, ({ call }) => call.key);
-  return [...byKey].flatMap(([key, [one, other]]) => {
-    if (one === undefined || other === undefined) return [];
-    return isDeepStrictEqual(endOf(one), endOf(other))
-      ? []
-      : [`${key}: one was told ${JSON.stringify(endOf(one))}, the other ${JSON.stringify(endOf(other))}`];
-  });
+async function differences(stories: readonly CallStory[], ready: LayerReady): Promise<string[]> {
+  const found: string[] = [];
+  for (const [key, [one, other]] of Map.groupBy(stories, ({ call }) => call.key)) {
+    if (one === undefined || other === undefined || isDeepStrictEqual(endOf(one), endOf(other))) continue;
+    const shown = [await statusOf(one, endOf(one), ready), await statusOf(other, endOf(other), ready)];
+    found.push(`${key}: its clients received different answers: ${JSON.stringify(shown)}`);
+  }
+  return found;
 }
