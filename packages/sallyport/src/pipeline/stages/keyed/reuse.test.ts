@@ -150,6 +150,14 @@ describe('a call with an idempotency key', () => {
     expect((await call(keyed('k', 2))).failure?.code).toBe('E3802');
   });
 
+  test('PIPE-09 conflicts when another version of the tool is meant, also when that is the same one today', async () => {
+    const { call, runs } = await counting();
+    await call({ ...keyed('k'), tool_version: '1.0.0' });
+    expect((await call(keyed('k'))).failure?.code).toBe('E3802');
+    expect(await call({ ...keyed('k'), tool_version: '1.0.0' })).toMatchObject({ metadata: { cached: true } });
+    expect(runs()).toBe(1);
+  });
+
   test('gives a failure again that came after the tool ran, and frees the key of a refusal before', async () => {
     const { call, runs, token } = await counting();
     expect((await call(keyed('k', 99))).failure?.code).toBe('E3109');
