@@ -210,6 +210,15 @@ export const UpstreamAddResponse = Type.Object(
 );
 export type UpstreamAddResponse = Static<typeof UpstreamAddResponse>;
 
+export const UpstreamLoginFinishResponse = Type.Object(
+  {
+    ...UpstreamAddResponse.properties,
+    waits: Type.Optional(Type.Boolean({ description: 'True while the login has not ended: ask again.' })),
+  },
+  { additionalProperties: false },
+);
+export type UpstreamLoginFinishResponse = Static<typeof UpstreamLoginFinishResponse>;
+
 /** REG-14: the `mcpServers` JSON of desktop clients, as it stands in their file. */
 export const UpstreamImportRequest = Type.Object(
   {
