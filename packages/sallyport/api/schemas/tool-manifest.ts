@@ -192,7 +192,7 @@ export const ExecutionConfig = Type.Object(
     session_context: Type.Optional(
       Type.Boolean({
         description:
-          'True for a function that reads what the calling agent has saved of its session at the context server.',
+          'True for a function, command or script that reads what the calling agent has saved of its session at the context server.',
       }),
     ),
   },
