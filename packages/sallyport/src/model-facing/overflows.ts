@@ -1,3 +1,4 @@
+import { MiB } from '@sallyport/std/bytes';
 import type { Clock } from '@sallyport/std/clock';
 import { failureOf } from '@sallyport/std/error/tool-layer-error';
 import type { CallOwner } from '../domain/invocation/call-owner.ts';
@@ -17,7 +18,7 @@ export const OVERFLOW_SETTINGS = {
 };
 
 /** UTF-16 units of an overflow that are kept. */
-export const OVERFLOW_CHARACTERS_MAX = 4 * 1024 * 1024;
+export const OVERFLOW_CHARACTERS_MAX = 4 * MiB;
 
 /** Whole texts of shortened results, for a time (MOD-06). */
 export interface Overflows {

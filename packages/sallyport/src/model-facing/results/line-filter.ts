@@ -1,3 +1,4 @@
+import { MiB } from '@sallyport/std/bytes';
 import { RE2JS } from 're2js';
 import type { FilterConfidence, FilteredText } from '../output-filter.ts';
 
@@ -16,7 +17,7 @@ const INSTRUCTIONS_MAX = 500;
 /** Characters of a line that patterns look at. */
 const LINE_CHARACTERS_MAX = 4096;
 /** Characters times patterns; a longer text is not filtered. */
-const WORK_MAX = 64 * 1024 * 1024;
+const WORK_MAX = 64 * MiB;
 
 /** Tests a text in time linear in it, whatever the pattern: RE2. */
 export type TextTest = (text: string) => boolean;

@@ -1,3 +1,4 @@
+import { KiB } from '@sallyport/std/bytes';
 import { failure } from '@sallyport/std/error/failure';
 import { OverflowPage, OverflowRequest } from '../../../api/schemas/calls/overflow.ts';
 import { tokensWithin } from '../../model-facing/token-estimate.ts';
@@ -8,7 +9,7 @@ import { mayReach } from './may-reach.ts';
 /** Tokens of a page whose reader names no number. */
 const TOKENS_DEFAULT = 10_000;
 /** UTF-16 units of a page: a run of spaces has few tokens. */
-const CHARACTERS_MAX = 512 * 1024;
+const CHARACTERS_MAX = 512 * KiB;
 
 /** The whole text of a result that was shortened, page by page; `read_overflow` of MCP clients is this operation. */
 export const readOverflow = operation({
