@@ -139,6 +139,8 @@ export interface Executor {
   readonly kind: ExecutorKind;
   /** True when this executor runs that tool. */
   owns(tool: ToolVersion): boolean;
+  /** The program that a call runs, and its arguments; absent for kinds of tools that run none. Has no effects. */
+  commandOf?(tool: ToolVersion, parameters: Readonly<Record<string, unknown>>): readonly string[];
   /**
    * The question for a person before this particular call, beyond what its manifest requires: a sentence that names the
    * rule and no argument of the call. Undefined when no confirmation is needed. Has no effects; cheap.
