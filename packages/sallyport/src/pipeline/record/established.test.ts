@@ -87,12 +87,16 @@ test('VIS-03 a call is on record with what takes it back, where it did or may ha
   const made = await pipeline();
   await made.add(manifest('undo'), () => 'undone');
   const back = { compensation_tool_id: 'undo' };
-  await made.add(manifest('pay', { side_effect_policy: 'compensatable', ...back }), ({ n }) => {
+  let whileItRuns: unknown;
+  await made.add(manifest('pay', { side_effect_policy: 'compensatable', ...back }), async ({ n }) => {
+    whileItRuns = await made.store.findInvocation('acme', `pay-${n}`);
     if (n === 13) throw new Error('no money');
     return 'paid';
   });
-  const pay = (n: number) => made.call({ tool_id: 'pay', parameters: { n } });
-  expect(await pay(1)).toMatchObject({ compensation: { toolId: 'undo', parameters: { n: 1 } } });
+  const pay = (n: number) => made.call({ tool_id: 'pay', parameters: { n }, invocation_id: `pay-${n}` });
+  const compensation = { toolId: 'undo', parameters: { n: 1 } };
+  expect(await pay(1)).toMatchObject({ compensation });
+  expect(whileItRuns).toMatchObject({ state: 'EXECUTING', compensation });
   const failed = await pay(13);
   expect(failed).toMatchObject({ state: 'FAILED' });
   expect(failed).not.toHaveProperty('compensation');
