@@ -720,11 +720,13 @@ const DOC: Rows = {
     'get_document_version, ingest_document, deprecate_document',
     'batch retrieval in one request',
     'a reference document server ships with the project',
+    'a document or a version of it is deleted for good, with its vectors',
   ],
   'DOC-02': [
     'Two-tier cache: 300 s content, 600 s metadata, under the keys `doc:cache:{op}:{id}:{version}`',
     'immutable versions are cached locally until the process ends',
     'invalidation over `document:updates`',
+    'what was deleted is given from no memory',
   ],
   'DOC-03': [
     'Fallback: server → stale cache → direct read → E3602',
@@ -739,6 +741,7 @@ const DOC: Rows = {
     'pins that cannot be stored are E3608',
     'a deprecated pin warns, and E3604 comes only when it is gone',
     'policies of documents judge the own tools and resources of the document server too',
+    'a document is deleted by whom a policy of the mode delete allows it',
   ],
   'DOC-05': ['Documents reach the tool as context', 'accesses counted in metadata'],
 };

@@ -7,6 +7,7 @@ import { valuesOf } from '../domain/settings/setting.ts';
 import type { ResourceUpdates } from '../doors/mcp-gateway/resource-updates.port.ts';
 import type { UpstreamLogs } from '../doors/mcp-gateway/upstream-logs.port.ts';
 import { CREDENTIAL_SETTINGS } from '../external/credentials.ts';
+import { OVERFLOW_SETTINGS } from '../model-facing/overflows.ts';
 import { createRefusedAsks } from '../operations/identity/refused-asks.ts';
 import type { OperationParts } from '../operations/parts.ts';
 import { followUnrecorded } from '../operations/tools/record-unrecorded.ts';
@@ -190,6 +191,7 @@ async function openUpkeep(
     records,
     outcomes: database.outcomeStore,
     outputs: database.outputStore,
+    overflows: { ...database.overflowStore, keptMs: valuesOf(OVERFLOW_SETTINGS, settings).keptMs },
     documentPins: database.documentPins,
     retention: createRetention({ store: checkpointStore, archive: checkpointStore, objects, clock, log }),
     contexts: { ...database.contextStore, keptMs: valuesOf(CONTEXT_SERVER_SETTINGS, settings).keptMs },

@@ -3,7 +3,7 @@ import type { Fault } from '../../api/schemas/error.ts';
 import type { CallPriority } from '../../api/schemas/invocation.ts';
 import type { ExecutorKind, ToolManifest } from '../../api/schemas/tool-manifest.ts';
 import type { RunCheckpoints } from '../domain/checkpoint/checkpoint.ts';
-import type { GivenDocument } from '../domain/document/given-document.ts';
+import type { CheckDocument, GivenDocument } from '../domain/document/given-document.ts';
 import type { Grant } from '../domain/invocation/grant.ts';
 import type { LogListener } from '../domain/invocation/log-message.ts';
 import type { ServerTask } from '../domain/invocation/tasks/server-task.ts';
@@ -45,6 +45,8 @@ export interface ExecutorCall {
   readonly secrets: ReadonlyMap<string, string>;
   /** Documents of the call, for an executor that brings them to its tools in a way of its own; absent for none. */
   readonly documents?: readonly GivenDocument[];
+  /** For a document server in this process; absent for every other tool. */
+  readonly checkDocument?: CheckDocument;
   /** 1 for the first attempt. */
   readonly attempt: number;
   readonly onProgress?: (progress: Progress) => void;
@@ -137,6 +139,8 @@ export interface Executor {
   readonly kind: ExecutorKind;
   /** True when this executor runs that tool. */
   owns(tool: ToolVersion): boolean;
+  /** The program that a call runs, and its arguments; absent for kinds of tools that run none. Has no effects. */
+  commandOf?(tool: ToolVersion, parameters: Readonly<Record<string, unknown>>): readonly string[];
   /**
    * The question for a person before this particular call, beyond what its manifest requires: a sentence that names the
    * rule and no argument of the call. Undefined when no confirmation is needed. Has no effects; cheap.

@@ -1,4 +1,5 @@
 import type { UpstreamDefinition, UpstreamStatus } from '../../api/schemas/upstream.ts';
+import type { CheckDocument } from '../domain/document/given-document.ts';
 import type { LogMessage } from '../domain/invocation/log-message.ts';
 import type { Principal } from '../domain/principal/principal.ts';
 import type { ListedMcpTool } from '../registry/importer.port.ts';
@@ -9,6 +10,8 @@ export interface UpstreamCaller {
   readonly principal: Pick<Principal, 'tenantId' | 'agentDid' | 'userDid'>;
   /** Values of the credentials of this call, by name. */
   readonly secrets: ReadonlyMap<string, string>;
+  /** For a document server in this process; absent for every other one. */
+  readonly checkDocument?: CheckDocument;
 }
 
 /** Result of adding an upstream. */

@@ -53,6 +53,8 @@ export interface OperationParts
       | 'checkpoints'
       | 'retries'
       | 'gate'
+      | 'outputFilters'
+      | 'overflows'
     > {
   /** States of graphs of agents. */
   readonly threads: Threads;

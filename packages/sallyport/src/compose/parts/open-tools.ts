@@ -3,7 +3,7 @@ import { createWasmDriver } from '@sallyport/sandbox/wasm';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { isLoopback } from '@sallyport/std/web/loopback';
 import type { ExecutorKind } from '../../../api/schemas/tool-manifest.ts';
-import { createDocumentFolders } from '../../bridges/document-folders.ts';
+import { createCallFolders } from '../../bridges/call-folders.ts';
 import { circuitFaults } from '../../domain/circuit/circuit-config.ts';
 import type { ClientAsker } from '../../domain/questions/client-question.ts';
 import { valuesOf } from '../../domain/settings/setting.ts';
@@ -98,8 +98,8 @@ export async function openTools(
   });
   // What waits is reported before the upstreams are closed.
   opened.use(context);
-  const documents = createDocumentFolders(resolve(settings['data_folder'], 'documents'), clock);
-  const { shell, shellPolicy } = await openShell(opened, { settings, log, closed }, { driver, documents });
+  const folders = createCallFolders(resolve(settings['data_folder'], 'documents'), clock);
+  const { shell, shellPolicy } = await openShell(opened, { settings, log, closed }, { driver, folders });
   const skillFiles = createSkillFolders(join(settings['data_folder'], 'skills'), {
     ...{ contents: database.skillContents, clock },
     namedBy: (tenantId) => skillHashes(registry, tenantId),
@@ -117,7 +117,7 @@ export async function openTools(
     file: fileExecutor,
     web: opened.use(createWebExecutor({ clock, outbound, settings: valuesOf(WEB_SETTINGS, settings) })),
     mcp: createMcpExecutor(upstreams),
-    skill: createSkillExecutor({ driver, files: skillFiles, screen: () => shellPolicy.screen(), documents }),
+    skill: createSkillExecutor({ driver, files: skillFiles, screen: () => shellPolicy.screen(), folders }),
     composio: createComposioExecutor({ outbound, clock }),
   };
   const executors = createCompositeExecutor(inOrder(ofKind, settings), bounds.refusal);
