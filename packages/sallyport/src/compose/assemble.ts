@@ -11,7 +11,7 @@ import { OVERFLOW_SETTINGS } from '../model-facing/overflows.ts';
 import { createRefusedAsks } from '../operations/identity/refused-asks.ts';
 import type { OperationParts } from '../operations/parts.ts';
 import { followUnrecorded } from '../operations/tools/record-unrecorded.ts';
-import { watchResource } from '../operations/upstreams/watch-resource.ts';
+import { watchResource } from '../operations/upstreams/offers/watch-resource.ts';
 import type { ClientConfirmations } from '../orchestration/approvals/client-confirmations.ts';
 import { createSideEffects, type SideEffects } from '../orchestration/side-effects.ts';
 import { createCredentialEndings } from '../orchestration/upkeep/credential-endings.ts';
@@ -151,8 +151,7 @@ export async function assemble(from: Ingredients): Promise<AssembledLayer> {
     policies: policies.administration,
     catalogTenant: settings['tenant.catalog'],
     defaultTenant: settings['tenant.default'],
-    health: health.report,
-    refusedAsks,
+    ...{ health: health.report, refusedAsks },
   };
   return {
     parts,
