@@ -167,5 +167,6 @@ async function retain(
   mayContinue: () => Promise<boolean>,
 ): Promise<void> {
   await retention.expire(isStopped);
+  await retention.forgetWork(isStopped);
   await retention.archive(mayContinue);
 }
