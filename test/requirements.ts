@@ -604,6 +604,7 @@ const EXE: Rows = {
     'log messages of a server reach the client of their call',
     'a user whose login an upstream needs is asked at the calling client to open its link, and the call goes on or is repeated',
     'log messages of a server that belong to no call reach the sessions that set a level and see the server, those of a connection of one caller its sessions alone',
+    'a session that was asked to open an address is notified once its user is done there, and no other client is',
   ],
   'EXE-08': [
     'Native/internal functions in process',
@@ -1019,6 +1020,7 @@ const API: Rows = {
     '`_meta` of requests, results and lists passes both ways',
     'resources and prompts of the embedding program are offered, granted, judged and recorded as those of upstreams',
     'resources, prompts and instructions of an upstream with a connection for each caller are those of this caller, and are shown to no other',
+    'a subscription to a resource of such an upstream is the caller’s own, and ends with its client and with its login',
   ],
   'API-04': ['Typed TypeScript client', 'embeddable library', 'adapters that hand the tools to agent frameworks'],
   'API-05': [

@@ -4,7 +4,7 @@ import type { PlannedCall } from './plan.ts';
 import { type Answer, askOnce, type Target } from './target.ts';
 
 /** One final answer that a client received. */
-export interface Told {
+export interface FinalAnswer {
   readonly invocationId: string;
   readonly status: string;
   readonly code?: string;
@@ -15,7 +15,7 @@ export interface Told {
 export interface CallStory {
   readonly call: PlannedCall;
   /** Final answers, in the order in which the client received them. */
-  readonly told: Told[];
+  readonly received: FinalAnswer[];
   /** Ids of calls that the layer accepted, by its answers to the client. */
   readonly accepted: Set<string>;
   /**
@@ -32,7 +32,7 @@ export interface CallStory {
 /** Nothing has been received for the call yet. */
 export const storyOf = (call: PlannedCall): CallStory => ({
   call,
-  told: [],
+  received: [],
   accepted: new Set(),
   decided: new Map(),
   faults: [],
@@ -119,7 +119,8 @@ async function refused({ call, faults }: CallStory, target: Target): Promise<voi
   ] as const) {
     const answer = await askOnce(ready, bearer, 'POST', '/v1/invocations', { ...request, ...changes });
     const { status } = answer?.body ?? {};
-    if (status !== undefined && status !== 'error') faults.push(`a stranger was told ${JSON.stringify(answer)}`);
+    if (status !== undefined && status !== 'error')
+      faults.push(`a stranger was answered with ${JSON.stringify(answer)}`);
   }
 }
 
@@ -188,7 +189,7 @@ function noteEnd(story: CallStory, answer: Answer): void {
     if (!isAgain(answer)) story.faults.push(`was answered with ${JSON.stringify(answer)}`);
     return;
   }
-  story.told.push({
+  story.received.push({
     invocationId,
     status: said,
     ...(code === undefined ? {} : { code }),

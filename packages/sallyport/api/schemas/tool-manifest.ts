@@ -175,6 +175,12 @@ export const ExecutionConfig = Type.Object(
     default_cpu_millicore_limit: Type.Optional(Type.Integer({ minimum: 1, default: 500 })),
     default_memory_mb_limit: Type.Optional(Type.Integer({ minimum: 1, default: 1024 })),
     output_bytes_max: Type.Optional(Type.Integer({ minimum: 1, description: 'The result is cut beyond this.' })),
+    output_tokens_max: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        description: 'The result is cut beyond this many estimated tokens; 0 sets no bound.',
+      }),
+    ),
     requires_approval: Type.Optional(Type.Boolean({ default: false })),
     task_support: Type.Optional(TaskSupport),
     isolation: Type.Optional(IsolationLevel),

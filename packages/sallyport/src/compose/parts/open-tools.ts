@@ -82,7 +82,7 @@ export async function openTools(
   const { servers: embedded, documentUpdates } = await openReferenceServers(opened, from, storage, needs);
   const quarantine = createQuarantine({ store: database.quarantineStore, clock, log });
   const { store, keepsSecrets } = upstreamStoreOf(storage, log);
-  const logins = loginsOf(opened, storage, settings, bounds, { clock, log, secrets, outbound });
+  const logins = loginsOf(opened, storage, settings, bounds, { clock, log, secrets, outbound, clients });
   const upstreams = openUpstreams(opened, {
     driver: servers,
     ...{ checkDefinition: bounds.checkUpstream, checkShown: bounds.checkShown },
@@ -153,7 +153,7 @@ function loginsOf(
   { database, sealingKey }: Storage,
   settings: Settings,
   { checkUpstream }: MachineBounds,
-  parts: Pick<UpstreamLoginsParts, 'clock' | 'log' | 'secrets' | 'outbound'>,
+  parts: Pick<UpstreamLoginsParts, 'clock' | 'log' | 'secrets' | 'outbound' | 'clients'>,
 ): UpstreamLogins {
   const { redirectUrl, clientIdUrl } = valuesOf(LOGIN_SETTINGS, settings);
   return createUpstreamLogins({

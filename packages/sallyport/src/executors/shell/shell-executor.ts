@@ -7,6 +7,7 @@ import { environmentRefusal } from '../call-environment.ts';
 import type { Executor, ExecutorCall, ExecutorOutcome } from '../executor.port.ts';
 import { type ProgramCheckpoints, programCheckpoints } from '../programs/program-checkpoints.ts';
 import { outputBounds, type ProgramEnd, usageOf, withoutSecrets } from '../programs/program-end.ts';
+import { fillCommand } from './command/argument-template.ts';
 import { configFaults } from './config-faults.ts';
 import { SHELL_BOUNDS } from './settings.ts';
 import { outcomeOf } from './shell-outcome.ts';
@@ -50,6 +51,10 @@ export function createShellExecutor(parts: ShellExecutorParts): Executor {
   return {
     kind: 'shell',
     owns: ({ manifest }) => manifest.executor.kind === 'shell',
+    commandOf: ({ manifest }, parameters) => {
+      const { command, config } = planOf(manifest);
+      return fillCommand(command, parameters, config.allow_leading_dash === true);
+    },
     requiresConfirmation: ({ tool, parameters }) => screen(tool, parameters).question,
     screen: (tool, parameters) => screen(tool, parameters).refused,
     ...TAKES,
