@@ -32,6 +32,7 @@ import { stateStoreConformance } from '../../packages/sallyport/src/pipeline/und
 import { undoJournalConformance } from '../../packages/sallyport/src/pipeline/undo/undo-journal.conformance.ts';
 import { contextStoreConformance } from '../../packages/sallyport/src/reference-servers/context-store.conformance.ts';
 import { documentStoreConformance } from '../../packages/sallyport/src/reference-servers/document-store.conformance.ts';
+import { sessionToolStoreConformance } from '../../packages/sallyport/src/registry/conformance/session-tool-store.conformance.ts';
 import {
   skillContentsConformance,
   TESTED_BOUNDS,
@@ -81,6 +82,7 @@ import { memoryObjectStore } from '../../packages/sallyport/test/stores/outcomes
 import { memoryOutcomeStore } from '../../packages/sallyport/test/stores/outcomes/memory-outcome-store.ts';
 import { memoryOutputStore } from '../../packages/sallyport/test/stores/outcomes/memory-output-store.ts';
 import { memoryOverflowStore } from '../../packages/sallyport/test/stores/outcomes/memory-overflow-store.ts';
+import { memorySessionToolStore } from '../../packages/sallyport/test/stores/outcomes/memory-session-tool-store.ts';
 import { memoryStateStore } from '../../packages/sallyport/test/stores/outcomes/memory-state-store.ts';
 import { memoryThreadStore } from '../../packages/sallyport/test/stores/outcomes/memory-thread-store.ts';
 import { memoryUndoJournal } from '../../packages/sallyport/test/stores/outcomes/memory-undo-journal.ts';
@@ -118,6 +120,7 @@ describe('memory', () => {
   stateStoreConformance(test, 'memory', async () => ({ store: memoryStateStore(), close }));
   outputStoreConformance(test, 'memory', async () => ({ store: memoryOutputStore(), close }));
   overflowStoreConformance(test, 'memory', async () => ({ store: memoryOverflowStore(), close }));
+  sessionToolStoreConformance(test, 'memory', async () => ({ store: memorySessionToolStore(), close }));
   outcomeStoreConformance(test, 'memory', async () => {
     const ledger = memoryLedgerStore();
     return { outcomes: memoryOutcomeStore(ledger), ledger, close };
@@ -194,6 +197,7 @@ function postgresConformance(adapter: string, start: () => Promise<TestDatabases
   documentStoreConformance(test, adapter, open('documentStore'));
   outputStoreConformance(test, adapter, open('outputStore'));
   overflowStoreConformance(test, adapter, open('overflowStore'));
+  sessionToolStoreConformance(test, adapter, open('sessionTools'));
   outcomeStoreConformance(test, adapter, async () => {
     await empty(connection);
     return { outcomes: database.outcomeStore, ledger: database.ledgerStore, close };

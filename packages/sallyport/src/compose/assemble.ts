@@ -25,6 +25,7 @@ import { continueRollbacks } from '../pipeline/undo/continue-rollbacks.ts';
 import { retryRollbacks } from '../pipeline/undo/retry-rollbacks.ts';
 import { createVisibleTools } from '../pipeline/visible-tools.ts';
 import { CONTEXT_SERVER_SETTINGS } from '../reference-servers/context-settings.ts';
+import { createDependencyGates, DEPENDENCY_GATE_SETTINGS } from '../registry/dependency-gates.ts';
 import { importComposioTools } from '../registry/importers/composio/composio-importer.ts';
 import { listComposioTools } from '../registry/importers/composio/list-tools.ts';
 import { importLangChain } from '../registry/importers/langchain/langchain-importer.ts';
@@ -105,9 +106,9 @@ export async function assemble(from: Ingredients): Promise<AssembledLayer> {
   const clientQuestions = createClientQuestions();
   const tools = await openTools(opened, from, foundation, clientQuestions);
   const { secrets, driver, quarantine, upstreams, registry, embedder } = tools;
-  const { visibility, visible } = openVisibility(opened, from, storage, tools);
+  const { visibility, visible, ...gates } = openVisibility(opened, from, storage, tools);
   const intake = openIntake(settings);
-  const stages = await openPipeline(opened, { from, foundation, tools, visible, intake });
+  const stages = await openPipeline(opened, { from, foundation, tools, visible, gates, intake });
   const orchestration = await openOrchestration(opened, {
     from,
     ...{ ...foundation, intake, upstreams },
@@ -289,6 +290,13 @@ function openVisibility(
 ) {
   const visibility = createVisibility({ store: database.visibilityStore, clock, log });
   opened.defer(() => visibility.close());
-  const visible = createVisibleTools({ registry, visibility, quarantine, catalogTenant: settings['tenant.catalog'] });
-  return { visibility, visible };
+  const catalogTenant = settings['tenant.catalog'];
+  const { enabled, always } = valuesOf(DEPENDENCY_GATE_SETTINGS, settings);
+  const gating = { store: database.sessionTools, registry, catalogTenant, always, log };
+  const gates = enabled ? { gates: createDependencyGates(gating) } : {};
+  return {
+    visibility,
+    visible: createVisibleTools({ registry, visibility, quarantine, catalogTenant, ...gates }),
+    ...gates,
+  };
 }

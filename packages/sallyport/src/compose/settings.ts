@@ -31,6 +31,7 @@ import { RETRY_SETTINGS } from '../pipeline/stages/attempts/retry-rules.ts';
 import { VALUE_SETTINGS } from '../pipeline/stages/values/value-rules.ts';
 import { CONTEXT_SERVER_SETTINGS } from '../reference-servers/context-settings.ts';
 import { DOCUMENT_SERVER_SETTINGS } from '../reference-servers/settings.ts';
+import { DEPENDENCY_GATE_SETTINGS } from '../registry/dependency-gates.ts';
 import { RETENTION_SETTINGS } from '../registry/versions/lifecycle/retention.ts';
 import { COERCION_SETTINGS } from '../validation/coerce/coercion-rules.ts';
 import { AUDIT_ROWS, CHECKPOINT_SETTINGS } from './settings/audit.ts';
@@ -80,6 +81,7 @@ const OF_COMPONENTS = rowsOf(
   OPA_SETTINGS,
   CALL_SETTINGS,
   OVERFLOW_SETTINGS,
+  DEPENDENCY_GATE_SETTINGS,
   RETRY_SETTINGS,
   VALUE_SETTINGS,
   RETENTION_SETTINGS,

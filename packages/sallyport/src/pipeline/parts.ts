@@ -26,6 +26,7 @@ import type { LayerLimits } from '../permission/compute-grant.ts';
 import type { PolicyDecisions } from '../permission/policy-decisions.ts';
 import type { Quota } from '../permission/quota.ts';
 import type { TrustRules } from '../permission/trust.ts';
+import type { DependencyGates } from '../registry/dependency-gates.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { SchemaValidator } from '../validation/schema-validator.ts';
@@ -192,6 +193,8 @@ export interface PipelineParts {
     /** Whether versions are pinned where neither the call nor the manifest says. */
     readonly isPinning: boolean;
   };
+  /** Hold back tools in lists until others completed; none when absent (MOD-05). */
+  readonly gates?: DependencyGates;
   /** Outputs of tools that claim to be deterministic (PIPE-10). */
   readonly outputs: OutputMemory;
   /** Calls with an unknown outcome, and their settlements (PIPE-13). */

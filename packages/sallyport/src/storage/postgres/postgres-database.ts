@@ -29,6 +29,7 @@ import type { StateStore } from '../../pipeline/state-store.port.ts';
 import type { UndoJournal } from '../../pipeline/undo-journal.port.ts';
 import type { ContextStore } from '../../reference-servers/context-store.port.ts';
 import type { DocumentStore } from '../../reference-servers/document-store.port.ts';
+import type { SessionToolStore } from '../../registry/session-tools.port.ts';
 import type { SkillContentBounds, SkillContents } from '../../registry/skill-files.port.ts';
 import type { ToolStore } from '../../registry/tool-store.port.ts';
 import type { VectorIndex, VectorStore } from '../../registry/vectors.port.ts';
@@ -41,6 +42,7 @@ import { postgresCompensationStore } from './calls/postgres-compensation-store.t
 import { postgresIdempotencyStore } from './calls/postgres-idempotency-store.ts';
 import { postgresQuotaStore } from './calls/postgres-quota-store.ts';
 import { postgresRateLimiter } from './calls/postgres-rate-limiter.ts';
+import { postgresSessionToolStore } from './calls/postgres-session-tool-store.ts';
 import { postgresSlotStore } from './calls/postgres-slot-store.ts';
 import { databaseError, inDatabase } from './database-error.ts';
 import { postgresLedgerStore } from './ledger/postgres-ledger-store.ts';
@@ -116,6 +118,7 @@ export interface PostgresDatabase extends AsyncDisposable {
   readonly contextStore: ContextStore;
   readonly outputStore: OutputStore;
   readonly overflowStore: OverflowStore;
+  readonly sessionTools: SessionToolStore;
   readonly proofIds: ProofIdStore;
   readonly skillContents: SkillContents;
   readonly vectorStore: VectorStore;
@@ -205,6 +208,7 @@ export async function openPostgres({
     documentStore: postgresDocumentStore(pool),
     outputStore: postgresOutputStore(pool),
     overflowStore: postgresOverflowStore(pool),
+    sessionTools: postgresSessionToolStore(pool),
     proofIds: postgresProofIds(pool),
     skillContents: postgresSkillContents(database, skillContentBounds),
     vectorStore: postgresVectorStore(pool),
