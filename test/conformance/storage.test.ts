@@ -32,7 +32,6 @@ import { stateStoreConformance } from '../../packages/sallyport/src/pipeline/und
 import { undoJournalConformance } from '../../packages/sallyport/src/pipeline/undo/undo-journal.conformance.ts';
 import { contextStoreConformance } from '../../packages/sallyport/src/reference-servers/context-store.conformance.ts';
 import { documentStoreConformance } from '../../packages/sallyport/src/reference-servers/document-store.conformance.ts';
-import { sessionToolStoreConformance } from '../../packages/sallyport/src/registry/conformance/session-tool-store.conformance.ts';
 import {
   skillContentsConformance,
   TESTED_BOUNDS,
@@ -59,6 +58,7 @@ import { withSealedArguments } from '../../packages/sallyport/src/storage/sealed
 import { withSealedEdits } from '../../packages/sallyport/src/storage/sealed/sealed-edits.ts';
 import { withSealedLeases } from '../../packages/sallyport/src/storage/sealed/sealed-leases.ts';
 import { silentLog } from '../../packages/sallyport/src/telemetry/log.ts';
+import { sessionToolStoreConformance } from '../../packages/sallyport/src/visibility/session-tools.conformance.ts';
 import { visibilityStoreConformance } from '../../packages/sallyport/src/visibility/visibility-store.conformance.ts';
 import { memoryApprovalStore } from '../../packages/sallyport/test/stores/approvals/memory-approval-store.ts';
 import { memoryCallLeaseStore } from '../../packages/sallyport/test/stores/calls/memory-call-lease-store.ts';

@@ -26,7 +26,6 @@ import type { LayerLimits } from '../permission/compute-grant.ts';
 import type { PolicyDecisions } from '../permission/policy-decisions.ts';
 import type { Quota } from '../permission/quota.ts';
 import type { TrustRules } from '../permission/trust.ts';
-import type { DependencyGates } from '../registry/dependency-gates.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { SchemaValidator } from '../validation/schema-validator.ts';
@@ -42,6 +41,7 @@ import type { Identify, IdentifyAgain } from './stages/identify.ts';
 import type { ValueRules } from './stages/values/value-rules.ts';
 import type { StateParts } from './undo/state/call-state.ts';
 import type { TransactionParts } from './undo/transaction.ts';
+import type { DependencyGates } from './visible/dependency-gates.ts';
 import type { VisibleTools } from './visible-tools.ts';
 
 /** Settings of the pipeline. */

@@ -6,10 +6,10 @@ import type { ToolManifest } from '../../../api/schemas/tool-manifest.ts';
 import type { Principal } from '../../domain/principal/principal.ts';
 import type { ToolVersion } from '../../domain/tool/tool-version.ts';
 import type { Quarantine } from '../../mcp-servers/quarantine.ts';
-import type { DependencyGates, HeldTools } from '../../registry/dependency-gates.ts';
 import type { Registry } from '../../registry/registry.ts';
 import { type Showing, shownManifest } from '../../visibility/shown-tool.ts';
 import type { Visibility } from '../../visibility/visibility.ts';
+import type { DependencyGates, HeldTools } from './dependency-gates.ts';
 
 /** Dependencies of the visibility of tools. */
 export interface VisibleToolsParts {

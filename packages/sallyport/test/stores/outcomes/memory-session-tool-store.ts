@@ -1,5 +1,5 @@
 import { ownerKey } from '../../../src/domain/invocation/call-owner.ts';
-import type { SessionToolStore, ToolSession } from '../../../src/registry/session-tools.port.ts';
+import type { SessionToolStore, ToolSession } from '../../../src/visibility/session-tools.port.ts';
 
 /** Tools that completed in sessions, in memory. */
 export function memorySessionToolStore(): SessionToolStore {

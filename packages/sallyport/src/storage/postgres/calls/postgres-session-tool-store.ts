@@ -1,7 +1,7 @@
 import { sha256 } from '@sallyport/std/sha256';
 import type { Pool, QueryResultRow } from 'pg';
 import { ownerNames } from '../../../domain/invocation/call-owner.ts';
-import type { SessionToolStore, ToolSession } from '../../../registry/session-tools.port.ts';
+import type { SessionToolStore, ToolSession } from '../../../visibility/session-tools.port.ts';
 import { inDatabase } from '../database-error.ts';
 import { keyOfText, keyText } from '../key-text.ts';
 

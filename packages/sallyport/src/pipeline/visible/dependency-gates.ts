@@ -2,15 +2,15 @@
 
 import { failureOf } from '@sallyport/std/error/tool-layer-error';
 import { LRUCache } from 'lru-cache';
-import { ownerKey } from '../domain/invocation/call-owner.ts';
-import type { Principal } from '../domain/principal/principal.ts';
-import { boolean, list } from '../domain/settings/rows.ts';
-import type { ValuesOf } from '../domain/settings/setting.ts';
-import type { ToolVersion } from '../domain/tool/tool-version.ts';
-import type { Log } from '../telemetry/log.ts';
-import { createDependencyGraph } from './dependency-graph.ts';
-import type { Registry } from './registry.ts';
-import type { SessionToolStore } from './session-tools.port.ts';
+import { ownerKey } from '../../domain/invocation/call-owner.ts';
+import type { Principal } from '../../domain/principal/principal.ts';
+import { boolean, list } from '../../domain/settings/rows.ts';
+import type { ValuesOf } from '../../domain/settings/setting.ts';
+import type { ToolVersion } from '../../domain/tool/tool-version.ts';
+import { createDependencyGraph } from '../../registry/dependency-graph.ts';
+import type { Registry } from '../../registry/registry.ts';
+import type { Log } from '../../telemetry/log.ts';
+import type { SessionToolStore } from '../../visibility/session-tools.port.ts';
 
 /** Settings of the gates. */
 export const DEPENDENCY_GATE_SETTINGS = {

@@ -1,6 +1,6 @@
 import { deepEqual } from 'node:assert/strict';
 import { casesOver, type OpenStore, type TestCase } from '@sallyport/std/adapter-cases';
-import type { SessionToolStore, ToolSession } from '../session-tools.port.ts';
+import type { SessionToolStore, ToolSession } from './session-tools.port.ts';
 
 const HOUR_MS = 3_600_000;
 const owner = { tenantId: 'acme', agentDid: 'did:agent:a', userDid: 'did:user:u' };
