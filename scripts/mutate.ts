@@ -1,4 +1,4 @@
-// npm run mutate -- COMPONENT... [--files GLOB] [--sample N] [--seconds N] [--tests GLOB] [--near N] [--heavy] [--resume]: changes the code in small ways, one at a time, and
+// npm run mutate -- COMPONENT... [--files GLOB] [--sample N [--seed N]] [--seconds N] [--tests GLOB] [--near N] [--heavy] [--resume]: changes the code in small ways, one at a time, and
 // says which changes no test notices. CONTRIBUTING.md describes it.
 import process from 'node:process';
 import { parseArgs } from 'node:util';
@@ -9,6 +9,7 @@ const { values, positionals } = parseArgs({
   options: {
     files: { type: 'string' },
     sample: { type: 'string' },
+    seed: { type: 'string', default: '0' },
     seconds: { type: 'string', default: '60' },
     tests: { type: 'string' },
     near: { type: 'string' },
@@ -18,7 +19,7 @@ const { values, positionals } = parseArgs({
 });
 if (positionals.length === 0) {
   console.error(
-    'Name a component: npm run mutate -- pipeline audit [--files GLOB] [--sample N] [--seconds N] [--tests GLOB] [--near N] [--heavy] [--resume]',
+    'Name a component: npm run mutate -- pipeline audit [--files GLOB] [--sample N [--seed N]] [--seconds N] [--tests GLOB] [--near N] [--heavy] [--resume]',
   );
   process.exitCode = 2;
 } else {
@@ -29,6 +30,7 @@ if (positionals.length === 0) {
     mutantMsMax: Number(values.seconds) * 1_000,
     resume: values.resume,
     withHeavy: values.heavy || positionals.includes('storage'),
+    seed: Number(values.seed),
     ...(values.sample === undefined ? {} : { sample: Number(values.sample) }),
     ...(values.tests === undefined ? {} : { tests: values.tests }),
     ...(values.near === undefined ? {} : { testFilesMax: Number(values.near) }),

@@ -17,6 +17,8 @@ const NOT_MUTATED = /\.(?:test|fixture|conformance|generated|port)\.ts$|-cases\.
 const STALL_MS = 300_000;
 const SLACK_MS = 10_000;
 const POLL_MS = 1_000;
+/** Multiples of it are spread evenly in what they leave of whole numbers. */
+const GOLDEN = 0.618;
 
 /** What is covered, and how far. */
 export interface MutationOptions {
@@ -25,6 +27,8 @@ export interface MutationOptions {
   readonly glob: string;
   /** Number of mutants of each folder, spread evenly over its files; all when absent. */
   readonly sample?: number;
+  /** Which mutants a sample takes: another number, others. 0 when absent. */
+  readonly seed?: number;
   readonly mutantMsMax: number;
   readonly withHeavy: boolean;
   /** Goes on where a run that was ended stopped; the code must be the same. */
@@ -86,12 +90,13 @@ function testFilesFor(
     .slice(0, testFilesMax);
 }
 
-function mutantsOf(folder: string, { glob, sample }: MutationOptions): PlacedMutant[] {
+function mutantsOf(folder: string, { glob, sample, seed = 0 }: MutationOptions): PlacedMutant[] {
   const all = codeFiles([folder])
     .filter((path) => !NOT_MUTATED.test(path) && matchesGlob(path.slice(folder.length + 1), glob))
     .flatMap((path) => findMutants(readProjectFile(path)).map((mutant) => ({ path, ...mutant })));
   const step = Math.max(1, all.length / (sample ?? all.length));
-  return all.filter((_, index) => Math.floor(index / step) !== Math.floor((index - 1) / step));
+  const first = (seed * GOLDEN * step) % step;
+  return all.filter((_, index) => Math.floor((index + first) / step) !== Math.floor((index + first - 1) / step));
 }
 
 function numbered(mutants: readonly PlacedMutant[]): Record<string, NumberedMutant[]> {

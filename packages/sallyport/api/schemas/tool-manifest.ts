@@ -198,15 +198,15 @@ export const ExecutionConfig = Type.Object(
     session_context: Type.Optional(
       Type.Boolean({
         description:
-          'True for a function that reads what the calling agent has saved of its session at the context server.',
+          'True for a function, command or script that reads what the calling agent has saved of its session at the context server.',
       }),
     ),
   },
   { additionalProperties: false },
 );
 
-/** For what a call needs a document; policies are asked with it (DOC-04). */
-export const DocumentAccessMode = Type.Enum(['read', 'write']);
+/** For what a call needs a document; policies are asked with it (DOC-04). Only the document server's own tool deletes. */
+export const DocumentAccessMode = Type.Enum(['read', 'write', 'delete']);
 export type DocumentAccessMode = Static<typeof DocumentAccessMode>;
 
 /** Documents that every call of the tool gets. */
@@ -219,7 +219,7 @@ export const DocumentDependency = Type.Object(
         'Id of a document, ID@VERSION, or a pattern such as spec:requirements-*, which the document server answers with one.',
     }),
     access_mode: Type.Optional(
-      Type.Enum(DocumentAccessMode.enum, {
+      Type.Enum(['read', 'write'], {
         description: 'What the policies are asked for; default read. The tool gets the content in both cases.',
       }),
     ),

@@ -149,14 +149,16 @@ function recordCases(check: Check): void {
       record({ invocationId: 'waits', acceptedAt: start, state: 'AUTHORIZED', waiting: waitingFor('worker') }),
     ];
     await store.append({ records, events: [event(1)] }, 'synchronous');
-    const query = { before: start + 3_000, at: 7, limit: 2 };
-    const page = await store.forgetResults(query);
-    const rest = page.next === undefined ? page : await store.forgetResults({ ...query, after: page.next });
-    equal(page.forgotten + rest.forgotten, 2);
-    equal(
-      rest.next === undefined || (await store.forgetResults({ ...query, after: rest.next })).next === undefined,
-      true,
-    );
+    const query = { before: start + 3_000, at: 7, limit: 1 };
+    const forgotten: number[] = [];
+    let page = await store.forgetResults(query);
+    for (
+      ;
+      page.next !== undefined && forgotten.length < 9;
+      page = await store.forgetResults({ ...query, after: page.next })
+    )
+      forgotten.push(page.forgotten);
+    deepEqual([...forgotten, page.forgotten], [0, 1, 1, 0]);
     for (const { tenantId, invocationId, ...row } of records) {
       const isForgotten = invocationId === 'first' || invocationId === 'second';
       const { result: _result, ...kept } = row as InvocationRecord;
@@ -398,6 +400,7 @@ function eventCases(check: Check): void {
       [events[0], events[2], events[4]],
     );
     const after = all[0]?.position ?? 0;
+    deepEqual((await store.events('acme', { type: 'ai.agent.tool.succeeded' })).map(seqOf), [4]);
     deepEqual((await store.events('acme', { type, after, limit: 1 })).map(seqOf), [3]);
     deepEqual((await store.events('acme', { type, newest: true, limit: 2 })).map(seqOf), [3, 5]);
     deepEqual((await store.events('acme', { invocation_id: 'call-1', after, limit: 2 })).map(seqOf), [2, 3]);
@@ -505,6 +508,19 @@ function chainCases(check: Check): void {
     const afterGap = [store.append(continued(8), 'synchronous'), store.append(continued(9), 'synchronous')];
     await Promise.all(afterGap.map((refused) => rejects(refused, { code: 'E3812' })));
     deepEqual((await store.events(undefined, {})).map(seqOf), [1, 2, 3, 4, 5, 6]);
+    // As many as need an order: each is sent before the one before it is written.
+    await Promise.all([7, 8, 9, 10, 11, 12].map((seq) => store.append(continued(seq), 'synchronous')));
+    const ofCalls = (...seqs: number[]) => ({
+      records: [record({ invocationId: `call-${seqs[0]}` })],
+      events: seqs.map((seq) => event(seq, { subject: `call-${seq}` })),
+      continues: true,
+    });
+    await store.append(ofCalls(13, 14, 15), 'synchronous');
+    await rejects(store.append(ofCalls(17, 18), 'synchronous'), { code: 'E3812' });
+    deepEqual(
+      (await store.chainEvents('chain-1', 0, 100)).map(({ chainseq }) => chainseq),
+      Array.from({ length: 15 }, (_, at) => at + 1),
+    );
   });
 
   check('AUD-03 checkpoints of a chain come back exactly, in order of seq', async (store) => {

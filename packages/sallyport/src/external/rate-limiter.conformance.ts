@@ -118,6 +118,7 @@ function tokenBucket(check: Check): void {
     clock.turn(60_000);
     equal(await limiter.take('key', bucket(60, 1)), 0);
     equal(await limiter.take('key', bucket(60, 1)), 1000);
+    equal(await limiter.take('key', bucket(6000, 1)), 1000 / 100);
   });
 }
 

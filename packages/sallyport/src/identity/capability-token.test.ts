@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { isFailure } from '@sallyport/std/error/failure';
 import { exportJWK, SignJWT } from 'jose';
 import { describe, expect, test } from 'vitest';
+import { readUnverified } from './authenticator.ts';
 import { createTokenVerifier, type TokenVerifierOptions } from './capability-token.ts';
 import type { VerificationKey } from './key-source.ts';
 import { keysOfDocument } from './keys/key-document.ts';
@@ -236,6 +237,13 @@ describe('tokens made to be misread', () => {
     expect(await code(await sign(CLAIMS))).toBe('ok');
     expect(await code(await sign(CLAIMS, { kid: 'other' }))).toBe('E3201');
   });
+});
+
+test('PRM-01.6 a token is named, to revoke it, without being trusted: by an id that a revocation takes', async () => {
+  const named = async (jti: unknown) => readUnverified(await sign({ ...CLAIMS, jti }, {}, other.privateKey));
+  expect(await named('j'.repeat(1024))).toEqual({ jti: 'j'.repeat(1024), tenantId: 'acme', expiresAt: NOW + 60 });
+  for (const jti of ['j'.repeat(1025), '', 7]) expect(await named(jti)).not.toHaveProperty('jti');
+  expect(readUnverified('rubbish')).toEqual({});
 });
 
 describe('explain', () => {

@@ -72,6 +72,15 @@ describe('createTokenMint', () => {
     expect(await verify(b.capability_token)).toMatchObject({ code: 'E3202' });
   });
 
+  test('PRM-01.6 a token for an agent whose tokens are revoked counts from then on, and none is made while all are', async () => {
+    const later = Math.floor(Date.now() / 1000) + 60;
+    const given = { keys, issuer: 'sallyport', tenantId: 'default', agentDid: 'did:example:local' };
+    const since = createTokenMint({ ...given, revokedBefore: () => later });
+    expect((await since.mint({})).claims.iat).toBe(later);
+    const never = createTokenMint({ ...given, revokedBefore: () => Number.POSITIVE_INFINITY });
+    await expect(never.mint({})).rejects.toMatchObject({ code: 'E3208' });
+  });
+
   test.each([[{ paths: ['work'] }], [{ tool_version: 'latest' }]])('%j is refused', async (request) => {
     await expect(mint.mint(request)).rejects.toMatchObject({ code: 'E3801' });
   });

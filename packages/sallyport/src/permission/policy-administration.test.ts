@@ -194,6 +194,17 @@ describe('tests of policies', () => {
     expect(engine.decide(policyQuestion())).toMatchObject({ allowed: true });
   });
 
+  test('PIPE-15 a case may say in which phase its call is', async () => {
+    await write('[[tools.policy]]\neffect = "deny"\nphase = "planner"\n[[tools.policy]]\neffect = "allow"\n');
+    const { administration } = await open();
+    await using _closed = administration;
+    const inPhase = (phase: 'planner' | 'executor', expected: 'allow' | 'deny') => {
+      return { file: 'a.test.toml', wanted: { name: phase, tool, context: { phase }, expect: expected } };
+    };
+    const results = await administration.test(undefined, [inPhase('planner', 'deny'), inPhase('executor', 'allow')]);
+    expect(results.map(({ passed }) => passed)).toEqual([true, true]);
+  });
+
   test('test files are those with the right names', async () => {
     await write(rules('allow'));
     await write('x', 'a.test.toml');

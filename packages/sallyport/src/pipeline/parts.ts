@@ -188,8 +188,11 @@ export interface PipelineParts {
   readonly documents?: {
     readonly bridge: Documents;
     readonly pins: DocumentPinStore;
-    /** Name of the document server's upstream: the policies of documents judge its own tools too. */
-    readonly upstream: string;
+    /**
+     * Where the document server is whose own tools the policies of documents judge too; undefined for every other upstream.
+     * @param tenantId owner of the upstream
+     */
+    serverAt(tenantId: string, upstream: string): 'here' | 'elsewhere' | undefined;
     /** Whether versions are pinned where neither the call nor the manifest says. */
     readonly isPinning: boolean;
   };

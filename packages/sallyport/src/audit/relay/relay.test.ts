@@ -66,6 +66,20 @@ describe('the relay', () => {
     expect(ids).toEqual(['a', 'b']);
   });
 
+  test('AUD-02.2 an event that was not offered is not passed over by one that was', async () => {
+    const { sink, ids } = collecting();
+    const { store, relay, write } = await ledgerWith({ sinks: [sink] }, false);
+    const offer = async (after: number) =>
+      relay.offer((await store.chainEvents('one', after, 1)).map((event) => chainedEventOf(event)));
+    await write('a');
+    await offer(0);
+    await expect.poll(() => ids).toEqual(['a']);
+    await write('b', 'c');
+    await offer(2);
+    await relay.close();
+    expect(ids).toEqual(['a', 'b', 'c']);
+  });
+
   test('AUD-02.2 AUD-02.7 what was not flushed before a crash is delivered again', async () => {
     const first = collecting();
     const flush = (): Promise<void> => Promise.reject(new Error('no room on the disk'));

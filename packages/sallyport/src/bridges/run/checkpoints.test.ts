@@ -224,6 +224,16 @@ describe('resuming the work of another call', () => {
     expect(await checkpoints.list('acme', 'first', 9)).toHaveLength(2);
   });
 
+  test('STA-02.1 the end of the call that it was taken from ends it no more', async () => {
+    const checkpointId = await interrupted();
+    await resume('second', checkpointId);
+    await checkpoints.ended('acme', 'first', true);
+    await checkpoints.ended('acme', 'unknown', true);
+    expect(stateOf((await checkpoints.continuing(run('second')))?.restored)).toEqual({ step: 2 });
+    await checkpoints.ended('acme', 'second', true);
+    expect((await checkpoints.continuing(run('second')))?.restored).toBeUndefined();
+  });
+
   test('STA-05 two at once: one wins, the other is E3704', async () => {
     const checkpointId = await interrupted();
     const ends = await Promise.allSettled([resume('a', checkpointId), resume('b', checkpointId)]);

@@ -132,7 +132,12 @@ function documentsOf(
       ...{ clock, log, settings: values },
     }),
   );
-  return { bridge, pins: database.documentPins, upstream: of.name, isPinning: values.isPinning };
+  const serverAt = (tenantId: string, name: string) => {
+    const transport = upstreams.definition(tenantId, name)?.transport;
+    if (transport?.type === 'embedded' && transport.server === 'documents') return 'here';
+    return name === of.name ? 'elsewhere' : undefined;
+  };
+  return { bridge, pins: database.documentPins, serverAt, isPinning: values.isPinning };
 }
 
 /** The slots of agents across instances; undefined when this instance counts by itself. */

@@ -1,6 +1,6 @@
 import { collectOutput, type OutputBounds, type SandboxDriver, type SandboxSpec } from '@sallyport/sandbox';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
-import { type DocumentFolders, documentFolder } from '../../bridges/document-folders.ts';
+import { type CallFolders, callFolder } from '../../bridges/call-folders.ts';
 import { isSafeToRepeat } from '../../domain/tool/tool-version.ts';
 import { abortReason } from '../abort-reason.ts';
 import { environmentRefusal } from '../call-environment.ts';
@@ -24,8 +24,8 @@ export interface ShellExecutorParts {
   readonly policy?: ShellPolicy;
   /** Undoes the changes of failed commands. Without it, a manifest that asks for transactions has a fault. */
   readonly transactions?: Transactions;
-  /** Brings documents to commands; absent: calls with documents are refused. */
-  readonly documents?: DocumentFolders;
+  /** Brings documents and contexts of sessions to commands; absent: calls with them are refused. */
+  readonly folders?: CallFolders;
 }
 
 /** A command is written for its own variables: callers may set only those that its manifest names. */
@@ -66,15 +66,15 @@ export function createShellExecutor(parts: ShellExecutorParts): Executor {
 }
 
 async function runTool(
-  { driver, transactions, documents: folders }: ShellExecutorParts,
+  { driver, transactions, folders }: ShellExecutorParts,
   call: ExecutorCall,
   signal: AbortSignal,
 ): Promise<ExecutorOutcome> {
   if (signal.aborted) throw abortReason(signal);
   const plan = planOf(call.tool.manifest);
   const checkpoints = plan.config.stdin === 'checkpoints' ? programCheckpoints(call.checkpoints) : undefined;
-  await using documents = await documentFolder(folders, call.documents);
-  const spec = specOf(plan, call, { checkpoints, documents });
+  await using folder = await callFolder(folders, call);
+  const spec = specOf(plan, call, { checkpoints, folder });
   const bounds = outputBounds(call.grant.limits.outputBytesMax, (plan.config.output ?? 'envelope') === 'envelope');
   await using transaction = await transactions?.begin(call, spec.command, signal);
   const { exit, output } = await runProgram(driver, { spec, bounds, input: inputOf(plan, call), checkpoints }, signal);

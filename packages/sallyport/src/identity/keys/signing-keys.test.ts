@@ -53,10 +53,21 @@ describe('loadVerificationKeys', () => {
     expect(keys[0]?.kid).toBe(kid);
   });
 
+  test('PRM-02 an empty set of keys is one: its owner vouches for no key', async () => {
+    await writeFile(join(folder, 'none.json'), '{"keys":[]}');
+    expect(await loadVerificationKeys(join(folder, 'none.json'))).toEqual([]);
+  });
+
   test.each([
     ['a weak key', () => spki(1024), '2048 bits'],
     ['a private key', () => readFile(join(folder, 'signing-key.pem'), 'utf8'), 'private key'],
     ['no key', () => 'x', 'no PEM block'],
+    [
+      'more keys than 64',
+      () => '-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----\n'.repeat(65),
+      'holds 65 keys',
+    ],
+    ['a set of keys that cannot be used', () => '{"keys":[{"kty":"oct","k":"AAAA"}]}', 'no key that can verify'],
     ['a broken key', () => '-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----', 'no key that can be read'],
   ])('%s is refused', async (_name, content, why) => {
     await loadSigningKeys(folder);

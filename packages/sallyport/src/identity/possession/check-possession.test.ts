@@ -46,6 +46,24 @@ test.each([
   expect(await check(await proof())).toEqual(isAccepted ? undefined : expect.objectContaining({ code: 'E3216' }));
 });
 
+test.each<[string, Readonly<Record<string, unknown>>]>([
+  ['another method', { htm: 'GET' }],
+  ['another address', { htu: 'http://127.0.0.1:7420/rest' }],
+  ['another server', { htu: 'http://127.0.0.2:7420/mcp' }],
+  ['an address with a user', { htu: 'http://u@127.0.0.1:7420/mcp' }],
+  ['no address', { htu: 7 }],
+  ['another token', { ath: hash('sha256', 'other', 'base64url') }],
+  ['no id', { jti: undefined }],
+  ['an empty id', { jti: '' }],
+  ['an id that is no text', { jti: 7 }],
+  ['a time that is no number', { iat: undefined }],
+  ['a nonce that is no text', { nonce: 7 }],
+])('PRM-11.6 a proof with %s is refused', async (_what, claims) => {
+  const { check } = checkAt();
+  expect(await check(await proof())).toBeUndefined();
+  expect(await check(await proof(claims))).toMatchObject({ code: 'E3216' });
+});
+
 test('PRM-11.6 no setting makes proofs last longer than five minutes', async () => {
   const { check, time } = checkAt({ proofMs: 3_600_000, clockSkewSeconds: 3_600 });
   time.now = START + 300_001;

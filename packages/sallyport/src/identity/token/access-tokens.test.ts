@@ -152,6 +152,8 @@ describe('an access token of the authorization server', () => {
     expect(await explain(await sign(ACCESS))).toMatchObject({ kind: 'access_token', accepted: true, reasons: [] });
     const { reasons } = await explain(await sign({ ...ACCESS, aud: 'https://other.example' }));
     expect(reasons).toEqual([{ e_code: 'E3201', message: expect.stringContaining('audience') }]);
+    const old = await explain(await sign({ ...ACCESS, exp: NOW - 60 }));
+    expect(old).toMatchObject({ accepted: false, reasons: [{ e_code: 'E3202' }] });
   });
 
   test('PRM-10 is no capability token where no authorization server is configured', async () => {

@@ -1,5 +1,7 @@
+import { setImmediate } from 'node:timers/promises';
 import { isFailure } from '@sallyport/std/error/failure';
 import { describe, expect, test } from 'vitest';
+import { memoryLedgerStore } from '../../../test/stores/memory-ledger-store.ts';
 import type { ApprovalBinding } from '../../domain/invocation/waiting-call.ts';
 import { createPolicyDecisions, type PolicyDecisions } from '../../permission/policy-decisions.ts';
 import { digestOf } from '../approvals.ts';
@@ -202,6 +204,24 @@ describe('what an approval is given to', () => {
     await made.approvals.idle();
     expect(made.ran).toEqual([{ tool: 'pay', n: 7 }]);
     expect(await rowOf(made, waiting)).toMatchObject({ state: 'COMPLETED', result: { done: 7 } });
+  });
+
+  test('ORC-03 ORC-06 what an approver changed is on the disk before the call runs', async () => {
+    const memory = memoryLedgerStore();
+    const order: string[] = [];
+    const append: typeof memory.append = async (batch, durability) => {
+      await setImmediate();
+      await memory.append(batch, durability);
+      for (const { waiting } of batch.records) {
+        if (waiting !== undefined) order.push(`${JSON.stringify(waiting.request.parameters)} ${durability}`);
+      }
+    };
+    const resume = async () => void order.push('runs');
+    const made = await approvalsOf({ pipeline: { store: { ...memory, append } }, approvals: { resume } });
+    const { approvalId } = questionOf(await made.ask({ tool_id: 'pay', parameters: { n: 1 } }));
+    await made.approvals.approve({ approvalId, approver: ALICE, parameters: { n: 7 } });
+    await made.approvals.idle();
+    expect(order).toEqual(['{"n":1} synchronous', '{"n":7} synchronous', 'runs']);
   });
 
   test('ORC-05.1 an edit that would make another call of it is refused, and the approval waits on', async () => {

@@ -2,6 +2,7 @@ import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import fc from 'fast-check';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { InvocationRecord } from '../../domain/invocation/record.ts';
+import type { GivenApproval } from '../../domain/invocation/waiting-call.ts';
 import { createCompositeExecutor } from '../../executors/composite.ts';
 import { createNativeExecutor, type NativeCallContext } from '../../executors/native/native-executor.ts';
 import { dueOf } from './due.ts';
@@ -315,10 +316,11 @@ describe('workers', () => {
         expiresAt: FAR,
       }),
     };
+    let known: GivenApproval | undefined;
     const { tool, call, shared, workers } = await start(
       sharedMemory(),
       {},
-      { parts: { approvalQuestions: approvals as never } },
+      { parts: { approvalQuestions: approvals as never }, workers: { givenApproval: async () => known } },
     );
     await tool('asks', () => 'approved', { requires_confirmation: true });
     const asked = await call({ tool_id: 'asks', parameters: { n: 1 } });
@@ -329,6 +331,11 @@ describe('workers', () => {
     const { approvalId, binding, expiresAt } = asked.waiting.wait.approval;
     await workers.enqueue('acme', asked.invocationId, { approvalId, binding, expiresAt });
     expect(await over(shared, asked)).toMatchObject({ state: 'COMPLETED', result: 'approved' });
+    // Another instance took the answer, and ended before the call ran.
+    const elsewhere = await call({ tool_id: 'asks', parameters: { n: 1 } });
+    known = { approvalId, binding, expiresAt };
+    await workers.enqueue('acme', elsewhere.invocationId);
+    expect(await over(shared, elsewhere)).toMatchObject({ state: 'COMPLETED', result: 'approved' });
   });
 
   test('a database that cannot be reached for a while delays calls and loses none', async () => {

@@ -1,5 +1,7 @@
+import { setImmediate } from 'node:timers/promises';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { expect, test } from 'vitest';
+import type { ToolInvokeRequest } from '../../../api/schemas/invocation.ts';
 import { memoryLedgerStore } from '../../../test/stores/memory-ledger-store.ts';
 import type { InvocationRecord } from '../../domain/invocation/record.ts';
 import { silentLog } from '../../telemetry/log.ts';
@@ -16,10 +18,14 @@ async function layer(more: Partial<LateEndsParts> = {}, policy: 'pure' | 'irreve
   const { commit } = inner.parts.ledger;
   let mode: Mode = 'there';
   let next: Mode = 'away';
+  let refused = 0;
   const ledger = {
     ...inner.parts.ledger,
     async commit(entry: CallEnd) {
-      if (mode === 'away') throw new ToolLayerError('E3812', 'away');
+      if (mode === 'away') {
+        refused += 1;
+        throw new ToolLayerError('E3812', 'away');
+      }
       await commit(entry);
       if (mode === 'deaf') throw new ToolLayerError('E3812', 'the answer was lost');
     },
@@ -32,13 +38,15 @@ async function layer(more: Partial<LateEndsParts> = {}, policy: 'pure' | 'irreve
     ran += 1;
     return { ran };
   });
-  const call = () => made.call({ tool_id: 'pay', parameters: { n: 1 }, execution_options: { idempotency_key: 'k' } });
+  const call = (execution_options: ToolInvokeRequest['execution_options'] = { idempotency_key: 'k' }) =>
+    made.call({ tool_id: 'pay', parameters: { n: 1 }, execution_options });
   return {
     ...made,
     store,
     lateEnds,
     call,
     ran: () => ran,
+    refused: () => refused,
     becomes: (wanted: Mode) => {
       next = wanted;
     },
@@ -56,7 +64,9 @@ test('ORC-06 the end of a call whose store was away is on record once it is back
   const made = await layer();
   opened.use(made.lateEnds);
   const answer = made.call();
-  await expect.poll(() => made.lateEnds.size).toBe(1);
+  // The end of the call, and two tries later.
+  await expect.poll(() => made.refused(), { interval: 5 }).toBeGreaterThan(2);
+  expect(made.lateEnds.size).toBe(1);
   made.back();
   const record = await answer;
   expect(record).toMatchObject({ state: 'COMPLETED', result: { ran: 1 } });
@@ -101,4 +111,70 @@ test('no more ends are kept than there is room for, and none once it is closed',
   expect(await made.call()).toMatchObject({ failure: { code: 'E3804' } });
   await made.lateEnds[Symbol.asyncDispose]();
   expect(made.lateEnds.size).toBe(0);
+});
+
+test('a call that has no row yet waits for no store that is away: nothing says that it runs', async () => {
+  await using opened = new AsyncDisposableStack();
+  const made = await layer({ patienceMs: 1 }, 'pure');
+  opened.use(made.lateEnds);
+  expect(await made.call({})).toMatchObject({ failure: { code: 'E3812' } });
+  expect(made.lateEnds.size).toBe(0);
+});
+
+/** Late ends over a ledger that takes each one once the test lets it, and a store in which another end comes to stand. */
+function lateEnd() {
+  const row = {
+    invocationId: 'i',
+    tenantId: 'acme',
+    agentDid: 'did:agent:a',
+    toolId: 'pay',
+    door: 'rest',
+    instanceId: 'one',
+    warnings: [],
+    acceptedAt: 1,
+  } as const;
+  const order: string[] = [];
+  const asked = Promise.withResolvers<void>();
+  const answer = Promise.withResolvers<void>();
+  let standing: InvocationRecord = { ...row, state: 'EXECUTING' };
+  const lateEnds = createLateEnds({
+    ledger: {
+      commit: async () => {
+        asked.resolve();
+        await answer.promise;
+        order.push('written');
+      },
+    },
+    records: { findInvocation: async () => standing },
+    log: silentLog,
+  });
+  return {
+    lateEnds,
+    order,
+    written: lateEnds.write({ record: { ...row, state: 'COMPLETED' }, events: [], durability: 'synchronous' }),
+    asked: asked.promise,
+    answer,
+    ends: (end: InvocationRecord['state']) => {
+      standing = { ...row, state: end };
+    },
+  };
+}
+
+test('ORC-06 an end that another one forestalled is answered with the one that stands', async () => {
+  const { lateEnds, written, asked, answer, ends } = lateEnd();
+  await asked;
+  ends('ABORTED');
+  answer.reject(new ToolLayerError('E3802', 'The call has ended.'));
+  expect(await written).toMatchObject({ state: 'ABORTED' });
+  await lateEnds[Symbol.asyncDispose]();
+});
+
+test('AUD-02 closing waits for the end that is being written', async () => {
+  const { lateEnds, order, asked, answer } = lateEnd();
+  await asked;
+  const closed = lateEnds[Symbol.asyncDispose]().then(() => order.push('closed'));
+  await setImmediate();
+  answer.resolve();
+  await closed;
+  expect(order).toEqual(['written', 'closed']);
 });

@@ -1,12 +1,19 @@
 import { describe, expect, test } from 'vitest';
+import { memoryLedgerStore } from '../../../test/stores/memory-ledger-store.ts';
 import type { InvocationRecord } from '../../domain/invocation/record.ts';
 import { manifest, pipeline } from '../pipeline.fixture.ts';
 import { recoverOpenCalls } from './recover.ts';
 
 describe('what a crash left open', () => {
-  test('PIPE-13.1 ends as outcome unknown, or as safe to call again, and the chain says so', async () => {
-    const { parts, store, eventsOf } = await pipeline();
-    const open = (invocationId: string, sideEffect: 'idempotent' | 'irreversible'): InvocationRecord => ({
+  test('PIPE-13.1 ends as outcome unknown, or as safe to call again, on the disk, and the chain says so', async () => {
+    const memory = memoryLedgerStore();
+    const written: string[] = [];
+    const append: typeof memory.append = async (batch, durability) => {
+      for (const { invocationId, state } of batch.records) written.push(`${invocationId} ${state} ${durability}`);
+      await memory.append(batch, durability);
+    };
+    const { parts, store, everyEventOf } = await pipeline({ store: { ...memory, append } });
+    const open = (invocationId: string, sideEffect: 'pure' | 'idempotent' | 'irreversible'): InvocationRecord => ({
       invocationId,
       tenantId: 'acme',
       agentDid: 'did:agent:a',
@@ -22,13 +29,19 @@ describe('what a crash left open', () => {
       open('a', 'irreversible'),
       open('b', 'idempotent'),
       { ...open('c', 'irreversible'), instanceId: 'two' },
+      open('d', 'pure'),
     ];
-    await store.append({ records, events: [] }, 'synchronous');
-    expect(await recoverOpenCalls(parts, 'one')).toBe(2);
+    await memory.append({ records, events: [] }, 'synchronous');
+    expect(await recoverOpenCalls(parts, 'one')).toBe(3);
     expect(await store.findInvocation('acme', 'a')).toMatchObject({ state: 'ABORTED', failure: { code: 'E3804' } });
     expect(await store.findInvocation('acme', 'b')).toMatchObject({ state: 'ABORTED', failure: { code: 'E3811' } });
     expect(await store.findInvocation('acme', 'c')).toMatchObject({ state: 'EXECUTING' });
-    expect((await eventsOf('a')).map(({ data }) => data['state'])).toEqual(['ABORTED']);
+    expect(await store.findInvocation('acme', 'd')).toMatchObject({ state: 'ABORTED', failure: { code: 'E3811' } });
+    const end = { type: 'ai.agent.tool.failed', data: { state: 'ABORTED' } };
+    const effect = { type: 'ai.agent.tool.side_effect.failed' };
+    expect(await everyEventOf('a')).toMatchObject([effect, end]);
+    expect(await everyEventOf('d')).toMatchObject([end]);
+    expect(written.toSorted()).toEqual(['a', 'b', 'd'].map((id) => `${id} ABORTED synchronous`));
     expect(await recoverOpenCalls(parts, 'one')).toBe(0);
   });
 

@@ -104,3 +104,15 @@ test('PIPE-13 AUD-07 a settled outcome is told with the result of which the audi
   expect(await answered(undefined)).toBeUndefined();
   expect(await answered('not paid')).toMatchObject({ code: 'E3820' });
 });
+
+test('PIPE-09 AUD-07 events of other calls, which the store found too, say nothing about a stored answer', async () => {
+  const { first, store } = await paid();
+  const own = await store.eventsAbout([first]);
+  const changedWith = (others: typeof own) =>
+    changedAnswer({ records: { eventsAbout: async () => [...own, ...others] }, log: silentLog }, first, first);
+  const of = (tenantid: string, invocation_id: string) =>
+    own.map((event) => ({ ...event, tenantid, data: { ...event.data, invocation_id, output_hash: 'another' } }));
+  expect(await changedWith(of('acme', 'another'))).toBeUndefined();
+  expect(await changedWith(of('other', first.invocationId))).toBeUndefined();
+  expect(await changedWith(of('acme', first.invocationId))).toMatchObject({ code: 'E3820' });
+});

@@ -1,3 +1,4 @@
+import { failure } from '@sallyport/std/error/failure';
 import { describe, expect, test } from 'vitest';
 import { type InvocationRecord, nonceOf } from '../../domain/invocation/record.ts';
 import { NO_USAGE } from '../../domain/invocation/usage.ts';
@@ -93,6 +94,7 @@ describe('a call that needs an approval', () => {
     const record = await call({ tool_id: 'ask', parameters: { n: 1 }, capability_token: given });
     expect(record).toMatchObject({
       state: 'AUTHORIZED',
+      deferred: true,
       waiting: {
         request: { tool_id: 'ask', tool_version: '1.0.0', parameters: { n: 1 } },
         wait: { for: 'approval', approval: { reason: 'requires_confirmation', prompt: 'Really?' } },
@@ -101,6 +103,15 @@ describe('a call that needs an approval', () => {
     expect(await store.findInvocation('acme', record.invocationId)).toEqual(JSON.parse(JSON.stringify(record)));
     expect(JSON.stringify(record)).not.toContain(given);
     expect(ran).toEqual([]);
+  });
+
+  test('ORC-03 is refused, and does not run, when no more people can be asked', async () => {
+    const full = failure('E3803', 'Too many approvals wait.');
+    const made = await layer({ approvalQuestions: { standing: () => undefined, question: () => full } });
+    const record = await made.call({ tool_id: 'ask', parameters: { n: 1 } });
+    expect(record).toMatchObject({ failure: { code: 'E3803' } });
+    expect(record).not.toHaveProperty('waiting');
+    expect(made.ran).toEqual([]);
   });
 
   test('runs with the approval, once more through every stage, and leaves no arguments in its row', async () => {

@@ -1,3 +1,4 @@
+import { createSanitiser } from '@sallyport/guards';
 import { failure } from '@sallyport/std/error/failure';
 import { describe, expect, test } from 'vitest';
 import { NO_USAGE } from '../../domain/invocation/usage.ts';
@@ -29,6 +30,20 @@ describe('a caller whose token is not for the tool', () => {
       expect(states(await eventsOf(record.invocationId))).toEqual(['DECLARED', 'DENIED']);
     }
     expect((await call(wrong)).failure?.code).toBe('E3509');
+  });
+
+  test('PRM-01 learns nothing from attacks in its arguments either', async () => {
+    const argumentSanitiser = createSanitiser({ actions: { xss: 'reject' } });
+    const { add, call, token } = await pipeline({ values: { argumentSanitiser } });
+    const parameters_schema = {
+      type: 'object',
+      properties: { page: { type: 'string', 'x-content': 'html-fragment' } },
+    };
+    await add(manifest('show', { parameters_schema }), () => 1);
+    const attack = { tool_id: 'show', parameters: { page: '<script>alert(1)</script>' } };
+    expect((await call(attack)).failure?.code).toBe('E3504');
+    const capability_token = await token({ tool_version: '^2.0.0' });
+    expect(await call({ ...attack, capability_token })).toMatchObject({ state: 'DENIED', failure: { code: 'E3209' } });
   });
 });
 
@@ -232,7 +247,11 @@ describe('a policy server that gives no usable answer', () => {
 });
 
 /** A layer whose policy notes that it was asked, and whose executor may refuse a call, or is the executor of no tool. */
-async function overseen(more: Partial<Pick<Executor, 'screen' | 'owns'>> = {}) {
+async function overseen(
+  more: Partial<Pick<Executor, 'kind' | 'screen' | 'owns' | 'configFaults'>> = {},
+  changes: Parameters<typeof pipeline>[0] = {},
+  double: Parameters<typeof manifest>[1] = {},
+) {
   const asked: string[] = [];
   const ran: unknown[] = [];
   const native = createNativeExecutor();
@@ -252,8 +271,9 @@ async function overseen(more: Partial<Pick<Executor, 'screen' | 'owns'>> = {}) {
   const made = await pipeline({
     executors: createCompositeExecutor([executor]),
     policy: createPolicyDecisions({ engine }),
+    ...changes,
   });
-  await made.add(manifest('double'), () => 1);
+  await made.add(manifest('double', double), () => 1);
   return { ...made, asked, ran };
 }
 
@@ -311,4 +331,18 @@ test('EXE-02 what the executor never runs is refused before a policy could permi
   expect([asked, ran]).toEqual([[], []]);
   expect(await call(CALL_OF_DOUBLE)).toMatchObject({ state: 'COMPLETED' });
   expect(ran).toEqual([{ n: 1 }]);
+});
+
+test('DOC-05 documents for a tool that gets none are refused, and no policy is asked', async () => {
+  const documents = { bridge: {}, pins: {}, upstream: 'documents', isPinning: true } as never;
+  const http = { kind: 'http', owns: () => true, configFaults: () => [] } as const;
+  const { add, call, asked, ran } = await overseen(http, { documents }, { executor: { kind: 'http' } });
+  const given = { type: 'array', 'x-documents': true };
+  const parameters_schema = { type: 'object', properties: { given } };
+  await add(manifest('fetch', { parameters_schema, executor: { kind: 'http' } }), () => 1);
+  const forged = await call({ tool_id: 'fetch', parameters: { given: [] } });
+  expect(forged).toMatchObject({ failure: { code: 'E3801', details: { parameter: 'given' } } });
+  const unmarked = await call({ ...CALL_OF_DOUBLE, document_context: { document_refs: ['spec:a'] } });
+  expect(unmarked).toMatchObject({ failure: { code: 'E3901', details: { option: 'document_context' } } });
+  expect([asked, ran]).toEqual([[], []]);
 });

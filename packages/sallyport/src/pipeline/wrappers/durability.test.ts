@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import type { ToolInvokeRequest } from '../../../api/schemas/invocation.ts';
 import type { SideEffectPolicy } from '../../../api/schemas/tool-manifest.ts';
 import { memoryLedgerStore } from '../../../test/stores/memory-ledger-store.ts';
+import { nonceOf } from '../../domain/invocation/record.ts';
 import { createPolicyDecisions } from '../../permission/policy-decisions.ts';
 import { manifest, pipeline } from '../pipeline.fixture.ts';
 
@@ -15,9 +16,17 @@ const FORBIDDING = createPolicyDecisions({
  */
 async function order(
   effect: SideEffectPolicy,
-  options: ToolInvokeRequest['execution_options'] = {},
+  options: NonNullable<ToolInvokeRequest['execution_options']> = {},
   changes: Parameters<typeof pipeline>[0] = {},
 ): Promise<string[]> {
+  return (await called(effect, options, changes)).seen;
+}
+
+async function called(
+  effect: SideEffectPolicy,
+  options: NonNullable<ToolInvokeRequest['execution_options']>,
+  changes: Parameters<typeof pipeline>[0] = {},
+) {
   const seen: string[] = [];
   const memory = memoryLedgerStore();
   const append: typeof memory.append = async (batch, durability) => {
@@ -30,9 +39,9 @@ async function order(
   await made.add(manifest('tool', { side_effect_policy: effect }), () => {
     seen.push('ran');
   });
-  await made.call({ tool_id: 'tool', parameters: { n: 1 }, execution_options: options });
+  const record = await made.call({ tool_id: 'tool', parameters: { n: 1 }, execution_options: options });
   seen.push('answered');
-  return seen;
+  return { ...made, seen, record };
 }
 
 test('ORC-06.4 AUD-02.1 a call that must not run twice is on the disk before it runs, and its end before the answer', async () => {
@@ -57,6 +66,21 @@ test('a call that may run again waits for no disk before it runs', async () => {
 
 test('ORC-06.3 a call that was accepted for later is on the disk before the answer', async () => {
   expect(await order('pure', { async_mode: true })).toEqual(['AUTHORIZED synchronous', 'answered']);
+});
+
+test('ORC-06.3 a call that a worker runs says so in its row before it runs, and its end waits for the disk', async () => {
+  for (const [effect, durability] of [
+    ['pure', 'asynchronous'],
+    ['idempotent', 'asynchronous'],
+    ['irreversible', 'synchronous'],
+  ] as const) {
+    const { run, seen, record } = await called(effect, { async_mode: true });
+    const { waiting, invocationId, acceptedAt, door } = record;
+    if (waiting === undefined) throw new Error('the call does not wait');
+    const resumed = { invocationId, nonce: nonceOf(record), acceptedAt, waiting };
+    await run({ request: waiting.request, caller: { door } }, resumed);
+    expect(seen.slice(2)).toEqual([`EXECUTING ${durability}`, 'ran', 'COMPLETED synchronous']);
+  }
 });
 
 test('AUD-02.1 a denial is on the disk before the answer', async () => {

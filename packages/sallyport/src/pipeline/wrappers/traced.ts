@@ -1,4 +1,4 @@
-import { entryOf } from '@sallyport/std/error/failure';
+import { entryOf, type Failure } from '@sallyport/std/error/failure';
 import type { EndedCall } from '../ongoing/ongoing-call.ts';
 import type { Trace } from '../ongoing/trace.ts';
 import type { PipelineParts } from '../parts.ts';
@@ -10,14 +10,18 @@ export function traced({ log }: Pick<PipelineParts, 'log'>): Wrapper {
     name: 'traced',
     wrap: (next) => async (ongoing, enter) => {
       const end = await next(ongoing, enter);
-      if (end.failure !== undefined) logFailure(log, end, ongoing.trace);
+      if (end.failure !== undefined) logFailure(log, end.failure, end.record, ongoing.trace);
       return end;
     },
   };
 }
 
-function logFailure(log: PipelineParts['log'], { failure, record }: EndedCall, trace: Trace | undefined): void {
-  if (failure === undefined) return;
+function logFailure(
+  log: PipelineParts['log'],
+  failure: Failure,
+  record: EndedCall['record'],
+  trace: Trace | undefined,
+): void {
   const fields = {
     e_code: failure.code,
     invocation_id: record?.invocationId,

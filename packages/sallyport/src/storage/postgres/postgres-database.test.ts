@@ -108,6 +108,25 @@ test('AUD-03.4 events and checkpoints are append only, for the owner of the data
   expect(await database.ledgerStore.chainHead('chain-1')).toEqual({ seq: 1, hash: 'hash-1' });
 });
 
+test('AUD-07.3 a column that was changed is found, whether it holds any text or words of the layer', async () => {
+  const fresh = { connection: await databases.fresh() };
+  await using database = await open(fresh);
+  const hostile = { sessionId: `\0\ud800${'s'.repeat(300)}`, userDid: 'u', nonce: 'n' };
+  const changes = { final: 'is_final = not is_final', state: "state = 'FAILED'", tool: "tool_id = 'other'", whole: '' };
+  const records = Object.keys(changes).map((id) => ({ ...record(id), ...hostile }));
+  await database.ledgerStore.append({ records, events: [] }, 'synchronous');
+  for (const [id, change] of Object.entries(changes))
+    if (change !== '')
+      await run(fresh.connection, `update sallyport.tool_invocations set ${change} where invocation_id = '${id}'`);
+  const rows = await database.ledgerStore.allInvocations({ limit: 10 });
+  expect(rows.map(({ call, differing }) => [call.invocationId, differing])).toEqual([
+    ['final', ['is_final']],
+    ['state', ['state']],
+    ['tool', ['tool_id']],
+    ['whole', undefined],
+  ]);
+});
+
 test('DOC-04.2 pins of a call that is not over, or whose checkpoints are kept, are not forgotten', async () => {
   await using database = await open();
   const ids = ['pinned-over', 'pinned-running', 'pinned-resumable', 'pinned-unrecorded'];
@@ -236,6 +255,7 @@ test('a closed database answers with an error, and closes only once', async () =
   const database = await open();
   await Promise.all([database.close(), database.close()]);
   await expect(database.tryWrite()).rejects.toMatchObject({ code: 'E3812' });
+  await expect(database.idempotencyStore.release('acme', 'k', 'n')).rejects.toMatchObject({ code: 'E3812' });
   await expect(
     database.ledgerStore.append({ records: [record('late')], events: [] }, 'synchronous'),
   ).rejects.toMatchObject({

@@ -175,6 +175,44 @@ describe('createCedarPolicyEngine', () => {
     },
   );
 
+  const PRINCIPAL = question().principal;
+  const GRANT = question().grant;
+  test.each<[string, Partial<PolicyQuestion>]>([
+    ['principal.did == "did:a"', { principal: { ...PRINCIPAL, agentDid: 'did:b' } }],
+    ['principal.tenant == "acme"', { principal: { ...PRINCIPAL, tenantId: 'globex' } }],
+    ['principal.roles.contains("agent")', { principal: { ...PRINCIPAL, roles: ['viewer'] } }],
+    ['principal.trust == "provisional"', { principal: { tenantId: 'acme', agentDid: 'did:a', roles: ['agent'] } }],
+    ['resource.id == "files__write"', { toolId: 'files__read' }],
+    ['resource.version == "1.0.0"', { toolVersion: '1.0.1' }],
+    ['resource.contentHash == "h"', { contentHash: 'i' }],
+    ['resource.source == "files"', { source: '' }],
+    ['resource.executor == "mcp"', { executor: 'native' }],
+    ['resource.category == "file_system"', { category: 'external_api' }],
+    ['resource.tags.contains("disk")', { tags: [] }],
+    ['resource.sideEffect == "irreversible"', { sideEffect: 'pure' }],
+    ['context.trust == "trusted"', { trust: 'untrusted' }],
+    ['context.argumentFindings.isEmpty()', { argumentFindings: ['xss'] }],
+    ['context.reads.contains("/work")', { grant: { ...GRANT, filesystem: [{ path: '/work/a', mode: 'rw' }] } }],
+    ['context.readsUnder.contains("/")', { grant: { ...GRANT, filesystem: [] } }],
+    ['context.writes.contains("/work")', { grant: { ...GRANT, filesystem: [{ path: '/work', mode: 'ro' }] } }],
+    [
+      'context.hosts.contains("api.example.com")',
+      { grant: { ...GRANT, network: [{ host: 'example.com', port: 443 }] } },
+    ],
+    ['context.domains.contains("example.com")', { grant: { ...GRANT, network: [{ host: 'example.org', port: 443 }] } }],
+    [
+      'context.addresses.contains("api.example.com:443")',
+      { grant: { ...GRANT, network: [{ host: 'api.example.com', port: 80 }] } },
+    ],
+    ['context.credentials.contains("key")', { grant: { ...GRANT, credentials: [] } }],
+    ['context.timeoutMs <= 1000', { grant: { ...GRANT, limits: { ...GRANT.limits, timeoutMs: 1000.5 } } }],
+  ])('PRM-04.2 %s is judged by the call', async (condition, otherwise) => {
+    const policy = `@note\npermit (principal, action, resource) when { ${condition} };`;
+    const engine = await over(['a.cedar', policy]);
+    expect((await engine.decide(question())).allowed).toBe(true);
+    expect((await engine.decide(question(otherwise))).allowed).toBe(false);
+  });
+
   test('policies are named by their place in the file, also beyond ten and when they are alike', async () => {
     const forbid = (id: string) => `forbid (principal == Agent::"${id}", action, resource);\n`;
     await write('a.cedar', PERMIT + PERMIT + Array.from({ length: 10 }, (_, index) => forbid(`did:${index}`)).join(''));

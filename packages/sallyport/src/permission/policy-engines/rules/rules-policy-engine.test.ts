@@ -34,6 +34,11 @@ policyEngineConformance(
 const rule = (effect: string, more = '', table = 'tools.policy') => `[[${table}]]\neffect = "${effect}"\n${more}\n`;
 const AUTHORIZATION = 'tools.authorization.rules';
 
+test('PRM-04 a file without rules is one, and denies', async () => {
+  const engine = await engineOf('# nothing yet\n');
+  expect(await engine.decide(policyQuestion())).toMatchObject({ allowed: false, policies: [] });
+});
+
 describe('the order', () => {
   test('PRM-04.7 the first rule that matches decides', async () => {
     const engine = await engineOf(rule('allow', 'tool = "files__*"') + rule('deny'));

@@ -68,3 +68,17 @@ test('a token and a tool that met before get the same grant', () => {
   const ask = asked({});
   expect(ask()).toBe(ask());
 });
+
+test('PIPE-12.1 a call that a worker runs may last as long as such calls may, also for an agent whose calls may not', () => {
+  const timeoutOf = (agentContext: LayerBounds['agentContext'], request: Partial<ToolInvokeRequest>): unknown => {
+    const grant = asked({ agentContext, laterTimeoutMsMax: 60_000 })(request);
+    return isFailure(grant) ? grant.code : grant.limits.timeoutMs;
+  };
+  const later = { execution_options: { async_mode: true } };
+  for (const agentContext of [{}, { resource_limits: { timeout_seconds: 2 } }]) {
+    expect(timeoutOf(agentContext, { resource_limits: { timeout_seconds: 2 } })).toBe(2_000);
+    expect(timeoutOf(agentContext, { resource_limits: { timeout_seconds: 3 } })).toBe('E3102');
+    expect(timeoutOf(agentContext, { ...later, resource_limits: { timeout_seconds: 60 } })).toBe(60_000);
+    expect(timeoutOf(agentContext, { ...later, resource_limits: { timeout_seconds: 61 } })).toBe('E3102');
+  }
+});

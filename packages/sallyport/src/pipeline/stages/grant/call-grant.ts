@@ -31,14 +31,12 @@ export function callGrant(bounds: LayerBounds): CallGrant {
 
 type FixedBounds = Pick<LayerBounds, 'layer' | 'agentContext'>;
 
+/** The bounds with another longest timeout, for every agent. */
 function withTimeout({ layer, agentContext }: FixedBounds, timeoutMs: number): FixedBounds {
-  const { resource_limits: limits } = agentContext;
+  const { timeout_seconds: _shorter, ...resource_limits } = agentContext.resource_limits ?? {};
   return {
     layer: { ...layer, maxima: { ...layer.maxima, timeoutMs } },
-    agentContext:
-      limits?.timeout_seconds === undefined
-        ? agentContext
-        : { ...agentContext, resource_limits: { ...limits, timeout_seconds: timeoutMs / 1000 } },
+    agentContext: { ...agentContext, resource_limits },
   };
 }
 

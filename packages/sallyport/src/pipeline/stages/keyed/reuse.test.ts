@@ -34,7 +34,7 @@ describe('a call with an idempotency key', () => {
     expect(runs()).toBe(1);
   });
 
-  test('PIPE-09 runs under its key again when the store was away, so that neither the call ran nor its key was freed', async () => {
+  test('PIPE-09 runs under its key again when the store was away, so that neither the call ran nor its key could be freed', async () => {
     const store = memoryLedgerStore();
     let away = false;
     const unlessAway = <Given extends unknown[], Result>(act: (...given: Given) => Promise<Result>) => {
@@ -43,8 +43,8 @@ describe('a call with an idempotency key', () => {
         return act(...given);
       };
     };
-    const inner = memoryIdempotencyStore();
-    const idempotency = { ...inner, release: unlessAway(inner.release) };
+    const release = () => Promise.reject(new ToolLayerError('E3812', 'away'));
+    const idempotency = { ...memoryIdempotencyStore(), release };
     const made = await counting({ store, idempotency });
     const { commit } = made.parts.ledger;
     const ledger = { ...made.parts.ledger, commit: unlessAway(commit) };
@@ -148,6 +148,14 @@ describe('a call with an idempotency key', () => {
     const { call } = await counting();
     await call(keyed('k'));
     expect((await call(keyed('k', 2))).failure?.code).toBe('E3802');
+  });
+
+  test('PIPE-09 conflicts when another version of the tool is meant, also when that is the same one today', async () => {
+    const { call, runs } = await counting();
+    await call({ ...keyed('k'), tool_version: '1.0.0' });
+    expect((await call(keyed('k'))).failure?.code).toBe('E3802');
+    expect(await call({ ...keyed('k'), tool_version: '1.0.0' })).toMatchObject({ metadata: { cached: true } });
+    expect(runs()).toBe(1);
   });
 
   test('gives a failure again that came after the tool ran, and frees the key of a refusal before', async () => {

@@ -79,7 +79,8 @@ describe('VIS-04 a turn group', () => {
     expect((await pay({ id: 'o:1', n: 2 })).metadata?.cached).toBe(true);
     expect((await pay({ id: 'o:1', n: 2, note: 'other' })).failure?.code).toBe('E3802');
     expect((await pay({ id: 'o', n: 2 })).metadata?.cached).toBe(false);
-    expect(ran).toHaveLength(2);
+    expect((await pay({ n: 2 })).idempotencyKey).toBe('pay::2:turn_group:t-1');
+    expect(ran).toHaveLength(3);
   });
 
   test('is of one tenant and of one agent', async () => {

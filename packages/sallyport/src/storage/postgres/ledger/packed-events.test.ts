@@ -81,7 +81,8 @@ test('AUD-03 a batch with one place twice, or with places that go backwards, is 
     [2, 1],
     [1, 2, 5, 3],
   ]) {
-    expect(() => rowsOf(places.map((seq) => event(seq)))).toThrow('place in the hash chain is taken');
+    const taken = { code: 'E3812', message: expect.stringContaining('place in the hash chain is taken') };
+    expect(() => rowsOf(places.map((seq) => event(seq)))).toThrow(expect.objectContaining(taken));
   }
   const interleaved = [event(1), event(1, { chainid: 'chain-2' }), event(2), event(2, { chainid: 'chain-2' })];
   expect(rowsOf(interleaved).length).toBe(4);
