@@ -604,6 +604,7 @@ const EXE: Rows = {
     'log messages of a server reach the client of their call',
     'a user whose login an upstream needs is asked at the calling client to open its link, and the call goes on or is repeated',
     'log messages of a server that belong to no call reach the sessions that set a level and see the server, those of a connection of one caller its sessions alone',
+    'a session that was asked to open an address is notified once its user is done there, and no other client is',
   ],
   'EXE-08': [
     'Native/internal functions in process',
@@ -719,11 +720,13 @@ const DOC: Rows = {
     'get_document_version, ingest_document, deprecate_document',
     'batch retrieval in one request',
     'a reference document server ships with the project',
+    'a document or a version of it is deleted for good, with its vectors',
   ],
   'DOC-02': [
     'Two-tier cache: 300 s content, 600 s metadata, under the keys `doc:cache:{op}:{id}:{version}`',
     'immutable versions are cached locally until the process ends',
     'invalidation over `document:updates`',
+    'what was deleted is given from no memory',
   ],
   'DOC-03': [
     'Fallback: server → stale cache → direct read → E3602',
@@ -738,6 +741,7 @@ const DOC: Rows = {
     'pins that cannot be stored are E3608',
     'a deprecated pin warns, and E3604 comes only when it is gone',
     'policies of documents judge the own tools and resources of the document server too',
+    'a document is deleted by whom a policy of the mode delete allows it',
   ],
   'DOC-05': ['Documents reach the tool as context', 'accesses counted in metadata'],
 };
@@ -1015,6 +1019,7 @@ const API: Rows = {
     '`_meta` of requests, results and lists passes both ways',
     'resources and prompts of the embedding program are offered, granted, judged and recorded as those of upstreams',
     'resources, prompts and instructions of an upstream with a connection for each caller are those of this caller, and are shown to no other',
+    'a subscription to a resource of such an upstream is the caller’s own, and ends with its client and with its login',
   ],
   'API-04': ['Typed TypeScript client', 'embeddable library', 'adapters that hand the tools to agent frameworks'],
   'API-05': [

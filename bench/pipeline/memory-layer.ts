@@ -15,6 +15,7 @@ import { createCompositeExecutor } from '../../packages/sallyport/src/executors/
 import { createNativeExecutor } from '../../packages/sallyport/src/executors/native/native-executor.ts';
 import { createEnvironmentSecretStore } from '../../packages/sallyport/src/external/secret-stores/environment/environment-secret-store.ts';
 import { createQuarantine } from '../../packages/sallyport/src/mcp-servers/quarantine.ts';
+import { createOverflows, OVERFLOW_SETTINGS } from '../../packages/sallyport/src/model-facing/overflows.ts';
 import { OPERATIONS } from '../../packages/sallyport/src/operations/catalogue.ts';
 import { invokeTool } from '../../packages/sallyport/src/operations/invocations/invoke-tool.ts';
 import { QUOTA_SETTINGS, TRUST_SETTINGS } from '../../packages/sallyport/src/permission/gates/gate-settings.ts';
@@ -52,6 +53,7 @@ import { memoryCheckpointStore } from '../../packages/sallyport/test/stores/outc
 import { memoryObjectStore } from '../../packages/sallyport/test/stores/outcomes/memory-object-store.ts';
 import { memoryOutcomeStore } from '../../packages/sallyport/test/stores/outcomes/memory-outcome-store.ts';
 import { memoryOutputStore } from '../../packages/sallyport/test/stores/outcomes/memory-output-store.ts';
+import { memoryOverflowStore } from '../../packages/sallyport/test/stores/outcomes/memory-overflow-store.ts';
 import { memoryStateStore } from '../../packages/sallyport/test/stores/outcomes/memory-state-store.ts';
 import { memoryUndoJournal } from '../../packages/sallyport/test/stores/outcomes/memory-undo-journal.ts';
 import { benchSettings, checkSum, type MeasuredLayer, request } from './measured-layer.ts';
@@ -161,6 +163,7 @@ async function partsOf(
       log,
       settings: CHECKPOINT_DEFAULTS,
     }),
+    overflows: createOverflows({ store: memoryOverflowStore(), clock, log, ...valuesOf(OVERFLOW_SETTINGS, settings) }),
     outputs: createOutputMemory({ store: memoryOutputStore(), clock, log }),
     outcomes: memoryOutcomeStore(records),
     retries: retryRulesOf(valuesOf(RETRY_SETTINGS, settings)),

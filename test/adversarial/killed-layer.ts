@@ -1,5 +1,6 @@
 // A program that the test starts: a layer that reports what it does, line by line, until it is killed.
 import { writeSync } from 'node:fs';
+import { inspect } from 'node:util';
 import { createToolLayer, type Hook, LOCAL_CALLER, type Log, serve } from '../../packages/sallyport/src/index.ts';
 import type { LayerOrder, LayerReady } from './kill/layer-process.ts';
 import { CLIENTS } from './kill/plan.ts';
@@ -12,15 +13,20 @@ const say = (word: string, about: unknown = null): void => void writeSync(1, `${
 
 /** The fields of a log entry, cut short. */
 const short = (fields: Record<string, unknown>): Record<string, unknown> =>
-  Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, String(value).slice(0, 160)]));
+  Object.fromEntries(
+    Object.entries(fields).map(([name, value]) => [
+      name,
+      inspect(value, { depth: 1, breakLength: Infinity }).slice(0, 160),
+    ]),
+  );
 
-const told =
+const line =
   (level: string) =>
   (event: string, fields: Record<string, unknown> = {}): void => {
     if (event === 'recovering') say('recovering');
     if (level === 'warn' || level === 'error') say('log', { level, event, ...short(fields) });
   };
-const log: Log = { debug: told('debug'), info: told('info'), warn: told('warn'), error: told('error') };
+const log: Log = { debug: line('debug'), info: line('info'), warn: line('warn'), error: line('error') };
 
 /** Refuses some results, so that the changes of the tool are taken back. */
 const takeBack: Hook = {

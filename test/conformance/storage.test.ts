@@ -19,6 +19,7 @@ import { quarantineStoreConformance } from '../../packages/sallyport/src/mcp-ser
 import { upstreamStoreConformance } from '../../packages/sallyport/src/mcp-servers/conformance/upstream-store.conformance.ts';
 import { sealedUpstreamStore } from '../../packages/sallyport/src/mcp-servers/connection/secrets/sealed-upstream-store.ts';
 import { sealedAuthorizationStore } from '../../packages/sallyport/src/mcp-servers/http/authorization/sealed-authorization-store.ts';
+import { overflowStoreConformance } from '../../packages/sallyport/src/model-facing/results/overflow-store.conformance.ts';
 import { approvalStoreConformance } from '../../packages/sallyport/src/orchestration/conformance/approval-store.conformance.ts';
 import { callLeaseStoreConformance } from '../../packages/sallyport/src/orchestration/conformance/call-lease-store.conformance.ts';
 import { dailyLeaseConformance } from '../../packages/sallyport/src/orchestration/conformance/daily-lease.conformance.ts';
@@ -80,6 +81,7 @@ import { memoryDocumentPins } from '../../packages/sallyport/test/stores/outcome
 import { memoryObjectStore } from '../../packages/sallyport/test/stores/outcomes/memory-object-store.ts';
 import { memoryOutcomeStore } from '../../packages/sallyport/test/stores/outcomes/memory-outcome-store.ts';
 import { memoryOutputStore } from '../../packages/sallyport/test/stores/outcomes/memory-output-store.ts';
+import { memoryOverflowStore } from '../../packages/sallyport/test/stores/outcomes/memory-overflow-store.ts';
 import { memoryStateStore } from '../../packages/sallyport/test/stores/outcomes/memory-state-store.ts';
 import { memoryThreadStore } from '../../packages/sallyport/test/stores/outcomes/memory-thread-store.ts';
 import { memoryUndoJournal } from '../../packages/sallyport/test/stores/outcomes/memory-undo-journal.ts';
@@ -116,6 +118,7 @@ describe('memory', () => {
   objectStoreConformance(test, 'memory', async () => ({ store: memoryObjectStore(), close }));
   stateStoreConformance(test, 'memory', async () => ({ store: memoryStateStore(), close }));
   outputStoreConformance(test, 'memory', async () => ({ store: memoryOutputStore(), close }));
+  overflowStoreConformance(test, 'memory', async () => ({ store: memoryOverflowStore(), close }));
   outcomeStoreConformance(test, 'memory', async () => {
     const ledger = memoryLedgerStore();
     return { outcomes: memoryOutcomeStore(ledger), ledger, close };
@@ -203,6 +206,7 @@ function postgresConformance(
   stateStoreConformance(test, adapter, open('stateStore'));
   documentStoreConformance(test, adapter, open('documentStore'));
   outputStoreConformance(test, adapter, open('outputStore'));
+  overflowStoreConformance(test, adapter, open('overflowStore'));
   outcomeStoreConformance(test, adapter, async () => {
     await empty(connection);
     return { outcomes: database.outcomeStore, ledger: database.ledgerStore, close };

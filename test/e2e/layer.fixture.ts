@@ -26,7 +26,7 @@ export async function openLayer(
   settings: Partial<Settings> = {},
   environment: Readonly<Record<string, string>> = {},
   port = 0,
-  more: Pick<ToolLayerOptions, 'resources' | 'prompts'> = {},
+  more: Pick<ToolLayerOptions, 'resources' | 'prompts' | 'outputFilters'> = {},
 ): Promise<OpenLayer> {
   const folder = await temporaryDataFolder('sallyport-e2e-');
   const layer = await createToolLayer({

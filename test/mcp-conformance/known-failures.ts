@@ -10,7 +10,6 @@ const PARAM_HEADERS = {
   'http-custom-header-server-validation': 'the gateway removes x-mcp-header, so that no client sends such headers',
 };
 const KEYS = 'questions of 2025-11-25 have no keys, by which the suite looks for them';
-const ONCE_A_TASK = 'a call of this server is a task from its beginning, or never';
 
 /** Scenarios that fail, with what is missing. One that is not here has to pass, and one that passes has to leave. */
 export const KNOWN_FAILURES: Readonly<Record<Subject, Readonly<Record<Revision, Reasons>>>> = {
@@ -23,10 +22,10 @@ export const KNOWN_FAILURES: Readonly<Record<Subject, Readonly<Record<Revision, 
       'input-required-result-ignore-extra-params': KEYS,
       'server-stateless': 'a server of 2025-11-25 may do without an answer, so a call is not refused for it',
       'tasks-lifecycle': 'the SDK makes a result of each error of a tool',
-      'tasks-mrtr-composition': ONCE_A_TASK,
+      'tasks-mrtr-composition': 'a call of this server is a task from its beginning, or never',
     },
   },
-  functions: { '2025-11-25': {}, '2026-07-28': { ...PARAM_HEADERS, 'tasks-mrtr-composition': ONCE_A_TASK } },
+  functions: { '2025-11-25': {}, '2026-07-28': PARAM_HEADERS },
 };
 
 /** SHOULDs about notices of changed lists: the suite waits 1.5 s for each, which a busy machine may exceed. */

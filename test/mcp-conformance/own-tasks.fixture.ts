@@ -21,8 +21,21 @@ const OPTIONAL = { task_support: 'optional' } as const;
 const TEXT = { type: 'string' };
 const FORM = { type: 'object', properties: { name: TEXT } };
 
+const NAME = { message: 'What is your name?', requestedSchema: FORM };
+const NO_STATE = new TextEncoder().encode('{}');
+
+/** Asks before it becomes a task. */
+const greetLater: NativeFunction = async (_given, { client, checkpoints, becomeTask }) => {
+  const { name } = JSON.parse(new TextDecoder().decode(checkpoints.restored?.bytes ?? NO_STATE)) as { name?: string };
+  if (name !== undefined) return `Hello, ${name}!`;
+  const { action, content } = { content: {}, ...(await client.elicit(NAME, 'user_name')) };
+  const said = { name: action === 'accept' ? String(content['name']) : 'stranger' };
+  return becomeTask === undefined ? `Hello, ${said.name}!` : becomeTask(said);
+};
+
 const TOOLS: readonly (readonly [ToolManifest, NativeFunction])[] = [
   [toolOf('greet', { name: TEXT }), ({ name }) => `Hello, ${String(name)}!`],
+  [toolOf('test_tool_with_task', {}), greetLater],
   [
     toolOf(
       'slow_compute',

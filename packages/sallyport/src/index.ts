@@ -52,6 +52,12 @@ export type {
   HookedResult,
   HookMatch,
 } from './hooks/hook.ts';
+export type {
+  FilterConfidence,
+  FilteredCall,
+  FilteredText,
+  OutputFilter,
+} from './model-facing/output-filter.ts';
 export { OPERATIONS, type OperationInput, type OperationName, type OperationOutput } from './operations/catalogue.ts';
 export type { ToolLayer } from './operations/tool-layer.ts';
 export { type Log, silentLog } from './telemetry/log.ts';

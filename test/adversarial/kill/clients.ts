@@ -4,7 +4,7 @@ import type { PlannedCall } from './plan.ts';
 import { type Answer, askOnce, type Target } from './target.ts';
 
 /** One final answer that a client received. */
-export interface Told {
+export interface FinalAnswer {
   readonly invocationId: string;
   readonly status: string;
   readonly code?: string;
@@ -15,14 +15,29 @@ export interface Told {
 export interface CallStory {
   readonly call: PlannedCall;
   /** Final answers, in the order in which the client received them. */
-  readonly told: Told[];
+  readonly received: FinalAnswer[];
   /** Ids of calls that the layer accepted, by its answers to the client. */
   readonly accepted: Set<string>;
-  /** A decision that the layer has confirmed. */
-  decided?: 'approval' | 'denial';
+  /**
+   * Decisions that the layer has confirmed, by the id of their approval: a call that was approved, and ended before its
+   * tool ran, asks for a new approval at the next try.
+   */
+  readonly decided: Map<string, 'approval' | 'denial'>;
   /** Descriptions of whatever is wrong. */
   readonly faults: string[];
+  /** The last tries: where, when they were sent and answered in ms, and the answers. Explains a call without an end. */
+  readonly tries: { readonly url: string; readonly sent: number; answered?: number; answer?: Answer }[];
 }
+
+/** Nothing has been received for the call yet. */
+export const storyOf = (call: PlannedCall): CallStory => ({
+  call,
+  received: [],
+  accepted: new Set(),
+  decided: new Map(),
+  faults: [],
+  tries: [],
+});
 
 /** Called when a client sends its decision on an approval. */
 type OnDecision = () => void;
@@ -40,31 +55,33 @@ const PAUSE_MS = 20;
 const POLL_MS = 30;
 /** A key that is tried more often than this is stuck. */
 const TRIES_MAX = 2_000;
+/** So many of the last tries are kept. */
+const TRIES_KEPT = 5;
 
 /**
  * Makes one call until it has ended; after each lost connection the same request is sent again.
+ * @param story receives the answers
  * @param targets the instances of the layer: each try goes to the next instance
  * @param first index of the instance for the first try
  */
 export async function makeCall(
-  call: PlannedCall,
+  story: CallStory,
   targets: readonly Target[],
   first: number,
   onDecision: OnDecision,
-): Promise<CallStory> {
-  const story: CallStory = { call, told: [], accepted: new Set(), faults: [] };
+): Promise<void> {
+  const { call } = story;
   let last: Answer | undefined;
   for (let tries = 0; tries < TRIES_MAX; tries += 1) {
     const target = targets[(first + tries) % targets.length] as Target;
     if (call.stranger) await refused(story, target);
-    const answer = await invoke(call, target, tries === 0 ? call.breaksAfterMs : 0);
+    const answer = await invoke(story, target, tries === 0 ? call.breaksAfterMs : 0);
     last = answer ?? last;
     const end = answer === undefined ? undefined : await followed(story, target, answer, onDecision);
-    if (end !== undefined && !isAgain(end)) return story;
+    if (end !== undefined && !isAgain(end)) return;
     await sleep(PAUSE_MS);
   }
   story.faults.push(`was tried ${TRIES_MAX} times, and answered last with ${JSON.stringify(last)}`);
-  return story;
 }
 
 const tokenOf = ({ tokens }: LayerReady, { client }: PlannedCall): string => tokens[client] ?? '';
@@ -78,10 +95,15 @@ function requestOf({ toolId: tool_id, parameters, key, later, names }: PlannedCa
   return { tool_id, parameters, execution_options, ...(names === 'key' ? {} : { invocation_id: `call-${key}` }) };
 }
 
-async function invoke(call: PlannedCall, target: Target, breaksAfterMs: number): Promise<Answer | undefined> {
+async function invoke({ call, tries }: CallStory, target: Target, breaksAfterMs: number): Promise<Answer | undefined> {
   const ready = await target.up();
-  const bearer = tokenOf(ready, call);
-  return askOnce(ready, bearer, 'POST', '/v1/invocations', requestOf(call), breaksAfterMs);
+  const attempt: CallStory['tries'][number] = { url: ready.url, sent: performance.now() };
+  tries.push(attempt);
+  if (tries.length > TRIES_KEPT) tries.shift();
+  const answer = await askOnce(ready, tokenOf(ready, call), 'POST', '/v1/invocations', requestOf(call), breaksAfterMs);
+  attempt.answered = performance.now();
+  if (answer !== undefined) attempt.answer = answer;
+  return answer;
 }
 
 /**
@@ -97,7 +119,8 @@ async function refused({ call, faults }: CallStory, target: Target): Promise<voi
   ] as const) {
     const answer = await askOnce(ready, bearer, 'POST', '/v1/invocations', { ...request, ...changes });
     const { status } = answer?.body ?? {};
-    if (status !== undefined && status !== 'error') faults.push(`a stranger was told ${JSON.stringify(answer)}`);
+    if (status !== undefined && status !== 'error')
+      faults.push(`a stranger was answered with ${JSON.stringify(answer)}`);
   }
 }
 
@@ -120,7 +143,7 @@ async function followed(
   while (invocation_id !== undefined && (isWaiting(answer) || (isCutOff && answer === first))) {
     story.accepted.add(invocation_id);
     const approvalId = answer.body.approval?.approval_id;
-    if (approvalId === undefined || story.decided !== undefined) await sleep(POLL_MS);
+    if (approvalId === undefined || story.decided.has(approvalId)) await sleep(POLL_MS);
     else await decide(story, target, approvalId, onDecision);
     answer = await status(story.call, target, invocation_id);
     if (answer.http === 404) {
@@ -154,7 +177,7 @@ async function decide(story: CallStory, target: Target, approvalId: string, onDe
   // The approval is decided already, by this client before its connection was lost or by the client that makes the same
   // call: 409, or 404 at an instance that never saw the approval wait.
   else if (answer.http === 200 || answer.http === 409 || (answer.http === 404 && story.call.twice))
-    story.decided = decision;
+    story.decided.set(approvalId, decision);
   else if (answer.http < 500) story.faults.push(`the ${decision} was refused: ${JSON.stringify(answer)}`);
 }
 
@@ -166,7 +189,7 @@ function noteEnd(story: CallStory, answer: Answer): void {
     if (!isAgain(answer)) story.faults.push(`was answered with ${JSON.stringify(answer)}`);
     return;
   }
-  story.told.push({
+  story.received.push({
     invocationId,
     status: said,
     ...(code === undefined ? {} : { code }),

@@ -37,10 +37,10 @@ export interface Answer {
     readonly result?: unknown;
     readonly error?: { readonly e_code: string; readonly message: string };
     readonly approval?: { readonly approval_id: string };
-    readonly execution_metadata?: { readonly attempts: number };
+    readonly execution_metadata?: { readonly attempts: number; readonly started_at?: string };
     readonly warnings?: readonly { readonly code: string; readonly details?: Readonly<Record<string, unknown>> }[];
     /** Present in the status of a call whose outcome was unknown and is settled. */
-    readonly settlement?: { readonly outcome: string; readonly how: string };
+    readonly settlement?: { readonly outcome: string; readonly how: string; readonly settled_at: string };
     /** Present in a list of calls whose outcome is unknown. */
     readonly outcomes?: readonly { readonly invocation_id: string }[];
     /** Present in problem details. */

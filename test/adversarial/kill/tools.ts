@@ -61,9 +61,9 @@ export function ownTools({ effects, files }: Places, folder: string): readonly T
 
 /**
  * The function of a tool: appends a line, and returns a result that identifies the run.
- * @param told called with the key after each effect
+ * @param onEffect called with the key after each effect
  */
-export function createFunction({ effects }: Places, toolId: string, told: (key: string) => void): NativeFunction {
+export function createFunction({ effects }: Places, toolId: string, onEffect: (key: string) => void): NativeFunction {
   const attempts = new Map<string, number>();
   let runs = 0;
   return async ({ key }, { invocationId }) => {
@@ -75,7 +75,7 @@ export function createFunction({ effects }: Places, toolId: string, told: (key: 
     const isFlaky = toolId === 'note_idempotent' && attempt === 1;
     if (isFlaky && spread(`${key} fails`) < 0.5) throw lost();
     appendFileSync(effects, `${key} ${invocationId} ${mark}\n`);
-    told(String(key));
+    onEffect(String(key));
     await sleep(spread(`${key} after`) * AFTER_MS);
     if (isFlaky) throw lost();
     return { key, mark };

@@ -7,7 +7,7 @@ import type { Settings } from '../../../packages/sallyport/src/index.ts';
 import type { SocketConnection } from '../../../packages/sallyport/src/storage/postgres/postgres-connection.ts';
 import { clientOf } from '../../../packages/sallyport/src/storage/postgres/postgres-databases.fixture.ts';
 import type { Chance } from './chance.ts';
-import { type CallStory, makeCall } from './clients.ts';
+import { type CallStory, makeCall, storyOf } from './clients.ts';
 import { createLayerStarter, type LayerProcess, type LayerReady } from './layer-process.ts';
 import type { LayerProgram } from './layer-program.ts';
 import { CLIENTS, contentBefore, fileOf, type Places, type PlannedCall, planCalls } from './plan.ts';
@@ -17,7 +17,7 @@ import { faultsOf } from './verdict.ts';
 
 /** Calls that one client makes at the same time. */
 const LANES = 3;
-/** Longest time from the last kill until every call has ended, in ms. */
+/** Longest time after the last kill in which no call ends although some are open, in ms. */
 const DRAIN_MS = 60_000;
 const POLL_MS = 100;
 
@@ -33,7 +33,7 @@ export interface Trial extends AsyncDisposable {
   release(): void;
   /** Resolves when a client sends its next decision on an approval. */
   nextDecision(): Promise<void>;
-  /** Resolves when every call has ended for its client. */
+  /** Resolves when every call has ended for its client. Rejects when the calls make no progress for too long. */
   drain(): Promise<void>;
   /** Checks the outcome of every call. */
   judge(ready: LayerReady, database: SocketConnection): Promise<Judgement>;
@@ -116,6 +116,7 @@ export function openTrial(
 
 function startClients(plan: readonly (readonly PlannedCall[])[], targets: readonly Target[]) {
   const stories: CallStory[] = [];
+  const open = new Set<CallStory>();
   const waiting = Array.from({ length: CLIENTS }, (): PlannedCall[] => []);
   const pending = new Set<Promise<void>>();
   let decision = Promise.withResolvers<void>();
@@ -130,11 +131,14 @@ function startClients(plan: readonly (readonly PlannedCall[])[], targets: readon
       const call = waiting[client]?.shift();
       if (call === undefined) return;
       busy[client] = (busy[client] ?? 0) + 1;
-      const asked = Array.from({ length: call.twice ? 2 : 1 }, (_, at) =>
-        makeCall(call, targets, client + at, onDecision),
-      );
-      const done = Promise.all(asked).then((told) => {
-        stories.push(...told);
+      const asked = Array.from({ length: call.twice ? 2 : 1 }, async (_, at) => {
+        const story = storyOf(call);
+        open.add(story);
+        await makeCall(story, targets, client + at, onDecision);
+        open.delete(story);
+        stories.push(story);
+      });
+      const done = Promise.all(asked).then(() => {
         busy[client] = (busy[client] ?? 0) - 1;
         next(client);
       });
@@ -151,14 +155,14 @@ function startClients(plan: readonly (readonly PlannedCall[])[], targets: readon
       for (let client = 0; client < CLIENTS; client += 1) next(client);
     },
     async drain(): Promise<void> {
-      const late = sleep(DRAIN_MS, 'late' as const, { ref: false });
-      const all = async (): Promise<void> => {
-        while (pending.size > 0) await Promise.all(pending);
-      };
-      if ((await Promise.race([all(), late])) !== 'late') return;
-      const known = new Set(stories.map(({ call }) => call.key));
-      const stuck = plan.flat().filter(({ key }) => !known.has(key));
-      throw new Error(`these calls have no end after ${DRAIN_MS} ms: ${JSON.stringify(stuck.slice(0, 10))}`);
+      while (pending.size > 0) {
+        const late = sleep(DRAIN_MS, 'late' as const, { ref: false });
+        if ((await Promise.race([...pending, late])) !== 'late') continue;
+        const stuck = JSON.stringify([...open].slice(0, 10));
+        throw new Error(
+          `at ${performance.now()} ms no call had ended for ${DRAIN_MS} ms, and these have no end: ${stuck}`,
+        );
+      }
     },
   };
 }

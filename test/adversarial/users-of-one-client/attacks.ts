@@ -51,6 +51,7 @@ export const OWN: Partial<Attacks> = {
   'invocations.get': byCall,
   'invocations.cancel': byCall,
   'invocations.watch': byCall,
+  'invocations.overflow': byCall,
   'invocations.extend': (names) => eachCall(names).map((call) => ({ ...call, extend_seconds: 60 })),
   'invocations.verify': (names) => [...eachCall(names), { invocation_id: names.looked, parameters: { q: 'the same' } }],
   'approvals.list': () => [{}, { state: 'decided' }],

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Client } from '@modelcontextprotocol/client';
+import type { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { standInServer } from '../../../packages/sallyport/src/external/token-exchange/authorization-server.fixture.ts';
 import { LOCAL_CALLER } from '../../../packages/sallyport/src/index.ts';
@@ -9,6 +9,7 @@ import {
   type EchoingServer,
   echoingServer,
 } from '../../../packages/sallyport/src/mcp-servers/connection/per-caller/echoing-server.fixture.ts';
+import { startWatchedHttpServer } from '../../../packages/sallyport/src/mcp-servers/test-servers/watched-http-server.ts';
 import { type OpenLayer, openLayer, post } from '../layer.fixture.ts';
 import { type ClientOptions, connect } from '../upstreams/offers/offers.fixture.ts';
 
@@ -173,8 +174,7 @@ describe.each(['2025', '2026'] as const)('offers to callers, protocol of %s', (e
       .filter(({ method }) => method === 'prompts/list')
       .map(({ authorization }) => authorization);
     for (const token of Object.values(tokens)) expect(asked.filter((each) => each === seenAs(token))).toHaveLength(1);
-    // The connections of callers end while they are idle, so they are not subscribed over.
-    expect(heidi.getServerCapabilities()?.resources?.subscribe).toBeUndefined();
+    expect(heidi.getServerCapabilities()?.resources?.subscribe).toBe(true);
     expect(server.mixed).toEqual([]);
   });
 
@@ -210,4 +210,108 @@ test('API-03.25 a change that the server announces to one caller is reported to 
   await expect.poll(() => changed).toEqual(['lea']);
   expect(await promptsIn(lea)).toEqual(['notes__of-lea-anew']);
   expect(await promptsIn(mia)).toEqual(['notes__of-mia']);
+});
+
+/** A client that notes the resources that it is notified of. */
+async function watching(user: string, token: string, era: '2025' | '2026', upstream = 'notes') {
+  const client = await clientOf(user, token, { era, path: `/mcp/servers/${upstream}` });
+  const updated: string[] = [];
+  client.setNotificationHandler('notifications/resources/updated', ({ params }) => void updated.push(params.uri));
+  return {
+    updated,
+    async subscribe(uri: string): Promise<void> {
+      if (era === '2025') await client.subscribeResource({ uri });
+      else {
+        const { honoredFilter } = await client.listen({ resourceSubscriptions: [uri] });
+        if (honoredFilter.resourceSubscriptions === undefined) throw new Error('not granted');
+      }
+    },
+    /** A session ends by its own request; a client of 2026 has none. */
+    async leave(): Promise<void> {
+      await (client.transport as StreamableHTTPClientTransport).terminateSession();
+      await client.close();
+    },
+    read: (uri: string) => client.readResource({ uri }),
+  };
+}
+/** What is subscribed to at the server with this token. */
+const subscribedWith = (token: string): readonly string[] =>
+  [...server.subscribed]
+    .filter(([session]) => server.sessions.get(session) === seenAs(token))
+    .flatMap(([, uris]) => [...uris]);
+const shared = 'own://shared';
+
+describe.each(['2025', '2026'] as const)('a subscription over the connection of its caller, protocol of %s', (era) => {
+  test('API-03.26 each caller subscribes over its own connection and is notified alone, until its client leaves', async () => {
+    const tokens = { nina: await newToken('nina'), otto: await newToken('otto') };
+    const [nina, otto] = [await watching('nina', tokens.nina, era), await watching('otto', tokens.otto, era)];
+    await Promise.all([nina.subscribe(shared), otto.subscribe(shared)]);
+    expect([subscribedWith(tokens.nina), subscribedWith(tokens.otto)]).toEqual([[shared], [shared]]);
+    server.update(seenAs(tokens.otto), shared);
+    await expect.poll(() => otto.updated).toEqual([shared]);
+    server.update(seenAs(tokens.nina), shared);
+    await expect.poll(() => nina.updated).toEqual([shared]);
+    expect(otto.updated).toEqual([shared]);
+    await nina.leave();
+    await expect.poll(() => subscribedWith(tokens.nina)).toEqual([]);
+    expect(subscribedWith(tokens.otto)).toEqual([shared]);
+    expect(server.mixed).toEqual([]);
+  });
+
+  test('API-03.26 a caller without the credential cannot subscribe, and does not reach the server', async () => {
+    const reached = server.sessions.size;
+    const { capability_token: bare } = await open.layer.mintToken({ user_did: 'did:user:paul', secrets: [] });
+    const paul = await watching('paul', bare, era);
+    await expect(paul.subscribe(shared)).rejects.toThrow();
+    expect(server.sessions.size).toBe(reached);
+  });
+
+  test('API-03.26 a subscription whose credential is refused ends, and its client reads the reason', async () => {
+    const token = await newToken('quentin');
+    const quentin = await watching('quentin', token, era);
+    await quentin.subscribe(shared);
+    server.refused.add(seenAs(token));
+    expect((await call(token)).body).toMatchObject({ error: { e_code: 'E3307' } });
+    await expect.poll(() => quentin.updated).toEqual([shared]);
+    await expect(quentin.read(shared)).rejects.toThrow('HTTP 401');
+    server.refused.delete(seenAs(token));
+    await quentin.subscribe(shared);
+    server.update(seenAs(token), shared);
+    await expect.poll(() => quentin.updated).toEqual([shared, shared]);
+  });
+
+  test('API-03.26 a subscription whose connection is lost is made anew, with the token of now', async () => {
+    const token = await newToken('rosa');
+    const rosa = await watching('rosa', token, era);
+    await rosa.subscribe(shared);
+    for (const [session, authorization] of server.sessions)
+      if (authorization === seenAs(token)) server.subscribed.delete(session) && server.open.delete(session);
+    await call(token);
+    await expect.poll(() => subscribedWith(token)).toEqual([shared]);
+    await expect.poll(() => rosa.updated).toEqual([shared]);
+    await open.layer.ask('upstreams.restart', { name: 'notes' }, LOCAL_CALLER);
+    await expect.poll(() => rosa.updated).toEqual([shared, shared]);
+    server.update(seenAs(token), shared);
+    await expect.poll(() => rosa.updated).toEqual([shared, shared, shared]);
+  });
+});
+
+test('API-03.26 at a server of 2026-07-28 each caller has a subscription of its own, which ends with its client', async () => {
+  await using news = await startWatchedHttpServer();
+  const headers = { Authorization: 'Bearer {{notes_of_user}}' };
+  const upstream = { ...definitionOf(), name: 'news', transport: { type: 'http', url: news.url, headers } };
+  await post({ ...open, token: operator }, '/v1/upstreams', JSON.stringify({ upstream }));
+  const tokens = { sara: await newToken('sara'), tom: await newToken('tom') };
+  const [sara, tom] = [
+    await watching('sara', tokens.sara, '2025', 'news'),
+    await watching('tom', tokens.tom, '2026', 'news'),
+  ];
+  await Promise.all([sara.subscribe('watched://a'), tom.subscribe('watched://a')]);
+  for (const token of Object.values(tokens)) expect(news.subscribedWith(seenAs(token))).toEqual(['watched://a']);
+  news.update(seenAs(tokens.sara), 'watched://a');
+  await expect.poll(() => sara.updated).toEqual(['watched://a']);
+  expect(tom.updated).toEqual([]);
+  await tom.leave();
+  await expect.poll(() => news.subscribedWith(seenAs(tokens.tom))).toEqual([]);
+  expect(news.subscribedWith(seenAs(tokens.sara))).toEqual(['watched://a']);
 });

@@ -86,6 +86,55 @@ test('DOC-02.3 a document that one instance ingests or deprecates is not answere
   await expect.poll(() => read(two)).toEqual({ result: ['Third.'], deprecated: true });
 });
 
+test('DOC-02.4 DOC-04.4 a deleted document is nowhere but at the calls that run; who continues later gets E3604', async () => {
+  const [one, two] = [await instance(), await instance()];
+  const running = Promise.withResolvers<void>();
+  const deleted = Promise.withResolvers<void>();
+  await two.layer.registerFunction(READ, (_, { documents }) => documents.map(({ content }) => content));
+  await two.layer.registerFunction({ ...READ, tool_id: 'work' }, async (_, { checkpoints, documents }) => {
+    await checkpoints.save({ step: 1 }, { name: 'before' });
+    running.resolve();
+    await deleted.promise;
+    return documents.map(({ content }) => content);
+  });
+  const given = (ref: string) => ({ document_context: { document_refs: [ref] } });
+  const read = async (ref: string) => {
+    const { result, error } = await call(two, 'read', {}, given(ref));
+    return error?.e_code ?? result;
+  };
+  for (const content of ['First.', 'Second.'])
+    await call(one, 'documents__ingest_document', { document_id: 'leaked', content });
+  for (const [ref, content] of [
+    ['leaked', 'Second.'],
+    ['leak*', 'Second.'],
+    ['leaked@1', 'First.'],
+  ] as const)
+    expect(await read(ref)).toEqual([content]);
+  const work = call(two, 'work', {}, given('leaked@1'));
+  await running.promise;
+  const waiting = await call(one, 'documents__delete_document', { document_id: 'leaked' });
+  await one.layer.ask('approvals.approve', { approval_id: waiting.approval?.approval_id ?? '' }, LOCAL_CALLER);
+  for (const [ref, code] of [
+    ['leaked', 'E3601'],
+    ['leak*', 'E3601'],
+    ['leaked@1', 'E3601'],
+  ] as const)
+    await expect.poll(() => read(ref)).toBe(code);
+  deleted.resolve();
+  const { result, execution_metadata: metadata } = await work;
+  expect(result).toEqual(['First.']);
+  // The same content under the same id is not what the work had pinned, unless it is the same version.
+  await call(one, 'documents__ingest_document', { document_id: 'leaked', content: 'Anew.' });
+  const resume_from_checkpoint_id = metadata?.checkpoints_created?.[0]?.checkpoint_id ?? '';
+  const resumed = await call(
+    two,
+    'work',
+    {},
+    { ...given('leaked@1'), checkpoint_config: { resume_from_checkpoint_id } },
+  );
+  expect(resumed).toMatchObject({ error: { e_code: 'E3604' } });
+});
+
 test('REG-09 a tool of a reference server that a release changed is a new version at once, and never in quarantine', async () => {
   await asOfAnEarlierRelease();
   const later = await instance();

@@ -20,6 +20,9 @@ const POLICY = `
 @id("not-for-bob")
 forbid (principal, action, resource)
 when { context has document && context.document == "secret" && principal has user && principal.user == "did:user:bob" };
+@id("named-by-eve")
+forbid (principal, action, resource)
+when { context has document && context.document == "" && principal has user && principal.user == "did:user:eve" };
 `;
 
 let documents: DocumentHttpServer;
@@ -198,6 +201,18 @@ describe('policies', () => {
     expect(documents.asked.slice(asked).every(({ args }) => !JSON.stringify(args).includes('"secret"'))).toBe(true);
     expect(await invoke('read', refs('spec'), {}, bob)).toMatchObject({ status: 'success' });
   });
+
+  test('DOC-04.5 a server elsewhere makes the id of a document that has none, so they judge it by an empty one', async () => {
+    const parameters = { content: '# Of eve' };
+    const ingest = (bearer: string, more = {}) =>
+      invoke('documents__ingest_document', undefined, { parameters: { ...parameters, ...more } }, bearer);
+    const eve = await desk.token({ ...AGENT, user_did: 'did:user:eve' });
+    const asked = documents.asked.length;
+    expect(eCode(await ingest(eve))).toBe('E3603');
+    expect(documents.asked).toHaveLength(asked);
+    expect(await ingest(eve, { document_id: 'of-eve' })).toMatchObject({ status: 'success' });
+    expect(await ingest(token)).toMatchObject({ status: 'success' });
+  });
 });
 
 describe('versions', () => {
@@ -299,7 +314,7 @@ describe("the layer's own server", () => {
   let own: Desk;
   let agent: string;
   beforeAll(async () => {
-    own = await openDesk({ policy: POLICY, settings: { 'documents.embedded': 'on', 'search.embedder': 'none' } });
+    own = await openDesk({ settings: { 'documents.embedded': 'on', 'search.embedder': 'none' } });
     agent = await own.token(AGENT);
     await own.layer.registerFunction(toolOf('read'), (_, { documents: read }) => read.map(({ content }) => content));
   });
@@ -324,60 +339,5 @@ describe("the layer's own server", () => {
       result: ['one'],
       warnings: [{ code: 'document_deprecated' }],
     });
-  });
-
-  test('DOC-04.5 the policies judge what its own tools and resources are asked for, and what they find', async () => {
-    const bob = await own.token({ ...AGENT, user_did: 'did:user:bob' });
-    const tool = async (name: string, parameters: object, bearer: string) =>
-      ask(`documents__${name}`, { parameters }, bearer);
-    const found = async (name: string, parameters: object, bearer: string): Promise<string> =>
-      JSON.stringify((await tool(name, parameters, bearer))['result']);
-    for (const [document_id, content] of [
-      ['secret', 'The hidden walrus sleeps in the cellar of the northern house.'],
-      ['open', 'A walrus in plain sight swims along the northern coast of the sea.'],
-    ])
-      expect(await tool('ingest_document', { document_id, content }, agent)).toMatchObject({ status: 'success' });
-    const named: readonly (readonly [string, object])[] = [
-      ['get_document_version', { document_id: 'secret', version: '1' }],
-      [
-        'get_document_version',
-        {
-          documents: [
-            { document_id: 'open', version: '1' },
-            { document_id: 'secret', version: '1' },
-          ],
-        },
-      ],
-      ['get_document_metadata', { document_ids: ['open', 'secret'] }],
-      ['get_source_of_truth', { document_refs: ['document://secret/versions/1'] }],
-      ['get_source_of_truth', { document_refs: ['document://%73ecret'] }],
-      ['find_overlaps', { document_id: 'secret' }],
-      ['ingest_document', { document_id: 'secret', content: 'of bob' }],
-      ['deprecate_document', { document_id: 'secret', reason: 'of bob' }],
-      ['resources-read', { uri: 'document://%73ecret/versions/1' }],
-    ];
-    for (const [name, parameters] of named) {
-      const refused = await tool(name, parameters, bob);
-      expect([name, refused['status'], eCode(refused)]).toEqual([name, 'permission_denied', 'E3603']);
-      expect(JSON.stringify(refused)).not.toContain('hidden walrus');
-    }
-    const finding: readonly (readonly [string, object])[] = [
-      ['search_documents', { query: 'walrus' }],
-      ['get_source_of_truth', { document_refs: ['secr*'] }],
-      ['get_source_of_truth', { query: 'secret' }],
-      ['get_source_of_truth', { query: 'the hidden walrus in the cellar' }],
-      ['find_overlaps', { content: 'The hidden walrus sleeps in the cellar of the northern house.' }],
-    ];
-    for (const [name, parameters] of finding) {
-      expect([name, await found(name, parameters, agent)]).toEqual([name, expect.stringContaining('"secret"')]);
-      const left = await found(name, parameters, bob);
-      expect([name, left]).toEqual([name, expect.stringMatching(/"(?:documents|results|overlaps)/)]);
-      expect(left).not.toMatch(/hidden walrus sleeps|"document_id\\*":\\*"secret/);
-    }
-    expect(await found('search_documents', { query: 'walrus' }, bob)).toContain('"open"');
-    expect(await found('get_source_of_truth', { document_refs: ['secr*'] }, bob)).toContain('not_found');
-    const { events } = await own.layer.ask('audit.query', { type: 'ai.agent.tool.document_refused' }, LOCAL_CALLER);
-    expect(events.length).toBeGreaterThanOrEqual(named.length + finding.length);
-    expect(new Set(events.map(({ data }) => (data as Json)['document_id']))).toEqual(new Set(['secret']));
   });
 });

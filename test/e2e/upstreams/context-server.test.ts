@@ -1,8 +1,10 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { createBubblewrapDriver } from '@sallyport/sandbox/bubblewrap';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { LOCAL_CALLER } from '../../../packages/sallyport/src/index.ts';
 import { DOUBLE, double, type OpenLayer, openLayer, post } from '../layer.fixture.ts';
 
+const { works, problem } = await createBubblewrapDriver().probe();
 let open: OpenLayer;
 const clients: Client[] = [];
 
@@ -228,7 +230,7 @@ describe('a function that reads the context of the session', () => {
     return (await post({ server: open.server, token: await tokenOf(claims) }, '/v1/invocations', body)).body;
   };
 
-  test('STA-04.1 it gets that of its agent and user, when its manifest asks for it', async () => {
+  test('STA-04.1 EXT-04.1 it gets that of its agent and user, when its manifest asks for it', async () => {
     for (const asks of [true, false])
       await open.layer.registerFunction(reading(`reading-${asks}`, asks), async (_given, { sessionContext }) => ({
         project: (await sessionContext())?.['project_id'] ?? 'none',
@@ -242,12 +244,12 @@ describe('a function that reads the context of the session', () => {
     expect(await run(session, 'reading-false')).toMatchObject({ error: { e_code: 'E3109' } });
   });
 
-  test('STA-04.1 a tool of another kind that asks for it is refused', async () => {
+  test('EXT-04.1 a tool of another kind that asks for it is refused', async () => {
     const { parameters_schema, description } = DOUBLE;
     const manifest = {
       ...{ tool_id: 'shown', tool_name: 'Shown', version: '1.0.0', description, parameters_schema },
       execution_config: { session_context: true },
-      executor: { kind: 'shell' as const, config: { command: ['true'] } },
+      executor: { kind: 'file' as const, config: { operation: 'read' } },
     };
     await expect(open.layer.ask('tools.register', { manifest }, LOCAL_CALLER)).rejects.toMatchObject({
       code: 'E3008',
@@ -257,5 +259,72 @@ describe('a function that reads the context of the session', () => {
         },
       },
     });
+  });
+});
+
+describe.skipIf(!works)(`programs that read the context of the session${works ? '' : `, skipped: ${problem}`}`, () => {
+  const SHOW =
+    'cat "$SALLYPORT_SESSION_CONTEXT"; test -w "$SALLYPORT_SESSION_CONTEXT" || echo unwritable; echo "$SALLYPORT_DOCUMENTS."';
+  const MODULE =
+    'export default async (_, { sessionContext }) => ({ project: (await sessionContext())?.project_id ?? "none" });';
+  const SKILL = [
+    { path: 'SKILL.md', content: '---\nname: show\ndescription: Shows.\n---\nRun scripts/show.sh.' },
+    { path: 'scripts/show.sh', content: `#!/bin/sh\n${SHOW}\n`, executable: true },
+  ];
+  const session = { ...ADA, session_id: 'session-3' };
+  const manifestOf = (tool_id: string, session_context: boolean, executor: object) => ({
+    ...{ ...DOUBLE, tool_id, parameters_schema: { type: 'object' } },
+    execution_config: { session_context },
+    executor: executor as typeof DOUBLE.executor,
+  });
+  const run = async (claims: Claims, tool_id: string, parameters = {}): Promise<Answer> => {
+    const capability_token = await tokenOf(claims);
+    return { ...(await open.layer.invoke({ tool_id, parameters, capability_token })) };
+  };
+
+  beforeAll(async () => {
+    for (const asks of [true, false])
+      for (const [name, executor] of [
+        ['command', { kind: 'shell', config: { command: ['sh', '-c', SHOW], output: 'text' } }],
+        ['module', { kind: 'native', config: { module: MODULE } }],
+      ] as const)
+        await open.layer.ask(
+          'tools.register',
+          { manifest: manifestOf(`${name}-${asks}`, asks, executor) },
+          LOCAL_CALLER,
+        );
+    await open.layer.ask('tools.import-skill', { files: SKILL }, LOCAL_CALLER);
+    const { manifest } = await open.layer.ask('tools.get', { tool_id: 'skill__show' }, LOCAL_CALLER);
+    const asking = {
+      ...manifest,
+      version: '1.0.1',
+      execution_config: { ...manifest.execution_config, session_context: true },
+    };
+    await open.layer.ask('tools.register', { manifest: asking }, LOCAL_CALLER);
+    await answer(session, 'save_context_snapshot', { taskId: 'session-3', updates: { project_id: 'p8' } });
+  });
+
+  test('EXT-04.1 a command and a script find it in a file that they cannot change, and of their own session alone', async () => {
+    const script = { script: 'scripts/show.sh' };
+    for (const [tool, parameters] of [
+      ['command-true', {}],
+      ['skill__show', script],
+    ] as const) {
+      const shown = JSON.stringify((await run(session, tool, parameters))['result']);
+      expect(shown).toMatch(/project_id.*p8.*unwritable/);
+      // No documents, so no folder of them.
+      expect(shown).toMatch(/\\n\.\\n/);
+      const other = JSON.stringify((await run({ ...session, user_did: BOB.user_did }, tool, parameters))['result']);
+      expect(other).toMatch(/\{\}.*unwritable/);
+    }
+    expect(await run(session, 'command-false')).toMatchObject({ result: 'unwritable\n.\n' });
+  });
+
+  test('EXT-04.1 a sandboxed function reads it as one of the embedding program does', async () => {
+    expect(await run(session, 'module-true')).toMatchObject({ result: { project: 'p8' } });
+    expect(await run({ ...session, session_id: 'session-9' }, 'module-true')).toMatchObject({
+      result: { project: 'none' },
+    });
+    expect(JSON.stringify(await run(session, 'module-false'))).toContain('Add it to execution_config');
   });
 });

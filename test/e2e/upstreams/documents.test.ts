@@ -9,6 +9,7 @@ import { type Desk, openDesk } from '../calls/desk.fixture.ts';
 import { connect, read } from './offers/offers.fixture.ts';
 
 const TOOLS = [
+  'delete_document',
   'deprecate_document',
   'find_overlaps',
   'get_document_metadata',
@@ -53,7 +54,7 @@ async function call(by: Client, name: string, args: Record<string, unknown>): Pr
 
 test('DOC-01.4 the layer is a document server, with the tools of any upstream', async () => {
   const { upstreams } = await desk.layer.ask('upstreams.list', {}, LOCAL_CALLER);
-  expect(upstreams).toMatchObject([{ name: 'documents', state: 'ready', transport: 'embedded', tool_count: 7 }]);
+  expect(upstreams).toMatchObject([{ name: 'documents', state: 'ready', transport: 'embedded', tool_count: 8 }]);
   const all = await connect(desk, await desk.token());
   opened.defer(() => all.close());
   const names = (await all.listTools()).tools.map(({ name }) => name);

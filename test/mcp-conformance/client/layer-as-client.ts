@@ -132,6 +132,7 @@ function openClient(opened: AsyncDisposableStack, secrets: SecretStore) {
 /** A person who sends every form back as it is shown, with the values that are filled in already. */
 const person: ClientAsker = {
   clientOf: () => ({ session: 'one', can: { elicitation: {} } }),
+  completed() {},
   ask: async ({ asked }) =>
     asked.kind === 'elicitation' && asked.mode === 'form'
       ? { result: { action: 'accept', content: shownValues(asked.requestedSchema) } }

@@ -17,6 +17,7 @@ export const EventType = Type.Enum([
   'ai.agent.tool.preempted',
   'ai.agent.tool.question_unanswered',
   'ai.agent.tool.document_refused',
+  'ai.agent.tool.document_deleted',
   'ai.agent.tool.checkpoint.created',
   'ai.agent.tool.side_effect.started',
   'ai.agent.tool.side_effect.completed',

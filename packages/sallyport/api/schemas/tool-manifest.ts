@@ -175,6 +175,12 @@ export const ExecutionConfig = Type.Object(
     default_cpu_millicore_limit: Type.Optional(Type.Integer({ minimum: 1, default: 500 })),
     default_memory_mb_limit: Type.Optional(Type.Integer({ minimum: 1, default: 1024 })),
     output_bytes_max: Type.Optional(Type.Integer({ minimum: 1, description: 'The result is cut beyond this.' })),
+    output_tokens_max: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        description: 'The result is cut beyond this many estimated tokens; 0 sets no bound.',
+      }),
+    ),
     requires_approval: Type.Optional(Type.Boolean({ default: false })),
     task_support: Type.Optional(TaskSupport),
     isolation: Type.Optional(IsolationLevel),
@@ -192,15 +198,15 @@ export const ExecutionConfig = Type.Object(
     session_context: Type.Optional(
       Type.Boolean({
         description:
-          'True for a function that reads what the calling agent has saved of its session at the context server.',
+          'True for a function, command or script that reads what the calling agent has saved of its session at the context server.',
       }),
     ),
   },
   { additionalProperties: false },
 );
 
-/** For what a call needs a document; policies are asked with it (DOC-04). */
-export const DocumentAccessMode = Type.Enum(['read', 'write']);
+/** For what a call needs a document; policies are asked with it (DOC-04). Only the document server's own tool deletes. */
+export const DocumentAccessMode = Type.Enum(['read', 'write', 'delete']);
 export type DocumentAccessMode = Static<typeof DocumentAccessMode>;
 
 /** Documents that every call of the tool gets. */
@@ -213,7 +219,7 @@ export const DocumentDependency = Type.Object(
         'Id of a document, ID@VERSION, or a pattern such as spec:requirements-*, which the document server answers with one.',
     }),
     access_mode: Type.Optional(
-      Type.Enum(DocumentAccessMode.enum, {
+      Type.Enum(['read', 'write'], {
         description: 'What the policies are asked for; default read. The tool gets the content in both cases.',
       }),
     ),

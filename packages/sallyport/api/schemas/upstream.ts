@@ -116,7 +116,8 @@ export const UpstreamDefinition = Type.Object(
     accept_new_tools: Type.Optional(
       Type.Boolean({
         default: true,
-        description: 'Whether tools that the server adds later are registered when nothing in them is suspicious.',
+        description:
+          'Whether tools that the server adds later are registered, and prompts and resource templates shown, when nothing in them is suspicious.',
       }),
     ),
     may_ask: Type.Optional(
@@ -208,6 +209,15 @@ export const UpstreamAddResponse = Type.Object(
   { additionalProperties: false },
 );
 export type UpstreamAddResponse = Static<typeof UpstreamAddResponse>;
+
+export const UpstreamLoginFinishResponse = Type.Object(
+  {
+    ...UpstreamAddResponse.properties,
+    waits: Type.Optional(Type.Boolean({ description: 'True while the login has not ended: ask again.' })),
+  },
+  { additionalProperties: false },
+);
+export type UpstreamLoginFinishResponse = Static<typeof UpstreamLoginFinishResponse>;
 
 /** REG-14: the `mcpServers` JSON of desktop clients, as it stands in their file. */
 export const UpstreamImportRequest = Type.Object(

@@ -30,7 +30,7 @@ const PINNED: Readonly<Record<string, readonly [{ readonly enum: readonly string
       'ai.agent.tool.timeout ai.agent.tool.rolled_back ' +
       'ai.agent.tool.attempt_failed ai.agent.tool.outcome_settled ai.agent.tool.determinism_broken ' +
       'ai.agent.tool.dry_run ai.agent.tool.preempted ai.agent.tool.question_unanswered ' +
-      'ai.agent.tool.document_refused ' +
+      'ai.agent.tool.document_refused ai.agent.tool.document_deleted ' +
       'ai.agent.tool.checkpoint.created ai.agent.tool.side_effect.started ' +
       'ai.agent.tool.side_effect.completed ai.agent.tool.side_effect.failed ' +
       'ai.agent.tool.side_effect.compensated ai.agent.approval.requested ai.agent.approval.voted ' +

@@ -32,6 +32,8 @@ export interface DocumentCache {
   put(place: CachePlace, key: string, answer: RememberedAnswer, keptMs: number): Promise<void>;
   /** Drops the keys in every scope of a tenant; unknown ones are no fault. */
   drop(tenantId: string, keys: readonly string[]): Promise<void>;
+  /** Drops everything of a tenant; of all of them when it is undefined. */
+  clear(tenantId?: string): Promise<void>;
 }
 
 /** The pinned versions of calls, durable (DOC-04). All methods throw E3812 while the store cannot be reached. */

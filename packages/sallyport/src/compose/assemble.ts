@@ -4,14 +4,14 @@ import { createRetention } from '../bridges/retention.ts';
 import { RETENTION_TIME_SETTINGS, THREAD_SETTINGS, TOOL_CHECKPOINT_SETTINGS } from '../bridges/settings.ts';
 import { createThreads, type Threads } from '../bridges/threads.ts';
 import { valuesOf } from '../domain/settings/setting.ts';
-import { PROGRAM } from '../domain/tool/server-tool.ts';
 import type { ResourceUpdates } from '../doors/mcp-gateway/resource-updates.port.ts';
 import type { UpstreamLogs } from '../doors/mcp-gateway/upstream-logs.port.ts';
 import { CREDENTIAL_SETTINGS } from '../external/credentials.ts';
-import type { Upstreams } from '../mcp-servers/upstreams.ts';
+import { OVERFLOW_SETTINGS } from '../model-facing/overflows.ts';
 import { createRefusedAsks } from '../operations/identity/refused-asks.ts';
 import type { OperationParts } from '../operations/parts.ts';
 import { followUnrecorded } from '../operations/tools/record-unrecorded.ts';
+import { watchResource } from '../operations/upstreams/watch-resource.ts';
 import type { ClientConfirmations } from '../orchestration/approvals/client-confirmations.ts';
 import { createSideEffects, type SideEffects } from '../orchestration/side-effects.ts';
 import { createCredentialEndings } from '../orchestration/upkeep/credential-endings.ts';
@@ -134,27 +134,28 @@ export async function assemble(from: Ingredients): Promise<AssembledLayer> {
   const health = createHealth({ clock, driver, write: storage.database.tryWrite, identity: identity.health });
   opened.defer(() => void health.drain());
   const kept = opened.move();
+  const parts: OperationParts = {
+    ...tools,
+    ...pipeline,
+    runCall: orchestration.runCall,
+    approvals,
+    sideEffects,
+    ...(workers === undefined ? {} : { callWorkers: workers }),
+    ...(intake === undefined ? {} : { callIntake: intake }),
+    ...{ rehearseCall: createRehearsal(pipeline), threads: threadsOf(foundation, tools.objects, from), toolSearch },
+    ...{ ...IMPORTERS, programOffers: from.programOffers },
+    signer: identity.signer,
+    outside: foundation.outside,
+    ...identity.operations,
+    visibility,
+    policies: policies.administration,
+    catalogTenant: settings['tenant.catalog'],
+    defaultTenant: settings['tenant.default'],
+    health: health.report,
+    refusedAsks,
+  };
   return {
-    parts: {
-      ...tools,
-      ...pipeline,
-      runCall: orchestration.runCall,
-      approvals,
-      sideEffects,
-      ...(workers === undefined ? {} : { callWorkers: workers }),
-      ...(intake === undefined ? {} : { callIntake: intake }),
-      ...{ rehearseCall: createRehearsal(pipeline), threads: threadsOf(foundation, tools.objects, from), toolSearch },
-      ...{ ...IMPORTERS, programOffers: from.programOffers },
-      signer: identity.signer,
-      outside: foundation.outside,
-      ...identity.operations,
-      visibility,
-      policies: policies.administration,
-      catalogTenant: settings['tenant.catalog'],
-      defaultTenant: settings['tenant.default'],
-      health: health.report,
-      refusedAsks,
-    },
+    parts,
     ...(storage.embedded === undefined ? {} : { embeddedDatabase: storage.embedded }),
     drain: health.drain,
     warnOfSandboxes: () => warnOfSandboxes(tools.drivers, log),
@@ -162,7 +163,7 @@ export async function assemble(from: Ingredients): Promise<AssembledLayer> {
     signalOf: (tenantId, invocationId) => pipeline.running.find(tenantId, invocationId)?.call.caller.signal,
     ...secretsOfDoors(identity),
     upstreamLogs: upstreamLogsOf(upstreams, clock, failureRedactorOf(settings, from.redactor)),
-    ...{ clientQuestions, resourceUpdates: resourceUpdatesOf(upstreams, from.programOffers, settings) },
+    ...{ clientQuestions, resourceUpdates: { watch: (...wish) => watchResource(parts, ...wish) } },
     close: () => kept.disposeAsync(),
   };
 }
@@ -172,21 +173,6 @@ const secretsOfDoors = ({ proofNonce, operations: { keyRing } }: IdentityParts) 
   proofNonce,
   stateKey: () => stateKeyOf(keyRing.current()),
 });
-
-/** An upstream of a tenant hides one of the catalogue with the same name. */
-function resourceUpdatesOf(
-  upstreams: Upstreams,
-  program: Ingredients['programOffers'],
-  { 'tenant.catalog': catalogTenant }: Ingredients['settings'],
-): ResourceUpdates {
-  return {
-    async watch(tenantId, upstream, uri, onUpdated) {
-      if (upstream === PROGRAM) return program.watchResource(uri, onUpdated);
-      const owner = upstreams.current(tenantId, upstream) === undefined ? catalogTenant : tenantId;
-      return upstreams.watchResource(owner, upstream, uri, onUpdated, tenantId);
-    },
-  };
-}
 
 /** @throws ToolLayerError E3801 when results would be deleted while their idempotency keys are answered with them */
 async function openUpkeep(
@@ -205,6 +191,7 @@ async function openUpkeep(
     records,
     outcomes: database.outcomeStore,
     outputs: database.outputStore,
+    overflows: { ...database.overflowStore, keptMs: valuesOf(OVERFLOW_SETTINGS, settings).keptMs },
     documentPins: database.documentPins,
     retention: createRetention({ store: checkpointStore, archive: checkpointStore, objects, clock, log }),
     contexts: { ...database.contextStore, keptMs: valuesOf(CONTEXT_SERVER_SETTINGS, settings).keptMs },

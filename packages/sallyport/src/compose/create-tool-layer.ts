@@ -10,6 +10,7 @@ import type { Caller } from '../domain/principal/principal.ts';
 import { createNativeExecutor, type NativeExecutor } from '../executors/native/native-executor.ts';
 import { createProgramOffers, type ProgramOffers } from '../executors/native/program-offers.ts';
 import type { Hook } from '../hooks/hook.ts';
+import type { OutputFilter } from '../model-facing/output-filter.ts';
 import type { ToolLayer } from '../operations/tool-layer.ts';
 import type { SocketConnection } from '../storage/postgres/postgres-connection.ts';
 import type { Log } from '../telemetry/log.ts';
@@ -61,6 +62,8 @@ export interface ToolLayerOptions {
   readonly prompts?: readonly ProgramPrompt[];
   /** Asked before and after calls, before the webhooks of the settings (PIPE-14). */
   readonly hooks?: readonly Hook[];
+  /** Shorten results, before the output filters of the settings (MOD-06). */
+  readonly outputFilters?: readonly OutputFilter[];
   /** Notified of the side effects of the calls that run here, as they happen (VIS-09). */
   readonly onSideEffect?: SideEffectListener;
   /** Called with the duration of each stage of each call, in ms. Costs time; for measurements. */
@@ -126,7 +129,7 @@ export async function createToolLayer(options: ToolLayerOptions = {}): Promise<E
   ]);
   const native = createNativeExecutor();
   const programOffers = createProgramOffers(settings['tenant.default']);
-  const { onStage, onSideEffect, hooks } = options;
+  const { onStage, onSideEffect, hooks, outputFilters } = options;
   const assembled = await assemble({
     settings,
     closed: ownPlaces(settings, settingsFileOf(sources), [
@@ -141,6 +144,7 @@ export async function createToolLayer(options: ToolLayerOptions = {}): Promise<E
     server,
     redactor,
     ...(hooks === undefined ? {} : { hooks }),
+    ...(outputFilters === undefined ? {} : { outputFilters }),
     ...(onSideEffect === undefined ? {} : { onSideEffect }),
     ...(onStage === undefined ? {} : { onStage }),
   });

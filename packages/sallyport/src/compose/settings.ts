@@ -16,6 +16,7 @@ import { KEY_SETTINGS } from '../identity/keys/key-settings.ts';
 import { POSSESSION_SETTINGS } from '../identity/possession/possession-settings.ts';
 import { TOKEN_SETTINGS } from '../identity/token/token-settings.ts';
 import { LOGIN_SETTINGS } from '../mcp-servers/http/authorization/settings.ts';
+import { OVERFLOW_SETTINGS } from '../model-facing/overflows.ts';
 import { APPROVAL_SETTINGS } from '../orchestration/approval-terms.ts';
 import { APPROVAL_LIMIT_SETTINGS } from '../orchestration/approvals/approvals-state.ts';
 import { SMTP_SETTINGS } from '../orchestration/notifiers/smtp/settings.ts';
@@ -78,6 +79,7 @@ const OF_COMPONENTS = rowsOf(
   ABAC_SETTINGS,
   OPA_SETTINGS,
   CALL_SETTINGS,
+  OVERFLOW_SETTINGS,
   RETRY_SETTINGS,
   VALUE_SETTINGS,
   RETENTION_SETTINGS,

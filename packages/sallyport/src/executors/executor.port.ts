@@ -3,7 +3,7 @@ import type { Fault } from '../../api/schemas/error.ts';
 import type { CallPriority } from '../../api/schemas/invocation.ts';
 import type { ExecutorKind, ToolManifest } from '../../api/schemas/tool-manifest.ts';
 import type { RunCheckpoints } from '../domain/checkpoint/checkpoint.ts';
-import type { GivenDocument } from '../domain/document/given-document.ts';
+import type { CheckDocument, GivenDocument } from '../domain/document/given-document.ts';
 import type { Grant } from '../domain/invocation/grant.ts';
 import type { LogListener } from '../domain/invocation/log-message.ts';
 import type { ServerTask } from '../domain/invocation/tasks/server-task.ts';
@@ -45,6 +45,8 @@ export interface ExecutorCall {
   readonly secrets: ReadonlyMap<string, string>;
   /** Documents of the call, for an executor that brings them to its tools in a way of its own; absent for none. */
   readonly documents?: readonly GivenDocument[];
+  /** For a document server in this process; absent for every other tool. */
+  readonly checkDocument?: CheckDocument;
   /** 1 for the first attempt. */
   readonly attempt: number;
   readonly onProgress?: (progress: Progress) => void;
@@ -101,6 +103,11 @@ export interface ExecutorCall {
    * @throws when the call cannot go on: then the task is not waited for
    */
   readonly onServerTask?: (task: ServerTask) => Promise<'here' | 'later'>;
+  /**
+   * The caller takes a task in place of the answer, and the tool may run twice: a run may end with
+   * {@link ExecutorOutcome.later}, and a worker runs the tool again from its newest checkpoint.
+   */
+  readonly mayRunLater?: true;
   /** Nobody waits for the answer: a server that can is asked for a task, so that the call outlives this run. */
   readonly wantsServerTask?: true;
   /** Variables set by the call, as {@link Executor.takesVariables} allows (EXE-10); absent for none. */
@@ -112,7 +119,7 @@ export interface ExecutorOutcome {
   readonly result: unknown;
   /** The tool itself reports failure; the result explains it and reaches the agent unchanged (EXE-12). */
   readonly toolError?: true;
-  /** The server continues the run, and a worker gets its result later: `result` holds nothing then. */
+  /** A worker gets the result later, from the server that continues the run or by a new run: `result` holds nothing. */
   readonly later?: true;
   readonly usage: Usage;
   /** How the program of a shell tool or of a skill's script ended; absent for all other tools. */
@@ -132,6 +139,8 @@ export interface Executor {
   readonly kind: ExecutorKind;
   /** True when this executor runs that tool. */
   owns(tool: ToolVersion): boolean;
+  /** The program that a call runs, and its arguments; absent for kinds of tools that run none. Has no effects. */
+  commandOf?(tool: ToolVersion, parameters: Readonly<Record<string, unknown>>): readonly string[];
   /**
    * The question for a person before this particular call, beyond what its manifest requires: a sentence that names the
    * rule and no argument of the call. Undefined when no confirmation is needed. Has no effects; cheap.

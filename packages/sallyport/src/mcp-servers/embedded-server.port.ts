@@ -1,10 +1,14 @@
 import type { EmbeddedTransport, UpstreamDefinition } from '../../api/schemas/upstream.ts';
+import type { CheckDocument } from '../domain/document/given-document.ts';
 import type { Principal } from '../domain/principal/principal.ts';
 import type { ListedMcpTool } from '../registry/importer.port.ts';
 import type { ListedTemplate } from './known-upstream.ts';
 
 /** Whose call it is. */
-export type EmbeddedCaller = Pick<Principal, 'tenantId' | 'agentDid' | 'userDid'>;
+export interface EmbeddedCaller extends Pick<Principal, 'tenantId' | 'agentDid' | 'userDid'> {
+  /** For documents that the arguments do not name, before anything is done with them; absent: the layer itself asks. */
+  readonly checkDocument?: CheckDocument;
+}
 
 /**
  * An MCP server in this process. One serves all tenants: whose data a call is about follows from its caller. It is an

@@ -1,4 +1,5 @@
 import type { UpstreamDefinition, UpstreamStatus } from '../../api/schemas/upstream.ts';
+import type { CheckDocument } from '../domain/document/given-document.ts';
 import type { LogMessage } from '../domain/invocation/log-message.ts';
 import type { Principal } from '../domain/principal/principal.ts';
 import type { ListedMcpTool } from '../registry/importer.port.ts';
@@ -9,6 +10,8 @@ export interface UpstreamCaller {
   readonly principal: Pick<Principal, 'tenantId' | 'agentDid' | 'userDid'>;
   /** Values of the credentials of this call, by name. */
   readonly secrets: ReadonlyMap<string, string>;
+  /** For a document server in this process; absent for every other one. */
+  readonly checkDocument?: CheckDocument;
 }
 
 /** Result of adding an upstream. */
@@ -42,22 +45,36 @@ export interface UpstreamOffers {
    */
   offers(tenantId: string, name: string, caller?: UpstreamCaller): Promise<OfferingUpstream | undefined>;
   /**
-   * Notifies of each change of a resource.
-   * @param ownTenant whose resource is meant, at an upstream of the catalogue that runs in this process; default: the
-   *   tenant of the upstream
-   * @throws E3809 for no such upstream; see `WatchedResources.add`
+   * Notifies of each change of a resource until disposed.
+   * @throws E3809 for no such upstream; see `WatchedResources.add`, and `CallerWatches.add` where each caller has a
+   *   connection
    */
   watchResource(
     tenantId: string,
     name: string,
-    uri: string,
-    onUpdated: () => void,
-    ownTenant?: string,
+    wanted: WantedResource,
+    listener: ResourceListener,
   ): Promise<Disposable>;
   /** Notifies when prompts or templates begin, or end, to wait for an operator. @returns a function that removes the listener */
   onOffersHeld(listener: OffersHeldAt): () => void;
   /** Notifies when an upstream offers something else than before. @returns a function that removes the listener */
   onOffersChanged(listener: () => void): () => void;
+}
+
+/** A resource to be watched, and for whom. */
+export interface WantedResource {
+  readonly uri: string;
+  /** Whose resource is meant, at an upstream of the catalogue that runs in this process. */
+  readonly tenantId: string;
+  /** Over whose connection, where each caller has one; absent: the asker has no credential there. */
+  readonly caller: UpstreamCaller | undefined;
+}
+
+/** Notified of a resource that is watched. */
+export interface ResourceListener {
+  onUpdated(): void;
+  /** The connection of the caller ended, and the subscription with it. Never called where all share a connection. */
+  onEnded(): void;
 }
 
 /** Called with log messages of upstreams that belong to no call. @param owner see `SupervisedParts.onLog` */

@@ -2,6 +2,8 @@ import { EventEmitter } from 'node:events';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { LRUCache } from 'lru-cache';
 import type { UpstreamDefinition } from '../../api/schemas/upstream.ts';
+import type { ClientAsker } from '../domain/questions/client-question.ts';
+import { elicitationIdOf } from '../domain/questions/elicitation-id.ts';
 import type { SecretStore } from '../external/secret-store.port.ts';
 import { type Authorizer, authorizedFetch } from './http/authorization/authorized-fetch.ts';
 import { AuthorizationContext, type AuthorizationParts } from './http/authorization/context.ts';
@@ -36,6 +38,7 @@ export interface UpstreamLogins {
   /**
    * Begins a login, and gives the link for a person to open.
    * @param redirectUrl where it leads back to; default: that of the settings
+   * @param onReceived called when its redirect came to this instance and the holder is logged in
    * @throws E3309 for an upstream without logins; E3307 when it names no authorization server that fits, or that takes
    *   the layer as its client; E3104 for one that may not be reached; E3304 E3306 E3308 E3310 when that fails
    */
@@ -44,7 +47,8 @@ export interface UpstreamLogins {
     definition: UpstreamDefinition,
     holder: string | undefined,
     redirectUrl?: string,
-  ): Promise<BegunLogin>;
+    onReceived?: () => void,
+  ): Promise<BegunLogin & { readonly isReceived: boolean }>;
   /**
    * Ends a login with the address that the authorization server led to.
    * @throws E3801 when it is not the redirect of this holder's login; E3307 when the server refuses
@@ -55,6 +59,18 @@ export interface UpstreamLogins {
     holder: string | undefined,
     redirected: string,
   ): Promise<void>;
+  /**
+   * Waits for the end of a login, wherever it is ended.
+   * @returns false when `signal` aborts first
+   * @throws why the login failed, where this instance ended it; E3801 when nobody is logged in all the same
+   */
+  ended(
+    tenantId: string,
+    definition: UpstreamDefinition,
+    holder: string | undefined,
+    state: string,
+    signal: AbortSignal,
+  ): Promise<boolean>;
   /**
    * A login that a person is asked for at their client. Where its redirect comes to this machine, it is ended by that.
    * @throws E3309 for an upstream without logins
@@ -74,7 +90,9 @@ export type LoginReceived = (tenantId: string, upstream: string, holder: string)
 /** Dependencies of the authorizations of all upstreams. */
 export interface UpstreamLoginsParts extends AuthorizationParts {
   /** Receives redirects to `redirectUrl`; absent: logins are ended by `finish` alone. */
-  readonly receiver?: Pick<RedirectReceiver, 'expect'>;
+  readonly receiver?: Pick<RedirectReceiver, 'expect' | 'forget'>;
+  /** Clients that were asked to open the link of a login; absent: none is. */
+  readonly clients?: Pick<ClientAsker, 'completed'>;
 }
 
 /** Makes the authorizations of all upstreams. */
@@ -101,28 +119,54 @@ export function createUpstreamLogins(parts: UpstreamLoginsParts): UpstreamLogins
     const state = URL.canParse(redirected) ? new URL(redirected).searchParams.get('state') : null;
     try {
       await finishLogin(context, redirected);
-      ends.emit(`${state}`);
     } catch (thrown) {
       ends.emit(`${state}`, thrown);
       throw thrown;
     } finally {
       tokens.forget();
+      parts.receiver?.forget(`${state}`);
     }
+    ends.emit(`${state}`);
+    parts.clients?.completed(elicitationIdOf('login', state));
   };
+  /** False where this instance does not listen at the address that the login leads back to. */
+  const receive = async (
+    { state, redirectUrl }: Pick<BegunLogin, 'state' | 'redirectUrl'>,
+    take: (redirected: string) => Promise<void>,
+  ): Promise<boolean> => redirectUrl === parts.redirectUrl && (await parts.receiver?.expect(state, take)) === true;
   return {
     authorizer(tenantId, definition, holder, secrets) {
       const { tokens } = of(tenantId, definition, holder) ?? {};
       if (tokens === undefined) return undefined;
       return { over: (carry) => authorizedFetch(tokens, carry, secrets), hide: (text) => tokens.hide(text) };
     },
-    begin: async (tenantId, definition, holder, redirectUrl = parts.redirectUrl) =>
-      beginLogin(needed(tenantId, definition, holder).context, redirectUrl),
+    async begin(tenantId, definition, holder, redirectUrl = parts.redirectUrl, onReceived = () => {}) {
+      const begun = await beginLogin(needed(tenantId, definition, holder).context, redirectUrl);
+      const isReceived = await receive(begun, async (redirected) => {
+        await finish(tenantId, definition, holder, redirected);
+        onReceived();
+      });
+      return { ...begun, isReceived };
+    },
+    async ended(tenantId, definition, holder, state, signal) {
+      const { context } = needed(tenantId, definition, holder);
+      const { login, expected } = await expectedLogin(context, ends);
+      using own = expected;
+      try {
+        if (login?.state === state && login.endsAt > parts.clock.now()) await own.finished(signal);
+      } catch (thrown) {
+        if (signal.aborted) return false;
+        throw thrown;
+      }
+      if ((await context.held.read()).value.tokens === undefined) throw notLoggedIn(definition.name);
+      return true;
+    },
     finish,
     async expect(tenantId, definition, holder) {
       const { context } = needed(tenantId, definition, holder);
       const { login, expected } = await expectedLogin(context, ends);
-      if (login !== undefined && login.redirectUrl === parts.redirectUrl) {
-        await parts.receiver?.expect(login.state, async (redirected) => {
+      if (login !== undefined) {
+        await receive(login, async (redirected) => {
           await finish(tenantId, definition, holder, redirected);
           for (const listener of listeners) listener(tenantId, definition.name, holder);
         });
@@ -161,6 +205,12 @@ function refuse(name: string): never {
     `Nobody logs in at the upstream '${name}': it is not reached over HTTP, or its definition has an Authorization header.`,
   );
 }
+
+const notLoggedIn = (name: string): ToolLayerError =>
+  new ToolLayerError(
+    'E3801',
+    `The login at '${name}' took too long, or failed. Begin again with: sallyport upstreams login ${name}`,
+  );
 
 /** Tokens are deleted here in any case: a server that cannot be reached keeps nobody logged in. */
 async function revokeKept(context: AuthorizationContext): Promise<void> {

@@ -86,6 +86,8 @@ export interface Upstreams extends UpstreamCalls, UpstreamOffers {
   restart(tenantId: string, name: string, disabled?: boolean): Promise<UpstreamStatus | undefined>;
   /** Its standard error after the line `after`; undefined when there is no such upstream. */
   logs(tenantId: string, name: string, after: number): ReturnType<StderrLog['read']> | undefined;
+  /** Ends the connections that were made with a holder's authorization: it has ended. Calls on them end first. */
+  endLogin(tenantId: string, name: string, holder: string): void;
   /** Stops and deletes it. False when there was none. */
   remove(tenantId: string, name: string): Promise<boolean>;
   /** States of one tenant's upstreams, by name. */
@@ -292,13 +294,17 @@ class OwnUpstreams implements Upstreams {
     return upstream && { serverVersion: upstream.serverVersion(), offers: await upstream.offersTo(caller) };
   }
 
-  async watchResource(...[tenantId, name, uri, onUpdated, ownTenant = tenantId]: WatchArguments): Promise<Disposable> {
+  async watchResource(...[tenantId, name, wanted, listener]: WatchArguments): Promise<Disposable> {
     const upstream = this.#tenants.get(tenantId)?.get(name);
     if (upstream === undefined) throw unknownUpstream(name);
     const { transport } = upstream.definition();
     if (transport.type === 'embedded')
-      return embeddedServer(this.#parts.embedded, transport).watch(ownTenant, uri, onUpdated);
-    return upstream.watchResource(uri, onUpdated);
+      return embeddedServer(this.#parts.embedded, transport).watch(wanted.tenantId, wanted.uri, listener.onUpdated);
+    return upstream.watchResource(wanted.uri, listener, wanted.caller);
+  }
+
+  endLogin(tenantId: string, name: string, holder: string): void {
+    this.#tenants.get(tenantId)?.get(name)?.endLogin(holder);
   }
 
   async close(): Promise<void> {
@@ -358,7 +364,7 @@ class OwnUpstreams implements Upstreams {
       onLog: (message, owner) => this.#logged.notify(tenantId, name, message, owner),
       ...(scan === undefined ? {} : { judgeOffers: (texts) => scan(tenantId, name, texts) }),
       heldOffers: heldOffersOf(quarantine, {
-        ...{ tenantId, upstream: name, isTrusted, clock },
+        ...{ tenantId, upstream: name, isTrusted, clock, acceptsNew: definition.accept_new_tools !== false },
         onHeld: (change, offers) => this.#offersHeld.notify(tenantId, name, change, offers),
       }),
       ...(quarantine === undefined

@@ -32,6 +32,8 @@ import { getInvocation } from './invocations/get-invocation.ts';
 import { getToolContext } from './invocations/get-tool-context.ts';
 import { invokeTool } from './invocations/invoke-tool.ts';
 import { listInvocations } from './invocations/list-invocations.ts';
+import { listOutputFilters } from './invocations/list-output-filters.ts';
+import { readOverflow } from './invocations/read-overflow.ts';
 import { listThreads, removeThread, saveThread, writeThread } from './invocations/threads.ts';
 import { verifyInvocation } from './invocations/verify-invocation.ts';
 import { watchInvocation } from './invocations/watch-invocation.ts';
@@ -82,6 +84,8 @@ const ALL = [
   watchInvocation,
   extendInvocation,
   verifyInvocation,
+  readOverflow,
+  listOutputFilters,
   listOutcomes,
   getOutcome,
   settleOutcome,

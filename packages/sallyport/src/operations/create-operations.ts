@@ -2,6 +2,7 @@ import { type Failure, isFailure } from '@sallyport/std/error/failure';
 import { failureOf, ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import type { Caller } from '../domain/principal/principal.ts';
 import { accessRefusal } from './asking/access.ts';
+import { askerOf, localAsker } from './asking/asker-of.ts';
 import { type CheckInput, inputChecks } from './asking/check-input.ts';
 import {
   OPERATIONS,
@@ -63,9 +64,9 @@ async function ask<N extends OperationName>(
   try {
     const entry = OPERATIONS[name];
     checkInput(name, input);
-    const asker: Awaited<ReturnType<typeof askerOf>> = IN_PIPELINE.has(name)
-      ? unidentified(parts, caller)
-      : await askerOf(parts, entry, caller);
+    const asker: Awaited<ReturnType<typeof identified>> = IN_PIPELINE.has(name)
+      ? localAsker(parts, caller)
+      : await identified(parts, entry, caller);
     if (isFailure(asker)) throw ToolLayerError.of(asker);
     const run: RunOf<N> = runs[name];
     const output = asker.refused ?? (await run(input, asker));
@@ -80,24 +81,15 @@ async function ask<N extends OperationName>(
   }
 }
 
-const unidentified = (parts: OperationParts, caller: Caller): Asker => localAsker(parts, caller);
-
-function localAsker({ defaultTenant }: OperationParts, caller: Caller): Asker {
-  return {
-    caller,
-    principal: { tenantId: caller.tenantId ?? defaultTenant, agentDid: 'did:sallyport:operator', roles: ['operator'] },
-  };
-}
-
-async function askerOf(
+/** The asker, and why it may not ask for this. */
+async function identified(
   parts: OperationParts,
   entry: OperationEntry,
   caller: Caller,
 ): Promise<(Asker & { readonly refused?: Failure }) | Failure> {
-  if (entry.access === 'open' || (caller.local === true && caller.token === undefined))
-    return localAsker(parts, caller);
-  const identity = await parts.identify(caller);
-  if (isFailure(identity)) return identity;
-  const refused = accessRefusal(parts, entry, identity.principal);
-  return { ...identity, caller, ...(refused === undefined ? {} : { refused }) };
+  if (entry.access === 'open') return localAsker(parts, caller);
+  const asker = await askerOf(parts, caller);
+  if (isFailure(asker) || asker.claims === undefined) return asker;
+  const refused = accessRefusal(parts, entry, asker.principal);
+  return { ...asker, ...(refused === undefined ? {} : { refused }) };
 }

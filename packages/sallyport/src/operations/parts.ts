@@ -53,6 +53,8 @@ export interface OperationParts
       | 'checkpoints'
       | 'retries'
       | 'gate'
+      | 'outputFilters'
+      | 'overflows'
     > {
   /** States of graphs of agents. */
   readonly threads: Threads;
@@ -75,7 +77,9 @@ export interface OperationParts
   readonly context: Pick<ContextBridge, 'sessionContext'>;
   readonly upstreams: Upstreams;
   /** What the embedding program offers beside its functions. */
-  readonly programOffers: Pick<UpstreamOffers, 'offers' | 'onOffersChanged'>;
+  readonly programOffers: Pick<UpstreamOffers, 'offers' | 'onOffersChanged'> & {
+    watchResource(uri: string, onUpdated: () => void): Disposable;
+  };
   /** Access tokens of the layer and its callers at upstreams. */
   readonly logins: UpstreamLogins;
   /** Upstream tools, and whether an operator accepted them. */

@@ -74,7 +74,7 @@ export interface Validated extends Partial<Noted> {
 }
 
 /** authorize: what this call may touch. */
-export interface Authorized {
+export interface Authorized extends Partial<Noted> {
   readonly grant: Grant;
   readonly executor: Executor;
   /** The lower of two trust levels: the agent's and that of the tool's source (PRM-06). */

@@ -19,6 +19,8 @@ import type { CompositeExecutor } from '../executors/composite.ts';
 import type { RateLimiter } from '../external/rate-limiter.port.ts';
 import type { SecretStore } from '../external/secret-store.port.ts';
 import type { Hooks } from '../hooks/run-hooks.ts';
+import type { OutputFilters } from '../model-facing/output-filters.ts';
+import type { Overflows } from '../model-facing/overflows.ts';
 import type { AdversarialGate } from '../permission/adversarial-gate.ts';
 import type { LayerLimits } from '../permission/compute-grant.ts';
 import type { PolicyDecisions } from '../permission/policy-decisions.ts';
@@ -155,6 +157,10 @@ export interface PipelineParts {
   readonly schemas: SchemaValidator;
   /** Rules for arguments and results besides their schemas (VAL-02 to VAL-06). */
   readonly values: ValueRules;
+  /** Shorten results for models; none when absent (MOD-06). */
+  readonly outputFilters?: OutputFilters;
+  /** Whole texts of shortened results. */
+  readonly overflows: Overflows;
   /** Removes personal data and secrets from the failures that tools report (AUD-04). */
   readonly redactor: Redactor;
   readonly policy: PolicyDecisions;
@@ -181,8 +187,11 @@ export interface PipelineParts {
   readonly documents?: {
     readonly bridge: Documents;
     readonly pins: DocumentPinStore;
-    /** Name of the document server's upstream: the policies of documents judge its own tools too. */
-    readonly upstream: string;
+    /**
+     * Where the document server is whose own tools the policies of documents judge too; undefined for every other upstream.
+     * @param tenantId owner of the upstream
+     */
+    serverAt(tenantId: string, upstream: string): 'here' | 'elsewhere' | undefined;
     /** Whether versions are pinned where neither the call nor the manifest says. */
     readonly isPinning: boolean;
   };

@@ -15,6 +15,7 @@ import { memoryCheckpointStore } from '../../test/stores/outcomes/memory-checkpo
 import { memoryObjectStore } from '../../test/stores/outcomes/memory-object-store.ts';
 import { memoryOutcomeStore } from '../../test/stores/outcomes/memory-outcome-store.ts';
 import { memoryOutputStore } from '../../test/stores/outcomes/memory-output-store.ts';
+import { memoryOverflowStore } from '../../test/stores/outcomes/memory-overflow-store.ts';
 import { memoryStateStore } from '../../test/stores/outcomes/memory-state-store.ts';
 import { memoryUndoJournal } from '../../test/stores/outcomes/memory-undo-journal.ts';
 import { openLedger } from '../audit/ledger.ts';
@@ -29,6 +30,7 @@ import { createNativeExecutor, type NativeFunction } from '../executors/native/n
 import { createTokenVerifier } from '../identity/capability-token.ts';
 import { createTokenMint } from '../identity/mint-token.ts';
 import { createQuarantine } from '../mcp-servers/quarantine.ts';
+import { createOverflows } from '../model-facing/overflows.ts';
 import { createPolicyDecisions } from '../permission/policy-decisions.ts';
 import type { PolicyEngine } from '../permission/policy-engine.port.ts';
 import { createQuota } from '../permission/quota.ts';
@@ -205,6 +207,7 @@ function rulesAndMemory(records: LedgerStore) {
       log: silentLog,
       settings: CHECKPOINT_DEFAULTS,
     }),
+    overflows: createOverflows({ store: memoryOverflowStore(), clock: systemClock, log: silentLog, keptMs: 60_000 }),
     outputs: createOutputMemory({ store: memoryOutputStore(), clock: systemClock, log: silentLog }),
     retries,
     lateEnds: noLateEnds,

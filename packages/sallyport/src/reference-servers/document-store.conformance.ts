@@ -190,4 +190,35 @@ export function documentStoreConformance(test: TestCase, adapter: string, open: 
     equal(read?.content === words, true);
     deepEqual(idsOf(await store.withWords(TENANT, 'word17', ANY, 1)), ['long']);
   });
+
+  check(
+    'DOC-01.5 a document is deleted with all its versions, for its tenant alone, and begins anew',
+    async (store) => {
+      for (const tenantId of [TENANT, 'other'])
+        for (const content of ['one', 'two']) await store.put(tenantId, document('spec:a', content), VERSION);
+      const both = [1, 2].map((version) => ({ documentId: 'spec:a', version }));
+      equal(await store.delete('acme\0', 'spec:a'), 'unknown');
+      deepEqual(await store.delete(TENANT, 'spec:a'), { deleted: 2 });
+      deepEqual(await store.find(TENANT, ['spec:a']), []);
+      deepEqual(await store.read(TENANT, both), []);
+      deepEqual(await store.passagesOf(TENANT, ['spec:a']), []);
+      equal((await store.read('other', both)).length, 2);
+      equal(await store.delete(TENANT, 'spec:a'), 'unknown');
+      equal((await store.put(TENANT, document('spec:a', 'three'), NEW)).stored?.version, 1);
+    },
+  );
+
+  check('DOC-01.5 one version is deleted, but the newest, and its number is not given again', async (store) => {
+    for (const content of ['one', 'two', 'three']) await store.put(TENANT, document('spec:a', content), VERSION);
+    equal(await store.delete(TENANT, 'spec:a', 3), 'newest');
+    deepEqual(await store.delete(TENANT, 'spec:a', 1), { deleted: 1 });
+    for (const version of [1, 4]) equal(await store.delete(TENANT, 'spec:a', version), 'unknown');
+    const left = await store.read(
+      TENANT,
+      [1, 2, 3].map((version) => ({ documentId: 'spec:a', version })),
+    );
+    deepEqual(left.map(({ version }) => version).sort(), [2, 3]);
+    equal((await store.put(TENANT, document('spec:a', 'four'), VERSION)).stored?.version, 4);
+    deepEqual(await store.delete(TENANT, 'spec:a'), { deleted: 3 });
+  });
 }

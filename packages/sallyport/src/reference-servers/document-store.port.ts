@@ -23,7 +23,7 @@ export interface Deprecation {
 
 /** Facts of one content of a document. */
 export interface VersionFacts {
-  /** From 1, without gaps. */
+  /** From 1, without gaps but for those that were deleted. */
   readonly version: number;
   readonly contentType: DocumentContentType;
   /** SHA-256 of the content as UTF-8, hex. */
@@ -93,6 +93,9 @@ export interface PutOutcome {
   readonly stored: StoredVersion | undefined;
 }
 
+/** What became of versions to be deleted; `newest`: the version is the newest one, and is deleted with its document alone. */
+export type DeleteOutcome = { readonly deleted: number } | 'unknown' | 'newest';
+
 /** Which documents are meant. */
 export interface DocumentFilter {
   /** Documents that have all of these tags. */
@@ -148,6 +151,11 @@ export interface DocumentStore {
   sharing(tenantId: string, shingles: Shingles, limit: number, except?: string): Promise<readonly ShingleHit[]>;
   /** The newest version of the deprecated document; undefined for an unknown one. */
   deprecate(tenantId: string, documentId: string, deprecation: Deprecation): Promise<StoredVersion | undefined>;
+  /**
+   * Deletes a document with all its versions, or one version of it, and the vectors of their passages. Versions of a document
+   * of the same id later begin at 1 again.
+   */
+  delete(tenantId: string, documentId: string, version?: number): Promise<DeleteOutcome>;
   /** Passages of documents in the order of their ids, after one of them; empty at the end. */
   passages(tenantId: string, after: string, limit: number): Promise<readonly Passages[]>;
   /** Passages of these documents; unknown ones are left out. */

@@ -8,10 +8,11 @@ import type {
 } from '../../api/schemas/reference-servers/documents.ts';
 import type { EmbeddedCaller, EmbeddedServer } from '../mcp-servers/embedded-server.port.ts';
 import type { ListedMcpTool } from '../registry/importer.port.ts';
+import { deleteDocument } from './documents/delete-document.ts';
 import { deprecateDocument } from './documents/deprecate-document.ts';
 import { documentOf, metadataOf, versionNumber } from './documents/describe.ts';
 import { CannotDo, type DocumentParts } from './documents/document-parts.ts';
-import { DOCUMENT_TOOLS, type DocumentToolName } from './documents/document-tools.ts';
+import { DOCUMENT_TOOLS, type DocumentTool, type DocumentToolName } from './documents/document-tools.ts';
 import { searchDocuments } from './documents/find-documents.ts';
 import { findOverlaps } from './documents/find-overlaps.ts';
 import { fitting } from './documents/fitting.ts';
@@ -24,7 +25,7 @@ export { DOCUMENT_OVERRIDES } from './documents/document-tools.ts';
 export { createMeaning };
 
 /** Version of the tools; a new one where one of them changes. */
-const VERSION = '1.0.0';
+const VERSION = '1.1.0';
 
 const INSTRUCTIONS = `Documents of this tenant in all their versions. Ask get_source_of_truth for what holds now, search_documents to look around, and find_overlaps before you ingest what may be there already. Documents are resources too: document://ID, and document://ID/versions/VERSION for one that never changes.`;
 
@@ -46,6 +47,7 @@ const RUNS: Readonly<Record<DocumentToolName, Run>> = {
   get_document_version: (parts, { tenantId }, args) => getVersions(parts, tenantId, args),
   ingest_document: ingestDocument,
   deprecate_document: (parts, { tenantId }, args) => deprecateDocument(parts, tenantId, args),
+  delete_document: (parts, { tenantId }, args) => deleteDocument(parts, tenantId, args),
 };
 
 /** The reference document server (DOC-01). */
@@ -110,7 +112,7 @@ function resultOf(structured: Readonly<Record<string, unknown>>) {
   return { content: [{ type: 'text', text }], structuredContent: structured };
 }
 
-const TOOLS: readonly ListedMcpTool[] = Object.entries(DOCUMENT_TOOLS).map(([name, tool]) => ({
+const TOOLS: readonly ListedMcpTool[] = Object.entries<DocumentTool>(DOCUMENT_TOOLS).map(([name, tool]) => ({
   name,
   title: tool.title,
   description: tool.description,
@@ -118,7 +120,7 @@ const TOOLS: readonly ListedMcpTool[] = Object.entries(DOCUMENT_TOOLS).map(([nam
   outputSchema: { ...tool.output },
   annotations: tool.isReadOnly
     ? { readOnlyHint: true, openWorldHint: false }
-    : { destructiveHint: false, idempotentHint: true, openWorldHint: false },
+    : { destructiveHint: tool.isDestructive === true, idempotentHint: true, openWorldHint: false },
 }));
 
 async function getMetadata(

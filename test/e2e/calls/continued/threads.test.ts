@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type OpenLayer, openLayer, post } from '../../layer.fixture.ts';
+import { cli } from '../../upstreams/cli.fixture.ts';
 
 type Answer = Record<string, unknown>;
 
@@ -24,6 +25,7 @@ async function agent() {
   const put = (kind: 'states' | 'writes') => (thread: string, body: Answer) =>
     post({ server: open.server, token }, `/v1/threads/${thread}/${kind}`, JSON.stringify(body));
   return {
+    command: (...argv: readonly string[]) => cli(open, ['threads', ...argv, '--token', token]),
     save: put('states'),
     write: put('writes'),
     list: (query = '') => send('GET', `/v1/threads${query}`),
@@ -110,4 +112,32 @@ test('STA-07.2 a page ends with a cursor, and another one is refused', async () 
   expect((rest.body['states'] as Answer[]).map(({ checkpoint_id }) => checkpoint_id)).toEqual(['1']);
   expect(rest.body).not.toHaveProperty('next_cursor');
   expect(await list('?cursor=forged')).toMatchObject({ status: 400, body: { e_code: 'E3801' } });
+});
+
+test('STA-07.2 API-05 the command line lists, shows and removes the threads of the agent whose token it has', async () => {
+  const { command, save, write, list } = await agent();
+  const other = await agent();
+  expect(await command('list')).toMatchObject({ code: 0, err: expect.stringContaining('has no thread') });
+  for (const id of ['1', '2']) await save('work', { ...state(id, `{"step":${id}}`), parent_checkpoint_id: '0' });
+  await write('work', { checkpoint_id: '2', writes: [written(0, '"b"')] });
+  const { out, err } = await command('list', '--limit', '1');
+  expect(out).toMatch(/^THREAD.*\nwork\s+2\s+0\s+1\s+1\s+20\n$/);
+  expect(err).toMatch(/More: --cursor \S+/);
+  const shown = (await command('show', 'work')).out;
+  for (const line of ['checkpoint_id: 2', 'state: {"step":2}', 'channel steps: ["a"]', 'write task steps: "b"'])
+    expect(shown).toContain(`${line}\n`);
+  expect((await command('show', 'work', '--state', '1')).out).toContain('state: {"step":1}\n');
+  for (const argv of [
+    ['show', 'work'],
+    ['list', '--thread', 'work'],
+  ])
+    expect(await other.command(...argv)).toMatchObject({ code: 0, out: '' });
+  await other.command('remove', 'work');
+  expect((await list()).body['states']).toHaveLength(2);
+  expect(await command('remove', 'work')).toMatchObject({ code: 0, out: 'work is removed.\n' });
+  expect((await list()).body).toEqual({ states: [] });
+  expect(await cli(open, ['threads', 'list'])).toMatchObject({
+    code: 2,
+    err: expect.stringContaining('SALLYPORT_TOKEN'),
+  });
 });

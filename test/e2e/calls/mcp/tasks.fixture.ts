@@ -19,12 +19,12 @@ export interface TaskClient extends AsyncDisposable {
 export async function taskClient(
   { url }: Pick<Server, 'url'>,
   token: string,
-  onElicit?: (message: string) => Json,
+  onElicit?: (message: string, params: Json) => Json | Promise<Json>,
 ): Promise<TaskClient> {
-  const capabilities = onElicit === undefined ? {} : { elicitation: { form: {} } };
+  const capabilities = onElicit === undefined ? {} : { elicitation: { form: {}, url: {} } };
   const client = new Client({ name: 'tasks', version: '1.0.0' }, { capabilities });
   if (onElicit !== undefined)
-    client.setRequestHandler(ElicitRequestSchema, ({ params }) => onElicit(params.message) as never);
+    client.setRequestHandler(ElicitRequestSchema, ({ params }) => onElicit(params.message, params) as never);
   const requestInit = { headers: { authorization: `Bearer ${token}` } };
   const transport = new StreamableHTTPClientTransport(new URL(`${url}/mcp`), { requestInit });
   await client.connect(transport as Parameters<Client['connect']>[0]);

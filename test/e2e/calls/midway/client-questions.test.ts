@@ -269,11 +269,47 @@ describe('errors of the protocols', () => {
 
   test('API-03 an address that has to be opened first is the error of 2025-11-25, and of no other protocol', async () => {
     const ada = await clientOf('ada', '2025');
+    const [{ elicitationId: _own, ...open } = {}] = OPEN.data.elicitations;
     await expect(ada.client.callTool({ name: 'older__fail', arguments: OPEN })).rejects.toMatchObject({
-      ...{ code: -32042, data: { elicitations: OPEN.data.elicitations } },
+      ...{
+        code: -32042,
+        data: { elicitations: [{ ...open, elicitationId: expect.stringMatching(/^[0-9a-f]{32}$/) }] },
+      },
     });
     const answer = resultOf(await raw(await tokenOf('ada'), 'older__fail', OPEN));
     expect(answer).toMatchObject({ isError: true, _meta: { error: { upstream: { code: -32042 } } } });
+  });
+
+  test('EXE-07.17 a server’s word that a user is done at an address reaches the session that was asked, once, and no other', async () => {
+    const opening = async (name: string) => {
+      const { client, asked } = await clientOf(name, '2025', { elicitation: { url: {} } });
+      const done: string[] = [];
+      client.setNotificationHandler(
+        'notifications/elicitation/complete',
+        ({ params }) => void done.push(params.elicitationId),
+      );
+      const open = async (elicitationId: string): Promise<unknown> => {
+        const url = { mode: 'url', message: 'Sign in.', url: 'https://login.example/', elicitationId };
+        await client.callTool({ name: 'older__ask', arguments: url });
+        return (asked.at(-1) as { params: Json }).params['elicitationId'];
+      };
+      return { client, done, open };
+    };
+    const [ada, bob] = [await opening('ada'), await opening('bob')];
+    const says = (given: Json, server = 'older') => ada.client.callTool({ name: `${server}__done`, arguments: given });
+    const [ofAda, ofBob] = [await ada.open('a'), await bob.open('b')];
+    await says({ elicitationId: 'a' }, 'older-free');
+    for (const elicitationId of ['c', ofAda, '', 7, null, ['a']]) await says({ elicitationId });
+    await says({});
+    await says({ elicitationId: 'b' });
+    await expect.poll(() => bob.done).toEqual([ofBob]);
+    for (const _ of [1, 2]) await says({ elicitationId: 'a' });
+    await expect.poll(() => ada.done).toEqual([ofAda]);
+    const failed = await ada.client.callTool({ name: 'older__fail', arguments: OPEN }).catch((thrown) => thrown);
+    const [{ elicitationId: ofError }] = failed.data.elicitations;
+    await says({ elicitationId: 'e' });
+    await expect.poll(() => ada.done).toEqual([ofAda, ofError]);
+    expect(bob.done).toEqual([ofBob]);
   });
 
   test('API-03 any other error of a server is for the model, with its code and data for programs', async () => {

@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { UpstreamAuthorization } from '../../../../packages/sallyport/api/schemas/identity/upstream-authorization.ts';
@@ -67,8 +69,8 @@ test('EXE-07.10 an upstream that asks for a token is kept, says what to type, an
     .toMatchObject({
       upstream: { state: 'degraded', last_error: expect.stringContaining('sallyport upstreams login notes') },
     });
-  // A person at a terminal: the command prints the link, and listens where it leads.
-  let browsing: Promise<unknown> | undefined;
+  // A person at a terminal: the command prints the link, and the layer listens where it leads.
+  let browsing: Promise<Response> | undefined;
   const run = cli(open, ['upstreams', 'login', 'notes'], {
     onErr: (text) => {
       const link = /http:\/\/\S+\/auth\?\S+/.exec(text)?.[0];
@@ -76,12 +78,67 @@ test('EXE-07.10 an upstream that asks for a token is kept, says what to type, an
     },
   });
   const { code, out, err } = await run;
-  await browsing;
+  const page = await browsing;
   expect(code, err).toBe(0);
+  expect(await page?.text()).toContain('You are logged in.');
   expect(out).toContain('Logged in at notes');
   expect(out).toContain('notes: ready, 2 tools');
+  // Nothing waits for a redirect any more.
+  await expect(fetch(redirectUrl)).rejects.toThrow('fetch failed');
   const answer = await call('notes__read');
   expect(answer).toContain('ada with Bearer [hidden]');
+});
+
+test('EXE-07.10 a command and a client wait for their logins at once; each ends with its own redirect, or says why it failed', async () => {
+  await add('two');
+  await add('own', undefined, { per_caller: true });
+  const links: Record<string, string> = {};
+  const typed = (name: string) =>
+    cli(open, ['upstreams', 'login', name], {
+      onErr: (text) => {
+        links[name] ??= /http:\/\/\S+\/auth\?\S+/.exec(text)?.[0] as string;
+      },
+    });
+  const [two, own] = [typed('two'), typed('own')];
+  await expect.poll(() => Object.values(links).filter((link) => link !== undefined)).toHaveLength(2);
+  // The redirect of another login, and one that no login waits for.
+  expect((await fetch(`${redirectUrl}?state=x&code=y`)).status).toBe(404);
+  const refusal = new URL(redirectUrl);
+  const state = new URL(links['own'] as string).searchParams.get('state') as string;
+  refusal.search = new URLSearchParams({ state, error: 'access_denied', iss: authorization.issuer }).toString();
+  expect((await fetch(refusal)).status).toBe(400);
+  const refused = await own;
+  expect([refused.code, refused.err]).toEqual([1, expect.stringContaining('access_denied')]);
+  expect((await fetch(await browse(links['two'] as string))).status).toBe(200);
+  expect((await two).out).toContain('Logged in at two');
+  const { events } = await open.layer.ask('audit.query', { type: 'ai.agent.registry.changed', limit: 5 }, LOCAL_CALLER);
+  expect(events.map(({ data }) => data?.['change'])).toContain('upstream-logged-in');
+  for (const name of ['two', 'own']) await open.layer.ask('upstreams.remove', { name }, LOCAL_CALLER);
+});
+
+test('EXE-07.10 where the layer does not receive the redirect, the command does; without a port it says how to go on', async () => {
+  const elsewhere = await openLayer({
+    'upstreams.login_redirect_url': redirectUrl,
+    'server.public_url': 'https://layer.example',
+  });
+  await using _closed = elsewhere;
+  const transport = { type: 'http' as const, url: server.url };
+  await elsewhere.layer.ask('upstreams.add', { upstream: { name: 'notes', transport } }, LOCAL_CALLER);
+  let browsing: Promise<Response> | undefined;
+  const { code, out, err } = await cli(elsewhere, ['upstreams', 'login', 'notes'], {
+    onErr: (text) => {
+      const link = /http:\/\/\S+\/auth\?\S+/.exec(text)?.[0];
+      if (link !== undefined) browsing ??= browse(link).then((address) => fetch(address));
+    },
+  });
+  expect(code, err).toBe(0);
+  expect(await (await browsing)?.text()).toContain('go back to the terminal');
+  expect(out).toContain('Logged in at notes');
+  await elsewhere.layer.ask('upstreams.logout', { name: 'notes' }, LOCAL_CALLER);
+  await using taken = createServer().listen(Number(new URL(redirectUrl).port), '127.0.0.1');
+  await once(taken, 'listening');
+  const later = await cli(elsewhere, ['upstreams', 'login', 'notes']);
+  expect([later.code, later.err]).toEqual([2, expect.stringContaining('sallyport upstreams login notes --redirected')]);
 });
 
 test('EXT-01.1 EXT-01.8 tokens are encrypted in their rows, and in no listing, event or answer', async () => {

@@ -1,7 +1,9 @@
 import { connect as connectSocket } from 'node:net';
 import type { Client } from '@modelcontextprotocol/client';
+import { ElicitationCompleteNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { LOCAL_CALLER } from '../../../../packages/sallyport/src/index.ts';
+import { taskClient } from '../../calls/mcp/tasks.fixture.ts';
 import { type OpenLayer, openLayer, post } from '../../layer.fixture.ts';
 import { freePort } from '../../oauth/authorization-server.fixture.ts';
 import { connect } from '../offers/offers.fixture.ts';
@@ -97,6 +99,34 @@ test('PRM-11 nobody ends the login of another user, nor logs another user out', 
   expect(JSON.stringify(await call(alice))).toContain('alice with');
 });
 
+test.each(['2025', '2026'] as const)(
+  'API-03.26 a subscription ends when its user logs out, of which others notice nothing, in the protocol of %s',
+  async (era) => {
+    const [mine, hers] = [await tokenOf('did:user:bob'), await tokenOf('did:user:alice')];
+    await finish(mine, await linkOf(mine), 'bob');
+    const updated: string[] = [];
+    const of = async (user: string, token: string): Promise<Client> => {
+      const client = await connect(open, token, { era, path: '/mcp/servers/notes' });
+      clients.push(client);
+      client.setNotificationHandler('notifications/resources/updated', () => void updated.push(user));
+      if (era === '2025') await client.subscribeResource({ uri: 'notes://a' });
+      else await client.listen({ resourceSubscriptions: ['notes://a'] });
+      return client;
+    };
+    const [bobs] = [await of('bob', mine), await of('alice', hers)];
+    await fetch(`${open.server.url}/v1/upstreams/notes/authorization`, {
+      method: 'DELETE',
+      headers: { authorization: `Bearer ${mine}` },
+    });
+    await expect.poll(() => updated).toEqual(['bob']);
+    await expect(bobs.readResource({ uri: 'notes://a' })).rejects.toMatchObject({
+      message: expect.stringContaining('login'),
+    });
+    expect(JSON.stringify(await call(hers))).toContain('alice with');
+    expect(updated).toEqual(['bob']);
+  },
+);
+
 test('PRM-10 the login of a connection that all callers share takes the role of an operator', async () => {
   const shared = { name: 'shared', transport: { type: 'http', url: server.url } };
   expect((await ask(operator, '', { upstream: shared })).status).toBe(201);
@@ -113,6 +143,7 @@ interface Asked {
   readonly mode?: string;
   readonly message: string;
   readonly url: string;
+  readonly elicitationId?: string;
 }
 type OnAsked = (asked: Asked) => Promise<object> | object;
 
@@ -166,18 +197,49 @@ describe('a login by a question to the client', () => {
     expect(JSON.stringify(events)).toContain('user did:user:carol');
   });
 
-  test('EXE-07.15 a session gets error -32042 with the link, and repeats its call after the login', async () => {
+  test('EXE-07.15 EXE-07.17 a session gets error -32042 with the link, is notified of the login, and repeats its call', async () => {
     const client = await clientOf('dora', '2025', () => ({ action: 'cancel' }));
-    const refused = await reads(client).catch((thrown: unknown) => thrown);
+    const other = await clientOf('eve', '2025', () => ({ action: 'cancel' }));
+    const done: string[] = [];
+    for (const each of [client, other])
+      each.setNotificationHandler('notifications/elicitation/complete', ({ params }) => {
+        done.push(`${each === client ? 'dora' : 'eve'} ${params.elicitationId}`);
+      });
+    const [ofOther, refused] = await Promise.all(
+      [other, client].map((each) => reads(each).catch((thrown: unknown) => thrown)),
+    );
     expect(refused).toMatchObject({
       code: -32042,
       data: { elicitations: [{ mode: 'url', message: expect.stringContaining('notes needs your login') }] },
     });
-    const [{ url }] = (refused as { data: { elicitations: [Asked] } }).data.elicitations;
+    const [{ url, elicitationId }] = (refused as { data: { elicitations: [Asked] } }).data.elicitations;
+    const again = await reads(client).catch((thrown: unknown) => thrown);
+    expect(again).toMatchObject({ data: { elicitations: [{ url, elicitationId }] } });
+    expect(done).toEqual([]);
     expect((await opened(url, 'dora')).status).toBe(200);
+    await expect.poll(() => done).toEqual([`dora ${elicitationId}`]);
     expect(JSON.stringify(await reads(client))).toContain('dora with');
-    // The link was good for one login, and nothing listens there any more.
-    await expect(opened(url, 'mallory')).rejects.toThrow('fetch failed');
+    const [{ url: link, elicitationId: id }] = (ofOther as { data: { elicitations: [Asked] } }).data.elicitations;
+    expect((await opened(link, 'eve')).status).toBe(200);
+    await expect.poll(() => done).toEqual([`dora ${elicitationId}`, `eve ${id}`]);
+    // The link was good for one login; the layer still waits for the redirects of others.
+    expect((await opened(url, 'mallory')).status).toBe(404);
+  });
+
+  test('EXE-07.17 the session that was asked for the login of a task is notified of it', async () => {
+    const asked: Record<string, unknown>[] = [];
+    await using tasks = await taskClient(open.server, await tokenOf('did:user:lara'), async (_message, params) => {
+      asked.push(params);
+      await opened(String(params['url']), 'lara');
+      return { action: 'accept' };
+    });
+    const done: string[] = [];
+    tasks.client.setNotificationHandler(ElicitationCompleteNotificationSchema, ({ params }) => {
+      done.push(params.elicitationId);
+    });
+    expect(JSON.stringify(await tasks.stream('notes__read', {}))).toContain('lara with');
+    expect(asked).toMatchObject([{ mode: 'url', elicitationId: expect.any(String) }]);
+    await expect.poll(() => done).toEqual([asked[0]?.['elicitationId']]);
   });
 
   test('EXE-07.15 each client is asked with the link of its own user, and a login that is ended elsewhere counts too', async () => {

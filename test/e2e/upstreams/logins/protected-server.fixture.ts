@@ -69,9 +69,17 @@ interface Message {
 function answerTo(method: string | undefined, { accountId, clientId }: AccessToken, sent: string): object {
   if (method === 'initialize') {
     const serverInfo = { name: 'notes', version: '1.0.0' };
-    return { result: { protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo } };
+    return {
+      result: {
+        protocolVersion: '2025-11-25',
+        capabilities: { tools: {}, resources: { subscribe: true } },
+        serverInfo,
+      },
+    };
   }
   if (method === 'tools/list') return { result: { tools: TOOLS } };
+  if (method === 'resources/list') return { result: { resources: [{ uri: 'notes://a', name: 'a' }] } };
+  if (method === 'resources/subscribe') return { result: {} };
   // It says the credential too, as careless servers do.
   const said = `${accountId ?? clientId} with ${sent}`;
   if (method === 'tools/call') return { result: { content: [{ type: 'text', text: said }] } };

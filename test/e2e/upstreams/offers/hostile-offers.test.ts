@@ -84,6 +84,52 @@ test('REG-09.5 REG-09.6 a prompt or template that its server changes is held bac
   await desk.layer.ask('upstreams.remove', { name: 'changing' }, LOCAL_CALLER);
 });
 
+test('REG-09.6 where new tools wait, new prompts and templates do; the same operation settles them', async () => {
+  const [first, later] = [{ name: 'first' }, { name: 'later', description: 'Came later.' }];
+  const template = { uriTemplate: 'later://{id}', name: 'later' };
+  await addServer(desk, 'strict', { prompts: [first] }, { accept_new_tools: false });
+  const token = await desk.token();
+  await using client = closing(await connect(desk, token, { path: '/mcp/servers/strict' }));
+  const replace = (parameters: object) =>
+    desk.rest('POST', '/v1/invocations', token, { tool_id: 'strict__replace', parameters });
+  const shown = async () => [
+    ...(await client.listPrompts()).prompts.map(({ name }) => name),
+    ...(await client.listResourceTemplates()).resourceTemplates.map(({ uriTemplate }) => uriTemplate),
+  ];
+  const waiting = async () =>
+    (await desk.layer.ask('upstreams.quarantine', { name: 'strict' }, LOCAL_CALLER)).quarantined;
+  expect([await shown(), await waiting()]).toEqual([['first'], []]);
+  await replace({ prompts: [first, later], templates: [template] });
+  await expect.poll(waiting).toMatchObject([
+    { tool: 'later', tool_id: 'strict__prompt.later', reason: 'new', findings: [] },
+    { tool: 'later://{id}', reason: 'new' },
+  ]);
+  expect(await shown()).toEqual(['first']);
+  await expect(client.getPrompt({ name: 'later' })).rejects.toMatchObject({ data: { e_code: 'E3813' } });
+  // A new text of what nobody has accepted waits as well.
+  await replace({ prompts: [first, { ...later, description: 'Came later, otherwise.' }] });
+  await expect.poll(async () => JSON.stringify(await waiting())).toContain('otherwise');
+  expect(await shown()).toEqual(['first']);
+
+  await desk.layer.ask('upstreams.reject', { name: 'strict', tool: 'later://{id}' }, LOCAL_CALLER);
+  expect(await desk.layer.ask('upstreams.accept', { name: 'strict', all: true }, LOCAL_CALLER)).toMatchObject({
+    registrations: [{ tool_id: 'strict__prompt.later' }],
+    left_out: [],
+  });
+  await expect.poll(shown).toEqual(['first', 'later']);
+  await client.getPrompt({ name: 'later' });
+  // What was refused stays refused, in other words too.
+  await replace({ templates: [{ ...template, description: 'In other words.' }] });
+  await expect.poll(async () => (await waiting()).map(({ reason }) => reason)).toEqual(['new']);
+  expect(await shown()).toEqual(['first', 'later']);
+  await desk.layer.ask('upstreams.restart', { name: 'strict' }, LOCAL_CALLER);
+  await expect
+    .poll(async () => (await desk.layer.ask('upstreams.get', { name: 'strict' }, LOCAL_CALLER)).upstream.state)
+    .toBe('ready');
+  await expect.poll(shown).toEqual(['first']);
+  await desk.layer.ask('upstreams.remove', { name: 'strict' }, LOCAL_CALLER);
+});
+
 test('API-03.18 a server cannot take a URI of another one, whatever it lists', async () => {
   await addServer(desk, 'honest', { resources: [{ uri: 'h://own', name: 'own' }] });
   await addServer(desk, 'hostile', {

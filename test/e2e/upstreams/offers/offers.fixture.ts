@@ -19,12 +19,17 @@ export interface Offering {
   readonly apps?: boolean;
 }
 
-/** Adds an upstream that offers this. Its tools may run twice. */
-export async function addServer({ layer }: Pick<Desk, 'layer'>, name: string, offering: Offering): Promise<void> {
+/** Adds an upstream that offers this. Its tools may run twice. @param more members of its definition */
+export async function addServer(
+  { layer }: Pick<Desk, 'layer'>,
+  name: string,
+  offering: Offering,
+  more: object = {},
+): Promise<void> {
   const args = [SERVER, JSON.stringify({ name, ...offering })];
   const transport = { type: 'stdio' as const, command: process.execPath, args };
   const overrides = { '*': { side_effect_policy: 'pure' as const } };
-  await layer.ask('upstreams.add', { upstream: { name, transport, overrides } }, LOCAL_CALLER);
+  await layer.ask('upstreams.add', { upstream: { name, transport, overrides, ...more } }, LOCAL_CALLER);
 }
 
 /** How a client connects. */

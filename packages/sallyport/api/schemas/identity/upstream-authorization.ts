@@ -106,6 +106,9 @@ export const UpstreamLoginResponse = Type.Object(
     state: Type.String({ description: 'The redirect has the same.' }),
     redirect_url: Type.String(),
     expires_at: Type.String({ format: 'date-time' }),
+    layer_receives: Type.Boolean({
+      description: 'Whether the redirect comes to the layer itself, which ends the login then.',
+    }),
   },
   { additionalProperties: false },
 );
@@ -114,11 +117,23 @@ export type UpstreamLoginResponse = Static<typeof UpstreamLoginResponse>;
 export const UpstreamLoginFinishRequest = Type.Object(
   {
     name: LoginName,
-    redirected_to: Type.String({
-      minLength: 1,
-      maxLength: 16_384,
-      description: 'The whole address that the authorization server led to, with its query.',
-    }),
+    redirected_to: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 16_384,
+        description: 'The whole address that the authorization server led to, with its query.',
+      }),
+    ),
+    state: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 1_024,
+        description: 'In place of the address, where the layer receives the redirect: the login to wait for.',
+      }),
+    ),
+    wait_seconds: Type.Optional(
+      Type.Number({ minimum: 0, maximum: 30, description: 'How long to wait for the end of the login. Default 0.' }),
+    ),
   },
   { additionalProperties: false },
 );

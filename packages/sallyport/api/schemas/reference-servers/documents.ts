@@ -1,7 +1,7 @@
 import { type Static, type TSchema, Type } from 'typebox';
 import { Timestamp } from '../identifiers.ts';
 
-/** Schemas of the seven tools of a document server (DOC-01): arguments, and results as `structuredContent`. */
+/** Schemas of the tools of a document server (DOC-01): arguments, and results as `structuredContent`. */
 
 /** Most documents that one request names. */
 const BATCH_MAX = 256;
@@ -299,3 +299,23 @@ export type DeprecateDocumentArguments = Static<typeof DeprecateDocumentArgument
 
 export const DeprecateDocumentResult = Type.Object({ document: DocumentMetadata }, { additionalProperties: false });
 export type DeprecateDocumentResult = Static<typeof DeprecateDocumentResult>;
+
+export const DeleteDocumentArguments = Type.Object(
+  {
+    document_id: DocumentId,
+    version: Type.Optional(
+      Type.Unsafe<string>({
+        ...DocumentVersion,
+        description: 'Only this version, which is not the newest one; default: the document with all versions.',
+      }),
+    ),
+  },
+  { additionalProperties: false },
+);
+export type DeleteDocumentArguments = Static<typeof DeleteDocumentArguments>;
+
+export const DeleteDocumentResult = Type.Object(
+  { document_id: DocumentId, versions_deleted: Type.Integer({ minimum: 1 }) },
+  { additionalProperties: false },
+);
+export type DeleteDocumentResult = Static<typeof DeleteDocumentResult>;

@@ -28,7 +28,7 @@ const PASSING: ReadonlySet<string> = new Set<ErrorCode>([
   'E3803',
 ]);
 /** Tools that may be asked twice. */
-const WRITES: ReadonlySet<DocumentTool> = new Set(['ingest_document', 'deprecate_document']);
+const WRITES: ReadonlySet<DocumentTool> = new Set(['ingest_document', 'deprecate_document', 'delete_document']);
 
 /**
  * True when the server's failure leaves room for another source. A refusal does not where the server knows who asks: it

@@ -93,4 +93,17 @@ export function documentCacheConformance(test: TestCase, adapter: string, open: 
     equal(await cache.get(own, KEY), undefined);
     deepEqual(await cache.get(other, KEY), answer('one'));
   });
+
+  check('DOC-02.4 everything of a tenant is dropped, or of all', async (cache) => {
+    const another = { tenantId: 'acme2', scope: '' };
+    const places = [shared, own, other, another];
+    for (const place of places) await cache.put(place, KEY, answer('one'), HOUR_MS);
+    await cache.put(shared, `${KEY}x`, answer('two'), HOUR_MS);
+    await cache.clear('acme');
+    for (const place of [shared, own]) equal(await cache.get(place, KEY), undefined);
+    equal(await cache.get(shared, `${KEY}x`), undefined);
+    for (const place of [other, another]) deepEqual(await cache.get(place, KEY), answer('one'));
+    await cache.clear();
+    for (const place of places) equal(await cache.get(place, KEY), undefined);
+  });
 }

@@ -86,6 +86,7 @@ async function ask(
 ): Promise<void> {
   let left = wanted;
   while (left.length > 0) {
+    const since = reading.remembered.changes;
     const structured = await askServer(source, reading.settings, {
       ...{ reader: reading.reader, signal: reading.signal },
       tool: 'get_document_version',
@@ -98,7 +99,7 @@ async function ask(
       const one = left.find((each) => isVersion(answer, each));
       if (one === undefined) throw broken('it answers with another version than was asked for');
       found.set(versionRef(one), answer);
-      reading.remembered.keepVersion(reading.place, answer);
+      reading.remembered.keepVersion(reading.place, answer, since);
     }
     const unanswered = left.filter((one) => !found.has(versionRef(one)));
     for (const one of unanswered) refuseLost(one, missing, unanswered.length === left.length);

@@ -3,7 +3,7 @@ import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sha256 } from '@sallyport/std/sha256';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { createDocumentFolders, DOCUMENTS_INDEX } from '../document-folders.ts';
+import { createCallFolders, DOCUMENTS_INDEX } from '../call-folders.ts';
 
 const NOW = 1_800_000_000_000;
 const DAY_MS = 86_400_000;
@@ -17,11 +17,11 @@ beforeEach(async () => {
 });
 afterEach(() => rm(join(root, '..'), { recursive: true, force: true }));
 
-const folders = () => createDocumentFolders(root, { now: () => NOW });
+const folders = () => createCallFolders(root, { now: () => NOW });
 
 test('DOC-05.1 two layers on one data folder leave the documents of each other alone', async () => {
-  await using first = await folders().open(DOCUMENTS);
-  await using second = await folders().open(DOCUMENTS);
+  await using first = await folders().open({ documents: DOCUMENTS });
+  await using second = await folders().open({ documents: DOCUMENTS });
   for (const { path } of [first, second])
     expect(JSON.parse(await readFile(join(path, DOCUMENTS_INDEX), 'utf8'))).toMatchObject([{ document_id: 'spec' }]);
 });
@@ -34,7 +34,7 @@ test('DOC-05.1 what layers left that run no more is removed, and nothing of one 
   const at = async (name: string, ms: number) => utimes(join(root, name), ms / 1000, ms / 1000);
   for (const name of left) await at(name, NOW - 2 * DAY_MS - 1_000);
   for (const name of kept) await at(name, NOW - 2 * DAY_MS + 1_000);
-  await using folder = await folders().open(DOCUMENTS);
+  await using folder = await folders().open({ documents: DOCUMENTS });
   const [own] = folder.path.slice(root.length + 1).split('/');
   expect((await readdir(root)).sort()).toEqual([...kept, own].sort());
 });

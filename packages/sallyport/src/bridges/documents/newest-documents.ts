@@ -65,7 +65,7 @@ async function ask(
     for (const { ref, answer } of answers) {
       found.set(ref, answer);
       const isQuestion = left.some((one) => one.ref === ref && one.isQuestion);
-      if (isQuestion) reading.remembered.keepVersion(reading.place, answer);
+      if (isQuestion) reading.remembered.keepVersion(reading.place, answer, since);
       else await reading.remembered.keepNewest(reading.place, ref, answer, since);
     }
     const unanswered = left.filter(({ ref }) => !found.has(ref));

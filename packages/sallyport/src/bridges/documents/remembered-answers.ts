@@ -49,6 +49,8 @@ export class RememberedAnswers {
   /** Time of the last change of any document of a tenant, epoch ms. */
   readonly #changedAt = new Map<string, number>();
   #outdatedBefore = 0;
+  /** What was stored before is not given at all: a cache did not drop it. */
+  #forgottenBefore = 0;
   /** Number of changes so far: what was asked before one is not remembered after it. */
   #changes = 0;
 
@@ -82,14 +84,16 @@ export class RememberedAnswers {
     return this.#versions.get(versionKey(place, documentId, version));
   }
 
-  keepVersion(place: Place, document: GivenDocument): void {
+  /** @param since the number of changes when it was asked for */
+  keepVersion(place: Place, document: GivenDocument, since: number): void {
+    if (this.#changes !== since) return;
     const key = versionKey(place, document.document_id, document.version);
     if (!this.#versions.has(key)) this.#versions.set(key, document);
   }
 
   /** @param since the number of changes when it was asked for */
   async keepNewest(place: Place, ref: string, document: GivenDocument, since: number): Promise<void> {
-    this.keepVersion(place, document);
+    this.keepVersion(place, document, since);
     await this.#keep(place, newestKey(ref), document, since);
   }
 
@@ -97,14 +101,12 @@ export class RememberedAnswers {
     await this.#keep(place, statusKey(status.document_id), status, since);
   }
 
-  /** A document has changed; undefined when nobody knows which. */
+  /** A document has changed; undefined when nobody knows which, and it may have been deleted. */
   changed(update: DocumentUpdate | undefined): void {
     this.#changes += 1;
     const now = this.#parts.clock.now();
-    if (update === undefined) {
-      this.#outdatedBefore = now;
-      return;
-    }
+    if (update === undefined || update.deleted === true) this.#forget(now, update?.tenantId);
+    if (update === undefined) return;
     if (this.#changedAt.size >= TENANTS_MAX) {
       this.#changedAt.clear();
       this.#outdatedBefore = now;
@@ -116,6 +118,16 @@ export class RememberedAnswers {
         this.#outdatedBefore = now;
         this.#parts.log.warn('document-cache-unreachable', { cause });
       });
+  }
+
+  /** Forgets all of a tenant, or of everybody: which patterns and predecessors a deleted document answered is not known. */
+  #forget(now: number, tenantId: string | undefined): void {
+    for (const key of [...this.#versions.keys()])
+      if (tenantId === undefined || key.startsWith(`${tenantId}\n`)) this.#versions.delete(key);
+    this.#parts.cache.clear(tenantId).catch((cause: unknown) => {
+      this.#forgottenBefore = now;
+      this.#parts.log.warn('document-cache-unreachable', { cause });
+    });
   }
 
   async #keep(place: Place, key: string, answer: RememberedAnswer['answer'], since: number): Promise<void> {
@@ -148,6 +160,7 @@ export class RememberedAnswers {
     if (found === undefined) return undefined;
     const { freshMs } = lookup;
     const { storedAt } = found;
+    if (storedAt < this.#forgottenBefore) return undefined;
     // A clock that is ahead, or a forged time, makes nothing fresh for ever.
     const age = Math.abs(this.#parts.clock.now() - storedAt);
     if (!(age < Math.max(freshMs, this.#parts.settings.staleMs))) return undefined;

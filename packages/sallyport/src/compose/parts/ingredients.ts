@@ -4,6 +4,7 @@ import type { SideEffectListener } from '../../audit/relay/side-effect-listener.
 import type { NativeExecutor } from '../../executors/native/native-executor.ts';
 import type { ProgramOffers } from '../../executors/native/program-offers.ts';
 import type { Hook } from '../../hooks/hook.ts';
+import type { OutputFilter } from '../../model-facing/output-filter.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { Settings } from '../settings.ts';
 import type { DatabaseServer } from '../start-database.ts';
@@ -24,6 +25,8 @@ export interface Ingredients {
   readonly server: Promise<DatabaseServer>;
   /** Asked before and after calls, before the hooks of the settings. */
   readonly hooks?: readonly Hook[];
+  /** Shorten results, before the output filters of the settings. */
+  readonly outputFilters?: readonly OutputFilter[];
   /** The embedding program's own; none when absent. */
   readonly onSideEffect?: SideEffectListener;
   readonly onStage?: (stage: string, ms: number) => void;

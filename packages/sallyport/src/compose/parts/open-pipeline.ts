@@ -28,6 +28,7 @@ import { failureRedactorOf } from './from-settings/redactor.ts';
 import { valueRulesOf } from './from-settings/value-rules.ts';
 import type { Ingredients } from './ingredients.ts';
 import type { openFoundation } from './open-foundation.ts';
+import { openShortening } from './open-shortening.ts';
 import { rateLimiterOf, slotStoreOf } from './open-storage.ts';
 import type { openTools } from './open-tools.ts';
 import { openTrust } from './open-trust.ts';
@@ -67,6 +68,7 @@ export async function openPipeline(
     ...passing,
     values: valueRulesOf(settings),
     redactor: failureRedactorOf(settings, from.redactor),
+    ...(await openShortening(from, database.overflowStore)),
     agentContext: agentContextOf(settings),
     identify: identity.identify,
     identifyAgain: identity.identifyAgain,
@@ -128,7 +130,12 @@ function documentsOf(
       ...{ clock, log, settings: values },
     }),
   );
-  return { bridge, pins: database.documentPins, upstream: of.name, isPinning: values.isPinning };
+  const serverAt = (tenantId: string, name: string) => {
+    const transport = upstreams.definition(tenantId, name)?.transport;
+    if (transport?.type === 'embedded' && transport.server === 'documents') return 'here';
+    return name === of.name ? 'elsewhere' : undefined;
+  };
+  return { bridge, pins: database.documentPins, serverAt, isPinning: values.isPinning };
 }
 
 /** The slots of agents across instances; undefined when this instance counts by itself. */

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { CommandPolicy } from '@sallyport/guards';
 import type { SandboxDriver } from '@sallyport/sandbox';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
-import type { DocumentFolders } from '../../bridges/document-folders.ts';
+import type { CallFolders } from '../../bridges/call-folders.ts';
 import { valuesOf } from '../../domain/settings/setting.ts';
 import type { Executor } from '../../executors/executor.port.ts';
 import { COMMAND_SETTINGS, TRANSACTION_SETTINGS } from '../../executors/shell/settings.ts';
@@ -21,7 +21,7 @@ import type { Ingredients } from './ingredients.ts';
 export async function openShell(
   opened: AsyncDisposableStack,
   { settings, log, closed }: Pick<Ingredients, 'settings' | 'log' | 'closed'>,
-  { driver, documents }: { readonly driver: SandboxDriver; readonly documents: DocumentFolders },
+  { driver, folders }: { readonly driver: SandboxDriver; readonly folders: CallFolders },
 ): Promise<{ readonly shell: Executor; readonly shellPolicy: ShellPolicy }> {
   const policy = createShellPolicy(commandPolicyOf(settings));
   const file = settings['shell.policy_file'] || join(settings.data_folder, 'shell-policy.toml');
@@ -31,7 +31,7 @@ export async function openShell(
     log,
   );
   const transactions = createTransactions({ folder, log, settings: transactionSettingsOf(settings), closed });
-  return { shell: createShellExecutor({ driver, policy, transactions, documents }), shellPolicy: policy };
+  return { shell: createShellExecutor({ driver, policy, transactions, folders }), shellPolicy: policy };
 }
 
 /** The operator's additions to the rules of the command screen. */

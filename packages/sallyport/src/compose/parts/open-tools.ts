@@ -3,7 +3,7 @@ import { createWasmDriver } from '@sallyport/sandbox/wasm';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { isLoopback } from '@sallyport/std/web/loopback';
 import type { ExecutorKind } from '../../../api/schemas/tool-manifest.ts';
-import { createDocumentFolders } from '../../bridges/document-folders.ts';
+import { createCallFolders } from '../../bridges/call-folders.ts';
 import { circuitFaults } from '../../domain/circuit/circuit-config.ts';
 import type { ClientAsker } from '../../domain/questions/client-question.ts';
 import { valuesOf } from '../../domain/settings/setting.ts';
@@ -82,7 +82,7 @@ export async function openTools(
   const { servers: embedded, documentUpdates } = await openReferenceServers(opened, from, storage, needs);
   const quarantine = createQuarantine({ store: database.quarantineStore, clock, log });
   const { store, keepsSecrets } = upstreamStoreOf(storage, log);
-  const logins = loginsOf(opened, storage, settings, bounds, { clock, log, secrets, outbound });
+  const logins = loginsOf(opened, storage, settings, bounds, { clock, log, secrets, outbound, clients });
   const upstreams = openUpstreams(opened, {
     driver: servers,
     ...{ checkDefinition: bounds.checkUpstream, checkShown: bounds.checkShown },
@@ -98,8 +98,8 @@ export async function openTools(
   });
   // What waits is reported before the upstreams are closed.
   opened.use(context);
-  const documents = createDocumentFolders(resolve(settings['data_folder'], 'documents'), clock);
-  const { shell, shellPolicy } = await openShell(opened, { settings, log, closed }, { driver, documents });
+  const folders = createCallFolders(resolve(settings['data_folder'], 'documents'), clock);
+  const { shell, shellPolicy } = await openShell(opened, { settings, log, closed }, { driver, folders });
   const skillFiles = createSkillFolders(join(settings['data_folder'], 'skills'), {
     ...{ contents: database.skillContents, clock },
     namedBy: (tenantId) => skillHashes(registry, tenantId),
@@ -117,7 +117,7 @@ export async function openTools(
     file: fileExecutor,
     web: opened.use(createWebExecutor({ clock, outbound, settings: valuesOf(WEB_SETTINGS, settings) })),
     mcp: createMcpExecutor(upstreams),
-    skill: createSkillExecutor({ driver, files: skillFiles, screen: () => shellPolicy.screen(), documents }),
+    skill: createSkillExecutor({ driver, files: skillFiles, screen: () => shellPolicy.screen(), folders }),
     composio: createComposioExecutor({ outbound, clock }),
   };
   const executors = createCompositeExecutor(inOrder(ofKind, settings), bounds.refusal);
@@ -153,7 +153,7 @@ function loginsOf(
   { database, sealingKey }: Storage,
   settings: Settings,
   { checkUpstream }: MachineBounds,
-  parts: Pick<UpstreamLoginsParts, 'clock' | 'log' | 'secrets' | 'outbound'>,
+  parts: Pick<UpstreamLoginsParts, 'clock' | 'log' | 'secrets' | 'outbound' | 'clients'>,
 ): UpstreamLogins {
   const { redirectUrl, clientIdUrl } = valuesOf(LOGIN_SETTINGS, settings);
   return createUpstreamLogins({

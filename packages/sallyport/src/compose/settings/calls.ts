@@ -17,6 +17,11 @@ export const CALL_ROWS = [
     sentence:
       'Where the running calls of an agent are counted. memory counts in each instance by itself; postgres counts those of all instances together, for a round trip to the database when the slots that an instance holds do not suffice; auto takes memory with the embedded database, and postgres with one of your own.',
   }),
+  text('calls.output_filters_file', {
+    default: '',
+    sentence:
+      'TOML file with output filters, which leave lines out of results; empty is output-filters.toml in the data folder, when it is there.',
+  }),
   number('calls.result_retention_days', {
     unit: 'days',
     minimum: 0,

@@ -13,7 +13,8 @@ export type DocumentTool =
   | 'get_document_metadata'
   | 'get_document_version'
   | 'ingest_document'
-  | 'deprecate_document';
+  | 'deprecate_document'
+  | 'delete_document';
 
 /** What the tools of a document server, and the reading of its resources, do with documents. */
 const MODES: Readonly<Record<DocumentTool | 'resources/read', DocumentAccessMode>> = {
@@ -24,6 +25,7 @@ const MODES: Readonly<Record<DocumentTool | 'resources/read', DocumentAccessMode
   get_document_version: 'read',
   ingest_document: 'write',
   deprecate_document: 'write',
+  delete_document: 'delete',
   'resources/read': 'read',
 };
 /** Members of answers that list documents, each with its id or with a document that has one. */

@@ -23,6 +23,12 @@ export type GivenDocument = Pick<Document, 'document_id' | 'version' | 'uri' | '
 
 export type { DocumentAccessMode };
 
+/**
+ * Asks the policies whether a call may use a document.
+ * @throws ToolLayerError E3603 when it may not; E3206 when they give no answer
+ */
+export type CheckDocument = (documentId: string, mode: DocumentAccessMode) => Promise<void>;
+
 /** A document that a call asks for: by its id, a pattern of ids or a `document://` URI, or by a question. */
 export interface WantedDocument {
   /** As it was written, without a version. */

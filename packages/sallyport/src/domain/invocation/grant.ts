@@ -11,6 +11,8 @@ export interface ExecutionLimits {
   readonly cpuMillicores: number;
   readonly memoryMb: number;
   readonly outputBytesMax: number;
+  /** Tokens of a result, as an estimate; unlimited when absent. */
+  readonly outputTokensMax?: number;
   /** Megabits a second, both directions together; unlimited when absent. */
   readonly networkBandwidthMbps?: number;
   /** Processes and threads at once; the executor's own limit when absent. */

@@ -33,6 +33,8 @@ export interface UrlQuestion {
   /** At most 4 000 characters. */
   readonly message: string;
   readonly url: string;
+  /** Names it for `ClientAsker.completed`; absent: nobody says when the person is done there. */
+  readonly elicitationId?: string;
 }
 
 /** A completion by the client's language model; `request` holds known parameters of `sampling/createMessage` alone. */
@@ -97,4 +99,6 @@ export interface ClientAsker {
   ask(question: ClientQuestion, signal: AbortSignal): Promise<ClientAnswer>;
   /** The client that a call runs for; undefined when nobody can be asked there. Synchronous. */
   clientOf(tenantId: string, invocationId: string): AskedClient | undefined;
+  /** The person is done at an address: the client that was asked to open it is notified, and no other. */
+  completed(elicitationId: string): void;
 }

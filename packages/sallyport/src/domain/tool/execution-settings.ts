@@ -26,6 +26,13 @@ export const EXECUTION_SETTINGS = {
     default: 1 * MiB,
     sentence: 'A result is cut beyond this when its tool names no limit; counted as JSON, escapes included.',
   }),
+  outputTokensMax: integer('calls.output_tokens_max', {
+    unit: 'tokens',
+    minimum: 0,
+    default: 0,
+    sentence:
+      'A result is cut beyond this many tokens when its tool names no limit; 0 sets no bound. The tokens are estimated, because each model counts its own.',
+  }),
   processesMax: integer('calls.processes_max', {
     unit: 'processes',
     minimum: 1,

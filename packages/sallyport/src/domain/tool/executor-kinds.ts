@@ -23,20 +23,22 @@ export interface ExecutorTraits {
    * get none.
    */
   readonly takesDocuments?: 'always' | 'marked';
+  /** True when its tools can read the context of the session of their call. */
+  readonly readsSession?: true;
   /** True when each of its tools starts a program on this machine. */
   readonly startsPrograms?: true;
 }
 
 /** The kinds, one row each: a kind without a row does not compile. */
 const TRAITS_OF_KINDS: Readonly<Record<ExecutorKind, ExecutorTraits>> = {
-  native: { renamesProperties: true, takesDocuments: 'always' },
-  shell: { startsPrograms: true, takesDocuments: 'always' },
+  native: { renamesProperties: true, takesDocuments: 'always', readsSession: true },
+  shell: { startsPrograms: true, takesDocuments: 'always', readsSession: true },
   http: { service: 'base_url', renamesProperties: true, takesDocuments: 'marked' },
   mcp: { service: 'upstream', carriesArguments: true, renamesProperties: true, takesDocuments: 'marked' },
   file: {},
   web: { hostPatterns: true },
   composio: { service: 'base_url', carriesArguments: true, renamesProperties: true },
-  skill: { startsPrograms: true, takesDocuments: 'always' },
+  skill: { startsPrograms: true, takesDocuments: 'always', readsSession: true },
 };
 
 const NO_TRAITS: ExecutorTraits = {};

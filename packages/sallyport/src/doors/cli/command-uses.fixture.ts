@@ -37,6 +37,9 @@ const VALUES: Readonly<Record<string, string>> = {
 /** Further arguments of commands that need more than their usage says. */
 const MORE: Readonly<Record<string, readonly string[]>> = {
   invoke: ['--token', 'agent'],
+  'threads list': ['--token', 'agent'],
+  'threads show': ['--token', 'agent'],
+  'threads remove': ['--token', 'agent'],
   'upstreams add': ['--url', 'http://127.0.0.1:1/mcp'],
   'upstreams login': ['--redirected', 'http://127.0.0.1:1/callback?code=a&state=b'],
   'upstreams accept': ['tool'],

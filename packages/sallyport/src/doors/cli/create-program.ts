@@ -7,6 +7,7 @@ import { addAuditCommands } from './commands/audit.ts';
 import { addCallsCommands } from './commands/calls/call-commands.ts';
 import { addCheckpointsCommands } from './commands/calls/checkpoint-commands.ts';
 import { addCircuitsCommands } from './commands/calls/circuit-commands.ts';
+import { addThreadsCommands } from './commands/calls/thread-commands.ts';
 import { addCheckCommands } from './commands/check/check-commands.ts';
 import { addConfigCommands } from './commands/config/config-commands.ts';
 import { addConnectCommand } from './commands/connect/connect-command.ts';
@@ -63,6 +64,7 @@ export function createProgram(parts: CliParts, json: boolean, finish: (code: num
   addApprovalsCommands(program, kit);
   addOutcomesCommands(program, kit);
   addCheckpointsCommands(program, kit);
+  addThreadsCommands(program, kit);
   addSideEffectsCommands(program, kit);
   addTokenCommands(program, kit);
   addCheckCommands(program, kit);

@@ -35,6 +35,7 @@ import { type ModeRequest, toolsModeOf } from './tools-mode.ts';
 import type { UpstreamLogs } from './upstream-logs.port.ts';
 import { type AskableClients, createAskableClients } from './upstream-questions/askable-clients.ts';
 import { createClientAsker } from './upstream-questions/client-asker.ts';
+import { createOpenedLinks, type OpenedLinks } from './upstream-questions/opened-links.ts';
 import { createSuspendedRequests, type SuspendedRequests } from './upstream-questions/suspended-requests.ts';
 
 /** The registered tools for MCP clients, in each mode that a client may choose (MOD-11). */
@@ -92,6 +93,7 @@ interface Shared extends Pick<GatewayParts, 'layer' | 'log'> {
   readonly suspended: SuspendedRequests;
   readonly clients: AskableClients;
   readonly logs: ClientLogs;
+  readonly links: OpenedLinks;
   readonly toolChanges: ToolChanges;
   readonly resourceUpdates: ResourceUpdates | undefined;
   readonly upstreamLogs: UpstreamLogs | undefined;
@@ -122,13 +124,15 @@ export function createGateway({ layer, log, version, settings: given, ...parts }
     toolLists.clear();
   });
   const clients = createAskableClients(signalOf);
+  const links = createOpenedLinks();
   const asking = { stateKey, clients, ...(confirmations && { confirmations }) };
   const confirmCalls = createConfirmCalls({ layer, log, settings, ...asking });
   const tasks: TaskParts | undefined = questions && {
-    ...{ layer, log, settings, toolLists, questions, confirmations, resultsKeptMs, clock: systemClock },
+    ...{ layer, log, settings, toolLists, links, questions, confirmations, resultsKeptMs, clock: systemClock },
   };
   const shared: Shared = {
     clients,
+    links,
     layer,
     log,
     settings,
@@ -160,6 +164,7 @@ export function createGateway({ layer, log, version, settings: given, ...parts }
     },
     clientAsker: createClientAsker({
       log,
+      links,
       // Nobody waits for the call of a task; its client answers questions later.
       peerOf: (tenantId, invocationId) =>
         clients.peerOf(tenantId, invocationId) ?? (tasks && taskPeer(tasks, { tenantId, invocationId })),
@@ -205,21 +210,23 @@ function serverFor(mode: ToolsMode, shared: Shared, upstream?: string): McpServe
     },
     admit,
     inspect,
-    watch: withSessionLogs(
-      { ...shared, upstream },
-      watchingTasks(
-        tasks,
-        gatewayWatch({
-          lists: watchedLists(mode, shared, look, upstream),
-          toolChanges: shared.toolChanges,
-          log,
-          resources: (notify) =>
-            watchedByClient({
-              ...{ layer, log, offers, upstream, notify },
-              updates: shared.resourceUpdates,
-              register: shared.watchedResources,
-            }),
-        }),
+    watch: shared.links.watching(
+      withSessionLogs(
+        { ...shared, upstream },
+        watchingTasks(
+          tasks,
+          gatewayWatch({
+            lists: watchedLists(mode, shared, look, upstream),
+            toolChanges: shared.toolChanges,
+            log,
+            resources: (notify) =>
+              watchedByClient({
+                ...{ layer, log, offers, upstream, notify },
+                updates: shared.resourceUpdates,
+                register: shared.watchedResources,
+              }),
+          }),
+        ),
       ),
     ),
   });

@@ -40,6 +40,8 @@ export const MCP_SETTINGS = {
 export interface McpSettings extends ValuesOf<typeof MCP_SETTINGS> {
   /** How long a list of tools is cached, in ms; a change ends it at once. */
   readonly toolListTtlMs: number;
+  /** Results are shortened by settings or output filters, so that clients are shown `read_overflow`. */
+  readonly listsOverflow: boolean;
   /** Most lists cached, one per token. */
   readonly toolListsMax: number;
   /** Most tools listed to one caller; further tools can be called, but are not listed. */
@@ -63,6 +65,7 @@ export interface McpSettings extends ValuesOf<typeof MCP_SETTINGS> {
 
 export const MCP_DEFAULTS: McpSettings = {
   ...defaultsOf(MCP_SETTINGS),
+  listsOverflow: false,
   toolListTtlMs: 30_000,
   toolListsMax: 256,
   toolsMax: 10_000,

@@ -55,6 +55,8 @@ export function createToolbox(options: ToolboxOptions): Toolbox {
     executeConfirmed: (confirmation, confirming = {}) =>
       executeConfirmed(parts, confirmation, confirming, confirmTimeoutMs),
     ...lookUps(parts, lists),
+    readOverflow: (invocation_id, offset = 0) =>
+      layer.ask('invocations.overflow', { invocation_id, offset, own: true }, caller),
     ...takingBack(parts),
     [Symbol.dispose]: lists.close,
   };

@@ -1,4 +1,5 @@
 import type { Static } from 'typebox';
+import type { OverflowPage } from '../../../api/schemas/calls/overflow.ts';
 import type {
   CompensateAllResponse,
   CompensationOutcome,
@@ -159,6 +160,11 @@ export interface Toolbox extends Disposable {
   isTenantAvailable(toolName: string): Promise<boolean>;
   /** The tool that the tenant has under an id, or the agent under a name; undefined when there is none. */
   getToolDefinition(toolName: string): Promise<ToolDefinition | undefined>;
+  /**
+   * A page of the whole text of a result that was cut or filtered; the result and its warnings say where to read on.
+   * @throws ToolLayerError E3809 when the result was whole, its time is over, or the call is not the agent's
+   */
+  readOverflow(invocationId: string, offset?: number): Promise<OverflowPage>;
   /**
    * The side effect of a call (004 §4.1).
    * @throws ToolLayerError E3809 when the call left none or is not the agent's

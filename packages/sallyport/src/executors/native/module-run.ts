@@ -46,7 +46,7 @@ export async function runModule(
   const source = sourceOf(find, call);
   // A module whose source does not name them cannot ask for them.
   const checkpoints = source.includes('checkpoints') ? programCheckpoints(call.checkpoints) : undefined;
-  const input = inputOf(source, call, checkpoints?.mark);
+  const input = inputOf(source, call, checkpoints?.mark, await sessionOf(source, call));
   const { driver, spec } = await placeOf(drivers, call);
   await using running = await driver.start(spec);
   const stop = (): void => running.kill();
@@ -80,12 +80,19 @@ function sourceOf(find: FindSource, { tool }: ExecutorCall): string {
 }
 
 /** All data of the call goes through stdin, none on a command line. One line of JSON. */
-function inputOf(source: string, call: ExecutorCall, mark: string | undefined): string {
+function inputOf(source: string, call: ExecutorCall, mark: string | undefined, session: object | undefined): string {
   const { tool, invocationId, principal, attempt, secrets, parameters, documents = [] } = call;
   const { format = 'module', export: name = 'default' } = moduleConfigOf(tool.manifest);
-  const context = { invocationId, principal, attempt, secrets: [...secrets], documents };
+  const context = { invocationId, principal, attempt, secrets: [...secrets], documents, session };
   const { bytes: _bytes, ...restored } = (mark === undefined ? undefined : call.checkpoints?.restored) ?? {};
   return JSON.stringify({ source, format, name, parameters, context, mark, restored });
+}
+
+/** Undefined for a function that may not read it; read before the function runs, since nothing is sent to it later. */
+async function sessionOf(source: string, { sessionContext }: ExecutorCall): Promise<object | undefined> {
+  // A module whose source does not name it cannot ask for it.
+  if (sessionContext === undefined || !source.includes('sessionContext')) return undefined;
+  return { context: await sessionContext() };
 }
 
 interface Place {

@@ -35,6 +35,13 @@ export interface NativeCallContext {
   readonly state: ToolState;
   /** States from which a later run continues this work after a failure, a timeout, a cancel or a crash. */
   readonly checkpoints: RunCheckpoints;
+  /**
+   * Ends this run so that its call continues as a task: return what it gives. A worker then runs the function anew, with
+   * the given state as `checkpoints.restored`. Undefined where the client of the call takes no task now, in such a later
+   * run too, and where the tool may not run twice: then the function goes on.
+   * @throws what `checkpoints.save` throws
+   */
+  readonly becomeTask: ((state: unknown) => Promise<LaterRun>) | undefined;
   /** Documents that the call asked for, or the manifest depends on; empty for none. */
   readonly documents: readonly GivenDocument[];
   /**
@@ -50,6 +57,10 @@ export interface NativeCallContext {
    */
   sessionContext(): Promise<Readonly<Record<string, unknown>> | undefined>;
 }
+
+const LATER = Symbol('later');
+/** What a function returns in place of a result when its call has become a task. */
+export type LaterRun = typeof LATER;
 
 /**
  * A tool as a function of the embedding program. Its return value (or its promise's) is the result; undefined counts as
@@ -151,6 +162,14 @@ const compensating =
   async (toolId, parameters, toolVersion) =>
     (compensateWith ?? nothingKept)({ toolId, parameters, ...(toolVersion === undefined ? {} : { toolVersion }) });
 
+const becomingTask = (call: ExecutorCall): NativeCallContext['becomeTask'] =>
+  call.mayRunLater === true
+    ? async (state) => {
+        await (call.checkpoints ?? NO_CHECKPOINTS).save(state);
+        return LATER;
+      }
+    : undefined;
+
 function runFunction(run: NativeFunction, call: ExecutorCall, signal: AbortSignal): Promise<ExecutorOutcome> {
   if (signal.aborted) return Promise.reject(abortReason(signal));
   const { invocationId, principal, secrets, parameters, onProgress } = call;
@@ -167,6 +186,7 @@ function runFunction(run: NativeFunction, call: ExecutorCall, signal: AbortSigna
       get checkpoints() {
         return call.checkpoints ?? NO_CHECKPOINTS;
       },
+      becomeTask: becomingTask(call),
       documents: call.documents ?? [],
       compensateWith: compensating(call),
       sessionContext: call.sessionContext ?? noSession,
@@ -179,6 +199,7 @@ function runFunction(run: NativeFunction, call: ExecutorCall, signal: AbortSigna
 
 /** A CallToolResult that reports an error is the tool's own error, as that of an MCP server is. */
 function outcome(result: unknown, { tool }: ExecutorCall): ExecutorOutcome {
+  if (result === LATER) return { result: null, later: true, usage: NO_USAGE };
   const isError = isObject(result) && result['isError'] === true && givesCallResult(tool.manifest);
   return {
     result: result === undefined ? null : result,

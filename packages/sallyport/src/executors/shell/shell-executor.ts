@@ -1,12 +1,13 @@
 import { collectOutput, type OutputBounds, type SandboxDriver, type SandboxSpec } from '@sallyport/sandbox';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
-import { type DocumentFolders, documentFolder } from '../../bridges/document-folders.ts';
+import { type CallFolders, callFolder } from '../../bridges/call-folders.ts';
 import { isSafeToRepeat } from '../../domain/tool/tool-version.ts';
 import { abortReason } from '../abort-reason.ts';
 import { environmentRefusal } from '../call-environment.ts';
 import type { Executor, ExecutorCall, ExecutorOutcome } from '../executor.port.ts';
 import { type ProgramCheckpoints, programCheckpoints } from '../programs/program-checkpoints.ts';
 import { outputBounds, type ProgramEnd, usageOf, withoutSecrets } from '../programs/program-end.ts';
+import { fillCommand } from './command/argument-template.ts';
 import { configFaults } from './config-faults.ts';
 import { SHELL_BOUNDS } from './settings.ts';
 import { outcomeOf } from './shell-outcome.ts';
@@ -23,8 +24,8 @@ export interface ShellExecutorParts {
   readonly policy?: ShellPolicy;
   /** Undoes the changes of failed commands. Without it, a manifest that asks for transactions has a fault. */
   readonly transactions?: Transactions;
-  /** Brings documents to commands; absent: calls with documents are refused. */
-  readonly documents?: DocumentFolders;
+  /** Brings documents and contexts of sessions to commands; absent: calls with them are refused. */
+  readonly folders?: CallFolders;
 }
 
 /** A command is written for its own variables: callers may set only those that its manifest names. */
@@ -50,6 +51,10 @@ export function createShellExecutor(parts: ShellExecutorParts): Executor {
   return {
     kind: 'shell',
     owns: ({ manifest }) => manifest.executor.kind === 'shell',
+    commandOf: ({ manifest }, parameters) => {
+      const { command, config } = planOf(manifest);
+      return fillCommand(command, parameters, config.allow_leading_dash === true);
+    },
     requiresConfirmation: ({ tool, parameters }) => screen(tool, parameters).question,
     screen: (tool, parameters) => screen(tool, parameters).refused,
     ...TAKES,
@@ -61,15 +66,15 @@ export function createShellExecutor(parts: ShellExecutorParts): Executor {
 }
 
 async function runTool(
-  { driver, transactions, documents: folders }: ShellExecutorParts,
+  { driver, transactions, folders }: ShellExecutorParts,
   call: ExecutorCall,
   signal: AbortSignal,
 ): Promise<ExecutorOutcome> {
   if (signal.aborted) throw abortReason(signal);
   const plan = planOf(call.tool.manifest);
   const checkpoints = plan.config.stdin === 'checkpoints' ? programCheckpoints(call.checkpoints) : undefined;
-  await using documents = await documentFolder(folders, call.documents);
-  const spec = specOf(plan, call, { checkpoints, documents });
+  await using folder = await callFolder(folders, call);
+  const spec = specOf(plan, call, { checkpoints, folder });
   const bounds = outputBounds(call.grant.limits.outputBytesMax, (plan.config.output ?? 'envelope') === 'envelope');
   await using transaction = await transactions?.begin(call, spec.command, signal);
   const { exit, output } = await runProgram(driver, { spec, bounds, input: inputOf(plan, call), checkpoints }, signal);

@@ -2,7 +2,7 @@
 
 import type { SandboxSpec } from '@sallyport/sandbox';
 import type { ToolManifest } from '../../../api/schemas/tool-manifest.ts';
-import { DOCUMENTS_VARIABLE, type DocumentFolder } from '../../bridges/document-folders.ts';
+import type { CallFolder } from '../../bridges/call-folders.ts';
 import type { ExecutorCall } from '../executor.port.ts';
 import { CHECKPOINTS_VARIABLE, type ProgramCheckpoints } from '../programs/program-checkpoints.ts';
 import { sandboxLimits } from '../sandbox-limits.ts';
@@ -49,7 +49,7 @@ export function planOf(manifest: ToolManifest): ShellPlan {
 /** What a program finds in its environment; each is absent where the call has none. */
 interface GivenToProgram {
   readonly checkpoints?: Pick<ProgramCheckpoints, 'mark'> | undefined;
-  readonly documents?: Pick<DocumentFolder, 'path'> | undefined;
+  readonly folder?: Pick<CallFolder, 'path' | 'variables'> | undefined;
 }
 
 /**
@@ -59,7 +59,7 @@ interface GivenToProgram {
  */
 export function specOf(plan: ShellPlan, call: ExecutorCall, given: GivenToProgram = {}): SandboxSpec {
   const { config } = plan;
-  const { checkpoints, documents } = given;
+  const { checkpoints, folder } = given;
   const { tool, parameters, grant, secrets, environment } = call;
   const isolation = tool.manifest.execution_config?.isolation;
   const [program = '', ...rest] = fillCommand(plan.command, parameters, config.allow_leading_dash === true);
@@ -72,11 +72,11 @@ export function specOf(plan: ShellPlan, call: ExecutorCall, given: GivenToProgra
       ...environment,
       ...Object.fromEntries(secrets),
       ...(checkpoints === undefined ? {} : { [CHECKPOINTS_VARIABLE]: checkpoints.mark }),
-      ...(documents === undefined ? {} : { [DOCUMENTS_VARIABLE]: documents.path }),
+      ...folder?.variables,
     },
     ...(config.working_directory === undefined ? {} : { workingDirectory: config.working_directory }),
     mounts: checkedMounts(grant),
-    ...(documents === undefined ? {} : { own: [documents.path] }),
+    ...(folder === undefined ? {} : { own: [folder.path] }),
     network: grant.network,
     ...(isolation === undefined ? {} : { isolation }),
     limits: sandboxLimits(call, SHELL_BOUNDS),

@@ -4,7 +4,7 @@ import type { CommandFinding, CommandScreen } from '@sallyport/guards';
 import { collectOutput, runtimeMounts, type SandboxDriver, type SandboxSpec } from '@sallyport/sandbox';
 import { type Failure, failure } from '@sallyport/std/error/failure';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
-import { DOCUMENTS_VARIABLE } from '../../bridges/document-folders.ts';
+import type { CallFolder } from '../../bridges/call-folders.ts';
 import { abortReason } from '../abort-reason.ts';
 import { blockedFailure, questionOf, unconfirmedFailure } from '../command-verdict.ts';
 import type { ExecutorCall, ExecutorOutcome } from '../executor.port.ts';
@@ -30,8 +30,8 @@ export interface ScriptRun extends ReadScript {
   readonly isConfirmed: boolean;
   /** Where the skill's files lie. */
   readonly folder: string;
-  /** Where the call's documents lie; absent for none. */
-  readonly documents?: string | undefined;
+  /** What the call brings to the script; absent for nothing. */
+  readonly brought?: Pick<CallFolder, 'path' | 'variables'> | undefined;
 }
 
 const SYSTEM_PATH = '/usr/local/bin:/usr/bin:/bin';
@@ -124,7 +124,7 @@ function findingsIn(screen: CommandScreen, starter: Starter, { task, content }: 
 
 function specOf(
   starter: Starter,
-  { call, task, folder, documents }: ScriptRun,
+  { call, task, folder, brought }: ScriptRun,
   checkpoints: ProgramCheckpoints | undefined,
 ): SandboxSpec {
   const isolation = call.tool.manifest.execution_config?.isolation;
@@ -146,12 +146,12 @@ function specOf(
       ...call.environment,
       ...Object.fromEntries(call.secrets),
       ...(checkpoints === undefined ? {} : { [CHECKPOINTS_VARIABLE]: checkpoints.mark }),
-      ...(documents === undefined ? {} : { [DOCUMENTS_VARIABLE]: documents }),
+      ...brought?.variables,
       PATH: `${dirname(node)}:${SYSTEM_PATH}`,
     },
     workingDirectory: folder,
     mounts: [...runtimeMounts([node]), ...call.grant.filesystem],
-    own: documents === undefined ? [folder] : [folder, documents],
+    own: brought === undefined ? [folder] : [folder, brought.path],
     network: call.grant.network,
     ...(isolation === undefined ? {} : { isolation }),
     limits: sandboxLimits(call, SKILL_RUN_BOUNDS),

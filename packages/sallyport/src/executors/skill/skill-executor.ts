@@ -2,7 +2,7 @@ import { type CommandScreen, createCommandScreen } from '@sallyport/guards';
 import type { SandboxDriver } from '@sallyport/sandbox';
 import { type Failure, failure } from '@sallyport/std/error/failure';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
-import { type DocumentFolders, documentFolder } from '../../bridges/document-folders.ts';
+import { type CallFolders, callFolder } from '../../bridges/call-folders.ts';
 import { NO_USAGE } from '../../domain/invocation/usage.ts';
 import { isSafeToRepeat } from '../../domain/tool/tool-version.ts';
 import type { SkillFiles } from '../../registry/skill-files.port.ts';
@@ -26,8 +26,8 @@ export interface SkillExecutorParts {
   readonly files?: SkillFiles;
   /** The current screen of commands; default: the rules of `checkCommand`. */
   readonly screen?: () => CommandScreen;
-  /** Brings documents to scripts; absent: calls with documents are refused. */
-  readonly documents?: DocumentFolders;
+  /** Brings documents and contexts of sessions to scripts; absent: calls with them are refused. */
+  readonly folders?: CallFolders;
 }
 
 const configFaults = wireCheck(SkillPackage, 'E3008', '/executor/config');
@@ -41,7 +41,7 @@ export function createSkillExecutor({
   driver,
   files,
   screen = rulesAlone(),
-  documents: folders,
+  folders,
 }: SkillExecutorParts = {}): Executor {
   const run = async (call: ExecutorCall, signal: AbortSignal, isConfirmed: boolean): Promise<ExecutorOutcome> => {
     if (signal.aborted) throw abortReason(signal);
@@ -55,13 +55,8 @@ export function createSkillExecutor({
     if (signal.aborted) throw abortReason(signal);
     if (task.what === 'script') {
       if (driver === undefined) throw notRun(call.tool.manifest.tool_id);
-      await using documents = await documentFolder(folders, call.documents);
-      return await runScript(
-        driver,
-        screen(),
-        { call, isConfirmed, task, ...kept, documents: documents?.path },
-        signal,
-      );
+      await using brought = await callFolder(folders, call);
+      return await runScript(driver, screen(), { call, isConfirmed, task, ...kept, brought }, signal);
     }
     const { outputBytesMax } = call.grant.limits;
     return { result: contentOf(task.file.path, kept.content, task.offset, outputBytesMax), usage: NO_USAGE };

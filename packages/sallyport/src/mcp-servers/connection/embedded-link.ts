@@ -59,6 +59,8 @@ async function call(
   { caller, signal, timeoutMs }: LinkCallOptions,
 ): Promise<UpstreamCallResult> {
   if (caller === undefined) throw new ToolLayerError('E3309', `The upstream '${name}' has to know whose call it is.`);
+  const { principal, checkDocument } = caller;
+  const whose = checkDocument === undefined ? principal : { ...principal, checkDocument };
   const late = timeoutMs === undefined ? [] : [AbortSignal.timeout(Math.ceil(timeoutMs))];
   const stopped = AbortSignal.any([...(signal === undefined ? [] : [signal]), ...late]);
   stopped.throwIfAborted();
@@ -66,7 +68,7 @@ async function call(
   const onAbort = (): void => reject(signal?.aborted === true ? signal.reason : tooLate(name, timeoutMs));
   stopped.addEventListener('abort', onAbort, { once: true });
   try {
-    return await Promise.race([cut, server.call(tool, args, caller.principal, stopped)]);
+    return await Promise.race([cut, server.call(tool, args, whose, stopped)]);
   } finally {
     stopped.removeEventListener('abort', onAbort);
   }

@@ -1,10 +1,9 @@
 import type { LogMessage } from '../../domain/invocation/log-message.ts';
 import type { ServerTask } from '../../domain/invocation/tasks/server-task.ts';
-import type { Principal } from '../../domain/principal/principal.ts';
 import type { HideSecrets } from '../../external/hide-secrets.ts';
 import type { ListedMcpTool } from '../../registry/importer.port.ts';
 import type { Askers } from '../incoming/asker.ts';
-import type { OfferListing } from '../known-upstream.ts';
+import type { OfferListing, UpstreamCaller } from '../known-upstream.ts';
 import type { RequestOptions } from './request-table.ts';
 
 /** How a server may answer a call with a task. */
@@ -22,7 +21,7 @@ export interface LinkCallOptions extends RequestOptions {
   /** Awaited before a call is repeated because the server asked for input; throws to end the call. */
   readonly beforeAgain?: (() => Promise<void> | undefined) | undefined;
   /** Whose call it is; for servers in this process, which no credential says it to. */
-  readonly caller?: { readonly principal: Pick<Principal, 'tenantId' | 'agentDid' | 'userDid'> } | undefined;
+  readonly caller?: Pick<UpstreamCaller, 'principal' | 'checkDocument'> | undefined;
 }
 
 /** The result of `tools/call`, or of another request, as the upstream sent it. Untrusted. */

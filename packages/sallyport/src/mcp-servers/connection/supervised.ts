@@ -85,7 +85,7 @@ export class Supervised {
 
   /** Connects now and throws the failure, without retries. */
   connect(): Promise<ToolListing> {
-    return this.#pending.add(this.#open(false));
+    return this.#pending.add(this.#open(true));
   }
 
   /** Connects in the background, and retries until `close`. */
@@ -93,7 +93,7 @@ export class Supervised {
     this.#nextTryAt = Number.POSITIVE_INFINITY;
     const { startSlots, log } = this.#parts;
     const attempt = startSlots(async () => {
-      if (!this.#closing.signal.aborted) await this.#open(true);
+      if (!this.#closing.signal.aborted) await this.#open(false);
     });
     this.#pending.add(attempt).catch((thrown: unknown) => {
       if (this.#closing.signal.aborted) return;
@@ -218,7 +218,8 @@ export class Supervised {
     if (error !== undefined) this.#lastError = String(redact(error).value).slice(0, LAST_ERROR_CHARS_MAX);
   }
 
-  async #open(notifies: boolean): Promise<ToolListing> {
+  /** @param isAdded an operator just asked for it */
+  async #open(isAdded: boolean): Promise<ToolListing> {
     const { settings, log, clock } = this.#parts;
     this.#become('starting');
     this.#loginNeeded = undefined;
@@ -245,11 +246,11 @@ export class Supervised {
     this.#become('ready');
     const { protocolVersion } = opened.identity;
     log.info('upstream-ready', { upstream: this.#name, tools: listing.tools.length, protocol: protocolVersion });
-    this.#adopt(listing, notifies);
+    this.#adopt(listing, !isAdded);
     void opened.ended.then((reason) => this.#drop(opened, reason));
     this.#waiters.serve(opened);
     this.#parts.watched.bind(opened);
-    await Promise.race([this.#listOffers(), sleep(settings.offersPatienceMs, undefined, { ref: false })]);
+    await Promise.race([this.#listOffers(isAdded), sleep(settings.offersPatienceMs, undefined, { ref: false })]);
     return listing;
   }
 
@@ -378,10 +379,10 @@ export class Supervised {
     if (this.#link === link) this.#adopt(listing, true);
   }
 
-  async #listOffers(): Promise<void> {
+  async #listOffers(isAdded = false): Promise<void> {
     if (this.#link === undefined) return;
     const late = AbortSignal.timeout(this.#parts.settings.connectTimeoutMs);
-    await this.#offers.list(this.#link, AbortSignal.any([this.#closing.signal, late]));
+    await this.#offers.list(this.#link, AbortSignal.any([this.#closing.signal, late]), isAdded);
   }
 
   /** A server that let a call time out may hang permanently, so it is pinged. */

@@ -41,6 +41,7 @@ async function start(mode: string, clients?: ClientAsker, idleMs?: number) {
 const approvalsOf = (ask: ClientAsker['ask']): ClientAsker => ({
   ask,
   clientOf: () => ({ session: 'one', can: { elicitation: {} } }),
+  completed() {},
 });
 
 /** Records questions, and answers them when the test says so. */

@@ -1,11 +1,14 @@
 import {
+  type Asked,
   type ClientAnswer,
   type ClientAsker,
   type ClientQuestion,
   QUESTION_KINDS,
   type QuestionKind,
 } from '../../domain/questions/client-question.ts';
+import { elicitationIdOf } from '../../domain/questions/elicitation-id.ts';
 import { questionIn } from '../../domain/questions/read-question.ts';
+import { isObject } from '../../domain/shape/is-object.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { Asker, Askers } from './asker.ts';
 
@@ -57,6 +60,8 @@ export interface Questions {
    * the calls that it may belong to are notified. Never rejects.
    */
   ask(question: IncomingQuestion, askers: Askers, signal: AbortSignal): Promise<ClientAnswer>;
+  /** The server says that a person is done at an address that it had opened. */
+  completed(params: unknown): void;
 }
 
 /** Reason given when no waiting client can be asked. */
@@ -68,7 +73,12 @@ const SEVERAL_CLIENTS =
 export function createQuestions(parts: QuestionParts): Questions {
   const { upstream, clients, mayAsk = MAY_ASK_BY_DEFAULT } = parts;
   const allowed = QUESTION_KINDS.filter((kind) => clients !== undefined && mayAsk.includes(kind));
+  const author = { tenantId: parts.tenantId, upstream };
   const note = notifier(parts);
+  const withId = (asked: Asked | string, params: unknown): Asked | string => {
+    if (typeof asked === 'string' || asked.kind !== 'elicitation' || asked.mode !== 'url') return asked;
+    return { ...asked, elicitationId: elicitationIdOf(author, ownId(params)) };
+  };
   let open = 0;
   const putToClient = async (question: ClientQuestion, asker: ClientAsker, signal: AbortSignal) => {
     open += 1;
@@ -92,7 +102,7 @@ export function createQuestions(parts: QuestionParts): Questions {
       ),
     async ask({ kind, params, key }, askers, signal) {
       const asker = clients === undefined ? NO_CLIENT : oneOf(askers);
-      const asked = questionIn(kind, params);
+      const asked = withId(questionIn(kind, params), params);
       if (clients === undefined || typeof asker === 'string') return note(String(asker), askers);
       if (!allowed.includes(kind)) return note(`the operator does not allow the server to ask for ${kind}`, askers);
       if (typeof asked === 'string') return note(asked, askers);
@@ -102,8 +112,15 @@ export function createQuestions(parts: QuestionParts): Questions {
       const answer = await putToClient(question, clients, signal);
       return 'unasked' in answer ? note(answer.unasked, askers) : answer;
     },
+    completed(params) {
+      const id = ownId(params);
+      if (typeof id === 'string') clients?.completed(elicitationIdOf(author, id));
+    },
   };
 }
+
+/** The server's own id of an address that it has opened. */
+const ownId = (params: unknown): unknown => (isObject(params) ? params['elicitationId'] : undefined);
 
 /** Declared when it is not yet known which client will be asked: the simplest form of each capability. */
 const UNKNOWN_CLIENT: Readonly<Record<QuestionKind, Members>> = {

@@ -75,6 +75,8 @@ export function routeMessages(parts: RouteParts, seen: SeenMessages): NonNullabl
       const log = logMessageIn(params);
       const others = log === undefined ? undefined : giveLog(log, table.askers(parts.sentOn()));
       if (log !== undefined && others !== undefined) parts.onLog?.(log, others.owner);
+    } else if (method === 'notifications/elicitation/complete') {
+      serverRequests.completed(params);
     } else if (!isNoise(method)) {
       if (method === 'notifications/cancelled') serverRequests.cancelled(params);
       control.onmessage?.(received, extra);

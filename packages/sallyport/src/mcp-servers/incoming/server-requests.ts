@@ -16,6 +16,8 @@ export interface ServerRequests {
   answer(id: string | number, method: string, params: unknown, sentOn?: number): void;
   /** The server withdraws one of its requests. */
   cancelled(params: unknown): void;
+  /** A person is done at an address that the server had opened. */
+  completed(params: unknown): void;
   /** Answers are no longer needed: the calls of the questions have ended, or the connection has. */
   abandon(): void;
 }
@@ -66,6 +68,7 @@ export function createServerRequests(parts: ServerRequestParts): ServerRequests 
       const id = typeof params === 'object' && params !== null && 'requestId' in params ? params.requestId : undefined;
       if (typeof id === 'string' || typeof id === 'number') open.get(id)?.abort(new Error('The server took it back.'));
     },
+    completed: (params) => parts.questions.completed(params),
     abandon() {
       for (const asking of open.values()) asking.abort(new Error('Nobody waits for the answer.'));
     },

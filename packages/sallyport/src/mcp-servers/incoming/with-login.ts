@@ -1,7 +1,7 @@
-import { randomUUID } from 'node:crypto';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import type { UpstreamDefinition } from '../../../api/schemas/upstream.ts';
 import type { ClientAsker, UrlQuestion } from '../../domain/questions/client-question.ts';
+import { type ElicitationAuthor, elicitationIdOf } from '../../domain/questions/elicitation-id.ts';
 import { isObject } from '../../domain/shape/is-object.ts';
 import type { UpstreamCallOptions } from '../connection/supervised-parts.ts';
 import { holderOf } from '../http/authorization/holder.ts';
@@ -37,7 +37,8 @@ export async function withLogin<Result>(
 ): Promise<Result> {
   try {
     return await attempt();
-  } catch (thrown) {
+  } catch (caught) {
+    const thrown = withOwnIds(caught, { tenantId, upstream: definition.name });
     const { client, caller, invocationId } = options;
     const { clients, logins } = parts;
     const asked = questionFor(thrown, definition);
@@ -53,6 +54,7 @@ export async function withLogin<Result>(
     const answer = await clients.ask(question, until);
     if (!('result' in answer) || answer.result['action'] !== 'accept') throw thrown;
     await whileAsking(() => expected.finished(until));
+    clients.completed(asked.elicitationId);
     return await attempt();
   }
 }
@@ -65,16 +67,29 @@ function questionFor(thrown: unknown, { name, may_ask: mayAsk }: UpstreamDefinit
   const url = thrown.failure.details?.['login_url'];
   if (typeof url !== 'string' || !URL.canParse(url)) return undefined;
   const message = `The server ${name} needs your login at ${new URL(url).host}. Open the link to log in there.`;
-  return { kind: 'elicitation', mode: 'url', message, url } as const satisfies UrlQuestion;
+  const elicitationId = elicitationIdOf('login', new URL(url).searchParams.get('state'));
+  return { kind: 'elicitation', mode: 'url', message, url, elicitationId } as const satisfies UrlQuestion;
 }
 
 function opensLinks({ elicitation }: Readonly<Record<string, unknown>>): boolean {
   return isObject(elicitation) && isObject(elicitation['url']);
 }
 
-function withLink(thrown: unknown, { message, url }: UrlQuestion): ToolLayerError {
+function withLink(thrown: unknown, { message, url, elicitationId }: UrlQuestion): ToolLayerError {
   const { message: said, failure } = thrown as ToolLayerError;
-  const elicitations = [{ mode: 'url', message, url, elicitationId: randomUUID() }];
+  const elicitations = [{ mode: 'url', message, url, elicitationId }];
   const details = { ...failure.details, rpc_code: URL_ELICITATION_REQUIRED, rpc_data: { elicitations } };
   return new ToolLayerError('E3311', said, { ...failure, details });
+}
+
+/** An upstream's error that names addresses to open first, with the ids by which our own clients are notified. */
+function withOwnIds(thrown: unknown, author: ElicitationAuthor): unknown {
+  if (!(thrown instanceof ToolLayerError)) return thrown;
+  const { rpc_code: code, rpc_data: data } = thrown.failure.details ?? {};
+  if (code !== URL_ELICITATION_REQUIRED || !isObject(data) || !Array.isArray(data['elicitations'])) return thrown;
+  const elicitations = data['elicitations'].map((each: unknown) =>
+    isObject(each) ? { ...each, elicitationId: elicitationIdOf(author, each['elicitationId']) } : each,
+  );
+  const details = { ...thrown.failure.details, rpc_data: { ...data, elicitations } };
+  return new ToolLayerError(thrown.code, thrown.message, { ...thrown.failure, details });
 }

@@ -6,7 +6,7 @@ const isModern = process.argv[2] === '2026-07-28';
 const write = (message) => process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
 const text = (value) => ({ content: [{ type: 'text', text: JSON.stringify(value) }] });
 const tool = (name) => ({ name, description: `Does ${name}.`, inputSchema: { type: 'object' } });
-const TOOLS = ['ask', 'fail', 'hold', 'instance', 'linger', 'log', 'request', 'said', 'seen'].map(tool);
+const TOOLS = ['ask', 'done', 'fail', 'hold', 'instance', 'linger', 'log', 'request', 'said', 'seen'].map(tool);
 const LATE = { message: 'And your password?', requestedSchema: { type: 'object', properties: {} } };
 
 /** What is done with the answer to a question, by its id. */
@@ -50,6 +50,10 @@ function log({ id, params }) {
 
 const legacyTools = {
   ask: ({ id, params }) => ask(params.arguments, (answer) => write({ id, result: text(answer) })),
+  done: ({ id, params }) => {
+    write({ method: 'notifications/elicitation/complete', params: params.arguments });
+    write({ id, result: text('done') });
+  },
   fail: ({ id, params }) => write({ id, error: params.arguments }),
   hold: () => {},
   instance: ({ id }) => write({ id, result: text(INSTANCE) }),

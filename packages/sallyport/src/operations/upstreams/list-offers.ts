@@ -1,12 +1,11 @@
 import { type Offer, OfferListRequest, OfferListResponse } from '../../../api/schemas/offers.ts';
-import type { UpstreamDefinition } from '../../../api/schemas/upstream.ts';
 import { isServerMethod, type ServerMethod } from '../../domain/tool/server-methods.ts';
 import { PROGRAM, serverToolOf } from '../../domain/tool/server-tool.ts';
-import type { SecretStore } from '../../external/secret-store.port.ts';
 import type { ServerOffers } from '../../mcp-servers/known-upstream.ts';
-import { callerCredentials, type OfferingUpstream, type UpstreamCaller } from '../../mcp-servers/upstreams.ts';
+import type { OfferingUpstream } from '../../mcp-servers/upstreams.ts';
 import { type Asker, operation } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
+import { callerAtUpstream } from './caller-at-upstream.ts';
 
 /**
  * What upstreams and the embedding program offer beside their tools, as far as the asker may use it: a resource is seen by who may read the
@@ -43,27 +42,8 @@ async function offersTo(
   { tenantId, upstream }: UsedServer,
 ): Promise<OfferingUpstream | undefined> {
   if (upstream === PROGRAM) return programOffers.offers(tenantId, upstream);
-  const definition = upstreams.definition(tenantId, upstream);
-  const caller = definition?.per_caller === true ? await callerAt(secrets, asker, definition) : undefined;
+  const caller = await callerAtUpstream(secrets, asker, upstreams.definition(tenantId, upstream));
   return upstreams.offers(tenantId, upstream, caller);
-}
-
-/** The asker as the owner of a connection; undefined when its token, or the secret store, gives it no credential. */
-async function callerAt(
-  store: SecretStore,
-  { principal, claims, caller }: Asker,
-  definition: UpstreamDefinition,
-): Promise<UpstreamCaller | undefined> {
-  const names = callerCredentials(definition);
-  const granted = claims?.credential_permissions?.allowed_secrets ?? [];
-  if (names.some((name) => !granted.includes(name))) return undefined;
-  if (names.length === 0) return { principal, secrets: new Map() };
-  const { token, signal } = caller;
-  try {
-    return { principal, secrets: await store.read(principal.tenantId, names, { token, ...(signal && { signal }) }) };
-  } catch {
-    return undefined;
-  }
 }
 
 /** An upstream of which the asker sees a tool. */

@@ -6,7 +6,7 @@ import {
   UpstreamLogoutRequest,
   UpstreamLogoutResponse,
 } from '../../../api/schemas/identity/upstream-authorization.ts';
-import { UpstreamAddResponse as LoginFinished, type UpstreamAddResponse } from '../../../api/schemas/upstream.ts';
+import { type UpstreamAddResponse, UpstreamLoginFinishResponse } from '../../../api/schemas/upstream.ts';
 import { holderOf } from '../../mcp-servers/upstream-logins.ts';
 import type { CurrentUpstream } from '../../mcp-servers/upstreams.ts';
 import { accessRefusal } from '../asking/access.ts';
@@ -34,10 +34,15 @@ export const loginUpstream = operation({
       const subject = subjectOf(parts, asker, name);
       if (isFailure(subject)) return subject;
       const { tenantId } = asker.principal;
-      const begun = await parts.logins.begin(tenantId, subject.current.definition, subject.holder, redirect_url);
-      const { link, state, redirectUrl, endsAt } = begun;
+      const { current, holder } = subject;
+      const onReceived = (): void =>
+        void record(parts, asker, name, 'upstream-logged-in', holder).catch((cause: unknown) =>
+          parts.log.error('upstream-login-not-recorded', { upstream: name, cause }),
+        );
+      const begun = await parts.logins.begin(tenantId, current.definition, holder, redirect_url, onReceived);
+      const { link, state, redirectUrl, endsAt, isReceived } = begun;
       const expires_at = new Date(endsAt).toISOString();
-      return { name, login_url: link, state, redirect_url: redirectUrl, expires_at };
+      return { name, login_url: link, state, redirect_url: redirectUrl, expires_at, layer_receives: isReceived };
     },
 });
 
@@ -50,15 +55,22 @@ export const finishUpstreamLogin = operation({
   status: 200,
   access: 'token',
   input: UpstreamLoginFinishRequest,
-  output: LoginFinished,
+  output: UpstreamLoginFinishResponse,
   run:
     (parts: OperationParts) =>
-    async ({ name, redirected_to }, asker) => {
+    async ({ name, redirected_to, state, wait_seconds = 0 }, asker) => {
       const subject = subjectOf(parts, asker, name);
       if (isFailure(subject)) return subject;
       const { current, holder } = subject;
-      await parts.logins.finish(asker.principal.tenantId, current.definition, holder, redirected_to);
-      await record(parts, asker, name, 'upstream-logged-in', holder);
+      const of = [asker.principal.tenantId, current.definition, holder] as const;
+      if (redirected_to !== undefined) {
+        await parts.logins.finish(...of, redirected_to);
+        await record(parts, asker, name, 'upstream-logged-in', holder);
+      } else if (state === undefined) {
+        return failure('E3801', 'Give redirected_to, or the state of a login whose redirect the layer receives.');
+      } else if (!(await parts.logins.ended(...of, state, until(asker, wait_seconds)))) {
+        return { upstream: current.status, registrations: [], waits: true };
+      }
       return connected(parts, asker, subject);
     },
 });
@@ -81,8 +93,9 @@ export const logoutUpstream = operation({
       const { tenantId } = asker.principal;
       const had_tokens = await parts.logins.end(tenantId, subject.current.definition, subject.holder);
       if (had_tokens) await record(parts, asker, name, 'upstream-logged-out', subject.holder);
-      // Its connection has the token of before.
+      // Connections have the token of before.
       if (subject.holder === undefined) await parts.upstreams.restart(tenantId, name);
+      else parts.upstreams.endLogin(tenantId, name, subject.holder);
       return { name, had_tokens };
     },
 });
@@ -101,6 +114,12 @@ function subjectOf(parts: OperationParts, asker: Asker, name: string): Subject |
   const refused = isLocal(asker) ? undefined : accessRefusal(parts, CHANGE, principal);
   if (refused !== undefined) return refused;
   return current === undefined ? failure('E3809', `There is no upstream ${name}.`) : { current, holder: undefined };
+}
+
+/** Aborts after this time, and when the asker goes away. */
+function until({ caller: { signal } }: Asker, seconds: number): AbortSignal {
+  const late = AbortSignal.timeout(seconds * 1_000);
+  return signal === undefined ? late : AbortSignal.any([signal, late]);
 }
 
 const isLocal = ({ caller }: Asker): boolean => caller.local === true && caller.token === undefined;

@@ -7,6 +7,7 @@ import { memoryDocumentPins } from '../../../test/stores/outcomes/memory-documen
 import { memoryObjectStore } from '../../../test/stores/outcomes/memory-object-store.ts';
 import { memoryOutcomeStore } from '../../../test/stores/outcomes/memory-outcome-store.ts';
 import { memoryOutputStore } from '../../../test/stores/outcomes/memory-output-store.ts';
+import { memoryOverflowStore } from '../../../test/stores/outcomes/memory-overflow-store.ts';
 import { memoryThreadStore } from '../../../test/stores/outcomes/memory-thread-store.ts';
 import { createRetention } from '../../bridges/retention.ts';
 import type { InvocationRecord } from '../../domain/invocation/record.ts';
@@ -55,6 +56,7 @@ async function made(rows: readonly InvocationRecord[], keepResultsMs?: number, k
     records,
     outcomes: memoryOutcomeStore(records),
     outputs,
+    overflows: { ...memoryOverflowStore(), keptMs: 0 },
     documentPins,
     retention: createRetention({
       store: { expire: (_forgetMs, limit) => removedFrom(expiredCheckpoints, limit), find: checkpoints.find },

@@ -5,6 +5,7 @@ import type { DocumentPinStore } from '../../bridges/document-stores.port.ts';
 import type { Retention } from '../../bridges/retention.ts';
 import type { ThreadStore } from '../../bridges/thread-store.port.ts';
 import type { StoredRates } from '../../external/rate-limiter.port.ts';
+import type { OverflowStore } from '../../model-facing/overflow-store.port.ts';
 import type { OutcomeStore } from '../../pipeline/outcome-store.port.ts';
 import { OUTPUTS_KEPT_MS, type OutputStore } from '../../pipeline/output-store.port.ts';
 import type { ContextStore } from '../../reference-servers/context-store.port.ts';
@@ -18,6 +19,8 @@ export interface UpkeepParts {
   readonly records: Pick<LedgerStore, 'forgetResults'>;
   readonly outcomes: Pick<OutcomeStore, 'forgetResults'>;
   readonly outputs: Pick<OutputStore, 'forget'>;
+  /** Whole texts of shortened results, which can be read for `keptMs`. */
+  readonly overflows: Pick<OverflowStore, 'forget'> & { readonly keptMs: number };
   /** Kept as long as results, and for calls that a later run may continue. */
   readonly documentPins: Pick<DocumentPinStore, 'forget'>;
   /** Of checkpoints: what has expired in each turn, the archive once a day. */
@@ -65,8 +68,8 @@ type Forgets = { forget(before: number, limit: number): Promise<number> };
 type Place = NonNullable<Awaited<ReturnType<LedgerStore['forgetResults']>>['next']>;
 
 /**
- * Records the outcome of compensations whose asker is gone, and credentials that end; deletes results, outputs of
- * deterministic tools, pins of documents, checkpoints, contexts of tasks, threads of agents and counts of rates after their
+ * Records the outcome of compensations whose asker is gone, and credentials that end; deletes results and
+ * their overflows, outputs of deterministic tools, pins of documents, checkpoints, contexts of tasks, threads of agents and counts of rates after their
  * time, or archives them (VIS-03, EXT-06, PIPE-07, PIPE-10, DOC-04, STA-06, STA-07, EXT-02).
  */
 export function createUpkeep(parts: UpkeepParts): Upkeep {
@@ -98,10 +101,11 @@ export function createUpkeep(parts: UpkeepParts): Upkeep {
     await attempt('results-not-forgotten', async () => {
       after = await forget(parts, after, isStopped);
     });
-    const { outputs, documentPins, keepResultsMs, contexts, threads, rates, clock } = parts;
+    const { outputs, overflows, documentPins, keepResultsMs, contexts, threads, rates, clock } = parts;
     const forgetOld = (event: string, keptMs: number, store: Forgets, atOnce = SHORT_AT_ONCE): Promise<void> =>
       attempt(event, () => inPortions(atOnce, isStopped, (limit) => store.forget(clock.now() - keptMs, limit)));
     await forgetOld('outputs-not-forgotten', OUTPUTS_KEPT_MS, outputs);
+    await forgetOld('overflows-not-forgotten', overflows.keptMs, overflows, RESULTS_AT_ONCE);
     if (keepResultsMs !== undefined) await forgetOld('document-pins-not-forgotten', keepResultsMs, documentPins);
     await attempt('checkpoints-not-expired', () => parts.retention.expire(isStopped));
     await attempt('checkpoints-not-archived', () => daily(isStopped));

@@ -55,6 +55,7 @@ export function effectiveLimits(
   const diskMb = lowest(defaults.diskMb, maxima.diskMb);
   const timeoutMs = milliseconds(pick(said, 'timeout_seconds', defaults.timeoutMs / 1000, maxima.timeoutMs / 1000));
   const timeoutMsMax = request?.timeout_seconds === undefined ? longest(said, defaults, maxima) : 0;
+  const tokensMax = manifest.execution_config?.output_tokens_max ?? defaults.outputTokensMax ?? 0;
   const limits: ExecutionLimits = {
     timeoutMs,
     ...(timeoutMsMax > timeoutMs ? { timeoutMsMax } : {}),
@@ -64,6 +65,7 @@ export function effectiveLimits(
       manifest.execution_config?.output_bytes_max ?? defaults.outputBytesMax,
       maxima.outputBytesMax,
     ),
+    ...(tokensMax === 0 ? {} : { outputTokensMax: tokensMax }),
     ...(bandwidth === undefined ? {} : { networkBandwidthMbps: bandwidth }),
     ...(processesMax === undefined ? {} : { processesMax }),
     ...(diskMb === undefined ? {} : { diskMb }),

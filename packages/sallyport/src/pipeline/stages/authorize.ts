@@ -6,22 +6,23 @@ import { environmentRefusal } from '../../executors/call-environment.ts';
 import type { JudgedCall } from '../../permission/adversarial-gate.ts';
 import { checkPathArguments } from '../../permission/check-path-arguments.ts';
 import type { PolicyDecision } from '../../permission/policy-engine.port.ts';
-import type { Admitted, Authorized, CallRequest, Resolved, Validated } from '../call.ts';
+import type { Admitted, Authorized, CallFact, CallRequest, Noted, Resolved, Validated } from '../call.ts';
 import type { PipelineParts } from '../parts.ts';
 import { refusedBy, type Stage } from '../stage.ts';
 import { callGrant } from './grant/call-grant.ts';
 import { overriddenGrant } from './grant/overridden-grant.ts';
 import { policyQuestion } from './grant/policy-question.ts';
 import { tokenRefusal } from './grant/token-refusal.ts';
+import { checkNamedDocuments, type DocumentJudges } from './prepared/document-access.ts';
 import { forgedDocuments, wantedDocuments } from './prepared/wanted-documents.ts';
 
-type Needs = CallRequest & Admitted & Resolved & Validated;
-type Parts = Pick<PipelineParts, 'executors' | 'policy' | 'trust' | 'gate' | 'limits' | 'agentContext'>;
+type Needs = CallRequest & Noted & Admitted & Resolved & Validated;
+type Parts = Pick<PipelineParts, 'executors' | 'trust' | 'gate' | 'limits' | 'agentContext'> & DocumentJudges;
 
 /**
  * Checks that the token is for this call; computes what token, manifest and agent context together allow; requires that
- * a policy permits the call and, when there is a gate, that the language model does not object (PRM-03, PRM-04,
- * PRM-08).
+ * a policy permits the call, and the documents that it names to the document server, and, when there is a gate, that the
+ * language model does not object (PRM-03, PRM-04, PRM-08, DOC-04).
  */
 export function authorize(parts: Parts): Stage<Needs, Authorized> {
   const { executors, policy, gate, limits, agentContext, trust: rules } = parts;
@@ -58,6 +59,10 @@ export function authorize(parts: Parts): Stage<Needs, Authorized> {
         established = { trust, policyDecision };
         const forbidden = policyRefusal(policyDecision);
         if (forbidden !== undefined) return { refused: forbidden, established };
+        const note = (fact: CallFact): void => {
+          established = { ...established, facts: [...(established.facts ?? call.facts), fact] };
+        };
+        await checkNamedDocuments(parts, { ...call, grant, trust }, note);
         const gateDecision = await gate?.judge(caseOf(call), ongoing.controller.signal);
         established = { trust, policyDecision, gateDecision };
         const objection = gateDecision === undefined ? undefined : gateRefusal(gateDecision);

@@ -58,6 +58,8 @@ type Parts = Pick<
   | 'context'
   | 'ledger'
   | 'secrets'
+  | 'policy'
+  | 'documents'
 >;
 
 /**

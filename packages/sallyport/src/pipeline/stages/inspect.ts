@@ -7,29 +7,31 @@ import type { Authorized, CallFact, CallRequest, Executed, Inspected, Noted, Res
 import type { PipelineParts } from '../parts.ts';
 import type { Refused, Stage } from '../stage.ts';
 import { judgedResult } from './prepared/document-access.ts';
-import { cutResult } from './values/cut-result.ts';
 import { fitResult } from './values/fit-result.ts';
 import { markResult, warnTainted } from './values/mark-result.ts';
+import { shortenResult } from './values/shorten-result.ts';
 import { createTurns, type Turns } from './values/turns.ts';
-import type { ValueRules } from './values/value-rules.ts';
 
 type Needs = CallRequest & Noted & Resolved & Validated & Authorized & Executed;
 
 /**
  * Takes out the documents that the policies keep from the caller, checks that the result is JSON and matches the tool's
- * schema, marks it when it is untrusted, and cuts it to the budget (VAL-01, VAL-03, MOD-10).
+ * schema, marks it when it is untrusted, and shortens it (VAL-01, VAL-03, MOD-06, MOD-10).
  */
 export function inspect(
-  parts: Pick<PipelineParts, 'schemas' | 'values' | 'log' | 'clock' | 'policy' | 'documents'>,
+  parts: Pick<
+    PipelineParts,
+    'schemas' | 'values' | 'log' | 'clock' | 'policy' | 'documents' | 'redactor' | 'outputFilters' | 'overflows'
+  >,
 ): Stage<Needs, Inspected> {
   const { schemas, values: rules, log, clock } = parts;
   return {
     name: 'inspect',
-    async run(call, { call: { invocationId } }) {
-      const { outcome, tool, grant, warnings: before } = call;
+    async run(call, { call: { invocationId = '' } }) {
+      const { outcome, tool, warnings: before } = call;
       const turn = createTurns(clock);
       const warnings = [...before];
-      if (outcome.toolError === true) return reportedError(rules, outcome.result, { tool, grant, warnings }, turn);
+      if (outcome.toolError === true) return reportedError(parts, call, invocationId, { warnings, turn });
       let { facts } = call;
       const note = (fact: CallFact): void => {
         facts = [...facts, fact];
@@ -46,7 +48,8 @@ export function inspect(
       await turn();
       const text = canonicalJson(marked.result);
       await turn();
-      const result = cutResult(marked.result, text, grant.limits.outputBytesMax, tool.manifest, warnings);
+      const judgedText = { invocationId, result: marked.result, text };
+      const result = await shortenResult(parts, call, judgedText, { warnings, turn });
       const outputHash = sha256(text);
       return result === marked.result
         ? { result, outputHash, warnings, facts }
@@ -64,13 +67,14 @@ function logLenience(
   log.warn('result-not-as-promised', { ...of, warning: warnings.at(-1)?.code });
 }
 
-/** A tool's own error message is untrusted data too. */
+/** A tool's own error message is untrusted data too; of what is kept of it, the redaction of failures comes first. */
 async function reportedError(
-  rules: ValueRules,
-  said: unknown,
-  { tool, grant, warnings }: Pick<Needs, 'tool' | 'grant'> & { readonly warnings: Warning[] },
-  turn: Turns,
+  parts: Parameters<typeof inspect>[0],
+  call: Needs,
+  invocationId: string,
+  { warnings, turn }: { readonly warnings: Warning[]; readonly turn: Turns },
 ): Promise<Failure | Refused<Inspected>> {
+  const { result: said } = call.outcome;
   let text: string;
   try {
     text = canonicalJson(said);
@@ -78,9 +82,10 @@ async function reportedError(
     return failure('E3501', 'The tool reported an error that JSON cannot hold.');
   }
   await turn();
-  await warnTainted(rules, said, warnings, turn);
+  await warnTainted(parts.values, said, warnings, turn);
   await turn();
-  const result = cutResult(said, text, grant.limits.outputBytesMax, tool.manifest, warnings);
+  const redact = (whole: unknown): unknown => parts.redactor.value(whole).value;
+  const result = await shortenResult(parts, call, { invocationId, result: said, text }, { warnings, turn }, redact);
   const message = 'The tool reported an error; its own words are in details.result.';
   return { refused: failure('E3109', message, { details: { result } }), established: { warnings } };
 }

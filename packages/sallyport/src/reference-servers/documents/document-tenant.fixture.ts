@@ -1,4 +1,5 @@
 import type {
+  DeleteDocumentResult,
   FindOverlapsResult,
   GetDocumentMetadataResult,
   GetDocumentVersionResult,
@@ -30,5 +31,6 @@ export function tenantOf(server: DocumentServer, tenantId: string) {
     metadata: (args: Arguments) => ask<GetDocumentMetadataResult>('get_document_metadata', args),
     versions: (args: Arguments) => ask<GetDocumentVersionResult>('get_document_version', args),
     deprecate: (args: Arguments) => ask('deprecate_document', args),
+    remove: (args: Arguments) => ask<DeleteDocumentResult>('delete_document', args),
   };
 }

@@ -1,5 +1,7 @@
 import type { TSchema } from 'typebox';
 import {
+  DeleteDocumentArguments,
+  DeleteDocumentResult,
   DeprecateDocumentArguments,
   DeprecateDocumentResult,
   FindOverlapsArguments,
@@ -24,6 +26,8 @@ export interface DocumentTool {
   readonly input: TSchema;
   readonly output: TSchema;
   readonly isReadOnly: boolean;
+  /** True when nothing brings back what it took; absent when it may be repeated. */
+  readonly isDestructive?: true;
 }
 
 /** The tools of the document server, by name (003, task 4). */
@@ -81,6 +85,15 @@ export const DOCUMENT_TOOLS = {
     output: DeprecateDocumentResult,
     isReadOnly: false,
   },
+  delete_document: {
+    title: 'Delete a document',
+    description:
+      'Deletes a document with all its versions, or one version of it, for good. Deprecate a document that may still be read.',
+    input: DeleteDocumentArguments,
+    output: DeleteDocumentResult,
+    isReadOnly: false,
+    isDestructive: true,
+  },
 } as const satisfies Record<string, DocumentTool>;
 
 /** Name of one of them. */
@@ -88,8 +101,10 @@ export type DocumentToolName = keyof typeof DOCUMENT_TOOLS;
 
 /** What the layer itself knows of the effects of these tools: it ships with them. */
 export const DOCUMENT_OVERRIDES: NonNullable<UpstreamDefinition['overrides']> = Object.fromEntries(
-  Object.entries(DOCUMENT_TOOLS).map(([name, { isReadOnly }]) => [
-    name,
-    { side_effect_policy: isReadOnly ? 'pure' : 'idempotent' },
-  ]),
+  Object.entries<DocumentTool>(DOCUMENT_TOOLS).map(([name, tool]) => [name, effectsOf(tool)]),
 );
+
+function effectsOf({ isReadOnly, isDestructive }: DocumentTool) {
+  if (isDestructive === true) return { side_effect_policy: 'irreversible', requires_approval: true } as const;
+  return { side_effect_policy: isReadOnly ? 'pure' : 'idempotent' } as const;
+}

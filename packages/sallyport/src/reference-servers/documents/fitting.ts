@@ -32,7 +32,11 @@ export async function fitting<Shown>(
     if (newest === undefined) {
       missing.push({ ref, reason: 'not_found', message: `There is no document ${documentId}.` });
     } else if (size === undefined || version === undefined) {
-      missing.push({ ref, reason: 'version_not_found', message: `${documentId} has the versions 1 to ${newest}.` });
+      missing.push({
+        ref,
+        reason: 'version_not_found',
+        message: `${documentId} has no version ${version}; the newest one is ${newest}.`,
+      });
     } else if (bytes > 0 && bytes + size > ANSWER_BYTES_MAX) {
       missing.push({ ref, reason: 'answer_full', message: 'The answer is full. Ask for this one again.' });
     } else {

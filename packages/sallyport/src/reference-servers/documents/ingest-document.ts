@@ -25,7 +25,7 @@ const BASE64 = /^[A-Za-z0-9+/_-]+={0,2}$/;
 /** The tool `ingest_document`. */
 export async function ingestDocument(
   parts: DocumentParts,
-  { tenantId, agentDid, userDid }: EmbeddedCaller,
+  { tenantId, agentDid, userDid, checkDocument }: EmbeddedCaller,
   given: IngestDocumentArguments,
   signal: AbortSignal,
 ): Promise<IngestDocumentResult> {
@@ -43,6 +43,7 @@ export async function ingestDocument(
   if (said === undefined && named === undefined)
     throw new CannotDo('The document has no heading. Give a title or a document_id.');
   const documentId = named ?? idOf(said ?? '');
+  if (named === undefined) await checkDocument?.(documentId, 'write');
   const [known] = await store.find(tenantId, [documentId]);
   const title = said ?? known?.title ?? documentId;
   const source = given.source ?? file.path ?? known?.source;

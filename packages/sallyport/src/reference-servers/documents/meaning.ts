@@ -164,19 +164,25 @@ function work(state: State, tenantId: string, tenant: Tenant): Promise<void> {
 async function readAll(state: State, tenantId: string, tenant: Tenant): Promise<void> {
   const { store, closing } = state;
   if (!tenant.isLoaded) {
+    const gone = new Set(tenant.counts.keys());
     let after = '';
     for (;;) {
       const page = await store.passages(tenantId, after, MEANING_BOUNDS.page);
       if (page.length === 0 || closing.aborted) break;
       await take(state, tenantId, tenant, page);
+      for (const { documentId } of page) gone.delete(documentId);
       after = page.at(-1)?.documentId ?? '';
     }
+    for (const documentId of gone) tenant.changed.add(documentId);
     tenant.isLoaded = true;
   }
   while (tenant.changed.size > 0 && !closing.aborted) {
     const some = [...tenant.changed].slice(0, MEANING_BOUNDS.page);
     for (const documentId of some) tenant.changed.delete(documentId);
-    await take(state, tenantId, tenant, await store.passagesOf(tenantId, some));
+    const found = new Map((await store.passagesOf(tenantId, some)).map((each) => [each.documentId, each]));
+    // One that is gone has no passages.
+    const page = some.map((documentId) => found.get(documentId) ?? { documentId, version: 0, hashes: [] });
+    await take(state, tenantId, tenant, page);
   }
 }
 

@@ -37,6 +37,11 @@ export function memoryDocumentCache({ bytesMax }: { readonly bytesMax: number })
           entries.delete(idOf({ tenantId, scope }, key));
       }
     },
+    async clear(tenantId) {
+      if (tenantId === undefined) return entries.clear();
+      const prefix = JSON.stringify([tenantId]).slice(0, -1);
+      for (const id of [...entries.keys()]) if (id.startsWith(`${prefix},`)) entries.delete(id);
+    },
   };
 }
 

@@ -15,6 +15,7 @@ import type { RevocationStore } from '../../identity/revocations.port.ts';
 import type { AuthorizationStore } from '../../mcp-servers/authorization-store.port.ts';
 import type { QuarantineStore } from '../../mcp-servers/quarantine-store.port.ts';
 import type { UpstreamStore } from '../../mcp-servers/upstream-store.port.ts';
+import type { OverflowStore } from '../../model-facing/overflow-store.port.ts';
 import type { ApprovalStore } from '../../orchestration/approval-store.port.ts';
 import type { CallLeaseStore } from '../../orchestration/call-lease-store.port.ts';
 import type { CompensationStore } from '../../orchestration/compensation-store.port.ts';
@@ -50,6 +51,7 @@ import { postgresDailyLease } from './outcomes/postgres-daily-lease.ts';
 import { postgresDocumentPins } from './outcomes/postgres-document-pins.ts';
 import { postgresOutcomeStore } from './outcomes/postgres-outcome-store.ts';
 import { postgresOutputStore } from './outcomes/postgres-output-store.ts';
+import { postgresOverflowStore } from './outcomes/postgres-overflow-store.ts';
 import { postgresStateStore } from './outcomes/postgres-state-store.ts';
 import { postgresThreadStore } from './outcomes/postgres-thread-store.ts';
 import { postgresUndoJournal } from './outcomes/postgres-undo-journal.ts';
@@ -113,6 +115,7 @@ export interface PostgresDatabase extends AsyncDisposable {
   readonly documentStore: DocumentStore;
   readonly contextStore: ContextStore;
   readonly outputStore: OutputStore;
+  readonly overflowStore: OverflowStore;
   readonly proofIds: ProofIdStore;
   readonly skillContents: SkillContents;
   readonly vectorStore: VectorStore;
@@ -201,6 +204,7 @@ export async function openPostgres({
     stateStore: postgresStateStore(pool),
     documentStore: postgresDocumentStore(pool),
     outputStore: postgresOutputStore(pool),
+    overflowStore: postgresOverflowStore(pool),
     proofIds: postgresProofIds(pool),
     skillContents: postgresSkillContents(database, skillContentBounds),
     vectorStore: postgresVectorStore(pool),

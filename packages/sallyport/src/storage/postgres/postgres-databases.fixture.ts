@@ -100,6 +100,7 @@ export async function empty(connection: PostgresConnection): Promise<void> {
     'undo_steps',
     'tool_state',
     'checkpoint_lines',
+    'overflows',
     'documents',
     'document_versions',
     'checkpoints',

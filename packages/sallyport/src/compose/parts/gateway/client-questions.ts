@@ -27,6 +27,9 @@ export function createClientQuestions(): ClientQuestions {
       }
       return undefined;
     },
+    completed(elicitationId) {
+      for (const asker of askers) asker.completed(elicitationId);
+    },
     answeredBy(asker) {
       askers.add(asker);
       return { [Symbol.dispose]: () => void askers.delete(asker) };

@@ -27,7 +27,7 @@ export async function openGateway(layer: EmbeddedToolLayer): Promise<Gateway> {
     ...(confirmations === undefined ? {} : { confirmations }),
     ...(callQuestions === undefined ? {} : { questions: callQuestions }),
     ...(keepResultsMs === undefined ? {} : { resultsKeptMs: keepResultsMs }),
-    settings: valuesOf(MCP_SETTINGS, settings),
+    settings: { ...valuesOf(MCP_SETTINGS, settings), listsOverflow: await shortensResults(layer) },
   });
   const asked = clientQuestions.answeredBy(gateway.clientAsker);
   return {
@@ -37,4 +37,11 @@ export async function openGateway(layer: EmbeddedToolLayer): Promise<Gateway> {
       gateway.close();
     },
   };
+}
+
+/** True when the settings have results shortened, whatever the tool. */
+async function shortensResults(layer: EmbeddedToolLayer): Promise<boolean> {
+  if (layer.settings['calls.output_tokens_max'] > 0) return true;
+  const { filters } = await layer.ask('output-filters.list', {}, { door: 'library', local: true });
+  return filters.length > 0;
 }

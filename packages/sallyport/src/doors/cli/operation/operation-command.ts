@@ -1,4 +1,5 @@
 import { type Command, Option } from 'commander';
+import type { Caller } from '../../../domain/principal/principal.ts';
 import {
   OPERATIONS,
   type OperationInput,
@@ -8,6 +9,7 @@ import {
 import { EXIT, type WhenAbsent } from '../cli-parts.ts';
 import type { AskingRun, CommandKit, CommandWork } from '../command-kit.ts';
 import { readArguments } from '../input/read-json.ts';
+import { usageError } from '../input/usage-error.ts';
 import type { Printer } from '../output/printer.ts';
 import {
   argumentOf,
@@ -56,6 +58,8 @@ export interface OperationRow<N extends OperationName, Own> {
   readonly succeeded?: (answer: OperationOutput<N>) => boolean;
   /** Handling of a missing data folder. Default: refuse. */
   readonly whenAbsent?: WhenAbsent;
+  /** The operation is about the asker's own: the command takes the token of an agent. */
+  readonly asAgent?: true;
 }
 
 /** Adds the command of one operation to a group. */
@@ -76,13 +80,15 @@ export function operationCommands(group: Command, kit: CommandKit): AddOperation
       const option = new Option(flags, help);
       command.addOption(parse === undefined ? option : option.argParser(parse as (text: string) => unknown));
     }
+    if (row.asAgent === true) command.option('--token <token>', 'capability token of the agent, or SALLYPORT_TOKEN');
     const run: AskingRun<Typed> = async (work, args, options) => {
+      const caller = row.asAgent === true ? agentIn(work, options['token']) : work.caller;
       const given = {
         ...(await read(args, options, work)),
         ...picked(own.map(([key]) => [key, options[key]])),
       } as never;
       const asked = row.input === undefined ? given : await row.input(given, work);
-      const answer = await work.layer.ask(name, asked, work.caller);
+      const answer = await work.layer.ask(name, asked, caller);
       if (work.print.json) work.print.value(answer);
       else row.print(answer, work.print, given);
       return row.succeeded?.(answer) === false ? EXIT.refused : EXIT.ok;
@@ -94,6 +100,12 @@ export function operationCommands(group: Command, kit: CommandKit): AddOperation
     });
     return command;
   };
+}
+
+function agentIn({ caller, parts }: CommandWork, given: unknown): Caller {
+  const token = given ?? parts.io.env['SALLYPORT_TOKEN'];
+  if (typeof token === 'string' && token !== '') return { ...caller, token };
+  throw usageError('Say whose they are: give --token, or set SALLYPORT_TOKEN. "token mint" makes one for an agent.');
 }
 
 type Typed = Readonly<Record<string, unknown>>;

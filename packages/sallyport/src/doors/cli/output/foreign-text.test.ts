@@ -76,6 +76,7 @@ const PRINTS_TEXT: ReadonlySet<string> = new Set([
   'invoke',
   'calls show',
   'calls watch',
+  'calls overflow',
   'check secrets',
   'config migrate',
 ]);

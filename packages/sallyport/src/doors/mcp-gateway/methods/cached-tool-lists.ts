@@ -103,5 +103,10 @@ async function load(
     if (answer.manifests.length === 0 || manifests.length >= answer.total_count) break;
   }
   const { shownUri } = await offers.of(asking);
-  return toolListOf(manifests.slice(0, settings.toolsMax), settings.toolsPageSize, shownUri, hasTasks);
+  return toolListOf(manifests.slice(0, settings.toolsMax), {
+    pageSize: settings.toolsPageSize,
+    listsOverflow: settings.listsOverflow,
+    shownUri,
+    hasTasks,
+  });
 }

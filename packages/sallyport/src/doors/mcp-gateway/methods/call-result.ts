@@ -50,7 +50,9 @@ export function happyAnswer(id: RpcId, response: ToolInvokeResponse, fromMcp: bo
   // A truncated result no longer fits the tool's output schema, and repeating it would exceed the limit.
   const isCut = response.warnings?.some(({ code }) => code === 'result_cut') === true;
   const structured = isObject(result) && !isCut ? `,"structuredContent":${json}` : '';
-  return resultAnswer(id, `{${frame.opening}"content":${content}${structured},"_meta":${metaText(response, frame)}}`);
+  const said = forModel(response).map((block) => JSON.stringify(block));
+  const all = said.length === 0 ? content : `[${[content.slice(1, -1), ...said].filter(Boolean).join()}]`;
+  return resultAnswer(id, `{${frame.opening}"content":${all}${structured},"_meta":${metaText(response, frame)}}`);
 }
 
 /** The answer of one of the gateway's own tools. */
@@ -139,10 +141,13 @@ export function passedMeta(meta: unknown, response: ToolInvokeResponse, frame: R
   };
 }
 
+/** Codes of such warnings. */
+const FOR_MODELS: ReadonlySet<string> = new Set(['question_unanswered', 'result_filtered']);
+
 /** Warnings that a model needs to understand the result; all others are for the client alone. */
 function forModel(response: ToolInvokeResponse | undefined): readonly { type: 'text'; text: string }[] {
-  const unanswered = response?.warnings?.filter(({ code }) => code === 'question_unanswered') ?? [];
-  return unanswered.map(({ message }) => ({ type: 'text', text: message }));
+  const needed = response?.warnings?.filter(({ code }) => FOR_MODELS.has(code)) ?? [];
+  return needed.map(({ message }) => ({ type: 'text', text: message }));
 }
 
 function contentOf(result: unknown, json: string | undefined): string {

@@ -23,6 +23,7 @@ import { callDigest } from '../confirmation/waiting-calls.ts';
 import { createTaskCreation, questionsMember } from '../tasks/create-task.ts';
 import type { TaskParts } from '../tasks/task-parts.ts';
 import type { AskableClients } from '../upstream-questions/askable-clients.ts';
+import type { OpenedLinks } from '../upstream-questions/opened-links.ts';
 import type { SuspendedRequests, Work } from '../upstream-questions/suspended-requests.ts';
 import type { CachedToolLists } from './cached-tool-lists.ts';
 import { endedAnswer } from './call-answer.ts';
@@ -40,6 +41,7 @@ export interface InvokeParts {
   readonly suspended: SuspendedRequests;
   readonly clients: Pick<AskableClients, 'ofRequest'>;
   readonly logs: Pick<ClientLogs, 'listenerFor'>;
+  readonly links: Pick<OpenedLinks, 'refused'>;
   /** Absent: no call becomes a task. */
   readonly tasks?: TaskParts | undefined;
 }
@@ -71,7 +73,7 @@ export type Invoke = (
 ) => Promise<RpcAnswer>;
 
 export function createInvoke(parts: InvokeParts, frame: ResultFrame): Invoke {
-  const { layer, toolLists, confirmCalls, suspended, clients, logs, tasks } = parts;
+  const { layer, toolLists, confirmCalls, suspended, clients, logs, links, tasks } = parts;
   const ofTools = toolAnswers(toolLists, frame);
   const creation = tasks === undefined ? undefined : createTaskCreation(tasks, frame);
 
@@ -128,7 +130,10 @@ export function createInvoke(parts: InvokeParts, frame: ResultFrame): Invoke {
       return ofTask?.ofWaiting(id, response, peer) ?? answers.waits(id, response, note);
     const refused = ofTask?.refused(id, response, peer);
     if (refused !== undefined) return refused;
-    if (response.error !== undefined) return answers.failed(id, response.error, response);
+    if (response.error !== undefined) {
+      links.refused(peer.watch, response.error.details?.['rpc_data']);
+      return answers.failed(id, response.error, response);
+    }
     return answers.done(id, response, { caller: peer.caller, toolId });
   }
 }

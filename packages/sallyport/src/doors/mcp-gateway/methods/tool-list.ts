@@ -4,6 +4,7 @@ import { isServerMethod } from '../../../domain/tool/server-methods.ts';
 import { serverToolOf } from '../../../domain/tool/server-tool.ts';
 import { taskSupportOf } from '../../../domain/tool/task-support.ts';
 import type { ServerUri } from '../servers/qualified-uri.ts';
+import { READ_OVERFLOW } from './meta/read-overflow.ts';
 import { type PageEntry, type Pages, pagesOf } from './pages.ts';
 import { isForAppsOnly, withUiUri } from './tool-ui.ts';
 import { toolView } from './tool-view.ts';
@@ -36,17 +37,13 @@ export interface ToolList extends ListedTools {
   ofServer(upstream: string): ServerTools | undefined;
 }
 
-/**
- * The layer's own tools for other requests of servers are left out: clients see resources and prompts instead.
- * @param hasTasks true when clients may ask for tasks
- * @param shownUri how the URI of an upstream's resource is shown beside those of others
- */
+/** The layer's own tools for other requests of servers are left out: clients see resources and prompts instead. */
 export function toolListOf(
   manifests: readonly ToolManifest[],
-  pageSize: number,
-  shownUri: (of: ServerUri) => string,
-  hasTasks: boolean,
+  { pageSize, shownUri, hasTasks, listsOverflow }: Listing,
 ): ToolList {
+  const withOverflow = (of: readonly ToolManifest[], entries: readonly ToolEntry[]): readonly ToolEntry[] =>
+    listsOverflow || of.some(cutsSooner) ? [...entries, OVERFLOW_ENTRY] : entries;
   const tools = manifests.filter((manifest) => !isServerMethod(serverToolOf(manifest)?.tool));
   const servers = new Map<string, ServerTools>();
   const qualified = tools.map((manifest) => {
@@ -55,7 +52,7 @@ export function toolListOf(
     return entryOf(shown, manifest.tool_id, hasTasks);
   });
   return {
-    pages: listedTools(qualified, pageSize),
+    pages: listedTools(withOverflow(manifests, qualified), pageSize),
     facts: new Map(tools.map((manifest) => [manifest.tool_id, factsIn(manifest)])),
     ofServer(upstream) {
       const known = servers.get(upstream);
@@ -67,12 +64,30 @@ export function toolListOf(
         .filter(([name]) => !isServerMethod(name))
         .map(([name, manifest]) => entryOf(manifest, name, hasTasks));
       const toolIds = new Map(named.map(([name, manifest]) => [name, manifest.tool_id]));
-      const made = { pages: listedTools(listed, pageSize), toolIds };
+      const made = { pages: listedTools(withOverflow(own, listed), pageSize), toolIds };
       servers.set(upstream, made);
       return made;
     },
   };
 }
+
+/** How a list is made. */
+interface Listing {
+  readonly pageSize: number;
+  /** How the URI of an upstream's resource is shown beside those of others. */
+  readonly shownUri: (of: ServerUri) => string;
+  /** Clients may ask for tasks. */
+  readonly hasTasks: boolean;
+  /** The settings have results shortened, so that `read_overflow` is listed. */
+  readonly listsOverflow: boolean;
+}
+
+/** True for a tool whose results are cut sooner than those of others. */
+const cutsSooner = ({ execution_config: config }: ToolManifest): boolean =>
+  config?.output_bytes_max !== undefined || (config?.output_tokens_max ?? 0) > 0;
+
+/** Of two tools of that name the registered one, which comes before it, is listed. */
+const OVERFLOW_ENTRY: ToolEntry = { key: READ_OVERFLOW.name, isForAppsOnly: false, view: () => READ_OVERFLOW };
 
 interface ToolEntry extends PageEntry {
   readonly isForAppsOnly: boolean;

@@ -3,9 +3,11 @@ import type { ToolInvokeRequest } from '../../../../api/schemas/invocation.ts';
 import { isObject } from '../../../domain/shape/is-object.ts';
 import { errorAnswer, RPC, type RpcRequest, resultAnswer } from '../../json-rpc.ts';
 import { CACHE_HINTS, type Era, META_SERVER } from '../../mcp-protocol.ts';
-import type { Method, ServerIdentity } from '../../mcp-server.ts';
+import type { Method, Peer, ServerIdentity } from '../../mcp-server.ts';
 import { type ResultFrame, resultFrame } from './call-result.ts';
 import { createInvoke, type Invoke, type InvokeParts } from './invoke-tool.ts';
+import { callOwnTool, type RunOwnTool } from './meta/call-own-tool.ts';
+import { READ_OVERFLOW, readOverflow } from './meta/read-overflow.ts';
 import type { ServerTools, ToolList } from './tool-list.ts';
 import { showsUi } from './tool-ui.ts';
 
@@ -37,9 +39,18 @@ export function toolMethods({ identity, era, modelNames = false, upstream, ...pa
 
   const invoke = createInvoke(parts, frame);
 
+  /** True when no tool of the layer, or of the upstream, has that name. */
+  const isFree = async (name: string, { caller }: Peer): Promise<boolean> => {
+    const list = await parts.toolLists.list(caller);
+    return upstream === undefined ? !list.facts.has(name) : !toolsOfServer(list, upstream).toolIds.has(name);
+  };
+  const readRest: RunOwnTool = (given, { id }, peer) => readOverflow(parts.layer, given, id, peer, frame);
+
   const callTool: Method = async (request, peer) => {
     const input = inputOf(request);
     if (typeof input === 'string') return errorAnswer(request.id, RPC.invalidParams, input);
+    if (input.tool_id === READ_OVERFLOW.name && (await isFree(READ_OVERFLOW.name, peer)))
+      return callOwnTool(READ_OVERFLOW, readRest, request, peer, frame);
     if (upstream === undefined) return invoke(input, request, peer);
     const { toolIds } = toolsOfServer(await parts.toolLists.list(peer.caller), upstream);
     // A name that the list does not have leads to the refusal that unknown tools get.

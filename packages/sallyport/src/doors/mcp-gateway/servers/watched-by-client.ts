@@ -1,20 +1,23 @@
 import type { ErrorCode } from '@sallyport/std/error/catalogue';
 import { isFailure } from '@sallyport/std/error/failure';
-import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
+import { failureOf, ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import type { OpenRegister } from '../../../domain/principal/open-register.ts';
 import { holderIn } from '../../../domain/principal/open-register.ts';
 import type { Caller } from '../../../domain/principal/principal.ts';
 import type { ToolLayer } from '../../../operations/tool-layer.ts';
 import type { Log } from '../../../telemetry/log.ts';
-import type { Notify } from '../../mcp-server.ts';
+import { errorEntry, type Notify } from '../../mcp-server.ts';
 import type { ResourceUpdates } from '../resource-updates.port.ts';
 import type { CachedOffers } from './cached-offers.ts';
 import { located } from './offer-methods.ts';
+import type { ServerUri } from './qualified-uri.ts';
 
 /** Most resources that one client watches. */
 const PER_CLIENT_MAX = 100;
 /** Changes of a resource within this time cause one notification, ms. */
 const TOGETHER_MS = 250;
+/** Pause before a subscription that ended with its connection is tried again, ms. */
+const RENEWED_AFTER_MS = 5_000;
 
 /** The resources that one client watches. */
 export interface WatchedByClient extends Disposable {
@@ -39,59 +42,86 @@ export interface WatchedByClientParts {
   readonly notify: Notify;
 }
 
+/** A watched resource. */
 interface Entry {
+  /** As the client names it. */
+  readonly shown: string;
+  readonly at: ServerUri;
+  /** Who subscribed. */
+  readonly caller: Caller;
   readonly place: Disposable;
   watching?: Disposable;
-  timer?: NodeJS.Timeout;
+  reporting?: NodeJS.Timeout;
+  renewing?: NodeJS.Timeout;
 }
 
 export function watchedByClient(parts: WatchedByClientParts): WatchedByClient {
-  const { layer, log, notify, register, updates } = parts;
+  const { layer, log, notify, offers, register, updates, upstream } = parts;
   const watched = new Map<string, Entry>();
   let listener: Caller | undefined;
 
   const remove = (uri: string): void => {
     const entry = watched.get(uri);
     watched.delete(uri);
-    clearTimeout(entry?.timer);
+    clearTimeout(entry?.reporting);
+    clearTimeout(entry?.renewing);
     entry?.watching?.[Symbol.dispose]();
     entry?.place[Symbol.dispose]();
   };
 
   /** Asks anew each time: the token may have ended, or what it covers may have changed. */
-  const report = async (uri: string): Promise<void> => {
-    const caller = listener;
-    if (caller === undefined || (await readTool(parts, uri, caller)) === undefined) return;
-    if (watched.has(uri)) notify('notifications/resources/updated', { uri });
+  const report = async (entry: Entry): Promise<void> => {
+    if (listener === undefined || (await readToolOf(offers, entry.at, listener)) === undefined) return;
+    if (watched.get(entry.shown) === entry) notify('notifications/resources/updated', { uri: entry.shown });
   };
-  const updated = (uri: string, entry: Entry): void => {
-    if (entry.timer !== undefined) return;
-    entry.timer = setTimeout(() => {
-      delete entry.timer;
-      report(uri).catch((cause: unknown) => log.debug('mcp-update-not-reported', { cause }));
-    }, TOGETHER_MS).unref();
+  const works = { reporting: report, renewing: (entry: Entry) => renew(entry) };
+  const soon = (entry: Entry, what: keyof typeof works, ms: number): void => {
+    if (entry[what] !== undefined || watched.get(entry.shown) !== entry) return;
+    entry[what] = setTimeout(() => {
+      delete entry[what];
+      works[what](entry).catch((cause: unknown) => log.debug('mcp-update-not-reported', { cause }));
+    }, ms).unref();
+  };
+  /** @throws ToolLayerError when the caller may not read it, or it cannot be watched */
+  const watch = async (entry: Entry, caller: Caller): Promise<void> => {
+    await judge(parts, entry.at, caller);
+    const watching = await updates?.watch(caller, entry.at, {
+      onUpdated: () => soon(entry, 'reporting', TOGETHER_MS),
+      onEnded: () => soon(entry, 'renewing', 0),
+    });
+    // The client may have gone meanwhile.
+    if (watched.get(entry.shown) === entry && watching !== undefined) entry.watching = watching;
+    else watching?.[Symbol.dispose]();
+  };
+  /**
+   * Subscribes again, with the token of now. The client reads the resource again in either case: it may have changed
+   * unnoticed, and where the subscription is over the client learns the reason by reading.
+   */
+  const renew = async (entry: Entry): Promise<void> => {
+    try {
+      await watch(entry, withoutRequest(listener ?? entry.caller));
+      await report(entry);
+    } catch (thrown) {
+      const { code } = failureOf(thrown);
+      log.debug('mcp-resource-not-watched', { code });
+      if (errorEntry(code).retryable) return soon(entry, 'renewing', RENEWED_AFTER_MS);
+      await report(entry).finally(() => (watched.get(entry.shown) === entry ? remove(entry.shown) : undefined));
+    }
   };
 
   return {
     async add(uri, caller) {
       if (watched.has(uri)) return true;
-      const read = await readTool(parts, uri, caller);
-      if (read === undefined || updates === undefined) return false;
-      // The same judgement as of reading it, by policies that look at the URI too.
-      const input = { tool_id: read.toolId, parameters: { uri: read.uri } };
-      const { would, error } = await layer.ask('tools.dry-run', input, caller);
-      if (would === 'refuse' && error !== undefined) throw new ToolLayerError(error.e_code as ErrorCode, error.message);
+      const at = located(await offers.of(caller), uri, upstream);
+      if (at === undefined || updates === undefined) return false;
+      if ((await readToolOf(offers, at, caller)) === undefined) return false;
       if (watched.size >= PER_CLIENT_MAX) throw full();
-      const holder = await layer.ask('tokens.inspect', {}, caller);
-      const place = register.add(holderIn(holder));
+      const place = register.add(holderIn(await layer.ask('tokens.inspect', {}, caller)));
       if (isFailure(place)) throw ToolLayerError.of(place);
-      const entry: Entry = { place };
+      const entry: Entry = { shown: uri, at, caller, place };
       watched.set(uri, entry);
       try {
-        const watching = await updates.watch(holder.tenant_id, read.upstream, read.uri, () => updated(uri, entry));
-        // The client may have gone meanwhile.
-        if (watched.get(uri) === entry) entry.watching = watching;
-        else watching[Symbol.dispose]();
+        await watch(entry, caller);
       } catch (thrown) {
         if (watched.get(uri) === entry) remove(uri);
         throw thrown;
@@ -109,16 +139,27 @@ export function watchedByClient(parts: WatchedByClientParts): WatchedByClient {
   };
 }
 
-/** The resource and the tool that reads it; undefined when the caller may not read it. */
-async function readTool(
-  { offers, upstream }: Pick<WatchedByClientParts, 'offers' | 'upstream'>,
-  uri: string,
+/** The tool that reads the resource; undefined when the caller may not use it. */
+async function readToolOf(
+  offers: WatchedByClientParts['offers'],
+  at: ServerUri,
   caller: Caller,
-): Promise<{ readonly upstream: string; readonly uri: string; readonly toolId: string } | undefined> {
-  const seen = await offers.of(caller);
-  const at = located(seen, uri, upstream);
-  const toolId = at === undefined ? undefined : seen.server(at.upstream)?.tools['resources/read'];
-  return at === undefined || toolId === undefined ? undefined : { ...at, toolId };
+): Promise<string | undefined> {
+  return (await offers.of(caller)).server(at.upstream)?.tools['resources/read'];
+}
+
+/** The same judgement as of reading it, by policies that look at the URI too. @throws ToolLayerError for a refusal */
+async function judge({ layer, offers }: WatchedByClientParts, at: ServerUri, caller: Caller): Promise<void> {
+  const toolId = await readToolOf(offers, at, caller);
+  if (toolId === undefined) throw new ToolLayerError('E3809', 'There is no such resource.');
+  const input = { tool_id: toolId, parameters: { uri: at.uri } };
+  const { would, error } = await layer.ask('tools.dry-run', input, caller);
+  if (would === 'refuse' && error !== undefined) throw new ToolLayerError(error.e_code as ErrorCode, error.message);
+}
+
+/** The request of the caller may be over, and must end nothing that is for the subscription. */
+function withoutRequest({ signal: _signal, onProgress: _onProgress, ...caller }: Caller): Caller {
+  return caller;
 }
 
 function full(): ToolLayerError {

@@ -5,6 +5,7 @@ import type { CallQuestions } from '../call-questions.port.ts';
 import type { ClientConfirmations } from '../client-confirmations.port.ts';
 import type { CachedToolLists } from '../methods/cached-tool-lists.ts';
 import type { McpSettings } from '../settings.ts';
+import type { OpenedLinks } from '../upstream-questions/opened-links.ts';
 
 /** Dependencies of the tasks: asynchronous calls, as MCP clients see them. */
 export interface TaskParts {
@@ -13,6 +14,7 @@ export interface TaskParts {
   readonly clock: Clock;
   readonly settings: McpSettings;
   readonly toolLists: CachedToolLists;
+  readonly links: OpenedLinks;
   /** Questions of running calls. */
   readonly questions: CallQuestions;
   /** Confirmations by the user at a client; absent: no client is asked. */

@@ -34,6 +34,7 @@ export function taskResult(parts: TaskParts): Method {
       const found = existing(seen.invocation);
       if (isOver(found) || peer.signal.aborted) {
         const of = { toolLists: parts.toolLists, caller: peer.caller, toolId: found.tool_id };
+        parts.links.refused(peer.watch, found.error?.details?.['rpc_data']);
         return related(await endedAnswer(id, responseOnRecord(found), of, FRAME), invocation_id);
       }
       after = seen.event_id;
@@ -62,6 +63,7 @@ async function askNow(
   if (peer.ask === undefined) return;
   try {
     const meta = { [META_RELATED_TASK]: { taskId: found.invocation_id } };
+    parts.links.asked(peer.watch, question);
     const said = await peer.ask(method, { ...question, _meta: meta }, peer.signal);
     await takeInput(parts, found, peer, { [key]: said });
   } catch (thrown) {

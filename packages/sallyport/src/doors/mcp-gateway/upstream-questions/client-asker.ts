@@ -22,6 +22,7 @@ import type { Peer } from '../../mcp-server.ts';
 import { elicits } from '../confirmation/elicit-form.ts';
 import { asksForSecret } from './asks-for-secret.ts';
 import { flatFormOf } from './flat-form.ts';
+import type { OpenedLinks } from './opened-links.ts';
 
 const NAME_CHARACTERS_MAX = 100;
 const MESSAGE_CHARACTERS_MAX = 4 * KiB;
@@ -33,6 +34,8 @@ export interface ClientAskerParts {
   readonly log: Log;
   /** The client whose request a call runs for; undefined when the call came another way. */
   readonly peerOf: (tenantId: string, invocationId: string) => Peer | undefined;
+  /** The addresses that its questions have opened. */
+  readonly links: Pick<OpenedLinks, 'asked' | 'completed'>;
 }
 
 /** A question in the form of one client: parameters of its request, and what its answer must be. */
@@ -46,7 +49,7 @@ interface Offer {
  * Puts questions to clients. A question goes to exactly one client: that of its call. When the call is ambiguous across
  * clients, has none, or its client cannot answer such a question, nobody is asked. Never rejects.
  */
-export function createClientAsker({ log, peerOf }: ClientAskerParts): ClientAsker {
+export function createClientAsker({ log, peerOf, links }: ClientAskerParts): ClientAsker {
   const sessions = new WeakMap<object, string>();
   const sessionOf = (watch: object): string => {
     const known = sessions.get(watch) ?? randomUUID();
@@ -62,6 +65,7 @@ export function createClientAsker({ log, peerOf }: ClientAskerParts): ClientAske
     if (typeof offer === 'string') return unasked(offer);
     try {
       const until = AbortSignal.any([signal, peer.signal]);
+      links.asked(peer.watch, offer.params);
       const put = () => askPeer(QUESTION_METHODS[asked.kind], offer.params, until, key);
       const result = offer.read(await question.whileAsking(put));
       return result === undefined ? unasked('the answer of the client is not what was asked for') : { result };
@@ -72,6 +76,7 @@ export function createClientAsker({ log, peerOf }: ClientAskerParts): ClientAske
   };
   return {
     ask,
+    completed: links.completed,
     clientOf(tenantId, invocationId) {
       const peer = peerOf(tenantId, invocationId);
       if (peer?.ask === undefined || !canBeAsked(peer)) return undefined;
@@ -139,9 +144,9 @@ function formOffer({ message, requestedSchema }: FormQuestion, author: QuestionA
   };
 }
 
-function urlOffer({ message, url }: UrlQuestion, author: QuestionAuthor): Offer {
+function urlOffer({ message, url, elicitationId = randomUUID() }: UrlQuestion, author: QuestionAuthor): Offer {
   return {
-    params: { message: markedMessage(message, author), mode: 'url', url, elicitationId: randomUUID() },
+    params: { message: markedMessage(message, author), mode: 'url', url, elicitationId },
     read: (said) => elicitationAnswer(said, () => ({})),
   };
 }

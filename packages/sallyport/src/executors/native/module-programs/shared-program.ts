@@ -109,8 +109,13 @@ const checkpointsOf = ({ mark, restored }) => {
     },
   };
 };
+const sessionOf = (session) => async () => {
+  if (session !== undefined) return session.context;
+  throw new ErrorClass('Only a function whose manifest says session_context reads it. Add it to execution_config.');
+};
 const call = async (input, load) => {
-  const context = { ...input.context, secrets: new Map(input.context.secrets) };
+  const { session, ...given } = input.context;
+  const context = { ...given, secrets: new Map(given.secrets), sessionContext: sessionOf(session) };
   let run;
   try {
     if (input.mark !== undefined) context.checkpoints = checkpointsOf(input);

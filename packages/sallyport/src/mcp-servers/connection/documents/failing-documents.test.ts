@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { sha256 } from '@sallyport/std/sha256';
 import { describe, expect, test } from 'vitest';
@@ -51,12 +52,54 @@ describe('the cache is down', () => {
   const down = async (): Promise<never> => Promise.reject(new ToolLayerError('E3607', 'down'));
 
   test('DOC-03.4 E3607 is a warning, and the server is asked', async () => {
-    under.documents = under.make({ cache: { get: down, put: down, drop: down } });
+    under.documents = under.make({ cache: { get: down, put: down, drop: down, clear: down } });
     for (let turn = 0; turn < 2; turn += 1) {
       expect(await under.codes(['spec', 'guide'])).toEqual(['E3607']);
       under.changed({ tenantId: 'acme', documentId: 'spec', version: '2' });
     }
     expect(under.toolsAsked()).toEqual(['get_source_of_truth', 'get_source_of_truth']);
+  });
+});
+
+describe('a document that was deleted', () => {
+  const deleted = { tenantId: 'acme', documentId: 'spec', version: '', deleted: true } as const;
+
+  test.each([
+    ['deleted', deleted, true],
+    ['perhaps deleted', undefined, true],
+    ['of another tenant', { ...deleted, tenantId: 'other' }, false],
+  ] as const)('DOC-02.4 is given from no memory, whatever the server does: %s', async (_, update, isGone) => {
+    const refs = ['spec', 'sp*', 'spec@1'];
+    for (const ref of refs) expect(await under.contents([ref])).toHaveLength(1);
+    under.changed(update);
+    under.server.behaviour = 'lost';
+    for (const ref of refs) {
+      if (isGone) expect(await under.codeOf([ref])).toBe('E3602');
+      else expect(await under.contents([ref])).toHaveLength(1);
+    }
+  });
+
+  test('DOC-02.4 is not given from a cache that could not drop it, nor when it was on its way', async () => {
+    const clear = async (): Promise<never> => Promise.reject(new ToolLayerError('E3607', 'down'));
+    under.documents = under.make({ cache: { ...under.cache, clear } });
+    await under.read(['spec']);
+    under.now += 1;
+    under.changed(deleted);
+    await nextTurn();
+    const named = under.named();
+    const server: DocumentServer = {
+      ...named,
+      async call(...asked) {
+        const answer = await named.call(...asked);
+        under.changed(deleted);
+        return answer;
+      },
+    };
+    const late = under.make({ server });
+    expect(await under.contents(['spec', 'spec@1'], {}, late)).toEqual(['second', 'first']);
+    under.server.behaviour = 'lost';
+    for (const ref of ['spec', 'spec@1', 'spec@2'])
+      for (const from of [under.documents, late]) expect(await under.codeOf([ref], {}, from)).toBe('E3602');
   });
 });
 

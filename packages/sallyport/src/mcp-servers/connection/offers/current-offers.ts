@@ -10,8 +10,8 @@ import type { HeldOffers } from './held-offers.ts';
 /** What an upstream offers beside its tools, as it listed it last. */
 export interface CurrentOffers {
   now(): ServerOffers;
-  /** Lists again over a connection. Never rejects. */
-  list(link: Pick<Link, 'listOffers'>, signal: AbortSignal): Promise<void>;
+  /** Lists again over a connection. @param isAdded an operator just asked for the upstream. Never rejects. */
+  list(link: Pick<Link, 'listOffers'>, signal: AbortSignal, isAdded: boolean): Promise<void>;
 }
 
 /** Dependencies of the offers of one upstream. */
@@ -33,7 +33,7 @@ export function createCurrentOffers({ upstream, log, judge, held, onChanged }: C
   let begun = 0;
   return {
     now: () => (held === undefined ? current : withoutHeld(current, held)),
-    async list(link, signal) {
+    async list(link, signal, isAdded) {
       begun += 1;
       const mine = begun;
       try {
@@ -41,7 +41,7 @@ export function createCurrentOffers({ upstream, log, judge, held, onChanged }: C
         for (const { method, reason } of incomplete)
           log.warn('upstream-offers-incomplete', { upstream, method, reason });
         const whole = (kind: HeldKind): boolean => !incomplete.some(({ method }) => method === METHODS[kind]);
-        const holding = held === undefined ? undefined : { held, whole };
+        const holding = held === undefined ? undefined : { held, whole, isAdded };
         const harmless = judge === undefined ? offers : await harmlessOffers(offers, judge, log, upstream, holding);
         // A later listing is newer than this one; an ended connection lists nothing.
         if (mine !== begun || signal.aborted) return;

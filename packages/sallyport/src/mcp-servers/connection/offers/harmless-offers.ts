@@ -13,6 +13,8 @@ export interface HoldingOffers {
   readonly held: HeldOffers;
   /** False when a list was cut off; its entries are compared once it is whole. */
   whole(kind: HeldKind): boolean;
+  /** An operator just asked for the upstream. */
+  readonly isAdded: boolean;
 }
 
 const WORDS: Readonly<Record<HeldKind, string>> = { prompts: 'prompt', templates: 'template' };
@@ -40,7 +42,8 @@ export async function harmlessOffers(
   let logged = 0;
   const held = async <Offer extends ListedOffer>(kind: HeldKind, all: readonly Offer[]): Promise<readonly Offer[]> => {
     if (holding === undefined) return clean(WORDS[kind], all);
-    if (holding.whole(kind)) await holding.held.take(kind, all, await judge(all.map(definitionOf)));
+    const { isAdded } = holding;
+    if (holding.whole(kind)) await holding.held.take(kind, all, await judge(all.map(definitionOf)), isAdded);
     return all;
   };
   const clean = async <Offer extends ListedOffer>(kind: string, all: readonly Offer[]): Promise<readonly Offer[]> => {

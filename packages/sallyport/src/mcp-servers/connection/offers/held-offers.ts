@@ -3,7 +3,7 @@ import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import type { ListedMcpTool } from '../../../registry/importer.port.ts';
 import type { ListedOffer } from '../../known-upstream.ts';
 import { blockedFailure, type Quarantine } from '../../quarantine.ts';
-import type { UpstreamTool } from '../../quarantine-store.port.ts';
+import type { BlockReason, UpstreamTool } from '../../quarantine-store.port.ts';
 import { definitionHash } from '../../trust/definition-hash.ts';
 import type { ScanVerdict } from '../../trust/description-scanner.port.ts';
 import { type HeldKind, offerId, placeOf } from '../../trust/offer-places.ts';
@@ -16,8 +16,14 @@ export interface HeldOffers {
   /**
    * Compares a whole list with what was accepted; the first text of an offer is accepted when the scan finds nothing.
    * @param verdicts in the order of the offers
+   * @param isAdded an operator just asked for the upstream: new offers are accepted even where others have to wait
    */
-  take(kind: HeldKind, offers: readonly ListedOffer[], verdicts: readonly ScanVerdict[]): Promise<void>;
+  take(
+    kind: HeldKind,
+    offers: readonly ListedOffer[],
+    verdicts: readonly ScanVerdict[],
+    isAdded: boolean,
+  ): Promise<void>;
   /** True while an offer waits, was refused, or is not known. */
   isHeld(kind: HeldKind, offer: ListedOffer): boolean;
 }
@@ -32,6 +38,8 @@ export interface HeldOffersParts {
   readonly upstream: string;
   /** True for a reference server, whose changes are accepted. */
   readonly isTrusted: boolean;
+  /** True when what the server adds later waits for nobody; see `accept_new_tools`. */
+  readonly acceptsNew: boolean;
   readonly clock: Clock;
   readonly onHeld: OffersHeld;
 }
@@ -46,9 +54,10 @@ export function heldOffersOf(
   return createHeldOffers({ ...parts, quarantine: { compare, put, find, blocks, inTurn } });
 }
 
-function createHeldOffers({ quarantine, tenantId, upstream, isTrusted, clock, onHeld }: HeldOffersParts): HeldOffers {
+function createHeldOffers(parts: HeldOffersParts): HeldOffers {
+  const { quarantine, tenantId, upstream, isTrusted, acceptsNew, clock, onHeld } = parts;
   return {
-    take: (kind, offers, verdicts) =>
+    take: (kind, offers, verdicts, isAdded) =>
       quarantine.inTurn(tenantId, upstream, async () => {
         const place = placeOf(upstream, kind);
         const listing = offers.map((offer) => ({
@@ -67,7 +76,11 @@ function createHeldOffers({ quarantine, tenantId, upstream, isTrusted, clock, on
           acceptedHash: definitionHash(listed),
           noticedAt,
         });
-        const held = (known: UpstreamTool, listed: ListedMcpTool, block: NonNullable<UpstreamTool['block']>) => ({
+        const blockOf = ({ acceptedHash }: UpstreamTool, listed: ListedMcpTool): BlockReason => {
+          if (acceptedHash !== undefined) return 'changed';
+          return isClean(listed) ? 'new' : 'flagged';
+        };
+        const held = (known: UpstreamTool, listed: ListedMcpTool, block = blockOf(known, listed)) => ({
           ...known,
           block,
           served: {
@@ -78,20 +91,13 @@ function createHeldOffers({ quarantine, tenantId, upstream, isTrusted, clock, on
           },
           noticedAt,
         });
-        const judged = ({
-          known,
-          listed,
-        }: {
-          readonly known: UpstreamTool;
-          readonly listed: ListedMcpTool;
-        }): UpstreamTool => {
-          if (known.acceptedHash !== undefined) return held(known, listed, 'changed');
-          return isTrusted || isClean(listed) ? free(known, listed) : held(known, listed, 'flagged');
-        };
-        const fresh = compared.unknown.map(({ toolId, listed }) =>
-          judged({ known: { tenantId, toolId, upstream: place, tool: listed.name, noticedAt }, listed }),
-        );
-        const changed = compared.changed.map(judged);
+        const fresh = compared.unknown.map(({ toolId, listed }): UpstreamTool => {
+          const known: UpstreamTool = { tenantId, toolId, upstream: place, tool: listed.name, noticedAt };
+          const isAccepted = isTrusted || (isClean(listed) && (isAdded || acceptsNew));
+          return isAccepted ? free(known, listed) : held(known, listed);
+        });
+        // What an operator refused, or never let in, is decided by operators alone.
+        const changed = compared.changed.map(({ known, listed }): UpstreamTool => held(known, listed));
         const rejected = compared.rejected.map(({ known, listed }) => held(known, listed, 'rejected'));
         const back = compared.accepted.filter(
           ({ known, listed }) => known.block !== undefined || isOther(known, listed),

@@ -42,12 +42,17 @@ export interface CallerWait {
 export interface LentLink extends CallerLink {
   /** Marks the connection as unusable: later calls get a new one. */
   retire(): void;
+  /** Resolves once it is marked so; work that has no end of its own ends then. */
+  readonly retired: Promise<void>;
 }
 
 interface Slot {
   readonly identity: string;
+  /** Whose authorization at the upstream it has. */
+  readonly holder: string | undefined;
   readonly key: string;
   readonly opened: Promise<CallerLink>;
+  readonly retired: PromiseWithResolvers<void>;
   /** Aborts an opening that nobody waits for any more. */
   readonly ending: AbortController;
   users: number;
@@ -95,10 +100,16 @@ export class CallerLinks {
       const { link, hashOf, listFresh, suspect } = await (slot.isOpen
         ? slot.opened
         : within(slot.opened, rest, wait.signal, () => notOpen(this.#parts.name)));
-      return await work({ link, hashOf, listFresh, suspect, retire: () => this.#retire(slot) });
+      const retired = slot.retired.promise;
+      return await work({ link, hashOf, listFresh, suspect, retired, retire: () => this.#retire(slot) });
     } finally {
       this.#release(slot);
     }
+  }
+
+  /** Marks the connections of a holder as unusable: its authorization has ended. */
+  retireAll(holder: string): void {
+    for (const slot of [...this.#slots.values()]) if (slot.holder === holder) this.#retire(slot);
   }
 
   /** Number of connections, closing ones included. */
@@ -155,7 +166,7 @@ export class CallerLinks {
   }
 
   #create(caller: KnownCaller): Slot {
-    const { identity, key } = caller;
+    const { identity, holder, key } = caller;
     for (const other of this.#slots.values()) {
       if (other.identity !== identity) continue;
       other.isFormer = true;
@@ -164,7 +175,8 @@ export class CallerLinks {
     const ending = new AbortController();
     const late = AbortSignal.timeout(this.#parts.bounds.connectTimeoutMs);
     const opened = this.#parts.open(caller, AbortSignal.any([ending.signal, late]));
-    const slot: Slot = { identity, key, opened, ending, users: 0, isOpen: false, isFormer: false };
+    const retired = Promise.withResolvers<void>();
+    const slot: Slot = { identity, holder, key, opened, retired, ending, users: 0, isOpen: false, isFormer: false };
     this.#slots.set(key, slot);
     opened.then(
       ({ link }) => {
@@ -203,6 +215,7 @@ export class CallerLinks {
     clearTimeout(slot.timer);
     this.#slots.delete(slot.key);
     this.#leaving.add(slot);
+    slot.retired.resolve();
     if (isResting(slot)) void this.#pending.add(this.#end(slot));
   }
 

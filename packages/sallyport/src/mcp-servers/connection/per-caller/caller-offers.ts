@@ -2,7 +2,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { MiB } from '@sallyport/std/bytes';
 import type { Clock } from '@sallyport/std/clock';
 import { LRUCache } from 'lru-cache';
-import { isObject } from '../../../domain/shape/is-object.ts';
 import type { Log } from '../../../telemetry/log.ts';
 import { NO_OFFERS, type OfferListing, type ServerOffers } from '../../known-upstream.ts';
 import { harmlessOffers, type JudgeOffers } from '../offers/harmless-offers.ts';
@@ -121,12 +120,5 @@ async function harmlessOnes({ upstream, judge, log, list }: CallerOffersParts, c
   for (const { method } of incomplete) log.warn('upstream-offers-incomplete', { upstream, method });
   const warn: Log['warn'] = (event, fields) => log.warn(event, { ...fields, name: undefined });
   const harmless = judge === undefined ? offers : await harmlessOffers(offers, judge, { warn }, upstream);
-  return { offers: unwatched(harmless), isWhole: incomplete.length === 0 };
-}
-
-/** Connections of callers end while they are idle, so they report no changes of a resource. */
-function unwatched(offers: ServerOffers): ServerOffers {
-  const { resources } = offers.capabilities;
-  if (!isObject(resources)) return offers;
-  return { ...offers, capabilities: { ...offers.capabilities, resources: { ...resources, subscribe: false } } };
+  return { offers: harmless, isWhole: incomplete.length === 0 };
 }

@@ -33,6 +33,10 @@ export interface EchoingServer extends AsyncDisposable {
   toolsFor: (authorization: string) => readonly object[];
   /** What is offered beside tools for an authorization; undefined: nothing, and no capability for it. */
   offersFor: ((authorization: string) => EchoedOffers) | undefined;
+  /** The resources that each session subscribed to; one that ended has none. */
+  readonly subscribed: Map<string, Set<string>>;
+  /** Says to the sessions of an authorization that subscribed to a resource that it changed. */
+  update(authorization: string, uri: string): void;
   /** The requests of each method, as the authorization that sent them. */
   readonly asked: { readonly method: string; readonly authorization: string }[];
 }
@@ -63,12 +67,13 @@ export async function echoingServer(name = 'notes'): Promise<EchoingServer> {
   let most = 0;
   let count = 0;
   const overSockets = new Map<Socket, Set<string>>();
+  const streams = new Map<string, ServerResponse>();
   const http = createServer(async (request, response) => {
     const authorization = request.headers.authorization ?? 'nobody';
     overSockets.set(request.socket, (overSockets.get(request.socket) ?? new Set()).add(authorization));
     const body = await text(request);
     if (self.refused.has(authorization)) response.writeHead(401).end(`not you, ${authorization}`);
-    else if (request.method === 'GET') response.writeHead(405).end();
+    else if (request.method === 'GET') openStream(self, streams, request, response);
     else await answer(request, response, authorization, body === '' ? {} : JSON.parse(body));
   });
   const url = await listening(http);
@@ -89,6 +94,13 @@ export async function echoingServer(name = 'notes'): Promise<EchoingServer> {
     toolsFor: () => [WHO_AM_I],
     offersFor: undefined,
     asked: [],
+    subscribed: new Map(),
+    update(authorization, uri) {
+      const message = { jsonrpc: '2.0', method: 'notifications/resources/updated', params: { uri } };
+      for (const [session, uris] of self.subscribed)
+        if (self.sessions.get(session) === authorization && uris.has(uri))
+          streams.get(session)?.write(`data: ${JSON.stringify(message)}\n\n`);
+    },
     async [Symbol.asyncDispose]() {
       http.closeAllConnections();
       await new Promise((resolve) => http.close(resolve));
@@ -121,6 +133,19 @@ export async function echoingServer(name = 'notes'): Promise<EchoingServer> {
   return self;
 }
 
+/** The stream for messages that no request waits for; a server that offers nothing has none to send. */
+function openStream(
+  { offersFor, open }: EchoingServer,
+  streams: Map<string, ServerResponse>,
+  { headers }: IncomingMessage,
+  response: ServerResponse,
+): void {
+  const session = String(headers['mcp-session-id']);
+  if (offersFor === undefined || !open.has(session)) return void response.writeHead(405).end();
+  response.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders();
+  streams.set(session, response);
+}
+
 interface AskedInSession {
   readonly id: unknown;
   readonly method: unknown;
@@ -140,8 +165,16 @@ async function answerIn(
   const offers = self.offersFor?.(authorization) ?? {};
   if (self.sessions.get(session) !== authorization) self.mixed.push(`${session}: ${authorization}`);
   if (!self.open.has(session)) response.writeHead(404).end('no such session');
-  else if (request.method === 'DELETE') response.writeHead(self.open.delete(session) ? 200 : 404).end();
-  else if (method === 'tools/list') reply(response, { id, result: { tools: self.toolsFor(authorization) } });
+  else if (request.method === 'DELETE') {
+    self.subscribed.delete(session);
+    response.writeHead(self.open.delete(session) ? 200 : 404).end();
+  } else if (method === 'resources/subscribe' || method === 'resources/unsubscribe') {
+    const { uri } = params as { uri: string };
+    const uris = self.subscribed.get(session) ?? new Set();
+    if (method === 'resources/subscribe') self.subscribed.set(session, uris.add(uri));
+    else uris.delete(uri);
+    reply(response, { id, result: {} });
+  } else if (method === 'tools/list') reply(response, { id, result: { tools: self.toolsFor(authorization) } });
   else if (method === 'tools/call') {
     const { arguments: args } = params as { arguments: Record<string, unknown> };
     self.calls.push({ session, authorization, args });

@@ -2,7 +2,7 @@ import type { UpstreamDefinition } from '../../../../api/schemas/upstream.ts';
 import type { OutboundHttp } from '../../../external/outbound-http.ts';
 import type { SecretStore } from '../../../external/secret-store.port.ts';
 import { type HttpLinkParts, openHttpLink } from '../../http/http-link.ts';
-import type { ServerOffers, UpstreamCaller } from '../../known-upstream.ts';
+import type { ResourceListener, ServerOffers, UpstreamCaller } from '../../known-upstream.ts';
 import { openStdioLink, type StdioLinkParts } from '../../stdio/stdio-link.ts';
 import type { UpstreamLogins } from '../../upstream-logins.ts';
 import { type EmbeddedLinkParts, openEmbeddedLink } from '../embedded-link.ts';
@@ -16,11 +16,15 @@ import { createOperatorListing, type UpstreamOperator } from './own-listing.ts';
 import { PerCallerUpstream } from './per-caller-upstream.ts';
 
 /** One upstream that is kept running, over one connection for all, or one per caller or client. */
-export interface KeptUpstream extends Omit<Supervised, 'connect'> {
+export interface KeptUpstream extends Omit<Supervised, 'connect' | 'watchResource'> {
   /** Connects now and lists the tools; throws the failure. @param operator who asks for it */
   connect(operator: UpstreamOperator): Promise<ToolListing>;
   /** What it offers to a caller beside its tools; see `UpstreamOffers.offers`. */
   offersTo(caller: UpstreamCaller | undefined): Promise<ServerOffers>;
+  /** See `UpstreamOffers.watchResource`. */
+  watchResource(uri: string, listener: ResourceListener, caller: UpstreamCaller | undefined): Promise<Disposable>;
+  /** Ends the connections of this holder where each caller has one: its authorization has ended. */
+  endLogin(holder: string): void;
 }
 
 /** Checks of what this machine allows upstreams. */

@@ -25,7 +25,6 @@ export interface OwnListing {
   serverVersion(): string;
   /** What the server offers beside its tools, where that is the same for all callers. */
   offers(): ServerOffers;
-  watchResource(uri: string, onUpdated: () => void): Promise<Disposable>;
   status(): OwnStatus;
   close(): Promise<void>;
 }
@@ -75,9 +74,6 @@ export function createOperatorListing(parts: OperatorListingParts): OwnListing {
     malformed: () => listing.malformed,
     serverVersion: () => identity.server?.version ?? '',
     offers: () => NO_OFFERS,
-    watchResource: async () => {
-      throw new ToolLayerError('E3310', `The layer has no connection of its own to the upstream '${definition.name}'.`);
-    },
     status: () => ({
       name: definition.name,
       state: definition.disabled === true || closing.signal.aborted ? 'stopped' : 'ready',

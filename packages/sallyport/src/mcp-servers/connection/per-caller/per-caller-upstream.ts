@@ -4,7 +4,7 @@ import { ownerKey } from '../../../domain/invocation/call-owner.ts';
 import type { ServerTask } from '../../../domain/invocation/tasks/server-task.ts';
 import { hideInValue } from '../../../external/hide-secrets.ts';
 import type { ListedMcpTool } from '../../../registry/importer.port.ts';
-import { NO_OFFERS, type ServerOffers, type UpstreamCaller } from '../../known-upstream.ts';
+import { NO_OFFERS, type ResourceListener, type ServerOffers, type UpstreamCaller } from '../../known-upstream.ts';
 import { callFailure, neverLeft, stopped } from '../call-failures.ts';
 import type { Link, OpenOptions, ToolListing, UpstreamCallResult } from '../link.ts';
 import { inMidCall, unchecked } from '../listing/fresh-listing.ts';
@@ -24,7 +24,11 @@ import { callerCredentials, callerOf, type KnownCaller } from './caller-credenti
 import { openCallerLink } from './caller-link.ts';
 import { CallerLinks, type LentLink } from './caller-links.ts';
 import { type CallerOffers, createCallerOffers } from './caller-offers.ts';
+import { type CallerWatches, createCallerWatches } from './caller-watches.ts';
 import type { OwnListing, UpstreamOperator } from './own-listing.ts';
+
+/** The share of the connections that stay open for subscriptions: the others are for calls. */
+const WATCHING_SHARE = 0.5;
 
 /** Dependencies of an upstream with per-caller connections. */
 export interface PerCallerParts extends Omit<SupervisedParts, 'open' | 'startSlots' | 'onTools' | 'watched'> {
@@ -36,7 +40,7 @@ export interface PerCallerParts extends Omit<SupervisedParts, 'open' | 'startSlo
    * The connection shared by all callers until the server asks without naming the call; then one client keeps it.
    * Absent: each caller has a connection of its own from the start.
    */
-  readonly shared?: Pick<Supervised, 'call' | 'follow' | 'cancelTask'>;
+  readonly shared?: Pick<Supervised, 'call' | 'follow' | 'cancelTask' | 'watchResource'>;
   readonly asking: Asking;
 }
 
@@ -50,6 +54,7 @@ export class PerCallerUpstream {
   readonly #credentials: readonly string[];
   readonly #links: CallerLinks;
   readonly #offers: CallerOffers;
+  readonly #watches: CallerWatches;
   readonly #isDisabled: boolean;
   /** Learnt from any caller's connection: it is a property of the server, not of the caller. */
   #olderProtocolOnly = false;
@@ -61,10 +66,11 @@ export class PerCallerUpstream {
     this.#credentials = callerCredentials(definition);
     this.#isDisabled = definition.disabled === true;
     const isHttp = definition.transport.type !== 'stdio';
+    const connectionsMax = isHttp ? settings.callerConnectionsMax : settings.callerProcessesMax;
     this.#links = new CallerLinks({
       name: definition.name,
       bounds: {
-        connectionsMax: isHttp ? settings.callerConnectionsMax : settings.callerProcessesMax,
+        connectionsMax,
         connectTimeoutMs: settings.connectTimeoutMs,
         idleMs: settings.callerIdleMs,
         formerIdleMs: settings.formerCredentialsIdleMs,
@@ -72,6 +78,8 @@ export class PerCallerUpstream {
       open: (caller, signal) => this.#open(caller, signal),
     });
     const { clock, log, judgeOffers: judge, onOffers: onChanged } = parts;
+    const callersMax = Math.max(1, Math.floor(connectionsMax * WATCHING_SHARE));
+    this.#watches = createCallerWatches({ upstream: this.#name, log, callersMax, links: this.#links });
     this.#offers = createCallerOffers({
       ...{ upstream: this.#name, settings, clock, log, judge, onChanged },
       list: (caller) =>
@@ -116,10 +124,26 @@ export class PerCallerUpstream {
     return this.#offers.of(callerOf(this.#name, this.#credentials, caller));
   }
 
-  async watchResource(uri: string, onUpdated: () => void): Promise<Disposable> {
-    if (this.#parts.shared !== undefined) return this.#parts.listing.watchResource(uri, onUpdated);
-    const message = `Resources of the upstream '${this.#name}' cannot be watched, since each caller has a connection of its own.`;
-    throw new ToolLayerError('E3809', message);
+  /** Over the caller's own connection where each has one. @throws see `CallerWatches.add`, `WatchedResources.add` */
+  async watchResource(
+    uri: string,
+    listener: ResourceListener,
+    caller: UpstreamCaller | undefined,
+  ): Promise<Disposable> {
+    const { shared } = this.#parts;
+    if (shared !== undefined) return shared.watchResource(uri, listener.onUpdated);
+    if (this.#isDisabled) throw stopped(this.#name, true);
+    const known = callerOf(this.#name, this.#credentials, caller);
+    try {
+      return await this.#watches.add(known, uri, listener);
+    } catch (thrown) {
+      throw withoutValues(callFailure(this.#name, thrown, undefined), known);
+    }
+  }
+
+  /** Ends what the connections of a holder are used for, since its authorization has ended. */
+  endLogin(holder: string): void {
+    this.#links.retireAll(holder);
   }
 
   status(): OwnStatus {
@@ -213,6 +237,7 @@ export class PerCallerUpstream {
           ...options,
           onAsks: asking.onAsksApart,
           onOffersChanged: () => this.#offers.changed(caller),
+          onResourceUpdated: (uri) => this.#watches.updated(caller, uri),
           onLog: (message) =>
             caller.owner === undefined ? undefined : this.#parts.onLog?.(message, ownerKey(caller.owner)),
         }),

@@ -10,6 +10,7 @@ import type { Admitted, Authorized, CallRequest, Prepared, Reserved, Resolved, V
 import type { OngoingCall } from '../../ongoing/ongoing-call.ts';
 import type { PipelineParts } from '../../parts.ts';
 import { CallState } from '../../undo/state/call-state.ts';
+import { checkOf, type DocumentJudges } from '../prepared/document-access.ts';
 import { compensatingStep } from './compensating-step.ts';
 import type { LazyCheckpoints } from './lazy-checkpoints.ts';
 import { type ServerTaskParts, serverTasksOf } from './server-tasks.ts';
@@ -25,6 +26,7 @@ type Call = CallRequest & Admitted & Resolved & Validated & Authorized & Partial
 
 /** Dependencies of calls that change state. */
 export type RecordingParts = ServerTaskParts &
+  DocumentJudges &
   Pick<PipelineParts, 'transactions' | 'state' | 'records' | 'visible' | 'limits' | 'redactor' | 'clients' | 'context'>;
 
 /**
@@ -93,6 +95,7 @@ function ofAttempt(parts: RecordingParts, call: Call, ongoing: OngoingCall) {
     ...changing(parts, call, ongoing),
     ...serverTasksOf(parts, call, ongoing),
     ...sessionOf(parts, call, ongoing.controller.signal),
+    ...documentCheckOf(parts, call, ongoing),
     ...towardsClient(parts, call, { whileAsking: ask, onUnasked, signal: ongoing.controller.signal }),
     onUnasked,
     onUnsaved: (why: string): void => noteUnsaved(ongoing, why),
@@ -106,6 +109,11 @@ function sessionOf({ context }: RecordingParts, { principal, tool }: Call, signa
   const sessionContext: NonNullable<ExecutorCall['sessionContext']> = async () =>
     sessionId === undefined ? undefined : context?.sessionContext(principal, sessionId, signal);
   return { sessionContext };
+}
+
+function documentCheckOf(parts: RecordingParts, call: Call, { toolRun }: OngoingCall) {
+  const checkDocument = checkOf(parts, call, (fact) => toolRun.noteFact(fact));
+  return checkDocument === undefined ? {} : { checkDocument };
 }
 
 /** While a person is asked the call holds no slot, and its silence is not counted. */

@@ -1,4 +1,5 @@
 import type { ServerTask } from '../../../domain/invocation/tasks/server-task.ts';
+import { isSafeToRepeat } from '../../../domain/tool/tool-version.ts';
 import type { ExecutorCall } from '../../../executors/executor.port.ts';
 import type { Authorized, CallRequest, Resolved } from '../../call.ts';
 import type { OngoingCall } from '../../ongoing/ongoing-call.ts';
@@ -18,7 +19,7 @@ export function serverTasksOf(
   parts: ServerTaskParts,
   call: CallRequest & Resolved & Authorized,
   ongoing: OngoingCall,
-): Pick<ExecutorCall, 'serverTask' | 'onServerTask' | 'wantsServerTask'> {
+): Pick<ExecutorCall, 'serverTask' | 'onServerTask' | 'wantsServerTask' | 'mayRunLater'> {
   const { toolRun, resumed } = ongoing;
   if (resumed !== undefined) {
     // Another attempt calls the server anew.
@@ -30,6 +31,7 @@ export function serverTasksOf(
   const { caller, tool } = call;
   if (caller.takesTasks === true && cannotWait(parts, call, 'for a worker') === undefined) {
     return {
+      ...(isSafeToRepeat(tool.manifest) ? { mayRunLater: true as const } : {}),
       wantsServerTask: true,
       onServerTask: async (task) => {
         toolRun.noteServerTask(task);

@@ -69,6 +69,7 @@ test('EXE-08.1 a question goes out in the name of the tool for its own call, and
       return { unasked: 'nobody is there' };
     },
     clientOf: () => ({ can: { roots: {} } }),
+    completed() {},
   };
   const { askClient, clientCan, reasons, end } = callAt(clients);
   expect(clientCan?.()).toEqual({ roots: {} });

@@ -21,7 +21,7 @@ type Needs = Hookable & Noted & Fresh;
 /** The stages that rewritten arguments go through again. */
 export interface Judges {
   readonly validate: Stage<CallRequest & Noted & Admitted & Resolved, Validated>;
-  readonly authorize: Stage<CallRequest & Admitted & Resolved & Validated, Authorized>;
+  readonly authorize: Stage<CallRequest & Noted & Admitted & Resolved & Validated, Authorized>;
 }
 
 const NOT_ASKED: Consulted = { hookVerdicts: [] };

@@ -43,7 +43,11 @@ export async function claimNames(
   const lost = new Set<string>();
   for (const name of names) {
     const wanted = claimOf(parts, call, ongoing, name, name.kind === 'id' ? name.shown : invocationId);
-    const claimed = await claimName(parts, call, ongoing, { name, mine: wanted, lost, warnings });
+    const claimed = await claimName(parts, call, ongoing, { name, mine: wanted, lost, warnings }).catch((thrown) => {
+      // The claim may be made all the same, and only the answer lost.
+      freeOnFailure(parts, call, ongoing, name, wanted);
+      throw thrown;
+    });
     if (isEnd(claimed)) return claimed;
     freeOnFailure(parts, call, ongoing, name, claimed);
     const free = name.kind === 'id' ? await besideRow(parts, call, ongoing, { name, claimed, warnings }) : claimed;
@@ -149,6 +153,10 @@ async function claimName(
   while (holder.nonce !== mine.nonce) {
     if (holder.requestHash !== mine.requestHash) return nameTaken(name);
     const first = lost.has(holder.nonce) ? LOST : await earlierCall(parts, call, ongoing, holder, warnings);
+    if ('left' in first && first.left === 'freed') {
+      holder = await idempotency.claim(mine, limits.idempotencyTtlMs);
+      continue;
+    }
     if ('left' in first) {
       const isLost = first.left === 'lost';
       const { nonce } = holder;
@@ -168,7 +176,7 @@ async function claimName(
 /** The call that has a claim: its row as the answer to others, or why another call may run in its place. */
 type EarlierCall =
   | { readonly row: InvocationRecord; readonly answer: InvocationRecord }
-  | { readonly left: 'repeatable' | 'lost' };
+  | { readonly left: 'repeatable' | 'lost' | 'freed' };
 
 const LOST: EarlierCall = { left: 'lost' };
 

@@ -5,7 +5,7 @@ import { surelyNotReached } from '../../../domain/retry/cut-off.ts';
 import type { IdempotencyClaim } from '../../idempotency-store.port.ts';
 import type { PipelineParts } from '../../parts.ts';
 
-type Parts = Pick<PipelineParts, 'clock' | 'records' | 'running' | 'instanceId'>;
+type Parts = Pick<PipelineParts, 'clock' | 'idempotency' | 'records' | 'running' | 'instanceId'>;
 
 /** How often a duplicate polls for the end of the first call, ms. */
 const POLL_MS = 25;
@@ -23,9 +23,10 @@ const LEADS_MAX = 8;
 
 /**
  * What became of the first call with a key: its row, when that answers its duplicates too; `repeatable` when it was cut
- * off and may run again; `lost` when it left no row, so that nothing of it ran.
+ * off and may run again; `lost` when it left no row, so that nothing of it ran; `freed` when it gave its claim back
+ * without a row, or when a crash of the database undid the claim.
  */
-export type FirstCall = InvocationRecord | 'repeatable' | 'lost';
+export type FirstCall = InvocationRecord | 'repeatable' | 'lost' | 'freed';
 
 /**
  * Waits for the first call, in this instance or elsewhere.
@@ -51,7 +52,10 @@ export async function firstCall(
     if (record !== undefined && answers(record, later)) {
       return isRepeatable(record) ? 'repeatable' : record;
     }
-    if (record === undefined && isLost(parts, holder, invocationId, since)) return 'lost';
+    if (record === undefined) {
+      if (!(await isClaimed(parts, holder))) return 'freed';
+      if (isLost(parts, holder, invocationId, since)) return 'lost';
+    }
     await wait(POLL_MS, undefined, { signal }).catch(() => undefined);
   }
   throw signal.reason;
@@ -85,6 +89,10 @@ function answers({ state, waiting }: InvocationRecord, later: boolean): boolean 
   if (isFinal(state)) return true;
   if (state === 'EXECUTING') return later && waiting !== undefined;
   return waiting !== undefined && (later || waiting.wait.for === 'approval');
+}
+
+async function isClaimed({ idempotency }: Parts, { tenantId, key, nonce }: IdempotencyClaim): Promise<boolean> {
+  return (await idempotency.find(tenantId, key))?.nonce === nonce;
 }
 
 function isLost(

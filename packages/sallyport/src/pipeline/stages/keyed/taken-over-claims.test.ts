@@ -1,3 +1,4 @@
+import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { expect, test } from 'vitest';
 import { memoryIdempotencyStore } from '../../../../test/stores/calls/memory-idempotency-store.ts';
 import { memoryLedgerStore } from '../../../../test/stores/memory-ledger-store.ts';
@@ -152,6 +153,46 @@ test.each([
   expect(await first).toMatchObject({ failure: { code: 'E3811' } });
   expect(await made.two(asked)).toMatchObject({ invocationId: answer.invocationId, metadata: { cached: true } });
   expect(made.runs).toEqual(['two']);
+});
+
+test.each([
+  ['given back', 'release'],
+  ['undone by a crash of the database, and made by a third call,', 'takeOver'],
+] as const)('PIPE-09 a claim without a row that is %s is waited for no longer', async (_how, change) => {
+  const made = await twoInstances();
+  made.end.resolve();
+  const first = { nonce: 'gone', invocationId: 'gone', instanceId: 'one' };
+  const answered = await made.two({ ...KEYED, invocation_id: 'answered' });
+  const held = await made.inner.find('acme', KEY);
+  if (held === undefined) throw new Error('the key is not claimed');
+  await made.inner.takeOver({ ...held, ...first }, held.nonce, 60_000);
+  const second = made.two({ ...KEYED, invocation_id: 'mine' });
+  await made.looked(2 * LOOKS_PER_POLL);
+  expect(made.runs).toEqual(['two']);
+  if (change === 'release') await made.inner.release('acme', KEY, 'gone');
+  else await made.inner.takeOver(held, 'gone', 60_000);
+  expect(await second).toMatchObject(
+    change === 'release'
+      ? { invocationId: 'mine', metadata: { cached: false } }
+      : { invocationId: answered.invocationId, metadata: { cached: true } },
+  );
+  expect(made.runs).toEqual(change === 'release' ? ['two', 'two'] : ['two']);
+});
+
+test('PIPE-09 a call that fails since the answer to its claim is lost gives the claim back', async () => {
+  let isLost = true;
+  const made = await twoInstances((inner) => ({
+    async claim(...given) {
+      const claimed = await inner.claim(...given);
+      if (isLost) throw new ToolLayerError('E3812', 'The answer is lost.');
+      return claimed;
+    },
+  }));
+  made.end.resolve();
+  expect(await made.two(KEYED)).toMatchObject({ failure: { code: 'E3812' } });
+  isLost = false;
+  await expect.poll(() => made.inner.find('acme', KEY), { interval: 5 }).toBeUndefined();
+  expect(await made.two(KEYED)).toMatchObject({ state: 'COMPLETED', metadata: { cached: false } });
 });
 
 test('PIPE-09 a claim that this instance made is taken over sooner, when no call of it is under way here', async () => {

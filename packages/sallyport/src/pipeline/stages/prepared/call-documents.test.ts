@@ -62,7 +62,7 @@ async function open(allows: (question: PolicyQuestion) => boolean = () => true, 
   });
   const decide = (question: PolicyQuestion) => ({ allowed: allows(question), policies: ['own'] });
   const policy = createPolicyDecisions({ engine: { name: 'own', version: () => policies, decide } });
-  const made = await pipeline({ documents: { bridge, pins, upstream: 'documents', isPinning: true }, policy });
+  const made = await pipeline({ documents: { bridge, pins, serverAt: () => undefined, isPinning: true }, policy });
   await made.add(manifest('read'), (_, { documents }) => documents.map(({ content }) => content));
   return made;
 }

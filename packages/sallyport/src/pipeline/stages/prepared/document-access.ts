@@ -1,17 +1,18 @@
 import { type Failure, failure, isFailure } from '@sallyport/std/error/failure';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { documentModeOf, documentsNamedIn, withoutForbidden } from '../../../domain/document/document-tools.ts';
-import type { DocumentAccessMode } from '../../../domain/document/given-document.ts';
+import type { CheckDocument, DocumentAccessMode } from '../../../domain/document/given-document.ts';
 import { serverToolOf } from '../../../domain/tool/server-tool.ts';
 import type { MadeDecision } from '../../../permission/policy-decisions.ts';
 import type { Authorized, CallFact, CallRequest, Resolved, Validated } from '../../call.ts';
 import type { PipelineParts } from '../../parts.ts';
 import { policyQuestion } from '../grant/policy-question.ts';
 
-type Parts = Pick<PipelineParts, 'policy' | 'clock' | 'documents'>;
+/** What judges the documents of the document server's own tools. */
+export type DocumentJudges = Pick<PipelineParts, 'policy' | 'clock' | 'documents'>;
 
 /** A call whose documents are judged. */
-export type JudgedCall = CallRequest & Resolved & Validated & Authorized;
+export type JudgedCall = CallRequest & Resolved & Validated & Pick<Authorized, 'grant' | 'trust'>;
 
 /**
  * Asks the policies for a document, whatever is remembered: they decide by agent, tool and document.
@@ -49,44 +50,73 @@ function accessRefusal(decision: MadeDecision | Failure, { mode, asked }: Judged
   if (decision.allowed) return undefined;
   const { policies } = decision;
   const by = policies.length === 0 ? 'no policy permits it' : `forbidden by ${policies.join(', ')}`;
-  return failure('E3603', `The call may not ${mode} the document ${JSON.stringify(asked)}: ${by}.`, {
+  const which =
+    asked === '' ? 'a document without an id, which its server would make' : `the document ${JSON.stringify(asked)}`;
+  return failure('E3603', `The call may not ${mode} ${which}: ${by}.`, {
     details: { document_id: asked, access_mode: mode, policies: [...policies] },
   });
 }
 
-/** The mode in which a tool of the document server uses documents; undefined for every other tool. */
-function ownToolMode({ documents }: Parts, { tool: { manifest } }: JudgedCall): DocumentAccessMode | undefined {
-  if (documents === undefined) return undefined;
-  const at = serverToolOf(manifest);
-  return at?.upstream === documents.upstream ? documentModeOf(at.tool) : undefined;
+/** A tool of a document server. */
+interface OwnTool {
+  readonly name: string;
+  readonly mode: DocumentAccessMode;
+  readonly serverAt: 'here' | 'elsewhere';
+}
+
+/** What a tool of a document server does; undefined for every other tool. */
+function ownTool({ documents }: DocumentJudges, { tool: { manifest, tenantId } }: JudgedCall): OwnTool | undefined {
+  const at = documents === undefined ? undefined : serverToolOf(manifest);
+  const serverAt = at === undefined ? undefined : documents?.serverAt(tenantId, at.upstream);
+  const mode = at === undefined || serverAt === undefined ? undefined : documentModeOf(at.tool);
+  return at === undefined || serverAt === undefined || mode === undefined
+    ? undefined
+    : { name: at.tool, mode, serverAt };
 }
 
 /**
- * Judges the documents that the arguments of one of the document server's own tools name, before it runs.
+ * Judges the documents that the arguments of one of the document server's own tools name, before it runs. A document to be
+ * stored without an id is judged by the server, once it has made one (`checkOf`); where that is elsewhere, with an empty id.
  * @throws ToolLayerError E3603 E3206
  */
 export async function checkNamedDocuments(
-  parts: Parts,
+  parts: DocumentJudges,
   call: JudgedCall,
   note: (fact: CallFact) => void,
 ): Promise<void> {
-  const mode = ownToolMode(parts, call);
-  if (mode === undefined) return;
-  for (const named of documentsNamedIn(call.parameters)) await checkDocument(parts, call, { ...named, mode }, note);
+  const own = ownTool(parts, call);
+  if (own === undefined) return;
+  const { name, mode, serverAt } = own;
+  const named = documentsNamedIn(call.parameters);
+  const isUnknown = name === 'ingest_document' && named.length === 0 && serverAt === 'elsewhere';
+  for (const one of isUnknown ? [UNKNOWN] : named) await checkDocument(parts, call, { ...one, mode }, note);
+}
+
+const UNKNOWN = { id: '', asked: '' };
+
+/** Lets the document server ask the policies for a document that its caller did not name; undefined for every other tool. */
+export function checkOf(
+  parts: DocumentJudges,
+  call: JudgedCall,
+  note: (fact: CallFact) => void,
+): CheckDocument | undefined {
+  if (ownTool(parts, call) === undefined) return undefined;
+  return async (id, mode) => checkDocument(parts, call, { id, mode, asked: id }, note);
 }
 
 /**
  * The result of one of the document server's own tools without what the policies keep from the caller; the same for every
- * other tool.
+ * other tool. A deletion is noted.
  * @throws ToolLayerError E3606 for an answer that cannot be judged; E3206
  */
 export async function judgedResult(
-  parts: Parts,
+  parts: DocumentJudges,
   call: JudgedCall,
   result: unknown,
   note: (fact: CallFact) => void,
 ): Promise<unknown> {
-  const mode = ownToolMode(parts, call);
+  const mode = ownTool(parts, call)?.mode;
+  if (mode === 'delete') note(deletionOf(call, parts.clock.now()));
   // What a caller has written it may know; a resource was named.
   if (mode !== 'read' || isResource(call)) return result;
   return withoutForbidden(result, async (id) => {
@@ -98,6 +128,12 @@ export async function judgedResult(
       throw thrown;
     }
   });
+}
+
+function deletionOf({ parameters }: JudgedCall, at: number): CallFact {
+  const { document_id, version } = parameters;
+  const one = version === undefined ? {} : { document_version: version };
+  return { type: 'ai.agent.tool.document_deleted', at, data: { document_id, ...one } };
 }
 
 const isResource = ({ tool: { manifest } }: JudgedCall): boolean => serverToolOf(manifest)?.tool === 'resources/read';

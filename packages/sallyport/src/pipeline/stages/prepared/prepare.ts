@@ -2,15 +2,13 @@ import type { CallFact, Noted, Prepared, Reserved } from '../../call.ts';
 import type { PipelineParts } from '../../parts.ts';
 import { refusedBy, type Stage } from '../../stage.ts';
 import { callDocuments, type DocumentedCall } from './call-documents.ts';
-import { checkNamedDocuments } from './document-access.ts';
 
 type Needs = DocumentedCall & Noted & Reserved;
 
 const NO_SECRETS: ReadonlyMap<string, string> = new Map();
 
 /**
- * Judges the documents that one of the document server's own tools is asked for, fetches the granted credentials, then
- * the documents of the call. The executor makes its own sandbox, if it needs one,
+ * Fetches the granted credentials, then the documents of the call. The executor makes its own sandbox, if it needs one,
  * under the call's deadline.
  */
 export function prepare(
@@ -25,7 +23,6 @@ export function prepare(
         facts = [...facts, fact];
       };
       try {
-        await checkNamedDocuments(parts, call, note);
         const secrets = await secretsOf(parts, call, ongoing.controller.signal);
         const read = await callDocuments(parts, call, ongoing, secrets, note);
         if (read === undefined) return { secrets };

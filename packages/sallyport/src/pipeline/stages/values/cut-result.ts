@@ -1,35 +1,59 @@
-import type { Warning } from '../../../../api/schemas/invocation.ts';
 import type { ToolManifest } from '../../../../api/schemas/tool-manifest.ts';
+import type { ExecutionLimits } from '../../../domain/invocation/grant.ts';
 import { givesCallResult } from '../../../domain/tool/call-result.ts';
+import { tokensWithin } from '../../../model-facing/token-estimate.ts';
+import { isTextOnly, readableText } from './readable-text.ts';
 
 /** Most bytes of UTF-8 that one UTF-16 unit takes. */
 const UNIT_BYTES_MAX = 3;
+/** Most tokens that one UTF-16 unit counts for. */
+const UNIT_TOKENS_MAX = 1.2;
+
+/** The first part of a result that is too long. */
+export interface Cut {
+  readonly bytes: number;
+  /** What of the result was counted and is too long. */
+  readonly beyond: { readonly bytesMax: number } | { readonly tokensMax: number };
+  readonly preview: string;
+}
 
 /**
- * Cuts a result beyond the budget to its first part, and says so. The bytes that go out are counted: those of its JSON
- * over REST; over MCP, where the JSON of everything but a text is in a text block, those of that block, escaped once
- * more.
+ * The first part of a result beyond the budget; undefined for one within it. The bytes that go out are counted: those
+ * of its JSON over REST; over MCP, where the JSON of everything but a text is in a text block, those of that block,
+ * escaped once more. Tokens are estimated, of texts alone: pictures and sounds have none.
  * @param text canonical JSON of the result
  */
-export function cutResult(
+export function cutOf(
+  result: unknown,
+  text: string,
+  { outputBytesMax, outputTokensMax }: Pick<ExecutionLimits, 'outputBytesMax' | 'outputTokensMax'>,
+  manifest: Pick<ToolManifest, 'executor'>,
+): Cut | undefined {
+  const bytes = bytesBeyond(result, text, outputBytesMax, manifest);
+  const tokensMax = isTextOnly(result) ? outputTokensMax : undefined;
+  const isLong = tokensMax !== undefined && text.length * UNIT_TOKENS_MAX > tokensMax;
+  if (bytes === undefined && !isLong) return undefined;
+  const readable = readableText(result, text);
+  const end = isLong ? tokensWithin(readable, 0, tokensMax).end : readable.length;
+  if (bytes === undefined && end === readable.length) return undefined;
+  const fitted = fitting(readable.slice(0, end), outputBytesMax);
+  const beyond = fitted.length < end || tokensMax === undefined ? { bytesMax: outputBytesMax } : { tokensMax };
+  return { bytes: bytes ?? Buffer.byteLength(text), beyond, preview: fitted };
+}
+
+/** The bytes of a result that has too many; undefined for all others. */
+function bytesBeyond(
   result: unknown,
   text: string,
   bytesMax: number,
   manifest: Pick<ToolManifest, 'executor'>,
-  warnings: Warning[],
-): unknown {
+): number | undefined {
   // An escaped unit has no more bytes than this either: JSON holds no raw control characters.
-  if (text.length * UNIT_BYTES_MAX <= bytesMax) return result;
+  if (text.length * UNIT_BYTES_MAX <= bytesMax) return undefined;
   // A result of MCP is passed on unchanged.
   const isPassedOn = typeof result === 'string' || givesCallResult(manifest);
   const bytes = Buffer.byteLength(isPassedOn ? text : JSON.stringify(text));
-  if (bytes <= bytesMax) return result;
-  warnings.push({
-    code: 'result_cut',
-    message: `The result has ${bytes} bytes and was cut to the first ${bytesMax}. Ask for less, or raise execution_config.output_bytes_max.`,
-    details: { bytes, bytes_max: bytesMax },
-  });
-  return { truncated: true, bytes, preview: fitting(typeof result === 'string' ? result : text, bytesMax) };
+  return bytes <= bytesMax ? undefined : bytes;
 }
 
 /** The longest first part of a text that fits into this many bytes inside JSON inside JSON. */

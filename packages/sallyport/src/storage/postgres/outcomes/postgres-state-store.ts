@@ -8,6 +8,7 @@ import type {
   StateWritten,
 } from '../../../pipeline/state-store.port.ts';
 import { inDatabase } from '../database-error.ts';
+import { inTransaction } from '../in-transaction.ts';
 import { keyOfText, keyText } from '../key-text.ts';
 
 const KEY = 'tenant_id = $1 and owner_id = $2 and tool_id = $3 and name = $4';
@@ -123,27 +124,6 @@ async function put(client: PoolClient, write: StateWrite): Promise<StateWritten>
   if ((counted.rows[0]?.values ?? 0) >= valuesMax) return 'full';
   await client.query({ ...INSERT, values });
   return 'written';
-}
-
-async function inTransaction<Result>(pool: Pool, run: (client: PoolClient) => Promise<Result>): Promise<Result> {
-  const client = await pool.connect();
-  let broken = true;
-  try {
-    await client.query('begin');
-    const result = await run(client);
-    await client.query('commit');
-    broken = false;
-    return result;
-  } catch (thrown) {
-    // A connection whose rollback fails is broken, and of no use to others.
-    broken = await client.query('rollback').then(
-      () => false,
-      () => true,
-    );
-    throw thrown;
-  } finally {
-    client.release(broken);
-  }
 }
 
 const placeOf = ({ tenantId, ownerId, toolId, name }: StateKey): string[] =>

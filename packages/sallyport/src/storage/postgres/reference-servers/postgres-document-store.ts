@@ -11,6 +11,7 @@ import type {
 } from '../../../reference-servers/document-store.port.ts';
 import { inDatabase } from '../database-error.ts';
 import { keyOfText, keyText, shownText } from '../key-text.ts';
+import { deleteDocument } from './delete-document.ts';
 import { putDocument } from './put-document.ts';
 
 /** Columns of a version together with its document. */
@@ -111,6 +112,8 @@ export function postgresDocumentStore(pool: Pool): DocumentStore {
         ]);
         return (await findIn(pool, tenantId, [documentId]))[0];
       }),
+    delete: (tenantId, documentId, version) =>
+      inDatabase('delete the document', () => deleteDocument(pool, tenantId, documentId, version)),
     async passages(tenantId, after, limit) {
       const text = `select document_id, newest, passages from sallyport.documents
         where tenant_id = $1 and document_id > $2 order by document_id limit $3`;

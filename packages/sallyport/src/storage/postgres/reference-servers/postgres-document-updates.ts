@@ -45,8 +45,8 @@ export async function openPostgresDocumentUpdates({
     async publish(update) {
       // Not left to the notification, which comes later, and never while the connection is lost.
       notify(update);
-      const { tenantId, documentId, version } = update;
-      const payload = JSON.stringify({ tenant_id: tenantId, document_id: documentId, version });
+      const { tenantId, documentId, version, deleted } = update;
+      const payload = JSON.stringify({ tenant_id: tenantId, document_id: documentId, version, deleted });
       await inDatabase('notify the other instances of a changed document', () =>
         pool.query('select pg_notify($1, $2)', [CHANNEL, payload]),
       );
@@ -66,9 +66,10 @@ export async function openPostgresDocumentUpdates({
 /** Undefined for the payload of another program that names no document. */
 function updateIn(payload: string): DocumentUpdate | undefined {
   try {
-    const { tenant_id, document_id, version } = JSON.parse(payload) as Record<string, unknown>;
+    const { tenant_id, document_id, version, deleted } = JSON.parse(payload) as Record<string, unknown>;
     if (typeof tenant_id !== 'string' || typeof document_id !== 'string') return undefined;
-    return { tenantId: tenant_id, documentId: document_id, version: String(version ?? '') };
+    const update = { tenantId: tenant_id, documentId: document_id, version: String(version ?? '') };
+    return deleted === true ? { ...update, deleted } : update;
   } catch {
     return undefined;
   }

@@ -1,5 +1,6 @@
 import type { Pool, PoolClient } from 'pg';
 import type { NewDocument, PutOutcome, PutTerms } from '../../../reference-servers/document-store.port.ts';
+import { inTransaction } from '../in-transaction.ts';
 import { keyText, shownText } from '../key-text.ts';
 
 /** Most characters of a content whose words are indexed: a tsvector holds less than 1 MiB. */
@@ -10,13 +11,16 @@ const NEWEST = `
 select newest, content_sha256 from sallyport.documents join sallyport.document_versions using (tenant_id, document_id)
 where tenant_id = $1 and document_id = $2 and version = newest for update of documents`;
 
-/** No two writers begin the same document. */
 const LOCK = 'select pg_advisory_xact_lock(hashtextextended($1, 0))';
+
+/** No two writers begin, change or delete the same document. */
+export const lockDocument = (client: PoolClient, key: readonly string[]): Promise<unknown> =>
+  client.query(LOCK, [JSON.stringify(['document', ...key])]);
 
 const ADD_VERSION = `
 insert into sallyport.document_versions
-  (tenant_id, document_id, version, content_type, content_sha256, content_bytes, content, stored_at, stored_by)
-values ($1, $2, $3, $4, $5, $6, $7, to_timestamp($8::double precision / 1000), $9)`;
+  (tenant_id, document_id, version, content_type, content_sha256, content_bytes, content, passages, stored_at, stored_by)
+values ($1, $2, $3, $4, $5, $6, $7, $8, to_timestamp($9::double precision / 1000), $10)`;
 
 const WORDS = `setweight(to_tsvector('english', $3), 'A') || setweight(to_tsvector('english', $9), 'B')
   || setweight(to_tsvector('english', $10), 'D')`;
@@ -34,25 +38,12 @@ on conflict (tenant_id, document_id) do update set
   deprecation = case when known.newest = excluded.newest then known.deprecation end`;
 
 /** Stores a document in one transaction. */
-export async function putDocument(
+export const putDocument = (
   pool: Pool,
   tenantId: string,
   document: NewDocument,
   terms: PutTerms,
-): Promise<PutOutcome['outcome']> {
-  const client = await pool.connect();
-  try {
-    await client.query('begin');
-    const outcome = await put(client, tenantId, document, terms);
-    await client.query('commit');
-    client.release();
-    return outcome;
-  } catch (thrown) {
-    // Whatever state the connection is in, nobody uses it again.
-    client.release(true);
-    throw thrown;
-  }
-}
+): Promise<PutOutcome['outcome']> => inTransaction(pool, (client) => put(client, tenantId, document, terms));
 
 async function put(
   client: PoolClient,
@@ -61,7 +52,7 @@ async function put(
   { expected, mustBeNew, documentsMax, versionsMax }: PutTerms,
 ): Promise<PutOutcome['outcome']> {
   const key = [keyText(tenantId), keyText(document.documentId)];
-  await client.query(LOCK, [JSON.stringify(['document', ...key])]);
+  await lockDocument(client, key);
   const { rows } = await client.query<{ newest: number; content_sha256: string }>(NEWEST, key);
   const newest = rows[0]?.newest ?? 0;
   const isSame = rows[0]?.content_sha256 === document.sha256;
@@ -70,8 +61,8 @@ async function put(
   if (isFull) return 'full';
   const version = isSame ? newest : newest + 1;
   if (!isSame) {
-    const { contentType, sha256, content, at, by } = document;
-    const facts = [contentType, sha256, Buffer.byteLength(content), content, at, JSON.stringify(by)];
+    const { contentType, sha256, content, passages, at, by } = document;
+    const facts = [contentType, sha256, Buffer.byteLength(content), content, passages, at, JSON.stringify(by)];
     await client.query(ADD_VERSION, [...key, version, ...facts]);
   }
   await client.query(PUT, [...key, ...valuesOf(document, version)]);

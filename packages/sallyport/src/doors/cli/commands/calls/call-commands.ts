@@ -1,5 +1,7 @@
 import type { Command } from 'commander';
+import type { OverflowPage } from '../../../../../api/schemas/calls/overflow.ts';
 import type { ToolStatusResponse, ToolWatchResponse } from '../../../../../api/schemas/invocation.ts';
+import type { OperationOutput } from '../../../../operations/catalogue.ts';
 import { EXIT } from '../../cli-parts.ts';
 import type { CommandKit, CommandWork } from '../../command-kit.ts';
 import { operationCommands } from '../../operation/operation-command.ts';
@@ -9,7 +11,7 @@ import { addListCommand } from './list-command.ts';
 /** Longest wait of one request while watching, in seconds. */
 const WAIT_SECONDS = 15;
 
-/** `calls list|show|watch|cancel|extend`: the calls of the tenant, or one call by its id. */
+/** `calls list|show|watch|cancel|extend|overflow|filters`: the calls of the tenant, or one call by its id. */
 export function addCallsCommands(program: Command, kit: CommandKit): void {
   const calls = program.command('calls').description('look at calls that run or wait, and end them');
   const operation = operationCommands(calls, kit);
@@ -37,6 +39,31 @@ export function addCallsCommands(program: Command, kit: CommandKit): void {
     succeeded: ({ extended }) => extended,
     print: printMessage,
   });
+  operation('invocations.overflow', {
+    command: 'overflow',
+    help: 'the whole text of a result that was cut or filtered, page by page',
+    print: printPage,
+  });
+  operation('output-filters.list', {
+    command: 'filters',
+    help: 'the output filters, and what they made of results since the start',
+    print: printFilters,
+  });
+}
+
+/** The page as it is, and below it, apart from it, where the next one begins. */
+function printPage({ text, next_offset, characters }: OverflowPage, print: Printer): void {
+  print.text(text);
+  if (next_offset !== undefined) print.note(`${characters} characters; read on with --offset ${next_offset}`);
+}
+
+function printFilters({ filters }: OperationOutput<'output-filters.list'>, print: Printer): void {
+  print.table(
+    ['filter', 'full', 'partial', 'fallback', 'characters', 'left'],
+    filters.map(({ filter, full, partial, fallback, characters_before, characters_after }) =>
+      [filter, full, partial, fallback, characters_before, characters_after].map(String),
+    ),
+  );
 }
 
 const printMessage = ({ message }: { readonly message: string }, print: Printer): void => print.line(message);

@@ -75,7 +75,7 @@ export function addAddCommand(upstreams: Command, kit: CommandKit): void {
     .option('--yes', 'a package that the command needs may be downloaded and installed')
     .option('--may-ask <kind>', 'sampling or roots: what it may ask clients beside values of a person', collect)
     .option('--may-checkpoint', 'it may save checkpoints of its calls, from which later ones continue')
-    .option('--no-new-tools', 'tools that the server adds later wait in quarantine');
+    .option('--no-new-tools', 'tools, prompts and templates that the server adds later wait in quarantine');
   kit.adding<AddOptions>(add, async (work, [name, command], options) => {
     const { print, parts } = work;
     const overrides = overridesOf(options);

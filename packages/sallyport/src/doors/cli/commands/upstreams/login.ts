@@ -8,6 +8,9 @@ import { usageError } from '../../input/usage-error.ts';
 import { printAdded } from './add.ts';
 import { listenForRedirect } from './redirect-listener.ts';
 
+/** Longest wait of one request for the end of a login, s. */
+const WAIT_SECONDS = 30;
+
 /** `upstreams login|logout`. */
 export function addLoginCommands(upstreams: Command, kit: CommandKit): void {
   const login = upstreams
@@ -17,9 +20,7 @@ export function addLoginCommands(upstreams: Command, kit: CommandKit): void {
     .option('--redirected <address>', 'the address that the link led to, where this command cannot listen for it');
   kit.asking<{ redirected?: string }>(login, async (work, [given], { redirected }) => {
     const name = String(given);
-    const address = redirected ?? (await openedLink(work, name));
-    const finished = await work.layer.ask('upstreams.finish-login', { name, redirected_to: address }, work.caller);
-    printFinished(work, finished);
+    printFinished(work, redirected === undefined ? await logIn(work, name) : await finish(work, name, redirected));
     return EXIT.ok;
   });
   const logout = upstreams
@@ -34,22 +35,49 @@ export function addLoginCommands(upstreams: Command, kit: CommandKit): void {
   });
 }
 
-/** Prints the link and waits for the address that it leads to: at the redirect address, or pasted by the person. */
-async function openedLink({ layer, caller, print, parts }: CommandWork, name: string): Promise<string> {
-  const begun = await layer.ask('upstreams.login', { name }, caller);
+/**
+ * Prints the link and waits until it was opened. The address that it leads to comes to the layer, else to this command,
+ * or is pasted by the person.
+ */
+async function logIn(work: CommandWork, name: string): Promise<UpstreamAddResponse> {
+  const { layer, caller, print, parts } = work;
   const { io } = parts;
-  const listener = await listenForRedirect(begun);
+  const begun = await layer.ask('upstreams.login', { name }, caller);
+  const listener = begun.layer_receives ? undefined : await listenForRedirect(begun);
+  const ending = new AbortController();
   try {
-    const waits = [listener?.redirected, canAsk(io) ? firstLine(io.stdin) : undefined, endOf(io.signal)];
-    const possible = waits.filter((wait) => wait !== undefined);
-    if (listener === undefined && !canAsk(io)) throw usageError(laterText(begun));
+    if (listener === undefined && !begun.layer_receives && !canAsk(io)) throw usageError(laterText(begun));
     print.note(`Open this link:\n${begun.login_url}`);
     if (canAsk(io)) print.note('If the page that it ends at cannot be shown, paste its address here:');
-    const address = (await Promise.race(possible)).trim();
-    if (address === '') throw usageError(laterText(begun));
-    return address;
+    const addresses = [listener?.redirected, canAsk(io) ? firstLine(io.stdin) : undefined, endOf(io.signal)];
+    const ends = addresses.map((address) => address?.then((given) => finishWith(work, begun, given)));
+    const received = begun.layer_receives ? endedByLayer(work, begun, ending.signal) : undefined;
+    return await Promise.race([...ends, received].filter((end) => end !== undefined));
   } finally {
+    ending.abort();
     await listener?.close();
+  }
+}
+
+function finishWith(work: CommandWork, begun: UpstreamLoginResponse, given: string): Promise<UpstreamAddResponse> {
+  const address = given.trim();
+  if (address === '') throw usageError(laterText(begun));
+  return finish(work, begun.name, address);
+}
+
+const finish = ({ layer, caller }: CommandWork, name: string, redirected_to: string): Promise<UpstreamAddResponse> =>
+  layer.ask('upstreams.finish-login', { name, redirected_to }, caller);
+
+/** Asks the layer until it has received the redirect. */
+async function endedByLayer(
+  { layer, caller }: CommandWork,
+  { name, state }: UpstreamLoginResponse,
+  signal: AbortSignal,
+): Promise<UpstreamAddResponse> {
+  for (;;) {
+    const input = { name, state, wait_seconds: WAIT_SECONDS };
+    const { waits, ...finished } = await layer.ask('upstreams.finish-login', input, { ...caller, signal });
+    if (waits !== true) return finished;
   }
 }
 

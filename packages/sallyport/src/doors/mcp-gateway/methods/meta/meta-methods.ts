@@ -1,21 +1,19 @@
-import { errorBody } from '@sallyport/std/error/failure';
-import { failureOf, ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import type { ToolInvokeRequest } from '../../../../../api/schemas/invocation.ts';
-import { isObject } from '../../../../domain/shape/is-object.ts';
 import type { ToolLayer } from '../../../../operations/tool-layer.ts';
-import { errorAnswer, type Params, RPC, type RpcAnswer, type RpcRequest, resultAnswer } from '../../../json-rpc.ts';
+import { resultAnswer } from '../../../json-rpc.ts';
 import type { Method, Peer } from '../../../mcp-server.ts';
 import type { McpSettings, ToolsMode } from '../../settings.ts';
 import type { CachedToolLists } from '../cached-tool-lists.ts';
-import { ownAnswer, unhappyAnswer } from '../call-result.ts';
+import { ownAnswer } from '../call-result.ts';
 import type { ToolMethods } from '../tool-methods.ts';
+import { callOwnTool, type RunOwnTool } from './call-own-tool.ts';
 import { describeTool } from './describe-tool.ts';
 import { findTools } from './find-tools.ts';
-import { argumentFaults } from './meta-arguments.ts';
-import { META_TOOLS, type MetaTool, type MetaToolName } from './meta-tools.ts';
+import { META_TOOLS, type MetaToolName } from './meta-tools.ts';
+import { READ_OVERFLOW } from './read-overflow.ts';
 
 /** Dependencies of the meta-tools beside the methods they replace. */
-export interface MetaMethodParts extends Pick<McpSettings, 'autoToolsMax'> {
+export interface MetaMethodParts extends Pick<McpSettings, 'autoToolsMax' | 'listsOverflow'> {
   readonly layer: ToolLayer;
   readonly toolLists: CachedToolLists;
   readonly mode: Exclude<ToolsMode, 'all'>;
@@ -34,13 +32,14 @@ export function metaMethods(parts: MetaMethodParts): readonly (readonly [string,
   const { layer, toolLists, mode, tools, inner, autoToolsMax } = parts;
   const standsForAll = async ({ caller }: Peer): Promise<boolean> =>
     mode === 'meta' || (await toolLists.list(caller)).facts.size > autoToolsMax;
-  const listing = `{"tools":${JSON.stringify([...META_TOOLS.values()])}${tools.afterTools}`;
+  const own = [...META_TOOLS.values(), ...(parts.listsOverflow ? [READ_OVERFLOW] : [])];
+  const listing = `{"tools":${JSON.stringify(own)}${tools.afterTools}`;
   const runs = metaRuns(layer, inner);
 
   const callTool: Method = async (request, peer) => {
     const tool = META_TOOLS.get(String(request.params['name']));
     if (tool === undefined || !(await standsForAll(peer))) return tools.callTool(request, peer);
-    return callMeta(tool, runs[tool.name], request, peer, inner);
+    return callOwnTool(tool, runs[tool.name], request, peer, inner.frame);
   };
   const listTools: Method = async (request, peer) => {
     if (!(await standsForAll(peer))) return tools.listTools(request, peer);
@@ -54,10 +53,7 @@ export function metaMethods(parts: MetaMethodParts): readonly (readonly [string,
   ];
 }
 
-/** Runs a meta-tool with valid arguments. */
-type RunMeta = (given: Params, request: RpcRequest, peer: Peer) => Promise<RpcAnswer>;
-
-function metaRuns(layer: ToolLayer, { invoke, frame }: ToolMethods): Readonly<Record<MetaToolName, RunMeta>> {
+function metaRuns(layer: ToolLayer, { invoke, frame }: ToolMethods): Readonly<Record<MetaToolName, RunOwnTool>> {
   return {
     find_tools: async (given, { id }, { caller, signal }) =>
       ownAnswer(id, await findTools(layer, given, { ...caller, signal }), frame),
@@ -72,22 +68,4 @@ function metaRuns(layer: ToolLayer, { invoke, frame }: ToolMethods): Readonly<Re
       return invoke(input as ToolInvokeRequest, request, peer);
     },
   };
-}
-
-async function callMeta(
-  { name, inputSchema }: MetaTool,
-  run: RunMeta,
-  request: RpcRequest,
-  peer: Peer,
-  { frame }: ToolMethods,
-): Promise<RpcAnswer> {
-  const { arguments: given = {} } = request.params;
-  if (!isObject(given)) return errorAnswer(request.id, RPC.invalidParams, 'The member arguments must be an object.');
-  try {
-    const faults = argumentFaults(inputSchema, given);
-    if (faults.length === 0) return await run(given, request, peer);
-    throw new ToolLayerError('E3509', `The arguments do not fit ${name}.`, { details: { faults } });
-  } catch (thrown) {
-    return unhappyAnswer(request.id, errorBody(failureOf(thrown)), undefined, frame);
-  }
 }

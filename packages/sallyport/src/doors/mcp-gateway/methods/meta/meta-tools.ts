@@ -1,4 +1,5 @@
 import { Category, SideEffectPolicy } from '../../../../../api/schemas/tool-manifest.ts';
+import type { OwnTool } from './call-own-tool.ts';
 
 /** One argument of a meta-tool: the subset of JSON Schema that the meta-tools need. */
 export type ArgumentSchema =
@@ -24,13 +25,9 @@ export interface ArgumentsSchema {
 export type MetaToolName = 'find_tools' | 'describe_tool' | 'call_tool';
 
 /** A meta-tool as MCP lists it. */
-export interface MetaTool {
+export interface MetaTool extends OwnTool {
   readonly name: MetaToolName;
-  readonly title: string;
-  readonly description: string;
-  readonly inputSchema: ArgumentsSchema;
   readonly outputSchema?: Readonly<Record<string, unknown>>;
-  readonly annotations: Readonly<Record<string, boolean>>;
 }
 
 /** Most tools that find_tools returns, and its default. */

@@ -13,8 +13,11 @@ export interface RedirectReceiver extends AsyncDisposable {
    * Waits for the redirect with this state for as long as the link of a login is good; a second wait for the same one
    * changes nothing.
    * @param take ends the login with the whole address; the browser is shown whether that worked
+   * @returns false when nothing is received, because the port is in use or too many wait
    */
-  expect(state: string, take: (redirected: string) => Promise<void>): Promise<void>;
+  expect(state: string, take: (redirected: string) => Promise<void>): Promise<boolean>;
+  /** Ends the wait: the login was ended in another way. */
+  forget(state: string): void;
 }
 
 interface Expected {
@@ -50,19 +53,27 @@ export function createRedirectReceiver(redirectUrl: string): RedirectReceiver {
     }
     found.take(url.href).then(
       () =>
-        response.writeHead(200, PLAIN).end('You are logged in. You can close this page and go back to your client.\n'),
+        response
+          .writeHead(200, PLAIN)
+          .end('You are logged in. You can close this page and go back to where you were.\n'),
       (thrown: unknown) => response.writeHead(400, PLAIN).end(`The login failed. ${messageOf(thrown)}\n`),
     );
     drop(state);
   };
   return {
     async expect(state, take) {
-      if (expected.has(state) || expected.size >= EXPECTED_MAX) return;
-      expected.set(state, { take, timer: setTimeout(() => drop(state), LOGIN_MS).unref() });
+      if (!expected.has(state) && expected.size >= EXPECTED_MAX) return false;
+      if (!expected.has(state)) expected.set(state, { take, timer: setTimeout(() => drop(state), LOGIN_MS).unref() });
       server ??= listening(onRequest, Number(port) || 80, hostname.replace(/^\[|\]$/g, ''));
       const opened = await server;
-      if (opened !== undefined) servers.add(opened.once('close', () => servers.delete(opened)));
+      if (opened === undefined) {
+        drop(state);
+        return false;
+      }
+      if (!servers.has(opened)) servers.add(opened.once('close', () => servers.delete(opened)));
+      return true;
     },
+    forget: drop,
     async [Symbol.asyncDispose]() {
       const last = server;
       for (const state of expected.keys()) drop(state);

@@ -166,6 +166,20 @@ create table sallyport.seen_outputs (
 );
 create index seen_outputs_time on sallyport.seen_outputs (seen_at);`;
 
+/** Whole texts of shortened results, as JSON (MOD-06). */
+const OVERFLOWS = `
+create table sallyport.overflows (
+  tenant_id text collate "C" not null,
+  invocation_id text collate "C" not null,
+  agent_did text collate "C" not null,
+  user_did text collate "C",
+  content text not null,
+  kept_at timestamptz not null,
+  primary key (tenant_id, invocation_id)
+);
+create index overflows_owner on sallyport.overflows (tenant_id, agent_did, kept_at);
+create index overflows_time on sallyport.overflows (kept_at);`;
+
 /**
  * Number of calls of each session (PRM-07). Room in each page lets a count be updated in place, without touching the
  * index of keys.
@@ -271,6 +285,7 @@ export const CALL_TABLES: readonly string[] = [
   COMPENSATIONS,
   TOOL_STATE,
   OUTPUTS,
+  OVERFLOWS,
   SESSIONS,
   RATES,
   SLOTS,

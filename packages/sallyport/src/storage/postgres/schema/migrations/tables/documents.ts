@@ -23,7 +23,7 @@ create table sallyport.documents (
 create index documents_words on sallyport.documents using gin (words);
 create index documents_shingles on sallyport.documents using gin (shingles);`;
 
-/** Contents of documents. A row never changes. */
+/** Contents of documents, and the passages that they had when they were stored. A row never changes. */
 const DOCUMENT_VERSIONS = `
 create table sallyport.document_versions (
   tenant_id text collate "C" not null,
@@ -33,6 +33,7 @@ create table sallyport.document_versions (
   content_sha256 text not null,
   content_bytes integer not null,
   content text not null,
+  passages text[] not null,
   stored_at timestamptz not null,
   stored_by json not null,
   primary key (tenant_id, document_id, version)

@@ -1,6 +1,6 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { DOUBLE, type OpenLayer, openLayer } from '../layer.fixture.ts';
+import { DOUBLE, type OpenLayer, openLayer } from '../../layer.fixture.ts';
 
 const BYTES_MAX = 20_000;
 /** Bytes allowed for what surrounds a result: ids, times, the warning and the protocol's members. */

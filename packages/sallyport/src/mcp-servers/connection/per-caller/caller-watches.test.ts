@@ -1,0 +1,80 @@
+import { createBubblewrapDriver } from '@sallyport/sandbox/bubblewrap';
+import { afterEach, expect, test } from 'vitest';
+import type { SecretStore } from '../../../external/secret-store.port.ts';
+import { failureOf, fixture, TENANT } from '../../test-servers/upstreams.fixture.ts';
+import type { UpstreamCaller } from '../../upstreams.ts';
+import { echoingServer } from './echoing-server.fixture.ts';
+
+const opened: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const close of opened.splice(0).reverse()) await close();
+});
+
+const secrets: SecretStore = { read: async () => new Map([['KEY', 'of-the-operator']]) };
+const URI = 'own://shared';
+
+/** An upstream with room for four connections of callers. */
+async function start() {
+  const server = await echoingServer();
+  server.offersFor = () => ({ resources: [{ uri: URI, name: 'shared' }] });
+  const { upstreams } = fixture(createBubblewrapDriver(), { secrets, settings: { callerConnectionsMax: 4 } });
+  opened.push(
+    async () => server[Symbol.asyncDispose](),
+    () => upstreams.close(),
+  );
+  await upstreams.add(TENANT, server.definition, { token: 'of-the-operator' });
+  const ended: string[] = [];
+  const watch = (user: string, uri = URI) =>
+    upstreams.watchResource(
+      TENANT,
+      'notes',
+      { uri, tenantId: TENANT, caller: as(user) },
+      { onUpdated() {}, onEnded: () => void ended.push(user) },
+    );
+  const call = (user: string) => upstreams.call(TENANT, 'notes', 'who', {}, { timeoutMs: 20_000, caller: as(user) });
+  return { server, upstreams, watch, call, ended };
+}
+
+const as = (user: string): UpstreamCaller => ({
+  principal: { tenantId: TENANT, agentDid: 'did:example:agent', userDid: user },
+  secrets: new Map([['KEY', `key-of-${user}`]]),
+});
+
+test('API-03.26 half of the connections may watch; the others are for calls, which close no connection that watches', async () => {
+  const { server, upstreams, watch, call } = await start();
+  const [alice, bob] = [await watch('alice'), await watch('bob')];
+  const refused = await failureOf(watch('carol'));
+  expect(refused).toMatchObject({ code: 'E3803', message: expect.stringContaining('2 callers watch') });
+  for (const user of ['carol', 'dave', 'erin', 'frank']) await call(user);
+  expect([...server.subscribed.values()].map((uris) => [...uris])).toEqual([[URI], [URI]]);
+  // Another resource of a caller that watches takes no more room.
+  const second = await watch('bob', 'own://second');
+  alice[Symbol.dispose]();
+  (await watch('carol'))[Symbol.dispose]();
+  bob[Symbol.dispose]();
+  second[Symbol.dispose]();
+  await expect.poll(() => [...server.subscribed.values()].map((uris) => uris.size)).toEqual([0, 0, 0]);
+  expect(upstreams.statuses(TENANT)[0]?.caller_connections).toBeLessThanOrEqual(4);
+});
+
+test('API-03.26 the end of a connection ends all its subscriptions once, and none of another caller', async () => {
+  const { upstreams, watch, ended } = await start();
+  const watches = [await watch('alice'), await watch('alice', 'own://second'), await watch('bob')];
+  upstreams.endLogin(TENANT, 'notes', `"${TENANT}" user alice`);
+  await expect.poll(() => ended).toEqual(['alice', 'alice']);
+  for (const each of watches) each[Symbol.dispose]();
+  await watch('alice');
+  await upstreams.close();
+  expect(ended).toEqual(['alice', 'alice', 'alice']);
+});
+
+test('API-03.26 a connection that cannot be opened is an error for who subscribes, and takes no room', async () => {
+  const { server, watch } = await start();
+  server.refused.add('Bearer key-of-alice').add('Bearer key-of-bob');
+  for (const user of ['alice', 'bob', 'alice', 'bob']) {
+    const refused = await failureOf(watch(user));
+    expect(refused.code).toBe('E3307');
+    expect(refused.message).not.toContain(`key-of-${user}`);
+  }
+  await watch('carol');
+});
