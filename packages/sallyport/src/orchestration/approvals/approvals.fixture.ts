@@ -54,7 +54,7 @@ export const ADMIN = approver('did:user:admin', { roles: ['admin'] });
 export interface ApprovalsOptions {
   /** The file of approvals. */
   readonly terms?: string;
-  readonly pipeline?: Partial<PipelineParts>;
+  readonly pipeline?: Parameters<typeof pipeline>[0];
   readonly approvals?: ApprovalChanges;
 }
 
