@@ -93,9 +93,9 @@ executorConformance(test, 'composio', async () => {
     works: () => ({ call: stand.call(), result: { id: 7 } }),
     fails: () => stand.call({}, { secrets: new Map([['composio_api_key', 'wrong']]) }),
     hangs() {
-      const { promise: running, resolve } = Promise.withResolvers<void>();
+      const { promise, resolve } = Promise.withResolvers<void>();
       stand.answer = () => resolve();
-      return { call: stand.call(), running };
+      return { call: stand.call(), running: () => promise };
     },
     faulty: () => stand.call({ tool: '' }).tool.manifest,
     leftovers: () => [...stand.sockets].filter((socket) => !socket.destroyed).length,

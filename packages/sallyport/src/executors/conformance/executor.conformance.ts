@@ -12,8 +12,8 @@ export interface ExecutorUnderTest {
   fails(): ExecutorCall;
   /** A call that needs a person's confirmation, and its result; absent for an executor that never asks. */
   asks?(): { readonly call: ExecutorCall; readonly result: unknown };
-  /** A call that does not end by itself within the time of a test. `running` resolves when the tool has started. */
-  hangs(): { readonly call: ExecutorCall; readonly running: Promise<void> };
+  /** A call that does not end by itself within the time of a test. `running` resolves when the tool has started; it is called after the call began, if at all. */
+  hangs(): { readonly call: ExecutorCall; readonly running: () => Promise<void> };
   /** A manifest of the executor's kind whose `executor.config` has a fault. */
   faulty(): ExecutorCall['tool']['manifest'];
   /** Number of the tool's processes, connections and requests still running. Polled after an abort; must soon be 0. */
@@ -95,7 +95,7 @@ function abortCases(check: Check): void {
     const controller = new AbortController();
     const ended = subject.executor.execute(call, controller.signal);
     const refused = rejects(ended, (thrown) => thrown === reason);
-    await running;
+    await running();
     controller.abort(reason);
     await refused;
     await gone(subject);

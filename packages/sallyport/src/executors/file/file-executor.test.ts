@@ -28,7 +28,10 @@ executorConformance(test, 'file', async () => {
     hangs: () => {
       const running = Promise.withResolvers<void>();
       const more = { onProgress: () => running.resolve() };
-      return { call: bench.call('read', { path: 'endless', offset: 1_000_000_000 }, more), running: running.promise };
+      return {
+        call: bench.call('read', { path: 'endless', offset: 1_000_000_000 }, more),
+        running: () => running.promise,
+      };
     },
     faulty: () => callOf({ executor: { kind: 'file', config: { operation: 'delete' } } }).tool.manifest,
     leftovers: () => openBelow(bench.root),

@@ -29,7 +29,7 @@ executorConformance(test, 'http', async () => {
     hangs: () => {
       const running = Promise.withResolvers<void>();
       service.answer = () => running.resolve();
-      return { call: httpCall(service.port, {}), running: running.promise };
+      return { call: httpCall(service.port, {}), running: () => running.promise };
     },
     faulty: () => httpCall(service.port, { path: 'no-slash' }).tool.manifest,
     leftovers: () => service.sockets.size,

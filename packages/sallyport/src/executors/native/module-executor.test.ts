@@ -41,7 +41,10 @@ for (const isolation of ['interpreter', 'namespaces'] as const) {
       executor,
       works: () => ({ call: of('export default ({ a, b }) => ({ sum: a + b })', { a: 1, b: 2 }), result: { sum: 3 } }),
       fails: () => of('export default () => { throw new Error("boom") }'),
-      hangs: () => ({ call: of('export default () => { for (;;); }'), running: drivers.nextStart() }),
+      hangs() {
+        const started = drivers.nextStart();
+        return { call: of('export default () => { for (;;); }'), running: () => started };
+      },
       faulty: () => moduleCall('export default (').tool.manifest,
       leftovers: () => drivers.running(),
       close: () => drivers.close(),

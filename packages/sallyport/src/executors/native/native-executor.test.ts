@@ -39,7 +39,7 @@ executorConformance(test, 'native', async () => {
     hangs: () => {
       const running = Promise.withResolvers<void>();
       begun = running.resolve;
-      return { call: call('hang'), running: running.promise };
+      return { call: call('hang'), running: () => running.promise };
     },
     faulty: () => callOf({ executor: { kind: 'native', config: { url: 'x' } } }).tool.manifest,
     leftovers: () => abandoned,

@@ -68,7 +68,7 @@ describe.skipIf(!works)(`shell${works ? '' : `, skipped: ${problem}`}`, () => {
       fails: () => shellCall({ command: ['false'] }),
       hangs: () => ({
         call: shellCall({ command: sh('trap "" TERM; while :; do sleep 1; done', mark) }),
-        running: until(() => processesWith(mark).length > 0),
+        running: () => until(() => processesWith(mark).length > 0),
       }),
       faulty: () => shellCall({ command: ['sh', '-c', '{a}'] }).tool.manifest,
       leftovers: () => processesWith(mark).length,

@@ -153,9 +153,9 @@ describe.skipIf(!works)(`scripts of skills${works ? '' : `, skipped: ${problem}`
     hangs() {
       return {
         call: call({ script: 'scripts/sleeps.sh', arguments: [MARK] }),
-        running: (async () => {
+        running: async () => {
           while (processesWith(MARK) === 0) await sleep(5);
-        })(),
+        },
       };
     },
     faulty: () => callOf({ executor: { kind: 'skill', config: {} } }).tool.manifest,

@@ -40,7 +40,7 @@ executorConformance(test, 'web', async () => {
     hangs: () => {
       const running = Promise.withResolvers<void>();
       site.pages.set('/slow', () => running.resolve());
-      return { call: webCall({ url: site.url('/slow') }), running: running.promise };
+      return { call: webCall({ url: site.url('/slow') }), running: () => running.promise };
     },
     faulty: () => ({ ...webCall({}).tool.manifest, executor: { kind: 'web', config: { operation: 'crawl' } } }),
     // The connection for robots.txt may stay open.
