@@ -52,6 +52,7 @@ import {
   databasesAt,
   embeddedDatabases,
   empty,
+  run,
   type TestDatabases,
 } from '../../packages/sallyport/src/storage/postgres/postgres-databases.fixture.ts';
 import { withSealedArguments } from '../../packages/sallyport/src/storage/sealed/sealed-arguments.ts';
@@ -153,17 +154,29 @@ describe('embedded PostgreSQL', () => postgresConformance('embedded PostgreSQL',
 
 const serverUrl = process.env['SALLYPORT_TEST_DATABASE_URL'];
 describe('PostgreSQL by URL', () =>
-  postgresConformance('PostgreSQL by URL', () =>
-    serverUrl === undefined ? embeddedDatabases(true) : databasesAt(serverUrl),
+  postgresConformance(
+    'PostgreSQL by URL',
+    () => (serverUrl === undefined ? embeddedDatabases(true) : databasesAt(serverUrl)),
+    (connection) => run(connection, OTHER_PLANS),
   ));
 
-function postgresConformance(adapter: string, start: () => Promise<TestDatabases>): void {
+/** Plans that PostgreSQL chooses for tables that it knows to be small. */
+const OTHER_PLANS = ['hashjoin', 'mergejoin', 'hashagg', 'material', 'sort', 'indexscan', 'bitmapscan']
+  .map((each) => `do $$ begin execute format('alter database %I set enable_${each} = off', current_database()); end $$`)
+  .join('; ');
+
+function postgresConformance(
+  adapter: string,
+  start: () => Promise<TestDatabases>,
+  prepare?: (connection: PostgresConnection) => Promise<unknown>,
+): void {
   let databases: TestDatabases;
   let connection: PostgresConnection;
   let database: PostgresDatabase;
   beforeAll(async () => {
     databases = await start();
     connection = await databases.fresh();
+    await prepare?.(connection);
     database = await openPostgres({ connection, skillContentBounds: TESTED_BOUNDS, log: silentLog });
   });
   afterAll(async () => {

@@ -487,6 +487,10 @@ function chainCases(check: Check): void {
         message: /place in the hash chain is taken/,
       });
     }
+    const ofAnother = event(1, { chainid: 'chain-2' });
+    await rejects(store.append({ records: [], events: [ofAnother, event(3, { id: 'forged' })] }, 'synchronous'), {
+      code: 'E3812',
+    });
     await store.append({ records: [], events: [event(6), event(8)] }, 'synchronous');
     await rejects(store.append({ records: [], events: [event(7), event(8)] }, 'synchronous'), { code: 'E3812' });
     deepEqual((await store.events(undefined, {})).map(seqOf), [1, 2, 3, 4, 5, 6, 8]);

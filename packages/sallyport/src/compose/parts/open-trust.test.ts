@@ -1,6 +1,6 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { createRedactor } from '@sallyport/guards';
 import { systemClock } from '@sallyport/std/clock';
 import { expect, onTestFinished, test } from 'vitest';
@@ -8,6 +8,8 @@ import { memoryQuotaStore } from '../../../test/stores/calls/memory-quota-store.
 import { GATE_EXEMPT_TOOLS } from '../../permission/gates/gate-settings.ts';
 import { readSettings } from '../read-settings.ts';
 import type { Settings } from '../settings.ts';
+import { ownPlaces } from './from-settings/own-places.ts';
+import { toolScopesOf } from './from-settings/resource.ts';
 import { openTrust } from './open-trust.ts';
 
 async function open(given: Partial<Settings> = {}, files: Record<string, string> = {}) {
@@ -55,4 +57,36 @@ test.each<[Partial<Settings>, string]>([
   [{ 'trust.sources': ['x'] }, 'trust.sources'],
 ])('%j is refused and says what to set', async (given, said) => {
   await expect(open(given)).rejects.toMatchObject({ code: 'E3801', message: expect.stringContaining(said) });
+});
+
+test('SBX-01 the own files of the layer are known wherever they are: they are hidden from every tool', () => {
+  const files = {
+    data_folder: '/data',
+    'approvals.file': '/etc/approvals.toml',
+    'hooks.file': '/etc/hooks.toml',
+    'object_store.folder': '/objects',
+    'oauth.exchange_file': '/etc/exchange.toml',
+    'permission.policies_folder': '/etc/policies',
+    'sandbox.kubernetes_kubeconfig': '/etc/kubeconfig',
+    'sandbox.microvm_folder': '/images',
+    'shell.policy_file': '/etc/shell.toml',
+    'shell.snapshot_folder': '/snapshots',
+    'audit.anchor_file': '/etc/anchors',
+    'tokens.public_key_file': '/etc/keys.pem',
+  };
+  const named = ownPlaces(readSettings({ environment: {}, given: files }), 'sallyport.toml', ['/run/sockets']);
+  expect(new Set(named)).toEqual(new Set([...Object.values(files), resolve('sallyport.toml'), '/run/sockets']));
+  const bare = readSettings({ environment: {}, given: { data_folder: '/data' } });
+  expect(ownPlaces(bare, undefined, [])).not.toContain(resolve(''));
+});
+
+test('PRM-10 a scope of tools is scope=TOOL, and the longest pattern comes first', () => {
+  const read = (...scopes: string[]) => toolScopesOf({ 'oauth.tool_scopes': scopes });
+  expect(read('all=*', 'a=b=c', 'mail=mail__*')).toEqual([
+    { scope: 'mail', tool: 'mail__*' },
+    { scope: 'a=b', tool: 'c' },
+    { scope: 'all', tool: '*' },
+  ]);
+  for (const wrong of ['mail', '=mail', 'mail=', 'm ail=mail', ''])
+    expect(() => read(wrong)).toThrow(expect.objectContaining({ code: 'E3801' }));
 });

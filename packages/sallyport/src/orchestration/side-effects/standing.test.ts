@@ -6,6 +6,7 @@ import { memoryCompensationStore } from '../../../test/stores/outcomes/memory-co
 import { memoryOutcomeStore } from '../../../test/stores/outcomes/memory-outcome-store.ts';
 import { manifest, pipeline } from '../../pipeline/pipeline.fixture.ts';
 import { createSideEffects, needsCompensation } from '../side-effects.ts';
+import { compensationArguments } from './compensation-arguments.ts';
 
 const SCHEMA = { type: 'object', properties: { n: { type: 'integer' }, order: { type: 'string' } } };
 
@@ -98,4 +99,24 @@ test('VIS-03 PIPE-13 a compensation that was cut off follows what was found out 
     await effects.compensate((await find(invocationId)).record, asker);
     expect(did).toHaveLength(2);
   }
+});
+
+test('VIS-03 a compensating call gets what it takes by name: from who asks, from the result, from the arguments; never of another type', () => {
+  const plan = { toolId: 'cancel', parameters: { order: 'by argument', n: 1, odd: 'x', list: 'x', flag: 'x' } };
+  const record = { invocationId: 'i', result: { order: 7, n: null, odd: 3, list: [1], flag: true } };
+  const taking = (properties: object, said = {}) => compensationArguments({ properties }, record, plan, said);
+  expect(taking({ order: { type: 'string' } })).toEqual({ order: 'by argument' });
+  expect(taking({ order: { type: 'integer' } })).toEqual({ order: 7 });
+  expect(taking({ order: {} })).toEqual({ order: 7 });
+  expect(taking({ order: { type: ['string', 'null'] } })).toEqual({ order: 'by argument' });
+  expect(taking({ n: { type: ['integer', 'null'] } })).toEqual({ n: null });
+  expect(taking({ n: { type: 'integer' }, list: { type: 'array' } })).toEqual({ n: 1, list: [1] });
+  expect(taking({ flag: { type: 'object' }, absent: {} })).toEqual({});
+  expect(taking({ order: { type: 'string' } }, { order: 'as said', more: 1 })).toEqual({ order: 'as said', more: 1 });
+  expect(taking({ original_invocation_id: {}, original_arguments: {}, original_result: {} })).toEqual({
+    original_invocation_id: 'i',
+    original_arguments: plan.parameters,
+    original_result: record.result,
+  });
+  expect(taking({}, { n: 2 })).toEqual({ ...plan.parameters, ...record.result, n: 2 });
 });

@@ -192,7 +192,7 @@ describe('createCedarPolicyEngine', () => {
     ['resource.sideEffect == "irreversible"', { sideEffect: 'pure' }],
     ['context.trust == "trusted"', { trust: 'untrusted' }],
     ['context.argumentFindings.isEmpty()', { argumentFindings: ['xss'] }],
-    ['context.reads.contains("/work")', { grant: { ...GRANT, filesystem: [{ path: '/work/a', mode: 'rw' }] } }],
+    ['context.reads.contains("/work")', { grant: { ...GRANT, filesystem: [{ path: '/else', mode: 'rw' }] } }],
     ['context.readsUnder.contains("/")', { grant: { ...GRANT, filesystem: [] } }],
     ['context.writes.contains("/work")', { grant: { ...GRANT, filesystem: [{ path: '/work', mode: 'ro' }] } }],
     [

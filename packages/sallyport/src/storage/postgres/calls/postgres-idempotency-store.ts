@@ -24,12 +24,11 @@ const EXPIRES_AT = "now() + $5::double precision * interval '1 millisecond'";
 const CLAIM = {
   name: 'sallyport-claim-key',
   text: `
-with ${QUICK}, swept as (
-  delete from sallyport.idempotency_keys where (tenant_id, key_hash) in (
-    select tenant_id, key_hash from sallyport.idempotency_keys
-    where expires_at <= now() and (tenant_id, key_hash) <> ($1, $2)
-    order by expires_at limit ${SWEPT_PER_CLAIM} for update skip locked)
-)
+with ${QUICK}, due as materialized (
+  select tenant_id, key_hash from sallyport.idempotency_keys
+  where expires_at <= now() and (tenant_id, key_hash) <> ($1, $2)
+  order by expires_at limit ${SWEPT_PER_CLAIM} for update skip locked),
+swept as (delete from sallyport.idempotency_keys where (tenant_id, key_hash) in (select * from due))
 insert into sallyport.idempotency_keys as held
   (tenant_id, key_hash, request_hash, invocation_id, expires_at, instance_id, nonce)
 select $1::text, $2::text, $3::text, $4::text, ${EXPIRES_AT}, $6::text, $7::text from quick

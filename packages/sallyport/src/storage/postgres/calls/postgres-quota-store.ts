@@ -17,12 +17,11 @@ const TAKE = {
   name: 'sallyport-take-quota',
   text: `
 with quick as materialized (select set_config('synchronous_commit', 'off', true)),
-swept as (
-  delete from sallyport.quota_sessions where (tenant_id, session_hash) in (
-    select tenant_id, session_hash from sallyport.quota_sessions
-    where expires_at <= now() and (tenant_id, session_hash) <> ($1, $2)
-    order by expires_at limit ${SWEPT_PER_COUNT} for update skip locked)
-)
+due as materialized (
+  select tenant_id, session_hash from sallyport.quota_sessions
+  where expires_at <= now() and (tenant_id, session_hash) <> ($1, $2)
+  order by expires_at limit ${SWEPT_PER_COUNT} for update skip locked),
+swept as (delete from sallyport.quota_sessions where (tenant_id, session_hash) in (select * from due))
 insert into sallyport.quota_sessions as held (tenant_id, session_hash, calls, expires_at)
 select $1, $2, 1, now() + make_interval(secs => $4::double precision) from quick where $3::bigint >= 1
 on conflict (tenant_id, session_hash) do update set

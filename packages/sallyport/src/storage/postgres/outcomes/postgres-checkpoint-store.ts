@@ -81,18 +81,21 @@ delete from sallyport.checkpoints where tenant_id = $1 and invocation_id = $2 an
 
 /** Only what has no state any more has expired for good: others are stored as the difference from it until then. */
 const EMPTY_EXPIRED = `
-update sallyport.checkpoints set state = null, object_name = null where (tenant_id, checkpoint_id) in (
+with due as materialized (
   select tenant_id, checkpoint_id from sallyport.checkpoints it
   where expires_at <= now() and ${HAS_STATE} and not exists (
     select from sallyport.checkpoints child
     where child.tenant_id = it.tenant_id and child.parent_id = it.checkpoint_id and ${hasState('child')})
-  order by expires_at limit $1 for update skip locked)`;
+  order by expires_at limit $1 for update skip locked)
+update sallyport.checkpoints set state = null, object_name = null
+where (tenant_id, checkpoint_id) in (select * from due)`;
 
 const FORGET_EXPIRED = `
-delete from sallyport.checkpoints where (tenant_id, checkpoint_id) in (
+with due as materialized (
   select tenant_id, checkpoint_id from sallyport.checkpoints
   where expires_at <= now() - make_interval(secs => $2::double precision / 1000) and not ${HAS_STATE}
-  order by expires_at limit $1 for update skip locked)`;
+  order by expires_at limit $1 for update skip locked)
+delete from sallyport.checkpoints where (tenant_id, checkpoint_id) in (select * from due)`;
 
 const FORGET_LINES = `
 delete from sallyport.checkpoint_lines where (tenant_id, line_id) in (

@@ -10,7 +10,7 @@ on conflict (tenant_id, invocation_id) do update set pins = excluded.pins, put_a
 
 /** Rows of calls are compared by the collation of their index. */
 const FORGET = `
-delete from sallyport.document_pins where (tenant_id, invocation_id) in (
+with due as materialized (
   select tenant_id, invocation_id from sallyport.document_pins pins
   where put_at < to_timestamp($1::double precision / 1000) and not exists (
     select from sallyport.checkpoints saved
@@ -18,7 +18,8 @@ delete from sallyport.document_pins where (tenant_id, invocation_id) in (
     select from sallyport.tool_invocations call
     where call.tenant_id = pins.tenant_id collate "default"
       and call.invocation_id = pins.invocation_id collate "default" and not call.is_final)
-  order by put_at limit $2 for update skip locked)`;
+  order by put_at limit $2 for update skip locked)
+delete from sallyport.document_pins where (tenant_id, invocation_id) in (select * from due)`;
 
 interface PinsRow extends QueryResultRow {
   readonly pins: readonly DocumentPin[];

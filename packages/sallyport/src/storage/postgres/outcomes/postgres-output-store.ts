@@ -37,10 +37,11 @@ returning ${PLACE}, output_hash, invocation_id, round(extract(epoch from seen_at
 );
 
 const FORGET = `
-delete from sallyport.seen_outputs where (${PLACE}) in (
+with due as materialized (
   select ${PLACE} from sallyport.seen_outputs
   where seen_at < to_timestamp($1::double precision / 1000)
-  order by seen_at limit $2 for update skip locked)`;
+  order by seen_at limit $2 for update skip locked)
+delete from sallyport.seen_outputs where (${PLACE}) in (select * from due)`;
 
 /** The output of an input, and the key of its row. */
 interface Placed {

@@ -5,11 +5,11 @@ import { keyOfText, keyText } from '../key-text.ts';
 
 /** The rows that are left are those from before the statement, so there is room for one more. */
 const KEEP = `
-with spare as (
-  delete from sallyport.overflows where (tenant_id, invocation_id) in (
-    select tenant_id, invocation_id from sallyport.overflows
-    where tenant_id = $1 and agent_did = $3 and user_did is not distinct from $4 and invocation_id <> $2
-    order by kept_at desc offset ${OVERFLOWS_PER_OWNER_MAX - 1} for update skip locked))
+with due as materialized (
+  select tenant_id, invocation_id from sallyport.overflows
+  where tenant_id = $1 and agent_did = $3 and user_did is not distinct from $4 and invocation_id <> $2
+  order by kept_at desc offset ${OVERFLOWS_PER_OWNER_MAX - 1} for update skip locked),
+spare as (delete from sallyport.overflows where (tenant_id, invocation_id) in (select * from due))
 insert into sallyport.overflows (tenant_id, invocation_id, agent_did, user_did, content, kept_at)
 values ($1, $2, $3, $4, $5, to_timestamp($6::double precision / 1000))
 on conflict (tenant_id, invocation_id) do update set
@@ -20,10 +20,11 @@ select agent_did, user_did, content, round(extract(epoch from kept_at) * 1000)::
 from sallyport.overflows where tenant_id = $1 and invocation_id = $2`;
 
 const FORGET = `
-delete from sallyport.overflows where (tenant_id, invocation_id) in (
+with due as materialized (
   select tenant_id, invocation_id from sallyport.overflows
   where kept_at < to_timestamp($1::double precision / 1000)
-  order by kept_at limit $2 for update skip locked)`;
+  order by kept_at limit $2 for update skip locked)
+delete from sallyport.overflows where (tenant_id, invocation_id) in (select * from due)`;
 
 interface OverflowRow extends QueryResultRow {
   readonly agent_did: string;

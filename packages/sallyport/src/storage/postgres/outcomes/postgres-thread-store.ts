@@ -89,9 +89,10 @@ from sallyport.threads where tenant_id = $1 and owner = $2`;
 const REMOVE = 'delete from sallyport.threads where tenant_id = $1 and owner = $2 and thread_id = $3';
 
 const FORGET = `
-delete from sallyport.threads where (tenant_id, owner, thread_id) in (
+with due as materialized (
   select tenant_id, owner, thread_id from sallyport.threads where changed_at < to_timestamp($1::double precision / 1000)
-  order by changed_at limit $2 for update skip locked)`;
+  order by changed_at limit $2 for update skip locked)
+delete from sallyport.threads where (tenant_id, owner, thread_id) in (select * from due)`;
 
 interface PlaceRow extends QueryResultRow {
   readonly thread_id: string;

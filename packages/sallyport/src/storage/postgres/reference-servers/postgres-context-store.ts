@@ -49,12 +49,13 @@ select exists (select from written) as is_written, exists (select from found) as
 
 /** Removes the oldest tasks without a named checkpoint. */
 const forgetting = (which: string, limit: string): string => `
-delete from sallyport.context_tasks where (tenant_id, owner, task_id) in (
+with due as materialized (
   select tenant_id, owner, task_id from sallyport.context_tasks task
   where ${which} and not exists (
     select from sallyport.context_checkpoints named
     where named.tenant_id = task.tenant_id and named.owner = task.owner and named.task_id = task.task_id and is_named)
-  order by saved_at limit ${limit} for update skip locked)`;
+  order by saved_at limit ${limit} for update skip locked)
+delete from sallyport.context_tasks where (tenant_id, owner, task_id) in (select * from due)`;
 
 const FORGET = forgetting('saved_at < to_timestamp($1::double precision / 1000)', '$2');
 const FORGET_OLDEST = forgetting('tenant_id = $1 and owner = $2', '1');

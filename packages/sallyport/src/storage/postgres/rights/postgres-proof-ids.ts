@@ -13,11 +13,10 @@ const TAKE = {
   name: 'sallyport-take-proof',
   text: `
 with quick as materialized (select set_config('synchronous_commit', 'off', true)),
-swept as (
-  delete from sallyport.proof_ids where proof_hash in (
-    select proof_hash from sallyport.proof_ids where expires_at <= now() and proof_hash <> $1
-    order by expires_at limit ${SWEPT_PER_PROOF} for update skip locked)
-)
+due as materialized (
+  select proof_hash from sallyport.proof_ids where expires_at <= now() and proof_hash <> $1
+  order by expires_at limit ${SWEPT_PER_PROOF} for update skip locked),
+swept as (delete from sallyport.proof_ids where proof_hash in (select * from due))
 insert into sallyport.proof_ids as held (proof_hash, expires_at)
 select $1, now() + make_interval(secs => $2::double precision / 1000) from quick
 on conflict (proof_hash) do update set expires_at = excluded.expires_at where held.expires_at <= now()

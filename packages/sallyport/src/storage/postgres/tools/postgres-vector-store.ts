@@ -32,9 +32,10 @@ set dimensions = excluded.dimensions, vector = excluded.vector, used_on = curren
 const PRUNE = {
   name: 'sallyport-prune-vectors',
   text: `
-delete from sallyport.embedding_vectors where (model, content_hash) in (
+with due as materialized (
   select model, content_hash from sallyport.embedding_vectors
-  where used_on < to_timestamp($1::double precision / 1000)::date limit ${PRUNED_MAX} for update skip locked)`,
+  where used_on < to_timestamp($1::double precision / 1000)::date limit ${PRUNED_MAX} for update skip locked)
+delete from sallyport.embedding_vectors where (model, content_hash) in (select * from due)`,
 };
 
 interface Row {
