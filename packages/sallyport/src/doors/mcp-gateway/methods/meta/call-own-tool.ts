@@ -4,8 +4,7 @@ import { isObject } from '../../../../domain/shape/is-object.ts';
 import { errorAnswer, type Params, RPC, type RpcAnswer, type RpcRequest } from '../../../json-rpc.ts';
 import type { Peer } from '../../../mcp-server.ts';
 import { type ResultFrame, unhappyAnswer } from '../call-result.ts';
-import { argumentFaults } from './meta-arguments.ts';
-import type { ArgumentsSchema } from './meta-tools.ts';
+import { type ArgumentsSchema, argumentFaults } from './meta-arguments.ts';
 
 /** A tool of the gateway itself, as MCP lists it. */
 export interface OwnTool {

@@ -2,7 +2,26 @@ import { pointerTo } from '@sallyport/std/json/json-pointer';
 import type { Fault } from '../../../../../api/schemas/error.ts';
 import { isObject } from '../../../../domain/shape/is-object.ts';
 import type { Params } from '../../../json-rpc.ts';
-import type { ArgumentSchema, ArgumentsSchema } from './meta-tools.ts';
+
+/** One argument of a tool of the gateway: the subset of JSON Schema that these tools need. */
+export type ArgumentSchema =
+  | {
+      readonly type: 'string';
+      readonly minLength?: number;
+      readonly maxLength?: number;
+      readonly enum?: readonly string[];
+    }
+  | { readonly type: 'integer'; readonly minimum: number; readonly maximum: number }
+  | { readonly type: 'array'; readonly items: { readonly type: 'string' }; readonly maxItems: number }
+  | { readonly type: 'object' };
+
+/** Arguments of a tool of the gateway. */
+export interface ArgumentsSchema {
+  readonly type: 'object';
+  readonly properties: Readonly<Record<string, ArgumentSchema & { readonly description: string }>>;
+  readonly required: readonly string[];
+  readonly additionalProperties: false;
+}
 
 /** Most unknown arguments named in an error; a client may send any number. */
 const UNKNOWN_MAX = 8;

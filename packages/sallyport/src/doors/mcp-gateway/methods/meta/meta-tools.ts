@@ -1,26 +1,6 @@
 import { Category, SideEffectPolicy } from '../../../../../api/schemas/tool-manifest.ts';
 import type { OwnTool } from './call-own-tool.ts';
 
-/** One argument of a meta-tool: the subset of JSON Schema that the meta-tools need. */
-export type ArgumentSchema =
-  | {
-      readonly type: 'string';
-      readonly minLength?: number;
-      readonly maxLength?: number;
-      readonly enum?: readonly string[];
-    }
-  | { readonly type: 'integer'; readonly minimum: number; readonly maximum: number }
-  | { readonly type: 'array'; readonly items: { readonly type: 'string' }; readonly maxItems: number }
-  | { readonly type: 'object' };
-
-/** Arguments of a meta-tool. */
-export interface ArgumentsSchema {
-  readonly type: 'object';
-  readonly properties: Readonly<Record<string, ArgumentSchema & { readonly description: string }>>;
-  readonly required: readonly string[];
-  readonly additionalProperties: false;
-}
-
 /** Names of the meta-tools (MOD-11). */
 export type MetaToolName = 'find_tools' | 'describe_tool' | 'call_tool';
 
