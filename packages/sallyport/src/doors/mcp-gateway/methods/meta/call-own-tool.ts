@@ -5,16 +5,7 @@ import { errorAnswer, type Params, RPC, type RpcAnswer, type RpcRequest } from '
 import type { Peer } from '../../../mcp-server.ts';
 import { type ResultFrame, unhappyAnswer } from '../call-result.ts';
 import { argumentFaults } from './meta-arguments.ts';
-import type { ArgumentsSchema } from './meta-tools.ts';
-
-/** A tool of the gateway itself, as MCP lists it. */
-export interface OwnTool {
-  readonly name: string;
-  readonly title: string;
-  readonly description: string;
-  readonly inputSchema: ArgumentsSchema;
-  readonly annotations: Readonly<Record<string, boolean>>;
-}
+import type { OwnTool } from './meta-tools.ts';
 
 /** Runs a tool of the gateway with valid arguments. */
 export type RunOwnTool = (given: Params, request: RpcRequest, peer: Peer) => Promise<RpcAnswer>;

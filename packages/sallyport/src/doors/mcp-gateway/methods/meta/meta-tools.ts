@@ -1,5 +1,4 @@
 import { Category, SideEffectPolicy } from '../../../../../api/schemas/tool-manifest.ts';
-import type { OwnTool } from './call-own-tool.ts';
 
 /** One argument of a meta-tool: the subset of JSON Schema that the meta-tools need. */
 export type ArgumentSchema =
@@ -19,6 +18,15 @@ export interface ArgumentsSchema {
   readonly properties: Readonly<Record<string, ArgumentSchema & { readonly description: string }>>;
   readonly required: readonly string[];
   readonly additionalProperties: false;
+}
+
+/** A tool of the gateway itself, as MCP lists it. */
+export interface OwnTool {
+  readonly name: string;
+  readonly title: string;
+  readonly description: string;
+  readonly inputSchema: ArgumentsSchema;
+  readonly annotations: Readonly<Record<string, boolean>>;
 }
 
 /** Names of the meta-tools (MOD-11). */

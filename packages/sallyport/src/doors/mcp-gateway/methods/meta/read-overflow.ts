@@ -2,7 +2,7 @@ import type { ToolLayer } from '../../../../operations/tool-layer.ts';
 import { type Params, type RpcAnswer, type RpcId, resultAnswer } from '../../../json-rpc.ts';
 import type { Peer } from '../../../mcp-server.ts';
 import type { ResultFrame } from '../call-result.ts';
-import type { OwnTool } from './call-own-tool.ts';
+import type { OwnTool } from './meta-tools.ts';
 
 /** The gateway's own tool that reads the rest of a result that was shortened (MOD-06). */
 export const READ_OVERFLOW = {
