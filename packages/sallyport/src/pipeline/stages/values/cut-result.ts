@@ -30,7 +30,7 @@ export function cutOf(
   manifest: Pick<ToolManifest, 'executor'>,
 ): Cut | undefined {
   const bytes = bytesBeyond(result, text, outputBytesMax, manifest);
-  const tokensMax = isTextOnly(result) ? outputTokensMax : undefined;
+  const tokensMax = outputTokensMax !== undefined && isTextOnly(result) ? outputTokensMax : undefined;
   const isLong = tokensMax !== undefined && text.length * UNIT_TOKENS_MAX > tokensMax;
   if (bytes === undefined && !isLong) return undefined;
   const readable = readableText(result, text);
