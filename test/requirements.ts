@@ -778,6 +778,7 @@ const STA: Rows = {
     'checkpoints of failed runs are kept 30 days',
     'archive to S3-compatible storage for 7 years',
     'restore (E3708 while pending)',
+    'what is known of work without checkpoints ends too',
   ],
   'STA-07': [
     'A LangGraph.js checkpoint saver over the state bridge passes its public validation suite',

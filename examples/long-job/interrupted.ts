@@ -1,6 +1,6 @@
 // A process of its own, which is killed in the middle of the job: node interrupted.ts <data folder> <folder of notes>
 import { setTimeout as wait } from 'node:timers/promises';
-import { CALL, CLERK, knownOfJob, openLayer } from './job.ts';
+import { CALL, CLERK, knownOfJob, openLayer, RULES, storeRules } from './job.ts';
 
 const [, , dataFolder = '', folder = ''] = process.argv;
 let filed = 0;
@@ -13,5 +13,9 @@ const layer = await openLayer(dataFolder, async (_name, _isNew, open) => {
   console.log('filed');
   await wait(600_000);
 });
+await storeRules(layer, 'Every note is filed as it is.');
 const { capability_token } = await layer.mintToken(CLERK);
-await layer.invoke({ tool_id: 'file-notes', invocation_id: CALL, parameters: { folder }, capability_token });
+await layer.invoke({
+  ...{ tool_id: 'file-notes', invocation_id: CALL, parameters: { folder }, capability_token },
+  document_context: { document_refs: [RULES] },
+});

@@ -5,6 +5,8 @@ import type { ToolManifest } from '../../packages/sallyport/src/manifest.ts';
 
 /** The agent of the story. */
 export const CLERK = { agent_did: 'did:example:clerk' };
+/** The document that the job works by. */
+export const RULES = 'filing:rules';
 /** The call that is cut off. */
 export const CALL = 'file-the-notes';
 
@@ -40,7 +42,7 @@ async function fileNotes(
   layer: EmbeddedToolLayer,
   folder: string,
   afterNote: AfterNote,
-  { checkpoints }: NativeCallContext,
+  { checkpoints, documents }: NativeCallContext,
 ): Promise<unknown> {
   const { restored } = checkpoints;
   const { done }: { done: string[] } =
@@ -53,7 +55,7 @@ async function fileNotes(
     const note = done.length * 2 === names.length ? { milestone: 'half of them' } : {};
     await checkpoints.save({ done }, { ...note, phase: 'filing', progressPercent: (100 * done.length) / names.length });
   }
-  return { filed: done.length };
+  return { filed: done.length, by: documents.map(({ content }) => content) };
 }
 
 /** Under a key: whatever happens, one call files this note. @returns false when an earlier call has filed it */
@@ -66,6 +68,10 @@ async function fileNote(layer: EmbeddedToolLayer, folder: string, name: string):
   if (status !== 'success') throw new Error(`${name} was not filed`);
   return !isRepeated;
 }
+
+/** Stores the rules, or a new version of them. */
+export const storeRules = (layer: EmbeddedToolLayer, content: string): Promise<unknown> =>
+  call(layer, 'documents__ingest_document', { document_id: RULES, content });
 
 /** Calls a tool as the clerk. */
 export async function call(

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { LOCAL_CALLER } from '../../packages/sallyport/src/index.ts';
 import { createStory } from '../first-call/story.ts';
-import { CALL, CLERK, call, knownOfJob, openLayer } from './job.ts';
+import { CALL, CLERK, call, knownOfJob, openLayer, RULES, storeRules } from './job.ts';
 
 const story = createStory();
 const home = await mkdtemp(join(tmpdir(), 'sallyport-long-job-'));
@@ -31,7 +31,7 @@ try {
   for (const name of NAMES)
     await writeFile(join(notes, name), `# Note ${name}\n\nThe harbour master wrote down ${name}.\n`);
 
-  story.step('A job files six notes; the power goes while it is at the fourth');
+  story.step('A job files six notes by the rules of a document; the power goes while it is at the fourth');
   await interrupted();
 
   story.step('The layer is back, and knows how far the job was');
@@ -55,16 +55,20 @@ try {
     ),
   );
 
-  story.step('Another call continues it');
+  story.step('The rules change, and another call continues the job');
+  await storeRules(layer, 'No note is filed any more.');
   const { checkpoints } = await layer.ask('checkpoints.list', { invocation_id: CALL }, LOCAL_CALLER);
   const { capability_token } = await layer.mintToken(CLERK);
   const end = await layer.invoke({
     tool_id: 'file-notes',
     parameters: { folder: notes },
+    document_context: { document_refs: [RULES] },
     checkpoint_config: { resume_from_checkpoint_id: checkpoints[0]?.checkpoint_id ?? '' },
     capability_token,
   });
-  story.holds('it comes to its end', () => assert.deepEqual([end.status, end.result], ['success', { filed: 6 }]));
+  story.holds('it comes to its end, by the rules that it began with', () =>
+    assert.deepEqual([end.status, end.result], ['success', { filed: 6, by: ['Every note is filed as it is.'] }]),
+  );
   story.holds('it began where the first one was cut off', () =>
     assert.deepEqual(
       filedNow.map(({ name }) => name),

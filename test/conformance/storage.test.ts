@@ -59,6 +59,7 @@ import { withSealedArguments } from '../../packages/sallyport/src/storage/sealed
 import { withSealedEdits } from '../../packages/sallyport/src/storage/sealed/sealed-edits.ts';
 import { withSealedLeases } from '../../packages/sallyport/src/storage/sealed/sealed-leases.ts';
 import { silentLog } from '../../packages/sallyport/src/telemetry/log.ts';
+import { sessionToolStoreConformance } from '../../packages/sallyport/src/visibility/session-tools.conformance.ts';
 import { visibilityStoreConformance } from '../../packages/sallyport/src/visibility/visibility-store.conformance.ts';
 import { memoryApprovalStore } from '../../packages/sallyport/test/stores/approvals/memory-approval-store.ts';
 import { memoryCallLeaseStore } from '../../packages/sallyport/test/stores/calls/memory-call-lease-store.ts';
@@ -82,6 +83,7 @@ import { memoryObjectStore } from '../../packages/sallyport/test/stores/outcomes
 import { memoryOutcomeStore } from '../../packages/sallyport/test/stores/outcomes/memory-outcome-store.ts';
 import { memoryOutputStore } from '../../packages/sallyport/test/stores/outcomes/memory-output-store.ts';
 import { memoryOverflowStore } from '../../packages/sallyport/test/stores/outcomes/memory-overflow-store.ts';
+import { memorySessionToolStore } from '../../packages/sallyport/test/stores/outcomes/memory-session-tool-store.ts';
 import { memoryStateStore } from '../../packages/sallyport/test/stores/outcomes/memory-state-store.ts';
 import { memoryThreadStore } from '../../packages/sallyport/test/stores/outcomes/memory-thread-store.ts';
 import { memoryUndoJournal } from '../../packages/sallyport/test/stores/outcomes/memory-undo-journal.ts';
@@ -119,6 +121,7 @@ describe('memory', () => {
   stateStoreConformance(test, 'memory', async () => ({ store: memoryStateStore(), close }));
   outputStoreConformance(test, 'memory', async () => ({ store: memoryOutputStore(), close }));
   overflowStoreConformance(test, 'memory', async () => ({ store: memoryOverflowStore(), close }));
+  sessionToolStoreConformance(test, 'memory', async () => ({ store: memorySessionToolStore(), close }));
   outcomeStoreConformance(test, 'memory', async () => {
     const ledger = memoryLedgerStore();
     return { outcomes: memoryOutcomeStore(ledger), ledger, close };
@@ -207,6 +210,7 @@ function postgresConformance(
   documentStoreConformance(test, adapter, open('documentStore'));
   outputStoreConformance(test, adapter, open('outputStore'));
   overflowStoreConformance(test, adapter, open('overflowStore'));
+  sessionToolStoreConformance(test, adapter, open('sessionTools'));
   outcomeStoreConformance(test, adapter, async () => {
     await empty(connection);
     return { outcomes: database.outcomeStore, ledger: database.ledgerStore, close };

@@ -201,6 +201,7 @@ const OWN: OwnAttacks = {
   'upstreams.add': ({ upstream }) => [{ upstream: upstreamOf(upstream) }],
   'upstreams.finish-login': ({ upstream }) => [
     { name: upstream, redirected_to: 'http://127.0.0.1:8976/callback?code=mine&state=mine' },
+    { name: upstream, state: 'mine' },
   ],
   'upstreams.export': ({ upstream }) => [{}, { names: [upstream] }],
   'upstreams.quarantine': ({ upstream }) => [{}, { name: upstream }, { tool: 'changed' }],

@@ -126,7 +126,10 @@ export const OWN: Partial<Attacks> = {
   'revocations.list': () => [{}],
   // Logins of users are attacked in test/e2e/upstreams/per-user-logins.test.ts, where there is an upstream.
   'upstreams.login': () => [{ name: 'notes' }],
-  'upstreams.finish-login': () => [{ name: 'notes', redirected_to: 'http://127.0.0.1:8976/callback?code=a&state=b' }],
+  'upstreams.finish-login': () => [
+    { name: 'notes', redirected_to: 'http://127.0.0.1:8976/callback?code=a&state=b' },
+    { name: 'notes', state: 'b' },
+  ],
   'upstreams.logout': () => [{ name: 'notes' }],
   'tools.diff': NOTHING,
   'tools.compliance': NOTHING,

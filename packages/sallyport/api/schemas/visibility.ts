@@ -236,7 +236,14 @@ export const VisibleTool = Type.Object(
     why_unavailable: Type.Optional(
       Type.Object(
         {
-          code: Type.Enum(['not_in_tenant', 'disabled_for_agent', 'not_in_view', 'not_in_token', 'quarantined']),
+          code: Type.Enum([
+            'not_in_tenant',
+            'disabled_for_agent',
+            'not_in_view',
+            'not_in_token',
+            'quarantined',
+            'held_back',
+          ]),
           message: Type.String(),
         },
         { additionalProperties: false },

@@ -94,4 +94,6 @@ export interface CheckpointStore {
   lineEnded(tenantId: string, lineId: string, expiresAt?: number): Promise<void>;
   /** Drops the states of what has expired, and after `forgetMs` its rows. @returns the number of changed rows, at most `limit` */
   expire(forgetMs: number, limit: number): Promise<number>;
+  /** Removes lines that have no checkpoint and did not change for that long. @returns how many, at most `limit` */
+  forgetLines(unchangedMs: number, limit: number): Promise<number>;
 }

@@ -15,6 +15,12 @@ export interface Retention {
    */
   expire(isStopped: () => boolean): Promise<void>;
   /**
+   * Removes what is known of work of which no checkpoint is left.
+   * @param isStopped ends it early
+   * @throws E3812
+   */
+  forgetWork(isStopped: () => boolean): Promise<void>;
+  /**
    * Moves the states of milestones whose time has come to the archive, one after the other. One that cannot be read stays where
    * it is. After an error nothing is lost: what was not moved is in the database.
    * @param mayContinue called before each one
@@ -25,7 +31,7 @@ export interface Retention {
 
 /** Dependencies of the retention. */
 export interface RetentionParts {
-  readonly store: Pick<CheckpointStore, 'expire' | 'find'>;
+  readonly store: Pick<CheckpointStore, 'expire' | 'find' | 'forgetLines'>;
   readonly archive: CheckpointArchive;
   readonly objects: ObjectStore;
   readonly clock: Clock;
@@ -36,6 +42,10 @@ export interface RetentionParts {
 const STATES_AT_ONCE = 64;
 /** How long an expired checkpoint is still known as such, in ms. */
 const EXPIRED_KNOWN_MS = 7 * 86_400_000;
+/** Rows of one statement: each is short. */
+const LINES_AT_ONCE = 1_000;
+/** How long work without a checkpoint is known, in ms; no call runs for longer. */
+const WORK_KNOWN_MS = 7 * 86_400_000;
 /** Statements of one turn; the next turn continues from there. */
 const STATEMENTS_MAX = 200;
 
@@ -47,6 +57,11 @@ export function createRetention(parts: RetentionParts): Retention {
         if ((await parts.store.expire(EXPIRED_KNOWN_MS, STATES_AT_ONCE)) < STATES_AT_ONCE) break;
       }
       await removeUnused(parts, isStopped);
+    },
+    async forgetWork(isStopped) {
+      for (let statements = 0; statements < STATEMENTS_MAX && !isStopped(); statements += 1) {
+        if ((await parts.store.forgetLines(WORK_KNOWN_MS, LINES_AT_ONCE)) < LINES_AT_ONCE) return;
+      }
     },
     archive: (mayContinue) => archiveDue(parts, mayContinue),
   };

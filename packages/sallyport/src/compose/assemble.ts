@@ -11,7 +11,7 @@ import { OVERFLOW_SETTINGS } from '../model-facing/overflows.ts';
 import { createRefusedAsks } from '../operations/identity/refused-asks.ts';
 import type { OperationParts } from '../operations/parts.ts';
 import { followUnrecorded } from '../operations/tools/record-unrecorded.ts';
-import { watchResource } from '../operations/upstreams/watch-resource.ts';
+import { watchResource } from '../operations/upstreams/offers/watch-resource.ts';
 import type { ClientConfirmations } from '../orchestration/approvals/client-confirmations.ts';
 import { createSideEffects, type SideEffects } from '../orchestration/side-effects.ts';
 import { createCredentialEndings } from '../orchestration/upkeep/credential-endings.ts';
@@ -22,6 +22,7 @@ import type { PipelineParts } from '../pipeline/parts.ts';
 import { recoverOpenCalls } from '../pipeline/record/recover.ts';
 import { continueRollbacks } from '../pipeline/undo/continue-rollbacks.ts';
 import { retryRollbacks } from '../pipeline/undo/retry-rollbacks.ts';
+import { createDependencyGates, DEPENDENCY_GATE_SETTINGS } from '../pipeline/visible/dependency-gates.ts';
 import { createVisibleTools } from '../pipeline/visible-tools.ts';
 import { CONTEXT_SERVER_SETTINGS } from '../reference-servers/context-settings.ts';
 import { importComposioTools } from '../registry/importers/composio/composio-importer.ts';
@@ -104,9 +105,9 @@ export async function assemble(from: Ingredients): Promise<AssembledLayer> {
   const clientQuestions = createClientQuestions();
   const tools = await openTools(opened, from, foundation, clientQuestions);
   const { secrets, driver, quarantine, upstreams, registry, embedder } = tools;
-  const { visibility, visible } = openVisibility(opened, from, storage, tools);
+  const { visibility, visible, ...gates } = openVisibility(opened, from, storage, tools);
   const intake = openIntake(settings);
-  const stages = await openPipeline(opened, { from, foundation, tools, visible, intake });
+  const stages = await openPipeline(opened, { from, foundation, tools, visible, gates, intake });
   const orchestration = await openOrchestration(opened, {
     from,
     ...{ ...foundation, intake, upstreams },
@@ -151,8 +152,7 @@ export async function assemble(from: Ingredients): Promise<AssembledLayer> {
     policies: policies.administration,
     catalogTenant: settings['tenant.catalog'],
     defaultTenant: settings['tenant.default'],
-    health: health.report,
-    refusedAsks,
+    ...{ health: health.report, refusedAsks },
   };
   return {
     parts,
@@ -274,6 +274,13 @@ function openVisibility(
 ) {
   const visibility = createVisibility({ store: database.visibilityStore, clock, log });
   opened.defer(() => visibility.close());
-  const visible = createVisibleTools({ registry, visibility, quarantine, catalogTenant: settings['tenant.catalog'] });
-  return { visibility, visible };
+  const catalogTenant = settings['tenant.catalog'];
+  const { enabled, always } = valuesOf(DEPENDENCY_GATE_SETTINGS, settings);
+  const gating = { store: database.sessionTools, registry, catalogTenant, always, log };
+  const gates = enabled ? { gates: createDependencyGates(gating) } : {};
+  return {
+    visibility,
+    visible: createVisibleTools({ registry, visibility, quarantine, catalogTenant, ...gates }),
+    ...gates,
+  };
 }

@@ -29,6 +29,7 @@ import { OPA_SETTINGS } from '../permission/policy-engines/opa/settings.ts';
 import { CALL_SETTINGS } from '../pipeline/parts.ts';
 import { RETRY_SETTINGS } from '../pipeline/stages/attempts/retry-rules.ts';
 import { VALUE_SETTINGS } from '../pipeline/stages/values/value-rules.ts';
+import { DEPENDENCY_GATE_SETTINGS } from '../pipeline/visible/dependency-gates.ts';
 import { CONTEXT_SERVER_SETTINGS } from '../reference-servers/context-settings.ts';
 import { DOCUMENT_SERVER_SETTINGS } from '../reference-servers/settings.ts';
 import { RETENTION_SETTINGS } from '../registry/versions/lifecycle/retention.ts';
@@ -80,6 +81,7 @@ const OF_COMPONENTS = rowsOf(
   OPA_SETTINGS,
   CALL_SETTINGS,
   OVERFLOW_SETTINGS,
+  DEPENDENCY_GATE_SETTINGS,
   RETRY_SETTINGS,
   VALUE_SETTINGS,
   RETENTION_SETTINGS,

@@ -99,20 +99,7 @@ export interface UpstreamLoginsParts extends AuthorizationParts {
 export function createUpstreamLogins(parts: UpstreamLoginsParts): UpstreamLogins {
   const ends = new EventEmitter().setMaxListeners(0);
   const listeners = new Set<LoginReceived>();
-  const known = new LRUCache<string, Known>({ max: HOLDERS_MAX });
-  const of = (tenantId: string, definition: UpstreamDefinition, holder: string | undefined): Known | undefined => {
-    const { name, transport } = definition;
-    if (transport.type === 'stdio' || transport.type === 'embedded' || hasCredential(transport.headers))
-      return undefined;
-    const key = JSON.stringify([tenantId, name, holder]);
-    const stated = JSON.stringify(transport);
-    const before = known.get(key);
-    if (before?.stated === stated) return before;
-    const context = new AuthorizationContext(parts, { tenantId, name, transport, holder });
-    const made = { stated, context, tokens: new HolderTokens(context) };
-    known.set(key, made);
-    return made;
-  };
+  const of = knownHolders(parts);
   const needed = (...subject: Parameters<typeof of>): Known => of(...subject) ?? refuse(subject[1].name);
   const finish: UpstreamLogins['finish'] = async (tenantId, definition, holder, redirected) => {
     const { context, tokens } = needed(tenantId, definition, holder);
@@ -149,17 +136,7 @@ export function createUpstreamLogins(parts: UpstreamLoginsParts): UpstreamLogins
       return { ...begun, isReceived };
     },
     async ended(tenantId, definition, holder, state, signal) {
-      const { context } = needed(tenantId, definition, holder);
-      const { login, expected } = await expectedLogin(context, ends);
-      using own = expected;
-      try {
-        if (login?.state === state && login.endsAt > parts.clock.now()) await own.finished(signal);
-      } catch (thrown) {
-        if (signal.aborted) return false;
-        throw thrown;
-      }
-      if ((await context.held.read()).value.tokens === undefined) throw notLoggedIn(definition.name);
-      return true;
+      return loginEnded(needed(tenantId, definition, holder).context, ends, state, signal);
     },
     finish,
     async expect(tenantId, definition, holder) {
@@ -187,6 +164,43 @@ export function createUpstreamLogins(parts: UpstreamLoginsParts): UpstreamLogins
       await parts.store.remove(tenantId, upstream);
     },
   };
+}
+
+/** The authorization of each holder at each upstream, made when it is first needed. */
+function knownHolders(parts: UpstreamLoginsParts) {
+  const known = new LRUCache<string, Known>({ max: HOLDERS_MAX });
+  return (tenantId: string, definition: UpstreamDefinition, holder: string | undefined): Known | undefined => {
+    const { name, transport } = definition;
+    if (transport.type === 'stdio' || transport.type === 'embedded' || hasCredential(transport.headers))
+      return undefined;
+    const key = JSON.stringify([tenantId, name, holder]);
+    const stated = JSON.stringify(transport);
+    const before = known.get(key);
+    if (before?.stated === stated) return before;
+    const context = new AuthorizationContext(parts, { tenantId, name, transport, holder });
+    const made = { stated, context, tokens: new HolderTokens(context) };
+    known.set(key, made);
+    return made;
+  };
+}
+
+/** See `UpstreamLogins.ended`. */
+async function loginEnded(
+  context: AuthorizationContext,
+  ends: EventEmitter,
+  state: string,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { login, expected } = await expectedLogin(context, ends);
+  using waited = expected;
+  try {
+    if (login?.state === state && login.endsAt > context.parts.clock.now()) await waited.finished(signal);
+  } catch (thrown) {
+    if (signal.aborted) return false;
+    throw thrown;
+  }
+  if ((await context.held.read()).value.tokens === undefined) throw notLoggedIn(context.subject.name);
+  return true;
 }
 
 interface Known {

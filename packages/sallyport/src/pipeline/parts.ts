@@ -41,6 +41,7 @@ import type { Identify, IdentifyAgain } from './stages/identify.ts';
 import type { ValueRules } from './stages/values/value-rules.ts';
 import type { StateParts } from './undo/state/call-state.ts';
 import type { TransactionParts } from './undo/transaction.ts';
+import type { DependencyGates } from './visible/dependency-gates.ts';
 import type { VisibleTools } from './visible-tools.ts';
 
 /** Settings of the pipeline. */
@@ -195,6 +196,8 @@ export interface PipelineParts {
     /** Whether versions are pinned where neither the call nor the manifest says. */
     readonly isPinning: boolean;
   };
+  /** Hold back tools in lists until others completed; none when absent (MOD-05). */
+  readonly gates?: DependencyGates;
   /** Outputs of tools that claim to be deterministic (PIPE-10). */
   readonly outputs: OutputMemory;
   /** Calls with an unknown outcome, and their settlements (PIPE-13). */

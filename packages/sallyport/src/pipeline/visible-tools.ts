@@ -7,7 +7,7 @@ import { coversToolId, otherTool } from '../permission/token-scope.ts';
 import { didYouMean, type Paging, unknownTool } from '../registry/registry.ts';
 import type { ResolvedView } from '../visibility/resolve-view.ts';
 import type { ViewChecks } from '../visibility/view-faults.ts';
-import { finder, idResolver } from './visible/find.ts';
+import { finder, idResolver, seesAll } from './visible/find.ts';
 import { listing } from './visible/listing.ts';
 import { nearNames } from './visible/near-names.ts';
 import { reader } from './visible/read.ts';
@@ -65,6 +65,12 @@ export interface VisibleTools {
     filter: ToolFilter,
     paging: Paging,
   ): { readonly tools: readonly ToolSummary[]; readonly total: number };
+  /**
+   * The asker with what its session holds back, for the lists of this interface; the asker itself when it manages tools,
+   * and where nothing is held back.
+   * @throws ToolLayerError E3812 when it is not known what completed
+   */
+  gated<A extends Asking>(asking: A): Promise<A>;
   /** One page of a list by tier, ordered by name. */
   tier(
     asking: Asking,
@@ -115,6 +121,15 @@ export function createVisibleTools(parts: VisibleToolsParts): VisibleTools {
     seenKey,
     tools,
     list,
+    async gated(asking) {
+      const { principal } = asking;
+      if (parts.gates === undefined || principal.sessionId === undefined || seesAll(principal)) return asking;
+      const held = await parts.gates.held(
+        principal,
+        tools(asking).map(({ tool }) => tool),
+      );
+      return held.size === 0 ? asking : { ...asking, held };
+    },
     tier,
     why,
     resolve: (tenantId, view) => byTenant.resolve(tenantId, view),
@@ -126,6 +141,7 @@ export function createVisibleTools(parts: VisibleToolsParts): VisibleTools {
         registry.onChanged(listener),
         visibility.onChanged(listener),
         quarantine?.onChanged(listener),
+        parts.gates?.onCompleted(listener),
       ];
       return {
         [Symbol.dispose]() {

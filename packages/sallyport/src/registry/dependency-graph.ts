@@ -31,6 +31,8 @@ export interface DependencyGraph {
    * cycle.
    */
   readonly broken: readonly { readonly kind: 'requires' | 'prefers'; readonly toolIds: readonly string[] }[];
+  /** True for a tool that another one requires or prefers. */
+  isNamed(toolId: string): boolean;
   /**
    * Applied after every other filter.
    * @param available tools that could be offered
@@ -68,7 +70,9 @@ export function createDependencyGraph(tools: Iterable<ToolDependencies>): Depend
         (prefers.get(toolId) ?? []).filter((id) => !within.has(id)),
       );
   }
+  const named = new Set([...requires.values(), ...prefers.values()].flat());
   return {
+    isNamed: (toolId) => named.has(toolId),
     broken: [
       ...hard.map((toolIds) => ({ kind: 'requires' as const, toolIds })),
       ...soft.map((toolIds) => ({ kind: 'prefers' as const, toolIds })),

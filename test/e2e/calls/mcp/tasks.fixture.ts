@@ -91,8 +91,8 @@ export async function modern(
   return { status: response.status, ...((await response.json()) as Omit<Answered, 'status'>) };
 }
 
-/** A session of 2025-11-25 without a library. */
-export async function session({ url }: Pick<Server, 'url'>, token: string) {
+/** A session of 2025-11-25 without a library. @param capabilities those of the client; default: none */
+export async function session({ url }: Pick<Server, 'url'>, token: string, capabilities: Json = {}) {
   const headers: Record<string, string> = {
     'content-type': 'application/json',
     accept: 'application/json, text/event-stream',
@@ -105,15 +105,17 @@ export async function session({ url }: Pick<Server, 'url'>, token: string) {
       body: JSON.stringify({ jsonrpc: '2.0', ...body }),
       ...(signal === undefined ? {} : { signal }),
     });
-  const hello = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'raw', version: '1.0.0' } };
+  const hello = { protocolVersion: '2025-11-25', capabilities, clientInfo: { name: 'raw', version: '1.0.0' } };
   const opened = await post({ id: 0, method: 'initialize', params: hello });
   headers['mcp-session-id'] = opened.headers.get('mcp-session-id') ?? '';
   const { result } = (await opened.json()) as { result: Json };
+  let last = 0;
   return {
     capabilities: result['capabilities'] as Json,
     post,
     async ask(method: string, params: Json): Promise<Answered> {
-      const response = await post({ id: 1, method, params });
+      last += 1;
+      const response = await post({ id: last, method, params });
       return { status: response.status, ...((await response.json()) as Omit<Answered, 'status'>) };
     },
   };

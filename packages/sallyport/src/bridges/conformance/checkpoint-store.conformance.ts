@@ -111,6 +111,28 @@ export function checkpointStoreConformance(test: TestCase, adapter: string, open
     deepEqual(idsOf(await store.list(TENANT, 'call-1', 9)), ['ckpt-3']);
   });
 
+  check('STA-06.5 work without a checkpoint is forgotten after its time, and begins anew', async (store) => {
+    await store.put(checkpoint(1, { expiresAt: Date.now() - HOUR_MS }));
+    await store.put(checkpoint(1, { checkpointId: 'other', lineId: 'call-2', invocationId: 'call-2' }));
+    await store.put(checkpoint(1, { checkpointId: 'mine', owner: { tenantId: 'other', agentDid: 'did:example:a' } }));
+    await store.remove('other', 'mine');
+    equal(await store.forgetLines(HOUR_MS, 9), 0);
+    equal(await store.forgetLines(-HOUR_MS, 9), 1);
+    equal(await store.line('other', 'call-1'), undefined);
+    for (const lineId of ['call-1', 'call-2']) equal((await store.line(TENANT, lineId))?.newest, 1);
+    await store.remove(TENANT, 'ckpt-1');
+    await store.remove(TENANT, 'other');
+    for (const [limit, forgotten] of [
+      [1, 1],
+      [9, 1],
+      [9, 0],
+    ] as const)
+      equal(await store.forgetLines(-HOUR_MS, limit), forgotten);
+    equal(await store.lineOf(TENANT, 'call-1'), undefined);
+    equal(await store.put(checkpoint(2)), false);
+    equal(await store.put(checkpoint(1)), true);
+  });
+
   check(
     'STA-06.1 a state is kept while another that has not expired is stored as the difference from it',
     async (store) => {

@@ -39,13 +39,14 @@ export interface PipelineIngredients {
   readonly foundation: Awaited<ReturnType<typeof openFoundation>>;
   readonly tools: Awaited<ReturnType<typeof openTools>>;
   readonly visible: PipelineParts['visible'];
+  readonly gates: Pick<PipelineParts, 'gates'>;
   readonly intake: CallIntake | undefined;
 }
 
 /** All parts of the pipeline but the approvals, which are created around it. */
 export async function openPipeline(
   opened: AsyncDisposableStack,
-  { from, foundation, tools, visible, intake }: PipelineIngredients,
+  { from, foundation, tools, visible, gates, intake }: PipelineIngredients,
 ): Promise<PipelineParts> {
   const { settings, clock, log } = from;
   const { identity, policies, instanceId, ledger } = foundation;
@@ -75,6 +76,7 @@ export async function openPipeline(
     ...tools,
     ...(await openTrust({ ...from, secrets: tools.secrets, quotaStore: database.quotaStore })),
     visible,
+    ...gates,
     policy: policies.decisions,
     idempotency: database.idempotencyStore,
     ledger,

@@ -270,6 +270,8 @@ const DEFAULTS = {
   ],
   'redact.results': [],
   'redact.fields': [],
+  'visibility.always_on': [],
+  'visibility.dependency_gates': false,
   'validation.strict_mode': true,
   'validation.result_schema_required': false,
   'validation.coerce_arguments': true,

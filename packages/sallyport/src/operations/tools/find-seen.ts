@@ -27,9 +27,10 @@ export interface SeenAnswer extends Omit<ToolSearchAnswer, 'found'> {
  */
 export async function findSeen(
   parts: FindingParts,
-  asker: Asker,
+  given: Asker,
   { query, category, tags, executor, tier, threshold, page = 1, page_size = 50 }: ToolSearchRequest,
 ): Promise<SeenAnswer> {
+  const asker = await parts.visible.gated(given);
   const see = visibleTo(parts, asker, tier);
   const answer = await parts.toolSearch.search(tenantsOf(parts, asker), {
     text: query,

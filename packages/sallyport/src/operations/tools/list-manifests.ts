@@ -16,8 +16,8 @@ export const listManifests = operation({
   output: ManifestListResponse,
   run:
     ({ visible }: Pick<OperationParts, 'visible'>) =>
-    ({ page = 1, page_size = 200 }, asker) => {
-      const all = visible.tools(asker);
+    async ({ page = 1, page_size = 200 }, asker) => {
+      const all = visible.tools(await visible.gated(asker));
       const start = (page - 1) * page_size;
       return {
         manifests: all.slice(start, start + page_size).map((seen) => shownManifest(manifestOf(seen), asker)),

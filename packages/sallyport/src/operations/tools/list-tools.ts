@@ -16,7 +16,10 @@ export const listTools = operation({
     (parts: FindingParts) =>
     async ({ page = 1, page_size = 50, capability_query = '', ...filter }, asker) => {
       if (capability_query.trim() === '') {
-        const { tools, total } = parts.visible.list(asker, filter, { page, pageSize: page_size });
+        const { tools, total } = parts.visible.list(await parts.visible.gated(asker), filter, {
+          page,
+          pageSize: page_size,
+        });
         return { tools: [...tools], pagination: { total_count: total, page, page_size } };
       }
       const { found, total, warnings } = await findSeen(parts, asker, {

@@ -20,14 +20,14 @@ export const listVisible = operation({
   output: VisibilityListResponse,
   run:
     ({ visible }: Pick<OperationParts, 'visible'>) =>
-    ({ list, agent_did, page = 1, page_size = 200 }, asker) => {
+    async ({ list, agent_did, page = 1, page_size = 200 }, asker) => {
       const { agentDid, roles } = asker.principal;
       const isOther = agent_did !== undefined && agent_did !== agentDid;
       if (isOther && !roles.some((role) => MAY_ASK_OF_OTHERS.includes(role))) {
         const needed = MAY_ASK_OF_OTHERS.join(', ');
         return failure('E3213', `To ask about another agent takes one of the roles ${needed}. Leave agent_did out.`);
       }
-      const asking = isOther ? asAgent(asker, agent_did) : asker;
+      const asking = isOther ? asAgent(asker, agent_did) : await visible.gated(asker);
       const { tools, total } = visible.tier(asking, list, { page, pageSize: page_size });
       return { tools: [...tools], total_count: total, page, page_size };
     },

@@ -59,7 +59,11 @@ async function made(rows: readonly InvocationRecord[], keepResultsMs?: number, k
     overflows: { ...memoryOverflowStore(), keptMs: 0 },
     documentPins,
     retention: createRetention({
-      store: { expire: (_forgetMs, limit) => removedFrom(expiredCheckpoints, limit), find: checkpoints.find },
+      store: {
+        expire: (_forgetMs, limit) => removedFrom(expiredCheckpoints, limit),
+        find: checkpoints.find,
+        forgetLines: checkpoints.forgetLines,
+      },
       archive: checkpoints,
       objects: memoryObjectStore(),
       clock: { now: () => now, monotonic: () => now },
@@ -94,6 +98,7 @@ async function made(rows: readonly InvocationRecord[], keepResultsMs?: number, k
     documentPins,
     contexts,
     threads,
+    checkpoints,
     expiredRates,
     expiredCheckpoints,
     kept,
@@ -196,6 +201,27 @@ test('STA-06.1 expired checkpoints lose their states in one turn, however many t
   expiredCheckpoints.count = 1000;
   await upkeep.turn();
   expect(expiredCheckpoints.count).toBe(0);
+});
+
+test('STA-06.5 once a day work without checkpoints is forgotten, a week after it changed last', async () => {
+  const { upkeep, checkpoints, pass } = await made([]);
+  const owner = { tenantId: 'acme', agentDid: 'did:example:a' };
+  const bytes = Buffer.from('1');
+  const packed = { form: 'plain', bytes, size: 1, sha256: '0'.repeat(64) } as const;
+  const facts = { toolId: 'work', toolVersion: '1.0.0', schemaVersion: '1.0', size: 1, sha256: packed.sha256 };
+  for (const lineId of ['empty', 'kept'])
+    await checkpoints.put({
+      ...{ checkpointId: lineId, invocationId: lineId, lineId, sequence: 1, type: 'named', owner, savedAt: NOW },
+      ...{ ...facts, packed },
+    });
+  await checkpoints.remove('acme', 'empty');
+  const known = async () => [await checkpoints.line('acme', 'empty'), await checkpoints.line('acme', 'kept')];
+  pass(7 * DAY_MS);
+  await upkeep.turn();
+  expect(await known()).toMatchObject([{ lineId: 'empty' }, { lineId: 'kept' }]);
+  pass(DAY_MS);
+  await upkeep.turn();
+  expect(await known()).toMatchObject([undefined, { lineId: 'kept' }]);
 });
 
 test('VIS-03 compensations are settled again and again, and what fails holds up nothing', async () => {

@@ -171,5 +171,6 @@ async function retain(
   mayContinue: () => Promise<boolean>,
 ): Promise<void> {
   await retention.expire(isStopped);
+  await retention.forgetWork(isStopped);
   await retention.archive(mayContinue);
 }

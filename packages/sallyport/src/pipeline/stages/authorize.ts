@@ -13,7 +13,7 @@ import { callGrant } from './grant/call-grant.ts';
 import { overriddenGrant } from './grant/overridden-grant.ts';
 import { policyQuestion } from './grant/policy-question.ts';
 import { tokenRefusal } from './grant/token-refusal.ts';
-import { checkNamedDocuments, type DocumentJudges } from './prepared/document-access.ts';
+import { checkNamedDocuments, type DocumentJudges, isDocumentTool } from './prepared/document-access.ts';
 import { forgedDocuments, wantedDocuments } from './prepared/wanted-documents.ts';
 
 type Needs = CallRequest & Noted & Admitted & Resolved & Validated;
@@ -62,7 +62,7 @@ export function authorize(parts: Parts): Stage<Needs, Authorized> {
         const note = (fact: CallFact): void => {
           established = { ...established, facts: [...(established.facts ?? call.facts), fact] };
         };
-        await checkNamedDocuments(parts, { ...call, grant, trust }, note);
+        if (isDocumentTool(parts, call)) await checkNamedDocuments(parts, { ...call, grant, trust }, note);
         const gateDecision = await gate?.judge(caseOf(call), ongoing.controller.signal);
         established = { trust, policyDecision, gateDecision };
         const objection = gateDecision === undefined ? undefined : gateRefusal(gateDecision);

@@ -22,7 +22,7 @@ type Needs = CallRequest & Noted & Admitted & Resolved & Validated & Prepared & 
  * checked (PIPE-10). The record itself is written by `audited`.
  */
 export function settle(
-  parts: Pick<PipelineParts, 'outputs' | 'records' | 'clock' | 'checkpoints' | 'log'>,
+  parts: Pick<PipelineParts, 'outputs' | 'records' | 'clock' | 'checkpoints' | 'log' | 'gates'>,
 ): Stage<Needs, Settled> {
   return {
     name: 'settle',
@@ -31,6 +31,7 @@ export function settle(
       // A call that saved nothing itself may have taken over the work of another.
       const mayHaveCheckpoints = ongoing.toolRun.checkpoints !== undefined || resumes(call);
       if (mayHaveCheckpoints) await endCheckpoints(parts, call, true);
+      await parts.gates?.completed(call.principal, call.tool);
       // Another version of a document is another input.
       const isComparable = call.tool.manifest.deterministic === true && call.documents === undefined;
       const noted = isComparable ? await checkDeterminism(parts, call) : undefined;

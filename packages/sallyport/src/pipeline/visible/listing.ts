@@ -64,11 +64,12 @@ export function listing(parts: VisibleToolsParts, byTenant: VisibleToolsOfTenant
     if (claims === undefined && seesAll(asking.principal)) return {};
     const see = seenBy(asking);
     const visible = (tool: ToolVersion): boolean => see(tool) !== undefined;
-    return claims === undefined ? { visible } : { visible, visibleKey: keys.of(claims) };
+    const isKept = claims !== undefined && asking.held === undefined;
+    return isKept ? { visible, visibleKey: keys.of(claims) } : { visible };
   };
   return {
     seenBy,
-    seenKey: ({ claims }) => (claims === undefined ? undefined : keys.of(claims)),
+    seenKey: ({ claims, held }) => (claims === undefined || held !== undefined ? undefined : keys.of(claims)),
     candidates,
     tools,
     list(asking, filter, paging) {
@@ -135,6 +136,7 @@ function narrowed(
     const { tool_id } = tool.manifest;
     const available = rules?.availability.get(tool_id)?.available;
     if (available === false) return undefined;
+    if (asking.held?.has(tool_id) === true) return undefined;
     if (tool.tenantId !== tenantId && !isGiven(parts, tenantId, tool, available)) return undefined;
     const seen = covered(asking, tool);
     if (seen === undefined || parts.quarantine.blocks(tool.tenantId, tool_id) !== undefined) return undefined;

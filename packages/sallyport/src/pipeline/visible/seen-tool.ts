@@ -9,6 +9,7 @@ import type { Quarantine } from '../../mcp-servers/quarantine.ts';
 import type { Registry } from '../../registry/registry.ts';
 import { type Showing, shownManifest } from '../../visibility/shown-tool.ts';
 import type { Visibility } from '../../visibility/visibility.ts';
+import type { DependencyGates, HeldTools } from './dependency-gates.ts';
 
 /** Dependencies of the visibility of tools. */
 export interface VisibleToolsParts {
@@ -18,12 +19,16 @@ export interface VisibleToolsParts {
   readonly catalogTenant: string;
   /** Upstream tools that wait for an operator. */
   readonly quarantine: Pick<Quarantine, 'blocks' | 'onChanged'>;
+  /** Hold back tools in lists; absent: nothing is held back (MOD-05). */
+  readonly gates?: DependencyGates;
 }
 
 /** The caller; without claims only the role narrows what it sees. */
 export interface Asking {
   readonly principal: Principal;
   readonly claims?: CapabilityClaims;
+  /** Tools that lists leave out until others completed in the session; none when absent. */
+  readonly held?: HeldTools;
 }
 
 /** A tool for a call, with what the agent's view and activation say of it. */

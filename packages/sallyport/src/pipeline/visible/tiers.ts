@@ -109,8 +109,13 @@ function whyNot(
   if (view !== undefined && !byTenant.of(principal.tenantId).applied(view).byId.has(tool_id)) {
     return { code: 'not_in_view', message: `The view ${view.view.name} of this agent does not show it.` };
   }
-  if (claims === undefined || coversToolId(claims, tool_id)) return undefined;
+  if (claims === undefined || coversToolId(claims, tool_id)) return heldBack(asking.held?.get(tool_id));
   return { code: 'not_in_token', message: 'The capability token does not cover it; ask for one that does.' };
+}
+
+function heldBack(missing: readonly string[] | undefined): Why | undefined {
+  if (missing === undefined) return undefined;
+  return { code: 'held_back', message: `It is offered once these completed in the session: ${missing.join(', ')}.` };
 }
 
 /** A tool that waits for an operator is shown without its server's text, which a model might obey. */

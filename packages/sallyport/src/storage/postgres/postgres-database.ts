@@ -33,6 +33,7 @@ import type { SkillContentBounds, SkillContents } from '../../registry/skill-fil
 import type { ToolStore } from '../../registry/tool-store.port.ts';
 import type { VectorIndex, VectorStore } from '../../registry/vectors.port.ts';
 import type { Log } from '../../telemetry/log.ts';
+import type { SessionToolStore } from '../../visibility/session-tools.port.ts';
 import type { VisibilityStore } from '../../visibility/visibility-store.port.ts';
 import { postgresApprovalStore } from './approvals/postgres-approval-store.ts';
 import { postgresCallLeaseStore } from './calls/postgres-call-lease-store.ts';
@@ -41,6 +42,7 @@ import { postgresCompensationStore } from './calls/postgres-compensation-store.t
 import { postgresIdempotencyStore } from './calls/postgres-idempotency-store.ts';
 import { postgresQuotaStore } from './calls/postgres-quota-store.ts';
 import { postgresRateLimiter } from './calls/postgres-rate-limiter.ts';
+import { postgresSessionToolStore } from './calls/postgres-session-tool-store.ts';
 import { postgresSlotStore } from './calls/postgres-slot-store.ts';
 import { databaseError, inDatabase } from './database-error.ts';
 import { postgresLedgerStore } from './ledger/postgres-ledger-store.ts';
@@ -116,6 +118,7 @@ export interface PostgresDatabase extends AsyncDisposable {
   readonly contextStore: ContextStore;
   readonly outputStore: OutputStore;
   readonly overflowStore: OverflowStore;
+  readonly sessionTools: SessionToolStore;
   readonly proofIds: ProofIdStore;
   readonly skillContents: SkillContents;
   readonly vectorStore: VectorStore;
@@ -205,6 +208,7 @@ export async function openPostgres({
     documentStore: postgresDocumentStore(pool),
     outputStore: postgresOutputStore(pool),
     overflowStore: postgresOverflowStore(pool),
+    sessionTools: postgresSessionToolStore(pool),
     proofIds: postgresProofIds(pool),
     skillContents: postgresSkillContents(database, skillContentBounds),
     vectorStore: postgresVectorStore(pool),

@@ -101,6 +101,7 @@ export async function empty(connection: PostgresConnection): Promise<void> {
     'tool_state',
     'checkpoint_lines',
     'overflows',
+    'session_tools',
     'documents',
     'document_versions',
     'checkpoints',

@@ -11,12 +11,21 @@ const keyOf = (...names: readonly string[]): string => JSON.stringify(names);
 
 /** Checkpoints in memory, for tests of the components above the store. */
 export function memoryCheckpointStore(now: () => number = Date.now): CheckpointStore & CheckpointArchive {
-  const held: Held = { lines: new Map(), reporters: new Map(), stored: new Map(), objects: new Map(), now };
+  const held: Held = {
+    lines: new Map(),
+    linesAt: new Map(),
+    reporters: new Map(),
+    stored: new Map(),
+    objects: new Map(),
+    now,
+  };
   return { ...savingIn(held, now), ...endingIn(held, now), ...archiveIn(held) };
 }
 
 interface Held {
   readonly lines: Map<string, CheckpointLine>;
+  /** When each line changed last. */
+  readonly linesAt: Map<string, number>;
   /** Instances that have to report checkpoints yet. */
   readonly reporters: Map<string, string>;
   readonly stored: Map<string, StoredCheckpoint>;
@@ -84,7 +93,15 @@ function archiveIn(held: Held): CheckpointArchive {
 const ofLine = ({ stored }: Held, tenantId: string, lineId: string): StoredCheckpoint[] =>
   [...stored.values()].filter(({ owner, ...one }) => owner.tenantId === tenantId && one.lineId === lineId);
 
-type Ending = 'keepUntil' | 'remove' | 'lineEnded' | 'expire' | 'removeAfterChanges' | 'unreported' | 'reported';
+type Ending =
+  | 'forgetLines'
+  | 'keepUntil'
+  | 'remove'
+  | 'lineEnded'
+  | 'expire'
+  | 'removeAfterChanges'
+  | 'unreported'
+  | 'reported';
 
 function savingIn(held: Held, now: () => number): Omit<CheckpointStore, Ending> {
   const { lines, stored } = held;
@@ -99,6 +116,7 @@ function savingIn(held: Held, now: () => number): Omit<CheckpointStore, Ending> 
       change(held, owner.tenantId, checkpoint.checkpointId, checkpoint);
       if (reporter !== undefined) held.reporters.set(keyOf(owner.tenantId, checkpoint.checkpointId), reporter);
       lines.set(key, { lineId, holder: invocationId, newest: sequence });
+      held.linesAt.set(key, now());
       return true;
     },
     find: async (tenantId, checkpointId) => stored.get(keyOf(tenantId, checkpointId)),
@@ -132,6 +150,7 @@ function savingIn(held: Held, now: () => number): Omit<CheckpointStore, Ending> 
       const line = lines.get(key);
       if (line?.holder !== from) return false;
       lines.set(key, { ...line, holder: to });
+      held.linesAt.set(key, now());
       return true;
     },
   };
@@ -174,6 +193,12 @@ function endingIn(held: Held, now: () => number): Pick<CheckpointStore, Ending> 
           change(held, tenantId, one.checkpointId, { ...kept, expiresAt: sooner });
         }
       }
+    },
+    async forgetLines(unchangedMs, limit) {
+      const kept = new Set([...stored.values()].map(({ owner, lineId }) => keyOf(owner.tenantId, lineId)));
+      const old = [...held.linesAt].filter(([key, at]) => at < now() - unchangedMs && !kept.has(key)).slice(0, limit);
+      for (const [key] of old) held.linesAt.delete(key) && held.lines.delete(key);
+      return old.length;
     },
     async expire(forgetMs, limit) {
       let changed = 0;

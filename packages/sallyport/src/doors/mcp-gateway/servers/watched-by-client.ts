@@ -55,28 +55,70 @@ interface Entry {
   renewing?: NodeJS.Timeout;
 }
 
-export function watchedByClient(parts: WatchedByClientParts): WatchedByClient {
-  const { layer, log, notify, offers, register, updates, upstream } = parts;
-  const watched = new Map<string, Entry>();
-  let listener: Caller | undefined;
+/** What one client watches, and with whose token it listens. */
+interface Watching {
+  /** By the URI as the client names it. */
+  readonly entries: Map<string, Entry>;
+  listener: Caller | undefined;
+}
 
+export function watchedByClient(parts: WatchedByClientParts): WatchedByClient {
+  const { layer, offers, register, updates, upstream } = parts;
+  const client: Watching = { entries: new Map(), listener: undefined };
+  const { entries } = client;
   const remove = (uri: string): void => {
-    const entry = watched.get(uri);
-    watched.delete(uri);
+    const entry = entries.get(uri);
+    entries.delete(uri);
     clearTimeout(entry?.reporting);
     clearTimeout(entry?.renewing);
     entry?.watching?.[Symbol.dispose]();
     entry?.place[Symbol.dispose]();
   };
+  const watch = createWatch(parts, client, remove);
+  return {
+    async add(uri, caller) {
+      if (entries.has(uri)) return true;
+      const at = located(await offers.of(caller), uri, upstream);
+      if (at === undefined || updates === undefined) return false;
+      if ((await readToolOf(offers, at, caller)) === undefined) return false;
+      if (entries.size >= PER_CLIENT_MAX) throw full();
+      const place = register.add(holderIn(await layer.ask('tokens.inspect', {}, caller)));
+      if (isFailure(place)) throw ToolLayerError.of(place);
+      const entry: Entry = { shown: uri, at, caller, place };
+      entries.set(uri, entry);
+      try {
+        await watch(entry, caller);
+      } catch (thrown) {
+        if (entries.get(uri) === entry) remove(uri);
+        throw thrown;
+      }
+      return true;
+    },
+    remove,
+    listen(caller) {
+      client.listener = caller;
+    },
+    [Symbol.dispose]() {
+      client.listener = undefined;
+      for (const uri of [...entries.keys()]) remove(uri);
+    },
+  };
+}
+
+/** Makes what subscribes, reports changes, and subscribes again when a subscription ended with its connection. */
+function createWatch(parts: WatchedByClientParts, client: Watching, remove: (uri: string) => void) {
+  const { log, notify, offers, updates } = parts;
+  const isWatched = (entry: Entry): boolean => client.entries.get(entry.shown) === entry;
 
   /** Asks anew each time: the token may have ended, or what it covers may have changed. */
   const report = async (entry: Entry): Promise<void> => {
+    const { listener } = client;
     if (listener === undefined || (await readToolOf(offers, entry.at, listener)) === undefined) return;
-    if (watched.get(entry.shown) === entry) notify('notifications/resources/updated', { uri: entry.shown });
+    if (isWatched(entry)) notify('notifications/resources/updated', { uri: entry.shown });
   };
   const works = { reporting: report, renewing: (entry: Entry) => renew(entry) };
   const soon = (entry: Entry, what: keyof typeof works, ms: number): void => {
-    if (entry[what] !== undefined || watched.get(entry.shown) !== entry) return;
+    if (entry[what] !== undefined || !isWatched(entry)) return;
     entry[what] = setTimeout(() => {
       delete entry[what];
       works[what](entry).catch((cause: unknown) => log.debug('mcp-update-not-reported', { cause }));
@@ -90,7 +132,7 @@ export function watchedByClient(parts: WatchedByClientParts): WatchedByClient {
       onEnded: () => soon(entry, 'renewing', 0),
     });
     // The client may have gone meanwhile.
-    if (watched.get(entry.shown) === entry && watching !== undefined) entry.watching = watching;
+    if (isWatched(entry) && watching !== undefined) entry.watching = watching;
     else watching?.[Symbol.dispose]();
   };
   /**
@@ -99,44 +141,16 @@ export function watchedByClient(parts: WatchedByClientParts): WatchedByClient {
    */
   const renew = async (entry: Entry): Promise<void> => {
     try {
-      await watch(entry, withoutRequest(listener ?? entry.caller));
+      await watch(entry, withoutRequest(client.listener ?? entry.caller));
       await report(entry);
     } catch (thrown) {
       const { code } = failureOf(thrown);
       log.debug('mcp-resource-not-watched', { code });
       if (errorEntry(code).retryable) return soon(entry, 'renewing', RENEWED_AFTER_MS);
-      await report(entry).finally(() => (watched.get(entry.shown) === entry ? remove(entry.shown) : undefined));
+      await report(entry).finally(() => (isWatched(entry) ? remove(entry.shown) : undefined));
     }
   };
-
-  return {
-    async add(uri, caller) {
-      if (watched.has(uri)) return true;
-      const at = located(await offers.of(caller), uri, upstream);
-      if (at === undefined || updates === undefined) return false;
-      if ((await readToolOf(offers, at, caller)) === undefined) return false;
-      if (watched.size >= PER_CLIENT_MAX) throw full();
-      const place = register.add(holderIn(await layer.ask('tokens.inspect', {}, caller)));
-      if (isFailure(place)) throw ToolLayerError.of(place);
-      const entry: Entry = { shown: uri, at, caller, place };
-      watched.set(uri, entry);
-      try {
-        await watch(entry, caller);
-      } catch (thrown) {
-        if (watched.get(uri) === entry) remove(uri);
-        throw thrown;
-      }
-      return true;
-    },
-    remove,
-    listen(caller) {
-      listener = caller;
-    },
-    [Symbol.dispose]() {
-      listener = undefined;
-      for (const uri of [...watched.keys()]) remove(uri);
-    },
-  };
+  return watch;
 }
 
 /** The tool that reads the resource; undefined when the caller may not use it. */

@@ -40,13 +40,14 @@ export async function inputOf(
   return Object.fromEntries(Object.entries(open).filter(([, question]) => canShow(peer, question)));
 }
 
-/** Takes the client's answers, by the keys of its questions; others change nothing. */
+/** Takes the client's answers, by the keys of its questions; others, and those that are no objects, change nothing. */
 export async function takeInput(
   parts: TaskParts,
   found: ToolStatusResponse,
   peer: AskingPeer,
-  answers: Params,
+  given: Params,
 ): Promise<void> {
+  const answers = Object.fromEntries(Object.entries(given).filter(([, said]) => isObject(said)));
   if (found.status === 'running') await parts.questions.answer(await callOf(parts, found, peer), answers);
   if (found.status !== 'pending_approval') return;
   const waited = await confirmationOf(parts, found, peer);

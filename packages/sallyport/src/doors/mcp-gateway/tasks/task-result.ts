@@ -21,7 +21,7 @@ const FRAME = resultFrame('legacy', { name: '', version: '' }, false);
 export function taskResult(parts: TaskParts): Method {
   return async ({ id, params }, peer) => {
     const invocation_id = taskIdOf(params);
-    const asked = new Set<string>();
+    using asked = new AskedQuestions();
     let after: string | undefined;
     for (;;) {
       const watched = {
@@ -38,13 +38,36 @@ export function taskResult(parts: TaskParts): Method {
         return related(await endedAnswer(id, responseOnRecord(found), of, FRAME), invocation_id);
       }
       after = seen.event_id;
-      const open = Object.entries(await inputOf(parts, found, peer)).filter(([key]) => !asked.has(key));
-      for (const [key, { method, params: question }] of open) {
-        asked.add(key);
-        void askNow(parts, peer, { key, method, question }, { ...found });
+      const open = await inputOf(parts, found, peer);
+      asked.withdraw(open);
+      for (const [key, { method, params: question }] of Object.entries(open)) {
+        const signal = asked.add(key);
+        if (signal !== undefined) void askNow(parts, { ...peer, signal }, { key, method, question }, { ...found });
       }
     }
   };
+}
+
+/** The questions that a request has put to its client. They end with it, and where another client was faster. */
+class AskedQuestions implements Disposable {
+  readonly #open = new Map<string, AbortController>();
+
+  /** The signal of a new question; undefined for one that was asked already. */
+  add(key: string): AbortSignal | undefined {
+    if (this.#open.has(key)) return undefined;
+    const asking = new AbortController();
+    this.#open.set(key, asking);
+    return asking.signal;
+  }
+
+  /** Takes back those that the task does not ask any more. */
+  withdraw(open: Readonly<Record<string, unknown>>): void {
+    for (const [key, asking] of this.#open) if (!Object.hasOwn(open, key)) asking.abort();
+  }
+
+  [Symbol.dispose](): void {
+    this.withdraw({});
+  }
 }
 
 interface Asked {

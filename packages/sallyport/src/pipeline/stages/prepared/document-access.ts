@@ -65,7 +65,10 @@ interface OwnTool {
 }
 
 /** What a tool of a document server does; undefined for every other tool. */
-function ownTool({ documents }: DocumentJudges, { tool: { manifest, tenantId } }: JudgedCall): OwnTool | undefined {
+function ownTool(
+  { documents }: DocumentJudges,
+  { tool: { manifest, tenantId } }: Pick<Resolved, 'tool'>,
+): OwnTool | undefined {
   const at = documents === undefined ? undefined : serverToolOf(manifest);
   const serverAt = at === undefined ? undefined : documents?.serverAt(tenantId, at.upstream);
   const mode = at === undefined || serverAt === undefined ? undefined : documentModeOf(at.tool);
@@ -73,6 +76,10 @@ function ownTool({ documents }: DocumentJudges, { tool: { manifest, tenantId } }
     ? undefined
     : { name: at.tool, mode, serverAt };
 }
+
+/** True for the own tools of a document server: few calls are, and the others pay for nothing more. */
+export const isDocumentTool = (parts: DocumentJudges, call: Pick<Resolved, 'tool'>): boolean =>
+  ownTool(parts, call) !== undefined;
 
 /**
  * Judges the documents that the arguments of one of the document server's own tools name, before it runs. A document to be

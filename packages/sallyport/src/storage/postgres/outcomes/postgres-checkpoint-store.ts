@@ -16,7 +16,7 @@ with begun as (
   on conflict do nothing
   returning 1
 ), followed as (
-  update sallyport.checkpoint_lines set newest = $4
+  update sallyport.checkpoint_lines set newest = $4, changed_at = now()
   where tenant_id = $1 and line_id = $2 and holder = $3 and newest = $4::bigint - 1 and $4::bigint > 1
   returning 1
 )
@@ -97,6 +97,13 @@ with due as materialized (
   order by expires_at limit $1 for update skip locked)
 delete from sallyport.checkpoints where (tenant_id, checkpoint_id) in (select * from due)`;
 
+const FORGET_LINES = `
+delete from sallyport.checkpoint_lines where (tenant_id, line_id) in (
+  select tenant_id, line_id from sallyport.checkpoint_lines line
+  where changed_at < now() - make_interval(secs => $2::double precision / 1000) and not exists (
+    select from sallyport.checkpoints saved where saved.tenant_id = line.tenant_id and saved.line_id = line.line_id)
+  limit $1 for update skip locked)`;
+
 /** Checkpoints in PostgreSQL (STA-01). */
 export function postgresCheckpointStore(pool: Pool): CheckpointStore {
   return { ...linesIn(pool), ...checkpointsIn(pool), ...endsIn(pool), ...reportsIn(pool) };
@@ -131,7 +138,8 @@ function linesIn(pool: Pool): Pick<CheckpointStore, 'line' | 'lineOf' | 'take'> 
       (await changed(
         pool,
         'take over the work',
-        'update sallyport.checkpoint_lines set holder = $4 where tenant_id = $1 and line_id = $2 and holder = $3',
+        `update sallyport.checkpoint_lines set holder = $4, changed_at = now()
+        where tenant_id = $1 and line_id = $2 and holder = $3`,
         [tenantId, lineId, from, to].map(keyText),
       )) > 0,
   };
@@ -172,7 +180,9 @@ function checkpointsIn(pool: Pool): Pick<CheckpointStore, 'put' | 'find' | 'ance
   };
 }
 
-function endsIn(pool: Pool): Pick<CheckpointStore, 'keepUntil' | 'removeAfterChanges' | 'lineEnded' | 'expire'> {
+type Ends = 'keepUntil' | 'removeAfterChanges' | 'lineEnded' | 'expire' | 'forgetLines';
+
+function endsIn(pool: Pool): Pick<CheckpointStore, Ends> {
   return {
     keepUntil: async (tenantId, checkpointId, expiresAt) => {
       await changed(
@@ -203,6 +213,8 @@ function endsIn(pool: Pool): Pick<CheckpointStore, 'keepUntil' | 'removeAfterCha
       const emptied = await changed(pool, 'drop expired states', EMPTY_EXPIRED, [limit]);
       return emptied + (await changed(pool, 'forget expired checkpoints', FORGET_EXPIRED, [limit, forgetMs]));
     },
+    forgetLines: (unchangedMs, limit) =>
+      changed(pool, 'forget work without checkpoints', FORGET_LINES, [limit, unchangedMs]),
   };
 }
 

@@ -8,8 +8,8 @@ import type {
   StateWritten,
 } from '../../../pipeline/state-store.port.ts';
 import { inDatabase } from '../database-error.ts';
-import { inTransaction } from '../in-transaction.ts';
 import { keyOfText, keyText } from '../key-text.ts';
+import { inTransaction } from './in-transaction.ts';
 
 const KEY = 'tenant_id = $1 and owner_id = $2 and tool_id = $3 and name = $4';
 

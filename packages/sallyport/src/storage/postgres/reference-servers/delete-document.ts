@@ -1,7 +1,7 @@
 import type { Pool, PoolClient } from 'pg';
 import type { DeleteOutcome } from '../../../reference-servers/document-store.port.ts';
-import { inTransaction } from '../in-transaction.ts';
 import { keyText } from '../key-text.ts';
+import { inTransaction } from '../outcomes/in-transaction.ts';
 import { lockDocument } from './put-document.ts';
 
 const KNOWN = 'select newest, passages from sallyport.documents where tenant_id = $1 and document_id = $2';

@@ -1,7 +1,7 @@
 import type { Pool, PoolClient } from 'pg';
 import type { NewDocument, PutOutcome, PutTerms } from '../../../reference-servers/document-store.port.ts';
-import { inTransaction } from '../in-transaction.ts';
 import { keyText, shownText } from '../key-text.ts';
+import { inTransaction } from '../outcomes/in-transaction.ts';
 
 /** Most characters of a content whose words are indexed: a tsvector holds less than 1 MiB. */
 const INDEXED_CHARS_MAX = 500_000;

@@ -8,6 +8,7 @@ create table sallyport.checkpoint_lines (
   line_id text collate "C" not null,
   holder text collate "C" not null,
   newest bigint not null,
+  changed_at timestamptz not null default now(),
   primary key (tenant_id, line_id)
 );
 create index checkpoint_lines_holder on sallyport.checkpoint_lines (tenant_id, holder);`;

@@ -194,6 +194,17 @@ create table sallyport.quota_sessions (
 ) with (fillfactor = 70);
 create index quota_sessions_expiry on sallyport.quota_sessions (expires_at);`;
 
+/** Tools that completed in sessions, where others wait for them (MOD-05). */
+const SESSION_TOOLS = `
+create table sallyport.session_tools (
+  tenant_id text collate "C" not null,
+  session_hash text collate "C" not null,
+  tool_id text collate "C" not null,
+  expires_at timestamptz not null,
+  primary key (tenant_id, session_hash, tool_id)
+);
+create index session_tools_expiry on sallyport.session_tools (expires_at);`;
+
 /**
  * What each rate limit has counted (EXT-02); which columns count depends on the algorithm, `domain/rate/rate.ts`. Only
  * the key is indexed, so that a count is updated in place.
@@ -287,6 +298,7 @@ export const CALL_TABLES: readonly string[] = [
   OUTPUTS,
   OVERFLOWS,
   SESSIONS,
+  SESSION_TOOLS,
   RATES,
   SLOTS,
 ];

@@ -1,7 +1,7 @@
-import type { UpstreamDefinition } from '../../../api/schemas/upstream.ts';
-import type { SecretStore } from '../../external/secret-store.port.ts';
-import { callerCredentials, type UpstreamCaller } from '../../mcp-servers/upstreams.ts';
-import type { Asker } from '../operation.ts';
+import type { UpstreamDefinition } from '../../../../api/schemas/upstream.ts';
+import type { SecretStore } from '../../../external/secret-store.port.ts';
+import { callerCredentials, type UpstreamCaller } from '../../../mcp-servers/upstreams.ts';
+import type { Asker } from '../../operation.ts';
 
 /**
  * The asker as the owner of a connection to an upstream. Undefined where all share one, and when the asker's token, or

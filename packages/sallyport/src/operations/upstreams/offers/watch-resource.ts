@@ -1,10 +1,10 @@
 import { isFailure } from '@sallyport/std/error/failure';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
-import type { Caller } from '../../domain/principal/principal.ts';
-import { PROGRAM } from '../../domain/tool/server-tool.ts';
-import type { ResourceListener } from '../../mcp-servers/known-upstream.ts';
-import { askerOf } from '../asking/asker-of.ts';
-import type { OperationParts } from '../parts.ts';
+import type { Caller } from '../../../domain/principal/principal.ts';
+import { PROGRAM } from '../../../domain/tool/server-tool.ts';
+import type { ResourceListener } from '../../../mcp-servers/known-upstream.ts';
+import { askerOf } from '../../asking/asker-of.ts';
+import type { OperationParts } from '../../parts.ts';
 import { callerAtUpstream } from './caller-at-upstream.ts';
 
 type Parts = Pick<

@@ -1,10 +1,10 @@
-import { type Offer, OfferListRequest, OfferListResponse } from '../../../api/schemas/offers.ts';
-import { isServerMethod, type ServerMethod } from '../../domain/tool/server-methods.ts';
-import { PROGRAM, serverToolOf } from '../../domain/tool/server-tool.ts';
-import type { ServerOffers } from '../../mcp-servers/known-upstream.ts';
-import type { OfferingUpstream } from '../../mcp-servers/upstreams.ts';
-import { type Asker, operation } from '../operation.ts';
-import type { OperationParts } from '../parts.ts';
+import { type Offer, OfferListRequest, OfferListResponse } from '../../../../api/schemas/offers.ts';
+import { isServerMethod, type ServerMethod } from '../../../domain/tool/server-methods.ts';
+import { PROGRAM, serverToolOf } from '../../../domain/tool/server-tool.ts';
+import type { ServerOffers } from '../../../mcp-servers/known-upstream.ts';
+import type { OfferingUpstream } from '../../../mcp-servers/upstreams.ts';
+import { type Asker, operation } from '../../operation.ts';
+import type { OperationParts } from '../../parts.ts';
 import { callerAtUpstream } from './caller-at-upstream.ts';
 
 /**
