@@ -9,12 +9,11 @@ import { keyOfText, keyText } from '../key-text.ts';
 const SWEPT_PER_NOTE = 2;
 
 const NOTE = `
-with swept as (
-  delete from sallyport.session_tools where (tenant_id, session_hash, tool_id) in (
-    select tenant_id, session_hash, tool_id from sallyport.session_tools
-    where expires_at <= now() and (tenant_id, session_hash, tool_id) <> ($1, $2, $3)
-    order by expires_at limit ${SWEPT_PER_NOTE} for update skip locked)
-)
+with due as materialized (
+  select tenant_id, session_hash, tool_id from sallyport.session_tools
+  where expires_at <= now() and (tenant_id, session_hash, tool_id) <> ($1, $2, $3)
+  order by expires_at limit ${SWEPT_PER_NOTE} for update skip locked),
+swept as (delete from sallyport.session_tools where (tenant_id, session_hash, tool_id) in (select * from due))
 insert into sallyport.session_tools (tenant_id, session_hash, tool_id, expires_at)
 values ($1, $2, $3, now() + make_interval(secs => $4::double precision / 1000))
 on conflict (tenant_id, session_hash, tool_id) do update set expires_at = excluded.expires_at`;

@@ -98,11 +98,12 @@ with due as materialized (
 delete from sallyport.checkpoints where (tenant_id, checkpoint_id) in (select * from due)`;
 
 const FORGET_LINES = `
-delete from sallyport.checkpoint_lines where (tenant_id, line_id) in (
+with due as materialized (
   select tenant_id, line_id from sallyport.checkpoint_lines line
   where changed_at < now() - make_interval(secs => $2::double precision / 1000) and not exists (
     select from sallyport.checkpoints saved where saved.tenant_id = line.tenant_id and saved.line_id = line.line_id)
-  limit $1 for update skip locked)`;
+  limit $1 for update skip locked)
+delete from sallyport.checkpoint_lines where (tenant_id, line_id) in (select * from due)`;
 
 /** Checkpoints in PostgreSQL (STA-01). */
 export function postgresCheckpointStore(pool: Pool): CheckpointStore {
