@@ -20,6 +20,9 @@ const TOOLS: readonly (Partial<ToolManifest> & { readonly tool_id: string })[] =
   { tool_id: 'read' },
   { tool_id: 'write', requires: ['read', 'look'] },
   { tool_id: 'always', requires: ['read'] },
+  { tool_id: 'report-x' },
+  { tool_id: 'report-y', prefers: ['look'] },
+  { tool_id: 'report-z', prefers: ['look', 'read'] },
 ];
 
 beforeAll(async () => {
@@ -50,8 +53,8 @@ afterAll(async () => {
   await databases.close();
 });
 
-const ALL = ['always', 'look', 'read', 'write'];
-const HELD = ['always', 'look', 'read'];
+const HELD = ['always', 'look', 'read', 'report-x', 'report-y', 'report-z'];
+const ALL = [...HELD, 'write'];
 
 const mint = async (claims: object, { layer } = first): Promise<string> =>
   (await layer.mintToken(claims)).capability_token;
@@ -139,6 +142,29 @@ describe('a tool whose requirements did not complete in the session', () => {
     for (const other of others) expect(await listed(first, await mint(other))).toEqual(HELD);
     expect(await listed(first, await mint({ ...done, tenant_id: 'globex', session_id: 'new' }))).toEqual(HELD);
   });
+});
+
+test('MOD-05.3 a search ranks tools higher after those that they prefer: 0.15 for each, 0.20 at most', async () => {
+  const found = async (session_id: string, instance = first): Promise<Record<string, number>> => {
+    const response = await fetch(`${instance.server.url}/v1/tool-search`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${await mint({ session_id }, instance)}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ query: 'report' }),
+    });
+    const { results } = (await response.json()) as { results: { tool: { tool_id: string }; score: number }[] };
+    const least = results.at(-1)?.score ?? 0;
+    return Object.fromEntries(results.map(({ tool, score }) => [tool.tool_id, score - least]));
+  };
+  const equal = { 'report-x': 0, 'report-y': 0, 'report-z': 0 };
+  expect(await found('ranked')).toEqual(equal);
+  expect(await call(first, 'look', await mint({ session_id: 'ranked' }))).toBe('success');
+  const once = await found('ranked');
+  expect(once).toMatchObject({ 'report-x': 0, 'report-y': once['report-z'] });
+  expect(await call(second, 'read', await mint({ session_id: 'ranked' }, second))).toBe('success');
+  const twice = await found('ranked', second);
+  expect(Object.keys(twice)).toEqual(['report-z', 'report-y', 'report-x']);
+  expect((twice['report-y'] ?? 0) / (twice['report-z'] ?? 0)).toBeCloseTo(0.15 / 0.2);
+  expect(await found('another')).toEqual(equal);
 });
 
 test('MOD-05 without a session, and for who manages tools, nothing is held back', async () => {

@@ -66,11 +66,11 @@ export interface VisibleTools {
     paging: Paging,
   ): { readonly tools: readonly ToolSummary[]; readonly total: number };
   /**
-   * The asker with what its session holds back, for the lists of this interface; the asker itself when it manages tools,
+   * The asker with what its session holds back and ranks higher, for the lists of this interface and for searches; the asker itself when it manages tools,
    * and where nothing is held back.
    * @throws ToolLayerError E3812 when it is not known what completed
    */
-  gated<A extends Asking>(asking: A): Promise<A>;
+  gated<A extends Asking>(asking: A): Promise<A & Pick<Asking, 'held' | 'boosts'>>;
   /** One page of a list by tier, ordered by name. */
   tier(
     asking: Asking,
@@ -124,11 +124,11 @@ export function createVisibleTools(parts: VisibleToolsParts): VisibleTools {
     async gated(asking) {
       const { principal } = asking;
       if (parts.gates === undefined || principal.sessionId === undefined || seesAll(principal)) return asking;
-      const held = await parts.gates.held(
+      const { held, boosts } = await parts.gates.shown(
         principal,
         tools(asking).map(({ tool }) => tool),
       );
-      return held.size === 0 ? asking : { ...asking, held };
+      return { ...asking, ...(held.size === 0 ? {} : { held }), ...(boosts.size === 0 ? {} : { boosts }) };
     },
     tier,
     why,

@@ -29,6 +29,8 @@ export interface ToolSearchQuery extends ToolFilters {
   readonly text: string;
   /** Least similarity, 0 to 1, of a tool without a word of the query; default: the layer's setting. */
   readonly threshold?: number;
+  /** Added to the similarity of tools for their order, 0 to 1, by tool id; whether a tool is found is decided before. */
+  readonly boosts?: ReadonlyMap<string, number>;
   /** From 1. */
   readonly page: number;
   readonly pageSize: number;
@@ -180,7 +182,7 @@ async function search(state: State, tenantIds: readonly string[], query: ToolSea
       isHybrid = false;
       warnings.push(both);
     }
-    answers.push(both === undefined || 'message' in both ? rankByKeywords({ ...found, query: query.text }) : both);
+    answers.push(both === undefined || 'message' in both ? rankByKeywords({ ...found, ...rankedBy(query) }) : both);
   }
   const ranked = answers.length === 1 ? (answers[0] ?? []) : answers.flat().sort(byScore);
   const start = (query.page - 1) * query.pageSize;
@@ -220,13 +222,15 @@ async function rankNear(
     ...(allowed === undefined ? {} : { only: allowed.toolIds }),
   };
   const cosines = queries.length === 0 ? NOTHING_NEAR : await state.index.search(tenantId, nearness);
-  return rankByBoth({ tools, keywords, cosines, traits, threshold, query: query.text, allowed: allowed?.slots });
+  return rankByBoth({ tools, keywords, cosines, traits, threshold, allowed: allowed?.slots, ...rankedBy(query) });
 }
 
 const downWarning = (cause: unknown): Warning => ({
   code: 'E3005',
   message: `Found by keywords only: search by meaning is down. ${failureOf(cause).message}`,
 });
+
+const rankedBy = ({ text, boosts }: ToolSearchQuery) => ({ query: text, ...(boosts === undefined ? {} : { boosts }) });
 
 const NOTHING_NEAR: ReadonlyMap<string, number> = new Map();
 

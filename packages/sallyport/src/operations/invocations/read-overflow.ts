@@ -49,4 +49,4 @@ const noOverflow = (invocationId: string) =>
   );
 
 const noPage = (offset: number, characters: number) =>
-  failure('E3509', `The offset ${offset} lies behind the end: the text has ${characters} characters.`);
+  failure('E3509', `The offset ${offset} is beyond the end: the text has ${characters} characters.`);

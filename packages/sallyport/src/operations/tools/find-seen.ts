@@ -39,6 +39,7 @@ export async function findSeen(
     ...(executor === undefined ? {} : { executor }),
     ...(threshold === undefined ? {} : { threshold }),
     ...seenBy(parts, asker, tier, see),
+    ...(asker.boosts === undefined ? {} : { boosts: asker.boosts }),
     page,
     pageSize: page_size,
   });

@@ -28,15 +28,25 @@ export const DEPENDENCY_GATE_SETTINGS = {
 /** The tools that a caller is not shown yet, by id, each with those it waits for. */
 export type HeldTools = ReadonlyMap<string, readonly string[]>;
 
-/** Holds back, in lists, tools whose requirements have not completed in the session (MOD-05). Calls pass. */
+/** What completed in a session decides how its tools are shown. */
+export interface SessionTools {
+  readonly held: HeldTools;
+  /** Added to the similarity of a tool in searches, 0 to 0.2; tools without a boost are absent. */
+  readonly boosts: ReadonlyMap<string, number>;
+}
+
+/**
+ * Holds back, in lists, tools whose requirements have not completed in the session, and ranks those higher in searches
+ * whose preferences have (MOD-05). Calls pass.
+ */
 export interface DependencyGates {
   /** Notes that a tool completed in the caller's session. Never rejects: the gate that it would open stays shut. */
   completed(principal: Principal, tool: ToolVersion): Promise<void>;
   /**
-   * Which of the tools that the caller may see are held back.
+   * How the tools that the caller may see are shown in its session.
    * @throws ToolLayerError E3812 when the store cannot say what completed
    */
-  held(principal: Principal, tools: readonly ToolVersion[]): Promise<HeldTools>;
+  shown(principal: Principal, tools: readonly ToolVersion[]): Promise<SessionTools>;
   /** Notifies the listener when a tool completed that others wait for. */
   onCompleted(listener: () => void): Disposable;
 }
@@ -55,7 +65,7 @@ const KEPT_MS = 7 * 86_400_000;
 const NOTED_MAX = 10_000;
 const NOTED_MS = 3_600_000;
 
-const NONE: HeldTools = new Map();
+const NONE: SessionTools = { held: new Map(), boosts: new Map() };
 
 /** Makes the gates; sessions are those of capability tokens. */
 export function createDependencyGates(parts: DependencyGateParts): DependencyGates {
@@ -80,14 +90,18 @@ export function createDependencyGates(parts: DependencyGateParts): DependencyGat
       noted.set(key, true);
       for (const listener of listeners) listener();
     },
-    async held(principal, tools) {
+    async shown(principal, tools) {
       const { sessionId, tenantId, agentDid } = principal;
-      if (sessionId === undefined || !tools.some(({ manifest }) => (manifest.requires ?? []).length > 0)) return NONE;
+      if (sessionId === undefined || !tools.some(dependsOnOthers)) return NONE;
       const graph = createDependencyGraph(tools.map(({ manifest }) => dependenciesOf(manifest)));
       const ids = tools.map(({ manifest }) => manifest.tool_id);
-      const { held, deadlock } = graph.gate(ids, await store.completed({ owner: principal, sessionId }), always);
+      const { held, boosts, deadlock } = graph.gate(
+        ids,
+        await store.completed({ owner: principal, sessionId }),
+        always,
+      );
       if (deadlock) log.warn('dependency-gates-opened', { tenant_id: tenantId, agent_did: agentDid });
-      return held.length === 0 ? NONE : new Map(held.map(({ toolId, missing }) => [toolId, missing]));
+      return { held: new Map(held.map(({ toolId, missing }) => [toolId, missing])), boosts };
     },
     onCompleted(listener) {
       listeners.add(listener);
@@ -95,6 +109,9 @@ export function createDependencyGates(parts: DependencyGateParts): DependencyGat
     },
   };
 }
+
+const dependsOnOthers = ({ manifest: { requires = [], prefers = [] } }: ToolVersion): boolean =>
+  requires.length + prefers.length > 0;
 
 const dependenciesOf = ({ tool_id: toolId, requires, prefers }: ToolVersion['manifest']) => ({
   toolId,

@@ -29,6 +29,8 @@ export interface Asking {
   readonly claims?: CapabilityClaims;
   /** Tools that lists leave out until others completed in the session; none when absent. */
   readonly held?: HeldTools;
+  /** Added to the similarity of tools in searches; nothing when absent. */
+  readonly boosts?: ReadonlyMap<string, number>;
 }
 
 /** A tool for a call, with what the agent's view and activation say of it. */

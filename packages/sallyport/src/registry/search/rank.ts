@@ -3,7 +3,7 @@ import type { EmbedderTraits } from '../embedder.port.ts';
 import { bestHits } from './best-hits.ts';
 import type { KeywordScores } from './keywords/keyword-index.ts';
 import type { TenantTools } from './tenant-tools.ts';
-import { type Similarity, similarityOf } from './vectors/similarity.ts';
+import { BOUNDARY_SIMILARITY, RELATED_SIMILARITY, type Similarity, similarityOf } from './vectors/similarity.ts';
 
 /** One tool that was found. */
 export interface RankedTool {
@@ -23,17 +23,25 @@ export const RANKED_MAX = 1000;
  * than ranks in every test.
  */
 const KEYWORD_SHARE = 1;
+/** Keyword score that corresponds to a difference of 1 in similarity. */
+const KEYWORDS_PER_SIMILARITY = 1 / (RELATED_SIMILARITY - BOUNDARY_SIMILARITY);
 /** Added when the query is the id of the tool. */
 const SAME_ID = 1000;
 
 /** Ranks by keywords alone: every tool with a word of the query. */
-export function rankByKeywords({ tools, keywords, query }: Pick<Found, 'tools' | 'keywords' | 'query'>): RankedTool[] {
+export function rankByKeywords({
+  tools,
+  keywords,
+  query,
+  boosts,
+}: Pick<Found, 'tools' | 'keywords' | 'query' | 'boosts'>): RankedTool[] {
   const own = tools.slotOf(query.trim());
   const found: RankedTool[] = [];
   for (const slot of bestHits(keywords, RANKED_MAX)) {
     const tool = tools.tool(slot);
     if (tool === undefined) continue;
-    found.push({ tool, score: (keywords.scores[slot] as number) + (slot === own ? SAME_ID : 0) });
+    const score = (keywords.scores[slot] as number) + boostOf(tool, boosts) + (slot === own ? SAME_ID : 0);
+    found.push({ tool, score });
   }
   return found.sort(byScore);
 }
@@ -48,6 +56,8 @@ export interface Found {
   /** Least similarity of a tool without a word of the query. */
   readonly threshold: number;
   readonly query: string;
+  /** Added to similarities, by tool id. */
+  readonly boosts?: ReadonlyMap<string, number>;
   /** Slots that may be shown; default: all. */
   readonly allowed?: Uint8Array | undefined;
 }
@@ -56,14 +66,23 @@ export interface Found {
  * Ranks by the sum of cosine and keyword score: tools with a word of the query, and tools at least as similar as the
  * threshold.
  */
-export function rankByBoth({ tools, keywords, cosines, traits, threshold, query, allowed }: Found): RankedTool[] {
+export function rankByBoth({
+  tools,
+  keywords,
+  cosines,
+  traits,
+  threshold,
+  query,
+  boosts,
+  allowed,
+}: Found): RankedTool[] {
   const similarity = similarityOf(traits);
   const cosineMin = similarity.cosineOf(threshold);
   const share = KEYWORD_SHARE * Math.max(0.05, traits.relatedCosine - traits.boundaryCosine);
   const own = tools.slotOf(query.trim());
   const found: RankedTool[] = [];
   const add = (slot: number, tool: ToolVersion, cosine: number | undefined): void => {
-    const keyword = keywords.scores[slot] ?? 0;
+    const keyword = (keywords.scores[slot] ?? 0) + boostOf(tool, boosts);
     const score = (cosine ?? traits.boundaryCosine) + share * keyword + (slot === own ? SAME_ID : 0);
     found.push({ tool, score, ...similarOf(similarity, cosine) });
   };
@@ -79,6 +98,9 @@ export function rankByBoth({ tools, keywords, cosines, traits, threshold, query,
   }
   return found.sort(byScore);
 }
+
+const boostOf = ({ manifest }: ToolVersion, boosts: Found['boosts']): number =>
+  (boosts?.get(manifest.tool_id) ?? 0) * KEYWORDS_PER_SIMILARITY;
 
 const similarOf = (similarity: Similarity, cosine: number | undefined): { readonly similarity?: number } =>
   cosine === undefined ? {} : { similarity: similarity.of(cosine) };
