@@ -21,7 +21,7 @@ export interface OverflowStore {
    */
   keep(overflow: Overflow): Promise<void>;
   /**
-   * The overflow of a call, whoever owns it.
+   * Finds the overflow of a call of any owner.
    * @returns undefined when there is none (any more)
    */
   find(tenantId: string, invocationId: string): Promise<Overflow | undefined>;

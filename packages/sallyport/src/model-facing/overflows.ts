@@ -29,7 +29,7 @@ export interface Overflows {
    */
   keep(owner: CallOwner, invocationId: string, text: string): Promise<boolean>;
   /**
-   * The overflow of a call, whoever owns it; undefined when there is none, or its time is over.
+   * Finds the overflow of a call of any owner; undefined when there is none, or its time is over.
    * @throws ToolLayerError E3812
    */
   find(tenantId: string, invocationId: string): Promise<Overflow | undefined>;

@@ -38,7 +38,7 @@ export interface NativeCallContext {
   /**
    * Ends this run so that its call continues as a task: return what it gives. A worker then runs the function anew, with
    * the given state as `checkpoints.restored`. Undefined where the client of the call takes no task now, in such a later
-   * run too, and where the tool may not run twice: then the function goes on.
+   * run too, and where the tool may not run twice: the function has to finish in this run then.
    * @throws what `checkpoints.save` throws
    */
   readonly becomeTask: ((state: unknown) => Promise<LaterRun>) | undefined;

@@ -40,7 +40,10 @@ export async function inputOf(
   return Object.fromEntries(Object.entries(open).filter(([, question]) => canShow(peer, question)));
 }
 
-/** Takes the client's answers, by the keys of its questions; others, and those that are no objects, change nothing. */
+/**
+ * Takes the client's answers, by the keys of the questions that it was asked. An answer under another key, or one that is
+ * no object, changes nothing.
+ */
 export async function takeInput(
   parts: TaskParts,
   found: ToolStatusResponse,

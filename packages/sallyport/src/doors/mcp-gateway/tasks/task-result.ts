@@ -60,7 +60,7 @@ class AskedQuestions implements Disposable {
     return asking.signal;
   }
 
-  /** Takes back those that the task does not ask any more. */
+  /** Takes back the questions that the task does not ask any more. */
   withdraw(open: Readonly<Record<string, unknown>>): void {
     for (const [key, asking] of this.#open) if (!Object.hasOwn(open, key)) asking.abort();
   }

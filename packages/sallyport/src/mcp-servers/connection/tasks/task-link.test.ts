@@ -10,7 +10,7 @@ import { taskLink } from './task-link.ts';
 const TASK = { taskId: 't' };
 const DONE = { content: [{ type: 'text', text: 'done' }] };
 
-/** The tasks of a server that says this, one after the other, and what it was asked. */
+/** A link to tasks at a server with these answers, in their order; `asked` are its requests. */
 function tasksOf(form: TaskForm | undefined, ...says: (RawResult | Error)[]) {
   const asked: { readonly method: string; readonly params: object; readonly options: RequestOptions }[] = [];
   const request = async (method: string, params: object, options: RequestOptions) => {

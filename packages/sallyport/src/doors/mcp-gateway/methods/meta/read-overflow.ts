@@ -39,7 +39,9 @@ export const READ_OVERFLOW = {
   annotations: { readOnlyHint: true, openWorldHint: false },
 } as const satisfies OwnTool;
 
-/** A page as one text, and where it goes on as another: the page itself is foreign text. */
+/**
+ * Answers with a page as one text, and with the offset of the next page as another: the page itself is foreign text.
+ */
 export async function readOverflow(
   layer: ToolLayer,
   given: Params,
