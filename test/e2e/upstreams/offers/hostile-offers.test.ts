@@ -74,10 +74,11 @@ test('REG-09.5 REG-09.6 a prompt or template that its server changes is held bac
   await replace({ templates: [note] });
   await expect.poll(shown).toMatchObject([{ length: 3 }, ['A note.']]);
   const query = { type: 'ai.agent.registry.changed' as const, limit: 100 };
-  const { events } = await desk.layer.ask('audit.query', query, LOCAL_CALLER);
-  const changes = events.map(({ data }) => data?.['change']);
+  const changes = async () =>
+    (await desk.layer.ask('audit.query', query, LOCAL_CALLER)).events.map(({ data }) => data?.['change']);
+  // What a server changes is shown before it is on record.
   for (const change of ['tools-quarantined', 'tools-accepted', 'tools-rejected', 'tools-restored'])
-    expect(changes).toContain(change);
+    await expect.poll(changes).toContain(change);
   await desk.layer.ask('upstreams.remove', { name: 'changing' }, LOCAL_CALLER);
   await addServer(desk, 'changing', { prompts: [{ ...greet, description: 'A first one again.' }] });
   expect((await client.listPrompts()).prompts).toHaveLength(1);
