@@ -1,4 +1,5 @@
 import { rm } from 'node:fs/promises';
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import {
   createToolLayer,
@@ -78,6 +79,21 @@ test('STA-02.1 PIPE-07 an idempotency key belongs to the checkpoint too that its
     error: { e_code: 'E3802' },
   });
   expect(await call(resuming(two))).toMatchObject({ status: 'success', result: { from: two } });
+});
+
+test('STA-02.3 a client of MCP continues the work of an earlier call too, and of nobody else', async () => {
+  const id = await interrupted();
+  const overMcp = async (claims: Claims) => {
+    const client = new Client({ name: 'resuming', version: '1.0.0' });
+    const requestInit = { headers: { authorization: `Bearer ${await tokenOf(claims)}` } };
+    await client.connect(new StreamableHTTPClientTransport(new URL(`${open.server.url}/mcp`), { requestInit }));
+    const _meta = { 'sallyport/resume_from_checkpoint_id': id };
+    const result = await client.callTool({ name: 'long', arguments: { n: 1 }, _meta });
+    await client.close();
+    return JSON.stringify(result);
+  };
+  expect(await overMcp({ ...ADA, user_did: 'did:user:bob' })).toContain('E3702');
+  expect(await overMcp(ADA)).toContain(id);
 });
 
 test('STA-05 of two calls that resume at once on two instances, one continues and one is refused', async () => {

@@ -36,6 +36,16 @@ describe.each([
     });
   });
 
+  it('STA-02 names the checkpoint that it continues from in _meta, and it reaches the call', async () => {
+    const client = await server.client({ tools: mode });
+    await client.callTool({ ...call, _meta: { 'sallyport/resume_from_checkpoint_id': 'c-1' } });
+    expect(asked('tools.invoke').at(-1)?.input).toMatchObject({
+      checkpoint_config: { resume_from_checkpoint_id: 'c-1' },
+    });
+    const faulty = { ...call, _meta: { 'sallyport/resume_from_checkpoint_id': 1 } };
+    await expect(client.callTool(faulty)).rejects.toMatchObject({ code: -32602 });
+  });
+
   it('EXE-10 says variables and trust in _meta, and they reach the call', async () => {
     const client = await server.client({ tools: mode });
     const _meta = { 'sallyport/environment': { PROJECT: 'demo' }, 'sallyport/trust_level': 'provisional' };

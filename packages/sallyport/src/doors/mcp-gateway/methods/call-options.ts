@@ -15,6 +15,8 @@ const META_ENVIRONMENT = 'sallyport/environment';
 const META_TRUST_LEVEL = 'sallyport/trust_level';
 /** Documents that the call brings to its tool, as `document_context` of a call (DOC-05). */
 const META_DOCUMENTS = 'sallyport/document_context';
+/** The checkpoint of an earlier call that this one continues from (STA-02). */
+const META_RESUME = 'sallyport/resume_from_checkpoint_id';
 /** `true`: say what would happen to the call and run nothing (PIPE-15). */
 const META_DRY_RUN = 'sallyport/dry_run';
 
@@ -31,20 +33,26 @@ export function callOptions(input: ToolInvokeRequest, params: Readonly<Record<st
   const meta = metaOf(params);
   const dryRun = meta[META_DRY_RUN];
   const documents = meta[META_DOCUMENTS];
+  const resume = meta[META_RESUME];
   const said = OPTIONS.filter(({ key }) => meta[key] !== undefined);
   // Fast path: a client that uses no options.
-  if (said.length === 0 && dryRun === undefined && documents === undefined) return { input, dryRun: false };
+  const isPlain = dryRun === undefined && documents === undefined && resume === undefined;
+  if (isPlain && said.length === 0) return { input, dryRun: false };
   if (dryRun !== undefined && typeof dryRun !== 'boolean') return `_meta.${META_DRY_RUN} must be true or false.`;
   if (documents !== undefined && !isObject(documents)) return `_meta.${META_DOCUMENTS} must be an object.`;
+  if (resume !== undefined && !isText(resume)) return `_meta.${META_RESUME} must be a text.`;
   const fault = said.find(({ key, fits }) => !fits(meta[key]));
   if (fault !== undefined) return `_meta.${fault.key} must be ${fault.must}.`;
   const options = {
     ...input.execution_options,
     ...Object.fromEntries(said.map(({ key, option }) => [option, meta[key]])),
   };
-  // Its members are checked by the operation's schema.
-  const context = documents === undefined ? {} : { document_context: documents };
-  return { input: { ...input, ...context, execution_options: options }, dryRun: dryRun === true };
+  // Their members are checked by the operation's schema.
+  const more = {
+    ...(documents === undefined ? {} : { document_context: documents }),
+    ...(resume === undefined ? {} : { checkpoint_config: { resume_from_checkpoint_id: resume } }),
+  };
+  return { input: { ...input, ...more, execution_options: options }, dryRun: dryRun === true };
 }
 
 /** One option that `_meta` may hold. The operation's schema validates its value. */
@@ -59,7 +67,7 @@ const oneOf =
   (words: readonly string[]) =>
   (value: unknown): boolean =>
     words.some((word) => word === value);
-const isText = (value: unknown): boolean => typeof value === 'string';
+const isText = (value: unknown): value is string => typeof value === 'string';
 const isTexts = (value: unknown): boolean =>
   typeof value === 'object' && value !== null && !Array.isArray(value) && Object.values(value).every(isText);
 
