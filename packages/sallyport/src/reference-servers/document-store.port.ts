@@ -23,7 +23,7 @@ export interface Deprecation {
 
 /** Facts of one content of a document. */
 export interface VersionFacts {
-  /** From 1, without gaps but for those that were deleted. */
+  /** From 1; a number is missing only where its version was deleted. */
   readonly version: number;
   readonly contentType: DocumentContentType;
   /** SHA-256 of the content as UTF-8, hex. */

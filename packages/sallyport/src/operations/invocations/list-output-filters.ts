@@ -3,7 +3,7 @@ import { NoInput } from '../../../api/schemas/identifiers.ts';
 import { operation } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
 
-/** How often each output filter knew what it was given, and how much it left out. */
+/** Lists the output filters with their counts: results by confidence, and characters before and after. */
 export const listOutputFilters = operation({
   name: 'output-filters.list',
   summary: 'List the output filters, and what each made of the results of this instance since its start',

@@ -64,7 +64,7 @@ export async function shortenResult(
   return { truncated: true, bytes: cut.bytes, preview: cut.preview, ...rest };
 }
 
-/** Where the whole text goes on; empty when it is not kept. */
+/** The place in the overflow where a reader continues; empty when no overflow is kept. */
 interface OverflowMembers {
   readonly overflow?: { readonly invocation_id: string; readonly offset: number };
 }
