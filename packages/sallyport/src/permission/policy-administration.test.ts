@@ -368,7 +368,6 @@ describe('several engines', () => {
     const { administration } = administer(
       answers.map((decide, at) => ({ engine: engineThat(`e${at}`, { decide }), mode: 'enforce' })),
     );
-    const all = await administration.explain({ tool: { tool_id: 'x' } });
     const policy = { mode: 'enforce', held: [], unmet: [] };
     const about = (at: number) => ({
       engine: `e${at}`,
@@ -376,7 +375,7 @@ describe('several engines', () => {
       nearest: [],
       changes: [`The policies of e${at} are kept by its server. Look there.`],
     });
-    expect(all).toEqual([
+    expect(await administration.explain({ tool: { tool_id: 'x' } })).toEqual([
       { ...about(0), allowed: true, decided: [{ ...policy, name: 'p', effect: 'allow' }], reasons: ['why'] },
       { ...about(1), allowed: false, ask: true, decided: [{ ...policy, name: 'q', effect: 'deny' }] },
       { ...about(2), allowed: false, decided: [], error: 'opa is away.' },
