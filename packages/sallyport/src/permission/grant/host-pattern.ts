@@ -8,6 +8,8 @@ const NAME = /^(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.)*[a-z0-9_](?:[a-z0-9
 const NUMBER_AT_END = /(?:^|\.)(?:\d+|0x[0-9a-f]*)$/;
 /** Characters that IDNA leaves unchanged, except capitals. */
 const PLAIN = /^[a-zA-Z0-9_.-]*$/;
+/** Characters of ASCII that no name has: of `a.test/x`, `a.test?x` and `a%2etest` IDNA takes `a.test`. */
+const ODD = /[^a-zA-Z0-9_.\u{80}-\u{10ffff}-]/u;
 const HOST_LENGTH_MAX = 253;
 
 /**
@@ -24,10 +26,10 @@ export function normalHost(host: string): string | undefined {
   return name.length <= HOST_LENGTH_MAX && NAME.test(name) && !NUMBER_AT_END.test(name) ? name : undefined;
 }
 
-/** Empty when IDNA rejects the name. */
+/** Empty when IDNA rejects the name, or a URL would end it early or decode something in it. */
 function asciiOf(name: string): string {
-  const lower = name.toLowerCase();
-  return PLAIN.test(name) && !lower.includes('xn--') ? lower : domainToASCII(name).toLowerCase();
+  if (PLAIN.test(name)) return name.toLowerCase();
+  return ODD.test(name) ? '' : domainToASCII(name);
 }
 
 function normalIPv6(address: string): string | undefined {
