@@ -81,6 +81,16 @@ describe('answers', () => {
       },
     ],
     [
+      'an object with one reason',
+      { allow: false, reason: 'too late', cache_ttl_seconds: 0 },
+      { allowed: false, policies: ['opa:tool_execution/allow'], reasons: ['too late'], cacheTtlSeconds: 0 },
+    ],
+    [
+      'an object with eleven reasons',
+      { allow: false, reasons: ['', ...'abcdefghijk'] },
+      { allowed: false, policies: ['opa:tool_execution/allow'], reasons: [...'abcdefghij'] },
+    ],
+    [
       'an object with a bad lifetime',
       { allow: true, cache_ttl_seconds: -1 },
       { allowed: true, policies: ['opa:tool_execution/allow'] },
@@ -91,7 +101,12 @@ describe('answers', () => {
 
   test('PRM-04 no result means that the policy is not defined: denied, and asked again soon', async () => {
     const decision = await decide((response) => sendJson(response, {}));
-    expect(decision).toMatchObject({ allowed: false, policies: [], cacheTtlSeconds: 5 });
+    expect(decision).toEqual({
+      allowed: false,
+      policies: [],
+      reasons: ['opa:tool_execution/allow is not defined'],
+      cacheTtlSeconds: 5,
+    });
   });
 
   test.each<[string, PolicyServer['reply'], string]>([
@@ -114,6 +129,7 @@ describe('answers', () => {
     ],
   ])('PRM-04 %s is E3206', async (_name, reply, said) => {
     await expect(decide(reply)).rejects.toMatchObject({ code: 'E3206', message: expect.stringContaining(said) });
+    await expect(decide(reply)).rejects.toThrow(/^The policy engine opa .+, so the call is denied\./);
     server.reply = asOpa;
   });
 
