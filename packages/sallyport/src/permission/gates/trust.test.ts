@@ -58,7 +58,7 @@ describe('what runs without confirmation', () => {
   });
 });
 
-test('PRM-09.5 what becomes of an autonomous call that needs a confirmation is a setting', () => {
+test('PRM-09 what becomes of an autonomous call that needs a confirmation is a setting', () => {
   expect(createTrustRules().autonomous).toBe('refuse');
   expect(createTrustRules({ autonomous: 'allow' }).autonomous).toBe('allow');
 });
