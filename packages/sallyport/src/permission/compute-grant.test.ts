@@ -159,6 +159,16 @@ describe('credentials and the whole', () => {
     expect(computeGrant({ manifest: tool, claims, layer: smaller })).toMatchObject({ limits: { memoryMb: 1 } });
     const asked = computeGrant({ manifest: tool, claims, layer, requestLimits: { memory_mb_limit: 7 } });
     expect(asked).toMatchObject({ limits: { memoryMb: 7 } });
+    expect(computeGrant({ manifest: tool, claims, layer })).toEqual(grant);
+    const bounded = computeGrant({
+      manifest: tool,
+      claims,
+      layer,
+      agentContext: { resource_limits: { memory_mb_limit: 9 } },
+    });
+    expect(bounded).toMatchObject({ limits: { memoryMb: 9 } });
+    expect(computeGrant({ manifest: manifest({}), claims, layer })).toEqual(grant);
+    expect(computeGrant({ manifest: tool, claims: token(), layer })).toEqual(grant);
   });
 
   test("another agent's context is refused", () => {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { allowsPort, hostMatcher, normalHost } from './host-pattern.ts';
-import { narrowPattern, normalPattern } from './narrow-patterns.ts';
+import { allowsPort, hostMatcher, normalHost, normalPattern } from './host-pattern.ts';
+import { narrowPattern } from './narrow-patterns.ts';
 
 const LABEL = 'a'.repeat(63);
 /** 253 characters, the longest name. */

@@ -341,6 +341,13 @@ test('a folder that has lost its policies keeps those in force: the default is f
   expect(engine.decide(question())).toEqual({ allowed: false, policies: ['a.cedar:closed'] });
 });
 
+test('PRM-04.1 texts without a policy deny everything, and make no file', async () => {
+  const engine = await over();
+  expect(await engine.decide(question())).toEqual({ allowed: false, policies: [] });
+  expect(engine.policies()).toEqual([]);
+  expect(engine.faults()).toEqual([]);
+});
+
 test('the default policies that are loaded unread are those of the default file', async () => {
   const cedar = await loadCedar();
   const files = [{ name: DEFAULT_POLICY_FILE, text: defaultPolicies() }];

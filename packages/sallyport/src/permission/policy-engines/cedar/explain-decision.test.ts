@@ -13,7 +13,7 @@ const explain = async (text: string, over: Partial<PolicyQuestion> = {}, name = 
 describe('a permission', () => {
   test('PRM-04.2 is explained with the policies that permit, their conditions, and what remains without them', async () => {
     const rule =
-      '@id("own")\npermit (principal in Tenant::"acme", action, resource) when { resource.id like "files*" } unless { context.trust == "untrusted" };';
+      '@id("own")\npermit (principal in Tenant::"acme", action, resource is Tool) when { resource.id like "files*" } unless { context.trust == "untrusted" && context has phase };';
     expect(await explain(`${rule}\npermit (principal == Agent::"did:b", action, resource);`)).toEqual({
       engine: 'cedar',
       mode: 'enforce',
@@ -26,7 +26,12 @@ describe('a permission', () => {
           file: 'a.cedar',
           line: 1,
           text: rule,
-          held: ['principal in Tenant::"acme"', 'resource.id like "files*"', 'not (context.trust == "untrusted")'],
+          held: [
+            'principal in Tenant::"acme"',
+            'resource is Tool',
+            'resource.id like "files*"',
+            'not ((context.trust == "untrusted") && (context has phase))',
+          ],
           unmet: [],
         },
       ],

@@ -99,6 +99,11 @@ describe('answers', () => {
     expect(await decide((response) => sendJson(response, { result }))).toEqual(decision);
   });
 
+  test('PRM-05.2 a lifetime without end is none', async () => {
+    const decision = await decide((response) => response.end('{"result":{"allow":true,"cache_ttl_seconds":1e999}}'));
+    expect(decision).toEqual({ allowed: true, policies: ['opa:tool_execution/allow'] });
+  });
+
   test('PRM-04 no result means that the policy is not defined: denied, and asked again soon', async () => {
     const decision = await decide((response) => sendJson(response, {}));
     expect(decision).toEqual({
