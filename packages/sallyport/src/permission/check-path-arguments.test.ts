@@ -101,6 +101,7 @@ describe('checkPathArguments', () => {
   test('a tool without marked parameters, and a call that leaves them out, is answered at once', () => {
     expect(checkPathArguments(tool({ properties: { a: {} } }), { a: '/etc' }, grant)).toBeUndefined();
     expect(checkPathArguments(one('ro'), {}, grant)).toBeUndefined();
+    expect(checkPathArguments(one('ro'), { file: undefined }, grant)).toBeUndefined();
   });
 
   test('PRM-03.3 each mark is checked with its own mode, in the object that has it', async () => {

@@ -83,6 +83,12 @@ describe('paths', () => {
   });
 });
 
+test('PRM-03.3 a path has at most 4096 characters', () => {
+  const path = (length: number) => `/${'p'.repeat(length - 1)}`;
+  const of = (length: number) => outcome({ filesystem: [{ path: path(length), mode: 'ro' }] }, files('ro', '/'));
+  expect([of(4096), of(4097)]).toEqual(['ok', 'E3203']);
+});
+
 describe('addresses', () => {
   const agent = (allowed_hosts: string[], allowed_ports = [0]): AgentSandboxContext => ({
     network_policy: { allowed_hosts, allowed_ports },

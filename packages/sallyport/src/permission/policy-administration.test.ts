@@ -1,6 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setImmediate as soon } from 'node:timers/promises';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { memoryPolicyUpdates } from '../storage/memory/memory-policy-updates.ts';
@@ -87,8 +88,7 @@ describe('hot reload', () => {
       notTaken: (reading: PolicyReading) => void heard.push(reading),
     };
     const updates = memoryPolicyUpdates();
-    // Another folder is watched than that of the policies, so that no watcher reads them before the caller reloads
-    // them.
+    // No watcher of this folder reads the policies before the caller reloads them.
     const elsewhere = await mkdtemp(join(tmpdir(), 'sallyport-elsewhere-'));
     const parts = {
       engines: [{ engine, mode: 'enforce' as const }],
@@ -260,8 +260,8 @@ function administer(engines: readonly RunningEngine[], publish?: () => Promise<v
       },
       updates: { ...updates, publish: publish ?? updates.publish },
       news: {
-        inForce: (reading) => void inForce.push(reading),
-        notTaken: (reading, fault) => void notTaken.push([reading, fault]),
+        inForce: (reading) => soon().then(() => void inForce.push(reading)),
+        notTaken: (reading, fault) => soon().then(() => void notTaken.push([reading, fault])),
       },
       log: { ...silentLog, error: (event, fields) => void errors.push([event, fields]) },
       clock: { now: () => 86_400_000, monotonic: () => 0 },
@@ -335,14 +335,15 @@ describe('several engines', () => {
   test('PIPE-15 a part that was left out is notified of at the start and after each change, and listed', async () => {
     const fault = { message: 'S is wrong.', file: 's.shadow.cedar' };
     const engine = engineThat('partly', { faults: () => [fault], reload: async () => true });
-    const { administration, notTaken } = administer([{ engine, mode: 'enforce' }]);
+    const { administration, inForce, notTaken } = administer([{ engine, mode: 'enforce' }]);
     const reading = { engine: 'partly', version: 'partly-1', versionBefore: 'partly-1', policies: 0 };
+    await soon();
     expect(notTaken).toEqual([[reading, fault]]);
     expect(await administration.reload()).toEqual({
       changed: true,
       engines: [{ engine: 'partly', mode: 'enforce', version: 'partly-1', policies: 0 }],
     });
-    expect(notTaken[1]).toEqual([reading, fault]);
+    expect([inForce[0], notTaken[1]]).toEqual([reading, [reading, fault]]);
     expect(administration.list(false)).toMatchObject([{ left_out: [fault] }]);
   });
 
@@ -389,8 +390,7 @@ test('PRM-04 the files of the folder are told apart by their names alone', async
   const others = ['a.cedar.bak', 'a.json', 'a.test.tomls', 'a.toml', 'atest.toml', 'myrules.toml', 'rules.toml.old'];
   for (const name of [...policies, ...tests, ...others]) await write('', name);
   const { administration, judged } = administer([]);
-  const names = (files: readonly { readonly name: string }[]) => files.map(({ name }) => name);
-  expect(names(await administration.testFiles())).toEqual(tests);
+  expect((await administration.testFiles()).map(({ name }) => name)).toEqual(tests);
   await administration.test(undefined, []);
   await administration.test([{ name: 'x.cedar', text: '' }], []);
   expect(judged).toEqual([

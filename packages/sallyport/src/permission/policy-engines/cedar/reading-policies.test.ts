@@ -82,6 +82,7 @@ describe('a comparison that can never hold', () => {
     ['resource.sideEffect != "irreversable"', 'resource.sideEffect is never "irreversable"'],
     ['true && !(context.trust == "x")', 'context.trust is never "x"'],
     ['principal.trust == "king" || context.phase == "x"', 'principal.trust is never "king"'],
+    ['resource.category == "x" && context.trust == "trusted" && context.phase == "x"', 'context.phase is never "x"'],
     ['"x" == context.documentMode && context.documentMode == "x"', 'context.documentMode is never "x"'],
     ['[resource.executor == "x"].contains(true)', 'resource.executor is never "x"'],
   ])('PRM-04 is found in %s', (condition, fault) => {

@@ -148,7 +148,7 @@ test.each([
   [`${rule('allow')}[[tools.policy]]\neffect = "deny"\nid = [7]`, 4, 'tools.policy 2: id is a text'],
   [`${rule('allow')}[[tools.policy]]\neffect = "deny"\nrole = "king"`, 4, 'tools.policy 2: role is never "king"'],
   [`${rule('deny', 'id = "a"')}\n${rule('allow', 'id = "a"')}`, 5, 'the name "rules.toml:a" is used twice'],
-  ['[tools]\nx = [', 2, 'it is not valid TOML'],
+  ['[tools]\nx = [', 2, 'it is not valid TOML: Error: Invalid TOML document'],
 ])('PRM-04 a file with a fault is refused, with file, line and what to write: %s', async (text, line, message) => {
   const place = line === undefined ? 'rules.toml' : `rules.toml, line ${line}`;
   await expect(engineOf(text)).rejects.toMatchObject({
