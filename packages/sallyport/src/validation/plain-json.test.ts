@@ -77,6 +77,7 @@ describe('VAL-03 a result as JSON', () => {
 
   test('VAL-03 a member named toJSON that is no function is a member, and members of a prototype are none', () => {
     expect(plainJson({ toJSON: 1 })).toEqual({ value: { toJSON: 1 }, faults: [] });
+    expect(plainJson({ a: { toJSON: () => 'x' } })).toEqual({ value: { a: 'x' }, faults: [] });
     const bare = Object.assign(Object.create(null), { a: null, b: 'x' });
     expect(plainJson(bare).value).toBe(bare);
     const inherited = Object.assign(Object.create({ a: 1 }), { b: 2 });

@@ -83,7 +83,6 @@ function endBranch(scan: Scan, char: string): void {
 }
 
 function openGroup(scan: Scan): void {
-  scan.branches = true;
   const rest = scan.text.slice(scan.at, scan.at + 4);
   if (/^\(\?<?[=!]/.test(rest))
     throw new SyntaxError(`look-around "${rest.slice(0, rest[2] === '<' ? 4 : 3)}" at character ${scan.at}`);
@@ -159,7 +158,7 @@ function classAt(scan: Scan): string {
     if (char === '\\') inside += escapeAt(scan, true);
     else {
       scan.at += 1;
-      inside += char === '[' || char === '^' || char === '&' || char === '~' ? `\\${char}` : char;
+      inside += char === '[' ? '\\[' : char;
     }
   }
   scan.at += 1;
