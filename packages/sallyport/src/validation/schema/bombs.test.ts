@@ -1,3 +1,4 @@
+import { MiB } from '@sallyport/std/bytes';
 import { isFailure } from '@sallyport/std/error/failure';
 import { describe, expect, test } from 'vitest';
 import type { JsonSchemaObject } from '../../../api/schemas/identifiers.ts';
@@ -70,8 +71,9 @@ describe('VAL-05 at a check', () => {
   test('VAL-05 each check has the whole budget', () => {
     const made = validator.compile({ uniqueItems: true });
     if (isFailure(made)) throw new Error(made.message);
-    const value = list(200_000, (index) => index);
-    for (let time = 0; time < 12; time += 1) expect(made.check(value, { coerce: false }).faults).toEqual([]);
+    // A quarter of the budget.
+    const value = [{ text: 'x'.repeat(8 * MiB) }];
+    for (let time = 0; time < 5; time += 1) expect(made.check(value, { coerce: false }).faults).toEqual([]);
   });
 
   test.each(['allOf', 'anyOf', 'oneOf'])('doubled references under %s end', (keyword) => {
