@@ -96,7 +96,11 @@ export async function checkNamedDocuments(
   const { name, mode, serverAt } = own;
   const named = documentsNamedIn(call.parameters);
   const isUnknown = name === 'ingest_document' && named.length === 0 && serverAt === 'elsewhere';
-  for (const one of isUnknown ? [UNKNOWN] : named) await checkDocument(parts, call, { ...one, mode }, note);
+  for (const one of isUnknown ? [UNKNOWN] : named) {
+    // What may not be written may not be deleted either.
+    if (mode === 'delete') await checkDocument(parts, call, { ...one, mode: 'write' }, note);
+    await checkDocument(parts, call, { ...one, mode }, note);
+  }
 }
 
 const UNKNOWN = { id: '', asked: '' };
