@@ -86,8 +86,8 @@ const monthOf = (name: string): number => 1 + Math.max(MONTHS.indexOf(name), MON
 function day(year: number, month: number, dayOf: number, weekday?: string): string | undefined {
   const date = new Date(Date.UTC(2000, 0, 1));
   date.setUTCFullYear(year, month - 1, dayOf);
-  if (date.getUTCFullYear() !== year || date.getUTCMonth() !== month - 1 || date.getUTCDate() !== dayOf)
-    return undefined;
+  // A day that the month lacks is one of another month.
+  if (date.getUTCMonth() !== month - 1) return undefined;
   const number = date.getUTCDay();
   if (weekday !== undefined && weekday !== DAYS[number] && weekday !== DAY_NAMES[number]) return undefined;
   return date.toISOString().slice(0, 10);

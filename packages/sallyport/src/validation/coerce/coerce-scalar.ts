@@ -40,7 +40,7 @@ export function convertScalar(value: unknown, type: string): unknown {
 function numberFrom(text: string): number | undefined {
   if (text.length > NUMBER_LENGTH_MAX || !JSON_NUMBER.test(text)) return undefined;
   const number = Number(text);
-  if (!Number.isFinite(number) || digitsOf(text) !== digitsOf(String(number))) return undefined;
+  if (digitsOf(text) !== digitsOf(String(number))) return undefined;
   // Later code ignores the sign of zero, so it would be lost.
   return Object.is(number, -0) ? undefined : number;
 }

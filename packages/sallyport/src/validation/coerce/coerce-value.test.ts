@@ -45,7 +45,10 @@ describe('VAL-02 dates', () => {
     expect(coerced(DATES, { day: at }, epochs).faults).toHaveLength(1);
     expect(coerced(DATES, { at: 5 }, epochs)).toMatchObject({ value: { at: 5 }, faults: [{ path: '/at' }] });
     const numbers = { type: ['number', 'string'], format: 'date-time' };
-    expect(coerced(numbers, at, epochs).value).toBe(at);
+    expect(coerced({ properties: { at: numbers, n: { type: 'integer' } } }, { at, n: '1' }, epochs).value).toEqual({
+      at,
+      n: 1,
+    });
     expect(coerced({ format: 'date-time' }, '2026-01-05 10:00Z').value).toBe('2026-01-05T10:00:00Z');
     const inList = { type: 'array', items: { type: ['null', 'string'], format: 'date' } };
     expect(coerced(inList, [null, '5 Jan 2026']).value).toEqual([null, '2026-01-05']);
@@ -61,6 +64,19 @@ test('VAL-02 a value that is valid as it is stays, though it could be converted 
   ])
     expect(coerced(schema, '1')).toEqual({ value: '1', faults: [] });
   expect(coerced({ enum: [2, 1] }, '1')).toEqual({ value: 1, faults: [] });
+  const n = { type: 'integer' };
+  for (const asked of [
+    { enum: ['1', 1] },
+    { type: ['string', 'integer'] },
+    { anyOf: [{ type: 'string' }, n] },
+    { oneOf: [{ type: 'string' }, n] },
+    { allOf: [{ type: 'string' }] },
+    { type: 'string', format: 'regex' },
+  ])
+    expect(coerced({ properties: { a: asked, n } }, { a: '1', n: '2' }).value).toEqual({ a: '1', n: 2 });
+  const dates = { properties: { ...DATES.properties, n } };
+  const given = { day: '2026-01-05', at: '2026-01-05t10:00:00z', n: '1' };
+  expect(coerced(dates, given).value).toEqual({ ...given, n: 1 });
 });
 
 describe('VAL-02 what is converted', () => {

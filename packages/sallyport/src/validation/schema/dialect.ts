@@ -38,7 +38,7 @@ export interface Declared {
  * @param known documents searched for a custom meta-schema
  */
 export function dialectOf(schema: JsonSchemaObject, known?: KnownDocuments): Declared | Fault {
-  const declared = Object.hasOwn(schema, '$schema') ? schema['$schema'] : undefined;
+  const declared = schema['$schema'];
   if (declared === undefined) return { dialect: '2020-12', without: NONE };
   const dialect = typeof declared === 'string' ? byUri(declared) : undefined;
   if (dialect !== undefined) return { dialect, without: NONE };

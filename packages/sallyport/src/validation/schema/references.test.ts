@@ -9,6 +9,8 @@ const isValid = (schema: JsonSchemaObject, value: unknown, options: SchemaValida
   return made.check(value, { coerce: false }).faults.length === 0;
 };
 
+const DRAFT_07 = 'http://json-schema.org/draft-07/schema#';
+
 describe('dynamic references', () => {
   const list = {
     $id: 'https://example.com/list',
@@ -92,11 +94,17 @@ describe('references within a document', () => {
       { $id: 'https://x.test/root', $ref: 'n#/$defs/b', $defs: { a: { $id: 'n', $defs: { b: number } } } },
       { $id: 'https://x.test/root#', $ref: '#/$defs/b', $defs: { b: number } },
       { $ref: '#/x-own/b', 'x-own': { b: { $ref: '#/$defs/c' } }, $defs: { c: number } },
-      { $schema: 'http://json-schema.org/draft-07/schema#', $ref: '#n', definitions: { a: { $id: '#n', ...number } } },
+      {
+        $schema: DRAFT_07,
+        $ref: '#/definitions/a',
+        $dynamicRef: '#/definitions/b',
+        definitions: { a: number, b: true },
+      },
+      { $schema: DRAFT_07, $ref: '#n', definitions: { a: { $id: '#n', ...number } } },
     ])
       expect(found(schema as JsonSchemaObject), JSON.stringify(schema)).toEqual([true, false]);
     const beside = { $ref: '#/definitions/a', $id: 'https://x.test/other', definitions: { a: number } };
-    expect(found({ $schema: 'http://json-schema.org/draft-07/schema#', ...beside })).toEqual([true, false]);
+    expect(found({ $schema: DRAFT_07, ...beside })).toEqual([true, false]);
   });
 
   test('VAL-05.4 a reference that leads nowhere says so, with its place', () => {
@@ -106,6 +114,19 @@ describe('references within a document', () => {
         .map(({ path, keyword, message, hint }) => [path, keyword, message, hint]);
     const nothing = ['The reference points to nothing in the document.', 'Check the name after "#".'];
     expect(faultsOf({ allOf: [{ $ref: '#/$defs/x' }] })).toEqual([['/allOf/0/$ref', '$ref', ...nothing]]);
+    const places: readonly [JsonSchemaObject, string][] = [
+      [{ not: { $ref: '#x' } }, '/not/$ref'],
+      [{ properties: { 'a/b': { items: { $ref: '#x' } } } }, '/properties/a~1b/items/$ref'],
+      [{ prefixItems: [true, { $ref: '#x' }] }, '/prefixItems/1/$ref'],
+      [{ $schema: DRAFT_07, items: { $ref: '#x' } }, '/items/$ref'],
+      [{ $schema: DRAFT_07, items: [{ $ref: '#x' }] }, '/items/0/$ref'],
+      [{ $schema: DRAFT_07, dependencies: { a: ['b'], c: { $ref: '#x' } } }, '/dependencies/c/$ref'],
+      [{ $ref: '#/const/x', const: null }, '/$ref'],
+      [{ $ref: '#/const/0', const: 'x' }, '/$ref'],
+    ];
+    for (const [schema, place] of places) expect(faultsOf(schema), place).toEqual([[place, '$ref', ...nothing]]);
+    const values = { const: { $ref: '#x' }, enum: [{ $ref: '#x' }], default: { $ref: '#x' }, required: ['$ref'] };
+    expect(faultsOf(values)).toEqual([]);
     expect(faultsOf({ $dynamicRef: '#x' })).toEqual([['/$dynamicRef', '$dynamicRef', ...nothing]]);
     expect(faultsOf({ $ref: '#/minimum', minimum: 1 })).toEqual([['/$ref', '$ref', ...nothing]]);
     expect(faultsOf({ $ref: '#/enum/0/x', enum: ['x'] })).toEqual([['/$ref', '$ref', ...nothing]]);

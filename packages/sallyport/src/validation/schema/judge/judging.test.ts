@@ -22,6 +22,9 @@ describe('multipleOf', () => {
     [1e308, 0.5, true],
     [1e308, 0.123456789, false],
     [3, 1.5, true],
+    [1, 0.3, false],
+    [0.3, 2, false],
+    [1.5e300, 0.7, false],
     [-7, 2, false],
     [0, 0.3, true],
     [5e-324, 1, false],
@@ -48,7 +51,17 @@ describe('enum and uniqueItems', () => {
         isValid({ enum: allowed }, null),
       ]).toEqual([true, false, false]);
     expect(isValid({ enum: [{ a: 1, b: [2] }] }, { b: [2], a: 1 })).toBe(true);
+    expect(isValid({ enum: [{ a: 1 }] }, { a: 2 })).toBe(false);
+    for (const allowed of [many, [...many, [1]]]) expect(isValid({ enum: allowed }, [2])).toBe(false);
+    expect(isValid({ enum: [...many, [1]] }, [1])).toBe(true);
+    expect(isValid({ enum: [1, 2] }, { a: 1 })).toBe(false);
     expect(isValid({ enum: [null, false, 0, ''] }, '')).toBe(true);
+    const eight = many.slice(0, 8);
+    expect([
+      isValid({ enum: eight }, 7),
+      isValid({ enum: eight }, 8),
+      isValid({ enum: [...eight, null] }, null),
+    ]).toEqual([true, false, true]);
     expect(isValid({ uniqueItems: true }, [1, '1', true, 'true', null, 'null', [1], '[1]', { a: 1 }])).toBe(true);
     expect(
       isValid({ uniqueItems: true }, [

@@ -54,7 +54,7 @@ interface Scan {
  * @throws SyntaxError for look-around, back-references and repeat counts that a linear engine cannot have
  */
 export function translatePattern(text: string, unicode: boolean): TranslatedPattern {
-  const scan: Scan = { text, unicode, at: 0, out: '', variable: 0, branches: false, fixedLength: 0, atoms: [0] };
+  const scan: Scan = { text, unicode, at: 0, out: '', variable: 0, branches: false, fixedLength: 0, atoms: [] };
   while (scan.at < text.length) step(scan);
   const tries = text.startsWith('^') ? scan.variable : scan.variable + 1;
   const cannotBacktrack = !scan.branches && (tries === 0 || (tries === 1 && scan.fixedLength <= FIXED_LENGTH_MAX));
