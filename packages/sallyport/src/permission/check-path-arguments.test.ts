@@ -124,6 +124,8 @@ describe('checkPathArguments', () => {
     });
     expect(checkPathArguments(two, { from: null, to: 'x', all: { 0: ['/etc'] } }, grant)).toBeUndefined();
     expect(checkPathArguments(two, { to: Object.create({ file: '/etc' }) }, grant)).toBeUndefined();
+    const length = tool({ properties: { to: { properties: { length: { 'x-path': 'ro' } } } } });
+    expect(checkPathArguments(length, { to: 'a text' }, grant)).toBeUndefined();
   });
 
   test('PRM-03.3 the root is a path, with one slash alone', async () => {
@@ -140,6 +142,8 @@ describe('checkPathArguments', () => {
   test('PRM-03.3 a grant of a path that is not there yet covers what is made in it', async () => {
     const later = { ...grant, filesystem: [{ path: join(base, 'later'), mode: 'rw' as const }] };
     expect(await checkPathArguments(one('rw'), { file: join(base, 'later/x') }, later)).toBeUndefined();
+    const linked = { ...grant, filesystem: [{ path: join(base, 'alias'), mode: 'rw' as const }] };
+    expect(await checkPathArguments(one('rw'), { file: join(base, 'alias/file') }, linked)).toBeUndefined();
     const dangling = { ...grant, filesystem: [{ path: join(base, 'desk/dangling'), mode: 'rw' as const }] };
     expect((await checkPathArguments(one('rw'), { file: join(base, 'desk/dangling') }, dangling))?.code).toBe('E3203');
   });

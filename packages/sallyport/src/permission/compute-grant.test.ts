@@ -173,7 +173,12 @@ describe('credentials and the whole', () => {
       agentContext: { resource_limits: { memory_mb_limit: 9 } },
     });
     expect(bounded).toMatchObject({ limits: { memoryMb: 9 } });
+    const asOwn = { manifest: tool, claims, layer, requestContext: { resource_limits: { memory_mb_limit: 8 } } };
+    expect(computeGrant(asOwn)).toMatchObject({ limits: { memoryMb: 8 } });
     expect(computeGrant({ manifest: manifest({}), claims, layer })).toEqual(grant);
+    const [other, otherGrant] = [manifest({}), computeGrant({ manifest: tool, claims, layer })];
+    computeGrant({ manifest: other, claims, layer });
+    expect(computeGrant({ manifest: tool, claims, layer })).toBe(otherGrant);
     expect(computeGrant({ manifest: tool, claims: token(), layer })).toEqual(grant);
   });
 
@@ -318,8 +323,15 @@ describe('a program that runs without a capability token', () => {
     ['another host', host('example.com'), 'E3104'],
     ['a host that a pattern of the agent covers', host('a.example.org'), undefined],
     ['the very pattern of the agent', host('*.example.org'), undefined],
+    ['the very pattern of the agent in other letters', host('*.Example.ORG.'), undefined],
+    ['the very pattern of the agent at another port', host('*.example.org', 22), 'E3104'],
+    ['a pattern below one of the agent', host('*.a.example.org'), undefined],
+    ['a pattern above one of the agent', host('*.org'), 'E3104'],
+    ['a pattern that is none', host('*.'), 'E3104'],
     ['a pattern that is none of the agent', host('*.example.com'), 'E3104'],
     ['every host', host('*'), 'E3104'],
+    ['a host that is none', host('a b'), 'E3104'],
+    ['the address of a name', host('[::1]'), 'E3104'],
   ])('PRM-03.1 has %s or not', (_what, wanted, expected) => {
     expect(refusalOf(wanted)).toBe(expected);
   });
@@ -328,6 +340,9 @@ describe('a program that runs without a capability token', () => {
     expect(refusalOf({ ...path('/etc', 'rw'), ...host('*') }, {})).toBeUndefined();
     const everywhere = { network_policy: { allowed_hosts: ['*'], allowed_ports: [0] } };
     expect(refusalOf(host('*.example.com'), everywhere)).toBeUndefined();
+    for (const none of ['a b', '*.', 'a.test/x']) expect(refusalOf(host(none), everywhere), none).toBe('E3104');
+    const onePort = { network_policy: { allowed_hosts: ['*'], allowed_ports: [443] } };
+    expect([refusalOf(host('*'), onePort), refusalOf(host('*', 80), onePort)]).toEqual([undefined, 'E3104']);
     expect(outsideAgent({ filesystem: [], network: [{ host: 'x.test', port: 1 }] }, context)).toMatchObject({
       details: { host: 'x.test', port: 1 },
     });

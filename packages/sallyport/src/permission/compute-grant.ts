@@ -7,7 +7,7 @@ import type { ToolManifest } from '../../api/schemas/tool-manifest.ts';
 import type { Grant } from '../domain/invocation/grant.ts';
 import { boundsOfContext } from './grant/bounds.ts';
 import { effectiveLimits, type LayerLimits } from './grant/effective-limits.ts';
-import { normalHost } from './grant/host-pattern.ts';
+import { normalHost, normalPattern } from './grant/host-pattern.ts';
 import { normalPath } from './grant/normal-path.ts';
 import { narrowed, outsideBounds } from './grant/outside-bounds.ts';
 import { linksAmong, type RealPath, realPathOf } from './grant/real-path.ts';
@@ -94,10 +94,7 @@ function newGrant(question: GrantQuestion): Grant | Failure {
   if (first !== undefined)
     return failure(first.code, first.message, { details: { violations: violations.slice(0, VIOLATIONS_MAX) } });
   const { filesystem, credentials, patterns } = wanted;
-  const network =
-    patterns.length === 0
-      ? wanted.network
-      : [...wanted.network, ...patterns.flatMap((pattern) => narrowed(pattern, { claims, contexts }))];
+  const network = [...wanted.network, ...patterns.flatMap((pattern) => narrowed(pattern, { claims, contexts }))];
   const plain: Grant = { filesystem, network, credentials, limits };
   // Without violations every link's target is known.
   return links === undefined ? plain : { ...plain, links: links as ReadonlyMap<string, string> };
@@ -112,7 +109,7 @@ export function outsideAgent(
   { filesystem, network }: Pick<Grant, 'filesystem' | 'network'>,
   context: AgentSandboxContext,
 ): Failure | undefined {
-  const { allowsPath, allowsAddress, allowed } = boundsOfContext(context);
+  const { allowsPath, allowsAddress } = boundsOfContext(context);
   for (const { path, mode } of filesystem) {
     const normal = normalPath(path);
     if (normal !== undefined && allowsPath({ path: normal, mode })) continue;
@@ -125,11 +122,9 @@ export function outsideAgent(
     );
   }
   for (const { host, port } of network) {
-    const isPattern = host.includes('*');
-    const isAllowed = isPattern
-      ? allowed === undefined || allowed.hosts.some((other) => other === '*' || other === host)
-      : allowsAddress({ host: normalHost(host) ?? host, port });
-    if (isAllowed) continue;
+    // What lies below a pattern lies below each that covers it.
+    const normal = normalPattern(host) ?? normalHost(host);
+    if (normal !== undefined && allowsAddress({ host: normal, port })) continue;
     return failure(
       'E3104',
       `The host ${host} is none that the operator of this machine allows: add it to agent.allowed_hosts.`,

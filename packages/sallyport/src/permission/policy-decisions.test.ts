@@ -132,6 +132,8 @@ describe('createPolicyDecisions', () => {
     const failing = { name: 'opa', version: () => '1', decide: () => Promise.reject(cause) };
     const message = 'The policy engine opa gave no answer, so the call is denied. Try again later.';
     expect(await createPolicyDecisions({ engine: failing }).decide(question())).toMatchObject({ message, cause });
+    const missing = { ...failing, decide: () => Promise.reject(undefined) };
+    expect(await createPolicyDecisions({ engine: missing }).decide(question())).toMatchObject({ message });
     const other = new ToolLayerError('E3900', 'other');
     const odd = { ...failing, decide: () => Promise.reject(other) };
     expect(await createPolicyDecisions({ engine: odd }).decide(question())).toMatchObject({ code: 'E3206', message });

@@ -66,8 +66,7 @@ export function agreesWithContext(
   for (const member of ['agent_did', 'tenant_id', 'user_did', 'session_id'] as const) {
     const asked = context[member];
     const given = claims[member];
-    const isBound = member === 'agent_did' || member === 'tenant_id' || given !== undefined;
-    if (asked !== undefined && isBound && asked !== given)
+    if (asked !== undefined && given !== undefined && asked !== given)
       return failure('E3209', `The capability token was given to another ${member} than the request names.`);
   }
   return undefined;

@@ -79,13 +79,18 @@ describe('the quota of a session', () => {
     ] as const)
       expect(await passed(quota, who, own)).toBe(1);
     expect(await passed(quota, named('x'), claims({ jti: 'other' }))).toBe(0);
+    expect(await passed(quota, nameless, claims({ jti: 'undefined' }))).toBe(1);
+    expect(await passed(quota, nameless, claims({ jti: 'agent' }))).toBe(1);
   });
 
   test('PRM-07 asks the store for the session, its calls and the time after which it begins anew', async () => {
     const asked: unknown[] = [];
     const store = { take: async (...all: unknown[]) => void asked.push(all) };
     await createQuota({ store, callsPerSession: 3, idleSeconds: 60 }).take(agent, claims());
-    await createQuota({ store }).take(agent, claims({ max_tool_calls_per_session: 0 }));
+    for (const max_tool_calls_per_session of [0, -1, -5])
+      expect(await createQuota({ store }).take(agent, claims({ max_tool_calls_per_session }))).toMatchObject({
+        details: { max_tool_calls_per_session: 0 },
+      });
     expect(asked).toEqual([[{ owner: agent, sessionId: 'session:s' }, 3, 60]]);
   });
 
