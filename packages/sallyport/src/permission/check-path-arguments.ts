@@ -69,8 +69,7 @@ async function checkAll(found: readonly PathArgument[], grant: Grant): Promise<F
   for (const { pointer, value, mode } of found) {
     const path = typeof value === 'string' ? value : '';
     const plain = path.length > 1 ? path.replace(/\/$/, '') : path;
-    if (plain === '' || normalPath(plain) !== plain)
-      return refused(pointer, 'must be an absolute path without "." and ".." and "//"');
+    if (normalPath(plain) !== plain) return refused(pointer, 'must be an absolute path without "." and ".." and "//"');
     if (!allows({ path: plain, mode }))
       return refused(pointer, `lies outside the paths that may be used with mode ${mode}`);
     const real = await realPathOf(plain);

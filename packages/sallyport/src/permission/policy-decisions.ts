@@ -2,7 +2,7 @@
 
 import { type Clock, systemClock } from '@sallyport/std/clock';
 import { type Failure, failure } from '@sallyport/std/error/failure';
-import { failureOf, ToolLayerError } from '@sallyport/std/error/tool-layer-error';
+import { failureOf } from '@sallyport/std/error/tool-layer-error';
 import { LRUCache } from 'lru-cache';
 import type { RecordedDecision } from '../../api/schemas/policy.ts';
 import type { Grant } from '../domain/invocation/grant.ts';
@@ -128,8 +128,8 @@ function lifetimeOf(seconds: number): number {
 
 /** An engine's own explanation of a fault is passed on; any other detail stays with the operator. */
 function unanswered({ name }: PolicyEngine, cause: unknown): Failure {
-  const explained = cause instanceof ToolLayerError ? failureOf(cause) : undefined;
-  if (explained?.code === 'E3206') return explained;
+  const explained = failureOf(cause);
+  if (explained.code === 'E3206') return explained;
   return failure('E3206', `The policy engine ${name} gave no answer, so the call is denied. Try again later.`, {
     cause,
   });
@@ -164,7 +164,7 @@ function keyOf(version: string, question: PolicyQuestion): string {
 
 function numberOfPrincipal(principal: Principal): number {
   const { tenantId, agentDid, userDid = null, sessionId = null, roles, trust = null } = principal;
-  const number = numberOf(JSON.stringify(['principal', tenantId, agentDid, userDid, sessionId, roles, trust]));
+  const number = numberOf(JSON.stringify([tenantId, agentDid, userDid, sessionId, roles, trust]));
   principalNumbers.set(principal, number);
   return number;
 }
@@ -172,7 +172,6 @@ function numberOfPrincipal(principal: Principal): number {
 function numberOfGrant(grant: Grant): number {
   const { filesystem, network, credentials, limits } = grant;
   const text = JSON.stringify([
-    'grant',
     filesystem.map(({ path, mode }) => [path, mode]),
     network.map(({ host, port }) => [host, port]),
     credentials,
