@@ -100,6 +100,39 @@ describe('the answer of the model', () => {
   });
 });
 
+test('PRM-08.4 a model that fails in a way of its own gives no answer, and a call that is over is not judged', async () => {
+  const thrown = () => {
+    throw new Error('no');
+  };
+  for (const complete of [thrown, () => Promise.reject(new Error('no'))]) {
+    const model = { name: 'broken', complete };
+    expect(await judge({}, { model })).toMatchObject({ allowed: false, because: 'E3900', model: 'broken' });
+    expect(await judge({}, { model, failOpen: true })).toMatchObject({ allowed: true, answer: 'UNANSWERED' });
+  }
+  const signals: AbortSignal[] = [];
+  const model = {
+    name: 'deaf',
+    complete: (_prompt: unknown, signal: AbortSignal) => {
+      signals.push(signal);
+      return new Promise<string>(() => undefined);
+    },
+  };
+  await expect(gate({ model }).judge(call, AbortSignal.abort(new Error('gone')))).rejects.toThrow('gone');
+  const left = new AbortController();
+  const judged = gate({ model }).judge(call, left.signal);
+  left.abort(new Error('left'));
+  await expect(judged).rejects.toThrow('left');
+  expect(signals.map(({ aborted }) => aborted)).toEqual([true, true]);
+});
+
+test('PRM-08.5 tools are exempt by patterns, and arguments have at most 32 KiB where nothing is set', async () => {
+  expect(judge({ toolId: 'own__x' }, { exemptTools: ['own__*'] })).toBeUndefined();
+  expect(await judge({ toolId: 'memory_save' }, { exemptTools: ['own__*'] })).toMatchObject({ allowed: true });
+  const parameters = (bytes: number) => ({ a: 'x'.repeat(bytes - '{"a":""}'.length) });
+  expect(await judge({ parameters: parameters(32 * KiB) })).toMatchObject({ allowed: true });
+  expect(await judge({ parameters: parameters(32 * KiB + 1) })).toMatchObject({ because: 'too_large' });
+});
+
 describe('what the model is shown', () => {
   test('PRM-08.2 the policies are instructions, the call is data in a fence that it cannot end', async () => {
     const hostile = [
