@@ -44,6 +44,7 @@ describe('the attributes in use', () => {
     ['(if context.memoryMb < 65 then principal else principal).did == "a"', 'all', 'all', 'all', ''],
     ['(if true then principal else principal) has user', 'all', 'all', 'all', ''],
     ['principal == Agent::"a" && resource == Tool::"t"', '', '', '', ''],
+    ['[principal].contains(Agent::"a") && resource.id == "context"', '', 'id', '', ''],
     ['context == {}', '', '', 'all', ''],
     ['[context].contains({})', '', '', 'all', ''],
     ['principal in Tenant::"t"', '', '', '', 'parents'],
@@ -83,6 +84,7 @@ describe('a comparison that can never hold', () => {
     ['true && !(context.trust == "x")', 'context.trust is never "x"'],
     ['principal.trust == "king" || context.phase == "x"', 'principal.trust is never "king"'],
     ['resource.category == "x" && context.trust == "trusted" && context.phase == "x"', 'context.phase is never "x"'],
+    ['(if true then context.trust else "x") == "trusted" && context.phase == "x"', 'context.phase is never "x"'],
     ['"x" == context.documentMode && context.documentMode == "x"', 'context.documentMode is never "x"'],
     ['[resource.executor == "x"].contains(true)', 'resource.executor is never "x"'],
   ])('PRM-04 is found in %s', (condition, fault) => {
@@ -268,6 +270,7 @@ test.each<[head: string, matters: boolean]>([
   ['principal, action in Action::"read", resource', false],
   ['principal, action in [Action::"read", Action::"invoke"], resource', true],
   ['principal, action in [Action::"read"], resource', false],
+  ['principal, action in [Action::"read", Action::"write"], resource', false],
   ['principal, action, resource == Tool::"files__read"', true],
   ['principal, action, resource == Tool::"files__write"', false],
   ['principal, action, resource == Source::"files__read"', false],
