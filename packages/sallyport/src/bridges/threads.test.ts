@@ -32,7 +32,13 @@ const typed = (bytes: number | Uint8Array, type = 'json'): TypedBytes => ({
   bytes: typeof bytes === 'number' ? Buffer.alloc(bytes, 'x') : bytes,
 });
 const state = (threadId: string, more: { state?: TypedBytes; metadata?: TypedBytes; value?: TypedBytes } = {}) => ({
-  ...{ threadId, namespace: '', checkpointId: 'one', state: more.state ?? typed(2), metadata: more.metadata ?? typed(3) },
+  ...{
+    threadId,
+    namespace: '',
+    checkpointId: 'one',
+    state: more.state ?? typed(2),
+    metadata: more.metadata ?? typed(3),
+  },
   versions: { steps: '1' },
   values: [{ channel: 'steps', version: '1', value: more.value ?? typed(5) }],
 });
