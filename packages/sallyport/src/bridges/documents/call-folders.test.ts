@@ -2,8 +2,8 @@ import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promise
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import type { GivenDocument } from '../domain/document/given-document.ts';
-import { type CallFolders, callFolder, createCallFolders } from './call-folders.ts';
+import type { GivenDocument } from '../../domain/document/given-document.ts';
+import { type CallFolders, callFolder, createCallFolders } from '../call-folders.ts';
 
 let parent: string;
 let folders: CallFolders;
@@ -74,6 +74,10 @@ test('DOC-05 EXT-04 a call that brings nothing has no folder, one with a session
     await expect(callFolder(undefined, brings)).rejects.toMatchObject({ code: 'E3901' });
   await using empty = await callFolder(folders, { sessionContext: async () => undefined });
   expect(await readFile(empty?.variables['SALLYPORT_SESSION_CONTEXT'] ?? '', 'utf8')).toBe('{}');
+  await using full = await callFolder(folders, { sessionContext: async () => ({ project: 'p1' }) });
+  expect(JSON.parse(await readFile(full?.variables['SALLYPORT_SESSION_CONTEXT'] ?? '', 'utf8'))).toEqual({
+    project: 'p1',
+  });
   await using none = await callFolder(folders, { documents: [] });
   expect(await readFile(join(none?.path ?? '', 'documents.json'), 'utf8')).toBe('[]');
 });

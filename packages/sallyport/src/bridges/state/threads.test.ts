@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { KiB, MiB } from '@sallyport/std/bytes';
 import { beforeEach, expect, test } from 'vitest';
-import { memoryCheckpointStore } from '../../test/stores/outcomes/memory-checkpoint-store.ts';
-import { memoryObjectStore } from '../../test/stores/outcomes/memory-object-store.ts';
-import { memoryThreadStore } from '../../test/stores/outcomes/memory-thread-store.ts';
-import { OWNER } from './run/runs.fixture.ts';
-import { THREAD_ROW_BYTES, type ThreadStore } from './thread-store.port.ts';
-import { createThreads, type ThreadParts, type Threads, type ThreadWrite, type TypedBytes } from './threads.ts';
+import { memoryCheckpointStore } from '../../../test/stores/outcomes/memory-checkpoint-store.ts';
+import { memoryObjectStore } from '../../../test/stores/outcomes/memory-object-store.ts';
+import { memoryThreadStore } from '../../../test/stores/outcomes/memory-thread-store.ts';
+import { OWNER } from '../run/runs.fixture.ts';
+import { THREAD_ROW_BYTES, type ThreadStore } from '../thread-store.port.ts';
+import { createThreads, type ThreadParts, type Threads, type ThreadWrite, type TypedBytes } from '../threads.ts';
 
 const NOW = 1_800_000_000_000;
 const STATE_BYTES_MAX = 100;
