@@ -61,6 +61,9 @@ beforeAll(async () => {
     toolOf('depends', { document_dependencies: [{ document_pattern: 'gui*', access_mode: 'read' }] }),
     (_, context) => note(context.documents),
   );
+  await desk.layer.registerFunction(toolOf('asked', { execution_config: { requires_approval: true } }), (_, context) =>
+    note(context.documents),
+  );
   let attempt = 0;
   await desk.layer.registerFunction(
     toolOf('twice', { execution_config: { retry_policy: { max_attempts: 2, base_delay_ms: 0 } } }),
@@ -200,6 +203,23 @@ describe('policies', () => {
     expect(eCode(await invoke('read', refs('secr*'), {}, bob))).toBe('E3603');
     expect(documents.asked.slice(asked).every(({ args }) => !JSON.stringify(args).includes('"secret"'))).toBe(true);
     expect(await invoke('read', refs('spec'), {}, bob)).toMatchObject({ status: 'success' });
+  });
+
+  test('DOC-04.1 PIPE-15 are asked before a person is, and by a dry run, for what is named by its id', async () => {
+    documents.put('secret', 'for alice');
+    const bob = await desk.token({ ...AGENT, user_did: 'did:user:bob' });
+    const rehearse = async (document_context: object, bearer: string): Promise<Json> =>
+      (await desk.rest('POST', '/v1/dry-runs', bearer, { tool_id: 'asked', document_context })).body;
+    const of = (document_context: object) => invoke('asked', document_context, {}, bob);
+    for (const context of [refs('secret'), refs('spec', 'document://secret/versions/1')]) {
+      expect(eCode(await of(context))).toBe('E3603');
+      expect(await rehearse(context, bob)).toMatchObject({ would: 'refuse', error: { e_code: 'E3603' } });
+      expect(await rehearse(context, token)).toMatchObject({ would: 'ask' });
+    }
+    // Which document a pattern or a question finds is known when it is read.
+    for (const context of [refs('secr*'), { query: 'secret' }, refs('spec')])
+      expect(await of(context)).toMatchObject({ status: 'pending_approval' });
+    expect(given).toEqual([]);
   });
 
   test('DOC-04.5 a server elsewhere makes the id of a document that has none, so they judge it by an empty one', async () => {

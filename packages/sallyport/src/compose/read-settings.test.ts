@@ -58,7 +58,7 @@ describe('settings', () => {
 
   test('in a broken file are refused with line and column', () => {
     expect(() => readSettings({ file: fileWith('a = \n'), environment: {} })).toThrow(
-      /sallyport\.toml:1:\d+ is not valid TOML/,
+      /sallyport\.toml is not TOML in line 1, column \d+/,
     );
     expect(() => readSettings({ file: '/nowhere/sallyport.toml', environment: {} })).toThrow(/cannot be read/);
   });

@@ -1,5 +1,8 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { DEFAULT_TERMS, termsFor } from './approval-terms.ts';
 import { parseApprovalTerms, readApprovalTerms } from './approval-terms-file.ts';
 
@@ -67,10 +70,15 @@ test('times that cannot be are refused', () => {
   );
 });
 
-test('what is not TOML, not known or too long is refused by name', () => {
+test('what is not TOML, not known or too long is refused by name', async () => {
   expect(refusal('[[rule')).toMatch(/^E3801 .*is not TOML/);
   expect(refusal('[[rule]]\napprover = ["x"]')).toMatch(/^E3801 .*approvals.toml has faults/);
-  expect(refusal(`# ${'x'.repeat(300_000)}`)).toMatch(/characters/);
+  const path = join(await mkdtemp(join(tmpdir(), 'sallyport-terms-')), 'approvals.toml');
+  onTestFinished(() => rm(dirname(path), { recursive: true }));
+  await writeFile(path, `# ${'x'.repeat(300_000)}`);
+  await expect(readApprovalTerms(path, { fourEyes: true })).rejects.toThrow(
+    /approvals.toml has more than .* characters/,
+  );
 });
 
 test('the first rule that matches a tool counts', () => {
