@@ -7,7 +7,7 @@ import type { ApprovalRequest, GivenApproval } from '../../domain/invocation/wai
 import { createEditJudge } from '../../pipeline/dry-run/judge-edit.ts';
 import type { PipelineParts } from '../../pipeline/parts.ts';
 import { manifest, pipeline } from '../../pipeline/pipeline.fixture.ts';
-import { silentLog } from '../../telemetry/log.ts';
+import { type Log, silentLog } from '../../telemetry/log.ts';
 import { APPROVAL_SETTINGS } from '../approval-terms.ts';
 import { parseApprovalTerms } from '../approval-terms-file.ts';
 import { type ApprovalParts, type Approvals, type Approver, createApprovals } from '../approvals.ts';
@@ -35,6 +35,17 @@ export function movedClock(): MovedClock {
       wall += ms;
     },
   };
+}
+
+/** A log that keeps its lines. */
+export function notingLog(): { readonly log: Log; readonly lines: readonly string[] } {
+  const lines: string[] = [];
+  const noting =
+    (level: string) =>
+    (event: string, fields: object = {}) =>
+      void lines.push(`${level} ${event} ${JSON.stringify(fields)}`);
+  const log = { debug: noting('debug'), info: noting('info'), warn: noting('warn'), error: noting('error') };
+  return { log, lines };
 }
 
 /** An approver with a token. */
