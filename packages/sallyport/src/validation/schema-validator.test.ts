@@ -87,7 +87,9 @@ describe('schemas from strangers', () => {
       ],
     ]);
     expect(said({ $schema: DRAFT_07, items: 7 })[0]?.[1]).toBe('Correct it as draft-07 asks.');
-    expect(said({ items: [] })[0]?.[1]).toContain('In 2020-12 a list of schemas stands under prefixItems');
+    for (const schema of [{ items: [] }, { properties: { a: { items: [] } } }])
+      expect(said(schema)[0]?.[1]).toContain('In 2020-12 a list of schemas stands under prefixItems');
+    expect(said({ properties: { items: { type: 'x' } } })[0]?.[1]).toBe('Correct it as 2020-12 asks.');
     const many = Object.fromEntries(Array.from({ length: 30 }, (_, at) => [`p${at}`, { minLength: -1 }]));
     expect(said({ properties: many })).toHaveLength(20);
   });

@@ -80,6 +80,12 @@ describe('VAL-05 at a check', () => {
     expect(keywords(doubling(keyword), 1).length).toBeGreaterThan(0);
   });
 
+  test('VAL-05 doubled references that find no fault end as well', () => {
+    expect(keywords(doubling('allOf'), 'x')).toEqual(['steps']);
+    expect(keywords({ not: doubling('allOf'), $defs: doubling('allOf')['$defs'] }, 'x')).toEqual(['steps']);
+    expect(keywords(doubling('anyOf'), 'x')).toEqual([]);
+  });
+
   test('long chains of references need no deep stack', () => {
     const $defs = Object.fromEntries(
       list(1500, (index) => [
@@ -99,7 +105,7 @@ describe('VAL-05 at a check', () => {
     expect(found.at(-1)).toBe('faults');
     expect(
       keywords(
-        { allOf: list(500, () => ({ additionalProperties: false })) },
+        { allOf: list(500, () => ({ type: 'object', additionalProperties: false })) },
         map(20_000, () => 1),
       ).at(-1),
     ).toBe('faults');

@@ -38,6 +38,21 @@ describe('dynamic references', () => {
     expect(isValid(both, { any: { head: 1 }, numbers: { head: 'x' } })).toBe(false);
   });
 
+  test('VAL-01 of several names take each its own', () => {
+    const inner = {
+      $id: 'inner',
+      properties: { x: { $dynamicRef: '#a' }, y: { $dynamicRef: '#b' } },
+      $defs: { a: { $dynamicAnchor: 'a' }, b: { $dynamicAnchor: 'b' } },
+    };
+    const outer = {
+      $id: 'https://example.com/outer',
+      $ref: 'inner',
+      $defs: { inner, a: { $dynamicAnchor: 'a', type: 'number' }, b: { $dynamicAnchor: 'b', type: 'string' } },
+    };
+    const judged = [{ x: 1, y: 's' }, { x: 's' }, { y: 1 }].map((value) => isValid(outer, value));
+    expect(judged).toEqual([true, false, false]);
+  });
+
   test('of 2019-09 do the same with $recursiveAnchor', () => {
     const tree = {
       $id: 'https://example.com/tree',
