@@ -118,6 +118,10 @@ describe('references within a document', () => {
       { $schema: DRAFT_07, $ref: '#n', definitions: { a: { $id: '#n', ...number } } },
     ])
       expect(found(schema as JsonSchemaObject), JSON.stringify(schema)).toEqual([true, false]);
+    // Beside a reference of draft-07 nothing counts, `$id` neither.
+    const p = { $id: 'https://x.test/elsewhere', $ref: '#/definitions/a' };
+    const within = { $schema: DRAFT_07, $id: 'https://x.test/root', definitions: { a: number }, properties: { p } };
+    expect([isValid(within, { p: 1 }), isValid(within, { p: 'x' })]).toEqual([true, false]);
     const beside = { $ref: '#/definitions/a', $id: 'https://x.test/other', definitions: { a: number } };
     expect(found({ $schema: DRAFT_07, ...beside })).toEqual([true, false]);
   });
@@ -169,6 +173,8 @@ describe('what stands outside', () => {
     ]);
     const known = { 'https://example.com/n.json': document };
     expect([isValid(remote, 1, { known }), isValid(remote, 'x', { known })]).toEqual([true, false]);
+    const written = { 'HTTPS://example.com/a/../n.json#': document };
+    expect([isValid(remote, 1, { known: written }), isValid(remote, 'x', { known: written })]).toEqual([true, false]);
   });
 
   test.each(['https://json-schema.org/draft/2020-12/schema', 'http://json-schema.org/draft-07/schema#'])(

@@ -171,6 +171,16 @@ test('VAL-01 an enum of nothing allows nothing, and what only a reference of dra
   }
 });
 
+test('VAL-01 formats judge, unless they are taken for annotations; other keywords judge in either case', () => {
+  const judged = (formats: 'assert' | 'annotate') => {
+    const made = createSchemaValidator({ formats }).compile({ type: 'string', format: 'date' });
+    if (isFailure(made)) throw new Error(made.message);
+    return ['x', 7].map((value) => made.check(value, { coerce: false }).faults.map(({ keyword }) => keyword));
+  };
+  expect(judged('assert')).toEqual([['format'], ['type']]);
+  expect(judged('annotate')).toEqual([[], ['type']]);
+});
+
 test('VAL-01 a url is one of the web, or of FTP', () => {
   const judged = [
     'https://a.test/x',
