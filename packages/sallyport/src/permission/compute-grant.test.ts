@@ -141,6 +141,12 @@ describe('credentials and the whole', () => {
     );
   });
 
+  test('PRM-03 a tool that wants a path and a secret is held against the token as well', () => {
+    const wanted = { filesystem: [{ path: '/etc', mode: 'ro' as const }], credentials: ['key'] };
+    expect(outcome(wanted, token())).toBe('E3203');
+    expect(outcome({ network: [{ host: 'a.test', port: 1 }], credentials: ['key'] }, token())).toBe('E3204');
+  });
+
   test('every violation is listed and the first gives the code', () => {
     const permissions: ToolPermissions = {
       filesystem: [{ path: '/x', mode: 'ro' }],

@@ -58,7 +58,8 @@ describe('the answer of the model', () => {
     ['', false, 'UNANSWERED'],
   ])('PRM-08.3 %j lets a call through: %s', async (content, allowed, answer) => {
     server.reply = () => content;
-    expect(await judge()).toMatchObject({ allowed, answer });
+    const because = answer === 'UNANSWERED' ? { because: 'not_one_word' } : {};
+    expect(await judge()).toMatchObject({ allowed, answer, ...because });
     // With fail-open only a missing or unreadable answer counts as ALLOW.
     expect(await judge({}, { failOpen: true })).toMatchObject({ allowed: answer !== 'DENY', answer });
   });

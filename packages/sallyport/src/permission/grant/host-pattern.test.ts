@@ -63,6 +63,10 @@ test.each([
   '[a.test]',
   '[::1',
   '::1]',
+  'x::1]',
+  '::1]/[',
+  '::1]:80/[',
+  `b.${LONGEST}`,
   '[::1%lo]',
   'fe80::1%eth0',
   ':::1',
@@ -124,6 +128,8 @@ test.each<[wanted: string, hosts: string[], left: string[]]>([
   ['*.a.test', ['*'], ['*.a.test']],
   ['*.a.test', ['*.a.test'], ['*.a.test']],
   ['*.a.test', ['*.test', '*.b.a.test', 'c.a.test'], ['*.a.test', '*.b.a.test', 'c.a.test']],
+  ['b.a.test', ['b.a.test'], ['b.a.test']],
+  ['b.a.test', ['c.a.test', '*.b.a.test'], []],
   ['*.a.test', ['a.test', '*.xa.test', 'xa.test', 'b.test', '*.b.test'], []],
 ])('PRM-03.4 of the wanted pattern %s the hosts %j leave %j', (wanted, hosts, left) => {
   const rows = narrowPattern({ host: wanted, port: 443 }, { hosts, ports: [443] });

@@ -108,6 +108,7 @@ describe('links', () => {
     mkdirSync(join(folder, 'inside/deep'), { recursive: true });
     mkdirSync(join(folder, 'outside'));
     writeFileSync(join(folder, 'outside/secret'), '');
+    writeFileSync(join(folder, 'inside/file'), '');
     symlinkSync('deep', join(folder, 'inside/near'));
     symlinkSync('../outside', join(folder, 'inside/out'));
     symlinkSync('/nowhere/at/all', join(folder, 'inside/dangling'));
@@ -130,6 +131,7 @@ describe('links', () => {
     ['inside/dangling', 'E3203'],
     ['inside/dangling/x', 'E3203'],
     ['inside/loop', 'E3203'],
+    ['inside/file/x', 'E3203'],
     ['outside', 'E3105'],
   ])('SBX-01.7 a mount bounds what %s leads to, and what cannot be told is refused', (path, expected) => {
     expect(linked(path, mounts([at('inside'), 'rw']))).toBe(expected);
@@ -163,6 +165,19 @@ describe('links', () => {
     expect(computeGrant(bounded)).toMatchObject({ code: 'E3105' });
     renameSync(at('inside/near'), at('inside/near-before'));
     symlinkSync('deep', at('inside/near'));
+  });
+
+  test('SBX-01.7 a refusal for a link is not remembered', () => {
+    const question: GrantQuestion = {
+      manifest: manifestOf({ filesystem: [{ path: at('inside/later'), mode: 'ro' }] }),
+      claims: claimsOf(),
+      layer: LAYER,
+      realPath: realPathOf,
+    };
+    symlinkSync('not-yet', at('inside/later'));
+    expect(computeGrant(question)).toMatchObject({ code: 'E3203' });
+    mkdirSync(at('inside/not-yet'));
+    expect(isFailure(computeGrant(question))).toBe(false);
   });
 
   test('where a link leads out to is not told', () => {
