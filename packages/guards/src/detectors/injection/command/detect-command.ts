@@ -39,7 +39,7 @@ export function detectCommand(reading: Reading, strict: boolean, report: Report)
     const code = codes[at] ?? 0;
     // In a run of equal signs the last one decides.
     if (code === codes[at + 1] && (code === 96 || code === 10 || code === 13)) continue;
-    if (scan.table && (code === 124 || code === 10 || code === 13)) continue;
+    if (scan.table && (code === 124 || code === 96 || code === 10 || code === 13)) continue;
     if (code === 59 || code === 124 || code === 38) passed = separated(scan, at, code);
     else if (code === 96) substituted(scan, at, at + 1, 'backtick');
     else if (code === 36) dollar(scan, at);
