@@ -40,6 +40,10 @@ describe('personal data', () => {
     ['0171 1234567 (mobil)', '[REDACTED:phone] (mobil)'],
     ['My Finnish number is 040 123 4567', 'My Finnish number is [REDACTED:phone]'],
     ['maestro 501800000009', 'maestro [REDACTED:card]'],
+    ['Mobile +995 (836) 554 923', 'Mobile [REDACTED:phone]'],
+    ['415.555.0132 or 415-5550132', '[REDACTED:phone] or [REDACTED:phone]'],
+    ['to DZ580002100001113000000570', 'to [REDACTED:iban]'],
+    ['uatp card 135410014004955', 'uatp card [REDACTED:card]'],
     ['card 5018 0000 0009', 'card [REDACTED:card]'],
     ['pay 6799 9901 0000 0000 019 now', 'pay [REDACTED:card] now'],
   ])('AUD-04.1 %s', (text, expected) => {
@@ -53,6 +57,8 @@ describe('personal data', () => {
     'order 219438765 of 2024',
     'ids 4539148803436468 and 1748503543012',
     'items 501800000009 and 5018 0000 0009',
+    'clause 252.227-7013 and +995 (836) 554 923',
+    'primes 135410014004955 and 112272535095293',
     'the mobile app has 1.234.567 users, a cell of a table 12',
     'port:8080123 id=12345678 at 10:15:30 cep 1234567',
     'hp 1234567 laptops, gsm 900-1800 bands',
@@ -103,6 +109,11 @@ describe('secrets', () => {
     ['curl -u ":tr0ub4dor&3" x', 'curl -u ":[REDACTED:password]" x'],
     ['run --api-key q8Zk3mV7xL2pT9wR4yN6 now', 'run --api-key [REDACTED:api_key] now'],
     ['Cookie: sid=q8Zk3mV7xL2pT9wR; a=b', 'Cookie: [REDACTED:token]'],
+    ['here is my API key q8Zk3mV7xL2pT9wR4yN6, thanks', 'here is my API key [REDACTED:api_key], thanks'],
+    ['machine a login ann password 4be1c8f07d29a6e35b10', 'machine a login ann password [REDACTED:password]'],
+    ['MAKER SECRET 4be1c8f07d29a6e35b10', 'MAKER SECRET [REDACTED:api_key]'],
+    ['curl -u ann:qTrEDkVvPzLmWxYbNj x', 'curl -u ann:[REDACTED:password] x'],
+    ['postgres://app:app@db.example.org/x', 'postgres://[REDACTED:connection_string]@db.example.org/x'],
   ])('AUD-04.2 %s', (text, expected) => {
     expect(redacted(text)).toBe(expected);
   });
@@ -112,6 +123,7 @@ describe('secrets', () => {
     const token = `${part({ alg: 'RS256', typ: 'JWT' })}.${part({ sub: 'ann' })}.c2lnbmF0dXJl`;
     expect(redacted(`got ${token}!`)).toBe('got [REDACTED:token]!');
     expect(findSensitive(`eyJub3Q.${part({ a: 1 })}`)).toEqual([]);
+    expect(findSensitive(`${token.slice(0, token.lastIndexOf('.'))}.signature`)).toEqual([]);
   });
 
   test.each([
@@ -151,6 +163,14 @@ describe('secrets', () => {
     'api_key: xxxxxxxxxxxxxxxxxxxx1',
     'sort_key=created_at_2024, cache key: user-profile-2024',
     'postgres://user:password@localhost/db',
+    'postgres://app:app@localhost/x mysql://root:root@db:3306 redis://me:me@127.0.0.1',
+    'password: !vault | token: !env API_TOKEN secret: !Ref TheSecret',
+    'password = match.groups?.password; password: parts[1], token: "abcd1234efgh5678..."',
+    'db.password=\njdbc.url=\nthe credentials:\n\n![Picture1!](a.png)',
+    'password_encryption = "scram-sha-256" event: password_change:ann1 customer-key-md5: base64KeyMd5Value99',
+    'display-name-key="customEvent1" publicToken = "q8Zk3mV7xL2pT9wR4yN6" GPG key: 9F86D081884C7D659A2FEAA0C55AD015A3BF4F1B',
+    'run -u http://host.example/?id=1 the key 4be1c8f07d29a6e35b10 token 0x4be1c8f07d29a6e35b10 token abcdefghij1234567890',
+    'otpauth://totp/a?secret=JBSWY3DPEHPK3PXP',
   ])('leaves alone: %s', (text) => {
     expect(findSensitive(text)).toEqual([]);
   });

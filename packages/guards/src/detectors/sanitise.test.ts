@@ -12,6 +12,8 @@ import {
 
 const ATTACKS: Readonly<Record<Threat, readonly string[]>> = {
   sql_injection: [
+    "x' and likely(id)--",
+    '1--',
     "smith' or 1=1--",
     "' OR 'x'='x",
     '") or ("1"="1',
@@ -32,6 +34,9 @@ const ATTACKS: Readonly<Record<Threat, readonly string[]>> = {
     '７ ｕｎｉｏｎ ｓｅｌｅｃｔ 1,2,3',
   ],
   xss: [
+    '<meta http-equiv="refresh" content="0;url=https://evil.example">',
+    '<link rel="stylesheet" href="//evil.example/a.css">',
+    '<frame src="//evil.example">',
     '<script>steal()</script>',
     '<ScRiPt src=//evil.example/x></sCrIpT>',
     '<img src=x onerror=steal()>',
@@ -118,6 +123,16 @@ const HONEST: readonly string[] = [
   'https://example.org/a?b=1&c=2#d',
   'C:\\Users\\ada\\Documents\\type.txt',
   '09:00 AM',
+  '```sh\nnpm install left-pad\n```',
+  '1. Build it:\n    ```bash\n    make all && sudo make install\n    ```',
+  '> `npm install --save left-pad`',
+  '- `cat` of the file, `true` by default',
+  'The `or` and `and` of it: `name` date',
+  '| Date | File | Type |\n|---|---|---|\n| `false` | cat | id |',
+  'Version 3.1.0\n-------------',
+  'Avoid `eval()`, as it runs what it is given (see below)',
+  '<link rel="canonical" href="https://example.org/"><meta http-equiv="Content-Type" content="text/html; charset=utf-8">',
+  '<Frame caption="The window"><img src="/a.png" /></Frame>',
   '',
 ];
 

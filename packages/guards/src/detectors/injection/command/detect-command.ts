@@ -19,13 +19,17 @@ interface Scan {
   readonly report: Report;
   /** True when the text is a document: several paragraphs or a program. */
   readonly document: boolean;
+  /** True when it has rows of a table of Markdown. */
+  readonly table: boolean;
   findings: number;
 }
 
 /** Looks for shell syntax appended to a value. A text that is a command line as a whole passes by default. */
 export function detectCommand(reading: Reading, strict: boolean, report: Report): void {
   const { text, codes, signs, marks, markCount } = reading;
-  const scan: Scan = { reading, text, codes, strict, report, document: !strict && isDocument(text), findings: 0 };
+  const document = !strict && isDocument(text);
+  const table = !strict && markCount > 0 && text.includes('|') && TABLE.test(text);
+  const scan: Scan = { reading, text, codes, strict, report, document, table, findings: 0 };
   if (!scan.document) detectExecution(reading, strict, report);
   if ((signs & (SIGN.shell | SIGN.escape | SIGN.less)) === 0 || (!strict && startsAsCommand(reading))) return;
   let passed = 0;
@@ -35,6 +39,7 @@ export function detectCommand(reading: Reading, strict: boolean, report: Report)
     const code = codes[at] ?? 0;
     // In a run of equal signs the last one decides.
     if (code === codes[at + 1] && (code === 96 || code === 10 || code === 13)) continue;
+    if (scan.table && (code === 124 || code === 96 || code === 10 || code === 13)) continue;
     if (code === 59 || code === 124 || code === 38) passed = separated(scan, at, code);
     else if (code === 96) substituted(scan, at, at + 1, 'backtick');
     else if (code === 36) dollar(scan, at);
@@ -42,6 +47,9 @@ export function detectCommand(reading: Reading, strict: boolean, report: Report)
     else if (code === 10 || code === 13 || (code === 92 && isEscapedLine(codes, at))) lined(scan, at);
   }
 }
+
+/** Two rows of a table, of which the second may be its line. */
+const TABLE = /(?:^|\n)[ \t]{0,8}\|[^\n]{1,1000}\|[ \t]{0,8}\r?\n[ \t]{0,8}\|/;
 
 /** A text with more lines is not a value. */
 const VALUE_LINES_MAX = 3;
@@ -141,7 +149,7 @@ function dollar(scan: Scan, at: number): void {
 function substituted(scan: Scan, at: number, from: number, rule: string): void {
   const { text, document } = scan;
   // Markdown and documents about shells write commands between backticks.
-  if (document) return;
+  if (document || (rule === 'backtick' && isClosing(text, at))) return;
   let start = from;
   while (start < from + GAP_MAX && (text.charCodeAt(start) <= 32 || text.charCodeAt(start) === 96)) start++;
   const length = placeholderLength(scan, start);
@@ -149,6 +157,17 @@ function substituted(scan: Scan, at: number, from: number, rule: string): void {
   if (length === 0 && (command === undefined || !isEnded(scan, command.end))) return;
   if (!scan.strict && (isProseBefore(text, at) || isProseAfter(text, start))) return;
   reportFinding(scan, rule, at, command?.end ?? start + length);
+}
+
+/** Characters of a line before a backtick that are read. */
+const LINE_MAX = 400;
+
+/** True for the second of two backticks in a line: what follows it stands outside. */
+function isClosing(text: string, at: number): boolean {
+  let isOpen = false;
+  for (let before = at - 1; before >= Math.max(0, at - LINE_MAX) && text.charCodeAt(before) !== 10; before--)
+    if (text.charCodeAt(before) === 96) isOpen = !isOpen;
+  return isOpen;
 }
 
 function isProseAfter(text: string, start: number): boolean {

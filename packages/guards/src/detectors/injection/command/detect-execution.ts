@@ -24,7 +24,7 @@ const SERVER_SIDE =
   /<\?(?:php|=)[^\n]{0,200}\(|<!--#(?:exec|include)|\$\{@?(?:print|eval|system|sleep|phpinfo)\b|\{\s{0,4}\$\{/i;
 /** Functions of scripting languages that start a program or run a text. */
 const EXECUTES =
-  /(?:^|[^\w.$>])(?:system|exec|shell_exec|passthru|popen|proc_open|pcntl_exec|assert|eval|phpinfo|phpversion|os\.system|subprocess\.\w{1,16}|runtime\.getruntime)\s{0,8}\(/i;
+  /(?:^|[^\w.$>])(?:system|exec|shell_exec|passthru|popen|proc_open|pcntl_exec|assert|eval|phpinfo|phpversion|os\.system|subprocess\.\w{1,16}|runtime\.getruntime)\s{0,8}\((?!\)`)/i;
 /** The last parts of their names; `subprocess` has several. */
 const EXECUTING: ReadonlySet<string> = new Set(
   (

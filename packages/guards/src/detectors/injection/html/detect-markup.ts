@@ -116,13 +116,20 @@ function isActive(text: string, at: number, end: number, local: string, name: st
   return isElementEnd(after) && (!NEEDS_ATTRIBUTE.has(local) || hasAttribute(text, end, local));
 }
 
+/** Of some elements only these kinds have an effect: pages have many others. */
+const EFFECTS: Readonly<Record<string, RegExp>> = {
+  meta: /http-equiv(?!\s*=\s*["']?content-type["']?\s+content\s*=\s*["']?text\/html;?\s*(?:charset=(?!utf-?7)|["']))/i,
+  frame: /^[^<>]*[\s/"'](?:src|on\w{3,30})\s*=/i,
+  link: /^(?![^<>]{0,100}?\brel\s*=\s*["']?(?:canonical|alternate|(?:shortcut )?icon|next|prev|up|start|index|contents|help|author|license|search|preconnect|dns-prefetch|apple-touch-icon|manifest|top|home)\b)[^<>=]*[\s/"'][^<>=]*=/i,
+};
+
 /** Characters of an element in which its attributes are looked for. */
 const ATTRIBUTES_MAX = 200;
 
 function hasAttribute(text: string, end: number, local: string): boolean {
   const rest = text.slice(end, end + ATTRIBUTES_MAX);
-  // Only this kind of `meta` has an effect.
-  if (local === 'meta') return /http-equiv/i.test(rest);
+  const effect = EFFECTS[local];
+  if (effect !== undefined) return effect.test(rest);
   return /^[^<>=]*[\s/"'][^<>=]*=/.test(rest);
 }
 

@@ -2,7 +2,7 @@ import { afterCondition } from './constant-rules.ts';
 import type { Judgement } from './judgement.ts';
 import { afterConstant, afterPrefixes } from './operands.ts';
 import { beginsStatement } from './statement.ts';
-import { isApart, isOddQuote, KIND, wordKinds } from './tokens.ts';
+import { isApart, isOddQuote, KIND, type Tokens, wordKinds } from './tokens.ts';
 import { IS, slotFor } from './words.ts';
 
 const BY = slotFor('by');
@@ -127,6 +127,12 @@ function continuesExpression({ tokens, prosePairs }: Judgement, quote: number, a
   return kinds[at] !== KIND.comparison && kinds[at + 1] === KIND.word && kinds[at + 2] === KIND.open;
 }
 
+/** The text ends in an empty comment. */
+function hidesRest({ kinds, count }: Tokens): boolean {
+  const last = kinds[count - 1];
+  return last === KIND.comment || last === KIND.openComment;
+}
+
 /** `' and a='a`, `' or name like 'x`, `' OR '`: a condition, not the rest of a sentence. */
 function continuesCondition(judgement: Judgement, at: number): boolean {
   const { tokens, prosePairs } = judgement;
@@ -138,6 +144,7 @@ function continuesCondition(judgement: Judgement, at: number): boolean {
     const kind = tokens.kinds[operand];
     return kind === KIND.number || kind === KIND.open || (kind === KIND.quote && prosePairs === 0);
   }
+  if (prosePairs === 0 && (word & IS.connective) !== 0 && hidesRest(tokens)) return true;
   const operand = afterPrefixes(tokens, at + 1);
   if (operand > at + 1 && beginsStatement(tokens, operand)) return true;
   if (tokens.kinds[operand] === KIND.quote && prosePairs === 0) return tokens.quotes + tokens.doubleQuotes <= 4;

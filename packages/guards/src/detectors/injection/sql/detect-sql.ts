@@ -93,10 +93,13 @@ function wholeText({ tokens, prosePairs, statement, report }: Judgement): void {
   if (statement || prosePairs > 0) return;
   const last = count - 1;
   if (tokens.versionComment) report('version_comment', 0, last);
-  if (endsInComment(tokens, last)) report('trailing_comment', last - 1, last);
+  if (endsInComment(tokens, last) && !UNDERLINE.test(tokens.text)) report('trailing_comment', last - 1, last);
   const first = kinds[0] === KIND.open ? 1 : 0;
   if (isFragment(tokens, first)) report('statement_fragment', 0, last);
 }
+
+/** The line below a heading of Markdown. */
+const UNDERLINE = /\S\r?\n-{3,}\s{0,8}$/;
 
 /** A value followed by an empty comment, which is meant to hide the rest of a statement. */
 function endsInComment(tokens: Tokens, last: number): boolean {

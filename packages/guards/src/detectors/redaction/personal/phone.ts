@@ -13,7 +13,7 @@ const LOOKUPS_MAX = 64;
 const CANDIDATE =
   /(?=[(（+\d])(?<![\w.+@#$%(-]|\d |(?:^|[^A-Za-z\u0080-\uffff"'`])[=:/])\(?（?\+?\(?\d(?:[ .()/\u00a0（）\u2010-\u2013-]{0,3}\d){6,16}(?![\w%]|[.,:/-]\d)/g;
 /** As people in North America write them. */
-const NORTH_AMERICA = /^(?:1|\d{1,3}[ .-])?(?:\([2-9]\d\d\) ?|[2-9]\d\d([.-]))\d{3}\1?[ .-]?\d{4}$/;
+const NORTH_AMERICA = /^(?:1|\d{1,3}[ .-])?(?:\([2-9]\d\d\) ?\d{3}[ .-]?|[2-9]\d\d([.-])\d{3}\1?)\d{4}$/;
 /** Verbs for telephones and for other things. */
 const VERBS =
   /\b(?:call(?:ed|ing)?|dial|ring|reach|contact|text|ph)\b(?:\D(?!\b(?:id|code|error|order|ref)\b)){0,25}$/i;
@@ -61,7 +61,9 @@ const balanced = (shown: string): string => (/^[(（]/.test(shown) && !/[)）]/.
 function isPhone(scan: Scan, shown: string, start: number, judge: Judge): boolean {
   const digits = shown.replace(/\D/g, '');
   if (digits.length > 15 || /^0+$/.test(digits) || looksLikeDate(shown)) return false;
-  if (/^\(?\+/.test(shown)) return digits.length >= 8 && judge(shown, undefined);
+  // After a label, a number that no plan knows was mistyped.
+  if (/^\(?\+/.test(shown))
+    return digits.length >= 8 && (judge(shown, undefined) || announced(scan, start, LABELLED, LABEL_FIELD));
   if (NORTH_AMERICA.test(shown)) return true;
   if (hasWords(scan, start) && announced(scan, start, LABELLED, LABEL_FIELD)) return !isAmount(scan.text, start, shown);
   const isCut = shown.length > digits.length;

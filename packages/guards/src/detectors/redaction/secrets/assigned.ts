@@ -12,7 +12,7 @@ const LINE_CHARS_MAX = 4096;
 const REGISTRY_CHARS_MAX = 300;
 const COOKIE_CHARS_MIN = 12;
 
-const AFTER_SIGN = /[=:>]{0,2}\s{0,3}(?:[rbuf](?=["']))?(\\?["'`]|)/iy;
+const AFTER_SIGN = /[=:>]{0,2}(?:(?!\n\s{0,3}\n)\s){0,3}(?:[rbuf](?=["']))?(\\?["'`]|)/iy;
 /** The part of a value that is judged, and the whole secret. */
 const QUOTED = { judged: /[^"'`\\\n]{1,256}/y, whole: /[^"'`\\\n]{1,8192}/y };
 /**
@@ -33,7 +33,7 @@ const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 /** Values of names that indicate a secret: `password = "…"`, `Authorization: Bearer …`, `--api-key …`. */
 export const assignedFamily: Family = {
   kinds: ['password', 'token', 'api_key'],
-  signs: [SIGN.equals, SIGN.colon, SIGN.blank, SIGN.dash],
+  signs: [SIGN.equals, SIGN.colon, SIGN.blank, SIGN.dash, SIGN.dense],
   find(scan) {
     const { text, reading } = scan;
     const { signs } = reading;
@@ -41,6 +41,7 @@ export const assignedFamily: Family = {
     if ((signs & SIGN.colon) !== 0) eachMark(reading, ':', (at) => findValue(scan, at, at + 1));
     if ((signs & SIGN.blank) !== 0) eachIs(text, (at) => findValue(scan, at, at + 4));
     if ((signs & SIGN.dash) !== 0) eachOption(text, (at) => findOption(scan, at));
+    if ((signs & SIGN.dense) !== 0) findNamed(scan);
   },
 };
 
@@ -74,10 +75,35 @@ function findValue({ text, reading, add }: Scan, at: number, from: number): numb
   const { judged, whole } = isQuoted ? QUOTED : PLAIN;
   const value = trimmed(taken(judged, text, start));
   const isExample = word.kind === 'password' ? isPlaceholder : isExampleToken;
+  // The name of the next line: this one is empty.
+  if (value.endsWith('=') && /\n/.test(text.slice(from, start))) return from;
   if (!isSecret(word, value, isQuoted) || isExample(value) || isTemplate(name, value, text, at)) return from;
   const end = start + Math.max(value.length, trimmed(taken(whole, text, start)).length);
   add(word.kind, `assigned-${word.kind.replace('_', '-')}`, start, end);
   return end;
+}
+
+/** Shortest random value that a blank alone joins to its name, in characters. */
+const NAMED_CHARS_MIN = 20;
+/** Names that say it without a sign: `api key`, `SECRET`; a single `key` may be any. */
+const NAMED =
+  /(?:(?:[Aa]pi|API|[Aa]ccess|ACCESS|[Ss]ecret|[Pp]rivate|[Aa]uth)[ _-]?[Kk]ey|KEY|[Tt]oken|TOKEN|[Ss]ecret|SECRET|[Pp]assword|PASSWORD|passwd)$/;
+const BLANK_CODE = 32;
+
+/** Random values after a name and a blank: `API key 9f86d081…`, `machine host login ann password 7cc9…`. */
+function findNamed({ text, reading: { codes, dense }, add }: Scan): void {
+  for (let i = 0; i < dense.length; i += 2) {
+    const start = dense[i] as number;
+    if ((dense[i + 1] as number) - start < NAMED_CHARS_MIN || codes[start - 1] !== BLANK_CODE) continue;
+    const name = nameBefore(text, codes, start - 1);
+    if (!NAMED.test(name)) continue;
+    const word = secretWordOf(name);
+    const value = trimmed(text.slice(start, dense[i + 1]));
+    if (word === undefined || word.kind === 'cookie' || !/^(?!0x)[\w+/=-]+$/.test(value)) continue;
+    const rest = value.slice(value.lastIndexOf('-') + 1);
+    if (!looksDrawn(value, NAMED_CHARS_MIN) || isExampleToken(value) || isExampleToken(rest)) continue;
+    add(word.kind, `named-${word.kind.replace('_', '-')}`, start, start + value.length);
+  }
 }
 
 function taken(shape: RegExp, text: string, start: number): string {
@@ -85,8 +111,8 @@ function taken(shape: RegExp, text: string, start: number): string {
   return shape.exec(text)?.[0] ?? '';
 }
 
-/** Punctuation at the end of a sentence is not part of its last word. */
-const trimmed = (value: string): string => (/[.,:]$/.test(value) ? value.slice(0, -1) : value);
+/** Punctuation at the end of a sentence is not part of its last word; several dots stand for what was left out. */
+const trimmed = (value: string): string => (/(?<!\.)[.,:]$/.test(value) ? value.slice(0, -1) : value);
 
 const isSecret = ({ kind, charactersMin }: SecretWord, value: string, isQuoted: boolean): boolean =>
   kind === 'password' ? isPassword(value, isQuoted) : looksDrawn(value, charactersMin) && TOKEN.test(value);

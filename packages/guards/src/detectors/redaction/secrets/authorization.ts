@@ -9,7 +9,7 @@ const CREDENTIALS = /(?<![\w-])(?:bearer|basic)\s{1,3}([A-Za-z0-9._~+/=-]{16,409
 const CREDENTIALS_CHARS_MIN = 16;
 /** `--user name:password`, as on command lines. */
 const USER_PAIR =
-  /(?<=\s)(?:-u|--user|--proxy-user)[ =]["']?(?!\[REDACTED:)[^\s:"'$<{]{0,64}:["']?([^\s"'$<{]{1,128})/g;
+  /(?<=\s)(?:-u|--user|--proxy-user)[ =]["']?(?!\[REDACTED:)[^\s:"'$<{]{0,64}:(?!\/\/)["']?([^\s"'$<{]{1,128})/g;
 
 /** Credentials without a name before them: `Bearer …` in a sentence, `--user name:password` in a command. */
 export const authorizationFamily: Family = {
@@ -27,7 +27,7 @@ export const authorizationFamily: Family = {
     if ((signs & SIGN.dash) === 0 || (signs & SIGN.colon) === 0 || !text.includes('-u')) return;
     eachMatch(USER_PAIR, text, ({ index, 0: shown, 1: value = '' }) => {
       const end = index + shown.length;
-      if (isPassword(value, false)) add('password', 'user-password', end - value.length, end);
+      if (isPassword(value, true)) add('password', 'user-password', end - value.length, end);
     });
   },
 };

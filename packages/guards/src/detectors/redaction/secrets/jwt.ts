@@ -1,6 +1,7 @@
 import { eachMatch } from '../each-match.ts';
 import { SIGN } from '../reading.ts';
 import type { Family } from '../scan.ts';
+import { isPlaceholder } from './placeholder.ts';
 
 const SHAPE = /(?<![\w-])eyJ[\w-]{6,2000}\.eyJ[\w-]{4,8000}(?:\.[\w-]{0,2000})?/g;
 
@@ -12,8 +13,9 @@ export const jwtFamily: Family = {
     // Searches start from the first character of the needle: an `e` would be far too frequent.
     if (!text.includes('yJ')) return;
     eachMatch(SHAPE, text, ({ index, 0: shown }) => {
-      const [header = '', payload = ''] = shown.split('.');
-      if (isHeader(header) && !isDocumented(payload)) add('token', 'jwt', index, index + shown.length);
+      const [header = '', payload = '', signature = ''] = shown.split('.');
+      if (isHeader(header) && !isDocumented(payload) && !isPlaceholder(signature))
+        add('token', 'jwt', index, index + shown.length);
     });
   },
 };

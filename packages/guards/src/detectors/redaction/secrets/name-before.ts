@@ -5,8 +5,8 @@ import { lettersOf, maySaySecret } from './secret-words.ts';
 const NAME_CHARS_MAX = 64;
 /** Most characters between a name and its sign. */
 const CLOSING_CHARS_MAX = 5;
-/** `api key` and `access key` are two words. */
-const FIRST_WORD = /(?:api|access|secret|private|auth|account|security) $/i;
+/** `api key` and `public key` are two words. */
+const FIRST_WORD = /(?:api|access|secret|private|auth|account|security|public|gpg|pgp) $/i;
 const FIRST_WORD_CHARS_MAX = 9;
 const MARK = '[REDACTED:';
 const BLANK = 32;

@@ -1,7 +1,7 @@
 import { isPlaceholder } from './placeholder.ts';
 
 /** Words joined by dots are a property path, not a value. */
-const PROPERTY = /^[A-Za-z_$][\w$]*(?:\.[A-Za-z_$][\w$]*)+$/;
+const PROPERTY = /^[A-Za-z_$][\w$]*(?:\??\.[A-Za-z_$][\w$]*|\[\w{1,20}\]?)+$/;
 const GROUPS = [/[a-z]/, /[A-Z]/, /\d/, /[^A-Za-z0-9\s_.-]/];
 const LONG_CHARS_MIN = 16;
 

@@ -1,11 +1,11 @@
 /** Placeholders of secrets: `<token>`, `$TOKEN`, `{{ token }}`, `%s`, `xxxx`, `process.env.TOKEN`, `getToken()`. */
 const SYNTAX =
-  /^(?:[<[{(%*]|\$|\\\(|#\{|@\{|\.{2,})|^(?:process\.env|os\.(?:environ|getenv)|env\.|import\.meta|System\.|config\.|settings\.|secrets?\.|vars?\.|self\.|this\.|args?\.|options?\.|params?\.|request\.|req\.|ctx\.)|[({]|\$\{|\.\.\.|^[x*.•_-]+$|^(.)\1{3,}$|x{4}|\*{3}/i;
+  /^(?:[<[{(%*]|\$|!\[|!(?:vault|unsafe|ref|sub|getatt|join|secret|env|env_var|include|lambda|reference|file)\b|\\\(|#\{|@\{|\.{2,})|^(?:process\.env|os\.(?:environ|getenv)|env\.|import\.meta|System\.|config\.|settings\.|secrets?\.|vars?\.|self\.|this\.|args?\.|options?\.|params?\.|request\.|req\.|ctx\.)|[({]|\$\{|\.\.\.|^[x*.•_-]+$|^(.)\1{3,}$|x{4}|\*{3}/i;
 const WORDS =
   /^(?:null|nil|none|true|false|undefined|string|str|number|int|bool(?:ean)?|any|object|required|optional|empty|n\/?a|tbd|todo|unset|redacted|masked|hidden|removed|omitted)$/i;
 /** Words that only examples have. Not anchored: `your-api-key-here`, `insert_key_here`, `my_password_123`. */
 const EXAMPLE =
-  /(?:^|[-_.\s])(?:your|my|insert|enter|replace|change|example|sample|dummy|fake|placeholder|some|here|redacted|test)(?:$|[-_.\s])|change_?me|^(?:the_?)?(?:pass(?:word|wd|phrase)?|passwd|pwd|secret|token|api_?key|key|user(?:name)?|credentials?|auth|bearer|basic|value|login|admin|root|foo|bar|baz|abc|path|file|name|hash|salt)s?\d{0,1}$/i;
+  /(?:^|[-_.\s])(?:your|my|insert|enter|replace|change|example|sample|dummy|fake|placeholder|some|here|redacted|test)(?:$|[-_.\s])|change_?me|^(?:the_?)?(?:pass(?:word|wd|phrase)?|passwd|pwd|secret|token|api_?key|key|user(?:name)?|credentials?|auth|bearer|basic|value|signature|login|admin|root|foo|bar|baz|abc|path|file|name|hash|salt)s?\d{0,1}$/i;
 
 /** The end of the keys in the documentation of AWS. */
 const DOCUMENTED_END = /EXAMPLE(?:KEY)?$/;
@@ -21,7 +21,7 @@ export const isPlaceholder = (value: string): boolean =>
 
 /** Words of examples, wherever they are in a value: long enough not to occur by chance. */
 const SPELT =
-  /example|placeholder|dummy|sample|redacted|change_?me|insert|replace|your[-_]?(?:[a-z]{2,10}[-_]?)?(?:key|token|secret|api|id)|(?:key|token|secret)[-_]?here|deadbeef|x{6}|\.{3}|\*{3}/i;
+  /example|placeholder|dummy|sample|redacted|change_?me|insert|replace|your[-_]?(?:[a-z]{2,10}[-_]?)?(?:key|token|secret|api|id)|(?:key|token|secret)[-_]?here|deadbeef|(?:[Pp]ersonal|[Aa]ccess|[Rr]efresh|[Aa]uth|[Ss]ecret)(?:[Aa]ccess)?Token|x{6}|\.{3}|\*{3}/i;
 /** Different characters that the shortest real value has at least. */
 const DIFFERENT_MIN = 4;
 /** Shortest row of neighbours that counts, as in `abcd` and `5678`, in characters. */
@@ -64,5 +64,7 @@ const DOCUMENTED: ReadonlySet<string> = new Set(
     'C2y6yDjf5/R+ob0N8A7Cgv30VRDJIWEHLM+4QDU5DE2nQ9nDuVTqobD4b8mGGyPMbIZnqyMsEcaGQy67XIw/Jw==',
     // RFC 7617 §2 and RFC 6750 §2.1.
     'QWxhZGRpbjpvcGVuIHNlc2FtZQ== mF_9.B5f-4.1JqM',
+    // The key of one-time passwords in most documents.
+    'JBSWY3DPEHPK3PXP',
   ].flatMap((values) => values.split(' ').map((value) => value.slice(0, DOCUMENTED_CHARS))),
 );

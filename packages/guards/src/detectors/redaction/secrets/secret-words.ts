@@ -15,13 +15,13 @@ const WORDS: readonly (readonly [letters: string, said: string])[] = [
 const WORD = new RegExp(WORDS.map(([, said]) => said).join('|'), 'gi');
 /** `password_hint`, `token_type`, `key_id`: the value is about the secret, not the secret itself. */
 const ABOUT =
-  /^[sS]?[_.-]?(?:hint|type|url|uri|id|name|length|len|count|field|label|policy|reset|expir\w*|path|file|file_?name|regex|pattern|version|endpoint|limit|usage|algorithm|size|prefix|bytes|max|min|manager|store|placeholder)s?(?![a-z])/i;
+  /^[sS]?[_.-]?(?:hint|type|url|uri|id|name|length|len|count|field|label|policy|reset|expir\w*|path|file|file_?name|regex|pattern|version|endpoint|limit|usage|algorithm|size|prefix|bytes|max|min|manager|store|placeholder|chang\w{1,3}|encryption|hash(?:ing)?|md5|encod\w{1,3}|strength|validators?|rotation)s?(?![a-z])/i;
 /** Names that end so and are harmless: page cursors and counters. */
 const HARMLESS =
   /(?:next|page|continuation|sync|cursor|resume|progress|cancellation|max|min|stop|eos|bos|pad|unk)[_-]?(?:page[_-]?)?tokens?$/i;
 /** Keys that are no secrets. */
 const PLAIN_KEY =
-  /(?:public|primary|foreign|sort|partition|cache|object|map|row|index|idempotency|unique|composite|hot|short_?cut|arrow|site)[_ -]?key$/i;
+  /(?:public|primary|foreign|sort|partition|cache|object|map|row|index|idempotency|unique|composite|hot|short_?cut|arrow|site|name|description|gpg|pgp|host)[_ -]?key$|public[_-]?token$/i;
 
 /** The kind of value that the name of a variable, header or option indicates. */
 export interface SecretWord {

@@ -4,6 +4,9 @@ import type { Family } from '../scan.ts';
 import { isPlaceholder } from './placeholder.ts';
 
 const PASSWORD = /([^\s/?#@:"'`<>\\]{0,128}):([^\s/?#"'`<>\\]{1,256})@(?=[\w[-])/y;
+/** Hosts of a machine's own, with the name of the user as password: what programs come with. */
+const OWN_HOST =
+  /(?:localhost|127\.\d{1,3}\.\d{1,3}\.\d{1,3}|0\.0\.0\.0|\[::1?\]|host\.docker\.internal|[a-z][a-z0-9_-]{0,30})(?![\w.-])/iy;
 /** `AccountKey=` and the like of connection strings in `name=value;` form. */
 const PAIRS = /\b(?:AccountKey|SharedAccessKey|SharedSecretIssuer|Password|Pwd)\s?=\s?([^\s;"'`<>]{4,256})/gi;
 /** Other pairs that identify a connection string. */
@@ -35,6 +38,8 @@ function findInUrls(text: string, add: (start: number, end: number) => void): vo
     PASSWORD.lastIndex = at + 3;
     const match = PASSWORD.exec(text);
     if (match === null || isPlaceholder(match[2] ?? '')) continue;
+    OWN_HOST.lastIndex = PASSWORD.lastIndex;
+    if (match[1] === match[2] && OWN_HOST.test(text)) continue;
     // The user name is hidden too: it may be the key, as with access tokens.
     add(at + 3, PASSWORD.lastIndex - 1);
   }
