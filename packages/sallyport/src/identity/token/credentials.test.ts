@@ -8,7 +8,7 @@ import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { memoryApiKeyStore } from '../../../test/stores/memory-api-key-store.ts';
 import { memoryRevocationStore } from '../../../test/stores/memory-revocation-store.ts';
 import { type Log, silentLog } from '../../telemetry/log.ts';
-import { createApiKeys } from '../api-keys.ts';
+import { API_KEYS_MAX, createApiKeys } from '../api-keys.ts';
 import { createAuthenticator } from '../authenticator.ts';
 import { createTokenVerifier } from '../capability-token.ts';
 import { openKeyRing } from '../key-ring.ts';
@@ -101,6 +101,21 @@ describe('API keys', () => {
   });
 });
 
+describe('API keys of a tenant', () => {
+  test('PRM-10.1 they are ten thousand at most, and what is known of one stays the same object', async () => {
+    const store = memoryApiKeyStore();
+    let held = 0;
+    const keys = await apiKeys({ ...store, list: async () => Array.from({ length: held }) as never });
+    held = API_KEYS_MAX - 1;
+    const { key } = await keys.create({ name: 'n', claims: CLAIMS, by: 'did:op' });
+    const claims = keys.identify(key);
+    expect(keys.identify(key)).toBe(claims);
+    held = API_KEYS_MAX;
+    await expect(keys.create({ name: 'n', claims: CLAIMS, by: 'did:op' })).rejects.toMatchObject({ code: 'E3810' });
+    await keys[Symbol.asyncDispose]();
+  });
+});
+
 describe('tokens', () => {
   test('PRM-01 the time from which one counts is a number, and what is odd is named', async () => {
     const refused = { code: 'E3201', details: { claims: ['nbf'] } };
@@ -160,6 +175,20 @@ describe('tokens', () => {
 describe('keys', () => {
   test('PRM-02.1 of a key set only public keys for signatures by known algorithms are taken', async () => {
     const jwk = await exportJWK(publicKey);
+    const long = 'x'.repeat(256);
+    const names = await keysOfDocument(
+      JSON.stringify({
+        keys: [
+          { ...jwk, kid: long },
+          { ...jwk, kid: `${long}x` },
+        ],
+      }),
+      'k',
+    );
+    expect(names.map(({ kid, named }) => [kid === long, named])).toEqual([
+      [true, true],
+      [false, false],
+    ]);
     const entries = [
       { ...jwk, kid: 'good', alg: 'RS256', use: 'sig', key_ops: ['verify'] },
       { kty: 'oct', k: 'c2VjcmV0', kid: 'shared' },
