@@ -2,6 +2,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isFailure } from '@sallyport/std/error/failure';
 import { exportJWK, SignJWT } from 'jose';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
@@ -102,6 +103,28 @@ describe('API keys', () => {
 });
 
 describe('API keys of a tenant', () => {
+  test('PRM-10.1 one is on record before anybody has it, and where it cannot be, there is none', async () => {
+    const store = memoryApiKeyStore();
+    const keys = await apiKeys({ ...store, insert: () => Promise.reject(new Error('no database')) });
+    await expect(keys.create({ name: 'n', claims: CLAIMS, by: 'did:op' })).rejects.toThrow('no database');
+    const { promise: written, resolve } = Promise.withResolvers<void>();
+    const slow = await apiKeys({ ...store, insert: async (key) => written.then(() => store.insert(key)) });
+    let isMade = false;
+    const making = slow.create({ name: 'n', claims: CLAIMS, by: 'did:op', expiresAt: NOW + 1000 }).then((made) => {
+      isMade = true;
+      return made;
+    });
+    await nextTurn();
+    expect(isMade).toBe(false);
+    resolve();
+    const { key } = await making;
+    expect(slow.identify(key)).toMatchObject({ exp: NOW / 1000 + 1 });
+    const { explain } = createAuthenticator(verifier(), slow);
+    expect(await explain(key)).toMatchObject({ kind: 'api_key', accepted: true, reasons: [] });
+    expect(await explain(await signed({}))).toMatchObject({ kind: 'capability_token', accepted: true });
+    for (const each of [keys, slow]) await each[Symbol.asyncDispose]();
+  });
+
   test('PRM-10.1 they are ten thousand at most, and what is known of one stays the same object', async () => {
     const store = memoryApiKeyStore();
     let held = 0;
@@ -153,6 +176,13 @@ describe('tokens', () => {
     expect(claims).toMatchObject({ ...request, allowed_operations: [] });
     const bare = (await mint({})).claims;
     for (const absent of Object.keys(request)) expect(bare).not.toHaveProperty(absent);
+    const root_holder = { issuer: 'https://id.example', subject: 'ann' } as never;
+    const rooted = (await mint({ root_holder, paths: ['/desk'], hosts: ['a.example'] })).claims;
+    expect(rooted).toMatchObject({
+      ...{ root_holder, filesystem_permissions: { allowed_paths: ['/desk'], mode: 'ro' } },
+      network_permissions: { allowed_hosts: ['a.example'], allowed_ports: [443] },
+    });
+    expect(bare).not.toHaveProperty('root_holder');
     const path = `/${'x'.repeat(4095)}`;
     expect((await mint({ paths: [path] })).claims.filesystem_permissions?.allowed_paths).toEqual([path]);
     await expect(mint({ paths: [`${path}x`] })).rejects.toMatchObject({ code: 'E3801' });
@@ -213,6 +243,11 @@ describe('keys', () => {
     const { kid: old } = ring.current();
     await ring.rotate(60_000);
     const until = new Date(NOW + 60_000).toISOString();
+    const retiredOne = { kid: old, algorithm: 'RS256', retired_at: new Date(NOW).toISOString(), accepted_until: until };
+    const own = { kid: ring.current().kid, algorithm: 'RS256', state: 'signing' };
+    expect(ring.list()).toEqual([own, { ...retiredOne, state: 'accepted' }]);
+    now += 60_000;
+    expect(ring.list()).toEqual([own, { ...retiredOne, state: 'retired' }]);
     expect(logged).toEqual([['own-key-rotated', { kid: ring.current().kid, old_kid: old, accepted_until: until }]]);
     await ring[Symbol.asyncDispose]();
     const [place = ''] = (await readdir(folder, { recursive: true })).filter((name) => name.endsWith(`${old}.json`));

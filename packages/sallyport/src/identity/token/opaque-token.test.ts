@@ -70,5 +70,7 @@ test('PRM-10.2 an opaque token is explained by what its server says of it', asyn
 
 test('PRM-10.2 what the answer leaves out is filled in: the client stands for the subject', async () => {
   const { sub: _sub, ...clientAlone } = ACTIVE;
-  expect(await verifierFor(clientAlone).verify()).toMatchObject({ agent_did: 'oauth:desk', iss: ISSUER });
+  expect(await verifierFor(clientAlone).verify()).toMatchObject({
+    ...{ agent_did: 'oauth:desk', iss: ISSUER, iat: START / 1000, exp: START / 1000 + 30 },
+  });
 });
