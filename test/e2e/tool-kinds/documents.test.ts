@@ -91,7 +91,11 @@ beforeAll(async () => {
       'print',
       'cd "$SALLYPORT_DOCUMENTS"; cat documents.json *.md; test -w documents.json || echo unwritable; test -w . || echo closed; ls',
     ),
-    shell('peep', 'echo "$SALLYPORT_DOCUMENTS."; ls -R "$1"/documents 2>&1; true'),
+    shell(
+      'peep',
+      `echo "$SALLYPORT_DOCUMENTS."; cat $(find ${desk.folder} /tmp /proc/*/root -type f 2>/dev/null); true`,
+    ),
+    shell('hold', 'sleep 60'),
   ])
     await desk.layer.ask('tools.register', { manifest }, LOCAL_CALLER);
 });
@@ -287,10 +291,17 @@ describe.skipIf(!works)(`programs in sandboxes${works ? '' : `, skipped: ${probl
     expect(JSON.stringify(events)).not.toContain(SECRET_CONTENT);
   });
 
-  test('SBX-05 a tool that asked for none has no folder and no variable', async () => {
-    const body = await invoke('peep');
-    expect(String(body['result'])).toMatch(/^\.\n/);
-    expect(String(body['result'])).not.toContain('.md');
+  test('SBX-05.5 a tool that asked for none has no variable, and finds no document of a tool that runs beside it', async () => {
+    const held = await invoke('hold', refs('spec'), { execution_options: { async_mode: true } });
+    const folder = join(desk.folder, 'documents');
+    await expect
+      .poll(async () => (await readdir(folder, { recursive: true })).filter((name) => name.endsWith('1-spec.md')))
+      .toHaveLength(1);
+    const [without, other] = [await invoke('peep'), await invoke('peep', refs('guide'))];
+    await desk.rest('DELETE', `/v1/invocations/${held['invocation_id']}`, token);
+    expect(String(without['result'])).toMatch(/^\.\n/);
+    expect(String(other['result'])).toContain('the way');
+    for (const { result } of [without, other]) expect(String(result)).not.toContain(SECRET_CONTENT);
   });
 
   test('DOC-05.1 a sandboxed function gets them in its context', async () => {

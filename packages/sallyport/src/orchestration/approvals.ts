@@ -16,7 +16,7 @@ import { type Approval, approve, type Decided, type Decision, deny, withdraw } f
 import { type Answer, answer, delegate, endDelegation, type NewDelegation } from './approvals/delegate.ts';
 import { isForClient } from './approvals/eligible.ts';
 import { notifyAsked } from './approvals/notify.ts';
-import { digestOf, findPending, type Pending, pendingOf, waitingRecords } from './approvals/pending.ts';
+import { digestOf, findPending, type Pending, pendingOf, requestOf, waitingRecords } from './approvals/pending.ts';
 import { revokeRule } from './approvals/remember.ts';
 import { createStandingRules } from './approvals/standing-rules.ts';
 import { startSweeping, sweep } from './approvals/sweep.ts';
@@ -122,7 +122,7 @@ function decidingApprovals(
       sweeping ??= startSweeping(state);
     },
     noticed(record) {
-      if (record.waiting?.wait.for === 'approval' && record.state === 'AUTHORIZED')
+      if (requestOf(record) !== undefined)
         void inBackground(state, 'approvers-not-notified', () => notifyAsked(state, record));
     },
     pending: (tenantId, limit, offset) => listPending(state, tenantId, limit, offset),

@@ -17,6 +17,8 @@ export type { WorkerHold } from './ongoing/worker-hold.ts';
 export { commitUnlessOver } from './record/commit-unless-over.ts';
 /** Settles calls that no run ends. */
 export { recoverOpenCalls, settleOpen } from './record/recover.ts';
+/** Events of calls that no run writes. */
+export { rowEvent } from './record/row-event.ts';
 export { continueRollbacks } from './undo/continue-rollbacks.ts';
 
 /** The pipeline of a layer. */

@@ -7,7 +7,7 @@ import type { ApprovalRequest, GivenApproval } from '../../domain/invocation/wai
 import { createEditJudge } from '../../pipeline/dry-run/judge-edit.ts';
 import type { PipelineParts } from '../../pipeline/parts.ts';
 import { manifest, pipeline } from '../../pipeline/pipeline.fixture.ts';
-import { silentLog } from '../../telemetry/log.ts';
+import { type Log, silentLog } from '../../telemetry/log.ts';
 import { APPROVAL_SETTINGS } from '../approval-terms.ts';
 import { parseApprovalTerms } from '../approval-terms-file.ts';
 import { type ApprovalParts, type Approvals, type Approver, createApprovals } from '../approvals.ts';
@@ -35,6 +35,17 @@ export function movedClock(): MovedClock {
       wall += ms;
     },
   };
+}
+
+/** A log that keeps its lines. */
+export function notingLog(): { readonly log: Log; readonly lines: readonly string[] } {
+  const lines: string[] = [];
+  const noting =
+    (level: string) =>
+    (event: string, fields: object = {}) =>
+      void lines.push(`${level} ${event} ${JSON.stringify(fields)}`);
+  const log = { debug: noting('debug'), info: noting('info'), warn: noting('warn'), error: noting('error') };
+  return { log, lines };
 }
 
 /** An approver with a token. */
@@ -162,4 +173,46 @@ export async function factsOf({ eventsOf }: ApprovalsUnderTest, { invocationId }
   return events
     .filter(({ type }) => type.startsWith('ai.agent.approval.'))
     .map(({ type, data }) => ({ type: type.slice('ai.agent.approval.'.length), ...data }));
+}
+
+/** A time as events have it. */
+export const iso = (ms: number): string => new Date(ms).toISOString();
+
+/** A call that waits for a person, made for a user in a session unless the claims say otherwise. */
+export async function askedFor(
+  made: ApprovalsUnderTest,
+  tool_id: string,
+  claims: object = { user_did: 'did:user:u', session_id: 's' },
+) {
+  const capability_token = await made.token(claims);
+  const record = await made.ask({ tool_id, parameters: { n: 1 }, capability_token });
+  return { record, ...questionOf(record) };
+}
+
+/** Events about approvals, without what the chain adds: of one call, or those that name no call. */
+export async function approvalEvents({ store }: ApprovalsUnderTest, record?: InvocationRecord) {
+  const events = await store.events(undefined, { limit: 1000 });
+  return events
+    .map(({ event }) => event)
+    .filter(({ type, subject }) => type.startsWith('ai.agent.approval.') && subject === record?.invocationId)
+    .map(({ id, type, time, tenantid, data }) => ({ id, type, time, tenantid, data }));
+}
+
+/** Members of every event about the approval of a call. */
+export function membersAbout(
+  { invocationId }: InvocationRecord,
+  { approvalId, binding }: ReturnType<typeof questionOf>,
+) {
+  return {
+    tenant_id: 'acme',
+    invocation_id: invocationId,
+    approval_id: approvalId,
+    agent_did: 'did:agent:a',
+    ...(binding.userDid === undefined ? {} : { user_did: binding.userDid }),
+    tool_id: binding.toolId,
+    tool_version: '1.0.0',
+    content_hash: binding.contentHash,
+    input_hash: binding.inputHash,
+    policy_version: '1',
+  };
 }

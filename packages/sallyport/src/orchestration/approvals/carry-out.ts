@@ -1,10 +1,9 @@
-import { randomUUID } from 'node:crypto';
-import { errorBody, type Failure, failure } from '@sallyport/std/error/failure';
+import { type Failure, failure } from '@sallyport/std/error/failure';
 import { canonicalJson } from '@sallyport/std/json/canonical-json';
 import { sha256 } from '@sallyport/std/sha256';
 import { stateAfterFailure } from '../../domain/invocation/lifecycle.ts';
 import type { InvocationRecord } from '../../domain/invocation/record.ts';
-import { commitUnlessOver } from '../../pipeline/run.ts';
+import { commitUnlessOver, rowEvent } from '../../pipeline/run.ts';
 import type { ApprovalClosing, HeldClosing } from '../approval-store.port.ts';
 import { type ApprovalState, keyOf } from './approvals-state.ts';
 import { noteFact } from './events.ts';
@@ -131,39 +130,15 @@ async function endCall({ ledger, clock }: ApprovalState, closing: HeldClosing, o
   const failed = failureFor(closing);
   const state = stateAfterFailure(failed);
   const now = clock.now();
-  const { waiting: _waiting, result: _result, metadata, ...row } = open;
-  const { message: _message, details: _details, ...error } = errorBody(failed);
-  await commitUnlessOver(ledger, {
-    record: {
-      ...row,
-      state,
-      failure: failed,
-      ...(metadata === undefined ? {} : { metadata: { ...metadata, completed_at: new Date(now).toISOString() } }),
-    },
-    events: [
-      {
-        id: randomUUID(),
-        type: 'ai.agent.tool.failed',
-        time: now,
-        tenantId: open.tenantId,
-        subject: open.invocationId,
-        data: {
-          agent_did: open.agentDid,
-          approval_id: closing.approvalId,
-          capabilities: [],
-          door: open.door,
-          error,
-          invocation_id: open.invocationId,
-          state,
-          tenant_id: open.tenantId,
-          tool_id: open.toolId,
-          ...(open.inputHash === undefined ? {} : { input_hash: open.inputHash }),
-          ...(open.toolVersion === undefined ? {} : { tool_version: open.toolVersion }),
-        },
-      },
-    ],
-    durability: 'synchronous',
-  });
+  const { waiting: _waiting, metadata, ...row } = open;
+  const record: InvocationRecord = {
+    ...row,
+    state,
+    failure: failed,
+    ...(metadata === undefined ? {} : { metadata: { ...metadata, completed_at: new Date(now).toISOString() } }),
+  };
+  const event = rowEvent(record, 'ai.agent.tool.failed', now, { approval_id: closing.approvalId, state });
+  await commitUnlessOver(ledger, { record, events: [event], durability: 'synchronous' });
 }
 
 /** The failure for the caller: a denial differs from an approval that nobody answered (ORC-05). */

@@ -125,14 +125,14 @@ const byRole = (eligible: readonly string[], roles: Approver['roles']): boolean 
  * @param asker may not lend the right under four eyes
  */
 function counts(
-  { stillGood, clock }: ApprovalState,
+  { stillGood }: ApprovalState,
   delegation: StoredDelegation,
   asker: CallAsker | undefined,
   approver: Approver,
   eligible: readonly string[],
 ): boolean {
-  const { from, to, until, roles, claims } = delegation;
-  if (!approver.names.includes(to) || until <= clock.now()) return false;
+  const { from, to, roles, claims } = delegation;
+  if (!approver.names.includes(to)) return false;
   if (claims !== undefined && !stillGood(claims)) return false;
   if (asker?.is(from, lenderOf(delegation)) === true) return false;
   return eligible.some((each) => from.includes(each)) || byRole(eligible, roles);

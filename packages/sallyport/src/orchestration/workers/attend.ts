@@ -3,10 +3,9 @@ import { failureOf } from '@sallyport/std/error/tool-layer-error';
 import { isFinal } from '../../domain/invocation/lifecycle.ts';
 import { type InvocationRecord, mayGoOn, nonceOf, waitsFor } from '../../domain/invocation/record.ts';
 import type { GivenApproval } from '../../domain/invocation/waiting-call.ts';
-import { type AgentSlot, agentKey, type Resumed, settleOpen } from '../../pipeline/run.ts';
+import { type AgentSlot, agentKey, type Resumed, rowEvent, settleOpen } from '../../pipeline/run.ts';
 import type { LeaseHolder, TakenLease } from '../call-lease-store.port.ts';
 import type { HeldCall } from './held-call.ts';
-import { notePreempted } from './running/preempted-event.ts';
 import type { WorkerParts } from './worker-parts.ts';
 
 /** Result of working on a call. */
@@ -158,6 +157,11 @@ async function run(
   if (held.roomMs !== undefined && !held.makesWay) return { roomAfterMs: held.roomMs, record };
   if (held.isUnable && !held.makesWay) return { leftToOthers: true };
   if (!held.makesWay) return DONE;
-  await notePreempted(parts, record, held.lease.preemptions + 1);
+  // Cut off for a more urgent call, or for the end of the layer (PIPE-08).
+  const preempted = { instance_id: parts.instanceId, preemptions: held.lease.preemptions + 1, state: 'EXECUTING' };
+  await parts.ledger.commit({
+    events: [rowEvent(record, 'ai.agent.tool.preempted', clock.now(), preempted)],
+    durability: 'asynchronous',
+  });
   return { putBack: record };
 }

@@ -1,6 +1,5 @@
-import { randomUUID } from 'node:crypto';
 import type { Clock } from '@sallyport/std/clock';
-import { errorBody, type Failure, failure } from '@sallyport/std/error/failure';
+import { type Failure, failure } from '@sallyport/std/error/failure';
 import type { Ledger } from '../../audit/ledger.ts';
 import type { LedgerStore } from '../../audit/ledger-store.port.ts';
 import { heldDrafts } from '../../domain/event/held-events.ts';
@@ -8,6 +7,7 @@ import { type InvocationRecord, mayGoOn } from '../../domain/invocation/record.t
 import { endedByTimeout } from './call-events.ts';
 import { commitUnlessOver } from './commit-unless-over.ts';
 import { lostEffect } from './effect-event.ts';
+import { rowEvent } from './row-event.ts';
 
 /**
  * Settles the calls that this instance left open when it last ended. Their callers are gone. A call that may be
@@ -52,32 +52,13 @@ export async function settleOpen(
 ): Promise<void> {
   const now = clock.now();
   const { result: _result, waiting: _waiting, heldEvents: _held, ...row } = open;
-  const { message: _message, details: _details, ...error } = errorBody(failed);
   const ended: InvocationRecord = { ...row, state: 'ABORTED', failure: failed };
   await commitUnlessOver(ledger, {
     record: ended,
     events: [
       ...heldDrafts(open),
       ...lostEffect(ended, now),
-      {
-        id: randomUUID(),
-        type: endedByTimeout(failed) ? 'ai.agent.tool.timeout' : 'ai.agent.tool.failed',
-        time: now,
-        tenantId: open.tenantId,
-        subject: open.invocationId,
-        data: {
-          agent_did: open.agentDid,
-          capabilities: [],
-          door: open.door,
-          error,
-          invocation_id: open.invocationId,
-          state: 'ABORTED',
-          tenant_id: open.tenantId,
-          tool_id: open.toolId,
-          ...(open.inputHash === undefined ? {} : { input_hash: open.inputHash }),
-          ...(open.toolVersion === undefined ? {} : { tool_version: open.toolVersion }),
-        },
-      },
+      rowEvent(ended, endedByTimeout(failed) ? 'ai.agent.tool.timeout' : 'ai.agent.tool.failed', now),
     ],
     durability: 'synchronous',
   });

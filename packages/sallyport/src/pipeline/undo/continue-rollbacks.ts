@@ -1,8 +1,8 @@
-import { randomUUID } from 'node:crypto';
 import type { Clock } from '@sallyport/std/clock';
-import { errorBody, type Failure, failure } from '@sallyport/std/error/failure';
+import { type Failure, failure } from '@sallyport/std/error/failure';
 import type { Ledger } from '../../audit/ledger.ts';
 import type { LedgerStore } from '../../audit/ledger-store.port.ts';
+import type { EventDraft, EventMembers } from '../../domain/event/event-draft.ts';
 import { isFinal } from '../../domain/invocation/lifecycle.ts';
 import type { InvocationRecord } from '../../domain/invocation/record.ts';
 import { isCutOff } from '../../domain/retry/cut-off.ts';
@@ -10,6 +10,7 @@ import type { Log } from '../../telemetry/log.ts';
 import type { OutcomeStore } from '../outcome-store.port.ts';
 import { commitUnlessOver } from '../record/commit-unless-over.ts';
 import { goesOn, linkHeldEvents, settleOpen } from '../record/recover.ts';
+import { rowEvent } from '../record/row-event.ts';
 import type { OpenTransaction } from '../undo-journal.port.ts';
 import { rollBackOpen } from './roll-back-open.ts';
 import { keepSteps, type TransactionParts } from './transaction.ts';
@@ -152,37 +153,11 @@ async function end(parts: ContinueParts, open: InvocationRecord): Promise<void> 
   await commitUnlessOver(parts.ledger, { record, events, durability: 'synchronous' });
 }
 
-const recordRollback = (parts: ContinueParts, record: InvocationRecord, said: EventSaid = ROLLED_BACK): Promise<void> =>
-  parts.ledger.commit({ events: [rolledBackEvent(parts, record, said)], durability: 'synchronous' });
+const recordRollback = (parts: ContinueParts, record: InvocationRecord, own?: EventMembers): Promise<void> =>
+  parts.ledger.commit({ events: [rolledBackEvent(parts, record, own)], durability: 'synchronous' });
 
-type EventSaid = { readonly state: 'ROLLED_BACK' } | { readonly rollback: 'done' };
-const ROLLED_BACK: EventSaid = { state: 'ROLLED_BACK' };
-
-function rolledBackEvent({ clock }: ContinueParts, record: InvocationRecord, said: EventSaid = ROLLED_BACK) {
-  const { tenantId, invocationId, failure: failed } = record;
-  return {
-    id: randomUUID(),
-    type: 'ai.agent.tool.rolled_back' as const,
-    time: clock.now(),
-    tenantId,
-    subject: invocationId,
-    data: {
-      agent_did: record.agentDid,
-      capabilities: [],
-      door: record.door,
-      ...(failed === undefined ? {} : { error: withoutWords(failed) }),
-      invocation_id: invocationId,
-      ...said,
-      tenant_id: tenantId,
-      tool_id: record.toolId,
-      ...(record.inputHash === undefined ? {} : { input_hash: record.inputHash }),
-      ...(record.toolVersion === undefined ? {} : { tool_version: record.toolVersion }),
-    },
-  };
-}
-
-/** Words and details may quote the caller's or the tool's data, which does not belong in the audit. */
-function withoutWords(failed: NonNullable<InvocationRecord['failure']>) {
-  const { message: _message, details: _details, ...error } = errorBody(failed);
-  return error;
-}
+const rolledBackEvent = (
+  { clock }: ContinueParts,
+  record: InvocationRecord,
+  own: EventMembers = { state: 'ROLLED_BACK' },
+): EventDraft => rowEvent(record, 'ai.agent.tool.rolled_back', clock.now(), own);

@@ -1,11 +1,11 @@
 import { type Failure, isFailure } from '@sallyport/std/error/failure';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { LedgerStore } from '../../audit/ledger-store.port.ts';
-import { isFinal } from '../../domain/invocation/lifecycle.ts';
-import type { InvocationRecord } from '../../domain/invocation/record.ts';
-import type { ApprovalStore } from '../approval-store.port.ts';
-import type { Approvals, Decided } from '../approvals.ts';
+import type { LedgerStore } from '../../../audit/ledger-store.port.ts';
+import { isFinal } from '../../../domain/invocation/lifecycle.ts';
+import type { InvocationRecord } from '../../../domain/invocation/record.ts';
+import type { ApprovalStore } from '../../approval-store.port.ts';
+import type { Approvals, Decided } from '../../approvals.ts';
 import {
   ADMIN,
   ALICE,
@@ -15,7 +15,7 @@ import {
   BOB,
   questionOf,
   rowOf,
-} from './approvals.fixture.ts';
+} from '../approvals.fixture.ts';
 
 /** How long one instance runs until it dies: after that none of its reads and writes succeed. */
 interface Power {

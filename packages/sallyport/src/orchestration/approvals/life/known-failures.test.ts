@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { parseApprovalTerms } from '../approval-terms-file.ts';
-import { ALICE, type ApprovalsUnderTest, approvalsOf, BOB, factsOf, questionOf, rowOf } from './approvals.fixture.ts';
+import { parseApprovalTerms } from '../../approval-terms-file.ts';
+import { ALICE, type ApprovalsUnderTest, approvalsOf, BOB, factsOf, questionOf, rowOf } from '../approvals.fixture.ts';
 
 // Each failure here was reported by users of other systems.
 
