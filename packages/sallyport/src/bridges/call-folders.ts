@@ -59,7 +59,9 @@ export function createCallFolders(root: string, clock: Pick<Clock, 'now'>): Call
       const path = join(own, randomUUID());
       const remove = (): Promise<void> => rm(path, { recursive: true, force: true });
       try {
-        await mkdir(path, { mode: 0o755 });
+        await mkdir(path);
+        // Whatever the umask takes away: the program may run under a user of its own.
+        await chmod(path, 0o755);
         if (documents !== undefined) await writeDocuments(path, documents);
         if (session !== undefined) await write(join(path, SESSION_FILE), JSON.stringify(session, undefined, 2));
       } catch (thrown) {

@@ -78,7 +78,22 @@ test('EXT-06.2 doctor names a credential that is near its end, ended, or due for
   const inDays = (days: number): string => new Date(Date.now() + days * 86_400_000).toISOString();
   const name = 'credential petstore_key of default';
   const message = (words: string) => expect.stringMatching(new RegExp(`^api_key ${words} \\d{4}-`));
-  expect((await doctor({ dataFolder })).filter(({ name: each }) => each.startsWith('credential'))).toEqual([]);
+  const findings = await doctor({ dataFolder });
+  expect(findings.filter(({ name: each }) => each.startsWith('credential'))).toEqual([]);
+  expect(findings.slice(0, 6)).toEqual([
+    { name: 'Node.js', state: 'ok', message: process.versions.node },
+    { name: 'settings', state: 'ok', message: 'no faults' },
+    { name: 'PostgreSQL', state: 'ok', message: 'embedded' },
+    { name: 'data folder', state: 'ok', message: dataFolder },
+    { name: 'policies', state: 'ok', message: 'cedar' },
+    { name: 'running layer', state: 'ok', message: 'none on this data folder' },
+  ]);
+  const sandboxes = findings.slice(6).map(({ name: each }) => each.replace(/ \(.*/, ''));
+  const drivers = ['bubblewrap', 'gvisor', 'qemu', 'firecracker', 'wasm'].map((driver) => `sandbox: ${driver}`);
+  expect([...new Set(sandboxes)]).toEqual(drivers);
+  expect(findings.filter(({ name: each, state }) => each.startsWith('sandbox: wasm') && state === 'ok')).toHaveLength(
+    1,
+  );
   expect(await about(`expires_at = ${inDays(30)}`)).toMatchObject([{ name: 'credentials', state: 'ok' }]);
   expect(await about(`expires_at = ${inDays(3)}`)).toMatchObject([
     { name, state: 'warning', message: message('ends at') },
@@ -111,5 +126,35 @@ test('OPS-03 doctor says where the layer is superuser of the database, and what 
     vi.unstubAllEnvs();
     await server.stop();
   }
+  await rm(dataFolder, { recursive: true });
+});
+
+test('OPS-01.1 OPS-03 doctor says which setting is faulty, where a layer runs, and of a data folder that it cannot be used', async () => {
+  const dataFolder = await mkdtemp(join(tmpdir(), 'doctor-'));
+  vi.stubEnv('SALLYPORT_CALLS_MAX', 'many');
+  const [node, settings, ...others] = await doctor({ dataFolder });
+  vi.unstubAllEnvs();
+  expect([node?.state, others]).toEqual(['ok', []]);
+  expect(settings).toEqual({
+    ...{ name: 'settings', state: 'failed', hint: 'See docs/settings.md.' },
+    message: expect.stringContaining('calls.max must be a number'),
+  });
+  const running = { url: 'http://127.0.0.1:1', pid: process.pid, socket: '/s' };
+  await writeFile(join(dataFolder, 'running.json'), JSON.stringify(running));
+  const about = async (folder: string, which: string) =>
+    (await doctor({ dataFolder: folder })).find(({ name }) => name === which);
+  expect(await about(dataFolder, 'running layer')).toMatchObject({
+    message: `${running.url} (process ${process.pid})`,
+  });
+  const fresh = join(dataFolder, 'new', 'folder');
+  expect(await about(fresh, 'data folder')).toMatchObject({
+    state: 'ok',
+    message: `${fresh}, which the first start makes`,
+  });
+  const file = join(dataFolder, 'running.json', 'folder');
+  expect(await about(file, 'data folder')).toMatchObject({
+    ...{ state: 'failed', message: expect.stringContaining(`${file} cannot be used: `) },
+    hint: 'Choose another with --data-folder.',
+  });
   await rm(dataFolder, { recursive: true });
 });

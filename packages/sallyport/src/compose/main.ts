@@ -1,10 +1,9 @@
 import { dirname, join } from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
-import { type CliParts, EXIT, type ServeOptions } from '../doors/cli/cli-parts.ts';
+import type { CliParts } from '../doors/cli/cli-parts.ts';
 import { runCli } from '../doors/cli/run-cli.ts';
-import { openLayer, settingsOf } from './open-layer.ts';
-import type { Server } from './serve.ts';
+import { openLayer } from './open-layer.ts';
 import { VERSION } from './version.ts';
 
 const stopped = new AbortController();
@@ -32,7 +31,10 @@ const parts: CliParts = {
   version: VERSION,
   program: programOf(fileURLToPath(import.meta.url)),
   openLayer: (options, whenAbsent) => openLayer(options, { whenAbsent }),
-  serve: serveUntilStopped,
+  serve: async (options) => {
+    const { serveUntilStopped } = await import('./running-layer/serve-until-stopped.ts');
+    return serveUntilStopped(options, { signal: stopped.signal, write: (text) => void process.stdout.write(text) });
+  },
   mcpStdio: async (options) => {
     const { serveStandardStreams } = await import('./parts/gateway/standard-streams.ts');
     const { stdin: input, stdout: output } = process;
@@ -56,41 +58,6 @@ runCli(process.argv.slice(2), parts)
     // A command may have begun to read a line that nobody typed.
     process.stdin.destroy();
   });
-
-async function serveUntilStopped({ host, port, authorizes, ...options }: ServeOptions): Promise<number> {
-  const [{ createToolLayer }, { serve }, { rememberLayer }] = await Promise.all([
-    import('./create-tool-layer.ts'),
-    import('./serve.ts'),
-    import('./running-layer/last-layer.ts'),
-  ]);
-  const settings = {
-    ...settingsOf(options),
-    ...(host === undefined ? {} : { 'server.host': host }),
-    ...(port === undefined ? {} : { 'server.port': port }),
-    ...(authorizes === undefined ? {} : { 'auth.dev': authorizes }),
-  };
-  await using layer = await createToolLayer({ settings, withReferenceServers: true });
-  await using server = await serve(layer);
-  await rememberLayer(layer.settings.data_folder);
-  process.stdout.write(`Sallyport is ready at ${server.url}\n`);
-  if (server.development !== undefined) process.stdout.write(loginNotice(server.url, server.development, authorizes));
-  await new Promise<void>((resolve) => {
-    if (stopped.signal.aborted) resolve();
-    stopped.signal.addEventListener('abort', () => resolve(), { once: true });
-  });
-  return EXIT.ok;
-}
-
-/** Only the command that is run by a person shows the code: what a service prints may be kept in a log. */
-function loginNotice(
-  url: string,
-  { loginCode, loginCodeFile, users }: NonNullable<Server['development']>,
-  isShown = false,
-): string {
-  return `For development: MCP clients connect to ${url}/mcp, and ${users.join(' or ')} logs in in the browser.
-Login code: ${isShown ? loginCode : `in ${loginCodeFile}`}
-`;
-}
 
 /**
  * The command that starts this program, derived from the place of this file. The cache of npx may be emptied, so there

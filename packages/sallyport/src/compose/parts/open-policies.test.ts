@@ -130,16 +130,33 @@ describe('what is said of policies', () => {
 
   test('PRM-04 policies are tested over the files that there are, of the engines in force or of those that are given', async () => {
     const { administration } = await open();
-    const cases = [{ file: 'a.test.toml', case: { name: 'x', expect: 'allow', question: {} } }] as never;
-    const tried = (files: { name: string; text: string }[]) =>
-      administration.test(files, cases).then(
-        () => undefined,
-        ({ code, message }: { code: string; message: string }) => `${code} ${message}`,
-      );
-    expect(await tried([{ name: 'readme.md', text: '' }])).toContain('E3214 There are no policies to test');
-    expect(await tried([])).toContain('E3214 There are no policies to test');
-    expect(await tried([{ name: 'own.cedar', text: 'permit nobody;' }])).toContain('E3214');
-    expect(await tried([{ name: 'rules.toml', text: 'x' }])).toContain('E3214');
+    const ofTool = (category: string, expected: 'allow' | 'deny') =>
+      ({
+        file: 'a.test.toml',
+        wanted: { name: category, expect: expected, tool: { tool_id: 't', category } },
+      }) as const;
+    const cases = [ofTool('file_system', 'deny'), ofTool('computation', 'allow')];
+    const passed = async (...files: (readonly [string, string])[]) =>
+      administration
+        .test(files.length === 0 ? undefined : files.map(([name, text]) => ({ name, text })), cases)
+        .then((all) => all.map((each) => each.passed))
+        .catch(({ code, message }: { code: string; message: string }) => `${code} ${message}`);
+    const cedar = ['own.cedar', `permit (principal, action, resource);\n${FORBIDS}`] as const;
+    const rules = [
+      'own.rules.toml',
+      '[[tools.policy]]\ncategory = "file_system"\neffect = "deny"\n[[tools.policy]]\neffect = "allow"\n',
+    ] as const;
+    expect(await passed(cedar)).toEqual([true, true]);
+    expect(await passed(['own.cedar', 'permit (principal, action, resource);'])).toEqual([false, true]);
+    expect(await passed(cedar, ['rules.toml', DENIES])).toEqual([true, false]);
+    expect(String(await passed(rules))).toMatch(/true|E3214/);
+    expect(await passed(['readme.md', ''])).toContain('E3214 There are no policies to test');
+    expect(await passed(['own.cedar', 'permit nobody;'])).toContain('E3214');
+    expect(await passed(['rules.toml', 'x'])).toContain('E3214');
+    // Of the folder only the files of the engines in force count.
+    await writeFile(join(folder, 'policies', 'own.cedar'), cedar[1]);
+    await writeFile(join(folder, 'policies', 'rules.toml'), DENIES);
+    expect(await passed()).toEqual([true, true]);
   });
 
   test('SBX-02.8 doctor names the engines, and creates nothing in a folder that no layer has used', async () => {

@@ -28,6 +28,8 @@ test('where a path would be too long for a socket, it lies in the folder for tem
   expect(localSocketFolder(deep)).not.toBe(localSocketFolder(`${deep}y`));
   expect(await isOwnersSocket(deep, path)).toBe(true);
   await close();
+  // What is not there belongs to nobody.
+  expect([await isOwnersSocket(deep, path), await isOwnersSocket(join(deep, 'none'), path)]).toEqual([false, false]);
 });
 
 test('sockets of processes that are gone are removed; others and what is no socket stay', async () => {

@@ -224,3 +224,27 @@ describe('a key set behind a URL', () => {
     expect(() => openKeyUrl(url, { ...options, log })).toThrow(expect.objectContaining({ code: 'E3801' }));
   });
 });
+
+describe('the state of a key set', () => {
+  test('PRM-02.2 it says what is wrong with the keys of its own issuers, and nothing of others', async () => {
+    const { source, time, publish } = await fixture();
+    const problems = () => ['idp', 'else', undefined].map((issuer) => source.problem(issuer));
+    expect(problems()).toEqual([expect.stringContaining('has not been read yet'), undefined, undefined]);
+    publish(await jwk('k', first));
+    await source.lookAgain();
+    expect([problems()[0], source.keys().map(({ kid }) => kid)]).toEqual([undefined, ['k']]);
+    time.seconds += 600;
+    expect([problems()[0], source.keys()]).toEqual([expect.stringContaining('could not be read for too long'), []]);
+  });
+
+  test('PRM-02.2 a server that does not answer in time is a failure, and is asked no more once the source is closed', async () => {
+    const { source, served, lines } = await fixture({ timeoutMs: 20 });
+    expect(await source.lookAgain()).toBe(true);
+    expect(lines).toEqual(['keys-not-refreshed']);
+    source.start();
+    source.start();
+    await source[Symbol.asyncDispose]();
+    source.start();
+    expect([lines.length, served.asked <= 2]).toEqual([1, true]);
+  });
+});

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { calculateJwkThumbprint, exportJWK, generateKeyPair, SignJWT } from 'jose';
-import { beforeAll, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { memoryProofIds } from '../../../test/stores/memory-proof-ids.ts';
 import { createPossessionCheck, type PossessionParts } from './check-possession.ts';
 import { createDpopNonces } from './dpop-nonces.ts';
@@ -109,4 +109,73 @@ test('a token without a key that comes without proof costs no promise', () => {
 test('PRM-11.6 where the store of used proofs cannot say, none is accepted', async () => {
   const { check } = checkAt({ ids: { take: () => Promise.reject(new Error('the store is away')) } });
   await expect(check(await proof())).rejects.toThrow('the store is away');
+});
+
+describe('PRM-11.6 a proof is refused, with the reason', () => {
+  const refused = (why: string) => ({ code: 'E3216', message: expect.stringContaining(why) });
+  const honest = () => ({
+    htm: 'POST',
+    htu: 'http://127.0.0.1:7420/mcp',
+    ath: hash('sha256', TOKEN, 'base64url'),
+    iat: START / 1000,
+  });
+  async function signed(header: object, by = keys.privateKey, claims: object = {}, alg = 'ES256'): Promise<string> {
+    made += 1;
+    return new SignJWT({ ...honest(), jti: `odd ${made}`, ...claims }).setProtectedHeader({ alg, ...header }).sign(by);
+  }
+
+  test('that is missing, by another key, or by one that it does not name', async () => {
+    const { check } = checkAt();
+    const jwk = await exportJWK(keys.publicKey);
+    const other = await generateKeyPair('ES256', { extractable: true });
+    const otherJwk = await exportJWK(other.publicKey);
+    const typ = 'dpop+jwt';
+    expect(await check(await signed({ typ, jwk }))).toBeUndefined();
+    for (const [jwt, why] of [
+      ['', 'no header DPoP'],
+      ['x'.repeat(8193), 'longer than 8192'],
+      ['x'.repeat(8192), 'not one compact JWS'],
+      [`${await signed({ typ, jwk })}, ${await signed({ typ, jwk })}`, 'not one compact JWS'],
+      ['W10.W10.x', 'not one compact JWS'],
+      [
+        await signed({ typ, jwk: otherJwk }, other.privateKey),
+        'by another key than the one that the token is bound to',
+      ],
+      [await signed({ typ, jwk }, other.privateKey), 'signature is not by the key'],
+      [await signed({ typ }), 'no jwk'],
+      [await signed({ typ, jwk: null }), 'no jwk'],
+      [
+        await signed({ typ, jwk: { ...otherJwk, d: (await exportJWK(other.privateKey)).d } }, other.privateKey),
+        'secret part',
+      ],
+      [await signed({ jwk }), 'typ is not dpop+jwt'],
+      [await signed({ typ: 'jwt', jwk }), 'typ is not dpop+jwt'],
+      [await signed({ typ, jwk }, keys.privateKey, { exp: START / 1000 - 60 }), 'its time is over'],
+      [await signed({ typ, jwk: { kty: 'EC' } }), 'cannot be used'],
+      [await signed({ typ, jwk }, keys.privateKey, { jti: 'x'.repeat(257) }), 'jti is missing or odd'],
+      [await signed({ typ, jwk }, keys.privateKey, { htu: 'no address' }), 'another address'],
+    ] as const)
+      expect([why, await check(jwt)]).toEqual([why, expect.objectContaining(refused(why))]);
+    expect(await check(await signed({ typ, jwk }, keys.privateKey, { jti: 'x'.repeat(256) }))).toBeUndefined();
+    const secret = new Uint8Array(32);
+    const shared = await new SignJWT({ ...honest(), jti: 's' })
+      .setProtectedHeader({ alg: 'HS256', typ, jwk })
+      .sign(secret);
+    expect(await check(shared)).toMatchObject(refused('its algorithm is not one of'));
+  });
+
+  test('for a token without proof, and for a proof of a token that is bound to no key', () => {
+    const clock = { now: () => START, monotonic: () => START };
+    const nonces = createDpopNonces(clock, () => new Uint8Array(32));
+    const check = createPossessionCheck({ clock, ids: memoryProofIds(), nonces, publicUrl: '' });
+    expect(check({ cnf: { jkt } }, TOKEN, undefined)).toMatchObject(refused('bound to a key'));
+    expect(check({}, TOKEN, { ...REQUEST, jwt: 'x' })).toMatchObject(refused('bound to no key'));
+  });
+
+  test('for another address than the public one, where there is one', async () => {
+    const { check } = checkAt({ publicUrl: 'https://tools.example.com' });
+    expect(await check(await proof())).toMatchObject(refused('another address than https://tools.example.com/mcp'));
+    for (const htu of ['https://tools.example.com/mcp', 'https://tools.example.com:443/mcp?a=b#c'])
+      expect(await check(await proof({ htu }))).toBeUndefined();
+  });
 });

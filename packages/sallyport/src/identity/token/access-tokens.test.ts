@@ -211,3 +211,33 @@ describe('a token of a key that is not known yet', () => {
     expect(await judge({}, { keys: combinedKeys([fixedKeys([])]) })).toMatchObject({ code: 'E3201' });
   });
 });
+
+describe('a token that is bound to a key, or meant for one server', () => {
+  const cnf = { jkt: 'x'.repeat(43) };
+
+  test('PRM-11.6 where every token must be bound, one that is bound to no key is E3216', async () => {
+    expect(await judge({}, { mustBeBound: true })).toMatchObject({
+      code: 'E3216',
+      message: expect.stringContaining('DPoP'),
+    });
+    expect(await judge({ cnf }, { mustBeBound: true })).toMatchObject({ agent_did: 'oauth:editor', cnf });
+    expect(await judge({ cnf })).toMatchObject({ cnf });
+    expect(await judge({}, { mustBeBound: false })).not.toHaveProperty('cnf');
+  });
+
+  test('PRM-11.2 one for the address of an upstream counts there alone, one for the layer everywhere', async () => {
+    const serverOf = (audience: string) =>
+      audience.startsWith('https://tools.example/mcp/servers/') ? audience.slice(34) : undefined;
+    const at = (name: string) => `https://tools.example/mcp/servers/${name}`;
+    expect(await judge({ aud: at('github') }, { serverOf })).toMatchObject({ server_audiences: ['github'] });
+    expect(await judge({ aud: [at('github'), 'https://other.example', at('mail')] }, { serverOf })).toMatchObject({
+      server_audiences: ['github', 'mail'],
+    });
+    expect(await judge({ aud: [at('github'), 'https://tools.example'] }, { serverOf })).not.toHaveProperty(
+      'server_audiences',
+    );
+    for (const rules of [{ serverOf }, {}])
+      expect(await judge({ aud: 'https://other.example' }, rules)).toMatchObject({ code: 'E3201' });
+    expect(await judge({ aud: at('github') })).toMatchObject({ code: 'E3201' });
+  });
+});

@@ -24,7 +24,7 @@ function verifierFor(answer: object | undefined) {
       },
     },
   });
-  return { time, said, verify: async () => verifier.verify('opaque') };
+  return { time, said, explain: verifier.explain, verify: async () => verifier.verify('opaque') };
 }
 
 const ACTIVE = { active: true, client_id: 'desk', sub: 'u', aud: 'tools', scope: 'tools:call' };
@@ -51,4 +51,26 @@ test.each([
 ])('PRM-10.2 an answer that names %s is refused', async (_what, more, code) => {
   const given = Object.fromEntries(Object.entries({ ...ACTIVE, ...more }).filter(([, value]) => value !== undefined));
   expect(await verifierFor(given).verify()).toMatchObject({ code });
+});
+
+test('PRM-10.2 an opaque token is explained by what its server says of it', async () => {
+  const { explain, said, time } = verifierFor(ACTIVE);
+  const accepted = await explain('opaque');
+  expect(accepted).toMatchObject({ kind: 'access_token', accepted: true, reasons: [] });
+  expect(accepted.claims.map(({ name }) => name)).toEqual(expect.arrayContaining(['agent_did', 'user_did']));
+  said.current = { ...ACTIVE, exp: START / 1000 - 60 };
+  time.now += 30_000;
+  const expired = await explain('opaque');
+  expect(expired).toMatchObject({ accepted: false, reasons: [{ e_code: 'E3202' }] });
+  said.current = undefined;
+  expect(await explain('another')).toMatchObject({ accepted: false, claims: [], reasons: [{ e_code: 'E3201' }] });
+  const long = await explain('x'.repeat(16_385));
+  expect(long).toMatchObject({ accepted: false, reasons: [{ message: expect.stringContaining('longer than 16384') }] });
+});
+
+test('PRM-10.2 what the answer leaves out is filled in: the client stands for the subject', async () => {
+  const { sub: _sub, ...clientAlone } = ACTIVE;
+  expect(await verifierFor(clientAlone).verify()).toMatchObject({
+    ...{ agent_did: 'oauth:desk', iss: ISSUER, iat: START / 1000, exp: START / 1000 + 30 },
+  });
 });

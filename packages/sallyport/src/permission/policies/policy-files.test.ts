@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MiB } from '@sallyport/std/bytes';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { readPolicyFiles } from './policy-files.ts';
+import { readPolicyFiles, SETTLED_MS } from './policy-files.ts';
 
 let folder: string;
 beforeEach(async () => {
@@ -70,18 +70,27 @@ test('a file that is being written is never seen half', async () => {
   const whole = `forbid (principal, action, resource); // ${'x'.repeat(1000)}`;
   const path = join(folder, 'a.cedar');
   await writeFile(path, whole);
-  let done = false;
-  const reading = (async () => {
-    const seen = new Set<number | undefined>();
-    while (!done) seen.add((await read())[0]?.text.length);
-    return seen;
-  })();
-  for (let turn = 0; turn < 20; turn += 1) {
-    // Writes the file in two steps, as editors and copying programs do.
-    await writeFile(path, '');
-    await writeFile(path, whole);
-    await sleep(turn);
-  }
-  done = true;
-  expect([...(await reading)]).toEqual([whole.length]);
+  const rewrittenWhileRead = async () => {
+    let done = false;
+    const reading = (async () => {
+      const lengths = new Set<number | undefined>();
+      while (!done) lengths.add((await read())[0]?.text.length);
+      return [...lengths];
+    })();
+    let longestMs = 0;
+    for (let turn = 0; turn < 20; turn += 1) {
+      const from = performance.now();
+      // Writes the file in two steps, as editors and copying programs do.
+      await writeFile(path, '');
+      await writeFile(path, whole);
+      longestMs = Math.max(longestMs, performance.now() - from);
+      await sleep(turn);
+    }
+    done = true;
+    return { lengths: await reading, longestMs };
+  };
+  // A file that stays half written for longer counts as written, so the trial is repeated on a machine that stalls.
+  let trial = await rewrittenWhileRead();
+  for (let again = 0; again < 20 && trial.longestMs >= SETTLED_MS; again += 1) trial = await rewrittenWhileRead();
+  expect(trial.lengths).toEqual([whole.length]);
 });

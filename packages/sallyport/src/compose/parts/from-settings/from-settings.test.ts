@@ -1,4 +1,7 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { once } from 'node:events';
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { createServer, type IncomingHttpHeaders } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -10,9 +13,12 @@ import type { Storage } from '../open-storage.ts';
 import { agentContextOf, layerLimitsOf } from './agent-bounds.ts';
 import { circuitTermsFrom } from './circuit-terms.ts';
 import { contextBridgeOf } from './context-bridge.ts';
+import { checkCredentials, credentialsOf } from './credentials.ts';
 import { introspectionOf } from './introspection.ts';
+import { objectStoreOf } from './object-store.ts';
 import { publicUrlOf, resourceAudiences, resourceOf, scopeRole, serverAudience } from './resource.ts';
 import { accessTokensOf, algorithmsOf, claimsWithoutToken } from './token-trust.ts';
+import { valueRulesOf } from './value-rules.ts';
 
 const settingsWith = (given: Partial<Settings>): Settings => readSettings({ environment: {}, given });
 const faulty = (message: string) =>
@@ -261,5 +267,111 @@ describe('the context server', () => {
       expect(await sessionContext(OWNER, 's')).toBeUndefined();
       expect([listener.reports('acme'), calls]).toEqual([false, []]);
     }
+  });
+});
+
+describe('what the operator says of credentials and values', () => {
+  const NOW = Date.parse('2026-06-01T00:00:00Z');
+
+  test('EXT-06.1 EXT-06.2 credentials are read from the file that is named, or from that of the data folder', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'credentials-'));
+    onTestFinished(() => rm(folder, { recursive: true }));
+    const text =
+      '[[credential]]\nname = "key"\ncredential_type = "api_key"\nexpires_at = 2026-06-02T00:00:00Z\nmetadata = { service_name = "Petstore" }\n';
+    const given = { data_folder: folder, 'tenant.default': 'own' };
+    expect([await credentialsOf(settingsWith(given)), await checkCredentials(settingsWith(given), NOW)]).toEqual([
+      [],
+      [],
+    ]);
+    await writeFile(join(folder, 'credentials.toml'), text);
+    expect(await credentialsOf(settingsWith(given))).toMatchObject([{ name: 'key', tenantId: 'own' }]);
+    expect(await checkCredentials(settingsWith(given), NOW)).toEqual([
+      {
+        ...{ name: 'credential key of own', state: 'warning', hint: expect.stringContaining('restart') },
+        message: expect.stringMatching(/^api_key for Petstore ends at 2026-06-02T00:00:00.000Z \(rotation: \w+\)$/),
+      },
+    ]);
+    const none = { ...given, 'secrets.credentials_file': join(folder, 'none.toml') };
+    await expect(credentialsOf(settingsWith(none))).rejects.toEqual(faulty(`names ${join(folder, 'none.toml')}`));
+    expect(await checkCredentials(settingsWith(none), NOW)).toEqual([
+      {
+        ...{ name: 'credentials', state: 'failed', hint: 'The layer does not start so.' },
+        message: expect.stringContaining('not there'),
+      },
+    ]);
+    const other = join(folder, 'other.toml');
+    await writeFile(other, text.replace('2026-06-02', '2027-06-02'));
+    const fine = settingsWith({ ...given, 'secrets.credentials_file': other });
+    expect(await checkCredentials(fine, NOW)).toEqual([
+      { name: 'credentials', state: 'ok', message: '1 described, none near its end' },
+    ]);
+  });
+
+  test('STA-03.4 STA-06.3 objects lie in the data folder, in another folder, or on a server with the credentials of the own tenant', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'objects-'));
+    onTestFinished(() => rm(folder, { recursive: true }));
+    const read: unknown[] = [];
+    const secrets = {
+      read: async (...asked: unknown[]) => {
+        read.push(asked);
+        return new Map([
+          ['ID', 'key-id'],
+          ['SECRET', 'a'],
+        ]);
+      },
+    };
+    const bytes = Buffer.from('a state');
+    for (const [given, path] of [
+      [{ data_folder: folder }, join(folder, 'objects')],
+      [{ data_folder: folder, 'object_store.folder': join(folder, 'other') }, join(folder, 'other')],
+    ] as const) {
+      await objectStoreOf(settingsWith(given), secrets).put('acme/a', bytes, 'kept');
+      expect(await readdir(path, { recursive: true })).toContain(join('acme', 'a'));
+    }
+    const asked: { headers: IncomingHttpHeaders; url: string | undefined }[] = [];
+    const server = createServer((request, response) => {
+      asked.push({ headers: request.headers, url: request.url });
+      request.resume().on('end', () => response.writeHead(200).end());
+    });
+    onTestFinished(() => void server.close());
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    const { port } = server.address() as AddressInfo;
+    const s3 = {
+      ...{
+        'object_store.kind': 's3' as const,
+        'tenant.default': 'own',
+        'object_store.s3_url': `http://127.0.0.1:${port}/bucket`,
+      },
+      ...{ 'object_store.s3_key_id_secret': 'ID', 'object_store.s3_key_secret': 'SECRET' },
+      ...{ 'object_store.s3_region': 'eu-test-1', 'object_store.s3_archive_class': 'DEEP_ARCHIVE' },
+    } as const;
+    await objectStoreOf(settingsWith(s3), secrets).put('acme/a', bytes, 'archived');
+    expect(read).toEqual([['own', ['ID', 'SECRET']]]);
+    const [put] = asked;
+    expect([put?.url, put?.headers['x-amz-storage-class']]).toEqual(['/bucket/acme/a', 'DEEP_ARCHIVE']);
+    expect(put?.headers.authorization).toMatch(/Credential=key-id\/\d+\/eu-test-1\//);
+  });
+
+  test('VAL-04 values are judged by the profiles, patterns and kinds of the settings; what is off is absent', () => {
+    const off = valueRulesOf(
+      settingsWith({ 'sanitise.profile': 'off', 'sanitise.results_profile': 'off', 'redact.results': [] }),
+    );
+    expect(Object.keys(off)).not.toEqual(
+      expect.arrayContaining(['argumentSanitiser', 'resultSanitiser', 'resultRedactor']),
+    );
+    for (const absent of ['argumentSanitiser', 'resultSanitiser', 'resultRedactor'])
+      expect(off).not.toHaveProperty(absent);
+    const on = valueRulesOf(
+      settingsWith({ 'redact.results': ['email'], 'sanitise.profile': 'strict', 'sanitise.results_profile': 'strict' }),
+    );
+    expect(on.resultRedactor?.value('ann.lee@example.org').value).toBe('[REDACTED:email]');
+    expect([typeof on.argumentSanitiser, typeof on.resultSanitiser, typeof on.scanOutput]).toEqual([
+      'object',
+      'object',
+      'function',
+    ]);
+    expect(valueRulesOf(settingsWith({ 'sanitise.content': 'judge' })).judgeContent).toBe(true);
+    expect(valueRulesOf(settingsWith({})).judgeContent).toBe(settingsWith({})['sanitise.content'] === 'judge');
+    expect(() => valueRulesOf(settingsWith({ 'sanitise.profile': 'strict', 'sanitise.patterns': ['x'] }))).toThrow();
   });
 });
