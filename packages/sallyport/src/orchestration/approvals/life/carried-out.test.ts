@@ -264,6 +264,21 @@ describe('a sweep', () => {
     expect(lines).toEqual(['error approvals-not-swept {"reason":"away"}', 'info approvals-pruned {"removed":3}']);
   });
 
+  test('ORC-03 says why the standing rules of other instances are not known, as long as that is so', async () => {
+    const inner = memoryApprovalStore();
+    let reads = 0;
+    const changedRules: ApprovalStore['changedRules'] = async (revision) => {
+      reads += 1;
+      if (reads > 1) throw new Error('away');
+      return inner.changedRules(revision);
+    };
+    const made = await approvalsOf({ approvals: { store: { ...inner, changedRules }, limits: { followMs: 1 } } });
+    await made.approvals.start();
+    expect([undefined, 'away']).toContain(made.approvals.problem());
+    await expect.poll(() => made.approvals.problem(), { interval: 1 }).toBe('away');
+    await made.approvals[Symbol.asyncDispose]();
+  });
+
   test('closing waits for the sweep and for what is under way', async () => {
     const inner = memoryApprovalStore();
     const order: string[] = [];

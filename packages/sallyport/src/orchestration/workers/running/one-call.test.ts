@@ -1,0 +1,283 @@
+import { failure } from '@sallyport/std/error/failure';
+import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { textOfCall } from '../../../domain/invocation/call-key.ts';
+import { RunningCalls } from '../../../pipeline/ongoing/running-calls.ts';
+import { notingLog } from '../../approvals/approvals.fixture.ts';
+import type { Beat, CallLeaseStore } from '../../call-lease-store.port.ts';
+import { attend } from '../attend.ts';
+import { beat } from '../heartbeat.ts';
+import { HeldCall } from '../held-call.ts';
+import type { WorkerParts } from '../worker-parts.ts';
+import { instance, LATER, NOBODY_BEFORE, sharedMemory } from '../workers.fixture.ts';
+
+const ME = { instanceId: 'one', owner: 'one/1' };
+const OTHER = { instanceId: 'two', owner: 'two/1' };
+const shared = sharedMemory();
+const { leases, store } = shared;
+let made: Awaited<ReturnType<typeof instance>>;
+let ran: unknown[] = [];
+
+beforeAll(async () => {
+  made = await instance('one', shared);
+  for (const side_effect_policy of ['pure', 'irreversible'] as const)
+    await made.tool(side_effect_policy, ({ n }) => ran.push(n), { side_effect_policy });
+});
+afterAll(() => made.close());
+beforeEach(() => {
+  ran = [];
+});
+
+function partsOf(more: Partial<WorkerParts> = {}): WorkerParts {
+  const { parts, queue, accepting: runCall, intake, limits } = made;
+  return { ...parts, ...NOBODY_BEFORE, records: store, leases, queue, runCall, intake, limits, ...more };
+}
+
+/** A call that was accepted and that no worker has taken. */
+async function accepted(tool_id: 'pure' | 'irreversible' = 'pure') {
+  const record = await made.accept({ tool_id, parameters: { n: 1 }, ...LATER });
+  return { record, held: new HeldCall(record) };
+}
+const rowOf = ({ invocationId }: { readonly invocationId: string }) => store.findInvocation('acme', invocationId);
+
+describe('a worker that takes up a call', () => {
+  test('ORC-01 runs it under a lease that is given back, with the slot of its agent', async () => {
+    const { record, held } = await accepted();
+    expect(await attend(partsOf(), ME, held)).toEqual({ done: true });
+    expect(await rowOf(record)).toMatchObject({ state: 'COMPLETED', fence: 1 });
+    expect(await leases.find(record)).toBeUndefined();
+    expect(held.lease).toMatchObject({ fence: 1, begun: false });
+    const slots = Array.from({ length: 4 }, () => made.parts.running.slots.take('acme\ndid:agent:a', 4));
+    expect(slots).not.toContain(undefined);
+    for (const slot of slots) slot?.free();
+    // Over: it is not run again.
+    expect(await attend(partsOf(), ME, new HeldCall(record))).toEqual({ done: true });
+    expect(ran).toEqual([1]);
+  });
+
+  test('ORC-06.4 leaves it while another holds it, while it still runs here, and while the store is away', async () => {
+    const { record, held } = await accepted();
+    const running = new RunningCalls();
+    Object.assign(running, { find: () => ({}) });
+    expect(await attend(partsOf({ running }), ME, held)).toEqual({ left: true });
+    expect(await leases.find(record)).toBeUndefined();
+    await leases.take(record, OTHER, 60_000);
+    expect(await attend(partsOf(), ME, held)).toEqual({ left: true });
+    const { log, lines } = notingLog();
+    const away = { ...leases, take: () => Promise.reject(new ToolLayerError('E3812', 'away')) };
+    expect(await attend(partsOf({ leases: away, log }), ME, held)).toEqual({ left: true });
+    expect(lines).toEqual([
+      `warn call-not-attended ${JSON.stringify({ invocation_id: record.invocationId, reason: 'away' })}`,
+    ]);
+    expect(ran).toEqual([]);
+  });
+
+  test('PIPE-06 ends it without a run when a cancel was left for the holder before, or came here first', async () => {
+    const left = await accepted();
+    await leases.take(left.record, OTHER, 60_000);
+    await leases.notifyHolder(left.record, { cancel: 'not needed' });
+    await leases.putBack(left.record, OTHER.owner, 1, false);
+    expect(await attend(partsOf(), ME, left.held)).toEqual({ done: true });
+    const here = await accepted();
+    here.held.cancel('changed my mind');
+    expect(here.held.cancelled).toEqual({ reason: 'changed my mind' });
+    expect(await attend(partsOf(), ME, here.held)).toEqual({ done: true });
+    const plain = await accepted();
+    plain.held.cancel(undefined);
+    await attend(partsOf(), ME, plain.held);
+    for (const [{ record }, message] of [
+      [left, 'The call was cancelled. Reason given: not needed'],
+      [here, 'The call was cancelled. Reason given: changed my mind'],
+      [plain, 'The call was cancelled.'],
+    ] as const)
+      expect(await rowOf(record)).toMatchObject({ state: 'ABORTED', failure: { code: 'E3805', message } });
+    expect(ran).toEqual([]);
+  });
+
+  test('ORC-06.4 does not run again what may have run and must not, and ends it as unknown under its own lease', async () => {
+    const { record, held } = await accepted('irreversible');
+    await leases.take(record, OTHER, 0);
+    await leases.begin(record, OTHER.owner, 1);
+    expect(await attend(partsOf(), ME, held)).toEqual({ done: true });
+    expect(await rowOf(record)).toMatchObject({ state: 'ABORTED', failure: { code: 'E3804' }, fence: 2 });
+    expect(ran).toEqual([]);
+    const safe = await accepted();
+    await leases.take(safe.record, OTHER, 0);
+    await leases.begin(safe.record, OTHER.owner, 1);
+    await attend(partsOf(), ME, safe.held);
+    expect(await rowOf(safe.record)).toMatchObject({ state: 'COMPLETED', fence: 2 });
+  });
+
+  test('PIPE-08 puts it back when it makes way or has no slot, and says which', async () => {
+    const way = await accepted();
+    way.held.makeWay('later');
+    expect(await attend(partsOf(), ME, way.held)).toMatchObject({ putBack: { invocationId: way.record.invocationId } });
+    expect(await leases.take(way.record, OTHER, 0)).toMatchObject({ fence: 2, preemptions: 1, begun: false });
+    const agent = 'acme\ndid:agent:a';
+    const slots = Array.from({ length: 4 }, () => made.parts.running.slots.take(agent, 4));
+    const full = await accepted();
+    expect(await attend(partsOf(), ME, full.held)).toEqual({ waitsForSlotOf: agent });
+    for (const slot of slots) slot?.free();
+    expect(await leases.find(full.record)).toBeUndefined();
+    expect(ran).toEqual([]);
+    // Its slot is kept with it: it needs no other.
+    const [own, ...others] = Array.from({ length: 4 }, () => made.parts.running.slots.take(agent, 4));
+    full.held.slot = own;
+    expect(await attend(partsOf(), ME, full.held)).toEqual({ done: true });
+    for (const slot of others) slot?.free();
+    expect(ran).toEqual([1]);
+  });
+
+  test('AUD-01.10 PIPE-08.5 a run that made way is on record with its instance, its count and its owner', async () => {
+    const { record, held } = await accepted();
+    await leases.take(record, OTHER, 60_000);
+    await leases.putBack(record, OTHER.owner, 1, true);
+    const runCall: WorkerParts['runCall'] = async () => {
+      held.makeWay('urgent');
+      return { ...record, state: 'EXECUTING' };
+    };
+    expect(await attend(partsOf({ runCall }), ME, held)).toMatchObject({ putBack: { state: 'AUTHORIZED' } });
+    const event = (await made.eventsOf(record.invocationId)).at(-1);
+    expect(event?.type).toBe('ai.agent.tool.preempted');
+    expect(event?.data).toEqual({
+      agent_did: 'did:agent:a',
+      capabilities: [],
+      door: 'library',
+      input_hash: record.inputHash,
+      instance_id: 'one',
+      invocation_id: record.invocationId,
+      preemptions: 2,
+      state: 'EXECUTING',
+      tenant_id: 'acme',
+      tool_id: 'pure',
+      tool_version: '1.0.0',
+    });
+    expect(await leases.take(record, OTHER, 0)).toMatchObject({ preemptions: 2 });
+  });
+
+  test('PIPE-08 a run that found no room, cannot run here or lost its lease has ended in none of these', async () => {
+    /** Runs the call as the pipeline does whose stages end with this failure. */
+    const endsWith = async (code: 'E3303' | 'E3901' | undefined, more: Partial<WorkerParts> = {}) => {
+      const { record, held } = await accepted();
+      const failed = code === undefined ? undefined : failure(code, 'No.', { retryAfterMs: 70 });
+      const counted: (boolean | undefined)[] = [];
+      const runCall: WorkerParts['runCall'] = async (_request, resumed) => {
+        if (code === undefined) held.lose();
+        counted.push(resumed?.hold?.counts(failed, 0));
+        return { ...record, state: 'EXECUTING' };
+      };
+      const end = await attend(partsOf({ runCall, ...more }), ME, held);
+      return { end, counted, record, lease: await leases.find(record) };
+    };
+    const full = await endsWith('E3303');
+    expect(full).toMatchObject({ end: { roomAfterMs: 70, record: { invocationId: full.record.invocationId } } });
+    expect(full).toMatchObject({ counted: [false], lease: undefined });
+    const late = await endsWith('E3303', { limits: { ...made.limits, roomMsMax: -1 } });
+    expect(late).toMatchObject({ end: { done: true }, counted: [true] });
+    const unable = await endsWith('E3901');
+    expect(unable).toMatchObject({ end: { leftToOthers: true }, counted: [false], lease: { live: false } });
+    const lost = await endsWith(undefined);
+    expect(lost).toMatchObject({ end: { left: true }, counted: [false], lease: { live: true } });
+  });
+});
+
+test('PIPE-08 the wait for room is what the failure says, between its bounds, and for a circuit the longest', async () => {
+  const { held } = await accepted();
+  const waitAfter = (code: 'E3303' | 'E3401' | 'E3502', retryAfterMs?: number, attempts = 0, mayWait = true) => {
+    const more = retryAfterMs === undefined ? {} : { retryAfterMs };
+    const hold = held.hold(leases, ME.owner, 1, { free: () => undefined } as never, mayWait);
+    const counts = hold.counts(failure(code, 'No.', more), attempts);
+    return [counts, held.roomMs];
+  };
+  expect(waitAfter('E3303')).toEqual([false, 1_000]);
+  expect(waitAfter('E3401')).toEqual([false, 30_000]);
+  expect(waitAfter('E3401', 400)).toEqual([false, 400]);
+  expect(waitAfter('E3303', 1)).toEqual([false, 50]);
+  expect(waitAfter('E3303', 99_000)).toEqual([false, 30_000]);
+  expect(waitAfter('E3502')).toEqual([true, undefined]);
+  expect(waitAfter('E3303', 1, 1)).toEqual([true, undefined]);
+  expect(waitAfter('E3303', 1, 0, false)).toEqual([true, undefined]);
+  held.lease = { fence: 1, begun: false, preemptions: 19, extendedMs: 0 };
+  const hold = held.hold(leases, ME.owner, 1, { free: () => undefined } as never, true);
+  expect([hold.counts(failure('E3901', 'No.'), 0), held.isUnable]).toEqual([false, true]);
+  held.lease = { ...held.lease, preemptions: 20 };
+  expect([hold.counts(failure('E3901', 'No.'), 0), held.isUnable]).toEqual([true, false]);
+  // Not its holder: it must not begin, and nothing of it counts.
+  expect([await hold.begin(), held.isLost, hold.counts(undefined, 0)]).toEqual([false, true, false]);
+});
+
+describe('a beat', () => {
+  /** Beats with calls that are held, and what the store answers. */
+  async function beaten(answer: Partial<Beat>, more: Partial<WorkerParts> = {}) {
+    const calls = ['a', 'b', 'c'].map((invocationId) => new HeldCall({ tenantId: 'acme', invocationId }));
+    for (const held of calls.slice(0, 2)) held.lease = { fence: 2, begun: false, preemptions: 0, extendedMs: 0 };
+    const asked: unknown[] = [];
+    const beats: CallLeaseStore['beat'] = async (_me, _ttlMs, attended) => {
+      asked.push(attended);
+      return { held: [], unheld: [], instances: 1, ...answer };
+    };
+    const byText = new Map(calls.map((held) => [textOfCall(held), held]));
+    const isThere = await beat(partsOf({ leases: { ...leases, beat: beats }, ...more }), ME, byText);
+    return { calls, asked, isThere };
+  }
+  const heldAs = (invocationId: string, fence = 2, more: object = {}) => ({
+    tenantId: 'acme',
+    invocationId,
+    fence,
+    extendedMs: 0,
+    ...more,
+  });
+
+  test("PIPE-07 ends the run of a call whose lease is another's by now, and of no other", async () => {
+    const { calls, asked, isThere } = await beaten({ held: [heldAs('a'), heldAs('b', 3)] });
+    expect(calls.map(({ isLost, controller }) => [isLost, controller.signal.aborted])).toEqual([
+      [false, false],
+      [true, true],
+      // Its lease was not there yet when the beat began.
+      [false, false],
+    ]);
+    expect(calls[1]?.controller.signal.reason).toMatchObject({ code: 'E3811' });
+    expect([isThere, asked]).toEqual([true, [[heldKey('a'), heldKey('b')]]]);
+    const { calls: gone } = await beaten({ held: [heldAs('a')] });
+    expect(gone.map(({ isLost }) => isLost)).toEqual([false, true, false]);
+  });
+  const heldKey = (invocationId: string) => ({ tenantId: 'acme', invocationId });
+
+  test('PIPE-06 PIPE-12.2 brings what others want of a call: its cancel, more time, and cancels of calls without a lease', async () => {
+    const cancelled: unknown[] = [];
+    const running = new RunningCalls();
+    Object.assign(running, {
+      find: (_tenant: string, id: string) => (id === 'mine' ? { id } : undefined),
+      cancel: (ongoing: unknown, reason: string) => cancelled.push([ongoing, reason]),
+    });
+    const unheld = ['mine', 'over'].map((invocationId) => ({ tenantId: 'acme', invocationId, cancel: 'stop' }));
+    const held = [heldAs('a', 2, { cancel: 'no' }), heldAs('b', 2, { extendedMs: 500 })];
+    const { calls } = await beaten({ held, unheld }, { running });
+    expect(calls.map((each) => each.cancelled)).toEqual([{ reason: 'no' }, undefined, undefined]);
+    expect(calls.map(({ extendedMs }) => extendedMs)).toEqual([0, 500, 0]);
+    expect(cancelled).toEqual([[{ id: 'mine' }, 'stop']]);
+  });
+
+  test('PIPE-08 counts what waits only where something waits, and says when the store is away', async () => {
+    const { intake, queue } = made;
+    let asked = 0;
+    const length = async () => {
+      asked += 1;
+      return 7;
+    };
+    const counted = { ...queue, length };
+    intake.noteLoad(0);
+    await beaten({}, { queue: counted });
+    expect([asked, intake.queued()]).toEqual([0, 0]);
+    intake.noteLoad(3);
+    await beaten({}, { queue: counted });
+    expect([asked, intake.queued()]).toEqual([1, 7]);
+    intake.noteLoad(0);
+    const { log, lines } = notingLog();
+    const away = { ...leases, beat: () => Promise.reject(new ToolLayerError('E3812', 'away')) };
+    const { isThere, calls } = await beaten({}, { leases: away, log });
+    expect(isThere).toBe(false);
+    expect(calls.some(({ isLost }) => isLost)).toBe(false);
+    expect(lines).toEqual(['warn leases-not-renewed {"reason":"away","held":2}']);
+  });
+});
