@@ -1,11 +1,18 @@
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { describe, expect, test, vi } from 'vitest';
+import { textOfCall } from '../../../domain/invocation/call-key.ts';
 import type { CallQuestionsByKey } from '../../../domain/invocation/tasks/call-question.ts';
 import { movedClock, notingLog } from '../../approvals/approvals.fixture.ts';
+import { createCallIntake } from '../../call-intake.ts';
+import type { Beat, CallLeaseStore } from '../../call-lease-store.port.ts';
 import { beatThroughOutages } from '../after-outage.ts';
+import { beat, shownProgress } from '../heartbeat.ts';
+import { HeldCall } from '../held-call.ts';
 import { createLater } from '../later.ts';
 import { createPostponedCalls } from '../postponed-calls.ts';
+import { repeat } from '../repeat.ts';
 import { sweep } from '../sweep.ts';
+import { WORKER_DEFAULTS } from '../worker-limits.ts';
 import type { WorkerParts } from '../worker-parts.ts';
 import { createCallQuestions } from './call-questions.ts';
 
@@ -65,6 +72,40 @@ test('PIPE-08 what waits for room comes up once, not before its time, at most a 
     expect(later.size).toBe(0);
     vi.advanceTimersByTime(1_000);
     expect(came).toHaveLength(20);
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
+test('a turn is repeated with a pause after each, never two at once, and none begins after the end', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  try {
+    let turns = 0;
+    let end = Promise.withResolvers<void>();
+    const stop = repeat(
+      async () => {
+        turns += 1;
+        await end.promise;
+      },
+      () => 10,
+    );
+    await vi.advanceTimersByTimeAsync(9);
+    expect(turns).toBe(0);
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(turns).toBe(1);
+    end.resolve();
+    end = Promise.withResolvers<void>();
+    await vi.advanceTimersByTimeAsync(10);
+    expect(turns).toBe(2);
+    let isStopped = false;
+    const stopped = stop().then(() => {
+      isStopped = true;
+    });
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(isStopped).toBe(false);
+    end.resolve();
+    await stopped;
+    expect([vi.getTimerCount(), turns]).toEqual([0, 2]);
   } finally {
     vi.useRealTimers();
   }
@@ -214,5 +255,109 @@ describe('a sweep', () => {
     state.isAway = false;
     expect([await sweeps(), await sweeps(99), await sweeps(1), await sweeps(1_000)]).toEqual([2, 2, 3, 3]);
     expect(did).toContainEqual(['unattended', 10_000, 0]);
+  });
+});
+
+test('PIPE-12.3 progress is shown as a share of its total, within bounds, with a text that is cut', () => {
+  const shown = (progress: number, total?: number, message?: string) =>
+    shownProgress({
+      progress,
+      ...(total === undefined ? {} : { total }),
+      ...(message === undefined ? {} : { message }),
+    });
+  expect(shownProgress(undefined)).toBeUndefined();
+  expect(shown(1)).toEqual({});
+  expect(shown(1, 3)).toEqual({ percent: 33.3 });
+  expect([shown(-1, 3), shown(4, 3), shown(3, 3)].map((each) => each?.percent)).toEqual([0, 100, 100]);
+  for (const total of [0, -2, Number.NaN]) expect(shown(1, total), `${total}`).toEqual({});
+  expect(shown(1, 2, `${'x'.repeat(199)}\u{1F600}`)).toEqual({ percent: 50, phase: `${'x'.repeat(199)}\uFFFD` });
+});
+
+describe('a beat', () => {
+  const intake = createCallIntake(WORKER_DEFAULTS);
+  const parts = (more: Partial<WorkerParts>) => {
+    const nothing = { running: { find: () => undefined }, queue: { length: async () => 0 } };
+    return { ...nothing, intake, limits: WORKER_DEFAULTS, ...more } as unknown as WorkerParts;
+  };
+  /** Beats with calls that are held, and what the store answers. */
+  async function beaten(answer: Partial<Beat>, more: Partial<WorkerParts> = {}) {
+    const calls = ['a', 'b', 'c'].map((invocationId) => new HeldCall({ tenantId: 'acme', invocationId }));
+    for (const held of calls.slice(0, 2)) held.lease = { fence: 2, begun: false, preemptions: 0, extendedMs: 0 };
+    const asked: unknown[] = [];
+    const beats: CallLeaseStore['beat'] = async (_me, _ttlMs, attended) => {
+      asked.push(attended);
+      return { held: [], unheld: [], instances: 1, ...answer };
+    };
+    const byText = new Map(calls.map((held) => [textOfCall(held), held]));
+    const isThere = await beat(parts({ leases: { beat: beats } as never, ...more }), ME, byText);
+    return { calls, asked, isThere };
+  }
+  const heldAs = (invocationId: string, fence = 2, more: object = {}) => ({
+    tenantId: 'acme',
+    invocationId,
+    fence,
+    extendedMs: 0,
+    ...more,
+  });
+
+  test("PIPE-07 ends the run of a call whose lease is another's by now, and of no other", async () => {
+    const { calls, asked, isThere } = await beaten({ held: [heldAs('a'), heldAs('b', 3)] });
+    expect(calls.map(({ isLost, controller }) => [isLost, controller.signal.aborted])).toEqual([
+      [false, false],
+      [true, true],
+      // Its lease was not there yet when the beat began.
+      [false, false],
+    ]);
+    expect(calls[1]?.controller.signal.reason).toMatchObject({ code: 'E3811' });
+    expect([isThere, asked]).toEqual([true, [[heldKey('a'), heldKey('b')]]]);
+    const { calls: gone } = await beaten({ held: [heldAs('a')] });
+    expect(gone.map(({ isLost }) => isLost)).toEqual([false, true, false]);
+  });
+  const heldKey = (invocationId: string) => ({ tenantId: 'acme', invocationId });
+
+  test('PIPE-06 PIPE-12.2 brings what others want of a call: its cancel, more time, and cancels of calls without a lease', async () => {
+    const cancelled: unknown[] = [];
+    const running = {};
+    const reached: unknown[] = [];
+    const toolRun = {
+      deadline: { extendTo: (ms: number) => reached.push(ms) },
+      questions: { answer: (answers: unknown) => reached.push(answers) },
+      progress: { progress: 1, total: 4 },
+      openQuestions: { q: {} },
+    };
+    Object.assign(running, {
+      find: (_tenant: string, id: string) => (id === 'b' ? { toolRun } : id === 'mine' ? { id } : undefined),
+      cancel: (ongoing: unknown, reason: string) => cancelled.push([ongoing, reason]),
+    });
+    const unheld = ['mine', 'over'].map((invocationId) => ({ tenantId: 'acme', invocationId, cancel: 'stop' }));
+    const held = [heldAs('a', 2, { cancel: 'no' }), heldAs('b', 2, { extendedMs: 500, answers: { q: 1 } })];
+    const { calls, asked } = await beaten({ held, unheld }, { running: running as never });
+    expect(reached).toEqual([{ q: 1 }, 500]);
+    expect(asked).toEqual([[heldKey('a'), { ...heldKey('b'), progress: { percent: 25, questions: { q: {} } } }]]);
+    expect(calls.map((each) => each.cancelled)).toEqual([{ reason: 'no' }, undefined, undefined]);
+    expect(calls.map(({ extendedMs }) => extendedMs)).toEqual([0, 500, 0]);
+    expect(cancelled).toEqual([[{ id: 'mine' }, 'stop']]);
+  });
+
+  test('PIPE-08 counts what waits only where something waits, and says when the store is away', async () => {
+    let asked = 0;
+    const length = async () => {
+      asked += 1;
+      return 7;
+    };
+    const counted = { length } as never;
+    intake.noteLoad(0);
+    await beaten({}, { queue: counted });
+    expect([asked, intake.queued()]).toEqual([0, 0]);
+    intake.noteLoad(3);
+    await beaten({}, { queue: counted });
+    expect([asked, intake.queued()]).toEqual([1, 7]);
+    intake.noteLoad(0);
+    const { log, lines } = notingLog();
+    const away = { beat: () => Promise.reject(new ToolLayerError('E3812', 'away')) };
+    const { isThere, calls } = await beaten({}, { leases: away as never, log });
+    expect(isThere).toBe(false);
+    expect(calls.some(({ isLost }) => isLost)).toBe(false);
+    expect(lines).toEqual(['warn leases-not-renewed {"reason":"away","held":2}']);
   });
 });

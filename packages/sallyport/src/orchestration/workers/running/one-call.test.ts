@@ -1,12 +1,11 @@
 import { failure } from '@sallyport/std/error/failure';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { textOfCall } from '../../../domain/invocation/call-key.ts';
 import { RunningCalls } from '../../../pipeline/ongoing/running-calls.ts';
 import { notingLog } from '../../approvals/approvals.fixture.ts';
-import type { Beat, CallLeaseStore } from '../../call-lease-store.port.ts';
+import type { CallLeaseStore } from '../../call-lease-store.port.ts';
+import { createWorkers } from '../../workers.ts';
 import { attend } from '../attend.ts';
-import { beat } from '../heartbeat.ts';
 import { HeldCall } from '../held-call.ts';
 import type { WorkerParts } from '../worker-parts.ts';
 import { instance, LATER, NOBODY_BEFORE, sharedMemory } from '../workers.fixture.ts';
@@ -181,6 +180,126 @@ describe('a worker that takes up a call', () => {
   });
 });
 
+test('ORC-06 PIPE-07 a call is resumed as its row says: who asked, what was approved, and whether a run was cut off', async () => {
+  const seen: unknown[] = [];
+  const resume = async (more: object, approval?: object, waits: object = {}) => {
+    const { record, held } = await accepted();
+    const { waiting } = record;
+    if (waiting === undefined) throw new Error('the call does not wait');
+    const row = { ...record, waiting: { ...waiting, ...waits }, ...more };
+    await made.parts.ledger.commit({ record: row, events: [], durability: 'synchronous' });
+    const runCall: WorkerParts['runCall'] = async ({ request, caller }, resumed) => {
+      const { hold, ...known } = resumed ?? {};
+      seen.push([request, { ...caller, signal: caller.signal === held.controller.signal }, known, hold?.fence]);
+      // It made way, and ended all the same.
+      held.makeWay('too late');
+      return { ...row, state: 'COMPLETED' };
+    };
+    expect(await attend(partsOf({ runCall }), ME, held, approval as never)).toEqual({ done: true });
+    const { invocationId, acceptedAt, nonce = invocationId } = record;
+    return { request: waiting.request, resumed: { invocationId, nonce, acceptedAt, waiting: row.waiting } };
+  };
+  const plain = await resume({});
+  const again = await resume({ state: 'EXECUTING' });
+  const approval = { approvalId: 'a', expiresAt: 1 };
+  const questions = { elicitation: {} };
+  const approved = await resume({}, approval, { questions });
+  const caller = { door: 'library', signal: true };
+  expect(seen).toEqual([
+    [plain.request, caller, plain.resumed, 1],
+    [again.request, caller, { ...again.resumed, cutOff: true }, 1],
+    [approved.request, { ...caller, questions }, { ...approved.resumed, approval }, 1],
+  ]);
+});
+
+describe('a cancel of a call that does not run here', () => {
+  /** Workers that were not started, over these parts. */
+  function workersOf(more: Partial<WorkerParts> = {}) {
+    const removed: unknown[] = [];
+    const remove = async ({ invocationId }: { readonly invocationId: string }) => removed.push(invocationId) > 0;
+    const { log, lines } = notingLog();
+    const workers = createWorkers(partsOf({ queue: { ...made.queue, remove }, log, ...more }));
+    return { workers, removed, lines };
+  }
+
+  test('PIPE-06 ends what waits and never ran as such, and takes its job out of the queue', async () => {
+    const { workers, removed } = workersOf();
+    for (const [reason, message] of [
+      ['not needed', 'The call was cancelled before it ran. Reason given: not needed'],
+      [undefined, 'The call was cancelled before it ran.'],
+    ] as const) {
+      const { record } = await accepted('irreversible');
+      expect(await workers.cancel(record, reason)).toBe('ended');
+      expect(await rowOf(record)).toMatchObject({ state: 'ABORTED', failure: { code: 'E3805', message }, fence: 1 });
+      expect(await leases.find(record)).toBeUndefined();
+      expect(removed.at(-1)).toBe(record.invocationId);
+      // Over: nothing more is ended.
+      expect(await workers.cancel(record, reason)).toBe('unreachable');
+    }
+    const { record } = await accepted();
+    const away = { ...made.queue, remove: () => Promise.reject(new ToolLayerError('E3812', 'away')) };
+    const { workers: others, lines } = workersOf({ queue: away });
+    expect(await others.cancel(record, undefined)).toBe('ended');
+    await expect.poll(() => lines, { interval: 1 }).toEqual(['debug job-not-removed {"reason":"away"}']);
+  });
+
+  test('PIPE-06 PIPE-13 ends as unknown what may have run and must not run again, also where its server ran it', async () => {
+    const tasks: unknown[] = [];
+    const cancelServerTask = async ({ invocationId }: { readonly invocationId: string }, task: unknown) =>
+      void tasks.push([invocationId, task]);
+    const { workers } = workersOf({ cancelServerTask });
+    const begun = async (tool: 'pure' | 'irreversible') => {
+      const { record } = await accepted(tool);
+      await leases.take(record, OTHER, 0);
+      await leases.begin(record, OTHER.owner, 1);
+      expect(await workers.cancel(record, 'stop')).toBe('ended');
+      return rowOf(record);
+    };
+    expect(await begun('irreversible')).toMatchObject({
+      failure: { code: 'E3804', message: expect.stringMatching(/cut off.*Reason given: stop$/) },
+    });
+    expect(await begun('pure')).toMatchObject({ failure: { code: 'E3805' } });
+    expect(tasks).toEqual([]);
+    const { record } = await accepted('irreversible');
+    const serverTask = { taskId: 'task' } as never;
+    const row = { ...record, waiting: { ...record.waiting, serverTask } } as typeof record;
+    await made.parts.ledger.commit({ record: row, events: [], durability: 'synchronous' });
+    expect(await workers.cancel(record, undefined)).toBe('ended');
+    expect(await rowOf(record)).toMatchObject({ failure: { code: 'E3804' } });
+    expect(tasks).toEqual([[record.invocationId, serverTask]]);
+  });
+
+  test('PIPE-06 reaches its holder or its instance, and says when it reaches nobody', async () => {
+    const asked: unknown[] = [];
+    const noting = {
+      ...leases,
+      notifyHolder: async (...given: Parameters<CallLeaseStore['notifyHolder']>) => {
+        asked.push(given[1]);
+        return leases.notifyHolder(...given);
+      },
+      notifyInstance: async (...given: unknown[]) => void asked.push(given.slice(1)),
+    };
+    const { workers } = workersOf({ leases: noting });
+    const { record } = await accepted();
+    await leases.take(record, OTHER, 60_000);
+    expect(await workers.cancel(record, 'stop')).toBe('notified');
+    expect(await workers.cancel(record, undefined)).toBe('notified');
+    const nobody = { ...leases, take: async () => undefined, notifyHolder: async () => false };
+    expect(await workersOf({ leases: nobody }).workers.cancel(record, undefined)).toBe('unreachable');
+    const { waiting: _waiting, ...runs } = { ...record, state: 'EXECUTING' as const };
+    expect(await workers.cancel({ ...runs, instanceId: 'two' }, 'stop')).toBe('notified');
+    expect(await workers.cancel({ ...runs, instanceId: 'two' }, undefined)).toBe('notified');
+    expect(await workers.cancel({ ...runs, instanceId: 'one' }, 'stop')).toBe('unreachable');
+    expect(asked).toEqual([{ cancel: 'stop' }, { cancel: '' }, ['two', 'stop'], ['two', '']]);
+    expect(await rowOf(record)).toMatchObject({ state: 'AUTHORIZED' });
+    // Its row went on under a later lease meanwhile.
+    const fenced = { ...store, fenceInvocation: async () => undefined };
+    const late = await accepted();
+    expect(await workersOf({ records: fenced }).workers.cancel(late.record, undefined)).toBe('unreachable');
+    expect(await leases.find(late.record)).toBeUndefined();
+  });
+});
+
 test('PIPE-08 the wait for room is what the failure says, between its bounds, and for a circuit the longest', async () => {
   const { held } = await accepted();
   const waitAfter = (code: 'E3303' | 'E3401' | 'E3502', retryAfterMs?: number, attempts = 0, mayWait = true) => {
@@ -204,80 +323,4 @@ test('PIPE-08 the wait for room is what the failure says, between its bounds, an
   expect([hold.counts(failure('E3901', 'No.'), 0), held.isUnable]).toEqual([true, false]);
   // Not its holder: it must not begin, and nothing of it counts.
   expect([await hold.begin(), held.isLost, hold.counts(undefined, 0)]).toEqual([false, true, false]);
-});
-
-describe('a beat', () => {
-  /** Beats with calls that are held, and what the store answers. */
-  async function beaten(answer: Partial<Beat>, more: Partial<WorkerParts> = {}) {
-    const calls = ['a', 'b', 'c'].map((invocationId) => new HeldCall({ tenantId: 'acme', invocationId }));
-    for (const held of calls.slice(0, 2)) held.lease = { fence: 2, begun: false, preemptions: 0, extendedMs: 0 };
-    const asked: unknown[] = [];
-    const beats: CallLeaseStore['beat'] = async (_me, _ttlMs, attended) => {
-      asked.push(attended);
-      return { held: [], unheld: [], instances: 1, ...answer };
-    };
-    const byText = new Map(calls.map((held) => [textOfCall(held), held]));
-    const isThere = await beat(partsOf({ leases: { ...leases, beat: beats }, ...more }), ME, byText);
-    return { calls, asked, isThere };
-  }
-  const heldAs = (invocationId: string, fence = 2, more: object = {}) => ({
-    tenantId: 'acme',
-    invocationId,
-    fence,
-    extendedMs: 0,
-    ...more,
-  });
-
-  test("PIPE-07 ends the run of a call whose lease is another's by now, and of no other", async () => {
-    const { calls, asked, isThere } = await beaten({ held: [heldAs('a'), heldAs('b', 3)] });
-    expect(calls.map(({ isLost, controller }) => [isLost, controller.signal.aborted])).toEqual([
-      [false, false],
-      [true, true],
-      // Its lease was not there yet when the beat began.
-      [false, false],
-    ]);
-    expect(calls[1]?.controller.signal.reason).toMatchObject({ code: 'E3811' });
-    expect([isThere, asked]).toEqual([true, [[heldKey('a'), heldKey('b')]]]);
-    const { calls: gone } = await beaten({ held: [heldAs('a')] });
-    expect(gone.map(({ isLost }) => isLost)).toEqual([false, true, false]);
-  });
-  const heldKey = (invocationId: string) => ({ tenantId: 'acme', invocationId });
-
-  test('PIPE-06 PIPE-12.2 brings what others want of a call: its cancel, more time, and cancels of calls without a lease', async () => {
-    const cancelled: unknown[] = [];
-    const running = new RunningCalls();
-    Object.assign(running, {
-      find: (_tenant: string, id: string) => (id === 'mine' ? { id } : undefined),
-      cancel: (ongoing: unknown, reason: string) => cancelled.push([ongoing, reason]),
-    });
-    const unheld = ['mine', 'over'].map((invocationId) => ({ tenantId: 'acme', invocationId, cancel: 'stop' }));
-    const held = [heldAs('a', 2, { cancel: 'no' }), heldAs('b', 2, { extendedMs: 500 })];
-    const { calls } = await beaten({ held, unheld }, { running });
-    expect(calls.map((each) => each.cancelled)).toEqual([{ reason: 'no' }, undefined, undefined]);
-    expect(calls.map(({ extendedMs }) => extendedMs)).toEqual([0, 500, 0]);
-    expect(cancelled).toEqual([[{ id: 'mine' }, 'stop']]);
-  });
-
-  test('PIPE-08 counts what waits only where something waits, and says when the store is away', async () => {
-    const { intake, queue } = made;
-    let asked = 0;
-    const length = async () => {
-      asked += 1;
-      return 7;
-    };
-    const counted = { ...queue, length };
-    intake.noteLoad(0);
-    await beaten({}, { queue: counted });
-    expect([asked, intake.queued()]).toEqual([0, 0]);
-    intake.noteLoad(3);
-    await beaten({}, { queue: counted });
-    expect([asked, intake.queued()]).toEqual([1, 7]);
-    intake.noteLoad(0);
-    const { log, lines } = notingLog();
-    const away = { ...leases, beat: () => Promise.reject(new ToolLayerError('E3812', 'away')) };
-    const { isThere, calls } = await beaten({}, { leases: away, log });
-    expect(isThere).toBe(false);
-    expect(calls.some(({ isLost }) => isLost)).toBe(false);
-    expect(lines).toEqual(['warn leases-not-renewed {"reason":"away","held":2}']);
-  });
 });
