@@ -61,6 +61,9 @@ beforeAll(async () => {
     toolOf('depends', { document_dependencies: [{ document_pattern: 'gui*', access_mode: 'read' }] }),
     (_, context) => note(context.documents),
   );
+  await desk.layer.registerFunction(toolOf('asked', { execution_config: { requires_approval: true } }), (_, context) =>
+    note(context.documents),
+  );
   let attempt = 0;
   await desk.layer.registerFunction(
     toolOf('twice', { execution_config: { retry_policy: { max_attempts: 2, base_delay_ms: 0 } } }),
@@ -88,7 +91,11 @@ beforeAll(async () => {
       'print',
       'cd "$SALLYPORT_DOCUMENTS"; cat documents.json *.md; test -w documents.json || echo unwritable; test -w . || echo closed; ls',
     ),
-    shell('peep', 'echo "$SALLYPORT_DOCUMENTS."; ls -R "$1"/documents 2>&1; true'),
+    shell(
+      'peep',
+      `echo "$SALLYPORT_DOCUMENTS."; cat $(find ${desk.folder} /tmp /proc/*/root -type f 2>/dev/null); true`,
+    ),
+    shell('hold', 'sleep 60'),
   ])
     await desk.layer.ask('tools.register', { manifest }, LOCAL_CALLER);
 });
@@ -202,6 +209,23 @@ describe('policies', () => {
     expect(await invoke('read', refs('spec'), {}, bob)).toMatchObject({ status: 'success' });
   });
 
+  test('DOC-04.1 PIPE-15 are asked before a person is, and by a dry run, for what is named by its id', async () => {
+    documents.put('secret', 'for alice');
+    const bob = await desk.token({ ...AGENT, user_did: 'did:user:bob' });
+    const rehearse = async (document_context: object, bearer: string): Promise<Json> =>
+      (await desk.rest('POST', '/v1/dry-runs', bearer, { tool_id: 'asked', document_context })).body;
+    const of = (document_context: object) => invoke('asked', document_context, {}, bob);
+    for (const context of [refs('secret'), refs('spec', 'document://secret/versions/1')]) {
+      expect(eCode(await of(context))).toBe('E3603');
+      expect(await rehearse(context, bob)).toMatchObject({ would: 'refuse', error: { e_code: 'E3603' } });
+      expect(await rehearse(context, token)).toMatchObject({ would: 'ask' });
+    }
+    // Which document a pattern or a question finds is known when it is read.
+    for (const context of [refs('secr*'), { query: 'secret' }, refs('spec')])
+      expect(await of(context)).toMatchObject({ status: 'pending_approval' });
+    expect(given).toEqual([]);
+  });
+
   test('DOC-04.5 a server elsewhere makes the id of a document that has none, so they judge it by an empty one', async () => {
     const parameters = { content: '# Of eve' };
     const ingest = (bearer: string, more = {}) =>
@@ -267,10 +291,17 @@ describe.skipIf(!works)(`programs in sandboxes${works ? '' : `, skipped: ${probl
     expect(JSON.stringify(events)).not.toContain(SECRET_CONTENT);
   });
 
-  test('SBX-05 a tool that asked for none has no folder and no variable', async () => {
-    const body = await invoke('peep');
-    expect(String(body['result'])).toMatch(/^\.\n/);
-    expect(String(body['result'])).not.toContain('.md');
+  test('SBX-05.5 a tool that asked for none has no variable, and finds no document of a tool that runs beside it', async () => {
+    const held = await invoke('hold', refs('spec'), { execution_options: { async_mode: true } });
+    const folder = join(desk.folder, 'documents');
+    await expect
+      .poll(async () => (await readdir(folder, { recursive: true })).filter((name) => name.endsWith('1-spec.md')))
+      .toHaveLength(1);
+    const [without, other] = [await invoke('peep'), await invoke('peep', refs('guide'))];
+    await desk.rest('DELETE', `/v1/invocations/${held['invocation_id']}`, token);
+    expect(String(without['result'])).toMatch(/^\.\n/);
+    expect(String(other['result'])).toContain('the way');
+    for (const { result } of [without, other]) expect(String(result)).not.toContain(SECRET_CONTENT);
   });
 
   test('DOC-05.1 a sandboxed function gets them in its context', async () => {

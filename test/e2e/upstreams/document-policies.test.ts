@@ -187,10 +187,13 @@ test('DOC-01.5 DOC-04.6 a document is deleted with an approval, by whom a policy
   };
   for (const content of ['Walrus one.', 'Walrus two.'])
     await tool('ingest_document', { document_id: 'mine', content }, agent);
+  await tool('ingest_document', { document_id: 'mine-north', content: 'Walrus three.' }, agent);
   for (const [parameters, bearer] of [
     [{ document_id: 'mine' }, agent],
     [{ document_id: 'open' }, bob],
     [{ document_id: 'open', version: '1' }, bob],
+    // His to delete, and not his to write.
+    [{ document_id: 'mine-north' }, bob],
   ] as const)
     expect(eCode(await waits(parameters, bearer))).toBe('E3603');
   await waits({ document_id: 'mine', version: '1' }, bob);

@@ -1,4 +1,4 @@
-import { ENOUGH, judgeText, scoreOf } from './instructions/judge-text.ts';
+import { enoughTogether, judgeText } from './instructions/judge-text.ts';
 import { textsBelow } from './instructions/texts-of.ts';
 import { type Pause, piecesOf, TEXT_CHARS_MAX } from './text-pieces.ts';
 
@@ -60,8 +60,7 @@ function* scanning(value: unknown): Generator<void, OutputVerdict, void> {
     for (const [start, piece] of piecesOf(text.slice(0, Math.max(0, left)))) {
       const evidence = judgeText(piece, 'output');
       yield;
-      if (evidence.length === 0 || scoreOf(evidence) < ENOUGH) continue;
-      for (const found of evidence) {
+      for (const found of enoughTogether(evidence)) {
         findings.push({ rule: found.rule, path, start: start + found.start, end: start + found.end });
       }
     }

@@ -107,7 +107,7 @@ async function writeDocuments(folder: string, documents: readonly GivenDocument[
 
 /** The program may run under a user of its own, which must be able to read. */
 async function write(path: string, text: string): Promise<void> {
-  await writeFile(path, text, { flag: 'wx' });
+  await writeFile(path, text);
   await chmod(path, 0o444);
 }
 

@@ -7,7 +7,7 @@ import type { LayerOptions, OpenedLayer, WhenAbsent } from '../doors/cli/cli-par
 import { createRemoteLayer } from '../doors/remote/remote-layer.ts';
 import type { ToolLayer } from '../operations/tool-layer.ts';
 import type { EmbeddedToolLayer, ToolLayerOptions } from './create-tool-layer.ts';
-import { hasInstanceId } from './parts/instance-id.ts';
+import { hasInstanceId } from './parts/keys/instance-id.ts';
 import { readSettings } from './read-settings.ts';
 import { isOwnersSocket } from './running-layer/local-socket.ts';
 import { type RunningLayer, readRunningLayer } from './running-layer/running-layer-file.ts';

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { readSettings } from './read-settings.ts';
+import { readSettings, settingsFileOf } from './read-settings.ts';
 import { SETTINGS, variableOf } from './settings.ts';
 
 function fileWith(text: string): string {
@@ -58,8 +58,81 @@ describe('settings', () => {
 
   test('in a broken file are refused with line and column', () => {
     expect(() => readSettings({ file: fileWith('a = \n'), environment: {} })).toThrow(
-      /sallyport\.toml:1:\d+ is not valid TOML/,
+      /sallyport\.toml is not TOML in line 1, column \d+/,
     );
     expect(() => readSettings({ file: '/nowhere/sallyport.toml', environment: {} })).toThrow(/cannot be read/);
+  });
+
+  test.each<[key: string, text: string, value: unknown]>([
+    ['CALLS_MAX', '7', 7],
+    ['CALLS_MAX', ' 7 ', 7],
+    ['CALLS_MAX', '', 64],
+    ['CALLS_MAX', ' ', undefined],
+    ['CALLS_MAX', '1.5', undefined],
+    ['CALLS_MAX', '0', undefined],
+    ['CALLS_MAX', 'Infinity', undefined],
+    ['SEARCH_THRESHOLD', '0.5', 0.5],
+    ['SEARCH_THRESHOLD', 'NaN', undefined],
+    ['AUDIT_JSONL', 'true', true],
+    ['AUDIT_JSONL', 'false', false],
+    ['AUDIT_JSONL', 'yes', undefined],
+    ['TOKENS_ISSUERS', ' a,b ', ['a', 'b']],
+    ['LOG_LEVEL', 'debug', 'debug'],
+    ['LOG_LEVEL', 'DEBUG', undefined],
+  ])('OPS-01.3 the variable %s with the text "%s" is %j, or refused', (name, text, value) => {
+    const read = () => readSettings({ file: fileWith(''), environment: { [`SALLYPORT_${name}`]: text } });
+    const row = SETTINGS.find((each) => variableOf(each) === `SALLYPORT_${name}`);
+    if (value === undefined) expect(read).toThrow(new RegExp(`SALLYPORT_${name}: ${row?.key} must be`));
+    else expect(read()[row?.key as 'calls.max']).toEqual(text === '' ? row?.default : value);
+  });
+
+  test.each<[object, string]>([
+    [{ 'calls.max': '7' }, 'calls.max must be a number'],
+    [{ 'calls.max': Number.NaN }, 'calls.max must be a number'],
+    [{ 'calls.max': 1.5 }, 'calls.max must be a whole number'],
+    [{ 'audit.jsonl': 'true' }, 'audit.jsonl must be true or false'],
+    [{ data_folder: 7 }, 'data_folder must be a text'],
+    [{ 'tokens.issuers': 'a' }, 'tokens.issuers must be a list of texts'],
+    [{ 'tokens.issuers': ['a', 1] }, 'tokens.issuers must be a list of texts'],
+    [{ 'call.max': 7 }, 'there is no setting call.max; did you mean'],
+    [{ nothing: 7 }, 'there is no setting nothing.'],
+    [{ max: 7 }, 'there is no setting max; did you mean'],
+  ])('OPS-01.1 of the program are checked too: %j', (given, message) => {
+    const read = () => readSettings({ file: fileWith(''), environment: {}, given });
+    expect(read).toThrow(
+      expect.objectContaining({ code: 'E3801', message: expect.stringContaining(`the program: ${message}`) }),
+    );
+  });
+
+  test('OPS-01.1 all faults are named at once, also in the details; what is left open takes the value before', () => {
+    const file = fileWith('[calls]\nmax = 5\n[calls.other]\ndeep = 1\n');
+    expect(
+      readSettings({
+        file: fileWith('[calls]\nmax = 5\n'),
+        environment: {},
+        given: { 'calls.max': undefined } as never,
+      })['calls.max'],
+    ).toBe(5);
+    const thrown = expect.objectContaining({
+      failure: expect.objectContaining({
+        details: {
+          faults: [`${file}:4: there is no setting calls.other.deep`, 'the program: there is no setting nothing'],
+        },
+      }),
+    });
+    expect(() => readSettings({ file, environment: {}, given: { nothing: 1 } as never })).toThrow(thrown);
+  });
+
+  test('OPS-01.3 the file is the one that is named, by the program, else by the environment, else that of the folder', () => {
+    const [one, two] = [fileWith('[calls]\nmax = 1\n'), fileWith('[calls]\nmax = 2\n')];
+    const environment = { SALLYPORT_CONFIG: two };
+    expect(readSettings({ file: one, environment })['calls.max']).toBe(1);
+    expect(readSettings({ environment })['calls.max']).toBe(2);
+    expect(settingsFileOf({ file: one, environment })).toBe(one);
+    expect(settingsFileOf({ environment })).toBe(two);
+    expect(settingsFileOf({ environment: {} })).toBe('sallyport.toml');
+    expect(() => readSettings({ environment: { SALLYPORT_CONFIG: '/nowhere.toml' } })).toThrow(
+      /\/nowhere\.toml cannot be read/,
+    );
   });
 });

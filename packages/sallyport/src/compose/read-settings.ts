@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
-import { parse, TomlError } from 'smol-toml';
+import { fileFault, parseToml } from '../domain/settings/toml-file.ts';
 import { SETTINGS, type Setting, type Settings, variableOf } from './settings.ts';
 
 /** Sources of settings; later ones override: defaults, file, environment, the embedding program. */
@@ -60,18 +60,13 @@ function fileEntries(named: string | undefined): [key: string, value: unknown, p
     text = readFileSync(path, 'utf8');
   } catch (cause) {
     if (named === undefined) return [];
-    throw new ToolLayerError('E3801', `The settings file ${path} cannot be read.`, { cause });
+    throw fileFault('settings file', path)('cannot be read', cause);
   }
-  return [...leaves(parseToml(text, path), '')].map(([key, value]) => [key, value, placeOf(key, text, path)]);
-}
-
-function parseToml(text: string, path: string): Record<string, unknown> {
-  try {
-    return parse(text);
-  } catch (cause) {
-    const place = cause instanceof TomlError ? `${path}:${cause.line}:${cause.column}` : path;
-    throw new ToolLayerError('E3801', `${place} is not valid TOML: ${String(cause).split('\n')[0] ?? ''}`, { cause });
-  }
+  return [...leaves(parseToml(text, fileFault('settings file', path)), '')].map(([key, value]) => [
+    key,
+    value,
+    placeOf(key, text, path),
+  ]);
 }
 
 function* leaves(table: Record<string, unknown>, prefix: string): Generator<[string, unknown]> {

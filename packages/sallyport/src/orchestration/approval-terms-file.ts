@@ -1,14 +1,9 @@
-import { readFile } from 'node:fs/promises';
-import { KiB } from '@sallyport/std/bytes';
-import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
-import { parse } from 'smol-toml';
+import { readSmallText } from '@sallyport/std/files/read-small-text';
 import { type Static, Type } from 'typebox';
-import { Compile } from 'typebox/compile';
 import { SideEffectPolicy } from '../../api/schemas/tool-manifest.ts';
+import { type FileFault, fileFault, parseTomlAs } from '../domain/settings/toml-file.ts';
 import { type ApprovalLevel, type ApprovalTerms, DEFAULT_TERMS } from './approval-terms.ts';
 
-/** Characters of a file. */
-const TEXT_MAX = 256 * KiB;
 const RULES_MAX = 200;
 const APPROVERS_MAX = 100;
 const LEVELS_MAX = 20;
@@ -68,36 +63,20 @@ export interface TermDefaults {
  * @throws ToolLayerError E3801 with the file and the fault; an empty list of approvers is a fault (ORC-05)
  */
 export async function readApprovalTerms(path: string, defaults: TermDefaults): Promise<readonly ApprovalTerms[]> {
-  let text: string;
-  try {
-    text = await readFile(path, 'utf8');
-  } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return [];
-    throw faulty(path, 'cannot be read', cause);
-  }
-  return parseApprovalTerms(text, path, defaults);
+  const text = await readSmallText(path, faultOf(path));
+  return text === undefined ? [] : parseApprovalTerms(text, path, defaults);
 }
 
 /** Same as `readApprovalTerms`, for a text. */
 export function parseApprovalTerms(text: string, path: string, defaults: TermDefaults): readonly ApprovalTerms[] {
-  if (text.length > TEXT_MAX) throw faulty(path, `has more than ${TEXT_MAX} characters`);
-  let values: unknown;
-  try {
-    values = parse(text);
-  } catch (cause) {
-    throw faulty(path, 'is not TOML', cause);
-  }
-  const faults = Compile(File)
-    .Errors(values)
-    .map(({ instancePath, message }) => `${instancePath} ${message}`);
-  if (faults.length > 0) throw faulty(path, `has faults: ${faults.slice(0, 5).join('; ')}`);
-  const rules = (values as Static<typeof File>).rule ?? [];
-  return rules.map((rule, at) => termsOf(rule, `rule ${at + 1}`, defaults, (what) => faulty(path, what)));
+  const fault = faultOf(path);
+  const { rule: rules = [] } = parseTomlAs(text, File, fault);
+  return rules.map((rule, at) => termsOf(rule, `rule ${at + 1}`, defaults, fault));
 }
 
-type Faulty = (what: string) => ToolLayerError;
+const faultOf = (path: string): FileFault => fileFault('file of approvals', path);
 
-function termsOf(rule: Rule, name: string, { fourEyes }: TermDefaults, fault: Faulty): ApprovalTerms {
+function termsOf(rule: Rule, name: string, { fourEyes }: TermDefaults, fault: FileFault): ApprovalTerms {
   if (rule.on_timeout !== undefined && rule.on_timeout !== 'deny')
     throw fault(
       `says on_timeout = "${rule.on_timeout}" in ${name}: a call that nobody answered never runs; write "deny"`,
@@ -130,7 +109,7 @@ function termsOf(rule: Rule, name: string, { fourEyes }: TermDefaults, fault: Fa
 type Levels = Pick<ApprovalTerms, 'levels' | 'expiresAfterMs'>;
 
 /** A last step without approvers may set the expiry; all other steps come before it. */
-function levelsOf(rule: Rule, name: string, fault: Faulty): Levels {
+function levelsOf(rule: Rule, name: string, fault: FileFault): Levels {
   const { approvers, escalation, expires_after: expires } = rule;
   const first = approvers === undefined ? DEFAULT_TERMS.levels[0].notified : checked(approvers, name, fault);
   const steps = (escalation ?? []).map(({ after, approvers: more }) => ({
@@ -165,7 +144,7 @@ function levelsOf(rule: Rule, name: string, fault: Faulty): Levels {
 
 const ROLES = ['role:approver', 'role:admin'];
 
-function checked(approvers: readonly string[], where: string, fault: Faulty): readonly string[] {
+function checked(approvers: readonly string[], where: string, fault: FileFault): readonly string[] {
   if (approvers.length === 0)
     throw fault(
       `names no approvers in ${where}: nobody could answer. Name somebody, or leave the list out for the role approver`,
@@ -184,6 +163,3 @@ function msOf(duration: string): number {
   const [, count = '0', unit = 'ms'] = /^([0-9]+)([a-z]+)$/.exec(duration) ?? [];
   return Number(count) * (UNITS[unit] ?? 1);
 }
-
-const faulty = (path: string, what: string, cause?: unknown): ToolLayerError =>
-  new ToolLayerError('E3801', `The file of approvals ${path} ${what}.`, { cause });

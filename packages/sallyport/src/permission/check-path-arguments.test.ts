@@ -101,6 +101,47 @@ describe('checkPathArguments', () => {
   test('a tool without marked parameters, and a call that leaves them out, is answered at once', () => {
     expect(checkPathArguments(tool({ properties: { a: {} } }), { a: '/etc' }, grant)).toBeUndefined();
     expect(checkPathArguments(one('ro'), {}, grant)).toBeUndefined();
+    expect(checkPathArguments(one('ro'), { file: undefined }, grant)).toBeUndefined();
+  });
+
+  test('PRM-03.3 each mark is checked with its own mode, in the object that has it', async () => {
+    const two = tool({
+      properties: {
+        from: { 'x-path': 'ro' },
+        to: { properties: { file: { 'x-path': 'rw' } } },
+        all: { items: { items: { 'x-path': 'ro' } } },
+      },
+    });
+    const at = (path: string) => join(base, path);
+    expect(await checkPathArguments(two, { from: at('read'), to: { file: at('desk') } }, grant)).toBeUndefined();
+    expect(await checkPathArguments(two, { to: { file: at('read') } }, grant)).toMatchObject({
+      code: 'E3203',
+      message:
+        'The argument at /to/file lies outside the paths that may be used with mode rw. Use a path within the grant.',
+    });
+    expect(await checkPathArguments(two, { all: [[], [at('desk'), at('no')]] }, grant)).toMatchObject({
+      details: { path: '/all/1/1' },
+    });
+    expect(checkPathArguments(two, { from: null, to: 'x', all: { 0: ['/etc'] } }, grant)).toBeUndefined();
+    expect(checkPathArguments(two, { to: Object.create({ file: '/etc' }) }, grant)).toBeUndefined();
+  });
+
+  test('PRM-03.3 the root is a path, with one slash alone', async () => {
+    const all = { ...grant, filesystem: [{ path: '/', mode: 'ro' as const }] };
+    expect(await checkPathArguments(one('ro'), { file: '/' }, all)).toBeUndefined();
+    expect((await checkPathArguments(one('ro'), { file: '///' }, all))?.message).toContain(
+      'without "." and ".." and "//"',
+    );
+    expect((await checkPathArguments(one('ro'), { file: `${base}/desk/out` }, grant))?.message).toContain(
+      'leads through a link to a place that may not be used',
+    );
+  });
+
+  test('PRM-03.3 a grant of a path that is not there yet covers what is made in it', async () => {
+    const later = { ...grant, filesystem: [{ path: join(base, 'later'), mode: 'rw' as const }] };
+    expect(await checkPathArguments(one('rw'), { file: join(base, 'later/x') }, later)).toBeUndefined();
+    const dangling = { ...grant, filesystem: [{ path: join(base, 'desk/dangling'), mode: 'rw' as const }] };
+    expect((await checkPathArguments(one('rw'), { file: join(base, 'desk/dangling') }, dangling))?.code).toBe('E3203');
   });
 
   test('an empty grant allows no path', async () => {
@@ -123,7 +164,49 @@ describe('pathMarkFaults', () => {
     [{ properties: { a: { anyOf: [{ 'x-path': 'ro' }] } } }, '/parameters_schema/properties/a/anyOf/0/x-path'],
     [{ $defs: { p: { 'x-path': 'ro' } } }, '/parameters_schema/$defs/p/x-path'],
     [{ items: [{ 'x-path': 'ro' }] }, '/parameters_schema/items/0/x-path'],
+    [{ 'x-path': 7 }, '/parameters_schema/x-path'],
+    [
+      { properties: null, items: { properties: { a: null }, not: { 'x-path': 'rw' } } },
+      '/parameters_schema/items/not/x-path',
+    ],
   ])('%j has one', (schema, path) => {
-    expect(pathMarkFaults(tool(schema)).map((fault) => fault.path)).toEqual([path]);
+    expect(pathMarkFaults(tool(schema as never))).toEqual([
+      {
+        path,
+        code: 'E3008',
+        keyword: 'x-path',
+        message: 'This mark would not be checked.',
+        hint: expect.stringContaining('Use "ro" or "rw"'),
+      },
+    ]);
+  });
+
+  test('PRM-03.3 values that hold a mark are no marks', () => {
+    const value = { 'x-path': 'no' };
+    expect(pathMarkFaults(tool({ const: value, enum: [value], examples: [value], default: value }))).toEqual([]);
+  });
+
+  test('PRM-03.3 a mark deeper than 32 levels, and one after 256 marks, is not checked and so has a fault', () => {
+    const deep = (levels: number): object => (levels === 0 ? { 'x-path': 'ro' } : { items: deep(levels - 1) });
+    expect(pathMarkFaults(tool(deep(32) as never))).toEqual([]);
+    expect(pathMarkFaults(tool(deep(33) as never))).toHaveLength(1);
+    const many = (count: number) =>
+      tool({
+        properties: Object.fromEntries(Array.from({ length: count }, (_, at) => [`p${at}`, { 'x-path': 'rw' }])),
+      });
+    expect(pathMarkFaults(many(256))).toEqual([]);
+    expect(pathMarkFaults(many(257))).toMatchObject([{ path: '/parameters_schema/properties/p256/x-path' }]);
+    expect(pathMarkFaults(many(1000))).toHaveLength(256);
+  });
+
+  test('PRM-03.3 a schema that holds itself is searched to an end', () => {
+    const schema: Record<string, unknown> = { 'x-path': 'no' };
+    schema['self'] = schema;
+    const faults = pathMarkFaults(tool(schema as never));
+    expect(faults.length).toBeLessThanOrEqual(256);
+    const name = 'n'.repeat(4000);
+    const long = (more: number) => ({ [name]: { ['m'.repeat(more)]: { 'x-path': 'no' } } });
+    expect(pathMarkFaults(tool(long(94) as never))).toHaveLength(1);
+    expect(pathMarkFaults(tool(long(95) as never))).toEqual([]);
   });
 });

@@ -31,10 +31,8 @@ export function checkPathArguments(
   parameters: Readonly<Record<string, unknown>>,
   grant: Grant,
 ): Failure | undefined | Promise<Failure | undefined> {
-  const rules = pathRulesOf(manifest);
-  if (rules.length === 0) return undefined;
   const found: PathArgument[] = [];
-  for (const rule of rules) collect(rule, 0, parameters, '', found);
+  for (const rule of pathRulesOf(manifest)) collect(rule, 0, parameters, '', found);
   if (found.length === 0) return undefined;
   if (found.length > PATHS_MAX)
     return failure('E3203', `The arguments hold more than ${PATHS_MAX} paths. Split the call.`);

@@ -83,6 +83,12 @@ describe('paths', () => {
   });
 });
 
+test('PRM-03.3 a path has at most 4096 characters', () => {
+  const path = (length: number) => `/${'p'.repeat(length - 1)}`;
+  const of = (length: number) => outcome({ filesystem: [{ path: path(length), mode: 'ro' }] }, files('ro', '/'));
+  expect([of(4096), of(4097)]).toEqual(['ok', 'E3203']);
+});
+
 describe('addresses', () => {
   const agent = (allowed_hosts: string[], allowed_ports = [0]): AgentSandboxContext => ({
     network_policy: { allowed_hosts, allowed_ports },
@@ -159,6 +165,16 @@ describe('credentials and the whole', () => {
     expect(computeGrant({ manifest: tool, claims, layer: smaller })).toMatchObject({ limits: { memoryMb: 1 } });
     const asked = computeGrant({ manifest: tool, claims, layer, requestLimits: { memory_mb_limit: 7 } });
     expect(asked).toMatchObject({ limits: { memoryMb: 7 } });
+    expect(computeGrant({ manifest: tool, claims, layer })).toEqual(grant);
+    const bounded = computeGrant({
+      manifest: tool,
+      claims,
+      layer,
+      agentContext: { resource_limits: { memory_mb_limit: 9 } },
+    });
+    expect(bounded).toMatchObject({ limits: { memoryMb: 9 } });
+    expect(computeGrant({ manifest: manifest({}), claims, layer })).toEqual(grant);
+    expect(computeGrant({ manifest: tool, claims: token(), layer })).toEqual(grant);
   });
 
   test("another agent's context is refused", () => {

@@ -1,13 +1,15 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { setImmediate as soon } from 'node:timers/promises';
+import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { memoryPolicyUpdates } from '../storage/memory/memory-policy-updates.ts';
 import { silentLog } from '../telemetry/log.ts';
 import { policyQuestion } from './policies/policy.fixture.ts';
-import { createPolicyAdministration, type PolicyReading } from './policy-administration.ts';
+import { createPolicyAdministration, type PolicyReading, type RunningEngine } from './policy-administration.ts';
 import { createPolicyDecisions } from './policy-decisions.ts';
-import type { PolicyFault } from './policy-engine.port.ts';
+import type { PolicyDecision, PolicyEngine, PolicyFault } from './policy-engine.port.ts';
 import { createRulesPolicyEngine } from './policy-engines/rules/rules-policy-engine.ts';
 import type { PolicyUpdate } from './policy-updates.port.ts';
 
@@ -86,8 +88,7 @@ describe('hot reload', () => {
       notTaken: (reading: PolicyReading) => void heard.push(reading),
     };
     const updates = memoryPolicyUpdates();
-    // Another folder is watched than that of the policies, so that no watcher reads them before the caller reloads
-    // them.
+    // No watcher of this folder reads the policies before the caller reloads them.
     const elsewhere = await mkdtemp(join(tmpdir(), 'sallyport-elsewhere-'));
     const parts = {
       engines: [{ engine, mode: 'enforce' as const }],
@@ -229,5 +230,171 @@ test('an explanation is of each engine, with its mode', async () => {
       allowed: true,
       decided: [{ name: 'rules.toml:all', file: 'rules.toml', line: 1 }],
     },
+  ]);
+});
+
+/** An engine that does as it is asked; `more` are the methods that it has besides. */
+const engineThat = (name: string, more: Partial<PolicyEngine> = {}): PolicyEngine => ({
+  name,
+  version: () => `${name}-1`,
+  decide: () => ({ allowed: false, policies: [] }),
+  ...more,
+});
+const rejecting =
+  (message: string, details: object = {}) =>
+  () =>
+    Promise.reject(new ToolLayerError('E3214', message, { details: { ...details } }));
+
+/** An administration of these engines, with what it notified of. Its folder is empty. */
+function administer(engines: readonly RunningEngine[], publish?: () => Promise<void>) {
+  const updates = memoryPolicyUpdates();
+  const [inForce, notTaken, errors] = [[] as PolicyReading[], [] as [PolicyReading, PolicyFault][], [] as unknown[]];
+  const judged: [names: string[], own: boolean][] = [];
+  const administration = createPolicyAdministration(
+    {
+      engines,
+      folder,
+      engineOver: async (files, own) => {
+        judged.push([files.map(({ name }) => name), own]);
+        return engineThat('judging');
+      },
+      updates: { ...updates, publish: publish ?? updates.publish },
+      news: {
+        inForce: (reading) => soon().then(() => void inForce.push(reading)),
+        notTaken: (reading, fault) => soon().then(() => void notTaken.push([reading, fault])),
+      },
+      log: { ...silentLog, error: (event, fields) => void errors.push([event, fields]) },
+      clock: { now: () => 86_400_000, monotonic: () => 0 },
+    },
+    engineThat('decided'),
+  );
+  onTestFinished(() => administration[Symbol.asyncDispose]());
+  return { administration, updates, inForce, notTaken, errors, judged };
+}
+
+describe('several engines', () => {
+  test('PRM-05 one that rejects its policies keeps no other from taking its own, and the caller learns where the fault is', async () => {
+    const bad = engineThat('bad', { reload: rejecting('A is wrong.', { file: 'a', line: 3 }) });
+    const good = engineThat('good', {
+      reload: async () => true,
+      policies: () => [{ name: 'p', effect: 'allow', mode: 'enforce' }],
+    });
+    const { administration, inForce, notTaken } = administer([
+      { engine: bad, mode: 'enforce' },
+      { engine: good, mode: 'shadow' },
+      { engine: engineThat('elsewhere'), mode: 'enforce' },
+    ]);
+    const by = { agentDid: 'did:a', door: 'rest' };
+    await expect(administration.reload(by)).rejects.toMatchObject({
+      code: 'E3214',
+      message: 'A is wrong. The policies before it stay in force.',
+      failure: { details: { file: 'a', line: 3 } },
+    });
+    expect(inForce[0]).toEqual({ engine: 'good', version: 'good-1', versionBefore: 'good-1', policies: 1, by });
+    expect(notTaken[0]).toEqual([
+      { engine: 'bad', version: 'bad-1', versionBefore: 'bad-1', policies: 0, by },
+      { message: 'A is wrong.', file: 'a', line: 3 },
+    ]);
+    expect(administration.list(false)).toEqual([
+      {
+        engine: 'bad',
+        mode: 'enforce',
+        version: 'bad-1',
+        fault: { message: 'A is wrong.', file: 'a', line: 3, since: '1970-01-02T00:00:00.000Z' },
+        left_out: [],
+        policies: [],
+      },
+      {
+        engine: 'good',
+        mode: 'shadow',
+        version: 'good-1',
+        left_out: [],
+        policies: [{ name: 'p', effect: 'allow', mode: 'shadow' }],
+      },
+      { engine: 'elsewhere', mode: 'enforce', version: 'elsewhere-1', left_out: [], policies: [] },
+    ]);
+    expect(administration.version()).toBe('decided-1');
+  });
+
+  test('PRM-05 another fault is notified of, the same one once; a fault without a place has none', async () => {
+    let message = 'A.';
+    const engine = engineThat('bad', { reload: () => rejecting(message)() });
+    const { administration, notTaken } = administer([{ engine, mode: 'enforce' }]);
+    for (const each of ['A.', 'A.', 'B.']) {
+      message = each;
+      const failed = await administration.reload().catch((thrown: unknown) => thrown);
+      expect(failed).toMatchObject({ message: `${each} The policies before it stay in force.` });
+      expect(Object.keys((failed as ToolLayerError).failure.details ?? {})).toEqual([]);
+    }
+    expect(notTaken.map(([{ by }, fault]) => [by, fault])).toEqual([
+      [undefined, { message: 'A.' }],
+      [undefined, { message: 'B.' }],
+    ]);
+  });
+
+  test('PIPE-15 a part that was left out is notified of at the start and after each change, and listed', async () => {
+    const fault = { message: 'S is wrong.', file: 's.shadow.cedar' };
+    const engine = engineThat('partly', { faults: () => [fault], reload: async () => true });
+    const { administration, inForce, notTaken } = administer([{ engine, mode: 'enforce' }]);
+    const reading = { engine: 'partly', version: 'partly-1', versionBefore: 'partly-1', policies: 0 };
+    await soon();
+    expect(notTaken).toEqual([[reading, fault]]);
+    expect(await administration.reload()).toEqual({
+      changed: true,
+      engines: [{ engine: 'partly', mode: 'enforce', version: 'partly-1', policies: 0 }],
+    });
+    expect([inForce[0], notTaken[1]]).toEqual([reading, [reading, fault]]);
+    expect(administration.list(false)).toMatchObject([{ left_out: [fault] }]);
+  });
+
+  test('PRM-05 other instances that cannot be notified of changed files are an error of the log', async () => {
+    const engine = engineThat('changing', { reload: async () => true });
+    const { errors } = administer([{ engine, mode: 'enforce' }], () =>
+      Promise.reject(new ToolLayerError('E3812', 'nobody listens')),
+    );
+    await vi.waitFor(
+      () => expect(errors).toContainEqual(['policies-not-reloaded', { reason: 'nobody listens' }]),
+      50_000,
+    );
+  });
+
+  test('PRM-04.8 of an engine whose policies are elsewhere the explanation is its answer, or that it has none', async () => {
+    const answers: (() => PolicyDecision)[] = [
+      () => ({ allowed: true, policies: ['p'], reasons: ['why'] }),
+      () => ({ allowed: false, ask: true, policies: ['q'] }),
+      () => {
+        throw new ToolLayerError('E3206', 'opa is away.');
+      },
+    ];
+    const { administration } = administer(
+      answers.map((decide, at) => ({ engine: engineThat(`e${at}`, { decide }), mode: 'enforce' })),
+    );
+    const policy = { mode: 'enforce', held: [], unmet: [] };
+    const about = (at: number) => ({
+      engine: `e${at}`,
+      mode: 'enforce',
+      nearest: [],
+      changes: [`The policies of e${at} are kept by its server. Look there.`],
+    });
+    expect(await administration.explain({ tool: { tool_id: 'x' } })).toEqual([
+      { ...about(0), allowed: true, decided: [{ ...policy, name: 'p', effect: 'allow' }], reasons: ['why'] },
+      { ...about(1), allowed: false, ask: true, decided: [{ ...policy, name: 'q', effect: 'deny' }] },
+      { ...about(2), allowed: false, decided: [], error: 'opa is away.' },
+    ]);
+  });
+});
+
+test('PRM-04 the files of the folder are told apart by their names alone', async () => {
+  const policies = ['a.cedar', 'b.rules.toml', 'rules.toml'];
+  const tests = ['a.test.json', 'a.test.toml'];
+  const others = ['a.cedar.bak', 'a.json', 'a.test.tomls', 'a.toml', 'atest.toml', 'myrules.toml', 'rules.toml.old'];
+  for (const name of [...policies, ...tests, ...others]) await write('', name);
+  const { administration, judged } = administer([]);
+  expect((await administration.testFiles()).map(({ name }) => name)).toEqual(tests);
+  await administration.test(undefined, []);
+  await administration.test([{ name: 'x.cedar', text: '' }], []);
+  expect(judged).toEqual([
+    [policies, true],
+    [['x.cedar'], false],
   ]);
 });

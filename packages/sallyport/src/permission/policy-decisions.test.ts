@@ -68,12 +68,73 @@ describe('createPolicyDecisions', () => {
     ['finding in the arguments', { argumentFindings: ['xss'] }],
     ["principal's own trust", { principal: { ...question().principal, trust: 'trusted' } }],
     ['grant', { grant: { ...question().grant, credentials: ['s'] } }],
+    ['tool', { toolId: 'other' }],
+    ['version of a tool', { toolVersion: '1.0.1' }],
+    ['source', { source: 'files' }],
+    ['document', { document: { id: 'a', mode: 'read' } }],
+    ['time', { grant: { ...question().grant, limits: { ...question().grant.limits, timeoutMs: 2 } } }],
+    ['processor', { grant: { ...question().grant, limits: { ...question().grant.limits, cpuMillicores: 2 } } }],
+    ['output', { grant: { ...question().grant, limits: { ...question().grant.limits, outputBytesMax: 2 } } }],
     ['limits', { grant: { ...question().grant, limits: { ...question().grant.limits, memoryMb: 2 } } }],
   ])('PRM-05.5 another %s is another question', (_name, over) => {
     const { state, decisions } = fixture(() => ALLOW);
     decisions.decide(question());
     decisions.decide(question(over));
     expect(state.asked).toBe(2);
+  });
+
+  test('PRM-05.5 another document, and another access to it, is another question', () => {
+    const { state, decisions } = fixture(() => ALLOW);
+    for (const document of [
+      { id: 'a', mode: 'read' as const },
+      { id: 'a', mode: 'write' as const },
+      { id: 'b', mode: 'read' as const },
+      { id: 'a\n', mode: 'read' as const },
+    ])
+      for (const _twice of [1, 2]) decisions.decide(question({ document }));
+    expect(state.asked).toBe(4);
+  });
+
+  test('PRM-05 the same principal and grant in other objects is the same question', () => {
+    const { state, decisions } = fixture(() => ALLOW);
+    const asked = question();
+    for (const again of [asked, asked, structuredClone(asked)]) decisions.decide(again);
+    expect(state.asked).toBe(1);
+  });
+
+  test('PRM-05.1 as many decisions are kept as there is room for, for as long as is set, and for an hour at most', () => {
+    const asked = (options: object, ...turns: readonly (readonly [now: number, toolId: string])[]) => {
+      let [count, now] = [0, 0];
+      const decide = () => {
+        count += 1;
+        return { ...ALLOW, cacheTtlSeconds: 7200 };
+      };
+      const engine = { name: 'e', version: () => '1', decide };
+      const decisions = createPolicyDecisions({ engine, clock: { now: () => 0, monotonic: () => now }, ...options });
+      for (const [at, toolId] of turns) {
+        now = at;
+        decisions.decide(question({ toolId }));
+      }
+      return count;
+    };
+    expect(asked({}, [0, 'a'], [3_599_999, 'a'])).toBe(1);
+    expect(asked({}, [0, 'a'], [3_600_000, 'a'])).toBe(2);
+    expect(asked({ decisionsMax: 2 }, [0, 'a'], [0, 'b'], [0, 'a'], [0, 'b'])).toBe(2);
+    expect(asked({ decisionsMax: 1 }, [0, 'a'], [0, 'b'], [0, 'a'])).toBe(3);
+    const names = ['1', '2'].values();
+    const decide = () => ({ ...ALLOW, policies: [String(names.next().value)] });
+    const brief = createPolicyDecisions({ engine: { name: 'e', version: () => '1', decide }, ttlSeconds: 0 });
+    expect([1, 2].map(() => brief.decide(question()))).toMatchObject([{ policies: ['1'] }, { policies: ['2'] }]);
+  });
+
+  test('PRM-04.8 an engine that fails says so by its name, and its detail stays with the operator', async () => {
+    const cause = new Error('secret');
+    const failing = { name: 'opa', version: () => '1', decide: () => Promise.reject(cause) };
+    const message = 'The policy engine opa gave no answer, so the call is denied. Try again later.';
+    expect(await createPolicyDecisions({ engine: failing }).decide(question())).toMatchObject({ message, cause });
+    const other = new ToolLayerError('E3900', 'other');
+    const odd = { ...failing, decide: () => Promise.reject(other) };
+    expect(await createPolicyDecisions({ engine: odd }).decide(question())).toMatchObject({ code: 'E3206', message });
   });
 
   test.each<[string, Partial<Grant>, Partial<Grant>]>([
@@ -181,6 +242,12 @@ describe('createPolicyDecisions', () => {
       '{"allowed":true,"engine":"counting","policies":["p"],"shadow":{"allowed":false,"policies":["s"]},"version":"1"}';
     expect(canonicalJson(recordedDecision(made))).toBe(text);
     expect(recordedDecision(made)).toEqual(JSON.parse(text));
+  });
+
+  test('a decision on record says that a person is to be asked, and of shadow policies that they failed', () => {
+    const made = { ...MADE, allowed: false, ask: true as const, shadow: { allowed: false, policies: [], error: 'x' } };
+    expect(recordedDecision(made)).toEqual(made);
+    expect(Object.keys(recordedDecision(MADE))).toEqual(['allowed', 'engine', 'policies', 'version']);
   });
 
   test('a denial is kept like a permission, and a later answer of a promise too', async () => {

@@ -48,19 +48,12 @@ export function createTrustRules(settings: TrustSettings = {}): TrustRules {
   const { sources, unconfirmed, autonomous } = { ...defaultsOf(TRUST_SETTINGS), ...settings };
   const rules = sourceRules(sources);
   const table = unconfirmedTable(unconfirmed);
-  const known = new WeakMap<ToolManifest, TrustLevel>();
-  const ofSource = (manifest: ToolManifest): TrustLevel => {
-    let level = known.get(manifest);
-    if (level === undefined) {
-      level = rules.find(({ prefix }) => manifest.tool_id.startsWith(prefix))?.level ?? 'trusted';
-      known.set(manifest, level);
-    }
-    return level;
-  };
+  const ofSource = ({ tool_id }: ToolManifest): TrustLevel =>
+    rules.find(({ prefix }) => tool_id.startsWith(prefix))?.level ?? 'trusted';
   return {
     autonomous,
     effective(agent = 'untrusted', manifest, asked) {
-      const allowed = rules.length === 0 ? agent : least(agent, ofSource(manifest));
+      const allowed = least(agent, ofSource(manifest));
       return asked === undefined ? allowed : least(allowed, asked);
     },
     runsUnconfirmed: (level, sideEffect) => table[level].has(sideEffect),

@@ -64,7 +64,7 @@ interface Walk {
 }
 
 function collect(walk: Walk, schema: unknown, segments: readonly Segment[]): void {
-  if (typeof schema !== 'object' || schema === null || Array.isArray(schema)) return;
+  if (typeof schema !== 'object' || schema === null) return;
   if (segments.length > DEPTH_MAX || walk.declared.length >= DECLARED_MAX || ++walk.visits > VISITS_MAX) return;
   const held = schema as Readonly<Record<string, unknown>>;
   const content = contentOf(held);

@@ -61,6 +61,65 @@ describe('checkPayload', () => {
     ).toEqual(['E3810 /1']);
   });
 
+  test('VAL-06 each fault says what is wrong and what to change', () => {
+    const text = (value: unknown, bounds = {}) =>
+      checkPayload(value, bounds).map(({ code, keyword, message, hint }) => [code, keyword, message, hint]);
+    expect(text(nested(3), { depthMax: 2 })).toEqual([
+      ['E3810', 'depth', 'The value is nested more than 2 levels deep.', 'Make it flatter.'],
+    ]);
+    expect(checkPayload(nested(600), { depthMax: 1000 })[0]?.message).toContain('more than 512 levels');
+    expect(text([1, 2, 3], { membersMax: 2 })).toEqual([
+      ['E3810', 'members', 'The value has more than 2 members and elements.', 'Send less at once.'],
+    ]);
+    expect(text('abc', { stringBytesMax: 2 })).toEqual([
+      ['E3810', 'length', 'The text is longer than 2 bytes.', 'Shorten it.'],
+    ]);
+    expect(text({ abc: 1 }, { stringBytesMax: 2 })).toEqual([
+      ['E3810', 'length', 'The property name is longer than 2 bytes.', 'Shorten it.'],
+    ]);
+    const unicode = (what: string, how: string, hint: string) => [
+      ['E3801', 'unicode', `The ${what} holds ${how}.`, hint],
+    ];
+    expect(text('\udc00')).toEqual(unicode('text', 'half of a surrogate pair', 'Send well-formed Unicode.'));
+    expect(text('\0')).toEqual(unicode('text', 'U+0000', 'Leave that character out.'));
+    expect(text({ '\u0001': 1 })).toEqual(
+      unicode('property name', 'a control character or a byte order mark', 'Leave it out.'),
+    );
+    expect(text(1n)).toEqual([
+      [
+        'E3801',
+        'json',
+        'The value is not JSON.',
+        'Use null, true, false, a finite number, a text, a list or an object.',
+      ],
+    ]);
+    expect(text(new Date(0))).toEqual([['E3801', 'json', 'The value is not a plain JSON object.', 'Send plain JSON.']]);
+    expect(text({ prototype: {} })).toEqual([
+      ['E3801', 'key', 'The property name "prototype" is not allowed.', 'Rename it.'],
+    ]);
+  });
+
+  test('VAL-06 objects without a prototype, and names of the prototype without an object, are plain', () => {
+    const bare = Object.assign(Object.create(null), { a: 1 });
+    expect(codes([bare, { prototype: 1, constructor: null }, { prototype: undefined }])).toEqual([]);
+    expect(codes(Object.create({ a: 1 }))).toEqual(['E3801 ']);
+    expect(codes({ toString: 1, valueOf: {} })).toEqual([]);
+  });
+
+  test('VAL-06 a bound ends the check, other faults do not; what is not there does not count', () => {
+    expect(codes(['\0', nested(3), '\0'], { depthMax: 3 })).toEqual(['E3801 /0', 'E3810 /1/a/a']);
+    expect(codes({ a: '\0', b: [1, 2, 3], c: '\0' }, { membersMax: 5 })).toEqual(['E3801 /a', 'E3810 /b']);
+    expect(codes({ a: 'xxx', b: '\0' }, { stringBytesMax: 2 })).toEqual(['E3810 /a']);
+    expect(codes({ a: undefined, b: 1 }, { membersMax: 1 })).toEqual(['E3810 ']);
+    expect(codes({ '\0': '\0' })).toEqual(['E3801 /\ufffd', 'E3801 /\ufffd']);
+  });
+
+  test('VAL-06 a name in a place is shortened to 64 characters', () => {
+    const place = (length: number) => checkPayload({ ['n'.repeat(length)]: '\0' })[0]?.path;
+    expect([place(64), place(65)]).toEqual([`/${'n'.repeat(64)}`, `/${'n'.repeat(64)}`]);
+    expect(codes({ 'a/b': ['\0'] })).toEqual(['E3801 /a~1b/0']);
+  });
+
   test('all faults are listed up to a bound', () => {
     expect(codes(['\0', '\0'])).toHaveLength(2);
     expect(codes(new Array(1000).fill('\0'))).toHaveLength(20);

@@ -33,6 +33,28 @@ describe('VAL-06 control characters', () => {
     expect(withoutControls({ raw: ESC, text: ESC }, 'strip', isRaw).value).toEqual({ raw: ESC, text: '' });
   });
 
+  test('VAL-06 a fault names the first of them and what to do; a copy is made of what holds one alone', () => {
+    expect(withoutControls(`a\tb${ESC}\b`, 'refuse')).toEqual({
+      value: `a\tb${ESC}\b`,
+      faults: [
+        {
+          path: '',
+          code: 'E3801',
+          keyword: 'control',
+          message: 'The text holds the control character U+001B at 3.',
+          hint: 'Leave it out, or write it as an escape that the tool reads.',
+        },
+      ],
+    });
+    const value = { a: ESC, b: [null, 1, true, { c: 'x' }] };
+    expect(withoutControls(value, 'strip')).toEqual({ value: { ...value, a: '' }, faults: [] });
+    expect(value.a).toBe(ESC);
+    for (const scalar of [null, 7, true, undefined])
+      expect(withoutControls(scalar, 'refuse')).toEqual({ value: scalar, faults: [] });
+    expect(withoutControls({ a: { b: [[ESC]] } }, 'refuse').faults).toMatchObject([{ path: '/a/b/0/0' }]);
+    expect(withoutControls(`${ESC}a${ESC}b${BOM}`, 'strip').value).toBe('ab');
+  });
+
   test('are listed up to a bound', () => {
     expect(withoutControls(new Array(1000).fill(ESC), 'refuse').faults).toHaveLength(20);
   });

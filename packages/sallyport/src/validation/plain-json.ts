@@ -22,9 +22,10 @@ export function plainJson(value: unknown): { readonly value: unknown; readonly f
 const NONE: readonly Fault[] = [];
 
 function isPlain(value: unknown, depth: number): boolean {
+  if (depth > DEPTH_MAX) return false;
   if (typeof value === 'string' || typeof value === 'boolean' || value === null) return true;
   if (typeof value === 'number') return Number.isFinite(value);
-  if (typeof value !== 'object' || depth > DEPTH_MAX) return false;
+  if (typeof value !== 'object') return false;
   if (Array.isArray(value)) return value.every((item) => isPlain(item, depth + 1));
   const prototype: unknown = Object.getPrototypeOf(value);
   if ((prototype !== Object.prototype && prototype !== null) || 'toJSON' in value) return false;

@@ -63,6 +63,35 @@ describe('dialects', () => {
 });
 
 describe('schemas from strangers', () => {
+  test('VAL-01 a schema is prepared once, and what is no schema is refused', () => {
+    const schema = { type: 'string' };
+    expect(compiled(schema)).toBe(compiled(schema));
+    expect(compiled({ ...schema })).not.toBe(compiled(schema));
+    for (const none of [[], null, 7, 'x'])
+      expect(validator.inspect(none as never)).toEqual([
+        { path: '', code: 'E3008', keyword: 'type', message: 'The schema is not a JSON object.' },
+      ]);
+    expect(validator.compile([] as never)).toMatchObject({
+      code: 'E3008',
+      message: 'The schema cannot be used; see details.faults.',
+      details: { faults: [{ keyword: 'type' }] },
+    });
+  });
+
+  test('REG-12.2 a fault of a schema says what the dialect asks', () => {
+    const said = (schema: JsonSchemaObject) => validator.inspect(schema).map(({ message, hint }) => [message, hint]);
+    expect(said({ type: 'strin' })).toEqual([
+      [
+        'The schema is not valid 2020-12: must be equal to one of the allowed values: array, boolean, integer, null, number, object, string.',
+        'Correct it as 2020-12 asks.',
+      ],
+    ]);
+    expect(said({ $schema: DRAFT_07, items: 7 })[0]?.[1]).toBe('Correct it as draft-07 asks.');
+    expect(said({ items: [] })[0]?.[1]).toContain('In 2020-12 a list of schemas stands under prefixItems');
+    const many = Object.fromEntries(Array.from({ length: 30 }, (_, at) => [`p${at}`, { minLength: -1 }]));
+    expect(said({ properties: many })).toHaveLength(20);
+  });
+
   test('foreign keywords are ignored, whatever they are', () => {
     const schema = {
       type: 'object',
@@ -144,6 +173,30 @@ describe('schemas from strangers', () => {
     cyclic['not'] = cyclic;
     expect(refusals(cyclic)).toHaveLength(1);
     expect(refusals({ enum: new Array(SCHEMA_BOUNDS.valuesMax + 1).fill(1) })).toEqual([' schema']);
+    expect(refusals({ enum: Array.from({ length: SCHEMA_BOUNDS.valuesMax - 2 }, (_, at) => at) })).toEqual([]);
+    expect(refusals({ enum: Array.from({ length: SCHEMA_BOUNDS.valuesMax - 1 }, (_, at) => at) })).toEqual([' schema']);
+    const own = 'description'.length;
+    expect(refusals({ description: 'x'.repeat(SCHEMA_BOUNDS.textMax - own) })).toEqual([]);
+    expect(refusals({ description: 'x'.repeat(SCHEMA_BOUNDS.textMax - own + 1) })).toEqual([' schema']);
+    expect(refusals({ ['x'.repeat(SCHEMA_BOUNDS.textMax + 1)]: 1 })).toEqual([' schema']);
+  });
+
+  test.each([[Number.NaN], [Number.POSITIVE_INFINITY], [7n], [() => 1], [Symbol('x')]])(
+    'VAL-05 a schema that holds %s is refused with its place',
+    (value) => {
+      expect(validator.inspect({ properties: { a: { const: value } } })).toEqual([
+        {
+          path: '/properties/a/const',
+          code: 'E3008',
+          keyword: 'schema',
+          message: 'The schema holds a value that JSON cannot hold.',
+        },
+      ]);
+    },
+  );
+
+  test('VAL-05 a member that is undefined is none', () => {
+    expect(isValid({ type: undefined, minimum: 1 } as never, 'x')).toBe(true);
   });
 
   test('names of Object.prototype in a schema are plain names', () => {

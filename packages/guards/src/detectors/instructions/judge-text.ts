@@ -113,6 +113,16 @@ export function scoreOf(evidence: readonly Evidence[]): number {
   return 1 - innocence;
 }
 
+/** Weak evidence adds up only where it stands together: a long text about anything has some of each class. */
+const TOGETHER_CHARS = 2_000;
+
+/** The evidence of those places of a text where it is enough together. */
+export function enoughTogether(evidence: readonly Evidence[]): readonly Evidence[] {
+  return evidence.filter(
+    ({ start }) => scoreOf(evidence.filter((other) => Math.abs(other.start - start) <= TOGETHER_CHARS)) >= ENOUGH,
+  );
+}
+
 function judgeWords(text: string, kind: TextKind): Evidence[] {
   if (isMute(text)) return [];
   const { text: read, original } = readingOf(text);

@@ -48,7 +48,7 @@ export function sentenceAt(text: string, start: number, end: number): Sentence {
 
 /** Two sentences that are judged as one. */
 export const joined = (one: Sentence, other: Sentence): Sentence => ({
-  text: `${one.text} ${other.text}`,
+  text: `${one.text} ${other.text.trimStart()}`,
   start: one.start,
   end: other.end,
 });

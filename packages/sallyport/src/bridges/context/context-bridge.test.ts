@@ -47,9 +47,10 @@ function open(
   call: ContextServerCalls['call'],
   settings: Partial<ContextSettings> = {},
   store = memoryCheckpointStore(clock.now),
+  has = (_tenantId: string): boolean => true,
 ): void {
   const all = { ...CONTEXT_DEFAULTS, ...settings };
-  const parts = { server: { call, has: () => true }, store, instanceId: 'one', settings: all };
+  const parts = { server: { call, has }, store, instanceId: 'one', settings: all };
   bridge = createContextBridge({ ...parts, clock, log, pauseMs: 1, closeMs: 0 });
   const { listener } = bridge;
   const objects = memoryObjectStore();
@@ -126,22 +127,64 @@ describe('checkpoints of calls', () => {
     expect(immediateContext).toMatchObject({ checkpoint_id: parsed.checkpointId });
   });
 
+  test('STA-04.1 nothing is rolled back to a state that has no checkpoint at the server', async () => {
+    const { save } = run('call-1').ofAttempt();
+    const micro = await save({ step: 1 });
+    const resuming = { invocationId: 'call-2', owner: OWNER, toolId: 'count', toolVersion: '1.0.0' };
+    await checkpoints.resume(resuming, micro.checkpointId, async () => true);
+    await bridge.settled();
+    expect(asked).toEqual(['save_context_snapshot']);
+    for (const named of [undefined, 'none', [], [{ description: 'ckpt_other: x', checkpointId: 'a' }]]) {
+      asked = [];
+      open(async (_owner, tool) => {
+        asked.push(tool);
+        return { structuredContent: { immediateContext: {}, checkpoints: named } };
+      });
+      bridge.listener.resumed({ ...micro, lineId: 'call-1', type: 'macro', owner: OWNER } as never);
+      await bridge.settled();
+      expect([asked, logged]).toEqual([['get_unified_context'], []]);
+    }
+    open(async (_owner, tool) => {
+      asked.push(tool);
+      return { structuredContent: { checkpoints: [{ description: `${micro.checkpointId}: count`, checkpointId: 7 }] } };
+    });
+    bridge.listener.resumed({ ...micro, lineId: 'call-1', type: 'macro', owner: OWNER } as never);
+    await bridge.settled();
+    expect(asked).toEqual(['get_unified_context', 'get_unified_context']);
+  });
+
+  test('STA-04.1 a milestone says of which tool, version and phase it is', async () => {
+    const { save } = run('call-1').ofAttempt();
+    const one = await save({ step: 1 }, { milestone: 'parsed', phase: 'parsing' });
+    const two = await save({ step: 2 }, { name: 'mine' });
+    await bridge.settled();
+    const { checkpoints: named } = (await contextOf('call-1')) as { checkpoints: Answer[] };
+    expect(named.map(({ description }) => description)).toEqual([
+      `${two.checkpointId}: count 1.0.0`,
+      `${one.checkpointId}: count 1.0.0 at phase parsing`,
+    ]);
+  });
+
   test('STA-04.1 of a large state only size and hash are reported, of bytes too', async () => {
     open(reachable, { stateBytesMax: 1024 });
     await run('large')
       .ofAttempt()
       .save({ text: 'x'.repeat(1024) });
-    await run('bytes')
+    await run('bytes').ofAttempt().save(Buffer.from('"\xff"', 'latin1'));
+    await run('most')
       .ofAttempt()
-      .save(new Uint8Array([0xff, 0]));
+      .save({ text: 'x'.repeat(1013) });
     await bridge.settled();
     for (const [taskId, size] of [
       ['large', 1035],
-      ['bytes', 2],
+      ['bytes', 3],
     ] as const) {
       const { immediateContext } = (await contextOf(taskId)) as { immediateContext: { state: Answer } };
       expect(immediateContext.state).toEqual({ state_bytes: size, state_sha256: expect.any(String) });
     }
+    expect(await contextOf('most')).toMatchObject({
+      immediateContext: { state: { custom_state: {}, state_bytes: 1024 } },
+    });
   });
 
   test('STA-04.1 of snapshots that wait only the newest one is sent', async () => {
@@ -160,7 +203,7 @@ describe('checkpoints of calls', () => {
   });
 
   test('STA-04.1 nothing is reported where there is no context server, or the operator wants none', async () => {
-    open(async () => undefined);
+    open(reachable, {}, undefined, () => false);
     await run('call-1').ofAttempt().save({ step: 1 }, { milestone: 'parsed' });
     await bridge.settled();
     open(reachable, { reportsCheckpoints: false });
@@ -201,15 +244,37 @@ describe('a context server that fails', () => {
       {},
       { content: [{ type: 'text', text: '{' }] },
       { structuredContent: 'no' },
+      { content: ['no'] },
+      { content: [{ type: 'image', data: '{}' }] },
+      { structuredContent: {} },
       { structuredContent: { error: { e_code: 'E3704', message: 'secret' } }, isError: true },
       { content: [{ type: 'text', text: 'go away' }], isError: true },
     ];
-    const codes = ['E3308', 'E3308', 'E3308', 'E3704', 'E3701'];
+    const codes = [...Array(6).fill('E3308'), 'E3704', 'E3701'];
     for (const [at, answer] of answers.entries()) {
       open(async () => answer);
       const session = bridge.sessionContext(OWNER, 'session-1');
       await expect(session).rejects.toMatchObject({ code: codes[at] });
       await expect(session).rejects.not.toMatchObject({ message: expect.stringContaining('secret') });
+    }
+  });
+
+  test('STA-04.1 a server that gives no structured content answers in its text; a refusal is said in words of the layer', async () => {
+    const text = JSON.stringify({ immediateContext: { project_id: 'p1' } });
+    for (const more of [{}, { structuredContent: 'no' }]) {
+      open(async () => ({ content: [{ type: 'text', text }], ...more }));
+      expect(await bridge.sessionContext(OWNER, 'session-1')).toEqual({ project_id: 'p1' });
+    }
+    for (const [e_code, message] of [
+      ['E3704', 'Another writer'],
+      ['E3707', 'does not keep that version'],
+      ['E3102', 'larger than'],
+      ['E9999', 'refused the request'],
+    ] as const) {
+      open(async () => ({ structuredContent: { error: { e_code, message: 'of the server' } }, isError: true }));
+      const code = e_code === 'E9999' ? 'E3701' : e_code;
+      const refused = { code, message: expect.stringContaining(message) };
+      await expect(bridge.sessionContext(OWNER, 'session-1')).rejects.toMatchObject(refused);
     }
   });
 

@@ -47,7 +47,7 @@ function milestoneOf(facts: CheckpointFacts) {
     tool: 'create_checkpoint' as const,
     args: {
       taskId: lineId,
-      label: label ?? `${toolId}-${phase ?? type}`,
+      label,
       checkpointType: type,
       description: `${checkpointId}: ${toolId} ${toolVersion}${at}`,
     },

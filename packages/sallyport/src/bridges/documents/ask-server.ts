@@ -9,7 +9,7 @@ import type { DocumentSettings } from './settings.ts';
 /** One request to a document server. */
 export interface ServerRequest {
   readonly reader: DocumentReader;
-  readonly tool: DocumentTool;
+  readonly tool: Extract<DocumentTool, `get_${string}`>;
   readonly args: Readonly<Record<string, unknown>>;
   readonly signal: AbortSignal;
 }
@@ -25,10 +25,9 @@ const PASSING: ReadonlySet<string> = new Set<ErrorCode>([
   'E3304',
   'E3308',
   'E3310',
+  'E3606',
   'E3803',
 ]);
-/** Tools that may be asked twice. */
-const WRITES: ReadonlySet<DocumentTool> = new Set(['ingest_document', 'deprecate_document', 'delete_document']);
 
 /**
  * True when the server's failure leaves room for another source. A refusal does not where the server knows who asks: it
@@ -43,8 +42,7 @@ export const mayFallBack = (thrown: unknown, scope: string): boolean =>
 const isOfServer = ({ code }: ToolLayerError): boolean => code === 'E3602' || code === 'E3605' || code === 'E3606';
 
 /**
- * Asks the server, again where its failure may pass (DOC-03). A request that ran out of time is not made again, nor one
- * that may have changed a document.
+ * Asks the server, again where its failure may pass (DOC-03). A request that ran out of time is not made again.
  * @returns the structured content of its answer
  * @throws ToolLayerError E3602, E3605, E3606; the reason of the signal; and unchanged what concerns this caller alone
  */
@@ -59,7 +57,7 @@ export async function askServer(
     } catch (thrown) {
       if (signal.aborted) throw signal.reason;
       const pauseMs = retryMs * 2 ** retries;
-      if (retries >= retriesMax || !mayAskAgain(tool, thrown, pauseMs)) throw documentError(thrown);
+      if (retries >= retriesMax || !mayAskAgain(thrown, pauseMs)) throw documentError(thrown);
       await sleep(pauseMs, undefined, { signal }).catch(() => {
         throw signal.reason;
       });
@@ -67,12 +65,10 @@ export async function askServer(
   }
 }
 
-function mayAskAgain(tool: DocumentTool, thrown: unknown, pauseMs: number): boolean {
+function mayAskAgain(thrown: unknown, pauseMs: number): boolean {
   if (!(thrown instanceof ToolLayerError) || isDisabled(thrown)) return false;
-  // It would be refused once more.
-  if ((thrown.failure.retryAfterMs ?? 0) > pauseMs) return false;
-  if (WRITES.has(tool) && thrown.failure.details?.['reached'] !== false) return false;
-  return PASSING.has(thrown.code) || thrown.code === 'E3606';
+  // One that has to wait longer would be refused once more.
+  return PASSING.has(thrown.code) && (thrown.failure.retryAfterMs ?? 0) <= pauseMs;
 }
 
 const isDisabled = ({ failure }: ToolLayerError): boolean => failure.details?.['disabled'] === true;

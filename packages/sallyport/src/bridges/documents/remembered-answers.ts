@@ -94,11 +94,12 @@ export class RememberedAnswers {
   /** @param since the number of changes when it was asked for */
   async keepNewest(place: Place, ref: string, document: GivenDocument, since: number): Promise<void> {
     this.keepVersion(place, document, since);
-    await this.#keep(place, newestKey(ref), document, since);
+    await this.#keep(place, newestKey(ref), { answer: document, freshMs: this.#parts.settings.contentMs }, since);
   }
 
   async keepStatus(place: Place, status: DocumentStatus, since: number): Promise<void> {
-    await this.#keep(place, statusKey(status.document_id), status, since);
+    const { metadataMs: freshMs } = this.#parts.settings;
+    await this.#keep(place, statusKey(status.document_id), { answer: status, freshMs }, since);
   }
 
   /** A document has changed; undefined when nobody knows which, and it may have been deleted. */
@@ -130,12 +131,17 @@ export class RememberedAnswers {
     });
   }
 
-  async #keep(place: Place, key: string, answer: RememberedAnswer['answer'], since: number): Promise<void> {
+  async #keep(
+    place: Place,
+    key: string,
+    { answer, freshMs }: Pick<RememberedAnswer, 'answer'> & Pick<Lookup<unknown>, 'freshMs'>,
+    since: number,
+  ): Promise<void> {
     if (this.#changes !== since) return;
     const remembered = { answer, storedAt: this.#parts.clock.now() };
     this.#checked.add(remembered);
     await this.#parts.cache
-      .put(place, key, remembered, this.#parts.settings.staleMs)
+      .put(place, key, remembered, Math.max(freshMs, this.#parts.settings.staleMs))
       .catch((cause: unknown) => place.onCacheDown(cause));
   }
 
@@ -157,29 +163,24 @@ export class RememberedAnswers {
     lookup: Lookup<Answer>,
     found: RememberedAnswer | undefined,
   ): Found<Answer> {
-    if (found === undefined) return undefined;
-    const { freshMs } = lookup;
-    const { storedAt } = found;
-    if (storedAt < this.#forgottenBefore) return undefined;
-    // A clock that is ahead, or a forged time, makes nothing fresh for ever.
-    const age = Math.abs(this.#parts.clock.now() - storedAt);
-    if (!(age < Math.max(freshMs, this.#parts.settings.staleMs))) return undefined;
-    const isCurrent = age < freshMs && storedAt >= this.#outdatedBefore;
-    if (this.#checked.has(found)) return this.#judged(lookup, found.answer as Answer, storedAt, isCurrent);
+    if (found === undefined || found.storedAt < this.#forgottenBefore) return undefined;
+    if (this.#checked.has(found)) return this.#judged(lookup, found.answer as Answer, found.storedAt);
     return this.#sound(lookup, found).then((answer) =>
-      answer === undefined ? undefined : this.#judged(lookup, answer, storedAt, isCurrent),
+      answer === undefined ? undefined : this.#judged(lookup, answer, found.storedAt),
     );
   }
 
   /** Where another document is the answer, it may not be so any more since any of the tenant's changed. */
   #judged<Answer extends RememberedAnswer['answer']>(
-    { place: { tenantId }, ref }: Lookup<Answer>,
+    { place: { tenantId }, ref, freshMs }: Lookup<Answer>,
     answer: Answer,
     storedAt: number,
-    isCurrent: boolean,
-  ): Remembered<Answer> {
-    const isStanding = answer.document_id === ref || storedAt > (this.#changedAt.get(tenantId) ?? 0);
-    return { answer, isFresh: isCurrent && isStanding };
+  ): Remembered<Answer> | undefined {
+    // A clock that is ahead, or a forged time, makes nothing fresh for ever.
+    const age = Math.abs(this.#parts.clock.now() - storedAt);
+    const isCurrent = age < freshMs && storedAt >= this.#outdatedBefore;
+    const isFresh = isCurrent && (answer.document_id === ref || storedAt > (this.#changedAt.get(tenantId) ?? 0));
+    return isFresh || age < this.#parts.settings.staleMs ? { answer, isFresh } : undefined;
   }
 
   /** The answer of an entry that was not checked yet; undefined for a damaged one, which is dropped. */

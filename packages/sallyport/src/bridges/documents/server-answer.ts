@@ -27,7 +27,7 @@ export function answersIn<Found extends { readonly document_id: string }>(
   if (!Array.isArray(documents) || !Array.isArray(missing)) throw broken('its lists are no lists');
   const found = (documents as readonly unknown[]).map((value) => {
     const answer = read(value);
-    const said = isObject(value) ? value['ref'] : undefined;
+    const { ref: said } = value as Members;
     const ref = nameIn(said, asked) ?? nameIn(refOf(answer), asked) ?? onlyOne(asked);
     if (ref === undefined) throw broken('it answers what was not asked');
     return { ref, answer };

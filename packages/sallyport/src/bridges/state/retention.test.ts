@@ -6,7 +6,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { memoryCheckpointStore } from '../../../test/stores/outcomes/memory-checkpoint-store.ts';
 import { memoryObjectStore } from '../../../test/stores/outcomes/memory-object-store.ts';
 import type { CheckpointNote } from '../../domain/checkpoint/checkpoint.ts';
-import { silentLog } from '../../telemetry/log.ts';
+import { type Log, silentLog } from '../../telemetry/log.ts';
 import type { CheckpointArchive } from '../checkpoint-archive.port.ts';
 import type { CheckpointStore } from '../checkpoint-store.port.ts';
 import { type Checkpoints, createCheckpoints } from '../checkpoints.ts';
@@ -25,18 +25,24 @@ let held: Map<string, Uint8Array>;
 let objects: ObjectStore;
 let checkpoints: Checkpoints;
 let retention: Retention;
+let logged: [event: string, fields: unknown][];
 const clock: Clock = { now: () => now, monotonic: () => now };
 
 beforeEach(() => {
   now = 1_800_000_000_000;
   store = memoryCheckpointStore(() => now);
-  held = new Map();
+  [held, logged] = [new Map(), []];
   objects = memoryObjectStore(held);
   build();
 });
 
 function build(settings: Partial<CheckpointSettings> = {}, given: Partial<ObjectStore> = {}): void {
-  const parts = { store, archive: store, objects: { ...objects, ...given }, clock, log: silentLog };
+  const log: Log = {
+    ...silentLog,
+    info: (event, fields) => void logged.push([event, fields]),
+    warn: (event, fields) => void logged.push([event, fields]),
+  };
+  const parts = { store, archive: store, objects: { ...objects, ...given }, clock, log };
   checkpoints = createCheckpoints({ ...parts, settings: { ...CHECKPOINT_DEFAULTS, ...settings } });
   retention = createRetention(parts);
 }
@@ -219,12 +225,23 @@ describe('the archive', () => {
   });
 
   test('STA-06.3 a damaged one holds up no other', async () => {
-    await saved(randomBytes(MiB), HALF, 'damaged');
+    const damaged = await saved(randomBytes(MiB), HALF, 'damaged');
     held.clear();
     const whole = await saved({ step: 1 }, HALF, 'whole');
     now += 90 * DAY_MS;
     await retention.archive(always);
     expect((await checkpoints.find('acme', whole))?.archivedAt).toBe(now);
+    expect(logged).toEqual([
+      ['checkpoint-not-archived', { checkpoint: damaged, code: 'E3703' }],
+      ['checkpoints-archived', { moved: 1, unreadable: 1 }],
+    ]);
+    logged = [];
+    build({}, { get: () => Promise.reject(new TypeError('a bug')) });
+    await expect(retention.archive(always)).rejects.toThrow('a bug');
+    await checkpoints.remove('acme', damaged);
+    build();
+    await retention.archive(always);
+    expect(logged).toEqual([]);
   });
 
   test('STA-06.1 it ends when another instance has the lease', async () => {
@@ -237,6 +254,68 @@ describe('the archive', () => {
       return calls < 2;
     });
     expect(held.size).toBe(1);
+  });
+});
+
+describe('more than one statement takes', () => {
+  const MANY = 130;
+  const calls = Array.from({ length: MANY }, (_, at) => `call-${at}`);
+
+  test('STA-06.1 STA-06.3 all that are due are archived, past those that cannot be read, and all that ended is removed', async () => {
+    for (const call of calls) await saved({ step: 1 }, HALF, call);
+    const { find } = store;
+    // Every second one cannot be read, more of them than one statement takes.
+    let found = 0;
+    store.find = async (...asked) => {
+      const one = await find(...asked);
+      found += 1;
+      if (one === undefined || found % 2 === 0) return one;
+      return { ...one, packed: { form: 'plain', size: 1, sha256: '', object: { name: 'a/b', size: 1, sha256: '' } } };
+    };
+    build();
+    now += 90 * DAY_MS;
+    await retention.archive(always);
+    expect([held.size, logged.at(-1)]).toEqual([MANY / 2, ['checkpoints-archived', { moved: 65, unreadable: 65 }]]);
+    store.find = find;
+    build();
+    now += 2557 * DAY_MS;
+    await retention.expire(never);
+    expect([held.size, await store.unused(9)]).toEqual([0, []]);
+    now += 7 * DAY_MS + 1;
+    await retention.expire(never);
+    await retention.forgetWork(never);
+    expect([await store.line('acme', 'call-0'), await store.line('acme', 'call-129')]).toEqual([undefined, undefined]);
+  });
+
+  test('STA-06.1 STA-06.5 each part of it ends early when it is stopped', async () => {
+    const all = [];
+    for (const call of calls) all.push(await saved({ step: 1 }, HALF, call));
+    now += 90 * DAY_MS;
+    await retention.archive(always);
+    for (const one of all) await checkpoints.remove('acme', one);
+    now += 8 * DAY_MS;
+    await retention.expire(() => true);
+    await retention.forgetWork(() => true);
+    expect([held.size, (await store.line('acme', 'call-0'))?.holder]).toEqual([MANY, 'call-0']);
+    let asked = 0;
+    await retention.expire(() => ++asked > 71);
+    expect(held.size).toBe(MANY - 70);
+    await retention.forgetWork(never);
+    expect(await store.line('acme', 'call-0')).toBeUndefined();
+  });
+
+  test('STA-06.3 one that was removed or has expired meanwhile is no fault', async () => {
+    const macro = await saved({ step: 1 }, HALF);
+    now += 90 * DAY_MS;
+    const { due } = store;
+    store.due = async (...asked) => {
+      const found = await due(...asked);
+      await checkpoints.remove('acme', macro);
+      return found;
+    };
+    build();
+    await retention.archive(always);
+    expect([held.size, logged]).toEqual([0, [['checkpoints-archived', { moved: 1, unreadable: 0 }]]]);
   });
 });
 

@@ -30,6 +30,10 @@ describe('a state is written as JSON', () => {
       bool: Object(false),
       not: Number.NaN,
       half: '\ud800',
+      wrapped: Object(LONG),
+      made: { toJSON: (name: string) => ({ name, text: LONG }) },
+      none: { toJSON: () => undefined, text: LONG },
+      other: { toJSON: 'no function', text: LONG },
     };
     for (const state of [odd, { ...odd, list: [...odd.list, LONG] }])
       expect(await textOf(state)).toBe(JSON.stringify(state));

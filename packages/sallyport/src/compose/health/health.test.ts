@@ -1,5 +1,6 @@
 import type { SandboxDriver } from '@sallyport/sandbox';
 import { expect, test } from 'vitest';
+import { VERSION } from '../version.ts';
 import { createHealth, type WriteBounds } from './health.ts';
 
 /** A health check that uses a write function of the test, and a clock that the write function moves. */
@@ -73,4 +74,40 @@ test('OPS-03 a layer that stops is not ready, whatever can be written, until all
   expect(await report()).toMatchObject({ status: 'draining', ready: false, reason: 'the layer is stopping' });
   second();
   expect(await report()).toMatchObject({ status: 'ready', ready: true });
+});
+
+test('OPS-03 a sandbox that does not work, and callers that cannot be verified, leave the layer ready and degraded', async () => {
+  let now = 10_400;
+  const clock = { now: () => now, monotonic: () => now };
+  let probed: object = { works: true, weaknesses: [] };
+  let callers: { ok: boolean; message?: string } = { ok: true };
+  const driver = { name: 'bubblewrap', probe: async () => probed } as unknown as SandboxDriver;
+  const { report } = createHealth({ clock, driver, write: async () => undefined, identity: () => callers });
+  now += 1_250;
+  expect(await report()).toEqual({
+    ...{ status: 'ready', ready: true, version: VERSION, uptime_seconds: 1.25 },
+    parts: { database: { ok: true }, sandbox: { ok: true }, identity: { ok: true } },
+  });
+  for (const [probe, sandbox] of [
+    [
+      { works: true, weakerLimits: ['memory'] },
+      { ok: true, weaker_limits: ['memory'] },
+    ],
+    [
+      { works: false, problem: 'not installed', weakerLimits: ['cpu'] },
+      { ok: false, message: 'not installed', weaker_limits: ['cpu'] },
+    ],
+    [{ works: false }, { ok: false, message: 'bubblewrap does not work here' }],
+  ] as const) {
+    probed = probe;
+    const found = await report();
+    expect([found.status, found.ready, found.parts['sandbox']]).toEqual([
+      sandbox.ok ? 'ready' : 'degraded',
+      true,
+      sandbox,
+    ]);
+  }
+  probed = { works: true };
+  callers = { ok: false, message: 'no keys' };
+  expect(await report()).toMatchObject({ status: 'degraded', ready: true, parts: { identity: callers } });
 });

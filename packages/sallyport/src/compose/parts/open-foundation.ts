@@ -1,5 +1,5 @@
 import type { Ingredients } from './ingredients.ts';
-import { loadInstanceId } from './instance-id.ts';
+import { loadInstanceId } from './keys/instance-id.ts';
 import { openAudit } from './open-audit.ts';
 import { openIdentity } from './open-identity.ts';
 import { openPolicies } from './open-policies.ts';

@@ -32,6 +32,9 @@ test.each<[string, Record<string, unknown>]>([
   ['a program file for sed', { command: ['sed', '-n', '-e', 's/x/y/', '{a}'] }],
   ['input for a script', { command: ['bash', '-ec', 'cat'], stdin: 'json' }],
   ['code for a language that is no shell', { command: ['python3', '-'], stdin: '{a}' }],
+  ['a text in braces beside the parameter', { command: ['p', '{{a}}', '{a}'] }],
+  ['a text in braces with the name of no parameter', { command: ['p', '{{c}}'] }],
+  ['a text in braces where the program reads all parameters', { command: ['p', '{{a}}'], stdin: 'json' }],
 ])('%s has no faults', (_, config) => {
   expect(faults(config)).toEqual([]);
 });
@@ -45,6 +48,7 @@ test.each<[string, Record<string, unknown>, string]>([
   ['a NUL character', { command: ['p', 'x\0'] }, '/command/1'],
   ['a number as argument', { command: ['p', 1] }, '/command/1'],
   ['an unknown parameter', { command: ['p', '{c}'] }, '/command/1'],
+  ['a parameter in braces twice, used nowhere else', { command: ['p', '--n={{a}}', '{b}'] }, '/command/1'],
   ['an unknown parameter for stdin', { command: ['p'], stdin: '{c}' }, '/stdin'],
   ['another word for stdin', { command: ['p'], stdin: 'yaml' }, '/stdin'],
   ['an unknown member', { command: ['p'], shell: true }, '/shell'],

@@ -7,6 +7,8 @@ import { parameterPlaces } from './command/parameter-places.ts';
 import { ShellConfig } from './shell-config.ts';
 
 const CONFIG = '/executor/config';
+/** A text in braces, not a placeholder. */
+const DOUBLED = /\{\{([A-Za-z_][A-Za-z0-9_.-]*)\}\}/g;
 const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
 const matchesContract = wireCheck(ShellConfig, 'E3008', CONFIG);
@@ -49,7 +51,21 @@ function placeFaults(config: ShellConfig, command: readonly Template[], { parame
     unknown(template).map((name) => unknownName(`${CONFIG}/command/${index}`, name)),
   );
   const stdin = parseTemplate(config.stdin ?? 'none');
-  return [...faults, ...unknown(stdin).map((name) => unknownName(`${CONFIG}/stdin`, name))];
+  const used = new Set([...command, stdin].flatMap(({ names }) => names));
+  const isAllRead = config.stdin === 'json';
+  const doubled = config.command.flatMap((text, index) =>
+    [...text.matchAll(DOUBLED)]
+      .map(([, name = '']) => name)
+      .filter((name) => Object.hasOwn(properties, name) && !used.has(name) && !isAllRead)
+      .map((name) => doubledName(`${CONFIG}/command/${index}`, name)),
+  );
+  return [...faults, ...unknown(stdin).map((name) => unknownName(`${CONFIG}/stdin`, name)), ...doubled];
+}
+
+/** Other template languages write their placeholders so, and here it would be a text that no argument reaches. */
+function doubledName(at: string, name: string): Fault {
+  const message = `holds {{${name}}}, which is the text {${name}}, and uses the parameter ${name} nowhere`;
+  return fault(at, 'command', message, `Write {${name}} for the argument.`);
 }
 
 function unknownName(at: string, name: string): Fault {

@@ -54,7 +54,7 @@ test('EXE-02 a version with faults is not taken, and the log says why', async ()
   await until(() => told.length > 0);
   expect(told[0]).toMatch(/shell-policy-not-in-force .*not TOML/);
   await replace('denied = ["x"]\n');
-  await until(() => told.some((each) => each.includes('fault at /')));
+  await until(() => told.some((each) => each.includes('faults: /')));
   expect(shell.verdict('make', 'deploy')).toBe('blocked');
 });
 

@@ -4,9 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { CommandPolicy } from '@sallyport/guards';
 import { KiB } from '@sallyport/std/bytes';
 import { failureOf, ToolLayerError } from '@sallyport/std/error/tool-layer-error';
-import { parse, TomlError } from 'smol-toml';
-import { type Static, Type } from 'typebox';
-import { Compile } from 'typebox/compile';
+import { Type } from 'typebox';
+import { type FileFault, fileFault, parseTomlAs } from '../../domain/settings/toml-file.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { ShellPolicy } from './shell-policy.ts';
 
@@ -20,7 +19,6 @@ const PolicyFile = Type.Object(
   },
   { additionalProperties: false },
 );
-const schema = Compile(PolicyFile);
 
 /** Largest size of the file, in bytes. */
 const FILE_BYTES_MAX = 256 * KiB;
@@ -83,34 +81,23 @@ export async function followShellPolicy(parts: ShellPolicyFileParts): Promise<As
 }
 
 async function readPolicy({ file, settings }: ShellPolicyFileParts): Promise<CommandPolicy> {
-  const text = await settledText(file);
-  if (text === undefined) return settings;
-  let values: unknown;
-  try {
-    values = parse(text);
-  } catch (cause) {
-    throw faulty(file, cause instanceof TomlError ? `is not TOML in line ${cause.line}` : 'is not TOML', cause);
-  }
-  const [first] = schema.Errors(values);
-  if (first !== undefined) throw faulty(file, `has a fault at ${first.instancePath || '/'}: ${first.message}`);
-  const given = values as Static<typeof PolicyFile>;
-  return { ...settings, ...given };
+  const inFile = fileFault('file of shell rules', file);
+  const fault: FileFault = (what, cause) => inFile(`${what}. Mend or remove it`, cause);
+  const text = await settledText(file, fault);
+  return text === undefined ? settings : { ...settings, ...parseTomlAs(text, PolicyFile, fault) };
 }
 
 /** Undefined when the file does not exist. */
-async function settledText(file: string): Promise<string | undefined> {
+async function settledText(file: string, fault: FileFault): Promise<string | undefined> {
   try {
     for (let look = 1; ; look += 1) {
       const { size, mtimeMs } = await stat(file);
-      if (size > FILE_BYTES_MAX) throw faulty(file, `has more than ${FILE_BYTES_MAX} bytes`);
+      if (size > FILE_BYTES_MAX) throw fault(`has more than ${FILE_BYTES_MAX} bytes`);
       if (look === LOOKS_MAX || Math.abs(Date.now() - mtimeMs) >= SETTLED_MS) return await readFile(file, 'utf8');
       await sleep(SETTLED_MS);
     }
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw cause instanceof ToolLayerError ? cause : faulty(file, 'cannot be read', cause);
+    throw cause instanceof ToolLayerError ? cause : fault('cannot be read', cause);
   }
 }
-
-const faulty = (file: string, why: string, cause?: unknown): ToolLayerError =>
-  new ToolLayerError('E3801', `The file of shell rules ${file} ${why}. Mend or remove it.`, { cause });

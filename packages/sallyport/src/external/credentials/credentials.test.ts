@@ -56,7 +56,7 @@ test.each([
   [row('expires_at = "2026-13-01T00:00:00Z"'), 'time that does not exist'],
   [row('expires_at = 2026-06-01'), 'expires_at'],
   [row('') + row(''), 'name and tenant of an earlier one'],
-  ['planted-value', 'is not valid TOML'],
+  ['planted-value', 'is not TOML in line 1'],
 ])('EXT-06.1 a file with faults is refused, with their places and without values: %s', async (text, said) => {
   const refused = await read(text).catch((thrown) => thrown);
   expect(refused).toMatchObject({ code: 'E3801', message: expect.stringContaining(said) });

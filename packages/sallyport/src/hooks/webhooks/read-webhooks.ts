@@ -1,15 +1,9 @@
-import { readFile } from 'node:fs/promises';
-import { KiB } from '@sallyport/std/bytes';
-import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
-import { parse } from 'smol-toml';
+import { readSmallText } from '@sallyport/std/files/read-small-text';
 import { type Static, Type } from 'typebox';
-import { Compile } from 'typebox/compile';
 import { InvocationPhase } from '../../../api/schemas/invocation.ts';
 import { SideEffectPolicy } from '../../../api/schemas/tool-manifest.ts';
+import { type FileFault, fileFault, parseTomlAs } from '../../domain/settings/toml-file.ts';
 import type { WebhookSettings } from './settings.ts';
-
-/** Characters of a file. */
-const TEXT_MAX = 256 * KiB;
 
 const Webhook = Type.Object(
   {
@@ -34,29 +28,15 @@ const Webhooks = Type.Object({ webhook: Type.Optional(Type.Array(Webhook)) }, { 
  * @throws ToolLayerError E3801 naming the file and every fault in it
  */
 export async function readWebhooks(path: string): Promise<readonly WebhookSettings[]> {
-  let text: string;
-  try {
-    text = await readFile(path, 'utf8');
-  } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return [];
-    throw faulty(path, 'cannot be read', cause);
-  }
-  if (text.length > TEXT_MAX) throw faulty(path, `has more than ${TEXT_MAX} characters`);
-  let values: unknown;
-  try {
-    values = parse(text);
-  } catch (cause) {
-    throw faulty(path, 'is not TOML', cause);
-  }
-  const schema = Compile(Webhooks);
-  const faults = schema.Errors(values).map(({ instancePath, message }) => `${instancePath} ${message}`);
-  if (faults.length > 0) throw faulty(path, `has faults: ${faults.slice(0, 5).join('; ')}`);
-  return ((values as Static<typeof Webhooks>).webhook ?? []).map((each) => settingsOf(each, path));
+  const fault = fileFault('file of webhooks', path);
+  const text = await readSmallText(path, fault);
+  const { webhook = [] } = text === undefined ? {} : parseTomlAs(text, Webhooks, fault);
+  return webhook.map((each) => settingsOf(each, fault));
 }
 
-function settingsOf(given: Static<typeof Webhook>, path: string): WebhookSettings {
+function settingsOf(given: Static<typeof Webhook>, fault: FileFault): WebhookSettings {
   const { id, at, url, secret, tools, side_effects, phases, timeout_ms, on_failure, signed_answers } = given;
-  if (!URL.canParse(url)) throw faulty(path, `names an address for ${id} that is none`);
+  if (!URL.canParse(url)) throw fault(`names an address for ${id} that is none`);
   return {
     id,
     at,
@@ -72,6 +52,3 @@ function settingsOf(given: Static<typeof Webhook>, path: string): WebhookSetting
     ...(signed_answers === undefined ? {} : { signedAnswers: signed_answers }),
   };
 }
-
-const faulty = (path: string, what: string, cause?: unknown): ToolLayerError =>
-  new ToolLayerError('E3801', `The file of webhooks ${path} ${what}.`, { cause });

@@ -1,8 +1,7 @@
-import { readFile } from 'node:fs/promises';
-import { KiB } from '@sallyport/std/bytes';
-import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
-import { parse } from 'smol-toml';
+import { readSmallText } from '@sallyport/std/files/read-small-text';
+import { Type } from 'typebox';
 import { InvocationPhase } from '../../../api/schemas/invocation.ts';
+import { fileFault, parseTomlAs } from '../../domain/settings/toml-file.ts';
 
 /** A phase that a caller may state, or `unstated` (PRM-09). */
 export type PhaseOfPolicies = InvocationPhase | 'unstated';
@@ -13,51 +12,32 @@ export interface GatePolicies {
   readonly phases: Readonly<Partial<Record<PhaseOfPolicies, readonly string[]>>>;
 }
 
-const PHASES: readonly PhaseOfPolicies[] = [...InvocationPhase.enum, 'unstated'];
-/** Most characters of a file. */
-const TEXT_MAX = 64 * KiB;
-/** Most policies that judge one call. */
+/** Most policies that judge one call, of each list. */
 const POLICIES_MAX = 100;
+
+const Policies = Type.Array(Type.String({ pattern: '\\S' }), { maxItems: POLICIES_MAX });
+const phases: readonly PhaseOfPolicies[] = [...InvocationPhase.enum, 'unstated'];
+const File = Type.Object(
+  {
+    policies: Type.Optional(Policies),
+    phases: Type.Optional(
+      Type.Object(Object.fromEntries(phases.map((phase) => [phase, Type.Optional(Policies)])), {
+        additionalProperties: false,
+      }),
+    ),
+  },
+  { additionalProperties: false },
+);
 
 /**
  * Reads `policies = [...]` and, under `[phases]`, one such list per phase.
  * @returns undefined when the file does not exist
- * @throws ToolLayerError E3801 naming the file and the fault
+ * @throws ToolLayerError E3801 naming the file and the faults
  */
 export async function readGatePolicies(path: string): Promise<GatePolicies | undefined> {
-  let text: string;
-  try {
-    text = await readFile(path, 'utf8');
-  } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw faulty(path, 'cannot be read', cause);
-  }
-  if (text.length > TEXT_MAX) throw faulty(path, `has more than ${TEXT_MAX} characters`);
-  let values: Record<string, unknown>;
-  try {
-    values = parse(text);
-  } catch (cause) {
-    throw faulty(path, 'is not TOML', cause);
-  }
-  const { policies = [], phases = {}, ...others } = values;
-  const [other] = Object.keys(others);
-  if (other !== undefined) throw faulty(path, `holds "${other}"; it may hold policies and phases`);
-  if (typeof phases !== 'object' || phases === null) throw faulty(path, 'holds phases that are no table');
-  const always = textsOf(policies, path, 'policies');
-  const perPhase = Object.entries(phases).map(([phase, list]) => {
-    if (!PHASES.includes(phase as PhaseOfPolicies))
-      throw faulty(path, `names a phase "${phase}"; there are ${PHASES.join(', ')}`);
-    return [phase, textsOf(list, path, `phases.${phase}`)] as const;
-  });
-  return { always, phases: Object.fromEntries(perPhase) };
+  const fault = fileFault("file of the gate's policies", path);
+  const text = await readSmallText(path, fault);
+  if (text === undefined) return undefined;
+  const { policies: always = [], phases: perPhase = {} } = parseTomlAs(text, File, fault);
+  return { always, phases: perPhase };
 }
-
-function textsOf(value: unknown, path: string, place: string): readonly string[] {
-  const isList = Array.isArray(value) && value.every((each) => typeof each === 'string' && each.trim() !== '');
-  if (!isList) throw faulty(path, `holds ${place} that is no list of texts`);
-  if (value.length > POLICIES_MAX) throw faulty(path, `holds more than ${POLICIES_MAX} texts in ${place}`);
-  return value as string[];
-}
-
-const faulty = (path: string, what: string, cause?: unknown): ToolLayerError =>
-  new ToolLayerError('E3801', `The file of the gate's policies ${path} ${what}.`, { cause });

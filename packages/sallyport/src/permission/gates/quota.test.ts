@@ -52,6 +52,43 @@ describe('the quota of a session', () => {
     expect(await passed(quota, nameless, claims())).toBe(0);
   });
 
+  test('PRM-07.4 is not known to be spent before it is, and says how many calls there were', async () => {
+    const quota = createQuota({ store: memoryQuotaStore(), callsPerSession: 2 });
+    await quota.take(agent, claims());
+    expect(quota.knownSpent(agent, claims())).toBeUndefined();
+    await quota.take(agent, claims());
+    const spent = {
+      code: 'E3211',
+      message: expect.stringContaining('The session has made the 2 calls that it may make.'),
+      details: { max_tool_calls_per_session: 2 },
+    };
+    expect(quota.knownSpent(agent, claims())).toMatchObject(spent);
+    expect(await quota.take(agent, claims())).toMatchObject(spent);
+    expect(quota.knownSpent(agent, claims({ max_tool_calls_per_session: 1 }))).toBeUndefined();
+  });
+
+  test('PRM-07 of a session is not that of a token with its name, nor of all', async () => {
+    const quota = createQuota({ store: memoryQuotaStore(), callsPerSession: 1 });
+    const { sessionId: _none, ...nameless } = agent;
+    const named = (sessionId: string) => ({ ...nameless, sessionId });
+    for (const [who, own] of [
+      [named('x'), claims({ jti: 'x' })],
+      [nameless, claims({ jti: 'x' })],
+      [named('agent'), claims()],
+      [nameless, claims()],
+    ] as const)
+      expect(await passed(quota, who, own)).toBe(1);
+    expect(await passed(quota, named('x'), claims({ jti: 'other' }))).toBe(0);
+  });
+
+  test('PRM-07 asks the store for the session, its calls and the time after which it begins anew', async () => {
+    const asked: unknown[] = [];
+    const store = { take: async (...all: unknown[]) => void asked.push(all) };
+    await createQuota({ store, callsPerSession: 3, idleSeconds: 60 }).take(agent, claims());
+    await createQuota({ store }).take(agent, claims({ max_tool_calls_per_session: 0 }));
+    expect(asked).toEqual([[{ owner: agent, sessionId: 'session:s' }, 3, 60]]);
+  });
+
   test('is known to be spent once it is, without asking the store, and for some seconds only', async () => {
     let now = 0;
     const clock = { now: () => now, monotonic: () => now };

@@ -22,6 +22,23 @@ describe('the trust of a call', () => {
     expect(levels).toEqual(['untrusted', 'provisional', 'trusted', 'trusted']);
   });
 
+  test('PRM-06 of a call is never more than the call asks for', () => {
+    for (const rules of [createTrustRules(), createTrustRules({ sources: ['a__=provisional'] })])
+      expect(LEVELS.map((asked) => rules.effective('provisional', tool('a__x'), asked))).toEqual([
+        'untrusted',
+        'provisional',
+        'provisional',
+      ]);
+  });
+
+  test('PRM-06 of a source is written with or without spaces, and a name may have an equals sign', () => {
+    const rules = createTrustRules({ sources: [' a__ = provisional ', 'b=c__=untrusted'] });
+    const levels = ['a__x', 'b=c__x', 'b'].map((id) => rules.effective('trusted', tool(id)));
+    expect(levels).toEqual(['provisional', 'untrusted', 'trusted']);
+    const known = tool('a__x');
+    expect([1, 2].map(() => rules.effective('trusted', known))).toEqual(['provisional', 'provisional']);
+  });
+
   test('PRM-06 of an agent of whom nothing is said is none', () => {
     expect(createTrustRules().effective(undefined, tool('x'))).toBe('untrusted');
   });
@@ -41,13 +58,24 @@ describe('what runs without confirmation', () => {
   });
 });
 
+test('PRM-09 what becomes of an autonomous call that needs a confirmation is a setting', () => {
+  expect(createTrustRules().autonomous).toBe('refuse');
+  expect(createTrustRules({ autonomous: 'allow' }).autonomous).toBe('allow');
+});
+
+const SOURCE = 'is not written like github__=provisional';
+const LEVEL = 'there are untrusted, provisional, trusted';
+const EFFECT = 'there are pure, idempotent, compensatable, irreversible';
 test.each([
-  [{ sources: ['github__'] }, 'github__=provisional'],
-  [{ sources: ['=trusted'] }, 'not written like'],
-  [{ sources: ['a__=friend'] }, 'untrusted, provisional, trusted'],
-  [{ sources: ['a__=trusted', 'a__*=untrusted'] }, 'twice'],
-  [{ unconfirmed: ['trusted=harmless'] }, 'irreversible'],
-  [{ unconfirmed: ['friend=pure'] }, 'untrusted'],
-])('%j is refused and says what to write', (settings, said) => {
-  expect(() => createTrustRules(settings)).toThrow(said);
+  ['sources', ['github__'], 'github__', SOURCE],
+  ['sources', ['=trusted'], '=trusted', SOURCE],
+  ['sources', ['a__=friend'], 'a__=friend', `holds "friend"; ${LEVEL}`],
+  ['sources', ['a__=trusted', 'a__*=untrusted'], 'a__*=untrusted', 'says twice how far this source is trusted'],
+  ['unconfirmed', ['trusted'], 'trusted', 'is not written like provisional=pure+idempotent'],
+  ['unconfirmed', ['trusted=pure+harmless'], 'trusted=pure+harmless', `holds "harmless"; ${EFFECT}`],
+  ['unconfirmed', ['friend=pure'], 'friend=pure', `holds "friend"; ${LEVEL}`],
+])('PRM-06 trust.%s %j is refused and says what to write', (setting, entries, entry, what) => {
+  expect(() => createTrustRules({ [setting]: entries })).toThrow(
+    expect.objectContaining({ code: 'E3801', message: `The entry "${entry}" of trust.${setting} ${what}.` }),
+  );
 });

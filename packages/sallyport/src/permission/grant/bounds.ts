@@ -37,8 +37,8 @@ export function boundsOfToken(claims: CapabilityClaims): Bounds {
     allowsPath: permissions === undefined ? NOTHING : pathCheck(permissions),
     allowsAddress: network === undefined ? NOTHING : addressCheck(network.allowed_hosts, network.allowed_ports),
     allowed: { hosts: network?.allowed_hosts ?? [], ports: network?.allowed_ports ?? [] },
-    paths: () => listedPaths(permissions ?? []),
-    addresses: () => listedAddresses(network?.allowed_hosts ?? [], network?.allowed_ports ?? []),
+    paths: () => listedPaths(permissions),
+    addresses: () => listedAddresses(network?.allowed_hosts, network?.allowed_ports),
   };
   boundsByClaims.set(claims, bounds);
   return bounds;
@@ -53,8 +53,8 @@ export function boundsOfContext(context: AgentSandboxContext): Bounds {
     allowsPath: files === undefined ? ANYTHING : pathCheck(files.mounts),
     allowsAddress: network === undefined ? ANYTHING : addressCheck(network.allowed_hosts, network.allowed_ports),
     allowed: network === undefined ? undefined : { hosts: network.allowed_hosts, ports: network.allowed_ports },
-    paths: () => listedPaths(files?.mounts ?? []),
-    addresses: () => listedAddresses(network?.allowed_hosts ?? [], network?.allowed_ports ?? []),
+    paths: () => listedPaths(files?.mounts),
+    addresses: () => listedAddresses(network?.allowed_hosts, network?.allowed_ports),
     ...(network?.dns_servers === undefined ? {} : { dnsServers: network.dns_servers }),
   };
   boundsByContext.set(context, bounds);
@@ -76,10 +76,10 @@ function addressCheck(hosts: readonly string[], ports: readonly number[]): (want
   return ({ host, port }) => allowsPort(ports, port) && matches(host);
 }
 
-const listedPaths = (permissions: readonly FilesystemPermission[]): readonly string[] =>
+const listedPaths = (permissions: readonly FilesystemPermission[] = []): readonly string[] =>
   permissions.slice(0, LISTED_MAX).map(({ path, mode }) => `filesystem:${mode}:${path}`);
 
-function listedAddresses(hosts: readonly string[], ports: readonly number[]): readonly string[] {
+function listedAddresses(hosts: readonly string[] = [], ports: readonly number[] = []): readonly string[] {
   const listedPorts = ports.includes(0) ? '*' : ports.slice(0, LISTED_MAX).join(',');
   return hosts.slice(0, LISTED_MAX).map((host) => `network:${host}:${listedPorts}`);
 }

@@ -85,7 +85,7 @@ export function defaultsFor(
   { executor }: Pick<ToolManifest, 'executor'>,
   { defaults, upstreamTools }: LayerLimits,
 ): ExecutionLimits {
-  return executor.kind === 'mcp' && upstreamTools !== undefined ? { ...defaults, ...upstreamTools } : defaults;
+  return executor.kind === 'mcp' ? { ...defaults, ...upstreamTools } : defaults;
 }
 
 const limitsIn = ({ resource_limits: limits }: AgentSandboxContext): readonly ResourceLimits[] =>

@@ -8,6 +8,8 @@ const NAME = /^(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.)*[a-z0-9_](?:[a-z0-9
 const NUMBER_AT_END = /(?:^|\.)(?:\d+|0x[0-9a-f]*)$/;
 /** Characters that IDNA leaves unchanged, except capitals. */
 const PLAIN = /^[a-zA-Z0-9_.-]*$/;
+/** Characters of ASCII that no name has: of `a.test/x`, `a.test?x` and `a%2etest` IDNA takes `a.test`. */
+const ODD = /[^a-zA-Z0-9_.\u{80}-\u{10ffff}-]/u;
 const HOST_LENGTH_MAX = 253;
 
 /**
@@ -18,24 +20,38 @@ const HOST_LENGTH_MAX = 253;
  */
 export function normalHost(host: string): string | undefined {
   const bare = host.startsWith('[') && host.endsWith(']') ? host.slice(1, -1) : host;
-  if (bare.includes(':')) return isIPv6(bare) && !bare.includes('%') ? normalIPv6(bare) : undefined;
+  if (bare.includes(':')) return isIPv6(bare) ? normalIPv6(bare) : undefined;
   if (isIPv4(bare)) return bare === host ? bare : undefined;
   const name = asciiOf(host.endsWith('.') ? host.slice(0, -1) : host);
   return name.length <= HOST_LENGTH_MAX && NAME.test(name) && !NUMBER_AT_END.test(name) ? name : undefined;
 }
 
-/** Empty when IDNA rejects the name. */
+/** Empty when IDNA rejects the name, or a URL would end it early or decode something in it. */
 function asciiOf(name: string): string {
-  const lower = name.toLowerCase();
-  return PLAIN.test(name) && !lower.includes('xn--') ? lower : domainToASCII(name).toLowerCase();
+  if (PLAIN.test(name)) return name.toLowerCase();
+  return ODD.test(name) ? '' : domainToASCII(name);
 }
 
+/** Undefined for an address with a zone. */
 function normalIPv6(address: string): string | undefined {
   const canonical = URL.parse(`http://[${address}]/`)?.hostname.slice(1, -1);
   const mapped = /^::ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})$/.exec(canonical ?? '');
   if (mapped === null) return canonical;
   const bits = (Number.parseInt(mapped[1] ?? '', 16) << 16) | Number.parseInt(mapped[2] ?? '', 16);
   return [24, 16, 8, 0].map((shift) => (bits >>> shift) & 0xff).join('.');
+}
+
+/** Begins a pattern for everything below a name. */
+export const BELOW = '*.';
+
+/**
+ * A host pattern in normal form: `*`, or `*.name` for everything below a name.
+ * @returns undefined for anything else
+ */
+export function normalPattern(host: string): string | undefined {
+  if (host === '*') return host;
+  const name = host.startsWith(BELOW) ? normalHost(host.slice(BELOW.length)) : undefined;
+  return name === undefined || isIP(name) !== 0 ? undefined : BELOW + name;
 }
 
 /** True for hosts that a list of patterns allows. Call it with normal hosts only. */
@@ -51,11 +67,11 @@ export function hostMatcher(patterns: readonly string[]): HostMatcher {
   const suffixes: string[] = [];
   const ranges: AddressRange[] = [];
   for (const pattern of patterns) {
-    const range = pattern.includes('/') ? addressRange(pattern) : undefined;
+    const range = addressRange(pattern);
     if (range !== undefined) ranges.push(range);
-    const below = pattern.startsWith('*.') ? normalHost(pattern.slice(2)) : undefined;
-    if (below !== undefined && isIP(below) === 0) suffixes.push(`.${below}`);
-    const host = pattern.includes('*') || range !== undefined ? undefined : normalHost(pattern);
+    const below = normalPattern(pattern);
+    if (below !== undefined) suffixes.push(below.slice(1));
+    const host = normalHost(pattern);
     if (host !== undefined) exact.add(host);
   }
   return (host) => {

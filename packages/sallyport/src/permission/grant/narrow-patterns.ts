@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import type { NetworkPermission } from '../../../api/schemas/tool-manifest.ts';
-import { allowsPort, normalHost } from './host-pattern.ts';
+import { allowsPort, BELOW, normalHost, normalPattern } from './host-pattern.ts';
 
 /** Hosts and ports of one side, as stated. */
 export interface AllowedAddresses {
@@ -10,17 +10,6 @@ export interface AllowedAddresses {
 
 /** Most rows that one pattern may become. */
 const ROWS_MAX = 256;
-const BELOW = '*.';
-
-/**
- * A host pattern in normal form: `*`, or `*.name` for everything below a name.
- * @returns undefined for anything else
- */
-export function normalPattern(host: string): string | undefined {
-  if (host === '*') return host;
-  const name = host.startsWith(BELOW) ? normalHost(host.slice(BELOW.length)) : undefined;
-  return name === undefined || isIP(name) !== 0 ? undefined : BELOW + name;
-}
 
 /**
  * The part of a wanted pattern that a side allows: its own patterns and names within it, at the wanted port. A pattern
@@ -50,5 +39,5 @@ function meet(one: string, other: string): string | undefined {
 
 function isWithin(inner: string, outer: string): boolean {
   if (inner === outer || outer === '*') return true;
-  return outer.startsWith(BELOW) && inner !== '*' && inner.endsWith(outer.slice(1));
+  return outer.startsWith(BELOW) && inner.endsWith(outer.slice(1));
 }

@@ -173,13 +173,142 @@ describe('links', () => {
   });
 });
 
-test('SBX-01 a refusal says what was wanted and what is allowed', () => {
-  const failed = grantFor(
-    { filesystem: [{ path: '/etc', mode: 'rw' }], network: [{ host: 'a.test', port: 80 }] },
-    { ...mounts(['/project', 'ro']), ...reach(['b.test'], [443]) },
-  );
-  expect(isFailure(failed) && failed.details?.['violations']).toMatchObject([
-    { code: 'E3105', wanted: 'filesystem:rw:/etc', allowed: ['filesystem:ro:/project'] },
-    { code: 'E3104', wanted: 'network:a.test:80', allowed: ['network:b.test:443'] },
-  ]);
+describe('a refusal', () => {
+  const violationsOf = (...args: Parameters<typeof grantFor>): unknown => {
+    const failed = grantFor(...args);
+    return isFailure(failed) ? failed.details?.['violations'] : [];
+  };
+  const says = (wanted: string, whose: string, remedy: string) =>
+    `The tool needs ${wanted}, which the ${whose} does not allow. ${remedy}`;
+  const ASK = 'Ask for a token that does.';
+
+  test('SBX-01 says what was wanted, what is allowed and what to change', () => {
+    const violations = violationsOf(
+      { filesystem: [{ path: '/etc', mode: 'rw' }], network: [{ host: 'a.test', port: 80 }] },
+      { ...mounts(['/project', 'ro']), ...reach(['b.test'], [443]) },
+    );
+    const where = (setting: string) => `Add it to ${setting} in the settings, or to the context that the call brings.`;
+    expect(violations).toEqual([
+      {
+        code: 'E3105',
+        wanted: 'filesystem:rw:/etc',
+        allowed: ['filesystem:ro:/project'],
+        message: says('filesystem:rw:/etc', 'agent sandbox context', where('agent.mounts')),
+      },
+      {
+        code: 'E3104',
+        wanted: 'network:a.test:80',
+        allowed: ['network:b.test:443'],
+        message: says('network:a.test:80', 'agent sandbox context', where('agent.allowed_hosts')),
+      },
+    ]);
+  });
+
+  test('PRM-03.3 PRM-03.4 PRM-03.5 of a token names what the token allows, ten at most, and of secrets nothing', () => {
+    const paths = Array.from({ length: 11 }, (_, at) => `/p${at}`);
+    const hosts = Array.from({ length: 11 }, (_, at) => `h${at}.test`);
+    const claims = claimsOf({
+      filesystem_permissions: { allowed_paths: paths, mode: 'ro' },
+      network_permissions: { allowed_hosts: hosts, allowed_ports: [80, 443] },
+      credential_permissions: { allowed_secrets: ['other'] },
+    });
+    const wanted: ToolPermissions = {
+      filesystem: [{ path: '/etc', mode: 'ro' }],
+      network: [
+        { host: 'a.test', port: 80 },
+        { host: '*.b.test', port: 80 },
+      ],
+      credentials: ['key'],
+    };
+    const addresses = hosts.slice(0, 10).map((host) => `network:${host}:80,443`);
+    const about = (code: string, what: string, allowed?: string[]) => ({
+      code,
+      wanted: what,
+      ...(allowed === undefined ? {} : { allowed }),
+      message: says(what, 'capability token', ASK),
+    });
+    expect(violationsOf(wanted, {}, {}, claims)).toEqual([
+      about(
+        'E3203',
+        'filesystem:ro:/etc',
+        paths.slice(0, 10).map((path) => `filesystem:ro:${path}`),
+      ),
+      about('E3204', 'network:a.test:80', addresses),
+      about('E3204', 'network:*.b.test:80', addresses),
+      about('E3205', 'credential:key'),
+    ]);
+    const { filesystem_permissions: _files, network_permissions: _network, ...bare } = claims;
+    expect(violationsOf(wanted, {}, {}, bare)).toMatchObject([{ allowed: [] }, { allowed: [] }, { allowed: [] }, {}]);
+    const anyPort = claimsOf({ network_permissions: { allowed_hosts: ['b.test'], allowed_ports: [1, 0] } });
+    const { network } = { network: wanted.network?.slice(0, 1) ?? [] };
+    expect(violationsOf({ network }, {}, {}, anyPort)).toMatchObject([{ allowed: ['network:b.test:*'] }]);
+    const ports = Array.from({ length: 11 }, (_, at) => at + 1);
+    expect(violationsOf({ network }, reach(['x.test'], ports))).toMatchObject([
+      { allowed: ['network:x.test:1,2,3,4,5,6,7,8,9,10'] },
+    ]);
+  });
+
+  test('SBX-01.3 of a pattern is that of the first side that leaves nothing of it, once', () => {
+    const pattern = { network: [{ host: '*.a.test', port: 1 }] };
+    const sides = { requestContext: reach(['*.c.test']) };
+    expect(violationsOf(pattern, reach(['*.b.test']), sides)).toMatchObject([
+      { code: 'E3104', wanted: 'network:*.a.test:1', allowed: ['network:*.b.test:*'] },
+    ]);
+    expect(grantFor(pattern, reach(['x.a.test', '*.b.a.test']), { requestContext: {} })).toMatchObject({
+      network: [
+        { host: 'x.a.test', port: 1 },
+        { host: '*.b.a.test', port: 1 },
+      ],
+    });
+  });
+
+  test('SBX-01.4 of other name servers names ten of those that the context wants', () => {
+    const servers = Array.from({ length: 11 }, (_, at) => `9.9.9.${at}`);
+    const wanted = { network: [{ host: '*', port: 1 }] };
+    expect(violationsOf(wanted, reach(['*'], [0], servers), { dnsServers: ['1.1.1.1'] })).toEqual([
+      {
+        code: 'E3104',
+        wanted: 'network:*:1',
+        allowed: servers.slice(0, 10),
+        message: expect.stringMatching(
+          /^The agent sandbox context wants \* to be looked up by name servers of its own/,
+        ),
+      },
+    ]);
+  });
+
+  test('PRM-03 of what is no path or host comes first, and says what the manifest has to hold', () => {
+    const permissions: ToolPermissions = {
+      filesystem: [
+        { path: 'x', mode: 'ro' },
+        { path: '/outside', mode: 'rw' },
+      ],
+      network: [{ host: 'a b', port: 1 }],
+    };
+    const says = (wanted: string, form: string) =>
+      `The tool's manifest asks for ${wanted}, which is no ${form}. Correct the manifest.`;
+    expect(violationsOf(permissions, mounts())).toMatchObject([
+      { code: 'E3203', wanted: 'filesystem:ro:x', message: says('filesystem:ro:x', 'absolute path') },
+      { code: 'E3204', wanted: 'network:a b:1', message: says('network:a b:1', 'exact host, *.name or *') },
+      { code: 'E3105', wanted: 'filesystem:rw:/outside' },
+    ]);
+  });
+
+  test('PRM-03 lists fifty violations, and the first gives code and message', () => {
+    const credentials = Array.from({ length: 51 }, (_, at) => `s${at}`);
+    const failed = grantFor({ credentials }, {});
+    expect(failed).toMatchObject({ code: 'E3205', message: says('credential:s0', 'capability token', ASK) });
+    expect(violationsOf({ credentials }, {})).toHaveLength(50);
+  });
+
+  test('SBX-01 of a context of another agent or tenant names which of them differs', () => {
+    for (const [context, member] of [
+      [{ agent_did: 'did:b' }, 'agent_did'],
+      [{ tenant_id: 'u' }, 'tenant_id'],
+    ] as const) {
+      const message = `The agent sandbox context names another ${member} than the capability token.`;
+      expect(grantFor({}, context)).toMatchObject({ code: 'E3209', message });
+      expect(grantFor({}, {}, { requestContext: context })).toMatchObject({ code: 'E3209', message });
+    }
+  });
 });

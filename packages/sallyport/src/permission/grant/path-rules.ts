@@ -44,7 +44,7 @@ function collect(schema: unknown, segments: PathRule['segments'], place: string,
   if (typeof properties === 'object' && properties !== null)
     for (const [name, member] of Object.entries(properties))
       collect(member, [...segments, name], pointerTo(`${place}/properties`, name), rules);
-  if (!Array.isArray(items)) collect(items, [...segments, EACH], `${place}/items`, rules);
+  collect(items, [...segments, EACH], `${place}/items`, rules);
 }
 
 /** Marks without a rule: a wrong mode, or a place that `properties` and `items` alone do not reach. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { CapabilityClaims } from '../../../api/schemas/capability-token.ts';
-import { agreesWithContext, coversTool } from '../token-scope.ts';
+import { agreesWithContext, coversTool, coversToolId, otherTool } from '../token-scope.ts';
 
 const claims = (over: Partial<CapabilityClaims> = {}): CapabilityClaims => ({
   tool_id: 'read',
@@ -37,19 +37,39 @@ describe('coversTool', () => {
   });
 });
 
+test('PRM-01.2 a refusal says what the token is for, and what was asked', () => {
+  const token = claims({ tool_version: '^2.0.0', allowed_operations: ['list'] });
+  expect(coversTool(token, 'x', '1.0.0')?.message).toBe('The capability token is for tool "read", not for "x".');
+  expect(coversTool(token, 'read', '1.0.0')?.message).toBe(
+    'The capability token is for version "^2.0.0" of "read", not for 1.0.0.',
+  );
+  expect(coversTool(token, 'read', '2.0.0')).toMatchObject({
+    code: 'E3209',
+    message: 'The capability token does not allow the operation "execute".',
+    details: { allowed_operations: ['list'] },
+  });
+  expect(otherTool(token, 'n'.repeat(200)).message).toBe(
+    `The capability token is for tool "read", not for "${'n'.repeat(128)}".`,
+  );
+  expect([coversToolId(token, 'read'), coversToolId(token, 'x')]).toEqual([true, false]);
+});
+
 test('PRM-10 a tool that needs a scope which the access token lacks is refused, with the scopes of a token that would do', () => {
   const token = claims({
     tool_id: '*',
     tool_scopes: [
       { tool: 'pay*', scope: 'payments', held: false },
       { tool: 'read*', scope: 'files', held: true },
+      { tool: 'read_all', scope: 'everything', held: false },
+      { tool: 'write*', scope: 'files', held: true },
     ],
   });
   expect(coversTool(token, 'pay_bill', '1.0.0')).toMatchObject({
     code: 'E3215',
+    message: 'The tool "pay_bill" is called with the scope payments, which the access token lacks.',
     details: { scope: 'payments', scopes: ['files', 'payments'] },
   });
-  for (const free of ['read', 'other']) expect(coversTool(token, free, '1.0.0')).toBeUndefined();
+  for (const free of ['read', 'read_all', 'other']) expect(coversTool(token, free, '1.0.0')).toBeUndefined();
 });
 
 describe('agreesWithContext', () => {
@@ -68,5 +88,9 @@ describe('agreesWithContext', () => {
     expect(agreesWithContext(claims({ user_did: 'u' }), { user_did: 'v' })?.code).toBe('E3209');
     expect(agreesWithContext(claims({ session_id: 's' }), { session_id: 't' })?.code).toBe('E3209');
     expect(agreesWithContext(claims({ session_id: 's' }), { session_id: 's' })).toBeUndefined();
+    expect(agreesWithContext(claims({ session_id: 's' }), { agent_did: 'did:a' })).toBeUndefined();
+    expect(agreesWithContext(claims(), { session_id: 't', tenant_id: 'other' })?.message).toBe(
+      'The capability token was given to another tenant_id than the request names.',
+    );
   });
 });

@@ -1,6 +1,5 @@
 import type { FilesystemPermission, NetworkPermission, ToolManifest } from '../../../api/schemas/tool-manifest.ts';
-import { normalHost } from './host-pattern.ts';
-import { normalPattern } from './narrow-patterns.ts';
+import { normalHost, normalPattern } from './host-pattern.ts';
 import { normalPath } from './normal-path.ts';
 import type { Violation } from './violation.ts';
 

@@ -73,6 +73,57 @@ describe.each([
   });
 });
 
+describe('answers of several engines', () => {
+  const shadowed = (name: string, allowed: boolean, ttl?: number) =>
+    says(name, {
+      ...ALLOW,
+      shadow: { allowed, policies: [name], ...(allowed ? {} : { error: `${name} failed` }) },
+      ...(ttl === undefined ? {} : { cacheTtlSeconds: ttl }),
+    });
+
+  test('PRM-04.1 a denial has the reasons of the engine that denies alone', async () => {
+    const first = says('x', { allowed: true, policies: ['a'], reasons: ['fine'], cacheTtlSeconds: 9 });
+    expect(await decide([first, says('y', DENY)])).toEqual({ ...DENY, cacheTtlSeconds: 9 });
+    const silent = { allowed: false, policies: ['s'] };
+    expect(await decide([first, says('y', silent)])).toEqual({ ...silent, cacheTtlSeconds: 9 });
+    expect(await decide([first, says('y', { ...ALLOW, reasons: ['too'] })])).toMatchObject({
+      reasons: ['fine', 'too'],
+    });
+  });
+
+  test('PIPE-15 keeps what each has in shadow mode, and all must allow there too', async () => {
+    expect(await decide([shadowed('x', true), says('y', ALLOW)])).toMatchObject({
+      shadow: { allowed: true, policies: ['x'] },
+    });
+    expect((await decide([shadowed('x', true), shadowed('y', true)])).shadow).toEqual({
+      allowed: true,
+      policies: ['x', 'y'],
+    });
+    const both = await decide([shadowed('x', true), shadowed('y', false), says('z', DENY)]);
+    expect(both).toEqual({ ...DENY, shadow: { allowed: false, policies: ['x', 'y'], error: 'y failed' } });
+    const three = await decide([shadowed('x', false)], [down, says('z', DENY), says('same', ALLOW)]);
+    expect(three).toEqual({
+      ...ALLOW,
+      shadow: { allowed: false, policies: ['x', 'd'], error: 'x failed down is down.' },
+      cacheTtlSeconds: 10,
+    });
+  });
+
+  test('PIPE-15 a shadow that fails is on record beside a denial too, and shortens no shorter lifetime', async () => {
+    expect(await decide([says('x', DENY)], [down])).toMatchObject({ shadow: { error: 'down is down.' } });
+    expect(await decide([shadowed('x', true, 5)], [down])).toMatchObject({ cacheTtlSeconds: 5 });
+    expect(await decide([shadowed('x', true, 50)], [says('y', DENY)])).toMatchObject({ cacheTtlSeconds: 50 });
+    expect(await decide([says('x', ALLOW)], [says('y', { ...DENY, cacheTtlSeconds: 1 })])).not.toHaveProperty(
+      'cacheTtlSeconds',
+    );
+  });
+
+  test('PIPE-15 one engine with another in shadow mode is not that engine', () => {
+    const [one, other] = [says('x', ALLOW), says('y', ALLOW)];
+    expect(combineEngines({ enforced: [one], shadow: [other] })).not.toBe(one);
+  });
+});
+
 test('PRM-04 an engine that gives no answer ends it with an error, in whatever place it stands', async () => {
   await expect(decide([says('x', ALLOW), down])).rejects.toMatchObject({ code: 'E3206' });
   await expect(decide([down, says('x', ALLOW)], [says('y', DENY, true)])).rejects.toMatchObject({ code: 'E3206' });

@@ -1,4 +1,3 @@
-import { type Failure, failure, isFailure } from '@sallyport/std/error/failure';
 import { failureOf } from '@sallyport/std/error/tool-layer-error';
 import type { PolicyDecision, PolicyEngine, PolicyQuestion, ShadowDecision } from '../policy-engine.port.ts';
 
@@ -26,21 +25,19 @@ export function combineEngines({ enforced, shadow = [] }: CombinedEngines): Poli
     version: () => all.map((engine) => engine.version()).join('+'),
     async decide(question) {
       // Answers of engines in shadow mode never reject.
-      const beside = Promise.all(shadow.map((engine) => answerOf(engine, question)));
-      const made = await askInTurn(enforced, question);
-      return shadow.length === 0 ? made : withShadow(made, await beside);
+      const beside = Promise.all(shadow.map((engine) => answerInShadow(engine, question)));
+      return withShadow(await askInTurn(enforced, question), await beside);
     },
   };
 }
 
-type Answer = PolicyDecision | Failure;
-
 /** The answer of an engine in shadow mode; a fault is recorded as an answer too. */
-async function answerOf(engine: PolicyEngine, question: PolicyQuestion): Promise<Answer> {
+async function answerInShadow(engine: PolicyEngine, question: PolicyQuestion): Promise<ShadowDecision> {
   try {
-    return await engine.decide(question);
+    const { allowed, policies } = await engine.decide(question);
+    return { allowed, policies };
   } catch (thrown) {
-    return failure('E3206', failureOf(thrown).message, { cause: thrown });
+    return { allowed: false, policies: [], error: failureOf(thrown).message };
   }
 }
 
@@ -50,16 +47,15 @@ async function askInTurn(engines: readonly PolicyEngine[], question: PolicyQuest
   for (const engine of engines) {
     const answer = await engine.decide(question);
     answers.push(answer);
-    if (!answer.allowed && answer.ask !== true) return refusedBy(answers);
+    if (!answer.allowed && answer.ask !== true) return refusedBy(answer, answers);
   }
   return together(answers);
 }
 
-/** Only the denying engine is named; the shadow answers of all are kept. */
-function refusedBy(answers: readonly PolicyDecision[]): PolicyDecision {
-  const last = answers.at(-1);
-  const { policies, reasons } = together(last === undefined ? [] : [last]);
-  return { ...together(answers), allowed: false, policies, ...(reasons === undefined ? {} : { reasons }) };
+/** Only the denying engine is named, with its reasons; the shadow answers of all are kept. */
+function refusedBy({ policies, reasons }: PolicyDecision, answers: readonly PolicyDecision[]): PolicyDecision {
+  const { reasons: _ofAll, ...decision } = together(answers);
+  return { ...decision, policies, ...(reasons === undefined ? {} : { reasons }) };
 }
 
 function together(answers: readonly PolicyDecision[]): PolicyDecision {
@@ -79,13 +75,7 @@ function together(answers: readonly PolicyDecision[]): PolicyDecision {
   };
 }
 
-function withShadow(decision: PolicyDecision, answers: readonly Answer[]): PolicyDecision {
-  const others = answers.map(
-    (answer): ShadowDecision =>
-      isFailure(answer)
-        ? { allowed: false, policies: [], error: answer.message }
-        : { allowed: answer.allowed, policies: answer.policies },
-  );
+function withShadow(decision: PolicyDecision, others: readonly ShadowDecision[]): PolicyDecision {
   const differing = others.filter(({ allowed, error }) => allowed !== decision.allowed || error !== undefined);
   const shadow = togetherInShadow([...(decision.shadow === undefined ? [] : [decision.shadow]), ...differing]);
   if (shadow === undefined) return decision;

@@ -27,19 +27,36 @@ test('files come in the order of their names, and only those that are wanted', a
 test('a file of 10 MB is refused before it is read', async () => {
   await writeFile(join(folder, 'a.cedar'), '');
   await truncate(join(folder, 'a.cedar'), 10 * MiB);
-  await expect(read()).rejects.toMatchObject({ code: 'E3214', message: expect.stringContaining('4096 KiB') });
+  await expect(read()).rejects.toMatchObject({
+    code: 'E3214',
+    message: `The policy folder ${folder} holds more than 1000 files or 4096 KiB of policies (counted up to a.cedar). Remove what is not needed.`,
+    failure: { details: { file: 'a.cedar' } },
+  });
   await truncate(join(folder, 'a.cedar'), 4 * MiB);
   expect((await read())[0]?.text.length).toBe(4 * MiB);
 });
 
 test('more than a thousand files are refused', async () => {
   for (let at = 0; at <= 1000; at += 1) await writeFile(join(folder, `${at}.cedar`), '');
-  await expect(read()).rejects.toMatchObject({ code: 'E3214', message: expect.stringContaining('1000 files') });
+  const message = `The policy folder ${folder} holds more than 1000 files or 4096 KiB of policies. Remove what is not needed.`;
+  await expect(read()).rejects.toMatchObject({ code: 'E3214', message });
+  await rm(join(folder, '0.cedar'));
+  expect(await read()).toHaveLength(1000);
 });
 
 test('what is no file is refused and not waited for', async () => {
   await mkdir(join(folder, 'a.cedar'));
   await expect(read()).rejects.toMatchObject({ code: 'E3214', message: expect.stringContaining('a.cedar') });
+});
+
+test('PRM-04 files together are no larger than 4 MiB, and texts come in the order of their names too', async () => {
+  for (const name of ['a.cedar', 'b.cedar']) await writeFile(join(folder, name), 'x'.repeat(2 * MiB));
+  expect((await read()).map(({ text }) => text.length)).toEqual([2 * MiB, 2 * MiB]);
+  await writeFile(join(folder, 'c.cedar'), 'x');
+  await expect(read()).rejects.toMatchObject({ failure: { details: { file: 'c.cedar' } } });
+  const files = ['b.cedar', 'x.toml', 'a.cedar'].map((name) => ({ name, text: name }));
+  const found = await readPolicyFiles({ files }, (name) => name.endsWith('.cedar'));
+  expect(found.map(({ name }) => name)).toEqual(['a.cedar', 'b.cedar']);
 });
 
 test('a folder that cannot be made is refused', async () => {

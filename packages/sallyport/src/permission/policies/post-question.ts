@@ -45,7 +45,7 @@ export async function postQuestion({ engine, url, body, timeoutMs }: ServerQuest
 /** E3206 for an engine without a usable answer. */
 export function unusable(engine: string, what: string, cause?: unknown): ToolLayerError {
   const message = `The policy engine ${engine} ${what}, so the call is denied. The operator checks the server.`;
-  return new ToolLayerError('E3206', message, cause === undefined ? {} : { cause });
+  return new ToolLayerError('E3206', message, { cause });
 }
 
 async function readText(response: Response): Promise<string> {

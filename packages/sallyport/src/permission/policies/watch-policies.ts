@@ -1,6 +1,7 @@
 import { type FSWatcher, watch } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 /** What is watched, and the delays. */
 export interface WatchOptions {
@@ -62,28 +63,11 @@ async function poll(folder: string, everyMs: number, closed: AbortSignal, notice
   let known = await fingerprint(folder);
   // Reports changes between the first reading of the policies and now.
   notice();
-  while (await pause(everyMs, closed)) {
+  while (await sleep(everyMs, true, { signal: closed, ref: false }).catch(() => false)) {
     const now = await fingerprint(folder);
     if (now !== known) notice();
     known = now;
   }
-}
-
-/** False when the watch was closed meanwhile. */
-function pause(ms: number, closed: AbortSignal): Promise<boolean> {
-  if (closed.aborted) return Promise.resolve(false);
-  return new Promise((resolve) => {
-    const end = (): void => {
-      clearTimeout(timer);
-      resolve(false);
-    };
-    const timer = setTimeout(() => {
-      closed.removeEventListener('abort', end);
-      resolve(true);
-    }, ms);
-    timer.unref();
-    closed.addEventListener('abort', end, { once: true });
-  });
 }
 
 /** Fingerprint of names, sizes and times; an unreadable folder has a fingerprint of its own. */

@@ -1,4 +1,5 @@
 import { type Failure, failure, isFailure } from '@sallyport/std/error/failure';
+import type { WantedDocument } from '../../domain/document/given-document.ts';
 import { judgedArguments } from '../../domain/invocation/call-environment.ts';
 import type { GateDecision } from '../../domain/invocation/gate-decision.ts';
 import { sideEffectOf } from '../../domain/tool/tool-version.ts';
@@ -13,7 +14,12 @@ import { callGrant } from './grant/call-grant.ts';
 import { overriddenGrant } from './grant/overridden-grant.ts';
 import { policyQuestion } from './grant/policy-question.ts';
 import { tokenRefusal } from './grant/token-refusal.ts';
-import { checkNamedDocuments, type DocumentJudges, isDocumentTool } from './prepared/document-access.ts';
+import {
+  checkNamedDocuments,
+  checkWantedDocuments,
+  type DocumentJudges,
+  isDocumentTool,
+} from './prepared/document-access.ts';
 import { forgedDocuments, wantedDocuments } from './prepared/wanted-documents.ts';
 
 type Needs = CallRequest & Noted & Admitted & Resolved & Validated;
@@ -41,8 +47,8 @@ export function authorize(parts: Parts): Stage<Needs, Authorized> {
       const variables =
         environment === undefined ? undefined : environmentRefusal(executor, tool.manifest, environment);
       if (variables !== undefined) return variables;
-      const undocumented = documentRefusal(call);
-      if (undocumented !== undefined) return undocumented;
+      const wanted = wantedBy(call, parts);
+      if (isFailure(wanted)) return wanted;
       // Comes before every policy: what an executor never runs, no policy can permit (EXE-02).
       const screened = executor.screen?.(tool, call.parameters);
       if (screened !== undefined) return screened;
@@ -62,7 +68,9 @@ export function authorize(parts: Parts): Stage<Needs, Authorized> {
         const note = (fact: CallFact): void => {
           established = { ...established, facts: [...(established.facts ?? call.facts), fact] };
         };
-        if (isDocumentTool(parts, call)) await checkNamedDocuments(parts, { ...call, grant, trust }, note);
+        const judged = { ...call, grant, trust };
+        if (isDocumentTool(parts, call)) await checkNamedDocuments(parts, judged, note);
+        await checkWantedDocuments(parts, judged, wanted, note);
         const gateDecision = await gate?.judge(caseOf(call), ongoing.controller.signal);
         established = { trust, policyDecision, gateDecision };
         const objection = gateDecision === undefined ? undefined : gateRefusal(gateDecision);
@@ -75,10 +83,13 @@ export function authorize(parts: Parts): Stage<Needs, Authorized> {
   };
 }
 
-/** Refuses documents for a tool that gets none, before a person is asked about the call. */
-function documentRefusal({ request, tool: { manifest }, parameters }: Needs): Failure | undefined {
-  const wanted = wantedDocuments(request, manifest, true);
-  return isFailure(wanted) ? wanted : forgedDocuments(manifest, parameters);
+/** The documents of the call; a refusal for what brings no documents, before a person is asked about the call. */
+function wantedBy(
+  { request, tool: { manifest }, parameters }: Needs,
+  { documents }: DocumentJudges,
+): readonly WantedDocument[] | Failure {
+  const wanted = wantedDocuments(request, manifest, documents);
+  return isFailure(wanted) ? wanted : (forgedDocuments(manifest, parameters) ?? wanted);
 }
 
 /** A policy that wants a confirmation is not a refusal: `approve` handles it. */

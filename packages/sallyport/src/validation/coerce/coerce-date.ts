@@ -54,9 +54,9 @@ function* cutsOf(text: string): Iterable<number> {
 }
 
 function clockFrom(text: string): string | undefined {
-  const [, h, m, s, f, m2, s2, f2, zone] = CLOCK.exec(text) ?? [];
-  if (h === undefined || zone === undefined) return undefined;
-  const [minute, second, fraction] = [m ?? m2 ?? '00', s ?? s2 ?? '00', (f ?? f2 ?? '').replace(',', '.')];
+  const [, h, m, s, f, m2 = '', s2, f2, zone = ''] = CLOCK.exec(text) ?? [];
+  if (h === undefined) return undefined;
+  const [minute, second, fraction] = [m ?? m2, s ?? s2 ?? '00', (f ?? f2 ?? '').replace(',', '.')];
   // A leap second is left alone: the text does not show whether it existed.
   if (Number(h) > 23 || Number(minute) > 59 || Number(second) > 59) return undefined;
   const offset = offsetFrom(zone);

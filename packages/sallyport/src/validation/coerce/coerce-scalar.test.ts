@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { convertScalar } from './coerce-scalar.ts';
+import { convertScalar, isOfType } from './coerce-scalar.ts';
 
 describe('convertScalar', () => {
   test.each([
@@ -9,6 +9,19 @@ describe('convertScalar', () => {
     ['number', '-0.10', -0.1],
     ['number', '1e3', 1000],
     ['number', '0', 0],
+    ['number', '-0', undefined],
+    ['number', '-0.0', undefined],
+    ['number', '0.0', 0],
+    ['number', '-12e+2', -1200],
+    ['number', '1E-2', 0.01],
+    ['number', '0.00120', 0.0012],
+    ['number', '1200', 1200],
+    ['number', `0.${'1'.repeat(15)}`, 0.111111111111111],
+    ['number', `1${'0'.repeat(39)}`, 1e39],
+    ['number', `1${'0'.repeat(40)}`, undefined],
+    ['number', '1e', undefined],
+    ['number', '1.', undefined],
+    ['number', '12\n', undefined],
     ['number', '9007199254740993', undefined],
     ['number', '0.1000000000000000055', undefined],
     ['number', '1e400', undefined],
@@ -28,7 +41,17 @@ describe('convertScalar', () => {
     ['number', null, undefined],
     ['integer', '12.0', 12],
     ['integer', '12.5', undefined],
+    ['integer', '9007199254740991', 9007199254740991],
     ['integer', '9007199254740992', undefined],
+    ['integer', 12, undefined],
+    ['object', '{}', undefined],
+    ['string', '12', undefined],
+    ['string', -0.5, '-0.5'],
+    ['string', Number.NaN, undefined],
+    ['string', Number.POSITIVE_INFINITY, undefined],
+    ['string', 2 ** 53 - 1, '9007199254740991'],
+    ['string', 1e-7, undefined],
+    ['string', 0.000001, '0.000001'],
     ['boolean', 'true', true],
     ['boolean', 'false', false],
     ['boolean', 'True', undefined],
@@ -45,6 +68,15 @@ describe('convertScalar', () => {
     ['null', '', undefined],
   ])('VAL-02.1 VAL-02.4 to %s from %j gives %j', (type, from, to) => {
     expect(convertScalar(from, type)).toBe(to);
+  });
+
+  test('VAL-02 a value has the types that JSON Schema gives it', () => {
+    const types = ['null', 'array', 'object', 'integer', 'number', 'string', 'boolean'];
+    const typesOf = (value: unknown) => types.filter((type) => isOfType(value, type)).join(' ');
+    const values = [null, [], {}, 1, 1.5, 1.0, 'x', true, Number.NaN, Number.POSITIVE_INFINITY, undefined];
+    expect(values.map(typesOf)).toEqual([
+      ...['null', 'array', 'object', 'integer number', 'number', 'integer number', 'string', 'boolean', '', '', ''],
+    ]);
   });
 
   test('what a number writes reads back as that number', () => {

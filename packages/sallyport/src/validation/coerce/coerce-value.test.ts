@@ -43,6 +43,13 @@ describe('VAL-02 dates', () => {
     const epochs = { coercion: { epochs: true } };
     expect(coerced(DATES, { at }, epochs).value).toEqual({ at: '2026-01-05T10:00:00Z' });
     expect(coerced(DATES, { day: at }, epochs).faults).toHaveLength(1);
+    expect(coerced(DATES, { at: 5 }, epochs)).toMatchObject({ value: { at: 5 }, faults: [{ path: '/at' }] });
+    const numbers = { type: ['number', 'string'], format: 'date-time' };
+    expect(coerced(numbers, at, epochs).value).toBe(at);
+    expect(coerced({ format: 'date-time' }, '2026-01-05 10:00Z').value).toBe('2026-01-05T10:00:00Z');
+    const inList = { type: 'array', items: { type: ['null', 'string'], format: 'date' } };
+    expect(coerced(inList, [null, '5 Jan 2026']).value).toEqual([null, '2026-01-05']);
+    expect(coerced({ type: 'integer', format: 'date' }, '5').value).toBe(5);
   });
 });
 
@@ -54,6 +61,73 @@ test('VAL-02 a value that is valid as it is stays, though it could be converted 
   ])
     expect(coerced(schema, '1')).toEqual({ value: '1', faults: [] });
   expect(coerced({ enum: [2, 1] }, '1')).toEqual({ value: 1, faults: [] });
+});
+
+describe('VAL-02 what is converted', () => {
+  test('VAL-02.1 a type among several, when one alone can be meant', () => {
+    expect(coerced({ type: ['integer', 'null'] }, '5').value).toBe(5);
+    expect(coerced({ type: ['integer', 'number'] }, '5').value).toBe(5);
+    expect(coerced({ type: ['integer', 'boolean'] }, 'x').value).toBe('x');
+    expect(coerced({ const: 5 }, '5').value).toBe(5);
+    expect(coerced({ const: null }, 'null').value).toBe('null');
+    expect(coerced({ enum: [1, true, 'a'] }, 'true').value).toBe(true);
+    expect(coerced({ enum: [1, '2'] }, 2).value).toBe('2');
+    expect(coerced({ enum: [[1]] }, '1').value).toBe('1');
+    expect(coerced({ type: 'string', enum: ['5'] }, 5).value).toBe('5');
+  });
+
+  test('VAL-02.1 parts of a schema, each in its turn', () => {
+    const parts = { allOf: [{ properties: { a: { type: 'integer' } } }, { properties: { b: { type: 'boolean' } } }] };
+    expect(coerced(parts, { a: '1', b: 'true', c: '3' }).value).toEqual({ a: 1, b: true, c: '3' });
+    const list = { prefixItems: [{ type: 'integer' }], items: { type: 'boolean' } };
+    expect(coerced(list, ['1', 'true', 'false', 'x']).value).toEqual([1, true, false, 'x']);
+    const older = {
+      $schema: 'http://json-schema.org/draft-07/schema#',
+      items: [{ type: 'integer' }],
+      additionalItems: { type: 'boolean' },
+    };
+    expect(coerced(older, ['1', 'true']).value).toEqual([1, true]);
+    expect(coerced({ additionalProperties: { type: 'integer' } }, { a: '1' }).value).toEqual({ a: 1 });
+    const unchanged = { a: ['x'], b: { c: 'y' } };
+    expect(coerced({ properties: { a: { items: { type: 'integer' } } } }, unchanged).value).toBe(unchanged);
+  });
+
+  test('VAL-02 no member that a pattern may mean, and none of a prototype', () => {
+    const schema = { patternProperties: { '^x': { type: 'string' } }, additionalProperties: { type: 'integer' } };
+    expect(coerced(schema, { x1: '5', a: '5' }).value).toEqual({ x1: '5', a: '5' });
+    const others = { properties: { toString: { type: 'integer' } }, additionalProperties: { type: 'integer' } };
+    expect(coerced(others, { toString: '1', valueOf: '2' }).value).toEqual({ toString: 1, valueOf: 2 });
+    const given = JSON.parse('{"__proto__":{"n":"1"},"n":"1"}');
+    const nested = {
+      additionalProperties: { anyOf: [{ type: 'integer' }, { properties: { n: { type: 'integer' } } }] },
+    };
+    const { value: made } = coerced(nested, given);
+    expect(Object.getPrototypeOf(made)).toBe(Object.prototype);
+    expect(Object.keys(made as object)).toEqual(['__proto__', 'n']);
+  });
+
+  test('VAL-02 a union of 32 branches, and of no more; by the one branch that then fits', () => {
+    const branches = (count: number) => [
+      ...Array.from({ length: count - 1 }, (_, at) => ({ const: `c${at}` })),
+      { type: 'integer' },
+    ];
+    for (const keyword of ['anyOf', 'oneOf']) {
+      expect(coerced({ [keyword]: branches(32) }, '5').value).toBe(5);
+      expect(coerced({ [keyword]: branches(33) }, '5').value).toBe('5');
+    }
+    const two = { anyOf: [{ type: 'object', properties: { a: { type: 'integer' } } }, { required: ['b'] }] };
+    expect(coerced(two, { a: '5' }).value).toEqual({ a: 5 });
+    expect(coerced({ anyOf: [{ type: 'integer' }, { type: 'number' }] }, '5').value).toBe(5);
+    expect(coerced({ anyOf: [{ type: 'integer', minimum: 9 }, { type: 'null' }] }, '5').value).toBe('5');
+  });
+
+  test('VAL-02 ten thousand values; what comes after them stays as it is', () => {
+    const of = (length: number) => coerced({ items: { type: 'integer' } }, new Array(length).fill('1'));
+    expect(of(9_999).faults).toEqual([]);
+    const { value: made, faults } = of(10_001);
+    expect((made as unknown[]).slice(9_998)).toEqual([1, '1', '1']);
+    expect(faults).toHaveLength(2);
+  });
 });
 
 const leaf = fc.constantFrom<JsonSchemaObject>(

@@ -46,7 +46,6 @@ const listOf = (held: unknown): readonly OwnNode[] => (Array.isArray(held) ? hel
 
 /** By `type` and `format`, or by the members of `enum` and `const` where no type is given. */
 function coerceOwn(rules: CoercionRules, node: OwnSchemaObject, value: unknown): unknown {
-  if (typeof value === 'object') return value;
   const types = [node['type']].flat().filter((type) => typeof type === 'string');
   const { format } = node;
   if (rules.dates && (format === 'date' || format === 'date-time') && (types.length === 0 || types.includes('string')))

@@ -1,7 +1,9 @@
+import { MiB } from '@sallyport/std/bytes';
 import { isFailure } from '@sallyport/std/error/failure';
 import { describe, expect, test } from 'vitest';
 import type { JsonSchemaObject } from '../../../api/schemas/identifiers.ts';
 import { createSchemaValidator } from '../schema-validator.ts';
+import { stepsOf } from './own/own-node.ts';
 
 const validator = createSchemaValidator();
 const list = (length: number, each: (index: number) => unknown): unknown[] =>
@@ -53,12 +55,27 @@ describe('VAL-05 at registration', () => {
 
   test('what stays below the bounds is taken', () => {
     expect(validator.inspect({ properties: map(3000, () => ({ type: 'string', minLength: 1 })) })).toEqual([]);
+    const same = { pattern: '(a|b)*x(c{500}|d)' };
+    expect(validator.inspect({ properties: map(3000, () => same) })).toEqual([]);
     expect(keywords({ oneOf: list(500, (index) => ({ const: index })) }, 499)).toEqual([]);
     expect(keywords({ enum: list(20_000, (index) => `v${index}`) }, 'v19999')).toEqual([]);
   });
 });
 
+test('VAL-05 the work of a schema is counted by its values, an enum as one', () => {
+  expect(stepsOf({ type: 'string', enum: [1, 2, 3], not: { items: [true, null] } })).toBe(7);
+  expect([stepsOf(true), stepsOf(null), stepsOf({})]).toEqual([1, 1, 1]);
+});
+
 describe('VAL-05 at a check', () => {
+  test('VAL-05 each check has the whole budget', () => {
+    const made = validator.compile({ uniqueItems: true });
+    if (isFailure(made)) throw new Error(made.message);
+    // A quarter of the budget.
+    const value = [{ text: 'x'.repeat(8 * MiB) }];
+    for (let time = 0; time < 5; time += 1) expect(made.check(value, { coerce: false }).faults).toEqual([]);
+  });
+
   test.each(['allOf', 'anyOf', 'oneOf'])('doubled references under %s end', (keyword) => {
     expect(keywords(doubling(keyword), 1).length).toBeGreaterThan(0);
   });

@@ -64,6 +64,65 @@ describe('dynamic references', () => {
   });
 });
 
+describe('references within a document', () => {
+  test('VAL-01 a dynamic reference to what is no dynamic anchor is a plain one', () => {
+    const $defs = { a: { $anchor: 'n', type: 'number' } };
+    expect([isValid({ $dynamicRef: '#n', $defs }, 1), isValid({ $dynamicRef: '#n', $defs }, 'x')]).toEqual([
+      true,
+      false,
+    ]);
+    const pointed = { $dynamicRef: '#/$defs/a', $defs };
+    expect([isValid(pointed, 1), isValid(pointed, 'x')]).toEqual([true, false]);
+    expect(isValid({ $dynamicRef: '#/$defs/no', $defs: { no: false } }, 1)).toBe(false);
+  });
+
+  test('VAL-01 names with escapes, places within a resource and its base are found', () => {
+    const number = { type: 'number' };
+    const found = (schema: JsonSchemaObject) => [isValid(schema, 1), isValid(schema, 'x')];
+    for (const schema of [
+      { $ref: '#/$defs/a~1b~0c', $defs: { 'a/b~c': number } },
+      { $ref: '#/$defs/a%20b', $defs: { 'a b': number } },
+      { $ref: '#/allOf/0', allOf: [number] },
+      { $ref: '/n', $defs: { a: { $id: '/n', ...number } } },
+      {
+        $id: 'https://x.test/root',
+        $ref: 'n#part',
+        $defs: { a: { $id: 'n', $defs: { b: { $anchor: 'part', ...number } } } },
+      },
+      { $id: 'https://x.test/root', $ref: 'n#/$defs/b', $defs: { a: { $id: 'n', $defs: { b: number } } } },
+      { $id: 'https://x.test/root#', $ref: '#/$defs/b', $defs: { b: number } },
+      { $ref: '#/x-own/b', 'x-own': { b: { $ref: '#/$defs/c' } }, $defs: { c: number } },
+      { $schema: 'http://json-schema.org/draft-07/schema#', $ref: '#n', definitions: { a: { $id: '#n', ...number } } },
+    ])
+      expect(found(schema as JsonSchemaObject), JSON.stringify(schema)).toEqual([true, false]);
+    const beside = { $ref: '#/definitions/a', $id: 'https://x.test/other', definitions: { a: number } };
+    expect(found({ $schema: 'http://json-schema.org/draft-07/schema#', ...beside })).toEqual([true, false]);
+  });
+
+  test('VAL-05.4 a reference that leads nowhere says so, with its place', () => {
+    const faultsOf = (schema: JsonSchemaObject) =>
+      createSchemaValidator()
+        .inspect(schema)
+        .map(({ path, keyword, message, hint }) => [path, keyword, message, hint]);
+    const nothing = ['The reference points to nothing in the document.', 'Check the name after "#".'];
+    expect(faultsOf({ allOf: [{ $ref: '#/$defs/x' }] })).toEqual([['/allOf/0/$ref', '$ref', ...nothing]]);
+    expect(faultsOf({ $dynamicRef: '#x' })).toEqual([['/$dynamicRef', '$dynamicRef', ...nothing]]);
+    expect(faultsOf({ $ref: '#/minimum', minimum: 1 })).toEqual([['/$ref', '$ref', ...nothing]]);
+    expect(faultsOf({ $ref: '#/enum/0/x', enum: ['x'] })).toEqual([['/$ref', '$ref', ...nothing]]);
+    expect(faultsOf({ properties: { a: { $ref: 'http://[' } } })).toEqual([
+      [
+        '/properties/a/$ref',
+        '$ref',
+        'The reference points outside the document; nothing is fetched.',
+        'Copy what it points to into $defs and refer to it as "#/$defs/name".',
+      ],
+    ]);
+    expect(faultsOf({ properties: { a: { $id: 'http://[' } } })).toEqual([
+      ['/properties/a/$id', '$id', '$id is not a URI reference.', undefined],
+    ]);
+  });
+});
+
 describe('what stands outside', () => {
   const remote = { $ref: 'https://example.com/n.json#/$defs/n' };
   const document = { $defs: { n: { type: 'number' } } };
@@ -94,6 +153,14 @@ describe('what stands outside', () => {
     const schema = { $schema: 'https://example.com/meta', type: 'number', properties: { a: false } };
     expect(isValid(schema, { a: 1 }, own({ [`${vocabulary}/validation`]: true }))).toBe(false);
     expect(isValid(schema, 'x', own({ [`${vocabulary}/applicator`]: true }))).toBe(true);
+    expect(isValid({ ...schema, minimum: 5 }, 1, own({ [`${vocabulary}/core`]: true }))).toBe(true);
+    const all = own({ [`${vocabulary}/validation`]: true, [`${vocabulary}/unevaluated`]: false });
+    const closed = { $schema: 'https://example.com/meta', unevaluatedProperties: false };
+    expect(isValid(closed, { a: 1 }, all)).toBe(false);
+    expect(isValid(closed, { a: 1 }, own({ [`${vocabulary}/validation`]: true }))).toBe(true);
+    expect(isValid(schema, 'x', own({ 'https://example.com/vocab': false }))).toBe(true);
+    for (const none of [7, null, undefined])
+      expect(createSchemaValidator(own(none as never)).inspect(schema)).toMatchObject([{ path: '/$schema' }]);
     const foreign = own({ 'https://example.com/vocab': true });
     expect(createSchemaValidator(foreign).inspect(schema)).toMatchObject([{ path: '/$schema', code: 'E3008' }]);
   });

@@ -83,8 +83,7 @@ export function resolveReferences(root: JsonSchemaObject, dialect: Dialect, know
     const target = targetOf(walk, next);
     if (target === undefined) continue;
     // A reference may point to where no keyword of the dialect stands, for example #/components/schemas/Pet.
-    if (isSchemaObject(target.schema) && !walk.places.has(target.schema))
-      visit(walk, target.schema, target.pointer, target.base);
+    if (isSchemaObject(target.schema)) visit(walk, target.schema, target.pointer, target.base);
     const reference = asReference(walk, next, target);
     const others = of.get(next.holder) ?? [];
     of.set(next.holder, next.keyword === '$ref' ? [reference, ...others] : [...others, reference]);

@@ -202,7 +202,8 @@ function endingIn(held: Held, now: () => number): Pick<CheckpointStore, Ending> 
     },
     async expire(forgetMs, limit) {
       let changed = 0;
-      for (const one of [...stored.values()].slice(0, limit)) {
+      for (const one of [...stored.values()]) {
+        if (changed >= limit) break;
         const { expiresAt = Number.POSITIVE_INFINITY, checkpointId, packed } = one;
         const { tenantId } = one.owner;
         const isParent = [...stored.values()].some(

@@ -1,5 +1,5 @@
 import type { InstructionRule } from './instruction-rule.ts';
-import { ADDRESS, CONVERSATION, PASS, SECRET_PLACE, SINK } from './words.ts';
+import { ADDRESS, CONVERSATION, ORDER_START, PASS, SECRET_PLACE, SINK } from './words.ts';
 
 /** The imperative, not "the file to read" or "reads". */
 const ORDERED =
@@ -9,12 +9,42 @@ const ORDERED =
 const AUTHENTICATION =
   /^(?!.*(?:~\/|\.ssh|id_rsa|passwd|keychain|history)).*(?:\bauthorization\b(?:['"`:]|.{0,12}\bheader|: ?bearer)|\bheader ['"`]?(?:authorization|x-[a-z-]{2,20})|\bto (?:the |your |an? )?['"`]?\.env\b|\brefresh[_ ]token\b.{0,120}\baccess token\b)/;
 
+const HANDED_ON = 'It asks the model to fetch secrets and to hand them on.';
+
+/** A secret or its place as the object of an order; in prose "to", "get" and "use" stand beside any of them. */
+const FETCHED_SECRET = new RegExp(
+  `${ORDER_START}(?:read|open|load|fetch|extract|collect|gather|retrieve|copy|grab|get|obtain|find|dump|cat|print|harvest|locate|search|access|list|attach|reveal)(?: [^\\s.;]{1,30}){0,5}? [^\\s;]{0,30}?(?:${SECRET_PLACE.source})`,
+);
+
+const NOT_HANDED_ON =
+  /\b(?:do not|don't|never|avoid|must not|should not|without|cannot) (?:also |ever )?(?:include|includ|including|pass|passing|send|sending|put|putting|share|sharing|store|storing|add|provide|log|return|expose|commit|hard-?code|use|reveal|ask|request|read|print)\b/;
+
+/** The reader's own key, in documentation. */
+const YOUR_OWN =
+  /\b(?:your|an?|valid) (?:api|access|auth|secret|bearer|oauth|personal|subscription)[ _-](?:key|token)s?\b/;
+
 /** Demands for the user's data: secrets, files, the conversation. */
 export const ACCESS_RULES: readonly InstructionRule[] = [
   {
     rule: 'secret-access',
     weight: 0.9,
-    why: 'It asks the model to fetch secrets and to hand them on.',
+    why: HANDED_ON,
+    only: 'output',
+    reach: 2,
+    all: [
+      SECRET_PLACE,
+      FETCHED_SECRET,
+      PASS,
+      SINK,
+      /\b(?:contents?|outputs?|results?|values?|it|them|found|everything|these|this|those|what)\b/,
+    ],
+    none: [NOT_HANDED_ON, YOUR_OWN, AUTHENTICATION, /\benvironment variable\b/],
+  },
+  {
+    rule: 'secret-access',
+    weight: 0.9,
+    why: HANDED_ON,
+    only: 'description',
     reach: 2,
     all: [
       SECRET_PLACE,
@@ -25,10 +55,10 @@ export const ACCESS_RULES: readonly InstructionRule[] = [
       /\b(?:first|(?:before|prior to) (?:using|calling|providing|invoking|you|any|proceeding|returning|answering|responding|each|every|executing|performing|running|this|it)|after (?:using|calling|each|every|executing|completing)|always|must|also|in order to|otherwise|required?|every|in addition|additionally|for (?:verification|authentication|audit|debug|logging|compliance|security|validation|context|telemetry|diagnostics?)\w{0,6}|to (?:verify|authenticate|validate|ensure|initialize|work|function|complete)|please|then)\b/,
     ],
     none: [
-      /\b(?:do not|don't|never|avoid|must not|should not|without|cannot) (?:include|includ|including|pass|passing|send|sending|put|putting|share|sharing|store|storing|add|provide|log|return|expose|commit|hard-?code|use|reveal|ask|request|read|print)\b/,
+      NOT_HANDED_ON,
       /\b(?:password|token|key|secret|credential|cookie)s? (?:to (?:use|authenticate|set|sign)|for (?:the|this|your|authentication)|parameter|field|is required|header|of the (?:user|new))\b/,
       /\bthe (?:api|access|secret|private|ssh|auth)?[ _-]?(?:password|token|key|secret|credential|cookie)s? (?:must|should|is|are|has|can|will|may) /,
-      /\b(?:your|an?|valid) (?:api|access|auth|secret|bearer|oauth|personal|subscription)[ _-](?:key|token)s?\b/,
+      YOUR_OWN,
       AUTHENTICATION,
     ],
   },
@@ -55,7 +85,9 @@ export const ACCESS_RULES: readonly InstructionRule[] = [
       SINK,
       /\b(?:must|always|in order|verify|first|required|also|before|after|otherwise|every|each|please|to (?:authenticate|complete|continue|proceed|ensure|work)|for)\b/,
     ],
-    none: [/\b(?:do not|don't|never|avoid|must not|should not|cannot|returns?|whether|if true|if set|boolean)\b/],
+    none: [
+      /\b(?:do not|don't|never|avoid|must not|should not|cannot|returns?|whether|if true|if set|boolean|browsers?|csrf)\b/,
+    ],
   },
   {
     rule: 'secret-access',
@@ -92,7 +124,7 @@ export const ACCESS_RULES: readonly InstructionRule[] = [
     weight: 0.55,
     why: 'It names a file of secrets and an address in one breath.',
     all: [
-      /~\/\.\w|(?:^|[\s/`'"(])\.env\b|\bid_(?:rsa|ed25519|ecdsa)\b|\.ssh\b|\/etc\/(?:passwd|shadow)\b|\.aws\/cred/,
+      /(?:^|[\s/`'"(])\.env\b(?!['"`] ?\w|:)|\bid_(?:rsa|ed25519|ecdsa)\b|\.ssh\b|\/etc\/(?:passwd|shadow)\b|\.aws\/cred/,
       ADDRESS,
       /https?:\/\/|@/,
     ],
@@ -142,8 +174,10 @@ export const ACCESS_RULES: readonly InstructionRule[] = [
     weight: 0.6,
     why: 'It asks for the instructions of the model.',
     all: [
-      /\b(?:reveal|print|repeat|output|show|disclose|leak|display|quote|summari[sz]e|include|send|share|provide|pass|insert|dump|copy|paste|append|write|store)\b(?: [\w'’-]{1,20}){0,6} (?:your (?:(?:initial|full|original|complete|hidden|own|exact|current) )*(?:instructions|system prompt|prompt|memory|context|training|guidelines|reasoning|chain of thought|thinking|rules)|(?:the |its |full |entire |complete )*system (?:prompt|message|instructions)|chain[- ]of[- ]thought|conversation so far|(?:the )?(?:entire|full|complete|whole) (?:conversation|chat|prompt|context window|message history))\b/,
+      /\bwhat (?:are|were) your (?:initial|original|system|hidden|exact) (?:instructions|prompt)\b|\b(?:repeat|output|print|show|display|reveal|copy)(?: [\w'-]{1,12}){0,3} (?:everything|all text|(?:the|all|any) (?:text|words|messages))(?: [\w'-]{1,12}){0,3} (?:above|before (?:this|my|our)|given initially)\b|\b(?:(?:reveal|print|repeat|output|show|disclose|leak|display|quote|recite|translate|encode|extract|expose|dump|summari[sz]e)(?: [\w'’-]{1,20}){0,6}|(?:include|send|share|provide|pass|insert|copy|paste|append|write|store|describe|render)(?: (?!(?:in|into|as|with|from|via|through|using|for|an?|nor|of)\b|to (?!me|us\b|the user))[\w'’-]{1,20}){0,6}) (?:your (?:(?:initial|full|original|complete|hidden|own|exact|current|actual|internal) )*(?:instructions|system prompt|prompt|configuration|(?:tool|function) (?:definitions|schemas)|memory|context|training|guidelines|reasoning|chain of thought|thinking|rules)|(?:the |its |your |full |entire |complete )*system (?:prompt|message|instructions)|chain[- ]of[- ]thought|conversation so far|(?:the )?(?:entire|full|complete|whole) (?:conversation|chat|prompt|context window|message history))\b/,
     ],
-    none: [/\b(?:your (?:agent|assistant|bot)|if true|when true|whether to|optional|boolean)\b/],
+    none: [
+      /\b(?:your (?:agent|assistant|bot)|(?:does|do|did) not include|if true|when true|whether to|optional|boolean)\b/,
+    ],
   },
 ];

@@ -2,7 +2,7 @@ import type { InstructionRule } from './instruction-rule.ts';
 import { PERSON } from './words.ts';
 
 const NOT =
-  "(?:do not|don't|dont|never|must not|mustn't|should not|shouldn't|shall not|may not|cannot|can't|avoid|refrain from|not to|no need to|not necessary to|you needn't|without)(?: (?:explicitly|ever|even|openly|directly|also|you|need to|have to|bother to|under any circumstances))?";
+  "(?:do not|don't|dont|never|must not|mustn't|should not|shouldn't|shall not|you (?:may not|cannot|can't)|avoid|refrain from|not to|no need to|not necessary to|you needn't|without)(?: (?:explicitly|ever|even|openly|directly|also|you|need to|have to|bother to|under any circumstances))?";
 const SAY =
   '(?:tell|telling|mention|mentioning|inform|informing|disclose|disclosing|notify|notifying|alert|alerting|warn|warning|advise|advising|acknowledge|acknowledging|admit|admitting)';
 const SHOW =
@@ -18,10 +18,10 @@ export const HIDING_RULES: readonly InstructionRule[] = [
     why: KEPT_SECRET,
     all: [
       new RegExp(
-        `\\b${NOT} ${SAY}(?: (?:of|about|to))?(?: the| any| your| our| this| that| it| these| anything| which)* ?(?:\\b${PERSON}\\b|this\\b|that (?:you|this|the|it|any|we)\\b|it\\b|these\\b|you\\b|anything\\b|any of\\b|(?:[a-z]{1,14} ){0,6}to (?:the |any ?)?${PERSON}\\b|[a-z]{1,14} (?:files?|steps?|actions?|calls?|operations?|instructions?))`,
+        `\\b${NOT} ${SAY}(?: (?:of|about|to))?(?: the| any| your| our| this| that| it| these| anything| which)* ?(?:\\b${PERSON}\\b|this\\b|that (?:you|this|the|it|any|we)\\b|it\\b|these\\b|anything\\b|any of\\b|(?:[a-z]{1,14} ){0,6}to (?:the |any ?)?${PERSON}\\b|[a-z]{1,14} (?:files?|steps?|actions?|calls?|operations?|instructions?))`,
       ),
     ],
-    none: [/\b(?:whether|if you (?:cannot|can't)|unless (?:the user|asked))\b/],
+    none: [/\b(?:whether|not to mention|if you (?:cannot|can't)|unless (?:the user|asked))\b/],
   },
   {
     rule: 'concealment',
@@ -34,6 +34,7 @@ export const HIDING_RULES: readonly InstructionRule[] = [
       /\b(?:this|these|it|that|instructions?|steps?|process|action|call|operation|behaviou?r|reason|purpose|tools?|reading|access|redirect|change|know|see|notice|find out|realize|suspect)\b/,
     ],
     none: [
+      /\bwithout (?:showing|displaying|exposing|revealing|logging) (?!(?:this|it|these|that|them|any of)\b)/,
       /\b(?:raw|ids?|uuids?|json|html|xml|stack|internal ids?|key|keys|token|tokens|password|passwords|credentials?|sql|error|errors|technical|urls?|links?|images?|widget|ui)\b/,
     ],
   },
@@ -46,6 +47,7 @@ export const HIDING_RULES: readonly InstructionRule[] = [
       new RegExp(`\\b(?:from (?:the |any ?|your ?)?${PERSON}|between us)\\b`),
     ],
     none: [
+      /\b(?:is|are|was|were|being) (?:[a-z]{1,12} )?hidden from\b/,
       /\b(?:hide|hides|hidden|mask|masks) (?:the |an? )?(?:[a-z]{1,14} )?(?:post|comment|item|column|channel|project|conversation|field|message|list|product|board|label|team|event|photo|video|account|profile|status|page|folder|row)s? from\b/,
     ],
   },
@@ -59,6 +61,7 @@ export const HIDING_RULES: readonly InstructionRule[] = [
       /\b(?:you|must|always|conversations?|credentials?|(?:api|ssh|private) keys?|secrets?|other tools?|the tool|all|every|each|any|also|before|after|passwords?|first|then|user'?s? (?:data|input|messages?|files?|queries))\b/,
     ],
     none: [
+      /\b(?:designed|tries|used|able|going|attempts?) to (?:silently|secretly|covertly|quietly)|\bpass(?:es)? silently\b/,
       /\bsilently (?:ignor|skip|drop|fail|discard|truncat|succeed|return|accept)/,
       /\b(?:job|task|process|thread|download|worker|command|server|shell)s? (?:(?:is|are|will be) )?(?:run|runs|running|started|executed|continues?)?\b.{0,40}in the background/,
       /\b(?:run|runs|running|start|starts|execute|executes|executed|launch|continue|continues)\b.{0,30}in the background/,
@@ -76,6 +79,7 @@ export const HIDING_RULES: readonly InstructionRule[] = [
     ],
     none: [
       /\b(?:never|do not|don't|cannot|must not|should not|not (?:run|execute|send|proceed|call))\b/,
+      /\b(?:attackers?|malicious|stolen|hijack\w{0,3}|can|could|may|might|would|risks?)\b/,
       /\b(?:automatically|immediately|instantly)? ?(?:deletes?|removes?|creates?|updates?|transfers?)\b.{0,40}without (?:confirmation|further confirmation)/,
     ],
   },
@@ -84,7 +88,7 @@ export const HIDING_RULES: readonly InstructionRule[] = [
     weight: 0.5,
     why: 'It calls what it asks for secret.',
     all: [
-      /\b(?:this|it) (?:is|must remain|should remain|must stay|must be kept|should be kept|is to be kept) (?:an? |strictly )?(?:secret|hidden|covert|invisible to (?:the )?users?|confidential and must|(?:internal|mere) implementation detail)\b|\bimplementation detail\b.{0,60}\b(?:annoy|upset|confus|alarm|worry|need(?:s)? not|does not need)\b|\b(?:upset|alarm|confuse|scare|annoy|worry) (?:the |them|him|her)(?:user|human)?/,
+      /\b(?:this|it) (?:must be|must remain|should remain|must stay|must be kept|should be kept|is to be kept) (?:an? |strictly )?(?:secret|hidden|covert|invisible to (?:the )?users?|confidential and must|(?:internal|mere) implementation detail)\b|\bimplementation detail\b.{0,60}\b(?:annoy|upset|confus|alarm|worry|need(?:s)? not|does not need)\b|\b(?:upset|alarm|confuse|scare|annoy|worry) (?:the |them|him|her)(?:user|human)?/,
     ],
   },
 ];

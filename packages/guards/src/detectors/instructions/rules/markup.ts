@@ -12,8 +12,8 @@ export const MARKUP_RULES: readonly InstructionRule[] = [
     weight: 0.85,
     why: 'A tag shouts at the model.',
     all: [
-      /<\/?(?:important|hidden|secret|system|system[-_](?:prompt|message|instructions?|reminder|note)|instructions?|admin|override|critical|internal|sudo|directive|mandatory|urgent|priority|confidential|private|invisible|developer|assistant|ai|agent|llm|model[-_]instructions?|hidden[-_]instructions?|s|information|user|human|inst|prompt|rules?|policy|attention|command|cmd|thinking|scratchpad|human_instructions?|tool_instructions?|security[-_]\w{1,16})\b ?(?:[a-z]{1,12}="[^"]{0,60}" ?){0,3}>[^<]{0,4000}/,
-      /(?:<\/?(?:important|hidden|secret|system\w*|instructions?|admin|override|critical|internal|sudo|directive|mandatory|urgent|priority|confidential|invisible|information|inst)\b)[^<]{0,4000}\b(?:must|always|never|ignore|do not|don't|first|before|instead|send|read|include|execute|run|call|reveal|override|overrides|forward|disregard|you are|pass|when|mention|tell|requires?|please|use|add|change|should|all|twice)\b/,
+      /(?<![=`[:(] ?|-\w{1,20} )<\/?(?:important|hidden|secret|system|system[-_](?:prompt|message|instructions?|reminder|note)|instructions?|admin|override|critical|internal|sudo|directive|mandatory|urgent|priority|confidential|private|invisible|developer|assistant|ai|agent|llm|model[-_]instructions?|hidden[-_]instructions?|s|information|user|human|inst|prompt|rules?|policy|attention|command|cmd|thinking|scratchpad|human_instructions?|tool_instructions?|security[-_]\w{1,16})\b ?(?:[a-z]{1,12}="[^"]{0,60}" ?){0,3}>[^<]{0,4000}/,
+      /(?<![=`[:(] ?|-\w{1,20} )(?:<\/?(?:important|hidden|secret|system\w*|instructions?|admin|override|critical|internal|sudo|directive|mandatory|urgent|priority|confidential|invisible|information|inst)\b)[^<]{0,4000}\b(?:must|always|never|ignore|do not|don't|first|before|instead|send|read|include|execute|run|call|reveal|override|overrides|forward|disregard|you are|pass|when|mention|tell|requires?|please|use|add|change|should|all|twice)\b/,
     ],
     none: [/<\/(?:user|s|ai|prompt|rules?|policy|command|private|human|agent)>/],
   },
@@ -35,7 +35,7 @@ export const MARKUP_RULES: readonly InstructionRule[] = [
     why: 'A comment, which nobody is shown, speaks to the model.',
     only: 'output',
     all: [
-      /<!--(?:(?!-->)[\s\S]){0,400}(?:\b(?:ignore (?:all|any|previous|prior|the (?:above|previous|user))|disregard (?:all|any|previous|prior|the)|(?:ai|llm|language) (?:agents?|assistants?|models?)|assistants? (?:must|should|please)|system ?:|system prompt|new instructions?|instructions? (?:for|to)|you (?:are|must|should|need to|have to|will)|exfiltrat\w{1,4}|secretly|silently (?:send|execute|run)|do not (?:tell|mention|inform|reveal))\b)/,
+      /<!--(?:(?!-->)[\s\S]){0,400}(?:\b(?:ignore (?:all|any|previous|prior|the (?:above|previous|user|page|webpage|document|text|article|content|function))|disregard (?:all|any|previous|prior|the)|(?:ai|llm|language) (?:agents?|assistants?|models?)|assistants? (?:must|should|please)|system ?:|system prompt|new instructions?|instructions? (?:for|to) (?:the |any |all |an )?(?:ai|llm|assistants?|agents?|models?)|you (?:are (?:now|an?|no longer)|must (?:now|always|never|ignore|not|also|recommend|say|reply|respond|call|send))|exfiltrat\w{1,4}|secretly|silently (?:send|execute|run)|do not (?:tell|mention|inform|reveal))\b)/,
     ],
   },
   {
@@ -60,7 +60,7 @@ export const MARKUP_RULES: readonly InstructionRule[] = [
     weight: 0.9,
     why: 'It holds marks that separate turns in the input of a model.',
     all: [
-      /<\|(?:im_start|im_end|im_sep|system|user|assistant|begin_of_text|end_of_text|start_header_id|end_header_id|eot_id|endoftext|end_of_turn|tool_call|python_tag|channel|message)\|>|\[\/?inst\]|<<\/?sys>>|<\/?(?:start|end)_of_turn>|<\/?(?:function_(?:results?|calls?)|tool_(?:response|results?|outputs?|call)|antml:\w{1,30}|system_prompt|assistant_response)>|(?<=[^\s#] {0,3})#{2,6} ?(?:system|instructions?|assistant|human|new instructions?|response|user)\b ?:|#{2,6} ?(?:new |system |hidden |secret )?(?:system|instructions?|assistant|human)\b ?:(?=\s{0,3}(?:you|ignore|exfiltrat|disregard|override|never|from now))|(?:^|\n)\s{0,8}(?:system|assistant|human) ?: ?(?:you (?:are|must|should|will)|ignore|disregard|from now|always|new|override|do not|never|the user|i (?:have|will|must|should))\b|\bbegin(?:ning)? (?:of )?(?:system|new|hidden|admin) (?:prompt|instructions?|message)\b|-{3,} ?(?:end|start|begin)(?: of)? (?:system|tool|document|user|the )?(?:\w{1,14} )?(?:prompt|instructions?|output|description|context)/,
+      /<\|(?:im_start|im_end|im_sep|system|user|assistant|begin_of_text|end_of_text|start_header_id|end_header_id|eot_id|endoftext|end_of_turn|tool_call|python_tag|channel|message)\|>|\[\/?inst\]|<<\/?sys>>|<\/?(?:start|end)_of_turn>|<\/?(?:function_(?:results?|calls?)|tool_(?:response|results?|outputs?|call)|antml:\w{1,30}|system_prompt|assistant_response)>|(?<=[^\s#] {0,3})#{2,6} ?(?:system|instructions?|assistant|human|new instructions?|response|user)\b ?:|#{2,6} ?(?:new |system |hidden |secret )?(?:system|instructions?|assistant|human)\b ?:(?=\s{0,3}(?:you|ignore|exfiltrat|disregard|override|never|from now))|(?:^|\n)\s{0,8}(?:system|assistant|human) ?: ?(?:you (?:are|must|should|will)|ignore|disregard|from now|always|new|override|do not|never|the user|i (?:have|will|must|should))\b|\bend of (?:the )?(?:system|original|initial) (?:prompt|instructions?|message)\b|<end of (?:session|conversation|input|context)>|\bnew system prompt ?:|\bbegin(?:ning)? (?:of )?(?:system|new|hidden|admin) (?:prompt|instructions?|message)\b|-{3,} ?(?:end|start|begin)(?: of)? (?:system|tool|document|user|the )?(?:\w{1,14} )?(?:prompt|instructions?|output|description|context)/,
     ],
   },
   {
@@ -68,12 +68,20 @@ export const MARKUP_RULES: readonly InstructionRule[] = [
     weight: 0.6,
     why: 'Brackets pass for a directive of the system.',
     all: [
-      /[[({*]{1,3} ?(?:system|role|admin|administrator|override|hidden|secret|critical|internal|important|priority|security|developer|ai|agent|llm|model|mandatory|urgent)[ _:-]{0,2}(?:system |security |for (?:ai|llm|agents?|model)s? ?)?(?:directive|instructions?|prompt|message|override|note|notice|command|only|alert|mandate|policy|requirement|do not (?:show|display|reveal)[^\])}]{0,40})\b[^\])}\n]{0,200}[\])}*:]/,
+      /[[({]{1,3} ?(?:system|role|admin|administrator|override|hidden|secret|critical|internal|important|priority|security|developer|ai|agent|llm|model|mandatory|urgent)[ _:-]{1,2}(?:system |security |for (?:ai|llm|agents?|model)s? ?)?(?:directive|instructions?|prompt|message|override|note|notice|command|(?<=(?:ai|agent|llm|model|assistant)s?[ _:-]{1,2})only|alert|mandate|policy|requirement|do not (?:show|display|reveal)[^\])}]{0,40})\b(?=[^\])}\n]{0,200}[\])}*:](?![(\]]))/,
       DEMANDS,
     ],
     none: [
       /\b(?:system|developer|admin) message (?:id|type|text|content)/,
       /[[({*]{1,3} ?(?:important|critical|security|priority) (?:notes?|notice)\b/,
+    ],
+  },
+  {
+    rule: 'markup-exfiltration',
+    weight: 0.75,
+    why: 'It holds an image or link that carries data away.',
+    all: [
+      /!\[[^\]\n]{0,80}\]\(\s?https?:\/\/[^)\s]{1,200}[?&][\w-]{1,40}=(?:[^)\s&]{0,60}?(?:\{|%7b|<|\[|\$)|[\w-]{0,30}(?:data|secret|history|conversation|base64|token|content|exfil|prompt|summary|password|e-?mail|messages?)[\w-]{0,30}[)&\s])/,
     ],
   },
   {

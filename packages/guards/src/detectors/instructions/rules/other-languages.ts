@@ -3,32 +3,68 @@ import type { InstructionRule } from './instruction-rule.ts';
 const OVERRIDE = 'It asks the model to leave its instructions, in another language.';
 const CONCEAL = 'It asks the model to keep something from the user, in another language.';
 
-/** The two plainest demands in languages that many read. Letters stand without accents, as in a reading. */
+/**
+ * An order to leave what was said before, in languages that many read: what the model shall do, with what, and which.
+ * Letters stand without accents, as in a reading.
+ */
+const LEAVING: readonly (readonly [verb: RegExp, what: RegExp, which: RegExp])[] = [
+  [
+    /\b(?:ignorier|missacht|vergiss|vergesst|vergessen sie)/,
+    /\b(?:anweisung|regeln|befehle|instruktion|vorgabe|alles,? was)/,
+    /\b(?:vorherig|bisherig|obig|fruher|vorangegangen|vorig|gesagt|gelernt|deine)/,
+  ],
+  [
+    /\b(?:ignore[rz]?|oublie[rz]?|oublie[- ]|tiens pas compte|tenez pas compte)\b/,
+    /\b(?:instruction|consigne|regles|directives|tout ce que)/,
+    /\b(?:precedent|anterieur|ci-dessus|vos|tes|dit|appris|recu)/,
+  ],
+  [
+    /\b(?:ignor(?:a|e|ar|en)|olvid(?:a|e|ar|ate|ese|en)|desestim(?:a|e|ar)|omit(?:e|a|ir))\b/,
+    /\b(?:instruccion|reglas|ordenes|indicacion|directrices|todo lo que)/,
+    /\b(?:anterior|previ[ao]s|tus|dicho|dijeron|que te dicen)/,
+  ],
+  [
+    /\b(?:ignor(?:a|e|ar|em)|esquec(?:a|e|er)|desconsider(?:a|e|ar))\b/,
+    /\b(?:instruc(?:oes|ao)|regras|ordens|diretrizes|tudo o que)/,
+    /\b(?:anterior|previas|suas|tuas|dito|disseram)/,
+  ],
+  [
+    /\b(?:ignora|ignorate|ignorare|dimentica|dimenticate|trascura)\b/,
+    /\b(?:istruzion|regole|ordini|direttive|tutto cio che|tutto quello che)/,
+    /\b(?:precedent|sopra|tue|detto|ricevut)/,
+  ],
+  [
+    /\b(?:negeer|vergeet)\b/,
+    /\b(?:instructies|regels|opdrachten|aanwijzingen)/,
+    /\b(?:vorige|eerdere|voorgaande|bovenstaande)/,
+  ],
+  [
+    /\b(?:zignoruj|ignoruj|zapomnij|pomin)/,
+    /\b(?:instrukcj|polecen|zasad|wytyczn|wszystk)/,
+    /\b(?:poprzedni|wczesniejsz|powyzsz)/,
+  ],
+  [/\b(?:yok say|gormezden gel|unut|dikkate alma)/, /\b(?:talimat|kural|yonerge|komut)/, /\b(?:onceki|yukaridaki)/],
+  [/\b(?:abaikan|lupakan)/, /\b(?:instruksi|perintah|aturan|arahan)/, /\b(?:sebelumnya|di atas|terdahulu)/],
+  [/\b(?:bo qua|quen|phot lo)\b/, /\b(?:huong dan|chi (?:dan|thi)|lenh|quy tac)/, /\b(?:truoc|o tren|di\b)/],
+  [
+    /(?:игнорир|забуд|отмен|проигнор)/,
+    /(?:инструкц|указани|правила|команд|вс[её],? что)/,
+    /(?:предыдущ|прежни|прошл|вышеуказ|говорил|сказал)/,
+  ],
+  [
+    /(?:忽略|无视|無視|忘记|忘記|不要理会)/,
+    /(?:指令|指示|说明|說明|规则|規則|提示|内容)/,
+    /(?:之前|以上|先前|前面|上述|所有)/,
+  ],
+  [/(?:無視|忘れ)/, /(?:指示|命令|ルール|プロンプト)/, /(?:以前|これまで|上記|前の|先の|すべて)/],
+  [/(?:무시|잊어|잊으)/, /(?:지시|명령|지침|규칙)/, /(?:이전|위의|앞의|모든)/],
+  [/(?:अनदेखा|भूल|अवहेलना|नज़रअंदाज|इग्नोर)/, /(?:निर्देश|आदेश|नियम|बताया)/, /(?:पिछले|पूर्व|पहले|सभी|आपको)/],
+  [/(?:تجاهل|انس|تغاض|تغاضى)/, /(?:التعليمات|تعليمات|تعليماتك|الأوامر|القواعد)/, /(?:السابقة|قبل|أعلاه|جميع|كل)/],
+];
+
+/** The two plainest demands in other languages. */
 export const OTHER_LANGUAGE_RULES: readonly InstructionRule[] = [
-  {
-    rule: 'override',
-    weight: 0.9,
-    why: OVERRIDE,
-    all: [
-      /\b(?:ignorier\w{0,3}|missacht\w{1,4}|vergiss|vergesst)(?: sie)?(?: bitte)?(?: alle[nrs]?| die| deine| ihre)*(?: (?:vorherigen?|bisherigen?|obigen?|fruheren?|vorangegangenen?)) (?:anweisung|regel|befehl|instruktion|vorgabe)/,
-    ],
-  },
-  {
-    rule: 'override',
-    weight: 0.9,
-    why: OVERRIDE,
-    all: [
-      /\b(?:ignore[zr]?|oublie[zr]?|ne (?:tiens|tenez) pas compte)(?: de)?(?: toutes?| tous)?(?: les| tes| vos)? (?:instructions?|consignes?|regles?)(?: \w{1,14})? (?:precedentes?|anterieures?|ci-dessus)|\b(?:ignor[ae]|olvid[ae]|desestim[ae])(?: todas?| todos)?(?: las| los| tus| sus)? (?:instrucciones|reglas|ordenes|indicaciones) (?:anteriores|previas)|\b(?:ignor[ae]|esque[cç]a|desconsidere)(?: todas?| todos)?(?: as| os| suas)? (?:instru[cç][oõ]es|regras|ordens) (?:anteriores|previas)|\b(?:ignora|dimentica)(?: tutte)?(?: le| tue)? (?:istruzioni|regole) precedenti/,
-    ],
-  },
-  {
-    rule: 'override',
-    weight: 0.9,
-    why: OVERRIDE,
-    all: [
-      /(?:игнорир\p{L}{1,5}|забуд\p{L}{1,3}|отмен\p{L}{1,3})(?: все)?(?: эти| свои| ваши)? (?:предыдущие|прежние|прошлые|вышеуказанные) (?:инструкци|указани|правила|команды)|(?:忽略|无视|無視|忘记|忘記|不要理会)(?:所有|全部|之前|以上|先前|前面|上述|的|一切){1,5}(?:指令|指示|说明|說明|规则|規則|提示)|(?:以前|これまで|上記|前|先)の?(?:すべて|全て)?の?(?:指示|命令|ルール)(?:を|は)(?:すべて)?無視|(?:이전|위의|앞의)(?: 모든)? (?:지시|명령|지침)\S{0,4} ?(?:를|을)? ?무시/u,
-    ],
-  },
+  ...LEAVING.map((all): InstructionRule => ({ rule: 'override', weight: 0.9, why: OVERRIDE, all })),
   {
     rule: 'concealment',
     weight: 0.85,

@@ -63,7 +63,7 @@ export const STEERING_RULES: readonly InstructionRule[] = [
     weight: 0.8,
     why: 'It asks the model to run commands of its own.',
     all: [
-      /\b(?:curl|wget|fetch|iwr|invoke-webrequest)\b[^|\n]{1,200}\| ?(?:sudo )?(?:ba|z|da)?sh\b|\bchmod (?:-r )?0?[0-7]?[67]66\b|\bchmod (?:-r )?0?777\b|\brm -rf? (?:~|\/|\*|\$home)|\/dev\/tcp\/|\bnc (?:-\w{1,4} ){0,3}[\w.]{1,60} \d{2,5}\b|\bbase64 -d\b[^|\n]{0,60}\| ?(?:ba)?sh\b|\bauthorized_keys\b|\bcrontab\b.{0,40}\b(?:add|append|install|echo)\b|\bpowershell(?:\.exe)? -(?:e|enc|w|nop)\w{0,20}\b|\$\((?:cat|curl|wget|env|whoami|id)\b|\bcurl\b[^\n]{1,200}(?:-d|--data\S{0,10}|-f|-t|--upload-file) ?["'`]?(?:@|\$)/,
+      /\b(?:curl|wget|fetch|iwr|invoke-webrequest)\b[^|\n]{1,200}\| ?(?:sudo )?(?:ba|z|da)?sh\b|\bchmod (?:-r )?0?[0-7]?[67]66\b|\bchmod (?:-r )?0?777\b|\brm -rf? (?:~|\/|\*|\$home)(?![\w.]|\/\w)|\/dev\/tcp\/|\bnc (?:-\w{1,4} ){0,3}[\w.]{1,60} \d{2,5}\b|\bbase64 -d\b[^|\n]{0,60}\| ?(?:ba)?sh\b|\bauthorized_keys\b|\bcrontab\b.{0,40}\b(?:add|append|install|echo)\b|\bpowershell(?:\.exe)? -(?:e|enc|w|nop)\w{0,20}\b|\$\((?:(?:env|whoami|id)\)|cat [/~])|\bcurl\b[^\n]{1,200}(?:-d|--data\S{0,10}|-f|-t|--upload-file) ?["'`]?(?:@|\$)/,
       /\b(?:must|always|first|before|after|also|please|ensure|then|prefix|should|need to|execute|automatically|silently|run)\b/,
     ],
     none: [
@@ -74,6 +74,7 @@ export const STEERING_RULES: readonly InstructionRule[] = [
     rule: 'command-demand',
     weight: 0.55,
     why: 'It asks the model to run commands of its own.',
+    only: 'description',
     all: [
       /\b(?:all|every|any|each|always|first|before|also|silently|must)\b/,
       /\b(?:(?:shell|bash|terminal|system|console) commands?|commands?|scripts?)\b/,
@@ -116,11 +117,12 @@ export const STEERING_RULES: readonly InstructionRule[] = [
     why: 'It lays down how the model has to behave from now on.',
     all: [
       /\b(?:for the (?:rest|remainder|duration) of (?:this|the|our|your) (?:conversation|session|chat|interaction)|in (?:all|every|each|any) (?:future|subsequent|following|your|later|next|of your|further)(?: \w{1,12}){0,2} (?:responses?|messages?|interactions?|conversations?|repl(?:y|ies)|calls?|answers?|outputs?|sessions?|requests?)|(?:all|every|each|any) (?:subsequent|future|following|further) (?:responses?|messages?|interactions?|conversations?|tool calls?|requests?|commands?|e-?mails?|calls?)|from (?:now|this point|here) on(?:wards?)?|(?:remember|memorize|save|store) (?:this|these|the following)(?: \w{1,12}){0,2} (?:instructions?|rules?|directives?|permanently|forever|in (?:your )?memory))\b/,
-      /\b(?:must|always|never|include|append|send|add|recommend|use|call|do not|don't|respond|reply|treat|follow|apply|ignore|mention|forward|you)\b/,
-      /\b(?:you|your|must|always|never|remember|respond|do not|don't|assistant|agent|model)\b/,
+      /\b(?:must|always|never|include|append|send|add|recommend|use|call|do not|don't|respond|reply|treat|follow|apply|ignore|mention|forward|act|answer|speak|write|say|you (?:are|will|must|should))\b/,
+      /\b(?:you|your|remember|respond|assistant|agent|model|from (?:now|this point|here) on)\b/,
     ],
     none: [
       /\b(?:token|cursor|session[_ ]id|will be|returns?|returned|used (?:in|for)|parameter|subscription|webhook|the (?:id|key|token|value|url)|save (?:this|the) (?:id|value|token)|pass (?:this|it|the)|valid for|applies to|default)\b/,
+      /\b(?:clients?|servers?|receivers?|senders?|hosts?|peers?|implementations?) (?:\*\*)?(?:must|should|may|shall|can)\b|\bmust not\*\*/,
     ],
   },
   {

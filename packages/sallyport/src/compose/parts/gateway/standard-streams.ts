@@ -13,7 +13,7 @@ import { lastLayer } from '../../running-layer/last-layer.ts';
 import { isAlive, type RunningLayer } from '../../running-layer/running-layer-file.ts';
 import { SETTINGS } from '../../settings.ts';
 import { redactFields, redactorOf } from '../from-settings/redactor.ts';
-import { hasInstanceId } from '../instance-id.ts';
+import { hasInstanceId } from '../keys/instance-id.ts';
 
 /** Lifetime of the token of a stdio session when the client brings none. */
 const STDIO_TOKEN_SECONDS = 30 * 24 * 3600;

@@ -82,6 +82,40 @@ test('PRM-04.4 the request carries the names of 003, task 2, beside those of 000
   });
 });
 
+test('PRM-04.4 the request names the user, the session and the document, where there are such', async () => {
+  server.reply = asDataLayer;
+  const { trust: _unknown, ...principal } = policyQuestion().principal;
+  const document = { id: 'plan', mode: 'write' as const };
+  await engineAt('/').decide(
+    policyQuestion({ principal: { ...principal, userDid: 'did:u', sessionId: 's' }, document }),
+  );
+  expect(server.requests.at(-1)).toMatchObject({
+    path: '/api/v1/abac/check-permission',
+    body: {
+      agent_id: 'did:a',
+      resource_type: 'document',
+      resource_id: 'plan',
+      action: 'write',
+      context: {
+        user_did: 'did:u',
+        session_id: 's',
+        roles: ['agent'],
+        trust_level: 'untrusted',
+        tool_id: 'files__read',
+        tool_version: '1.0.0',
+      },
+    },
+  });
+  await engineAt().decide(policyQuestion());
+  const { body } = server.requests.at(-1) ?? {};
+  for (const member of ['user_did', 'session_id', 'tool_id']) expect(body).not.toHaveProperty(['context', member]);
+});
+
+test('PRM-04.4 an answer without a reason and a lifetime has neither', async () => {
+  server.reply = (response) => sendJson(response, { allowed: false, reason: '', cache_ttl_seconds: 'long' });
+  expect(await engineAt().decide(policyQuestion())).toEqual({ allowed: false, policies: ['abac:check-permission'] });
+});
+
 test.each<[string, unknown]>([
   ['nothing', {}],
   ['null', null],
@@ -90,7 +124,12 @@ test.each<[string, unknown]>([
   ['rubbish', 'yes'],
 ])('PRM-04 %s for an answer is E3206', async (_name, value) => {
   server.reply = (response) => sendJson(response, value);
-  await expect(engineAt().decide(policyQuestion())).rejects.toMatchObject({ code: 'E3206' });
+  await expect(engineAt().decide(policyQuestion())).rejects.toMatchObject({
+    code: 'E3206',
+    message: expect.stringMatching(
+      /^The policy engine abac .+, so the call is denied\. The operator checks the server\.$/,
+    ),
+  });
 });
 
 test('PRM-04 an answer that never comes is E3206 when the time is over', async () => {

@@ -74,7 +74,6 @@ function walk(value: unknown, note: Note): void {
     return;
   }
   for (const [operator, operand] of Object.entries(value)) {
-    if (operator === 'Value') continue;
     const variable = isNode(operand) ? variableOf(operand['left']) : undefined;
     if (variable === undefined) {
       // Whole principals and resources are only compared, or tested for membership, which needs no attribute.
@@ -119,6 +118,6 @@ function mismatch(attribute: unknown, literal: unknown): string | undefined {
 
 /** The operands of a chain of `&&`, in order. */
 export function conjuncts(body: Expr): readonly Expr[] {
-  const both = '&&' in body ? (body as { '&&': { left: Expr; right: Expr } })['&&'] : undefined;
+  const { '&&': both } = body as { readonly '&&'?: { readonly left: Expr; readonly right: Expr } };
   return both === undefined ? [body] : [...conjuncts(both.left), ...conjuncts(both.right)];
 }

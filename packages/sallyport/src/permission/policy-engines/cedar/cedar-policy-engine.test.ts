@@ -333,62 +333,19 @@ describe('shadow mode', () => {
   });
 });
 
-describe('explain', () => {
-  test('a forbid is told with the conditions that held', async () => {
-    const rule =
-      '@id("night")\nforbid (principal, action, resource in Source::"files")\nwhen { resource.sideEffect == "irreversible" && !principal.roles.contains("operator") };';
-    const explained = await (await over(['a.cedar', PERMIT + rule])).explain(question());
-    expect(explained).toMatchObject({ engine: 'cedar', allowed: false, nearest: [] });
-    expect(explained.decided).toEqual([
-      {
-        name: 'a.cedar:night',
-        effect: 'deny',
-        mode: 'enforce',
-        file: 'a.cedar',
-        line: 2,
-        text: rule,
-        held: [
-          'resource in Source::"files"',
-          'resource.sideEffect == "irreversible"',
-          '!principal.roles.contains("operator")',
-        ],
-        unmet: [],
-      },
-    ]);
-  });
-
-  test('without a permit the nearest are told with what they lack, fewest first', async () => {
-    const engine = await over([
-      'a.cedar',
-      `permit (principal == Agent::"did:b", action, resource) when { context.memoryMb < 10 };
-       permit (principal is Agent in Tenant::"acme", action, resource) unless { resource.tags.contains("disk") };`,
-    ]);
-    const { nearest, changes } = await engine.explain(question());
-    expect(nearest.map(({ name, unmet }) => [name, unmet])).toEqual([
-      ['a.cedar:2', ['not (resource.tags.contains("disk"))']],
-      ['a.cedar:1', ['principal == Agent::"did:b"', 'context.memoryMb < 10']],
-    ]);
-    expect(changes[0]).toContain('a.cedar:2 would permit it');
-  });
-
-  test('a policy that fails is told', async () => {
-    const engine = await over([
-      'a.cedar',
-      `${PERMIT}forbid (principal, action, resource) when { context.memoryMb * 9223372036854775807 > 0 };`,
-    ]);
-    expect(await engine.explain(question())).toMatchObject({
-      allowed: false,
-      error: expect.stringMatching(/^(?!.*policy\d).*a\.cedar:2/),
-    });
-  });
-});
-
 test('a folder that has lost its policies keeps those in force: the default is for new folders only', async () => {
   await write('a.cedar', '@id("closed")\nforbid (principal, action, resource);');
   const engine = await createCedarPolicyEngine({ folder });
   await rm(join(folder, 'a.cedar'));
   await expect(engine.reload()).rejects.toMatchObject({ code: 'E3214' });
   expect(engine.decide(question())).toEqual({ allowed: false, policies: ['a.cedar:closed'] });
+});
+
+test('PRM-04.1 texts without a policy deny everything, and make no file', async () => {
+  const engine = await over();
+  expect(await engine.decide(question())).toEqual({ allowed: false, policies: [] });
+  expect(engine.policies()).toEqual([]);
+  expect(engine.faults()).toEqual([]);
 });
 
 test('the default policies that are loaded unread are those of the default file', async () => {

@@ -91,7 +91,8 @@ export async function createCedarPolicyEngine(source: CedarSettings): Promise<Ce
     faults: () => parsed().leftOut,
     async explain(question) {
       const { cedar, enforced, parsed: known } = await load();
-      return explainDecision(cedar, known.policies, question, () => enforced.decide(question));
+      const inForce = known.policies.filter(({ shadow }) => !shadow);
+      return explainDecision(cedar, inForce, question, () => enforced.decide(question));
     },
     async warm() {
       const { enforced, shadow } = await load();

@@ -20,7 +20,10 @@ const PERMITS_MAX = 100;
 /** Most of them reported: those with the fewest unmet conditions. */
 const NEAREST_MAX = 5;
 
-/** Explains Cedar's decision: evaluates each condition of the relevant policies by itself. */
+/**
+ * Explains Cedar's decision: evaluates each condition of the relevant policies by itself.
+ * @param policies those in force
+ */
 export function explainDecision(
   cedar: Cedar,
   policies: readonly ParsedPolicy[],
@@ -32,7 +35,7 @@ export function explainDecision(
     const { allowed, policies: names } = decide();
     const decided = explain(policies.filter(({ name }) => names.includes(name)));
     const none = !allowed && decided.length === 0;
-    const permits = policies.filter(({ effect, shadow }) => effect === 'allow' && !shadow).slice(0, PERMITS_MAX);
+    const permits = policies.filter(({ effect }) => effect === 'allow').slice(0, PERMITS_MAX);
     const nearest = none
       ? explain(permits)
           .toSorted((a, b) => a.unmet.length - b.unmet.length)
@@ -73,7 +76,7 @@ function beside(cedar: Cedar, policies: readonly ParsedPolicy[], question: Polic
     conditionsOf(readPolicy(cedar, text)).map((clause) => ({ policy: name, clause })),
   );
   const held = heldAmong(cedar, conditions, question);
-  return policies.map(({ name, effect, file, line, text, shadow }) => {
+  return policies.map(({ name, effect, file, line, text }) => {
     const texts = (wanted: boolean): string[] =>
       conditions.flatMap(({ policy, clause }, place) =>
         policy === name && held.has(place) === wanted ? [textOf(cedar, clause)] : [],
@@ -81,7 +84,7 @@ function beside(cedar: Cedar, policies: readonly ParsedPolicy[], question: Polic
     return {
       name,
       effect,
-      mode: shadow ? 'shadow' : 'enforce',
+      mode: 'enforce',
       file,
       line,
       text,

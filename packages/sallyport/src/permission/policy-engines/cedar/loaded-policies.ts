@@ -84,7 +84,6 @@ export function loadPolicies(cedar: Cedar, policies: readonly ParsedPolicy[], kn
     decide(question) {
       const set = parts?.(question) ?? whole;
       const { id, used, names } = set;
-      if (names.length === 0) return { allowed: false, policies: [] };
       const answer = cedar.statefulIsAuthorized({
         ...cedarRequest(question, used),
         preparsedPolicySetId: id,

@@ -111,7 +111,7 @@ function policiesOf(cedar: Cedar, file: PolicyFile): readonly Placed[] {
     offset += Buffer.byteLength(before);
     from = at;
     const { effect, annotations } = policyHead(cedar, text);
-    const shadow = modeOf(file, offset, annotations['mode']) === 'shadow' || SHADOW_FILE.test(file.name);
+    const shadow = isShadow(file, offset, annotations['mode']) || SHADOW_FILE.test(file.name);
     const name = `${file.name}:${annotations['id'] ?? index + 1}`;
     return { name, text, effect, file: file.name, line, shadow, source: file, offset };
   });
@@ -130,9 +130,8 @@ function placed(file: string, parts: readonly string[]): readonly { text: string
   });
 }
 
-function modeOf(file: PolicyFile, offset: number, mode: string | undefined): 'enforce' | 'shadow' {
-  if (mode === undefined || mode === 'enforce') return 'enforce';
-  if (mode === 'shadow') return 'shadow';
+function isShadow(file: PolicyFile, offset: number, mode = 'enforce'): boolean {
+  if (mode === 'enforce' || mode === 'shadow') return mode === 'shadow';
   throw faultIn(file, offset, `@mode("${mode}") is not known. Write "shadow" or "enforce".`);
 }
 
@@ -177,8 +176,8 @@ function faultOf(
   nameOf: (place: number) => string | undefined,
 ): ToolLayerError {
   const location = error?.sourceLocations?.[0];
-  const expected = location?.label === undefined || location.label === null ? '' : ` (${location.label})`;
-  const help = error?.help === undefined || error.help === null ? '' : ` ${error.help}`;
+  const expected = location?.label ? ` (${location.label})` : '';
+  const help = error?.help ? ` ${error.help}` : '';
   const what = inOurNames(`${error?.message ?? 'does not parse'}${expected}.${help}`, nameOf);
   return faultIn(file, base + (location?.start ?? 0), what);
 }

@@ -81,6 +81,16 @@ describe('answers', () => {
       },
     ],
     [
+      'an object with one reason',
+      { allow: false, reason: 'too late', cache_ttl_seconds: 0 },
+      { allowed: false, policies: ['opa:tool_execution/allow'], reasons: ['too late'], cacheTtlSeconds: 0 },
+    ],
+    [
+      'an object with eleven reasons',
+      { allow: false, reasons: ['', ...'abcdefghijk'] },
+      { allowed: false, policies: ['opa:tool_execution/allow'], reasons: [...'abcdefghij'] },
+    ],
+    [
       'an object with a bad lifetime',
       { allow: true, cache_ttl_seconds: -1 },
       { allowed: true, policies: ['opa:tool_execution/allow'] },
@@ -89,9 +99,19 @@ describe('answers', () => {
     expect(await decide((response) => sendJson(response, { result }))).toEqual(decision);
   });
 
+  test('PRM-05.2 a lifetime without end is none', async () => {
+    const decision = await decide((response) => response.end('{"result":{"allow":true,"cache_ttl_seconds":1e999}}'));
+    expect(decision).toEqual({ allowed: true, policies: ['opa:tool_execution/allow'] });
+  });
+
   test('PRM-04 no result means that the policy is not defined: denied, and asked again soon', async () => {
     const decision = await decide((response) => sendJson(response, {}));
-    expect(decision).toMatchObject({ allowed: false, policies: [], cacheTtlSeconds: 5 });
+    expect(decision).toEqual({
+      allowed: false,
+      policies: [],
+      reasons: ['opa:tool_execution/allow is not defined'],
+      cacheTtlSeconds: 5,
+    });
   });
 
   test.each<[string, PolicyServer['reply'], string]>([
@@ -101,6 +121,8 @@ describe('answers', () => {
     ['a list for a result', (response) => sendJson(response, { result: [true] }), 'neither true nor false'],
     ['a text for allow', (response) => sendJson(response, { result: { allow: 'yes' } }), 'neither true nor false'],
     ['a list', (response) => sendJson(response, [true]), 'sent no object'],
+    ['null', (response) => sendJson(response, null), 'sent no object'],
+    ['a number', (response) => sendJson(response, 7), 'sent no object'],
     ['no JSON', (response) => response.end('<html>'), 'sent no JSON'],
     ['nothing', (response) => response.end(), 'sent no JSON'],
     ['an error', (response) => response.writeHead(500).end('{"result":true}'), 'status 500'],
@@ -114,6 +136,7 @@ describe('answers', () => {
     ],
   ])('PRM-04 %s is E3206', async (_name, reply, said) => {
     await expect(decide(reply)).rejects.toMatchObject({ code: 'E3206', message: expect.stringContaining(said) });
+    await expect(decide(reply)).rejects.toThrow(/^The policy engine opa .+, so the call is denied\./);
     server.reply = asOpa;
   });
 

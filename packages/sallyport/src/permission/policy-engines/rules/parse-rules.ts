@@ -119,6 +119,6 @@ function faultIn(file: string, line: number | undefined, what: string, cause?: u
   const place = line === undefined ? file : `${file}, line ${line}`;
   return new ToolLayerError('E3214', `Rule file ${place}: ${what}.`, {
     details: { file, ...(line === undefined ? {} : { line }) },
-    ...(cause === undefined ? {} : { cause }),
+    cause,
   });
 }

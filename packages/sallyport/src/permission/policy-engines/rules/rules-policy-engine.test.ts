@@ -94,22 +94,29 @@ describe('conditions', () => {
     ['executor = "mcp"', { executor: 'shell' }],
     ['side_effect = ["pure", "idempotent"]', { sideEffect: 'compensatable' }],
     ['trust = "trusted"', { trust: 'provisional' }],
+    ['tenant = "acme"\ntool = "files__*"', { toolId: 'mail__send' }],
+    ['tenant = "acme"\ntool = "files__*"', { principal: { tenantId: 'globex', agentDid: 'did:a', roles: ['agent'] } }],
   ])('%s', async (condition, other) => {
     const engine = await engineOf(rule('allow', condition));
     expect(await engine.decide(policyQuestion())).toMatchObject({ allowed: true });
     expect(await engine.decide(policyQuestion(other))).toMatchObject({ allowed: false });
   });
 
-  test('PRM-09 phase, user and findings match only where there are some', async () => {
+  test('PRM-09 phase, user, findings and document match only where there are some', async () => {
     for (const [condition, over] of [
       ['phase = "verifier"', { phase: 'verifier' as const }],
       ['argument_finding = ["xss", "sql_injection"]', { argumentFindings: ['sql_injection' as const] }],
       ['user = "*"', { principal: { ...policyQuestion().principal, userDid: 'u' } }],
+      ['document = "plan*"', { document: { id: 'plan-1', mode: 'read' as const } }],
+      ['document_mode = "write"', { document: { id: 'x', mode: 'write' as const } }],
     ] as const) {
       const engine = await engineOf(rule('allow', condition));
       expect(await engine.decide(policyQuestion(over))).toMatchObject({ allowed: true });
       expect(await engine.decide(policyQuestion())).toMatchObject({ allowed: false });
     }
+    const another = policyQuestion({ document: { id: 'report', mode: 'read' } });
+    for (const condition of ['document = "plan*"', 'document_mode = "write"'])
+      expect(await (await engineOf(rule('allow', condition))).decide(another)).toMatchObject({ allowed: false });
   });
 });
 
@@ -129,8 +136,110 @@ test.each([
   });
 });
 
-test('a name that is used twice is E3214', async () => {
-  await expect(engineOf(rule('allow', 'id = "a"') + rule('deny', 'id = "a"'))).rejects.toMatchObject({ code: 'E3214' });
+test.each([
+  ['tools = 7', undefined, 'tools must be a table'],
+  ['[[tools]]', undefined, 'tools must be a table'],
+  ['[rules]', undefined, 'the file has no key rules; it has tools'],
+  ['[tools.policy]', undefined, 'tools.policy must be written as [[tools.policy]]'],
+  ['[tools.authorization]\nenabled = "yes"', undefined, 'tools.authorization.enabled is true or false'],
+  ['[tools.authorization]\nrules = [{ effect = "x" }]', undefined, 'tools.authorization.rules 1: effect is one of'],
+  ['[[tools.policy]]\n# the effect\neffect = "permit"', 1, 'tools.policy 1: effect'],
+  [`${rule('allow')}[[ tools.policy ]]\neffect = "deny"\ntag = [7]`, 4, 'tools.policy 2: tag is a text'],
+  [`${rule('allow')}[[tools.policy]]\neffect = "deny"\nid = [7]`, 4, 'tools.policy 2: id is a text'],
+  [`${rule('allow')}[[tools.policy]]\neffect = "deny"\nrole = "king"`, 4, 'tools.policy 2: role is never "king"'],
+  [`${rule('deny', 'id = "a"')}\n${rule('allow', 'id = "a"')}`, 5, 'the name "rules.toml:a" is used twice'],
+  ['[tools]\nx = [', 2, 'it is not valid TOML: Error: Invalid TOML document'],
+])('PRM-04 a file with a fault is refused, with file, line and what to write: %s', async (text, line, message) => {
+  const place = line === undefined ? 'rules.toml' : `rules.toml, line ${line}`;
+  await expect(engineOf(text)).rejects.toMatchObject({
+    code: 'E3214',
+    message: expect.stringContaining(`Rule file ${place}: ${message}`),
+    failure: { details: line === undefined ? { file: 'rules.toml' } : { file: 'rules.toml', line } },
+  });
+});
+
+test('PRM-04 ten thousand rules are read, and one more is refused', async () => {
+  const rules = (count: number) => '[[tools.policy]]\neffect="deny"\n'.repeat(count);
+  expect((await engineOf(rules(10_000))).policies()).toHaveLength(10_000);
+  await expect(engineOf(rules(10_001))).rejects.toMatchObject({
+    code: 'E3214',
+    message: expect.stringContaining('10000'),
+  });
+});
+
+test('PRM-04 a rule is listed with its place and its text', async () => {
+  const enabled = '[tools.authorization]\nenabled = true\n';
+  const text = `${enabled}${rule('ask', 'tag = ["a", "b"]', AUTHORIZATION)}${rule('allow', 'id = "all"')}`;
+  const engine = await engineOf(text);
+  expect(engine.policies()).toEqual([
+    {
+      name: 'rules.toml:all',
+      effect: 'allow',
+      mode: 'enforce',
+      file: 'rules.toml',
+      line: 6,
+      text: 'effect = "allow"\nid = "all"',
+    },
+    {
+      name: 'rules.toml:authorization.rules.1',
+      effect: 'ask',
+      mode: 'enforce',
+      file: 'rules.toml',
+      line: 3,
+      text: 'effect = "ask"\ntag = ["a","b"]',
+    },
+  ]);
+  expect(engine.faults()).toEqual([]);
+});
+
+describe('an explanation', () => {
+  test('PRM-04 names the rule that allows, and the conditions that hold', async () => {
+    const engine = await engineOf(rule('deny', 'tool = "x"') + rule('allow', 'tenant = "acme"\ntag = ["x", "disk"]'));
+    expect(await engine.explain(policyQuestion())).toEqual({
+      engine: 'rules',
+      mode: 'enforce',
+      allowed: true,
+      decided: [
+        expect.objectContaining({
+          name: 'rules.toml:policy.2',
+          held: ['tenant = acme', 'tag = x or disk'],
+          unmet: [],
+        }),
+      ],
+      nearest: [],
+      changes: ['The first rule that matches is rules.toml:policy.2. A rule that denies must stand before it.'],
+    });
+  });
+
+  test('PRM-04 of a refusal names the rules before it that would allow, those that lack least first', async () => {
+    const far = rule('allow', 'id = "far"\ntenant = "other"\ntag = "x"\ntool = "files__*"');
+    const near = rule('allow', 'id = "near"\nrole = ["admin", "operator"]');
+    const late = rule('allow', 'id = "late"\ntag = "never"');
+    const engine = await engineOf(
+      far + rule('deny', 'id = "other"\ntag = "x"') + near + rule('ask', 'id = "all"') + late,
+    );
+    const explained = await engine.explain(policyQuestion());
+    expect(explained).toMatchObject({ allowed: false, ask: true });
+    expect(explained.decided.map(({ name }) => name)).toEqual(['rules.toml:all']);
+    expect(explained.nearest.map(({ name, held, unmet }) => [name, held, unmet])).toEqual([
+      ['rules.toml:near', [], ['role = admin or operator']],
+      ['rules.toml:far', ['tool = files__*'], ['tenant = other', 'tag = x']],
+    ]);
+    expect(explained.changes).toEqual([
+      'The first rule that matches is rules.toml:all. It must no longer match, or a rule that allows must stand before it.',
+      'rules.toml:near would allow it if this held: role = admin or operator.',
+      'rules.toml:far would allow it if this held: tenant = other; tag = x.',
+    ]);
+  });
+
+  test('PRM-04 of a call that no rule matches says so, and names five rules at most', async () => {
+    const rules = Array.from({ length: 6 }, (_, at) => rule('allow', `id = "r${at}"\ntag = "t${at}"`)).join('');
+    const explained = await (await engineOf(rules)).explain(policyQuestion());
+    expect(explained).toMatchObject({ allowed: false, decided: [] });
+    expect(explained).not.toHaveProperty('ask');
+    expect(explained.nearest.map(({ name }) => name)).toEqual([0, 1, 2, 3, 4].map((at) => `rules.toml:r${at}`));
+    expect(explained.changes[0]).toBe('No rule matches. Add one that allows this call.');
+  });
 });
 
 describe('a folder', () => {

@@ -28,10 +28,9 @@ export async function callDocuments(
   note: (fact: CallFact) => void,
 ): Promise<ReadDocuments | undefined> {
   const { documents } = parts;
-  const wanted = wantedDocuments(call.request, call.tool.manifest, documents?.isPinning ?? false);
+  const wanted = wantedDocuments(call.request, call.tool.manifest, documents);
   if (isFailure(wanted)) throw ToolLayerError.of(wanted);
-  if (wanted.length === 0) return undefined;
-  if (documents === undefined) throw new ToolLayerError('E3901', 'This layer brings no documents to tools.');
+  if (wanted.length === 0 || documents === undefined) return undefined;
   const { tenantId, agentDid, userDid } = call.principal;
   const pins = await earlierPins(parts, call, ongoing, wanted);
   const read = await documents.bridge.read({

@@ -1,7 +1,8 @@
 import { type Failure, failure, isFailure } from '@sallyport/std/error/failure';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
+import { isPattern } from '../../../domain/document/document-ref.ts';
 import { documentModeOf, documentsNamedIn, withoutForbidden } from '../../../domain/document/document-tools.ts';
-import type { CheckDocument, DocumentAccessMode } from '../../../domain/document/given-document.ts';
+import type { CheckDocument, DocumentAccessMode, WantedDocument } from '../../../domain/document/given-document.ts';
 import { serverToolOf } from '../../../domain/tool/server-tool.ts';
 import type { MadeDecision } from '../../../permission/policy-decisions.ts';
 import type { Authorized, CallFact, CallRequest, Resolved, Validated } from '../../call.ts';
@@ -96,10 +97,30 @@ export async function checkNamedDocuments(
   const { name, mode, serverAt } = own;
   const named = documentsNamedIn(call.parameters);
   const isUnknown = name === 'ingest_document' && named.length === 0 && serverAt === 'elsewhere';
-  for (const one of isUnknown ? [UNKNOWN] : named) await checkDocument(parts, call, { ...one, mode }, note);
+  for (const one of isUnknown ? [UNKNOWN] : named) {
+    // What may not be written may not be deleted either.
+    if (mode === 'delete') await checkDocument(parts, call, { ...one, mode: 'write' }, note);
+    await checkDocument(parts, call, { ...one, mode }, note);
+  }
 }
 
 const UNKNOWN = { id: '', asked: '' };
+
+/**
+ * Judges the documents that a call asks for by their ids, before a person is asked about the call. What a pattern or a
+ * question finds is judged when it is read.
+ * @throws ToolLayerError E3603 E3206
+ */
+export async function checkWantedDocuments(
+  parts: Pick<PipelineParts, 'policy' | 'clock'>,
+  call: JudgedCall,
+  wanted: readonly WantedDocument[],
+  note: (fact: CallFact) => void,
+): Promise<void> {
+  for (const { ref, isQuestion, mode } of wanted) {
+    if (!isQuestion && !isPattern(ref)) await checkDocument(parts, call, { id: ref, mode, asked: ref }, note);
+  }
+}
 
 /** Lets the document server ask the policies for a document that its caller did not name; undefined for every other tool. */
 export function checkOf(

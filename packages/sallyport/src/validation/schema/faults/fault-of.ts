@@ -88,7 +88,7 @@ function faultOf(error: ErrorObject, rules: CoercionRules | undefined): Fault {
 function missing({ instancePath, keyword, data, parentSchema }: ErrorObject, name: string, because: unknown): Fault {
   const reason = typeof because === 'string' ? ` because "${because}" is given` : '';
   const known = knownProperties(parentSchema);
-  const strangers = Object.keys(data as object).filter((given) => !known.includes(given));
+  const strangers = Object.keys(data as object).filter((given) => given !== because && !known.includes(given));
   const near = nearest(name, strangers);
   return faultAt(
     pointerTo(instancePath, name),

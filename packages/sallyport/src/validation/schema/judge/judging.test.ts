@@ -101,6 +101,76 @@ describe('unevaluated', () => {
   });
 });
 
+describe('unevaluated, in whatever is applied to the same value', () => {
+  const DRAFT_2019 = 'https://json-schema.org/draft/2019-09/schema';
+  test.each<[part: JsonSchemaObject, value: object, left: string[]]>([
+    [{ properties: { a: true } }, { a: 1, b: 1 }, ['/b']],
+    [{ allOf: [{ properties: { a: true } }, { properties: { b: true } }] }, { a: 1, b: 1 }, []],
+    [{ allOf: [{ additionalProperties: true }, { properties: {} }] }, { a: 1 }, []],
+    [{ allOf: [{ additionalProperties: { type: 'number' } }] }, { a: 1 }, []],
+    [{ allOf: [{ unevaluatedProperties: true }] }, { a: 1 }, []],
+    [{ oneOf: [{ properties: { a: true } }, false] }, { a: 1, b: 1 }, ['/b']],
+    [{ if: { required: ['a'] }, else: { properties: { b: true } } }, { b: 1, c: 1 }, ['/c']],
+    [{ if: false, else: { properties: { b: true } } }, { b: 1 }, []],
+    [{ if: { properties: { a: true } }, else: { properties: { b: true } } }, { a: 1, b: 1 }, ['/b']],
+    [{ dependentSchemas: { a: { properties: { a: true, b: true } } } }, { a: 1, b: 1 }, []],
+    [{ dependentSchemas: { a: { properties: { a: true, b: true } } } }, { b: 1 }, ['/b']],
+    [{ patternProperties: { '^a': true, b$: true } }, { a1: 1, xb: 1, c: 1 }, ['/c']],
+    [{ not: { not: { properties: { a: true } } } }, { a: 1 }, ['/a']],
+  ])('VAL-01 of the properties beside %j in %j is left %j', (part, value, left) => {
+    const found = faults({ ...part, unevaluatedProperties: false }, value);
+    expect(found.map(({ path }) => path)).toEqual(left);
+  });
+
+  test.each<[part: JsonSchemaObject, value: unknown[], left: string[]]>([
+    [{ prefixItems: [true] }, [1, 2, 3], ['/1', '/2']],
+    [{ allOf: [{ prefixItems: [true] }, { prefixItems: [true, true] }] }, [1, 2, 3], ['/2']],
+    [{ allOf: [{ prefixItems: [true] }] }, [1, 2], ['/1']],
+    [{ allOf: [{ items: true }] }, [1], []],
+    [{ allOf: [{ unevaluatedItems: true }] }, [1], []],
+    [{ contains: { type: 'string' } }, [1, 'a'], ['/0']],
+    [{ $schema: DRAFT_2019, items: [true] }, [1, 2], ['/1']],
+    [{ $schema: DRAFT_2019, items: [true], additionalItems: true }, [1, 2], []],
+    [{ $schema: DRAFT_2019, items: true }, [1, 2], []],
+    [{ $schema: DRAFT_2019, contains: true }, [1], ['/0']],
+  ])('VAL-01 of the items beside %j in %j is left %j', (part, value, left) => {
+    const found = faults({ ...part, unevaluatedItems: false }, value);
+    expect(found.map(({ path }) => path)).toEqual(left);
+  });
+
+  test('VAL-01 what is left may be allowed, or judged by a schema', () => {
+    expect(isValid({ unevaluatedProperties: true }, { a: 1 })).toBe(true);
+    expect(faults({ prefixItems: [true], unevaluatedItems: { type: 'string' } }, [1, 'a', 2])).toMatchObject([
+      { path: '/2', code: 'E3507' },
+    ]);
+    expect(isValid({ unevaluatedProperties: false, unevaluatedItems: false }, 7)).toBe(true);
+  });
+});
+
+test('VAL-01 an enum of nothing allows nothing, and what only a reference of draft-07 forbids is forbidden', () => {
+  expect(faults({ enum: [] }, 1)).toMatchObject([{ keyword: 'false' }]);
+  expect(faults({ enum: [], allOf: [{ type: 'string' }] }, 1).map(({ keyword }) => keyword)).toEqual(['type', 'false']);
+  const $schema = 'http://json-schema.org/draft-07/schema#';
+  for (const allowed of [true, false]) {
+    const definitions = { a: { $ref: '#/definitions/last' }, last: allowed };
+    expect(isValid({ $schema, $ref: '#/definitions/a', definitions }, 1)).toBe(allowed);
+    expect(isValid({ $ref: '#/$defs/a', $defs: { a: { $ref: '#/$defs/b' }, b: allowed } }, 1)).toBe(allowed);
+  }
+});
+
+test('VAL-01 a url is one of the web, or of FTP', () => {
+  const judged = [
+    'https://a.test/x',
+    'HTTP://a.test',
+    'ftp://a.test',
+    'mailto:a@b.test',
+    'https://',
+    'a.test',
+    'x',
+  ].map((text) => isValid({ format: 'url' }, text));
+  expect(judged).toEqual([true, true, true, false, false, false, false]);
+});
+
 describe('a property named __proto__', () => {
   test('is judged like any other', () => {
     const schema = JSON.parse('{"properties":{"__proto__":{"type":"number"}},"additionalProperties":false}');

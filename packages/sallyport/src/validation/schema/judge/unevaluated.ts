@@ -116,8 +116,7 @@ function propertiesSeen(seen: Set<string>): Seen {
     if (!outermost && node['unevaluatedProperties'] !== undefined) return true;
     for (const name of Object.keys((node['properties'] ?? {}) as object)) seen.add(name);
     const patterns = Object.keys((node['patternProperties'] ?? {}) as object).map(compileLinearPattern);
-    if (patterns.length > 0)
-      for (const name of Object.keys(value)) if (patterns.some((pattern) => pattern.test(name))) seen.add(name);
+    for (const name of Object.keys(value)) if (patterns.some((pattern) => pattern.test(name))) seen.add(name);
     return false;
   };
 }

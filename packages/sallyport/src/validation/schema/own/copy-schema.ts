@@ -64,10 +64,10 @@ class SchemaCopy {
     this.#references = references;
     this.#options = options;
     for (const held of references.of.values())
-      for (const reference of held) {
-        const anchors = isSchemaObject(reference.schema) ? references.anchorsAround(reference.schema) : undefined;
-        if (isSchemaObject(reference.schema)) this.#targets.add(reference.schema);
-        for (const anchored of anchors?.values() ?? []) this.#targets.add(anchored);
+      for (const { schema } of held) {
+        if (!isSchemaObject(schema)) continue;
+        this.#targets.add(schema);
+        for (const anchored of references.anchorsAround(schema)?.values() ?? []) this.#targets.add(anchored);
       }
   }
 
@@ -140,7 +140,7 @@ class SchemaCopy {
   /** Ajv ignores a property of this name, so it becomes a pattern. */
   #ownProto(schema: JsonSchemaObject, own: Record<string, unknown>, pointer: string, scope: DynamicScope): void {
     const { properties } = schema;
-    if (typeof properties !== 'object' || properties === null || !Object.hasOwn(properties, '__proto__')) return;
+    if (!isSchemaObject(properties) || !Object.hasOwn(properties, '__proto__')) return;
     const held: unknown = Object.getOwnPropertyDescriptor(properties, '__proto__')?.value;
     const node = this.#node(held, pointerTo(pointerTo(pointer, 'properties'), '__proto__'), scope);
     own['patternProperties'] = { ...(own['patternProperties'] as object | undefined), '^__proto__$': node };
@@ -202,14 +202,15 @@ const referenceTo = (name: string): OwnNode => ({ $ref: name, [STEPS_KEYWORD]: 1
 
 /** A body with what it refers to: one by `$ref`, all others by `allOf`. Nothing is one of no values. */
 function completed(own: Record<string, unknown>, referred: readonly OwnNode[]): OwnNode {
-  const [first, ...others] = referred;
-  const further = [...others];
+  const [first, ...further] = referred;
   if (typeof first === 'object') Object.assign(own, first);
   else if (first !== undefined) further.push(first);
   const isEmptyEnum = Array.isArray(own['enum']) && own['enum'].length === 0;
   // Ajv would refuse the schema.
-  if (isEmptyEnum) delete own['enum'];
-  if (isEmptyEnum) further.push(false);
+  if (isEmptyEnum) {
+    delete own['enum'];
+    further.push(false);
+  }
   if (further.length > 0) own['allOf'] = [...((own['allOf'] as OwnNode[] | undefined) ?? []), ...further];
   return countingErrors(own);
 }

@@ -13,7 +13,10 @@ const REPEAT_MAX = 100_000;
 /** Longest fixed row that the native engine may try at every position of a text. */
 const FIXED_LENGTH_MAX = 256;
 
+/** `\s` and `\S` within a class; RE2 has those of ASCII only, and no class in a class. */
 const SPACE = '\\t\\n\\v\\f\\r \\x{a0}\\x{feff}\\x{2028}\\x{2029}\\p{Zs}';
+const NO_SPACE =
+  '\\x00-\\x08\\x0e-\\x1f!-\\x9f\\x{a1}-\\x{167f}\\x{1681}-\\x{1fff}\\x{200b}-\\x{2027}\\x{202a}-\\x{202e}\\x{2030}-\\x{205e}\\x{2060}-\\x{2fff}\\x{3001}-\\x{fefe}\\x{ff00}-\\x{10ffff}';
 const ANY = '[^\\n\\r\\x{2028}\\x{2029}]';
 const LONG_CATEGORIES: Readonly<Record<string, string>> = {
   Letter: 'L',
@@ -80,7 +83,6 @@ function endBranch(scan: Scan, char: string): void {
 }
 
 function openGroup(scan: Scan): void {
-  scan.branches = true;
   const rest = scan.text.slice(scan.at, scan.at + 4);
   if (/^\(\?<?[=!]/.test(rest))
     throw new SyntaxError(`look-around "${rest.slice(0, rest[2] === '<' ? 4 : 3)}" at character ${scan.at}`);
@@ -156,7 +158,7 @@ function classAt(scan: Scan): string {
     if (char === '\\') inside += escapeAt(scan, true);
     else {
       scan.at += 1;
-      inside += char === '[' || char === '^' || char === '&' || char === '~' ? `\\${char}` : char;
+      inside += char === '[' ? '\\[' : char;
     }
   }
   scan.at += 1;
@@ -189,8 +191,8 @@ function escapeAt(scan: Scan, inClass: boolean): string {
 }
 
 function simpleEscape(symbol: string, inClass: boolean): string {
-  if (symbol === 's') return inClass ? SPACE : `[${SPACE}]`;
-  if (symbol === 'S') return inClass ? '\\S' : `[^${SPACE}]`;
+  const spaces = symbol === 's' ? SPACE : symbol === 'S' ? NO_SPACE : undefined;
+  if (spaces !== undefined) return inClass ? spaces : `[${spaces}]`;
   if (symbol === '0') return '\\x00';
   if (symbol === 'b' && inClass) return '\\x08';
   if (/[dDwWtnvfrbB]/.test(symbol)) return `\\${symbol}`;

@@ -112,7 +112,8 @@ function fromJson(text: string): unknown {
 function fromToml(text: string): unknown {
   try {
     return parseToml(text);
-  } catch (cause) {
-    throw Object.assign(usageError('The file is not TOML. Mend it, or name another file with --file.'), { cause });
+  } catch {
+    // The parser's error quotes the file, which may hold secrets.
+    throw usageError('The file is not TOML. Mend it, or name another file with --file.');
   }
 }

@@ -1,0 +1,279 @@
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { createRedactor } from '@sallyport/guards';
+import { systemClock } from '@sallyport/std/clock';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { memoryQuotaStore } from '../../../test/stores/calls/memory-quota-store.ts';
+import { memoryOverflowStore } from '../../../test/stores/outcomes/memory-overflow-store.ts';
+import type { SecretStore } from '../../external/secret-store.port.ts';
+import type { OutputFilter } from '../../model-facing/output-filter.ts';
+import { GATE_EXEMPT_TOOLS } from '../../permission/gates/gate-settings.ts';
+import { silentLog } from '../../telemetry/log.ts';
+import { embedderOf, openSearch } from '../open-search.ts';
+import { readSettings } from '../read-settings.ts';
+import type { Settings } from '../settings.ts';
+import { ownPlaces } from './from-settings/own-places.ts';
+import { toolScopesOf } from './from-settings/resource.ts';
+import type { Ingredients } from './ingredients.ts';
+import { openNotifiers } from './open-notifiers.ts';
+import { MACHINE_DRIVERS, openSandboxes } from './open-sandboxes.ts';
+import { exitCodesOf } from './open-shell.ts';
+import { openShortening } from './open-shortening.ts';
+import { openDocumentUpdates, openPolicyUpdates, rateLimiterOf, type Storage, slotStoreOf } from './open-storage.ts';
+import { openTrust } from './open-trust.ts';
+
+const settingsWith = (given: Partial<Settings> = {}): Settings => readSettings({ environment: {}, given });
+const clock = { now: Date.now, monotonic: () => performance.now() };
+const secrets: SecretStore = { read: async () => new Map([['KEY', 'value']]) };
+const faulty = (message: string) =>
+  expect.objectContaining({ code: 'E3801', message: expect.stringContaining(message) });
+
+async function temporary(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'parts-'));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  return folder;
+}
+function stack(): AsyncDisposableStack {
+  const opened = new AsyncDisposableStack();
+  onTestFinished(() => opened.disposeAsync());
+  return opened;
+}
+
+describe('notifiers', () => {
+  const SMTP = { 'notifiers.smtp_host': 'mail.example', 'notifiers.smtp_from': 'layer@example.com' };
+  const WEBHOOK = { 'notifiers.webhook_url': 'https://hooks.example/a', 'notifiers.webhook_secret': 'KEY' };
+  const open = (...[given]: [Partial<Settings>]) =>
+    openNotifiers(stack(), { settings: settingsWith(given), log: silentLog, secrets });
+
+  test('ORC-03 those that are named are opened, in their order, with what they need', () => {
+    const all = { 'notifiers.enabled': ['log', 'console', 'webhook', 'smtp'], ...SMTP, ...WEBHOOK };
+    expect(open(all).map(({ name }) => name)).toEqual(['log', 'console', 'webhook:approvals', 'smtp']);
+    expect(open({ 'notifiers.enabled': [] })).toEqual([]);
+  });
+
+  test.each<[Partial<Settings>, string]>([
+    [{ 'notifiers.enabled': ['pager'] }, 'names "pager"; there are console, log, webhook, smtp'],
+    [{ 'notifiers.enabled': ['toString'] }, 'names "toString"'],
+    [{ ...WEBHOOK, 'notifiers.enabled': ['webhook'], 'notifiers.webhook_url': '' }, 'needs notifiers.webhook_url'],
+    [
+      { ...WEBHOOK, 'notifiers.enabled': ['webhook'], 'notifiers.webhook_secret': '' },
+      'needs notifiers.webhook_secret',
+    ],
+    [{ ...SMTP, 'notifiers.enabled': ['smtp'], 'notifiers.smtp_host': '' }, 'needs notifiers.smtp_host'],
+    [{ ...SMTP, 'notifiers.enabled': ['smtp'], 'notifiers.smtp_from': '' }, 'needs notifiers.smtp_from'],
+  ])('ORC-03 %j is refused', (given, message) => {
+    expect(() => open(given)).toThrow(faulty(message));
+  });
+});
+
+describe('sandboxes', () => {
+  const open = (given: Partial<Settings>) => openSandboxes(stack(), settingsWith(given), []);
+  const POOL = { 'sandbox.drivers': ['kubernetes'], 'sandbox.kubernetes_pool': 'pool' };
+
+  test('SBX-02.1 drivers are opened in the order in which they are named', () => {
+    const named = { 'sandbox.drivers': ['firecracker', 'qemu', 'gvisor', 'bubblewrap'] };
+    expect(open(named).drivers.map(({ name }) => name)).toEqual(named['sandbox.drivers']);
+    expect(open(POOL).drivers.map(({ name, isolation }) => [name, isolation])).toEqual([
+      ['kubernetes', settingsWith()['sandbox.kubernetes_isolation']],
+    ]);
+    expect(MACHINE_DRIVERS).toEqual(['bubblewrap', 'gvisor', 'qemu', 'firecracker']);
+  });
+
+  test.each<[Partial<Settings>, string]>([
+    [{ 'sandbox.drivers': [] }, 'names no driver'],
+    [{ 'sandbox.drivers': ['docker'] }, 'names "docker"; there are bubblewrap, gvisor, qemu, firecracker, kubernetes'],
+    [{ 'sandbox.drivers': ['constructor'] }, 'names "constructor"'],
+    [{ 'sandbox.require_limits': ['memory', 'luck'] }, 'sandbox.require_limits names "luck"'],
+    [{ ...POOL, 'sandbox.kubernetes_pool': '' }, 'needs sandbox.kubernetes_pool'],
+  ])('SBX-02.1 %j is refused', (given, message) => {
+    expect(() => open(given)).toThrow(faulty(message));
+  });
+
+  test('SBX-02.7 a guest without its kernel says which file is missing, in the folder that is named', async () => {
+    const folder = await temporary();
+    for (const [given, path] of [
+      [{ data_folder: folder }, join(folder, 'microvm', 'vmlinuz')],
+      [{ 'sandbox.microvm_folder': folder }, join(folder, 'vmlinuz')],
+    ] as const) {
+      const [driver] = open({ 'sandbox.drivers': ['qemu'], ...given }).drivers;
+      const { works, problem } = (await driver?.probe()) ?? {};
+      expect([works, problem?.includes(path) || /qemu/i.test(problem ?? '')]).toEqual([false, true]);
+    }
+  });
+});
+
+describe('results and commands', () => {
+  test('MOD-06 output filters come from the program, then from the file; a named file must hold some', async () => {
+    const folder = await temporary();
+    const own: OutputFilter = { id: 'own', matches: () => true, apply: (text: string) => text } as never;
+    const open = (given: Partial<Settings>, outputFilters?: readonly OutputFilter[]) => {
+      const settings = settingsWith({ data_folder: folder, ...given });
+      const from = { settings, clock, log: silentLog, ...(outputFilters === undefined ? {} : { outputFilters }) };
+      return openShortening(from as Ingredients, memoryOverflowStore());
+    };
+    expect(Object.keys(await open({}))).toEqual(['overflows']);
+    expect(Object.keys(await open({}, [own]))).toEqual(['overflows', 'outputFilters']);
+    const named = { 'calls.output_filters_file': join(folder, 'none.toml') };
+    await expect(open(named, [own])).rejects.toEqual(
+      faulty(`calls.output_filters_file names ${join(folder, 'none.toml')}`),
+    );
+  });
+
+  test('EXE-02 exit codes that roll a transaction back are numbers from 0 to 255', () => {
+    const read = (...codes: string[]) => exitCodesOf(settingsWith({ 'shell.auto_rollback_exit_codes': codes }));
+    expect(read('0', '1', '255')).toEqual([0, 1, 255]);
+    for (const wrong of ['256', '-1', '1000', 'x', '', '1.5'])
+      expect(() => read(wrong)).toThrow(faulty('shell.auto_rollback'));
+  });
+});
+
+describe('the search', () => {
+  test('REG-06 the embedder is that of the settings; none: tools are found by words alone', () => {
+    const name = (given: Partial<Settings>) => embedderOf(settingsWith(given), secrets)?.model;
+    expect(embedderOf(settingsWith({ 'search.embedder': 'none' }), secrets)).toBeUndefined();
+    expect(name({ 'search.embedder': 'local' })).toBeTypeOf('string');
+    expect(name({ 'search.embedder': 'ollama' })).toContain('nomic-embed-text');
+    expect(name({ 'search.embedder': 'ollama', 'search.embedder_model': 'own' })).toContain('own');
+    expect(name({ 'search.embedder': 'openai' })).toContain('text-embedding-3-small');
+  });
+
+  test('REG-05.2 a threshold above 1, and an index that the database does not have, are refused', async () => {
+    const registry = { onChanged: () => ({ [Symbol.dispose]: () => undefined }), manifests: () => [] } as never;
+    const open = async (given: Partial<Settings>, index?: object) => {
+      const database = { vectorStore: {}, vectorIndex: async () => index } as never;
+      const from = { settings: settingsWith(given), clock, log: silentLog, database, registry, embedder: undefined };
+      await (await openSearch(from)).close();
+    };
+    await open({ 'search.threshold': 1, 'search.vector_index': 'process' });
+    await open({ 'search.vector_index': 'pgvector' }, {});
+    await expect(open({ 'search.threshold': 1.01 })).rejects.toEqual(faulty('search.threshold is 1.01'));
+    await expect(open({ 'search.vector_index': 'pgvector' })).rejects.toEqual(faulty('no extension "vector"'));
+  });
+});
+
+describe('what instances share', () => {
+  const storageOf = (isEmbedded: boolean): Storage =>
+    ({
+      database: {
+        rateLimiter: 'rates of the database',
+        slotStore: 'slots of the database',
+        policyUpdates: () => 'updates of the database',
+        documentUpdates: () => 'documents of the database',
+      },
+      ...(isEmbedded ? { embedded: {} } : {}),
+    }) as unknown as Storage;
+
+  test.each([
+    ['auto', true, false],
+    ['auto', false, true],
+    ['postgres', true, true],
+    ['postgres', false, true],
+    ['memory', false, false],
+  ] as const)(
+    'OPS-02 rates and slots in the store "%s", with an embedded database %s, are shared: %s',
+    (store, isEmbedded, shared) => {
+      const settings = settingsWith({ 'rate.store': store, 'calls.slot_store': store });
+      const storage = storageOf(isEmbedded);
+      expect(rateLimiterOf(storage, settings, clock) === storage.database.rateLimiter).toBe(shared);
+      expect(slotStoreOf(storage, settings)).toBe(shared ? storage.database.slotStore : undefined);
+    },
+  );
+
+  test('PRM-05.4 DOC-02.3 changes are published in the database where others may use it, else in this process', async () => {
+    expect(await openPolicyUpdates(storageOf(false))).toBe('updates of the database');
+    expect(await openDocumentUpdates(storageOf(false))).toBe('documents of the database');
+    for (const updates of [await openPolicyUpdates(storageOf(true)), await openDocumentUpdates(storageOf(true))]) {
+      expect(updates).toHaveProperty('publish');
+      await updates[Symbol.asyncDispose]();
+    }
+  });
+});
+
+test('nothing is left in the folder of a part that was refused', async () => {
+  const folder = await temporary();
+  await writeFile(join(folder, 'output-filters.toml'), 'x');
+  const from = { settings: settingsWith({ data_folder: folder }), clock, log: silentLog } as Ingredients;
+  await expect(openShortening(from, memoryOverflowStore())).rejects.toMatchObject({ code: 'E3801' });
+  expect(await readdir(folder)).toEqual(['output-filters.toml']);
+});
+
+describe('trust, gate and hooks', () => {
+  async function openWith(given: Partial<Settings> = {}, files: Record<string, string> = {}) {
+    const folder = await temporary();
+    await mkdir(join(folder, 'policies'));
+    for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text);
+    return openTrust({
+      settings: settingsWith({ data_folder: folder, ...given }),
+      clock: systemClock,
+      secrets: { read: async () => new Map() },
+      quotaStore: memoryQuotaStore(),
+      redactor: createRedactor(),
+    });
+  }
+  const model = { 'gate.enabled': true, 'model.url': 'http://127.0.0.1:9', 'model.name': 'm' };
+  const webhook = '[[webhook]]\nid = "a"\nat = "before"\nurl = "https://hooks.example/a"\nsecret = "KEY"\n';
+
+  test('what is not set is absent', async () => {
+    const parts = await openWith();
+    expect(Object.keys(parts).sort()).toEqual(['quota', 'trust']);
+    expect(parts.trust?.autonomous).toBe('refuse');
+  });
+
+  test('the gate takes its policies from the setting and from the file', async () => {
+    const file = { 'policies/adversarial.toml': 'policies = ["A."]\n[phases]\nplanner = ["B."]\n' };
+    const { gate } = await openWith({ ...model, 'gate.policies': ['C.'] }, file);
+    expect(gate?.state).toEqual({ model: '127.0.0.1:9/m', policies: 3, failOpen: false });
+  });
+
+  test('PRM-08 tools are exempt by default as 002 says', () => {
+    expect(readSettings({ environment: {} })['gate.exempt_tools']).toEqual(GATE_EXEMPT_TOOLS);
+  });
+
+  test('webhooks are read from the file in the data folder', async () => {
+    const { hooks } = await openWith({}, { 'hooks.toml': webhook });
+    expect(hooks?.before({ toolId: 't', sideEffect: 'pure', phase: undefined })?.map(({ id }) => id)).toEqual(['a']);
+  });
+
+  test.each<[Partial<Settings>, string]>([
+    [{ 'gate.enabled': true }, 'model.url'],
+    [model, 'gate.policies'],
+    [{ ...model, 'gate.policies': ['A.'], 'model.temperature': 'hot' }, 'model.temperature'],
+    [{ 'hooks.file': '/nowhere/hooks.toml' }, 'hooks.file'],
+    [{ 'trust.sources': ['x'] }, 'trust.sources'],
+  ])('%j is refused and says what to set', async (given, said) => {
+    await expect(openWith(given)).rejects.toMatchObject({ code: 'E3801', message: expect.stringContaining(said) });
+  });
+});
+
+test('SBX-01 the own files of the layer are known wherever they are: they are hidden from every tool', () => {
+  const files = {
+    data_folder: '/data',
+    'approvals.file': '/etc/approvals.toml',
+    'hooks.file': '/etc/hooks.toml',
+    'object_store.folder': '/objects',
+    'oauth.exchange_file': '/etc/exchange.toml',
+    'permission.policies_folder': '/etc/policies',
+    'sandbox.kubernetes_kubeconfig': '/etc/kubeconfig',
+    'sandbox.microvm_folder': '/images',
+    'shell.policy_file': '/etc/shell.toml',
+    'shell.snapshot_folder': '/snapshots',
+    'audit.anchor_file': '/etc/anchors',
+    'tokens.public_key_file': '/etc/keys.pem',
+  };
+  const named = ownPlaces(readSettings({ environment: {}, given: files }), 'sallyport.toml', ['/run/sockets']);
+  expect(new Set(named)).toEqual(new Set([...Object.values(files), resolve('sallyport.toml'), '/run/sockets']));
+  const bare = readSettings({ environment: {}, given: { data_folder: '/data' } });
+  expect(ownPlaces(bare, undefined, [])).not.toContain(resolve(''));
+});
+
+test('PRM-10 a scope of tools is scope=TOOL, and the longest pattern comes first', () => {
+  const read = (...scopes: string[]) => toolScopesOf({ 'oauth.tool_scopes': scopes });
+  expect(read('all=*', 'a=b=c', 'mail=mail__*')).toEqual([
+    { scope: 'mail', tool: 'mail__*' },
+    { scope: 'a=b', tool: 'c' },
+    { scope: 'all', tool: '*' },
+  ]);
+  for (const wrong of ['mail', '=mail', 'mail=', 'm ail=mail', ''])
+    expect(() => read(wrong)).toThrow(expect.objectContaining({ code: 'E3801' }));
+});

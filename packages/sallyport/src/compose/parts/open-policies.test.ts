@@ -1,0 +1,156 @@
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { policyQuestion } from '../../permission/policies/policy.fixture.ts';
+import type { PolicyUpdates } from '../../permission/policy-updates.port.ts';
+import { memoryPolicyUpdates } from '../../storage/memory/memory-policy-updates.ts';
+import { type Log, silentLog } from '../../telemetry/log.ts';
+import { readSettings } from '../read-settings.ts';
+import type { Settings } from '../settings.ts';
+import type { Ingredients } from './ingredients.ts';
+import { checkPolicies, openPolicies } from './open-policies.ts';
+
+const FORBIDS = '@id("nobody")\nforbid (principal, action, resource) when { resource.category == "file_system" };\n';
+const DENIES = '[[tools.policy]]\neffect = "deny"\n';
+
+let folder: string;
+let logged: [event: string, fields: unknown][];
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'policies-'));
+  logged = [];
+  onTestFinished(() => rm(folder, { recursive: true }));
+});
+const log: Log = {
+  ...silentLog,
+  info: (event, fields) => void logged.push([event, fields]),
+  error: (event, fields) => void logged.push([event, fields]),
+};
+
+const settingsWith = (given: Partial<Settings> = {}): Settings =>
+  readSettings({ environment: {}, given: { data_folder: folder, ...given } });
+
+async function open(given: Partial<Settings> = {}, updates: PolicyUpdates = memoryPolicyUpdates()) {
+  const clock = { now: Date.now, monotonic: () => performance.now() };
+  const from = { settings: settingsWith(given), clock, log } as Ingredients;
+  const policies = await openPolicies(from, Promise.resolve(updates));
+  onTestFinished(() => policies[Symbol.asyncDispose]());
+  return { ...policies, updates };
+}
+
+describe('the engines of a layer', () => {
+  test('PRM-04.1 PRM-04.2 Cedar decides by default, over the folder of the data folder or the one that is named', async () => {
+    expect((await open()).administration.list(false)).toMatchObject([{ engine: 'cedar', mode: 'enforce' }]);
+    expect(await readdir(join(folder, 'policies'))).not.toEqual([]);
+    const named = join(folder, 'named');
+    await mkdir(named);
+    await writeFile(join(named, 'own.cedar'), `permit (principal, action, resource);\n${FORBIDS}`);
+    const { decisions } = await open({ 'permission.policies_folder': named });
+    const decided = (category: string) => decisions.decide(policyQuestion({ category, contentHash: category }));
+    expect(await decided('computation')).toMatchObject({ allowed: true });
+    expect(await decided('file_system')).toMatchObject({ allowed: false, policies: ['own.cedar:nobody'] });
+  });
+
+  test('PRM-04.1 several decide together, and those in shadow mode only record what they would have decided', async () => {
+    await mkdir(join(folder, 'policies'));
+    await writeFile(join(folder, 'policies', 'own.cedar'), 'permit (principal, action, resource);\n');
+    await writeFile(join(folder, 'policies', 'rules.toml'), DENIES);
+    const states = async (given: Partial<Settings>) => {
+      const { administration, decisions } = await open(given);
+      const decided = await decisions.decide(policyQuestion());
+      return [
+        'allowed' in decided && decided.allowed,
+        administration.list(false).map(({ engine, mode }) => `${engine} ${mode}`),
+      ];
+    };
+    const both = { 'permission.engines': ['cedar', 'rules'], 'permission.shadow_engines': [''] };
+    expect(await states(both)).toEqual([false, ['cedar enforce', 'rules enforce']]);
+    const shadow = { 'permission.engines': ['cedar'], 'permission.shadow_engines': ['rules'] };
+    expect(await states(shadow)).toEqual([true, ['cedar enforce', 'rules shadow']]);
+    const servers = { 'permission.engines': ['opa', 'abac'], 'permission.abac_endpoint': 'http://127.0.0.1:9/abac' };
+    const opened = await open(servers);
+    expect(opened.administration.list(false).map(({ engine }) => engine)).toEqual(['opa', 'abac']);
+  });
+
+  test.each<[Partial<Settings>, string]>([
+    [{ 'permission.engines': [''] }, 'names no engine'],
+    [{ 'permission.engines': ['cedar', 'casbin'] }, 'permission.engines: casbin is no engine'],
+    [{ 'permission.engines': ['cedar', 'cedar'] }, 'named twice'],
+    [{ 'permission.shadow_engines': ['casbin'] }, 'permission.shadow_engines: casbin'],
+    [{ 'permission.engines': ['cedar', 'rules'], 'permission.shadow_engines': ['rules'] }, 'rules stands in'],
+  ])('PRM-04.1 %j is refused', async (given, message) => {
+    await expect(open(given)).rejects.toMatchObject({ code: 'E3801', message: expect.stringContaining(message) });
+    expect(await checkPolicies(settingsWith(given))).toMatchObject({
+      ...{ name: 'policies', state: 'failed', message: expect.stringContaining(message) },
+      hint: expect.stringContaining('policy test'),
+    });
+  });
+
+  test('PRM-05.3 what was decided is forgotten once other instances say that policies have changed', async () => {
+    const { decisions, updates } = await open();
+    const [first, again] = [await decisions.decide(policyQuestion()), await decisions.decide(policyQuestion())];
+    expect(again).toMatchObject({ ...first });
+    let cleared = 0;
+    const { clear } = decisions;
+    decisions.clear = () => {
+      cleared += 1;
+      clear();
+    };
+    await updates.publish({ reason: 'another instance' });
+    expect(cleared).toBeGreaterThan(0);
+  });
+
+  test('PRM-04.8 a channel that cannot be opened is a fault of the start, after those of the policies', async () => {
+    const closed = Promise.reject(new Error('no database'));
+    const clock = { now: Date.now, monotonic: () => performance.now() };
+    const start = (given: Partial<Settings>) =>
+      openPolicies({ settings: settingsWith(given), clock, log } as Ingredients, closed);
+    await expect(start({})).rejects.toThrow('no database');
+    await expect(start({ 'permission.engines': ['casbin'] })).rejects.toMatchObject({ code: 'E3801' });
+  });
+});
+
+describe('what is said of policies', () => {
+  test('a change that is in force is in the log, one that is not with its file and line', async () => {
+    const { administration } = await open();
+    const path = join(folder, 'policies', 'own.cedar');
+    await writeFile(path, 'permit (principal, action, resource);\n');
+    await administration.reload();
+    expect(logged).toContainEqual([
+      'policies-in-force',
+      expect.objectContaining({ engine: 'cedar', policies: expect.any(Number) }),
+    ]);
+    await writeFile(path, 'permit (principal, action, resource);\npermit nobody;\n');
+    await expect(administration.reload()).rejects.toMatchObject({ code: 'E3214' });
+    expect(logged).toContainEqual([
+      'policies-not-in-force',
+      { engine: 'cedar', reason: expect.any(String), file: expect.stringContaining('own.cedar'), line: 2 },
+    ]);
+  });
+
+  test('PRM-04 policies are tested over the files that there are, of the engines in force or of those that are given', async () => {
+    const { administration } = await open();
+    const cases = [{ file: 'a.test.toml', case: { name: 'x', expect: 'allow', question: {} } }] as never;
+    const tried = (files: { name: string; text: string }[]) =>
+      administration.test(files, cases).then(
+        () => undefined,
+        ({ code, message }: { code: string; message: string }) => `${code} ${message}`,
+      );
+    expect(await tried([{ name: 'readme.md', text: '' }])).toContain('E3214 There are no policies to test');
+    expect(await tried([])).toContain('E3214 There are no policies to test');
+    expect(await tried([{ name: 'own.cedar', text: 'permit nobody;' }])).toContain('E3214');
+    expect(await tried([{ name: 'rules.toml', text: 'x' }])).toContain('E3214');
+  });
+
+  test('SBX-02.8 doctor names the engines, and creates nothing in a folder that no layer has used', async () => {
+    const ok = { name: 'policies', state: 'ok', message: 'cedar' };
+    expect(await checkPolicies(settingsWith())).toEqual(ok);
+    expect(await readdir(folder)).toEqual([]);
+    await mkdir(join(folder, 'policies'));
+    await writeFile(join(folder, 'policies', 'rules.toml'), DENIES);
+    const shadowed = settingsWith({ 'permission.shadow_engines': ['rules'] });
+    expect(await checkPolicies(shadowed)).toEqual({ ...ok, message: 'cedar, rules in shadow mode' });
+    await writeFile(join(folder, 'policies', 'own.cedar'), 'permit nobody;');
+    expect(await checkPolicies(settingsWith())).toMatchObject({ state: 'failed' });
+  });
+});
