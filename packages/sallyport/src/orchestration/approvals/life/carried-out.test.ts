@@ -220,6 +220,14 @@ describe('a sweep', () => {
     expect(await made.ask(PAY)).toMatchObject({ failure: { code: 'E3803' } });
   });
 
+  test('ORC-05.5 is over once what expired has ended, however long its row takes', async () => {
+    const made = await approvalsOf({ pipeline: { store: slowLedgerStore() } });
+    const waiting = await made.ask(PAY);
+    made.clock.pass(24 * 3_600_000);
+    await made.approvals.sweep();
+    expect(await rowOf(made, waiting)).toMatchObject({ state: 'DENIED', failure: { code: 'E3808' } });
+  });
+
   test('ORC-03 passes by what fails, and looks at all the others', async () => {
     const { log, lines } = notingLog();
     const inner = memoryApprovalStore();

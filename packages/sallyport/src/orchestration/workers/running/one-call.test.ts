@@ -71,6 +71,15 @@ describe('a worker that takes up a call', () => {
     expect(ran).toEqual([]);
   });
 
+  test('OPS-03 is closed once: its queue, and the mark of its instance', async () => {
+    const did: unknown[] = [];
+    const forgetInstance = async (...given: unknown[]) => void did.push(given[0]);
+    const queue = { ...made.queue, close: async () => void did.push('queue') };
+    const workers = createWorkers(partsOf({ leases: { ...leases, forgetInstance }, queue }));
+    await Promise.all([workers.close(), workers.close(), workers[Symbol.asyncDispose]()]);
+    expect(did).toEqual(['queue', 'one']);
+  });
+
   test('PIPE-06 ends it without a run when a cancel was left for the holder before, or came here first', async () => {
     const left = await accepted();
     await leases.take(left.record, OTHER, 60_000);
