@@ -6,7 +6,8 @@ import { Type } from 'typebox';
  */
 export const ToolId = Type.String({
   pattern: '^[A-Za-z0-9](?:[A-Za-z0-9_.-]{0,126}[A-Za-z0-9_])?$',
-  description: 'Unique id of a tool within a tenant, also its MCP name.',
+  description:
+    'Unique id of a tool within a tenant, also its MCP name: 128 letters, digits, `_`, `-` and `.` at most, beginning with a letter or digit.',
 });
 
 /** Exact SemVer 2.0.0. */

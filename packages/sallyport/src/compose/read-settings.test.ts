@@ -95,6 +95,7 @@ describe('settings', () => {
     [{ 'tokens.issuers': 'a' }, 'tokens.issuers must be a list of texts'],
     [{ 'tokens.issuers': ['a', 1] }, 'tokens.issuers must be a list of texts'],
     [{ 'call.max': 7 }, 'there is no setting call.max; did you mean'],
+    [{ 'servr.prt': 7 }, 'there is no setting servr.prt; did you mean server.port'],
     [{ nothing: 7 }, 'there is no setting nothing.'],
     [{ max: 7 }, 'there is no setting max; did you mean'],
   ])('OPS-01.1 of the program are checked too: %j', (given, message) => {

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
+import { nearestName } from '@sallyport/std/text/nearest-name';
 import { fileFault, parseToml } from '../domain/settings/toml-file.ts';
 import { SETTINGS, type Setting, type Settings, variableOf } from './settings.ts';
 
@@ -113,8 +114,9 @@ export function settingFault(row: Setting, value: unknown): string | undefined {
 
 function nearest(key: string, rows: readonly Setting[]): string {
   const last = key.slice(key.lastIndexOf('.') + 1);
-  const close = rows.find(
-    (row) => row.key.endsWith(last) || last.endsWith(row.key.slice(row.key.lastIndexOf('.') + 1)),
-  );
-  return close === undefined ? '' : `; did you mean ${close.key}`;
+  const keys = rows.map((row) => row.key);
+  const isClose = (known: string): boolean =>
+    known.endsWith(last) || last.endsWith(known.slice(known.lastIndexOf('.') + 1));
+  const close = keys.find(isClose) ?? nearestName(key, keys);
+  return close === undefined ? '' : `; did you mean ${close}`;
 }

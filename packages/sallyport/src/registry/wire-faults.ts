@@ -1,5 +1,6 @@
 import type { ErrorCode } from '@sallyport/std/error/catalogue';
 import { pointerTo } from '@sallyport/std/json/json-pointer';
+import { nearestName } from '@sallyport/std/text/nearest-name';
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import type { TSchema } from 'typebox';
 import type { Fault } from '../../api/schemas/error.ts';
@@ -44,6 +45,8 @@ function compiler(): Ajv2020 {
     strict: false,
     allErrors: true,
     messages: true,
+    // Hints are made from the schema that a value does not fit.
+    verbose: true,
     validateSchema: false,
     code: { optimize: false },
   });
@@ -69,9 +72,11 @@ function placeOf({ keyword, params }: ErrorObject): string | undefined {
   return undefined;
 }
 
-function hintOf({ keyword, params }: ErrorObject): string | undefined {
+function hintOf({ keyword, params, parentSchema = {} }: ErrorObject): string | undefined {
   if (keyword === 'required') return 'Add this member.';
-  if (keyword === 'additionalProperties') return 'Remove this member; it is not part of the contract.';
   if (keyword === 'enum') return `One of ${(params['allowedValues'] as unknown[]).join(', ')}.`;
-  return undefined;
+  const { description, properties = {} } = parentSchema as { description?: string; properties?: object };
+  if (keyword !== 'additionalProperties') return description;
+  const near = nearestName(String(params['additionalProperty']), Object.keys(properties));
+  return near === undefined ? 'Remove this member; it is not part of the contract.' : `Write ${near}, or remove it.`;
 }

@@ -48,6 +48,9 @@ test.each(['/a/../b', '/a/%2E%2e/b', '/a?b', '/a#b', '/a b', '/a\\b'])('the path
 
 test('each place in the path has its parameter, and each parameter its place', () => {
   expect(places({ path: '/{id}' })).toEqual(['/executor/config/path']);
+  const config = { base_url: 'https://api.example.com', method: 'GET', path: '/{id}' };
+  const [fault] = configFaults(callOf({ executor: { kind: 'http', config }, permissions: PERMISSIONS }).tool.manifest);
+  expect(fault?.hint).toBe(`Add ${JSON.stringify(ID)} to executor.config.parameters.`);
   expect(places({ parameters: [ID] })).toEqual(['/executor/config/path']);
 });
 

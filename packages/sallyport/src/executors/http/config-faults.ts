@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import type { Fault } from '../../../api/schemas/error.ts';
 import type { ToolManifest } from '../../../api/schemas/tool-manifest.ts';
-import { HttpOperation } from '../../registry/http-operation.ts';
+import { HttpOperation, type HttpParameter } from '../../registry/http-operation.ts';
 import { wireCheck } from '../../registry/wire-faults.ts';
 import { isHeaderValue } from './request/credentials.ts';
 
@@ -94,10 +94,21 @@ function pathFaults({ path, parameters = [] }: HttpOperation): Fault[] {
   const named = new Set([...path.matchAll(/\{([^{}/]+)\}/g)].map(([, name]) => name));
   const declared = new Set(parameters.filter((one) => one.in === 'path').map(({ name }) => name));
   return [
-    ...[...named.difference(declared)].map((name) => fault(at, 'path', `names {${name}}, which no parameter fills`)),
+    ...[...named.difference(declared)].map((name) => ({
+      ...fault(at, 'path', `names {${name}}, which no parameter fills`),
+      hint: `Add ${JSON.stringify(parameterOf(name ?? ''))} to executor.config.parameters.`,
+    })),
     ...[...declared.difference(named)].map((name) => fault(at, 'path', `has no place for the path parameter ${name}`)),
   ];
 }
+
+const parameterOf = (name: string): HttpParameter => ({
+  property: name,
+  name,
+  in: 'path',
+  style: 'simple',
+  explode: false,
+});
 
 function headerFaults({ headers = {}, parameters = [], accept = '' }: HttpOperation): Fault[] {
   const given = parameters.flatMap(({ in: place, name }, index) =>

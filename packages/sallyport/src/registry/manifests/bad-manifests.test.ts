@@ -83,6 +83,15 @@ test.each([
   for (const place of placesOf(withSchema(schema))) expect(place).toMatch(/^\/parameters_schema\//);
 });
 
+test('REG-08.1 a fault says what to write: the member that may be meant, the words that are possible, what a member is', () => {
+  const hintOf = (given: object): string | undefined => faultsOf({ ...manifest('1.0.0'), ...given })[0]?.hint;
+  expect(hintOf({ paramaters_schema: {} })).toBe('Write parameters_schema, or remove it.');
+  expect(hintOf({ unheard_of: 1 })).toBe('Remove this member; it is not part of the contract.');
+  expect(hintOf({ tool_id: 'a b' })).toMatch(/128 letters, digits/);
+  expect(hintOf({ tool_name: undefined })).toBe('Add this member.');
+  expect(hintOf({ category: 'magic' })).toMatch(/^One of /);
+});
+
 test('REG-08 a fault in one list of permissions does not hide those of the other', () => {
   const network = [{ host: 'http://x', port: 99_999 }];
   const filesystem = [{ path: 'relative', mode: 'rw' }];

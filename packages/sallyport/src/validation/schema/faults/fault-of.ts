@@ -1,10 +1,10 @@
 import { pointerTo } from '@sallyport/std/json/json-pointer';
+import { nearestName } from '@sallyport/std/text/nearest-name';
 import type { ErrorObject } from 'ajv';
 import type { Fault } from '../../../../api/schemas/error.ts';
 import { isOfType } from '../../coerce/coerce-scalar.ts';
 import type { CoercionRules } from '../../coerce/coercion-rules.ts';
 import type { Errors } from '../judge/compile-schema.ts';
-import { nearest } from './edit-distance.ts';
 import { faultAt } from './fault.ts';
 import { FORMAT_EXAMPLES, hintFor } from './hints.ts';
 import { shortened } from './shortened.ts';
@@ -89,7 +89,7 @@ function missing({ instancePath, keyword, data, parentSchema }: ErrorObject, nam
   const reason = typeof because === 'string' ? ` because "${because}" is given` : '';
   const known = knownProperties(parentSchema);
   const strangers = Object.keys(data as object).filter((given) => given !== because && !known.includes(given));
-  const near = nearest(name, strangers);
+  const near = nearestName(name, strangers);
   return faultAt(
     pointerTo(instancePath, name),
     'E3506',
@@ -148,7 +148,7 @@ const typeOf = (data: unknown): string =>
 
 function unknownProperty({ instancePath, keyword, parentSchema }: ErrorObject, name: string): Fault {
   const known = knownProperties(parentSchema);
-  const near = nearest(name, known);
+  const near = nearestName(name, known);
   const hint =
     near !== undefined
       ? `Did you mean "${near}"? Otherwise remove it.`
@@ -176,7 +176,7 @@ function notAllowed({ instancePath, keyword, data }: ErrorObject, allowed: reado
 /** By spelling for texts, by distance for numbers when there are too many to be named. */
 function nearestAllowed(data: unknown, allowed: readonly unknown[]): string | number | undefined {
   if (typeof data === 'string')
-    return nearest(
+    return nearestName(
       data,
       allowed.filter((value) => typeof value === 'string'),
     );

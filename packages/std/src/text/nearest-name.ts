@@ -1,4 +1,4 @@
-import { editDistance } from '@sallyport/std/text/edit-distance';
+import { editDistance } from './edit-distance.ts';
 
 /** Names longer than this are not compared. */
 const NAME_LENGTH_MAX = 64;
@@ -6,7 +6,7 @@ const NAME_LENGTH_MAX = 64;
 const CANDIDATES_MAX = 256;
 
 /** The candidate that is nearest to `given` by edits, when it is near enough to be meant; undefined otherwise. */
-export function nearest(given: string, candidates: readonly string[]): string | undefined {
+export function nearestName(given: string, candidates: readonly string[]): string | undefined {
   if (given.length > NAME_LENGTH_MAX) return undefined;
   const plainGiven = plain(given);
   let best: string | undefined;

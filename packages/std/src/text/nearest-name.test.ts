@@ -1,8 +1,8 @@
-import { editDistance } from '@sallyport/std/text/edit-distance';
 import { describe, expect, test } from 'vitest';
-import { nearest } from './edit-distance.ts';
+import { editDistance } from './edit-distance.ts';
+import { nearestName } from './nearest-name.ts';
 
-describe('nearest', () => {
+describe('nearestName', () => {
   test.each([
     ['gren', ['red', 'green', 'blue'], 'green'],
     ['userName', ['name', 'user_name'], 'user_name'],
@@ -10,7 +10,7 @@ describe('nearest', () => {
     ['x', [], undefined],
     ['a'.repeat(65), ['a'.repeat(65)], undefined],
   ])('%s of %j is %s', (given, candidates, expected) => {
-    expect(nearest(given, candidates)).toBe(expected);
+    expect(nearestName(given, candidates)).toBe(expected);
   });
 });
 
