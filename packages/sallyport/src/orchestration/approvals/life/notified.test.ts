@@ -142,13 +142,16 @@ test('ORC-03 a notifier that takes longer than twenty minutes counts as failed',
   const { log, lines } = notingLog();
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   try {
-    const made = await approvalsOf({
-      approvals: { notifiers: [{ name: 'stuck', notify: () => new Promise<void>(() => {}) }], log },
-    });
+    const begun = Promise.withResolvers<void>();
+    const notify = () => {
+      begun.resolve();
+      return new Promise<void>(() => {});
+    };
+    const made = await approvalsOf({ approvals: { notifiers: [{ name: 'stuck', notify }], log } });
     const waiting = await made.call(PAY);
     made.approvals.noticed(waiting);
     const { approvalId } = questionOf(waiting);
-    await vi.waitFor(() => expect(vi.getTimerCount()).toBeGreaterThan(0));
+    await begun.promise;
     await vi.advanceTimersByTimeAsync(20 * 60_000 - 1);
     expect(lines).toEqual([]);
     await vi.advanceTimersByTimeAsync(1);
