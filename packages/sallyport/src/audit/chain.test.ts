@@ -58,3 +58,13 @@ describe('a chain of events', () => {
     expect(one.chainhash).toBe(other.chainhash);
   });
 });
+
+test('AUD-06 an event is found by the agent of its draft, which redaction may have taken out of its data', () => {
+  const data = { agent_did: '[REDACTED:email]', invocation_id: 'inv-1', tool_id: 'send' };
+  const keys = (event: EventDraft) => {
+    const { agentDid, invocationId, toolId } = link(event, 'chain', EMPTY_CHAIN);
+    return [agentDid, invocationId, toolId];
+  };
+  expect(keys({ ...draft(data), agentDid: 'alice@example.com' })).toEqual(['alice@example.com', 'inv-1', 'send']);
+  expect(keys(draft(data))).toEqual(['[REDACTED:email]', 'inv-1', 'send']);
+});

@@ -99,3 +99,45 @@ test('AUD-03 what an earlier life of the instance left unsigned is signed at its
   }
   expect(await store.checkpoints('one')).toHaveLength(1);
 });
+
+test('AUD-03 AUD-07 a turn in which nothing is new asks nothing, and what fails is logged and tried again', async () => {
+  const lines: string[] = [];
+  const noting = (event: string, fields: object = {}) => void lines.push(`${event} ${JSON.stringify(fields)}`);
+  const inner = memoryLedgerStore();
+  const state = { isAway: false, asked: 0, isFull: false };
+  const store = {
+    ...inner,
+    chainHead: async (id: string) => {
+      state.asked += 1;
+      return inner.chainHead(id);
+    },
+    addCheckpoint: async (checkpoint: ChainCheckpoint) => {
+      if (state.isAway) throw new Error('away');
+      await inner.addCheckpoint(checkpoint);
+    },
+  };
+  const ledger = await openLedger({ store: inner, chainId: 'one', log: silentLog });
+  const kept: number[] = [];
+  const keep = async ({ seq }: ChainCheckpoint): Promise<void> => {
+    if (state.isFull) throw new Error('full');
+    kept.push(seq);
+  };
+  const log = { ...silentLog, error: noting };
+  const options = { ledger, store, signer, chainId: 'one', clock: systemClock, log, everyMs: 60_000 };
+  const timer = startCheckpointTimer({ ...options, outside: [keep] });
+  // A chain without events has nothing to sign.
+  await timer.close();
+  expect([lines, await inner.checkpoints('one')]).toEqual([[], []]);
+  await ledger.commit({ events: [event('a')], durability: 'asynchronous' });
+  state.isAway = true;
+  await timer.close();
+  expect(lines).toEqual(['checkpoint-failed {"seq":1,"reason":"Error: away"}']);
+  Object.assign(state, { isAway: false, isFull: true });
+  await timer.close();
+  expect(lines.slice(1)).toEqual(['anchor-failed {"seq":1,"reason":"Error: full"}']);
+  Object.assign(state, { isFull: false, asked: 0 });
+  await timer.close();
+  await timer.close();
+  expect([kept, state.asked]).toEqual([[1], 0]);
+  expect(await inner.checkpoints('one')).toHaveLength(1);
+});

@@ -157,3 +157,20 @@ test('AUD-03 events that no signed head of the table covers are named once they 
   expect(told).toContainEqual(expect.stringContaining('since 1970-01-01T00:00:00.001Z are covered by no'));
   expect(heads.faults).toMatchObject([{ reason: expect.stringContaining('was deleted from the table') }]);
 });
+
+test('AUD-07 a head counts as kept once it is written, and not before', async () => {
+  const store = memoryLedgerStore();
+  const { write } = place;
+  place = {
+    ...place,
+    write: async (given) => {
+      await new Promise((resolve) => setImmediate(resolve));
+      await write(given);
+    },
+  };
+  const keeper = keeperOf(store);
+  await keeper.begin();
+  expect(headsKept()).toEqual([]);
+  await keeper.keep(await grow(store, 'one', ['a']));
+  expect(headsKept()).toEqual([['one', 1]]);
+});

@@ -1,3 +1,4 @@
+import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { expect, test } from 'vitest';
 import { memoryLedgerStore } from '../../../test/stores/memory-ledger-store.ts';
 import type { EventDraft } from '../../domain/event/event-draft.ts';
@@ -30,13 +31,16 @@ async function opened() {
   const memory = memoryLedgerStore();
   const now = { isDeaf: false, isUnreachable: false };
   const written: { readonly ids: readonly string[]; readonly durability: Durability }[] = [];
+  const committed: string[] = [];
   const { promise: released, resolve: release } = Promise.withResolvers<void>();
   const ledger = await openLedger({
     chainId: 'one',
     log: silentLog,
+    onCommitted: (events) => void committed.push(...events.map(({ id }) => id)),
     store: {
       ...memory,
       async append(batch, durability) {
+        if (batch.events.some(({ id }) => id === 'refused')) throw new ToolLayerError('E3802', 'of another call');
         await memory.append(batch, durability);
         written.push({ ids: batch.events.map(({ id }) => id), durability });
         if (batch.events.some(({ id }) => id === 'held')) await released;
@@ -52,7 +56,7 @@ async function opened() {
       end.status === 'rejected' ? end.reason.code : 'written',
     );
   const chain = async () => (await memory.chainEvents('one', 0, 100)).map(({ id }) => id);
-  return { memory, now, written, release, ledger, commitAll, chain };
+  return { memory, now, written, committed, release, ledger, commitAll, chain };
 }
 
 test('AUD-02 an entry whose answer was lost is written all the same, once, and its writer learns that', async () => {
@@ -119,4 +123,23 @@ test('AUD-02 a ledger that closes writes what it took before', async () => {
   await closed;
   expect(await chain()).toEqual(['held', 'a', 'b']);
   await Promise.all(taken);
+});
+
+test('AUD-02.2 what was written although its answer was lost is handed on once, however often answers are lost', async () => {
+  const { now, commitAll, committed, ledger } = await opened();
+  now.isDeaf = true;
+  for (const id of ['a', 'b']) expect(await commitAll(noted(id))).toEqual(['written']);
+  now.isDeaf = false;
+  expect(await commitAll(noted('c'))).toEqual(['written']);
+  expect(committed).toEqual(['a', 'b', 'c']);
+  expect(ledger.head().seq).toBe(3);
+});
+
+test('AUD-02 an entry that is refused alone learns why, also while nobody can say what is written', async () => {
+  const { now, commitAll, chain } = await opened();
+  now.isUnreachable = true;
+  expect(await commitAll(noted('refused'))).toEqual(['E3802']);
+  now.isUnreachable = false;
+  expect(await commitAll(noted('a'), noted('refused'), noted('b'))).toEqual(['written', 'E3802', 'written']);
+  expect(await chain()).toEqual(['a', 'b']);
 });

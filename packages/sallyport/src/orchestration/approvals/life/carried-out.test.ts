@@ -220,6 +220,14 @@ describe('a sweep', () => {
     expect(await made.ask(PAY)).toMatchObject({ failure: { code: 'E3803' } });
   });
 
+  test('ORC-05.5 is over once what expired has ended, however long its row takes', async () => {
+    const made = await approvalsOf({ pipeline: { store: slowLedgerStore() } });
+    const waiting = await made.ask(PAY);
+    made.clock.pass(24 * 3_600_000);
+    await made.approvals.sweep();
+    expect(await rowOf(made, waiting)).toMatchObject({ state: 'DENIED', failure: { code: 'E3808' } });
+  });
+
   test('ORC-03 passes by what fails, and looks at all the others', async () => {
     const { log, lines } = notingLog();
     const inner = memoryApprovalStore();
@@ -262,6 +270,21 @@ describe('a sweep', () => {
     await expect.poll(() => swept, { interval: 1 }).toBeGreaterThan(3);
     await made.approvals[Symbol.asyncDispose]();
     expect(lines).toEqual(['error approvals-not-swept {"reason":"away"}', 'info approvals-pruned {"removed":3}']);
+  });
+
+  test('ORC-03 says why the standing rules of other instances are not known, as long as that is so', async () => {
+    const inner = memoryApprovalStore();
+    let reads = 0;
+    const changedRules: ApprovalStore['changedRules'] = async (revision) => {
+      reads += 1;
+      if (reads > 1) throw new Error('away');
+      return inner.changedRules(revision);
+    };
+    const made = await approvalsOf({ approvals: { store: { ...inner, changedRules }, limits: { followMs: 1 } } });
+    await made.approvals.start();
+    expect([undefined, 'away']).toContain(made.approvals.problem());
+    await expect.poll(() => made.approvals.problem(), { interval: 1 }).toBe('away');
+    await made.approvals[Symbol.asyncDispose]();
   });
 
   test('closing waits for the sweep and for what is under way', async () => {

@@ -1,4 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
+import { sha256 } from '@sallyport/std/sha256';
 import { expect, test, vi } from 'vitest';
 import { memoryApprovalStore } from '../../../../test/stores/approvals/memory-approval-store.ts';
 import type { Ledger } from '../../../audit/ledger.ts';
@@ -39,6 +40,23 @@ test('ORC-03 a notice shows what the executor asks, and only a name that is an a
   expect(made.notices).toMatchObject([{ reason: 'executor', question: 'It is odd (by-rule).' }]);
   const withToken = made.notices[0]?.approvers.filter(({ answerToken }) => answerToken !== undefined);
   expect(withToken?.map(({ id }) => id)).toEqual(['mailto:ops@example.com']);
+});
+
+test('ORC-03.5 an answer by link is possible from the moment at which the notice is sent', async () => {
+  const inner = memoryApprovalStore();
+  const addLink: ApprovalStore['addLink'] = async (link) => {
+    await setImmediate();
+    await inner.addLink(link);
+  };
+  const known: Promise<unknown>[] = [];
+  const notify: Notifier['notify'] = ({ approvers }) =>
+    void known.push(inner.link(sha256(approvers[0]?.answerToken ?? '')));
+  const made = await approvalsOf({
+    terms: '[[rule]]\napprovers = ["mailto:ops"]',
+    approvals: { store: { ...inner, addLink }, notifiers: [{ name: 'fast', notify }] },
+  });
+  await made.ask(PAY);
+  expect(await Promise.all(known)).toMatchObject([{ approver: 'mailto:ops' }]);
 });
 
 test('ORC-03 nobody is notified of an escalation while the first notice is still with another instance', async () => {
@@ -124,13 +142,16 @@ test('ORC-03 a notifier that takes longer than twenty minutes counts as failed',
   const { log, lines } = notingLog();
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   try {
-    const made = await approvalsOf({
-      approvals: { notifiers: [{ name: 'stuck', notify: () => new Promise<void>(() => {}) }], log },
-    });
+    const begun = Promise.withResolvers<void>();
+    const notify = () => {
+      begun.resolve();
+      return new Promise<void>(() => {});
+    };
+    const made = await approvalsOf({ approvals: { notifiers: [{ name: 'stuck', notify }], log } });
     const waiting = await made.call(PAY);
     made.approvals.noticed(waiting);
     const { approvalId } = questionOf(waiting);
-    await vi.waitFor(() => expect(vi.getTimerCount()).toBeGreaterThan(0));
+    await begun.promise;
     await vi.advanceTimersByTimeAsync(20 * 60_000 - 1);
     expect(lines).toEqual([]);
     await vi.advanceTimersByTimeAsync(1);

@@ -172,6 +172,25 @@ describe('a standing rule', () => {
     expect(await make(SEND)).toBe('E3810');
   });
 
+  test('ORC-03.9 covers no call of the person who made it, where nobody decides on their own calls', async () => {
+    const root = 'did:agent:root';
+    const remember = { scope: 'tool', forMs: HOUR, agentOnly: false } as const;
+    const admin = { ...ADMIN, claims: claimsOf(ADMIN.id, root) };
+    for (const [terms, own] of [
+      ['', 'AUTHORIZED'],
+      ['[[rule]]\nfour_eyes = false', 'COMPLETED'],
+    ] as const) {
+      const made = await approvalsOf({ terms });
+      await made.approvals.approve({ approvalId: await waits(made, SEND), approver: admin, remember });
+      await made.approvals.idle();
+      const ask = async (agent_did: string) => {
+        const capability_token = await made.token({ agent_did });
+        return (await made.ask({ ...SEND, capability_token })).state;
+      };
+      expect([await ask('did:agent:b'), await ask(root)], terms).toEqual(['COMPLETED', own]);
+    }
+  });
+
   test('AUD-01.5 counts once it is on record, and not before', async () => {
     const order: string[] = [];
     const inner = memoryApprovalStore();

@@ -18,7 +18,20 @@ test('what waits is a warning, what is over is not', async () => {
   await notifier.notify(noticeOf({ kind: 'escalated', level: 1 }));
   await notifier.notify(noticeOf({ kind: 'decided', decision: { outcome: 'approved', by: 'u', reason: 'private' } }));
   expect(said().map((line) => JSON.parse(line))).toMatchObject([
-    { severity: 'warn', event: 'approval-escalated', escalation: 1 },
+    {
+      severity: 'warn',
+      event: 'approval-escalated',
+      escalation: 1,
+      approvers: ['mailto:ops@example.com', 'role:approver'],
+      tenant_id: 'acme',
+      approval_id: 'approval-1',
+      invocation_id: 'call-1',
+      tool_id: 'mail__send',
+      tool_version: '1.2.3',
+      agent_did: 'did:agent:a',
+      reason: 'requires_approval',
+      expires_at: new Date(noticeOf().expiresAt).toISOString(),
+    },
     { severity: 'info', event: 'approval-decided', outcome: 'approved' },
   ]);
   expect(said().join()).not.toContain('private');

@@ -174,3 +174,13 @@ test.each([
     expect.objectContaining({ code: 'E3801' }),
   );
 });
+
+test.each([
+  [{ security: 'none' as const, host: 'localhost' }],
+  [{ security: 'none' as const, host: '::1' }],
+  [{ security: 'tls' as const, host: 'mail.example.com' }],
+  [{ security: 'starttls' as const, host: 'mail.example.com', userSecret: 'USER', passwordSecret: 'PASSWORD' }],
+])('settings with %j are taken', (more) => {
+  const settings = { port: 25, from: 'a@example.com', to: ['b@example.com'], ...more };
+  expect(createSmtpNotifier(settings, { secret: async () => '' }).name).toBe('smtp');
+});
