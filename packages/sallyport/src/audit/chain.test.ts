@@ -1,6 +1,6 @@
 import { CloudEvent as SdkEvent } from 'cloudevents';
 import { describe, expect, test } from 'vitest';
-import { cloudEventOf } from '../domain/event/chained-event.ts';
+import { cloudEventOf, eventText } from '../domain/event/chained-event.ts';
 import type { EventDraft } from '../domain/event/event-draft.ts';
 import { type ChainHead, EMPTY_CHAIN, flawOf, headOf, link } from './chain.ts';
 
@@ -67,4 +67,23 @@ test('AUD-06 an event is found by the agent of its draft, which redaction may ha
   };
   expect(keys({ ...draft(data), agentDid: 'alice@example.com' })).toEqual(['alice@example.com', 'inv-1', 'send']);
   expect(keys(draft(data))).toEqual(['[REDACTED:email]', 'inv-1', 'send']);
+});
+
+test('AUD-01.1 AUD-01.9 the text of an event, which is hashed and delivered, is a CloudEvent 1.0 with its place in the chain', () => {
+  const event = link(draft(), 'chain', EMPTY_CHAIN);
+  expect(JSON.parse(eventText(event))).toEqual({
+    chainhash: event.hash,
+    chainid: 'chain',
+    chainprev: '0'.repeat(64),
+    chainseq: 1,
+    data: { state: 'DECLARED' },
+    datacontenttype: 'application/json',
+    id: 'e1',
+    source: 'tool-execution-layer',
+    specversion: '1.0',
+    subject: 'inv-1',
+    tenantid: 'acme',
+    time: '2026-01-14T10:30:00.000Z',
+    type: 'ai.agent.tool.invoked',
+  });
 });

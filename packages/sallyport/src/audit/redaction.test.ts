@@ -145,3 +145,14 @@ describe('the redaction of entries', () => {
     expect(redaction(entry)).toBe(entry);
   });
 });
+
+test('AUD-04.4 of the events of an entry those that hold something are changed, and the others stay as they are', () => {
+  const redaction = createEntryRedaction(createRedactor());
+  const plain = draft({ data: { note: 'plain' } });
+  const entry = { events: [plain, draft({ data: { note: MAIL } }), plain], durability: 'synchronous' } as const;
+  const { events, durability } = redaction(entry);
+  expect([events.length, events[0], events[2], durability]).toEqual([3, plain, plain, 'synchronous']);
+  expect(JSON.stringify(events[1])).not.toContain(MAIL);
+  const whole = { events: [plain], durability: 'synchronous' } as const;
+  expect(redaction(whole)).toBe(whole);
+});

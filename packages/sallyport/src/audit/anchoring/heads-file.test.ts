@@ -25,10 +25,14 @@ test('AUD-07 heads are written in the place of those before, for the owner alone
   expect(await readdir(folder)).toEqual(['heads.json']);
 });
 
-test.each(['', '{', 'null', '{}', '{"begun":{"time":"t","events":0},"heads":[{}]}'])(
-  'AUD-07 a file that says %j is not taken for one without heads',
-  async (text) => {
-    await writeFile(path, text);
-    await expect(headsFile(path).read()).rejects.toThrow();
-  },
-);
+test.each([
+  '',
+  '{',
+  'null',
+  '{}',
+  '{"begun":{"time":"t","events":0},"heads":[{}]}',
+  '{"begun":{"time":"t","events":0},"heads":[{"seq":1}]}',
+])('AUD-07 a file that says %j is not taken for one without heads', async (text) => {
+  await writeFile(path, text);
+  await expect(headsFile(path).read()).rejects.toThrow();
+});

@@ -66,6 +66,15 @@ describe('the relay', () => {
     expect(ids).toEqual(['a', 'b']);
   });
 
+  test('AUD-02.2 so many of them that they are read in several pages are all delivered', async () => {
+    const { sink, ids } = collecting();
+    const { relay, write } = await ledgerWith({ sinks: [sink], delayMs: 100_000 }, false);
+    const many = Array.from({ length: 501 }, (_, n) => `${n}`);
+    await write(...many);
+    await relay.close();
+    expect(ids).toEqual(many);
+  });
+
   test('AUD-02.2 an event that was not offered is not passed over by one that was', async () => {
     const { sink, ids } = collecting();
     const { store, relay, write } = await ledgerWith({ sinks: [sink] }, false);
