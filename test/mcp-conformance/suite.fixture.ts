@@ -36,11 +36,16 @@ export function scenariosOf(revision: Revision, side: 'server' | 'client') {
   };
 }
 
-/** Runs all scenarios that the suite knows for servers of a revision, in one process. */
-export async function runSuite(url: string, revision: Revision): Promise<SuiteRun> {
+/**
+ * Runs scenarios of the suite for servers of a revision, in one process.
+ * @param scenario default: all that the suite knows
+ */
+export async function runSuite(url: string, revision: Revision, scenario?: string): Promise<SuiteRun> {
   const folder = await mkdtemp(join(tmpdir(), 'sallyport-suite-'));
+  const which =
+    scenario === undefined ? ['--requirements', revision] : ['--scenario', scenario, '--spec-version', revision];
   try {
-    await run(['server', '--url', url, '--requirements', revision, '--output-dir', folder]);
+    await run(['server', '--url', url, ...which, '--output-dir', folder]);
     return await checksIn(folder);
   } finally {
     await rm(folder, { recursive: true, force: true });
