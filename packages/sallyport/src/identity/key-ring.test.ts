@@ -216,10 +216,15 @@ describe('openKeyRing', () => {
     const place = join(folder, 'retired');
     const [name = ''] = await readdir(place);
     const kept = JSON.parse(await readFile(join(place, name), 'utf8'));
-    const write = (at: number) => writeFile(join(place, `${at}.json`), JSON.stringify({ ...kept, kid: `${at}` }));
+    const write = (at: number) => {
+      const retired_at = new Date(time.now + 1 + at).toISOString();
+      return writeFile(join(place, `${at}.json`), JSON.stringify({ ...kept, kid: `${at}`, retired_at }));
+    };
     await Promise.all(Array.from({ length: 999 }, (_, at) => write(at)));
     await writeFile(join(place, 'x.json.draft'), '{');
-    expect((await open()).list()).toHaveLength(1_001);
+    const listed = (await open()).list().map(({ kid }) => kid);
+    const latestFirst = Array.from({ length: 999 }, (_, at) => `${998 - at}`);
+    expect(listed).toEqual([ring.current().kid, ...latestFirst, kept.kid]);
     await write(999);
     const message = expect.stringContaining('more than 1000 keys');
     await expect(open()).rejects.toMatchObject({ code: 'E3900', message });
