@@ -1,9 +1,9 @@
 import { isFailure } from '@sallyport/std/error/failure';
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { memoryApiKeyStore } from '../../test/stores/memory-api-key-store.ts';
 import { memoryRevocationStore } from '../../test/stores/memory-revocation-store.ts';
 import { silentLog } from '../telemetry/log.ts';
-import type { GrantedClaims } from './api-keys.port.ts';
+import type { ApiKeyStore, GrantedClaims, StoredApiKey } from './api-keys.port.ts';
 import { type ApiKeyParts, createApiKeys } from './api-keys.ts';
 import { createAuthenticator } from './authenticator.ts';
 import { createTokenVerifier } from './capability-token.ts';
@@ -27,7 +27,7 @@ afterEach(async () => {
 async function fixture(parts: Partial<ApiKeyParts> = {}) {
   const time = { now: NOW };
   const clock = { now: () => time.now, monotonic: () => time.now };
-  const store = memoryApiKeyStore();
+  const store = parts.store ?? memoryApiKeyStore();
   const log = silentLog;
   const keys = createApiKeys({ store, isRevoked: () => false, clock, log, followMs: 5, ...parts });
   closing.push(keys);
@@ -124,6 +124,141 @@ describe('createApiKeys', () => {
     expect(await store.list('acme')).toMatchObject([{ lastUsedAt: NOW + 5000 }]);
   });
 });
+
+describe('API keys over time', () => {
+  const DAY = 86_400_000;
+  const ask = { name: 'n', claims: CLAIMS, by: 'did:op' };
+  const noting = () => {
+    const lines: unknown[] = [];
+    const note = (event: string, fields?: object) => void lines.push([event, fields]);
+    return { lines, log: { ...silentLog, warn: note, error: note } };
+  };
+  afterEach(() => void vi.useRealTimers());
+
+  test('PRM-10.1 each minute uses are written, and keys that ended thirty days ago are forgotten', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'setTimeout', 'clearTimeout'] });
+    const inner = memoryApiKeyStore();
+    const pruned: number[] = [];
+    const prune: ApiKeyStore['prune'] = async (before) => {
+      if (pruned.push(before) === 1) throw new Error('no database');
+      return inner.prune(before);
+    };
+    const { lines, log } = noting();
+    const { keys, code, time } = await fixture({ store: { ...inner, prune }, log, followMs: 1_000_000 });
+    await keys.start();
+    expect(vi.getTimerCount()).toBe(2);
+    const lasting = await keys.create(ask);
+    const expired = await keys.create({ ...ask, expiresAt: NOW });
+    const revoked = await keys.create({ ...ask, expiresAt: NOW + 100 * DAY });
+    const claims = keys.identify(revoked.key);
+    await keys.revoke('acme', revoked.stored.id);
+    const codes = () => [lasting, expired, revoked].map(({ key }) => code(key));
+    time.now = NOW + 30 * DAY;
+    expect(codes()).toEqual(['ok', 'E3202', 'E3208']);
+    await vi.advanceTimersByTimeAsync(59_999);
+    expect([(await inner.list('acme')).some(({ lastUsedAt }) => lastUsedAt === time.now), pruned]).toEqual([false, []]);
+    await vi.advanceTimersByTimeAsync(1);
+    expect([(await inner.list('acme')).some(({ lastUsedAt }) => lastUsedAt === time.now), pruned]).toEqual([
+      true,
+      [NOW],
+    ]);
+    expect(lines).toEqual([['api-keys-not-pruned', { reason: 'no database' }]]);
+    expect([codes(), keys.isRevoked(claims as never)]).toEqual([['ok', 'E3202', 'E3208'], true]);
+    time.now += 1;
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect([codes(), keys.isRevoked(claims as never)]).toEqual([['ok', 'E3201', 'E3201'], false]);
+    expect([pruned, (await keys.list('acme')).map(({ id }) => id)]).toEqual([[NOW, NOW + 1], [lasting.stored.id]]);
+    await keys[Symbol.asyncDispose]();
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  test('PRM-10.1 a use that came while an earlier one could not be written is the one that is written', async () => {
+    const inner = memoryApiKeyStore();
+    const { promise: refused, reject } = Promise.withResolvers<void>();
+    let isFirst = true;
+    const noteUses: ApiKeyStore['noteUses'] = async (uses) => {
+      if (isFirst) {
+        isFirst = false;
+        await refused;
+      }
+      await inner.noteUses(uses);
+    };
+    const { keys, code, time } = await fixture({ store: { ...inner, noteUses } });
+    const { key } = await keys.create(ask);
+    code(key);
+    const ending = keys[Symbol.asyncDispose]();
+    await new Promise(setImmediate);
+    time.now += 5;
+    code(key);
+    reject(new Error('no database'));
+    await ending;
+    await keys[Symbol.asyncDispose]();
+    expect(await inner.list('acme')).toMatchObject([{ lastUsedAt: NOW + 5 }]);
+  });
+
+  test('PRM-01.6 PRM-10.1 a revocation is final, though an older state of the key arrives after it', async () => {
+    const inner = memoryApiKeyStore();
+    let looks = 0;
+    const onLook = () => {
+      looks += 1;
+    };
+    const late: ApiKeyStore['changedSince'] = async (since) =>
+      since === 0 ? { revision: 1, keys: [] } : { revision: 2, keys: [...(await inner.list('acme'))].map(withoutEnd) };
+    const { keys, code } = await fixture({ store: { ...inner, changedSince: late }, onLook });
+    expect(looks).toBe(1);
+    const { key, stored } = await keys.create(ask);
+    const before = looks;
+    expect(await keys.revoke('acme', 'unknown')).toBeUndefined();
+    expect(await keys.revoke('acme', stored.id)).toMatchObject({ id: stored.id, revokedAt: NOW });
+    expect(looks).toBeGreaterThanOrEqual(before + 2);
+    const seen = looks;
+    await expect.poll(() => looks, { interval: 1 }).toBeGreaterThan(seen + 1);
+    expect(code(key)).toBe('E3208');
+  });
+
+  test('PRM-10.1 what is stored of a key, its claims, and what its refusals say', async () => {
+    const { keys, time, store } = await fixture();
+    time.now = NOW + 999;
+    const { key, stored } = await keys.create({ ...ask, expiresAt: NOW + 5_999 });
+    const prefix = key.slice(0, 9);
+    const { id, hash } = stored;
+    expect(stored).toEqual({
+      ...{ id, hash, prefix, tenantId: 'acme', name: 'n', claims: CLAIMS },
+      ...{ createdAt: NOW + 999, createdBy: 'did:op', expiresAt: NOW + 5_999 },
+    });
+    const times = { iat: NOW / 1000, exp: NOW / 1000 + 5 };
+    expect(keys.identify(key)).toEqual({ ...CLAIMS, ...times, iss: 'sallyport:api-key', jti: id });
+    const endless = await keys.create(ask);
+    expect(endless.stored).not.toHaveProperty('expiresAt');
+    expect(keys.identify(endless.key)).toMatchObject({ exp: Number.MAX_SAFE_INTEGER });
+    expect(await store.list('acme')).toHaveLength(2);
+    time.now = NOW + 5_999;
+    const at = new Date(NOW + 5_999).toISOString();
+    const expired = { code: 'E3202', message: expect.stringContaining(at), details: { expired_at: at } };
+    expect(keys.identify(key)).toMatchObject(expired);
+    for (let guess = 0; guess < 100; guess += 1) keys.identify('sp_x');
+    expect(keys.identify('sp_x')).toMatchObject({ code: 'E3303', retryAfterMs: 1000 });
+  });
+
+  test('PRM-10.1 a store that cannot be followed is named, and the known keys stay', async () => {
+    const inner = memoryApiKeyStore();
+    let isDown = false;
+    const changedSince: ApiKeyStore['changedSince'] = (since) =>
+      isDown ? Promise.reject(new Error('no database')) : inner.changedSince(since);
+    const { lines, log } = noting();
+    const { keys, code } = await fixture({ store: { ...inner, changedSince }, log });
+    const { key } = await keys.create(ask);
+    expect(keys.problem()).toBeUndefined();
+    isDown = true;
+    await expect.poll(() => keys.problem(), { interval: 1 }).toBe('no database');
+    expect([code(key), lines]).toEqual(['ok', [['api-keys-not-followed', { reason: 'no database' }]]]);
+  });
+});
+
+function withoutEnd(key: StoredApiKey): StoredApiKey {
+  const { revokedAt: _revokedAt, ...rest } = key;
+  return rest;
+}
 
 test('PRM-01 revoking an agent or a tenant revokes its API keys too', async () => {
   const clock = { now: () => NOW, monotonic: () => 0 };

@@ -131,6 +131,13 @@ describe('createTokenVerifier', () => {
     expect(await lenient.code(token)).toBe('E3202');
   });
 
+  test('PRM-01 the refusal of a token that expired says when that was, whatever number it is', async () => {
+    const refusal = async (exp: number) => fixture().verifier.verify(await sign({ ...CLAIMS, exp }));
+    const at = (ms: number) => ({ code: 'E3202', details: { expired_at: new Date(ms).toISOString() } });
+    expect(await refusal(NOW - 60)).toMatchObject(at((NOW - 60) * 1000));
+    expect(await refusal(-8_640_000_000_001)).toMatchObject(at(-8.64e15));
+  });
+
   test('PRM-01 nbf holds with the skew at the boundary', async () => {
     const { time, code } = fixture();
     const token = await sign({ ...CLAIMS, nbf: NOW + 20 });
@@ -179,6 +186,8 @@ describe('tokens made to be misread', () => {
     ['nested too deep', 'E3201', forged(RS, text.replace('{', `{"x":${'['.repeat(32)}${']'.repeat(32)},`))],
     ['nested as deep as may be', 'ok', forged(RS, text.replace('{', `{"x":${'['.repeat(31)}${']'.repeat(31)},`))],
     ['with a kid that is no text', 'E3201', forged('{"alg":"RS256","kid":{"$ne":1}}', text)],
+    ['with a kid as long as may be', 'ok', forged(`{"alg":"RS256","kid":"${'k'.repeat(1024)}"}`, text)],
+    ['with a kid that is longer', 'E3201', forged(`{"alg":"RS256","kid":"${'k'.repeat(1025)}"}`, text)],
     ['with an algorithm in another case', 'E3201', forged('{"alg":"rs256"}', text)],
     ['with a list of algorithms', 'E3201', forged('{"alg":["RS256"]}', text)],
     ['with an embedded certificate chain', 'E3201', forged('{"alg":"RS256","x5c":["AA"]}', text)],

@@ -1,8 +1,9 @@
-import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isFailure } from '@sallyport/std/error/failure';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { exportJWK } from 'jose';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { silentLog } from '../telemetry/log.ts';
 import { createTokenVerifier } from './capability-token.ts';
 import { type KeyRing, openKeyRing } from './key-ring.ts';
@@ -10,8 +11,10 @@ import { createTokenMint } from './mint-token.ts';
 
 let folder: string;
 let time: { now: number; monotonic: number };
+let lines: [event: string, fields?: Record<string, unknown>][];
 const opened: KeyRing[] = [];
 beforeEach(async () => {
+  lines = [];
   folder = await mkdtemp(join(tmpdir(), 'sallyport-ring-'));
   time = { now: 1_800_000_000_000, monotonic: 0 };
 });
@@ -21,8 +24,10 @@ afterEach(async () => {
 });
 
 const clock = { now: () => time.now, monotonic: () => time.monotonic };
+const note = (...line: (typeof lines)[number]) => void lines.push(line);
+const log = { ...silentLog, warn: note, error: note };
 const open = async (): Promise<KeyRing> => {
-  const ring = await openKeyRing({ folder, issuer: 'sallyport', clock, log: silentLog });
+  const ring = await openKeyRing({ folder, issuer: 'sallyport', clock, log });
   opened.push(ring);
   return ring;
 };
@@ -91,11 +96,151 @@ describe('openKeyRing', () => {
     expect(JSON.stringify(ring.published())).not.toContain('"d"');
   });
 
-  test('a broken file of a retired key is named', async () => {
+  test('PRM-02.3 the keys that count, are published and are listed, at the end of the overlap and after it', async () => {
+    const ring = await open();
+    const first = ring.current();
+    time.now += 1;
+    await ring.rotate(60_000);
+    const second = ring.current();
+    time.now += 1;
+    await ring.rotate(30_000);
+    const third = ring.current();
+    const [at, iso] = [time.now, (ms: number) => new Date(ms).toISOString()];
+    expect(lines.at(-1)).toEqual([
+      'own-key-rotated',
+      { kid: third.kid, old_kid: second.kid, accepted_until: iso(at + 30_000) },
+    ]);
+    const old = (kid: string, retiredAt: number, until: number, state = 'accepted') => ({
+      kid,
+      algorithm: 'RS256',
+      state,
+      retired_at: iso(retiredAt),
+      accepted_until: iso(until),
+    });
+    const signing = { kid: third.kid, algorithm: 'RS256', state: 'signing' };
+    expect(ring.list()).toEqual([signing, old(second.kid, at, at + 30_000), old(first.kid, at - 1, at + 59_999)]);
+    const jwk = async ({ kid, publicKey }: typeof first) => ({
+      ...(await exportJWK(publicKey)),
+      kid,
+      use: 'sig',
+      alg: 'RS256',
+    });
+    expect(ring.published().keys[0]).toEqual(await jwk(third));
+    expect(ring.published().keys).toEqual(
+      expect.arrayContaining(await Promise.all([first, second, third].map((each) => jwk(each)))),
+    );
+    expect(ring.keys().map(({ kid, issuers, named }) => [kid, issuers, named])).toEqual(
+      expect.arrayContaining([
+        [third.kid, ['sallyport'], undefined],
+        [second.kid, ['sallyport'], true],
+        [first.kid, ['sallyport'], true],
+      ]),
+    );
+    time.now = at + 30_000;
+    expect(ring.list().map(({ state }) => state)).toEqual(['signing', 'retired', 'accepted']);
+    expect(new Set(ring.keys().map(({ kid }) => kid))).toEqual(new Set([third.kid, first.kid]));
+    for (const { kid, publicKey } of [first, second, third]) expect(ring.publicKey(kid)?.equals(publicKey)).toBe(true);
+    expect([ring.publicKey('unknown'), ring.problem('sallyport')]).toEqual([undefined, undefined]);
+  });
+
+  test('PRM-02.3 a pair that was listed as replaced and signs on, as after a crash, is the current one alone', async () => {
+    const ring = await open();
+    const own = join(folder, 'signing-key.pem');
+    await copyFile(own, `${own}.kept`);
+    await ring.rotate(0);
+    await copyFile(`${own}.kept`, own);
+    const again = await open();
+    expect(again.list()).toHaveLength(1);
+    expect(await verifierOf(again)(await mintOf(again)())).toBe('ok');
+    expect(again.published().keys).toHaveLength(1);
+  });
+
+  test('PRM-02.3 a folder that cannot be read again leaves the known keys in force, is logged, and is read later', async () => {
+    const ring = await open();
+    const before = ring.current();
+    const broken = join(folder, 'retired', 'x.json');
+    await mkdir(join(folder, 'retired'));
+    await writeFile(broken, 'null');
+    expect(await ring.lookAgain()).toBe(false);
+    expect(lines).toEqual([['own-keys-not-read', { reason: expect.stringContaining(broken) }]]);
+    await rm(broken);
+    time.monotonic += 999;
+    expect(await ring.lookAgain()).toBe(false);
+    time.monotonic += 1;
+    expect(await ring.lookAgain()).toBe(true);
+    expect(ring.current()).toBe(before);
+    expect(lines).toHaveLength(1);
+  });
+
+  test('PRM-02.3 a pair of another instance is taken over within thirty seconds, though no token names it', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+    try {
+      const [one, other] = [await open(), await open()];
+      await one.rotate(60_000);
+      await vi.advanceTimersByTimeAsync(29_999);
+      await one.rotate(60_000);
+      expect(other.list()).toHaveLength(1);
+      await vi.advanceTimersByTimeAsync(1);
+      await other[Symbol.asyncDispose]();
+      expect([other.current().kid, other.list().length]).toEqual([one.current().kid, 3]);
+      expect(vi.getTimerCount()).toBe(1);
+      await one[Symbol.asyncDispose]();
+      expect(vi.getTimerCount()).toBe(0);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  test('PRM-02.3 where the old key cannot be written down it signs on; the next rotation works', async () => {
+    const ring = await open();
+    const { kid } = ring.current();
+    const place = join(folder, 'retired');
+    await writeFile(place, '');
+    const message = expect.stringMatching(/retired.* cannot be written, so the key was not replaced/);
+    await expect(ring.rotate(60_000)).rejects.toMatchObject({ code: 'E3900', message });
+    expect(ring.current().kid).toBe(kid);
+    await expect(open()).rejects.toMatchObject({
+      code: 'E3900',
+      message: expect.stringContaining(`${place} cannot be`),
+    });
+    await rm(place);
+    await ring.rotate(60_000);
+    expect(ring.current().kid).not.toBe(kid);
+    const file = join(place, `${kid}.json`);
+    expect([(await stat(place)).mode & 0o777, (await stat(file)).mode & 0o777]).toEqual([0o700, 0o600]);
+  });
+
+  test('PRM-02.3 of a thousand replaced keys all are read, of more none; other files are passed over', async () => {
+    const ring = await open();
+    await ring.rotate(60_000);
+    const place = join(folder, 'retired');
+    const [name = ''] = await readdir(place);
+    const kept = JSON.parse(await readFile(join(place, name), 'utf8'));
+    const write = (at: number) => {
+      const retired_at = new Date(time.now + 1 + at).toISOString();
+      return writeFile(join(place, `${at}.json`), JSON.stringify({ ...kept, kid: `${at}`, retired_at }));
+    };
+    await Promise.all(Array.from({ length: 999 }, (_, at) => write(at)));
+    await writeFile(join(place, 'x.json.draft'), '{');
+    const listed = (await open()).list().map(({ kid }) => kid);
+    const latestFirst = Array.from({ length: 999 }, (_, at) => `${998 - at}`);
+    expect(listed).toEqual([ring.current().kid, ...latestFirst, kept.kid]);
+    await write(999);
+    const message = expect.stringContaining('more than 1000 keys');
+    await expect(open()).rejects.toMatchObject({ code: 'E3900', message });
+  });
+
+  test('PRM-02.3 a file that holds no retired key is named, whatever it lacks', async () => {
     const ring = await open();
     await ring.rotate(0);
     const [name = ''] = await readdir(join(folder, 'retired'));
-    await writeFile(join(folder, 'retired', name), '{');
-    await expect(open()).rejects.toMatchObject({ code: 'E3900', message: expect.stringContaining(name) });
+    const file = join(folder, 'retired', name);
+    const kept = JSON.parse(await readFile(file, 'utf8'));
+    const broken = [{ kid: undefined }, { public_key: 'x' }, { retired_at: 7 }, { accepted_until: 'soon' }];
+    const texts = ['{', 'null', ...broken.map((change) => JSON.stringify({ ...kept, ...change }))];
+    for (const text of texts) {
+      await writeFile(file, text);
+      await expect(open(), text).rejects.toMatchObject({ code: 'E3900', message: expect.stringContaining(file) });
+    }
   });
 });

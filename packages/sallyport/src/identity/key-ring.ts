@@ -172,26 +172,21 @@ async function writeRetired(folder: string, retired: RetiredKey): Promise<void> 
 
 async function readFolder(state: State): Promise<void> {
   const own = await loadSigningKeys(state.folder);
-  const retired = new Map<string, Retired>();
-  for (const each of await readRetired(state.folder)) {
-    if (each.kid === own.kid) continue;
-    retired.set(each.kid, retiredOf(each, state));
-  }
+  const others = (await readRetired(state)).filter(({ verification }) => verification.kid !== own.kid);
   // An unchanged key keeps its object, so that cached facts about it stay valid.
   if (own.kid !== state.own.kid) state.own = own;
-  state.retired = retired;
-  const publicKeys = [own.publicKey, ...[...retired.values()].map(({ verification }) => verification.key)];
-  const kids = [own.kid, ...retired.keys()];
+  state.retired = new Map(others.map((each) => [each.verification.kid, each]));
+  const keys = [{ kid: own.kid, key: own.publicKey }, ...others.map(({ verification }) => verification)];
   state.published = await Promise.all(
-    publicKeys.map(async (key, at) => {
+    keys.map(async ({ kid, key }) => {
       const { n = '', e = '' } = await exportJWK(key);
-      return { kty: 'RSA' as const, n, e, kid: kids[at] ?? '', use: 'sig' as const, alg: 'RS256' as const };
+      return { kty: 'RSA' as const, n, e, kid, use: 'sig' as const, alg: 'RS256' as const };
     }),
   );
 }
 
-async function readRetired(folder: string): Promise<readonly RetiredKey[]> {
-  const place = join(folder, RETIRED_FOLDER);
+async function readRetired(state: State): Promise<readonly Retired[]> {
+  const place = join(state.folder, RETIRED_FOLDER);
   const names = await readdir(place).catch((cause: NodeJS.ErrnoException) => {
     if (cause.code === 'ENOENT') return [];
     throw new ToolLayerError('E3900', `The folder ${place} cannot be read. Check its permissions.`, { cause });
@@ -202,20 +197,20 @@ async function readRetired(folder: string): Promise<readonly RetiredKey[]> {
   return Promise.all(
     files.map(async (name) => {
       try {
-        return JSON.parse(await readFile(join(place, name), 'utf8')) as RetiredKey;
+        return retiredOf(JSON.parse(await readFile(join(place, name), 'utf8')), state);
       } catch (cause) {
-        throw new ToolLayerError('E3900', `The file ${join(place, name)} cannot be read. Mend or remove it.`, {
-          cause,
-        });
+        const message = `The file ${join(place, name)} holds no retired key that can be read. Mend or remove it.`;
+        throw new ToolLayerError('E3900', message, { cause });
       }
     }),
   );
 }
 
+/** @throws when the file does not hold what {@link rotate} writes */
 function retiredOf({ kid, public_key, retired_at, accepted_until }: RetiredKey, state: State): Retired {
   const acceptedUntil = Date.parse(accepted_until);
-  if (!Number.isFinite(acceptedUntil))
-    throw new ToolLayerError('E3900', `The retired key ${kid} says no time up to which it is accepted. Remove it.`);
+  const isWhole = typeof kid === 'string' && typeof retired_at === 'string' && Number.isFinite(acceptedUntil);
+  if (!isWhole) throw new TypeError('it lacks a name, or the times of its replacement');
   const verification = {
     kid,
     key: createPublicKey(public_key),

@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -25,7 +25,17 @@ test('AUD-07 heads are written in the place of those before, for the owner alone
   expect(await readdir(folder)).toEqual(['heads.json']);
 });
 
+test('AUD-07 heads that cannot be put in their place, or be read there, are an error', async () => {
+  await mkdir(path);
+  await expect(headsFile(path).write(kept)).rejects.toThrow();
+  await expect(headsFile(path).read()).rejects.toMatchObject({ code: 'EISDIR' });
+});
+
 test.each([
+  ...Object.keys(head).map((name) => JSON.stringify({ ...kept, heads: [head, { ...head, [name]: 1.5 }] })),
+  '{"begun":{"time":1,"events":0},"heads":[]}',
+  '{"begun":{"time":"t","events":0.5},"heads":[]}',
+  '{"begun":{"time":"t"},"heads":[]}',
   '',
   '{',
   'null',

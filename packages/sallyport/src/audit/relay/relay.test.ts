@@ -201,6 +201,37 @@ describe('the relay', () => {
     }
   });
 
+  test('AUD-02.2 as much as is kept in memory is not read again, and the end waits for the sink to close', async () => {
+    const inner = memoryLedgerStore();
+    const read: number[] = [];
+    const chainEvents: typeof inner.chainEvents = async (id, after, limit) => {
+      read.push(after);
+      return inner.chainEvents(id, after, limit);
+    };
+    const { promise: isClosed, resolve } = Promise.withResolvers<void>();
+    const { sink, ids } = collecting();
+    const store = { ...inner, chainEvents };
+    const { relay, write } = await ledgerWith({ store, sinks: [{ ...sink, close: () => isClosed }] }, false);
+    await write('a');
+    await expect.poll(() => ids, { interval: 1 }).toEqual(['a']);
+    const before = read.length;
+    const [first] = (await inner.chainEvents('one', 0, 1)).map((event) => chainedEventOf(event));
+    const following = Array.from({ length: 10_000 }, (_, at) => ({ ...first, seq: at + 2 }) as ChainedEvent);
+    relay.offer(following.slice(0, 9_999));
+    relay.offer(following.slice(9_999));
+    let isOver = false;
+    const closing = relay.close().then(() => {
+      isOver = true;
+    });
+    await expect.poll(() => ids.length, { interval: 1 }).toBe(10_001);
+    await expect.poll(() => inner.sinkPosition('collecting@one'), { interval: 1 }).toBe(10_001);
+    await new Promise(setImmediate);
+    expect(isOver).toBe(false);
+    resolve();
+    await closing;
+    expect(read).toHaveLength(before);
+  });
+
   test('AUD-02 the JSONL sink holds one event a line, readable by its owner alone', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'sallyport-relay-'));
     const path = join(folder, 'deep', 'audit.jsonl');

@@ -222,3 +222,27 @@ test('AUD-07 a call that ends between the reading of its row and of its events i
   };
   expect(await verifyLedger(early, signer)).toMatchObject({ whole: true, calls: { open: 1 } });
 });
+
+test('AUD-07.3 an open row that contradicts its events, and is gone or unreadable when it is read again, is a gap', async () => {
+  await completed('one');
+  const open: LedgerStore = {
+    ...store,
+    allInvocations: async () => [{ call: { tenantId: 'acme', invocationId: 'one' }, record: row('one', 'EXECUTING') }],
+  };
+  for (const again of [undefined, row('other', 'COMPLETED')]) {
+    const { whole, calls } = await verifyLedger({ ...open, findInvocation: async () => again }, signer);
+    expect({ whole, gaps: calls.gaps }).toEqual({ whole: false, gaps: 1 });
+    expect(calls.first_gaps).toMatchObject([{ invocation_id: 'one', reason: UNREADABLE }]);
+  }
+});
+
+test('AUD-07.3 columns of a row that differ from it are named', async () => {
+  await completed('one');
+  const differing: LedgerStore = {
+    ...store,
+    allInvocations: async (query) =>
+      (await store.allInvocations(query)).map((each) => ({ ...each, differing: ['state', 'tool_id'] })),
+  };
+  const reason = 'the columns state, tool_id of its row say something else than the row';
+  expect((await verifyLedger(differing, signer)).calls.first_gaps).toMatchObject([{ reason }]);
+});

@@ -19,9 +19,11 @@ const row = (invocationId: string, more: Partial<InvocationRecord> = {}): Invoca
 
 const verified = async (held: readonly string[], rows: readonly InvocationRecord[]) => {
   const asked: string[] = [];
+  const questions: number[] = [];
   const verification = createKeyVerification({
     keys: {
       holders: async (calls) => {
+        questions.push(calls.length);
         asked.push(...calls.map(({ invocationId }) => invocationId));
         return calls.filter(({ invocationId }) => held.includes(invocationId));
       },
@@ -30,7 +32,7 @@ const verified = async (held: readonly string[], rows: readonly InvocationRecord
     now: () => 10 * DAY + 1,
   });
   for (const each of rows) await verification.read([each]);
-  return { warnings: await verification.finish(), asked };
+  return { warnings: await verification.finish(), asked, questions };
 };
 
 test('PIPE-09 AUD-07 calls that went well and do not hold their key are counted, and the first is named', async () => {
@@ -45,5 +47,14 @@ test('PIPE-09 AUD-07 keys of calls that failed, had none, or whose key may have 
     row('just not', { acceptedAt: 9 * DAY + 60_002 }),
   ];
   const { idempotencyKey: _none, ...without } = row('without');
-  expect(await verified(['just not'], [...rows, without])).toEqual({ warnings: [], asked: ['just not'] });
+  expect(await verified(['just not'], [...rows, without])).toMatchObject({ warnings: [], asked: ['just not'] });
+});
+
+test('PIPE-09 AUD-07 keys are asked for ten thousand at once, and those missing are counted over all questions', async () => {
+  const { warnings, questions } = await verified(
+    ['2'],
+    Array.from({ length: 10_001 }, (_, at) => row(`${at}`)),
+  );
+  expect(questions).toEqual([10_000, 1]);
+  expect(warnings).toEqual([expect.stringContaining('any more: 10000, the first is 0 of acme.')]);
 });

@@ -70,6 +70,20 @@ describe('verification of the chains', () => {
     expect(cut.chains[0]?.first_broken?.reason).toContain('events 4 to 5 are gone');
   });
 
+  test('AUD-03.3 of two faults the one that is earlier in the chain is named', async () => {
+    const store = await chainOf(5);
+    await store.addCheckpoint({ chainId: 'one', seq: 4, hash: 'x', time: 't', keyId: 'other', signature: 'none' });
+    for (const [broken, seq] of [
+      [2, 2],
+      [5, 4],
+    ] as const) {
+      const changed = tampered(store, (events) =>
+        events.map((event) => (event.chainseq === broken ? { ...event, data: { i: 99 } } : event)),
+      );
+      expect(await verifyLedger(changed, signer)).toMatchObject({ chains: [{ first_broken: { seq } }] });
+    }
+  });
+
   test('AUD-03.2 a chain written anew with right hashes is betrayed by the signed checkpoint', async () => {
     const store = await chainOf(3);
     const forged = await chainOf(0);

@@ -180,14 +180,48 @@ describe('the ledger', () => {
     failures = 1;
     const ends = await Promise.allSettled(ids.map((id) => commit(`again-${id}`)));
     expect(ends.map(({ status }) => status)).toEqual(['rejected', ...Array(8).fill('fulfilled')]);
+    atOnce.length = 0;
+    await Promise.all(ids.map((id) => commit(`later-${id}`)));
+    expect(Math.max(...atOnce)).toBe(2);
     const events = await memory.chainEvents('one', 0, 100);
-    expect(events.map(({ chainseq }) => chainseq)).toEqual(Array.from({ length: 17 }, (_, at) => at + 1));
+    expect(events.map(({ chainseq }) => chainseq)).toEqual(Array.from({ length: 26 }, (_, at) => at + 1));
     let head = EMPTY_CHAIN;
     for (const event of events) {
       expect(flawOf(event, head)).toBeUndefined();
       head = headOf(event);
     }
   });
+
+  test.each([2, 3, 4, 5])(
+    'AUD-02 after a failed write nothing is sent before the head was read, also what comes %i turns after it',
+    async (turns) => {
+      const memory = memoryLedgerStore();
+      const calls: string[] = [];
+      const later: Promise<void>[] = [];
+      const store: LedgerStore = {
+        ...memory,
+        chainHead(chainId) {
+          calls.push('head');
+          return memory.chainHead(chainId);
+        },
+        async append(batch, durability) {
+          calls.push(batch.events.map(({ id }) => id).join());
+          if (!calls.includes('bad') || calls.length > 2) return memory.append(batch, durability);
+          void afterwards();
+          throw new Error('the disk is full');
+        },
+      };
+      const ledger = await open(store, { batchMax: 2 });
+      const commit = (id: string): Promise<void> => ledger.commit({ events: [draft(id)], durability: 'synchronous' });
+      const afterwards = async (): Promise<void> => {
+        for (let turn = 0; turn < turns; turn += 1) await undefined;
+        later.push(commit('a'), commit('b'));
+      };
+      await expect(commit('bad')).rejects.toMatchObject({ code: 'E3812' });
+      await Promise.all(later);
+      expect(calls).toEqual(['head', 'bad', 'head', 'a,b']);
+    },
+  );
 
   test('a restarted instance goes on behind its newest event', async () => {
     const store = memoryLedgerStore();

@@ -1,18 +1,14 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isFailure } from '@sallyport/std/error/failure';
 import { exportJWK, SignJWT } from 'jose';
-import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { memoryApiKeyStore } from '../../../test/stores/memory-api-key-store.ts';
 import { memoryRevocationStore } from '../../../test/stores/memory-revocation-store.ts';
 import { type Log, silentLog } from '../../telemetry/log.ts';
 import { API_KEYS_MAX, createApiKeys } from '../api-keys.ts';
 import { createAuthenticator } from '../authenticator.ts';
 import { createTokenVerifier } from '../capability-token.ts';
-import { openKeyRing } from '../key-ring.ts';
 import { keysOfDocument } from '../keys/key-document.ts';
 import { createTokenMint } from '../mint-token.ts';
 import { createRevocations } from '../revocations.ts';
@@ -234,27 +230,5 @@ describe('keys', () => {
     ];
     const keys = await keysOfDocument(JSON.stringify({ keys: entries }), 'the key set');
     expect(keys.map(({ kid, algorithm }) => [kid, algorithm])).toEqual([['good', 'RS256']]);
-  });
-
-  test('PRM-02.3 a rotation is in the log, and a retired key without a time is a fault', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'credentials-'));
-    onTestFinished(() => rm(folder, { recursive: true }));
-    const ring = await openKeyRing({ folder, issuer: 'sallyport', clock, log });
-    const { kid: old } = ring.current();
-    await ring.rotate(60_000);
-    const until = new Date(NOW + 60_000).toISOString();
-    const retiredOne = { kid: old, algorithm: 'RS256', retired_at: new Date(NOW).toISOString(), accepted_until: until };
-    const own = { kid: ring.current().kid, algorithm: 'RS256', state: 'signing' };
-    expect(ring.list()).toEqual([own, { ...retiredOne, state: 'accepted' }]);
-    now += 60_000;
-    expect(ring.list()).toEqual([own, { ...retiredOne, state: 'retired' }]);
-    expect(logged).toEqual([['own-key-rotated', { kid: ring.current().kid, old_kid: old, accepted_until: until }]]);
-    await ring[Symbol.asyncDispose]();
-    const [place = ''] = (await readdir(folder, { recursive: true })).filter((name) => name.endsWith(`${old}.json`));
-    const retired = { kid: old, public_key: publicKey.export({ type: 'spki', format: 'pem' }), retired_at: until };
-    await writeFile(join(folder, place), JSON.stringify({ ...retired, accepted_until: 'soon' }));
-    await expect(openKeyRing({ folder, issuer: 'sallyport', clock, log })).rejects.toMatchObject({
-      ...{ code: 'E3900', message: expect.stringContaining('says no time') },
-    });
   });
 });

@@ -7,7 +7,11 @@ const START = 1_800_000_000_000;
 
 function verifierFor(answer: object | undefined) {
   const time = { now: START };
-  const said = { current: answer as Readonly<Record<string, unknown>> | undefined, asked: 0 };
+  const said = {
+    current: answer as Readonly<Record<string, unknown>> | undefined,
+    asked: 0,
+    fault: undefined as Error | undefined,
+  };
   const verifier = createTokenVerifier({
     keys: [],
     issuers: [],
@@ -20,6 +24,7 @@ function verifierFor(answer: object | undefined) {
       tenantId: 'default',
       introspect: async () => {
         said.asked += 1;
+        if (said.fault !== undefined) throw said.fault;
         return said.current;
       },
     },
@@ -73,4 +78,12 @@ test('PRM-10.2 what the answer leaves out is filled in: the client stands for th
   expect(await verifierFor(clientAlone).verify()).toMatchObject({
     ...{ agent_did: 'oauth:desk', iss: ISSUER, iat: START / 1000, exp: START / 1000 + 30 },
   });
+});
+
+test('PRM-10.2 a token is not accepted while its server cannot be asked, and is asked about again', async () => {
+  const { said, verify } = verifierFor(ACTIVE);
+  said.fault = new Error('the server is away');
+  expect(await verify()).toMatchObject({ code: 'E3206', retryAfterMs: 5_000, cause: said.fault });
+  said.fault = undefined;
+  expect(isFailure(await verify())).toBe(false);
 });
