@@ -52,10 +52,10 @@ import { type MachineBounds, machineBounds } from './from-settings/machine-bound
 import { objectStoreOf } from './from-settings/object-store.ts';
 import { receivesRedirects } from './from-settings/resource.ts';
 import type { Ingredients } from './ingredients.ts';
-import { openSandboxes } from './open-sandboxes.ts';
 import { openShell } from './open-shell.ts';
 import type { Storage } from './open-storage.ts';
 import { openReferenceServers } from './reference-servers/open-reference-servers.ts';
+import { openSandboxes } from './sandboxes/open-sandboxes.ts';
 
 /** Opens the registry and the executors. Questions of upstreams go to `clients`. */
 export async function openTools(

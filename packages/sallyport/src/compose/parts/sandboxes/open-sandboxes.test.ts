@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { SandboxDriver, SandboxSpec, WarmPool } from '@sallyport/sandbox';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { readSettings } from '../read-settings.ts';
-import type { Settings } from '../settings.ts';
+import { readSettings } from '../../read-settings.ts';
+import type { Settings } from '../../settings.ts';
 import { MACHINE_DRIVERS, openSandboxes } from './open-sandboxes.ts';
 
 const settingsWith = (given: Partial<Settings> = {}): Settings => readSettings({ environment: {}, given });
