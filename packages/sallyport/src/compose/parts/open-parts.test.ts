@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -9,6 +9,7 @@ import { createRedactor } from '@sallyport/guards';
 import { systemClock } from '@sallyport/std/clock';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { memoryQuotaStore } from '../../../test/stores/calls/memory-quota-store.ts';
+import { memoryLedgerStore } from '../../../test/stores/memory-ledger-store.ts';
 import { memoryOverflowStore } from '../../../test/stores/outcomes/memory-overflow-store.ts';
 import type { SecretStore } from '../../external/secret-store.port.ts';
 import type { OutputFilter } from '../../model-facing/output-filter.ts';
@@ -20,6 +21,7 @@ import type { Settings } from '../settings.ts';
 import { ownPlaces } from './from-settings/own-places.ts';
 import { receivesRedirects, toolScopesOf } from './from-settings/resource.ts';
 import type { Ingredients } from './ingredients.ts';
+import { openAudit } from './open-audit.ts';
 import { openNotifiers } from './open-notifiers.ts';
 import { documentServers } from './open-pipeline.ts';
 import { exitCodesOf } from './open-shell.ts';
@@ -348,4 +350,29 @@ test('DOC-04.5 documents are here at the own server under any name, and elsewher
   const places = ['mine', 'context', 'docs', 'mail', 'nobody'].map((name) => at('t', name));
   expect(places).toEqual(['here', undefined, 'elsewhere', undefined, undefined]);
   expect([at('u', 'mine'), at('u', 'docs')]).toEqual([undefined, 'elsewhere']);
+});
+
+test('AUD-07 heads that cannot be kept are an error in the log, and events are recorded all the same', async () => {
+  const folder = await temporary();
+  await mkdir(join(folder, 'audit-heads.json'));
+  const logged: unknown[] = [];
+  const effects: string[] = [];
+  const settings = settingsWith({
+    ...{ data_folder: folder, 'audit.jsonl': true, 'audit.anchor_file': join(folder, 'anchors') },
+  });
+  const from = { settings, clock: systemClock, redactor: createRedactor() };
+  const log = { ...silentLog, error: (event: string, fields?: object) => void logged.push([event, fields]) };
+  const onSideEffect = ({ type }: { type: string }) => void effects.push(type);
+  const storage = { database: { ledgerStore: memoryLedgerStore() } } as unknown as Storage;
+  const signer = { sign: async () => ({ keyId: 'k', signature: 's' }), verify: async () => true };
+  const opened = stack();
+  const { ledger } = await openAudit(opened, { ...from, log, onSideEffect } as never, storage, signer as never, 'one');
+  expect(logged).toEqual([['anchor-failed', { reason: expect.stringContaining('EISDIR') }]]);
+  const type = 'ai.agent.tool.side_effect.started' as const;
+  const event = { id: 'a', type, time: 1, tenantId: 'acme', subject: 'a', data: {} };
+  await ledger.commit({ events: [event], durability: 'synchronous' });
+  expect(effects).toEqual([type]);
+  await opened.disposeAsync();
+  for (const name of ['audit.jsonl', 'anchors'])
+    expect((await readFile(join(folder, name), 'utf8')).trim().split('\n')).toHaveLength(1);
 });
