@@ -130,6 +130,7 @@ describe.skipIf(!works)('sandboxes of bubblewrap', () => {
     expect(pool.counts()).toEqual({ standing: 1, warm: 0, cold: 0 });
     expect(await ran(driver)).toBe(0);
     expect(pool.counts().warm).toBe(1);
+    expect(await pool.prepare(JOB)).toBe(true);
     await close();
     expect(pool.counts().standing).toBe(0);
     const none = open({ ...BUBBLEWRAP, 'sandbox.warm_max': 0 }).drivers[0] as WarmPool;
@@ -142,6 +143,12 @@ describe.skipIf(!works)('sandboxes of bubblewrap', () => {
       await expect(each.start(JOB)).rejects.toMatchObject({
         code: 'E3101',
         failure: { details: { isolation: 'microvm' } },
+      });
+    const mounts = [{ path: await temporary(), mode: 'rw' as const }];
+    const limited = open({ ...BUBBLEWRAP, 'sandbox.require_limits': ['disk'] });
+    for (const each of [limited.driver, limited.servers])
+      await expect(each.start({ ...JOB, mounts })).rejects.toMatchObject({
+        ...{ code: 'E3101', message: expect.stringContaining('sandbox.require_limits in full here: disk') },
       });
   });
 });
