@@ -46,8 +46,8 @@ function isCard(scan: Scan, shown: string, start: number, end: number): boolean 
   if ((isGrouped || PLAIN_LENGTHS.includes(digits.length)) && announced(scan, start, SAID, SAID)) return true;
   if (!isIssued(digits) || !keepsLuhn(digits) || /^(\d)\1*$/.test(digits)) return false;
   if (announced(scan, start, WORDS, WORDS)) return true;
-  // Many identifiers have twelve digits, in groups of four too, and many numbers begin with one.
-  if (digits.length === 12 || digits.startsWith('1')) return false;
+  // Many identifiers have twelve digits, in groups of four too.
+  if (digits.length === 12) return false;
   return isGrouped || PLAIN_LENGTHS.includes(digits.length) || isAlone(scan, start, end);
 }
 
