@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { type Log, silentLog } from '../../telemetry/log.ts';
 import { createToolLayer } from '../create-tool-layer.ts';
 import { doctor } from '../doctor.ts';
-import { openSandboxes } from '../parts/open-sandboxes.ts';
+import { openSandboxes } from '../parts/sandboxes/open-sandboxes.ts';
 import { readSettings } from '../read-settings.ts';
 import { serve } from '../serve.ts';
 import { warnOfSandboxes } from './warn-of-sandboxes.ts';

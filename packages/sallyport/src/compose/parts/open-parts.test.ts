@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -9,6 +9,7 @@ import { createRedactor } from '@sallyport/guards';
 import { systemClock } from '@sallyport/std/clock';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { memoryQuotaStore } from '../../../test/stores/calls/memory-quota-store.ts';
+import { memoryLedgerStore } from '../../../test/stores/memory-ledger-store.ts';
 import { memoryOverflowStore } from '../../../test/stores/outcomes/memory-overflow-store.ts';
 import type { SecretStore } from '../../external/secret-store.port.ts';
 import type { OutputFilter } from '../../model-facing/output-filter.ts';
@@ -18,10 +19,11 @@ import { embedderOf, openSearch } from '../open-search.ts';
 import { readSettings } from '../read-settings.ts';
 import type { Settings } from '../settings.ts';
 import { ownPlaces } from './from-settings/own-places.ts';
-import { toolScopesOf } from './from-settings/resource.ts';
+import { receivesRedirects, toolScopesOf } from './from-settings/resource.ts';
 import type { Ingredients } from './ingredients.ts';
+import { openAudit } from './open-audit.ts';
 import { openNotifiers } from './open-notifiers.ts';
-import { MACHINE_DRIVERS, openSandboxes } from './open-sandboxes.ts';
+import { documentServers } from './open-pipeline.ts';
 import { exitCodesOf } from './open-shell.ts';
 import { openShortening } from './open-shortening.ts';
 import { openDocumentUpdates, openPolicyUpdates, rateLimiterOf, type Storage, slotStoreOf } from './open-storage.ts';
@@ -68,42 +70,6 @@ describe('notifiers', () => {
     [{ ...SMTP, 'notifiers.enabled': ['smtp'], 'notifiers.smtp_from': '' }, 'needs notifiers.smtp_from'],
   ])('ORC-03 %j is refused', (given, message) => {
     expect(() => open(given)).toThrow(faulty(message));
-  });
-});
-
-describe('sandboxes', () => {
-  const open = (given: Partial<Settings>) => openSandboxes(stack(), settingsWith(given), []);
-  const POOL = { 'sandbox.drivers': ['kubernetes'], 'sandbox.kubernetes_pool': 'pool' };
-
-  test('SBX-02.1 drivers are opened in the order in which they are named', () => {
-    const named = { 'sandbox.drivers': ['firecracker', 'qemu', 'gvisor', 'bubblewrap'] };
-    expect(open(named).drivers.map(({ name }) => name)).toEqual(named['sandbox.drivers']);
-    expect(open(POOL).drivers.map(({ name, isolation }) => [name, isolation])).toEqual([
-      ['kubernetes', settingsWith()['sandbox.kubernetes_isolation']],
-    ]);
-    expect(MACHINE_DRIVERS).toEqual(['bubblewrap', 'gvisor', 'qemu', 'firecracker']);
-  });
-
-  test.each<[Partial<Settings>, string]>([
-    [{ 'sandbox.drivers': [] }, 'names no driver'],
-    [{ 'sandbox.drivers': ['docker'] }, 'names "docker"; there are bubblewrap, gvisor, qemu, firecracker, kubernetes'],
-    [{ 'sandbox.drivers': ['constructor'] }, 'names "constructor"'],
-    [{ 'sandbox.require_limits': ['memory', 'luck'] }, 'sandbox.require_limits names "luck"'],
-    [{ ...POOL, 'sandbox.kubernetes_pool': '' }, 'needs sandbox.kubernetes_pool'],
-  ])('SBX-02.1 %j is refused', (given, message) => {
-    expect(() => open(given)).toThrow(faulty(message));
-  });
-
-  test('SBX-02.7 a guest without its kernel says which file is missing, in the folder that is named', async () => {
-    const folder = await temporary();
-    for (const [given, path] of [
-      [{ data_folder: folder }, join(folder, 'microvm', 'vmlinuz')],
-      [{ 'sandbox.microvm_folder': folder }, join(folder, 'vmlinuz')],
-    ] as const) {
-      const [driver] = open({ 'sandbox.drivers': ['qemu'], ...given }).drivers;
-      const { works, problem } = (await driver?.probe()) ?? {};
-      expect([works, problem?.includes(path) || /qemu/i.test(problem ?? '')]).toEqual([false, true]);
-    }
   });
 });
 
@@ -346,4 +312,67 @@ test('PRM-10 a scope of tools is scope=TOOL, and the longest pattern comes first
   ]);
   for (const wrong of ['mail', '=mail', 'mail=', 'm ail=mail', ''])
     expect(() => read(wrong)).toThrow(expect.objectContaining({ code: 'E3801' }));
+});
+
+test('PRM-11 redirects of logins are received only where all callers and the redirect are on this machine', () => {
+  const received = (given: Partial<Settings>) =>
+    receivesRedirects(settingsWith({ 'server.host': '127.0.0.1', 'server.public_url': '', ...given }));
+  for (const here of [
+    {},
+    { 'server.host': 'localhost' },
+    { 'server.host': '::1' },
+    { 'server.public_url': 'http://localhost:9000' },
+    { 'upstreams.login_redirect_url': 'http://[::1]:8976/callback' },
+  ])
+    expect([here, received(here)]).toEqual([here, true]);
+  for (const elsewhere of [
+    { 'server.host': '0.0.0.0' },
+    { 'server.host': '192.168.0.7' },
+    { 'server.public_url': 'http://tools.example.com' },
+    { 'server.public_url': 'https://localhost' },
+    { 'upstreams.login_redirect_url': 'http://tools.example.com/callback' },
+    { 'upstreams.login_redirect_url': 'https://127.0.0.1:8976/callback' },
+    { 'upstreams.login_redirect_url': 'callback' },
+  ])
+    expect([elsewhere, received(elsewhere)]).toEqual([elsewhere, false]);
+});
+
+test('DOC-04.5 documents are here at the own server under any name, and elsewhere only at the server that is named', () => {
+  const transports: Record<string, object> = {
+    mine: { type: 'embedded', server: 'documents' },
+    context: { type: 'embedded', server: 'context' },
+    docs: { type: 'http', url: 'http://127.0.0.1:9' },
+    mail: { type: 'http', url: 'http://127.0.0.1:9', server: 'documents' },
+  };
+  const definition = (tenantId: string, name: string) =>
+    tenantId === 't' && transports[name] ? { transport: transports[name] } : undefined;
+  const at = documentServers({ definition } as unknown as Parameters<typeof documentServers>[0], 'docs');
+  const places = ['mine', 'context', 'docs', 'mail', 'nobody'].map((name) => at('t', name));
+  expect(places).toEqual(['here', undefined, 'elsewhere', undefined, undefined]);
+  expect([at('u', 'mine'), at('u', 'docs')]).toEqual([undefined, 'elsewhere']);
+});
+
+test('AUD-07 heads that cannot be kept are an error in the log, and events are recorded all the same', async () => {
+  const folder = await temporary();
+  await mkdir(join(folder, 'audit-heads.json'));
+  const logged: unknown[] = [];
+  const effects: string[] = [];
+  const settings = settingsWith({
+    ...{ data_folder: folder, 'audit.jsonl': true, 'audit.anchor_file': join(folder, 'anchors') },
+  });
+  const from = { settings, clock: systemClock, redactor: createRedactor() };
+  const log = { ...silentLog, error: (event: string, fields?: object) => void logged.push([event, fields]) };
+  const onSideEffect = ({ type }: { type: string }) => void effects.push(type);
+  const storage = { database: { ledgerStore: memoryLedgerStore() } } as unknown as Storage;
+  const signer = { sign: async () => ({ keyId: 'k', signature: 's' }), verify: async () => true };
+  const opened = stack();
+  const { ledger } = await openAudit(opened, { ...from, log, onSideEffect } as never, storage, signer as never, 'one');
+  expect(logged).toEqual([['anchor-failed', { reason: expect.stringContaining('EISDIR') }]]);
+  const type = 'ai.agent.tool.side_effect.started' as const;
+  const event = { id: 'a', type, time: 1, tenantId: 'acme', subject: 'a', data: {} };
+  await ledger.commit({ events: [event], durability: 'synchronous' });
+  expect(effects).toEqual([type]);
+  await opened.disposeAsync();
+  for (const name of ['audit.jsonl', 'anchors'])
+    expect((await readFile(join(folder, name), 'utf8')).trim().split('\n')).toHaveLength(1);
 });

@@ -7,6 +7,7 @@ import { valuesOf } from '../../domain/settings/setting.ts';
 import { EXECUTION_SETTINGS, UPSTREAM_TOOL_TIMES } from '../../domain/tool/execution-settings.ts';
 import type { OutboundHttp } from '../../external/outbound-http.ts';
 import { directDocuments, upstreamDocuments } from '../../mcp-servers/connection/documents/upstream-documents.ts';
+import type { Upstreams } from '../../mcp-servers/upstreams.ts';
 import type { CallIntake } from '../../orchestration/call-intake.ts';
 import { WORKER_SETTINGS } from '../../orchestration/workers.ts';
 import { RunningCalls } from '../../pipeline/ongoing/running-calls.ts';
@@ -20,7 +21,6 @@ import { createOutputMemory } from '../../pipeline/stages/determinism/output-mem
 import { stateUndoer } from '../../pipeline/undo/state/state-undoer.ts';
 import { memoryCircuitStore } from '../../storage/memory/memory-circuit-store.ts';
 import { memoryDocumentCache } from '../../storage/memory/memory-document-cache.ts';
-
 import { agentContextOf } from './from-settings/agent-bounds.ts';
 import { circuitTermsFrom } from './from-settings/circuit-terms.ts';
 import { limitsOf } from './from-settings/pipeline-limits.ts';
@@ -132,13 +132,21 @@ function documentsOf(
       ...{ clock, log, settings: values },
     }),
   );
-  const serverAt = (tenantId: string, name: string) => {
-    const transport = upstreams.definition(tenantId, name)?.transport;
-    if (transport?.type === 'embedded' && transport.server === 'documents') return 'here';
-    return name === of.name ? 'elsewhere' : undefined;
-  };
+  const serverAt = documentServers(upstreams, values.upstream);
   return { bridge, pins: database.documentPins, serverAt, isPinning: values.isPinning };
 }
+
+/**
+ * Where an upstream keeps documents: in this process, or elsewhere; undefined when it is no document server.
+ * @param named the upstream that the settings name as the one with documents
+ */
+export const documentServers =
+  (upstreams: Pick<Upstreams, 'definition'>, named: string): NonNullable<PipelineParts['documents']>['serverAt'] =>
+  (tenantId, name) => {
+    const transport = upstreams.definition(tenantId, name)?.transport;
+    if (transport?.type === 'embedded' && transport.server === 'documents') return 'here';
+    return name === named ? 'elsewhere' : undefined;
+  };
 
 /** The slots of agents across instances; undefined when this instance counts by itself. */
 function slotShareOf(

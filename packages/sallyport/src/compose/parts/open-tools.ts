@@ -1,7 +1,6 @@
 import { join, resolve } from 'node:path';
 import { createWasmDriver } from '@sallyport/sandbox/wasm';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
-import { isLoopback } from '@sallyport/std/web/loopback';
 import type { ExecutorKind } from '../../../api/schemas/tool-manifest.ts';
 import { createCallFolders } from '../../bridges/call-folders.ts';
 import { circuitFaults } from '../../domain/circuit/circuit-config.ts';
@@ -51,12 +50,12 @@ import { VERSION } from '../version.ts';
 import { contextBridgeOf } from './from-settings/context-bridge.ts';
 import { type MachineBounds, machineBounds } from './from-settings/machine-bounds.ts';
 import { objectStoreOf } from './from-settings/object-store.ts';
-import { publicUrlOf } from './from-settings/resource.ts';
+import { receivesRedirects } from './from-settings/resource.ts';
 import type { Ingredients } from './ingredients.ts';
-import { openSandboxes } from './open-sandboxes.ts';
 import { openShell } from './open-shell.ts';
 import type { Storage } from './open-storage.ts';
 import { openReferenceServers } from './reference-servers/open-reference-servers.ts';
+import { openSandboxes } from './sandboxes/open-sandboxes.ts';
 
 /** Opens the registry and the executors. Questions of upstreams go to `clients`. */
 export async function openTools(
@@ -169,20 +168,6 @@ function loginsOf(
     ...(receivesRedirects(settings) ? { receiver: opened.use(createRedirectReceiver(redirectUrl)) } : {}),
     ...(clientIdUrl === '' ? {} : { clientIdUrl }),
   });
-}
-
-/**
- * Only where all callers are on this machine: somebody elsewhere could have a person here log in for them, since a
- * browser does not say for whom it opens a link.
- */
-function receivesRedirects(settings: Settings): boolean {
-  const isHere = (address: string): boolean => {
-    const { protocol, hostname } = URL.parse(address) ?? {};
-    return protocol === 'http:' && isLoopback(hostname ?? '');
-  };
-  const { 'server.host': host, 'upstreams.login_redirect_url': redirectUrl } = settings;
-  const publicUrl = publicUrlOf(settings);
-  return (isLoopback(host) || host === '::1') && (publicUrl === '' || isHere(publicUrl)) && isHere(redirectUrl);
 }
 
 /** Folder for packages of upstreams, in the data folder. */

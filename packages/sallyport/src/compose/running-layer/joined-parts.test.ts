@@ -1,3 +1,4 @@
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
@@ -7,6 +8,7 @@ import { createInterface } from 'node:readline';
 import { PassThrough } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { ToolManifest } from '../../../api/schemas/tool-manifest.ts';
+import { EXIT } from '../../doors/cli/cli-parts.ts';
 import { temporaryDataFolder } from '../../storage/postgres/embedded/prepared-database.fixture.ts';
 import { silentLog } from '../../telemetry/log.ts';
 import { createToolLayer, type EmbeddedToolLayer, LOCAL_CALLER, type ToolLayerOptions } from '../create-tool-layer.ts';
@@ -168,6 +170,36 @@ describe('the layer of a data folder', () => {
     ]);
   });
 
+  test('API-05 a client learns that the layer of another client has ended; one that may be restarted is waited for', async () => {
+    const path = join(folder, 'running.json');
+    const written = JSON.parse(await readFile(path, 'utf8'));
+    for (const [endsWithClient, dies] of [
+      [false, true],
+      [true, false],
+      [true, true],
+    ]) {
+      vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+      const process = spawn('sleep', ['600']);
+      const exited = once(process, 'exit');
+      await once(process, 'spawn');
+      await writeFile(path, JSON.stringify({ ...written, pid: process.pid, endsWithClient }));
+      const looking = vi.getTimerCount();
+      const isLost = endsWithClient && dies;
+      const { notes, code } = await session({ dataFolder: folder }, async (ended) => {
+        if (dies) process.kill();
+        if (dies) await exited;
+        vi.advanceTimersByTime(200);
+        if (isLost) await ended;
+      });
+      expect(code).toBe(isLost ? EXIT.unreachable : EXIT.ok);
+      expect(notes.slice(1)).toEqual(isLost ? [expect.stringContaining('Start this server anew')] : []);
+      expect(vi.getTimerCount()).toBe(looking);
+      process.kill();
+      vi.useRealTimers();
+    }
+    await writeFile(path, JSON.stringify(written));
+  });
+
   test('OPS-03.2 a server that is closed is not found any more, and is closed once', async () => {
     const closing = server.close();
     expect(server.close()).toBe(closing);
@@ -254,7 +286,10 @@ interface Line {
 }
 
 /** A session of a client that lists the tools, and then leaves. */
-async function session(options: { dataFolder: string }, whileOpen: () => Promise<void> = async () => undefined) {
+async function session(
+  options: { dataFolder: string },
+  whileOpen: (ended: Promise<number>) => Promise<void> = async () => undefined,
+) {
   const [input, output] = [new PassThrough(), new PassThrough()];
   const notes: string[] = [];
   const ended = serveStandardStreams(options, {
@@ -275,7 +310,7 @@ async function session(options: { dataFolder: string }, whileOpen: () => Promise
   await ask(1, 'initialize', { protocolVersion: '2025-06-18', capabilities: {}, clientInfo });
   input.write('{"jsonrpc":"2.0","method":"notifications/initialized"}\n');
   await ask(2, 'tools/list', {});
-  await whileOpen();
+  await whileOpen(ended);
   input.end();
   return { lines, notes, code: await ended };
 }

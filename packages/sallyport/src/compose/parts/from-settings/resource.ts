@@ -1,4 +1,5 @@
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
+import { isLoopback } from '@sallyport/std/web/loopback';
 import { Role, type ToolScope } from '../../../../api/schemas/capability-token.ts';
 import { addressedServer, pathOfServer, type ResourceSettings } from '../../../doors/protected-resource.ts';
 import type { Settings } from '../../settings.ts';
@@ -55,6 +56,20 @@ export function publicUrlOf(settings: Settings): string {
     'E3801',
     'server.public_url must be an address without path, such as https://tools.example.com.',
   );
+}
+
+/**
+ * Whether this process receives the redirects of logins at upstreams: only where all callers are on this machine.
+ * Somebody elsewhere could have a person here log in for them, since a browser does not say for whom it opens a link.
+ */
+export function receivesRedirects(settings: Settings): boolean {
+  const isHere = (address: string): boolean => {
+    const { protocol, hostname } = URL.parse(address) ?? {};
+    return protocol === 'http:' && isLoopback(hostname ?? '');
+  };
+  const { 'server.host': host, 'upstreams.login_redirect_url': redirectUrl } = settings;
+  const publicUrl = publicUrlOf(settings);
+  return (isLoopback(host) || host === '::1') && (publicUrl === '' || isHere(publicUrl)) && isHere(redirectUrl);
 }
 
 /**

@@ -32,5 +32,5 @@ export async function addReferenceServer(parts: OperationParts, server: Embedded
 /** The layer itself adds it. */
 const askerFor = (tenantId: string): Asker => ({
   caller: { door: 'library', local: true },
-  principal: { tenantId, agentDid: 'did:sallyport:layer', roles: ['admin'] },
+  principal: { tenantId, agentDid: 'did:sallyport:layer', roles: [] },
 });

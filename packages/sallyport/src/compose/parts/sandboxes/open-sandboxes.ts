@@ -13,9 +13,9 @@ import { createGvisorDriver } from '@sallyport/sandbox/gvisor';
 import { createKubernetesDriver } from '@sallyport/sandbox/kubernetes';
 import { createFirecrackerDriver, createQemuDriver } from '@sallyport/sandbox/microvm';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
-import { valuesOf } from '../../domain/settings/setting.ts';
-import { WARM_POOL_SETTINGS } from '../settings/sandbox.ts';
-import type { Settings } from '../settings.ts';
+import { valuesOf } from '../../../domain/settings/setting.ts';
+import { WARM_POOL_SETTINGS } from '../../settings/sandbox.ts';
+import type { Settings } from '../../settings.ts';
 
 /** The drivers of a layer, separately and as one. */
 export interface Sandboxes {
