@@ -12,9 +12,9 @@ const UNABLE = 'E3901';
 const UNABLE_MAX = 20;
 /**
  * Failures for lack of room, which may come later: slots of the agent, tokens of a rate limit, a service whose circuit
- * is open, places in the layer, an unavailable store.
+ * is open, a repetition of the call that looks for its answer here at this moment, places in the layer, an unavailable store.
  */
-const NO_ROOM: ReadonlySet<string> = new Set(['E3106', 'E3303', 'E3401', 'E3402', 'E3404', 'E3803', 'E3812']);
+const NO_ROOM: ReadonlySet<string> = new Set(['E3106', 'E3303', 'E3401', 'E3402', 'E3404', 'E3802', 'E3803', 'E3812']);
 /** Wait for room when the failure names none, in ms. */
 const ROOM_MS = 1_000;
 const ROOM_MS_MIN = 50;

@@ -1,6 +1,7 @@
 import { failure } from '@sallyport/std/error/failure';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { OngoingCall } from '../../../pipeline/ongoing/ongoing-call.ts';
 import { RunningCalls } from '../../../pipeline/ongoing/running-calls.ts';
 import { notingLog } from '../../approvals/approvals.fixture.ts';
 import type { CallLeaseStore } from '../../call-lease-store.port.ts';
@@ -69,6 +70,24 @@ describe('a worker that takes up a call', () => {
       `warn call-not-attended ${JSON.stringify({ invocation_id: record.invocationId, reason: 'away' })}`,
     ]);
     expect(ran).toEqual([]);
+  });
+
+  test('PIPE-09 ORC-01 does not end it while a repetition of it is under way here, and runs it afterwards', async () => {
+    const { record, held } = await accepted('irreversible');
+    const { running } = made.parts;
+    const repeated = {
+      ...leases,
+      take: (...given: Parameters<CallLeaseStore['take']>) => {
+        running.add('acme', record.invocationId, {} as OngoingCall);
+        return leases.take(...given);
+      },
+    };
+    expect(await attend(partsOf({ leases: repeated }), ME, held)).toMatchObject({ roomAfterMs: 1_000 });
+    expect(await rowOf(record)).toMatchObject({ state: 'AUTHORIZED' });
+    running.remove('acme', record.invocationId);
+    expect(await attend(partsOf(), ME, new HeldCall(record))).toEqual({ done: true });
+    expect(await rowOf(record)).toMatchObject({ state: 'COMPLETED' });
+    expect(ran).toEqual([1]);
   });
 
   test('OPS-03 is closed once: its queue, and the mark of its instance', async () => {
