@@ -189,7 +189,7 @@ export async function askedFor(
   return { record, ...questionOf(record) };
 }
 
-/** Events about approvals, without what the chain adds: of one call, or those that name no call. */
+/** Events about approvals, without what the chain adds: the events of one call, or the events that name no call. */
 export async function approvalEvents({ store }: ApprovalsUnderTest, record?: InvocationRecord) {
   const events = await store.events(undefined, { limit: 1000 });
   return events

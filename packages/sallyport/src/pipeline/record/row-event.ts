@@ -7,7 +7,7 @@ import type { InvocationRecord } from '../../domain/invocation/record.ts';
 /**
  * An event about a call of which only the row is left: its run is over, or was never here (AUD-01).
  * @param time epoch ms
- * @param own members besides those that the row has; the state of the row unless the caller says otherwise
+ * @param own members that the row does not have; default: the state of the row
  */
 export function rowEvent(
   record: InvocationRecord,
