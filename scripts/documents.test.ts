@@ -56,11 +56,13 @@ test('the settings table shows defaults as they are written, and escapes what wo
     settingsDocument([
       { key: 'a.b', type: 'integer', minimum: 1, unit: 'ms', default: 7070, sentence: 'a | b' },
       { key: 'c', type: 'string', oneOf: ['x', 'y'], default: 'x', sentence: 'd' },
+      { key: 'd', type: 'number', minimum: 0, maximum: 1, default: 0.5, sentence: 'e' },
     ]),
   );
   expect(rows).toEqual([
     '| `a.b` | `SALLYPORT_A_B` | integer ≥ 1 | ms | `7070` | a \\| b |',
     '| `c` | `SALLYPORT_C` | `x`, `y` |  | `"x"` | d |',
+    '| `d` | `SALLYPORT_D` | number ≥ 0, ≤ 1 |  | `0.5` | e |',
   ]);
 });
 
@@ -100,6 +102,7 @@ test.each([
   ['[server]\nport = "1"', '/server/port type'],
   ['[server]\nport = 1.5', '/server/port type'],
   ['[server]\nport = -1', '/server/port minimum'],
+  ['[server]\nport = 65536', '/server/port maximum'],
   ['[log]\nlevel = "loud"', '/log/level enum'],
   ['[audit]\njsonl = 1', '/audit/jsonl type'],
   ['[tokens]\nissuers = "x"', '/tokens/issuers type'],

@@ -14,6 +14,7 @@ export interface SettingRow {
   readonly unit?: string;
   readonly default: unknown;
   readonly minimum?: number;
+  readonly maximum?: number;
   readonly oneOf?: readonly string[];
   readonly sentence: string;
 }
@@ -128,9 +129,10 @@ export function settingsDocument(settings: readonly SettingRow[]): string {
   );
 }
 
-function valuesOf({ type, minimum, oneOf }: SettingRow): string {
+function valuesOf({ type, minimum, maximum, oneOf }: SettingRow): string {
   if (oneOf !== undefined) return oneOf.map((value) => `\`${value}\``).join(', ');
-  return minimum === undefined ? type : `${type} ≥ ${minimum}`;
+  const least = minimum === undefined ? type : `${type} ≥ ${minimum}`;
+  return maximum === undefined ? least : `${least}, ≤ ${maximum}`;
 }
 
 /** docs/specifications/settings.md: what the configuration keys of the specifications became. */

@@ -22,12 +22,13 @@ function tableOf(rows: readonly SettingRow[], more: Schema = {}): Schema {
   return { type: 'object', properties: { ...Object.fromEntries(own), ...more }, additionalProperties: false };
 }
 
-function valueSchema({ type, unit, default: otherwise, minimum, oneOf, sentence }: SettingRow): Schema {
+function valueSchema({ type, unit, default: otherwise, minimum, maximum, oneOf, sentence }: SettingRow): Schema {
   const words = oneOf === undefined ? {} : { enum: oneOf };
   return {
     description: unit === undefined ? sentence : `${sentence} In ${unit}.`,
     default: otherwise,
     ...(type === 'list' ? { type: 'array', items: { type: 'string', ...words } } : { type, ...words }),
     ...(minimum === undefined ? {} : { minimum }),
+    ...(maximum === undefined ? {} : { maximum }),
   };
 }

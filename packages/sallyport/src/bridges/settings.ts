@@ -81,9 +81,9 @@ export const RETENTION_TIME_SETTINGS = {
   hour: integer('checkpoints.retention_hour', {
     unit: 'hour of the day, UTC',
     minimum: 0,
+    maximum: 23,
     default: 2,
-    sentence:
-      'When one of all instances archives checkpoints at milestones whose time in the database is over, 0 to 23.',
+    sentence: 'When one of all instances archives checkpoints at milestones whose time in the database is over.',
   }),
 };
 

@@ -1,4 +1,3 @@
-import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import type { ObjectStore } from '../bridges/object-store.port.ts';
 import { createRetention } from '../bridges/retention.ts';
 import { RETENTION_TIME_SETTINGS, THREAD_SETTINGS, TOOL_CHECKPOINT_SETTINGS } from '../bridges/settings.ts';
@@ -44,9 +43,9 @@ import { type ClientQuestions, createClientQuestions } from './parts/gateway/cli
 import { stateKeyOf } from './parts/gateway/state-key.ts';
 import { upstreamLogsOf } from './parts/gateway/upstream-logs.ts';
 import type { Ingredients } from './parts/ingredients.ts';
+import { openNotifiers } from './parts/notices/open-notifiers.ts';
 import { openFoundation } from './parts/open-foundation.ts';
 import type { IdentityParts } from './parts/open-identity.ts';
-import { openNotifiers } from './parts/open-notifiers.ts';
 import { type Orchestration, openIntake, openOrchestration } from './parts/open-orchestration.ts';
 import { openPipeline } from './parts/open-pipeline.ts';
 import type { Storage } from './parts/open-storage.ts';
@@ -195,7 +194,7 @@ async function openUpkeep(
     retention: createRetention({ store: checkpointStore, archive: checkpointStore, objects, clock, log }),
     contexts: { ...database.contextStore, keptMs: valuesOf(CONTEXT_SERVER_SETTINGS, settings).keptMs },
     threads: { ...database.threadStore, keptMs: valuesOf(THREAD_SETTINGS, settings).keptMs },
-    daily: { lease: database.dailyLease, holder: instanceId, hour: retentionHourOf(settings) },
+    daily: { lease: database.dailyLease, holder: instanceId, hour: valuesOf(RETENTION_TIME_SETTINGS, settings).hour },
     rates: database.rateLimiter,
     sideEffects,
     clock,
@@ -215,13 +214,6 @@ const threadsOf = (
     stateBytesMax: valuesOf(TOOL_CHECKPOINT_SETTINGS, settings).stateBytesMax,
     settings: valuesOf(THREAD_SETTINGS, settings),
   });
-
-/** @throws ToolLayerError E3801 for an hour that no day has */
-function retentionHourOf(settings: Ingredients['settings']): number {
-  const { hour } = valuesOf(RETENTION_TIME_SETTINGS, settings);
-  if (hour <= 23) return hour;
-  throw new ToolLayerError('E3801', `checkpoints.retention_hour is ${hour}; it lies between 0 and 23.`);
-}
 
 /** Side effects of calls, and their compensation. */
 function sideEffectsOf(

@@ -30,8 +30,6 @@ export interface SearchIngredients {
  */
 export async function openSearch(from: SearchIngredients): Promise<ToolSearch> {
   const { settings, clock, log, database, registry, embedder } = from;
-  const threshold = settings['search.threshold'];
-  if (threshold > 1) throw new ToolLayerError('E3801', `search.threshold is ${threshold}; it lies between 0 and 1.`);
   const index = await vectorIndexOf(from);
   return createToolSearch({
     tools: (tenantId) => registry.manifests(tenantId),
@@ -39,7 +37,7 @@ export async function openSearch(from: SearchIngredients): Promise<ToolSearch> {
     ...(embedder === undefined ? {} : { embedder }),
     index,
     vectors: database.vectorStore,
-    threshold,
+    threshold: settings['search.threshold'],
     clock,
     log,
   });

@@ -71,6 +71,11 @@ describe('settings', () => {
     ['CALLS_MAX', '1.5', undefined],
     ['CALLS_MAX', '0', undefined],
     ['CALLS_MAX', 'Infinity', undefined],
+    ['SERVER_PORT', ' ', undefined],
+    ['SERVER_PORT', '65535', 65_535],
+    ['SERVER_PORT', '65536', undefined],
+    ['CHECKPOINTS_RETENTION_HOUR', '23', 23],
+    ['CHECKPOINTS_RETENTION_HOUR', '24', undefined],
     ['SEARCH_THRESHOLD', '0.5', 0.5],
     ['SEARCH_THRESHOLD', 'NaN', undefined],
     ['AUDIT_JSONL', 'true', true],
@@ -94,10 +99,14 @@ describe('settings', () => {
     [{ data_folder: 7 }, 'data_folder must be a text'],
     [{ 'tokens.issuers': 'a' }, 'tokens.issuers must be a list of texts'],
     [{ 'tokens.issuers': ['a', 1] }, 'tokens.issuers must be a list of texts'],
-    [{ 'call.max': 7 }, 'there is no setting call.max; did you mean'],
+    [{ 'call.max': 7 }, 'there is no setting call.max; did you mean calls.max'],
+    [{ 'server.prort': 7 }, 'there is no setting server.prort; did you mean server.port'],
+    [{ 'doors.public_url': 'x' }, 'there is no setting doors.public_url; did you mean server.public_url'],
+    [{ 'server.port': 65_536 }, 'server.port must be at most 65535.'],
+    [{ 'server.port': -1 }, 'server.port must be at least 0.'],
     [{ 'servr.prt': 7 }, 'there is no setting servr.prt; did you mean server.port'],
     [{ nothing: 7 }, 'there is no setting nothing.'],
-    [{ max: 7 }, 'there is no setting max; did you mean'],
+    [{ port: 7 }, 'there is no setting port; did you mean server.port'],
   ])('OPS-01.1 of the program are checked too: %j', (given, message) => {
     const read = () => readSettings({ file: fileWith(''), environment: {}, given });
     expect(read).toThrow(
@@ -135,5 +144,29 @@ describe('settings', () => {
     expect(() => readSettings({ environment: { SALLYPORT_CONFIG: '/nowhere.toml' } })).toThrow(
       /\/nowhere\.toml cannot be read/,
     );
+  });
+
+  test('OPS-01.1 a value that no setting takes is named too, with its line where it has one of its own', () => {
+    const faults = (text: string): string => {
+      const file = fileWith(text);
+      try {
+        readSettings({ file, environment: {} });
+      } catch (thrown) {
+        return String((thrown as Error).message).replaceAll(file, 'FILE');
+      }
+      return 'none';
+    };
+    expect(faults('[tokens]\nissuers = ["a", "b"]\n')).toBe('none');
+    expect(faults('[tokens]\nissuers = [{ a = 1 }]\n')).toContain('FILE:2: tokens.issuers must be a list of texts');
+    expect(faults('[server]\nhost = 2026-01-01\n')).toContain('FILE:2: server.host must be a text');
+    expect(faults('server = { prot = 1 }\n')).toContain(
+      'FILE: there is no setting server.prot; did you mean server.port',
+    );
+  });
+
+  test('OPS-01.1 whichever setting was meant is suggested, also one of the last', () => {
+    const key = SETTINGS.at(-1)?.key ?? '';
+    const read = () => readSettings({ file: fileWith(''), environment: {}, given: { [`${key}x`]: 1 } });
+    expect(read).toThrow(`there is no setting ${key}x; did you mean ${key}`);
   });
 });

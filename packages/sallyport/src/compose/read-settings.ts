@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
-import { nearestName } from '@sallyport/std/text/nearest-name';
 import { fileFault, parseToml } from '../domain/settings/toml-file.ts';
+import { isObject } from '../domain/shape/is-object.ts';
+import { likelyName } from './settings/likely-name.ts';
 import { SETTINGS, type Setting, type Settings, variableOf } from './settings.ts';
 
 /** Sources of settings; later ones override: defaults, file, environment, the embedding program. */
@@ -72,9 +73,9 @@ function fileEntries(named: string | undefined): [key: string, value: unknown, p
 
 function* leaves(table: Record<string, unknown>, prefix: string): Generator<[string, unknown]> {
   for (const [name, value] of Object.entries(table)) {
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
-      yield* leaves(value as Record<string, unknown>, `${prefix}${name}.`);
-    } else yield [`${prefix}${name}`, value];
+    // A date is a value, which no setting takes.
+    if (isObject(value) && !(value instanceof Date)) yield* leaves(value, `${prefix}${name}.`);
+    else yield [`${prefix}${name}`, value];
   }
 }
 
@@ -102,10 +103,11 @@ export function settingFault(row: Setting, value: unknown): string | undefined {
       ? undefined
       : `must be a list of ${oneOf.join(', ')}`;
   }
-  if (isNumber && (typeof value !== 'number' || !Number.isFinite(value))) return 'must be a number';
+  if (isNumber && !Number.isFinite(value)) return 'must be a number';
   if (row.type === 'integer' && !Number.isInteger(value)) return 'must be a whole number';
-  if (isNumber && row.minimum !== undefined && (value as number) < row.minimum)
-    return `must be at least ${row.minimum}`;
+  const { minimum = Number.NEGATIVE_INFINITY, maximum = Number.POSITIVE_INFINITY } = row;
+  if (Number(value) < minimum) return `must be at least ${minimum}`;
+  if (Number(value) > maximum) return `must be at most ${maximum}`;
   if (row.type === 'boolean' && typeof value !== 'boolean') return 'must be true or false';
   if (row.type === 'string' && typeof value !== 'string') return 'must be a text';
   if (row.oneOf !== undefined && !row.oneOf.includes(value as string)) return `must be one of ${row.oneOf.join(', ')}`;
@@ -113,10 +115,7 @@ export function settingFault(row: Setting, value: unknown): string | undefined {
 }
 
 function nearest(key: string, rows: readonly Setting[]): string {
-  const last = key.slice(key.lastIndexOf('.') + 1);
   const keys = rows.map((row) => row.key);
-  const isClose = (known: string): boolean =>
-    known.endsWith(last) || last.endsWith(known.slice(known.lastIndexOf('.') + 1));
-  const close = keys.find(isClose) ?? nearestName(key, keys);
-  return close === undefined ? '' : `; did you mean ${close}`;
+  const likely = likelyName(key, keys, `.${key.slice(key.lastIndexOf('.') + 1)}`);
+  return likely === undefined ? '' : `; did you mean ${likely}`;
 }

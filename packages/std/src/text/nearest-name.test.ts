@@ -15,8 +15,8 @@ describe('nearestName', () => {
     ['USER id', ['user-id'], 'user-id'],
     ['a'.repeat(64), [`${'a'.repeat(63)}b`], `${'a'.repeat(63)}b`],
     ['a'.repeat(64), ['a'.repeat(65)], undefined],
-    ['x1', [...new Array<string>(255).fill('zzz'), 'x2'], 'x2'],
-    ['x1', [...new Array<string>(256).fill('zzz'), 'x2'], undefined],
+    ['x1', [...new Array<string>(511).fill('zzz'), 'x2'], 'x2'],
+    ['x1', [...new Array<string>(512).fill('zzz'), 'x2'], undefined],
     ['x', [], undefined],
     ['a'.repeat(65), ['a'.repeat(65)], undefined],
   ])('%s of %j is %s', (given, candidates, expected) => {

@@ -3,7 +3,7 @@ import { editDistance } from './edit-distance.ts';
 /** Names longer than this are not compared. */
 const NAME_LENGTH_MAX = 64;
 /** Candidates beyond this many are not compared. */
-const CANDIDATES_MAX = 256;
+const CANDIDATES_MAX = 512;
 
 /** The candidate that is nearest to `given` by edits, when it is near enough to be meant; undefined otherwise. */
 export function nearestName(given: string, candidates: readonly string[]): string | undefined {

@@ -41,7 +41,10 @@ test('OPS-03 a write that takes too long counts as failed, and is not joined by 
     { timeoutMs: 1 },
   );
   for (let look = 0; look < 3; look += 1) {
-    expect(await report()).toMatchObject({ ready: false, reason: expect.stringContaining('longer than 1 ms') });
+    expect(await report()).toMatchObject({
+      ...{ status: 'degraded', ready: false, reason: expect.stringContaining('longer than 1 ms') },
+      parts: { database: { ok: false } },
+    });
     pass(1_000);
   }
   expect(writes).toBe(1);

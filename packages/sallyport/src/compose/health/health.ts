@@ -87,8 +87,6 @@ function createWriteProbe(write: () => Promise<void>, clock: Clock, bounds: Writ
   };
   return () => {
     if (asked === undefined || clock.monotonic() >= freshUntil) {
-      // No other write begins while this one lasts.
-      freshUntil = Number.POSITIVE_INFINITY;
       asked = look();
     }
     return asked;

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { validate } from '@readme/openapi-parser';
 import { expect, it } from 'vitest';
 import { OPERATIONS, type OperationEntry } from '../../operations/catalogue.ts';
@@ -58,4 +60,10 @@ it('only open operations need no token', () => {
     .filter(({ security }) => security !== undefined);
   // The answer to an approval needs no token, because its body contains a credential.
   expect(open.map(({ operationId }) => operationId)).toEqual(['approvals.answer', 'keys.published', 'health']);
+});
+
+it('API-01.7 is the document that the package holds', () => {
+  const published = fileURLToPath(new URL('../../../api/openapi.json', import.meta.url));
+  expect(openApiDocument()).toEqual(JSON.parse(readFileSync(published, 'utf8')));
+  expect(document).toMatchObject({ info: { version: '1.2.3' } });
 });

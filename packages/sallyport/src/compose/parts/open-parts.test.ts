@@ -1,19 +1,18 @@
-import { once } from 'node:events';
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { json } from 'node:stream/consumers';
 import { createRedactor } from '@sallyport/guards';
 import { systemClock } from '@sallyport/std/clock';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { memoryQuotaStore } from '../../../test/stores/calls/memory-quota-store.ts';
 import { memoryLedgerStore } from '../../../test/stores/memory-ledger-store.ts';
+import { memoryVectorStore } from '../../../test/stores/memory-vector-store.ts';
 import { memoryOverflowStore } from '../../../test/stores/outcomes/memory-overflow-store.ts';
 import type { SecretStore } from '../../external/secret-store.port.ts';
 import type { OutputFilter } from '../../model-facing/output-filter.ts';
-import { GATE_EXEMPT_TOOLS } from '../../permission/gates/gate-settings.ts';
+import type { Embedder } from '../../registry/embedder.port.ts';
+import { embeddingServer, sendJson } from '../../registry/search/embedding-server.fixture.ts';
+import { conceptEmbedder, tool } from '../../registry/search/search.fixture.ts';
+import { memoryVectorIndex } from '../../storage/memory/memory-vector-index.ts';
 import { silentLog } from '../../telemetry/log.ts';
 import { embedderOf, openSearch } from '../open-search.ts';
 import { readSettings } from '../read-settings.ts';
@@ -22,16 +21,17 @@ import { ownPlaces } from './from-settings/own-places.ts';
 import { receivesRedirects, toolScopesOf } from './from-settings/resource.ts';
 import type { Ingredients } from './ingredients.ts';
 import { openAudit } from './open-audit.ts';
-import { openNotifiers } from './open-notifiers.ts';
 import { documentServers } from './open-pipeline.ts';
 import { exitCodesOf } from './open-shell.ts';
 import { openShortening } from './open-shortening.ts';
 import { openDocumentUpdates, openPolicyUpdates, rateLimiterOf, type Storage, slotStoreOf } from './open-storage.ts';
-import { openTrust } from './open-trust.ts';
 
 const settingsWith = (given: Partial<Settings> = {}): Settings => readSettings({ environment: {}, given });
 const clock = { now: Date.now, monotonic: () => performance.now() };
-const secrets: SecretStore = { read: async () => new Map([['KEY', 'value']]) };
+const secrets: SecretStore = {
+  read: async (_tenantId, names) => new Map(names.filter((name) => name === 'KEY').map((name) => [name, 'value'])),
+};
+const { signal } = new AbortController();
 const faulty = (message: string) =>
   expect.objectContaining({ code: 'E3801', message: expect.stringContaining(message) });
 
@@ -46,33 +46,6 @@ function stack(): AsyncDisposableStack {
   return opened;
 }
 
-describe('notifiers', () => {
-  const SMTP = { 'notifiers.smtp_host': 'mail.example', 'notifiers.smtp_from': 'layer@example.com' };
-  const WEBHOOK = { 'notifiers.webhook_url': 'https://hooks.example/a', 'notifiers.webhook_secret': 'KEY' };
-  const open = (...[given]: [Partial<Settings>]) =>
-    openNotifiers(stack(), { settings: settingsWith(given), log: silentLog, secrets });
-
-  test('ORC-03 those that are named are opened, in their order, with what they need', () => {
-    const all = { 'notifiers.enabled': ['log', 'console', 'webhook', 'smtp'], ...SMTP, ...WEBHOOK };
-    expect(open(all).map(({ name }) => name)).toEqual(['log', 'console', 'webhook:approvals', 'smtp']);
-    expect(open({ 'notifiers.enabled': [] })).toEqual([]);
-  });
-
-  test.each<[Partial<Settings>, string]>([
-    [{ 'notifiers.enabled': ['pager'] }, 'names "pager"; there are console, log, webhook, smtp'],
-    [{ 'notifiers.enabled': ['toString'] }, 'names "toString"'],
-    [{ ...WEBHOOK, 'notifiers.enabled': ['webhook'], 'notifiers.webhook_url': '' }, 'needs notifiers.webhook_url'],
-    [
-      { ...WEBHOOK, 'notifiers.enabled': ['webhook'], 'notifiers.webhook_secret': '' },
-      'needs notifiers.webhook_secret',
-    ],
-    [{ ...SMTP, 'notifiers.enabled': ['smtp'], 'notifiers.smtp_host': '' }, 'needs notifiers.smtp_host'],
-    [{ ...SMTP, 'notifiers.enabled': ['smtp'], 'notifiers.smtp_from': '' }, 'needs notifiers.smtp_from'],
-  ])('ORC-03 %j is refused', (given, message) => {
-    expect(() => open(given)).toThrow(faulty(message));
-  });
-});
-
 describe('results and commands', () => {
   test('MOD-06 output filters come from the program, then from the file; a named file must hold some', async () => {
     const folder = await temporary();
@@ -84,6 +57,14 @@ describe('results and commands', () => {
     };
     expect(Object.keys(await open({}))).toEqual(['overflows']);
     expect(Object.keys(await open({}, [own]))).toEqual(['overflows', 'outputFilters']);
+    const store = memoryOverflowStore();
+    const from = { settings: settingsWith({ data_folder: folder }), clock, log: silentLog } as Ingredients;
+    const { overflows } = await openShortening(from, store);
+    expect(await overflows?.keep({ tenantId: 'a', agentDid: 'b', userDid: 'c' }, 'd', 'all of it')).toBe(true);
+    expect(await overflows?.find('a', 'd')).toMatchObject({ text: 'all of it' });
+    const filled = join(folder, 'filled.toml');
+    await writeFile(filled, '[[filter]]\nid = "ls"\ntool = { exact = "ls" }\ndrop = ["x"]\n');
+    expect(Object.keys(await open({ 'calls.output_filters_file': filled }))).toEqual(['overflows', 'outputFilters']);
     const named = { 'calls.output_filters_file': join(folder, 'none.toml') };
     await expect(open(named, [own])).rejects.toEqual(
       faulty(`calls.output_filters_file names ${join(folder, 'none.toml')}`),
@@ -108,6 +89,41 @@ describe('the search', () => {
     expect(name({ 'search.embedder': 'openai' })).toContain('text-embedding-3-small');
   });
 
+  test.each(['ollama', 'openai'] as const)(
+    'REG-06 the server of %s is asked at the address of the settings, for their model, with their secret',
+    async (embedder) => {
+      await using server = await embeddingServer((_request, response) =>
+        sendJson(response, { embeddings: [[1]], data: [{ index: 0, embedding: [1] }] }),
+      );
+      const given = { 'search.embedder_url': server.url, 'search.embedder_model': 'own' };
+      const ask = (more: Partial<Settings> = {}) =>
+        embedderOf(settingsWith({ 'search.embedder': embedder, ...given, ...more }), secrets)?.embed(['a'], signal);
+      await ask({ 'search.embedder_secret': 'KEY' });
+      await ask();
+      expect(server.requests).toMatchObject([{ body: { model: 'own', input: ['a'] } }, { body: { model: 'own' } }]);
+      const authorizations = server.requests.map(({ headers }) => headers.authorization);
+      expect(authorizations).toEqual([embedder === 'openai' ? 'Bearer value' : undefined, undefined]);
+    },
+  );
+
+  test('REG-05.1 tools are found by meaning where there is an embedder, over either index', async () => {
+    const registry = {
+      onChanged: () => ({ [Symbol.dispose]: () => undefined }),
+      manifests: () => [tool('sky', 'Tells the forecast.')],
+    };
+    const found = async (given: Partial<Settings>, embedder?: Embedder) => {
+      const database = { vectorStore: memoryVectorStore(), vectorIndex: async () => memoryVectorIndex() };
+      const from = { settings: settingsWith(given), clock, log: silentLog, database, registry, embedder };
+      const search = await openSearch(from as unknown as Parameters<typeof openSearch>[0]);
+      const { mode, total } = await search.search(['acme'], { text: 'umbrella', page: 1, pageSize: 9 });
+      await search.close();
+      return [mode, total];
+    };
+    for (const index of ['process', 'pgvector'] as const)
+      expect(await found({ 'search.vector_index': index }, conceptEmbedder())).toEqual(['hybrid', 1]);
+    expect(await found({})).toEqual(['keyword', 0]);
+  });
+
   test('REG-05.2 a threshold above 1, and an index that the database does not have, are refused', async () => {
     const registry = { onChanged: () => ({ [Symbol.dispose]: () => undefined }), manifests: () => [] } as never;
     const open = async (given: Partial<Settings>, index?: object) => {
@@ -117,7 +133,7 @@ describe('the search', () => {
     };
     await open({ 'search.threshold': 1, 'search.vector_index': 'process' });
     await open({ 'search.vector_index': 'pgvector' }, {});
-    await expect(open({ 'search.threshold': 1.01 })).rejects.toEqual(faulty('search.threshold is 1.01'));
+    await expect(open({ 'search.threshold': 1.01 })).rejects.toEqual(faulty('search.threshold must be at most 1'));
     await expect(open({ 'search.vector_index': 'pgvector' })).rejects.toEqual(faulty('no extension "vector"'));
   });
 });
@@ -166,120 +182,6 @@ test('nothing is left in the folder of a part that was refused', async () => {
   const from = { settings: settingsWith({ data_folder: folder }), clock, log: silentLog } as Ingredients;
   await expect(openShortening(from, memoryOverflowStore())).rejects.toMatchObject({ code: 'E3801' });
   expect(await readdir(folder)).toEqual(['output-filters.toml']);
-});
-
-describe('trust, gate and hooks', () => {
-  async function openWith(given: Partial<Settings> = {}, files: Record<string, string> = {}) {
-    const folder = await temporary();
-    await mkdir(join(folder, 'policies'));
-    for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text);
-    return openTrust({
-      settings: settingsWith({ data_folder: folder, ...given }),
-      clock: systemClock,
-      secrets: { read: async () => new Map() },
-      quotaStore: memoryQuotaStore(),
-      redactor: createRedactor(),
-    });
-  }
-  const model = { 'gate.enabled': true, 'model.url': 'http://127.0.0.1:9', 'model.name': 'm' };
-  const webhook = '[[webhook]]\nid = "a"\nat = "before"\nurl = "https://hooks.example/a"\nsecret = "KEY"\n';
-
-  test('what is not set is absent', async () => {
-    const parts = await openWith();
-    expect(Object.keys(parts).sort()).toEqual(['quota', 'trust']);
-    expect(parts.trust?.autonomous).toBe('refuse');
-  });
-
-  test('the gate takes its policies from the setting and from the file', async () => {
-    const file = { 'policies/adversarial.toml': 'policies = ["A."]\n[phases]\nplanner = ["B."]\n' };
-    const { gate } = await openWith({ ...model, 'gate.policies': ['C.'] }, file);
-    expect(gate?.state).toEqual({ model: '127.0.0.1:9/m', policies: 3, failOpen: false });
-  });
-
-  test('the gate has enough in the policies of one phase, and hooks of the program come first', async () => {
-    const file = { 'policies/adversarial.toml': '[phases]\nplanner = ["B."]\n' };
-    expect((await openWith(model, file)).gate?.state.policies).toBe(1);
-    const own = [{ id: 'own', at: 'before' as const, run: async () => undefined }] as never;
-    const { hooks } = await openTrust({
-      settings: settingsWith({ data_folder: await temporary() }),
-      ...{ clock: systemClock, secrets, quotaStore: memoryQuotaStore(), redactor: createRedactor(), hooks: own },
-    });
-    expect(hooks).toBeDefined();
-    const named = join(await temporary(), 'other.toml');
-    await writeFile(named, webhook);
-    const both = await openWith({ 'hooks.file': named });
-    expect(both.hooks?.before({ toolId: 't', sideEffect: 'pure', phase: undefined })).toHaveLength(1);
-  });
-
-  test('PRM-08 tools are exempt by default as 002 says', () => {
-    expect(readSettings({ environment: {} })['gate.exempt_tools']).toEqual(GATE_EXEMPT_TOOLS);
-  });
-
-  test('webhooks are read from the file in the data folder', async () => {
-    const { hooks } = await openWith({}, { 'hooks.toml': webhook });
-    expect(hooks?.before({ toolId: 't', sideEffect: 'pure', phase: undefined })?.map(({ id }) => id)).toEqual(['a']);
-  });
-
-  test.each<[Partial<Settings>, string]>([
-    [{ 'gate.enabled': true }, 'model.url'],
-    [model, 'gate.policies'],
-    [{ ...model, 'model.name': '' }, 'model.name'],
-    [{ ...model, 'model.url': '' }, 'model.url'],
-    ...['hot', '-0.1', '2.1'].map((text): [Partial<Settings>, string] => [
-      { ...model, 'gate.policies': ['A.'], 'model.temperature': text },
-      'model.temperature',
-    ]),
-    [{ 'hooks.file': '/nowhere/hooks.toml' }, 'hooks.file'],
-    [{ 'trust.sources': ['x'] }, 'trust.sources'],
-  ])('%j is refused and says what to set', async (given, said) => {
-    await expect(openWith(given)).rejects.toMatchObject({ code: 'E3801', message: expect.stringContaining(said) });
-  });
-});
-
-describe('the language model of the gate', () => {
-  /** What the model was asked, by a gate with these settings. */
-  async function askedWith(given: Partial<Settings>) {
-    const asked: { authorization: string | undefined; body: { model: string; temperature?: number } }[] = [];
-    const server = createServer(async (request, response) => {
-      asked.push({ authorization: request.headers.authorization, body: (await json(request)) as { model: string } });
-      response.setHeader('content-type', 'application/json').end('{"choices":[{"message":{"content":"ALLOW"}}]}');
-    });
-    onTestFinished(() => void server.close());
-    await once(server.listen(0, '127.0.0.1'), 'listening');
-    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    const { gate } = await openTrust({
-      settings: settingsWith({
-        'gate.enabled': true,
-        'gate.policies': ['A.'],
-        'model.url': url,
-        'model.name': 'm',
-        ...given,
-      }),
-      ...{ clock: systemClock, secrets, quotaStore: memoryQuotaStore(), redactor: createRedactor() },
-    });
-    const call = { toolId: 'mail__send', parameters: { to: 'ann.lee@example.org' }, phase: undefined };
-    const decision = await gate?.judge(call as never, new AbortController().signal);
-    return { asked, decision };
-  }
-
-  test('PRM-08.1 it has the temperature and the secret of the settings, and sees no personal data', async () => {
-    for (const [given, temperature, authorization] of [
-      [{ 'model.temperature': '' }, undefined, undefined],
-      [{}, 0, undefined],
-      [{ 'model.temperature': '2', 'model.secret': 'KEY' }, 2, 'Bearer value'],
-    ] as const) {
-      const { asked, decision } = await askedWith(given);
-      expect(decision).toMatchObject({ allowed: true, answer: 'ALLOW' });
-      expect(asked).toMatchObject([{ authorization, body: { model: 'm' } }]);
-      expect(asked[0]?.body.temperature).toBe(temperature);
-      expect(JSON.stringify(asked)).not.toContain('ann.lee');
-    }
-  });
-
-  test('PRM-08.4 a secret that is missing is no answer, and the call is refused', async () => {
-    const { asked, decision } = await askedWith({ 'model.secret': 'NONE' });
-    expect([asked, decision?.allowed]).toEqual([[], false]);
-  });
 });
 
 test('SBX-01 the own files of the layer are known wherever they are: they are hidden from every tool', () => {
@@ -352,27 +254,47 @@ test('DOC-04.5 documents are here at the own server under any name, and elsewher
   expect([at('u', 'mine'), at('u', 'docs')]).toEqual([undefined, 'elsewhere']);
 });
 
-test('AUD-07 heads that cannot be kept are an error in the log, and events are recorded all the same', async () => {
-  const folder = await temporary();
-  await mkdir(join(folder, 'audit-heads.json'));
-  const logged: unknown[] = [];
-  const effects: string[] = [];
-  const settings = settingsWith({
-    ...{ data_folder: folder, 'audit.jsonl': true, 'audit.anchor_file': join(folder, 'anchors') },
-  });
-  const from = { settings, clock: systemClock, redactor: createRedactor() };
-  const log = { ...silentLog, error: (event: string, fields?: object) => void logged.push([event, fields]) };
-  const onSideEffect = ({ type }: { type: string }) => void effects.push(type);
-  const storage = { database: { ledgerStore: memoryLedgerStore() } } as unknown as Storage;
-  const signer = { sign: async () => ({ keyId: 'k', signature: 's' }), verify: async () => true };
-  const opened = stack();
-  const { ledger } = await openAudit(opened, { ...from, log, onSideEffect } as never, storage, signer as never, 'one');
-  expect(logged).toEqual([['anchor-failed', { reason: expect.stringContaining('EISDIR') }]]);
+describe('the ledger', () => {
   const type = 'ai.agent.tool.side_effect.started' as const;
   const event = { id: 'a', type, time: 1, tenantId: 'acme', subject: 'a', data: {} };
-  await ledger.commit({ events: [event], durability: 'synchronous' });
-  expect(effects).toEqual([type]);
-  await opened.disposeAsync();
-  for (const name of ['audit.jsonl', 'anchors'])
-    expect((await readFile(join(folder, name), 'utf8')).trim().split('\n')).toHaveLength(1);
+
+  async function openIn(folder: string, given: Partial<Settings>, more: object = {}) {
+    const logged: unknown[] = [];
+    const log = { ...silentLog, error: (name: string, fields?: object) => void logged.push([name, fields]) };
+    const settings = settingsWith({ data_folder: folder, ...given });
+    const from = { settings, clock: systemClock, redactor: createRedactor(), log, ...more };
+    const storage = { database: { ledgerStore: memoryLedgerStore(), claimedKeys: 'keys' } } as unknown as Storage;
+    const signer = { sign: async () => ({ keyId: 'k', signature: 's' }), verify: async () => true };
+    const opened = stack();
+    return { opened, logged, ...(await openAudit(opened, from as never, storage, signer as never, 'one')) };
+  }
+
+  test('AUD-07 heads that cannot be kept are an error in the log, and events are recorded all the same', async () => {
+    const folder = await temporary();
+    await mkdir(join(folder, 'audit-heads.json'));
+    const effects: string[] = [];
+    const onSideEffect = (effect: { type: string }) => void effects.push(effect.type);
+    const given = { 'audit.jsonl': true, 'audit.anchor_file': join(folder, 'anchors') };
+    const { opened, logged, ledger } = await openIn(folder, given, { onSideEffect });
+    expect(logged).toEqual([['anchor-failed', { reason: expect.stringContaining('EISDIR') }]]);
+    await ledger.commit({ events: [event], durability: 'synchronous' });
+    expect(effects).toEqual([type]);
+    await opened.disposeAsync();
+    for (const name of ['audit.jsonl', 'anchors'])
+      expect((await readFile(join(folder, name), 'utf8')).trim().split('\n')).toHaveLength(1);
+  });
+
+  test('AUD-07 an audit knows what is kept outside of the tables: heads in the data folder, and how long keys are', async () => {
+    const folder = await temporary();
+    const { opened, logged, ledger, outside } = await openIn(folder, {
+      'audit.jsonl': false,
+      'idempotency.ttl_seconds': 60,
+    });
+    await ledger.commit({ events: [event], durability: 'synchronous' });
+    expect(outside).toMatchObject({ chainId: 'one', everyMs: 60_000, keys: { keys: 'keys', ttlMs: 60_000 } });
+    expect([outside.head(), outside.now() > 1]).toEqual([ledger.head(), true]);
+    await opened.disposeAsync();
+    expect([logged, await readdir(folder)]).toEqual([[], ['audit-heads.json']]);
+    await expect(ledger.commit({ events: [event], durability: 'synchronous' })).rejects.toThrow();
+  });
 });

@@ -31,7 +31,7 @@ import type { openFoundation } from './open-foundation.ts';
 import { openShortening } from './open-shortening.ts';
 import { rateLimiterOf, slotStoreOf } from './open-storage.ts';
 import type { openTools } from './open-tools.ts';
-import { openTrust } from './open-trust.ts';
+import { openTrust } from './trust/open-trust.ts';
 
 /** Dependencies of the stages of a call. */
 export interface PipelineIngredients {

@@ -38,7 +38,7 @@ export async function lastLayer(environment: Environment = process.env): Promise
   try {
     if (!isPrivate(await lstat(folder), process.getuid?.())) return undefined;
     const { data_folder: found } = JSON.parse(await readFile(join(folder, FILE), 'utf8'));
-    return typeof found === 'string' && isAbsolute(found) ? found : undefined;
+    return isAbsolute(found) ? found : undefined;
   } catch {
     return undefined;
   }

@@ -64,7 +64,7 @@ describe('the file of a running layer', () => {
     expect(await readRunningLayer(folder)).toEqual(entry(process.pid, { endsWithClient: true }));
     await writeRunningLayer(folder, entry(process.pid, { endsWithClient: false }));
     expect(await readRunningLayer(folder)).toEqual(entry(process.pid));
-    for (const wrong of [{ url: 1 }, { socket: 1 }, { pid: 'x' }, { pid: 1.5 }]) {
+    for (const wrong of [{ url: 1 }, { socket: 1 }, { pid: 'x' }, { pid: String(process.pid) }]) {
       await writeFile(join(folder, 'running.json'), JSON.stringify(entry(process.pid, wrong)));
       expect(await readRunningLayer(folder)).toBeUndefined();
     }

@@ -20,8 +20,9 @@ export const SEARCH_ROWS = [
     sentence: 'Name of the secret that holds the key for that server; empty sends none.',
   }),
   number('search.threshold', {
-    unit: 'similarity, 0 to 1',
+    unit: 'similarity',
     minimum: 0,
+    maximum: 1,
     default: 0.7,
     sentence:
       'Least similarity of a tool that no word of the query occurs in; the same number means the same for every model.',

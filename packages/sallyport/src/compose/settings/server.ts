@@ -10,7 +10,12 @@ export const SERVER_ROWS = [
     default: '127.0.0.1',
     sentence: 'Address to listen on; anything but a loopback address opens the layer to the network.',
   }),
-  integer('server.port', { minimum: 0, default: 7420, sentence: 'Port to listen on; 0 takes a free one.' }),
+  integer('server.port', {
+    minimum: 0,
+    maximum: 65_535,
+    default: 7420,
+    sentence: 'Port to listen on; 0 takes a free one.',
+  }),
   text('server.public_url', {
     default: '',
     sentence:

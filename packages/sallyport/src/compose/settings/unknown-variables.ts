@@ -1,5 +1,5 @@
-import { editDistance } from '@sallyport/std/text/edit-distance';
 import { SETTINGS, variableOf } from '../settings.ts';
+import { likelyName } from './likely-name.ts';
 
 /** Prefix of all variables of the layer. */
 const PREFIX = 'SALLYPORT_';
@@ -15,8 +15,6 @@ const NO_SETTINGS: ReadonlySet<string> = new Set([
   'SALLYPORT_KILL_SEED',
   'SALLYPORT_TEST_DATABASE_URL',
 ]);
-/** Most letters in which two names differ to count as similar. */
-const NEAR = 3;
 
 /**
  * Variables with the layer's prefix that are unknown, each with the similar name that may be meant. Their values are
@@ -31,11 +29,10 @@ export function unknownVariables(environment: Readonly<Record<string, string | u
     .map((name) => `${name}${nearest(name, known)}`);
 }
 
+/** The prefix is not compared: it would make all names similar. */
 function nearest(name: string, known: ReadonlySet<string>): string {
-  const end = name.slice(PREFIX.length - 1);
-  const near = [...known]
-    .map((each) => ({ each, distance: editDistance(name, each) }))
-    .filter(({ each, distance }) => each.endsWith(end) || distance <= NEAR)
-    .toSorted((a, b) => a.distance - b.distance)[0];
-  return near === undefined ? '' : `; did you mean ${near.each}`;
+  const rest = name.slice(PREFIX.length);
+  const ends = [...known].map((each) => each.slice(PREFIX.length));
+  const likely = likelyName(rest, ends, `_${rest}`);
+  return likely === undefined ? '' : `; did you mean ${PREFIX}${likely}`;
 }

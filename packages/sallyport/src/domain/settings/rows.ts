@@ -11,6 +11,7 @@ interface Said<Value> {
 interface SaidOfNumber extends Said<number> {
   readonly unit?: string;
   readonly minimum?: number;
+  readonly maximum?: number;
 }
 
 /** Description of a time: the name of the function gives the unit. */

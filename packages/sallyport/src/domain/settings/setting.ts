@@ -8,6 +8,7 @@ export interface Setting<Key extends string = string, Value extends SettingValue
   readonly unit?: string;
   readonly default: Value;
   readonly minimum?: number;
+  readonly maximum?: number;
   /** Allowed words for the value, or for each entry of a list. */
   readonly oneOf?: readonly string[];
   /** Factor from the setting's unit to the component's: 1000 for seconds that the component gets in ms. */

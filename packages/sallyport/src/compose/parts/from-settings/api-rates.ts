@@ -1,7 +1,8 @@
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { RateAlgorithm, type RateLimit } from '../../../../api/schemas/tool-manifest.ts';
 
-const ENTRY = /^(mcp:[A-Za-z0-9][A-Za-z0-9-]{0,39}|(?!mcp:)[^=\s/]{1,253})=([1-9]\d{0,7})\/([1-9]\d{0,6})(?:\/(\w+))?$/;
+const ENTRY =
+  /^(mcp:[A-Za-z0-9][A-Za-z0-9-]{0,39}|(?!mcp:)[^=\s/\\?#@]{1,253})=([1-9]\d{0,7})\/([1-9]\d{0,6})(?:\/(\w+))?$/;
 
 /**
  * Rates of services, from `rate.apis`.
@@ -25,8 +26,7 @@ export function apiRatesOf(entries: readonly string[]): ReadonlyMap<string, Rate
 
 /** In the form of `URL.host`: lower case, without the default port. */
 function hostOf(place: string): string | undefined {
-  const url = place === '' || place.includes('@') ? null : URL.parse(`https://${place}/`);
-  return url === null || url.hostname === '' || url.pathname !== '/' ? undefined : url.host;
+  return URL.parse(`https://${place}/`)?.host;
 }
 
 const faulty = (entry: string, what: string): ToolLayerError =>

@@ -12,5 +12,7 @@ test('PIPE-07 results are kept for 90 days where nobody says, or for good', () =
 test('PIPE-09 results are kept as long as duplicates are answered with them', () => {
   const day = { 'calls.result_retention_days': 1 };
   expect(keptResultsOf(settings({ ...day, 'idempotency.ttl_seconds': 86_400 }))).toEqual({ keepResultsMs: 86_400_000 });
-  expect(() => keptResultsOf(settings({ ...day, 'idempotency.ttl_seconds': 86_401 }))).toThrow(/at least as long/);
+  expect(() => keptResultsOf(settings({ ...day, 'idempotency.ttl_seconds': 86_401 }))).toThrow(
+    expect.objectContaining({ code: 'E3801', message: expect.stringContaining('at least as long') }),
+  );
 });

@@ -14,8 +14,7 @@ export async function loadInstanceId(dataFolder: string): Promise<string> {
   try {
     await writeFile(draft, `${randomUUID()}\n`, { mode: 0o600 });
     // Of processes that start at once the first one's name stays; a file without a valid name is replaced.
-    await link(draft, path).catch(async (cause: NodeJS.ErrnoException) => {
-      if (cause.code !== 'EEXIST') throw cause;
+    await link(draft, path).catch(async () => {
       if ((await knownId(dataFolder)) === undefined) await rename(draft, path);
     });
   } finally {

@@ -126,7 +126,7 @@ function patternLine(entry: unknown): string | undefined {
 const set = (setting: Key, value: unknown): Partial<Settings> => ({ [setting]: value });
 
 const fromNumber = (value: unknown, convert: (number: number) => Converted): Converted =>
-  typeof value === 'number' && Number.isFinite(value) ? convert(value) : 'must be a number';
+  Number.isFinite(value) ? convert(Number(value)) : 'must be a number';
 
 const written = (settings: Partial<Settings>): string =>
   Object.entries(settings)

@@ -58,6 +58,11 @@ describe('a configuration in the words of a specification', () => {
     [{ executor: { default_resource_limits: { memory_mb_limit: PLANTED } } }, 'memory_mb_limit must be a number'],
     [{ executor: { default_resource_limits: { memory_mb_limit: 1.5 } } }, 'must be a whole number'],
     [{ executor: { isolation_technology: PLANTED } }, 'must be one of gvisor, firecracker'],
+    [{ executor: { isolation_technology: ['gvisor'] } }, 'must be one of gvisor, firecracker'],
+    [
+      { external_adapter: { retry: { retryable_status_codes: [200] } } },
+      'retry.retryable_status_codes: "200" is no status',
+    ],
     [{ executor: PLANTED }, 'executor must be a table of keys'],
     [{ resourceLimits: { maxMemory: PLANTED } }, 'resourceLimits.maxMemory must be a number'],
     [{ resourceLimits: { maxMemory: 0 } }, 'must be more than 0'],
@@ -103,12 +108,16 @@ describe('a configuration in the words of a specification', () => {
     expect(migrated(file).notes).toEqual([
       { key: 'toolbox.default_timeout', why: expect.stringMatching(/config\.timeout.*name one of them/) },
     ]);
+    expect(migrated({ ...file, config: { timeout: 20_000 } }).notes).toEqual([]);
   });
 
   it('OPS-06.2 says what the operator has to add', () => {
     const gate = { tools: { adversarial_policy: { enabled: true, policies: ['Nothing is deleted.'] } } };
     expect(migrated(gate).notes).toEqual([
       { key: 'gate.enabled', why: expect.stringMatching(/does not start.*model\.url and model\.name too/) },
+    ]);
+    expect(migrated({ tools: { adversarial_policy: { enabled: true, policies: [] } } }).notes).toEqual([
+      { key: 'gate.enabled', why: expect.stringContaining('model.url and model.name and gate.policies too') },
     ]);
     const key = { permission_checker: { jwt_public_key_path: 'key.pem' } };
     expect(migrated(key).notes).toEqual([{ key: 'tokens.public_key_file', why: expect.stringContaining('issuers') }]);
@@ -144,7 +153,11 @@ test.each([
   ['a.toml', `a = 1\nsecret = ${PLANTED}`, 'a.toml:2:10 '],
   ['a.yaml', `a: 1\nb: [${PLANTED}`, /a\.yaml:2:\d+ /],
   ['standard input', PLANTED, 'standard input'],
-  ['list.json', '[1]', 'list.json'],
+  ['list.json', '[1]', 'list.json holds no tables of keys'],
+  ['yaml.toml', 'toolbox:\n  default_timeout: 7\n', 'yaml.toml:1:'],
+  ['a.yml', 'a: {b: 1', 'a.yml:1:'],
+  ['a.JSON', 'toolbox:\n  default_timeout: 7\n', 'a.JSON holds'],
+  ['deep.json', `{"b": 1, "a": ${'['.repeat(40)}1${']'.repeat(40)}}`, 'deeper than 32 levels'],
   ['deep.json', `${'{"a":'.repeat(40)}1${'}'.repeat(40)}`, 'deeper than 32 levels'],
 ])('OPS-06 a text that holds no configuration is refused without its content: %s', (name, text, message) => {
   const read = () => migrateSettings(text, name);

@@ -1,5 +1,5 @@
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
-import { editDistance } from '@sallyport/std/text/edit-distance';
+import { nearestName } from '@sallyport/std/text/nearest-name';
 import { isObject } from '../../../domain/shape/is-object.ts';
 import type { MigratedSettings, MigrationNote } from '../../../doors/cli/cli-parts.ts';
 import { settingFault } from '../../read-settings.ts';
@@ -10,9 +10,6 @@ import { type Conversion, isTaken, type SourceKey } from './source-key.ts';
 import { SOURCE_KEYS } from './source-keys.ts';
 import { neededToo, startFaults } from './start-faults.ts';
 
-/** Most letters in which a name may differ from a known one that it may mean, and as a share of its length. */
-const NEAR = 3;
-const NEAR_SHARE = 1 / 3;
 /** Most letters that are shown of a key that is not known. */
 const KEY_CHARS_MAX = 200;
 
@@ -61,7 +58,7 @@ function* keysIn(table: Readonly<Record<string, unknown>>, above: readonly strin
   for (const [name, value] of Object.entries(table)) {
     const path = [...above, name];
     const known = ROWS.find(({ names }) => names.length === path.length && begins(names, path));
-    const isTable = ROWS.some(({ names }) => names.length > path.length && begins(names, path));
+    const isTable = ROWS.some(({ names }) => begins(names, path));
     if (value === null) continue;
     if (known !== undefined) yield { path, value, row: known.row };
     else if (isTable && isObject(value)) yield* keysIn(value, path);
@@ -71,7 +68,7 @@ function* keysIn(table: Readonly<Record<string, unknown>>, above: readonly strin
 }
 
 const begins = (names: readonly string[], path: readonly string[]): boolean =>
-  path.every((part, at) => names[at] === part || names[at] === '*');
+  path.every((part, at) => names[at] === part);
 
 /** The known keys in the order of the table. */
 function inOrder(found: readonly Found[]): readonly (Found & { readonly row: SourceKey; readonly value: unknown })[] {
@@ -128,14 +125,7 @@ function shown(path: readonly string[]): string {
 }
 
 function nearest(path: readonly string[]): string {
-  const key = path.join('.');
-  if (key.length > KEY_CHARS_MAX) return '';
-  const near = ROWS.map(({ row, names }) => ({
-    key: row.key,
-    distance: editDistance(key, names.slice(0, path.length).join('.')),
-    depth: path.length,
-  }))
-    .filter(({ distance }) => distance <= Math.min(NEAR, key.length * NEAR_SHARE))
-    .toSorted((a, b) => a.distance - b.distance)[0];
-  return near === undefined ? '' : `; did you mean ${near.key.split('.').slice(0, near.depth).join('.')}`;
+  const known = new Set(ROWS.map(({ names }) => names.slice(0, path.length).join('.')));
+  const near = nearestName(path.join('.'), [...known]);
+  return near === undefined ? '' : `; did you mean ${near}`;
 }

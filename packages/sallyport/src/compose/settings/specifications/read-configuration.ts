@@ -49,7 +49,7 @@ const toml: Reader = (text) => {
 
 const yaml: Reader = (text) => {
   try {
-    const document = parseDocument(text, { version: '1.2', strict: true, logLevel: 'silent' });
+    const document = parseDocument(text);
     const [fault] = document.errors;
     if (fault === undefined) return { value: document.toJS({ maxAliasCount: YAML_ALIASES_MAX }) };
     const at = fault.linePos?.[0];

@@ -4,7 +4,12 @@ import type { ValuesOf } from '../../../domain/settings/setting.ts';
 /** Settings of mail about approvals. */
 export const SMTP_SETTINGS = {
   host: text('notifiers.smtp_host', { default: '', sentence: 'Mail server.' }),
-  port: integer('notifiers.smtp_port', { minimum: 1, default: 587, sentence: 'Port of the mail server.' }),
+  port: integer('notifiers.smtp_port', {
+    minimum: 1,
+    maximum: 65_535,
+    default: 587,
+    sentence: 'Port of the mail server.',
+  }),
   security: oneOf('notifiers.smtp_security', ['tls', 'starttls', 'none'], {
     default: 'starttls',
     sentence: 'TLS from the first byte, STARTTLS before anything else, or none at a loopback address.',
@@ -28,11 +33,5 @@ export const SMTP_SETTINGS = {
   }),
 };
 
-type Values = ValuesOf<typeof SMTP_SETTINGS>;
-
-/**
- * Settings of mail about approvals; without the secrets there is no login, without the page a mail has only the token.
- */
-export interface SmtpSettings
-  extends Pick<Values, 'host' | 'port' | 'security' | 'from'>,
-    Partial<Pick<Values, 'to' | 'userSecret' | 'passwordSecret' | 'answerUrl'>> {}
+/** Settings of mail about approvals. */
+export type SmtpSettings = ValuesOf<typeof SMTP_SETTINGS>;

@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest';
 import { createAuthority } from '../../../../../sandbox/src/drivers/kubernetes/fake/certificates.fixture.ts';
+import { defaultsOf } from '../../../domain/settings/setting.ts';
 import { ANSWER_TOKEN, noticeOf, notifierConformance } from '../../conformance/notifier.conformance.ts';
 import { NoticeRefused } from '../../notices/notice-queue.ts';
 import { addressOf } from './mail-address.ts';
-import type { SmtpSettings } from './settings.ts';
+import { SMTP_SETTINGS, type SmtpSettings } from './settings.ts';
 import { createSmtpNotifier } from './smtp-notifier.ts';
 import { type ReceivedMail, type SmtpServerOptions, startSmtpServer } from './smtp-server.fixture.ts';
 
@@ -14,6 +15,7 @@ const secrets: Record<string, string> = { USER: 'user', PASSWORD: 'secret', WRON
 async function open(options: SmtpServerOptions = {}, more: Partial<SmtpSettings> = {}, ca?: string) {
   const server = await startSmtpServer(options);
   const settings = {
+    ...defaultsOf(SMTP_SETTINGS),
     host: '127.0.0.1',
     port: server.port,
     security: 'none' as const,
@@ -168,8 +170,10 @@ test.each([
   [{ from: 'a@example.com\r\nBcc: b@example.com' }],
   [{ to: ['x'] }],
   [{ userSecret: 'USER' }],
+  [{ passwordSecret: 'PASSWORD' }],
 ])('settings with %j are refused', (more) => {
-  const settings = { host: '127.0.0.1', port: 25, security: 'none' as const, from: 'a@example.com', ...more };
+  const own = { host: '127.0.0.1', port: 25, security: 'none' as const, from: 'a@example.com' };
+  const settings = { ...defaultsOf(SMTP_SETTINGS), ...own, ...more };
   expect(() => createSmtpNotifier(settings, { secret: async () => '' })).toThrow(
     expect.objectContaining({ code: 'E3801' }),
   );
@@ -181,6 +185,6 @@ test.each([
   [{ security: 'tls' as const, host: 'mail.example.com' }],
   [{ security: 'starttls' as const, host: 'mail.example.com', userSecret: 'USER', passwordSecret: 'PASSWORD' }],
 ])('settings with %j are taken', (more) => {
-  const settings = { port: 25, from: 'a@example.com', to: ['b@example.com'], ...more };
+  const settings = { ...defaultsOf(SMTP_SETTINGS), port: 25, from: 'a@example.com', to: ['b@example.com'], ...more };
   expect(createSmtpNotifier(settings, { secret: async () => '' }).name).toBe('smtp');
 });

@@ -61,7 +61,7 @@ export function createSmtpNotifier(settings: SmtpSettings, parts: SmtpParts): No
   };
 }
 
-function checkSettings({ host, security, from, to = [], userSecret, passwordSecret }: SmtpSettings): void {
+function checkSettings({ host, security, from, to, userSecret, passwordSecret }: SmtpSettings): void {
   const isLoopback = host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'));
   const wrong = [from, ...to].find((address) => !isMailAddress(address));
   const fault =
@@ -69,7 +69,7 @@ function checkSettings({ host, security, from, to = [], userSecret, passwordSecr
       ? `"${wrong.slice(0, 100)}" is no plain mail address`
       : security === 'none' && !isLoopback
         ? 'mail without TLS goes to a loopback address only'
-        : (userSecret === undefined) !== (passwordSecret === undefined)
+        : (userSecret === '') !== (passwordSecret === '')
           ? 'a sign-in needs both a user and a password'
           : undefined;
   if (fault !== undefined)
@@ -77,7 +77,7 @@ function checkSettings({ host, security, from, to = [], userSecret, passwordSecr
 }
 
 /** One mail for each address: the approvers with their tokens first, then the addresses that get every notice. */
-function mailsOf({ approvers }: ApprovalNotice, { to = [] }: SmtpSettings): readonly Mail[] {
+function mailsOf({ approvers }: ApprovalNotice, { to }: SmtpSettings): readonly Mail[] {
   const mails = new Map<string, Mail>();
   for (const approver of approvers) {
     const mail = mailTo(approver);
@@ -101,9 +101,7 @@ async function openTransport(
   const { userSecret, passwordSecret } = names;
   const { createTransport } = await import('nodemailer');
   const auth =
-    userSecret === undefined || passwordSecret === undefined
-      ? {}
-      : { auth: { user: await secret(userSecret), pass: await secret(passwordSecret) } };
+    userSecret === '' ? {} : { auth: { user: await secret(userSecret), pass: await secret(passwordSecret) } };
   return createTransport({
     host,
     port,
@@ -143,10 +141,10 @@ function messageOf(
   };
 }
 
-function answerLines(answerToken: string, answerUrl: string | undefined): string {
+function answerLines(answerToken: string, answerUrl: string): string {
   return [
     'This token answers once, in your name, until the approval ends. It is for you alone.',
-    `  ${answerUrl === undefined ? answerToken : `${answerUrl}#${answerToken}`}`,
+    `  ${answerUrl === '' ? answerToken : `${answerUrl}#${answerToken}`}`,
   ].join('\n');
 }
 

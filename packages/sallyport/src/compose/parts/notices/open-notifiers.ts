@@ -1,16 +1,16 @@
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
-import { valuesOf } from '../../domain/settings/setting.ts';
-import type { SecretStore } from '../../external/secret-store.port.ts';
-import { createNoticeQueue } from '../../orchestration/notices/notice-queue.ts';
-import type { Notifier } from '../../orchestration/notifier.port.ts';
-import { createConsoleNotifier } from '../../orchestration/notifiers/console/console-notifier.ts';
-import { createLogNotifier } from '../../orchestration/notifiers/log/log-notifier.ts';
-import { SMTP_SETTINGS } from '../../orchestration/notifiers/smtp/settings.ts';
-import { createSmtpNotifier } from '../../orchestration/notifiers/smtp/smtp-notifier.ts';
-import { APPROVAL_WEBHOOK_SETTINGS } from '../../orchestration/notifiers/webhook/settings.ts';
-import { createWebhookNotifier } from '../../orchestration/notifiers/webhook/webhook-notifier.ts';
-import type { Log } from '../../telemetry/log.ts';
-import type { Settings } from '../settings.ts';
+import { valuesOf } from '../../../domain/settings/setting.ts';
+import type { SecretStore } from '../../../external/secret-store.port.ts';
+import { createNoticeQueue } from '../../../orchestration/notices/notice-queue.ts';
+import type { Notifier } from '../../../orchestration/notifier.port.ts';
+import { createConsoleNotifier } from '../../../orchestration/notifiers/console/console-notifier.ts';
+import { createLogNotifier } from '../../../orchestration/notifiers/log/log-notifier.ts';
+import { SMTP_SETTINGS } from '../../../orchestration/notifiers/smtp/settings.ts';
+import { createSmtpNotifier } from '../../../orchestration/notifiers/smtp/smtp-notifier.ts';
+import { APPROVAL_WEBHOOK_SETTINGS } from '../../../orchestration/notifiers/webhook/settings.ts';
+import { createWebhookNotifier } from '../../../orchestration/notifiers/webhook/webhook-notifier.ts';
+import type { Log } from '../../../telemetry/log.ts';
+import type { Settings } from '../../settings.ts';
 
 /** Dependencies of the notifiers. */
 export interface NotifierIngredients {
@@ -33,16 +33,7 @@ const NOTIFIERS: Readonly<Record<string, Make>> = {
   smtp(from) {
     const { settings } = from;
     demand(settings, 'notifiers.smtp_host', 'notifiers.smtp_from');
-    const { userSecret, passwordSecret, answerUrl, ...values } = valuesOf(SMTP_SETTINGS, settings);
-    return createSmtpNotifier(
-      {
-        ...values,
-        ...(userSecret === '' ? {} : { userSecret }),
-        ...(passwordSecret === '' ? {} : { passwordSecret }),
-        ...(answerUrl === '' ? {} : { answerUrl }),
-      },
-      { secret: secretOf(from) },
-    );
+    return createSmtpNotifier(valuesOf(SMTP_SETTINGS, settings), { secret: secretOf(from) });
   },
 };
 
