@@ -51,7 +51,8 @@ export async function serve(
     import('../doors/protected-resource.ts'),
   ]);
   const resource = doors.createProtectedResource({ ...resourceOf(settings), proofNonce: layer.forServer.proofNonce });
-  const socket = await openLocalSocket(settings['data_folder']);
+  await using opened = new AsyncDisposableStack();
+  const socket = opened.adopt(await openLocalSocket(settings['data_folder']), (each) => each.close());
   const rest = createRestDoor({
     layer,
     log,
@@ -61,30 +62,28 @@ export async function serve(
     openApi: () => openApiDocument(VERSION),
     settings: restSettings(settings),
   });
-  const gateway = await openGateway(layer);
-  const discovery = createDiscovery({ layer, log, version: VERSION });
+  const development = authorizes ? opened.use(await openDevelopmentServer(settings, rest, log)) : undefined;
+  const discovery = opened.adopt(createDiscovery({ layer, log, version: VERSION }), (each) => each.close());
+  // Closed after the requests have ended: until then running calls may still ask their users.
+  const gateway = opened.adopt(await openGateway(layer), (each) => each.close());
+  opened.defer(() => rest.close());
   const { onStop, bodies } = rest;
   const mcp = { resource, log, onStop, bodies, settings: valuesOf(TRANSPORT_SETTINGS, settings) };
   const calls = { path: '/mcp', below: '/servers/:name', serverOf: gateway.serverOf };
   mountMcp(rest.app, { ...mcp, ...calls, direct: rest.direct });
   mountMcp(rest.app, { ...mcp, path: '/mcp/discovery', serverOf: () => discovery.server });
-  const development = authorizes ? await openDevelopmentServer(settings, rest, log) : undefined;
   const url = await rest.listen(port);
   const running = { url, pid: process.pid, socket: socket.path, endsWithClient };
   await writeRunningLayer(settings['data_folder'], running);
   // Not awaited: the check of the sandboxes takes longer than the rest of the start.
   const warned = layer.forServer.warnOfSandboxes();
+  const doorsOpen = opened.move();
   let closing: Promise<void> | undefined;
   const shut = async (): Promise<void> => {
     const drained = layer.forServer.drain();
     const noticeMs = valuesOf(STOP_SETTINGS, settings).noticeMs;
     if (noticeMs > 0) await sleep(noticeMs);
-    await rest.close();
-    await socket.close();
-    // Until here running calls may still have asked their users.
-    gateway.close();
-    discovery.close();
-    await development?.[Symbol.asyncDispose]();
+    await doorsOpen.disposeAsync();
     await removeRunningLayer(settings['data_folder']);
     await warned;
     drained();

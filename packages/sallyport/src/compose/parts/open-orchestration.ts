@@ -190,7 +190,7 @@ const CANCEL_MS = 2_000;
  * Cancels tasks of calls that wait on record. An upstream with a connection for each caller has none for the layer
  * itself: its task runs on.
  */
-function cancelServerTasks(
+export function cancelServerTasks(
   upstreams: Pick<Upstreams, 'cancelTask'>,
   toolOf: ReturnType<typeof toolsOfTenants>,
 ): NonNullable<WorkerParts['cancelServerTask']> {
@@ -203,7 +203,10 @@ function cancelServerTasks(
 }
 
 /** The user's own database may serve several instances; the embedded one serves only this process. */
-function openQueue({ settings, log }: Ingredients, { connection, embedded }: Foundation['storage']): Promise<JobQueue> {
+export function openQueue(
+  { settings, log }: Pick<Ingredients, 'settings' | 'log'>,
+  { connection, embedded }: Pick<Foundation['storage'], 'connection' | 'embedded'>,
+): Promise<JobQueue> {
   const wanted = settings['workers.queue'];
   const shared = wanted === 'postgres' || (wanted === 'auto' && embedded === undefined);
   return shared ? openBullmqJobQueue({ connection: poolTarget(connection), log }) : Promise.resolve(memoryJobQueue());

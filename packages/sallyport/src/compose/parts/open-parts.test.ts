@@ -21,6 +21,7 @@ import { ownPlaces } from './from-settings/own-places.ts';
 import { receivesRedirects, toolScopesOf } from './from-settings/resource.ts';
 import type { Ingredients } from './ingredients.ts';
 import { openAudit } from './open-audit.ts';
+import { cancelServerTasks, openIntake, openQueue } from './open-orchestration.ts';
 import { documentServers } from './open-pipeline.ts';
 import { exitCodesOf } from './open-shell.ts';
 import { openShortening } from './open-shortening.ts';
@@ -252,6 +253,55 @@ test('DOC-04.5 documents are here at the own server under any name, and elsewher
   const places = ['mine', 'context', 'docs', 'mail', 'nobody'].map((name) => at('t', name));
   expect(places).toEqual(['here', undefined, 'elsewhere', undefined, undefined]);
   expect([at('u', 'mine'), at('u', 'docs')]).toEqual([undefined, 'elsewhere']);
+});
+
+describe('calls that wait', () => {
+  test('API-03 the task of a server is cancelled where its tool is one of an upstream, whatever the upstream answers', async () => {
+    const asked: unknown[] = [];
+    const upstreams = {
+      cancelTask: async (tenantId: string, name: string, task: unknown, { invocationId }: { invocationId: string }) => {
+        asked.push([tenantId, name, task, invocationId]);
+        throw new Error('no connection');
+      },
+    };
+    const configs: Readonly<Record<string, object | undefined>> = {
+      'mail 1.0.0': { config: { upstream: 'mail' } },
+      'shell 1.0.0': { config: { command: ['x'] } },
+      'plain 1.0.0': {},
+    };
+    const toolOf = (tenantId: string, toolId: string, version: string) => {
+      const executor = tenantId === 't' ? configs[`${toolId} ${version}`] : undefined;
+      return executor === undefined ? undefined : { manifest: { executor } };
+    };
+    const cancel = cancelServerTasks(upstreams as never, toolOf as never);
+    for (const [tenantId, toolId, toolVersion] of [
+      ['t', 'mail', '1.0.0'],
+      ['t', 'mail', '2.0.0'],
+      ['t', 'shell', '1.0.0'],
+      ['t', 'plain', '1.0.0'],
+      ['u', 'mail', '1.0.0'],
+    ])
+      await cancel({ tenantId, toolId, toolVersion, invocationId: 'i' } as never, { id: 'task' } as never);
+    expect(asked).toEqual([['t', 'mail', { id: 'task' }, 'i']]);
+  });
+
+  test.each([
+    ['auto', true, 'memory'],
+    ['memory', false, 'memory'],
+    ['auto', false, 'database'],
+    ['postgres', true, 'database'],
+  ] as const)('ORC-06 the queue "%s", with an embedded database %s, is in the %s', async (queue, isEmbedded, place) => {
+    const from = { settings: settingsWith({ 'workers.queue': queue }), log: silentLog };
+    const connection = { url: 'postgres://nobody@127.0.0.1:9/none' };
+    const opening = openQueue(from, { connection, ...(isEmbedded ? { embedded: {} as never } : {}) });
+    if (place === 'memory') await (await opening).close();
+    else await expect(opening).rejects.toMatchObject({ code: 'E3812' });
+  });
+
+  test('ORC-06 no call is taken in where no worker would run it', () => {
+    expect(openIntake(settingsWith({ 'workers.enabled': false }))).toBeUndefined();
+    expect(openIntake(settingsWith({}))).toBeDefined();
+  });
 });
 
 describe('the ledger', () => {

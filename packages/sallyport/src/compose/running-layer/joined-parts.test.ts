@@ -10,12 +10,13 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { ToolManifest } from '../../../api/schemas/tool-manifest.ts';
 import { EXIT } from '../../doors/cli/cli-parts.ts';
 import { temporaryDataFolder } from '../../storage/postgres/embedded/prepared-database.fixture.ts';
-import { silentLog } from '../../telemetry/log.ts';
+import { type Log, silentLog } from '../../telemetry/log.ts';
 import { createToolLayer, type EmbeddedToolLayer, LOCAL_CALLER, type ToolLayerOptions } from '../create-tool-layer.ts';
 import { findLayer, openLayer } from '../open-layer.ts';
 import { serveStandardStreams } from '../parts/gateway/standard-streams.ts';
 import { type Server, serve } from '../serve.ts';
 import { lastLayer } from './last-layer.ts';
+import { localSocketFolder } from './local-socket.ts';
 import { serveUntilStopped } from './serve-until-stopped.ts';
 
 const opened = new AsyncDisposableStack();
@@ -68,6 +69,7 @@ beforeAll(async () => {
       data_folder: folder,
       'search.embedder': 'none',
       'tokens.mode': 'optional',
+      'documents.embedded': 'on',
       'shutdown.notice_seconds': 0,
     },
     log: silentLog,
@@ -129,12 +131,31 @@ describe('the options of an embedding program', () => {
       code: 'E3801',
     });
     await expect(stat(fresh)).rejects.toThrow('ENOENT');
+    const settingsFile = join(folder, 'none.toml');
+    await expect(createToolLayer({ settingsFile, log: silentLog, environment: {} })).rejects.toMatchObject({
+      ...{ code: 'E3801', message: expect.stringContaining(`${settingsFile} cannot be read`) },
+    });
+  });
+
+  test('OPS-01.1 AUD-02 variables that mean nothing are in the log, which holds no personal data', async () => {
+    const warned: unknown[] = [];
+    const log: Log = { ...silentLog, warn: (event, fields) => void warned.push([event, fields]) };
+    const settings = { data_folder: join(folder, 'other'), 'database.url': 'postgres://nobody@127.0.0.1:9/none' };
+    const environment = { 'SALLYPORT_ann.lee@example.org': 'x' };
+    await expect(createToolLayer({ settings, log, environment })).rejects.toMatchObject({ code: 'E3812' });
+    expect(warned).toEqual([['unknown-variables', { variables: ['[REDACTED:email]'] }]]);
+  });
+
+  test('DOC-01.4 a reference server is there where the settings say so, without being asked for', async () => {
+    const { upstreams } = await layer.ask('upstreams.list', {}, LOCAL_CALLER);
+    expect(upstreams.map(({ name }) => name)).toEqual(['documents']);
   });
 });
 
 describe('the layer of a data folder', () => {
   const options = () => ({ dataFolder: folder });
   let server: Server;
+  let running: object;
 
   test('PRM-02.6 where tokens are not required it listens on loopback only', async () => {
     await expect(serve(layer, { host: '0.0.0.0', port: 0 })).rejects.toMatchObject({
@@ -150,12 +171,35 @@ describe('the layer of a data folder', () => {
     const waiting = findLayer(options(), { environment: {}, patienceMs: 60_000 });
     server = await serve(layer, { port: 0 });
     expect(await waiting).toMatchObject({ running: { url: server.url, pid: process.pid } });
+    running = JSON.parse(await readFile(join(folder, 'running.json'), 'utf8'));
     const found = await openLayer(options(), { environment: {} });
     expect(found).toMatchObject({ url: server.url, caller: { door: 'cli' }, dataFolder: folder });
     expect(found.caller).not.toHaveProperty('local');
     expect(await found.layer.ask('health', {}, found.caller)).toMatchObject({ ready: true });
     await found.close();
     expect(await layer.ask('health', {}, LOCAL_CALLER)).toMatchObject({ status: expect.any(String) });
+  });
+
+  test('OPS-03.2 doors that cannot be opened leave nothing open, and what serves already alone', async () => {
+    const gateways = new Set<object>();
+    const clientQuestions = {
+      answeredBy: (gateway: object) => {
+        gateways.add(gateway);
+        return { [Symbol.dispose]: () => void gateways.delete(gateway) };
+      },
+    };
+    const own = { ...layer, forGateway: { ...layer.forGateway, clientQuestions } };
+    const sockets = async () => (await readdir(localSocketFolder(folder))).length;
+    const before = await sockets();
+    const port = Number(new URL(server.url).port);
+    await expect(serve(own, { port })).rejects.toMatchObject({ code: 'E3900' });
+    expect([gateways.size, await sockets()]).toEqual([0, before]);
+    expect(await findLayer(options(), { environment: {} })).toMatchObject({ running: { url: server.url } });
+    await using second = await serve(own, { port: 0 });
+    expect([second.url === server.url, gateways.size]).toEqual([false, 1]);
+    await second.close();
+    expect(gateways.size).toBe(0);
+    await writeFile(join(folder, 'running.json'), JSON.stringify(running));
   });
 
   test('API-05 a client on standard input and output is answered by it, with a token of its own', async () => {

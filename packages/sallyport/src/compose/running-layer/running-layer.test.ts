@@ -1,13 +1,18 @@
-import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { once } from 'node:events';
+import { chmod, mkdir, mkdtemp, readdir, readFile, realpath, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { findLayer, openLayer } from '../open-layer.ts';
+import { place } from '../parts/gateway/standard-streams.ts';
 import { readSettings } from '../read-settings.ts';
 import { developmentFolder, withDevelopmentServer } from '../settings/development-settings.ts';
 import { unknownVariables } from '../settings/unknown-variables.ts';
 import type { Settings } from '../settings.ts';
 import { lastLayer, rememberLayer } from './last-layer.ts';
 import { isAlive, readRunningLayer, removeRunningLayer, writeRunningLayer } from './running-layer-file.ts';
+import { loginNotice, settingsOfServe } from './serve-until-stopped.ts';
 
 let folder: string;
 beforeEach(async () => {
@@ -83,6 +88,83 @@ describe('the file of a running layer', () => {
   });
 });
 
+describe('a command', () => {
+  const own = (folderOfLayer: string) =>
+    writeFile(join(folderOfLayer, 'instance-id'), 'aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa\n');
+
+  test('API-05 a client on standard streams gets the layer that is named, else that of the folder, else the last one', async () => {
+    const [working, last, named] = ['working', 'last', 'named'].map((name) => join(folder, name)) as [
+      string,
+      string,
+      string,
+    ];
+    for (const each of [working, last, named]) await mkdir(each);
+    vi.stubEnv('XDG_STATE_HOME', join(folder, 'state'));
+    vi.stubEnv('SALLYPORT_DATA_FOLDER', '');
+    const before = process.cwd();
+    onTestFinished(() => {
+      process.chdir(before);
+      vi.unstubAllEnvs();
+    });
+    process.chdir(working);
+    const here = { folder: join(await realpath(working), '.sallyport'), how: 'of the working folder', options: {} };
+    expect(await place({})).toEqual(here);
+    await rememberLayer(last);
+    // It was removed since.
+    expect(await place({})).toEqual(here);
+    await own(last);
+    const found = { folder: last, how: 'of the layer that was started last' };
+    expect(await place({ tools: 'all' })).toEqual({ ...found, options: { tools: 'all', dataFolder: last } });
+    await mkdir(join(working, '.sallyport'));
+    await own(join(working, '.sallyport'));
+    expect(await place({})).toEqual(here);
+    vi.stubEnv('SALLYPORT_DATA_FOLDER', named);
+    expect(await place({})).toEqual({ folder: named, how: 'from the settings', options: {} });
+    const option = { dataFolder: 'other' };
+    expect(await place(option)).toEqual({
+      folder: join(await realpath(working), 'other'),
+      how: 'from --data-folder',
+      options: option,
+    });
+  });
+
+  test('API-05 serve takes the address and the data folder of its options, and leaves the others to the settings', () => {
+    expect(settingsOfServe({})).toEqual({});
+    expect(settingsOfServe({ dataFolder: '/data', host: '::1', port: 0, authorizes: false })).toEqual({
+      ...{ data_folder: '/data', 'server.host': '::1', 'server.port': 0, 'auth.dev': false },
+    });
+  });
+
+  test('PRM-11.7 the login code is shown to a person alone: what a service prints may be kept', () => {
+    const server = { loginCode: 'AAAAA-BBBBB', loginCodeFile: '/data/code', users: ['ann', 'bob'] };
+    const shown = loginNotice('http://127.0.0.1:1', server, true);
+    expect(shown).toContain('clients connect to http://127.0.0.1:1/mcp, and ann or bob logs in');
+    expect(shown).toContain('Login code: AAAAA-BBBBB\n');
+    for (const isShown of [false, undefined])
+      expect(loginNotice('http://127.0.0.1:1', server, isShown)).toMatch(/Login code: in \/data\/code\n$/);
+  });
+
+  test('API-05 a layer that does not answer, or whose socket is not of the owner, is none', async () => {
+    const options = { environment: { SALLYPORT_DATA_FOLDER: folder }, whenAbsent: 'refuse' as const };
+    const none = expect.objectContaining({ code: 'E3310', message: expect.stringContaining(`data folder ${folder}`) });
+    await expect(openLayer({}, options)).rejects.toEqual(none);
+    const sockets = join(folder, 'sockets');
+    await mkdir(sockets, { mode: 0o700 });
+    const running = { url: 'http://127.0.0.1:9', pid: process.pid, socket: join(sockets, 'a.sock') };
+    await writeRunningLayer(folder, running);
+    await expect(findLayer({}, options)).rejects.toEqual(none);
+    const server = createServer((_request, response) => {
+      response.setHeader('content-type', 'application/json').end('{"status":"ready","ready":true}');
+    });
+    onTestFinished(() => void server.close());
+    await once(server.listen(running.socket), 'listening');
+    expect(await findLayer({}, options)).toMatchObject({ running });
+    expect(await openLayer({}, options)).toMatchObject({ url: running.url, dataFolder: folder });
+    await chmod(sockets, 0o755);
+    await expect(findLayer({}, options)).rejects.toEqual(none);
+  });
+});
+
 describe('settings that follow from others', () => {
   const DEV = { 'auth.dev': true, 'server.port': 7420 };
   const settingsWith = (given: Partial<Settings>): Settings => readSettings({ environment: {}, given });
@@ -149,7 +231,6 @@ describe('settings that follow from others', () => {
 
 test('a folder of state that is a link is not written to', async () => {
   await mkdir(join(folder, 'real'));
-  const { symlink } = await import('node:fs/promises');
   await symlink(join(folder, 'real'), join(folder, 'sallyport'));
   await rememberLayer('/data', { XDG_STATE_HOME: folder });
   expect(await readdir(join(folder, 'real'))).toEqual([]);

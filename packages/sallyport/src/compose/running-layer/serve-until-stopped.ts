@@ -2,6 +2,7 @@ import { EXIT, type ServeOptions } from '../../doors/cli/cli-parts.ts';
 import { createToolLayer } from '../create-tool-layer.ts';
 import { settingsOf } from '../open-layer.ts';
 import { type Server, serve } from '../serve.ts';
+import type { Settings } from '../settings.ts';
 import { rememberLayer } from './last-layer.ts';
 
 /** What the command `serve` is run with. */
@@ -13,21 +14,12 @@ export interface ServeStreams {
 }
 
 /** Opens a layer and its doors until the signal. @returns the exit code */
-export async function serveUntilStopped(
-  { host, port, authorizes, ...options }: ServeOptions,
-  { signal, write }: ServeStreams,
-): Promise<number> {
-  const settings = {
-    ...settingsOf(options),
-    ...(host === undefined ? {} : { 'server.host': host }),
-    ...(port === undefined ? {} : { 'server.port': port }),
-    ...(authorizes === undefined ? {} : { 'auth.dev': authorizes }),
-  };
-  await using layer = await createToolLayer({ settings, withReferenceServers: true });
+export async function serveUntilStopped(options: ServeOptions, { signal, write }: ServeStreams): Promise<number> {
+  await using layer = await createToolLayer({ settings: settingsOfServe(options), withReferenceServers: true });
   await using server = await serve(layer);
   await rememberLayer(layer.settings.data_folder);
   write(`Sallyport is ready at ${server.url}\n`);
-  if (server.development !== undefined) write(loginNotice(server.url, server.development, authorizes));
+  if (server.development !== undefined) write(loginNotice(server.url, server.development, options.authorizes));
   await new Promise<void>((resolve) => {
     if (signal.aborted) resolve();
     signal.addEventListener('abort', () => resolve(), { once: true });
@@ -35,8 +27,16 @@ export async function serveUntilStopped(
   return EXIT.ok;
 }
 
+/** The settings that the options of the command set. */
+export const settingsOfServe = ({ host, port, authorizes, ...options }: ServeOptions): Partial<Settings> => ({
+  ...settingsOf(options),
+  ...(host === undefined ? {} : { 'server.host': host }),
+  ...(port === undefined ? {} : { 'server.port': port }),
+  ...(authorizes === undefined ? {} : { 'auth.dev': authorizes }),
+});
+
 /** Only the command that is run by a person shows the code: what a service prints may be kept in a log. */
-function loginNotice(
+export function loginNotice(
   url: string,
   { loginCode, loginCodeFile, users }: NonNullable<Server['development']>,
   isShown = false,

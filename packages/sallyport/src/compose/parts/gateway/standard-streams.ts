@@ -66,7 +66,7 @@ const MADE =
  * MCP clients start their servers in folders of their own: when no data folder is named and the default one holds no
  * layer, the layer that this user started last is used.
  */
-async function place(
+export async function place(
   given: StdioOptions,
 ): Promise<{ readonly folder: string; readonly how: string; readonly options: StdioOptions }> {
   const named = resolve(readSettings({ given: settingsOf(given) })['data_folder']);
