@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { policyQuestion } from '../../permission/policies/policy.fixture.ts';
 import type { PolicyUpdates } from '../../permission/policy-updates.port.ts';
 import { memoryPolicyUpdates } from '../../storage/memory/memory-policy-updates.ts';
@@ -100,6 +100,20 @@ describe('the engines of a layer', () => {
     expect(cleared).toBeGreaterThan(0);
   });
 
+  test('PRM-05.3 what is closed listens to nobody', async () => {
+    const closed = await open();
+    let cleared = 0;
+    closed.decisions.clear = () => {
+      cleared += 1;
+    };
+    await closed[Symbol.asyncDispose]();
+    await writeFile(join(folder, 'policies', 'own.cedar'), 'permit (principal, action, resource);\n');
+    logged = [];
+    await closed.updates.publish({ reason: 'another instance' });
+    await closed.administration.testFiles();
+    expect([cleared, logged]).toEqual([0, []]);
+  });
+
   test('PRM-04.8 a channel that cannot be opened is a fault of the start, after those of the policies', async () => {
     const closed = Promise.reject(new Error('no database'));
     const clock = { now: Date.now, monotonic: () => performance.now() };
@@ -111,6 +125,24 @@ describe('the engines of a layer', () => {
 });
 
 describe('what is said of policies', () => {
+  test('PRM-05 each change is audited, one that was made before there is a ledger too', async () => {
+    const committed: unknown[] = [];
+    const { administration, recordIn } = await open({ 'tenant.default': 'own' });
+    const path = join(folder, 'policies', 'own.cedar');
+    await writeFile(path, 'permit (principal, action, resource);\n');
+    await administration.reload();
+    const commit = async ({ events }: { events: readonly { tenantId: string; data: object }[] }) => {
+      committed.push(...events.map(({ tenantId, data }) => [tenantId, data]));
+    };
+    await recordIn({ commit } as unknown as Parameters<typeof recordIn>[0]);
+    await writeFile(path, 'permit nobody;\n');
+    await administration.reload().catch(() => undefined);
+    expect(committed).toEqual([
+      ['own', expect.objectContaining({ engine: 'cedar', change: 'in-force' })],
+      ['own', expect.objectContaining({ engine: 'cedar', change: 'kept-out', file: 'own.cedar', line: 1 })],
+    ]);
+  });
+
   test('a change that is in force is in the log, one that is not with its file and line', async () => {
     const { administration } = await open();
     const path = join(folder, 'policies', 'own.cedar');
@@ -157,16 +189,27 @@ describe('what is said of policies', () => {
     await writeFile(join(folder, 'policies', 'own.cedar'), cedar[1]);
     await writeFile(join(folder, 'policies', 'rules.toml'), DENIES);
     expect(await passed()).toEqual([true, true]);
+    const byRules = (await open({ 'permission.engines': ['rules'] })).administration;
+    expect((await byRules.test(undefined, cases)).map((each) => each.passed)).toEqual([true, false]);
   });
 
   test('SBX-02.8 doctor names the engines, and creates nothing in a folder that no layer has used', async () => {
     const ok = { name: 'policies', state: 'ok', message: 'cedar' };
+    const temporary = await mkdtemp(join(tmpdir(), 'policies-'));
+    vi.stubEnv('TMPDIR', temporary);
     expect(await checkPolicies(settingsWith())).toEqual(ok);
-    expect(await readdir(folder)).toEqual([]);
+    vi.unstubAllEnvs();
+    expect([await readdir(folder), await readdir(temporary)]).toEqual([[], []]);
+    await rm(temporary, { recursive: true });
     await mkdir(join(folder, 'policies'));
     await writeFile(join(folder, 'policies', 'rules.toml'), DENIES);
     const shadowed = settingsWith({ 'permission.shadow_engines': ['rules'] });
     expect(await checkPolicies(shadowed)).toEqual({ ...ok, message: 'cedar, rules in shadow mode' });
+    await writeFile(join(folder, 'policies', 'own.shadow.cedar'), 'permit nobody;');
+    await writeFile(join(folder, 'policies', 'other.cedar'), 'permit (principal, action, resource);\n');
+    expect(await checkPolicies(settingsWith())).toMatchObject({
+      ...{ name: 'policies', state: 'warning', message: expect.stringContaining('nobody') },
+    });
     await writeFile(join(folder, 'policies', 'own.cedar'), 'permit nobody;');
     expect(await checkPolicies(settingsWith())).toMatchObject({ state: 'failed' });
   });

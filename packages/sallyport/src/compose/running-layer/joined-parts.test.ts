@@ -70,6 +70,7 @@ beforeAll(async () => {
       'search.embedder': 'none',
       'tokens.mode': 'optional',
       'documents.embedded': 'on',
+      'validation.coerce_epochs': true,
       'shutdown.notice_seconds': 0,
     },
     log: silentLog,
@@ -144,6 +145,16 @@ describe('the options of an embedding program', () => {
     const environment = { 'SALLYPORT_ann.lee@example.org': 'x' };
     await expect(createToolLayer({ settings, log, environment })).rejects.toMatchObject({ code: 'E3812' });
     expect(warned).toEqual([['unknown-variables', { variables: ['[REDACTED:email]'] }]]);
+  });
+
+  test('VAL-02 arguments are converted as the settings say', async () => {
+    const parameters_schema = {
+      type: 'object',
+      properties: { at: { type: 'string', format: 'date-time', description: 'When.' } },
+      additionalProperties: false,
+    };
+    await layer.registerFunction(tool('dated', { parameters_schema }), ({ at }) => at);
+    expect(await invoke('dated', { at: 1_700_000_000 })).toMatchObject({ result: '2023-11-14T22:13:20Z' });
   });
 
   test('DOC-01.4 a reference server is there where the settings say so, without being asked for', async () => {

@@ -30,7 +30,8 @@ describe('bounds of agents', () => {
       settingsWith({
         ...{ 'agent.cpu_millicores': 700, 'agent.memory_mb': 300, 'calls.timeout_seconds_max': 50 },
         ...{ 'agent.network_bandwidth_mbps': 8, 'agent.allowed_hosts': ['a.example'] },
-        'agent.mounts': ['/work:rw', '/data:a:ro', './here:ro', '.:rw', '/:ro'],
+        // The folder above all others is allowed by its own name alone.
+        'agent.mounts': ['/work:rw', '/data:a:ro', './here:ro', '.:rw', '/:ro', `./${'../'.repeat(64)}:ro`],
       }),
     );
     expect(context).toEqual({
@@ -168,6 +169,7 @@ describe('whose tokens are accepted', () => {
     [{ 'oauth.audiences': [] }, 'oauth.audiences or server.public_url'],
     [{ 'oauth.jwks_url': '' }, 'oauth.jwks_url must say'],
     [{ 'oauth.issuer': 'sallyport' }, 'tokens.issuers too'],
+    [{ 'oauth.issuer': 'sallyport', 'tokens.issuers': [] }, 'tokens.issuers too'],
     [{ 'tokens.issuers': ['https://id.example'] }, 'tokens.issuers too'],
     [{ 'oauth.algorithms': [] }, 'oauth.algorithms must name'],
     [{ 'oauth.algorithms': ['RS256', 'none'] }, 'oauth.algorithms must name'],

@@ -21,7 +21,7 @@ function codeOf(check: () => void): string | undefined {
     check();
     return undefined;
   } catch (thrown) {
-    return (thrown as { code: string }).code;
+    return (thrown as { code?: string }).code ?? String(thrown);
   }
 }
 
@@ -126,6 +126,13 @@ describe('upstreams', () => {
     }
   });
 
+  test('SBX-04.3 a server on this machine is not one of any address: the operator names it', () => {
+    const { checkUpstream } = bounds({ 'agent.allowed_hosts': ['*', '10.1.2.3'] });
+    const check = (url: string, tenantId = 'default') => codeOf(() => checkUpstream(tenantId, http(url)));
+    expect([check('https://other.example/mcp'), check('http://10.1.2.3/mcp')]).toEqual([undefined, undefined]);
+    expect([check('http://127.0.0.1:9/mcp'), check('http://10.1.2.3/mcp', 'guest')]).toEqual(['E3104', 'E3104']);
+  });
+
   test('SBX-01.3 the port is that of the address, or of its protocol', () => {
     const { checkUpstream } = bounds({ 'agent.allowed_hosts': [] });
     const portOf = (url: string): unknown => {
@@ -144,6 +151,9 @@ describe('upstreams', () => {
     const check = (more: object, tenantId = 'default') =>
       codeOf(() => checkUpstream(tenantId, upstream({ ...STDIO, ...more })));
     expect([check({}), check({}, 'guest')]).toEqual([undefined, 'E3210']);
+    expect(() => checkUpstream('guest', upstream(STDIO))).toThrow(
+      expect.objectContaining({ failure: expect.objectContaining({ details: { tenant_id: 'guest' } }) }),
+    );
     expect(
       check({
         mounts: [

@@ -23,6 +23,7 @@ test('AUD-03 what a key signed is verified after it was replaced, and after a re
       expect(await each.verify('head', after.keyId, after.signature)).toBe(true);
       expect(await each.verify('other', before.keyId, before.signature)).toBe(false);
       expect(await each.verify('head', after.keyId, before.signature)).toBe(false);
+      expect(await each.verify('head', 'unknown', before.signature)).toBe(false);
     }
   } finally {
     await rm(folder, { recursive: true });

@@ -1,5 +1,8 @@
 import { generateKeyPairSync } from 'node:crypto';
+import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '@sallyport/std/clock';
@@ -10,6 +13,7 @@ import { memoryApiKeyStore } from '../../../../test/stores/memory-api-key-store.
 import { memoryProofIds } from '../../../../test/stores/memory-proof-ids.ts';
 import { memoryRevocationStore } from '../../../../test/stores/memory-revocation-store.ts';
 import { loadSigningKeys } from '../../../identity/keys/signing-keys.ts';
+import type { RevocationStore } from '../../../identity/revocations.port.ts';
 import { type Log, silentLog } from '../../../telemetry/log.ts';
 import { readSettings } from '../../read-settings.ts';
 import { developmentFolder, withDevelopmentServer } from '../../settings/development-settings.ts';
@@ -24,11 +28,14 @@ beforeEach(async () => {
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
 });
 
-async function open(given: Partial<Settings> = {}): Promise<IdentityParts> {
+async function open(
+  given: Partial<Settings> = {},
+  revocationStore: RevocationStore = memoryRevocationStore(),
+): Promise<IdentityParts> {
   const log: Log = { ...silentLog, warn: (event) => void warned.push(event) };
   const settings = withDevelopmentServer(readSettings({ environment: {}, given: { data_folder: folder, ...given } }));
   const stores = {
-    revocationStore: memoryRevocationStore(),
+    revocationStore,
     apiKeyStore: memoryApiKeyStore(),
     proofIds: memoryProofIds(),
   };
@@ -69,6 +76,16 @@ test('PRM-01 PRM-02.4 own tokens are accepted until they are revoked, and who li
   expect([await whoIs(parts), parts.health(), warned]).toEqual(['E3212', { ok: true }, []]);
 });
 
+test('PRM-02.4 what was revoked before the start is refused from the first call on', async () => {
+  const store = memoryRevocationStore();
+  const before = await open({}, store);
+  const { capability_token: token, claims } = await before.operations.mintToken({ tenant_id: 'default' });
+  await before.operations.revocations.revoke({
+    ...{ tenantId: 'default', kind: 'token', subject: claims.jti ?? '', by: 'a' },
+  });
+  expect(await whoIs(await open({}, store), token)).toBe('E3208');
+});
+
 test('PRM-02.5 PRM-02.7 where tokens are not required, callers have none, and the log and the health say so', async () => {
   const parts = await open({ 'tokens.mode': 'optional' });
   expect(await whoIs(parts)).toBe('did:sallyport:agent');
@@ -106,6 +123,22 @@ test('PRM-02.2 keys that cannot be had are a fault of the health, of capability 
     expect(parts.health().message).toEqual(expect.any(String));
   }
   await expect(open({ 'tokens.algorithms': ['none'] })).rejects.toMatchObject({ code: 'E3801' });
+});
+
+test('PRM-02.2 keys of others are fetched before anybody shows a token of theirs', async () => {
+  const asked: (string | undefined)[] = [];
+  const server = createServer(({ url }, response) => {
+    asked.push(url);
+    response.setHeader('content-type', 'application/json').end('{"keys":[]}');
+  });
+  onTestFinished(() => void server.close());
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const at = (path: string) => `http://127.0.0.1:${(server.address() as AddressInfo).port}/${path}`;
+  await open({
+    ...{ 'tokens.jwks_url': at('capability'), 'tokens.issuers': ['https://other.example'] },
+    ...{ 'oauth.jwks_url': at('oauth'), 'oauth.issuer': 'https://id.example', 'oauth.audiences': ['layer'] },
+  });
+  await expect.poll(() => asked.toSorted(), { interval: 20 }).toEqual(['/capability', '/oauth']);
 });
 
 test('PRM-11.7 the own authorization server is known before it serves its keys', async () => {

@@ -4,6 +4,8 @@ import { join } from 'node:path';
 import type { SandboxDriver } from '@sallyport/sandbox';
 import { expect, onTestFinished, test } from 'vitest';
 import type { OperationParts } from '../../../operations/parts.ts';
+import { CONTEXT_OVERRIDES } from '../../../reference-servers/context-server.ts';
+import { DOCUMENT_OVERRIDES } from '../../../reference-servers/documents.ts';
 import { type Log, silentLog } from '../../../telemetry/log.ts';
 import { readSettings } from '../../read-settings.ts';
 import type { Settings } from '../../settings.ts';
@@ -46,7 +48,13 @@ test('DOC-01.4 HTML is read as a page, and a PDF or a Word file in a sandbox tha
       };
     },
   };
-  const driver = { probe: async () => ({ works: false, problem: 'no sandbox here', weaknesses: [] }) };
+  const started: string[] = [];
+  const driver = {
+    start: async ({ label }: { label: string }) => {
+      started.push(label);
+      throw new Error('no sandbox here');
+    },
+  };
   const { read } = documentReader(pages as never, driver as unknown as SandboxDriver);
   const bytes = (text: string) => Buffer.from(text);
   expect(await read(bytes('titled'), 'text/html', signal)).toEqual({
@@ -60,16 +68,21 @@ test('DOC-01.4 HTML is read as a page, and a PDF or a Word file in a sandbox tha
     'application/pdf',
     'application/vnd.openxmlformats-officedocument.wordprocessingml.document',
   ] as const)
-    await expect(read(bytes('x'), type as never, signal)).rejects.toThrow();
+    await expect(read(bytes('x'), type as never, signal)).rejects.toThrow('no sandbox here');
+  expect(started).toEqual(['reader of PDF documents', 'reader of Word documents']);
 });
 
 test('DOC-01.4 a reference server is an upstream of the own tenant and of the catalogue, once; a fault is in the log', async () => {
   const known = new Set(['own']);
+  const added: unknown[][] = [];
   const logged: unknown[] = [];
   const log: Log = { ...silentLog, error: (event, fields) => void logged.push([event, fields]) };
   const upstreams = {
     current: (tenantId: string) => (known.has(tenantId) ? {} : undefined),
-    add: () => Promise.reject(new Error('no room')),
+    add: (...given: unknown[]) => {
+      added.push(given);
+      return Promise.reject(new Error('no room'));
+    },
   };
   const parts = { defaultTenant: 'own', catalogTenant: 'all', upstreams, log } as unknown as OperationParts;
   await addReferenceServer(parts, 'documents');
@@ -79,5 +92,13 @@ test('DOC-01.4 a reference server is an upstream of the own tenant and of the ca
   expect(logged).toEqual([
     ['reference-server-not-added', { server: 'documents', reason: expect.any(String) }],
     ['reference-server-not-added', { server: 'context', reason: expect.any(String) }],
+  ]);
+  const definitionOf = (server: 'documents' | 'context', overrides: unknown) => ({
+    ...{ name: server, transport: { type: 'embedded', server }, overrides },
+  });
+  const operator = { token: undefined, holder: expect.stringMatching(/^"all".*did:sallyport:layer$/) };
+  expect(added).toEqual([
+    ['all', definitionOf('documents', DOCUMENT_OVERRIDES), expect.objectContaining(operator)],
+    ['own', definitionOf('context', CONTEXT_OVERRIDES), expect.anything()],
   ]);
 });
