@@ -1,10 +1,13 @@
 import { createRedactor, type Redactor } from '@sallyport/guards';
+import { failure as madeFailure } from '@sallyport/std/error/failure';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { expect, test } from 'vitest';
 import { memoryLedgerStore } from '../../../test/stores/memory-ledger-store.ts';
 import { openLedger } from '../../audit/ledger.ts';
 import { silentLog } from '../../telemetry/log.ts';
+import type { OngoingCall } from '../ongoing/ongoing-call.ts';
 import { manifest, pipeline } from '../pipeline.fixture.ts';
+import { withoutSecrets } from './without-secrets.ts';
 
 test('what a call that repeats another one writes is not looked at again', async () => {
   const redactor = createRedactor();
@@ -48,6 +51,11 @@ test('AUD-04 what a tool says of its failure is given and recorded without secre
     details: { key: '[REDACTED:api_key]' },
   });
   expect((await store.findInvocation('acme', invocationId))?.failure).toEqual(failure);
+  // Before the tool is reached the words are those of the layer.
+  const redactor = createRedactor();
+  const failed = madeFailure('E3109', secret);
+  const after = (attempts: number) => withoutSecrets(redactor, { toolRun: { attempts } } as OngoingCall, failed);
+  expect([after(0), after(1).message]).toEqual([failed, '[REDACTED:api_key]']);
   // Why an address or a path is out of bounds is said by the layer alone.
   const outside = await call({ tool_id: 'says', parameters: { n: 1 } });
   expect(outside.failure).toMatchObject({ code: 'E3104', message: `No such key: ${secret}` });

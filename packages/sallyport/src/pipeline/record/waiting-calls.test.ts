@@ -8,6 +8,7 @@ import type { Executor } from '../../executors/executor.port.ts';
 import { createNativeExecutor } from '../../executors/native/native-executor.ts';
 import { createTrustRules } from '../../permission/trust.ts';
 import type { ApprovalQuestions } from '../approval-questions.port.ts';
+import { createEditJudge } from '../dry-run/judge-edit.ts';
 import type { Resumed } from '../ongoing/ongoing-call.ts';
 import type { WorkerHold } from '../ongoing/worker-hold.ts';
 import type { PipelineParts } from '../parts.ts';
@@ -344,4 +345,43 @@ describe('after a crash', () => {
     expect(await resume(made, again as InvocationRecord, { cutOff: true })).toMatchObject({ state: 'COMPLETED' });
     expect(made.ran).toEqual([{ n: 1 }, { n: 2 }]);
   });
+});
+
+test.each([
+  ['required', false, 'E3822'],
+  ['required', true, undefined],
+  ['forbidden', true, 'E3822'],
+  ['forbidden', false, undefined],
+  ['optional', true, undefined],
+  ['optional', false, undefined],
+] as const)(
+  'API-03 where the calls of a tool as tasks are %s, one with async_mode %s is refused with %s',
+  async (task_support, async_mode, code) => {
+    const { add, call } = await layer();
+    await add(manifest('tool', { execution_config: { task_support } }), () => 1);
+    const { failure: refused } = await call({
+      tool_id: 'tool',
+      parameters: { n: 1 },
+      execution_options: { async_mode },
+    });
+    expect(refused?.code).toBe(code);
+  },
+);
+
+test('ORC-03 so many edits are judged at once, and one more is refused until one of them is over', async () => {
+  const { parts, call } = await layer();
+  const record = await call({ tool_id: 'ask', parameters: { n: 1 } });
+  const gate = Promise.withResolvers<void>();
+  const decide = async (...of: Parameters<typeof parts.policy.decide>) => {
+    await gate.promise;
+    return parts.policy.decide(...of);
+  };
+  const judge = createEditJudge({ ...parts, policy: { ...parts.policy, decide } });
+  const judged = Array.from({ length: 32 }, () => judge(record, { n: 2 }));
+  expect(await judge(record, { n: 2 })).toMatchObject({ code: 'E3803', retryAfterMs: 250 });
+  gate.resolve();
+  for (const binding of await Promise.all(judged)) expect(binding).toMatchObject({ toolId: 'ask', tenantId: 'acme' });
+  expect(await judge(record, { n: 2 })).toMatchObject({ toolId: 'ask' });
+  const { waiting: _waiting, ...ended } = record;
+  expect(await judge(ended, { n: 2 })).toMatchObject({ code: 'E3809' });
 });

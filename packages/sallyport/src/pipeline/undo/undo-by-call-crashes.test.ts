@@ -36,6 +36,7 @@ async function killed(policy: 'irreversible' | 'idempotent') {
   const journal = memoryUndoJournal();
   const outcomes = memoryOutcomeStore(store);
   const effects: { readonly id: unknown; readonly by: string }[] = [];
+  const durabilities: string[] = [];
   let now = life(Number.POSITIVE_INFINITY);
   const transactions = {
     journal,
@@ -59,7 +60,7 @@ async function killed(policy: 'irreversible' | 'idempotent') {
   void made.call({ tool_id: 'do', parameters: {} });
   const invocationId = await begun.promise;
   return {
-    effects,
+    ...{ effects, durabilities },
     row: () => store.findInvocation('acme', invocationId),
     /** Starts the process again; undefined when it dies. */
     async start(diesAt = Number.POSITIVE_INFINITY) {
@@ -72,7 +73,13 @@ async function killed(policy: 'irreversible' | 'idempotent') {
       });
       const markUndone: typeof journal.markUndone = (...of) => own.act(() => journal.markUndone(...of));
       const again = { ...transactions, journal: { ...journal, markUndone }, undoers: { call } };
-      return Promise.race([continueRollbacks({ ...made.parts, transactions: again, outcomes }, 'one'), own.died]);
+      const { ledger } = made.parts;
+      const commit: typeof ledger.commit = (batch) => {
+        durabilities.push(batch.durability);
+        return ledger.commit(batch);
+      };
+      const parts = { ...made.parts, transactions: again, outcomes, ledger: { ...ledger, commit } };
+      return Promise.race([continueRollbacks(parts, 'one'), own.died]);
     },
     /** An operator settles, for each call that was cut off, whether it had its effect. */
     async settle() {
@@ -84,6 +91,13 @@ async function killed(policy: 'irreversible' | 'idempotent') {
     },
   };
 }
+
+test('PIPE-03 what was taken back after a crash is on the disk before anybody is answered', async () => {
+  const { durabilities, start, row } = await killed('idempotent');
+  expect(await start()).toEqual({ rolledBack: 1, left: 0 });
+  expect(await row()).toMatchObject({ state: 'ROLLED_BACK' });
+  expect(new Set(durabilities)).toEqual(new Set(['synchronous']));
+});
 
 test('PIPE-03 PIPE-13 wherever the process dies, and however often, what takes a call back has its effect once where it must not have it twice', async () => {
   await fc.assert(

@@ -5,7 +5,7 @@ import { memoryIdempotencyStore } from '../../../../test/stores/calls/memory-ide
 import { memoryLedgerStore } from '../../../../test/stores/memory-ledger-store.ts';
 import type { IdempotencyStore } from '../../idempotency-store.port.ts';
 import { manifest, pipeline } from '../../pipeline.fixture.ts';
-import { scopedKey } from './idempotency-key.ts';
+import { idempotencyKeyOf, scopedKey } from './idempotency-key.ts';
 
 const order = {
   type: 'object',
@@ -212,4 +212,16 @@ test('PIPE-09 a scope cannot be read in two ways, and keys that are stored keep 
   ];
   const keys = scopes.map(([agentDid, userDid, key]) => scopedKey({ agentDid, userDid }, key));
   expect(new Set(keys).size).toBe(scopes.length);
+});
+
+test('PIPE-13 a call is taken back once, whichever owner asks for it: its key is of no owner', () => {
+  const keyed = (agentDid: string, compensates?: string) => {
+    const principal = { tenantId: 'acme', agentDid, roles: [] };
+    const request = { execution_options: { idempotency_key: 'k' } };
+    const own = compensates === undefined ? {} : { compensates };
+    return idempotencyKeyOf({ request, principal, ...own } as unknown as Parameters<typeof idempotencyKeyOf>[0])
+      ?.scoped;
+  };
+  expect([keyed('a', 'x'), keyed('b', 'x')]).toEqual(['\ncompensation:0:k', '\ncompensation:0:k']);
+  expect(keyed('a')).toBe('a\nk');
 });
