@@ -73,6 +73,22 @@ describe('a transaction', () => {
     await expect.poll(() => journal.find('acme', 'call')).toBeUndefined();
   });
 
+  test('PIPE-03 waits with taking back for a change that is being made, and takes no more of them', async () => {
+    const undone: unknown[] = [];
+    const undoers = { n: { undo: async ({ at }: UndoStep) => void undone.push(at) } };
+    const transaction = new Transaction({ journal: memoryUndoJournal(), checkpoints, undoers }, OF);
+    await transaction.record({ kind: 'n', at: 1 });
+    const made = Promise.withResolvers<string>();
+    const changing = transaction.change(() => made.promise);
+    await transaction.change(async () => 'at once');
+    const rolledBack = transaction.rollBack(silentLog);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(undone).toEqual([]);
+    await expect(transaction.change(async () => 'late')).rejects.toMatchObject({ code: 'E3805' });
+    made.resolve('made');
+    expect([await changing, await rolledBack, undone]).toEqual(['made', 'done', [1]]);
+  });
+
   test('PIPE-03 goes on when its journal was away, and writes no step twice whose answer was lost', async () => {
     const inner = memoryUndoJournal();
     const values = new Values();

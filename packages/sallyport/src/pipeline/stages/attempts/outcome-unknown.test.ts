@@ -4,6 +4,7 @@ import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { describe, expect, test } from 'vitest';
 import type { NativeFunction } from '../../../executors/native/native-executor.ts';
 import { manifest, pipeline } from '../../pipeline.fixture.ts';
+import { serverTasksOf } from './server-tasks.ts';
 
 const SHORT = { execution_config: { default_timeout_seconds: 0.05 } };
 const untilAborted: NativeFunction = (_parameters, { signal }) => wait(60_000, undefined, { signal });
@@ -122,5 +123,63 @@ test('what an executor has taken back is known', async () => {
   expect(await again.call({ tool_id: 'write', parameters: { n: 1 } })).toMatchObject({
     state: 'ROLLED_BACK',
     failure: { code: 'E3107' },
+  });
+});
+
+describe('a call whose server answers with a task', () => {
+  type Given = Parameters<typeof serverTasksOf>;
+  const task = { id: 'task' } as unknown as Parameters<
+    NonNullable<ReturnType<typeof serverTasksOf>['onServerTask']>
+  >[0];
+
+  function tasksOf(more: {
+    caller?: object;
+    tool?: object;
+    credentials?: readonly string[];
+    resumed?: object;
+    attempts?: number;
+  }) {
+    const noted: unknown[] = [];
+    const toolRun = { attempts: more.attempts ?? 1, noteServerTask: (each: unknown) => void noted.push(each) };
+    const call = {
+      caller: { door: 'mcp', ...more.caller },
+      tool: { manifest: manifest('read', more.tool) },
+      grant: { credentials: more.credentials ?? [] },
+    };
+    const parts = { secrets: { ofCaller: (names: readonly string[]) => names.filter((name) => name === 'own') } };
+    const ongoing = { toolRun, ...(more.resumed === undefined ? {} : { resumed: more.resumed }) };
+    return { noted, tasks: serverTasksOf(...([parts, call, ongoing] as unknown as Given)) };
+  }
+
+  test('API-03 is set aside with it where its client takes tasks, and runs again only where that is safe', async () => {
+    const { noted, tasks } = tasksOf({ caller: { takesTasks: true } });
+    expect(tasks).toMatchObject({ mayRunLater: true, wantsServerTask: true });
+    expect([await tasks.onServerTask?.(task), noted]).toEqual(['later', [task]]);
+    const unsafe = tasksOf({ caller: { takesTasks: true }, tool: { side_effect_policy: 'irreversible' } }).tasks;
+    expect([unsafe.mayRunLater, unsafe.wantsServerTask]).toEqual([undefined, true]);
+    const other = tasksOf({ caller: { takesTasks: true }, credentials: ['stored'] }).tasks;
+    expect(other.wantsServerTask).toBe(true);
+  });
+
+  test('API-03 PRM-11 waits for its end where nothing can be set aside, or the operator says so, and elsewhere is left to the server', async () => {
+    for (const more of [
+      { caller: { takesTasks: true }, credentials: ['own'] },
+      { caller: { door: 'rest' } },
+      { tool: { execution_config: { task_support: 'optional' } } },
+    ]) {
+      const { tasks, noted } = tasksOf(more);
+      expect([Object.keys(tasks), await tasks.onServerTask?.(task), noted]).toEqual([['onServerTask'], 'here', []]);
+    }
+    expect(tasksOf({}).tasks).toEqual({});
+    expect(tasksOf({ tool: { execution_config: { task_support: 'required' } } }).tasks).toEqual({});
+  });
+
+  test('API-03 takes the task up that an earlier run was set aside with, in its first attempt', () => {
+    const resumed = { waiting: { serverTask: task } };
+    const { noted, tasks } = tasksOf({ resumed });
+    expect([noted, tasks]).toEqual([[task], expect.objectContaining({ serverTask: task, wantsServerTask: true })]);
+    const again = tasksOf({ resumed, attempts: 2 });
+    expect([again.noted, again.tasks.serverTask, again.tasks.wantsServerTask]).toEqual([[], undefined, true]);
+    expect(tasksOf({ resumed: { waiting: {} } }).tasks).not.toHaveProperty('serverTask');
   });
 });

@@ -76,6 +76,23 @@ test('DOC-04.3 a tool does not run when the versions of its documents cannot be 
   expect(await call(unpinned)).toMatchObject({ state: 'COMPLETED', result: ['old'] });
 });
 
+test('DOC-04.2 a call that resumes the work of another has its versions, and nothing of work of other owners or tools', async () => {
+  const { add, call, token } = await open();
+  await add(manifest('save'), async (_, { documents, checkpoints }) => {
+    if (checkpoints.restored !== undefined) return documents.map(({ content }) => content);
+    await checkpoints.save({ at: 1 });
+    throw new ToolLayerError('E3109', 'It failed.');
+  });
+  const first = await call({ ...REQUEST, tool_id: 'save' });
+  const [saved] = first.metadata?.checkpoints_created ?? [];
+  const resume = { checkpoint_config: { resume_from_checkpoint_id: saved?.checkpoint_id ?? '' } };
+  versions.push('new');
+  expect(await call(REQUEST)).toMatchObject({ result: ['new'] });
+  expect(await call({ ...REQUEST, ...resume, tool_id: 'save' })).toMatchObject({ result: ['old'] });
+  const other = { capability_token: await token({ agent_did: 'did:agent:other' }) };
+  expect((await call({ ...REQUEST, ...resume, ...other, tool_id: 'save' })).failure?.code).toMatch(/^E37/);
+});
+
 test('DOC-04.2 a run that was cut off begins again with the same versions', async () => {
   const { call, run, parts, token } = await open();
   await pins.put('acme', 'cut-off', [{ ref: 'spec', documentId: 'spec', version: '1', sha256: sha256('old') }]);

@@ -293,6 +293,19 @@ describe('which circuit a tool goes through', () => {
     [undefined, nameOf('web', {})],
   ])('CIR-01 EXE-06 %s', (expected, name) => expect(name).toBe(expected));
 
+  test('CIR-02 a timeout counts once the service was silent for as long as a call may last, or be silent', () => {
+    const patience = (config: ToolManifest['execution_config']) =>
+      circuitOf(
+        manifest('t', { ...own, execution_config: { ...own.execution_config, ...config } }),
+        CIRCUIT_DEFAULTS,
+        1000,
+      )?.patienceMs;
+    expect([patience({}), patience({ default_timeout_seconds: 2 })]).toEqual([950, 1900]);
+    expect(patience({ default_timeout_seconds: 2, heartbeat_seconds: 1.5 })).toBe(1425);
+    expect(patience({ heartbeat_seconds: 3 })).toBe(950);
+    expect(patience({ default_timeout_seconds: 3600 })).toBe(CIRCUIT_DEFAULTS.slowCallMs * 0.95);
+  });
+
   test('CIR-01 what a manifest leaves out is as the settings say', () => {
     const settings: CircuitTerms = circuitTermsOf({ wait_duration_seconds: 7 });
     const config = { circuit_breaker_config: { failure_rate_threshold: 80 } };

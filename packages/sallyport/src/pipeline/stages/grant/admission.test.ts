@@ -1,0 +1,113 @@
+import { failure, isFailure } from '@sallyport/std/error/failure';
+import { describe, expect, test } from 'vitest';
+import type { CapabilityClaims } from '../../../../api/schemas/capability-token.ts';
+import type { Caller } from '../../../domain/principal/principal.ts';
+import { manifest, pipeline } from '../../pipeline.fixture.ts';
+import { createIdentify, createIdentifyAgain, type IdentifyOptions } from '../identify.ts';
+
+const CLAIMS = { tenant_id: 'acme', agent_did: 'did:agent:a' } as CapabilityClaims;
+
+describe('who asks', () => {
+  const who = async (claims: object, caller: Partial<Caller> = {}, options: IdentifyOptions = {}) => {
+    const identify = createIdentify(async () => ({ ...CLAIMS, ...claims }), options);
+    const found = await identify({ door: 'rest', token: 'token', ...caller });
+    return isFailure(found) ? found.code : found.principal;
+  };
+
+  test('PRM-11.2 a token for the addresses of some servers is refused at every other address', async () => {
+    const token = { server_audiences: ['mail', 'files'] };
+    for (const server of ['mail', 'files']) expect(await who(token, { server })).toMatchObject({ tenantId: 'acme' });
+    for (const caller of [{}, { server: 'other' }]) expect(await who(token, caller)).toBe('E3201');
+    expect(await who({}, { server: 'other' })).toMatchObject({ tenantId: 'acme' });
+  });
+
+  test('PRM-11.6 the proof of a key is checked where a token is bound to one, or where one is shown', async () => {
+    const checked: unknown[] = [];
+    const checkPossession: IdentifyOptions['checkPossession'] = async (_claims, token, proof) => {
+      checked.push([token, proof]);
+      return proof === undefined ? failure('E3216', 'There is no proof.') : undefined;
+    };
+    const proof = { method: 'POST' } as unknown as NonNullable<Caller['proof']>;
+    expect(await who({ cnf: { jkt: 'x' } }, {}, { checkPossession })).toBe('E3216');
+    expect(await who({ cnf: { jkt: 'x' } }, { proof }, { checkPossession })).toMatchObject({ agentDid: 'did:agent:a' });
+    expect(await who({}, { proof }, { checkPossession })).toMatchObject({ agentDid: 'did:agent:a' });
+    expect(checked).toEqual([
+      ['token', undefined],
+      ['token', proof],
+      ['token', proof],
+    ]);
+    await who({}, {}, { checkPossession });
+    expect(checked).toHaveLength(3);
+    // Where nothing checks proofs, a token that is bound to a key is worth nothing.
+    expect(await who({ cnf: { jkt: 'x' } }, { proof })).toBe('E3216');
+  });
+
+  test('PRM-02.5 the token of the caller comes before that of the request, and nobody needs one where the settings say so', async () => {
+    const seen: unknown[] = [];
+    const verify = async (token: string | undefined) => {
+      seen.push(token);
+      return token === undefined ? failure('E3212', 'There is no token.') : CLAIMS;
+    };
+    await createIdentify(verify)({ door: 'rest', token: 'own' }, 'of the request');
+    await createIdentify(verify)({ door: 'rest' }, 'of the request');
+    expect(await createIdentify(verify)({ door: 'rest' })).toMatchObject({ code: 'E3212' });
+    expect(seen).toEqual(['own', 'of the request', undefined]);
+    const optional = createIdentify(verify, { withoutToken: { ...CLAIMS, agent_did: 'did:agent:nobody' } });
+    expect(await optional({ door: 'rest' })).toMatchObject({ principal: { agentDid: 'did:agent:nobody' } });
+    expect(await optional({ door: 'rest', token: 'own' })).toMatchObject({ principal: { agentDid: 'did:agent:a' } });
+  });
+
+  test('PRM-06 is an agent whom the layer trusts as the settings say, unless the token says more', async () => {
+    const { tenantId, agentDid } = { tenantId: 'acme', agentDid: 'did:agent:a' };
+    expect(await who({})).toEqual({ tenantId, agentDid, roles: ['agent'], trust: 'trusted' });
+    expect(await who({}, {}, { defaultTrust: 'provisional' })).toMatchObject({ trust: 'provisional' });
+    const whole = { roles: ['operator'], trust_level: 'untrusted', user_did: 'did:user:u', session_id: 's' };
+    expect(await who(whole, {}, { defaultTrust: 'provisional' })).toEqual({
+      ...{ tenantId, agentDid, roles: ['operator'], trust: 'untrusted', userDid: 'did:user:u', sessionId: 's' },
+    });
+    const again = createIdentifyAgain(({ session_id }) => session_id === 's', { defaultTrust: 'provisional' });
+    expect(again(CLAIMS)).toEqual({ claims: CLAIMS, principal: expect.objectContaining({ trust: 'provisional' }) });
+    expect(again({ ...CLAIMS, session_id: 's' }).refused?.code).toBe('E3208');
+  });
+});
+
+describe('what a call may ask for', () => {
+  test('API-03 options that this layer is not configured for are refused, those that ask for nothing are not', async () => {
+    const { add, call } = await pipeline();
+    await add(manifest('read'), () => 1);
+    const asked = async (more: object) => {
+      const { failure: refused } = await call({ tool_id: 'read', parameters: { n: 1 }, ...more });
+      return refused && [refused.code, refused.details];
+    };
+    expect(await asked({ document_context: { document_refs: ['a'] } })).toEqual([
+      'E3901',
+      { option: 'document_context.document_refs' },
+    ]);
+    expect(await asked({ execution_options: { async_mode: true } })).toEqual([
+      'E3901',
+      { option: 'execution_options.async_mode' },
+    ]);
+    for (const nothing of [
+      {},
+      { document_context: {} },
+      { document_context: { document_refs: [], version_pinning: false } },
+      { execution_options: { async_mode: false } },
+    ])
+      expect(await asked(nothing)).toBeUndefined();
+  });
+
+  test('PIPE-03 EXT-02 a compensating call takes no slot and no quota, and keeps to the rate of its tool', async () => {
+    const { add, run, parts, token } = await pipeline();
+    await add(manifest('undo', { execution_config: { rate_limit: { per_minute: 1, burst: 1 } } }), () => 'done');
+    const identity = await parts.identify({ door: 'library', token: await token() });
+    if (isFailure(identity)) throw new Error('the token is refused');
+    const undo = () =>
+      run({
+        ...{ request: { tool_id: 'undo', parameters: { n: 1 } }, caller: { door: 'library' as const } },
+        ...{ onBehalfOf: identity.claims, compensates: 'call' },
+      });
+    const ends = [await undo(), await undo()].map(({ state, failure: refused }) => [state, refused?.code]);
+    expect(ends[0]).toEqual(['COMPLETED', undefined]);
+    expect(ends[1]?.[1]).toBe('E3303');
+  });
+});
