@@ -67,7 +67,7 @@ describe('the lists of an agent', () => {
   });
 
   test('VIS-01.1 say why each missing tool is missing: it waits for an operator, is not in the token, or held back', async () => {
-    const { visible, blocked, tierOf, idsOf } = await bench();
+    const { visible, visibility, blocked, tierOf, idsOf } = await bench();
     const held = new Map([['send', ['read']]]);
     const asking = { principal: AGENT, claims: claims('s*'), held };
     blocked.add('sort');
@@ -79,6 +79,10 @@ describe('the lists of an agent', () => {
     expect(waiting).toMatchObject({ tool_name: 'sort', description: expect.stringContaining('Withheld') });
     expect([idsOf(asking), tierOf(asking, 'agent-enabled')]).toEqual([[], []]);
     expect(idsOf({ principal: AGENT, claims: claims('s*') })).toEqual(['send']);
+    const confirmed = { tool_id: 'read', enabled: true, policy_overrides: { requires_confirmation: true } };
+    await visibility.setActivation('acme', { agent_did: AGENT.agentDid, ...confirmed });
+    const shown = visible.tier({ principal: AGENT }, 'tenant-available', ALL).tools;
+    expect(shown.map(({ requires_confirmation }) => requires_confirmation)).toEqual([true, false, false]);
   });
 
   test('VIS-01.1 of an operator hold what a token covers, and of the catalogue what is offered', async () => {

@@ -23,7 +23,6 @@ export function undoable(parts: Pick<PipelineParts, 'log' | 'transactions' | 'cl
       const { failure } = end;
       // A waiting call keeps what it holds, above all its idempotency key.
       if (failure === undefined) {
-        ongoing.undo.commit();
         const closing = ongoing.undo.close(log);
         if (closing !== undefined) await closing;
         return end;

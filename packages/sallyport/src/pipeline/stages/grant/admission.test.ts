@@ -2,6 +2,8 @@ import { failure, isFailure } from '@sallyport/std/error/failure';
 import { describe, expect, test } from 'vitest';
 import type { CapabilityClaims } from '../../../../api/schemas/capability-token.ts';
 import type { Caller } from '../../../domain/principal/principal.ts';
+import { createCompositeExecutor } from '../../../executors/composite.ts';
+import { createNativeExecutor } from '../../../executors/native/native-executor.ts';
 import { manifest, pipeline } from '../../pipeline.fixture.ts';
 import { createIdentify, createIdentifyAgain, type IdentifyOptions } from '../identify.ts';
 
@@ -109,5 +111,28 @@ describe('what a call may ask for', () => {
     const ends = [await undo(), await undo()].map(({ state, failure: refused }) => [state, refused?.code]);
     expect(ends[0]).toEqual(['COMPLETED', undefined]);
     expect(ends[1]?.[1]).toBe('E3303');
+  });
+
+  test('API-03 a tool whose server demands tasks is refused to MCP clients that take none; the layer waits for it elsewhere', async () => {
+    const config = { upstream: 'u', tool: 't', execution: { taskSupport: 'required' } };
+    const executors = { ...createCompositeExecutor([createNativeExecutor()]), configFaults: () => [] };
+    const { call, parts } = await pipeline({ workers: { refuses: () => undefined }, executors });
+    await parts.registry.registerAll('acme', [manifest('u__t', { executor: { kind: 'mcp', config } })]);
+    const code = async (door: Caller['door'], async_mode = false) =>
+      (await call({ tool_id: 'u__t', parameters: { n: 1 }, execution_options: { async_mode } }, { door })).failure
+        ?.code;
+    expect(await code('mcp')).toBe('E3822');
+    // No executor of this pipeline runs it.
+    expect([await code('mcp', true), await code('rest')]).toEqual(['E3901', 'E3901']);
+  });
+
+  test('PIPE-09 a row says which request wrote it, where the caller chose its id', async () => {
+    const { add, call, store } = await pipeline();
+    await add(manifest('write', { side_effect_policy: 'irreversible' }), () => 1);
+    const given = { tool_id: 'write', parameters: { n: 1 } };
+    const chosen = await call({ ...given, invocation_id: 'mine' });
+    expect([chosen.invocationId, chosen.nonce === undefined, chosen.nonce === 'mine']).toEqual(['mine', false, false]);
+    expect((await store.findInvocation('acme', 'mine'))?.nonce).toBe(chosen.nonce);
+    expect(await call(given)).not.toHaveProperty('nonce');
   });
 });
