@@ -33,8 +33,10 @@ type StageOutcome = DryRunResponse['stages'][number];
  */
 export function createRehearsal(parts: PipelineParts): RehearseCall {
   const all = stagesInOrder(parts);
-  const end = all.findIndex(({ begins }) => begins === 'EXECUTING');
-  const stages = all.slice(0, end < 0 ? all.length : end);
+  const stages = all.slice(
+    0,
+    all.findIndex(({ begins }) => begins === 'EXECUTING'),
+  );
   const toEnd = bounded(parts).wrap(throughStages(stages));
   let underWay = 0;
   const rehearseOne: RehearseCall = async (request) => {

@@ -1,8 +1,9 @@
+import { failure } from '@sallyport/std/error/failure';
 import { describe, expect, test } from 'vitest';
 import { memoryLedgerStore } from '../../../test/stores/memory-ledger-store.ts';
 import type { InvocationRecord } from '../../domain/invocation/record.ts';
 import { manifest, pipeline } from '../pipeline.fixture.ts';
-import { recoverOpenCalls } from './recover.ts';
+import { recoverOpenCalls, settleOpen } from './recover.ts';
 
 describe('what a crash left open', () => {
   test('PIPE-13.1 ends as outcome unknown, or as safe to call again, on the disk, and the chain says so', async () => {
@@ -43,6 +44,10 @@ describe('what a crash left open', () => {
     expect(await everyEventOf('d')).toMatchObject([end]);
     expect(written.toSorted()).toEqual(['a', 'b', 'd'].map((id) => `${id} ABORTED synchronous`));
     expect(await recoverOpenCalls(parts, 'one')).toBe(0);
+    const late = failure('E3804', 'It did not end in time.', { details: { cut_off_by: 'E3103' } });
+    await memory.append({ records: [open('e', 'irreversible')], events: [] }, 'synchronous');
+    await settleOpen(parts, open('e', 'irreversible'), late);
+    expect((await everyEventOf('e')).map(({ type }) => type)).toContain('ai.agent.tool.timeout');
   });
 
   test('PIPE-02.1 the list holds the eleven stages of a call in their order, and the hooks among them', async () => {

@@ -280,18 +280,18 @@ describe('which circuit a tool goes through', () => {
     circuitOf(manifest('t', { executor: { kind, config: { ...config } }, ...more }), CIRCUIT_DEFAULTS, 1000)?.name;
   const own = { execution_config: { circuit_breaker_config: {} } };
 
-  test.each([
-    ['api.example.com', nameOf('http', { base_url: 'https://API.example.com:443/v1' })],
-    ['api.example.com:8443', nameOf('http', { base_url: 'https://api.example.com:8443' })],
-    ['[::1]:8080', nameOf('http', { base_url: 'http://[::1]:8080/x' })],
-    ['mcp:git', nameOf('mcp', { upstream: 'git', tool: 'x' })],
-    ['tool:t@1.0.0', nameOf('http', {})],
-    ['tool:t@1.0.0', nameOf('http', { base_url: 'https://api.example.com' }, own)],
-    ['tool:t@1.0.0', nameOf('native', {}, own)],
-    [undefined, nameOf('native', {})],
-    [undefined, nameOf('shell', {})],
-    [undefined, nameOf('web', {})],
-  ])('CIR-01 EXE-06 %s', (expected, name) => expect(name).toBe(expected));
+  test.each<[string | undefined, ...Parameters<typeof nameOf>]>([
+    ['api.example.com', 'http', { base_url: 'https://API.example.com:443/v1' }],
+    ['api.example.com:8443', 'http', { base_url: 'https://api.example.com:8443' }],
+    ['[::1]:8080', 'http', { base_url: 'http://[::1]:8080/x' }],
+    ['mcp:git', 'mcp', { upstream: 'git', tool: 'x' }],
+    ['tool:t@1.0.0', 'http', {}],
+    ['tool:t@1.0.0', 'http', { base_url: 'https://api.example.com' }, own],
+    ['tool:t@1.0.0', 'native', {}, own],
+    [undefined, 'native', {}],
+    [undefined, 'shell', {}],
+    [undefined, 'web', {}],
+  ])('CIR-01 EXE-06 %s is that of %s with %j', (expected, ...of) => expect(nameOf(...of)).toBe(expected));
 
   test('CIR-02 a timeout counts once the service was silent for as long as a call may last, or be silent', () => {
     const patience = (config: ToolManifest['execution_config']) =>
