@@ -1,7 +1,7 @@
 import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { memoryLedgerStore } from '../../../test/stores/memory-ledger-store.ts';
 import { type ChainedEvent, chainedEventOf } from '../../domain/event/chained-event.ts';
 import { silentLog } from '../../telemetry/log.ts';
@@ -10,7 +10,7 @@ import { openLedger } from '../ledger.ts';
 import { type RelayOptions, startRelay } from '../relay.ts';
 import { openJsonlEventSink } from '../sinks/jsonl/jsonl-event-sink.ts';
 
-/** A ledger, and a relay over it; with `offers` the relay is offered what the ledger commits. */
+/** A ledger, and a relay over it that ends with the test; with `offers` the relay is offered what the ledger commits. */
 async function ledgerWith(options: Partial<RelayOptions> = {}, offers = true) {
   const store = options.store ?? memoryLedgerStore();
   const relay = startRelay({
@@ -23,6 +23,8 @@ async function ledgerWith(options: Partial<RelayOptions> = {}, offers = true) {
     flushMs: 1,
     ...options,
   });
+  // Not awaited: a sink of a test that failed may never close.
+  onTestFinished(() => void relay.close());
   const onCommitted = offers ? relay.offer : () => undefined;
   const ledger = await openLedger({ store, chainId: 'one', log: silentLog, onCommitted });
   const write = async (...ids: string[]): Promise<void> => {
