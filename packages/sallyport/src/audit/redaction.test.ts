@@ -140,6 +140,65 @@ describe('the redaction of entries', () => {
     );
   });
 
+  test('AUD-04.4 a person in a row stays there, and is redacted in the events, which are found by the agent', () => {
+    for (const [name, own] of [
+      ['agentDid', 'agent_did'],
+      ['userDid', 'user_did'],
+    ] as const) {
+      const entry = {
+        record: record({ [name]: MAIL }),
+        events: [written({ state: 'FAILED' }, { invocation_id: 'i1', [own]: MAIL })],
+        durability: 'asynchronous' as const,
+      };
+      const { record: row, events } = redaction(entry);
+      expect(row).toBe(entry.record);
+      expect(events[0]).toMatchObject({ data: { [own]: '[REDACTED:email]', state: 'FAILED' } });
+      expect(events[0]).not.toHaveProperty('parts');
+      expect(events[0]?.agentDid).toBe(name === 'agentDid' ? MAIL : undefined);
+    }
+  });
+
+  test('AUD-04.4 the agent by which an event is found stays that of its draft, and is none where there was none', () => {
+    const agentOf = (more: Partial<EventDraft>) =>
+      redaction({ events: [draft(more)], durability: 'asynchronous' }).events[0]?.agentDid;
+    expect(agentOf({ agentDid: 'did:agent:a', data: { agent_did: MAIL } })).toBe('did:agent:a');
+    expect(agentOf({ data: { agent_did: 7, note: MAIL } })).toBeUndefined();
+  });
+
+  test('AUD-04.4 the subject of an event stays when it is the id of its call, and is looked at otherwise', () => {
+    const card = '4539148803436467';
+    const subjectOf = (subject: string | undefined, data: EventDraft['data']) => {
+      const events = [draft({ data, ...(subject === undefined ? {} : { subject }) })];
+      return redaction({ events, durability: 'asynchronous' }).events[0];
+    };
+    expect(subjectOf(card, { invocation_id: card, note: MAIL })).toMatchObject({
+      subject: card,
+      data: { invocation_id: card, note: '[REDACTED:email]' },
+    });
+    expect(subjectOf(card, { invocation_id: 'i1' })?.subject).toBe('[REDACTED:card]');
+    expect(subjectOf(MAIL, {})).toMatchObject({ subject: '[REDACTED:email]', data: {} });
+    expect(subjectOf(undefined, { note: MAIL })).not.toHaveProperty('subject');
+  });
+
+  test('AUD-04.4 an id that is redacted nowhere else is not invented in an event that has none', () => {
+    const [event] = redaction({ events: [draft({ data: { note: MAIL } })], durability: 'asynchronous' }).events;
+    expect(event?.data).toEqual({ note: '[REDACTED:email]' });
+  });
+
+  test.each(['sessionId', 'toolId', 'calledAs', 'claimSource'] as const)(
+    'AUD-04.4 %s of a row is looked at',
+    (name) => {
+      const given = { record: record({ [name]: `of ${MAIL}` }), events: [], durability: 'asynchronous' as const };
+      expect(redaction(given).record).toEqual({ ...given.record, [name]: 'of [REDACTED:email]' });
+    },
+  );
+
+  test('AUD-04.4 the decision of a gate is looked at', () => {
+    const gateDecision = { reason: `because of ${MAIL}` } as never;
+    const given = { record: record({ gateDecision }), events: [], durability: 'asynchronous' as const };
+    expect(redaction(given).record).toMatchObject({ gateDecision: { reason: 'because of [REDACTED:email]' } });
+  });
+
   test('a name that stands alone is a name: nine digits of a session are no social security number', () => {
     const entry = { record: record({ sessionId: '219438765' }), events: [], durability: 'asynchronous' as const };
     expect(redaction(entry)).toBe(entry);

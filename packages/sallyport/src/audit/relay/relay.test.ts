@@ -2,13 +2,16 @@ import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import type { EventType } from '../../../api/schemas/cloud-event.ts';
 import { memoryLedgerStore } from '../../../test/stores/memory-ledger-store.ts';
 import { type ChainedEvent, chainedEventOf } from '../../domain/event/chained-event.ts';
 import { silentLog } from '../../telemetry/log.ts';
+import { EMPTY_CHAIN, link } from '../chain.ts';
 import type { EventSink } from '../event-sink.port.ts';
 import { openLedger } from '../ledger.ts';
 import { type RelayOptions, startRelay } from '../relay.ts';
 import { openJsonlEventSink } from '../sinks/jsonl/jsonl-event-sink.ts';
+import { notifySideEffects } from './side-effect-listener.ts';
 
 /** A ledger, and a relay over it that ends with the test; with `offers` the relay is offered what the ledger commits. */
 async function ledgerWith(options: Partial<RelayOptions> = {}, offers = true) {
@@ -245,4 +248,22 @@ describe('the relay', () => {
     expect((await stat(path)).mode & 0o777).toBe(0o600);
     await rm(folder, { recursive: true });
   });
+});
+
+test('VIS-09.1 the embedding program gets the events of side effects alone, in order, whatever it does with one of them', () => {
+  const lines: string[] = [];
+  const got: string[] = [];
+  const log = {
+    warn: (event: string, fields: object = {}) => void lines.push(`${event} ${JSON.stringify(fields)}`),
+  };
+  const notify = notifySideEffects((event) => {
+    got.push(`${event.type} of ${event.subject}`);
+    if (event.subject === 'first') throw new Error('no room');
+  }, log);
+  const linked = (subject: string, type: EventType) =>
+    link({ id: `id of ${subject}`, type, time: 1, tenantId: 'acme', subject, data: {} }, 'one', EMPTY_CHAIN);
+  const [started, completed] = ['ai.agent.tool.side_effect.started', 'ai.agent.tool.side_effect.completed'] as const;
+  notify([linked('run', 'ai.agent.tool.invoked'), linked('first', started), linked('second', completed)]);
+  expect(got).toEqual([`${started} of first`, `${completed} of second`]);
+  expect(lines).toEqual(['side-effect-listener-failed {"event_id":"id of first","reason":"Error: no room"}']);
 });

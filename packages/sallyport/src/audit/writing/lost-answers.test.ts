@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { memoryLedgerStore } from '../../../test/stores/memory-ledger-store.ts';
 import type { EventDraft } from '../../domain/event/event-draft.ts';
 import type { InvocationRecord } from '../../domain/invocation/record.ts';
-import { silentLog } from '../../telemetry/log.ts';
+import { type Log, silentLog } from '../../telemetry/log.ts';
 import { openLedger } from '../ledger.ts';
 import type { Durability } from '../ledger-store.port.ts';
 import type { LedgerEntry } from './ledger-entry.ts';
@@ -27,24 +27,29 @@ const ending = (id: string, state: 'COMPLETED' | 'FAILED'): LedgerEntry => ({
 });
 
 /** A ledger whose store writes everything; its answers may be lost, and what it holds may be unreadable. */
-async function opened() {
+async function opened(options: { batchMax?: number; log?: Log } = {}) {
   const memory = memoryLedgerStore();
   const now = { isDeaf: false, isUnreachable: false };
+  /** What becomes of the next writes; what comes after them is written and answered. */
+  const ends: ('failed' | 'lost' | 'answered')[] = [];
   const written: { readonly ids: readonly string[]; readonly durability: Durability }[] = [];
   const committed: string[] = [];
   const { promise: released, resolve: release } = Promise.withResolvers<void>();
   const ledger = await openLedger({
     chainId: 'one',
     log: silentLog,
+    ...options,
     onCommitted: (events) => void committed.push(...events.map(({ id }) => id)),
     store: {
       ...memory,
       async append(batch, durability) {
         if (batch.events.some(({ id }) => id === 'refused')) throw new ToolLayerError('E3802', 'of another call');
+        const end = ends.shift();
+        if (end === 'failed') throw new Error('the disk is full');
         await memory.append(batch, durability);
         written.push({ ids: batch.events.map(({ id }) => id), durability });
         if (batch.events.some(({ id }) => id === 'held')) await released;
-        if (now.isDeaf) throw new Error('the answer was lost');
+        if (now.isDeaf || end === 'lost') throw new Error('the answer was lost');
       },
       chainHead: (chainId) =>
         now.isUnreachable ? Promise.reject(new Error('unreachable')) : memory.chainHead(chainId),
@@ -56,7 +61,7 @@ async function opened() {
       end.status === 'rejected' ? end.reason.code : 'written',
     );
   const chain = async () => (await memory.chainEvents('one', 0, 100)).map(({ id }) => id);
-  return { memory, now, written, committed, release, ledger, commitAll, chain };
+  return { memory, now, ends, written, committed, release, ledger, commitAll, chain };
 }
 
 test('AUD-02 an entry whose answer was lost is written all the same, once, and its writer learns that', async () => {
@@ -142,4 +147,43 @@ test('AUD-02 an entry that is refused alone learns why, also while nobody can sa
   now.isUnreachable = false;
   expect(await commitAll(noted('a'), noted('refused'), noted('b'))).toEqual(['written', 'E3802', 'written']);
   expect(await chain()).toEqual(['a', 'b']);
+});
+
+test('AUD-02 of a batch that failed each entry is written alone, and is written though only its answer was lost', async () => {
+  const { ends, commitAll, chain, release } = await opened();
+  const held = commitAll(noted('held'));
+  ends.push('failed', 'lost', 'failed', 'answered');
+  const others = commitAll(noted('a'), noted('b'), noted('c'));
+  release();
+  expect(await held).toEqual(['written']);
+  expect(await others).toEqual(['written', 'E3812', 'written']);
+  expect(await chain()).toEqual(['held', 'a', 'c']);
+});
+
+test('AUD-02 an end that follows a lost one of the same call is not written, also when it was sent before that was known', async () => {
+  const { memory, ends, commitAll, chain, written } = await opened({ batchMax: 2 });
+  ends.push('lost');
+  const all = await commitAll(ending('done', 'COMPLETED'), ending('failed', 'FAILED'), noted('other'));
+  expect(all).toEqual(['written', 'E3812', 'written']);
+  expect(await memory.findInvocation('acme', 'c')).toMatchObject({ state: 'COMPLETED' });
+  expect(await chain()).toEqual(['done', 'other']);
+  expect(written.map(({ ids }) => ids)).toEqual([['done'], ['other']]);
+});
+
+test('AUD-02 the refusal of an entry has its cause, and what cannot be found out is logged', async () => {
+  const lines: string[] = [];
+  const error = (event: string, fields: object = {}) => void lines.push(`${event} ${JSON.stringify(fields)}`);
+  const { now, ends, ledger } = await opened({ log: { ...silentLog, error } });
+  ends.push('failed');
+  await expect(ledger.commit(noted('a'))).rejects.toMatchObject({
+    code: 'E3812',
+    message: expect.stringContaining('cannot be written'),
+    cause: { message: 'the disk is full' },
+  });
+  expect(lines).toEqual(['ledger-write-failed {"reason":"Error: the disk is full"}']);
+  now.isUnreachable = true;
+  ends.push('failed');
+  await expect(ledger.commit(noted('b'))).rejects.toMatchObject({ cause: { message: 'the disk is full' } });
+  expect(lines.slice(2)).toEqual(['ledger-store-unreachable {"reason":"Error: unreachable"}']);
+  await expect(ledger.commit(noted('c'))).rejects.toMatchObject({ cause: { message: 'unreachable' } });
 });
