@@ -215,3 +215,25 @@ test('AUD-04.4 of the events of an entry those that hold something are changed, 
   const whole = { events: [plain], durability: 'synchronous' } as const;
   expect(redaction(whole)).toBe(whole);
 });
+
+test('a name is judged once, as long as it is among the last two thousand and no longer than a thousand characters', () => {
+  const judged: string[] = [];
+  const { value } = createRedactor();
+  const redaction = createEntryRedaction({
+    ...createRedactor(),
+    value(given) {
+      judged.push((given as { text: string }).text);
+      return value(given);
+    },
+  });
+  const judgedOf = (...names: string[]): number => {
+    judged.length = 0;
+    for (const toolId of names) redaction({ record: record({ toolId }), events: [], durability: 'asynchronous' });
+    return judged.filter((name) => names.includes(name)).length;
+  };
+  const [most, longer] = ['n'.repeat(1_000), 'n'.repeat(1_001)];
+  expect([judgedOf('one', 'one'), judgedOf(most, most), judgedOf(longer, longer)]).toEqual([1, 1, 2]);
+  // The row's agent is the third of the texts that are known.
+  expect(judgedOf(...Array.from({ length: 1_998 }, (_, at) => `${at}`))).toBe(1_998);
+  expect([judgedOf(most), judgedOf('0'), judgedOf('one')]).toEqual([0, 0, 1]);
+});

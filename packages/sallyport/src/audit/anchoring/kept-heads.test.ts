@@ -78,6 +78,33 @@ test('AUD-07 what was signed before the last end and not kept is kept at the nex
   expect(headsKept()).toEqual([['one', 2]]);
 });
 
+test('AUD-07 a restart keeps what is kept: the heads of all chains, and when the first of them was', async () => {
+  const store = memoryLedgerStore();
+  await keeperOf(store).begin();
+  const { begun } = kept ?? {};
+  await grow(store, 'two', ['x']);
+  await keeperOf(store).keep(await grow(store, 'one', ['a']));
+  const before = kept;
+  await keeperOf(store).begin();
+  expect(kept).toEqual(before);
+  await keeperOf(store).keep(await grow(store, 'one', ['b']));
+  expect([kept?.begun, headsKept()]).toEqual([
+    begun,
+    [
+      ['two', 1],
+      ['one', 2],
+    ],
+  ]);
+});
+
+test('AUD-07 an older head than the one that is kept does not replace it', async () => {
+  const store = memoryLedgerStore();
+  const old = await grow(store, 'one', ['a']);
+  const newest = await grow(store, 'one', ['b']);
+  for (const checkpoint of [newest, old, newest]) await keeperOf(store).keep(checkpoint);
+  expect(headsKept()).toEqual([['one', 2]]);
+});
+
 test('AUD-07 a chain that was cut or written anew, and grew since, stays proven by the head that it does not have', async () => {
   await keeperOf(memoryLedgerStore()).begin();
   await keeperOf(memoryLedgerStore()).keep(await grow(memoryLedgerStore(), 'one', ['a', 'b']));

@@ -214,6 +214,21 @@ test('AUD-07 a result that was forgotten leaves its hash; a person who is not na
   expect(await verifyLedger(store, signer)).toMatchObject({ whole: true });
 });
 
+test('AUD-07.3 a result that the chain has no hash of, or that came into a row after it was forgotten, is a gap', async () => {
+  await commit(row('one', 'COMPLETED'), [told('one', 'DECLARED'), told('one', 'COMPLETED')]);
+  expect(await verifyLedger(store, signer)).toMatchObject({ whole: true });
+  const put = changed((record) => ({ ...record, result: RESULT }));
+  expect((await verifyLedger(put, signer)).calls.first_gaps).toMatchObject([{ reason: OTHER_RESULT }]);
+  await commit(row('two', 'COMPLETED', { outputHash: HASH, resultForgottenAt: 9 }), [
+    told('two', 'DECLARED'),
+    told('two', 'COMPLETED', { output_hash: HASH }),
+  ]);
+  const back = changed((record) => (record.invocationId === 'two' ? { ...record, result: { paid: 4 } } : record));
+  expect((await verifyLedger(back, signer)).calls.first_gaps).toMatchObject([
+    { invocation_id: 'two', reason: OTHER_RESULT },
+  ]);
+});
+
 test('AUD-07 a call that ends between the reading of its row and of its events is no gap', async () => {
   await completed('one');
   const early: LedgerStore = {

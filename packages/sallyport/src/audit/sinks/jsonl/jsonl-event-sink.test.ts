@@ -42,3 +42,9 @@ test('AUD-02 a delivery goes behind the one before', async () => {
   const [one, other] = [[event('long '.repeat(1000)), event('b')], [event('c')]];
   expect(await writtenOf([one, other])).toBe(linesOf([...one, ...other]));
 });
+
+test('AUD-02 a sink that was closed takes nothing more: its file is closed', async () => {
+  const sink = await openJsonlEventSink(join(folder, 'audit.jsonl'));
+  await sink.close();
+  await expect(sink.deliver([event('late')])).rejects.toMatchObject({ code: 'EBADF' });
+});
