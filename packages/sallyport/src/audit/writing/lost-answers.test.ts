@@ -187,3 +187,16 @@ test('AUD-02 the refusal of an entry has its cause, and what cannot be found out
   expect(lines.slice(2)).toEqual(['ledger-store-unreachable {"reason":"Error: unreachable"}']);
   await expect(ledger.commit(noted('c'))).rejects.toMatchObject({ cause: { message: 'unreachable' } });
 });
+
+test('AUD-02 what comes while entries of a failed batch are written alone is sent after them, a full batch too', async () => {
+  const { ends, written, commitAll, chain, release } = await opened({ batchMax: 2 });
+  ends.push('answered', 'failed');
+  const first = commitAll(noted('a'), noted('held'), noted('b'));
+  while (!written.some(({ ids }) => ids.includes('held'))) await new Promise(setImmediate);
+  const others = commitAll(noted('c'), noted('d'));
+  await new Promise(setImmediate);
+  expect(written.map(({ ids }) => ids)).toEqual([['a'], ['held']]);
+  release();
+  expect([await first, await others].flat()).toEqual(Array(5).fill('written'));
+  expect(await chain()).toEqual(['a', 'held', 'b', 'c', 'd']);
+});
