@@ -1,5 +1,5 @@
 import { systemClock } from '@sallyport/std/clock';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { memoryLedgerStore } from '../../test/stores/memory-ledger-store.ts';
 import { silentLog } from '../telemetry/log.ts';
 import { startCheckpointTimer } from './checkpoint-timer.ts';
@@ -140,4 +140,43 @@ test('AUD-03 AUD-07 a turn in which nothing is new asks nothing, and what fails 
   await timer.close();
   expect([kept, state.asked]).toEqual([[1], 0]);
   expect(await inner.checkpoints('one')).toHaveLength(1);
+});
+
+test('AUD-03.2 heads are signed in turns, and not after the end; the end signs what came while a head was signed', async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+  try {
+    const inner = memoryLedgerStore();
+    const ledger = await openLedger({ store: inner, chainId: 'one', log: silentLog });
+    const commit = (id: string) => ledger.commit({ events: [event(id)], durability: 'asynchronous' });
+    const { promise: isFree, resolve } = Promise.withResolvers<void>();
+    let isSlow = false;
+    const store = {
+      ...inner,
+      async addCheckpoint(checkpoint: ChainCheckpoint) {
+        if (isSlow) await isFree;
+        await inner.addCheckpoint(checkpoint);
+      },
+    };
+    const options = { store, signer, chainId: 'one', everyMs: 1_000, outside: [], clock: systemClock, log: silentLog };
+    const timer = startCheckpointTimer({ ...options, ledger });
+    const signed = async () => (await inner.checkpoints('one')).map(({ seq }) => seq);
+    // The turn of its start has nothing to sign.
+    await new Promise(setImmediate);
+    await commit('a');
+    await vi.advanceTimersByTimeAsync(999);
+    expect(await signed()).toEqual([]);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(await signed()).toEqual([1]);
+    isSlow = true;
+    await commit('b');
+    await vi.advanceTimersByTimeAsync(1_000);
+    await commit('c');
+    const closed = timer.close();
+    resolve();
+    await closed;
+    expect(await signed()).toEqual([1, 2, 3]);
+    expect(vi.getTimerCount()).toBe(0);
+  } finally {
+    vi.useRealTimers();
+  }
 });

@@ -99,7 +99,12 @@ describe('the redaction of entries', () => {
 
   test('an entry without anything sensitive is the very same afterwards', () => {
     const entry = {
-      record: record({ sessionId: 'morning', userDid: 'did:user:ann' }),
+      record: record({
+        sessionId: 'morning',
+        userDid: 'did:user:ann',
+        warnings: [{ code: 'w', message: 'plain' }],
+        failure: { failed: true, code: 'E3001', message: 'plain' },
+      }),
       events: [written({ state: 'COMPLETED' }), draft({ data: { change: 'registered', version: '1.0.0' } })],
       durability: 'asynchronous' as const,
     };

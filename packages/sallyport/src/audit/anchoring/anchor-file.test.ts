@@ -32,3 +32,7 @@ test('AUD-07 heads are appended one a line, for the owner alone, in a folder tha
 test('AUD-07 a file that cannot be written is an error', async () => {
   await expect(anchorFile(folder)(checkpoint)).rejects.toMatchObject({ code: 'EISDIR' });
 });
+
+test('AUD-07 a head that a full disk does not take is an error', async () => {
+  await expect(anchorFile('/dev/full')(checkpoint)).rejects.toMatchObject({ code: 'ENOSPC' });
+});

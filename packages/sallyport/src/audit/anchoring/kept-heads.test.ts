@@ -148,6 +148,9 @@ test('AUD-07 a file that is missing, cannot be read or was begun late is named',
   place = { ...place, read: () => Promise.reject(new Error('no JSON')) };
   const reason = 'the file audit-heads.json cannot be read: no JSON';
   expect(await verify(store)).toMatchObject({ whole: false, heads: { faults: [{ reason }] } });
+  place = { ...place, read: () => Promise.reject('gone') };
+  expect((await verify(store)).heads.faults).toMatchObject([{ reason: expect.stringContaining('read: gone') }]);
+  place = { ...place, read: () => Promise.reject(new Error('no JSON')) };
   // An unreadable file is not overwritten.
   await expect(keeperOf(store).keep(checkpoint)).rejects.toThrow('no JSON');
 });
@@ -183,6 +186,24 @@ test('AUD-03 events that no signed head of the table covers are named once they 
   expect(chains).toMatchObject([{ unsigned_since: '1970-01-01T00:00:00.001Z' }]);
   expect(told).toContainEqual(expect.stringContaining('since 1970-01-01T00:00:00.001Z are covered by no'));
   expect(heads.faults).toMatchObject([{ reason: expect.stringContaining('was deleted from the table') }]);
+  const early = memoryLedgerStore();
+  const old = await openLedger({ store: early, chainId: 'two', log: silentLog });
+  await old.commit(event('just not old', 8_001));
+  kept = undefined;
+  expect((await verify(early)).warnings).toHaveLength(1);
+  const late = memoryLedgerStore();
+  await (await openLedger({ store: late, chainId: 'two', log: silentLog })).commit(event('old', 8_000));
+  expect((await verify(late)).warnings).toContainEqual(expect.stringContaining('covered by no signed head'));
+});
+
+test('AUD-07 a signed head that was replaced in the table by one with another place or hash was deleted from it', async () => {
+  const store = memoryLedgerStore();
+  const checkpoint = await grow(store, 'one', ['a']);
+  await keeperOf(store).keep(checkpoint);
+  for (const change of [{ seq: 2 }, { hash: 'f' }]) {
+    const { heads } = await verify({ ...store, checkpoints: async () => [{ ...checkpoint, ...change }] });
+    expect(heads.faults).toMatchObject([{ reason: expect.stringContaining('was deleted from the table') }]);
+  }
 });
 
 test('AUD-07 a head counts as kept once it is written, and not before', async () => {

@@ -73,6 +73,6 @@ export function createDelivery(
       await store.setSinkPosition(cursor, place);
       remembered = place;
     },
-    isUnflushed: () => delivered !== undefined && delivered !== remembered,
+    isUnflushed: () => delivered !== remembered,
   };
 }

@@ -117,16 +117,77 @@ describe('the relay', () => {
 
   test('AUD-02.2 a burst beyond what is kept in memory arrives whole', async () => {
     const { sink, ids } = collecting();
-    const { store, relay, write } = await ledgerWith({ sinks: [sink], delayMs: 100_000 });
+    const { store, relay, write } = await ledgerWith({ sinks: [sink] }, false);
     await write('first');
-    const many = (await store.chainEvents('one', 0, 1)).flatMap((event) =>
-      Array<ChainedEvent>(6000).fill(chainedEventOf(event)),
-    );
-    relay.offer(many);
-    relay.offer(many);
+    await expect.poll(() => ids, { interval: 1 }).toEqual(['first']);
     await write('last');
+    // More than is kept: what the store has of it is delivered, although nothing is offered any more.
+    const [last] = (await store.chainEvents('one', 1, 1)).map((event) => chainedEventOf(event));
+    const many = Array.from({ length: 12_000 }, (_, at) => ({ ...last, seq: at + 2 }) as ChainedEvent);
+    relay.offer(many.slice(0, 6_000));
+    relay.offer(many.slice(6_000));
     await relay.close();
     expect(ids).toEqual(['first', 'last']);
+  });
+
+  test('AUD-02.2 what is committed while a sink takes events is delivered, though nothing new comes', async () => {
+    const ids: string[] = [];
+    const next: Record<string, string> = { a: 'b', b: 'c', c: 'd' };
+    const sink: EventSink = {
+      ...collecting().sink,
+      async deliver(events) {
+        for (const { id } of events) {
+          ids.push(id);
+          const following = next[id];
+          if (following !== undefined) await write(following);
+        }
+      },
+    };
+    const { relay, write } = await ledgerWith({ sinks: [sink], flushMs: 0 });
+    await write('a');
+    await expect.poll(() => ids, { interval: 1 }).toEqual(['a', 'b', 'c', 'd']);
+    await relay.close();
+    expect(ids).toEqual(['a', 'b', 'c', 'd']);
+  });
+
+  test('AUD-02.2 what nobody offered and the sink did not take is tried again, though nothing new comes', async () => {
+    let failures = 0;
+    const { sink, ids } = collecting(() => failures-- > 0);
+    const { store, relay, write } = await ledgerWith({ sinks: [sink] }, false);
+    await write('a');
+    await expect.poll(() => ids, { interval: 1 }).toEqual(['a']);
+    await write('b', 'c');
+    failures = 1;
+    relay.offer((await store.chainEvents('one', 2, 1)).map((event) => chainedEventOf(event)));
+    await expect.poll(() => ids, { interval: 1 }).toEqual(['a', 'b', 'c']);
+  });
+
+  test('AUD-02.2 the end waits for what the sink is taking, flushes it and stores its place', async () => {
+    const { promise: isFree, resolve } = Promise.withResolvers<void>();
+    const ids: string[] = [];
+    let under = 0;
+    const sink: EventSink = {
+      ...collecting().sink,
+      async deliver(events) {
+        under += 1;
+        ids.push(...events.map(({ id }) => id));
+        await isFree;
+        under -= 1;
+      },
+      async close() {
+        ids.push(`closed ${under}`);
+      },
+    };
+    const { store, relay, write } = await ledgerWith({ sinks: [sink], flushMs: 100_000 });
+    await write('a');
+    await expect.poll(() => ids, { interval: 1 }).toEqual(['a']);
+    const closing = relay.close();
+    await new Promise(setImmediate);
+    expect(under).toBe(1);
+    resolve();
+    await closing;
+    expect(ids.slice(0, 2)).toEqual(['a', 'closed 0']);
+    expect(await store.sinkPosition('collecting@one')).toBe(1);
   });
 
   test('AUD-02.2 what was committed before the start is delivered though nothing new comes, and what is offered is not read again', async () => {
@@ -167,6 +228,10 @@ describe('the relay', () => {
         flushed += 1;
       };
       const times = { delayMs: 10, retryMs: 100, flushMs: 1_000 };
+      const idle = await ledgerWith({ sinks: [sink], ...times });
+      await vi.advanceTimersByTimeAsync(10);
+      expect(vi.getTimerCount()).toBe(0);
+      await idle.relay.close();
       const { relay, write, store } = await ledgerWith({ sinks: [{ ...sink, flush }], log, ...times });
       await write('a');
       const triesAfter = async (ms: number) => {
@@ -191,7 +256,9 @@ describe('the relay', () => {
       await write('b');
       await vi.advanceTimersByTimeAsync(10);
       expect([ids, flushed]).toEqual([['a', 'b'], 1]);
-      await vi.advanceTimersByTimeAsync(1_000);
+      await vi.advanceTimersByTimeAsync(989);
+      expect(flushed).toBe(1);
+      await vi.advanceTimersByTimeAsync(1);
       expect([flushed, await store.sinkPosition('collecting@one'), vi.getTimerCount()]).toEqual([2, 2, 0]);
       // One that failed once begins with the shortest pause again.
       isBroken = true;
@@ -224,12 +291,13 @@ describe('the relay', () => {
     const following = Array.from({ length: 10_000 }, (_, at) => ({ ...first, seq: at + 2 }) as ChainedEvent);
     relay.offer(following.slice(0, 9_999));
     relay.offer(following.slice(9_999));
+    await expect.poll(() => ids.length, { interval: 1 }).toBe(10_001);
+    relay.offer([{ ...first, seq: 10_002 } as ChainedEvent]);
     let isOver = false;
     const closing = relay.close().then(() => {
       isOver = true;
     });
-    await expect.poll(() => ids.length, { interval: 1 }).toBe(10_001);
-    await expect.poll(() => inner.sinkPosition('collecting@one'), { interval: 1 }).toBe(10_001);
+    await expect.poll(() => inner.sinkPosition('collecting@one'), { interval: 1 }).toBe(10_002);
     await new Promise(setImmediate);
     expect(isOver).toBe(false);
     resolve();

@@ -90,7 +90,6 @@ async function writeAlone(writer: ChainWriter, waiting: Waiting, queue: Waiting[
 export async function lookAfter(writer: ChainWriter, queue: Waiting[], cause: unknown): Promise<void> {
   await writer.recover(cause);
   const isLeft = ({ entry }: Waiting): boolean => writer.isWritten(entry) || !writer.isOvertaken(entry);
-  if (queue.every(isLeft)) return;
   for (const waiting of queue.splice(0)) {
     if (isLeft(waiting)) queue.push(waiting);
     else waiting.reject(refusal(cause));

@@ -47,4 +47,12 @@ test('AUD-02 a sink that was closed takes nothing more: its file is closed', asy
   const sink = await openJsonlEventSink(join(folder, 'audit.jsonl'));
   await sink.close();
   await expect(sink.deliver([event('late')])).rejects.toMatchObject({ code: 'EBADF' });
+  await expect(sink.flush()).rejects.toMatchObject({ code: 'EBADF' });
+});
+
+test('AUD-02.2 what a full disk does not take is an error, and the place of the sink is stored under its name', async () => {
+  const sink = await openJsonlEventSink('/dev/full');
+  expect(sink.name).toBe('jsonl');
+  await expect(sink.deliver([event('a')])).rejects.toMatchObject({ code: 'ENOSPC' });
+  await sink.close();
 });
