@@ -43,6 +43,11 @@ test('AUD-02 a delivery goes behind the one before', async () => {
   expect(await writtenOf([one, other])).toBe(linesOf([...one, ...other]));
 });
 
+test('AUD-02 the file is opened once its folder is there, however deep', async () => {
+  const sink = await openJsonlEventSink(join(folder, ...Array<string>(60).fill('deep'), 'audit.jsonl'));
+  await sink.close();
+});
+
 test('AUD-02 a sink that was closed takes nothing more: its file is closed', async () => {
   const sink = await openJsonlEventSink(join(folder, 'audit.jsonl'));
   await sink.close();
