@@ -20,11 +20,11 @@ async function ledgerWith(options: Partial<RelayOptions> = {}, offers = true) {
     store,
     chainId: 'one',
     log: silentLog,
-    sinks: [],
     delayMs: 1,
     retryMs: 1,
     flushMs: 1,
     ...options,
+    sinks: (options.sinks ?? []).map(endingWithTest),
   });
   // Not awaited: a sink of a test that failed may never close.
   onTestFinished(() => void relay.close());
@@ -37,6 +37,19 @@ async function ledgerWith(options: Partial<RelayOptions> = {}, offers = true) {
     }
   };
   return { store, relay, write };
+}
+
+/** A sink that takes everything once its test is over, so that nothing of it is tried again. */
+function endingWithTest(sink: EventSink): EventSink {
+  let isOver = false;
+  onTestFinished(() => {
+    isOver = true;
+  });
+  return {
+    ...sink,
+    deliver: async (events) => (isOver ? undefined : sink.deliver(events)),
+    flush: async () => (isOver ? undefined : sink.flush()),
+  };
 }
 
 function collecting(fails: () => boolean = () => false): { sink: EventSink; ids: string[] } {

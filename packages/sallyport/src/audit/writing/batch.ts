@@ -35,7 +35,6 @@ export function startBatch(writer: ChainWriter, given: readonly Waiting[]): Batc
 
 /** Resolves entries that are already stored and returns the rest. */
 function unwritten(writer: ChainWriter, entries: readonly Waiting[]): readonly Waiting[] {
-  if (!entries.some(({ entry }) => writer.isWritten(entry))) return entries;
   for (const waiting of entries) if (writer.isWritten(waiting.entry)) waiting.resolve();
   return entries.filter(({ entry }) => !writer.isWritten(entry));
 }

@@ -36,7 +36,7 @@ export function createUncertainWrites(): UncertainWrites {
       if (attempt.events.length > 0) attempts = [...attempts, attempt].slice(-ATTEMPTS_MAX);
     },
     passed(end) {
-      if (attempts.length > 0) attempts = attempts.filter(({ start }) => start.seq >= end.seq);
+      attempts = attempts.filter(({ start }) => start.seq >= end.seq);
     },
     settle(head) {
       const { came, open } = judge(attempts, head);
