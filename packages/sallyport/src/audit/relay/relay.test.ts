@@ -1,65 +1,15 @@
 import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { EventType } from '../../../api/schemas/cloud-event.ts';
 import { memoryLedgerStore } from '../../../test/stores/memory-ledger-store.ts';
 import { type ChainedEvent, chainedEventOf } from '../../domain/event/chained-event.ts';
-import { silentLog } from '../../telemetry/log.ts';
 import { EMPTY_CHAIN, link } from '../chain.ts';
 import type { EventSink } from '../event-sink.port.ts';
-import { openLedger } from '../ledger.ts';
-import { type RelayOptions, startRelay } from '../relay.ts';
 import { openJsonlEventSink } from '../sinks/jsonl/jsonl-event-sink.ts';
+import { collecting, ledgerWith } from './relay.fixture.ts';
 import { notifySideEffects } from './side-effect-listener.ts';
-
-/** A ledger, and a relay over it that ends with the test; with `offers` the relay is offered what the ledger commits. */
-async function ledgerWith(options: Partial<RelayOptions> = {}, offers = true) {
-  const store = options.store ?? memoryLedgerStore();
-  const relay = startRelay({
-    store,
-    chainId: 'one',
-    log: silentLog,
-    delayMs: 1,
-    retryMs: 1,
-    flushMs: 1,
-    ...options,
-    sinks: (options.sinks ?? []).map(endingWithTest),
-  });
-  // Not awaited: a sink of a test that failed may never close.
-  onTestFinished(() => void relay.close());
-  const onCommitted = offers ? relay.offer : () => undefined;
-  const ledger = await openLedger({ store, chainId: 'one', log: silentLog, onCommitted });
-  const write = async (...ids: string[]): Promise<void> => {
-    for (const id of ids) {
-      const event = { id, type: 'ai.agent.registry.changed' as const, time: 1, tenantId: 'acme', data: {} };
-      await ledger.commit({ events: [event], durability: 'asynchronous' });
-    }
-  };
-  return { store, relay, write };
-}
-
-/** A sink that takes everything once its test is over, so that nothing of it is tried again. */
-function endingWithTest(sink: EventSink): EventSink {
-  let isOver = false;
-  onTestFinished(() => {
-    isOver = true;
-  });
-  return {
-    ...sink,
-    deliver: async (events) => (isOver ? undefined : sink.deliver(events)),
-    flush: async () => (isOver ? undefined : sink.flush()),
-  };
-}
-
-function collecting(fails: () => boolean = () => false): { sink: EventSink; ids: string[] } {
-  const ids: string[] = [];
-  const deliver = async (events: readonly ChainedEvent[]): Promise<void> => {
-    if (fails()) throw new Error('the sink is away');
-    ids.push(...events.map(({ id }) => id));
-  };
-  return { sink: { name: 'collecting', deliver, flush: async () => undefined, close: async () => undefined }, ids };
-}
 
 describe('the relay', () => {
   test('AUD-02 every event reaches the sink in order, and a restart goes on where it was', async () => {
@@ -221,70 +171,6 @@ describe('the relay', () => {
     await write('c', 'd');
     await relay.close();
     expect([ids, reads]).toEqual([['a', 'b', 'c', 'd'], atStart]);
-  });
-
-  test('AUD-02.2 AUD-05 pauses grow while a sink fails, up to their limit; it is flushed in its time, and then nothing is left to do', async () => {
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
-    try {
-      const lines: string[] = [];
-      const log = {
-        ...silentLog,
-        error: (event: string, fields: object = {}) => void lines.push(`${event} ${JSON.stringify(fields)}`),
-      };
-      let tries = 0;
-      let isBroken = true;
-      let flushed = 0;
-      const { sink, ids } = collecting(() => {
-        tries += 1;
-        return isBroken;
-      });
-      const flush = async () => {
-        flushed += 1;
-      };
-      const times = { delayMs: 10, retryMs: 100, flushMs: 1_000 };
-      const idle = await ledgerWith({ sinks: [sink], ...times });
-      await vi.advanceTimersByTimeAsync(10);
-      expect(vi.getTimerCount()).toBe(0);
-      await idle.relay.close();
-      const { relay, write, store } = await ledgerWith({ sinks: [{ ...sink, flush }], log, ...times });
-      await write('a');
-      const triesAfter = async (ms: number) => {
-        await vi.advanceTimersByTimeAsync(ms);
-        return tries;
-      };
-      expect([await triesAfter(9), await triesAfter(1)]).toEqual([0, 1]);
-      expect([await triesAfter(99), await triesAfter(1)]).toEqual([1, 2]);
-      expect([await triesAfter(199), await triesAfter(1)]).toEqual([2, 3]);
-      expect([await triesAfter(399), await triesAfter(1)]).toEqual([3, 4]);
-      await triesAfter(800 + 1_600 + 3_200);
-      expect(tries).toBe(7);
-      // From here on the pause is the longest.
-      expect([await triesAfter(5_999), await triesAfter(1), await triesAfter(6_000)]).toEqual([7, 8, 9]);
-      const said = (failures: number) =>
-        `event-sink-failed ${JSON.stringify({ sink: 'collecting', failures, reason: 'Error: the sink is away' })}`;
-      expect(lines).toEqual(Array.from({ length: 9 }, (_, at) => said(at + 1)));
-      isBroken = false;
-      expect(await triesAfter(6_000)).toBe(10);
-      expect([ids, flushed]).toEqual([['a'], 1]);
-      expect(vi.getTimerCount()).toBe(0);
-      await write('b');
-      await vi.advanceTimersByTimeAsync(10);
-      expect([ids, flushed]).toEqual([['a', 'b'], 1]);
-      await vi.advanceTimersByTimeAsync(989);
-      expect(flushed).toBe(1);
-      await vi.advanceTimersByTimeAsync(1);
-      expect([flushed, await store.sinkPosition('collecting@one'), vi.getTimerCount()]).toEqual([2, 2, 0]);
-      // One that failed once begins with the shortest pause again.
-      isBroken = true;
-      await write('c');
-      expect([await triesAfter(10), await triesAfter(99), await triesAfter(1)]).toEqual([12, 12, 13]);
-      await relay.close();
-      const last = { sink: 'collecting', reason: 'Error: the sink is away' };
-      expect(lines.at(-1)).toBe(`event-sink-failed ${JSON.stringify(last)}`);
-      expect(vi.getTimerCount()).toBe(0);
-    } finally {
-      vi.useRealTimers();
-    }
   });
 
   test('AUD-02.2 as much as is kept in memory is not read again, and the end waits for the sink to close', async () => {
