@@ -1,3 +1,4 @@
+import { KiB } from '@sallyport/std/bytes';
 import type { Clock } from '@sallyport/std/clock';
 import { expect, test } from 'vitest';
 import { CIRCUIT_DEFAULTS } from '../../domain/circuit/circuit-terms.ts';
@@ -118,7 +119,7 @@ test('CIR-01 new terms hold for a circuit that is there already, and a circuit i
 test('of remembered documents those used longest ago are dropped for their size, and one tenant is forgotten alone', async () => {
   const place = (tenantId: string) => ({ tenantId, scope: 'all' });
   const answer = (bytes: number) => ({ answer: { content: 'x'.repeat(bytes) } as never, storedAt: 1 });
-  const cache = memoryDocumentCache({ bytesMax: 3 * 1024 + 10 });
+  const cache = memoryDocumentCache({ bytesMax: 3 * KiB + 10 });
   for (const key of ['a', 'b', 'c']) await cache.put(place('acme'), key, answer(3), 60_000);
   const known = async (tenantId: string) => {
     const found: string[] = [];
