@@ -238,6 +238,8 @@ test('a name is judged once, as long as it is among the last two thousand and no
   };
   const [most, longer] = ['n'.repeat(1_000), 'n'.repeat(1_001)];
   expect([judgedOf('one', 'one'), judgedOf(most, most), judgedOf(longer, longer)]).toEqual([1, 1, 2]);
+  const given = { record: record({ toolId: `${longer} ${MAIL}` }), events: [], durability: 'asynchronous' as const };
+  expect(redaction(given).record?.toolId).toBe(`${longer} [REDACTED:email]`);
   // The row's agent is the third of the texts that are known.
   expect(judgedOf(...Array.from({ length: 1_998 }, (_, at) => `${at}`))).toBe(1_998);
   expect([judgedOf(most), judgedOf('0'), judgedOf('one')]).toEqual([0, 0, 1]);

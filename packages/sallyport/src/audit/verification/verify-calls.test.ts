@@ -12,6 +12,7 @@ import type { CheckpointSigner } from '../checkpoint.ts';
 import { type Ledger, openLedger } from '../ledger.ts';
 import type { LedgerStore } from '../ledger-store.port.ts';
 import { verifyLedger } from '../verify-ledger.ts';
+import { createCallVerification } from './verify-calls.ts';
 
 const mac = (text: string): string => createHmac('sha256', 'key').update(text).digest('base64url');
 const signer: CheckpointSigner = {
@@ -330,6 +331,16 @@ test('PIPE-09 AUD-07 of the calls whose rows are readable those that lost their 
   expect((await verify(6_000)).warnings).toEqual([lost]);
   expect(asked).toEqual(['held', 'lost']);
   expect((await verify(15_000)).warnings).toEqual([]);
+});
+
+test('PIPE-09 AUD-07 the next page of rows is read once the records of the one before were looked at', async () => {
+  await completed('one');
+  let isOver = false;
+  await createCallVerification(store).finish(async () => {
+    await new Promise(setImmediate);
+    isOver = true;
+  });
+  expect(isOver).toBe(true);
 });
 
 test('AUD-07.3 columns of a row that differ from it are named', async () => {
