@@ -1,8 +1,8 @@
 import { systemClock } from '@sallyport/std/clock';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { memoryLedgerStore } from '../../test/stores/memory-ledger-store.ts';
 import { silentLog } from '../telemetry/log.ts';
-import { startCheckpointTimer } from './checkpoint-timer.ts';
+import { type CheckpointTimerOptions, startCheckpointTimer } from './checkpoint-timer.ts';
 import { openLedger } from './ledger.ts';
 import type { ChainCheckpoint } from './ledger-store.port.ts';
 
@@ -15,6 +15,13 @@ const event = (id: string) => ({
   subject: id,
   data: { state: 'DECLARED' },
 });
+
+/** A timer that ends with its test. */
+function started(options: CheckpointTimerOptions) {
+  const timer = startCheckpointTimer(options);
+  onTestFinished(() => void timer.close());
+  return timer;
+}
 
 test('AUD-03 links that a crash of the store has lost are not signed: the chain goes on without them', async () => {
   const store = memoryLedgerStore();
@@ -30,7 +37,7 @@ test('AUD-03 links that a crash of the store has lost are not signed: the chain 
     clock: systemClock,
     log: silentLog,
   };
-  const timer = startCheckpointTimer({ ...options, everyMs: 60_000 });
+  const timer = started({ ...options, everyMs: 60_000 });
   await ledger.commit({ events: [event('a')], durability: 'asynchronous' });
   // As if three more events had been committed before the store crashed.
   lost = { seq: 4, hash: 'f'.repeat(64) };
@@ -41,7 +48,7 @@ test('AUD-03 links that a crash of the store has lost are not signed: the chain 
 test('AUD-03 a head is signed once', async () => {
   const store = memoryLedgerStore();
   const ledger = await openLedger({ store, chainId: 'one', log: silentLog });
-  const timer = startCheckpointTimer({
+  const timer = started({
     ledger,
     store,
     signer,
@@ -68,7 +75,7 @@ test('AUD-07 a head that could not be kept outside is tried again, though nothin
     if (failures >= 0) throw new Error('the disk is away');
     kept.push(seq);
   };
-  const timer = startCheckpointTimer({
+  const timer = started({
     ledger,
     store,
     signer,
@@ -93,7 +100,7 @@ test('AUD-03 what an earlier life of the instance left unsigned is signed at its
   await killed.commit({ events: [event('a')], durability: 'asynchronous' });
   for (let start = 0; start < 2; start += 1) {
     const ledger = await openLedger({ store, chainId: 'one', log: silentLog });
-    const timer = startCheckpointTimer({ ...options, ledger });
+    const timer = started({ ...options, ledger });
     await expect.poll(() => store.checkpoints('one')).toMatchObject([{ seq: 1 }]);
     await timer.close();
   }
@@ -124,7 +131,7 @@ test('AUD-03 AUD-07 a turn in which nothing is new asks nothing, and what fails 
   };
   const log = { ...silentLog, error: noting };
   const options = { ledger, store, signer, chainId: 'one', clock: systemClock, log, everyMs: 60_000 };
-  const timer = startCheckpointTimer({ ...options, outside: [keep] });
+  const timer = started({ ...options, outside: [keep] });
   // A chain without events has nothing to sign.
   await timer.close();
   expect([lines, await inner.checkpoints('one')]).toEqual([[], []]);
@@ -140,4 +147,28 @@ test('AUD-03 AUD-07 a turn in which nothing is new asks nothing, and what fails 
   await timer.close();
   expect([kept, state.asked]).toEqual([[1], 0]);
   expect(await inner.checkpoints('one')).toHaveLength(1);
+});
+
+test('AUD-03.2 the end signs what came while a head was signed', async () => {
+  const inner = memoryLedgerStore();
+  const ledger = await openLedger({ store: inner, chainId: 'one', log: silentLog });
+  const { promise: isFree, resolve } = Promise.withResolvers<void>();
+  const { promise: isReached, resolve: reach } = Promise.withResolvers<void>();
+  const store = {
+    ...inner,
+    async addCheckpoint(checkpoint: ChainCheckpoint) {
+      reach();
+      await isFree;
+      await inner.addCheckpoint(checkpoint);
+    },
+  };
+  const options = { store, signer, chainId: 'one', everyMs: 60_000, outside: [], clock: systemClock, log: silentLog };
+  await ledger.commit({ events: [event('a')], durability: 'asynchronous' });
+  const timer = started({ ...options, ledger });
+  await isReached;
+  await ledger.commit({ events: [event('b')], durability: 'asynchronous' });
+  const closed = timer.close();
+  resolve();
+  await closed;
+  expect((await inner.checkpoints('one')).map(({ seq }) => seq)).toEqual([1, 2]);
 });

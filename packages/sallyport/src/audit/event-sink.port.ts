@@ -6,7 +6,10 @@ import type { ChainedEvent } from '../domain/event/chained-event.ts';
  */
 export interface EventSink {
   readonly name: string;
-  /** Accepts events; they need not be durable yet. `eventText` gives the JSON of each. */
+  /**
+   * Accepts events; they need not be durable yet. `eventText` gives the JSON of each. The relay calls it again once it
+   * is over.
+   */
   deliver(events: readonly ChainedEvent[]): Promise<void>;
   /** Resolves when everything delivered so far is durable in the sink. */
   flush(): Promise<void>;

@@ -99,7 +99,12 @@ describe('the redaction of entries', () => {
 
   test('an entry without anything sensitive is the very same afterwards', () => {
     const entry = {
-      record: record({ sessionId: 'morning', userDid: 'did:user:ann' }),
+      record: record({
+        sessionId: 'morning',
+        userDid: 'did:user:ann',
+        warnings: [{ code: 'w', message: 'plain' }],
+        failure: { failed: true, code: 'E3001', message: 'plain' },
+      }),
       events: [written({ state: 'COMPLETED' }), draft({ data: { change: 'registered', version: '1.0.0' } })],
       durability: 'asynchronous' as const,
     };
@@ -140,6 +145,65 @@ describe('the redaction of entries', () => {
     );
   });
 
+  test('AUD-04.4 a person in a row stays there, and is redacted in the events, which are found by the agent', () => {
+    for (const [name, own] of [
+      ['agentDid', 'agent_did'],
+      ['userDid', 'user_did'],
+    ] as const) {
+      const entry = {
+        record: record({ [name]: MAIL }),
+        events: [written({ state: 'FAILED' }, { invocation_id: 'i1', [own]: MAIL })],
+        durability: 'asynchronous' as const,
+      };
+      const { record: row, events } = redaction(entry);
+      expect(row).toBe(entry.record);
+      expect(events[0]).toMatchObject({ data: { [own]: '[REDACTED:email]', state: 'FAILED' } });
+      expect(events[0]).not.toHaveProperty('parts');
+      expect(events[0]?.agentDid).toBe(name === 'agentDid' ? MAIL : undefined);
+    }
+  });
+
+  test('AUD-04.4 the agent by which an event is found stays that of its draft, and is none where there was none', () => {
+    const agentOf = (more: Partial<EventDraft>) =>
+      redaction({ events: [draft(more)], durability: 'asynchronous' }).events[0]?.agentDid;
+    expect(agentOf({ agentDid: 'did:agent:a', data: { agent_did: MAIL } })).toBe('did:agent:a');
+    expect(agentOf({ data: { agent_did: 7, note: MAIL } })).toBeUndefined();
+  });
+
+  test('AUD-04.4 the subject of an event stays when it is the id of its call, and is looked at otherwise', () => {
+    const card = '4539148803436467';
+    const subjectOf = (subject: string | undefined, data: EventDraft['data']) => {
+      const events = [draft({ data, ...(subject === undefined ? {} : { subject }) })];
+      return redaction({ events, durability: 'asynchronous' }).events[0];
+    };
+    expect(subjectOf(card, { invocation_id: card, note: MAIL })).toMatchObject({
+      subject: card,
+      data: { invocation_id: card, note: '[REDACTED:email]' },
+    });
+    expect(subjectOf(card, { invocation_id: 'i1' })?.subject).toBe('[REDACTED:card]');
+    expect(subjectOf(MAIL, {})).toMatchObject({ subject: '[REDACTED:email]', data: {} });
+    expect(subjectOf(undefined, { note: MAIL })).not.toHaveProperty('subject');
+  });
+
+  test('AUD-04.4 an id that is redacted nowhere else is not invented in an event that has none', () => {
+    const [event] = redaction({ events: [draft({ data: { note: MAIL } })], durability: 'asynchronous' }).events;
+    expect(event?.data).toEqual({ note: '[REDACTED:email]' });
+  });
+
+  test.each(['sessionId', 'toolId', 'calledAs', 'claimSource'] as const)(
+    'AUD-04.4 %s of a row is looked at',
+    (name) => {
+      const given = { record: record({ [name]: `of ${MAIL}` }), events: [], durability: 'asynchronous' as const };
+      expect(redaction(given).record).toEqual({ ...given.record, [name]: 'of [REDACTED:email]' });
+    },
+  );
+
+  test('AUD-04.4 the decision of a gate is looked at', () => {
+    const gateDecision = { reason: `because of ${MAIL}` } as never;
+    const given = { record: record({ gateDecision }), events: [], durability: 'asynchronous' as const };
+    expect(redaction(given).record).toMatchObject({ gateDecision: { reason: 'because of [REDACTED:email]' } });
+  });
+
   test('a name that stands alone is a name: nine digits of a session are no social security number', () => {
     const entry = { record: record({ sessionId: '219438765' }), events: [], durability: 'asynchronous' as const };
     expect(redaction(entry)).toBe(entry);
@@ -155,4 +219,28 @@ test('AUD-04.4 of the events of an entry those that hold something are changed, 
   expect(JSON.stringify(events[1])).not.toContain(MAIL);
   const whole = { events: [plain], durability: 'synchronous' } as const;
   expect(redaction(whole)).toBe(whole);
+});
+
+test('a name is judged once, as long as it is among the last two thousand and no longer than a thousand characters', () => {
+  const judged: string[] = [];
+  const { value } = createRedactor();
+  const redaction = createEntryRedaction({
+    ...createRedactor(),
+    value(given) {
+      judged.push((given as { text: string }).text);
+      return value(given);
+    },
+  });
+  const judgedOf = (...names: string[]): number => {
+    judged.length = 0;
+    for (const toolId of names) redaction({ record: record({ toolId }), events: [], durability: 'asynchronous' });
+    return judged.filter((name) => names.includes(name)).length;
+  };
+  const [most, longer] = ['n'.repeat(1_000), 'n'.repeat(1_001)];
+  expect([judgedOf('one', 'one'), judgedOf(most, most), judgedOf(longer, longer)]).toEqual([1, 1, 2]);
+  const given = { record: record({ toolId: `${longer} ${MAIL}` }), events: [], durability: 'asynchronous' as const };
+  expect(redaction(given).record?.toolId).toBe(`${longer} [REDACTED:email]`);
+  // The row's agent is the third of the texts that are known.
+  expect(judgedOf(...Array.from({ length: 1_998 }, (_, at) => `${at}`))).toBe(1_998);
+  expect([judgedOf(most), judgedOf('0'), judgedOf('one')]).toEqual([0, 0, 1]);
 });

@@ -21,11 +21,10 @@ export async function verifyLedger(
   signer: CheckpointSigner,
   outside?: OutsideKnowledge,
 ): Promise<AuditVerification> {
-  const last = outside?.head();
+  const known = outside && { ...outside, last: outside.head() };
   const verification = createCallVerification(store);
   const chains = await verifyChains(store, signer, verification.read);
-  const { warnings, ...heads } =
-    outside === undefined || last === undefined ? NO_HEADS : await verifyHeads(store, signer, outside, last, chains);
+  const { warnings, ...heads } = known === undefined ? NO_HEADS : await verifyHeads(store, signer, known, chains);
   const keys = outside?.keys === undefined ? undefined : createKeyVerification({ ...outside.keys, now: outside.now });
   const calls = await verification.finish(keys?.read);
   return {

@@ -29,6 +29,16 @@ test('AUD-07 heads are appended one a line, for the owner alone, in a folder tha
   expect(await lines(path)).toEqual([{ ...anchor, seq: 5 }]);
 });
 
+test('AUD-07 the file is opened once its folder is there, however deep', async () => {
+  const path = join(folder, ...Array<string>(60).fill('deep'), 'anchors.jsonl');
+  await anchorFile(path)(checkpoint);
+  expect(await lines(path)).toEqual([anchor]);
+});
+
 test('AUD-07 a file that cannot be written is an error', async () => {
   await expect(anchorFile(folder)(checkpoint)).rejects.toMatchObject({ code: 'EISDIR' });
+});
+
+test('AUD-07 a head that a full disk does not take is an error', async () => {
+  await expect(anchorFile('/dev/full')(checkpoint)).rejects.toMatchObject({ code: 'ENOSPC' });
 });

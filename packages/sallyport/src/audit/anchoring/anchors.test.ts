@@ -51,6 +51,11 @@ test('AUD-07 the head of every chain is signed, and holds however long the chain
   expect(await verifyLedger(store, signer)).toMatchObject({ whole: true, chains: [{ checkpoints: 1 }, {}] });
 });
 
+test('AUD-07 a head is no anchor before it is stored as a checkpoint', async () => {
+  const full: LedgerStore = { ...store, addCheckpoint: () => Promise.reject(new Error('the disk is full')) };
+  await expect(signHeads(full, signer, 1)).rejects.toThrow('the disk is full');
+});
+
 test('AUD-07 no head of a layer without events is signed', async () => {
   expect(await signHeads(memoryLedgerStore(), signer, 0)).toEqual([]);
 });

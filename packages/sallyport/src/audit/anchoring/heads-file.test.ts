@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -23,6 +23,14 @@ test('AUD-07 heads are written in the place of those before, for the owner alone
   expect(await place.read()).toEqual(kept);
   expect((await stat(path)).mode & 0o777).toBe(0o600);
   expect(await readdir(folder)).toEqual(['heads.json']);
+});
+
+test('AUD-07 on a full disk the heads before stay, and that is an error', async () => {
+  const place = headsFile(path);
+  await place.write(kept);
+  await symlink('/dev/full', `${path}.new`);
+  await expect(place.write({ ...kept, heads: [] })).rejects.toMatchObject({ code: 'ENOSPC' });
+  expect(await place.read()).toEqual(kept);
 });
 
 test('AUD-07 heads that cannot be put in their place, or be read there, are an error', async () => {

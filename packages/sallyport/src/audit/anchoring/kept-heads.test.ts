@@ -78,6 +78,33 @@ test('AUD-07 what was signed before the last end and not kept is kept at the nex
   expect(headsKept()).toEqual([['one', 2]]);
 });
 
+test('AUD-07 a restart keeps what is kept: the heads of all chains, and when the first of them was', async () => {
+  const store = memoryLedgerStore();
+  await keeperOf(store).begin();
+  const { begun } = kept ?? {};
+  await grow(store, 'two', ['x']);
+  await keeperOf(store).keep(await grow(store, 'one', ['a']));
+  const before = kept;
+  await keeperOf(store).begin();
+  expect(kept).toEqual(before);
+  await keeperOf(store).keep(await grow(store, 'one', ['b']));
+  expect([kept?.begun, headsKept()]).toEqual([
+    begun,
+    [
+      ['two', 1],
+      ['one', 2],
+    ],
+  ]);
+});
+
+test('AUD-07 an older head than the one that is kept does not replace it', async () => {
+  const store = memoryLedgerStore();
+  const old = await grow(store, 'one', ['a']);
+  const newest = await grow(store, 'one', ['b']);
+  for (const checkpoint of [newest, old, newest]) await keeperOf(store).keep(checkpoint);
+  expect(headsKept()).toEqual([['one', 2]]);
+});
+
 test('AUD-07 a chain that was cut or written anew, and grew since, stays proven by the head that it does not have', async () => {
   await keeperOf(memoryLedgerStore()).begin();
   await keeperOf(memoryLedgerStore()).keep(await grow(memoryLedgerStore(), 'one', ['a', 'b']));
@@ -121,6 +148,9 @@ test('AUD-07 a file that is missing, cannot be read or was begun late is named',
   place = { ...place, read: () => Promise.reject(new Error('no JSON')) };
   const reason = 'the file audit-heads.json cannot be read: no JSON';
   expect(await verify(store)).toMatchObject({ whole: false, heads: { faults: [{ reason }] } });
+  place = { ...place, read: () => Promise.reject('gone') };
+  expect((await verify(store)).heads.faults).toMatchObject([{ reason: expect.stringContaining('read: gone') }]);
+  place = { ...place, read: () => Promise.reject(new Error('no JSON')) };
   // An unreadable file is not overwritten.
   await expect(keeperOf(store).keep(checkpoint)).rejects.toThrow('no JSON');
 });
@@ -156,6 +186,24 @@ test('AUD-03 events that no signed head of the table covers are named once they 
   expect(chains).toMatchObject([{ unsigned_since: '1970-01-01T00:00:00.001Z' }]);
   expect(told).toContainEqual(expect.stringContaining('since 1970-01-01T00:00:00.001Z are covered by no'));
   expect(heads.faults).toMatchObject([{ reason: expect.stringContaining('was deleted from the table') }]);
+  const early = memoryLedgerStore();
+  const old = await openLedger({ store: early, chainId: 'two', log: silentLog });
+  await old.commit(event('just not old', 8_001));
+  kept = undefined;
+  expect((await verify(early)).warnings).toHaveLength(1);
+  const late = memoryLedgerStore();
+  await (await openLedger({ store: late, chainId: 'two', log: silentLog })).commit(event('old', 8_000));
+  expect((await verify(late)).warnings).toContainEqual(expect.stringContaining('covered by no signed head'));
+});
+
+test('AUD-07 a signed head that was replaced in the table by one with another place or hash was deleted from it', async () => {
+  const store = memoryLedgerStore();
+  const checkpoint = await grow(store, 'one', ['a']);
+  await keeperOf(store).keep(checkpoint);
+  for (const change of [{ seq: 2 }, { hash: 'f' }]) {
+    const { heads } = await verify({ ...store, checkpoints: async () => [{ ...checkpoint, ...change }] });
+    expect(heads.faults).toMatchObject([{ reason: expect.stringContaining('was deleted from the table') }]);
+  }
 });
 
 test('AUD-07 a head counts as kept once it is written, and not before', async () => {

@@ -36,9 +36,13 @@ export function createDelivery(
     delivered = last.seq;
   };
 
-  const catchUp = async (): Promise<number> => {
+  const storedPlace = async (): Promise<number> => {
     remembered = await store.sinkPosition(cursor);
-    for (delivered = remembered; ; ) {
+    return remembered;
+  };
+
+  const catchUp = async (from: number): Promise<number> => {
+    for (delivered = from; ; ) {
       const page = await store.chainEvents(chainId, delivered, PAGE_EVENTS);
       await handOver(page.map(chainedEventOf));
       if (page.length < PAGE_EVENTS) return delivered;
@@ -55,12 +59,12 @@ export function createDelivery(
     },
     async deliver() {
       try {
-        const from = delivered ?? (await catchUp());
+        const from = delivered ?? (await catchUp(await storedPlace()));
         const fresh = offered.filter(({ seq }) => seq > from);
         offered = [];
         // A gap means that an event was not offered; the store has it.
         if (fresh[0] === undefined || fresh[0].seq === from + 1) await handOver(fresh);
-        else await catchUp();
+        else await catchUp(from);
       } catch (cause) {
         delivered = undefined;
         throw cause;
@@ -73,6 +77,6 @@ export function createDelivery(
       await store.setSinkPosition(cursor, place);
       remembered = place;
     },
-    isUnflushed: () => delivered !== undefined && delivered !== remembered,
+    isUnflushed: () => delivered !== remembered,
   };
 }

@@ -1,47 +1,15 @@
 import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import type { EventType } from '../../../api/schemas/cloud-event.ts';
 import { memoryLedgerStore } from '../../../test/stores/memory-ledger-store.ts';
 import { type ChainedEvent, chainedEventOf } from '../../domain/event/chained-event.ts';
-import { silentLog } from '../../telemetry/log.ts';
+import { EMPTY_CHAIN, link } from '../chain.ts';
 import type { EventSink } from '../event-sink.port.ts';
-import { openLedger } from '../ledger.ts';
-import { type RelayOptions, startRelay } from '../relay.ts';
 import { openJsonlEventSink } from '../sinks/jsonl/jsonl-event-sink.ts';
-
-/** A ledger, and a relay over it; with `offers` the relay is offered what the ledger commits. */
-async function ledgerWith(options: Partial<RelayOptions> = {}, offers = true) {
-  const store = options.store ?? memoryLedgerStore();
-  const relay = startRelay({
-    store,
-    chainId: 'one',
-    log: silentLog,
-    sinks: [],
-    delayMs: 1,
-    retryMs: 1,
-    flushMs: 1,
-    ...options,
-  });
-  const onCommitted = offers ? relay.offer : () => undefined;
-  const ledger = await openLedger({ store, chainId: 'one', log: silentLog, onCommitted });
-  const write = async (...ids: string[]): Promise<void> => {
-    for (const id of ids) {
-      const event = { id, type: 'ai.agent.registry.changed' as const, time: 1, tenantId: 'acme', data: {} };
-      await ledger.commit({ events: [event], durability: 'asynchronous' });
-    }
-  };
-  return { store, relay, write };
-}
-
-function collecting(fails: () => boolean = () => false): { sink: EventSink; ids: string[] } {
-  const ids: string[] = [];
-  const deliver = async (events: readonly ChainedEvent[]): Promise<void> => {
-    if (fails()) throw new Error('the sink is away');
-    ids.push(...events.map(({ id }) => id));
-  };
-  return { sink: { name: 'collecting', deliver, flush: async () => undefined, close: async () => undefined }, ids };
-}
+import { collecting, ledgerWith } from './relay.fixture.ts';
+import { notifySideEffects } from './side-effect-listener.ts';
 
 describe('the relay', () => {
   test('AUD-02 every event reaches the sink in order, and a restart goes on where it was', async () => {
@@ -75,9 +43,9 @@ describe('the relay', () => {
     expect(ids).toEqual(many);
   });
 
-  test('AUD-02.2 an event that was not offered is not passed over by one that was', async () => {
+  test('AUD-02.2 an event that was not offered is not passed over by one that was, and nothing else is delivered again', async () => {
     const { sink, ids } = collecting();
-    const { store, relay, write } = await ledgerWith({ sinks: [sink] }, false);
+    const { store, relay, write } = await ledgerWith({ sinks: [sink], flushMs: 100_000 }, false);
     const offer = async (after: number) =>
       relay.offer((await store.chainEvents('one', after, 1)).map((event) => chainedEventOf(event)));
     await write('a');
@@ -112,16 +80,78 @@ describe('the relay', () => {
 
   test('AUD-02.2 a burst beyond what is kept in memory arrives whole', async () => {
     const { sink, ids } = collecting();
-    const { store, relay, write } = await ledgerWith({ sinks: [sink], delayMs: 100_000 });
+    const { store, relay, write } = await ledgerWith({ sinks: [sink] }, false);
     await write('first');
-    const many = (await store.chainEvents('one', 0, 1)).flatMap((event) =>
-      Array<ChainedEvent>(6000).fill(chainedEventOf(event)),
-    );
-    relay.offer(many);
-    relay.offer(many);
+    await expect.poll(() => store.sinkPosition('collecting@one'), { interval: 1 }).toBe(1);
     await write('last');
+    // More than is kept: what the store has of it is delivered, although nothing is offered any more.
+    const [last] = (await store.chainEvents('one', 1, 1)).map((event) => chainedEventOf(event));
+    const many = Array.from({ length: 12_000 }, (_, at) => ({ ...last, seq: at + 2 }) as ChainedEvent);
+    relay.offer(many.slice(0, 6_000));
+    relay.offer(many.slice(6_000));
     await relay.close();
     expect(ids).toEqual(['first', 'last']);
+  });
+
+  test('AUD-02.2 what is committed while a sink takes events is delivered, though nothing new comes', async () => {
+    const ids: string[] = [];
+    const next: Record<string, string> = { a: 'b', b: 'c', c: 'd' };
+    const sink: EventSink = {
+      ...collecting().sink,
+      async deliver(events) {
+        for (const { id } of events) {
+          ids.push(id);
+          const following = next[id];
+          if (following !== undefined) await write(following);
+        }
+      },
+    };
+    const { relay, write } = await ledgerWith({ sinks: [sink], flushMs: 0 });
+    await write('a');
+    await expect.poll(() => ids, { interval: 1 }).toEqual(['a', 'b', 'c', 'd']);
+    await relay.close();
+    expect(ids).toEqual(['a', 'b', 'c', 'd']);
+  });
+
+  test('AUD-02.2 what nobody offered and the sink did not take is tried again, though nothing new comes', async () => {
+    let failures = 0;
+    const { sink, ids } = collecting(() => failures-- > 0);
+    const { store, relay, write } = await ledgerWith({ sinks: [sink] }, false);
+    await write('a');
+    await expect.poll(() => ids, { interval: 1 }).toEqual(['a']);
+    await expect.poll(() => store.sinkPosition('collecting@one'), { interval: 1 }).toBe(1);
+    await write('b', 'c');
+    failures = 1;
+    relay.offer((await store.chainEvents('one', 2, 1)).map((event) => chainedEventOf(event)));
+    await expect.poll(() => ids, { interval: 1 }).toEqual(['a', 'b', 'c']);
+  });
+
+  test('AUD-02.2 the end waits for what the sink is taking, flushes it and stores its place', async () => {
+    const { promise: isFree, resolve } = Promise.withResolvers<void>();
+    const ids: string[] = [];
+    let under = 0;
+    const sink: EventSink = {
+      ...collecting().sink,
+      async deliver(events) {
+        under += 1;
+        ids.push(...events.map(({ id }) => id));
+        await isFree;
+        under -= 1;
+      },
+      async close() {
+        ids.push(`closed ${under}`);
+      },
+    };
+    const { store, relay, write } = await ledgerWith({ sinks: [sink], flushMs: 100_000 });
+    await write('a');
+    await expect.poll(() => ids, { interval: 1 }).toEqual(['a']);
+    const closing = relay.close();
+    await new Promise(setImmediate);
+    expect(under).toBe(1);
+    resolve();
+    await closing;
+    expect(ids.slice(0, 2)).toEqual(['a', 'closed 0']);
+    expect(await store.sinkPosition('collecting@one')).toBe(1);
   });
 
   test('AUD-02.2 what was committed before the start is delivered though nothing new comes, and what is offered is not read again', async () => {
@@ -143,64 +173,6 @@ describe('the relay', () => {
     expect([ids, reads]).toEqual([['a', 'b', 'c', 'd'], atStart]);
   });
 
-  test('AUD-02.2 AUD-05 pauses grow while a sink fails, up to their limit; it is flushed in its time, and then nothing is left to do', async () => {
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
-    try {
-      const lines: string[] = [];
-      const log = {
-        ...silentLog,
-        error: (event: string, fields: object = {}) => void lines.push(`${event} ${JSON.stringify(fields)}`),
-      };
-      let tries = 0;
-      let isBroken = true;
-      let flushed = 0;
-      const { sink, ids } = collecting(() => {
-        tries += 1;
-        return isBroken;
-      });
-      const flush = async () => {
-        flushed += 1;
-      };
-      const times = { delayMs: 10, retryMs: 100, flushMs: 1_000 };
-      const { relay, write, store } = await ledgerWith({ sinks: [{ ...sink, flush }], log, ...times });
-      await write('a');
-      const triesAfter = async (ms: number) => {
-        await vi.advanceTimersByTimeAsync(ms);
-        return tries;
-      };
-      expect([await triesAfter(9), await triesAfter(1)]).toEqual([0, 1]);
-      expect([await triesAfter(99), await triesAfter(1)]).toEqual([1, 2]);
-      expect([await triesAfter(199), await triesAfter(1)]).toEqual([2, 3]);
-      expect([await triesAfter(399), await triesAfter(1)]).toEqual([3, 4]);
-      await triesAfter(800 + 1_600 + 3_200);
-      expect(tries).toBe(7);
-      // From here on the pause is the longest.
-      expect([await triesAfter(5_999), await triesAfter(1), await triesAfter(6_000)]).toEqual([7, 8, 9]);
-      const said = (failures: number) =>
-        `event-sink-failed ${JSON.stringify({ sink: 'collecting', failures, reason: 'Error: the sink is away' })}`;
-      expect(lines).toEqual(Array.from({ length: 9 }, (_, at) => said(at + 1)));
-      isBroken = false;
-      expect(await triesAfter(6_000)).toBe(10);
-      expect([ids, flushed]).toEqual([['a'], 1]);
-      expect(vi.getTimerCount()).toBe(0);
-      await write('b');
-      await vi.advanceTimersByTimeAsync(10);
-      expect([ids, flushed]).toEqual([['a', 'b'], 1]);
-      await vi.advanceTimersByTimeAsync(1_000);
-      expect([flushed, await store.sinkPosition('collecting@one'), vi.getTimerCount()]).toEqual([2, 2, 0]);
-      // One that failed once begins with the shortest pause again.
-      isBroken = true;
-      await write('c');
-      expect([await triesAfter(10), await triesAfter(99), await triesAfter(1)]).toEqual([12, 12, 13]);
-      await relay.close();
-      const last = { sink: 'collecting', reason: 'Error: the sink is away' };
-      expect(lines.at(-1)).toBe(`event-sink-failed ${JSON.stringify(last)}`);
-      expect(vi.getTimerCount()).toBe(0);
-    } finally {
-      vi.useRealTimers();
-    }
-  });
-
   test('AUD-02.2 as much as is kept in memory is not read again, and the end waits for the sink to close', async () => {
     const inner = memoryLedgerStore();
     const read: number[] = [];
@@ -219,12 +191,13 @@ describe('the relay', () => {
     const following = Array.from({ length: 10_000 }, (_, at) => ({ ...first, seq: at + 2 }) as ChainedEvent);
     relay.offer(following.slice(0, 9_999));
     relay.offer(following.slice(9_999));
+    await expect.poll(() => ids.length, { interval: 1 }).toBe(10_001);
+    relay.offer([{ ...first, seq: 10_002 } as ChainedEvent]);
     let isOver = false;
     const closing = relay.close().then(() => {
       isOver = true;
     });
-    await expect.poll(() => ids.length, { interval: 1 }).toBe(10_001);
-    await expect.poll(() => inner.sinkPosition('collecting@one'), { interval: 1 }).toBe(10_001);
+    await expect.poll(() => inner.sinkPosition('collecting@one'), { interval: 1 }).toBe(10_002);
     await new Promise(setImmediate);
     expect(isOver).toBe(false);
     resolve();
@@ -243,4 +216,22 @@ describe('the relay', () => {
     expect((await stat(path)).mode & 0o777).toBe(0o600);
     await rm(folder, { recursive: true });
   });
+});
+
+test('VIS-09.1 the embedding program gets the events of side effects alone, in order, whatever it does with one of them', () => {
+  const lines: string[] = [];
+  const got: string[] = [];
+  const log = {
+    warn: (event: string, fields: object = {}) => void lines.push(`${event} ${JSON.stringify(fields)}`),
+  };
+  const notify = notifySideEffects((event) => {
+    got.push(`${event.type} of ${event.subject}`);
+    if (event.subject === 'first') throw new Error('no room');
+  }, log);
+  const linked = (subject: string, type: EventType) =>
+    link({ id: `id of ${subject}`, type, time: 1, tenantId: 'acme', subject, data: {} }, 'one', EMPTY_CHAIN);
+  const [started, completed] = ['ai.agent.tool.side_effect.started', 'ai.agent.tool.side_effect.completed'] as const;
+  notify([linked('run', 'ai.agent.tool.invoked'), linked('first', started), linked('second', completed)]);
+  expect(got).toEqual([`${started} of first`, `${completed} of second`]);
+  expect(lines).toEqual(['side-effect-listener-failed {"event_id":"id of first","reason":"Error: no room"}']);
 });

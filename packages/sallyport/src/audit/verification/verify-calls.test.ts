@@ -5,12 +5,14 @@ import type { EventType } from '../../../api/schemas/cloud-event.ts';
 import type { LifecycleState } from '../../../api/schemas/invocation.ts';
 import { memoryLedgerStore } from '../../../test/stores/memory-ledger-store.ts';
 import type { EventDraft } from '../../domain/event/event-draft.ts';
+import type { CallKey } from '../../domain/invocation/call-key.ts';
 import type { InvocationRecord } from '../../domain/invocation/record.ts';
 import { silentLog } from '../../telemetry/log.ts';
 import type { CheckpointSigner } from '../checkpoint.ts';
 import { type Ledger, openLedger } from '../ledger.ts';
 import type { LedgerStore } from '../ledger-store.port.ts';
 import { verifyLedger } from '../verify-ledger.ts';
+import { createCallVerification } from './verify-calls.ts';
 
 const mac = (text: string): string => createHmac('sha256', 'key').update(text).digest('base64url');
 const signer: CheckpointSigner = {
@@ -121,6 +123,7 @@ test('AUD-07.3 a call without its row is one gap, however much the chain records
   await commit(undefined, [told('gone', 'COMPLETED')]);
   await commit(undefined, [{ ...told('no state', 'DECLARED'), data: { invocation_id: 'no state' } }]);
   await commit(undefined, [{ ...told('note', 'DECLARED'), type: 'ai.agent.tool.dry_run' }]);
+  await commit(undefined, [{ ...told('no id', 'DECLARED'), data: { invocation_id: 7, state: 'DECLARED' } }]);
   expect((await verifyLedger(store, signer)).calls).toEqual({
     checked: 1_100,
     open: 0,
@@ -149,6 +152,11 @@ test.each<[string, (record: InvocationRecord) => InvocationRecord, string]>([
   ['id', (record) => ({ ...record, invocationId: 'a' }), UNREADABLE],
   ['state into none', (record) => ({ ...record, state: 'PAID' as never }), UNREADABLE],
   ['whole document', () => null as never, UNREADABLE],
+  [
+    'state into another end, with events that it holds',
+    (record) => ({ ...record, state: 'FAILED', heldEvents: { shared: '', each: [] } }),
+    'its row says FAILED, and the chain records no such end',
+  ],
   ['document into a list', () => [] as never, UNREADABLE],
 ])('AUD-07.3 a row whose %s was changed is a gap', async (_, change, reason) => {
   await completed('one');
@@ -214,6 +222,21 @@ test('AUD-07 a result that was forgotten leaves its hash; a person who is not na
   expect(await verifyLedger(store, signer)).toMatchObject({ whole: true });
 });
 
+test('AUD-07.3 a result that the chain has no hash of, or that came into a row after it was forgotten, is a gap', async () => {
+  await commit(row('one', 'COMPLETED'), [told('one', 'DECLARED'), told('one', 'COMPLETED')]);
+  expect(await verifyLedger(store, signer)).toMatchObject({ whole: true });
+  const put = changed((record) => ({ ...record, result: RESULT }));
+  expect((await verifyLedger(put, signer)).calls.first_gaps).toMatchObject([{ reason: OTHER_RESULT }]);
+  await commit(row('two', 'COMPLETED', { outputHash: HASH, resultForgottenAt: 9 }), [
+    told('two', 'DECLARED'),
+    told('two', 'COMPLETED', { output_hash: HASH }),
+  ]);
+  const back = changed((record) => (record.invocationId === 'two' ? { ...record, result: { paid: 4 } } : record));
+  expect((await verifyLedger(back, signer)).calls.first_gaps).toMatchObject([
+    { invocation_id: 'two', reason: OTHER_RESULT },
+  ]);
+});
+
 test('AUD-07 a call that ends between the reading of its row and of its events is no gap', async () => {
   await completed('one');
   const early: LedgerStore = {
@@ -234,6 +257,90 @@ test('AUD-07.3 an open row that contradicts its events, and is gone or unreadabl
     expect({ whole, gaps: calls.gaps }).toEqual({ whole: false, gaps: 1 });
     expect(calls.first_gaps).toMatchObject([{ invocation_id: 'one', reason: UNREADABLE }]);
   }
+});
+
+test('AUD-07 a call that moved on in the meantime is compared with the events of then, or of now once it is over', async () => {
+  const call = { tenantId: 'acme', invocationId: 'one' };
+  const [declared, moved] = [told('one', 'DECLARED', { phase: 'old' }), told('one', 'AUTHORIZED', { phase: 'new' })];
+  await commit(undefined, [declared, moved]);
+  const before = await store.eventsAbout([call]);
+  await commit(undefined, [told('one', 'COMPLETED', { phase: 'new' })]);
+  const after = await store.eventsAbout([call]);
+  const [old, open] = ['old', 'new'].map((phase) => row('one', 'AUTHORIZED', { phase: phase as never }));
+  const over = row('one', 'COMPLETED', { phase: 'new' as never });
+  const gapsOf = async (now: InvocationRecord | undefined, later: typeof after) => {
+    const answers = [before, later];
+    const moving: LedgerStore = {
+      ...store,
+      recordedCalls: async (calls) => calls,
+      allInvocations: async () => [{ call, record: old as InvocationRecord }],
+      findInvocation: async () => now,
+      eventsAbout: async () => answers.shift() ?? [],
+    };
+    return (await verifyLedger(moving, signer)).calls.first_gaps.map(({ reason }) => reason);
+  };
+  expect(await gapsOf(open, after)).toEqual([]);
+  expect(await gapsOf(over, after)).toEqual([]);
+  expect(await gapsOf(over, [])).toEqual(['it has a row, and no chain records it']);
+});
+
+test('AUD-07 an event that states no state of a call says nothing of one', async () => {
+  const end = told('one', 'COMPLETED');
+  const { state: _state, ...without } = end.data;
+  await commit(row('one', 'COMPLETED'), [
+    told('one', 'DECLARED'),
+    end,
+    { ...end, id: 'a dry run', type: 'ai.agent.tool.dry_run' },
+    { ...end, id: 'without a state', data: { ...without, agent_did: 'another' } },
+  ]);
+  expect(await verifyLedger(store, signer)).toMatchObject({ whole: true });
+});
+
+test('AUD-07.3 calls without a row are counted though the answer about them takes its time', async () => {
+  await commit(undefined, [told('gone', 'DECLARED')]);
+  const slow: LedgerStore = {
+    ...store,
+    async recordedCalls(calls) {
+      for (let turn = 0; turn < 9; turn += 1) await new Promise(setImmediate);
+      return store.recordedCalls(calls);
+    },
+  };
+  expect(await verifyLedger(slow, signer)).toMatchObject({ whole: false, calls: { gaps: 1 } });
+});
+
+test('PIPE-09 AUD-07 of the calls whose rows are readable those that lost their key are named', async () => {
+  for (const id of ['held', 'lost', 'forged'])
+    await commit(row(id, 'COMPLETED', { idempotencyKey: 'k', acceptedAt: 5_000 }), [
+      told(id, 'DECLARED'),
+      told(id, 'COMPLETED'),
+    ]);
+  const forged = changed((record) => (record.invocationId === 'forged' ? { ...record, tenantId: 'globex' } : record));
+  const asked: string[] = [];
+  const keys = {
+    async holders(calls: readonly CallKey[]) {
+      for (let turn = 0; turn < 9; turn += 1) await new Promise(setImmediate);
+      asked.push(...calls.map(({ invocationId }) => invocationId));
+      return calls.filter(({ invocationId }) => invocationId === 'held');
+    },
+  };
+  const kept = { begun: { time: '', events: 0 }, heads: [] };
+  const outside = { chainId: 'one', place: { read: async () => kept }, head: () => ledger.head(), everyMs: 60_000 };
+  const verify = (now: number) =>
+    verifyLedger(forged, signer, { ...outside, keys: { keys, ttlMs: 70_000 }, now: () => now });
+  const lost = expect.stringContaining('any more: 1, the first is lost of acme.');
+  expect((await verify(6_000)).warnings).toEqual([lost]);
+  expect(asked).toEqual(['held', 'lost']);
+  expect((await verify(15_000)).warnings).toEqual([]);
+});
+
+test('PIPE-09 AUD-07 the next page of rows is read once the records of the one before were looked at', async () => {
+  await completed('one');
+  let isOver = false;
+  await createCallVerification(store).finish(async () => {
+    await new Promise(setImmediate);
+    isOver = true;
+  });
+  expect(isOver).toBe(true);
 });
 
 test('AUD-07.3 columns of a row that differ from it are named', async () => {

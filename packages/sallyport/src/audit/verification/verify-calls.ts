@@ -94,7 +94,7 @@ async function lastingGap(
   }
   if (isFinal(record.state)) return gap;
   const now = await store.findInvocation(call.tenantId, call.invocationId);
-  if (now === undefined || !isRecordOf(now, call)) return UNREADABLE;
+  if (!isRecordOf(now, call)) return UNREADABLE;
   const later = await store.eventsAbout([call]);
   return gapOf(now, isFinal(now.state) ? (byCall(later).get(textOfCall(call)) ?? []) : events);
 }
@@ -102,9 +102,12 @@ async function lastingGap(
 const UNREADABLE = 'its row cannot be read, or is of another call';
 
 /** Checked, since anybody with write access to the table may leave anything there. */
-function isRecordOf(record: Partial<InvocationRecord> | null, { tenantId, invocationId }: CallKey): boolean {
+function isRecordOf(
+  record: Partial<InvocationRecord> | null | undefined,
+  { tenantId, invocationId }: CallKey,
+): record is InvocationRecord {
   if (record?.tenantId !== tenantId || record.invocationId !== invocationId) return false;
-  return record.state !== undefined && Object.hasOwn(TRANSITIONS, record.state);
+  return Object.hasOwn(TRANSITIONS, String(record.state));
 }
 
 /** Groups events by the call that they are about. */

@@ -32,16 +32,15 @@ const TURNS_LATE = 2;
  * Compares the chains with the heads that are kept outside the tables (AUD-07). An attacker with write access only to
  * the tables can cut a chain, delete it, rewrite it and delete its signed heads, but cannot change the heads kept
  * elsewhere.
- * @param last {@link OutsideKnowledge.head}, read before the chains
+ * @param outside with `last`, which is {@link OutsideKnowledge.head} before the chains were read
  */
 export async function verifyHeads(
   store: LedgerStore,
   signer: CheckpointSigner,
-  outside: OutsideKnowledge,
-  last: ChainHead,
+  outside: OutsideKnowledge & { readonly last: ChainHead },
   chains: readonly ChainReport[],
 ): Promise<VerifiedHeads> {
-  const { chainId } = outside;
+  const { chainId, last } = outside;
   const faults: HeadsReport['faults'] = [];
   const warnings = unsigned(outside, chains);
   const written = last.seq === 0 ? undefined : await faultAtHead(store, chainId, last, WRITTEN_LAST);

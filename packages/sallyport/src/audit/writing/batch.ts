@@ -35,7 +35,6 @@ export function startBatch(writer: ChainWriter, given: readonly Waiting[]): Batc
 
 /** Resolves entries that are already stored and returns the rest. */
 function unwritten(writer: ChainWriter, entries: readonly Waiting[]): readonly Waiting[] {
-  if (!entries.some(({ entry }) => writer.isWritten(entry))) return entries;
   for (const waiting of entries) if (writer.isWritten(waiting.entry)) waiting.resolve();
   return entries.filter(({ entry }) => !writer.isWritten(entry));
 }
@@ -90,7 +89,6 @@ async function writeAlone(writer: ChainWriter, waiting: Waiting, queue: Waiting[
 export async function lookAfter(writer: ChainWriter, queue: Waiting[], cause: unknown): Promise<void> {
   await writer.recover(cause);
   const isLeft = ({ entry }: Waiting): boolean => writer.isWritten(entry) || !writer.isOvertaken(entry);
-  if (queue.every(isLeft)) return;
   for (const waiting of queue.splice(0)) {
     if (isLeft(waiting)) queue.push(waiting);
     else waiting.reject(refusal(cause));

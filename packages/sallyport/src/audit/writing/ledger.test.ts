@@ -239,13 +239,11 @@ describe('the ledger', () => {
     const ledger = await open(store, { batchMax: 1, queueMax: 2 });
     const commit = (id: string): Promise<void> => ledger.commit({ events: [draft(id)], durability: 'asynchronous' });
     const ends = Promise.allSettled(['taken at once', 'taken ahead', 'a', 'b', 'too many'].map(commit));
-    expect((await ends).map((end) => (end.status === 'fulfilled' ? 'taken' : end.reason.code))).toEqual([
-      'taken',
-      'taken',
-      'taken',
-      'taken',
-      'E3803',
-    ]);
+    expect(
+      (await ends).map((end) =>
+        end.status === 'fulfilled' ? 'taken' : [end.reason.code, end.reason.failure.retryAfterMs],
+      ),
+    ).toEqual(['taken', 'taken', 'taken', 'taken', ['E3803', 1_000]]);
     await ledger.close();
     await expect(commit('late')).rejects.toMatchObject({ code: 'E3812' });
   });

@@ -79,3 +79,12 @@ test('AUD-02 an entry that ends a call is overtaken by a write that ended it, un
   writes.settle(head(1));
   expect(writes.isOvertaken(ending('FAILED'))).toBe(false);
 });
+
+test('AUD-02 writes that may still succeed are those of one chain, in whatever order they failed', () => {
+  const writes = createUncertainWrites();
+  for (const seq of [2, 1]) writes.add(attempt(seq));
+  writes.add(attempt(2, { start: { seq: 1, hash: 'of another' }, end: { seq: 2, hash: 'also' } }));
+  expect(settled(writes, 0)).toEqual([]);
+  expect(settled(writes, 2)).toEqual([1, 2]);
+  expect(writes.settle({ seq: 2, hash: 'also' })).toEqual([]);
+});

@@ -28,15 +28,15 @@ const LINKED_MAX = 10_000;
 export function createUncertainWrites(): UncertainWrites {
   let attempts: readonly Attempt[] = [];
   /** Ids of events, oldest first. */
-  const linked = new Set<string>();
-  let ended: ReadonlySet<string> = new Set();
+  const linked = new Set<string | undefined>();
+  let ended: ReadonlySet<string | undefined> = new Set();
   return {
     add(attempt) {
       // An attempt without events cannot be stored twice.
       if (attempt.events.length > 0) attempts = [...attempts, attempt].slice(-ATTEMPTS_MAX);
     },
     passed(end) {
-      if (attempts.length > 0) attempts = attempts.filter(({ start }) => start.seq >= end.seq);
+      attempts = attempts.filter(({ start }) => start.seq >= end.seq);
     },
     settle(head) {
       const { came, open } = judge(attempts, head);
@@ -46,15 +46,8 @@ export function createUncertainWrites(): UncertainWrites {
       ended = new Set(came.flatMap(({ endedCalls }) => endedCalls));
       return came;
     },
-    isWritten(entry) {
-      if (linked.size === 0) return false;
-      const name = nameOf(entry);
-      return name !== undefined && linked.has(name);
-    },
+    isWritten: (entry) => linked.has(nameOf(entry)),
     isLinked: (eventId) => linked.has(eventId),
-    isOvertaken(entry) {
-      const call = endedCallOf(entry);
-      return call !== undefined && ended.has(call);
-    },
+    isOvertaken: (entry) => ended.has(endedCallOf(entry)),
   };
 }

@@ -42,3 +42,22 @@ test('AUD-02 a delivery goes behind the one before', async () => {
   const [one, other] = [[event('long '.repeat(1000)), event('b')], [event('c')]];
   expect(await writtenOf([one, other])).toBe(linesOf([...one, ...other]));
 });
+
+test('AUD-02 the file is opened once its folder is there, however deep', async () => {
+  const sink = await openJsonlEventSink(join(folder, ...Array<string>(60).fill('deep'), 'audit.jsonl'));
+  await sink.close();
+});
+
+test('AUD-02 a sink that was closed takes nothing more: its file is closed', async () => {
+  const sink = await openJsonlEventSink(join(folder, 'audit.jsonl'));
+  await sink.close();
+  await expect(sink.deliver([event('late')])).rejects.toMatchObject({ code: 'EBADF' });
+  await expect(sink.flush()).rejects.toMatchObject({ code: 'EBADF' });
+});
+
+test('AUD-02.2 what a full disk does not take is an error, and the place of the sink is stored under its name', async () => {
+  const sink = await openJsonlEventSink('/dev/full');
+  expect(sink.name).toBe('jsonl');
+  await expect(sink.deliver([event('a')])).rejects.toMatchObject({ code: 'ENOSPC' });
+  await sink.close();
+});

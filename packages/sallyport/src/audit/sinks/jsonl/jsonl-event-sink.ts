@@ -17,19 +17,15 @@ const NEW_LINE = 0x0a;
 export async function openJsonlEventSink(path: string): Promise<EventSink> {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   const file = await open(path, 'a', 0o600);
-  let spare: Buffer | undefined;
+  const chunk = Buffer.allocUnsafeSlow(CHUNK_BYTES);
   return {
     name: 'jsonl',
     async deliver(events) {
-      const chunk = spare ?? Buffer.allocUnsafeSlow(CHUNK_BYTES);
-      // The buffer is in use until this write is over.
-      spare = undefined;
       for (let next = 0; next < events.length; ) {
         const lines = linesFrom(events, next, chunk);
         await file.appendFile(lines.bytes);
         next = lines.next;
       }
-      spare = chunk;
     },
     flush: () => file.datasync(),
     close: () => file.close(),
