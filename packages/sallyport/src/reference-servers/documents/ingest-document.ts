@@ -138,8 +138,15 @@ const full = (documentId: string, { stored }: PutOutcome, { documentsMax, versio
     : `The document ${documentId} has ${versionsMax} versions already (documents.versions_max). Give the text another document_id, and deprecate this document in favour of it.`;
 
 function firstHeading(content: string): string | undefined {
-  const [, heading] = /^#{1,6}\s+(.+?)\s*#*\s*$/m.exec(content.slice(0, 20_000)) ?? [];
-  return heading?.slice(0, TITLE_CHARS_MAX);
+  const [, line] = /^#{1,6}[ \t]+(\S.*)$/m.exec(content.slice(0, 20_000)) ?? [];
+  return line === undefined ? undefined : withoutClosing(line.trimEnd()).slice(0, TITLE_CHARS_MAX);
+}
+
+/** A heading of Markdown may end in number signs after a blank, which do not belong to it. */
+function withoutClosing(heading: string): string {
+  let end = heading.length;
+  while (heading[end - 1] === '#') end -= 1;
+  return /[ \t]/.test(heading.charAt(end - 1)) ? heading.slice(0, end).trimEnd() : heading;
 }
 
 /** An id in lower case that a person can read; of a title without Latin letters, its hash. */

@@ -43,10 +43,9 @@ export function importedId(
 
 /** A text reduced to characters allowed in a tool id; may be empty. */
 export function plainName(text: string): string {
-  return text
-    .replaceAll(/[^A-Za-z0-9_-]+/g, '_')
-    .replaceAll(/_{2,}/g, '_')
-    .replaceAll(/^[_-]+|[_-]+$/g, '');
+  const plain = text.replaceAll(/[^A-Za-z0-9_-]+/g, '_').replaceAll(/_{2,}/g, '_');
+  // From the first letter or digit to the last one; an expression for the end alone would try each dash before it.
+  return /[A-Za-z0-9](?:.*[A-Za-z0-9])?/.exec(plain)?.[0] ?? '';
 }
 
 /** An id within the length limit; a hash stands for the part cut off. */
