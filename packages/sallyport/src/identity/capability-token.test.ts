@@ -251,7 +251,12 @@ describe('tokens made to be misread', () => {
 test('PRM-01.6 a token is named, to revoke it, without being trusted: by an id that a revocation takes', async () => {
   const named = async (jti: unknown) => readUnverified(await sign({ ...CLAIMS, jti }, {}, other.privateKey));
   expect(await named('j'.repeat(1024))).toEqual({ jti: 'j'.repeat(1024), tenantId: 'acme', expiresAt: NOW + 60 });
-  for (const jti of ['j'.repeat(1025), '', 7]) expect(await named(jti)).not.toHaveProperty('jti');
+  for (const jti of ['j'.repeat(1025), '', 7, ['j']]) expect(await named(jti)).not.toHaveProperty('jti');
+  for (const odd of [{ tenant_id: '' }, { tenant_id: 7 }, { exp: 'soon' }]) {
+    const [name] = 'exp' in odd ? ['expiresAt'] : ['tenantId'];
+    expect(readUnverified(await sign({ ...CLAIMS, jti: 'j', ...odd }))).not.toHaveProperty(name);
+  }
+  expect(readUnverified(`e30.${Buffer.from('{"exp":1e999}').toString('base64url')}.AA`)).toEqual({});
   expect(readUnverified('rubbish')).toEqual({});
 });
 

@@ -50,10 +50,9 @@ export function revocationIndex(): RevocationIndex {
     take: (revocations) => revocations.forEach(takeOne),
     add(revocation) {
       const tenant = tenantOf(revocation.tenantId);
-      const { kind, subject, issuedBefore, ...rest } = revocation;
+      const { kind, subject, issuedBefore } = revocation;
       const known = kind === 'agent' ? (tenant.agents.get(subject) ?? 0) : tenant.issuedBefore;
-      if (kind === 'token' || known < (issuedBefore ?? Number.POSITIVE_INFINITY))
-        takeOne({ ...rest, kind, subject, ...(issuedBefore === undefined ? {} : { issuedBefore }) });
+      if (kind === 'token' || known < (issuedBefore ?? Number.POSITIVE_INFINITY)) takeOne(revocation);
     },
     isRevoked({ tenant_id, agent_did, iat, jti }) {
       const tenant = tenants.get(tenant_id);

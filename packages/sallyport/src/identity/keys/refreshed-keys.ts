@@ -1,4 +1,5 @@
 import type { Clock } from '@sallyport/std/clock';
+import { messageOf } from '@sallyport/std/error/message-of';
 import type { ValuesOf } from '../../domain/settings/setting.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { KeySource, VerificationKey } from '../key-source.ts';
@@ -115,7 +116,7 @@ async function lookLoudly(state: State): Promise<void> {
     await look(state);
   } catch (cause) {
     if (state.closing.signal.aborted) return;
-    const reason = cause instanceof Error ? cause.message : String(cause);
+    const reason = messageOf(cause);
     state.log.error('keys-not-refreshed', { source: state.name, reason, failures: state.failures });
   }
 }
@@ -148,7 +149,7 @@ async function load(state: State): Promise<void> {
 function aborted(signal: AbortSignal): Promise<never> {
   return new Promise((_resolve, reject) => {
     if (signal.aborted) reject(signal.reason as Error);
-    signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
+    signal.addEventListener('abort', () => reject(signal.reason as Error));
   });
 }
 
