@@ -211,6 +211,16 @@ describe('tokens made to be misread', () => {
     return `${head}.${cryptoSign('sha256', Buffer.from(head), privateKey).toString('base64url')}`;
   }
 
+  test('PRM-01.3 one whose type or key is another is refused with the reason', async () => {
+    const odd = await fixture().verifier.verify(forged('{"alg":"RS256","typ":"at+jwt"}', text));
+    expect(odd).toMatchObject({ message: expect.stringContaining('has the type "at+jwt", not none or jwt') });
+    const weak = generateKeyPairSync('rsa', { modulusLength: 1024 });
+    const { verifier } = fixture({ keys: [{ kid: 'weak', key: weak.publicKey }] });
+    expect(await verifier.verify(forged(RS, text, weak.privateKey))).toMatchObject({
+      ...{ code: 'E3201', message: expect.stringContaining('it cannot be read'), cause: expect.any(TypeError) },
+    });
+  });
+
   test('PRM-01.9 an elliptic curve is accepted only where it is configured, and only with its own key', async () => {
     const curve = generateKeyPairSync('ec', { namedCurve: 'P-256' });
     const keys = [

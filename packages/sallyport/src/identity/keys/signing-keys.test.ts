@@ -96,6 +96,18 @@ describe('loadVerificationKeys', () => {
     expect(keys[0]?.kid).toBe(kid);
   });
 
+  test('PRM-02.1 sixty-four keys are read, in PEM blocks or a JWKS', async () => {
+    const block = generateKeyPairSync('ed25519').publicKey;
+    const jwk = block.export({ format: 'jwk' });
+    for (const [name, text] of [
+      ['keys.pem', String(block.export({ type: 'spki', format: 'pem' })).repeat(64)],
+      ['keys.json', JSON.stringify({ keys: Array.from({ length: 64 }, () => jwk) })],
+    ] as const) {
+      await writeFile(join(folder, name), text);
+      expect(await loadVerificationKeys(join(folder, name))).toHaveLength(64);
+    }
+  });
+
   test('PRM-02 an empty set of keys is one: its owner vouches for no key', async () => {
     await writeFile(join(folder, 'none.json'), '{"keys":[]}');
     expect(await loadVerificationKeys(join(folder, 'none.json'))).toEqual([]);

@@ -52,11 +52,13 @@ test.each<[string, Readonly<Record<string, unknown>>]>([
   ['another server', { htu: 'http://127.0.0.2:7420/mcp' }],
   ['an address with a user', { htu: 'http://u@127.0.0.1:7420/mcp' }],
   ['no address', { htu: 7 }],
+  ['a list of addresses', { htu: ['http://127.0.0.1:7420/mcp'] }],
   ['another token', { ath: hash('sha256', 'other', 'base64url') }],
   ['no id', { jti: undefined }],
   ['an empty id', { jti: '' }],
   ['an id that is no text', { jti: 7 }],
   ['a time that is no number', { iat: undefined }],
+  ['a time as text', { iat: 'now' }],
   ['a nonce that is no text', { nonce: 7 }],
 ])('PRM-11.6 a proof with %s is refused', async (_what, claims) => {
   const { check } = checkAt();
@@ -217,6 +219,16 @@ describe('PRM-11.6 a proof is refused, with the reason', () => {
     const check = createPossessionCheck({ clock, ids: memoryProofIds(), nonces, publicUrl: '' });
     expect(check({ cnf: { jkt } }, TOKEN, undefined)).toMatchObject(refused('bound to a key'));
     expect(check({}, TOKEN, { ...REQUEST, jwt: 'x' })).toMatchObject(refused('bound to no key'));
+  });
+
+  test('where the request has no address itself, or the key is of a kind that is not known', async () => {
+    const clock = { now: () => START, monotonic: () => START };
+    const nonces = createDpopNonces(clock, () => new Uint8Array(32));
+    const check = createPossessionCheck({ clock, ids: memoryProofIds(), nonces, publicUrl: '', asksNonce: false });
+    const at = { ...REQUEST, host: 'no host', jwt: await proof() };
+    expect(await check({ cnf: { jkt } }, TOKEN, at)).toMatchObject(refused('another address'));
+    const jwt = await signed({ typ: 'dpop+jwt', jwk: { kty: 'none' } });
+    expect(await check({ cnf: { jkt } }, TOKEN, { ...REQUEST, jwt })).toMatchObject(refused('cannot be used'));
   });
 
   test('for another address than the public one, where there is one', async () => {

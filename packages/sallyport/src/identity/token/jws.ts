@@ -1,4 +1,5 @@
 import type { KeyObject } from 'node:crypto';
+import { messageOf } from '@sallyport/std/error/message-of';
 import { compactVerify, errors } from 'jose';
 import type { VerificationKey } from '../key-source.ts';
 import { type Algorithm, fitsAlgorithm, isAlgorithm } from '../keys/algorithms.ts';
@@ -94,7 +95,7 @@ function objectOf(part: string, what: string): Record<string, unknown> {
   try {
     return strictObject(Buffer.from(part, 'base64url'));
   } catch (cause) {
-    throw new JwsFault(`its ${what} cannot be read: ${cause instanceof Error ? cause.message : ''}`);
+    throw new JwsFault(`its ${what} cannot be read: ${messageOf(cause)}`);
   }
 }
 
