@@ -95,7 +95,6 @@ function capabilityReader({
 
 /** Another issuer may name its subjects, but not a person of this layer as their user. */
 function withoutRootHolder(claims: CapabilityClaims): CapabilityClaims {
-  if (claims.root_holder === undefined) return claims;
   const { root_holder: _ignored, ...rest } = claims;
   return frozen(rest);
 }

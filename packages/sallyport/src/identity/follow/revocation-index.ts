@@ -57,14 +57,11 @@ export function revocationIndex(): RevocationIndex {
     isRevoked({ tenant_id, agent_did, iat, jti }) {
       const tenant = tenants.get(tenant_id);
       if (tenant === undefined) return false;
-      if (iat < tenant.issuedBefore) return true;
-      const bound = tenant.agents.get(agent_did);
-      if (bound !== undefined && iat < bound) return true;
-      return jti !== undefined && tenant.tokens.has(jti);
+      return iat < revokedBefore(tenant, agent_did) || (jti !== undefined && tenant.tokens.has(jti));
     },
     issuedBefore(tenantId, agentDid) {
       const tenant = tenants.get(tenantId);
-      return tenant === undefined ? 0 : Math.max(tenant.issuedBefore, tenant.agents.get(agentDid) ?? 0);
+      return tenant === undefined ? 0 : revokedBefore(tenant, agentDid);
     },
     size: () => size,
     prune(nowMs) {
@@ -72,6 +69,10 @@ export function revocationIndex(): RevocationIndex {
         for (const [jti, expiresAt] of tokens) if (expiresAt <= nowMs && tokens.delete(jti)) size -= 1;
     },
   };
+}
+
+function revokedBefore({ issuedBefore, agents }: TenantRevocations, agentDid: string): number {
+  return Math.max(issuedBefore, agents.get(agentDid) ?? 0);
 }
 
 function setOrDelete(map: Map<string, number>, key: string, value: number | undefined): void {

@@ -184,6 +184,24 @@ describe('a key set behind a URL', () => {
     },
   );
 
+  test('PRM-02.2 a key set is asked for by its type, a redirect is not followed, and the end of the wait ends the request', async () => {
+    const { time, served, source, code } = await fixture({ timeoutMs: 50 });
+    const keys = JSON.stringify({ keys: [await jwk('one', first)] });
+    const asked: unknown[] = [];
+    served.answer = (request, response) => {
+      asked.push([request.url, request.headers.accept]);
+      if (request.url === '/jwks') response.writeHead(302, { location: '/other' }).end();
+      else response.end(keys);
+    };
+    expect(await code(await sign('one', first.privateKey))).toBe('E3206');
+    expect(asked).toEqual([['/jwks', 'application/jwk-set+json, application/json']]);
+    const { promise: left, resolve } = Promise.withResolvers<void>();
+    served.answer = (_request, response) => void response.on('close', resolve);
+    time.seconds += 10;
+    await source.lookAgain();
+    await left;
+  });
+
   test('PRM-02.2 of an answer that is an error nothing is read, and its connection is left', async () => {
     const { served, source } = await fixture();
     const { promise: left, resolve } = Promise.withResolvers<void>();

@@ -232,6 +232,15 @@ describe('a token of a key that is not known yet', () => {
     const verifier = verifierOf({ keys: source });
     expect(await verifier.verify(await sign(ACCESS, { alg: 'RS512' }))).toMatchObject({ code: 'E3201' });
     expect(looks()).toBe(0);
+    const known = { ...late(true, 'the server does not answer').source, keys: () => [KEY] };
+    let isAsked = false;
+    const lookAgain = async () => {
+      isAsked = true;
+      return true;
+    };
+    const forged = await sign(ACCESS, { kid: 'as' }, other.privateKey);
+    expect(await verifierOf({ keys: { ...known, lookAgain } }).verify(forged)).toMatchObject({ code: 'E3201' });
+    expect(isAsked).toBe(false);
   });
 
   test('PRM-02.3 is looked for in every source, and is refused for now when one of them cannot be had', async () => {

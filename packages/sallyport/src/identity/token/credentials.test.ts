@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isFailure } from '@sallyport/std/error/failure';
-import { exportJWK, SignJWT } from 'jose';
+import { calculateJwkThumbprint, exportJWK, SignJWT } from 'jose';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { memoryApiKeyStore } from '../../../test/stores/memory-api-key-store.ts';
 import { memoryRevocationStore } from '../../../test/stores/memory-revocation-store.ts';
@@ -211,13 +211,16 @@ describe('keys', () => {
         keys: [
           { ...jwk, kid: long },
           { ...jwk, kid: `${long}x` },
+          { ...jwk, kid: '' },
         ],
       }),
       'k',
     );
-    expect(names.map(({ kid, named }) => [kid === long, named])).toEqual([
-      [true, true],
-      [false, false],
+    const thumbprint = await calculateJwkThumbprint(jwk);
+    expect(names.map(({ kid, named }) => [kid, named])).toEqual([
+      [long, true],
+      [thumbprint, false],
+      [thumbprint, false],
     ]);
     const entries = [
       { ...jwk, kid: 'good', alg: 'RS256', use: 'sig', key_ops: ['verify'] },
