@@ -44,7 +44,7 @@ export interface DescriptionVerdict {
   readonly verdict: 'clean' | 'suspicious';
   /** 0 to 1: combined weight of all findings, those of different classes as independent evidence. */
   readonly score: number;
-  /** In the order of the fields, at most 20. A clean tool may have findings of too little weight. */
+  /** The 20 strongest at most, in the order of the fields. A clean tool may have findings of too little weight. */
   readonly findings: readonly DescriptionFinding[];
 }
 
@@ -73,8 +73,11 @@ export function scanDescription(tool: DescribedTool, { foreignTools }: Descripti
     for (const found of foreignNames(text, foreignTools)) evidence.push({ ...found, field });
   }
   const score = scoreOf(evidence);
-  const findings = evidence.map(({ rule, why, start, end, field }) => ({ rule, why, start, end, field }));
-  return { verdict: score >= ENOUGH ? 'suspicious' : 'clean', score, findings: findings.slice(0, FINDINGS_MAX) };
+  const strongest = new Set(evidence.toSorted((one, other) => other.weight - one.weight).slice(0, FINDINGS_MAX));
+  const findings = evidence
+    .filter((one) => strongest.has(one))
+    .map(({ rule, why, start, end, field }) => ({ rule, why, start, end, field }));
+  return { verdict: score >= ENOUGH ? 'suspicious' : 'clean', score, findings };
 }
 
 function* textsOfTool({ name, description, parameters_schema, more = {} }: DescribedTool): Generator<[string, string]> {

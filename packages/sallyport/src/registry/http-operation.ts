@@ -94,7 +94,7 @@ export type HttpAuth = Static<typeof HttpAuth>;
 export const HttpOperation = Type.Object(
   {
     base_url: Type.String({ pattern: '^https?://', maxLength: 2048, description: 'No query and no fragment.' }),
-    method: Type.Enum(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE', 'POST', 'PATCH', 'TRACE']),
+    method: Type.Enum(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE', 'POST', 'PATCH', 'TRACE', 'QUERY']),
     path: Type.String({ pattern: '^(?:/.*)?$', maxLength: 2048, description: '{name} is a path parameter.' }),
     parameters: Type.Optional(Type.Array(HttpParameter, { maxItems: 512 })),
     body: Type.Optional(HttpBody),

@@ -8,27 +8,20 @@ export interface EncodedText {
   readonly evasive: boolean;
 }
 
-/** Most encoded texts decoded per text. */
-const TEXTS_MAX = 16;
-/** Longest encoded text, in characters; the rest is ignored. */
-const TEXT_CHARS_MAX = 4096;
 /** Shorter ones contain no demand. */
 const TEXT_CHARS_MIN = 12;
 
 /** Base64, hexadecimal, percent-encoding, escapes of programming languages and of HTML, letters apart. */
 const ENCODED =
-  /(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{24,4096}={0,2}|(?:%[0-9a-fA-F]{2}){8,1024}|(?:\\u[0-9a-fA-F]{4}|\\x[0-9a-fA-F]{2}){6,1024}|(?:&#(?:x[0-9a-fA-F]{1,6}|\d{1,7});){6,1024}|(?<![A-Za-z])[A-Za-z](?:[ ._-]{1,4}[A-Za-z'](?![A-Za-z])){8,512}/g;
+  /(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{24,}={0,2}|(?:%[0-9a-fA-F]{2}){8,}|(?:\\u[0-9a-fA-F]{4}|\\x[0-9a-fA-F]{2}){6,}|(?:&#(?:x[0-9a-fA-F]{1,6}|\d{1,7});){6,}|(?<![A-Za-z])[A-Za-z](?:[ ._-]{1,4}[A-Za-z'](?![A-Za-z])){8,}/g;
 
-/** Readable texts that are encoded in a text. Linear. */
+/** All readable texts that are encoded in a text: a bound would hide what comes after it. Linear. */
 export function* encodedTexts(text: string): Generator<EncodedText> {
   if (!mayHoldEncoded(text)) return;
-  let count = 0;
   for (const { 0: form, index } of text.matchAll(ENCODED)) {
-    const decoded = decode(form.slice(0, TEXT_CHARS_MAX));
+    const decoded = decode(form);
     if (decoded === undefined || decoded.length < TEXT_CHARS_MIN) continue;
     yield { decoded, start: index, end: index + form.length, evasive: isApart(form) && WORDS.test(decoded) };
-    count += 1;
-    if (count === TEXTS_MAX) return;
   }
 }
 

@@ -39,8 +39,8 @@ const ENCODED_CHARS_MIN = 24;
 const TEXT_CHARS_MIN = 8;
 /** A longer single word may be a sentence without blanks. */
 const WORD_CHARS_MAX = 24;
-/** Most findings reported per text. */
-const FINDINGS_MAX = 50;
+/** Of one rule the strongest finding counts in so many characters, so that many weak ones never hide others. */
+const PLACE_CHARS = 1_000;
 
 const SENTENCE_RULES = [
   ...HIDING_RULES,
@@ -78,20 +78,29 @@ function judgesOf(kind: TextKind): Judges {
  * @param text the caller limits its length
  */
 export function judgeText(text: string, kind: TextKind): readonly Evidence[] {
-  const found = judgeWords(text, kind);
   const hidden = hiddenEvidence(text, kind);
-  if (hidden !== undefined) found.unshift(hidden);
-  if (text.length >= ENCODED_CHARS_MIN) found.push(...encodedEvidence(text, kind));
-  return found.slice(0, FINDINGS_MAX);
+  const found = hidden === undefined ? [] : [hidden];
+  found.push(...judgeWords(text, kind));
+  if (text.length >= ENCODED_CHARS_MIN) found.push(...strongestByPlace(encodedEvidence(text, kind)));
+  return found;
+}
+
+function strongestByPlace(evidence: Iterable<Evidence>): readonly Evidence[] {
+  const strongest = new Map<string, Evidence>();
+  for (const one of evidence) {
+    const place = `${one.rule} ${Math.floor(one.start / PLACE_CHARS)}`;
+    if (one.weight > (strongest.get(place)?.weight ?? 0)) strongest.set(place, one);
+  }
+  return [...strongest.values()];
 }
 
 /** Encoded texts are judged in their decoded form. */
 function* encodedEvidence(text: string, kind: TextKind): Generator<Evidence> {
   const rule = 'encoded-order';
   for (const { decoded, start, end, evasive } of encodedTexts(text)) {
-    const inside = judgeWords(decoded, kind);
-    if (scoreOf(inside) >= ENOUGH) {
-      yield { rule, why: `An encoded text holds this: ${inside[0]?.why}`, start, end, weight: 0.95 };
+    const [inside] = enoughTogether(judgeWords(decoded, kind));
+    if (inside !== undefined) {
+      yield { rule, why: `An encoded text holds this: ${inside.why}`, start, end, weight: 0.95 };
     } else if (evasive) {
       yield {
         rule,
@@ -118,24 +127,28 @@ const TOGETHER_CHARS = 2_000;
 
 /** The evidence of those places of a text where it is enough together. */
 export function enoughTogether(evidence: readonly Evidence[]): readonly Evidence[] {
-  return evidence.filter(
-    ({ start }) => scoreOf(evidence.filter((other) => Math.abs(other.start - start) <= TOGETHER_CHARS)) >= ENOUGH,
-  );
+  const inOrder = evidence.toSorted((one, other) => one.start - other.start);
+  let [from, to] = [0, 0];
+  return inOrder.filter(({ start }) => {
+    while ((inOrder[from]?.start ?? start) < start - TOGETHER_CHARS) from += 1;
+    while ((inOrder[to]?.start ?? Number.POSITIVE_INFINITY) <= start + TOGETHER_CHARS) to += 1;
+    return scoreOf(inOrder.slice(from, to)) >= ENOUGH;
+  });
 }
 
-function judgeWords(text: string, kind: TextKind): Evidence[] {
+function judgeWords(text: string, kind: TextKind): readonly Evidence[] {
   if (isMute(text)) return [];
   const { text: read, original } = readingOf(text);
   const found: Evidence[] = [];
   const report = ({ rule, why, weight }: InstructionRule, start: number, end: number): void => {
-    if (found.length < FINDINGS_MAX) found.push({ rule, why, weight, start: original(start), end: original(end) });
+    found.push({ rule, why, weight, start: original(start), end: original(end) });
   };
   const judges = judgesOf(kind);
   judgeWhole(judges, read, report);
   judgeSentences(judges, read, kind, report);
   const order = misspeltOrder(read);
   if (order !== undefined) report(MISSPELT, order.start, order.end);
-  return found;
+  return found.length < 2 ? found : strongestByPlace(found);
 }
 
 const MISSPELT: InstructionRule = {

@@ -151,7 +151,7 @@ describe('kept connections', () => {
     expect(service.sockets.size).toBe(0);
   });
 
-  test('a GET goes out again when the kept connection was just closed, a POST does not', async () => {
+  test('a GET and a QUERY go out again when the kept connection was just closed, a POST does not', async () => {
     const own = createHttpExecutor();
     let drop = false;
     service.answer = (_request, response) => {
@@ -161,8 +161,13 @@ describe('kept connections', () => {
       } else json(response, 200, 'again');
     };
     await own.execute(httpCall(service.port, {}), never);
-    drop = true;
-    expect((await own.execute(httpCall(service.port, {}), never)).result).toMatchObject({ body: 'again' });
+    const body = { property: 'body', content_type: 'application/json', encoding: 'json' } as const;
+    for (const operation of [{}, { method: 'QUERY', body }] as const) {
+      drop = true;
+      const call = httpCall(service.port, operation, { body: { size: 3 } });
+      expect((await own.execute(call, never)).result).toMatchObject({ body: 'again' });
+    }
+    expect(service.seen.at(-1)).toMatchObject({ method: 'QUERY', body: Buffer.from('{"size":3}') });
     drop = true;
     await expect(own.execute(httpCall(service.port, { method: 'POST' }), never)).rejects.toMatchObject({
       code: 'E3310',

@@ -27,7 +27,7 @@ interface Attempt {
 }
 
 /** Methods that may be resent when a kept-alive connection turns out to be closed (RFC 9110 §9.2.2). */
-const REPEATABLE: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE']);
+const REPEATABLE: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE', 'QUERY']);
 
 /** True when the service closed a kept-alive connection as we used it, without an answer. */
 function isStale(thrown: unknown, { sent }: Attempt, { method }: OutboundRequest): boolean {

@@ -21,7 +21,7 @@ const BYTES_MAX = 4096 * KiB;
 /** Most files read at once. */
 const AT_ONCE = 16;
 /** Age from which a file counts as completely written, in ms: writing in place leaves it empty for a moment. */
-export const SETTLED_MS = 30;
+const SETTLED_MS = 30;
 /** Most attempts on a folder that keeps changing; then it is read as it is. */
 const LOOKS_MAX = 20;
 

@@ -38,7 +38,8 @@ export function ownPatterns(patterns: readonly OwnPattern[]): ((text: string) =>
     const found: OwnFinding[] = [];
     for (const { threat_type: threat, action, expression } of compiled) {
       const matcher = expression.matcher(text);
-      for (let count = 0; count < FINDINGS_MAX && matcher.find(); count++) {
+      const before = found.length;
+      while (found.length - before < FINDINGS_MAX && matcher.find()) {
         const [start, end] = [matcher.start(), matcher.end()];
         if (end > start) found.push({ threat, rule: 'operator_pattern', start, end, ownAction: action });
       }

@@ -52,6 +52,7 @@ describe('one operation', () => {
     ['get', 'pure'],
     ['head', 'pure'],
     ['options', 'pure'],
+    ['query', 'pure'],
     ['put', 'idempotent'],
     ['delete', 'idempotent'],
     ['post', 'irreversible'],

@@ -21,10 +21,10 @@ const SCHEMA_CHARS_MAX = 256 * KiB;
 /** Operations converted before other work gets a turn. */
 const TURN_OPERATIONS = 25;
 
-const METHODS: readonly string[] = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'];
+const METHODS: readonly string[] = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace', 'query'];
 
 /**
- * Turns an OpenAPI 3.0, 3.1 or Swagger 2.0 document into manifests of kind `http`. Nothing is downloaded and no file is
+ * Turns an OpenAPI 3.0, 3.1, 3.2 or Swagger 2.0 document into manifests of kind `http`. Nothing is downloaded and no file is
  * read: operations that refer outside the document are skipped with that reason.
  * @throws ToolLayerError E3008 for an unreadable document, E3801 for an invalid base URL
  */
@@ -77,6 +77,9 @@ function operationsOf(root: Node, skipped: Skipped[]): Operation[] {
       // A fragment only distinguishes operations of one path in the document; it is never sent.
       const [sent = ''] = template.split('#', 1);
       operations.push({ method: method.toUpperCase(), place: template, template: sent, node, path });
+    }
+    for (const [method] of membersOf(path?.['additionalOperations'])) {
+      skipped.push({ place: `${method} ${template}`, reason: 'its HTTP method is none that the layer sends' });
     }
   }
   for (const { method, place } of operations.splice(OPERATIONS_MAX)) {

@@ -22,7 +22,7 @@ export interface OpenApiDocument {
 }
 
 /**
- * Parses JSON or YAML text of OpenAPI 3.0, 3.1 or Swagger 2.0.
+ * Parses JSON or YAML text of OpenAPI 3.0, 3.1, 3.2 or Swagger 2.0.
  * @throws ToolLayerError E3008 with each fault and its place
  */
 export function parseDocument(text: string): OpenApiDocument {
@@ -38,7 +38,7 @@ export function parseDocument(text: string): OpenApiDocument {
   if (/^3(?:\.0|$)/.test(version)) return { root, dialect: '3.0' };
   if (/^3\.[12]/.test(version)) return { root, dialect: '3.1' };
   const said = version === '' ? 'says no version' : `says ${JSON.stringify(version.slice(0, 20))}`;
-  throw refused([fault('/openapi', 'version', `the document ${said}; 3.0, 3.1 and Swagger 2.0 can be read`)]);
+  throw refused([fault('/openapi', 'version', `the document ${said}; 3.0, 3.1, 3.2 and Swagger 2.0 can be read`)]);
 }
 
 function fromJson(text: string): unknown {

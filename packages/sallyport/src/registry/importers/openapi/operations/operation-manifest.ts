@@ -47,6 +47,7 @@ const SIDE_EFFECT: Readonly<Record<string, SideEffectPolicy>> = {
   GET: 'pure',
   HEAD: 'pure',
   OPTIONS: 'pure',
+  QUERY: 'pure',
   PUT: 'idempotent',
   DELETE: 'idempotent',
 };

@@ -44,6 +44,42 @@ describe('bodies', () => {
   });
 });
 
+describe('OpenAPI 3.2', () => {
+  const schema = { type: 'object', properties: { size: { type: 'integer' } }, required: ['size'] };
+  const media = { $ref: '#/components/mediaTypes/Sizes' };
+  const newer = { openapi: '3.2.0', components: { mediaTypes: { Sizes: { schema } } } };
+
+  test('REG-02.3 media types are components, and QUERY sends a body', async () => {
+    const content = { 'application/json': media };
+    const manifest = await one({ requestBody: { content }, responses: { 200: { content } } }, newer, '/pets', 'query');
+    expect(configOf(manifest)).toMatchObject({ method: 'QUERY', body: { encoding: 'json' } });
+    expect(properties(manifest)['body']).toEqual(schema);
+    expect(manifest.result_schema).toMatchObject({ properties: { body: schema } });
+  });
+
+  test('REG-02.3 REG-02.6 a query that is described as a whole is one argument, written as its fields', async () => {
+    const query = { name: 'filter', in: 'querystring', required: true };
+    const content = { 'application/x-www-form-urlencoded': media };
+    const manifest = await one({ parameters: [{ ...query, content }] }, newer);
+    expect(manifest.parameters_schema).toMatchObject({ properties: { filter: schema }, required: ['filter'] });
+    expect(configOf(manifest).parameters).toEqual([
+      { property: 'filter', name: 'filter', in: 'query', style: 'form', explode: true },
+    ]);
+    const other = { '/pets': { get: { parameters: [{ ...query, content: { 'application/json': media } }] } } };
+    expect(await load({ ...newer, paths: other })).toMatchObject({
+      manifests: [],
+      skipped: [{ place: 'GET /pets', reason: expect.stringContaining('application/json') }],
+    });
+  });
+
+  test('REG-02.3 operations of other methods are listed', async () => {
+    const paths = { '/pets': { additionalOperations: { COPY: { summary: 'Copies a pet.' } }, get: {} } };
+    const { manifests, skipped } = await load({ ...newer, paths });
+    expect(manifests).toHaveLength(1);
+    expect(skipped).toEqual([{ place: 'COPY /pets', reason: 'its HTTP method is none that the layer sends' }]);
+  });
+});
+
 describe('servers', () => {
   test.each([
     ['http://localhost:8080', 'http://localhost:8080', 'localhost', 8080],

@@ -1,6 +1,6 @@
 import { fittingNames, isFitting } from '../../../foreign/property-names/fitting-names.ts';
 import { type HttpParameter, ParameterStyle } from '../../../http-operation.ts';
-import { asList, asNode, asText, membersOf, type Node } from '../document/json.ts';
+import { asList, asText, membersOf, type Node } from '../document/json.ts';
 import { NotImportable } from '../document/not-importable.ts';
 import { follow } from '../document/reference.ts';
 import type { Schema } from '../schemas/convert-schema.ts';
@@ -50,7 +50,7 @@ export function parametersOf(
 ): OperationParameter[] {
   const declared = new Map<string, Node>();
   for (const value of [...asList(path['parameters']), ...asList(operation['parameters'])]) {
-    const parameter = follow(root, value);
+    const parameter = asQuery(follow(root, value), root);
     const name = asText(parameter?.['name']);
     if (parameter === undefined || name === undefined) throw new NotImportable('one of its parameters has no name');
     declared.set(`${parameter['in']} ${name}`, parameter);
@@ -61,7 +61,17 @@ export function parametersOf(
   }
   const usable = [...declared.values()].filter((parameter) => isSent(parameter, template));
   const properties = propertyNames(usable, hasBody);
-  return usable.map((parameter, index) => parameterOf(parameter, properties[index] ?? ''));
+  return usable.map((parameter, index) => parameterOf(parameter, properties[index] ?? '', root));
+}
+
+/** A query that is described as a whole is one argument with a property for each field (OpenAPI 3.2 §4.12.2.1). */
+function asQuery(parameter: Node | undefined, root: Node): Node | undefined {
+  if (parameter?.['in'] !== 'querystring') return parameter;
+  const [[type = '', media] = []] = membersOf(parameter['content']);
+  if (!/^application\/x-www-form-urlencoded\s*(?:;|$)/i.test(type))
+    throw new NotImportable(`its query is written as ${text(type)}, and not as fields of a form`);
+  const { content: _, ...rest } = parameter;
+  return { ...rest, in: 'query', style: 'form', explode: true, schema: follow(root, media)?.['schema'] };
 }
 
 function isSent(parameter: Node, template: string): boolean {
@@ -100,7 +110,7 @@ function propertyNames(parameters: readonly Node[], hasBody: boolean): string[] 
   return parameters.map((parameter) => names.get(parameter) ?? '');
 }
 
-function parameterOf(parameter: Node, property: string): OperationParameter {
+function parameterOf(parameter: Node, property: string, root: Node): OperationParameter {
   const place = parameter['in'] as Place;
   const [content] = membersOf(parameter['content']);
   const style = STYLES.has(parameter['style']) ? (parameter['style'] as ParameterStyle) : DEFAULT_STYLE[place];
@@ -115,7 +125,7 @@ function parameterOf(parameter: Node, property: string): OperationParameter {
       ...(parameter['allowReserved'] === true && place === 'query' ? { allow_reserved: true } : {}),
       ...(content !== undefined ? { json: true } : {}),
     },
-    schema: content === undefined ? parameter['schema'] : asNode(content[1])?.['schema'],
+    schema: content === undefined ? parameter['schema'] : follow(root, content[1])?.['schema'],
     description: asText(parameter['description']),
     required: parameter['required'] === true || place === 'path',
   };

@@ -33,9 +33,10 @@ export function bodyOf(operation: Node, root: Node): OperationBody | undefined {
     const found = offered.find(([type]) => matches.test(bare(type)));
     if (found === undefined) continue;
     const [type, media] = found;
+    const described = follow(root, media);
     return {
-      binding: bindingOf(/\*/.test(type) ? 'application/json' : bare(type), encoding, asNode(media) ?? {}, root),
-      schema: asNode(media)?.['schema'],
+      binding: bindingOf(/\*/.test(type) ? 'application/json' : bare(type), encoding, described ?? {}, root),
+      schema: described?.['schema'],
       fixed: FIXED[encoding],
       description: asText(body['description']),
       required: body['required'] === true,

@@ -1,4 +1,4 @@
-import { asNode, membersOf, type Node } from '../document/json.ts';
+import { membersOf, type Node } from '../document/json.ts';
 import { NotImportable } from '../document/not-importable.ts';
 import { follow } from '../document/reference.ts';
 import type { Schema } from '../schemas/convert-schema.ts';
@@ -50,7 +50,7 @@ function jsonAnswers(operation: Node, root: Node): { types: Set<string>; bodies:
     const json = content.filter(([type]) => /^application\/(?:[^;*]*\+)?json\s*(?:;|$)/i.test(type));
     if (content.length > 0 && json.length === 0) return { types, bodies: undefined };
     for (const [type, media] of json) {
-      const schema = asNode(media)?.['schema'];
+      const schema = follow(root, media)?.['schema'];
       if (schema === undefined) return { types, bodies: undefined };
       types.add((type.split(';', 1)[0] ?? '').trim());
       bodies.set(JSON.stringify(schema), schema);
