@@ -373,10 +373,8 @@ export class Supervised {
   async #listNow(): Promise<void> {
     const link = this.#link;
     if (link === undefined) throw notConnected(this.#name);
-    const { connectTimeoutMs } = this.#parts.settings;
-    const listing = await link.listTools(
-      AbortSignal.any([this.#closing.signal, AbortSignal.timeout(connectTimeoutMs)]),
-    );
+    const late = AbortSignal.timeout(this.#parts.settings.connectTimeoutMs);
+    const listing = await link.listTools(AbortSignal.any([this.#closing.signal, late]));
     if (this.#link === link) this.#adopt(listing, true);
   }
 
