@@ -41,12 +41,15 @@ async function fixture(parts: Partial<ApiKeyParts> = {}) {
 
 describe('createApiKeys', () => {
   test('PRM-10 a key becomes claims, frozen and the same each time; the key itself is nowhere kept', async () => {
-    const { keys, store } = await fixture();
+    const onLook = vi.fn();
+    const { keys, store } = await fixture({ onLook });
     const { key, stored } = await keys.create({ name: 'n', claims: CLAIMS, by: 'did:op' });
     expect(key).toMatch(/^sp_[\w-]{43}$/);
     const claims = keys.identify(key);
     expect(claims).toMatchObject({ ...CLAIMS, jti: stored.id, iss: 'sallyport:api-key' });
     expect(Object.isFrozen(claims)).toBe(true);
+    onLook.mockClear();
+    await expect.poll(() => onLook.mock.calls.length, { interval: 1 }).toBeGreaterThan(1);
     expect(keys.identify(key)).toBe(claims);
     expect(JSON.stringify(await store.list('acme'))).not.toContain(key.slice(9));
     expect(stored.prefix).toBe(key.slice(0, 9));

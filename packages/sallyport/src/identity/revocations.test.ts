@@ -191,6 +191,25 @@ describe('revocations over time', () => {
     expect([seen.reads, vi.getTimerCount()]).toEqual([3, 0]);
   });
 
+  test('PRM-01.6 it ends once the look under way has ended', async () => {
+    const { store } = watched();
+    const { promise: answered, resolve } = Promise.withResolvers<void>();
+    const changedSince: RevocationStore['changedSince'] = async (since) => {
+      if (since > 0) await answered;
+      return { revision: 1, revocations: [] };
+    };
+    const revocations = await open({ ...store, changedSince }, { followMs: 100 });
+    await vi.advanceTimersByTimeAsync(100);
+    let isOver = false;
+    const ending = revocations[Symbol.asyncDispose]().then(() => {
+      isOver = true;
+    });
+    await vi.advanceTimersByTimeAsync(0);
+    expect(isOver).toBe(false);
+    resolve();
+    await ending;
+  });
+
   test('PRM-01.6 PRM-01.7 each member of a revocation is on record, and nothing that was not said', async () => {
     const { revoke } = await open();
     const id = expect.any(String);

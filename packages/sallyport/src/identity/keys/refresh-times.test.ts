@@ -141,6 +141,10 @@ test('PRM-02.2 closing ends the load under way, waits for it, and says nothing o
   expect(await source.lookAgain()).toBe(false);
   await after(10_000);
   expect(await source.lookAgain()).toBe(true);
+  const never = refreshing();
+  await never.source[Symbol.asyncDispose]();
+  never.source.start();
+  expect([never.loads.length, vi.getTimerCount()]).toEqual([0, 0]);
   const later = refreshing();
   later.source.start();
   later.loads[0]?.answer();

@@ -184,8 +184,8 @@ describe('a key set behind a URL', () => {
     },
   );
 
-  test('PRM-02.2 a key set is asked for by its type, a redirect is not followed, and the end of the wait ends the request', async () => {
-    const { time, served, source, code } = await fixture({ timeoutMs: 50 });
+  test('PRM-02.2 a key set is asked for by its type, a redirect is not followed, and closing ends the request', async () => {
+    const { time, served, source, code } = await fixture();
     const keys = JSON.stringify({ keys: [await jwk('one', first)] });
     const asked: unknown[] = [];
     served.answer = (request, response) => {
@@ -195,11 +195,16 @@ describe('a key set behind a URL', () => {
     };
     expect(await code(await sign('one', first.privateKey))).toBe('E3206');
     expect(asked).toEqual([['/jwks', 'application/jwk-set+json, application/json']]);
-    const { promise: left, resolve } = Promise.withResolvers<void>();
-    served.answer = (_request, response) => void response.on('close', resolve);
+    const [arrived, left] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    served.answer = (_request, response) => {
+      response.on('close', left.resolve);
+      arrived.resolve();
+    };
     time.seconds += 10;
-    await source.lookAgain();
-    await left;
+    const looking = source.lookAgain();
+    await arrived.promise;
+    await source[Symbol.asyncDispose]();
+    await Promise.all([looking, left.promise]);
   });
 
   test('PRM-02.2 of an answer that is an error nothing is read, and its connection is left', async () => {

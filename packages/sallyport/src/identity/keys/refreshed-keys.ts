@@ -47,7 +47,7 @@ interface State extends RefreshOptions {
   /** Wall time of the last successful refresh; undefined before the first. */
   goodAt: number | undefined;
   /** Monotonic. */
-  lookedAt: number | undefined;
+  lookedAt: number;
   looking: Promise<void> | undefined;
   timer: NodeJS.Timeout | undefined;
   failures: number;
@@ -64,7 +64,7 @@ export function refreshedKeys(options: RefreshOptions): RefreshedKeys {
     entries: new Map(),
     closing: new AbortController(),
     goodAt: undefined,
-    lookedAt: undefined,
+    lookedAt: Number.NEGATIVE_INFINITY,
     looking: undefined,
     timer: undefined,
     failures: 0,
@@ -105,8 +105,7 @@ function plan(state: State): void {
 }
 
 async function lookAgain(state: State): Promise<boolean> {
-  const since = state.lookedAt === undefined ? Number.POSITIVE_INFINITY : state.clock.monotonic() - state.lookedAt;
-  if (state.looking === undefined && since < state.retryMs) return false;
+  if (state.looking === undefined && state.clock.monotonic() - state.lookedAt < state.retryMs) return false;
   await lookLoudly(state);
   return true;
 }
@@ -190,7 +189,7 @@ const identityOf = ({ kid, key, algorithm }: VerificationKey): string =>
   JSON.stringify([kid, algorithm, key.export({ type: 'spki', format: 'der' }).toString('base64')]);
 
 function problemOf(state: State, issuer: string | undefined): string | undefined {
-  if (state.issuers !== undefined && (issuer === undefined || !state.issuers.includes(issuer))) return undefined;
+  if (state.issuers?.every((each) => each !== issuer) === true) return undefined;
   if (state.goodAt === undefined) return `${state.name} has not been read yet`;
   return state.clock.now() < state.goodAt + state.maxAgeMs ? undefined : `${state.name} could not be read for too long`;
 }

@@ -75,7 +75,7 @@ describe('API keys', () => {
     expect(logged.map(([, fields]) => fields)).toEqual([{ refused: 1 }]);
     now += 1;
     guess();
-    expect(logged.map(([, fields]) => fields)).toEqual([{ refused: 1 }, { refused: 4 }]);
+    expect(logged).toEqual([1, 4].map((refused) => ['api-keys-guessed', { refused }]));
     await keys[Symbol.asyncDispose]();
   });
 
