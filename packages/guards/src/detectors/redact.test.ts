@@ -224,6 +224,12 @@ describe('values', () => {
     expect(text).toContain('[REDACTED:field]');
   });
 
+  test('AUD-04 a field with a long name and many numbers is redacted in time', () => {
+    const numbers = '4111 '.repeat(50_000);
+    const { value } = redact({ [numbers]: `${numbers}ann@example.org` });
+    expect(JSON.stringify(value)).not.toContain('ann@');
+  });
+
   test('kinds, fields and the replacement are the caller’s', () => {
     const redactor = createRedactor({
       kinds: ['ip', 'path'],

@@ -310,7 +310,7 @@ describe('a policy', () => {
   });
 });
 
-test.each<[string, string]>([
+test.each<[string, string | readonly string[]]>([
   ['1 MB of parentheses', '('.repeat(1_000_000)],
   ['100 000 substitutions', '$('.repeat(100_000)],
   ['quoted substitutions', '"$('.repeat(900)],
@@ -325,11 +325,33 @@ test.each<[string, string]>([
   ['a sum as long as it is deep', `echo $((${'1+'.repeat(20_000)}1)) > x`],
   ['a text that doubles', `a=xx;${'a=$a$a;'.repeat(40)}$a`],
   ['replacements of replacements', `x=${'a'.repeat(20_000)}; x=\${x//a/$x}; $x`],
+  ['quotes after backslashes in code', ['python3', '-c', `os.system(${String.raw`\'`.repeat(30_000)}`]],
+  ['commands of Ruby without an end', ['ruby', '-e', '%x('.repeat(20_000)]],
+  ['a program of sed with empty lines', ['sed', '-e', '\n'.repeat(60_000), 'f']],
+  ['a program of sed with many replacements', ['sed', '-e', 's/a/b/e;'.repeat(7_000), 'f']],
   ['a NUL character', 'ls \0'],
   ['a NUL character in a name', 'r\0m -rf /'],
   ['half a character', 'ls \ud800'],
 ])('%s is judged in time, and never safe', (_, command) => {
   expect(checkCommand(command).verdict).not.toBe('safe');
+});
+
+test('EXE-02 no amount of harmless text hides the command after it', () => {
+  const texts = Array.from({ length: 80 }, (_, at) => `"a${at}"`).join(',');
+  const padded = `echo ${'a'.repeat(5_000)}; rm -rf /`;
+  const commands = [
+    ['python3', '-c', `x = [${texts}]; os.system("rm -rf /")`],
+    ['python3', '-c', `os.system('${padded}')`],
+    ['perl', '-e', `@x = (${texts}); system("rm -rf /")`],
+    ['perl', '-e', 'system date; system rm -rf /;'],
+    ['ruby', '-e', 'x = `date`; y = `rm -rf /`'],
+    ['ruby', '-e', `%x(date); %x(${padded})`],
+    ['sed', '-n', 'p;s/x/rm -rf ~/e', 'f'],
+    ['sed', 's/a/b/e; s/x/rm -rf ~/ge;p', 'f'],
+  ];
+  for (const command of commands) expect(checkCommand(command).verdict, command.join(' ').slice(0, 80)).toBe('blocked');
+  expect(checkCommand(`ed f <<E\n${'a line\n'.repeat(80)}!rm -rf /\nE`).verdict).toBe('blocked');
+  expect(checkCommand(['python3', '-c', `x = [${texts}]; os.system("npm test")`]).verdict).toBe('ask');
 });
 
 const SHOWN = '../shared/corpora/shell/';

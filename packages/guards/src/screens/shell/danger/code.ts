@@ -6,8 +6,6 @@ import { harmOfWrite, isWhole, placeOf } from './paths.ts';
 
 /** Longest code that is looked through, in characters. */
 const CODE_MAX = 64 * KiB;
-/** Texts of one program that are tried as commands. */
-const TEXTS_MAX = 64;
 
 const RUNS =
   /\b(?:system|popen\d?|exec\w*|spawn\w*|subprocess|check_output|check_call|call|run|shell_exec|passthru|proc_open|child_process|Process|Popen|execSync|spawnSync|os\.execute|io\.popen|getoutput|pty|fork|syscall|do shell script|Runtime)\b|`|%x|\bqx\b|\|\s*getline|\|\s*['"]/;
@@ -81,34 +79,69 @@ function tryAsCommands(code: string, texts: readonly string[], shell: Shell): vo
       shell.run.command(shell, words.map(literal), ALONE);
       shell.run.text(shell, words.join(''));
     }
-    const [, ticks] = /`([^`]{2,400})`/.exec(code) ?? [];
-    if (ticks !== undefined) shell.run.text(shell, ticks);
-    const [, spawned] = /\b(?:spawn|exec|system)\s+([^\n;"'()]{4,400})/.exec(code) ?? [];
-    if (spawned !== undefined) shell.run.text(shell, spawned);
+    for (const [, spawned = ''] of code.matchAll(/\b(?:spawn|exec|system)\s+([^\n;"'()]{4,2000})/g))
+      shell.run.text(shell, spawned);
   });
   shell.conditional -= 1;
 }
 
 const ALONE = { input: undefined, assigned: [], redirects: [], piped: false, viaProgram: true } as const;
 
-const QUOTED = /(['"`])((?:\\.|(?!\1)[^\\]){1,2000})\1/gs;
-const COMMAND_QUOTES =
-  /(?:%x|qx|%Q|\bqq?)\s*(?:\(([^)]{1,400})\)|\{([^}]{1,400})\}|\[([^\]]{1,400})\]|([/|!])(.{1,400}?)\4)/g;
+/** What begins a quoted text in Perl and Ruby, and what ends it. */
+const COMMAND_QUOTE = /(?:%x|qx|%Q|\bqq?)\s*([({[/|!])/g;
+const CLOSING: Readonly<Record<string, string>> = { '(': ')', '{': '}', '[': ']' };
 
-/** Quoted texts of code; those joined by `+` or `.` are one, and characters by their number are texts. */
+/** All quoted texts of code; those joined by `+` or `.` are one, and characters by their number are texts. */
 export function textsIn(code: string): string[] {
   const spelled = code.replace(/\bchr\s*\(\s*(\d{2,3})\s*\)/g, (_, number) =>
     JSON.stringify(String.fromCharCode(Number(number))),
   );
   const joined = spelled.replace(/'([^'"\\\n]{0,200})'/g, '"$1"').replace(/"\s*[+.]\s*"/g, '');
+  const texts = quotedIn(joined).map((text) => text.replace(/\\n/g, '\n').replace(/\\(['"`\\])/g, '$1'));
+  return [...texts, ...commandQuotedIn(joined)];
+}
+
+function commandQuotedIn(code: string): string[] {
   const texts: string[] = [];
-  for (const [, , text] of joined.matchAll(QUOTED)) {
-    if (texts.length >= TEXTS_MAX) break;
-    if (text !== undefined) texts.push(text.replace(/\\n/g, '\n').replace(/\\(['"`\\])/g, '$1'));
-  }
-  for (const [, round, curly, square, , other] of joined.matchAll(COMMAND_QUOTES)) {
-    const text = round ?? curly ?? square ?? other;
-    if (text !== undefined && texts.length < TEXTS_MAX) texts.push(text);
+  const unclosed = new Set<string>();
+  let end = 0;
+  for (const { 0: found, 1: opening = '', index } of code.matchAll(COMMAND_QUOTE)) {
+    const closing = CLOSING[opening] ?? opening;
+    if (index < end || unclosed.has(closing)) continue;
+    const start = index + found.length;
+    const closes = code.indexOf(closing, start);
+    if (closes < 0) unclosed.add(closing);
+    else {
+      texts.push(code.slice(start, closes));
+      end = closes;
+    }
   }
   return texts;
+}
+
+/** What stands between two quotes of a kind; a quote after an odd number of backslashes closes nothing. Linear. */
+function quotedIn(code: string): string[] {
+  const texts: string[] = [];
+  const closing = new Map(["'", '"', '`'].map((quote) => [quote, closersOf(code, quote)]));
+  for (let at = 0; at < code.length; at += 1) {
+    const closers = closing.get(code[at] as string);
+    if (closers === undefined) continue;
+    while ((closers.at(-1) ?? code.length) <= at) closers.pop();
+    const end = closers.at(-1);
+    if (end === undefined || end === at + 1) continue;
+    texts.push(code.slice(at + 1, end));
+    at = end;
+  }
+  return texts;
+}
+
+/** The places of quotes that may close a text, the first one last. */
+function closersOf(code: string, quote: string): number[] {
+  const places: number[] = [];
+  for (let at = code.lastIndexOf(quote); at >= 0; at = at === 0 ? -1 : code.lastIndexOf(quote, at - 1)) {
+    let before = at;
+    while (code[before - 1] === '\\') before -= 1;
+    if ((at - before) % 2 === 0) places.push(at);
+  }
+  return places;
 }

@@ -144,12 +144,9 @@ function remoteHelper(shell: Shell, field: Field, context: Context): void {
   shell.run.command(shell, words, { ...context, assigned: [], viaProgram: true });
 }
 
-/** Lines of an input in which an editor finds commands. */
-const LINES_MAX = 64;
-
 /** `!command` and `:!command` of editors and pagers. */
 function bangs(shell: Shell, args: readonly Field[], { input }: Context): void {
-  const lines = restOf(input)?.text?.split('\n').slice(0, LINES_MAX) ?? [];
+  const lines = restOf(input)?.text?.split('\n') ?? [];
   for (const field of [...args, ...lines.filter((line) => line.includes('!')).map(literal)]) {
     const found = /^(?:\+|-c|--cmd=?)?[:\s]*(?:silent\s*)?(?:%|r\s*|shell\s+)?!\s*(.+)$/s.exec(field.text);
     const system = /system\s*\(\s*(['"])(.*?)\1/s.exec(field.text);
@@ -158,15 +155,18 @@ function bangs(shell: Shell, args: readonly Field[], { input }: Context): void {
   }
 }
 
-/** `e` of GNU sed runs a command. */
+/** `e` of GNU sed runs a command: alone, or what `s` made of a line. */
+const SED_RUNS: readonly RegExp[] = [
+  /(?:^|[;{}\n\d$/])[ \t]*e[ \t]+([^\n;]+)/g,
+  /(?:^|[;{}\n])[ \t]*[\d,$]{0,20}s(?<quote>.)(?:\\.|(?!\k<quote>)[^\\\n]){0,1000}\k<quote>((?:\\.|(?!\k<quote>)[^\\\n]){0,1000})\k<quote>[gpiIm\d]{0,12}e/g,
+];
+
 function sedProgram(shell: Shell, args: readonly Field[]): void {
-  for (const field of args) {
-    const found =
-      /(?:^|[;{}\n]|\d|\$|\/)\s*e\s+([^\n;]+)/.exec(field.text) ??
-      /^s(.).*?\1(.*?)\1[gpiIm\d]*e[gpiIm\d]*$/.exec(field.text);
-    const code = found?.[2] ?? found?.[1];
-    if (code !== undefined && code.length > 1 && /\s/.test(code)) run(shell, { ...field, text: code });
-  }
+  for (const field of args)
+    for (const found of SED_RUNS.flatMap((pattern) => [...field.text.matchAll(pattern)])) {
+      const code = found.at(-1) ?? '';
+      if (code.length > 1 && /\s/.test(code)) run(shell, { ...field, text: code });
+    }
 }
 
 function fed(shell: Shell, input: Context['input']): void {
