@@ -82,6 +82,7 @@ export const CapabilityClaims = Type.Object(
     ),
     exp: Type.Integer(),
     iat: Type.Integer(),
+    nbf: Type.Optional(Type.Number({ description: 'When it begins to count.' })),
     iss: Type.String(),
     jti: Type.Optional(Type.String()),
     aud: Type.Optional(Type.Union([Type.String(), Type.Array(Type.String())])),

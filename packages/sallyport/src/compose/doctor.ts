@@ -4,6 +4,7 @@ import { dirname, resolve } from 'node:path';
 import type { SandboxDriver } from '@sallyport/sandbox';
 import { createWasmDriver } from '@sallyport/sandbox/wasm';
 import { MiB } from '@sallyport/std/bytes';
+import { messageOf } from '@sallyport/std/error/message-of';
 import { failureOf } from '@sallyport/std/error/tool-layer-error';
 import type { DoctorFinding, LayerOptions } from '../doors/cli/cli-parts.ts';
 import { locateBinaries } from '../storage/postgres/embedded/binaries.ts';
@@ -96,7 +97,7 @@ async function checkDataFolder(settings: Settings): Promise<DoctorFinding> {
     const message = `${folder} has ${Math.floor((bavail * bsize) / MiB)} MiB left`;
     return { name, state: 'failed', message, hint: 'Free some room, or choose another with --data-folder.' };
   } catch (cause) {
-    const message = `${folder} cannot be used: ${cause instanceof Error ? cause.message : String(cause)}`;
+    const message = `${folder} cannot be used: ${messageOf(cause)}`;
     return { name, state: 'failed', message, hint: 'Choose another with --data-folder.' };
   }
 }

@@ -41,12 +41,15 @@ async function fixture(parts: Partial<ApiKeyParts> = {}) {
 
 describe('createApiKeys', () => {
   test('PRM-10 a key becomes claims, frozen and the same each time; the key itself is nowhere kept', async () => {
-    const { keys, store } = await fixture();
+    const onLook = vi.fn();
+    const { keys, store } = await fixture({ onLook });
     const { key, stored } = await keys.create({ name: 'n', claims: CLAIMS, by: 'did:op' });
     expect(key).toMatch(/^sp_[\w-]{43}$/);
     const claims = keys.identify(key);
     expect(claims).toMatchObject({ ...CLAIMS, jti: stored.id, iss: 'sallyport:api-key' });
     expect(Object.isFrozen(claims)).toBe(true);
+    onLook.mockClear();
+    await expect.poll(() => onLook.mock.calls.length, { interval: 1 }).toBeGreaterThan(1);
     expect(keys.identify(key)).toBe(claims);
     expect(JSON.stringify(await store.list('acme'))).not.toContain(key.slice(9));
     expect(stored.prefix).toBe(key.slice(0, 9));
@@ -150,11 +153,12 @@ describe('API keys over time', () => {
     const lasting = await keys.create(ask);
     const expired = await keys.create({ ...ask, expiresAt: NOW });
     const revoked = await keys.create({ ...ask, expiresAt: NOW + 100 * DAY });
+    const endless = await keys.create(ask);
     const claims = keys.identify(revoked.key);
-    await keys.revoke('acme', revoked.stored.id);
-    const codes = () => [lasting, expired, revoked].map(({ key }) => code(key));
+    for (const { stored } of [revoked, endless]) await keys.revoke('acme', stored.id);
+    const codes = () => [lasting, expired, revoked, endless].map(({ key }) => code(key));
     time.now = NOW + 30 * DAY;
-    expect(codes()).toEqual(['ok', 'E3202', 'E3208']);
+    expect(codes()).toEqual(['ok', 'E3202', 'E3208', 'E3208']);
     await vi.advanceTimersByTimeAsync(59_999);
     expect([(await inner.list('acme')).some(({ lastUsedAt }) => lastUsedAt === time.now), pruned]).toEqual([false, []]);
     await vi.advanceTimersByTimeAsync(1);
@@ -163,10 +167,10 @@ describe('API keys over time', () => {
       [NOW],
     ]);
     expect(lines).toEqual([['api-keys-not-pruned', { reason: 'no database' }]]);
-    expect([codes(), keys.isRevoked(claims as never)]).toEqual([['ok', 'E3202', 'E3208'], true]);
+    expect([codes(), keys.isRevoked(claims as never)]).toEqual([['ok', 'E3202', 'E3208', 'E3208'], true]);
     time.now += 1;
     await vi.advanceTimersByTimeAsync(60_000);
-    expect([codes(), keys.isRevoked(claims as never)]).toEqual([['ok', 'E3201', 'E3201'], false]);
+    expect([codes(), keys.isRevoked(claims as never)]).toEqual([['ok', 'E3201', 'E3201', 'E3201'], false]);
     expect([pruned, (await keys.list('acme')).map(({ id }) => id)]).toEqual([[NOW, NOW + 1], [lasting.stored.id]]);
     await keys[Symbol.asyncDispose]();
     expect(vi.getTimerCount()).toBe(0);
@@ -281,9 +285,11 @@ describe('createAuthenticator', () => {
     const authenticator = createAuthenticator(tokens, keys);
     expect(await authenticator.verify(key)).toMatchObject({ agent_did: 'did:a' });
     expect(await authenticator.verify(undefined)).toMatchObject({ code: 'E3212' });
-    expect(await authenticator.verify('a.b.c')).toMatchObject({ code: 'E3201' });
+    const noToken = { code: 'E3201', message: expect.stringContaining('capability token') };
+    expect(await authenticator.verify('a.b.c')).toMatchObject(noToken);
     const told = await authenticator.explain(key);
     expect(told).toMatchObject({ kind: 'api_key', accepted: true });
+    expect(told.claims.map(({ name }) => name)).toContain('agent_did');
     expect(JSON.stringify(told)).not.toContain(key.slice(9));
     expect(await authenticator.explain('sp_x')).toMatchObject({ accepted: false, claims: [] });
   });

@@ -1,6 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { Clock } from '@sallyport/std/clock';
 import { type Failure, failure } from '@sallyport/std/error/failure';
+import { messageOf } from '@sallyport/std/error/message-of';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { sha256 } from '@sallyport/std/sha256';
 import type { CapabilityClaims } from '../../api/schemas/capability-token.ts';
@@ -215,7 +216,7 @@ async function tidy(state: State): Promise<void> {
       state.revoked.delete(stored.id);
     }
   await state.store.prune(before).catch((cause: unknown) => {
-    state.log.warn('api-keys-not-pruned', { reason: cause instanceof Error ? cause.message : String(cause) });
+    state.log.warn('api-keys-not-pruned', { reason: messageOf(cause) });
   });
 }
 
@@ -228,6 +229,6 @@ async function writeUses({ uses, store, log }: State): Promise<void> {
     await store.noteUses(taken);
   } catch (cause) {
     for (const { id, atMs } of taken) if (!uses.has(id)) uses.set(id, atMs);
-    log.warn('api-key-uses-not-kept', { reason: cause instanceof Error ? cause.message : String(cause) });
+    log.warn('api-key-uses-not-kept', { reason: messageOf(cause) });
   }
 }

@@ -44,10 +44,10 @@ const part = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('ba
 describe('createTokenVerifier', () => {
   test('a good token gives its claims, frozen, and the same object at once the second time', async () => {
     const { verifier } = fixture();
-    const token = await sign(CLAIMS, { kid: 'k1', typ: 'JWT' });
+    const token = await sign({ ...CLAIMS, note: null }, { kid: 'k1', typ: 'JWT' });
     const claims = await verifier.verify(token);
-    expect(claims).toEqual(CLAIMS);
-    expect(Object.isFrozen(claims)).toBe(true);
+    expect(claims).toEqual({ ...CLAIMS, note: null });
+    expect([claims, (claims as typeof CLAIMS).allowed_operations].map(Object.isFrozen)).toEqual([true, true]);
     expect(verifier.verify(token)).toBe(claims);
   });
 
@@ -103,6 +103,10 @@ describe('createTokenVerifier', () => {
       );
       expect(await code(changed.join('.'))).toBe('E3201');
     }
+    // The last character holds four bits that are no part of the signature.
+    const respelt = `${token.slice(0, -1)}${String.fromCharCode(token.charCodeAt(token.length - 1) + 1)}`;
+    expect(Buffer.from(respelt, 'base64url')).toEqual(Buffer.from(token, 'base64url'));
+    expect(await code(respelt)).toBe('E3201');
     expect(await code(`${token}=`)).toBe('E3201');
     expect(await code(`${token}\n`)).toBe('E3201');
   });
@@ -145,6 +149,15 @@ describe('createTokenVerifier', () => {
     time.seconds = NOW + 15;
     expect(await code(token)).toBe('ok');
     expect(await code(await sign({ ...CLAIMS, nbf: 'soon' }))).toBe('E3201');
+    time.seconds = NOW;
+    for (const [iat, nbf, expected] of [
+      [NOW + 5, undefined, 'ok'],
+      [NOW + 5, NOW - 9, 'ok'],
+      [NOW + 6, NOW - 9, 'E3201'],
+      [NOW - 9, NOW + 5, 'ok'],
+      [NOW - 9, NOW + 6, 'E3201'],
+    ] as const)
+      expect([iat, nbf, await code(await sign({ ...CLAIMS, iat, nbf }))]).toEqual([iat, nbf, expected]);
   });
 
   test('PRM-01.6 revocation is asked on every use', async () => {
@@ -211,6 +224,27 @@ describe('tokens made to be misread', () => {
     return `${head}.${cryptoSign('sha256', Buffer.from(head), privateKey).toString('base64url')}`;
   }
 
+  test('PRM-01.3 one whose type or key is another is refused with the reason', async () => {
+    const odd = await fixture().verifier.verify(forged('{"alg":"RS256","typ":"at+jwt"}', text));
+    expect(odd).toMatchObject({ message: expect.stringContaining('has the type "at+jwt", not none or jwt') });
+    for (const token of [`${forged(RS, text)}.AAAA`, `${forged(RS, text)}=`])
+      expect(await fixture().verifier.verify(token)).toMatchObject({
+        message: expect.stringContaining('it is no compact JWS'),
+      });
+    for (const [length, why] of [
+      [16_384, 'it is no compact JWS'],
+      [16_385, 'longer than 16384 bytes'],
+    ] as const)
+      expect(await fixture().verifier.verify('a'.repeat(length))).toMatchObject({
+        ...{ code: 'E3201', message: expect.stringContaining(why) },
+      });
+    const weak = generateKeyPairSync('rsa', { modulusLength: 1024 });
+    const { verifier } = fixture({ keys: [{ kid: 'weak', key: weak.publicKey }] });
+    expect(await verifier.verify(forged(RS, text, weak.privateKey))).toMatchObject({
+      ...{ code: 'E3201', message: expect.stringContaining('it cannot be read'), cause: expect.any(TypeError) },
+    });
+  });
+
   test('PRM-01.9 an elliptic curve is accepted only where it is configured, and only with its own key', async () => {
     const curve = generateKeyPairSync('ec', { namedCurve: 'P-256' });
     const keys = [
@@ -222,6 +256,17 @@ describe('tokens made to be misread', () => {
     expect(await fixture({ keys, algorithms: ['RS256', 'ES256'] }).code(token)).toBe('ok');
     const confused = await sign(CLAIMS, { kid: 'rsa' }, curve.privateKey, 'ES256');
     expect(await fixture({ keys, algorithms: ['RS256', 'ES256'] }).code(confused)).toBe('E3201');
+  });
+
+  test('PRM-01.9 a key that its owner bound to an algorithm is used for that alone', async () => {
+    const bound = (algorithm: string) =>
+      fixture({ keys: [{ kid: 'k', key: publicKey, algorithm }], algorithms: ['RS256', 'RS512'] });
+    const tokens = [await sign(CLAIMS), await sign(CLAIMS, {}, privateKey, 'RS512')];
+    const codes = async (algorithm: string) => Promise.all(tokens.map((token) => bound(algorithm).code(token)));
+    expect(await Promise.all(['RS256', 'RS512'].map(codes))).toEqual([
+      ['ok', 'E3201'],
+      ['E3201', 'ok'],
+    ]);
   });
 
   test("PRM-01.9 one issuer's key does not speak for another issuer", async () => {
@@ -251,7 +296,12 @@ describe('tokens made to be misread', () => {
 test('PRM-01.6 a token is named, to revoke it, without being trusted: by an id that a revocation takes', async () => {
   const named = async (jti: unknown) => readUnverified(await sign({ ...CLAIMS, jti }, {}, other.privateKey));
   expect(await named('j'.repeat(1024))).toEqual({ jti: 'j'.repeat(1024), tenantId: 'acme', expiresAt: NOW + 60 });
-  for (const jti of ['j'.repeat(1025), '', 7]) expect(await named(jti)).not.toHaveProperty('jti');
+  for (const jti of ['j'.repeat(1025), '', 7, ['j']]) expect(await named(jti)).not.toHaveProperty('jti');
+  for (const odd of [{ tenant_id: '' }, { tenant_id: 7 }, { exp: 'soon' }]) {
+    const [name] = 'exp' in odd ? ['expiresAt'] : ['tenantId'];
+    expect(readUnverified(await sign({ ...CLAIMS, jti: 'j', ...odd }))).not.toHaveProperty(name);
+  }
+  expect(readUnverified(`e30.${Buffer.from('{"exp":1e999}').toString('base64url')}.AA`)).toEqual({});
   expect(readUnverified('rubbish')).toEqual({});
 });
 

@@ -4,7 +4,7 @@ import type { CapabilityClaims, TokenExplanation } from '../../api/schemas/capab
 import { fixedKeys, type KeySource, type VerificationKey } from './key-source.ts';
 import type { Algorithm } from './keys/algorithms.ts';
 import { type AccessTokenOptions, accessTokenReader, opaqueTokenReader } from './token/access-token.ts';
-import { frozen, readClaims } from './token/claims.ts';
+import { FOREIGN_ISSUER, frozen, readClaims } from './token/claims.ts';
 import { explainOpaque, explainToken } from './token/explain-token.ts';
 import { COMPACT } from './token/jws.ts';
 import { issuerOf, verifySigned } from './token/signed-token.ts';
@@ -95,7 +95,6 @@ function capabilityReader({
 
 /** Another issuer may name its subjects, but not a person of this layer as their user. */
 function withoutRootHolder(claims: CapabilityClaims): CapabilityClaims {
-  if (claims.root_holder === undefined) return claims;
   const { root_holder: _ignored, ...rest } = claims;
   return frozen(rest);
 }
@@ -109,8 +108,7 @@ function trustFault(
 ): Failure | undefined {
   const speaksFor = key.issuers ?? issuers;
   // A key speaks only for its own issuer.
-  if (!issuers.includes(claims.iss) || !speaksFor.includes(claims.iss))
-    return failure('E3201', 'The issuer of the capability token is not accepted here.');
+  if (!issuers.includes(claims.iss) || !speaksFor.includes(claims.iss)) return FOREIGN_ISSUER;
   const meantFor = claims.aud === undefined ? undefined : [claims.aud].flat();
   if (meantFor !== undefined && !meantFor.some((audience) => audiences.includes(audience)))
     return failure('E3201', 'The capability token is meant for another audience.');

@@ -100,11 +100,14 @@ describe('openKeyRing', () => {
     const ring = await open();
     const first = ring.current();
     time.now += 1;
-    await ring.rotate(60_000);
-    const second = ring.current();
+    const goodUntil = () => ring.keys().map((key) => key.goodUntil?.());
+    expect(goodUntil()).toEqual([Number.POSITIVE_INFINITY]);
+    const [key] = ring.keys();
+    const second = await ring.rotate(60_000);
+    expect([second.kid, key?.goodUntil?.()]).toEqual([ring.current().kid, time.now + 60_000]);
     time.now += 1;
-    await ring.rotate(30_000);
-    const third = ring.current();
+    const third = await ring.rotate(30_000);
+    expect(new Set(goodUntil())).toEqual(new Set([Number.POSITIVE_INFINITY, time.now + 30_000, time.now + 59_999]));
     const [at, iso] = [time.now, (ms: number) => new Date(ms).toISOString()];
     expect(lines.at(-1)).toEqual([
       'own-key-rotated',
@@ -141,6 +144,9 @@ describe('openKeyRing', () => {
     expect(new Set(ring.keys().map(({ kid }) => kid))).toEqual(new Set([third.kid, first.kid]));
     for (const { kid, publicKey } of [first, second, third]) expect(ring.publicKey(kid)?.equals(publicKey)).toBe(true);
     expect([ring.publicKey('unknown'), ring.problem('sallyport')]).toEqual([undefined, undefined]);
+    await rm(join(folder, 'retired', `${first.kid}.json`));
+    expect(await ring.lookAgain()).toBe(true);
+    expect(key?.goodUntil?.()).toBe(Number.NEGATIVE_INFINITY);
   });
 
   test('PRM-02.3 a pair that was listed as replaced and signs on, as after a crash, is the current one alone', async () => {
@@ -197,16 +203,24 @@ describe('openKeyRing', () => {
     const place = join(folder, 'retired');
     await writeFile(place, '');
     const message = expect.stringMatching(/retired.* cannot be written, so the key was not replaced/);
-    await expect(ring.rotate(60_000)).rejects.toMatchObject({ code: 'E3900', message });
-    expect(ring.current().kid).toBe(kid);
+    const signing = await readFile(join(folder, 'signing-key.pem'), 'utf8');
+    const refused = { code: 'E3900', message, cause: expect.any(Error) };
+    await expect(ring.rotate(60_000)).rejects.toMatchObject(refused);
     await expect(open()).rejects.toMatchObject({
-      code: 'E3900',
+      ...refused,
       message: expect.stringContaining(`${place} cannot be`),
     });
     await rm(place);
+    const file = join(place, `${kid}.json`);
+    for (const inTheWay of [`${file}.draft`, file]) {
+      await mkdir(inTheWay, { recursive: true });
+      await expect(ring.rotate(60_000)).rejects.toMatchObject(refused);
+      await rm(inTheWay, { recursive: true });
+    }
+    expect([ring.current().kid, await readFile(join(folder, 'signing-key.pem'), 'utf8')]).toEqual([kid, signing]);
+    await rm(place, { recursive: true });
     await ring.rotate(60_000);
     expect(ring.current().kid).not.toBe(kid);
-    const file = join(place, `${kid}.json`);
     expect([(await stat(place)).mode & 0o777, (await stat(file)).mode & 0o777]).toEqual([0o700, 0o600]);
   });
 
@@ -240,7 +254,8 @@ describe('openKeyRing', () => {
     const texts = ['{', 'null', ...broken.map((change) => JSON.stringify({ ...kept, ...change }))];
     for (const text of texts) {
       await writeFile(file, text);
-      await expect(open(), text).rejects.toMatchObject({ code: 'E3900', message: expect.stringContaining(file) });
+      const message = expect.stringContaining(file);
+      await expect(open(), text).rejects.toMatchObject({ code: 'E3900', message, cause: expect.any(Error) });
     }
   });
 });

@@ -2,6 +2,7 @@ import { createPublicKey, type KeyObject } from 'node:crypto';
 import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock } from '@sallyport/std/clock';
+import { messageOf } from '@sallyport/std/error/message-of';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { exportJWK } from 'jose';
 import type { JsonWebKeySet, OwnKey } from '../../api/schemas/identity/key.ts';
@@ -136,7 +137,7 @@ async function lookAgain(state: State): Promise<boolean> {
     await inTurn(state, () => readFolder(state));
     return true;
   } catch (cause) {
-    state.log.error('own-keys-not-read', { reason: cause instanceof Error ? cause.message : String(cause) });
+    state.log.error('own-keys-not-read', { reason: messageOf(cause) });
     return false;
   }
 }

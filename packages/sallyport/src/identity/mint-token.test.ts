@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Role } from '../../api/schemas/capability-token.ts';
 import { createTokenVerifier } from './capability-token.ts';
 import { loadSigningKeys, type SigningKeys } from './keys/signing-keys.ts';
 import { createTokenMint, type TokenMint } from './mint-token.ts';
@@ -81,7 +82,39 @@ describe('createTokenMint', () => {
     await expect(never.mint({})).rejects.toMatchObject({ code: 'E3208' });
   });
 
-  test.each([[{ paths: ['work'] }], [{ tool_version: 'latest' }]])('%j is refused', async (request) => {
-    await expect(mint.mint(request)).rejects.toMatchObject({ code: 'E3801' });
+  test('PRM-02.4 a token may be bound to a key; it opens the ports that were asked for, and paths in their normal form', async () => {
+    const key_thumbprint = 'x'.repeat(43);
+    const paths = ['/', '/a/', '/a/../b'];
+    const { claims } = await mint.mint({ key_thumbprint, paths, hosts: ['a.example'], ports: [80, 8080] });
+    expect(claims).toMatchObject({
+      cnf: { jkt: key_thumbprint },
+      filesystem_permissions: { allowed_paths: ['/', '/a', '/b'], mode: 'ro' },
+      network_permissions: { allowed_hosts: ['a.example'], allowed_ports: [80, 8080] },
+    });
+    expect((await mint.mint({})).claims).not.toHaveProperty('cnf');
   });
+
+  test.each<[readonly Role[], readonly string[]]>([
+    [[], ['execute']],
+    [['agent'], ['execute']],
+    [['viewer'], []],
+    [['approver'], []],
+    [['viewer', 'approver'], []],
+    [['viewer', 'agent'], ['execute']],
+    [['operator'], ['execute']],
+  ])('PRM-10.3 a token of the roles %j may %j', async (roles, allowed_operations) => {
+    expect((await mint.mint({ roles: [...roles] })).claims).toMatchObject({ roles, allowed_operations });
+  });
+
+  test('PRM-02.4 a range that is none is refused with the cause', async () => {
+    const refusal = mint.mint({ tool_version: 'latest' });
+    await expect(refusal).rejects.toMatchObject({ code: 'E3801', cause: expect.any(TypeError) });
+  });
+
+  test.each([[{ paths: ['work'] }], [{ paths: ['/a\0'] }], [{ tool_version: 'latest' }]])(
+    '%j is refused',
+    async (request) => {
+      await expect(mint.mint(request)).rejects.toMatchObject({ code: 'E3801' });
+    },
+  );
 });

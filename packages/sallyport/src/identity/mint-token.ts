@@ -101,7 +101,7 @@ export function grantedClaims(
 }
 
 /** Read-only and approver roles call no tools: a credential for both also names the role agent. */
-const callsTools = (roles: readonly Role[] = ['agent']): boolean =>
+const callsTools = (roles: readonly Role[] = []): boolean =>
   roles.length === 0 || roles.some((role) => role !== 'viewer' && role !== 'approver');
 
 function permissionsFor({ paths, mode, hosts, ports, secrets }: TokenMintRequest): Partial<CapabilityClaims> {

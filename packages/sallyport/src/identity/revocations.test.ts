@@ -1,9 +1,9 @@
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { CapabilityClaims } from '../../api/schemas/capability-token.ts';
 import { memoryRevocationStore } from '../../test/stores/memory-revocation-store.ts';
 import { silentLog } from '../telemetry/log.ts';
 import type { RevocationStore } from './revocations.port.ts';
-import { createRevocations, type NewRevocation } from './revocations.ts';
+import { createRevocations, type NewRevocation, type RevocationParts } from './revocations.ts';
 
 const NOW = 1_800_000_000;
 const closing: AsyncDisposable[] = [];
@@ -11,10 +11,10 @@ afterEach(async () => {
   for (const each of closing.splice(0)) await each[Symbol.asyncDispose]();
 });
 
-async function open(store: RevocationStore = memoryRevocationStore(), log = silentLog) {
+async function open(store: RevocationStore = memoryRevocationStore(), parts: Partial<RevocationParts> = {}) {
   const time = { seconds: NOW };
   const clock = { now: () => time.seconds * 1000, monotonic: () => 0 };
-  const revocations = createRevocations({ store, clock, log, followMs: 5 });
+  const revocations = createRevocations({ store, clock, log: silentLog, followMs: 5, ...parts });
   closing.push(revocations);
   await revocations.start();
   const revoke = (changes: Partial<NewRevocation>) =>
@@ -94,7 +94,7 @@ describe('createRevocations', () => {
     };
     const lines: string[] = [];
     const log = { ...silentLog, error: (event: string) => void lines.push(event) };
-    const { revoke, isRevoked, problem } = await open(store, log);
+    const { revoke, isRevoked, problem } = await open(store, { log });
     await revoke({});
     broken.now = true;
     await expect.poll(problem, { interval: 5 }).toBe('away');
@@ -112,5 +112,125 @@ describe('createRevocations', () => {
     const { revoke, isRevoked } = await open({ ...inner, put: () => Promise.reject(new Error('full')) });
     await expect(revoke({})).rejects.toThrow('full');
     expect(isRevoked(claims())).toBe(false);
+  });
+});
+
+describe('revocations over time', () => {
+  const DAY_MS = 86_400_000;
+  beforeEach(() => void vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'setTimeout', 'clearTimeout'] }));
+  afterEach(() => void vi.useRealTimers());
+
+  /** A store that counts what it is asked, and a log that keeps its lines. */
+  const watched = () => {
+    const inner = memoryRevocationStore();
+    const seen = { reads: 0, pruned: [] as [expired: number, lifted: number][], lines: [] as unknown[], removes: 0 };
+    const store: RevocationStore = {
+      ...inner,
+      changedSince(revision) {
+        seen.reads += 1;
+        return inner.changedSince(revision);
+      },
+      async prune(...times) {
+        seen.pruned.push(times);
+        if (seen.removes < 0) throw new Error('no database');
+        return seen.removes;
+      },
+    };
+    const note = (event: string, fields?: object) => void seen.lines.push([event, fields]);
+    return { seen, store, log: { ...silentLog, info: note, warn: note } };
+  };
+
+  test('PRM-01.6 what expired is removed at the start and every ten minutes, also when it failed before', async () => {
+    const { seen, store, log } = watched();
+    const { start, revoke, isRevoked, time, ...revocations } = await open(store, { log, followMs: 1e8 });
+    await start();
+    expect([seen.pruned.length, vi.getTimerCount()]).toEqual([2, 2]);
+    await revoke({ tokenExpiresAt: NOW });
+    time.seconds += 600;
+    seen.removes = -1;
+    await vi.advanceTimersByTimeAsync(599_999);
+    expect([seen.pruned.length, isRevoked(claims())]).toEqual([2, true]);
+    await vi.advanceTimersByTimeAsync(1);
+    expect([seen.pruned[2], isRevoked(claims())]).toEqual([[(NOW + 600) * 1000, (NOW + 600) * 1000 - DAY_MS], false]);
+    expect(seen.lines).toEqual([['revocations-not-pruned', { reason: 'no database' }]]);
+    seen.removes = 1;
+    await vi.advanceTimersByTimeAsync(600_000);
+    expect(seen.lines.slice(1)).toEqual([['revocations-pruned', { removed: 1 }]]);
+    await revocations[Symbol.asyncDispose]();
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  test('PRM-01.6 it has started once the store has removed what expired', async () => {
+    const { store } = watched();
+    const { promise: pruned, resolve } = Promise.withResolvers<number>();
+    let isStarted = false;
+    const opening = open({ ...store, prune: () => pruned }).then(() => {
+      isStarted = true;
+    });
+    await vi.advanceTimersByTimeAsync(0);
+    expect(isStarted).toBe(false);
+    resolve(0);
+    await opening;
+  });
+
+  test('PRM-01.8 of each look and each revocation there is a notice; lifting none looks at nothing', async () => {
+    const { seen, store } = watched();
+    const onLook = vi.fn();
+    const { revoke, lift, ...revocations } = await open(store, { onLook, followMs: 100 });
+    expect(onLook).toHaveBeenCalledTimes(1);
+    const { id } = await revoke({});
+    expect([onLook.mock.calls.length, seen.reads]).toEqual([2, 1]);
+    await lift('acme', 'unknown');
+    expect(seen.reads).toBe(1);
+    await lift('acme', id);
+    expect([onLook.mock.calls.length, seen.reads]).toEqual([3, 2]);
+    await vi.advanceTimersByTimeAsync(100);
+    expect(onLook).toHaveBeenCalledTimes(4);
+    await revocations[Symbol.asyncDispose]();
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect([seen.reads, vi.getTimerCount()]).toEqual([3, 0]);
+  });
+
+  test('PRM-01.6 it ends once the look under way has ended', async () => {
+    const { store } = watched();
+    const { promise: answered, resolve } = Promise.withResolvers<void>();
+    const changedSince: RevocationStore['changedSince'] = async (since) => {
+      if (since > 0) await answered;
+      return { revision: 1, revocations: [] };
+    };
+    const revocations = await open({ ...store, changedSince }, { followMs: 100 });
+    await vi.advanceTimersByTimeAsync(100);
+    let isOver = false;
+    const ending = revocations[Symbol.asyncDispose]().then(() => {
+      isOver = true;
+    });
+    await vi.advanceTimersByTimeAsync(0);
+    expect(isOver).toBe(false);
+    resolve();
+    await ending;
+  });
+
+  test('PRM-01.6 PRM-01.7 each member of a revocation is on record, and nothing that was not said', async () => {
+    const { revoke } = await open();
+    const id = expect.any(String);
+    const base = { id, tenantId: 'acme', revokedAt: NOW * 1000, revokedBy: 'did:op' };
+    expect(await revoke({})).toStrictEqual({ ...base, kind: 'token', subject: 'j' });
+    expect(await revoke({ subject: 'k', tokenExpiresAt: NOW, reason: 'lost' })).toStrictEqual({
+      ...{ ...base, kind: 'token', subject: 'k', reason: 'lost', expiresAt: NOW * 1000 + 600_000 },
+    });
+    expect(await revoke({ subject: 'l', tokenExpiresAt: 1e300 })).toMatchObject({ expiresAt: 253_402_300_799_000 });
+    expect(await revoke({ kind: 'agent', subject: 'did:a', issuedBefore: 0 })).toStrictEqual({
+      ...{ ...base, kind: 'agent', subject: 'did:a', issuedBefore: 0 },
+    });
+  });
+
+  test('PRM-01.6 single tokens are revoked up to a number; agents and tenants are revoked beyond it', async () => {
+    const { revoke, isRevoked } = await open(memoryRevocationStore(), { tokensMax: 2 });
+    for (const subject of ['j', 'k']) await revoke({ subject });
+    const message = expect.stringContaining('2 tokens are revoked, which is the most');
+    await expect(revoke({ subject: 'l' })).rejects.toMatchObject({ code: 'E3810', message });
+    expect(['j', 'k', 'l'].map((jti) => isRevoked(claims({ jti })))).toEqual([true, true, false]);
+    await revoke({ kind: 'agent', subject: 'did:a' });
+    expect(isRevoked(claims({ jti: 'l' }))).toBe(true);
   });
 });

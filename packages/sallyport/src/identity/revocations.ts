@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '@sallyport/std/clock';
+import { messageOf } from '@sallyport/std/error/message-of';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import type { CapabilityClaims } from '../../api/schemas/capability-token.ts';
 import type { Log } from '../telemetry/log.ts';
@@ -16,7 +17,7 @@ const LIFTED_KEPT_MS = 86_400_000;
 /** Tokens live this long beyond their `exp` under the largest configurable clock skew; twice that is kept. In ms. */
 const EXPIRY_MARGIN_MS = 600_000;
 /** Most revoked single tokens, across all tenants; some 150 bytes of memory each. */
-export const REVOKED_TOKENS_MAX = 1_000_000;
+const REVOKED_TOKENS_MAX = 1_000_000;
 
 /** Dependencies of the revocations. */
 export interface RevocationParts {
@@ -25,6 +26,8 @@ export interface RevocationParts {
   readonly log: Log;
   /** Default 400. */
   readonly followMs?: number;
+  /** Most revoked single tokens. Default {@link REVOKED_TOKENS_MAX}. */
+  readonly tokensMax?: number;
   /**
    * Called after each poll of the store, and after each revocation by this instance: the revoked set may have changed.
    */
@@ -53,7 +56,7 @@ export interface Revocations extends AsyncDisposable {
   isRevoked(claims: CapabilityClaims): boolean;
   /** Second before which an agent's tokens count as revoked; infinite for all of them, 0 for none. */
   issuedBefore(tenantId: string, agentDid: string): number;
-  /** @throws ToolLayerError E3810 beyond {@link REVOKED_TOKENS_MAX}; E3812 when it cannot be stored */
+  /** @throws ToolLayerError E3810 beyond the most single tokens; E3812 when it cannot be stored */
   revoke(revocation: NewRevocation): Promise<StoredRevocation>;
   /** Lifts a revocation; undefined when the tenant has none with this id. */
   lift(tenantId: string, id: string): Promise<StoredRevocation | undefined>;
@@ -65,7 +68,7 @@ export interface Revocations extends AsyncDisposable {
 
 /** Makes the revocations, none known until `start`. */
 export function createRevocations(parts: RevocationParts): Revocations {
-  const { store, clock, log, followMs = FOLLOW_MS, onLook } = parts;
+  const { store, clock, log, followMs = FOLLOW_MS, tokensMax = REVOKED_TOKENS_MAX, onLook } = parts;
   const index = revocationIndex();
   const follower = createFollower({
     read: (revision) => store.changedSince(revision),
@@ -87,7 +90,7 @@ export function createRevocations(parts: RevocationParts): Revocations {
     isRevoked: index.isRevoked,
     issuedBefore: index.issuedBefore,
     async revoke(revocation) {
-      if (revocation.kind === 'token' && index.size() >= REVOKED_TOKENS_MAX) throw tooMany();
+      if (revocation.kind === 'token' && index.size() >= tokensMax) throw tooMany(tokensMax);
       const kept = await store.put(storedOf(revocation, clock.now()));
       index.add(kept);
       onLook?.();
@@ -116,7 +119,7 @@ async function prune({ store, clock, log }: RevocationParts, forget: (nowMs: num
     const removed = await store.prune(now, now - LIFTED_KEPT_MS);
     if (removed > 0) log.info('revocations-pruned', { removed });
   } catch (cause) {
-    log.warn('revocations-not-pruned', { reason: cause instanceof Error ? cause.message : String(cause) });
+    log.warn('revocations-not-pruned', { reason: messageOf(cause) });
   }
 }
 
@@ -143,8 +146,5 @@ function expiryOf(tokenExpiresAt: number): number {
   return Math.min(tokenExpiresAt * 1000 + EXPIRY_MARGIN_MS, 253_402_300_799_000);
 }
 
-const tooMany = (): ToolLayerError =>
-  new ToolLayerError(
-    'E3810',
-    `${REVOKED_TOKENS_MAX} tokens are revoked, which is the most. Revoke by agent or tenant instead.`,
-  );
+const tooMany = (count: number): ToolLayerError =>
+  new ToolLayerError('E3810', `${count} tokens are revoked, which is the most. Revoke by agent or tenant instead.`);

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { errorBody, failure, isFailure } from './failure.ts';
+import { messageOf } from './message-of.ts';
 import { failureOf, ToolLayerError } from './tool-layer-error.ts';
 
 test('a failure is told from other values', () => {
@@ -7,6 +8,12 @@ test('a failure is told from other values', () => {
   for (const other of [undefined, null, 'failed', 0, {}, { failed: 'true' }, { failed: false }, new Error('x')]) {
     expect(isFailure(other)).toBe(false);
   }
+});
+
+test('of whatever was thrown there is a text', () => {
+  expect([new TypeError('odd'), 'text', undefined, { x: 1 }].map(messageOf)).toEqual([
+    ...['odd', 'text', 'undefined', '[object Object]'],
+  ]);
 });
 
 describe('PIPE-04 an error on its way out', () => {

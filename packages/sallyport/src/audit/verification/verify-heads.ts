@@ -1,3 +1,4 @@
+import { messageOf } from '@sallyport/std/error/message-of';
 import type { ChainReport, HeadsReport } from '../../../api/schemas/audit.ts';
 import { faultAtHead, faultOfAnchor } from '../anchoring/fault-of-anchor.ts';
 import type { HeadsPlace, KeptHeads } from '../anchoring/kept-heads.ts';
@@ -68,7 +69,7 @@ async function readKept({ place }: OutsideKnowledge): Promise<KeptHeads | string
   try {
     return await place.read();
   } catch (cause) {
-    return `the file audit-heads.json cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`;
+    return `the file audit-heads.json cannot be read: ${messageOf(cause)}`;
   }
 }
 

@@ -1,3 +1,4 @@
+import { messageOf } from '@sallyport/std/error/message-of';
 import type { Log } from '../../telemetry/log.ts';
 
 /** Source of the changes, and the polling. */
@@ -46,7 +47,7 @@ export function createFollower<Change>(options: FollowOptions<Change>): Follower
     try {
       await look();
     } catch (cause) {
-      const reason = cause instanceof Error ? cause.message : String(cause);
+      const reason = messageOf(cause);
       // Logged once per outage: twice a second would drown the log.
       if (problem === undefined && !closed) log.error(event, { reason });
       problem = reason;

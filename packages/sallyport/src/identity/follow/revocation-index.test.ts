@@ -42,6 +42,22 @@ describe('which tokens are revoked', () => {
     expect(index.isRevoked(claims())).toBe(false);
   });
 
+  test('PRM-01.8 of an agent or a tenant those that were issued before a second, not in it', () => {
+    for (const subject of [{ kind: 'agent', subject: 'did:a' } as const, { kind: 'tenant', subject: '' } as const]) {
+      const index = revocationIndex();
+      index.take([revocation({ ...subject, issuedBefore: NOW })]);
+      expect([NOW - 1, NOW, NOW + 1].map((iat) => index.isRevoked(claims({ iat })))).toEqual([true, false, false]);
+    }
+  });
+
+  test('PRM-01.6 a token that is revoked while its tenant is stays so when that is lifted', () => {
+    const index = revocationIndex();
+    index.take([revocation({ kind: 'tenant', subject: '' })]);
+    index.add(revocation({}));
+    index.take([revocation({ kind: 'tenant', subject: '', lifted: true })]);
+    expect([index.isRevoked(claims()), index.isRevoked(claims({ jti: 'k' }))]).toEqual([true, false]);
+  });
+
   test('PRM-01.6 a token until its end, counted once', () => {
     const index = revocationIndex();
     for (const subject of ['j', 'j', 'k']) index.add(revocation({ subject, expiresAt: 1_000 }));

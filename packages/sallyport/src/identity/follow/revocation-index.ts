@@ -50,22 +50,18 @@ export function revocationIndex(): RevocationIndex {
     take: (revocations) => revocations.forEach(takeOne),
     add(revocation) {
       const tenant = tenantOf(revocation.tenantId);
-      const { kind, subject, issuedBefore, ...rest } = revocation;
+      const { kind, subject, issuedBefore } = revocation;
       const known = kind === 'agent' ? (tenant.agents.get(subject) ?? 0) : tenant.issuedBefore;
-      if (kind === 'token' || known < (issuedBefore ?? Number.POSITIVE_INFINITY))
-        takeOne({ ...rest, kind, subject, ...(issuedBefore === undefined ? {} : { issuedBefore }) });
+      if (kind === 'token' || known < (issuedBefore ?? Number.POSITIVE_INFINITY)) takeOne(revocation);
     },
     isRevoked({ tenant_id, agent_did, iat, jti }) {
       const tenant = tenants.get(tenant_id);
       if (tenant === undefined) return false;
-      if (iat < tenant.issuedBefore) return true;
-      const bound = tenant.agents.get(agent_did);
-      if (bound !== undefined && iat < bound) return true;
-      return jti !== undefined && tenant.tokens.has(jti);
+      return iat < revokedBefore(tenant, agent_did) || (jti !== undefined && tenant.tokens.has(jti));
     },
     issuedBefore(tenantId, agentDid) {
       const tenant = tenants.get(tenantId);
-      return tenant === undefined ? 0 : Math.max(tenant.issuedBefore, tenant.agents.get(agentDid) ?? 0);
+      return tenant === undefined ? 0 : revokedBefore(tenant, agentDid);
     },
     size: () => size,
     prune(nowMs) {
@@ -73,6 +69,10 @@ export function revocationIndex(): RevocationIndex {
         for (const [jti, expiresAt] of tokens) if (expiresAt <= nowMs && tokens.delete(jti)) size -= 1;
     },
   };
+}
+
+function revokedBefore({ issuedBefore, agents }: TenantRevocations, agentDid: string): number {
+  return Math.max(issuedBefore, agents.get(agentDid) ?? 0);
 }
 
 function setOrDelete(map: Map<string, number>, key: string, value: number | undefined): void {

@@ -60,8 +60,7 @@ export function fitsAlgorithm(key: KeyObject, algorithm: string): boolean {
 function algorithmsOf({ asymmetricKeyType, asymmetricKeyDetails }: KeyObject): ReadonlySet<string> {
   const kinds: [string, SignatureKind][] = Object.entries(ALGORITHMS);
   const own = kinds.filter(
-    ([, { type, curve }]) =>
-      type === asymmetricKeyType && (curve === undefined || curve === asymmetricKeyDetails?.namedCurve),
+    ([, { type, curve }]) => type === asymmetricKeyType && curve === asymmetricKeyDetails?.namedCurve,
   );
   return new Set(own.map(([name]) => name));
 }

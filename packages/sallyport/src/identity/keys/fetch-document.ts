@@ -25,7 +25,7 @@ export function jwksUrlFault(text: string): string | undefined {
 export async function fetchDocument(url: string, signal: AbortSignal): Promise<string> {
   const headers = { accept: 'application/jwk-set+json, application/json' };
   const response = await fetch(url, { signal, redirect: 'error', headers });
-  if (response.status !== 200 || response.body === null) {
+  if (response.status !== 200) {
     await response.body?.cancel();
     throw new Error(`answered with HTTP ${response.status}`);
   }

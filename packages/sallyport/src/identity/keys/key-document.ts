@@ -26,9 +26,8 @@ async function keysOfPem(text: string): Promise<readonly VerificationKey[]> {
   if (blocks.length > KEYS_MAX) throw tooMany(blocks.length);
   return Promise.all(
     blocks.map(async (block) => {
-      const key = parsed(() => createPublicKey(block));
-      const fault = key === undefined ? 'holds no key that can be read. It must be PEM.' : keyFault(key);
-      if (key === undefined || fault !== undefined) throw new Error(fault);
+      const key = usableKey(() => createPublicKey(block), 'holds no key that can be read. It must be PEM.');
+      if (typeof key === 'string') throw new Error(key);
       return { kid: await thumbprintOf(key), key };
     }),
   );
@@ -72,9 +71,8 @@ async function keyOfJwk(entry: unknown): Promise<VerificationKey | string> {
   const algorithm = jwk['alg'];
   if (algorithm !== undefined && !(typeof algorithm === 'string' && Object.hasOwn(ALGORITHMS, algorithm)))
     return 'for another algorithm';
-  const key = parsed(() => createPublicKey({ key: jwk as JsonWebKey, format: 'jwk' }));
-  const fault = key === undefined ? 'cannot be read' : keyFault(key);
-  if (key === undefined || fault !== undefined) return fault ?? 'cannot be read';
+  const key = usableKey(() => createPublicKey({ key: jwk as JsonWebKey, format: 'jwk' }), 'cannot be read');
+  if (typeof key === 'string') return key;
   const kid = jwk['kid'];
   const named = typeof kid === 'string' && kid !== '' && kid.length <= KID_LENGTH_MAX;
   return {
@@ -85,11 +83,13 @@ async function keyOfJwk(entry: unknown): Promise<VerificationKey | string> {
   };
 }
 
-function parsed(make: () => KeyObject): KeyObject | undefined {
+/** The key, or why there is none. */
+function usableKey(make: () => KeyObject, unreadable: string): KeyObject | string {
   try {
-    return make();
+    const key = make();
+    return keyFault(key) ?? key;
   } catch {
-    return undefined;
+    return unreadable;
   }
 }
 

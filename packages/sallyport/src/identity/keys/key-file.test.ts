@@ -1,5 +1,5 @@
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isFailure } from '@sallyport/std/error/failure';
@@ -104,8 +104,17 @@ describe('the key file of an issuer', () => {
     ['is empty', '', 'no PEM block'],
     ['holds a private key', String(first.privateKey.export({ type: 'pkcs8', format: 'pem' })), 'private key'],
     ['is no JWKS', '{"key":[]}', 'no JWKS'],
+    ['is no JSON', '{', 'is not JSON'],
+    ['holds too many', JSON.stringify({ keys: Array.from({ length: 65 }) }), 'holds 65 keys; at most 64 are used'],
   ])('that %s at the start is refused, with what to put there', async (_what, text, said) => {
     if (text !== undefined) await writeFile(file, text);
-    await expect(opened()).rejects.toMatchObject({ code: 'E3900', message: expect.stringContaining(said) });
+    const message = expect.stringContaining(said);
+    await expect(opened()).rejects.toMatchObject({ code: 'E3900', message, cause: expect.any(Error) });
+  });
+
+  test('PRM-02.1 that cannot be read is another fault than one that is absent', async () => {
+    await mkdir(file);
+    const message = `The key file ${file} cannot be read. Check its permissions.`;
+    await expect(opened()).rejects.toMatchObject({ code: 'E3900', message, cause: expect.any(Error) });
   });
 });

@@ -43,7 +43,11 @@ async function fixture(options: Partial<Parameters<typeof openKeyUrl>[1]> = {}) 
   await new Promise<void>((done) => http.listen(0, '127.0.0.1', done));
   const clock = { now: () => time.seconds * 1000, monotonic: () => time.seconds * 1000 };
   const lines: string[] = [];
-  const say = (event: string): void => void lines.push(event);
+  const reasons: unknown[] = [];
+  const say = (event: string, fields?: Record<string, unknown>): void => {
+    lines.push(event);
+    reasons.push(fields?.['reason']);
+  };
   const source: RefreshedKeys = openKeyUrl(`http://127.0.0.1:${(http.address() as AddressInfo).port}/jwks`, {
     issuers: ['idp'],
     refreshMs: 3_600_000,
@@ -68,7 +72,7 @@ async function fixture(options: Partial<Parameters<typeof openKeyUrl>[1]> = {}) 
   const publish = (...keys: unknown[]): void => {
     served.answer = (_request, response) => response.end(JSON.stringify({ keys }));
   };
-  return { time, served, source, lines, code, publish };
+  return { time, served, source, lines, reasons, code, publish };
 }
 
 describe('a key set behind a URL', () => {
@@ -136,29 +140,42 @@ describe('a key set behind a URL', () => {
     expect(await code(await sign('one', first.privateKey, { jti: 'o' }))).toBe('E3201');
   });
 
-  const RUBBISH: readonly [string, RequestListener][] = [
-    ['is no JSON', (_request, response) => response.end('<html>')],
-    ['is another document', (_request, response) => response.end('{"keys":{}}')],
-    ['holds nothing but rubbish', (_request, response) => response.end('{"keys":[1,{"kty":"oct","k":"AA"}]}')],
-    ['is an error', (_request, response) => response.writeHead(500).end('{"keys":[]}')],
-    ['is a redirect', (_request, response) => response.writeHead(302, { location: '/other' }).end()],
-    ['is too large', (_request, response) => response.end(`{"keys":[],"x":"${'x'.repeat(300_000)}"}`)],
-    ['is no UTF-8', (_request, response) => response.end(Buffer.from([0x7b, 0xff, 0x7d]))],
-    ['never comes', () => undefined],
-    ['begins and hangs', (_request, response) => void response.write('{"keys":[')],
-    ['breaks off', (_request, response) => void response.destroy()],
+  const RUBBISH: readonly [string, RequestListener, RegExp][] = [
+    ['is no JSON', (_request, response) => response.end('<html>'), /no PEM block/],
+    ['is broken JSON', (_request, response) => response.end('{"keys":['), /is not JSON/],
+    ['is another document', (_request, response) => response.end('{"keys":{}}'), /no list "keys"/],
+    [
+      'holds nothing but rubbish',
+      (_request, response) => response.end('{"keys":[1,{"kty":"oct","k":"AA"}]}'),
+      /no key that can verify/,
+    ],
+    ['is an error', (_request, response) => response.writeHead(500).end('{"keys":[]}'), /^answered with HTTP 500$/],
+    ['is a redirect', (_request, response) => response.writeHead(302, { location: '/other' }).end(), /fetch failed/],
+    [
+      'is too large',
+      (_request, response) => response.end(`{"keys":[],"x":"${'x'.repeat(262_144)}"}`),
+      /^sends more than 262144 bytes$/,
+    ],
+    [
+      'is no UTF-8',
+      (_request, response) => response.end(Buffer.from([0x7b, 0xff, 0x7d])),
+      /encoded data was not valid/,
+    ],
+    ['never comes', () => undefined, /did not answer in time/],
+    ['begins and hangs', (_request, response) => void response.write('{"keys":['), /did not answer in time/],
+    ['breaks off', (_request, response) => void response.destroy(), /fetch failed/],
   ];
   test.each(RUBBISH)(
     'PRM-02 when the answer %s, known keys stay up to the maximum age, loudly',
-    async (_name, answer) => {
-      const { time, served, source, code, publish, lines } = await fixture({ timeoutMs: 1_000 });
+    async (_name, answer, why) => {
+      const { time, served, source, code, publish, lines, reasons } = await fixture({ timeoutMs: 1_000 });
       publish(await jwk('one', first));
       const token = await sign('one', first.privateKey);
       expect(await code(token)).toBe('ok');
       served.answer = answer;
       time.seconds += 10;
       await source.lookAgain();
-      expect(lines).toContain('keys-not-refreshed');
+      expect([lines.at(-1), reasons.at(-1)]).toEqual(['keys-not-refreshed', expect.stringMatching(why)]);
       time.seconds += 589;
       expect(await code(token)).toBe('ok');
       time.seconds += 1;
@@ -166,6 +183,37 @@ describe('a key set behind a URL', () => {
       expect(source.problem('idp')).toContain('could not be read');
     },
   );
+
+  test('PRM-02.2 a key set is asked for by its type, a redirect is not followed, and closing ends the request', async () => {
+    const { time, served, source, code } = await fixture();
+    const keys = JSON.stringify({ keys: [await jwk('one', first)] });
+    const asked: unknown[] = [];
+    served.answer = (request, response) => {
+      asked.push([request.url, request.headers.accept]);
+      if (request.url === '/jwks') response.writeHead(302, { location: '/other' }).end();
+      else response.end(keys);
+    };
+    expect(await code(await sign('one', first.privateKey))).toBe('E3206');
+    expect(asked).toEqual([['/jwks', 'application/jwk-set+json, application/json']]);
+    const [arrived, left] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    served.answer = (_request, response) => {
+      response.on('close', left.resolve);
+      arrived.resolve();
+    };
+    time.seconds += 10;
+    const looking = source.lookAgain();
+    await arrived.promise;
+    await source[Symbol.asyncDispose]();
+    await Promise.all([looking, left.promise]);
+  });
+
+  test('PRM-02.2 of an answer that is an error nothing is read, and its connection is left', async () => {
+    const { served, source } = await fixture();
+    const { promise: left, resolve } = Promise.withResolvers<void>();
+    served.answer = (_request, response) => void response.on('close', resolve).writeHead(500).write('{"keys":[');
+    await source.lookAgain();
+    await left;
+  });
 
   test('before the first answer tokens of its issuer cannot be judged; those of others are unknown', async () => {
     const { served, code } = await fixture();

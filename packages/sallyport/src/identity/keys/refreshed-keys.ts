@@ -1,4 +1,5 @@
 import type { Clock } from '@sallyport/std/clock';
+import { messageOf } from '@sallyport/std/error/message-of';
 import type { ValuesOf } from '../../domain/settings/setting.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { KeySource, VerificationKey } from '../key-source.ts';
@@ -46,7 +47,7 @@ interface State extends RefreshOptions {
   /** Wall time of the last successful refresh; undefined before the first. */
   goodAt: number | undefined;
   /** Monotonic. */
-  lookedAt: number | undefined;
+  lookedAt: number;
   looking: Promise<void> | undefined;
   timer: NodeJS.Timeout | undefined;
   failures: number;
@@ -63,7 +64,7 @@ export function refreshedKeys(options: RefreshOptions): RefreshedKeys {
     entries: new Map(),
     closing: new AbortController(),
     goodAt: undefined,
-    lookedAt: undefined,
+    lookedAt: Number.NEGATIVE_INFINITY,
     looking: undefined,
     timer: undefined,
     failures: 0,
@@ -104,8 +105,7 @@ function plan(state: State): void {
 }
 
 async function lookAgain(state: State): Promise<boolean> {
-  const since = state.lookedAt === undefined ? Number.POSITIVE_INFINITY : state.clock.monotonic() - state.lookedAt;
-  if (state.looking === undefined && since < state.retryMs) return false;
+  if (state.looking === undefined && state.clock.monotonic() - state.lookedAt < state.retryMs) return false;
   await lookLoudly(state);
   return true;
 }
@@ -115,7 +115,7 @@ async function lookLoudly(state: State): Promise<void> {
     await look(state);
   } catch (cause) {
     if (state.closing.signal.aborted) return;
-    const reason = cause instanceof Error ? cause.message : String(cause);
+    const reason = messageOf(cause);
     state.log.error('keys-not-refreshed', { source: state.name, reason, failures: state.failures });
   }
 }
@@ -148,7 +148,7 @@ async function load(state: State): Promise<void> {
 function aborted(signal: AbortSignal): Promise<never> {
   return new Promise((_resolve, reject) => {
     if (signal.aborted) reject(signal.reason as Error);
-    signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
+    signal.addEventListener('abort', () => reject(signal.reason as Error));
   });
 }
 
@@ -189,7 +189,7 @@ const identityOf = ({ kid, key, algorithm }: VerificationKey): string =>
   JSON.stringify([kid, algorithm, key.export({ type: 'spki', format: 'der' }).toString('base64')]);
 
 function problemOf(state: State, issuer: string | undefined): string | undefined {
-  if (state.issuers !== undefined && (issuer === undefined || !state.issuers.includes(issuer))) return undefined;
+  if (state.issuers?.every((each) => each !== issuer) === true) return undefined;
   if (state.goodAt === undefined) return `${state.name} has not been read yet`;
   return state.clock.now() < state.goodAt + state.maxAgeMs ? undefined : `${state.name} could not be read for too long`;
 }

@@ -1,9 +1,9 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { chmod, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { loadSigningKeys } from './signing-keys.ts';
+import { loadSigningKeys, replaceSigningKeys } from './signing-keys.ts';
 import { loadVerificationKeys } from './verification-keys.ts';
 
 let folder: string;
@@ -39,7 +39,49 @@ describe('loadSigningKeys', () => {
     await expect(loadSigningKeys(folder)).rejects.toMatchObject({
       code: 'E3900',
       message: expect.stringContaining('signing-key.pem'),
+      cause: expect.any(Error),
     });
+  });
+
+  test('PRM-02.4 a key that is too weak or of another kind signs nothing', async () => {
+    const file = join(folder, 'signing-key.pem');
+    for (const [{ privateKey }, why] of [
+      [generateKeyPairSync('rsa', { modulusLength: 1024 }), '2048 bits'],
+      [generateKeyPairSync('ec', { namedCurve: 'P-256' }), 'must hold an RSA key'],
+    ] as const) {
+      await writeFile(file, privateKey.export({ type: 'pkcs8', format: 'pem' }));
+      const message = expect.stringMatching(`${file} .*${why}`);
+      await expect(loadSigningKeys(folder)).rejects.toMatchObject({ code: 'E3900', message });
+    }
+    expect(await readdir(folder)).toEqual(['signing-key.pem']);
+  });
+
+  test('PRM-02.4 where the key can be neither read nor made, the file is named', async () => {
+    const refused = (why: string) => ({ code: 'E3900', message: expect.stringMatching(`signing-key.pem ${why}`) });
+    await mkdir(join(folder, 'signing-key.pem'));
+    await expect(loadSigningKeys(folder)).rejects.toMatchObject(refused('cannot be read'));
+    const nowhere = join(folder, 'nowhere');
+    await symlink(join(folder, 'absent', 'deep'), nowhere);
+    const made = loadSigningKeys(nowhere);
+    await expect(made).rejects.toMatchObject({ ...refused('cannot be written'), cause: expect.any(Error) });
+  });
+
+  test('PRM-02.3 a pair is replaced whole, with its public half; where that fails the old one is left, and no draft', async () => {
+    const old = await loadSigningKeys(folder);
+    const publicFile = join(folder, 'signing-key.pub.pem');
+    const written = async () => loadVerificationKeys(publicFile).then(([key]) => key?.kid);
+    expect(await written()).toBe(old.kid);
+    const { kid } = await replaceSigningKeys(folder);
+    expect([kid === old.kid, await written(), (await loadSigningKeys(folder)).kid]).toEqual([false, kid, kid]);
+    await rm(publicFile);
+    await loadSigningKeys(folder);
+    expect(await written()).toBe(kid);
+    await rm(join(folder, 'signing-key.pem'));
+    await mkdir(join(folder, 'signing-key.pem'));
+    const message = expect.stringContaining('signing-key.pem cannot be written');
+    await expect(replaceSigningKeys(folder)).rejects.toMatchObject({ code: 'E3900', message });
+    expect((await readdir(folder)).sort()).toEqual(['signing-key.pem', 'signing-key.pub.pem']);
+    await expect(replaceSigningKeys(join(folder, 'absent'))).rejects.toMatchObject({ code: 'E3900' });
   });
 });
 
@@ -51,6 +93,18 @@ describe('loadVerificationKeys', () => {
     const keys = await loadVerificationKeys(file);
     expect(keys).toHaveLength(2);
     expect(keys[0]?.kid).toBe(kid);
+  });
+
+  test('PRM-02.1 sixty-four keys are read, in PEM blocks or a JWKS', async () => {
+    const block = generateKeyPairSync('ed25519').publicKey;
+    const jwk = block.export({ format: 'jwk' });
+    for (const [name, text] of [
+      ['keys.pem', String(block.export({ type: 'spki', format: 'pem' })).repeat(64)],
+      ['keys.json', JSON.stringify({ keys: Array.from({ length: 64 }, () => jwk) })],
+    ] as const) {
+      await writeFile(join(folder, name), text);
+      expect(await loadVerificationKeys(join(folder, name))).toHaveLength(64);
+    }
   });
 
   test('PRM-02 an empty set of keys is one: its owner vouches for no key', async () => {

@@ -104,5 +104,5 @@ function parse(file: string, pem: string): KeyObject {
 }
 
 function broken(file: string, what: string, cause?: unknown): ToolLayerError {
-  return new ToolLayerError('E3900', `The key file ${file} ${what}`, cause === undefined ? {} : { cause });
+  return new ToolLayerError('E3900', `The key file ${file} ${what}`, { cause });
 }

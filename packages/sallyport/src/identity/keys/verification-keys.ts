@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { messageOf } from '@sallyport/std/error/message-of';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import type { VerificationKey } from '../key-source.ts';
 import { fetchDocument, jwksUrlFault } from './fetch-document.ts';
@@ -50,7 +51,7 @@ export async function loadVerificationKeys(file: string): Promise<readonly Verif
   try {
     return await keysOfDocument(text, file);
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause);
+    const why = messageOf(cause);
     throw new ToolLayerError('E3900', `The key file ${file} ${why}`, { cause });
   }
 }

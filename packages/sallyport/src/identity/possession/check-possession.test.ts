@@ -52,11 +52,13 @@ test.each<[string, Readonly<Record<string, unknown>>]>([
   ['another server', { htu: 'http://127.0.0.2:7420/mcp' }],
   ['an address with a user', { htu: 'http://u@127.0.0.1:7420/mcp' }],
   ['no address', { htu: 7 }],
+  ['a list of addresses', { htu: ['http://127.0.0.1:7420/mcp'] }],
   ['another token', { ath: hash('sha256', 'other', 'base64url') }],
   ['no id', { jti: undefined }],
   ['an empty id', { jti: '' }],
   ['an id that is no text', { jti: 7 }],
   ['a time that is no number', { iat: undefined }],
+  ['a time as text', { iat: 'now' }],
   ['a nonce that is no text', { nonce: 7 }],
 ])('PRM-11.6 a proof with %s is refused', async (_what, claims) => {
   const { check } = checkAt();
@@ -84,6 +86,50 @@ test('PRM-11.6 a nonce is accepted for two minutes at least and six at most, by 
   expect(await check(await proof({ nonce, iat: time.now / 1000 }))).toBeUndefined();
   time.now = START + 360_000;
   expect(await check(await proof({ nonce, iat: time.now / 1000 }))).toMatchObject({ code: 'E3217' });
+});
+
+test('PRM-11.6 a nonce is that of the key of now, and may be of the period of a clock that is ahead', async () => {
+  const time = { now: START };
+  const key = { of: new Uint8Array(32) };
+  const nonces = createDpopNonces({ now: () => time.now, monotonic: () => 0 }, () => key.of);
+  const first = nonces.current();
+  expect([nonces.current(), nonces.accepts(first), nonces.accepts(`${first}A`)]).toEqual([first, true, false]);
+  time.now = START - 1;
+  expect([nonces.current() === first, nonces.accepts(first)]).toEqual([false, true]);
+  time.now = START - 120_001;
+  expect(nonces.accepts(first)).toBe(false);
+  time.now = START;
+  nonces.current();
+  key.of = new Uint8Array(32).fill(1);
+  expect([nonces.current() === first, nonces.accepts(first), nonces.accepts(nonces.current())]).toEqual([
+    ...[false, false, true],
+  ]);
+});
+
+test('PRM-11.6 where nothing is set, a proof needs a nonce, and is a minute old at most, or five seconds ahead', async () => {
+  const clock = { now: () => START, monotonic: () => START };
+  const nonces = createDpopNonces(clock, () => new Uint8Array(32));
+  const strict = createPossessionCheck({ clock, ids: memoryProofIds(clock.now), nonces, publicUrl: '' });
+  const judge = async (claims: object) =>
+    strict({ cnf: { jkt } }, TOKEN, { ...REQUEST, jwt: await proof({ ...claims }) });
+  const nonce = nonces.current();
+  expect(await judge({})).toMatchObject({ code: 'E3217' });
+  for (const [age, accepted] of [
+    ...[[60, true] as const, [60.001, false] as const],
+    ...[[-5, true] as const, [-5.001, false] as const],
+  ]) {
+    const found = await judge({ nonce, iat: START / 1000 - age });
+    expect([age, found]).toEqual([age, accepted ? undefined : expect.objectContaining({ code: 'E3216' })]);
+    if (!accepted) expect(found).not.toHaveProperty('cause');
+  }
+});
+
+test('PRM-11.6 a proof of a clock that is ahead is not taken again for as long as it could be accepted', async () => {
+  const { check, time } = checkAt({ proofMs: 60_000, clockSkewSeconds: 5 });
+  const jwt = await proof({ iat: START / 1000 + 5 });
+  expect(await check(jwt)).toBeUndefined();
+  time.now = START + 64_999;
+  expect(await check(jwt)).toMatchObject({ code: 'E3216', message: expect.stringContaining('was used before') });
 });
 
 test('PRM-11.6 a proof is taken once for all that one request asks, and once at all', async () => {
@@ -156,6 +202,8 @@ describe('PRM-11.6 a proof is refused, with the reason', () => {
       [await signed({ typ, jwk }, keys.privateKey, { htu: 'no address' }), 'another address'],
     ] as const)
       expect([why, await check(jwt)]).toEqual([why, expect.objectContaining(refused(why))]);
+    for (const jwt of ['W10.W10.x', await signed({ typ, jwk }, other.privateKey)])
+      expect(await check(jwt)).toMatchObject({ cause: { message: expect.any(String), cause: expect.any(Error) } });
     expect(await check(await signed({ typ, jwk }, keys.privateKey, { jti: 'x'.repeat(256) }))).toBeUndefined();
     const secret = new Uint8Array(32);
     const shared = await new SignJWT({ ...honest(), jti: 's' })
@@ -170,6 +218,16 @@ describe('PRM-11.6 a proof is refused, with the reason', () => {
     const check = createPossessionCheck({ clock, ids: memoryProofIds(), nonces, publicUrl: '' });
     expect(check({ cnf: { jkt } }, TOKEN, undefined)).toMatchObject(refused('bound to a key'));
     expect(check({}, TOKEN, { ...REQUEST, jwt: 'x' })).toMatchObject(refused('bound to no key'));
+  });
+
+  test('where the request has no address itself, or the key is of a kind that is not known', async () => {
+    const clock = { now: () => START, monotonic: () => START };
+    const nonces = createDpopNonces(clock, () => new Uint8Array(32));
+    const check = createPossessionCheck({ clock, ids: memoryProofIds(), nonces, publicUrl: '', asksNonce: false });
+    const at = { ...REQUEST, host: 'no host', jwt: await proof() };
+    expect(await check({ cnf: { jkt } }, TOKEN, at)).toMatchObject(refused('another address'));
+    const jwt = await signed({ typ: 'dpop+jwt', jwk: { kty: 'none' } });
+    expect(await check({ cnf: { jkt } }, TOKEN, { ...REQUEST, jwt })).toMatchObject(refused('cannot be used'));
   });
 
   test('for another address than the public one, where there is one', async () => {

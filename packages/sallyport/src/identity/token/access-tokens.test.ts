@@ -44,7 +44,7 @@ const judge = async (changes: object = {}, rules: Partial<AccessRules> = {}) =>
 describe('an access token of the authorization server', () => {
   test('PRM-10.2 becomes an agent, a user and a tenant, and calls what its scope allows', async () => {
     const claims = await judge();
-    expect(claims).toEqual({
+    expect(claims).toStrictEqual({
       agent_did: 'oauth:editor',
       user_did: 'oauth:alice',
       tenant_id: 'acme',
@@ -137,7 +137,13 @@ describe('an access token of the authorization server', () => {
     expect(await refused(sign(ACCESS, {}, other.privateKey))).toBe('E3201');
     expect(await refused(sign(ACCESS, { alg: 'RS512' }))).toBe('E3201');
     expect(await refused(sign(ACCESS, { alg: 'RS512' }), { algorithms: ['RS512'] })).toBeUndefined();
-    expect(await refused(sign(ACCESS, { typ: 'JWT' }))).toBe('E3201');
+    for (const [typ, why] of [
+      ['JWT', 'has the type "jwt", not at+jwt'],
+      [undefined, 'has the type "none", not at+jwt'],
+    ] as const)
+      expect(await verifierOf().verify(await sign(ACCESS, { typ }))).toMatchObject({
+        ...{ code: 'E3201', message: expect.stringContaining(why) },
+      });
     expect(await refused(sign(ACCESS, { typ: 'application/AT+JWT' }))).toBeUndefined();
     expect(await refused(sign(ACCESS, { typ: 'JWT' }), { types: ['jwt'] })).toBeUndefined();
     for (const [issuers, code] of [
@@ -154,6 +160,33 @@ describe('an access token of the authorization server', () => {
     expect(reasons).toEqual([{ e_code: 'E3201', message: expect.stringContaining('audience') }]);
     const old = await explain(await sign({ ...ACCESS, exp: NOW - 60 }));
     expect(old).toMatchObject({ accepted: false, reasons: [{ e_code: 'E3202' }] });
+  });
+
+  test('PRM-10.2 is distinguished from a capability token by its issuer, also where opaque ones are asked about', async () => {
+    const introspect = async () => ({ active: true, client_id: 'opaque', aud: 'https://tools.example' });
+    const both = createTokenVerifier({
+      ...{ keys: [{ kid: 'k', key: other.publicKey }], issuers: ['issuer'], clock },
+      accessTokens: {
+        ...{ issuer: ISSUER, keys: fixedKeys([KEY]), audiences: ['https://tools.example'], tenantId: 'acme' },
+        ...{ roles: {}, introspect },
+      },
+    });
+    const capability = {
+      tool_id: 'a',
+      agent_did: 'did:a',
+      tenant_id: 't',
+      allowed_operations: [],
+      iat: NOW,
+      exp: NOW + 1,
+    };
+    for (const [token, kind, agent] of [
+      [await sign({ ...capability, iss: 'issuer' }, { typ: 'JWT' }, other.privateKey), 'capability_token', 'did:a'],
+      [await sign(ACCESS), 'access_token', 'oauth:editor'],
+      ['opaque', 'access_token', 'oauth:opaque'],
+    ] as const) {
+      expect(await both.verify(token)).toMatchObject({ agent_did: agent });
+      expect(await both.explain(token)).toMatchObject({ kind, accepted: true });
+    }
   });
 
   test('PRM-10 is no capability token where no authorization server is configured', async () => {
@@ -199,6 +232,15 @@ describe('a token of a key that is not known yet', () => {
     const verifier = verifierOf({ keys: source });
     expect(await verifier.verify(await sign(ACCESS, { alg: 'RS512' }))).toMatchObject({ code: 'E3201' });
     expect(looks()).toBe(0);
+    const known = { ...late(true, 'the server does not answer').source, keys: () => [KEY] };
+    let isAsked = false;
+    const lookAgain = async () => {
+      isAsked = true;
+      return true;
+    };
+    const forged = await sign(ACCESS, { kid: 'as' }, other.privateKey);
+    expect(await verifierOf({ keys: { ...known, lookAgain } }).verify(forged)).toMatchObject({ code: 'E3201' });
+    expect(isAsked).toBe(false);
   });
 
   test('PRM-02.3 is looked for in every source, and is refused for now when one of them cannot be had', async () => {
@@ -209,6 +251,8 @@ describe('a token of a key that is not known yet', () => {
     const away = combinedKeys([fixedKeys([]), late(false, 'the server does not answer').source]);
     expect(await judge({}, { keys: away })).toMatchObject({ code: 'E3206' });
     expect(await judge({}, { keys: combinedKeys([fixedKeys([])]) })).toMatchObject({ code: 'E3201' });
+    const looked = [[fixedKeys([])], [late(true).source], [fixedKeys([]), late(true).source]];
+    expect(await Promise.all(looked.map((each) => combinedKeys(each).lookAgain()))).toEqual([false, true, true]);
   });
 });
 
@@ -236,6 +280,8 @@ describe('a token that is bound to a key, or meant for one server', () => {
     expect(await judge({ aud: [at('github'), 'https://tools.example'] }, { serverOf })).not.toHaveProperty(
       'server_audiences',
     );
+    const nobody = await judge({ aud: at('github') }, { serverOf, tenantClaim: 'org' });
+    expect([isFailure(nobody), nobody]).toEqual([true, expect.not.objectContaining({ server_audiences: ['github'] })]);
     for (const rules of [{ serverOf }, {}])
       expect(await judge({ aud: 'https://other.example' }, rules)).toMatchObject({ code: 'E3201' });
     expect(await judge({ aud: at('github') })).toMatchObject({ code: 'E3201' });

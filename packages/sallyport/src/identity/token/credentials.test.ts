@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isFailure } from '@sallyport/std/error/failure';
-import { exportJWK, SignJWT } from 'jose';
+import { calculateJwkThumbprint, exportJWK, SignJWT } from 'jose';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { memoryApiKeyStore } from '../../../test/stores/memory-api-key-store.ts';
 import { memoryRevocationStore } from '../../../test/stores/memory-revocation-store.ts';
@@ -75,7 +75,7 @@ describe('API keys', () => {
     expect(logged.map(([, fields]) => fields)).toEqual([{ refused: 1 }]);
     now += 1;
     guess();
-    expect(logged.map(([, fields]) => fields)).toEqual([{ refused: 1 }, { refused: 4 }]);
+    expect(logged).toEqual([1, 4].map((refused) => ['api-keys-guessed', { refused }]));
     await keys[Symbol.asyncDispose]();
   });
 
@@ -140,7 +140,9 @@ describe('tokens', () => {
     const refused = { code: 'E3201', details: { claims: ['nbf'] } };
     expect(await verifier().verify(await signed({ nbf: 'x' }))).toMatchObject(refused);
     const { reasons } = await verifier().explain(await signed({ nbf: 'x', agent_did: 7 }));
-    expect(reasons.map(({ message }) => message)).toContain('These claims have the wrong form: agent_did, nbf.');
+    expect(reasons.map(({ message }) => message)).toContain(
+      'The capability token has claims of the wrong form: agent_did, nbf.',
+    );
     expect(await verifier().verify(await signed({ nbf: NOW / 1000 }))).toMatchObject({ agent_did: 'did:a' });
     expect(await verifier().verify(await signed({ nbf: NOW / 1000 + 6 }))).toMatchObject({ code: 'E3201' });
   });
@@ -151,7 +153,9 @@ describe('tokens', () => {
     const [header = '', payload = '', signature = ''] = (await signed({})).split('.');
     const noPayload = await explain(`${header}.W10.${signature}`);
     expect(noPayload).toMatchObject({ kind: 'capability_token', header: { alg: 'RS256' }, claims: [] });
-    expect(noPayload.reasons.map(({ message }) => message).join()).toContain('its payload cannot be read');
+    expect(noPayload.reasons.map(({ message }) => message).join()).toContain(
+      'payload of the token is not a JSON object',
+    );
     const noHeader = await explain(`W10.${payload}.${signature}`);
     expect(noHeader).toMatchObject({ kind: 'capability_token', accepted: false });
     expect(noHeader).not.toHaveProperty('header');
@@ -207,13 +211,16 @@ describe('keys', () => {
         keys: [
           { ...jwk, kid: long },
           { ...jwk, kid: `${long}x` },
+          { ...jwk, kid: '' },
         ],
       }),
       'k',
     );
-    expect(names.map(({ kid, named }) => [kid === long, named])).toEqual([
-      [true, true],
-      [false, false],
+    const thumbprint = await calculateJwkThumbprint(jwk);
+    expect(names.map(({ kid, named }) => [kid, named])).toEqual([
+      [long, true],
+      [thumbprint, false],
+      [thumbprint, false],
     ]);
     const entries = [
       { ...jwk, kid: 'good', alg: 'RS256', use: 'sig', key_ops: ['verify'] },
@@ -223,12 +230,24 @@ describe('keys', () => {
       { ...jwk, kid: 'signs', key_ops: ['sign'] },
       { ...jwk, kid: 'odd', key_ops: 'verify' },
       { ...jwk, kid: 'number', alg: 7 },
+      { ...jwk, kid: 'list', alg: ['RS256'] },
+      { ...jwk, kid: 'broken', n: undefined },
+      { ...(await exportJWK(generateKeyPairSync('x25519').publicKey)), kid: 'kind' },
       { ...jwk, kid: 'other', alg: 'HS256' },
       { ...jwk, kid: 'every object', alg: 'toString' },
       null,
       'key',
     ];
-    const keys = await keysOfDocument(JSON.stringify({ keys: entries }), 'the key set');
+    const keys = await keysOfDocument(JSON.stringify({ keys: entries }), 'the key set', log);
     expect(keys.map(({ kid, algorithm }) => [kid, algorithm])).toEqual([['good', 'RS256']]);
+    const why = [
+      ...['holds a private or shared key', 'holds a private or shared key'],
+      ...['not for signatures', 'not for signatures', 'not for signatures'],
+      ...['for another algorithm', 'for another algorithm', 'cannot be read', 'must hold RSA, EC or Ed25519 keys.'],
+      ...['for another algorithm', 'for another algorithm', 'not an object', 'not an object'],
+    ];
+    const passedOver = why.map((reason, at) => ['key-passed-over', { source: 'the key set', at: at + 1, reason }]);
+    expect(logged).toEqual(passedOver);
+    expect(await keysOfDocument(JSON.stringify({ keys: entries }), 'the key set')).toHaveLength(1);
   });
 });

@@ -1,7 +1,7 @@
 import { type Failure, failure, isFailure } from '@sallyport/std/error/failure';
 import type { CapabilityClaims, TokenExplanation } from '../../../api/schemas/capability-token.ts';
-import { faultyClaims, frozen, REQUIRED_CLAIMS } from './claims.ts';
-import { headerOf, JwsFault, payloadOf } from './jws.ts';
+import { claimFaults, FOREIGN_ISSUER } from './claims.ts';
+import { headerOf, payloadOf } from './jws.ts';
 import { type CurrentOptions, currentCheck, TOKEN_BYTES_MAX, type TokenReader } from './verified-tokens.ts';
 
 /** Rules for explaining a token. */
@@ -50,21 +50,19 @@ export async function explainToken(token: string, options: ExplainOptions): Prom
   const header = attempt(() => headerOf(token));
   const payload = attempt(() => payloadOf(token));
   const found = token.length > TOKEN_BYTES_MAX ? tooLong() : await options.read(token);
-  const faults: Failure[] = isFailure(found) ? [found] : [];
-  for (const part of [header, payload]) {
-    if (part instanceof JwsFault) faults.push(failure('E3201', `The token cannot be read: ${part.message}.`));
-  }
-  const claims = payload instanceof JwsFault ? {} : payload;
-  if (isFailure(found)) faults.push(...claimFaults(claims, options));
-  else faults.push(...listed(currentCheck(options)(found.claims)));
+  const faults = isFailure(found)
+    ? [found, ...(payload === undefined ? [NO_PAYLOAD] : claimReasons(payload, options))]
+    : listed(currentCheck(options)(found.claims));
   return {
-    kind: header instanceof JwsFault && payload instanceof JwsFault ? 'unreadable' : options.kind,
+    kind: header === undefined && payload === undefined ? 'unreadable' : options.kind,
     accepted: faults.length === 0,
-    ...(header instanceof JwsFault ? {} : { header }),
-    claims: listedClaims(claims),
+    ...(header === undefined ? {} : { header }),
+    claims: listedClaims(payload ?? {}),
     reasons: reasonsOf(faults),
   };
 }
+
+const NO_PAYLOAD = failure('E3201', 'The payload of the token is not a JSON object, or has a member twice.');
 
 /** Explains a token that holds nothing itself: its server says what it stands for. Never rejects. */
 export async function explainOpaque(token: string, options: ExplainOptions): Promise<TokenExplanation> {
@@ -94,32 +92,25 @@ export function reasonsOf(faults: readonly Failure[]): TokenExplanation['reasons
   return [...reasons.values()];
 }
 
-/** Faults in the claims of a token that is refused anyway. */
-function claimFaults(claims: Record<string, unknown>, options: ExplainOptions): readonly Failure[] {
-  if (options.kind === 'access_token' || Object.keys(claims).length === 0) return [];
-  const missing = REQUIRED_CLAIMS.filter((name) => !Object.hasOwn(claims, name));
-  const faulty = faultyClaims(claims).filter((name) => name !== '');
+/** What else is wrong with a capability token that is refused. */
+function claimReasons(claims: Record<string, unknown>, options: ExplainOptions): readonly Failure[] {
+  if (options.kind === 'access_token') return [];
+  const ofForm = claimFaults(claims);
   const { iss } = claims;
-  const faults = [
-    ...(missing.length === 0 ? [] : [failure('E3207', `The capability token lacks ${missing.join(', ')}.`)]),
-    ...(faulty.length === 0 ? [] : [failure('E3201', `These claims have the wrong form: ${faulty.join(', ')}.`)]),
-    ...(typeof iss !== 'string' || options.issuers.includes(iss)
-      ? []
-      : [failure('E3201', 'The issuer of the capability token is not accepted here.')]),
-  ];
+  const isForeign = typeof iss === 'string' && !options.issuers.includes(iss);
+  const faults = isForeign ? [...ofForm, FOREIGN_ISSUER] : ofForm;
   // Time and revocation can only be checked for complete claims.
-  if (missing.length > 0 || faulty.length > 0) return faults;
-  return [...faults, ...listed(currentCheck(options)(frozen(claims) as unknown as CapabilityClaims))];
+  return ofForm.length > 0 ? faults : [...faults, ...listed(currentCheck(options)(claims as CapabilityClaims))];
 }
 
 const listed = (fault: Failure | undefined): readonly Failure[] => (fault === undefined ? [] : [fault]);
 
 const tooLong = (): Failure => failure('E3201', `The capability token is longer than ${TOKEN_BYTES_MAX} bytes.`);
 
-function attempt<T>(run: () => T): T | JwsFault {
+function attempt<T>(run: () => T): T | undefined {
   try {
     return run();
-  } catch (thrown) {
-    return thrown instanceof JwsFault ? thrown : new JwsFault('it cannot be read');
+  } catch {
+    return undefined;
   }
 }

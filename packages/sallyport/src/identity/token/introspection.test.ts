@@ -40,6 +40,7 @@ test('PRM-10.2 the server is asked as the layer’s own client, and only a token
   const { body, headers, method } = asked[0] ?? {};
   expect(method).toBe('POST');
   expect(body).toBe('token=opaque%26more&token_type_hint=access_token');
+  expect(headers?.accept).toBe('application/json');
   expect(headers?.authorization).toBe(`Basic ${Buffer.from('layer%3A+one:s%26c').toString('base64')}`);
   for (const inactive of [{ active: false, sub: 'u' }, { active: 'true', sub: 'u' }, { sub: 'u' }]) {
     answer = json(inactive);
@@ -66,6 +67,13 @@ test.each<readonly [string, Answer, RegExp]>([
     expect(String(error)).not.toMatch(/secret-token|s&c/);
   },
 );
+
+test('PRM-10.2 of an answer that is an error nothing is read, and its connection is left', async () => {
+  const { promise: left, resolve } = Promise.withResolvers<void>();
+  answer = (response) => void response.on('close', resolve).writeHead(500).write('more is to come');
+  await expect(introspection()('opaque')).rejects.toThrow('HTTP 500');
+  await left;
+});
 
 test('PRM-10.2 each token is asked about once at a time, 32 at once, and an answer is not kept', async () => {
   const introspect = introspection();

@@ -33,7 +33,7 @@ export function createIntrospection({ url, clientId, clientSecret }: Introspecti
       redirect: 'error',
       signal: AbortSignal.timeout(TIMEOUT_MS),
     });
-    if (response.status !== 200 || response.body === null) {
+    if (response.status !== 200) {
       await response.body?.cancel();
       throw new Error(`the introspection endpoint answered with HTTP ${response.status}`);
     }

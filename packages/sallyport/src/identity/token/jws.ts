@@ -1,7 +1,8 @@
 import type { KeyObject } from 'node:crypto';
+import { messageOf } from '@sallyport/std/error/message-of';
 import { compactVerify, errors } from 'jose';
 import type { VerificationKey } from '../key-source.ts';
-import { type Algorithm, fitsAlgorithm, isAlgorithm } from '../keys/algorithms.ts';
+import { type Algorithm, fitsAlgorithm } from '../keys/algorithms.ts';
 import { strictObject } from './strict-json.ts';
 
 /** Header members with which a token would choose its own key or demand unsupported processing. */
@@ -45,12 +46,11 @@ export class JwsFault extends Error {
 export async function verifyJws(
   token: string,
   keys: readonly VerificationKey[],
-  algorithms: readonly string[],
+  algorithms: readonly Algorithm[],
 ): Promise<VerifiedJws> {
   const header = headerOf(token);
-  const { alg } = header;
-  if (!isAlgorithm(alg) || !algorithms.includes(alg))
-    throw new JwsFault(`its algorithm is not ${algorithms.join(' or ')}`);
+  const alg = algorithms.find((each) => each === header.alg);
+  if (alg === undefined) throw new JwsFault(`its algorithm is not ${algorithms.join(' or ')}`);
   const { candidates, isNamed } = candidatesFor(header, keys);
   for (const key of candidates) {
     const payload = await payloadSignedBy(key.key, alg, token);
@@ -94,7 +94,7 @@ function objectOf(part: string, what: string): Record<string, unknown> {
   try {
     return strictObject(Buffer.from(part, 'base64url'));
   } catch (cause) {
-    throw new JwsFault(`its ${what} cannot be read: ${cause instanceof Error ? cause.message : ''}`);
+    throw new JwsFault(`its ${what} cannot be read: ${messageOf(cause)}`);
   }
 }
 
@@ -103,7 +103,7 @@ function candidatesFor({ alg, kid }: JwsHeader, keys: readonly VerificationKey[]
     ({ key, algorithm }) => (algorithm === undefined || algorithm === alg) && fitsAlgorithm(key, alg),
   );
   // A name of ours means that key, even where it does not fit: the algorithm must not choose another one.
-  if (kid !== undefined && keys.some((each) => each.kid === kid))
+  if (keys.some((each) => each.kid === kid))
     return { candidates: fitting.filter((each) => each.kid === kid), isNamed: true };
   const others = kid === undefined ? fitting : fitting.filter((each) => each.named !== true);
   return { candidates: others.slice(0, TRIED_MAX), isNamed: false };

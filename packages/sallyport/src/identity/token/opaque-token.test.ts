@@ -58,6 +58,14 @@ test.each([
   expect(await verifierFor(given).verify()).toMatchObject({ code });
 });
 
+test('PRM-10.2 an answer that is refused is not kept: the server is asked again each time', async () => {
+  const { said, verify } = verifierFor({ ...ACTIVE, aud: 'other' });
+  for (const asked of [1, 2]) {
+    expect(await verify()).toMatchObject({ code: 'E3201' });
+    expect(said.asked).toBe(asked);
+  }
+});
+
 test('PRM-10.2 an opaque token is explained by what its server says of it', async () => {
   const { explain, said, time } = verifierFor(ACTIVE);
   const accepted = await explain('opaque');
@@ -69,8 +77,11 @@ test('PRM-10.2 an opaque token is explained by what its server says of it', asyn
   expect(expired).toMatchObject({ accepted: false, reasons: [{ e_code: 'E3202' }] });
   said.current = undefined;
   expect(await explain('another')).toMatchObject({ accepted: false, claims: [], reasons: [{ e_code: 'E3201' }] });
+  said.current = ACTIVE;
+  expect(await explain('x'.repeat(16_384))).toMatchObject({ accepted: true });
   const long = await explain('x'.repeat(16_385));
-  expect(long).toMatchObject({ accepted: false, reasons: [{ message: expect.stringContaining('longer than 16384') }] });
+  const tooLong = { e_code: 'E3201', message: expect.stringContaining('longer than 16384') };
+  expect(long).toMatchObject({ accepted: false, reasons: [tooLong] });
 });
 
 test('PRM-10.2 what the answer leaves out is filled in: the client stands for the subject', async () => {

@@ -1,5 +1,6 @@
 import { type Failure, failure } from '@sallyport/std/error/failure';
 import type { KeySource } from '../key-source.ts';
+import type { Algorithm } from '../keys/algorithms.ts';
 import { JwsFault, payloadOf, type VerifiedJws, verifyJws } from './jws.ts';
 
 /** Retry delay for a caller whose token cannot be verified because its issuer's keys are unavailable, in ms. */
@@ -8,7 +9,7 @@ const KEYS_RETRY_MS = 10_000;
 /** Keys and signature rules for tokens of one kind. */
 export interface SignatureOptions {
   readonly keys: KeySource;
-  readonly algorithms: readonly string[];
+  readonly algorithms: readonly Algorithm[];
   /** Accepted `typ`, in lower case and without `application/` (RFC 7515 §4.1.9); undefined accepts a token without one. */
   readonly types: readonly (string | undefined)[];
   /** Name of the kind in messages. */

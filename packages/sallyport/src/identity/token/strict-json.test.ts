@@ -9,6 +9,8 @@ test.each([
   String.raw`{"a":"\"a\":1,","b":"{\"b\":[","c":"\\"}`,
   String.raw`{"a\"":1,"a":2,"\\":3,"\\\\":4}`,
   '{"__proto__":1,"constructor":2}',
+  '{"a":"a","b":["a","a","a"],"c":{"b":"c"},"d":"b"}',
+  `{"a":"${'['.repeat(33)}","b":"}{,"}`,
   `{"x":${'['.repeat(31)}${']'.repeat(31)}}`,
 ])('%# what is an object is read as JSON.parse does', (text) => {
   expect(read(text)).toEqual(JSON.parse(text));
@@ -20,6 +22,8 @@ test.each([
   ['twice', '{"a":1,"b":[1,{"c":{}}],"a":1}'],
   ['twice', '{"x":[{"a":1},{"a":1,"a":2}]}'],
   ['twice', String.raw`{"a":1,"\u0061":2}`],
+  ['twice', '{"a":"}","a":1}'],
+  ['twice', '{"a":["]"],"b":"{","a":1}'],
   ['twice', String.raw`{"a\\":1,"b":2,"a\\":2}`],
   ['levels', `{"x":${'['.repeat(32)}${']'.repeat(32)}}`],
   ['levels', '['.repeat(100_000)],

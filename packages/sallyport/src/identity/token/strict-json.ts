@@ -36,7 +36,8 @@ function structureFault(text: string): string | undefined {
     const code = text.charCodeAt(at);
     if (code === QUOTE) {
       const end = endOfString(text, at);
-      if (nameNext && names !== undefined) names.push(nameOf(text.slice(at, end + 1)));
+      // Names are compared decoded, not as spelt.
+      if (nameNext) names?.push(JSON.parse(text.slice(at, end + 1)) as string);
       nameNext = false;
       at = end;
     } else if (code === OPEN_OBJECT || code === OPEN_ARRAY) {
@@ -54,19 +55,9 @@ function structureFault(text: string): string | undefined {
   return undefined;
 }
 
-/** Names are compared decoded, not as spelt. */
-const nameOf = (quoted: string): string =>
-  quoted.includes('\\') ? (JSON.parse(quoted) as string) : quoted.slice(1, -1);
-
-/** Index of the closing quote, or of the last character when there is none. */
+/** Index of the closing quote; where there is none, of no character. */
 function endOfString(text: string, start: number): number {
-  const end = text.indexOf('"', start + 1);
-  // The common case first: nothing is escaped.
-  if (end >= 0 && text.charCodeAt(end - 1) !== BACKSLASH) return end;
-  for (let at = start + 1; at < text.length; at += 1) {
-    const code = text.charCodeAt(at);
-    if (code === BACKSLASH) at += 1;
-    else if (code === QUOTE) return at;
-  }
-  return text.length - 1;
+  let at = start + 1;
+  while (at < text.length && text.charCodeAt(at) !== QUOTE) at += text.charCodeAt(at) === BACKSLASH ? 2 : 1;
+  return at;
 }

@@ -75,8 +75,7 @@ export function currentCheck({
   return (claims: CapabilityClaims): Failure | undefined => {
     const now = clock.now() / 1000;
     if (now >= claims.exp + skew) return expired(claims.exp);
-    const notBefore = (claims as { nbf?: number }).nbf ?? claims.iat;
-    if (now < notBefore - skew || now < claims.iat - skew)
+    if (now < Math.max(claims.nbf ?? claims.iat, claims.iat) - skew)
       return failure('E3201', 'The capability token is not valid yet. Check the clocks of issuer and layer.');
     if (isRevoked?.(claims) === true) return failure('E3208', 'The capability token was revoked. Ask for a new one.');
     return undefined;

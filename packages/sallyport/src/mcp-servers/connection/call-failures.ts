@@ -102,8 +102,3 @@ export function tooManyUpstreams(max: number): ToolLayerError {
 export function closedDown(): ToolLayerError {
   return new ToolLayerError('E3811', 'The layer is stopping.', { details: { reached: false } });
 }
-
-/** The text of anything that was thrown. */
-export function messageOf(thrown: unknown): string {
-  return thrown instanceof Error ? thrown.message : String(thrown);
-}

@@ -1,12 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ProtocolError } from '@modelcontextprotocol/client';
 import { redact } from '@sallyport/guards';
+import { messageOf } from '@sallyport/std/error/message-of';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import type { UpstreamDefinition, UpstreamState } from '../../../api/schemas/upstream.ts';
 import type { ServerTask } from '../../domain/invocation/tasks/server-task.ts';
 import type { ListedMcpTool } from '../../registry/importer.port.ts';
 import type { ServerOffers } from '../known-upstream.ts';
-import { callFailure, messageOf, neverLeft, notConnected, stopped } from './call-failures.ts';
+import { callFailure, neverLeft, notConnected, stopped } from './call-failures.ts';
 import type { Link, ServerIdentity, ToolListing, UpstreamCallResult } from './link.ts';
 import { createCurrentListing } from './listing/current-listing.ts';
 import { listFirst } from './listing/first-listing.ts';
@@ -372,10 +373,8 @@ export class Supervised {
   async #listNow(): Promise<void> {
     const link = this.#link;
     if (link === undefined) throw notConnected(this.#name);
-    const { connectTimeoutMs } = this.#parts.settings;
-    const listing = await link.listTools(
-      AbortSignal.any([this.#closing.signal, AbortSignal.timeout(connectTimeoutMs)]),
-    );
+    const late = AbortSignal.timeout(this.#parts.settings.connectTimeoutMs);
+    const listing = await link.listTools(AbortSignal.any([this.#closing.signal, late]));
     if (this.#link === link) this.#adopt(listing, true);
   }
 

@@ -1,5 +1,6 @@
 import { SdkError } from '@modelcontextprotocol/client';
 import type { Clock } from '@sallyport/std/clock';
+import { messageOf } from '@sallyport/std/error/message-of';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import type { HttpTransport, UpstreamDefinition } from '../../../api/schemas/upstream.ts';
 import type { ClientAsker } from '../../domain/questions/client-question.ts';
@@ -8,7 +9,7 @@ import { hideInValue } from '../../external/hide-secrets.ts';
 import type { OutboundHttp } from '../../external/outbound-http.ts';
 import type { SecretStore } from '../../external/secret-store.port.ts';
 import type { Log } from '../../telemetry/log.ts';
-import { callFailure, messageOf } from '../connection/call-failures.ts';
+import { callFailure } from '../connection/call-failures.ts';
 import { callTool } from '../connection/calls/call-tool.ts';
 import { type Handshake, shakeHands } from '../connection/handshake/handshake.ts';
 import type { Link, OpenOptions } from '../connection/link.ts';

@@ -1,5 +1,6 @@
 import type { SandboxDriver } from '@sallyport/sandbox';
 import type { Clock } from '@sallyport/std/clock';
+import { messageOf } from '@sallyport/std/error/message-of';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import type { StdioTransport, UpstreamDefinition } from '../../../api/schemas/upstream.ts';
 import type { ClientAsker } from '../../domain/questions/client-question.ts';
@@ -202,7 +203,7 @@ function startFailure(
     );
   }
   if (cause instanceof ToolLayerError) return cause;
-  const fault = hide(cause instanceof Error ? cause.message : String(cause)).slice(0, FAULT_CHARS_SHOWN);
+  const fault = hide(messageOf(cause)).slice(0, FAULT_CHARS_SHOWN);
   return new ToolLayerError('E3308', `The upstream '${name}' broke the protocol: ${fault}.${said}`, { cause });
 }
 

@@ -1,4 +1,5 @@
 import { isFailure } from '@sallyport/std/error/failure';
+import { messageOf } from '@sallyport/std/error/message-of';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { parse } from 'smol-toml';
 import { PolicyCase, type PolicyFaultBody, type PolicyFileBody } from '../../../api/schemas/policy.ts';
@@ -24,7 +25,7 @@ export function readCases(files: readonly PolicyFileBody[], schemas: SchemaValid
         else read.faults.push({ file, message: `${file}, case ${index + 1}: ${fault.path} ${fault.message}` });
       }
     } catch (thrown) {
-      const [reason = ''] = (thrown instanceof Error ? thrown.message : String(thrown)).split('\n');
+      const [reason = ''] = messageOf(thrown).split('\n');
       read.faults.push({ file, message: `${file}: ${reason}` });
     }
   }

@@ -1,5 +1,6 @@
 import type { Clock } from '@sallyport/std/clock';
 import type { Failure } from '@sallyport/std/error/failure';
+import { messageOf } from '@sallyport/std/error/message-of';
 import type { CapabilityClaims, Role } from '../../../api/schemas/capability-token.ts';
 import type { Ledger } from '../../audit/ledger.ts';
 import type { LedgerStore } from '../../audit/ledger-store.port.ts';
@@ -160,7 +161,7 @@ export function remember({ seen }: AskingState, tenantId: string, approvalId: st
 export function inBackground(state: AskingState, event: string, work: () => Promise<unknown>): Promise<void> {
   const done: Promise<void> = work().then(
     () => undefined,
-    (thrown: unknown) => state.log.error(event, { reason: thrown instanceof Error ? thrown.message : String(thrown) }),
+    (thrown: unknown) => state.log.error(event, { reason: messageOf(thrown) }),
   );
   state.background.add(done);
   void done.finally(() => state.background.delete(done));

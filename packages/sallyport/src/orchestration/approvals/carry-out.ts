@@ -1,4 +1,5 @@
 import { type Failure, failure } from '@sallyport/std/error/failure';
+import { messageOf } from '@sallyport/std/error/message-of';
 import { canonicalJson } from '@sallyport/std/json/canonical-json';
 import { sha256 } from '@sallyport/std/sha256';
 import { stateAfterFailure } from '../../domain/invocation/lifecycle.ts';
@@ -104,7 +105,7 @@ async function resumeCall(state: ApprovalState, closing: HeldClosing, record: In
   try {
     await state.resume(tenantId, invocationId, given);
   } catch (thrown) {
-    const reason = thrown instanceof Error ? thrown.message : String(thrown);
+    const reason = messageOf(thrown);
     log.warn('approved-call-not-resumed', { approval_id: approvalId, invocation_id: invocationId, reason });
   } finally {
     clearInterval(renewal);

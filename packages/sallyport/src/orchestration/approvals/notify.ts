@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { KiB } from '@sallyport/std/bytes';
+import { messageOf } from '@sallyport/std/error/message-of';
 import { sha256 } from '@sallyport/std/sha256';
 import { judgedArguments } from '../../domain/invocation/call-environment.ts';
 import type { InvocationRecord } from '../../domain/invocation/record.ts';
@@ -195,7 +196,7 @@ async function sent({ log }: ApprovalState, notifier: Notifier, notice: Approval
   try {
     return await bounded(async () => notifier.notify(notice));
   } catch (thrown) {
-    const reason = thrown instanceof Error ? thrown.message : String(thrown);
+    const reason = messageOf(thrown);
     log.error('approval-notice-failed', { notifier: notifier.name, approval_id: notice.approvalId, reason });
     return 'over';
   }

@@ -1,4 +1,5 @@
 import type { Clock } from '@sallyport/std/clock';
+import { messageOf } from '@sallyport/std/error/message-of';
 import { isOwner } from '../../domain/invocation/call-owner.ts';
 import type { ApprovalQuestion } from '../../pipeline/approval-questions.port.ts';
 import type { Log } from '../../telemetry/log.ts';
@@ -65,7 +66,7 @@ export function createStandingRules({ store, clock, log, followMs }: StandingRul
   };
   const turn = async (): Promise<void> => {
     looking = look().catch((cause: unknown) => {
-      const reason = cause instanceof Error ? cause.message : String(cause);
+      const reason = messageOf(cause);
       // Logged once for each outage.
       if (problem === undefined && !closed) log.error('approval-rules-not-followed', { reason });
       problem = reason;

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { messageOf } from '@sallyport/std/error/message-of';
 import type { Log } from '../../telemetry/log.ts';
 import type { ApprovalNotice, NoticeEnd, Notifier } from '../notifier.port.ts';
 
@@ -130,7 +131,7 @@ async function attempt(state: QueueState, job: Job): Promise<void> {
 }
 
 function failed({ notifier, log, jobs, limits }: QueueState, job: Job, thrown: unknown): void {
-  const reason = thrown instanceof Error ? thrown.message : String(thrown);
+  const reason = messageOf(thrown);
   const fields = { ...fieldsOf(notifier, job.notice), attempts: job.attempts, reason };
   const pause = pauseAfter(job.attempts, limits);
   job.due = performance.now() + pause;

@@ -1,4 +1,5 @@
 import { text } from 'node:stream/consumers';
+import { messageOf } from '@sallyport/std/error/message-of';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import type { DriverProbe, SandboxSpec } from '../../driver.port.ts';
 import type { EgressGate, EgressRun } from '../../egress-gate.ts';
@@ -119,7 +120,7 @@ async function examine(settings: BubblewrapSettings, hasGate: boolean): Promise<
     const isGroups = hostResources.groups !== undefined && (await complaintOfTrial(plain)) === undefined;
     return isGroups ? works(plain, hasGate) : fails(explainFailure(complaint));
   } catch (error) {
-    return fails(explainFailure(error instanceof Error ? error.message : String(error)));
+    return fails(explainFailure(messageOf(error)));
   }
 }
 
@@ -148,7 +149,7 @@ async function complaintOfTrial(hostResources: HostResources): Promise<string | 
     return exit.code === 0 ? undefined : complaint;
   } catch (error) {
     const cause = error instanceof ToolLayerError ? error.failure.cause : error;
-    return cause instanceof Error ? cause.message : String(cause);
+    return messageOf(cause);
   }
 }
 

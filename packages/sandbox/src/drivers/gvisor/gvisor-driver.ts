@@ -1,4 +1,5 @@
 import { text } from 'node:stream/consumers';
+import { messageOf } from '@sallyport/std/error/message-of';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import type { DriverProbe, SandboxDriver, SandboxSpec } from '../../driver.port.ts';
 import type { EgressGate, EgressRun } from '../../egress-gate.ts';
@@ -74,7 +75,7 @@ async function examine(settings: GvisorSettings, hasGate: boolean): Promise<Read
     }
     return fails(`runsc ${prepared.version} starts no sandbox here. ${complaints.join('; ')}`);
   } catch (error) {
-    return fails(`runsc does not work here: ${error instanceof Error ? error.message : String(error)}`);
+    return fails(`runsc does not work here: ${messageOf(error)}`);
   }
 }
 

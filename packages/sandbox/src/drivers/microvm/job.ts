@@ -1,5 +1,6 @@
 import { constants } from 'node:os';
 import { MiB } from '@sallyport/std/bytes';
+import { messageOf } from '@sallyport/std/error/message-of';
 import type { SandboxExit, SandboxLimits, SandboxProcess, SandboxSpec } from '../../driver.port.ts';
 import { EGRESS_DEFAULTS, type EgressRun } from '../../egress-gate.ts';
 import { agentLink, type ToolEnd } from './agent/agent-link.ts';
@@ -38,7 +39,7 @@ export async function runJob(
   stdin.resume();
   const begun = within(MICROVM_BOUNDS.startTimeoutMs, link.start(bytes), 'the guest does not start its job').catch(
     (error: unknown) => {
-      refusal = error instanceof Error ? error.message : String(error);
+      refusal = messageOf(error);
       outputs[1].stream.unshift(`${refusal}\n`);
       machine.kill();
     },

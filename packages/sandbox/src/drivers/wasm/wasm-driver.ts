@@ -3,6 +3,7 @@ import { createRequire } from 'node:module';
 import { text } from 'node:stream/consumers';
 import { MessageChannel, receiveMessageOnPort } from 'node:worker_threads';
 import { MiB } from '@sallyport/std/bytes';
+import { messageOf } from '@sallyport/std/error/message-of';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import type { DriverProbe, SandboxDriver, SandboxProcess, SandboxSpec } from '../../driver.port.ts';
 import { createThreadPool, type ThreadPool } from './pool/thread-pool.ts';
@@ -101,7 +102,7 @@ async function probe(pool: () => ThreadPool, start: (spec: SandboxSpec) => Sandb
     if (said === 'works') return { works: true, version: QUICKJS_VERSION, weaknesses: [] };
     return { works: false, problem: `${complaint.trim()} ${HOW_TO_INSTALL}`, weaknesses: [] };
   } catch (error) {
-    return { works: false, problem: error instanceof Error ? error.message : String(error), weaknesses: [] };
+    return { works: false, problem: messageOf(error), weaknesses: [] };
   }
 }
 

@@ -1,5 +1,6 @@
 import type { Readable, Writable } from 'node:stream';
 import { type JSONRPCMessage, SdkHttpError, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { messageOf } from '@sallyport/std/error/message-of';
 import { isObject } from '../../../domain/shape/is-object.ts';
 import type { Log } from '../../../telemetry/log.ts';
 import { classify, errorAnswer, RPC, type RpcId, type RpcRequest } from '../../json-rpc.ts';
@@ -191,5 +192,4 @@ async function finish({ running, transport, settings }: Relay): Promise<void> {
 }
 
 const WORDS_CHARACTERS_MAX = 300;
-const wordsOf = (thrown: unknown): string =>
-  (thrown instanceof Error ? thrown.message : String(thrown)).slice(0, WORDS_CHARACTERS_MAX);
+const wordsOf = (thrown: unknown): string => messageOf(thrown).slice(0, WORDS_CHARACTERS_MAX);

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ErrorCode } from '@sallyport/std/error/catalogue';
+import { messageOf } from '@sallyport/std/error/message-of';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import type { Link, ToolListing } from '../link.ts';
 
@@ -20,12 +21,7 @@ export async function listFirst(name: string, opened: Link, signal: AbortSignal)
     if (thrown instanceof ToolLayerError && thrown.code !== 'E3103') throw thrown;
     if (signal.aborted || thrown instanceof ToolLayerError)
       throw startFailure('E3306', name, 'did not list its tools in time.', thrown);
-    throw startFailure(
-      'E3308',
-      name,
-      `could not list its tools: ${thrown instanceof Error ? thrown.message : String(thrown)}`,
-      thrown,
-    );
+    throw startFailure('E3308', name, `could not list its tools: ${messageOf(thrown)}`, thrown);
   }
 }
 

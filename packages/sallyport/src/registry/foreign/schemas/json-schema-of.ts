@@ -1,3 +1,4 @@
+import { messageOf } from '@sallyport/std/error/message-of';
 import type { Fault } from '../../../../api/schemas/error.ts';
 import type { JsonSchemaObject } from '../../../../api/schemas/identifiers.ts';
 import { plainCopy } from '../plain-json.ts';
@@ -51,7 +52,7 @@ function attempt(ask: () => unknown): Asked {
   try {
     return { schema: ask() };
   } catch (thrown) {
-    return { refusal: `it says: ${(thrown instanceof Error ? thrown.message : String(thrown)).slice(0, 300)}` };
+    return { refusal: `it says: ${messageOf(thrown).slice(0, 300)}` };
   }
 }
 

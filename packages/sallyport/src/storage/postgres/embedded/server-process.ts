@@ -5,6 +5,7 @@ import { Socket } from 'node:net';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { messageOf } from '@sallyport/std/error/message-of';
 import { codeOf } from '@sallyport/std/error-code';
 import type { Log } from '../../../telemetry/log.ts';
 import { hasEnded } from './processes.ts';
@@ -225,5 +226,5 @@ const STILL_ENDING = /lock file "postmaster\.pid" already exists|pre-existing sh
 
 function reason(error: unknown): string {
   if (codeOf(error) === 'ENOENT') return '/bin/sh is missing on this machine';
-  return error instanceof Error ? error.message : String(error);
+  return messageOf(error);
 }

@@ -1,3 +1,4 @@
+import { messageOf } from '@sallyport/std/error/message-of';
 import type { Fault } from '../../../../api/schemas/error.ts';
 import { faultAt } from '../faults/fault.ts';
 import { compileLinearPattern } from '../patterns/linear-pattern.ts';
@@ -17,7 +18,7 @@ export function patternFaults(faults: Fault[]): (pattern: string, pointer: strin
       steps += compileLinearPattern(pattern).stepsPerCharacter;
       return undefined;
     } catch (error) {
-      return error instanceof Error ? error.message : String(error);
+      return messageOf(error);
     }
   };
   return (pattern, pointer) => {

@@ -1,6 +1,7 @@
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import { Agent, request as httpsRequest, type RequestOptions } from 'node:https';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { messageOf } from '@sallyport/std/error/message-of';
 import type { Connection } from '../connection/connection.ts';
 import { KUBERNETES_SIZES, type KubernetesBounds } from '../settings.ts';
 import { ApiFault, isPassing, isStatus } from './api-fault.ts';
@@ -187,5 +188,5 @@ function parsed(text: string): object | undefined {
 /** A request that got no answer. */
 export function unreachable(cause: unknown): ApiFault {
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : undefined;
-  return new ApiFault(code ?? (cause instanceof Error ? cause.message : String(cause)), { cause });
+  return new ApiFault(code ?? messageOf(cause), { cause });
 }

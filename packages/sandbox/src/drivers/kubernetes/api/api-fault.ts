@@ -1,3 +1,4 @@
+import { messageOf } from '@sallyport/std/error/message-of';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 
 /** A failed request to the API server. Stays inside the driver. */
@@ -35,7 +36,7 @@ export function isPassing(error: unknown): error is ApiFault {
 
 /** One sentence for the operator that says what to change. */
 export function explain(error: unknown): string {
-  if (!(error instanceof ApiFault)) return error instanceof Error ? error.message : String(error);
+  if (!(error instanceof ApiFault)) return messageOf(error);
   const { status, message } = error;
   if (status === undefined) return `The Kubernetes API server cannot be reached (${message}).`;
   if (status === 401)

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { messageOf } from '@sallyport/std/error/message-of';
 import { MICROVM_BOUNDS } from '../settings.ts';
 
 const ACCEPTED = /^OK \d+$/;
@@ -49,7 +50,7 @@ async function attempt(path: string, port: number, timeoutMs: number, signal: Ab
   } catch (error) {
     socket.on('error', ignore).destroy();
     if (error instanceof NoVsock) throw error;
-    return error instanceof Error ? error.message : String(error);
+    return messageOf(error);
   } finally {
     clearTimeout(late);
     signal.removeEventListener('abort', leave);
