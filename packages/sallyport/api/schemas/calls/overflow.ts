@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { InvocationId } from '../identifiers.ts';
-import { AgentContext } from '../invocation.ts';
+import { AgentContext, Warning } from '../invocation.ts';
 
 export const OverflowRequest = Type.Object(
   {
@@ -26,6 +26,7 @@ export const OverflowPage = Type.Object(
     offset: Type.Integer(),
     next_offset: Type.Optional(Type.Integer({ description: 'Where the next page begins; absent on the last one.' })),
     characters: Type.Integer({ description: 'Of the whole text, in UTF-16 units.' }),
+    warnings: Type.Optional(Type.Array(Warning)),
   },
   { additionalProperties: false },
 );

@@ -1,6 +1,9 @@
+import { setImmediate } from 'node:timers/promises';
+import { scanOutputInTurns } from '@sallyport/guards';
 import { KiB } from '@sallyport/std/bytes';
 import { failure } from '@sallyport/std/error/failure';
 import { OverflowPage, OverflowRequest } from '../../../api/schemas/calls/overflow.ts';
+import { taintedWarning } from '../../model-facing/tainted-warning.ts';
 import { tokensWithin } from '../../model-facing/token-estimate.ts';
 import { operation } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
@@ -11,7 +14,10 @@ const TOKENS_DEFAULT = 10_000;
 /** UTF-16 units of a page: a run of spaces has few tokens. */
 const CHARACTERS_MAX = 512 * KiB;
 
-/** The whole text of a result that was shortened, page by page; `read_overflow` of MCP clients is this operation. */
+/**
+ * The whole text of a result that was shortened, page by page; `read_overflow` of MCP clients is this operation. Each page
+ * is judged anew: of a long result only the first part was, and its reader may see this page alone.
+ */
 export const readOverflow = operation({
   name: 'invocations.overflow',
   summary: 'Read the whole text of a result that was shortened, page by page',
@@ -31,12 +37,15 @@ export const readOverflow = operation({
       const { end } = tokensWithin(text.slice(0, offset + CHARACTERS_MAX), offset, tokens_max);
       // A page holds at least one character, or nobody would reach the end.
       const next = end > offset ? end : Math.min(text.length, offset + 2);
+      const page = text.slice(offset, next);
+      const warning = taintedWarning(await scanOutputInTurns(page, setImmediate));
       return {
         invocation_id,
-        text: text.slice(offset, next),
+        text: page,
         offset,
         ...(next < text.length ? { next_offset: next } : {}),
         characters: text.length,
+        ...(warning === undefined ? {} : { warnings: [warning] }),
       };
     },
 });

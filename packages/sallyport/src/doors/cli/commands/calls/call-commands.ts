@@ -52,8 +52,9 @@ export function addCallsCommands(program: Command, kit: CommandKit): void {
 }
 
 /** The page as it is, and below it, apart from it, where the next one begins. */
-function printPage({ text, next_offset, characters }: OverflowPage, print: Printer): void {
+function printPage({ text, next_offset, characters, warnings = [] }: OverflowPage, print: Printer): void {
   print.text(text);
+  for (const { message } of warnings) print.note(message);
   if (next_offset !== undefined) print.note(`${characters} characters; read on with --offset ${next_offset}`);
 }
 

@@ -41,6 +41,7 @@ export const READ_OVERFLOW = {
 
 /**
  * Answers with a page as one text, and with the offset of the next page as another: the page itself is foreign text.
+ * Warnings are in `_meta`, as those of results.
  */
 export async function readOverflow(
   layer: ToolLayer,
@@ -50,13 +51,20 @@ export async function readOverflow(
   frame: ResultFrame,
 ): Promise<RpcAnswer> {
   const input = { ...given, own: true } as { invocation_id: string; own: boolean };
-  const { text, offset, next_offset, characters } = await layer.ask('invocations.overflow', input, {
+  const {
+    text,
+    offset,
+    next_offset,
+    characters,
+    warnings = [],
+  } = await layer.ask('invocations.overflow', input, {
     ...caller,
     signal,
   });
   const place = `Characters ${offset} to ${next_offset ?? characters} of ${characters}.`;
   const more = next_offset === undefined ? `${place} That was the end.` : `${place} Read on at offset ${next_offset}.`;
   const content = JSON.stringify([text, more].map((each) => ({ type: 'text', text: each })));
-  const meta = frame.metaOpening === '' ? '' : `,"_meta":{${frame.metaOpening.slice(0, -1)}}`;
+  const members = `${frame.metaOpening}${warnings.length === 0 ? '' : `"warnings":${JSON.stringify(warnings)},`}`;
+  const meta = members === '' ? '' : `,"_meta":{${members.slice(0, -1)}}`;
   return resultAnswer(id, `{${frame.opening}"content":${content}${meta}}`);
 }
