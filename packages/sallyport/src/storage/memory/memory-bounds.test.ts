@@ -84,12 +84,12 @@ test('CIR-01 a full store forgets circuits that nobody asked for long before tho
 test('CIR-01 a store full of what people set refuses a new circuit, and one of failing ones forgets one of these', async () => {
   const clock = turnedClock();
   const set = memoryCircuitStore({ clock, circuitsMax: 3 });
-  for (const name of ['a', 'b', 'c']) {
+  for (const [name, state] of Object.entries({ a: 'disabled', b: 'forced_open', c: 'forced_open' } as const)) {
     attempt(set, name, 'success');
-    await set.set('acme', name, 'disabled');
+    await set.set('acme', name, state);
   }
   expect(() => attempt(set, 'd', 'success')).toThrow(/3 circuits/);
-  expect(attempt(set, 'a', 'success')).toBe(true);
+  expect(['a', 'b', 'c'].map((name) => attempt(set, name, 'success'))).toEqual([true, false, false]);
   const failing = memoryCircuitStore({ clock, circuitsMax: 3 });
   for (const name of ['a', 'b', 'c', 'd']) expect(attempt(failing, name, 'failure')).toBe(true);
   expect(failing.size).toBe(3);
@@ -135,6 +135,7 @@ test('of remembered documents those used longest ago are dropped for their size,
   await cache.clear('acme');
   expect([await known('acme'), await known('acme2')]).toEqual(['', 'd']);
   await cache.put({ tenantId: 'acme', scope: 'other' }, 'd', answer(3), 60_000);
+  await cache.put(place('acme2'), 'd', answer(3), 60_000);
   await cache.drop('acme2', ['d', 'unknown']);
   expect([await known('acme2'), (await cache.get({ tenantId: 'acme', scope: 'other' }, 'd')) !== undefined]).toEqual([
     '',
