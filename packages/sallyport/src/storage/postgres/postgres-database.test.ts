@@ -157,6 +157,25 @@ test('AUD-07.3 a column that was changed is found, whether it holds any text or 
   ]);
 });
 
+test('AUD-07 of some calls those are found that hold an idempotency key, each once', async () => {
+  const fresh = { connection: await databases.fresh() };
+  await using database = await open(fresh);
+  const { claimedKeys, idempotencyStore } = database;
+  const hostile = { tenantId: 'globex \0', invocationId: 'json:"\ud800' };
+  const holder = { tenantId: 'acme', invocationId: 'one' };
+  for (const [key, call] of Object.entries({ a: holder, b: holder, c: hostile }))
+    await idempotencyStore.claim({ ...call, key, requestHash: 'h', nonce: 'n' }, 60_000);
+  const others = [
+    { ...holder, tenantId: 'globex' },
+    { ...holder, invocationId: 'two' },
+  ];
+  expect(await claimedKeys.holders([])).toEqual([]);
+  expect(await claimedKeys.holders(others)).toEqual([]);
+  expect(await claimedKeys.holders([holder])).toEqual([holder]);
+  const found = await claimedKeys.holders([hostile, ...others, holder]);
+  expect(found.toSorted((a, b) => (a.tenantId < b.tenantId ? -1 : 1))).toEqual([holder, hostile]);
+});
+
 test('DOC-04.2 pins of a call that is not over, or whose checkpoints are kept, are not forgotten', async () => {
   await using database = await open();
   const ids = ['pinned-over', 'pinned-running', 'pinned-resumable', 'pinned-unrecorded'];
