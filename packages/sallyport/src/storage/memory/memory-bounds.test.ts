@@ -42,6 +42,7 @@ test('a limiter full of buckets in use drops the one that would be full soonest'
   expect(limiter.take('three', minutes(3))).toBeGreaterThan(0);
   expect(limiter.take('two', minutes(3))).toBe(0);
   expect(limiter.take('two', minutes(3))).toBeGreaterThan(0);
+  for (let taken = 0; taken < 3; taken += 1) expect(limiter.take('one', minutes(3))).toBe(0);
 });
 
 const QUICK = { ...CIRCUIT_DEFAULTS, callsMin: 1 };
@@ -141,6 +142,9 @@ test('of remembered documents those used longest ago are dropped for their size,
     '',
     true,
   ]);
+  const status = { answer: { document_id: 'd', status: 'deprecated' }, storedAt: 1 } as const;
+  await cache.put(place('acme2'), 'd', status, 60_000);
+  expect(await cache.get(place('acme2'), 'd')).toEqual(status);
   await cache.clear();
   expect(await cache.get({ tenantId: 'acme', scope: 'other' }, 'd')).toBeUndefined();
 });
