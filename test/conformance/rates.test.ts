@@ -129,4 +129,8 @@ test('EXT-02 a caller that does not wait reaches no database', async () => {
     expect(waitMs).toBeLessThanOrEqual(first);
   }
   expect(asked).toBe(2);
+  // Under another limit it may pass sooner.
+  expect(await limiter.take('key', { ...rate, per_minute: 60_000 })).toBeLessThanOrEqual(1);
+  await limiter.take('key', { ...rate, per_minute: 60_000, burst: 2 });
+  expect(asked).toBe(4);
 });

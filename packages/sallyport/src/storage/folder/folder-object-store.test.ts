@@ -60,6 +60,25 @@ test('STA-03.4 a folder that cannot be used is an error that says what to change
   await expect(store.remove('acme/one')).rejects.toMatchObject(refused);
 });
 
+test('STA-03.4 a folder in the place of an object is none, and is not removed with what is in it', async () => {
+  const store = folderObjectStore(folder);
+  await mkdir(join(folder, 'acme', 'one', 'deep'), { recursive: true });
+  expect(await store.get('acme/one', (await stat(join(folder, 'acme', 'one'))).size)).toBeUndefined();
+  const refused = { code: 'E3823', message: expect.stringContaining('EISDIR') };
+  await expect(store.remove('acme/one')).rejects.toMatchObject(refused);
+  await expect(store.put('acme/one', BYTES, 'kept')).rejects.toMatchObject(refused);
+  expect(await readdir(join(folder, 'acme'))).toEqual(['one']);
+});
+
+test('STA-03.4 bytes that cannot be written are an error, and no object', async () => {
+  const store = folderObjectStore(folder);
+  await mkdir(join(folder, 'acme'));
+  await symlink('/dev/full', join(folder, 'acme', '.one'));
+  const refused = { code: 'E3823', message: expect.stringContaining('the disk is full') };
+  await expect(store.put('acme/one', BYTES, 'kept')).rejects.toMatchObject(refused);
+  expect(await readdir(join(folder, 'acme'))).toEqual([]);
+});
+
 /** Runs in a file system of 1 MiB. */
 const ON_A_FULL_DISK = `
   const { folderObjectStore } = await import(process.argv[1]);

@@ -42,6 +42,7 @@ test('a limiter full of buckets in use drops the one that would be full soonest'
   expect(limiter.take('three', minutes(3))).toBeGreaterThan(0);
   expect(limiter.take('two', minutes(3))).toBe(0);
   expect(limiter.take('two', minutes(3))).toBeGreaterThan(0);
+  for (let taken = 0; taken < 3; taken += 1) expect(limiter.take('one', minutes(3))).toBe(0);
 });
 
 const QUICK = { ...CIRCUIT_DEFAULTS, callsMin: 1 };
@@ -84,12 +85,12 @@ test('CIR-01 a full store forgets circuits that nobody asked for long before tho
 test('CIR-01 a store full of what people set refuses a new circuit, and one of failing ones forgets one of these', async () => {
   const clock = turnedClock();
   const set = memoryCircuitStore({ clock, circuitsMax: 3 });
-  for (const name of ['a', 'b', 'c']) {
+  for (const [name, state] of Object.entries({ a: 'disabled', b: 'forced_open', c: 'forced_open' } as const)) {
     attempt(set, name, 'success');
-    await set.set('acme', name, 'disabled');
+    await set.set('acme', name, state);
   }
   expect(() => attempt(set, 'd', 'success')).toThrow(/3 circuits/);
-  expect(attempt(set, 'a', 'success')).toBe(true);
+  expect(['a', 'b', 'c'].map((name) => attempt(set, name, 'success'))).toEqual([true, false, false]);
   const failing = memoryCircuitStore({ clock, circuitsMax: 3 });
   for (const name of ['a', 'b', 'c', 'd']) expect(attempt(failing, name, 'failure')).toBe(true);
   expect(failing.size).toBe(3);
@@ -135,11 +136,15 @@ test('of remembered documents those used longest ago are dropped for their size,
   await cache.clear('acme');
   expect([await known('acme'), await known('acme2')]).toEqual(['', 'd']);
   await cache.put({ tenantId: 'acme', scope: 'other' }, 'd', answer(3), 60_000);
+  await cache.put(place('acme2'), 'd', answer(3), 60_000);
   await cache.drop('acme2', ['d', 'unknown']);
   expect([await known('acme2'), (await cache.get({ tenantId: 'acme', scope: 'other' }, 'd')) !== undefined]).toEqual([
     '',
     true,
   ]);
+  const status = { answer: { document_id: 'd', status: 'deprecated' }, storedAt: 1 } as const;
+  await cache.put(place('acme2'), 'd', status, 60_000);
+  expect(await cache.get(place('acme2'), 'd')).toEqual(status);
   await cache.clear();
   expect(await cache.get({ tenantId: 'acme', scope: 'other' }, 'd')).toBeUndefined();
 });

@@ -108,6 +108,36 @@ test('AUD-03.4 events and checkpoints are append only, for the owner of the data
   expect(await database.ledgerStore.chainHead('chain-1')).toEqual({ seq: 1, hash: 'hash-1' });
 });
 
+/** Notes at each commit of a row whether it waits for the disk. */
+const NOTE_COMMITS = `
+create table sallyport.commits (waits text);
+create function sallyport.note_commit() returns trigger language plpgsql as $$
+begin insert into sallyport.commits values (current_setting('synchronous_commit')); return null; end $$;
+${['tool_invocations', 'audit_events']
+  .map(
+    (table) => `create constraint trigger noted after insert on sallyport.${table}
+deferrable initially deferred for each row execute function sallyport.note_commit()`,
+  )
+  .join('; ')}`;
+const NOTED = `with noted as (delete from sallyport.commits returning waits)
+select array_agg(distinct waits) as waits from noted`;
+
+test('AUD-02.1 what is written synchronously is on the disk before the answer, in batches of any form', async () => {
+  const fresh = { connection: await databases.fresh() };
+  await using database = await open(fresh);
+  await run(fresh.connection, NOTE_COMMITS);
+  let seq = 0;
+  const next = () => ++seq;
+  for (const durability of ['synchronous', 'asynchronous'] as const)
+    for (const form of ['r', 're', 'e', 'rr', 'rree']) {
+      const records = [...form.replaceAll('e', '')].map(() => record(`call-${next()}`));
+      const events = [...form.replaceAll('r', '')].map(() => event(next()));
+      await database.ledgerStore.append({ records, events }, durability);
+      const waits = [durability === 'synchronous' ? 'on' : 'off'];
+      expect(await run(fresh.connection, NOTED), `${form} ${durability}`).toEqual([{ waits }]);
+    }
+});
+
 test('AUD-07.3 a column that was changed is found, whether it holds any text or words of the layer', async () => {
   const fresh = { connection: await databases.fresh() };
   await using database = await open(fresh);
@@ -125,6 +155,25 @@ test('AUD-07.3 a column that was changed is found, whether it holds any text or 
     ['tool', ['tool_id']],
     ['whole', undefined],
   ]);
+});
+
+test('AUD-07 of some calls those are found that hold an idempotency key, each once', async () => {
+  const fresh = { connection: await databases.fresh() };
+  await using database = await open(fresh);
+  const { claimedKeys, idempotencyStore } = database;
+  const hostile = { tenantId: 'globex \0', invocationId: 'json:"\ud800' };
+  const holder = { tenantId: 'acme', invocationId: 'one' };
+  for (const [key, call] of Object.entries({ a: holder, b: holder, c: hostile }))
+    await idempotencyStore.claim({ ...call, key, requestHash: 'h', nonce: 'n' }, 60_000);
+  const others = [
+    { ...holder, tenantId: 'globex' },
+    { ...holder, invocationId: 'two' },
+  ];
+  expect(await claimedKeys.holders([])).toEqual([]);
+  expect(await claimedKeys.holders(others)).toEqual([]);
+  expect(await claimedKeys.holders([holder])).toEqual([holder]);
+  const found = await claimedKeys.holders([hostile, ...others, holder]);
+  expect(found.toSorted((a, b) => (a.tenantId < b.tenantId ? -1 : 1))).toEqual([holder, hostile]);
 });
 
 test('DOC-04.2 pins of a call that is not over, or whose checkpoints are kept, are not forgotten', async () => {

@@ -113,6 +113,9 @@ test('PIPE-07 what a call was given opens in its own row and place alone', async
       serverTask: undefined,
     } as never),
   );
+  // What earlier versions stored opens with these words.
+  expect(seal.open(request.parameters ?? {}, ['acme', 'call', 'parameters'])).toEqual({ word: SECRET });
+  expect(seal.open({ ...serverTask }, ['acme', 'call', 'server task'])).toEqual(GIVEN.serverTask);
   expect([await found('moved'), await found('task'), await found('call')]).toEqual(['E3812', 'E3812', 'E3812']);
   await put(inner, row('call', { ...waiting, serverTask: request.parameters as never }));
   expect(await found('call')).toBe('E3812');
@@ -158,6 +161,7 @@ test('PIPE-07 ORC-03 what was approved as it is stays as it is, and an edit cann
   expect(await store.closing('acme', 'unknown')).toBeUndefined();
   await store.close({ ...closing, approvalId: 'edited', parameters });
   const { parameters: sealed } = (await inner.closing('acme', 'edited')) as ApprovalClosing;
+  expect(seal.open(sealed ?? {}, ['acme', 'edited', 'edit'])).toEqual(parameters);
   await inner.close({ ...closing, approvalId: 'moved', parameters: sealed as never });
   await expect(store.closing('acme', 'moved')).rejects.toMatchObject({ code: 'E3812' });
 });
@@ -188,6 +192,8 @@ test('PIPE-07 questions of a running call and their answers are encrypted, and o
   expect(await beat(other, call)).toEqual([{}]);
 
   const moved = stored?.questions ?? {};
+  const place = ['acme', 'call', 'question', 'first'];
+  expect(seal.open({ ...moved['first'] }, place)).toEqual({ value: questions.first });
   await beat(
     inner,
     { ...second, progress: { questions: moved } },

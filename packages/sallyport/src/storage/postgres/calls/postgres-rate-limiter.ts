@@ -60,5 +60,5 @@ export function postgresRateLimiter(pool: Pool, { clock }: PostgresRateLimiterOp
   };
 }
 
-const isSame = (one: Rate, other: Rate): boolean =>
-  one.per_minute === other.per_minute && one.burst === other.burst && one.algorithm === other.algorithm;
+/** Refusals are kept by algorithm and key. */
+const isSame = (one: Rate, other: Rate): boolean => one.per_minute === other.per_minute && one.burst === other.burst;
