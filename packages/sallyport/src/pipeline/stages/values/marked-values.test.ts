@@ -204,6 +204,7 @@ describe('a result', () => {
       },
       scanOutput: async (result: unknown) => {
         scanned.push(result);
+        await new Promise((resolve) => setImmediate(resolve));
         return { tainted: true, findings: many(21), complete: true };
       },
     });
