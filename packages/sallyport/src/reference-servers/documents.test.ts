@@ -101,6 +101,11 @@ test('DOC-01.2 a document is ingested, gets versions by its content, and is depr
   ]);
 });
 
+test('DOC-01.2 a title is the first heading, read in time whatever blanks and signs it has', async () => {
+  for (const content of ['# a#', '## a# ## ', `# a#${' '.repeat(15_000)}b`])
+    expect((await tenant().ingest({ content })).document.title.trim()).toBe('a#');
+});
+
 test('DOC-01.3 several documents come in one request, in their order, and what is missing is named', async () => {
   const { ingest, truth, versions, metadata } = tenant();
   for (const id of ['spec:a', 'spec:b']) await ingest({ document_id: id, content: `Text of ${id}` });

@@ -11,7 +11,9 @@ const PATH_CHARS_MAX = 4096;
 const TOKENS = /"([^"\n]{1,4096})"|'([^'\n]{1,4096})'|`([^`\n]{1,4096})`|[^\s"'`]+/g;
 /** What stands around a path in prose, lists, options and calls. */
 const WRAPPING_START = /^(?:[([{&]|[\w.]{1,64}\(|--?[\w-]{1,64}=|[A-Za-z_]\w{0,64}=|-[A-Za-z](?=[./~]))+/;
-const WRAPPING_END = /[:&!?]+$/;
+const WRAPPING_END = /(?<![:&!?])[:&!?]+$/;
+/** Looked for from the beginning of a run alone: from each of its signs it would take time by the square. */
+const CLOSING_END = /(?<![)\]}])[)\]}]+[:.]?$/;
 const BETWEEN = /\]\(|[<>|;,]/;
 
 const ABSOLUTE = /^(?:\/(?!\/)[^\s/]|\/$|~(?:[\w.-]{0,64})\/|[A-Za-z]:[\\/](?!\/)|\\\\[\w.-])/;
@@ -47,7 +49,7 @@ function wordsOf(run: string): readonly string[] {
   if (SCHEME.test(run) || MARKUP.test(run)) return [run];
   return run.split(BETWEEN).map((part) => {
     const bare = part.replace(WRAPPING_START, '');
-    return /[)\]}]/.test(bare) && !/[([{]/.test(bare) ? bare.replace(/[)\]}]+[:.]?$/, '') : bare;
+    return /[)\]}]/.test(bare) && !/[([{]/.test(bare) ? bare.replace(CLOSING_END, '') : bare;
   });
 }
 

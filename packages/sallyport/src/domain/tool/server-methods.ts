@@ -22,6 +22,6 @@ export function isServerMethod(name: unknown): name is ServerMethod {
 /** The part of a tool id after the upstream: reserved for a request, else what is left of the server's own name. */
 export function nameInUpstream(tool: string): string {
   if (isServerMethod(tool)) return OWN_NAMES[tool];
-  const own = tool.replace(/[^A-Za-z0-9_-]/g, '_').replace(/-+$/, '_') || '_';
+  const own = tool.replace(/[^A-Za-z0-9_-]/g, '_').replace(/(?<!-)-+$/, '_') || '_';
   return TAKEN.has(own) ? `${own}_` : own;
 }

@@ -18,7 +18,7 @@ const PACKAGE_OPTIONS = new Set(['--from', '--spec']);
 const WITH_VALUE = new Set(['--python', '-p']);
 const WITHOUT_VALUE = new Set(['--isolated', '--quiet', '-q', '--refresh', '--no-cache', '-n', '--verbose', '-v']);
 const SPEC =
-  /^([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)(\[[A-Za-z0-9._, -]+\])?((?:[=<>!~]=?=?\s*[A-Za-z0-9.*+!_-]+,?\s*)*)$/;
+  /^([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)(\[[A-Za-z0-9._, -]+\])?((?:(?:===?|!=|~=|[<>]=?)\s*[A-Za-z0-9.*+_-]+(?:![A-Za-z0-9.*+_-]+)?,?\s*)*)$/;
 
 /**
  * Reads the command line of a runner of Python packages; undefined when the command is none.

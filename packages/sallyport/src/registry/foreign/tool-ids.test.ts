@@ -23,6 +23,7 @@ test('a name becomes an id that is the same each time and fits every door', () =
   }
   expect(toolIdOf('src', 'brave-search')).toBe('src__brave-search');
   expect(toolIdOf(undefined, 'a/b')).toBe('a_b');
+  expect(toolIdOf('src', `--a${'-'.repeat(1_000_000)}`)).toBe('src__a');
 });
 
 test('names without a single usable character stay apart, long ones too', () => {

@@ -117,7 +117,7 @@ function harmOfDevice([, device = '']: readonly string[]): { rule: string; why: 
 }
 
 const SECRET =
-  /(?:^|\/)(?:\.ssh\/?$|\.aws\/?$|\.ssh\/(?:id_[^/.]*|identity|.*_(?:rsa|dsa|ed25519|ecdsa))|\.aws\/(?:credentials|config)|\.gnupg(?:\/.*)?|\.netrc|\.pgpass|\.git-credentials|\.npmrc|\.pypirc|\.docker\/config\.json|\.kube\/config|\.config\/(?:gcloud|gh)\/.*|\.azure\/.*|\.vault-token|\.password-store\/.*|\.htpasswd|\.my\.cnf|wallet\.dat|\.env(?:\.(?!example|sample|template|dist)[^/]*)?|[^/]*\.(?:pem|kdbx|p12|pfx|keytab)|Login Data|cookies\.sqlite|(?:service[-_]?account|credentials)[^/]*\.json)$/;
+  /(?:^|\/)(?:\.ssh\/?$|\.aws\/?$|\.ssh\/(?:id_[^/.]*|identity|[^/]*_(?:rsa|dsa|ed25519|ecdsa))|\.aws\/(?:credentials|config)|\.gnupg(?:\/.*)?|\.netrc|\.pgpass|\.git-credentials|\.npmrc|\.pypirc|\.docker\/config\.json|\.kube\/config|\.config\/(?:gcloud|gh)\/.*|\.azure\/.*|\.vault-token|\.password-store\/.*|\.htpasswd|\.my\.cnf|wallet\.dat|\.env(?:\.(?!example|sample|template|dist)[^/]*)?|[^/]*\.(?:pem|kdbx|p12|pfx|keytab)|Login Data|cookies\.sqlite|(?:service[-_]?account|credentials)[^/]*\.json)$/;
 const SECRET_ROOT =
   /^(?:etc\/(?:shadow|gshadow|sudoers|master\.passwd)(?:[-.~].*)?|etc\/ssl\/private\/.*|etc\/(?:krb5\.keytab|ssh\/ssh_host_.*key)|proc\/(?:\d+|self|\*)\/(?:environ|mem)|proc\/kcore|(?:var\/)?run\/secrets\/.*|dev\/(?:mem|kmem|sd.*|nvme.*|vd.*|hd.*))$/;
 const SECRET_NAMES = ['etc/shadow', 'etc/gshadow', 'etc/sudoers', '.ssh/id_rsa', '.ssh/id_ed25519', '.aws/credentials'];

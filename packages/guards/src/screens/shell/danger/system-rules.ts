@@ -15,7 +15,7 @@ const GUARDS =
 
 const changesMode: Rule = ({ args, folder, writes }) => {
   const options = readOptions(
-    args.filter(({ text }) => !/^-[rwxXst,ugoa+=-]*[rwxXst]+$/.test(text) || text === '-R' || text === '-r'),
+    args.filter(({ text }) => !/^-[rwxXst,ugoa+=-]*[rwxXst]$/.test(text) || text === '-R' || text === '-r'),
   );
   for (const { text } of options.operands.slice(1)) writes(text);
   const recursive = options.has('-R', '--recursive');

@@ -55,7 +55,7 @@ const TEXTS: ReadonlyMap<string, Writer> = new Map(
     head: (args, input, shell) => selectLines(args, fileOr([], input, shell), 'head'),
     tail: (args, input, shell) => selectLines(args, fileOr([], input, shell), 'tail'),
     cut: (args, input) => selectLines(args, input, 'cut'),
-    basename: (args) => line(args[0]?.text.replace(/\/+$/, '').split('/').at(-1)),
+    basename: (args) => line(args[0] && (args[0].text.split('/').findLast((part) => part !== '') ?? '')),
     dirname: (args) => line(args[0]?.text.replace(/\/[^/]*$/, '')),
     command: (args) => line(args.at(-1)?.text),
     type: (args) => line(args.at(-1)?.text),

@@ -86,7 +86,10 @@ export function codePattern({ code, gives, wholeWords }: ProgramRow): RegExp {
   return new RegExp(`^(?:${parts.join('|') || '(?!)'})`);
 }
 
+/** No file has a longer name, in characters. */
+const NAME_CHARS_MAX = 255;
+
 /** A name without the version at its end: `python3.11` is `python`. */
 export function unversioned(name: string): string {
-  return name.replace(/[-.]?\d[\d.]*$/, '');
+  return name.length > NAME_CHARS_MAX ? name : name.replace(/[-.]?\d[\d.]*$/, '');
 }

@@ -52,7 +52,7 @@ function textOf(parent: DomElement, name: string): string | undefined {
   for (const child of parent.children) {
     if (child.tagName.toLowerCase() !== name.toLowerCase()) continue;
     const text = (child.textContent ?? '')
-      .replaceAll(/<[^>]*>/g, ' ')
+      .replaceAll(/<[^<>]*>/g, ' ')
       .replaceAll(/\s+/g, ' ')
       .trim();
     return text === '' ? undefined : text.slice(0, 300);
