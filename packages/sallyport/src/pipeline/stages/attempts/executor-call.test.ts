@@ -113,6 +113,16 @@ test('PIPE-03 what a tool kept from an earlier attempt changes nothing', async (
   const step = { kind: 'x' } as never;
   await expect(of.undo?.record(step)).rejects.toMatchObject({ code: 'E3805' });
   expect(executorCall(call, ongoing).attempt).toBe(1);
+  let reopened = 0;
+  ongoing.undo.reopen = () => {
+    reopened += 1;
+  };
+  const parts = { clock: { now: () => 7, monotonic: () => 0 }, state: {} } as unknown as RecordingParts;
+  executorCall(call, ongoing, parts);
+  expect(reopened).toBe(0);
+  ongoing.toolRun.beginAttempt();
+  executorCall(call, ongoing, parts);
+  expect(reopened).toBe(1);
 });
 
 test('PIPE-06 while a person is asked the call holds no slot, and its silence is not counted', async () => {
