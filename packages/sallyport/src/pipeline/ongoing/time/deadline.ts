@@ -108,8 +108,12 @@ export function startDeadline(
 const EARLY_MS = 2;
 
 /** The failure of a run that took `ms` and gave signs of life. */
-function overdue(ms: number, allowedMs: number, { timeoutMs, timeoutMsMax }: Required<Omit<DeadlineTerms, 'idleMs'>>) {
-  if (timeoutMsMax === undefined || timeoutMsMax <= allowedMs) return timedOut(allowedMs);
+function overdue(
+  ms: number,
+  allowedMs: number,
+  { timeoutMs, timeoutMsMax }: Record<'timeoutMs' | 'timeoutMsMax', number>,
+) {
+  if (timeoutMsMax <= allowedMs) return timedOut(allowedMs);
   return ms < timeoutMsMax - EARLY_MS ? withoutProgress(timeoutMs) : tooLong(timeoutMsMax);
 }
 

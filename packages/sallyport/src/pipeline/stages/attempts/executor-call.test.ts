@@ -2,7 +2,10 @@ import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { expect, test } from 'vitest';
 import { createCompositeExecutor } from '../../../executors/composite.ts';
 import { createNativeExecutor } from '../../../executors/native/native-executor.ts';
+import { newOngoingCall } from '../../ongoing/ongoing-call.ts';
+import type { AgentSlot } from '../../ongoing/slots/agent-slots.ts';
 import { manifest, pipeline } from '../../pipeline.fixture.ts';
+import { executorCall, type RecordingParts } from './executor-call.ts';
 
 test('AUD-01.7 EXE-03.6 PIPE-03.4 a run that its executor has taken back ends as rolled back, and is audited as such', async () => {
   const native = createNativeExecutor();
@@ -21,4 +24,137 @@ test('AUD-01.7 EXE-03.6 PIPE-03.4 a run that its executor has taken back ends as
   expect(last).toMatchObject({ type: 'ai.agent.tool.rolled_back', data: { state: 'ROLLED_BACK' } });
   const kept = await call({ tool_id: 'undo', parameters: { n: 2 } });
   expect(kept).toMatchObject({ state: 'FAILED', failure: { code: 'E3108' } });
+});
+
+/** A call as its executor gets it, with the members that the test adds. */
+function made(more: object = {}, tool = manifest('t'), parts?: object) {
+  const ongoing = newOngoingCall({ request: { tool_id: 't' }, caller: { door: 'library' } }, 0);
+  const call = {
+    invocationId: 'i',
+    principal: { tenantId: 'acme', agentDid: 'did:a', sessionId: 's' },
+    tool: { tenantId: 'acme', manifest: tool },
+    parameters: { n: 1 },
+    grant: { limits: {} },
+    request: {},
+    caller: { door: 'library' },
+    executor: {},
+    ...more,
+  } as unknown as Parameters<typeof executorCall>[0];
+  const clock = { now: () => 7, monotonic: () => 0 };
+  const all = parts === undefined ? undefined : ({ clock, state: {}, ...parts } as unknown as RecordingParts);
+  return { ongoing, call, of: executorCall(call, ongoing, all) };
+}
+
+test('EXE-01 an executor gets what the call brings, and nothing that it does not bring', () => {
+  const { of } = made();
+  expect([of.secrets.size, of.attempt, of.parameters]).toEqual([0, 0, { n: 1 }]);
+  const absent = ['environment', 'priority', 'documents', 'meta', 'undo', 'state', 'checkDocument', 'onUnasked'];
+  for (const name of absent) expect(of).not.toHaveProperty(name);
+  const secrets = new Map([['a', 'b']]);
+  const options = { execution_options: { environment: { A: '1' }, priority: 'high' } };
+  const brought = made({ secrets, request: options, caller: { door: 'mcp', meta: { m: 1 } } }).of;
+  expect(brought).toMatchObject({ environment: { A: '1' }, priority: 'high', meta: { m: 1 } });
+  expect(brought.secrets).toBe(secrets);
+});
+
+test('DOC-05 documents are copies, in the parameter that is marked for them too', () => {
+  const document = { document_id: 'a', tags: ['x'], deprecation: { reason: 'old' } };
+  const plain = { document_id: 'b' };
+  const documents = [document, plain];
+  expect(made({ documents }).of.parameters).toEqual({ n: 1 });
+  const properties = { d: { type: 'array', 'x-documents': true } };
+  const marked = manifest('t', { parameters_schema: { type: 'object', properties } });
+  const { of } = made({ documents }, marked);
+  expect(of.documents).toStrictEqual(documents);
+  expect(of.parameters).toEqual({ n: 1, d: documents });
+  const [copy] = of.documents ?? [];
+  for (const member of ['tags', 'deprecation'] as const) expect(copy?.[member]).not.toBe(document[member]);
+});
+
+test('STA-01 a question that nobody saw and a checkpoint that was not saved are noted once', () => {
+  const { ongoing, of } = made({}, manifest('t'), {});
+  for (const why of ['nobody is there', 'it is late']) of.onUnasked?.(why);
+  for (const why of ['it is too large', 'it is late']) of.onUnsaved?.(why);
+  expect(ongoing.toolRun.warnings).toEqual([
+    { code: 'question_unanswered', message: expect.stringMatching(/because nobody is there\.$/) },
+    {
+      code: 'checkpoint_not_saved',
+      message: 'A checkpoint of the tool was not saved, because it is too large.',
+    },
+  ]);
+  expect(ongoing.toolRun.facts).toEqual([
+    { type: 'ai.agent.tool.question_unanswered', at: 7, data: { reason: 'nobody is there' } },
+  ]);
+  const stopped = made({}, manifest('t'), {});
+  stopped.of.onUnsaved?.('it is full.');
+  expect(stopped.ongoing.toolRun.warnings?.[0]?.message).toMatch(/full\.$/);
+});
+
+test('the context of the session is there for a tool whose manifest asks for it', async () => {
+  const asked: unknown[] = [];
+  const context = {
+    sessionContext: async (_principal: object, id: string, signal: AbortSignal) => {
+      asked.push([id, signal.aborted]);
+      return 'context';
+    },
+  };
+  const asking = manifest('t', { execution_config: { session_context: true } });
+  expect(made({}, manifest('t'), { context }).of).not.toHaveProperty('sessionContext');
+  expect(await made({}, asking, { context }).of.sessionContext?.()).toBe('context');
+  const without = { principal: { tenantId: 'acme', agentDid: 'did:a' } };
+  expect(await made(without, asking, { context }).of.sessionContext?.()).toBeUndefined();
+  expect(await made({}, asking, {}).of.sessionContext?.()).toBeUndefined();
+  expect(asked).toEqual([['s', false]]);
+});
+
+test('PIPE-03 what a tool kept from an earlier attempt changes nothing', async () => {
+  const { ongoing, call, of } = made({}, manifest('t'), {});
+  ongoing.toolRun.beginAttempt();
+  const step = { kind: 'x' } as never;
+  await expect(of.undo?.record(step)).rejects.toMatchObject({ code: 'E3805' });
+  expect(executorCall(call, ongoing).attempt).toBe(1);
+  let reopened = 0;
+  ongoing.undo.reopen = () => {
+    reopened += 1;
+  };
+  const parts = { clock: { now: () => 7, monotonic: () => 0 }, state: {} } as unknown as RecordingParts;
+  executorCall(call, ongoing, parts);
+  expect(reopened).toBe(0);
+  ongoing.toolRun.beginAttempt();
+  executorCall(call, ongoing, parts);
+  expect(reopened).toBe(1);
+});
+
+test('PIPE-06 while a person is asked the call holds no slot, and its silence is not counted', async () => {
+  const did: string[] = [];
+  const slot: AgentSlot = {
+    free: () => undefined,
+    without: async (work) => {
+      did.push('let go');
+      return work();
+    },
+  };
+  const { ongoing, of } = made({ slot });
+  const deadline = {
+    asking: () => {
+      did.push('asking');
+      return { [Symbol.dispose]: () => void did.push('asked') };
+    },
+    progressed: () => void did.push('progress'),
+  };
+  ongoing.toolRun.begin(deadline as never);
+  expect(await of.whileAsking?.(async () => 'yes, do')).toBe('yes, do');
+  expect(did.splice(0)).toEqual(['asking', 'let go', 'asked']);
+  const progress: unknown[] = [];
+  const reported = made({ caller: { door: 'library', onProgress: (one: unknown) => void progress.push(one) } });
+  reported.ongoing.toolRun.begin(deadline as never);
+  reported.of.onProgress?.({ progress: 1 });
+  expect([progress, reported.ongoing.toolRun.progress, did]).toEqual([
+    [{ progress: 1 }],
+    { progress: 1 },
+    ['progress'],
+  ]);
+  expect(await made().of.whileAsking?.(async () => 'no slot')).toBe('no slot');
+  reported.of.onUsage?.({ cpu_ms: 1 } as never);
+  expect(reported.ongoing.toolRun.usage).toEqual({ cpu_ms: 1 });
 });

@@ -1,7 +1,8 @@
-import { expect, test } from 'vitest';
-import { nonceOf } from '../../../domain/invocation/record.ts';
+import { describe, expect, test } from 'vitest';
+import { type InvocationRecord, nonceOf } from '../../../domain/invocation/record.ts';
 import type { ApprovalQuestions } from '../../approval-questions.port.ts';
 import { manifest, pipeline } from '../../pipeline.fixture.ts';
+import { firstCall } from './first-call.ts';
 
 /** A layer with a tool that runs until the test ends it. */
 async function layer(approvalQuestions?: ApprovalQuestions) {
@@ -101,5 +102,104 @@ test('PIPE-09 ORC-03 a duplicate of a call that waits for a person is answered a
     invocationId: first.invocationId,
     state: 'AUTHORIZED',
     waiting: { wait: { for: 'approval', approval: { approvalId: 'a' } } },
+  });
+});
+
+describe('what became of the first call', () => {
+  const HOLDER = { tenantId: 'acme', key: 'k', nonce: 'n', invocationId: 'id', instanceId: 'one' };
+  const never = new AbortController().signal;
+  const row = (more: object) => ({ state: 'COMPLETED', ...more }) as unknown as InvocationRecord;
+
+  /** Rows by id, a list for what is found one time after the other; each look takes `lookMs`. */
+  async function became(
+    rows: Readonly<Record<string, readonly (InvocationRecord | undefined)[]>>,
+    { holder = {}, later = false, claimedBy = 'n' as string | null, runs = false, lookMs = 0, signal = never } = {},
+  ) {
+    const looked: string[] = [];
+    let now = 0;
+    const parts = {
+      clock: { now: () => 0, monotonic: () => now },
+      instanceId: 'one',
+      idempotency: { find: async () => (claimedBy === null ? undefined : { nonce: claimedBy }) },
+      records: {
+        findInvocation: async (_tenant: string, id: string) => {
+          const before = looked.filter((each) => each === id).length;
+          looked.push(id);
+          now += lookMs;
+          const found = rows[id] ?? [];
+          return found[Math.min(before, found.length - 1)];
+        },
+      },
+      running: { find: () => (runs ? {} : undefined) },
+    } as unknown as Parameters<typeof firstCall>[0];
+    const what = await firstCall(parts, { ...HOLDER, ...holder } as never, later, signal);
+    return { what, looked };
+  }
+
+  test('PIPE-09 is in its row, or in that under its nonce when it was refused early', async () => {
+    const done = row({});
+    expect(await became({ id: [done] })).toEqual({ what: done, looked: ['id'] });
+    expect(await became({ n: [done] })).toEqual({ what: done, looked: ['id', 'n'] });
+    expect((await became({}, { holder: { nonce: 'id' }, claimedBy: null })).looked).toEqual(['id']);
+  });
+
+  test('PIPE-09 is followed from one row to another, eight times', async () => {
+    const [leads, done] = [row({ answeredBy: 'other' }), row({})];
+    expect(await became({ id: [leads], other: [done] })).toEqual({ what: done, looked: ['id', 'other'] });
+    const turns = row({ answeredBy: 'id' });
+    expect(await became({ id: [turns] })).toEqual({ what: turns, looked: Array(9).fill('id') });
+  });
+
+  test.each<[object, boolean]>([
+    [{}, false],
+    [{ failure: { code: 'E3109' } }, false],
+    [{ failure: { code: 'E3811' }, metadata: { attempts: 0 } }, true],
+    [{ failure: { code: 'E3812' }, metadata: { attempts: 0 } }, true],
+    [{ failure: { code: 'E3812' }, metadata: { attempts: 1 } }, false],
+    [{ failure: { code: 'E3109' }, metadata: { attempts: 0 } }, false],
+  ])('PIPE-09 a first call that ended with %j may run again: %s', async (more, isRepeatable) => {
+    const first = row({ state: 'FAILED', ...more });
+    expect((await became({ id: [first] })).what).toEqual(isRepeatable ? 'repeatable' : first);
+  });
+
+  const waiting = (what: string) => ({ waiting: { wait: { for: what } } });
+  test.each<[object, boolean, boolean]>([
+    [{ state: 'AUTHORIZED', ...waiting('approval') }, false, true],
+    [{ state: 'AUTHORIZED', ...waiting('worker') }, false, false],
+    [{ state: 'AUTHORIZED', ...waiting('worker') }, true, true],
+    [{ state: 'AUTHORIZED' }, true, false],
+    [{ state: 'EXECUTING', ...waiting('approval') }, false, false],
+    [{ state: 'EXECUTING', ...waiting('worker') }, true, true],
+    [{ state: 'EXECUTING' }, true, false],
+    [{ state: 'ABORTED' }, false, true],
+  ])('PIPE-09 %j answers a duplicate that waits for no answer (%s) at once: %s', async (more, later, isAtOnce) => {
+    const [first, done] = [row(more), row({ result: 1 })];
+    expect((await became({ id: [first, done] }, { later })).what).toBe(isAtOnce ? first : done);
+  });
+
+  test('PIPE-09 it gave its claim back, or another has it', async () => {
+    for (const claimedBy of [null, 'other']) expect((await became({}, { claimedBy })).what).toBe('freed');
+  });
+
+  test.each([
+    ['one', 999, 4],
+    ['one', 1_000, 2],
+    ['two', 15_000, 4],
+    ['two', 30_000, 2],
+  ])(
+    'PIPE-09 without a row of %s, looked for every %i ms, it is lost after %i looks',
+    async (instanceId, ms, looks) => {
+      // Each turn looks twice: under the id and under the nonce. The first one waits for half of the time.
+      const { what, looked } = await became({}, { holder: { instanceId }, lookMs: ms / 2 });
+      expect([what, looked.length]).toEqual(['lost', looks]);
+    },
+  );
+
+  test('PIPE-09 it is not lost while it runs here, and the wait for it ends with the time of who waits', async () => {
+    const gone = new AbortController();
+    const reason = new Error('over');
+    setImmediate(() => gone.abort(reason));
+    await expect(became({}, { runs: true, lookMs: 60_000, signal: gone.signal })).rejects.toBe(reason);
+    await expect(became({ id: [row({})] }, { signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
   });
 });

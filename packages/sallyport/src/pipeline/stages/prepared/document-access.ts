@@ -70,12 +70,11 @@ function ownTool(
   { documents }: DocumentJudges,
   { tool: { manifest, tenantId } }: Pick<Resolved, 'tool'>,
 ): OwnTool | undefined {
-  const at = documents === undefined ? undefined : serverToolOf(manifest);
-  const serverAt = at === undefined ? undefined : documents?.serverAt(tenantId, at.upstream);
-  const mode = at === undefined || serverAt === undefined ? undefined : documentModeOf(at.tool);
-  return at === undefined || serverAt === undefined || mode === undefined
-    ? undefined
-    : { name: at.tool, mode, serverAt };
+  const at = serverToolOf(manifest);
+  if (documents === undefined || at === undefined) return undefined;
+  const serverAt = documents.serverAt(tenantId, at.upstream);
+  const mode = documentModeOf(at.tool);
+  return serverAt === undefined || mode === undefined ? undefined : { name: at.tool, mode, serverAt };
 }
 
 /** True for the own tools of a document server: few calls are, and the others pay for nothing more. */

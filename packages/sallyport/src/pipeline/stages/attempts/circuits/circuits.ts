@@ -1,4 +1,4 @@
-// Costs one Map look-up for tools without a circuit, and a shared permit for closed circuits.
+// Costs two look-ups for tools without a circuit, and a shared permit for closed circuits.
 
 import type { Clock } from '@sallyport/std/clock';
 import type { Failure } from '@sallyport/std/error/failure';
@@ -107,15 +107,13 @@ function rememberedUses({
   timeoutMs,
   upstreamTimeoutMs,
 }: CircuitParts): (manifest: ToolManifest) => CircuitUse | undefined {
-  const uses = new WeakMap<ToolManifest, CircuitUse | 'none'>();
+  const uses = new WeakMap<ToolManifest, CircuitUse>();
   return (manifest) => {
-    let use = uses.get(manifest);
-    if (use === undefined) {
-      const fallbackMs = manifest.executor.kind === 'mcp' ? upstreamTimeoutMs : timeoutMs;
-      use = circuitOf(manifest, terms, fallbackMs) ?? 'none';
-      uses.set(manifest, use);
-    }
-    return use === 'none' ? undefined : use;
+    const known = uses.get(manifest);
+    if (known !== undefined) return known;
+    const use = circuitOf(manifest, terms, manifest.executor.kind === 'mcp' ? upstreamTimeoutMs : timeoutMs);
+    if (use !== undefined) uses.set(manifest, use);
+    return use;
   };
 }
 
