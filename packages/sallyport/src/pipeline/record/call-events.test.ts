@@ -223,6 +223,7 @@ test('AUD-01.11 the beginning says who approved the call, its mode and its prior
   const said = { approved_by: 'ann', async_mode: true, priority: 'high', plan: 'the plan', caller_id: 'sub' };
   expect(begun({ approvedBy: 'ann' }, request)).toMatchObject(said);
   expect(begun({})).toMatchObject({ capabilities: [] });
+  expect(begun({ grant: { ...grant, filesystem: [] } })).toMatchObject({ capabilities: ['credential:key'] });
   expect(begun({})).not.toHaveProperty('duration_ms');
 });
 

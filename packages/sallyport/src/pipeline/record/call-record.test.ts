@@ -155,6 +155,9 @@ test('VIS-03 what takes a call back is on record while it runs, when it complete
   expect(compensationOf({ state: 'FAILED' })).toBeUndefined();
   expect(compensationOf(COMPLETED, { side_effect_policy: 'irreversible' })).toBeUndefined();
   expect(compensationOf(COMPLETED, {}, { parameters: undefined })).toBeUndefined();
+  const unnamed = toolOf({ side_effect_policy: 'compensatable' });
+  expect(rowOf(call({ tool: unnamed, parameters: {} }))).not.toHaveProperty('compensation');
+  expect(rowOf(call({ compensates: 'call-0' })).compensates).toBe('call-0');
 });
 
 test('ORC-06 a waiting call keeps what it needs to run later, without its token', () => {
@@ -173,6 +176,7 @@ test('ORC-06 a waiting call keeps what it needs to run later, without its token'
     caller: { door: 'mcp', questions: { a: 1 } },
   });
   more.toolRun.noteServerTask({ taskId: 't' } as never);
+  expect(rowOf(more, end).waiting?.request.parameters).toEqual({});
   expect(rowOf(more, end).waiting).toMatchObject({
     ...{ request: { parameters: {} }, compensates: 'c', questions: { a: 1 }, serverTask: { taskId: 't' } },
   });
@@ -192,7 +196,9 @@ test('ORC-06 a resumed call may run again while it runs, under the lease of its 
   expect(rowOf(made)).not.toHaveProperty('waiting');
   expect(rowOf(made)).toMatchObject({ deferred: true });
   expect(rowOf(call({}, {}, resumed), running)).not.toHaveProperty('fence');
-  expect(rowOf(call({}), running)).not.toHaveProperty('waiting');
+  const first = call({});
+  first.toolRun.noteServerTask({ taskId: 't' } as never);
+  expect(rowOf(first, running)).not.toHaveProperty('waiting');
   expect(rowOf(call({}), running)).not.toHaveProperty('deferred');
   expect(rowOf(made, running).waiting).not.toHaveProperty('serverTask');
   made.toolRun.noteServerTask({ taskId: 't' } as never);
@@ -228,7 +234,7 @@ test('PIPE-11.1 PIPE-11.2 the row says what the tool took, without the wait for 
 });
 
 test('PIPE-09 the answer to a duplicate is the record of the earlier call, marked as a repetition', () => {
-  const [duplicate, earlier] = [rowOf(call({})), rowOf(call({}))];
+  const [duplicate, earlier] = [rowOf(call({ slotWaitMs: 3 })), rowOf(call({}))];
   expect(repeated(duplicate, earlier)).toEqual({ ...earlier, metadata: { ...earlier.metadata, cached: true } });
   const without = (row: InvocationRecord): InvocationRecord => {
     const { metadata: _metadata, ...rest } = row;

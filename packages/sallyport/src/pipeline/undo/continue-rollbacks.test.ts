@@ -1,7 +1,7 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import { failure } from '@sallyport/std/error/failure';
 import { expect, test } from 'vitest';
 import { memoryLedgerStore } from '../../../test/stores/memory-ledger-store.ts';
-import { memoryCheckpointStore } from '../../../test/stores/outcomes/memory-checkpoint-store.ts';
 import { memoryOutcomeStore } from '../../../test/stores/outcomes/memory-outcome-store.ts';
 import { memoryUndoJournal } from '../../../test/stores/outcomes/memory-undo-journal.ts';
 import { openLedger } from '../../audit/ledger.ts';
@@ -14,33 +14,58 @@ import { rollBackLeftover } from './leftover.ts';
 
 const clock = { now: () => 5, monotonic: () => 5 };
 
+const row = (invocationId: string, more: Partial<InvocationRecord>): InvocationRecord => ({
+  ...{ invocationId, tenantId: 'acme', agentDid: 'did:a', toolId: 'set', door: 'rest', state: 'EXECUTING' },
+  ...{ sideEffect: 'irreversible', instanceId: 'one', warnings: [], acceptedAt: 1, ...more },
+});
+
 /** Journal, rows and outcomes of a layer whose calls are over or cut off. */
 async function left() {
-  const store = memoryLedgerStore();
+  const memory = memoryLedgerStore();
+  const writing = new Set<string>();
+  const durabilities = new Set<string>();
+  /** Writes take a while, and what is not written yet can be seen. */
+  const slowly = async <Result>(what: string, write: () => Promise<Result>): Promise<Result> => {
+    writing.add(what);
+    await turn();
+    return write().finally(() => writing.delete(what));
+  };
+  const append: typeof memory.append = (batch, durability) => {
+    durabilities.add(durability);
+    return slowly('rows and events', () => memory.append(batch, durability));
+  };
+  const store = { ...memory, append };
   const ledger = await openLedger({ store, chainId: 'one', log: silentLog });
-  const [journal, outcomes] = [memoryUndoJournal(), memoryOutcomeStore(store)];
-  const taken: unknown[] = [];
-  const kept: unknown[] = [];
-  const errors: unknown[] = [];
+  const [entries, settled] = [memoryUndoJournal(), memoryOutcomeStore(memory)];
+  const closedTooEarly: unknown[] = [];
+  const close: typeof entries.close = (...of) => {
+    if (writing.size > 0) closedTooEarly.push(of, ...writing);
+    return slowly('journal', () => entries.close(...of));
+  };
+  const journal = { ...entries, close };
+  const settle: typeof settled.settle = (given) => slowly('outcome', () => settled.settle(given));
+  const outcomes = { ...settled, settle };
+  const withdrawn = { fails: false, times: 0 };
+  const removeAfterChanges = async (): Promise<void> => {
+    withdrawn.times += 1;
+    if (withdrawn.fails) throw new Error('the disk is gone');
+  };
+  const seen = { taken: [] as unknown[], kept: [] as unknown[], errors: [] as unknown[] };
   const undoers = {
     here: {
       async undo({ name, broken }: UndoStep, { position }: { readonly position: number }): Promise<void> {
         if (broken === true) throw new Error('the disk is gone');
-        taken.push([name, position]);
+        seen.taken.push([name, position]);
       },
-      keep: async ({ name }: UndoStep): Promise<void> => void kept.push(name),
+      keep: ({ name }: UndoStep): Promise<void> => slowly('kept', async () => void seen.kept.push(name)),
     },
-    far: { anywhere: true as const, undo: async ({ name }: UndoStep): Promise<void> => void taken.push(name) },
+    far: { anywhere: true as const, undo: async ({ name }: UndoStep): Promise<void> => void seen.taken.push(name) },
   };
-  const transactions = { journal, checkpoints: memoryCheckpointStore(), undoers };
-  const log = { ...silentLog, error: (...line: unknown[]) => void errors.push(line) };
+  const transactions = { journal, checkpoints: { removeAfterChanges }, undoers };
+  const log = { ...silentLog, error: (...line: unknown[]) => void seen.errors.push(line) };
   const parts = { transactions, records: store, ledger, clock, log, outcomes };
-  const row = (invocationId: string, more: Partial<InvocationRecord>): InvocationRecord => ({
-    ...{ invocationId, tenantId: 'acme', agentDid: 'did:a', toolId: 'set', door: 'rest', state: 'EXECUTING' },
-    ...{ sideEffect: 'irreversible', instanceId: 'one', warnings: [], acceptedAt: 1, ...more },
-  });
   return {
-    ...{ taken, kept, errors, journal, transactions },
+    ...{ ...seen, journal, transactions, withdrawn },
     /** A transaction with one step, and the row of its call unless that has none. */
     async add(invocationId: string, more?: Partial<InvocationRecord>, step: Partial<UndoStep> = {}, position = 0) {
       if (more !== undefined) await store.append({ records: [row(invocationId, more)], events: [] }, 'synchronous');
@@ -50,7 +75,14 @@ async function left() {
     row: (invocationId: string) => store.findInvocation('acme', invocationId),
     outcomeOf: (invocationId: string) => outcomes.find('acme', invocationId),
     isOpen: async (invocationId: string) => (await journal.find('acme', invocationId)) !== undefined,
-    run: (which?: WhichRollbacks) => continueRollbacks(parts, 'one', which),
+    /** All is on the disk before a journal is closed, and before the next one is read. */
+    async run(which?: WhichRollbacks) {
+      durabilities.clear();
+      const continued = await continueRollbacks(parts, 'one', which);
+      expect([[...writing], closedTooEarly]).toEqual([[], []]);
+      expect([...durabilities].filter((each) => each !== 'synchronous')).toEqual([]);
+      return continued;
+    },
     async eventsOf(invocationId: string) {
       const events = (await store.events(undefined, { limit: 1000 })).map(({ event }) => event);
       return events.filter(({ subject }) => subject === invocationId);
@@ -204,4 +236,24 @@ test('PIPE-03.2 a call begins again only once all that its first run changed is 
   expect(await again('nothing')).toBeUndefined();
   expect(await again('broken')).toMatchObject({ code: 'E3804', details: { rollback: 'failed' } });
   expect([await made.isOpen('whole'), await made.isOpen('broken')]).toEqual([false, true]);
+});
+
+test('PIPE-03.7 a rollback whose end was not on record when the layer ended is put on record', async () => {
+  const made = await left();
+  await made.add('undone', {});
+  await made.journal.markUndone('acme', 'undone', 0);
+  expect(await made.run()).toEqual({ rolledBack: 1, left: 0 });
+  expect(await made.row('undone')).toMatchObject({ state: 'ROLLED_BACK' });
+  expect([made.taken, made.withdrawn.times]).toEqual([[], 0]);
+});
+
+test('PIPE-03 nothing is taken back while checkpoints say that it is done', async () => {
+  const made = await left();
+  await made.add('call', {});
+  made.withdrawn.fails = true;
+  expect(await made.run()).toEqual({ rolledBack: 0, left: 1 });
+  expect([made.taken, await made.isOpen('call')]).toEqual([[], true]);
+  made.withdrawn.fails = false;
+  expect(await made.run()).toEqual({ rolledBack: 1, left: 0 });
+  expect(made.withdrawn.times).toBe(2);
 });
