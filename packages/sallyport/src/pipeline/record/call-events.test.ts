@@ -1,13 +1,16 @@
-import { failure } from '@sallyport/std/error/failure';
+import { type Failure, failure } from '@sallyport/std/error/failure';
 import { canonicalJson } from '@sallyport/std/json/canonical-json';
 import { sha256 } from '@sallyport/std/sha256';
 import { expect, test } from 'vitest';
+import type { LifecycleState } from '../../../api/schemas/invocation.ts';
 import { type ChainHead, EMPTY_CHAIN, link } from '../../audit/chain.ts';
 import type { EventDraft } from '../../domain/event/event-draft.ts';
 import { holdEvents } from '../../domain/event/held-events.ts';
 import type { Grant } from '../../domain/invocation/grant.ts';
 import type { InvocationRecord } from '../../domain/invocation/record.ts';
+import { NO_USAGE } from '../../domain/invocation/usage.ts';
 import { packed, rowsOf } from '../../storage/postgres/ledger/packed-events.ts';
+import type { CallSoFar } from '../call.ts';
 import { type EndedCall, establish, newOngoingCall, type OngoingCall } from '../ongoing/ongoing-call.ts';
 import { eventsOf } from './call-events.ts';
 
@@ -138,6 +141,196 @@ test('a call that was refused tells at its end what was decided, and all that ho
     adversarial_policy_decision: {},
     hooks: [{ id: 'a' }, { id: 'b' }],
   });
+});
+
+/** A call that went through these states, and what it established. */
+function through(states: readonly LifecycleState[], established: Partial<CallSoFar>, request = {}): OngoingCall {
+  const caller = { door: 'library' } as const;
+  const made = newOngoingCall({ request: { tool_id: 'weather', parameters: {}, ...request }, caller }, 0);
+  establish(made.call, established);
+  made.transitions.push(...states.map((state, at) => ({ state, at })));
+  return made;
+}
+
+const REFUSED = ['DECLARED', 'VALIDATED', 'AUTHORIZED', 'DENIED'] as const;
+const RAN = ['DECLARED', 'VALIDATED', 'AUTHORIZED', 'EXECUTING', 'COMPLETED'] as const;
+const USED_NOTHING = {
+  ...{ started_at: '', duration_ms: 0, memory_peak_mb: 0, cpu_used_millicore_seconds: 0, network_bytes_sent: 0 },
+  ...{ network_bytes_received: 0, documents_accessed: [], checkpoints_created: [], cached: false },
+};
+const policyDecision = { engine: 'e', version: 'v', allowed: false, policies: ['p'] };
+const gateDecision = { allowed: false, answer: 'DENY', model: 'm', version: 'v', ms: 1 } as const;
+
+test('AUD-01.6 only what let a call through is in AUTHORIZED; a refusal after it says what refused', () => {
+  const asks = { ...policyDecision, ask: true } as const;
+  const permits = { ...policyDecision, allowed: true };
+  const cases = [
+    [{ policyDecision, gateDecision }, undefined, undefined],
+    [{ policyDecision: asks }, asks, undefined],
+    [{ policyDecision: permits, gateDecision: { ...gateDecision, allowed: true } }, permits, { allowed: true }],
+    [{}, undefined, undefined],
+  ] as const;
+  for (const [established, policy, gate] of cases) {
+    const [, , authorized, denied] = eventsOf(through(REFUSED, established), least, 0).map(readBack);
+    expect(authorized.policy_decision).toEqual(policy);
+    if (gate === undefined) expect(authorized).not.toHaveProperty('adversarial_policy_decision');
+    else expect(authorized.adversarial_policy_decision).toMatchObject(gate);
+    const { policyDecision: made, gateDecision: judged } = established as Partial<CallSoFar>;
+    expect(denied.policy_decision).toEqual(made);
+    expect(denied.adversarial_policy_decision).toEqual(judged);
+  }
+});
+
+test('AUD-01 the names and faults that a policy engine gives are cut, and no others', () => {
+  const long = 'x'.repeat(201);
+  const policies = Array.from({ length: 17 }, () => long);
+  const decided = { ...policyDecision, policies, shadow: { allowed: true, policies, error: long } };
+  const [decision, short] = [decided, { ...policyDecision, shadow: { allowed: true, policies: [] } }].map(
+    (each) => eventsOf(through(REFUSED, { policyDecision: each }), least, 3).map(readBack)[0].policy_decision,
+  );
+  const cut = Array(16).fill('x'.repeat(200));
+  const bounded = {
+    ...policyDecision,
+    policies: cut,
+    shadow: { allowed: true, policies: cut, error: 'x'.repeat(200) },
+  };
+  expect(decision).toEqual(bounded);
+  expect(short).toEqual({ ...policyDecision, shadow: { allowed: true, policies: [] } });
+});
+
+test('PIPE-14 the end of a call that did not run says what all hooks said, that of one that ran what those after it said', () => {
+  const hookVerdicts = [
+    { id: 'a', at: 'before', outcome: 'rewrite', ms: 1 },
+    { id: 'b', at: 'after', outcome: 'failed', ms: 2 },
+  ] as const;
+  const idsOf = (states: readonly LifecycleState[]) =>
+    eventsOf(through(states, { hookVerdicts }), least, states.length - 1)
+      .map(readBack)
+      .map(({ hooks }) => hooks?.map(({ id }: { id: string }) => id));
+  expect(idsOf(['DECLARED', 'FAILED'])).toEqual([['a', 'b']]);
+  expect(idsOf(REFUSED)).toEqual([['a', 'b']]);
+  expect(idsOf(['DECLARED', 'EXECUTING', 'FAILED'])).toEqual([['b']]);
+  expect(idsOf(['DECLARED', 'EXECUTING'])).toEqual([['a']]);
+  expect(idsOf(['DECLARED', 'VALIDATED'])).toEqual([undefined]);
+});
+
+test('AUD-01.11 the beginning says who approved the call, its mode and its priority', () => {
+  const begun = (established: Partial<CallSoFar>, request = {}) =>
+    readBack(eventsOf(through(RAN.slice(0, 4), established, request), least, 3)[0] as EventDraft);
+  expect(begun({})).toMatchObject({ approved_by: 'auto', async_mode: false, priority: 'normal', state: 'EXECUTING' });
+  const execution_options = { async_mode: true, priority: 'high', plan: 'the plan' };
+  const request = { execution_options, agent_context: { caller_id: 'sub' } };
+  const said = { approved_by: 'ann', async_mode: true, priority: 'high', plan: 'the plan', caller_id: 'sub' };
+  expect(begun({ approvedBy: 'ann' }, request)).toMatchObject(said);
+  expect(begun({})).toMatchObject({ capabilities: [] });
+  expect(begun({ grant: { ...grant, filesystem: [] } })).toMatchObject({ capabilities: ['credential:key'] });
+  expect(begun({})).not.toHaveProperty('duration_ms');
+});
+
+test('AUD-01.11 AUD-01.10 the end says how the program ended, what the call used, and the hash of the part that is kept', () => {
+  const endOf = (established: Partial<CallSoFar>, record: Partial<InvocationRecord> = {}, end?: EndedCall) =>
+    readBack(eventsOf(through(RAN, established), { ...least, ...record }, 4, end)[0] as EventDraft);
+  const exit = { exit_code: 3, truncated: true };
+  const ran = { result: '', usage: NO_USAGE, exit };
+  expect(endOf({ ran })).toMatchObject(exit);
+  const failed = failure('E3109', 'It failed.', { details: { envelope: exit } });
+  expect(endOf({}, {}, { state: 'FAILED', failure: failed })).toMatchObject(exit);
+  for (const end of [
+    undefined,
+    { state: 'FAILED' } as const,
+    { state: 'FAILED', failure: failure('E3109', '') } as const,
+  ])
+    expect(endOf({}, {}, end)).not.toHaveProperty('exit_code');
+  const nothing = { attempts: 0, duration_ms: 0, memory_peak_mb: 0, cpu_used_millicore_seconds: 0 };
+  const quiet = { network_bytes_received: 0, network_bytes_sent: 0 };
+  expect(endOf({})).toMatchObject({ duration_ms: 0, state: 'COMPLETED' });
+  expect(endOf({}).execution_metadata).toEqual({ ...nothing, ...quiet });
+  const used = {
+    ...{ attempts: 1, duration_ms: 2, memory_peak_mb: 3, cpu_used_millicore_seconds: 4, slot_wait_ms: 5 },
+    ...{ network_bytes_received: 6, network_bytes_sent: 7 },
+    documents_accessed: [{ document_id: 'd', document_version: '1', access_count: 1 }],
+  };
+  const metadata = { ...USED_NOTHING, ...used };
+  expect(endOf({}, { metadata })).toMatchObject({ duration_ms: 2 });
+  expect(endOf({}, { metadata }).execution_metadata).toEqual(used);
+  const { documents_accessed: _none, ...without } = used;
+  expect(endOf({}, { metadata: { ...metadata, documents_accessed: [] } }).execution_metadata).toEqual(without);
+  expect(endOf({}, { outputKeptHash: 'k' })).not.toHaveProperty('output_kept_hash');
+  expect(endOf({}, { outputHash: 'o', outputKeptHash: 'k' })).toMatchObject({
+    output_hash: 'o',
+    output_kept_hash: 'k',
+  });
+});
+
+test('AUD-01 each fact of a call is an event before that of its end, in the order in which it was noted', () => {
+  const fact = (at: number) => ({ type: 'ai.agent.tool.attempt_failed', at, data: { attempt: at } }) as const;
+  const end = { state: 'COMPLETED', facts: [fact(3)] } as const;
+  const attemptsOf = (made: OngoingCall, from: number, ended?: EndedCall, record = least) =>
+    eventsOf(made, record, from, ended).map(({ type, data, time }) => [type.split('.').at(-1), data['attempt'], time]);
+  const made = through(RAN, { facts: [fact(2)] });
+  expect(attemptsOf(made, 3, end)).toEqual([
+    ['invoked', undefined, 3],
+    ['attempt_failed', 2, 2],
+    ['attempt_failed', 3, 3],
+    ['succeeded', undefined, 4],
+  ]);
+  made.toolRun.noteFact(fact(1.4));
+  expect(attemptsOf(made, 4).map(([, attempt]) => attempt)).toEqual([1.4, 2, undefined]);
+  expect(attemptsOf(made, 4)[0]).toEqual(['attempt_failed', 1.4, 1]);
+  expect(attemptsOf(made, 4, end).map(([, attempt]) => attempt)).toEqual([1.4, 2, 3, undefined]);
+  expect(attemptsOf(through(RAN.slice(0, 4), { facts: [fact(2)] }), 3)).toHaveLength(1);
+  const shared = { agent_did: 'did:web:one', invocation_id: 'call-1', tenant_id: 'acme', tool_id: 'weather' };
+  const [plain] = eventsOf(made, least, 4);
+  expect(plain?.data).toEqual({ ...shared, attempt: 1.4 });
+  expect(plain).toMatchObject({ tenantId: 'acme', subject: 'call-1' });
+  const [full] = eventsOf(made, { ...least, toolVersion: '1', inputHash: 'i' }, 4);
+  expect(full?.data).toEqual({ ...shared, attempt: 1.4, tool_version: '1', input_hash: 'i' });
+});
+
+test('AUD-01.2 AUD-01.3 AUD-01.7 each state has its type of event, and the end of a call that ran out of time its own', () => {
+  const typeOf = (state: LifecycleState, failed?: Failure) => {
+    const record: InvocationRecord = failed === undefined ? { ...least, state } : { ...least, state, failure: failed };
+    return eventsOf(through([state], {}), record, 0)[0]?.type.replace('ai.agent.tool.', '');
+  };
+  const unknown = (cut_off_by: string) => failure('E3804', 'Find out.', { details: { cut_off_by } });
+  expect((['DECLARED', 'VALIDATED', 'AUTHORIZED'] as const).map((state) => typeOf(state))).toEqual(
+    Array(3).fill('state_changed'),
+  );
+  expect((['EXECUTING', 'COMPLETED', 'ROLLED_BACK'] as const).map((state) => typeOf(state))).toEqual([
+    'invoked',
+    'succeeded',
+    'rolled_back',
+  ]);
+  expect([typeOf('FAILED'), typeOf('DENIED'), typeOf('ABORTED')]).toEqual(Array(3).fill('failed'));
+  expect(typeOf('ABORTED', failure('E3805', 'Cancelled.'))).toBe('failed');
+  expect(typeOf('ABORTED', failure('E3103', 'Too long.'))).toBe('timeout');
+  expect([typeOf('ABORTED', unknown('E3103')), typeOf('ABORTED', unknown('E3310'))]).toEqual(['timeout', 'failed']);
+});
+
+test('VIS-03 AUD-01 the side effect of a call is audited with its beginning and its end, and a pure tool has none', () => {
+  const effectsOf = (record: Partial<InvocationRecord>, states: readonly LifecycleState[] = RAN) =>
+    eventsOf(through(states, {}), { ...least, ...record }, 0)
+      .filter(({ type }) => type.includes('side_effect'))
+      .map(({ type, data, time }) => [type.split('.').at(-1), time, data['side_effect']]);
+  expect(effectsOf({})).toEqual([]);
+  expect(effectsOf({ sideEffect: 'pure' })).toEqual([]);
+  expect(effectsOf({ sideEffect: 'irreversible' }, REFUSED)).toEqual([]);
+  const ran = { sideEffect: 'compensatable', idempotencyKey: 'k', compensates: 'c' } as const;
+  const metadata = { attempts: 1, ...USED_NOTHING };
+  const compensation = { toolId: 'undo', parameters: { secret: 'never' } };
+  const members = { policy: 'compensatable', idempotency_key: 'k', compensates: 'c', compensation_tool: 'undo' };
+  expect(effectsOf({ ...ran, metadata, compensation })).toEqual([
+    ['started', 3, { ...members, status: 'executing' }],
+    ['completed', 4, { ...members, status: 'executed' }],
+  ]);
+  const failed = { state: 'FAILED', failure: failure('E3109', 'No.') } as const;
+  const status = { policy: 'irreversible', e_code: 'E3109', status: 'failed' };
+  for (const attempts of [0, 1])
+    expect(effectsOf({ sideEffect: 'irreversible', ...failed, metadata: { ...metadata, attempts } })[1]).toEqual([
+      'failed',
+      4,
+      status,
+    ]);
 });
 
 /** Hashes of a call's last event, of the rows that stored its events, and of the events held in an open row. */

@@ -38,9 +38,9 @@ export function effectEventOf(
 
 /** The end of a side effect whose call was cut off: no other process is left to report it. */
 export function lostEffect(record: InvocationRecord, now: number): EventDraft[] {
-  const { tenantId, invocationId, agentDid, toolId, sideEffect } = record;
+  const { tenantId, invocationId, agentDid, toolId } = record;
   const status = ownEffectStatus(record);
-  if (sideEffect === undefined || status === undefined) return [];
+  if (status === undefined) return [];
   return [
     {
       id: randomUUID(),

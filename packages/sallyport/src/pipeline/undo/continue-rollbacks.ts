@@ -81,20 +81,21 @@ async function endCompensating(parts: ContinueParts, instanceId: string): Promis
   }
 }
 
+/** @returns undefined when there is nothing to take back, or not yet */
 async function continueRollback(
   parts: ContinueParts,
   open: OpenTransaction,
   which: WhichRollbacks,
-): Promise<'rolled-back' | 'kept' | 'left' | 'under-way'> {
+): Promise<'rolled-back' | 'left' | undefined> {
   const { tenantId, invocationId } = open;
   const { journal } = parts.transactions;
   const record = await parts.records.findInvocation(tenantId, invocationId);
-  if (which === 'failed' && (record === undefined || !isFinal(record.state))) return 'under-way';
+  if (which === 'failed' && (record === undefined || !isFinal(record.state))) return undefined;
   const standing = open.steps.filter(({ undone }) => !undone);
   // Nothing is left to report of a call that ended a moment ago without a fault in its rollback.
   if (record?.state === 'COMPLETED' || (which === 'failed' && standing.length === 0)) {
     await keepSteps(parts.transactions, open, standing);
-    return 'kept';
+    return undefined;
   }
   const rolledBack = await rollBackOpen(parts.transactions, open, parts.log, which === 'gone');
   // What could not be taken back stays in the journal, and its call ends as outcome unknown.

@@ -25,11 +25,10 @@ export async function rollBackOpen(
   if (standing.length > 0 && !(await beginRollback(parts, open, log))) return 'failed';
   for (const placed of inUndoOrder(standing, parts.undoers)) {
     const { kind } = placed.step;
-    const isReached = !elsewhere || (Object.hasOwn(parts.undoers, kind) && parts.undoers[kind]?.anywhere === true);
+    const isReached = !elsewhere || parts.undoers[kind]?.anywhere === true;
     if (!isReached) left = true;
     else if (!(await undoStep(parts, open, placed, log))) return 'failed';
   }
   if (left) return 'failed';
-  if (open.steps.length === 0) return 'nothing';
   return isPartial(open.steps) ? 'part' : 'done';
 }
