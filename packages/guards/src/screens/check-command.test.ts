@@ -346,6 +346,7 @@ test('EXE-02 no amount of harmless text hides the command after it', () => {
     ['perl', '-e', 'system date; system rm -rf /;'],
     ['ruby', '-e', 'x = `date`; y = `rm -rf /`'],
     ['ruby', '-e', `%x(date); %x(${padded})`],
+    ['ruby', '-e', 'q = 4; a = q /2; %x(rm -rf /)'],
     ['sed', '-n', 'p;s/x/rm -rf ~/e', 'f'],
     ['sed', 's/a/b/e; s/x/rm -rf ~/ge;p', 'f'],
   ];

@@ -25,7 +25,7 @@ const TOOLS: readonly ToolManifest[] = [
   manifest('sort', { category: 'data_access', tags: ['daily'], prefers: ['read'] }),
 ];
 
-/** The visibility of the tools above, and of those that the catalogue offers. */
+/** The visibility of the tools above and of the tools that the catalogue offers. */
 async function bench(...offered: readonly ToolManifest[]) {
   const { parts, visibility } = await pipeline();
   await parts.registry.registerAll('acme', TOOLS);

@@ -103,18 +103,15 @@ export function textsIn(code: string): string[] {
 
 function commandQuotedIn(code: string): string[] {
   const texts: string[] = [];
-  const unclosed = new Set<string>();
-  let end = 0;
+  // By sign: a text may hold one of another sign, for `q / 2` is no quotation in most languages.
+  const ends = new Map<string, number>();
   for (const { 0: found, 1: opening = '', index } of code.matchAll(COMMAND_QUOTE)) {
     const closing = CLOSING[opening] ?? opening;
-    if (index < end || unclosed.has(closing)) continue;
+    if (index < (ends.get(closing) ?? 0)) continue;
     const start = index + found.length;
-    const closes = code.indexOf(closing, start);
-    if (closes < 0) unclosed.add(closing);
-    else {
-      texts.push(code.slice(start, closes));
-      end = closes;
-    }
+    const end = code.indexOf(closing, start);
+    if (end >= 0) texts.push(code.slice(start, end));
+    ends.set(closing, end >= 0 ? end : code.length);
   }
   return texts;
 }

@@ -88,7 +88,7 @@ test.each([
 );
 
 describe('a change of a circuit', () => {
-  /** A ledger whose commits wait for the test, and what it was given. */
+  /** A ledger whose commits wait for the test, and the events that were to be committed. */
   function slowLedger() {
     const given: unknown[] = [];
     const held: (() => void)[] = [];
