@@ -84,30 +84,17 @@ export class UndoLog {
     this.#transaction?.recorded(log);
   }
 
-  /** Closes what is open. Undefined when there is nothing to wait for. */
-  close(log: Log): Promise<void> | undefined {
-    return this.#deferred === undefined ? undefined : closeNow(this.#deferred, log);
+  /** Closes what is open. */
+  async close(log: Log): Promise<void> {
+    for (let step = this.#deferred?.pop(); step !== undefined; step = this.#deferred?.pop()) await runStep(step, log);
   }
-}
-
-/** Most steps only decrement a number: the loop stays synchronous until a step returns a promise. */
-function closeNow(steps: Step[], log: Log): Promise<void> | undefined {
-  for (let step = steps.pop(); step !== undefined; step = steps.pop()) {
-    const ending = runStep(step, log);
-    if (ending !== undefined) return ending.then(() => closeNow(steps, log));
-  }
-  return undefined;
 }
 
 /** Runs one step; its failure must not keep the others from running. */
-function runStep(step: Step, log: Log): Promise<void> | undefined {
+async function runStep(step: Step, log: Log): Promise<void> {
   try {
-    const ended = step();
-    return ended === undefined ? undefined : ended.catch((cause: unknown) => logFailed(log, cause));
+    await step();
   } catch (cause) {
-    logFailed(log, cause);
-    return undefined;
+    log.error('undo-step-failed', { reason: String(cause) });
   }
 }
-
-const logFailed = (log: Log, cause: unknown): void => log.error('undo-step-failed', { reason: String(cause) });
