@@ -20,14 +20,6 @@ describe('the undo log', () => {
     expect(ran).toEqual(['undo 2', 'undo 1', 'close 2', 'close 1']);
   });
 
-  test('takes nothing back after a commit, but closes', async () => {
-    const { undo, ran } = logged();
-    undo.commit();
-    expect(await undo.rollBack(silentLog)).toBe('nothing');
-    await undo.close(silentLog);
-    expect(ran).toEqual(['close 2', 'close 1']);
-  });
-
   test('what the tool has taken back itself counts for the attempt that said so, and not for the next', async () => {
     const { undo } = logged();
     undo.sayRolledBack();

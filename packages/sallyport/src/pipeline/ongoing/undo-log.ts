@@ -55,11 +55,6 @@ export class UndoLog {
     return this.#transaction === undefined ? make() : this.#transaction.change(make);
   }
 
-  /** The call succeeded: nothing is undone any more. */
-  commit(): void {
-    this.#undos = undefined;
-  }
-
   /** Before another attempt: undoes what the last attempt changed, and nothing else. */
   async rollBackAttempt(log: Log): Promise<RolledBack> {
     this.#rolledBackByTool = false;
@@ -67,7 +62,7 @@ export class UndoLog {
   }
 
   /**
-   * Undoes what is not committed.
+   * Undoes what the call changed.
    * @param isEnd false when the call runs again later: then it keeps what it holds as a call, above all its idempotency
    *   key
    */
