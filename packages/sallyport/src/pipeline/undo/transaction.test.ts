@@ -1,4 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises';
+import { MiB } from '@sallyport/std/bytes';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -241,7 +242,7 @@ describe('the steps of a transaction', () => {
     await transaction.record({ kind: 'n', at: 1 });
     order.push('recorded');
     expect(order).toEqual(['added', 'recorded']);
-    const text = 'x'.repeat(8 * 1024 * 1024);
+    const text = 'x'.repeat(8 * MiB);
     await expect(transaction.record({ kind: 'n', text })).rejects.toMatchObject({ code: 'E3102' });
   });
 
