@@ -88,9 +88,18 @@ test('DOC-04.2 a call that resumes the work of another has its versions, and not
   const resume = { checkpoint_config: { resume_from_checkpoint_id: saved?.checkpoint_id ?? '' } };
   versions.push('new');
   expect(await call(REQUEST)).toMatchObject({ result: ['new'] });
-  expect(await call({ ...REQUEST, ...resume, tool_id: 'save' })).toMatchObject({ result: ['old'] });
+  const asked: string[] = [];
+  const { find } = pins;
+  pins.find = (tenantId, invocationId) => {
+    asked.push(invocationId);
+    return find(tenantId, invocationId);
+  };
+  // Before the work is taken over: afterwards its checkpoint is gone for everybody.
   const other = { capability_token: await token({ agent_did: 'did:agent:other' }) };
   expect((await call({ ...REQUEST, ...resume, ...other, tool_id: 'save' })).failure?.code).toMatch(/^E37/);
+  expect(asked).toEqual([]);
+  expect(await call({ ...REQUEST, ...resume, tool_id: 'save' })).toMatchObject({ result: ['old'] });
+  expect(asked).toEqual([first.invocationId]);
 });
 
 test('DOC-04.2 a run that was cut off begins again with the same versions', async () => {
