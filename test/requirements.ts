@@ -360,6 +360,8 @@ const VAL: Rows = {
     'oversize payloads',
     'invalid UTF-8',
     'deep nesting',
+    'a member that is there twice',
+    'whole numbers whose digits a number loses (Decision 11)',
   ],
   'VAL-07': [
     'Arguments that a schema does not name are refused or stripped for tools of upstreams',

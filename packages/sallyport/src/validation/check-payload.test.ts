@@ -89,6 +89,14 @@ describe('checkPayload', () => {
       [
         'E3801',
         'json',
+        'The whole number has more digits than a number keeps.',
+        'Send it as a text, if the tool takes one; as a number it would become another one.',
+      ],
+    ]);
+    expect(text(Infinity)).toEqual([
+      [
+        'E3801',
+        'json',
         'The value is not JSON.',
         'Use null, true, false, a finite number, a text, a list or an object.',
       ],
