@@ -338,6 +338,7 @@ const VAL: Rows = {
     'E3508 (no result schema in strict mode where required)',
     '`strict_mode: false` passes with a warning',
     'and logs',
+    'whole numbers that are rounded are named in a warning (Decision 11)',
   ],
   'VAL-04': [
     'Sanitisation patterns for SQL injection (E3503)',

@@ -56,7 +56,7 @@ function visit(walk: Walk, value: unknown, depth: number): void {
   else if (typeof value === 'string') checkText(walk, value, 'text');
   else if (Array.isArray(value)) visitItems(walk, value, depth);
   else if (typeof value === 'object' && value !== null) visitMembers(walk, value, depth);
-  else if (typeof value === 'bigint')
+  else if (typeof value === 'bigint' && !Number.isSafeInteger(Number(value)))
     refuse(
       walk,
       'json',

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { exactJson, repeatedMemberIn, tooDeepAt } from './json-text.ts';
+import { exactJson, repeatedMemberIn, roundedIn, tooDeepAt } from './json-text.ts';
 
 const repeated = (text: string) => repeatedMemberIn(text, JSON.parse(text));
 
@@ -47,6 +47,15 @@ describe('whole numbers that a double does not hold', () => {
   ])('%s stays as it is', (text) => {
     expect(exactJson(text)).toBeUndefined();
   });
+});
+
+it('the places of what is rounded are named, the first 20', () => {
+  expect(roundedIn('{"id":9007199254740993,"a/":[1,-12345678901234567890],"b":9007199254740992}')).toEqual([
+    '/id',
+    '/a~1/1',
+  ]);
+  expect(roundedIn(`[${Array(21).fill('9007199254740993').join(' , ')}]`)).toHaveLength(20);
+  expect(roundedIn('{"a":"9007199254740993"}')).toEqual([]);
 });
 
 it('levels are counted outside strings', () => {

@@ -10,7 +10,7 @@ const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 
 /** A whole number with this many digits may be more than a double holds: 2^53 has 16. */
-const LONG_NUMBER = /\d{16}/;
+const LONG_NUMBER = /(?:^|[[:,\s-])\d{16,}(?![\d.eE])/;
 const WHOLE = /^-?\d+$/;
 
 /** Index of the bracket that opens the first level beyond `levels`, or -1. Brackets inside strings do not count. */
@@ -57,6 +57,26 @@ function isExact(number: number, source: string): boolean {
   return (
     Number.isSafeInteger(number) || !Number.isFinite(number) || !WHOLE.test(source) || BigInt(source) === BigInt(number)
   );
+}
+
+/** Pointers to the whole numbers that JSON.parse rounds in valid JSON, the first 20. */
+export function roundedIn(text: string): readonly string[] {
+  const found: string[] = [];
+  const exact = exactJson(text);
+  if (exact !== undefined) findBigints(exact.value, '', found);
+  return found;
+}
+
+const ROUNDED_MAX = 20;
+
+function findBigints(value: unknown, pointer: string, found: string[]): void {
+  if (found.length >= ROUNDED_MAX) return;
+  if (typeof value === 'bigint') found.push(pointer);
+  else if (Array.isArray(value))
+    for (const [at, item] of value.entries()) findBigints(item, pointerTo(pointer, at), found);
+  else if (typeof value === 'object' && value !== null) {
+    for (const [name, member] of Object.entries(value)) findBigints(member, pointerTo(pointer, name), found);
+  }
 }
 
 function namesIn(text: string): number {
