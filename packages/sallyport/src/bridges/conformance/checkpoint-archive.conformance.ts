@@ -56,8 +56,15 @@ export function checkpointArchiveConformance(
     deepEqual(await store.unused(9), []);
     equal(await store.remove(TENANT, 'ckpt-1'), true);
     deepEqual(await namesUnused(store), ['acme acme/one']);
-    await store.removed({ tenantId: TENANT, name: 'acme/one' });
-    deepEqual(await store.unused(9), []);
+    await store.announce({ tenantId: TENANT, name: 'acme/two' }, past());
+    deepEqual(
+      (await store.unused(1)).map(({ name }) => name),
+      ['acme/two'],
+    );
+    await store.announce({ tenantId: TENANT, name: 'acme/three' }, soon());
+    for (const name of ['acme/one', 'acme/three']) await store.removed({ tenantId: TENANT, name });
+    deepEqual(await namesUnused(store), ['acme acme/two']);
+    equal(await store.put(milestone(1, { lineId: 'call-3', packed: elsewhere('three') })), true);
   });
 
   check('STA-03.4 an object that no checkpoint took in time is unused, and none takes it any more', async (store) => {

@@ -289,8 +289,9 @@ function rightsCases(check: Check): void {
     equal(await store.link(link.hash), undefined);
     equal(await store.useLink(link.hash), false);
     const other = { ...link, hash: 'e'.repeat(64), approvalId: 'a2' };
-    for (const each of [other, link]) await store.addLink(each);
-    for (const each of [other, link]) deepEqual(await store.link(each.hash), each);
+    const links = [other, { ...link, hash: 'd'.repeat(64) }, link];
+    for (const each of links) await store.addLink(each);
+    for (const each of links) deepEqual(await store.link(each.hash), each);
     const used = await Promise.all([1, 2, 3].map(() => store.useLink(link.hash)));
     equal(used.filter(Boolean).length, 1);
     await store.freeLink(link.hash);

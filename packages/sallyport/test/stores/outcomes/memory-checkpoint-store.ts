@@ -82,10 +82,12 @@ function archiveIn(held: Held): CheckpointArchive {
     unused: async (limit) =>
       [...objects.values()]
         .filter(({ removeAfter }) => removeAfter <= now())
+        .sort((a, b) => a.removeAfter - b.removeAfter)
         .slice(0, limit)
         .map(({ tenantId, name }) => ({ tenantId, name })),
     async removed({ tenantId, name }) {
-      objects.delete(keyOf(tenantId, name));
+      const key = keyOf(tenantId, name);
+      if ((objects.get(key)?.removeAfter ?? Number.POSITIVE_INFINITY) <= now()) objects.delete(key);
     },
   };
 }
