@@ -138,6 +138,7 @@ export function threadStoreConformance(test: TestCase, adapter: string, open: Op
       all.map(({ checkpointId, threadId, namespace }) => `${checkpointId} ${threadId} ${namespace}`.trim()),
       ['3', '2', '1'].flatMap((id) => [`${id} left`, `${id} left child`, `${id} right`]),
     );
+    equal((await store.list(OWNER, { limit: 2 })).length, 2);
     const paged: ThreadPlace[] = [];
     for (let page = await store.list(OWNER, { limit: 2 }); page.length > 0; ) {
       paged.push(...page.map(placeOf));
@@ -155,6 +156,7 @@ export function threadStoreConformance(test: TestCase, adapter: string, open: Op
     await store.write(OWNER, placeOf(stateOf('1')), [written('a', 0, 'secret')]);
     for (const other of OTHERS) {
       deepEqual(await idsOf(store, {}, other), []);
+      deepEqual(await store.used(other, 'thread'), { others: 0, bytes: 0 });
       await store.put(other, stateOf('1', { versions: { x: '1' } }));
       const [own] = await store.list(other, { limit: 9 });
       deepEqual([own?.values, own?.writes], [[], []]);

@@ -89,9 +89,10 @@ export function outcomeStoreConformance(test: TestCase, adapter: string, open: (
     const { outcomes, ledger } = opened;
     const done = [row('B', 1), row('b', 1), row('a', 3)];
     const open = [row('D', 2), row('d', 2), row('c', 4)];
-    const others = [row('a', 0, { tenantId: 'globex' }), row('late', 0, { failure: LATE })];
+    const others = ['a', 'z'].map((id) => row(id, 9, { tenantId: 'globex' }));
+    for (const id of ['late', 'later']) others.push(row(id, 9, { failure: LATE }));
     await ledger.append({ records: [...others, ...open, ...done].toReversed(), events: [] }, 'synchronous');
-    for (const { invocationId } of [...done, row('late', 0)]) await outcomes.settle(settlement({ invocationId }));
+    for (const { invocationId } of [...done, row('late', 9)]) await outcomes.settle(settlement({ invocationId }));
     for (const invocationId of ['a', 'c']) await outcomes.settle(settlement({ invocationId, tenantId: 'globex' }));
     for (const [rows, settled] of [
       [done, true],
