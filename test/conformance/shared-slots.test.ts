@@ -191,6 +191,8 @@ describe('the slots of an agent in several instances over one PostgreSQL', () =>
     idle.free();
     one.sleep(true);
     const both = await Promise.all([two.wait(2), two.wait(2)]);
+    const over = 'select owner from sallyport.slot_holders where until <= clock_timestamp()';
+    await expect.poll(async () => (await pool.query(over)).rows).toEqual([]);
     expect(one.slots.take(AGENT, 2)).toBeUndefined();
     await expect(one.wait(2)).rejects.toMatchObject({ code: 'E3900' });
     one.sleep(false);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { silentLog } from '../../telemetry/log.ts';
-import { UndoLog } from './undo-log.ts';
+import { type Step, UndoLog } from './undo-log.ts';
 
 function logged(): { undo: UndoLog; ran: string[] } {
   const undo = new UndoLog();
@@ -20,14 +20,6 @@ describe('the undo log', () => {
     expect(ran).toEqual(['undo 2', 'undo 1', 'close 2', 'close 1']);
   });
 
-  test('takes nothing back after a commit, but closes', async () => {
-    const { undo, ran } = logged();
-    undo.commit();
-    expect(await undo.rollBack(silentLog)).toBe('nothing');
-    await undo.close(silentLog);
-    expect(ran).toEqual(['close 2', 'close 1']);
-  });
-
   test('what the tool has taken back itself counts for the attempt that said so, and not for the next', async () => {
     const { undo } = logged();
     undo.sayRolledBack();
@@ -40,16 +32,26 @@ describe('the undo log', () => {
   test('a step that fails keeps no other from running', async () => {
     const undo = new UndoLog();
     const ran: string[] = [];
-    undo.undo(() => void ran.push('first'));
-    undo.undo(() => {
-      throw new Error('cannot');
-    });
-    undo.undo(() => Promise.reject(new Error('cannot either')));
-    expect(await undo.rollBack(silentLog)).toBe('nothing');
-    expect(ran).toEqual(['first']);
-  });
-
-  test('has nothing to wait for when nothing was opened', () => {
-    expect(new UndoLog().close(silentLog)).toBeUndefined();
+    const failed: unknown[] = [];
+    const log = { ...silentLog, error: (event: string, fields?: object) => void failed.push([event, fields]) };
+    for (const [register, name] of [
+      [(step: Step) => undo.undo(step), 'undo'],
+      [(step: Step) => undo.defer(step), 'close'],
+    ] as const) {
+      register(() => void ran.push(name));
+      register(() => {
+        throw new Error(`cannot ${name}`);
+      });
+      register(() => Promise.reject(new Error(`cannot ${name} either`)));
+    }
+    expect(await undo.rollBack(log)).toBe('nothing');
+    await undo.close(log);
+    expect(ran).toEqual(['undo', 'close']);
+    expect(failed).toEqual(
+      ['undo either', 'undo', 'close either', 'close'].map((what) => [
+        'undo-step-failed',
+        { reason: `Error: cannot ${what}` },
+      ]),
+    );
   });
 });

@@ -55,11 +55,6 @@ export class UndoLog {
     return this.#transaction === undefined ? make() : this.#transaction.change(make);
   }
 
-  /** The call succeeded: nothing is undone any more. */
-  commit(): void {
-    this.#undos = undefined;
-  }
-
   /** Before another attempt: undoes what the last attempt changed, and nothing else. */
   async rollBackAttempt(log: Log): Promise<RolledBack> {
     this.#rolledBackByTool = false;
@@ -67,7 +62,7 @@ export class UndoLog {
   }
 
   /**
-   * Undoes what is not committed.
+   * Undoes what the call changed.
    * @param isEnd false when the call runs again later: then it keeps what it holds as a call, above all its idempotency
    *   key
    */
@@ -84,30 +79,17 @@ export class UndoLog {
     this.#transaction?.recorded(log);
   }
 
-  /** Closes what is open. Undefined when there is nothing to wait for. */
-  close(log: Log): Promise<void> | undefined {
-    return this.#deferred === undefined ? undefined : closeNow(this.#deferred, log);
+  /** Closes what is open. */
+  async close(log: Log): Promise<void> {
+    for (let step = this.#deferred?.pop(); step !== undefined; step = this.#deferred?.pop()) await runStep(step, log);
   }
-}
-
-/** Most steps only decrement a number: the loop stays synchronous until a step returns a promise. */
-function closeNow(steps: Step[], log: Log): Promise<void> | undefined {
-  for (let step = steps.pop(); step !== undefined; step = steps.pop()) {
-    const ending = runStep(step, log);
-    if (ending !== undefined) return ending.then(() => closeNow(steps, log));
-  }
-  return undefined;
 }
 
 /** Runs one step; its failure must not keep the others from running. */
-function runStep(step: Step, log: Log): Promise<void> | undefined {
+async function runStep(step: Step, log: Log): Promise<void> {
   try {
-    const ended = step();
-    return ended === undefined ? undefined : ended.catch((cause: unknown) => logFailed(log, cause));
+    await step();
   } catch (cause) {
-    logFailed(log, cause);
-    return undefined;
+    log.error('undo-step-failed', { reason: String(cause) });
   }
 }
-
-const logFailed = (log: Log, cause: unknown): void => log.error('undo-step-failed', { reason: String(cause) });

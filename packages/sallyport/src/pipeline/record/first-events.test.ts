@@ -131,15 +131,18 @@ describe('what is held', () => {
   const record = { invocationId: 'call', state: 'EXECUTING' } as InvocationRecord;
 
   test('AUD-02 is told with the end when it could not be told before', async () => {
-    const asked: (boolean | undefined)[] = [];
-    const commit = async ({ inRow }: { readonly inRow?: true }): Promise<void> => {
-      asked.push(inRow);
+    const asked: unknown[] = [];
+    const commit: Parameters<typeof createFirstEvents>[0]['commit'] = async ({ inRow, durability }) => {
+      asked.push([inRow, durability]);
       if (inRow !== true) throw new Error('refused');
     };
-    const call = createFirstEvents({ commit }, 5).begin(record, events, 'synchronous');
+    const call = createFirstEvents({ commit }, 5).begin(record, events, 'asynchronous');
     await call.standing;
     await wait(50);
-    expect(asked).toEqual([true, undefined]);
+    expect(asked).toEqual([
+      [true, 'asynchronous'],
+      [undefined, 'synchronous'],
+    ]);
     expect(await call.unlinked()).toEqual(events);
   });
 

@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
+import type { ErrorCode } from '@sallyport/std/error/catalogue';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { ToolInvokeRequest } from '../../../api/schemas/invocation.ts';
 import { memoryLedgerStore } from '../../../test/stores/memory-ledger-store.ts';
 import type { InvocationRecord } from '../../domain/invocation/record.ts';
@@ -177,4 +178,69 @@ test('AUD-02 closing waits for the end that is being written', async () => {
   answer.resolve();
   await closed;
   expect(order).toEqual(['written', 'closed']);
+});
+
+describe('one late end', () => {
+  const record = { tenantId: 'acme', invocationId: 'i', state: 'COMPLETED', result: 1 } as InvocationRecord;
+  const end: CallEnd = { record, events: [], durability: 'synchronous' };
+
+  /** The answer to a late end, where `commits` says what each try to write it fails with, and `rows` what is on record. */
+  async function written(commits: readonly (ErrorCode | undefined)[], rows: readonly (InvocationRecord | undefined)[]) {
+    const [done, logged]: [string[], unknown[]] = [[], []];
+    const records = {
+      async findInvocation() {
+        done.push('find');
+        return rows[done.filter((each) => each === 'find').length - 1];
+      },
+    };
+    const ledger = {
+      async commit() {
+        done.push('commit');
+        const code = commits[done.filter((each) => each === 'commit').length - 1];
+        if (code !== undefined) throw new ToolLayerError(code, 'No.');
+      },
+    };
+    const log = { ...silentLog, error: (event: string, fields?: object) => void logged.push({ event, ...fields }) };
+    await using lateEnds = createLateEnds({ ledger, records, log });
+    const answer = await lateEnds.write(end);
+    return { answer, done, logged, size: lateEnds.size };
+  }
+
+  test('ORC-06 is written where no row is, and where one says that the call runs', async () => {
+    const ended = { answer: record, done: ['find', 'commit'], logged: [], size: 0 };
+    expect(await written([], [])).toEqual(ended);
+    expect(await written([], [{ ...record, state: 'EXECUTING' }])).toEqual(ended);
+  });
+
+  test('ORC-06 is not written over an end, which is the answer then', async () => {
+    const other = { ...record, state: 'ABORTED' } as const;
+    expect(await written([], [other])).toMatchObject({ answer: other, done: ['find'] });
+    const running = { ...record, state: 'EXECUTING' } as const;
+    expect(await written(['E3802'], [running, other])).toMatchObject({
+      answer: other,
+      done: ['find', 'commit', 'find'],
+    });
+  });
+
+  test('ORC-06 is tried again while the store is away or full, and given up and logged for any other reason', async () => {
+    for (const code of ['E3812', 'E3803'] as const)
+      expect(await written([code], [])).toMatchObject({ answer: record, logged: [], size: 0 });
+    expect(await written(['E3818'], [])).toEqual({
+      answer: undefined,
+      done: ['find', 'commit'],
+      logged: [{ event: 'end-not-recorded', invocation_id: 'i', reason: 'No.' }],
+      size: 0,
+    });
+  });
+
+  test('ORC-06 is left to the next start when this instance ends: who waits for it is answered, and none is taken', async () => {
+    const away = async () => {
+      throw new ToolLayerError('E3812', 'away');
+    };
+    const lateEnds = createLateEnds({ ledger: { commit: away }, records: { findInvocation: away }, log: silentLog });
+    const answer = lateEnds.write(end);
+    await lateEnds[Symbol.asyncDispose]();
+    expect(await answer).toBeUndefined();
+    expect([await lateEnds.write(end), lateEnds.size]).toEqual([undefined, 1]);
+  });
 });

@@ -22,8 +22,8 @@ async function paid(bytes = 3) {
       return record && change(record);
     },
   };
-  const logged: string[] = [];
-  const log: Log = { ...silentLog, error: (event) => void logged.push(event) };
+  const logged: unknown[] = [];
+  const log: Log = { ...silentLog, error: (event, fields) => void logged.push({ event, ...fields }) };
   const made = await pipeline({ store, records, log });
   let runs = 0;
   await made.add(manifest('pay', { side_effect_policy: 'irreversible' }), async () => {
@@ -60,7 +60,8 @@ test.each<[string, (record: InvocationRecord) => InvocationRecord]>([
       failure: { code: 'E3820', details: { invocation_id: first.invocationId } },
     });
     expect(duplicate.result).toBeUndefined();
-    expect(logged).toContain('stored-answer-changed');
+    const of = { tenant_id: 'acme', invocation_id: first.invocationId };
+    expect(logged).toContainEqual({ event: 'stored-answer-changed', ...of, reason: expect.any(String) });
     expect(runs()).toBe(1);
   },
 );
@@ -103,6 +104,9 @@ test('PIPE-13 AUD-07 a settled outcome is told with the result of which the audi
   expect(await answered('paid')).toBeUndefined();
   expect(await answered(undefined)).toBeUndefined();
   expect(await answered('not paid')).toMatchObject({ code: 'E3820' });
+  const again = event('ai.agent.tool.outcome_settled', { output_hash: sha256('"paid twice"') });
+  await ledger.commit({ events: [again], durability: 'synchronous' });
+  expect(await answered('paid')).toBeUndefined();
 });
 
 test('PIPE-09 AUD-07 events of other calls, which the store found too, say nothing about a stored answer', async () => {
@@ -115,4 +119,7 @@ test('PIPE-09 AUD-07 events of other calls, which the store found too, say nothi
   expect(await changedWith(of('acme', 'another'))).toBeUndefined();
   expect(await changedWith(of('other', first.invocationId))).toBeUndefined();
   expect(await changedWith(of('acme', first.invocationId))).toMatchObject({ code: 'E3820' });
+  // The row of a call that runs has no answer to compare.
+  const running = { ...first, state: 'EXECUTING' } as const;
+  expect(await changedAnswer({ records: store, log: silentLog }, running, running)).toBeUndefined();
 });

@@ -18,8 +18,8 @@ import { checkDeterminism } from './determinism/check-determinism.ts';
 type Needs = CallRequest & Noted & Admitted & Resolved & Validated & Prepared & Ran & Executed & Inspected;
 
 /**
- * Makes the changes of the call final; from here on nothing is taken back. A tool that claims to be deterministic is
- * checked (PIPE-10). The record itself is written by `audited`.
+ * The call has succeeded: what it leaves for later calls is noted, and a tool that claims to be deterministic is checked
+ * (PIPE-10). None of it fails the call, so from here on nothing is taken back. The record itself is written by `audited`.
  */
 export function settle(
   parts: Pick<PipelineParts, 'outputs' | 'records' | 'clock' | 'checkpoints' | 'log' | 'gates'>,
@@ -27,7 +27,6 @@ export function settle(
   return {
     name: 'settle',
     async run(call, ongoing) {
-      ongoing.undo.commit();
       // A call that saved nothing itself may have taken over the work of another.
       const mayHaveCheckpoints = ongoing.toolRun.checkpoints !== undefined || resumes(call);
       if (mayHaveCheckpoints) await endCheckpoints(parts, call, true);

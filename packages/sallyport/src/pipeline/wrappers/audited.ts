@@ -125,16 +125,14 @@ async function settled(parts: Parts, ongoing: OngoingCall, end: EndedCall, event
   const begun =
     ongoing.transitions.some(({ state }) => state === 'EXECUTING') && beforeExecution(ongoing) !== undefined;
   const lasting = begun && ongoing.toolRun.attempts > 0;
-  let entry: CallEnd | undefined;
+  // A crash of the database must not bring back a row that says that the call runs, whether the tool was reached or not.
+  const durability = begun || record.state === 'DENIED' ? 'synchronous' : 'asynchronous';
+  const entry: CallEnd = { record, events: eventsTo(record), durability };
   try {
-    // A crash of the database must not bring back a row that says that the call runs, whether the tool was reached or
-    // not.
-    const durability = begun || record.state === 'DENIED' ? 'synchronous' : 'asynchronous';
-    entry = { record, events: eventsTo(record), durability };
     await parts.ledger.commit(entry);
   } catch (thrown) {
     // The row may say that the call runs, and must not say so for ever.
-    const late = begun && entry !== undefined ? parts.lateEnds.write(entry) : undefined;
+    const late = begun ? parts.lateEnds.write(entry) : undefined;
     const standing = (await late) ?? (await takenRow(parts, record, thrown));
     if (standing === undefined || nonceOf(standing) !== ongoing.nonce)
       return unrecorded(parts, ongoing, record, lasting ? lostOutcome(ongoing, thrown) : retriable(thrown));

@@ -1,3 +1,5 @@
+import { failure } from '@sallyport/std/error/failure';
+import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { describe, expect, test } from 'vitest';
 import { memoryLedgerStore } from '../../../test/stores/memory-ledger-store.ts';
 import type { LedgerStore } from '../../audit/ledger-store.port.ts';
@@ -113,5 +115,70 @@ describe('the row of a waiting call that another run of it has written under a l
   test('ORC-06 is not guessed at when it cannot be read: the answer is an error', async () => {
     const { record } = await resumedOnce(false);
     expect(record).toMatchObject({ state: 'FAILED', failure: { code: 'E3811' } });
+  });
+});
+
+/** A layer whose store does something else than to write the row of a call in the given state. */
+async function interrupted(
+  state: InvocationRecord['state'],
+  instead: (row: InvocationRecord, write: () => Promise<void>, memory: LedgerStore) => Promise<void>,
+) {
+  const memory = memoryLedgerStore();
+  const store: LedgerStore = {
+    ...memory,
+    append(batch, durability) {
+      const row = batch.records.find((each) => each.state === state);
+      const write = () => memory.append(batch, durability);
+      return row === undefined ? write() : instead(row, write, memory);
+    },
+  };
+  const made = await pipeline({ store });
+  let ran = 0;
+  const body = () => {
+    ran += 1;
+    if (state === 'FAILED') throw new ToolLayerError('E3108', 'It failed.');
+    return 'done';
+  };
+  await made.add(manifest('pay', { side_effect_policy: 'irreversible' }), body);
+  const record = await made.call({ tool_id: 'pay', parameters: { n: 1 }, invocation_id: 'chosen' });
+  return { ...made, memory, record, ran: () => ran };
+}
+
+test('ORC-06.4 a call whose row the store does not take before it runs does not run, and keeps its id', async () => {
+  const { record, ran, memory } = await interrupted('EXECUTING', () => Promise.reject(new Error('the disk is full')));
+  expect(record).toMatchObject({ invocationId: 'chosen', state: 'FAILED', failure: { code: 'E3812' } });
+  expect(ran()).toBe(0);
+  expect(await memory.findInvocation('acme', 'chosen')).toMatchObject({ failure: { code: 'E3812' } });
+});
+
+describe('the row of a call that was settled while its tool ran', () => {
+  const taken = () => Promise.reject(new ToolLayerError('E3802', 'The row is taken.'));
+
+  test('PIPE-13 is the answer when it says another end: nobody gets an answer that is not on record', async () => {
+    const lost = { state: 'ABORTED', failure: failure('E3804', 'The layer ended.') } as const;
+    const other = { state: 'FAILED', failure: failure('E3104', 'Another.') } as const;
+    for (const [state, end] of [
+      ['COMPLETED', lost],
+      ['FAILED', other],
+      ['COMPLETED', { state: 'EXECUTING' }],
+      ['FAILED', { state: 'COMPLETED' }],
+    ] as const) {
+      const { record } = await interrupted(state, async (row, _write, memory) => {
+        const { failure: _failure, result: _result, ...started } = row;
+        await memory.append({ events: [], records: [{ ...started, ...end }] }, 'synchronous');
+        return taken();
+      });
+      expect(record).toMatchObject(end);
+      expect(record).not.toHaveProperty('result');
+      expect(record.failure?.code).toBe('failure' in end ? end.failure.code : undefined);
+    }
+  });
+
+  test('PIPE-13 is its own when it says the same end: the answer has its result', async () => {
+    const { record } = await interrupted('COMPLETED', async (_row, write) => {
+      await write();
+      return taken();
+    });
+    expect(record).toMatchObject({ state: 'COMPLETED', result: 'done' });
   });
 });

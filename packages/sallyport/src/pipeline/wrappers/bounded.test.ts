@@ -1,3 +1,4 @@
+import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { describe, expect, test } from 'vitest';
 import { nonceOf } from '../../domain/invocation/record.ts';
 import { ConnectionLost } from '../../domain/principal/connection-lost.ts';
@@ -65,5 +66,24 @@ describe('a call whose caller loses the connection', () => {
       controller.abort(reason);
       expect(await ended).toMatchObject({ state: 'ABORTED', failure: { code: 'E3805' } });
     }
+  });
+
+  test('PIPE-06 that has lost it already when the call comes in runs nothing, under a key neither', async () => {
+    const gone = AbortSignal.abort(new ConnectionLost());
+    const { call, end } = await layer();
+    end();
+    for (const execution_options of [{}, { idempotency_key: 'k' }]) {
+      const record = await call({ ...CALL, execution_options }, { signal: gone });
+      expect(record).toMatchObject({ state: 'ABORTED', failure: { code: 'E3805' }, metadata: { attempts: 0 } });
+    }
+  });
+
+  test('PIPE-06 for a reason of the layer ends with that reason', async () => {
+    const { call, begun } = await layer();
+    const controller = new AbortController();
+    const ended = call(CALL, { signal: controller.signal });
+    await begun;
+    controller.abort(new ToolLayerError('E3814', 'The layer stops.'));
+    expect(await ended).toMatchObject({ failure: { code: 'E3814', message: 'The layer stops.' } });
   });
 });

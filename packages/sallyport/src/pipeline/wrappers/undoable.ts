@@ -23,8 +23,7 @@ export function undoable(parts: Pick<PipelineParts, 'log' | 'transactions' | 'cl
       const { failure } = end;
       // A waiting call keeps what it holds, above all its idempotency key.
       if (failure === undefined) {
-        const closing = ongoing.undo.close(log);
-        if (closing !== undefined) await closing;
+        await ongoing.undo.close(log);
         return end;
       }
       const isEnd = ongoing.resumed?.hold?.counts(failure, ongoing.toolRun.attempts) !== false;

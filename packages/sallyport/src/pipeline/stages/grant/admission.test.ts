@@ -5,7 +5,10 @@ import type { Caller } from '../../../domain/principal/principal.ts';
 import { createCompositeExecutor } from '../../../executors/composite.ts';
 import { createNativeExecutor } from '../../../executors/native/native-executor.ts';
 import { manifest, pipeline } from '../../pipeline.fixture.ts';
+import type { Stage } from '../../stage.ts';
 import { createIdentify, createIdentifyAgain, type IdentifyOptions } from '../identify.ts';
+import { policyQuestion } from './policy-question.ts';
+import { forTokenHolders } from './token-refusal.ts';
 
 const CLAIMS = { tenant_id: 'acme', agent_did: 'did:agent:a' } as CapabilityClaims;
 
@@ -134,5 +137,48 @@ describe('what a call may ask for', () => {
     expect([chosen.invocationId, chosen.nonce === undefined, chosen.nonce === 'mine']).toEqual(['mine', false, false]);
     expect((await store.findInvocation('acme', 'mine'))?.nonce).toBe(chosen.nonce);
     expect(await call(given)).not.toHaveProperty('nonce');
+  });
+});
+
+describe('what is asked about a call', () => {
+  test('PRM-05 the policies learn source, category, tags and phase of a call, and nothing where there is none', () => {
+    const ask = (more: object, phase?: 'executor') =>
+      policyQuestion(
+        {
+          request: { tool_id: 't', ...(phase === undefined ? {} : { execution_options: { phase } }) },
+          tool: { manifest: { ...manifest('t'), ...more }, contentHash: 'h' },
+          argumentFindings: [],
+        } as never,
+        {} as never,
+        'trusted',
+      );
+    const plain = ask({});
+    expect(plain).toMatchObject({ source: '', category: '', tags: [], toolId: 't' });
+    expect(plain).not.toHaveProperty('phase');
+    expect(ask({ tool_id: 'mail__send', category: 'c', tags: ['x'] }, 'executor')).toMatchObject({
+      ...{ source: 'mail', category: 'c', tags: ['x'], phase: 'executor' },
+    });
+  });
+
+  test('PRM-03 only who may call the tool sees why its arguments are refused', async () => {
+    const secret = failure('E3502', 'It takes n.');
+    const end = (said: object, request: object = {}, claims: object = {}) => {
+      const stage: Stage<object, object> = { name: 'validate', run: async () => said };
+      const call = {
+        request: { tool_id: 't', ...request },
+        tool: { manifest: manifest('t') },
+        claims: { ...CLAIMS, tool_id: 't', allowed_operations: ['execute'], ...claims },
+      };
+      return forTokenHolders(stage).run(call as never, {} as never);
+    };
+    const refused = { refused: secret, established: {} };
+    const other = { agent_context: { agent_did: 'did:agent:b', tenant_id: 'acme' } };
+    for (const said of [secret, refused]) {
+      expect(await end(said)).toBe(said);
+      expect(await end(said, {}, { tool_id: 'other' })).toMatchObject({ code: 'E3209' });
+      expect(await end(said, other)).toMatchObject({ failed: true, code: expect.not.stringMatching('E3502') });
+    }
+    const passed = { parameters: {} };
+    expect(await end(passed, {}, { tool_id: 'other' })).toBe(passed);
   });
 });

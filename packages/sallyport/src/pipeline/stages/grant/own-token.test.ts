@@ -44,3 +44,11 @@ test('PRM-11 nor for a person, who would be asked in vain', async () => {
   const allowed = await layer(true);
   expect(await allowed.call('asks')).toMatchObject({ state: 'COMPLETED' });
 });
+
+test('PRM-11 where no credential is made from a token, every call may wait', async () => {
+  const made = await pipeline({ workers: { refuses: () => undefined } });
+  await made.add(manifest('shared', { permissions: { credentials: ['shared'] } }), () => 'ran');
+  const capability_token = await made.token({ secrets: ['shared'] });
+  const later = { parameters: { n: 1 }, execution_options: { async_mode: true } };
+  expect(await made.call({ tool_id: 'shared', capability_token, ...later })).toMatchObject({ state: 'AUTHORIZED' });
+});
