@@ -33,7 +33,7 @@ with calls as (
   order by tenant_id, invocation_id limit $2
 )
 select ${COLUMNS} from sallyport.undo_steps join calls using (tenant_id, invocation_id)
-order by tenant_id, invocation_id, position`;
+where instance_id = $1 order by tenant_id, invocation_id, position`;
 
 interface StepRow {
   readonly tenant_id: string;
