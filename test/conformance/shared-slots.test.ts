@@ -172,6 +172,24 @@ describe('the slots of an agent in several instances over one PostgreSQL', () =>
     }
   });
 
+  test('PIPE-08.8 are counted while the lease of their instance is renewed, and given back for the named agents alone', async () => {
+    const store = slotStore();
+    const [owner, other] = [`${randomUUID()}/${randomUUID()}`, `${randomUUID()}/${randomUUID()}`];
+    const share = (by: string, agentHash: string) =>
+      store.share(by, { agentHash, max: 2, running: 0, waiting: 1, waitedMs: 0 });
+    await store.renew(owner, 0);
+    expect(await share(owner, 'one')).toBeUndefined();
+    for (const by of [owner, other]) await store.renew(by, NEVER_MS);
+    for (const by of [owner, other]) expect(await share(by, 'one')).toEqual({ slots: 1, othersWait: false });
+    expect(await share(owner, 'two')).toEqual({ slots: 1, othersWait: false });
+    await store.release(owner, ['one']);
+    const { rows: left } = await pool.query('select owner, agent_hash from sallyport.agent_slots order by agent_hash');
+    expect(left).toEqual([
+      { owner: other, agent_hash: 'one' },
+      { owner, agent_hash: 'two' },
+    ]);
+  });
+
   test('PIPE-08.8 hold up no other agent', async () => {
     const [one, two] = [await instance(), await instance()];
     const held = await one.wait(1);
