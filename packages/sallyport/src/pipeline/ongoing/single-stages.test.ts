@@ -9,6 +9,8 @@ import { manifest, pipeline } from '../pipeline.fixture.ts';
 import { noState, throughStages } from '../run.ts';
 import type { AnyStage } from '../stage.ts';
 import { admit } from '../stages/admit.ts';
+import { forWorker } from '../stages/attempts/for-worker.ts';
+import { prepare } from '../stages/prepared/prepare.ts';
 import { reserve } from '../stages/reserve.ts';
 import { resolve } from '../stages/resolve.ts';
 import { settle } from '../stages/settle.ts';
@@ -225,6 +227,30 @@ describe('reserve', () => {
     expect(await stageEnd(stage, { ...call, resumed: { hold } })).toEqual({ slot, slotWaitMs: 0 });
     expect(await stageEnd(stage, { ...call, onBehalfOf: CLAIMS })).toEqual({ slot: undefined, slotWaitMs: 0 });
     expect(parts.running.slots.take(agent, 1)).toBeDefined();
+  });
+});
+
+describe('what waits for a worker, and what is fetched for a call', () => {
+  test('ORC-03 a call waits with the approval that it has already, and with the question that was answered', () => {
+    const plain = { confirmed: false, approvedBy: undefined, question: undefined };
+    expect(Object.entries(forWorker(plain))).toEqual(Object.entries({ for: 'worker', confirmed: false }));
+    const approved = { confirmed: true, approvedBy: 'did:user:u', question: 'Really?' };
+    expect(forWorker(approved)).toEqual({ for: 'worker', ...approved });
+  });
+
+  test('PRM-11 credentials are asked for with the token that the caller showed, or else with that of the request', async () => {
+    const asked: unknown[] = [];
+    const read = async (_tenant: string, _names: readonly string[], { token }: { token?: string }) => {
+      asked.push(token);
+      return new Map();
+    };
+    const stage = prepare({ secrets: { read } } as never);
+    const grant = { credentials: ['key'] };
+    const call = { principal: PRINCIPAL, grant, tool: { manifest: manifest('tool') } } as never as Partial<CallSoFar>;
+    await stageEnd(stage, { ...call, request: request({ capability_token: 'of the request' }) });
+    const shown = { door: 'rest', token: 'shown' } as const;
+    await stageEnd(stage, { ...call, caller: shown, request: request({ capability_token: 'of the request' }) });
+    expect(asked).toEqual(['of the request', 'shown']);
   });
 });
 

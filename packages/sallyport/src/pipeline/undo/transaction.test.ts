@@ -1,3 +1,5 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import { MiB } from '@sallyport/std/bytes';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -7,7 +9,7 @@ import type { Undoer, UndoStep } from '../../domain/invocation/undo-step.ts';
 import { silentLog } from '../../telemetry/log.ts';
 import type { UndoJournal } from '../undo-journal.port.ts';
 import { rollBackOpen } from './roll-back-open.ts';
-import { Transaction, type TransactionParts } from './transaction.ts';
+import { Transaction, type TransactionParts, undoStep } from './transaction.ts';
 
 const checkpoints = memoryCheckpointStore();
 const OF = { tenantId: 'acme', invocationId: 'call', instanceId: 'one' };
@@ -199,5 +201,108 @@ describe('a transaction', () => {
     await expect(late).rejects.toMatchObject({ code: 'E3805' });
     expect(await rolledBack).toBe('done');
     await expect(transaction.record({ kind: 'n' })).rejects.toMatchObject({ code: 'E3805' });
+  });
+});
+
+describe('the steps of a transaction', () => {
+  /** A transaction whose steps note what is done with them, and what is logged of it. */
+  function noting(changes: Partial<TransactionParts> = {}, fence?: number) {
+    const [done, lines]: [unknown[], unknown[]] = [[], []];
+    const note = (what: string) => async (step: UndoStep) => {
+      await turn();
+      if (step['fails'] === what) throw new Error('cannot');
+      done.push([what, step['at']]);
+    };
+    const journal = memoryUndoJournal();
+    const each = { undo: note('undo'), keep: note('keep') };
+    const parts = { journal, checkpoints, undoers: { n: each, state: { ...each, first: true as const } }, ...changes };
+    const transaction = new Transaction(parts, { ...OF, ...(fence === undefined ? {} : { fence }) });
+    const line = (event: string, fields?: object) => void lines.push({ event, ...fields });
+    const log = { ...silentLog, warn: line, error: line };
+    return { transaction, journal, done, lines, log, parts };
+  }
+
+  test('ORC-06 stand at places of their own lease: no later run writes over them', async () => {
+    const { transaction, journal } = noting({}, 2);
+    expect(transaction.hasSteps).toBe(false);
+    await transaction.record({ kind: 'n', at: 1 });
+    expect(transaction.hasSteps).toBe(true);
+    expect(await journal.find('acme', 'call')).toMatchObject({ steps: [{ position: 8_192 }] });
+  });
+
+  test('PIPE-03 are on record when they may be made, and up to 8 MiB by default', async () => {
+    const order: string[] = [];
+    const memory = memoryUndoJournal();
+    const add: UndoJournal['add'] = async (entry) => {
+      await turn();
+      order.push('added');
+      await memory.add(entry);
+    };
+    const { transaction } = noting({ journal: { ...memory, add } });
+    await transaction.record({ kind: 'n', at: 1 });
+    order.push('recorded');
+    expect(order).toEqual(['added', 'recorded']);
+    const text = 'x'.repeat(8 * MiB);
+    await expect(transaction.record({ kind: 'n', text })).rejects.toMatchObject({ code: 'E3102' });
+  });
+
+  test('PIPE-03 that only the call has seen are taken back before all others, and one that says so leaves a part', async () => {
+    const { transaction, done, log } = noting();
+    for (const [at, kind] of ['state', 'n', 'n'].entries())
+      await transaction.record({ kind, at, ...(at === 1 ? { partial: true } : {}) });
+    expect(await transaction.rollBack(log)).toBe('part');
+    expect(done).toEqual([
+      ['undo', 0],
+      ['undo', 2],
+      ['undo', 1],
+    ]);
+    expect(transaction.hasSteps).toBe(false);
+  });
+
+  test('PIPE-13 that could not be taken back stay in the journal, also when the end of the call is on record', async () => {
+    const { transaction, journal, done, lines, log } = noting();
+    for (const at of [0, 1, 2]) await transaction.record({ kind: 'n', at, ...(at === 1 ? { fails: 'undo' } : {}) });
+    expect([await transaction.rollBack(log), await transaction.rollBack(log)]).toEqual(['failed', 'failed']);
+    transaction.recorded(log);
+    await turn();
+    await turn();
+    expect(done).toEqual([['undo', 2]]);
+    const failed = { event: 'rollback-failed', invocation_id: 'call', kind: 'n', position: 1 };
+    expect(lines).toEqual([{ ...failed, reason: 'Error: cannot' }]);
+    const { steps = [] } = (await journal.find('acme', 'call')) ?? {};
+    expect(steps.map(({ undone }) => undone)).toEqual([false, false, true]);
+  });
+
+  test('STA-01 are not taken back while a checkpoint says that they were made', async () => {
+    const removeAfterChanges = () => Promise.reject(new Error('refused'));
+    const { transaction, done, lines, log } = noting({ checkpoints: { removeAfterChanges } });
+    await transaction.record({ kind: 'n', at: 1 });
+    expect(await transaction.rollBack(log)).toBe('failed');
+    expect(done).toEqual([]);
+    const failed = { event: 'rollback-failed', invocation_id: 'call', kind: 'checkpoints' };
+    expect(lines).toEqual([{ ...failed, reason: 'Error: refused' }]);
+  });
+
+  test('PIPE-03 are kept before the journal drops them; what cannot be kept stays in it, and the log says so', async () => {
+    for (const fails of [false, true]) {
+      const { transaction, journal, done, lines, log } = noting();
+      await transaction.record({ kind: 'n', at: 1 });
+      await transaction.record({ kind: 'n', at: 2, ...(fails ? { fails: 'keep' } : {}) });
+      transaction.recorded(log);
+      if (fails) await expect.poll(() => lines).toHaveLength(1);
+      else await expect.poll(() => journal.find('acme', 'call')).toBeUndefined();
+      expect(done).toEqual([['keep', 1], ...(fails ? [] : [['keep', 2]])]);
+      expect((await journal.find('acme', 'call')) === undefined).toBe(!fails);
+      const left = { event: 'undo-journal-not-closed', invocation_id: 'call', reason: 'Error: cannot' };
+      expect(lines).toEqual(fails ? [left] : []);
+      await expect(transaction.record({ kind: 'n', at: 3 })).rejects.toMatchObject({ code: 'E3805' });
+    }
+  });
+
+  test('PIPE-03 of a kind that nobody takes back any more are not taken for taken back', async () => {
+    const { parts, lines, log } = noting();
+    const step = { kind: 'toString' };
+    expect(await undoStep(parts, OF, { position: 0, step }, log)).toBe(false);
+    expect(lines).toMatchObject([{ reason: 'Error: nobody takes back toString' }]);
   });
 });

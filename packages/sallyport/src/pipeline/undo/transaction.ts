@@ -213,9 +213,7 @@ export async function undoStep(
 }
 
 function checkSize(step: UndoStep, bytesMax: number): void {
-  const text = canonicalJson(step);
-  if (text.length * 3 > bytesMax && Buffer.byteLength(text) > bytesMax)
-    throw tooMuch(`${bytesMax} bytes in one change`);
+  if (Buffer.byteLength(canonicalJson(step)) > bytesMax) throw tooMuch(`${bytesMax} bytes in one change`);
 }
 
 const tooMuch = (bound: string): ToolLayerError =>

@@ -1,3 +1,5 @@
+import type { ErrorCode } from '@sallyport/std/error/catalogue';
+import { failure } from '@sallyport/std/error/failure';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { describe, expect, test } from 'vitest';
 import type { ToolManifest } from '../../../api/schemas/tool-manifest.ts';
@@ -5,6 +7,7 @@ import { memoryLedgerStore } from '../../../test/stores/memory-ledger-store.ts';
 import { memoryCheckpointStore } from '../../../test/stores/outcomes/memory-checkpoint-store.ts';
 import { memoryOutcomeStore } from '../../../test/stores/outcomes/memory-outcome-store.ts';
 import { memoryUndoJournal } from '../../../test/stores/outcomes/memory-undo-journal.ts';
+import type { InvocationRecord } from '../../domain/invocation/record.ts';
 import type { NativeFunction } from '../../executors/native/native-executor.ts';
 import type { CallRequest } from '../call.ts';
 import { RunningCalls } from '../ongoing/running-calls.ts';
@@ -309,5 +312,84 @@ describe('after a crash', () => {
     bound = true;
     expect((await made.goOn()).rolledBack).toBe(1);
     expect([asked.length, made.taken.length]).toEqual([2, 1]);
+  });
+});
+
+describe('the compensating calls of one step', () => {
+  const step = { kind: 'call', request: { tool_id: 'unbook', parameters: {} }, claims: { sub: 'a' }, door: 'rest' };
+  type Row = Partial<InvocationRecord>;
+  const row = (state: InvocationRecord['state'], code?: ErrorCode, more: Row = {}) =>
+    ({
+      ...{ state, compensates: 'call', sideEffect: 'irreversible', metadata: { attempts: 1 } },
+      ...(code === undefined ? {} : { failure: failure(code, 'No.') }),
+      ...more,
+    }) as InvocationRecord;
+
+  /** Calls that are made where those of `known` are on record, and `next` is what becomes of each new one. */
+  async function calls(known: readonly InvocationRecord[], next: InvocationRecord, given: object = step) {
+    const asked: CallRequest[] = [];
+    const numberOf = (id: string) => Number(id.split('-').at(-1));
+    const undoer = undoByCall({
+      runCall: async (request) => {
+        asked.push(request);
+        return next;
+      },
+      records: { findInvocation: async (_tenant, id) => known[numberOf(id) - 1] },
+      outcomes: { find: async () => undefined },
+    });
+    const of = { tenantId: 'acme', invocationId: 'call', position: 0 };
+    const undo = async () => undoer.undo(given as typeof step, of);
+    const end = await undo().catch((thrown: Error) => thrown.message);
+    return { end, asked, numbers: asked.map(({ request }) => numberOf(request.invocation_id ?? '')) };
+  }
+  const done = row('COMPLETED');
+
+  test('PIPE-03 act for the agent of the step, each under an id that it alone has', async () => {
+    const { asked } = await calls([], done);
+    const invocation_id = asked[0]?.request.invocation_id;
+    expect(asked).toEqual([
+      {
+        request: { ...step.request, invocation_id, execution_options: { idempotency_key: invocation_id } },
+        ...{ caller: { door: 'rest' }, compensates: 'call', onBehalfOf: step.claims },
+      },
+    ]);
+    expect(invocation_id).toMatch(/^undo-[0-9a-f]{40}-1$/);
+  });
+
+  test('PIPE-13 are repeated only after one that had no effect or may be repeated', async () => {
+    const none = { metadata: { attempts: 0 } } as Row;
+    for (const again of [
+      row('FAILED', 'E3104', none),
+      row('FAILED', 'E3901'),
+      row('ABORTED', 'E3811'),
+      row('ROLLED_BACK', 'E3104'),
+      row('FAILED', 'E3104', { sideEffect: 'pure' }),
+      row('FAILED', 'E3104', { sideEffect: 'idempotent' }),
+    ])
+      expect(await calls([again], done)).toMatchObject({ end: undefined, numbers: [2] });
+    expect(await calls([done], done)).toMatchObject({ end: undefined, numbers: [] });
+    for (const [stuck, why] of [
+      [row('FAILED', 'E3104'), /failed with E3104/],
+      [row('ABORTED', 'E3804', none), /failed with E3804/],
+      [row('EXECUTING'), /is EXECUTING still/],
+      [row('COMPLETED', undefined, { compensates: 'other' }), /is the id of another call/],
+    ] as const)
+      expect(await calls([stuck], done)).toMatchObject({ end: expect.stringMatching(why), numbers: [] });
+  });
+
+  test('PIPE-03 are four at once where another may pass, one where it may not, and 32 in all', async () => {
+    const none = { metadata: { attempts: 0 } } as Row;
+    expect(await calls([], row('FAILED', 'E3303', none))).toMatchObject({
+      ...{ end: expect.stringMatching(/E3303/), numbers: [1, 2, 3, 4] },
+    });
+    expect(await calls([], row('FAILED', 'E3104', none))).toMatchObject({ numbers: [1] });
+    const failed = row('FAILED', 'E3104', none);
+    expect(await calls(Array(31).fill(failed), done)).toMatchObject({ end: undefined, numbers: [32] });
+    expect((await calls(Array(32).fill(failed), done)).end).toMatch(/called 32 times/);
+  });
+
+  test('are none for a step that names no call', async () => {
+    for (const less of [{ kind: 'other' }, { request: undefined }, { claims: undefined }])
+      expect(await calls([], done, { ...step, ...less })).toMatchObject({ end: 'the step names no call', asked: [] });
   });
 });
