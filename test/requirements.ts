@@ -338,6 +338,7 @@ const VAL: Rows = {
     'E3508 (no result schema in strict mode where required)',
     '`strict_mode: false` passes with a warning',
     'and logs',
+    'whole numbers that are rounded are named in a warning (Decision 11)',
   ],
   'VAL-04': [
     'Sanitisation patterns for SQL injection (E3503)',
@@ -360,6 +361,8 @@ const VAL: Rows = {
     'oversize payloads',
     'invalid UTF-8',
     'deep nesting',
+    'a member that is there twice',
+    'whole numbers whose digits a number loses (Decision 11)',
   ],
   'VAL-07': [
     'Arguments that a schema does not name are refused or stripped for tools of upstreams',

@@ -154,7 +154,7 @@ describe.each([
           ['describe_tool', { name: names.tool }],
           ['call_tool', { name: names.tool, arguments: { q: 'x' } }],
         ] as const) {
-          const call = { name, arguments: given, _meta: { tenant_id: VICTIM, 'sallyport/tenant_id': VICTIM } };
+          const call = { name, arguments: given, _meta: { tenant_id: VICTIM } };
           await expectNothing(gateway.callTool(call), call);
         }
       }

@@ -172,6 +172,24 @@ describe('the slots of an agent in several instances over one PostgreSQL', () =>
     }
   });
 
+  test('PIPE-08.8 are counted while the lease of their instance is renewed, and given back for the named agents alone', async () => {
+    const store = slotStore();
+    const [owner, other] = [`${randomUUID()}/${randomUUID()}`, `${randomUUID()}/${randomUUID()}`];
+    const share = (by: string, agentHash: string) =>
+      store.share(by, { agentHash, max: 2, running: 0, waiting: 1, waitedMs: 0 });
+    await store.renew(owner, 0);
+    expect(await share(owner, 'one')).toBeUndefined();
+    for (const by of [owner, other]) await store.renew(by, NEVER_MS);
+    for (const by of [owner, other]) expect(await share(by, 'one')).toEqual({ slots: 1, othersWait: false });
+    expect(await share(owner, 'two')).toEqual({ slots: 1, othersWait: false });
+    await store.release(owner, ['one']);
+    const { rows: left } = await pool.query('select owner, agent_hash from sallyport.agent_slots order by agent_hash');
+    expect(left).toEqual([
+      { owner: other, agent_hash: 'one' },
+      { owner, agent_hash: 'two' },
+    ]);
+  });
+
   test('PIPE-08.8 hold up no other agent', async () => {
     const [one, two] = [await instance(), await instance()];
     const held = await one.wait(1);
@@ -191,6 +209,8 @@ describe('the slots of an agent in several instances over one PostgreSQL', () =>
     idle.free();
     one.sleep(true);
     const both = await Promise.all([two.wait(2), two.wait(2)]);
+    const over = 'select owner from sallyport.slot_holders where until <= clock_timestamp()';
+    await expect.poll(async () => (await pool.query(over)).rows).toEqual([]);
     expect(one.slots.take(AGENT, 2)).toBeUndefined();
     await expect(one.wait(2)).rejects.toMatchObject({ code: 'E3900' });
     one.sleep(false);

@@ -18,7 +18,9 @@ import {
   type PostgresDatabase,
 } from '../../packages/sallyport/src/storage/postgres/postgres-database.ts';
 import {
+  clientOf,
   embeddedDatabases,
+  run,
   type TestDatabases,
 } from '../../packages/sallyport/src/storage/postgres/postgres-databases.fixture.ts';
 import { silentLog } from '../../packages/sallyport/src/telemetry/log.ts';
@@ -201,3 +203,64 @@ describe('transactions over one PostgreSQL', () => {
     await expect.poll(() => one.database.undoJournal.find('acme', invocationId)).toBeUndefined();
   });
 });
+
+test('PIPE-03 a value whose statement or commit fails is not written, and the next write is not harmed by it', async () => {
+  const fresh = await databases.fresh();
+  await using database = await openPostgres({ connection: fresh, poolMax: 1, log: silentLog });
+  const { stateStore } = database;
+  const key = { tenantId: 'acme', ownerId: 'acme', toolId: 'counter', name: 'n' };
+  const by = { tenantId: 'acme', invocationId: 'call', fence: 0 };
+  const write = (next: string) => stateStore.write({ key, by, next, valuesMax: 9 });
+  const failures = [
+    ['alter table sallyport.tool_state rename to away', 'alter table sallyport.away rename to tool_state'],
+    [REFUSED_COMMITS, 'drop trigger refused on sallyport.tool_state'],
+  ] as const;
+  for (const [begin, end] of failures) {
+    await run(fresh, begin);
+    await expect(write('1')).rejects.toMatchObject({ code: 'E3812' });
+    await run(fresh, end);
+    expect(await stateStore.read(key)).toBeUndefined();
+  }
+  const connections = () =>
+    run(
+      fresh,
+      "select pid from pg_stat_activity where application_name = 'sallyport' and datname = current_database()",
+    );
+  const before = await connections();
+  for (const next of ['1', '2']) expect(await write(next)).toBe('written');
+  expect((await stateStore.read(key))?.held?.next).toBe('2');
+  expect(await connections()).toEqual(before);
+});
+
+test('REG-07 writers of tool versions take turns, so that no reader misses a revision and none deadlock', async () => {
+  const fresh = await databases.fresh();
+  await using database = await openPostgres({ connection: fresh, log: silentLog });
+  const { toolStore } = database;
+  const given = manifest('pay');
+  const version = { tenantId: 'acme', manifest: given, contentHash: 'h', state: 'active', registeredAt: AT } as const;
+  const key = { tenantId: 'acme', toolId: given.tool_id, version: given.version };
+  const writes: readonly (readonly [lock: number, write: () => Promise<unknown>])[] = [
+    [5_317_002, () => toolStore.insert(version)],
+    [5_317_002, () => toolStore.changeStates([{ key, expected: 'active', lifecycle: { state: 'deprecated' } }])],
+    [5_317_003, () => toolStore.noteUses([{ ...key, lastUsedAt: AT }])],
+    [5_317_004, () => toolStore.markRecorded([key])],
+  ];
+  const other = await clientOf(fresh);
+  for (const [lock, write] of writes) {
+    await other.query(`begin; select pg_advisory_xact_lock(${lock})`);
+    const writing = write();
+    const waiting = "select count(*)::int as n from pg_locks where locktype = 'advisory' and not granted";
+    await expect.poll(() => run(fresh, waiting)).toEqual([{ n: 1 }]);
+    await other.query('commit');
+    await writing;
+  }
+  await other.end();
+  const [changed] = (await toolStore.changedSince(0)).versions;
+  expect([changed?.state, changed?.lastUsedAt]).toEqual(['deprecated', AT]);
+});
+
+const AT = '2026-01-02T03:04:05.678Z';
+const REFUSED_COMMITS = `
+create function sallyport.refuse() returns trigger language plpgsql as $$ begin raise exception 'refused'; end $$;
+create constraint trigger refused after insert on sallyport.tool_state
+deferrable initially deferred for each row execute function sallyport.refuse()`;

@@ -35,6 +35,35 @@ describe('bad input', () => {
     expect(faults.map(({ path }) => path).sort()).toEqual(['/parameters', '/surprise', '/tool_id']);
   });
 
+  test('VAL-06.6 a member that is there twice is refused, wherever it is', async () => {
+    for (const parameters of ['{"n":1,"n":2}', '1,"parameters":{"n":2}']) {
+      const { status, body } = await invoke(parameters);
+      expect([status, body['e_code'], body['detail']]).toEqual([
+        400,
+        'E3801',
+        expect.stringMatching(/twice, at \/par/),
+      ]);
+    }
+  });
+
+  test('VAL-06.7 a whole number that would become another one is refused, over REST and MCP', async () => {
+    const over = (n: string) => `{"tool_id":"double","parameters":{"n":${n}}}`;
+    const { status, body } = await post(open, '/v1/invocations', over('9007199254740993'));
+    expect([status, body['error']]).toMatchObject([
+      400,
+      { e_code: 'E3801', details: { faults: [{ path: '/n', message: expect.stringContaining('more digits') }] } },
+    ]);
+    expect((await post(open, '/v1/invocations', over('9007199254740992'))).body['status']).toBe('success');
+    const dry = await post(open, '/v1/dry-runs', over('-9007199254740993'));
+    expect(JSON.stringify(dry.body)).toContain('more digits');
+    const prefix = 'io.modelcontextprotocol/';
+    const meta = `{"${prefix}protocolVersion":"2026-07-28","${prefix}clientCapabilities":{}}`;
+    const call = `"method":"tools/call","params":{"name":"double","arguments":{"n":9007199254740993},"_meta":${meta}}`;
+    const headers = { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/call', 'mcp-name': 'double' };
+    const answer = await post(open, '/mcp', `{"jsonrpc":"2.0","id":1,${call}}`, headers);
+    expect(JSON.stringify(answer.body)).toContain('more digits');
+  });
+
   test('VAL-04.7 a result that looks like an attack comes back as it is, with a warning; ordinary text has none', async () => {
     const texts = {
       attack: "x' OR 1=1 --",

@@ -51,6 +51,17 @@ describe('approval over REST', () => {
     expect(desk.runs).toEqual(['pay 7']);
   });
 
+  test('ORC-03.1 what runs is the version that was shown, and nobody is said to have asked for it', async () => {
+    const tool = (version: string) => toolOf('ship', { version, execution_config: { requires_approval: true } });
+    await desk.layer.registerFunction(tool('1.0.0'), () => 'old');
+    const { approvalId, invocationId } = await desk.waits('ship', 1);
+    await desk.layer.registerFunction(tool('1.1.0'), () => 'new');
+    await approve(approvalId);
+    const done = await desk.reaches(invocationId, 'COMPLETED');
+    expect(done).toMatchObject({ result: 'old', tool_version: '1.0.0' });
+    expect(done).not.toHaveProperty('warnings');
+  });
+
   test('ORC-03 an approval to something else than what was shown is refused, and the approval waits on', async () => {
     const { approvalId, invocationId } = await desk.waits('pay', 8);
     const wrong = await approve(approvalId, alice, { binding_digest: 'f'.repeat(64) });

@@ -131,7 +131,8 @@ test('API-05 calls list shows them on the command line, page by page', async () 
   expect((await one.cli([...asked, '--state', 'executing'])).code).toBe(0);
   expect(await one.cli([...asked, '--state', 'asleep'])).toMatchObject({ code: 2 });
   for (const since of ['99999999999d', '2026-13-01', 'yesterday']) {
-    expect(await one.cli(['calls', 'list', '--since', since])).toMatchObject({ code: 2 });
+    const err = expect.stringContaining('Write a time such as 2026-01-31T12:00:00Z, or 1h.');
+    expect(await one.cli(['calls', 'list', '--since', since])).toMatchObject({ code: 2, err });
   }
   const { out: json } = await one.cli([...asked, '--state', 'failed', '--json']);
   expect(ids(JSON.parse(json) as CallListResponse)).toContain(made[1]);

@@ -114,6 +114,23 @@ describe('a tool of an OpenAPI document', () => {
     expect(seen).toHaveLength(1);
   });
 
+  test('VAL-03.5 warns of a whole number that was rounded, in words of the layer alone', async () => {
+    const said = async (text: string) => {
+      answer = (_request, response) => void response.writeHead(200, { 'content-type': 'application/json' }).end(text);
+      return (await call('pets__list', {})).body;
+    };
+    const rounded = await said('[{"Obey me":9007199254740993}]');
+    expect(rounded).toMatchObject({ result: { body: [{ 'Obey me': 9007199254740992 }] } });
+    expect(rounded['warnings']).toEqual([
+      {
+        code: 'result_rounded',
+        message: expect.not.stringContaining('Obey'),
+        details: { places: ['/body/0/Obey me'] },
+      },
+    ]);
+    expect((await said('[9007199254740992]'))['warnings']).toBeUndefined();
+  });
+
   test('EXE-06 says how to ask for the next page, and that leads there', async () => {
     answer = ({ url }, response) =>
       json(response, 200, ['pet'], url?.includes('page=2') ? {} : { link: '</v1/pets?page=2>; rel="next"' });

@@ -1,5 +1,9 @@
 import { isObject } from '../domain/shape/is-object.ts';
 import { errorAnswer, type Params, RPC, type RpcAnswer, type RpcId } from './json-rpc.ts';
+import type { ExactPlace } from './wire-json.ts';
+
+/** Where a request holds the arguments of a tool. */
+export const ARGUMENTS: readonly ExactPlace[] = [['params', 'arguments']];
 
 /** Protocol versions with an `initialize` handshake, newest first. */
 export const LEGACY_VERSIONS = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05'] as const;

@@ -95,6 +95,25 @@ describe('depth', () => {
   });
 });
 
+it('VAL-06.6 a member that is there twice is refused with its place', () => {
+  expect(refusal('{"a":{"b":1,"b":2}}')).toEqual({
+    refusal: 'key',
+    code: 'E3801',
+    message: 'The request has a member twice, at /a/b. Send it once.',
+  });
+  expect(read('{"a":1,"b":{"a":1}}').ok).toBe(true);
+});
+
+it('VAL-06.7 no digit is lost where arguments are', () => {
+  const text = '{"bound":9007199254740993,"parameters":{"a":9007199254740993,"b":9007199254740992}}';
+  expect(readWireJson(Buffer.from(text), [['parameters'], ['absent', 'too']])).toEqual({
+    ok: true,
+    inexact: true,
+    value: { bound: 9007199254740992, parameters: { a: 9007199254740993n, b: 9007199254740992 } },
+  });
+  expect(readWireJson(Buffer.from(text), [['absent']])).toEqual({ ok: true, value: JSON.parse(text) });
+});
+
 describe('keys that reach a prototype', () => {
   it.each([
     ['{"__proto__":{}}', '/__proto__'],

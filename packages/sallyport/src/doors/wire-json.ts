@@ -2,35 +2,49 @@ import { isAscii, isUtf8 } from 'node:buffer';
 import type { ErrorCode } from '@sallyport/std/error/catalogue';
 import { type Failure, failure } from '@sallyport/std/error/failure';
 import { pointerTo } from '@sallyport/std/json/json-pointer';
+import { exactJson, repeatedMemberIn, tooDeepAt } from '@sallyport/std/json/json-text';
 import type { Fault } from '../../api/schemas/error.ts';
+import { isObject } from '../domain/shape/is-object.ts';
 import { findJsonFault } from './json-place.ts';
 
 /** Most levels of arrays and objects in a request: far above what tools need, far below what recursion can handle. */
 export const JSON_DEPTH_MAX = 128;
 
+/** Ends a sentence about the arguments of a call that cannot be passed on as they are. */
+export const TOO_LONG_NUMBER =
+  'whole number with more digits than a number keeps. Send it as a text, if the tool takes one.';
+
 /** Why received bytes are refused as JSON. */
 export type JsonRefusal = 'encoding' | 'syntax' | 'depth' | 'key';
 
-/** Parsed JSON, or the reason for its refusal. */
+/** Parsed JSON, or the reason for its refusal. `inexact`: a place of {@link ExactPlace} holds a bigint. */
 export type WireJson =
-  | { readonly ok: true; readonly value: unknown }
+  | { readonly ok: true; readonly value: unknown; readonly inexact?: true }
   | { readonly ok: false; readonly refusal: JsonRefusal; readonly failure: Failure };
 
 /**
- * Reads JSON that came from outside: valid UTF-8, at most JSON_DEPTH_MAX levels, and no key that could reach the
- * prototype of an object it is copied into. Failures: E3801 with the place in `details.faults`, E3810 when too deep.
+ * Names that lead to a value in which no digit may be lost, because it is an argument: a whole number that a double does
+ * not hold is read as a bigint there, which no check of arguments accepts. Elsewhere it is rounded, as in the bounds of
+ * a schema.
  */
-export function readWireJson(bytes: Buffer): WireJson {
+export type ExactPlace = readonly string[];
+
+/**
+ * Reads JSON that came from outside: valid UTF-8, at most JSON_DEPTH_MAX levels, no member twice, and no key that could
+ * reach the prototype of an object it is copied into. Failures: E3801 with the place in `details.faults`, E3810 when too
+ * deep.
+ */
+export function readWireJson(bytes: Buffer, exact: readonly ExactPlace[] = []): WireJson {
   // Fast path: pure ASCII decodes without a second look.
   const ascii = isAscii(bytes);
   if (!ascii && !isUtf8(bytes)) return badEncoding(bytes);
-  return readWireText(ascii ? bytes.toString('latin1') : bytes.toString('utf8'));
+  return readWireText(ascii ? bytes.toString('latin1') : bytes.toString('utf8'), exact);
 }
 
 /** As readWireJson, for text that is already decoded. */
-export function readWireText(text: string): WireJson {
+export function readWireText(text: string, exact: readonly ExactPlace[] = []): WireJson {
   if (text.length > JSON_DEPTH_MAX) {
-    const index = tooDeepAt(text);
+    const index = tooDeepAt(text, JSON_DEPTH_MAX);
     if (index >= 0) return tooDeep(index);
   }
   let value: unknown;
@@ -40,39 +54,35 @@ export function readWireText(text: string): WireJson {
     return badSyntax(text, thrown);
   }
   const pointer = isSuspicious(text) ? prototypeKeyIn(value, '') : undefined;
-  return pointer === undefined ? { ok: true, value } : badKey(pointer);
+  if (pointer !== undefined) return badKey(pointer);
+  const repeated = repeatedMemberIn(text, value);
+  if (repeated !== undefined) return twice(repeated);
+  return exact.length === 0 ? { ok: true, value } : exactAt(exact, text, value);
+}
+
+function exactAt(places: readonly ExactPlace[], text: string, value: unknown): WireJson {
+  const read = exactJson(text);
+  // Fast path: no number is that long.
+  if (read === undefined) return { ok: true, value };
+  const exact = places.reduce((whole, place) => withPart(whole, read.value, place), value);
+  return { ok: true, value: exact, ...(holdsBigint(exact) ? { inexact: true } : {}) };
+}
+
+/** `whole` with the part at `place` taken from `source`, which has the same shape. */
+function withPart(whole: unknown, source: unknown, [name, ...rest]: ExactPlace): unknown {
+  if (name === undefined) return source;
+  if (!isObject(whole) || !isObject(source) || !Object.hasOwn(whole, name)) return whole;
+  return { ...whole, [name]: withPart(whole[name], source[name], rest) };
+}
+
+function holdsBigint(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return typeof value === 'bigint';
+  return Object.values(value).some(holdsBigint);
 }
 
 /** True when the text may contain a key that names a prototype, plain or with escapes. */
 function isSuspicious(text: string): boolean {
   return text.includes('__proto__') || text.includes('"constructor"') || text.includes('\\u00');
-}
-
-/** Index of the bracket that opens the first level too many, or -1. Brackets inside strings do not count. */
-function tooDeepAt(text: string): number {
-  let depth = 0;
-  for (let index = 0; index < text.length; index += 1) {
-    const code = text.charCodeAt(index);
-    if (code === 0x22) index = endOfString(text, index);
-    else if (code === 0x7b || code === 0x5b) {
-      depth += 1;
-      if (depth > JSON_DEPTH_MAX) return index;
-    } else if (code === 0x7d || code === 0x5d) depth -= 1;
-  }
-  return -1;
-}
-
-/** Index of the quote that closes the string opened at `start`; the text's length when unclosed. */
-function endOfString(text: string, start: number): number {
-  let quote = text.indexOf('"', start + 1);
-  while (quote >= 0 && isEscaped(text, quote)) quote = text.indexOf('"', quote + 1);
-  return quote < 0 ? text.length : quote;
-}
-
-function isEscaped(text: string, quote: number): boolean {
-  let slashes = 0;
-  while (text.charCodeAt(quote - 1 - slashes) === 0x5c) slashes += 1;
-  return slashes % 2 === 1;
 }
 
 /** Pointer to the first key that names a prototype; recursion is bounded by JSON_DEPTH_MAX. */
@@ -122,6 +132,11 @@ function tooDeep(index: number): WireJson {
 function badKey(pointer: string): WireJson {
   const message = `The request holds a key that is not allowed, at ${pointer}. Leave out the key.`;
   return refused('key', 'E3801', message, { path: pointer, keyword: 'propertyNames', hint: 'Leave out the key.' });
+}
+
+function twice(pointer: string): WireJson {
+  const message = `The request has a member twice, at ${pointer}. Send it once.`;
+  return refused('key', 'E3801', message, { path: pointer, keyword: 'propertyNames', hint: 'Send it once.' });
 }
 
 function refused(

@@ -122,6 +122,8 @@ export interface ExecutorOutcome {
   /** A worker gets the result later, from the server that continues the run or by a new run: `result` holds nothing. */
   readonly later?: true;
   readonly usage: Usage;
+  /** JSON Pointers to whole numbers of the result that a double does not hold, and that were rounded; not empty. */
+  readonly rounded?: readonly string[];
   /** How the program of a shell tool or of a skill's script ended; absent for all other tools. */
   readonly exit?: ProgramExit;
 }

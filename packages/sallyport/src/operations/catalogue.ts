@@ -1,4 +1,6 @@
+import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import type { Static } from 'typebox';
+import { nearestNames } from '../model-facing/nearest-names.ts';
 import { answerApproval, approveCall, denyCall } from './approvals/decide-call.ts';
 import { delegateApprovals, endDelegation, listDelegations } from './approvals/delegations.ts';
 import { listApprovalRules, revokeApprovalRule } from './approvals/rules.ts';
@@ -196,3 +198,14 @@ export type OperationName = keyof typeof OPERATIONS;
 export type OperationInput<N extends OperationName> = Static<(typeof OPERATIONS)[N]['input']>;
 /** Output of an operation, as the wire has it. */
 export type OperationOutput<N extends OperationName> = Static<(typeof OPERATIONS)[N]['output']>;
+
+/**
+ * The row of an operation.
+ * @throws ToolLayerError E3801 for a name that a program without types made up
+ */
+export function operationNamed<N extends OperationName>(name: N): Table[N] {
+  if (Object.hasOwn(OPERATIONS, name)) return OPERATIONS[name];
+  const near = nearestNames(String(name), Object.keys(OPERATIONS));
+  const hint = near.length === 0 ? 'See the table of operations.' : `Did you mean ${near.join(', ')}?`;
+  throw new ToolLayerError('E3801', `There is no operation ${JSON.stringify(String(name))}. ${hint}`);
+}

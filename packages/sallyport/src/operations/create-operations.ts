@@ -10,6 +10,7 @@ import {
   type OperationInput,
   type OperationName,
   type OperationOutput,
+  operationNamed,
 } from './catalogue.ts';
 import type { Asker } from './operation.ts';
 import type { OperationParts } from './parts.ts';
@@ -62,7 +63,7 @@ async function ask<N extends OperationName>(
   caller: Caller,
 ): Promise<OperationOutput<N>> {
   try {
-    const entry = OPERATIONS[name];
+    const entry = operationNamed(name);
     checkInput(name, input);
     const asker: Awaited<ReturnType<typeof identified>> = IN_PIPELINE.has(name)
       ? localAsker(parts, caller)

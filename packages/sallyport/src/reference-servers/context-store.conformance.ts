@@ -60,6 +60,29 @@ export function contextStoreConformance(test: TestCase, adapter: string, open: O
     deepEqual((await Promise.all(many)).toSorted(), [...Array.from({ length: 7 }, () => 'stale'), 'stored']);
     equal(await store.put(OWNER, stored(3), BOUNDS), 'stale');
     equal(await store.put(OWNER, stored(2), BOUNDS), 'stored');
+    equal(await store.put(OWNER, stored(2, { taskId: 'unknown' }), BOUNDS), 'stale');
+    equal(await store.newest(OWNER, 'unknown'), undefined);
+  });
+
+  check('STA-04 what is stored of one task leaves those of other owners and tasks as they are', async (store) => {
+    const others = [
+      ...OTHERS.map((owner) => ({ owner, taskId: 'task-1' })),
+      { owner: OWNER, taskId: 'task-0' },
+      { owner: OWNER, taskId: 'task-2' },
+    ];
+    const bounds = { versionsMax: 1, checkpointsMax: 1, tasksMax: 3 };
+    for (const { owner, taskId } of [...others, { owner: OWNER, taskId: 'task-1' }]) {
+      equal(await store.put(owner, stored(1, { taskId }), bounds), 'stored');
+      equal(await store.addCheckpoint(owner, { ...checkpoint(`of ${taskId}`, 1), taskId }, bounds), 'stored');
+    }
+    equal(await store.put(OWNER, stored(2), bounds), 'stored');
+    equal(await store.version(OWNER, 'task-1', 1), undefined);
+    for (const { owner, taskId } of others) {
+      deepEqual(await store.version(owner, taskId, 1), stored(1, { taskId }));
+      equal((await store.versions(owner, taskId, 9)).length, 1);
+      equal(await store.put(owner, stored(2, { taskId }), bounds), 'stored');
+    }
+    equal(await store.checkpoint(OWNER, 'task-1', 'of task-2'), undefined);
   });
 
   check('STA-04 old versions are dropped, but checkpoints keep theirs', async (store) => {
@@ -73,6 +96,9 @@ export function contextStoreConformance(test: TestCase, adapter: string, open: O
       [5, 4, 3],
     );
     equal('context' in (kept[0] ?? {}), false);
+    deepEqual(await store.newest(OWNER, 'task-1'), stored(5));
+    equal(await store.put(OWNER, stored(9), BOUNDS), 'stale');
+    equal((await store.versions(OWNER, 'task-1', 9)).length, 3);
     deepEqual(await store.checkpoint(OWNER, 'task-1', 'ckpt-1'), { ...checkpoint('ckpt-1', 1), context: { step: 1 } });
     equal((await store.versions(OWNER, 'task-1', 2)).length, 2);
     equal(await store.addCheckpoint(OWNER, checkpoint('ckpt-2', 2), BOUNDS), 'gone');
@@ -86,7 +112,9 @@ export function contextStoreConformance(test: TestCase, adapter: string, open: O
     await store.addCheckpoint(OWNER, checkpoint('ckpt-2', 2), BOUNDS);
     equal(await store.addCheckpoint(OWNER, checkpoint('ckpt-3', 2), BOUNDS), 'full');
     deepEqual(await store.checkpoints(OWNER, 'task-1', 9), [checkpoint('ckpt-2', 2), first]);
+    deepEqual(await store.checkpoints(OWNER, 'task-1', 1), [checkpoint('ckpt-2', 2)]);
     deepEqual(await store.checkpoint(OWNER, 'task-1', 'a\0b'), { ...first, context: { step: 1 } });
+    equal(await store.checkpoint(OWNER, 'task-1', 'unknown'), undefined);
     equal(await store.checkpoint(OWNER, 'task-2', 'ckpt-2'), undefined);
   });
 
@@ -115,4 +143,28 @@ export function contextStoreConformance(test: TestCase, adapter: string, open: O
       deepEqual((await store.newest(OWNER, 'new'))?.version, 1);
     },
   );
+
+  check('STA-04 the oldest task of an owner makes room, unless it has a named checkpoint', async (store) => {
+    const bounds = { ...BOUNDS, tasksMax: 9 };
+    const tasks = { 'task-3': 3, named: 0, 'task-1': 1, 'task-2': 2 };
+    for (const other of OTHERS) await store.put(other, stored(1, { savedAt: NOW - 9 }), bounds);
+    for (const [taskId, at] of Object.entries(tasks))
+      await store.put(OWNER, stored(1, { taskId, savedAt: NOW + at }), bounds);
+    await store.addCheckpoint(OWNER, { ...checkpoint('ckpt-1', 1), taskId: 'named' }, bounds);
+    await store.addCheckpoint(OWNER, { ...checkpoint('ckpt-2', 1), taskId: 'task-1', type: 'macro' }, bounds);
+    await store.addCheckpoint(AGENT_ALONE, checkpoint('ckpt-1', 1), bounds);
+    await store.put({ ...OWNER, tenantId: 'other' }, stored(1, { taskId: 'named', savedAt: NOW - 9 }), bounds);
+    const left = async () => {
+      const found = await Promise.all(Object.keys(tasks).map((taskId) => store.newest(OWNER, taskId)));
+      return found.flatMap((one) => one?.taskId ?? []);
+    };
+    for (const expected of [['task-3', 'named', 'task-2'], ['task-3', 'named'], ['named']]) {
+      equal(await store.forgetOldest(OWNER), true);
+      deepEqual(await left(), expected);
+    }
+    equal(await store.forgetOldest(OWNER), false);
+    for (const other of OTHERS) equal((await store.newest(other, 'task-1'))?.version, 1);
+    equal(await store.forget(NOW, 9), OTHERS.length);
+    equal((await store.newest(AGENT_ALONE, 'task-1'))?.version, 1);
+  });
 }

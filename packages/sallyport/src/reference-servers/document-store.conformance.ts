@@ -54,6 +54,7 @@ export function documentStoreConformance(test: TestCase, adapter: string, open: 
       { documentId: 'spec:a', version: 1, bytes: Buffer.byteLength(text) },
     ]);
     for (const other of ['other', '', 'acme\0']) {
+      deepEqual(await store.sizes(other, [{ documentId: 'spec:a', version: 1 }]), []);
       deepEqual(await store.find(other, ['spec:a']), []);
       deepEqual(await store.read(other, [{ documentId: 'spec:a', version: 1 }]), []);
       deepEqual(await store.withWords(other, 'title', ANY, 10), []);
@@ -83,11 +84,17 @@ export function documentStoreConformance(test: TestCase, adapter: string, open: 
     await store.put(TENANT, document('a', 'one'), NEW);
     const two = document('a', 'two', { title: 'Two', at: 1_800_000_001_000 });
     equal((await store.put(TENANT, two, VERSION)).outcome, 'new_version');
-    const same = await store.put(TENANT, { ...two, title: 'Same', tags: ['t'], at: 1_800_000_002_000 }, NEW);
+    const said = { title: 'Same', tags: ['t'], authority: 7, source: 'https://s' };
+    const found = { passages: [sha256('p')], shingles: { step: 2, hashes: [70] } };
+    const same = await store.put(TENANT, { ...two, ...said, ...found, at: 1_800_000_002_000 }, NEW);
     equal(same.outcome, 'unchanged');
-    equal(same.stored?.title, 'Same');
-    equal(same.stored?.newest, 2);
-    equal(same.stored?.storedAt, 1_800_000_001_000);
+    const { title, tags, authority, source, newest, storedAt } = same.stored ?? {};
+    deepEqual({ title, tags, authority, source }, said);
+    deepEqual([newest, storedAt], [2, 1_800_000_001_000]);
+    deepEqual(await store.find(TENANT, ['a']), [same.stored]);
+    deepEqual(await store.matching(TENANT, '*', ANY, 9), [same.stored]);
+    deepEqual(await store.sharing(TENANT, found.shingles, 9), [{ documentId: 'a', shingles: found.shingles }]);
+    deepEqual(await store.passagesOf(TENANT, ['a']), [{ documentId: 'a', version: 2, hashes: found.passages }]);
     const versions = [1, 2, 3].map((version) => ({ documentId: 'a', version }));
     const read = await store.read(TENANT, versions);
     deepEqual(read.map(({ version, content }) => [version, content]).sort(), [
@@ -132,6 +139,7 @@ export function documentStoreConformance(test: TestCase, adapter: string, open: 
     await store.put(TENANT, document('a', 'word', { tags: ['x', 'y'], authority: 10 }), NEW);
     await store.put(TENANT, document('b', 'word', { tags: ['x'], authority: 90 }), NEW);
     await store.put(TENANT, document('c', 'word', { tags: ['x'], authority: 50 }), NEW);
+    await store.put('other', document('c', 'word'), NEW);
     const deprecated = await store.deprecate(TENANT, 'c', { reason: 'old', successorId: 'b', at: 5 });
     deepEqual(deprecated?.deprecation, { reason: 'old', successorId: 'b', at: 5 });
     const found = async (filter: Parameters<DocumentStore['withWords']>[2]) =>
@@ -142,6 +150,11 @@ export function documentStoreConformance(test: TestCase, adapter: string, open: 
     deepEqual(await found({ ...ANY, tags: ['z'] }), []);
     deepEqual(await found({ ...ANY, authorityMin: 11 }), ['b']);
     deepEqual(await found({ ...ANY, authorityMin: 10 }), ['a', 'b']);
+    equal((await store.find('other', ['c']))[0]?.deprecation, undefined);
+    deepEqual(idsOf(await store.matching(TENANT, '*', { ...ANY, tags: ['y'] }, 10)), ['a']);
+    deepEqual(idsOf(await store.matching(TENANT, '*', { ...ANY, authorityMin: 11 }, 10)), ['b']);
+    deepEqual(idsOf(await store.matching(TENANT, '*', { ...ANY, authorityMin: 10 }, 10)), ['b', 'a']);
+    deepEqual(idsOf(await store.matching(TENANT, '*', ANY, 1)), ['b']);
     deepEqual(idsOf(await store.matching(TENANT, '*', ANY, 10)), ['b', 'a']);
     deepEqual(idsOf(await store.matching(TENANT, '*', { includeDeprecated: true }, 10)), ['b', 'c', 'a']);
     equal((await store.put(TENANT, document('c', 'word again'), VERSION)).stored?.deprecation, undefined);
@@ -150,6 +163,9 @@ export function documentStoreConformance(test: TestCase, adapter: string, open: 
   check('DOC-01.1 a pattern of ids means its letters; only * stands for any', async (store) => {
     for (const id of ['spec:requirements-1', 'spec:requirements-2', 'spec_requirements-3', 'spec:other', 'a%b'])
       await store.put(TENANT, document(id, id), NEW);
+    await store.put(TENANT, document('spec:zero', 'newest', { at: 1_800_000_000_001 }), NEW);
+    const newestFirst = ['spec:zero', 'spec:other', 'spec:requirements-1', 'spec:requirements-2'];
+    deepEqual(idsOf(await store.matching(TENANT, 'spec:*', ANY, 10)), newestFirst);
     const fits = async (pattern: string) => idsOf(await store.matching(TENANT, pattern, ANY, 10)).sort();
     deepEqual(await fits('spec:requirements-*'), ['spec:requirements-1', 'spec:requirements-2']);
     deepEqual(await fits('spec_requirements-*'), ['spec_requirements-3']);
@@ -196,6 +212,7 @@ export function documentStoreConformance(test: TestCase, adapter: string, open: 
     async (store) => {
       for (const tenantId of [TENANT, 'other'])
         for (const content of ['one', 'two']) await store.put(tenantId, document('spec:a', content), VERSION);
+      await store.put(TENANT, document('spec:b', 'one'), VERSION);
       const both = [1, 2].map((version) => ({ documentId: 'spec:a', version }));
       equal(await store.delete('acme\0', 'spec:a'), 'unknown');
       deepEqual(await store.delete(TENANT, 'spec:a'), { deleted: 2 });
@@ -203,12 +220,15 @@ export function documentStoreConformance(test: TestCase, adapter: string, open: 
       deepEqual(await store.read(TENANT, both), []);
       deepEqual(await store.passagesOf(TENANT, ['spec:a']), []);
       equal((await store.read('other', both)).length, 2);
+      deepEqual(idsOf(await store.read(TENANT, [{ documentId: 'spec:b', version: 1 }])), ['spec:b']);
       equal(await store.delete(TENANT, 'spec:a'), 'unknown');
       equal((await store.put(TENANT, document('spec:a', 'three'), NEW)).stored?.version, 1);
     },
   );
 
   check('DOC-01.5 one version is deleted, but the newest, and its number is not given again', async (store) => {
+    await store.put('other', document('spec:a', 'one'), VERSION);
+    await store.put(TENANT, document('spec:b', 'one'), VERSION);
     for (const content of ['one', 'two', 'three']) await store.put(TENANT, document('spec:a', content), VERSION);
     equal(await store.delete(TENANT, 'spec:a', 3), 'newest');
     deepEqual(await store.delete(TENANT, 'spec:a', 1), { deleted: 1 });

@@ -85,6 +85,14 @@ describe('checkPayload', () => {
     expect(text({ '\u0001': 1 })).toEqual(
       unicode('property name', 'a control character or a byte order mark', 'Leave it out.'),
     );
+    expect(text(2n ** 53n + 1n)).toEqual([
+      [
+        'E3801',
+        'json',
+        'The whole number has more digits than a number keeps.',
+        'Send it as a text, if the tool takes one; as a number it would become another one.',
+      ],
+    ]);
     expect(text(1n)).toEqual([
       [
         'E3801',

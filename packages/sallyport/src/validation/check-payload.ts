@@ -56,6 +56,13 @@ function visit(walk: Walk, value: unknown, depth: number): void {
   else if (typeof value === 'string') checkText(walk, value, 'text');
   else if (Array.isArray(value)) visitItems(walk, value, depth);
   else if (typeof value === 'object' && value !== null) visitMembers(walk, value, depth);
+  else if (typeof value === 'bigint' && !Number.isSafeInteger(Number(value)))
+    refuse(
+      walk,
+      'json',
+      'The whole number has more digits than a number keeps.',
+      'Send it as a text, if the tool takes one; as a number it would become another one.',
+    );
   else if (value !== null && typeof value !== 'boolean' && !Number.isFinite(value))
     refuse(
       walk,

@@ -42,7 +42,7 @@ describe('VAL-03 a result as JSON', () => {
 
   test('VAL-03 a fault says what JSON cannot hold, and null stands in its place', () => {
     const said = (value: unknown) => plainJson([value]).faults.map(({ message }) => message);
-    const message = (what: string) => [`The result holds ${what}, which JSON cannot hold.`];
+    const message = (what: string) => [`Holds ${what}, which JSON cannot hold.`];
     expect(said(Number.POSITIVE_INFINITY)).toEqual(message('the number Infinity'));
     expect(said(7n)).toEqual(message('a bigint'));
     expect(said(() => 1)).toEqual(message('a function'));
@@ -56,7 +56,7 @@ describe('VAL-03 a result as JSON', () => {
           path: '/a~1b/1/c',
           code: 'E3501',
           keyword: 'json',
-          message: 'The result holds the number NaN, which JSON cannot hold.',
+          message: 'Holds the number NaN, which JSON cannot hold.',
           hint: 'Return plain JSON.',
         },
       ],
@@ -66,7 +66,7 @@ describe('VAL-03 a result as JSON', () => {
   test('VAL-03 what is nested 256 levels deep is read, and one level more is a fault', () => {
     const nested = (levels: number): unknown => (levels === 1 ? 1 : [nested(levels - 1)]);
     expect(plainJson(nested(257)).faults).toMatchObject([
-      { path: '/0'.repeat(256), message: 'The result holds more than 256 levels, or itself, which JSON cannot hold.' },
+      { path: '/0'.repeat(256), message: 'Holds more than 256 levels, or itself, which JSON cannot hold.' },
     ]);
     const value = nested(256);
     expect(plainJson(value).value).toBe(value);

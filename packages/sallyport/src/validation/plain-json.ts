@@ -68,6 +68,6 @@ const fault = (path: string, what: string): Fault => ({
   path,
   code: 'E3501',
   keyword: 'json',
-  message: `The result holds ${what}, which JSON cannot hold.`,
+  message: `Holds ${what}, which JSON cannot hold.`,
   hint: 'Return plain JSON.',
 });

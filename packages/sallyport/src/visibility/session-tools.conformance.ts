@@ -33,5 +33,10 @@ export function sessionToolStoreConformance(test: TestCase, adapter: string, ope
     await store.note(session, 'over', 0);
     await store.note(session, 'read', HOUR_MS);
     deepEqual(await listed(store, session), ['read']);
+    await store.note(session, 'over', 0);
+    deepEqual(await listed(store, session), ['read']);
+    await store.note(session, 'over', HOUR_MS);
+    await store.note(session, 'read', 0);
+    deepEqual(await listed(store, session), ['over']);
   });
 }

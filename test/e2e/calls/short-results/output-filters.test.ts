@@ -70,6 +70,18 @@ describe('a filter of a TOML file', () => {
     expect(await of('c\\nd\\n')).toMatchObject({ result: { stdout: 'c\nd\n' } });
   });
 
+  test.skipIf(!works)('MOD-10.2 what a program wrote beyond the bytes that are kept is said to be lost', async () => {
+    const executor = { kind: 'shell' as const, config: { command: ['printf', '%s', '{text}'], output: 'text' } };
+    const parameters_schema = { type: 'object', properties: { text: { type: 'string' } }, required: ['text'] };
+    const manifest = tool('wrote', { executor, parameters_schema, execution_config: { output_bytes_max: 100 } });
+    await open.layer.ask('tools.register', { manifest }, LOCAL_CALLER);
+    const warned = async (characters: number) =>
+      (await called(open, 'wrote', { parameters: { text: 'x'.repeat(characters) } })).warnings?.map(({ code }) => code);
+    expect(await warned(98)).toBeUndefined();
+    expect(await warned(100)).toEqual(['result_cut']);
+    expect(await warned(101)).toEqual(['output_cut', 'result_cut']);
+  });
+
   test('MOD-06.1 a function of the embedding program is asked too, with the arguments of the call', async () => {
     expect(await called(open, 'counted')).toMatchObject({ result: '5 lines' });
     expect(await called(open, 'counted', { n: 2 })).toMatchObject({ result: WRITTEN });

@@ -56,7 +56,10 @@ async function firstForged(
 ): Promise<Flaw | undefined> {
   for (const checkpoint of checkpoints) {
     if (await isAuthentic(signer, checkpoint)) continue;
-    return { seq: checkpoint.seq, reason: `the checkpoint of ${checkpoint.time} is not signed by a known key` };
+    return {
+      seq: checkpoint.seq,
+      reason: `the checkpoint of ${checkpoint.time} is not signed by a known key of this instance; instances share the folder keys/`,
+    };
   }
   return undefined;
 }

@@ -56,8 +56,15 @@ export function checkpointArchiveConformance(
     deepEqual(await store.unused(9), []);
     equal(await store.remove(TENANT, 'ckpt-1'), true);
     deepEqual(await namesUnused(store), ['acme acme/one']);
-    await store.removed({ tenantId: TENANT, name: 'acme/one' });
-    deepEqual(await store.unused(9), []);
+    await store.announce({ tenantId: TENANT, name: 'acme/two' }, past());
+    deepEqual(
+      (await store.unused(1)).map(({ name }) => name),
+      ['acme/two'],
+    );
+    await store.announce({ tenantId: TENANT, name: 'acme/three' }, soon());
+    for (const name of ['acme/one', 'acme/three']) await store.removed({ tenantId: TENANT, name });
+    deepEqual(await namesUnused(store), ['acme acme/two']);
+    equal(await store.put(milestone(1, { lineId: 'call-3', packed: elsewhere('three') })), true);
   });
 
   check('STA-03.4 an object that no checkpoint took in time is unused, and none takes it any more', async (store) => {
@@ -98,9 +105,19 @@ export function checkpointArchiveConformance(
     await store.put(milestone(3, { archiveAt: soon() }));
     await store.put(milestone(4, { archiveAt: past(), expiresAt: past() }));
     await store.put(milestone(5));
-    deepEqual(await idsDue(store), ['ckpt-2', 'ckpt-1']);
+    await store.announce({ tenantId: TENANT, name: 'acme/elsewhere' }, soon());
+    await store.put(milestone(6, { archiveAt: past() + 2000, packed: elsewhere('elsewhere') }));
+    deepEqual(await idsDue(store), ['ckpt-2', 'ckpt-1', 'ckpt-6']);
     deepEqual(await idsDue(store, 1), ['ckpt-2']);
-    deepEqual(await idsDue(store, 9, 1), ['ckpt-1']);
+    deepEqual(await idsDue(store, 9, 1), ['ckpt-1', 'ckpt-6']);
+  });
+
+  check('STA-06.1 a state is kept while an object holds the difference of another from it', async (store) => {
+    await store.announce({ tenantId: TENANT, name: 'acme/difference' }, soon());
+    await store.put(milestone(1, { expiresAt: past() }));
+    equal(await store.put(milestone(2, { parentId: 'ckpt-1', packed: elsewhere('difference') })), true);
+    equal(await store.expire(2 * HOUR_MS, 9), 0);
+    equal((await store.find(TENANT, 'ckpt-1'))?.packed?.size, 1);
   });
 
   check('STA-06.3 a moved state is where it was moved to, and is due no more', async (store) => {
@@ -132,6 +149,10 @@ export function checkpointArchiveConformance(
     await store.put(milestone(1, { expiresAt: past() }));
     equal(await store.move(TENANT, 'ckpt-1', HERE, {}), false);
     equal(await store.move(TENANT, 'unknown', HERE, {}), false);
+    const { expiresAt: _expiresAt, ...lasting } = milestone(2);
+    await store.put(milestone(1, { checkpointId: 'first', lineId: 'call-2' }));
+    equal(await store.put({ ...lasting, lineId: 'call-2' }), true);
+    equal(await store.move(TENANT, 'ckpt-2', HERE, {}), true);
   });
 
   check('STA-06.2 milestones of a failed run are not archived; those in the archive stay there', async (store) => {

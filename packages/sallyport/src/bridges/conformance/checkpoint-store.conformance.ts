@@ -76,9 +76,10 @@ export function checkpointStoreConformance(test: TestCase, adapter: string, open
   });
 
   check('STA-02 a line is found by each call that saved in it or holds it', async (store) => {
-    await store.put(checkpoint(1));
+    for (const sequence of [1, 2]) await store.put(checkpoint(sequence));
+    deepEqual(await store.lineOf(TENANT, 'call-1'), { lineId: 'call-1', holder: 'call-1', newest: 2 });
     await store.take(TENANT, 'call-1', 'call-1', 'call-2');
-    const line = { lineId: 'call-1', holder: 'call-2', newest: 1 };
+    const line = { lineId: 'call-1', holder: 'call-2', newest: 2 };
     deepEqual(await store.lineOf(TENANT, 'call-1'), line);
     deepEqual(await store.lineOf(TENANT, 'call-2'), line);
     equal(await store.lineOf(TENANT, 'call-3'), undefined);
@@ -101,8 +102,11 @@ export function checkpointStoreConformance(test: TestCase, adapter: string, open
     const { expiresAt: _expiresAt, ...kept } = checkpoint(3, { type: 'named' });
     await store.put(kept);
     deepEqual(idsOf(await store.list(TENANT, 'call-1', 9)), ['ckpt-3', 'ckpt-2']);
-    equal(await store.expire(2 * HOUR_MS, 10), 1);
+    const more = { checkpointId: 'more', lineId: 'call-2', invocationId: 'call-2', expiresAt: Date.now() - 1000 };
+    await store.put(checkpoint(1, more));
+    equal(await store.expire(2 * HOUR_MS, 1), 1);
     equal((await store.find(TENANT, 'ckpt-1'))?.packed, undefined);
+    equal(await store.expire(2 * HOUR_MS, 10), 1);
     equal(await store.expire(2 * HOUR_MS, 10), 0);
     equal(await store.expire(HOUR_MS / 2, 10), 1);
     equal(await store.find(TENANT, 'ckpt-1'), undefined);
@@ -146,6 +150,50 @@ export function checkpointStoreConformance(test: TestCase, adapter: string, open
       equal(bytesOf(await store.find(TENANT, 'ckpt-1')), undefined);
     },
   );
+
+  check('STA-01 PRM-10 what is done to a line leaves those of other tenants and lines as they are', async (store) => {
+    const owner = { tenantId: 'other', agentDid: 'did:example:a' };
+    const beside = (sequence: number) => ({ checkpointId: `beside-${sequence}`, lineId: 'line-2' });
+    const milestone = { checkpointId: 'milestone', lineId: 'line-2', type: 'macro' } as const;
+    await store.put(checkpoint(1));
+    await store.put(checkpoint(1, { owner }));
+    await store.put(checkpoint(1, beside(1)));
+    const newest = async () =>
+      Promise.all([store.line('other', 'call-1'), store.line(TENANT, 'line-2')]).then((lines) =>
+        lines.map((line) => [line?.holder, line?.newest]),
+      );
+    await store.put(checkpoint(2, { parentId: 'ckpt-1' }));
+    deepEqual(await newest(), [
+      ['call-1', 1],
+      ['call-1', 1],
+    ]);
+    await store.put(checkpoint(2, { owner, parentId: 'ckpt-1', checkpointId: 'milestone', type: 'macro' }));
+    await store.put(checkpoint(2, milestone));
+    await store.take(TENANT, 'call-1', 'call-1', 'call-2');
+    deepEqual(await newest(), [
+      ['call-1', 2],
+      ['call-1', 2],
+    ]);
+    deepEqual(idsOf(await store.ancestors(TENANT, 'ckpt-2', 9)), ['ckpt-1']);
+    deepEqual(await store.ancestors(TENANT, 'milestone', 9), []);
+    await store.take('other', 'call-1', 'call-1', 'call-9');
+    await store.put(checkpoint(3, { owner, invocationId: 'call-9' }));
+    equal(await store.lineOf(TENANT, 'call-9'), undefined);
+    await store.keepUntil(TENANT, 'ckpt-2', Date.now() - HOUR_MS);
+    await store.lineEnded(TENANT, 'call-1', Date.now() + 1000);
+    equal(await store.remove(TENANT, 'ckpt-2'), true);
+    await store.keepUntil(TENANT, 'ckpt-1', Date.now() - HOUR_MS);
+    equal(await store.expire(2 * HOUR_MS, 9), 1);
+    equal(await store.remove(TENANT, 'ckpt-1'), true);
+    await store.lineEnded(TENANT, 'call-1');
+    deepEqual(await store.list(TENANT, 'call-1', 9), []);
+    const [theirs, left] = [await store.list('other', 'call-1', 9), await store.list(TENANT, 'line-2', 9)];
+    deepEqual(idsOf(theirs), ['ckpt-3', 'milestone', 'ckpt-1']);
+    deepEqual(idsOf(left), ['milestone', 'beside-1']);
+    for (const each of [theirs[1], left[0]]) equal((each?.expiresAt ?? 0) > Date.now() + HOUR_MS / 2, true);
+    equal(await store.forgetLines(-HOUR_MS, 9), 1);
+    equal(await store.line(TENANT, 'call-1'), undefined);
+  });
 
   check('STA-06 a success ends the micro checkpoints of its line, a failure the milestones later', async (store) => {
     const { expiresAt: _expiresAt, ...named } = checkpoint(3, { type: 'named' });
@@ -216,8 +264,14 @@ export function checkpointStoreConformance(test: TestCase, adapter: string, open
     await store.put(saved(3));
     await store.put(saved(4), 'two');
     await store.put(saved(5), 'one');
-    await store.put(saved(1, { checkpointId: 'another', lineId: 'call-9', invocationId: 'call-9' }), 'one');
-    deepEqual(idsOf(await store.unreported('one', 2)).length, 2);
+    const earlier = {
+      checkpointId: 'another',
+      lineId: 'call-9',
+      invocationId: 'call-9',
+      savedAt: Date.now() - HOUR_MS,
+    };
+    await store.put(saved(1, earlier), 'one');
+    deepEqual(idsOf(await store.unreported('one', 2)), ['another', 'ckpt-1']);
     await store.reported(TENANT, 'call-9', 1);
     deepEqual(idsOf(await store.unreported('one', 9)), ['ckpt-1', 'ckpt-2', 'ckpt-5']);
     await store.reported('other', 'call-1', 9);

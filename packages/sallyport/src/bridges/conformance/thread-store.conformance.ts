@@ -88,14 +88,14 @@ export function threadStoreConformance(test: TestCase, adapter: string, open: Op
 
   check('STA-07.2 a state is replaced by one of its place; the value of a version stays what it was', async (store) => {
     await store.put(OWNER, stateOf('1', { versions: { x: '1' }, values: [storedValue('x', '1', 'first')] }));
-    const again = { state: typed('"again"'), versions: { x: '1' }, values: [storedValue('x', '1', 'forged')] };
-    await store.put(OWNER, stateOf('1', again));
+    const again = {
+      ...{ state: { ...typed('"again"'), type: 'other' }, metadata: { ...typed('"more"'), type: 'other' } },
+      ...{ parentId: '0', versions: { x: '1', y: '1' } },
+    };
+    await store.put(OWNER, stateOf('1', { ...again, values: [storedValue('x', '1', 'forged')] }));
     await store.put(OWNER, stateOf('1', { namespace: 'child', versions: { x: '1' } }));
     const found = await store.list(OWNER, { namespace: '', limit: 9 });
-    deepEqual(
-      plain(found.map(({ state, values }) => [state, values])),
-      plain([[again.state, [storedValue('x', '1', 'first')]]]),
-    );
+    deepEqual(plain(found), plain([{ ...stateOf('1', again), values: [storedValue('x', '1', 'first')], writes: [] }]));
     deepEqual(
       (await store.list(OWNER, { namespace: 'child', limit: 9 })).map(({ values }) => values),
       [[]],
@@ -109,17 +109,23 @@ export function threadStoreConformance(test: TestCase, adapter: string, open: Op
     await store.write(OWNER, place, [
       written('a', 1, 'forged'),
       written('a', -1, 'failed'),
-      written('a', -1, 'failed again'),
+      {
+        ...written('a', -1, 'failed again', '/z'),
+        channel: 'other',
+        value: { ...typed('failed again'), type: 'other' },
+      },
     ]);
     await store.write(OWNER, { ...place, checkpointId: '2' }, [written('a', 1, 'of another state')]);
     await store.put(OWNER, stateOf('1'));
     const [found] = await store.list(OWNER, { checkpointId: '1', limit: 9 });
     const shown = found?.writes.map(({ taskId, index, value }) => [taskId, index, textOf(value.bytes)]);
     deepEqual(shown, [
-      ['a', -1, 'failed again'],
       ['a', 1, 'a1'],
       ['b', 0, 'b0'],
+      ['a', -1, 'failed again'],
     ]);
+    const { channel, taskPath, value } = found?.writes.at(-1) ?? {};
+    deepEqual([channel, taskPath, value?.type], ['other', '/z', 'other']);
   });
 
   check('STA-07.2 states are listed newest first, page by page, each once', async (store) => {
@@ -132,6 +138,7 @@ export function threadStoreConformance(test: TestCase, adapter: string, open: Op
       all.map(({ checkpointId, threadId, namespace }) => `${checkpointId} ${threadId} ${namespace}`.trim()),
       ['3', '2', '1'].flatMap((id) => [`${id} left`, `${id} left child`, `${id} right`]),
     );
+    equal((await store.list(OWNER, { limit: 2 })).length, 2);
     const paged: ThreadPlace[] = [];
     for (let page = await store.list(OWNER, { limit: 2 }); page.length > 0; ) {
       paged.push(...page.map(placeOf));
@@ -149,6 +156,7 @@ export function threadStoreConformance(test: TestCase, adapter: string, open: Op
     await store.write(OWNER, placeOf(stateOf('1')), [written('a', 0, 'secret')]);
     for (const other of OTHERS) {
       deepEqual(await idsOf(store, {}, other), []);
+      deepEqual(await store.used(other, 'thread'), { others: 0, bytes: 0 });
       await store.put(other, stateOf('1', { versions: { x: '1' } }));
       const [own] = await store.list(other, { limit: 9 });
       deepEqual([own?.values, own?.writes], [[], []]);
@@ -178,7 +186,26 @@ export function threadStoreConformance(test: TestCase, adapter: string, open: Op
         await store.write(OWNER, { ...placeOf(state), threadId: 'another' }, writes);
       deepEqual(await store.used(OWNER, 'another'), { others: 1, bytes: bytes - 4 + 6 + 2 * THREAD_ROW_BYTES });
       await store.remove(OWNER, 'thread');
-      deepEqual(await store.used(OWNER, 'another'), { others: 0, bytes: 6 + 2 * THREAD_ROW_BYTES });
+      const another = { others: 0, bytes: 6 + 2 * THREAD_ROW_BYTES };
+      deepEqual(await store.used(OWNER, 'another'), another);
+      const places = [{ threadId: 'thread' }, { namespace: 'child' }, { checkpointId: '2' }, {}];
+      for (const owner of [OTHERS[0], OTHERS[1], OWNER]) {
+        if (owner === undefined) continue;
+        for (const place of places) {
+          await store.put(
+            owner,
+            stateOf('1', { ...place, threadId: place.threadId ?? 'another', state: typed('123') }),
+          );
+          const at = { ...placeOf(stateOf('1')), threadId: 'another', ...place };
+          await store.write(owner, at, [written('a', -1, '123456')]);
+        }
+      }
+      const before = (await store.used(OWNER, 'another')).bytes;
+      await store.put(OWNER, stateOf('1', { threadId: 'another', state: typed('1') }));
+      await store.write(OWNER, { ...placeOf(stateOf('1')), threadId: 'another' }, [written('a', -1, '1')]);
+      equal((await store.used(OWNER, 'another')).bytes, before - 2 - 5);
+      for (const owner of [OWNER, OTHERS[0], OTHERS[1]])
+        if (owner !== undefined) for (const id of ['thread', 'another']) await store.remove(owner, id);
       for (const other of OTHERS) deepEqual(await store.used(other, 'thread'), { others: 0, bytes: 0 });
     },
   );

@@ -1,5 +1,5 @@
 import type { Caller } from '../../domain/principal/principal.ts';
-import { OPERATIONS, type OperationEntry, type OperationName } from '../../operations/catalogue.ts';
+import { type OperationEntry, type OperationName, operationNamed } from '../../operations/catalogue.ts';
 
 /** Parts of the request beside the path. */
 export interface RemoteRequest {
@@ -16,7 +16,7 @@ export function requestOf(
   token: string | undefined,
   caller: Caller,
 ): { readonly path: string; readonly request: RemoteRequest } {
-  const entry: OperationEntry = OPERATIONS[name];
+  const entry: OperationEntry = operationNamed(name);
   const rest = new Map<string, unknown>(Object.entries(input));
   const path = entry.path.replaceAll(/\{(\w+)\}/g, (_all, member: string) => {
     const value = String(rest.get(member));

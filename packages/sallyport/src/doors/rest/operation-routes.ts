@@ -15,7 +15,7 @@ import { requestEnd } from '../http-answer.ts';
 import type { ProtectedResource } from '../protected-resource.ts';
 import type { BodyBudget } from '../request-body.ts';
 import { type BodyTerms, readBody, UNKNOWN_BODY_BYTES_MAX } from '../request-body.ts';
-import { readWireJson } from '../wire-json.ts';
+import { type ExactPlace, readWireJson } from '../wire-json.ts';
 import type { DirectPosts } from './direct-posts.ts';
 import { createInputReader } from './input-of-request.ts';
 import { isLocal } from './local-server.ts';
@@ -41,6 +41,9 @@ const TOKEN_IN_BODY: ReadonlySet<string> = new Set(
     ...Object.values<OperationEntry>(OPERATIONS).filter(({ access }) => access === 'open'),
   ].map(({ path }) => routeOf(path)),
 );
+
+/** Members of a body that reach a tool. */
+const ARGUMENTS: readonly ExactPlace[] = [['parameters'], ['arguments']];
 
 /** One route per row of the operation table. */
 export function addOperationRoutes(
@@ -88,7 +91,7 @@ function addRoute(app: FastifyInstance, layer: ToolLayer, resource: ProtectedRes
 async function readJson(payload: IncomingMessage, terms: BodyTerms): Promise<unknown> {
   const bytes = await readBody(payload, terms);
   if (bytes.length === 0) return undefined;
-  const read = readWireJson(bytes);
+  const read = readWireJson(bytes, ARGUMENTS);
   if (!read.ok) throw ToolLayerError.of(read.failure);
   return read.value;
 }

@@ -169,10 +169,11 @@ function outcomeOf(
   const secretNames = [...call.secrets.keys()];
   const refusal = refusalOf(answer, { host: sent.url.host, secretNames, hide, now: clock.now() });
   if (refusal !== undefined) throw refusal;
-  const result = resultOf(answer, call.grant.limits.outputBytesMax, hide);
+  const { result, ...rounded } = resultOf(answer, call.grant.limits.outputBytesMax, hide);
   const pagination = paginationOf({ answer, body: result.body, url: sent.url, plan, call, hide });
   return {
     result: pagination === undefined ? result : { ...result, pagination },
+    ...rounded,
     usage: {
       cpuMillicoreSeconds: 0,
       memoryPeakMb: 0,

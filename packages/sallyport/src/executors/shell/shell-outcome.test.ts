@@ -23,6 +23,20 @@ function failure(...args: Parameters<typeof outcome>): ToolLayerError {
   throw new Error('it did not fail');
 }
 
+test('VAL-03.5 JSON names the whole numbers that were rounded', () => {
+  const plan = planOf(
+    callOf({ executor: { kind: 'shell', config: { command: ['x'], output: 'json' } } }).tool.manifest,
+  );
+  const of = (stdout: string) =>
+    outcomeOf(plan, {
+      exit: { cpuMs: 1, memoryPeakMb: 1, code: 0 },
+      output: { stdout, stderr: '', truncated: false, flooded: false },
+      limits,
+    });
+  expect(of('{"id":9007199254740993}')).toMatchObject({ result: { id: 9007199254740992 }, rounded: ['/id'] });
+  expect(of('{"id":9007199254740992}')).not.toHaveProperty('rounded');
+});
+
 test.each<[what: string, exit: Partial<SandboxExit>, stderr: string, code: keyof typeof ERRORS, category: string]>([
   ['exit code 126', { code: 126 }, '', 'E3210', 'PolicyBlocked'],
   ['exit code 127', { code: 127 }, '', 'E3108', 'PermanentFailure'],

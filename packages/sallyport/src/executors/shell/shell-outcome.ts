@@ -1,5 +1,6 @@
 import type { CollectedOutput } from '@sallyport/sandbox';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
+import { roundedIn } from '@sallyport/std/json/json-text';
 import type { ExecutorOutcome } from '../executor.port.ts';
 import { envelopeOf, type ProgramEnd } from '../programs/program-end.ts';
 import type { ShellPlan } from './shell-plan.ts';
@@ -17,10 +18,13 @@ const WORDS = {
 export function outcomeOf(
   { config, successCodes }: ShellPlan,
   end: ProgramEnd,
-): Pick<ExecutorOutcome, 'result' | 'exit'> {
+): Pick<ExecutorOutcome, 'result' | 'rounded' | 'exit'> {
   const envelope = envelopeOf(end, WORDS, successCodes);
   if (config.output === 'text') return { result: envelope.stdout, exit: envelope };
-  return { result: config.output === 'json' ? parsed(end.output) : envelope, exit: envelope };
+  if (config.output !== 'json') return { result: envelope, exit: envelope };
+  const result = parsed(end.output);
+  const rounded = roundedIn(end.output.stdout);
+  return { result, exit: envelope, ...(rounded.length === 0 ? {} : { rounded }) };
 }
 
 function parsed({ stdout, truncated }: CollectedOutput): unknown {

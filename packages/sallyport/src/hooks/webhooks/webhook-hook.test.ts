@@ -171,6 +171,17 @@ describe('the answer', () => {
     expect((await ask({ timeoutMs: 100, failOpen: true })).refused).toBeUndefined();
   });
 
+  test.each([
+    'null',
+    '{"outcome":"refuse","outcome":"allow"}',
+    '{"outcome":"rewrite","arguments":{"a":9007199254740993}}',
+    '['.repeat(100_000),
+  ])('PIPE-14.7 %.60s leaves open what it means, so it is none', async (said) => {
+    reply = unsigned(said);
+    expect((await ask({ signedAnswers: false })).refused?.code).toBe('E3816');
+    expect((await ask({ signedAnswers: false, failOpen: true })).verdict.outcome).toBe('failed');
+  });
+
   test('counts without a signature where the settings say so', async () => {
     reply = unsigned('{"outcome":"refuse","reason":"No."}');
     expect((await ask({ signedAnswers: false })).refused?.code).toBe('E3815');

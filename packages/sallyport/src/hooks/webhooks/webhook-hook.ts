@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { KiB, MiB } from '@sallyport/std/bytes';
 import { type Clock, systemClock } from '@sallyport/std/clock';
+import { exactJson, repeatedMemberIn, tooDeepAt } from '@sallyport/std/json/json-text';
 import { boundedBody } from '@sallyport/std/web/bounded-body';
 import type { AfterAnswer, BeforeAnswer, Hook, HookedCall, HookedResult } from '../hook.ts';
 import { HookForged } from '../run-hooks.ts';
@@ -100,13 +101,21 @@ async function ask(
 
 const header = (response: Response, name: string): string => response.headers.get(name) ?? '';
 
+/** Levels of an answer: more than arguments and results may have. */
+const ANSWER_DEPTH_MAX = 512;
+
 /**
- * 204 and an empty body mean no answer. An answer with other members is invalid, for example our own message sent back.
+ * 204 and an empty body mean no answer. What leaves open what the webhook means is invalid: another value than an
+ * object, a member twice, a number that would become another one, and other members, as in our own message sent back.
  */
 function answerIn(text: string): unknown {
   if (text === '') return undefined;
+  if (tooDeepAt(text, ANSWER_DEPTH_MAX) >= 0) throw new Error(`The answer has more than ${ANSWER_DEPTH_MAX} levels.`);
   const answer = JSON.parse(text) as unknown;
-  const other = Object.keys(Object(answer)).find((member) => !MEMBERS.has(member));
+  if (typeof answer !== 'object' || answer === null) throw new Error('The answer is no JSON object.');
+  if (repeatedMemberIn(text, answer) !== undefined) throw new Error('The answer has a member twice.');
+  if (exactJson(text) !== undefined) throw new Error('The answer has a whole number that a double does not hold.');
+  const other = Object.keys(answer).find((member) => !MEMBERS.has(member));
   if (other !== undefined) throw new Error(`The answer holds "${other.slice(0, 64)}".`);
   return answer;
 }

@@ -14,9 +14,11 @@ export function apiKeyStoreConformance(test: TestCase, adapter: string, open: Op
       key({ id: 'k2', hash: 'h2', claims: { ...key({}).claims, roles: ['viewer'], trust_level: 'provisional' } }),
     ];
     for (const each of keys) await store.insert(each);
+    const newest = key({ id: 'k4', hash: 'h4', createdAt: NOW + 2 });
+    await store.insert(newest);
     await store.insert(key({ id: 'k3', hash: 'h3', tenantId: 'globex' }));
-    deepEqual(await store.list('acme'), keys);
-    equal((await store.changedSince(0)).keys.length, 3);
+    deepEqual(await store.list('acme'), [newest, ...keys]);
+    equal((await store.changedSince(0)).keys.length, 4);
   });
 
   check('PRM-10 a key is revoked by its tenant alone, and the first time counts', async (store) => {
@@ -38,7 +40,8 @@ export function apiKeyStoreConformance(test: TestCase, adapter: string, open: Op
   });
 
   check('the last use is kept, an older one changes nothing, and neither is a change', async (store) => {
-    await store.insert(key({}));
+    const other = key({ id: 'k2', hash: 'h2' });
+    for (const each of [key({}), other]) await store.insert(each);
     const { revision } = await store.changedSince(0);
     await store.noteUses([]);
     await store.noteUses([
@@ -46,7 +49,9 @@ export function apiKeyStoreConformance(test: TestCase, adapter: string, open: Op
       { id: 'unknown', atMs: NOW },
     ]);
     await store.noteUses([{ id: 'k1', atMs: NOW + 3 }]);
-    deepEqual(await store.list('acme'), [key({ lastUsedAt: NOW + 9 })]);
+    deepEqual(await store.list('acme'), [key({ lastUsedAt: NOW + 9 }), other]);
+    await store.noteUses([{ id: 'k1', atMs: NOW + 10 }]);
+    deepEqual(await store.list('acme'), [key({ lastUsedAt: NOW + 10 }), other]);
     deepEqual((await store.changedSince(revision)).keys, []);
   });
 

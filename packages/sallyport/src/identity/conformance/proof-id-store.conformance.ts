@@ -15,6 +15,13 @@ export function proofIdStoreConformance(test: TestCase, adapter: string, open: O
     equal(await store.take(sha256('other'), LONG_MS), true);
   });
 
+  check('PRM-11 a proof that is taken stays taken, however many others come and are forgotten', async (store) => {
+    const proofs = Array.from({ length: 6 }, (_, at) => sha256(`kept ${at}`));
+    for (const proof of proofs) equal(await store.take(proof, LONG_MS), true);
+    for (let at = 0; at < 4; at += 1) equal(await store.take(sha256(`short ${at}`), 0), true);
+    for (const proof of proofs) equal(await store.take(proof, LONG_MS), false);
+  });
+
   check('PRM-11 of requests at the same moment with one proof one has it', async (store) => {
     const taken = await Promise.all(Array.from({ length: 20 }, () => store.take(sha256('raced'), LONG_MS)));
     deepEqual(

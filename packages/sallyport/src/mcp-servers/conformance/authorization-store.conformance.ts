@@ -71,6 +71,28 @@ export function authorizationStoreConformance(
     equal((await store.read(foreign))?.text, 'foreign');
   });
 
+  check(
+    'PRM-11 what is done to one place leaves those of other tenants, upstreams and parts as they are',
+    async (store) => {
+      const others = [
+        { ...place('layer'), tenantId: 'globex' },
+        { ...place('layer'), upstream: 'mail' },
+        place('user ada'),
+      ];
+      for (const other of others) await written(store, other, 'other', 0);
+      const own = await written(store, place('layer'), 'one', 0);
+      for (const other of others) {
+        equal(await store.claim(other, own, LONG_MS), false);
+        equal(await store.replace(other, 'late', own), undefined);
+      }
+      deepEqual(await store.read(place('layer')), { text: 'one', revision: own });
+      equal(await store.remove('acme', 'notes', 'layer'), true);
+      for (const other of others) equal((await store.read(other))?.text, 'other');
+      equal(await store.remove('acme', 'notes'), true);
+      for (const other of others.slice(0, 2)) equal((await store.read(other))?.text, 'other');
+    },
+  );
+
   check('a version that was removed does not come back under its revision', async (store) => {
     const first = await written(store, place('layer'), 'one', 0);
     await store.remove('acme', 'notes');

@@ -25,7 +25,8 @@ export function quarantineStoreConformance(test: TestCase, adapter: string, open
 
   check('a tool of the same tenant and id is replaced as a whole', async (store) => {
     await store.putAll([{ ...tool('a'), ...WAITING, rejectedHash: 'r' }, tool('b')]);
-    const { acceptedHash: _hash, version: _version, ...bare } = tool('a');
+    const { acceptedHash: _hash, version: _version, ...first } = tool('a');
+    const bare = { ...first, upstream: 'mail', tool: 'other', noticedAt: '2027-01-02T03:04:05.678Z' };
     await store.putAll([{ ...bare, block: 'new' }]);
     deepEqual(sorted(await store.loadAll()), [{ ...bare, block: 'new' }, tool('b')]);
     await store.putAll([tool('a'), { ...tool('a'), version: '9.0.0' }]);

@@ -30,6 +30,9 @@ export function overflowStoreConformance(test: TestCase, adapter: string, open: 
     await store.keep(overflow());
     await store.keep(overflow({ text: 'later' }));
     equal((await store.find('acme', 'one'))?.text, 'later');
+    const { userDid: _userDid, ...other } = overflow({ agentDid: 'did:agent:b', keptAt: 7, text: 'of another' });
+    await store.keep(other);
+    deepEqual(await store.find('acme', 'one'), other);
   });
 
   check('MOD-06 any text comes back as it was', async (store) => {
@@ -41,10 +44,17 @@ export function overflowStoreConformance(test: TestCase, adapter: string, open: 
   check('MOD-06 an owner keeps its newest overflows, and takes none from another', async (store) => {
     await store.keep(overflow({ invocationId: 'other agent', agentDid: 'did:agent:b', keptAt: 1 }));
     await store.keep(overflow({ invocationId: 'other tenant', tenantId: 'other', keptAt: 1 }));
-    for (let at = 0; at <= OVERFLOWS_PER_OWNER_MAX; at += 1)
-      await store.keep(overflow({ invocationId: `call ${at}`, keptAt: 1000 + at }));
-    equal(await store.find('acme', 'call 0'), undefined);
-    equal((await store.find('acme', 'call 1'))?.invocationId, 'call 1');
+    await store.keep(overflow({ invocationId: 'other user', userDid: 'did:user:v', keptAt: 1 }));
+    const { userDid: _userDid, ...nobody } = overflow({ agentDid: 'did:agent:c' });
+    for (const owner of [overflow(), nobody]) {
+      const of = `of ${owner.agentDid}`;
+      for (let at = 0; at <= OVERFLOWS_PER_OWNER_MAX; at += 1)
+        await store.keep({ ...owner, invocationId: `call ${at} ${of}`, keptAt: 1000 + at });
+      await store.keep({ ...owner, invocationId: `call ${OVERFLOWS_PER_OWNER_MAX} ${of}`, keptAt: 5000 });
+      equal(await store.find('acme', `call 0 ${of}`), undefined);
+      equal((await store.find('acme', `call 1 ${of}`))?.keptAt, 1001);
+    }
+    equal((await store.find('acme', 'other user'))?.invocationId, 'other user');
     equal((await store.find('acme', 'other agent'))?.invocationId, 'other agent');
     equal((await store.find('other', 'other tenant'))?.invocationId, 'other tenant');
   });

@@ -6,8 +6,19 @@ import { describe, expect, test } from 'vitest';
 import type { JsonSchemaObject } from '../../../api/schemas/identifiers.ts';
 import { shapeOf } from '../../domain/shape/shape.ts';
 import { createSchemaValidator } from '../../validation/schema-validator.ts';
-import { OPERATIONS, type OperationName } from '../catalogue.ts';
+import { OPERATIONS, type OperationName, operationNamed } from '../catalogue.ts';
 import { inputChecks } from './check-input.ts';
+
+test('API-04.1 a name that is no operation is refused with the one that may be meant', () => {
+  const named = (name: string) => operationNamed(name as OperationName);
+  expect(named('outcomes.get')).toBe(OPERATIONS['outcomes.get']);
+  for (const [name, hint] of [
+    ['outcomes.show', 'Did you mean outcomes'],
+    ['toString', 'There is no operation "toString"'],
+    ['__proto__', 'There is no operation "__proto__"'],
+  ] as const)
+    expect(() => named(name)).toThrow(hint);
+});
 
 const schemas = createSchemaValidator();
 const NAMES = Object.keys(OPERATIONS) as OperationName[];

@@ -166,6 +166,36 @@ function carryingOutCases(check: Check): void {
     equal(await store.claim('acme', 'a3', 'one', LONG_MS), false);
   });
 
+  check(
+    'ORC-05 PRM-10 what is done to one approval leaves those of other tenants and ids as they are',
+    async (store) => {
+      const others = [
+        ['acme', 'a2', 2000],
+        ['globex', 'a1', 1000],
+      ] as const;
+      for (const [tenantId, approvalId, closedAt] of [...others, ['acme', 'a1', 3000] as const]) {
+        ok(await store.close(closing({ tenantId, approvalId, closedAt })));
+        ok(await store.claim(tenantId, approvalId, 'one', LONG_MS));
+      }
+      const places = async (limit: number, leaseMs: number) =>
+        (await store.unfinished(limit, leaseMs)).map(({ tenantId, approvalId }) => `${tenantId} ${approvalId}`);
+      deepEqual(await places(10, 0), ['globex a1', 'acme a2', 'acme a1']);
+      deepEqual(await places(2, 0), ['globex a1', 'acme a2']);
+      await store.release('acme', 'a1', 'one');
+      deepEqual(await places(10, LONG_MS), ['acme a1']);
+      await store.mark('acme', 'a1', 'noted');
+      await store.mark('acme', 'a1', 'finished');
+      for (const [tenantId, approvalId, closedAt] of others) {
+        const left = { ...closing({ tenantId, approvalId, closedAt }), noted: false, finished: false };
+        deepEqual(await store.closing(tenantId, approvalId), left);
+      }
+      deepEqual(
+        (await store.closings('acme', 1, 0)).map(({ approvalId }) => approvalId),
+        ['a1'],
+      );
+    },
+  );
+
   check('a claim that was not renewed within its lease is taken by another one', async (store) => {
     await store.close(closing());
     ok(await store.claim('acme', 'a1', 'one', LONG_MS));
@@ -192,6 +222,22 @@ function noticeCases(check: Check): void {
     equal(await store.invocationOf('acme', 'a1'), 'call-1');
     equal(await store.invocationOf('nobody', 'a1'), undefined);
   });
+
+  check('PRM-10 a notice that was delivered says nothing of others', async (store) => {
+    const notice = { tenantId: 'acme', approvalId: 'a1', invocationId: 'call-1', level: 0 };
+    const others = [
+      { ...notice, level: 1 },
+      { ...notice, approvalId: 'a2', invocationId: 'call-2' },
+      { ...notice, tenantId: 'globex', invocationId: 'call-3' },
+    ];
+    for (const each of [...others, notice]) equal(await store.claimNotice(each, LONG_MS), 'taken');
+    await store.noticeDelivered('acme', 'a1', 0);
+    equal(await store.claimNotice(notice, LONG_MS), 'notified');
+    for (const each of others) {
+      equal(await store.claimNotice(each, LONG_MS), 'busy');
+      equal(await store.invocationOf(each.tenantId, each.approvalId), each.invocationId);
+    }
+  });
 }
 
 function rightsCases(check: Check): void {
@@ -211,8 +257,14 @@ function rightsCases(check: Check): void {
     deepEqual(await store.delegations('globex', 1), []);
     equal(await store.endDelegation('globex', 'd1'), false);
     equal(await store.endDelegation('acme', 'd2'), false);
+    const later = [
+      { ...lent, id: 'd3', madeAt: 3 },
+      { ...lent, id: 'd2', madeAt: 2 },
+    ];
+    for (const each of later.toReversed()) await store.addDelegation(each);
+    deepEqual(await store.delegations('acme', 999), [...later, lent]);
     ok(await store.endDelegation('acme', 'd1'));
-    deepEqual(await store.delegations('acme', 999), []);
+    deepEqual(await store.delegations('acme', 999), later);
   });
 
   check('rules are followed by revision, revoked ones too', async (store) => {
@@ -236,25 +288,52 @@ function rightsCases(check: Check): void {
     const link = { hash: 'f'.repeat(64), tenantId: 'acme', approvalId: 'a1', approver: HOSTILE, expiresAt: 1000 };
     equal(await store.link(link.hash), undefined);
     equal(await store.useLink(link.hash), false);
-    await store.addLink(link);
-    deepEqual(await store.link(link.hash), link);
+    const other = { ...link, hash: 'e'.repeat(64), approvalId: 'a2' };
+    const links = [other, { ...link, hash: 'd'.repeat(64) }, link];
+    for (const each of links) await store.addLink(each);
+    for (const each of links) deepEqual(await store.link(each.hash), each);
     const used = await Promise.all([1, 2, 3].map(() => store.useLink(link.hash)));
     equal(used.filter(Boolean).length, 1);
     await store.freeLink(link.hash);
     ok(await store.useLink(link.hash));
+    ok(await store.useLink(other.hash));
   });
 
-  check('what is over is removed, and what is not carried out stays', async (store) => {
-    await store.close(closing());
-    await store.close(closing({ approvalId: 'a2' }));
-    await store.vote(vote());
+  check('ORC-05 what is over is removed, and what is not carried out stays with its votes', async (store) => {
+    const over = { tenantId: 'acme', approvalId: 'a1' };
+    const open = [{ approvalId: 'a2' }, { tenantId: 'globex' }];
+    for (const each of [over, ...open]) {
+      await store.close(closing(each));
+      await store.vote(vote(each));
+    }
     await store.mark('acme', 'a1', 'finished');
-    await store.addRule(rule());
-    equal(await store.prune(5000), 0);
-    ok((await store.prune(20_000)) >= 3);
+    const notice = { ...over, invocationId: 'call-1', level: 0 };
+    await store.claimNotice(notice, LONG_MS);
+    const lent = { from: ['did:user:alice'], roles: ['approver'], to: 'did:user:bob', madeAt: 1 } as const;
+    const [ends, ended] = [5001, 5000];
+    for (const at of [ends, ended]) {
+      await store.addRule(rule({ id: `r${at}`, expiresAt: at }));
+      await store.addDelegation({ ...lent, tenantId: 'acme', id: `d${at}`, until: at });
+      await store.addLink({ ...over, hash: `${at}`.repeat(16), approver: 'did:user:alice', expiresAt: at });
+    }
+    equal(await store.prune(ended), 0);
+    // The closing, its vote, and one of each of the others.
+    equal(await store.prune(ends), 5);
     equal(await store.closing('acme', 'a1'), undefined);
-    ok((await store.closing('acme', 'a2')) !== undefined);
     deepEqual(await store.votes('acme', 'a1'), []);
-    deepEqual((await store.changedRules(0)).rules, []);
+    for (const { tenantId = 'acme', approvalId = 'a1' } of open) {
+      ok((await store.closing(tenantId, approvalId)) !== undefined);
+      equal((await store.votes(tenantId, approvalId)).length, 1);
+    }
+    deepEqual((await store.changedRules(0)).rules, [rule({ id: `r${ends}`, expiresAt: ends })]);
+    deepEqual(
+      (await store.delegations('acme', 0)).map(({ id }) => id),
+      [`d${ends}`],
+    );
+    equal(await store.link(`${ended}`.repeat(16)), undefined);
+    ok((await store.link(`${ends}`.repeat(16))) !== undefined);
+    equal(await store.claimNotice(notice, LONG_MS), 'busy');
+    await store.prune(Date.now() + LONG_MS);
+    equal(await store.claimNotice(notice, LONG_MS), 'taken');
   });
 }

@@ -19,12 +19,13 @@ export function dailyLeaseConformance(test: TestCase, adapter: string, open: Ope
   });
 
   check('STA-06.1 what was done for a day is not done again, and is due on the next', async (lease) => {
-    equal(await lease.take('retention', DUE, 'a', LONG_MS), true);
+    for (const work of ['retention', 'other work']) equal(await lease.take(work, DUE, 'a', LONG_MS), true);
     await lease.done('retention', DUE, 'b');
     equal(await lease.take('retention', DUE, 'b', LONG_MS), false);
     equal(await lease.take('retention', DUE, 'a', LONG_MS), true);
     await lease.done('retention', DUE, 'a');
     equal(await lease.take('retention', DUE, 'a', LONG_MS), false);
+    equal(await lease.take('other work', DUE, 'a', LONG_MS), true);
     equal(await lease.take('retention', DUE - DAY_MS, 'b', LONG_MS), false);
     equal(await lease.take('retention', DUE + DAY_MS, 'b', LONG_MS), true);
   });

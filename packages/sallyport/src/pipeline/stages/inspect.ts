@@ -42,6 +42,8 @@ export function inspect(
       if (isFailure(fitting)) return { refused: fitting, established: { warnings, facts } };
       if (warnings.length > before.length)
         logLenience(log, { tool_id: tool.manifest.tool_id, invocation_id: invocationId }, warnings);
+      if (outcome.exit?.truncated === true) warnings.push(OUTPUT_CUT);
+      if (outcome.rounded !== undefined) warnings.push(rounded(outcome.rounded));
       await turn();
       const marked = await markResult(rules, fitting.result, warnings, turn);
       if (isFailure(marked)) return { refused: marked, established: { warnings, facts } };
@@ -57,6 +59,27 @@ export function inspect(
     },
   };
 }
+
+/** The executor keeps no more of what a program writes than the result may have. */
+const OUTPUT_CUT: Warning = {
+  code: 'output_cut',
+  message:
+    'The program wrote more than is kept (execution_config.output_bytes_max), and the rest is lost. Ask it for less, or raise that limit.',
+};
+
+/** The places hold names that the tool chose, so the sentence, which is the layer's own, has none of them. */
+function rounded(places: readonly string[]): Warning {
+  const message =
+    'Whole numbers of the result have more digits than a number keeps, and are rounded. Use none of them as an id.';
+  return {
+    code: 'result_rounded',
+    message,
+    details: { places: places.map((place) => place.slice(0, PLACE_CHARS_MAX)) },
+  };
+}
+
+/** Characters of a place that the warning shows. */
+const PLACE_CHARS_MAX = 200;
 
 /** Logs what passes only because strict mode is off, for the owner of the tool to fix. */
 function logLenience(

@@ -46,7 +46,7 @@ export function resolve({
       if (wrongWay !== undefined) return { refused: wrongWay, established: { ...identity, tool } };
       if (!ongoing.rehearsal) registry.noteUse(tool);
       const { givenParameters } = call;
-      const warnings = [...found.warnings, ...fits];
+      const warnings = [...found.warnings.filter(({ code }) => isAsked(code, ongoing)), ...fits];
       const preset = rule?.default_arguments;
       return {
         principal: identity.principal,
@@ -60,6 +60,10 @@ export function resolve({
     },
   };
 }
+
+/** The version of a call that waited is the layer's choice: its caller may have asked for none. */
+const isAsked = (code: string, { resumed }: OngoingCall): boolean =>
+  resumed === undefined || code !== 'newer_version_excluded';
 
 /** The refusal of a call that is asynchronous where its tool's calls may not be, or is not where they must be. */
 function wrongWayOf({ manifest }: ToolVersion, call: Needs, { resumed }: OngoingCall): Failure | undefined {

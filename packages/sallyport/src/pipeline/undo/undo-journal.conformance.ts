@@ -19,7 +19,7 @@ export function undoJournalConformance(test: TestCase, adapter: string, open: Op
   const check = casesOver(test, adapter, open);
 
   check('PIPE-03 steps are found in their order, with what is taken back already', async (journal) => {
-    for (const position of [0, 1, 2]) await journal.add(entry({ position, step: { kind: 'n', at: position } }));
+    for (const position of [2, 0, 1]) await journal.add(entry({ position, step: { kind: 'n', at: position } }));
     await journal.markUndone('acme', 'call', 2);
     deepEqual(await journal.find('acme', 'call'), {
       tenantId: 'acme',
@@ -59,6 +59,23 @@ export function undoJournalConformance(test: TestCase, adapter: string, open: Op
     },
   );
 
+  check('PIPE-03 what is done to the transaction of one call leaves those of others as they are', async (journal) => {
+    const others = [entry({ invocationId: 'other' }), entry({ tenantId: 'globex' })];
+    for (const each of [...others, entry()]) await journal.add(each);
+    const unharmed = async () => {
+      for (const { tenantId, invocationId } of others) {
+        const steps = [{ position: 0, step: entry().step, undone: false }];
+        deepEqual(await journal.find(tenantId, invocationId), { tenantId, invocationId, instanceId: 'one', steps });
+      }
+    };
+    await journal.markUndone('acme', 'call', 0);
+    equal((await journal.find('acme', 'call'))?.steps[0]?.undone, true);
+    await unharmed();
+    await journal.close('acme', 'call');
+    equal(await journal.find('acme', 'call'), undefined);
+    await unharmed();
+  });
+
   check('transactions are of one tenant', async (journal) => {
     const tenants = ['acme', 'globex', 'a\0', 'a\uFFFD', 'a\ud800'];
     for (const tenantId of tenants) await journal.add(entry({ tenantId, step: { kind: tenantId } }));
@@ -71,13 +88,16 @@ export function undoJournalConformance(test: TestCase, adapter: string, open: Op
   check('PIPE-03 those of an instance are listed page by page, and no other’s', async (journal) => {
     const calls = ['c', 'a', 'b', 'B'];
     for (const invocationId of calls) await journal.add(entry({ invocationId }));
-    await journal.add(entry({ invocationId: 'a', position: 1 }));
+    for (const position of [2, 1]) await journal.add(entry({ invocationId: 'B', position }));
     await journal.add(entry({ tenantId: 'aaa', invocationId: 'z' }));
     await journal.add(entry({ invocationId: 'd', instanceId: 'two' }));
     const first = await journal.open('one', 3);
     deepEqual(ids(first), ['aaa/z', 'acme/B', 'acme/a']);
-    equal(first[2]?.steps.length, 2);
+    deepEqual(
+      first[1]?.steps.map(({ position }) => position),
+      [0, 1, 2],
+    );
     deepEqual(ids(await journal.open('one', 3, first[2])), ['acme/b', 'acme/c']);
-    deepEqual(ids(await journal.open('two', 3)), ['acme/d']);
+    deepEqual(ids(await journal.open('two', 1)), ['acme/d']);
   });
 }

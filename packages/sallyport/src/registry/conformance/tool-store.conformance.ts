@@ -151,6 +151,25 @@ export function toolStoreConformance(test: TestCase, adapter: string, open: Open
     await store.markRecorded([]);
   });
 
+  check('AUD-01 PRM-10 marks and uses are those of one version of one tool of one tenant', async (store) => {
+    const others = [
+      version({ version: '1.1.0' }),
+      version({ version: '0.9.0' }),
+      version({ tool_id: 'other' }),
+      version({}, 'globex'),
+    ];
+    for (const each of [...others, version({})]) await store.insert(each);
+    await store.markRecorded([KEY]);
+    deepEqual(await store.unrecorded(Date.now() + 60_000), others);
+    await store.noteUses([{ ...KEY, lastUsedAt: AT }]);
+    const uses = [new Map([['1.0.0', AT]]), new Map(), new Map()];
+    const places = [KEY, { ...KEY, toolId: 'other' }, { ...KEY, tenantId: 'globex' }];
+    for (const [at, { tenantId, toolId }] of places.entries())
+      deepEqual(await store.lastUses(tenantId, toolId), uses[at]);
+    await store.noteUses([{ ...KEY, toolId: 'other', lastUsedAt: '2026-02-01T00:00:00.000Z' }]);
+    deepEqual(await store.lastUses('acme', 'weather'), uses[0]);
+  });
+
   check('what changed since a revision is what was added or moved after it', async (store) => {
     await store.insert(version({}));
     const first = await store.changedSince(0);

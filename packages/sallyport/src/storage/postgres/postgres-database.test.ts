@@ -202,6 +202,28 @@ test('DOC-04.2 pins of a call that is not over, or whose checkpoints are kept, a
   expect(await kept()).toEqual(['pinned-running']);
 });
 
+test('DOC-01.5 with a document go the vectors of its passages, and no others', async () => {
+  await using database = await open();
+  const { documentStore, vectorStore } = database;
+  const hashes = ['old', 'both', 'newest', 'other'].map((text) => text.padStart(64, '0'));
+  const vector = new Float32Array(1);
+  await vectorStore.put(
+    'model',
+    hashes.map((contentHash) => ({ contentHash, vector })),
+  );
+  const document = { documentId: 'd', title: 'T', tags: [], authority: 1, contentType: 'text/plain', at: 1 } as const;
+  const rest = { shingles: { step: 1, hashes: [] }, by: { agentDid: 'a' } };
+  for (const [sha256, from] of Object.entries({ one: 0, two: 1 })) {
+    const given = { ...document, ...rest, sha256, content: sha256, passages: hashes.slice(from, from + 2) };
+    await documentStore.put('acme', given, { mustBeNew: false, documentsMax: 9, versionsMax: 9 });
+  }
+  const left = async () => (await vectorStore.get('model', 1, hashes)).map(({ contentHash }) => contentHash).toSorted();
+  await documentStore.delete('acme', 'd', 1);
+  expect(await left()).toEqual(hashes.slice(1).toSorted());
+  await documentStore.delete('acme', 'd');
+  expect(await left()).toEqual(hashes.slice(3));
+});
+
 test('a result of 5 MB is kept', async () => {
   await using database = await open();
   const result = 'é"\0'.repeat(MiB / 2);

@@ -108,6 +108,7 @@ function memoryClosings(clock: Clock, votes: Votes): Closings & { prune(beforeMs
     },
     async unfinished(limit, leaseMs) {
       const open = [...closed.values()].filter((each) => !each.finished && isFree(each, leaseMs));
+      open.sort((one, other) => one.closedAt - other.closedAt);
       return open.slice(0, limit).map(read);
     },
     async claim(tenantId, approvalId, holder, leaseMs) {

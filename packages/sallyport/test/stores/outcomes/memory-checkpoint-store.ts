@@ -82,10 +82,12 @@ function archiveIn(held: Held): CheckpointArchive {
     unused: async (limit) =>
       [...objects.values()]
         .filter(({ removeAfter }) => removeAfter <= now())
+        .sort((a, b) => a.removeAfter - b.removeAfter)
         .slice(0, limit)
         .map(({ tenantId, name }) => ({ tenantId, name })),
     async removed({ tenantId, name }) {
-      objects.delete(keyOf(tenantId, name));
+      const key = keyOf(tenantId, name);
+      if ((objects.get(key)?.removeAfter ?? Number.POSITIVE_INFINITY) <= now()) objects.delete(key);
     },
   };
 }
@@ -173,7 +175,8 @@ function endingIn(held: Held, now: () => number): Pick<CheckpointStore, Ending> 
     },
     async unreported(reporter, limit) {
       const left = [...stored].filter(([key]) => held.reporters.get(key) === reporter).map(([, one]) => one);
-      return left.slice(0, limit).map(({ packed: _packed, ...facts }) => facts);
+      const first = left.sort((a, b) => a.savedAt - b.savedAt).slice(0, limit);
+      return first.map(({ packed: _packed, ...facts }) => facts);
     },
     async reported(tenantId, lineId, sequence) {
       for (const one of ofLine(held, tenantId, lineId))

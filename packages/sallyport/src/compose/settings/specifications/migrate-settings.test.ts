@@ -48,6 +48,11 @@ describe('a configuration in the words of a specification', () => {
   it.each([
     [{ registry: { embeding_model: 'x' } }, 'registry.embeding_model', 'did you mean registry.embedding_model'],
     [{ toolbx: { default_timeout: 1 } }, 'toolbx', 'did you mean toolbox'],
+    [
+      { circuit_breaker: { failure_rate_threshold: 5 } },
+      'circuit_breaker.failure_rate_threshold',
+      'did you mean circuit_breaker.default_config.failure_rate_threshold',
+    ],
     [{ llm: { providers: [] } }, 'llm', /specifications$/],
   ])('OPS-06.2 names an unknown key, with the one that may be meant: %j', (file, key, why) => {
     expect(migrated(file).notes).toEqual([{ key, why: expect.stringMatching(why) }]);

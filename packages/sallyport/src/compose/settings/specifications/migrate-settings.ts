@@ -126,6 +126,7 @@ function shown(path: readonly string[]): string {
 
 function nearest(path: readonly string[]): string {
   const known = new Set(ROWS.map(({ names }) => names.slice(0, path.length).join('.')));
-  const near = nearestName(path.join('.'), [...known]);
+  const whole = ROWS.map(({ names }) => names.join('.'));
+  const near = nearestName(path.join('.'), [...known]) ?? whole.find((each) => each.endsWith(`.${path.at(-1)}`));
   return near === undefined ? '' : `; did you mean ${near}`;
 }

@@ -8,7 +8,7 @@ export const arePairs = (words: readonly string[]): boolean =>
 
 /**
  * The arguments of a call, written as `a=2 b=three`. A value stays text where the schema wants text; elsewhere it is
- * parsed as JSON, or stays text when it is not JSON.
+ * parsed as JSON, or stays text when it is not JSON, or a number whose digits would be lost.
  * @throws ToolLayerError E3801 for a word without `=` and for a name that occurs twice
  */
 export function pairsAsArguments(words: readonly string[], schema: JsonSchemaObject): Record<string, unknown> {
@@ -30,8 +30,10 @@ export function pairsAsArguments(words: readonly string[], schema: JsonSchemaObj
 
 function readValue(text: string, property: JsonSchemaObject): unknown {
   if (property['type'] === 'string') return text;
-  const json = readWireText(text);
-  return json.ok && !(typeof json.value === 'string' && isTextToo(property)) ? json.value : text;
+  const json = readWireText(text, [[]]);
+  return json.ok && json.inexact !== true && !(typeof json.value === 'string' && isTextToo(property))
+    ? json.value
+    : text;
 }
 
 /** A quoted text keeps its quotes where the schema accepts texts. */

@@ -79,6 +79,14 @@ describe.each([
   });
 });
 
+it('PIPE-15.1 an unknown option is refused: a misspelt dry run must not run', () => {
+  expect(callOptions({ tool_id: 'add' }, { _meta: { 'sallyport/dryrun': true } })).toMatch(
+    /^_meta\.sallyport\/dryrun is no option .+ sallyport\/dry_run\.$/,
+  );
+  expect(callOptions({ tool_id: 'add' }, { _meta: { [`sallyport/${'x'.repeat(9_000)}`]: 1 } })).toMatch(/^.{300,320}$/);
+  expect(callOptions({ tool_id: 'add' }, { _meta: { 'sallyport/checkpoints': {} } })).toMatchObject({ dryRun: false });
+});
+
 it('a call whose _meta says nothing of these is passed on as it is', () => {
   const input = { tool_id: 'add' };
   expect(callOptions(input, { _meta: { progressToken: 1 } })).toEqual({ input, dryRun: false });

@@ -19,6 +19,12 @@ const META_DOCUMENTS = 'sallyport/document_context';
 const META_RESUME = 'sallyport/resume_from_checkpoint_id';
 /** `true`: say what would happen to the call and run nothing (PIPE-15). */
 const META_DRY_RUN = 'sallyport/dry_run';
+/** Offered by a layer whose upstream this one is; nothing is made of it. */
+const META_CHECKPOINTS = 'sallyport/checkpoints';
+/** Begins the names of all options. */
+const PREFIX = 'sallyport/';
+/** Characters of an unknown name that are shown. */
+const SHOWN_MAX = 64;
 
 /** A call with the options of its `_meta`. */
 export interface AskedCall {
@@ -31,6 +37,9 @@ export interface AskedCall {
  */
 export function callOptions(input: ToolInvokeRequest, params: Readonly<Record<string, unknown>>): AskedCall | string {
   const meta = metaOf(params);
+  const unknown = Object.keys(meta).find((key) => key.startsWith(PREFIX) && !KNOWN.has(key));
+  if (unknown !== undefined)
+    return `_meta.${unknown.slice(0, SHOWN_MAX)} is no option of a call. Known are: ${NAMED.join(', ')}.`;
   const dryRun = meta[META_DRY_RUN];
   const documents = meta[META_DOCUMENTS];
   const resume = meta[META_RESUME];
@@ -88,3 +97,6 @@ const OPTIONS: readonly MetaOption[] = [
     must: `one of ${TrustLevel.enum.join(', ')}`,
   },
 ];
+
+const NAMED = [...OPTIONS.map(({ key }) => key), META_DOCUMENTS, META_RESUME, META_DRY_RUN];
+const KNOWN: ReadonlySet<string> = new Set([...NAMED, META_CHECKPOINTS]);

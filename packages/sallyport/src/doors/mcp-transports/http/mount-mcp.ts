@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { failureOf } from '@sallyport/std/error/tool-layer-error';
 import type { FastifyInstance } from 'fastify';
 import { classify, RPC, type RpcMessage } from '../../json-rpc.ts';
+import { ARGUMENTS } from '../../mcp-protocol.ts';
 import type { McpServer } from '../../mcp-server.ts';
 import { createProtectedResource } from '../../protected-resource.ts';
 import { createBodyBudget, readBody } from '../../request-body.ts';
@@ -154,7 +155,7 @@ async function readMessage(
     refuseBody(thrown, exchange, server);
     return undefined;
   }
-  const read = readWireJson(bytes);
+  const read = readWireJson(bytes, ARGUMENTS);
   if (read.ok) return classify(read.value);
   const unreadable = read.refusal === 'syntax' || read.refusal === 'encoding';
   exchange.refuse(400, unreadable ? RPC.parseError : RPC.invalidRequest, read.failure.message);

@@ -4,7 +4,8 @@ import { messageOf } from '@sallyport/std/error/message-of';
 import { isObject } from '../../../domain/shape/is-object.ts';
 import type { Log } from '../../../telemetry/log.ts';
 import { classify, errorAnswer, RPC, type RpcId, type RpcRequest } from '../../json-rpc.ts';
-import { readWireJson } from '../../wire-json.ts';
+import { ARGUMENTS } from '../../mcp-protocol.ts';
+import { readWireJson, TOO_LONG_NUMBER } from '../../wire-json.ts';
 import { isModern } from '../modern-envelope.ts';
 import { TRANSPORT_DEFAULTS, type TransportSettings } from '../settings.ts';
 import { readLines } from './line-reader.ts';
@@ -89,7 +90,7 @@ function takeLine(line: Buffer | undefined, relay: Relay): void {
     write(errorAnswer(null, RPC.invalidRequest, message).text);
     return;
   }
-  const read = readWireJson(line);
+  const read = readWireJson(line, ARGUMENTS);
   if (!read.ok) {
     const unreadable = read.refusal === 'syntax' || read.refusal === 'encoding';
     write(errorAnswer(null, unreadable ? RPC.parseError : RPC.invalidRequest, read.failure.message).text);
@@ -98,7 +99,9 @@ function takeLine(line: Buffer | undefined, relay: Relay): void {
   const message = classify(read.value);
   const given = read.value as JSONRPCMessage;
   if (message.kind === 'invalid') write(errorAnswer(message.id, RPC.invalidRequest, message.message).text);
-  else if (message.kind === 'request') passOn(message, given, relay);
+  else if (message.kind === 'request' && read.inexact === true) {
+    write(errorAnswer(message.id, RPC.invalidParams, `An argument holds a ${TOO_LONG_NUMBER}`).text);
+  } else if (message.kind === 'request') passOn(message, given, relay);
   else if (message.kind === 'notification' && isCancelHere(message.method, message.params['requestId'], relay)) return;
   else sendOn(given, relay);
 }

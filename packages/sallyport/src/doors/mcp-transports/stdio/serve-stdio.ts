@@ -5,6 +5,7 @@ import type { Caller } from '../../../domain/principal/principal.ts';
 import { isObject } from '../../../domain/shape/is-object.ts';
 import type { Log } from '../../../telemetry/log.ts';
 import { classify, errorAnswer, ID_IN_USE, type Params, RPC, type RpcId, type RpcRequest } from '../../json-rpc.ts';
+import { ARGUMENTS } from '../../mcp-protocol.ts';
 import type { AskClient, McpServer } from '../../mcp-server.ts';
 import { readWireJson } from '../../wire-json.ts';
 import { type ClientQuestions, createClientQuestions } from '../client-questions.ts';
@@ -89,7 +90,7 @@ function takeLine(line: Buffer | undefined, connection: Connection): Promise<voi
     connection.write(errorAnswer(null, RPC.invalidRequest, message).text);
     return undefined;
   }
-  const read = readWireJson(line);
+  const read = readWireJson(line, ARGUMENTS);
   if (!read.ok) {
     const unreadable = read.refusal === 'syntax' || read.refusal === 'encoding';
     const code = unreadable ? RPC.parseError : RPC.invalidRequest;

@@ -1,4 +1,5 @@
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
+import { roundedIn } from '@sallyport/std/json/json-text';
 import type { HideSecrets } from '../../../external/hide-secrets.ts';
 import type { OutboundAnswer } from '../../../external/outbound-http.ts';
 import type { Pagination } from './pagination.ts';
@@ -28,30 +29,37 @@ const JSON_TYPE = /^(?:application\/(?:[^;]*\+)?json|text\/json)\s*(?:;|$)/i;
 const TEXT_TYPE =
   /^(?:text\/|application\/(?:[^;]*\+)?(?:xml|yaml|x-yaml|javascript|x-ndjson|graphql|x-www-form-urlencoded|toml|sql)\b)/i;
 
+/** The result of a tool, and the places in it where a whole number was rounded. */
+interface ReadAnswer {
+  readonly result: HttpResult;
+  readonly rounded?: readonly string[];
+}
+
 /**
  * The answer as the tool's result.
  * @throws ToolLayerError E3308 when the body does not match its content type
  */
-export function resultOf(answer: OutboundAnswer, bytesMax: number, hide: HideSecrets): HttpResult {
+export function resultOf(answer: OutboundAnswer, bytesMax: number, hide: HideSecrets): ReadAnswer {
   const { status, body: bytes } = answer;
   const headers = selected(answer, hide);
-  if (bytes.length === 0) return { status, headers };
+  if (bytes.length === 0) return { result: { status, headers } };
   const type = answer.headers['content-type'] ?? '';
   const cut = answer.truncated ? { truncated: true as const } : {};
   if (JSON_TYPE.test(type)) {
     const text = hide(textOf(bytes, 'utf-8'));
-    return answer.truncated
-      ? { status, headers, body_text: text, ...cut }
-      : { status, headers, body: parsed(text, status) };
+    if (answer.truncated) return { result: { status, headers, body_text: text, ...cut } };
+    const result = { status, headers, body: parsed(text, status) };
+    const rounded = roundedIn(text).map((pointer) => `/body${pointer}`);
+    return rounded.length === 0 ? { result } : { result, rounded };
   }
   if (TEXT_TYPE.test(type) || (type === '' && !bytes.includes(0))) {
-    return { status, headers, body: hide(textOf(bytes, charsetOf(type))), ...cut };
+    return { result: { status, headers, body: hide(textOf(bytes, charsetOf(type))), ...cut } };
   }
   // Base64 is a third longer than the bytes.
   const shown = bytes.subarray(0, Math.floor((bytesMax * 3) / 4));
   const isCut = answer.truncated || shown.length < bytes.length;
   const body = shown.toString('base64');
-  return { status, headers, body, body_encoding: 'base64', ...(isCut ? { truncated: true } : {}) };
+  return { result: { status, headers, body, body_encoding: 'base64', ...(isCut ? { truncated: true } : {}) } };
 }
 
 function selected({ headers }: OutboundAnswer, hide: HideSecrets): Record<string, string> {

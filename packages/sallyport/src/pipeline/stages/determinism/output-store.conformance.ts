@@ -32,6 +32,15 @@ export function outputStoreConformance(test: TestCase, adapter: string, open: Op
     }
   });
 
+  check('PIPE-10 an input that takes the place of another has its own output', async (store) => {
+    // Begins as the other hash does, from which a place may be computed.
+    const twin = key({ inputHash: `${key().inputHash.slice(0, 8)}${sha256('other').slice(8)}` });
+    await store.remember(key(), output());
+    const own = output({ outputHash: sha256('other output'), invocationId: 'own', at: 7 });
+    for (const each of [own, output(), output({ invocationId: 'later' })])
+      deepEqual(await store.remember(twin, each), own);
+  });
+
   check('PIPE-10 of calls at the same moment one is the first, for all of them', async (store) => {
     const seen = Array.from({ length: 40 }, (_, at) =>
       output({ invocationId: `call-${at}`, outputHash: sha256(`output ${at}`), at }),

@@ -53,7 +53,7 @@ export function nameTaken({ kind, shown }: CallName): Failure {
     case 'key':
       return failure(
         'E3802',
-        'This idempotency key was used with another tool or other arguments. Take a new key for a new request.',
+        'This idempotency key was used with another tool, version or arguments, or with other documents. Take a new key for a new request.',
       );
     case 'turn-group':
       return failure(

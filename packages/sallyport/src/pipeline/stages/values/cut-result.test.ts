@@ -6,8 +6,8 @@ import { isTextOnly, readableText } from './readable-text.ts';
 
 const NATIVE = { executor: { kind: 'native' as const } };
 const MCP = { executor: { kind: 'mcp' as const, config: {} } };
-/** Bytes of a text inside a JSON string inside a JSON string, without the quotes around both. */
-const bytesInside = (text: string): number => Buffer.byteLength(JSON.stringify(JSON.stringify(text))) - 6;
+/** Bytes of a text inside a JSON string inside a JSON string, with the quotes of one of both. */
+const bytesInside = (text: string): number => Buffer.byteLength(JSON.stringify(JSON.stringify(text))) - 4;
 
 test.each([
   'a',
@@ -37,6 +37,13 @@ test.each([
   expect(bytesInside(preview)).toBeLessThanOrEqual(most);
   expect(bytesInside(preview + next)).toBeGreaterThan(most);
   expect(cut?.beyond).toEqual({ bytesMax: most });
+});
+
+test('MOD-10.3 a text that is too long by its quotes alone still has a rest', () => {
+  for (const characters of [99, 100]) {
+    const result = 'a'.repeat(characters);
+    expect(cutOf(result, canonicalJson(result), { outputBytesMax: 100 }, NATIVE)?.preview).toHaveLength(98);
+  }
 });
 
 test('MOD-10 what goes out is counted: a text as its JSON, all other results as the text of a block of MCP', () => {

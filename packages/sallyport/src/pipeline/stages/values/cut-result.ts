@@ -4,6 +4,8 @@ import { givesCallResult } from '../../../domain/tool/call-result.ts';
 import { tokensWithin } from '../../../model-facing/token-estimate.ts';
 import { isTextOnly, readableText } from './readable-text.ts';
 
+/** Bytes of the quotes around a text: counted, so that the first part of a text that is too long is never all of it. */
+const QUOTES_BYTES = 2;
 /** Most bytes of UTF-8 that one UTF-16 unit takes. */
 const UNIT_BYTES_MAX = 3;
 /** Most tokens that one UTF-16 unit counts for. */
@@ -58,7 +60,7 @@ function bytesBeyond(
 
 /** The longest first part of a text that fits into this many bytes inside JSON inside JSON. */
 function fitting(text: string, bytesMax: number): string {
-  let bytes = 0;
+  let bytes = QUOTES_BYTES;
   let at = 0;
   while (at < text.length) {
     const code = text.codePointAt(at) as number;

@@ -143,8 +143,8 @@ describe('MOD-10 a result beyond the budget', () => {
     expect(await shortened(long)).toEqual({
       truncated: true,
       bytes: 502,
-      preview: long.slice(0, 100),
-      rest: rest(100),
+      preview: long.slice(0, 98),
+      rest: rest(98),
     });
     expect(await shortened(long, {}, { redact: () => 'clean' })).toMatchObject({ rest: rest(0) });
     filtered = long.slice(5);
@@ -152,13 +152,13 @@ describe('MOD-10 a result beyond the budget', () => {
     expect(kept).toEqual([long, 'clean', long]);
     expect(warnings.map(({ code }) => code)).toEqual(['result_cut', 'result_cut', 'result_filtered', 'result_cut']);
     expect(warnings[0]?.message).toBe(
-      'The result has 502 bytes and was cut to the first 100. Read the rest with read_overflow, invocation_id i, offset 100. Or ask for less, or raise execution_config.output_bytes_max.',
+      'The result has 502 bytes and was cut to the first 100. Read the rest with read_overflow, invocation_id i, offset 98. Or ask for less, or raise execution_config.output_bytes_max.',
     );
   });
 
   test('has no rest where it is not kept', async () => {
     isKept = false;
-    expect(await shortened(long)).toEqual({ truncated: true, bytes: 502, preview: long.slice(0, 100) });
+    expect(await shortened(long)).toEqual({ truncated: true, bytes: 502, preview: long.slice(0, 98) });
     expect(warnings).toMatchObject([{ message: expect.stringContaining('The rest was not kept.') }]);
     expect(warnings[0]?.details).toEqual({ bytes: 502, bytes_max: 100 });
   });

@@ -125,6 +125,36 @@ export function stateStoreConformance(test: TestCase, adapter: string, open: Ope
     equal(await store.write(write({ key: key({ toolId: 'other', name: 'c' }), valuesMax: 1 })), 'written');
   });
 
+  check(
+    'PIPE-03 PRM-10 what a call writes, keeps and discards leaves all that is not its own as it was',
+    async (store) => {
+      const keys = [{ tenantId: 'globex' }, { ownerId: 'globex' }, { toolId: 'other' }, { name: 'm' }].map(key);
+      for (const each of keys) {
+        const by = holder({ tenantId: each.tenantId });
+        await store.write(write({ key: each, by }));
+        await store.keep(by);
+      }
+      for (const by of [other, holder({ fence: 1 }), holder({ tenantId: 'globex' })]) {
+        for (const [text, next] of Object.entries({ begun: '1', changed: '2', removed: undefined })) {
+          const at = key({ tenantId: by.tenantId, name: `${text} ${by.invocationId} ${by.fence}` });
+          keys.push(at);
+          if (text !== 'begun') {
+            await store.write(write({ key: at, by }));
+            await store.keep(by);
+          }
+          await store.write(write({ key: at, by, next }));
+        }
+      }
+      const before = await Promise.all(keys.map(store.read));
+      for (const end of [store.keep, store.discard, store.keep]) {
+        for (const next of ['3', '4']) equal(await store.write(write({ next })), 'written');
+        await end(holder());
+        deepEqual(await Promise.all(keys.map(store.read)), before);
+      }
+      equal((await store.read(key()))?.value, '4');
+    },
+  );
+
   check('values are of one tenant, one owner and one tool, whatever text is in them', async (store) => {
     const odd = ['acme', 'globex', 'a\0', 'a\uFFFD', 'a\ud800', 'json:"a"'];
     const keys = [

@@ -36,6 +36,9 @@ export function vectorStoreConformance(test: TestCase, adapter: string, open: Op
     await store.put('model', [entry('a', 1)]);
     await store.put('model', [entry('a', 2), entry('a', 3)]);
     deepEqual(await store.get('model', 3, [hash('a')]), [entry('a', 3)]);
+    const longer = { contentHash: hash('a'), vector: Float32Array.of(1, 2, 3, 4) };
+    await store.put('model', [longer]);
+    deepEqual(await store.get('model', 4, [hash('a')]), [longer]);
   });
 
   check('writers of the same vectors at the same time leave one of each', async (store) => {

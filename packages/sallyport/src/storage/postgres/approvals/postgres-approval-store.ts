@@ -132,14 +132,13 @@ function carryingOut(database: Kysely<Tables>): Pick<ApprovalStore, 'claim' | 'r
       }),
     release: (tenantId, approvalId, holder) =>
       inDatabase('give the approval back', async () => {
-        const given = one(tenantId, approvalId).set({ holder: null, claimed_at: null });
-        await given.where('holder', '=', keyText(holder)).execute();
+        await one(tenantId, approvalId).set({ holder: null }).where('holder', '=', keyText(holder)).execute();
       }),
     releaseAll: (holder) =>
       inDatabase('give the approvals back', async () => {
         await database
           .updateTable(CLOSINGS)
-          .set({ holder: null, claimed_at: null })
+          .set({ holder: null })
           // Worded like the partial index, so that it is used.
           .where((is) => is.not(is.ref('finished')))
           .where('holder', '=', keyText(holder))
@@ -190,7 +189,6 @@ returning level`.execute(database);
           .select('invocation_id')
           .where('tenant_id', '=', keyText(tenantId))
           .where('approval_id', '=', keyText(approvalId))
-          .where('level', '=', 0)
           .executeTakeFirst();
         // Not decoded: an invocation id contains nothing that a column cannot hold.
         return row?.invocation_id;

@@ -1,23 +1,16 @@
 import type { Pool, PoolClient } from 'pg';
 
-/** Runs statements in one transaction of their own, which a failure rolls back. */
+/** Runs statements in one transaction of their own. A failure rolls it back, with the connection. */
 export async function inTransaction<Result>(pool: Pool, run: (client: PoolClient) => Promise<Result>): Promise<Result> {
   const client = await pool.connect();
-  let broken = true;
+  let hasFailed = true;
   try {
     await client.query('begin');
     const result = await run(client);
     await client.query('commit');
-    broken = false;
+    hasFailed = false;
     return result;
-  } catch (thrown) {
-    // A connection whose rollback fails is broken, and of no use to others.
-    broken = await client.query('rollback').then(
-      () => false,
-      () => true,
-    );
-    throw thrown;
   } finally {
-    client.release(broken);
+    client.release(hasFailed);
   }
 }

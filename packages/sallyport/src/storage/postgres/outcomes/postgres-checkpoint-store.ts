@@ -17,7 +17,7 @@ with begun as (
   returning 1
 ), followed as (
   update sallyport.checkpoint_lines set newest = $4, changed_at = now()
-  where tenant_id = $1 and line_id = $2 and holder = $3 and newest = $4::bigint - 1 and $4::bigint > 1
+  where tenant_id = $1 and line_id = $2 and holder = $3 and newest = $4::bigint - 1
   returning 1
 )
 insert into sallyport.checkpoints

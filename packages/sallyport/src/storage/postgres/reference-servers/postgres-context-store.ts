@@ -20,11 +20,11 @@ with held as (
 ), begun as (
   insert into sallyport.context_tasks (tenant_id, owner, task_id, newest, saved_at)
   select $1::text, $2::text, $3::text, 1, to_timestamp($5::double precision / 1000) from held
-  where $4::bigint = 1 and (known > 0 or tasks < $8::bigint)
+  where $4::bigint = 1 and tasks < $8::bigint
   on conflict do nothing returning 1
 ), followed as (
   update sallyport.context_tasks set newest = $4, saved_at = to_timestamp($5::double precision / 1000)
-  where ${TASK} and newest = $4::bigint - 1 and $4::bigint > 1 returning 1
+  where ${TASK} and newest = $4::bigint - 1 returning 1
 ), written as (
   insert into sallyport.context_versions (tenant_id, owner, task_id, version, facts, context)
   select $1, $2, $3, $4, $6::json, $7::json where exists (select from begun) or exists (select from followed)
@@ -33,7 +33,7 @@ with held as (
   delete from sallyport.context_versions
   where ${TASK} and version <= $4::bigint - $9::bigint and exists (select from written)
 )
-select exists (select from written) as is_written, known = 0 and tasks >= $8::bigint and $4::bigint = 1 as is_full from held`;
+select exists (select from written) as is_written, known = 0 and tasks >= $8::bigint as is_full from held`;
 
 const ADD_CHECKPOINT = `
 with held as (

@@ -6,10 +6,9 @@ import { inTransaction } from '../outcomes/in-transaction.ts';
 /** Most characters of a content whose words are indexed: a tsvector holds less than 1 MiB. */
 const INDEXED_CHARS_MAX = 500_000;
 
-/** Locks the document; its writers wait for one another. */
 const NEWEST = `
 select newest, content_sha256 from sallyport.documents join sallyport.document_versions using (tenant_id, document_id)
-where tenant_id = $1 and document_id = $2 and version = newest for update of documents`;
+where tenant_id = $1 and document_id = $2 and version = newest`;
 
 const LOCK = 'select pg_advisory_xact_lock(hashtextextended($1, 0))';
 

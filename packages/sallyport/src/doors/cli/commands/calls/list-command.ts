@@ -51,7 +51,8 @@ function states(text: string): CallListRequest['state'] {
 
 /** Converts a time, or a duration before now, to ISO 8601. */
 function time(text: string): string {
-  const ms = /^\d{4}-\d{2}-\d{2}/.test(text) ? Date.parse(text) : Date.now() - seconds(text) * 1_000;
+  const isTime = !/^-?[\d.]+[a-z]*$/.test(text);
+  const ms = isTime ? Date.parse(/^\d{4}-\d{2}-\d{2}/.test(text) ? text : '') : Date.now() - seconds(text) * 1_000;
   const at = new Date(ms);
   if (Number.isNaN(at.getTime())) throw new InvalidArgumentError('Write a time such as 2026-01-31T12:00:00Z, or 1h.');
   return at.toISOString();

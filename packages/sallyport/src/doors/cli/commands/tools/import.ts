@@ -84,7 +84,7 @@ function toolsIn(name: string, text: string): LangChainImport['tools'] {
   const whole = readWireText(text);
   if (whole.ok) return objectsIn(name, whole.value);
   const lines = text.split('\n').filter((line) => line.trim() !== '');
-  const read = lines.map(readWireText);
+  const read = lines.map((line) => readWireText(line));
   const bad = read.findIndex((line) => !line.ok);
   // A single line, or a first line that is not JSON by itself, was meant as one value.
   if (lines.length < 2 || bad === 0)
