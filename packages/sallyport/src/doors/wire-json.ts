@@ -17,10 +17,16 @@ export const TOO_LONG_NUMBER =
 /** Why received bytes are refused as JSON. */
 export type JsonRefusal = 'encoding' | 'syntax' | 'depth' | 'key';
 
-/** Parsed JSON, or the reason for its refusal. `inexact`: a place of {@link ExactPlace} holds a bigint. */
-export type WireJson =
-  | { readonly ok: true; readonly value: unknown; readonly inexact?: true }
-  | { readonly ok: false; readonly refusal: JsonRefusal; readonly failure: Failure };
+/** Parsed JSON, or its refusal. `inexact`: a place of {@link ExactPlace} holds a bigint. */
+export type WireJson = { readonly ok: true; readonly value: unknown; readonly inexact?: true } | RefusedJson;
+
+/** Why received bytes are not taken. `value`: what they say, where they are JSON with a member that is refused. */
+export interface RefusedJson {
+  readonly ok: false;
+  readonly refusal: JsonRefusal;
+  readonly failure: Failure;
+  readonly value?: unknown;
+}
 
 /**
  * Names that lead to a value in which no digit may be lost, because it is an argument: a whole number that a double does
@@ -54,9 +60,9 @@ export function readWireText(text: string, exact: readonly ExactPlace[] = []): W
     return badSyntax(text, thrown);
   }
   const pointer = isSuspicious(text) ? prototypeKeyIn(value, '') : undefined;
-  if (pointer !== undefined) return badKey(pointer);
+  if (pointer !== undefined) return { ...badKey(pointer), value };
   const repeated = repeatedMemberIn(text, value);
-  if (repeated !== undefined) return twice(repeated);
+  if (repeated !== undefined) return { ...twice(repeated), value };
   return exact.length === 0 ? { ok: true, value } : exactAt(exact, text, value);
 }
 
@@ -129,12 +135,12 @@ function tooDeep(index: number): WireJson {
   return refused('depth', 'E3810', message, { path: '', keyword: 'depth', hint: 'Send flatter JSON.' });
 }
 
-function badKey(pointer: string): WireJson {
+function badKey(pointer: string): RefusedJson {
   const message = `The request holds a key that is not allowed, at ${pointer}. Leave out the key.`;
   return refused('key', 'E3801', message, { path: pointer, keyword: 'propertyNames', hint: 'Leave out the key.' });
 }
 
-function twice(pointer: string): WireJson {
+function twice(pointer: string): RefusedJson {
   const message = `The request has a member twice, at ${pointer}. Send it once.`;
   return refused('key', 'E3801', message, { path: pointer, keyword: 'propertyNames', hint: 'Send it once.' });
 }
@@ -145,7 +151,7 @@ function refused(
   message: string,
   fault: Pick<Fault, 'path' | 'keyword' | 'hint'>,
   cause?: unknown,
-): WireJson {
+): RefusedJson {
   const faults: Fault[] = [{ ...fault, code, message }];
   return { ok: false, refusal, failure: failure(code, message, { details: { faults }, cause }) };
 }

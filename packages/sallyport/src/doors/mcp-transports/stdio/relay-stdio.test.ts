@@ -132,6 +132,17 @@ it('API-03 an open subscription does not keep the relay once its client is gone'
   await relay;
 });
 
+it('VAL-06.6 VAL-06.7 a request that is refused for a member or a number is answered with its id', async () => {
+  for (const params of ['{"name":"a","name":"b"}', '{"__proto__":{}}', '{"arguments":{"n":9007199254740993}}'])
+    input.write(`{"jsonrpc":"2.0","id":"own","method":"tools/call","params":${params}}\n`);
+  const answers = [await next(), await next(), await next()];
+  expect(answers.map(({ id, error }) => [id, error?.code])).toEqual([
+    ['own', -32600],
+    ['own', -32600],
+    ['own', -32602],
+  ]);
+});
+
 it('goes on after lines that cannot be read, and refuses more than may run', async () => {
   for (const line of ['{', '[]', `"${'x'.repeat(2_000)}"`, '{"jsonrpc":"2.0","id":{},"method":"ping"}'])
     input.write(`${line}\n`);

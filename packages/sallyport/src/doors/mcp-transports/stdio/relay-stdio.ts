@@ -9,6 +9,7 @@ import { readWireJson, TOO_LONG_NUMBER } from '../../wire-json.ts';
 import { isModern } from '../modern-envelope.ts';
 import { TRANSPORT_DEFAULTS, type TransportSettings } from '../settings.ts';
 import { readLines } from './line-reader.ts';
+import { refusedLine } from './refused-line.ts';
 import { withTaskName } from './task-name.ts';
 
 /** One stdio client and the endpoint that answers it. */
@@ -92,8 +93,7 @@ function takeLine(line: Buffer | undefined, relay: Relay): void {
   }
   const read = readWireJson(line, ARGUMENTS);
   if (!read.ok) {
-    const unreadable = read.refusal === 'syntax' || read.refusal === 'encoding';
-    write(errorAnswer(null, unreadable ? RPC.parseError : RPC.invalidRequest, read.failure.message).text);
+    write(refusedLine(read).text);
     return;
   }
   const message = classify(read.value);

@@ -90,6 +90,18 @@ it('goes on after lines that cannot be read', async () => {
   expect(await heard()).toMatchObject({ id: 1, result: {} });
 });
 
+it('VAL-06.6 a request that is refused for a member is answered with its id; an answer of a client has none', async () => {
+  input.write('{"jsonrpc":"2.0","id":"own","method":"ping","params":{"a":1,"a":2}}\n');
+  input.write('{"jsonrpc":"2.0","id":"own","method":"ping","params":{"__proto__":{}}}\n');
+  input.write('{"jsonrpc":"2.0","id":"own","result":{"a":1,"a":2}}\n');
+  const answers = [await heard(), await heard(), await heard()];
+  expect(answers.map(({ id, error }) => [id, error?.code])).toEqual([
+    ['own', -32600],
+    ['own', -32600],
+    [null, -32600],
+  ]);
+});
+
 it('reads a message that comes in pieces, and a last one without a newline', async () => {
   const text = '{"jsonrpc":"2.0","id":1,"method":"ping"}';
   for (const character of text) input.write(character);

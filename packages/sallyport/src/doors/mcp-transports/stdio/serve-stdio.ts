@@ -12,6 +12,7 @@ import { type ClientQuestions, createClientQuestions } from '../client-questions
 import { clientCapabilities, isModern, refuseEnvelope } from '../modern-envelope.ts';
 import { TRANSPORT_DEFAULTS, type TransportSettings } from '../settings.ts';
 import { readLines } from './line-reader.ts';
+import { refusedLine } from './refused-line.ts';
 import { createStdioNotices, type StdioNotices } from './stdio-notices.ts';
 
 /** Parts of a stdio connection. */
@@ -92,9 +93,7 @@ function takeLine(line: Buffer | undefined, connection: Connection): Promise<voi
   }
   const read = readWireJson(line, ARGUMENTS);
   if (!read.ok) {
-    const unreadable = read.refusal === 'syntax' || read.refusal === 'encoding';
-    const code = unreadable ? RPC.parseError : RPC.invalidRequest;
-    connection.write(errorAnswer(null, code, read.failure.message).text);
+    connection.write(refusedLine(read).text);
     return undefined;
   }
   const message = classify(read.value);
