@@ -44,6 +44,22 @@ test('SBX-02.2 SBX-02.8 doctor says what to install where the driver of every to
   await rm(dataFolder, { recursive: true });
 });
 
+test('OPS-01 doctor names a variable that sets nothing, with the one that may be meant', async () => {
+  const dataFolder = await mkdtemp(join(tmpdir(), 'doctor-'));
+  const settings = async () => (await doctor({ dataFolder })).find(({ name }) => name === 'settings');
+  expect(await settings()).toEqual({ name: 'settings', state: 'ok', message: 'no faults' });
+  vi.stubEnv('SALLYPORT_SERVER_PRT', '1');
+  try {
+    expect(await settings()).toMatchObject({
+      state: 'warning',
+      message: 'no faults, but unknown variables: SALLYPORT_SERVER_PRT; did you mean SALLYPORT_SERVER_PORT',
+    });
+  } finally {
+    vi.unstubAllEnvs();
+  }
+  await rm(dataFolder, { recursive: true });
+});
+
 test('PRM-08.7 doctor shows the gate when it is enabled: model, number of policies, fail_open', async () => {
   const dataFolder = await mkdtemp(join(tmpdir(), 'doctor-'));
   const gate = async (variables: Readonly<Record<string, string>>) => {

@@ -16,6 +16,7 @@ import { MACHINE_DRIVERS, openSandboxes } from './parts/sandboxes/open-sandboxes
 import { checkGate } from './parts/trust/open-trust.ts';
 import { readSettings } from './read-settings.ts';
 import { readRunningLayer } from './running-layer/running-layer-file.ts';
+import { unknownVariables } from './settings/unknown-variables.ts';
 import type { Settings } from './settings.ts';
 
 /** Oldest Node.js that the layer runs on. */
@@ -54,11 +55,20 @@ function checkNode(): DoctorFinding {
 
 function checkSettings(options: LayerOptions): [Settings | undefined, DoctorFinding] {
   try {
-    return [readSettings({ given: settingsOf(options) }), { name: 'settings', state: 'ok', message: 'no faults' }];
+    return [readSettings({ given: settingsOf(options) }), checkVariables()];
   } catch (thrown) {
     const { message } = failureOf(thrown);
     return [undefined, { name: 'settings', state: 'failed', message, hint: 'See docs/settings.md.' }];
   }
+}
+
+/** A misspelt variable sets nothing, so the layer starts with a default. */
+function checkVariables(): DoctorFinding {
+  const name = 'settings';
+  const unknown = unknownVariables(process.env);
+  if (unknown.length === 0) return { name, state: 'ok', message: 'no faults' };
+  const message = `no faults, but unknown variables: ${unknown.join(', ')}`;
+  return { name, state: 'warning', message, hint: 'Correct or remove them; see docs/settings.md.' };
 }
 
 async function checkDatabase(settings: Settings): Promise<DoctorFinding> {
