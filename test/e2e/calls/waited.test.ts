@@ -75,6 +75,9 @@ test('PRM-01.6 ORC-05 a restart after its token expired keeps a call stopped, an
   const token = await desk.token({ agent_did: 'did:agent:brief', expires_in_seconds: 60 });
   const { approvalId, invocationId } = await desk.waits('pay', 3, {}, token);
   expect((await desk.rest('POST', '/v1/revocations', operator, { token })).status).toBe(201);
+  const made = await desk.rest('POST', '/v1/api-keys', operator, { name: 'brief', expires_in_seconds: 3600 });
+  const { api_key } = made.body as { api_key: string };
+  const keyed = await desk.waits('pay', 4, {}, api_key);
   const before = desk.layer.forGateway.stateKey();
   await desk[Symbol.asyncDispose]();
   const clock = setClock();
@@ -83,6 +86,10 @@ test('PRM-01.6 ORC-05 a restart after its token expired keeps a call stopped, an
   expect(desk.layer.forGateway.stateKey()).toEqual(before);
   expect((await desk.rest('POST', `/v1/approvals/${approvalId}/approval`, alice, {})).status).toBe(200);
   expect(await desk.reaches(invocationId, 'DENIED')).toMatchObject({ error: { e_code: 'E3208' } });
+  // A key that has expired can still be revoked by itself.
+  expect((await desk.rest('POST', '/v1/revocations', operator, { token: api_key })).status).toBe(201);
+  expect((await desk.rest('POST', `/v1/approvals/${keyed.approvalId}/approval`, alice, {})).status).toBe(200);
+  expect(await desk.reaches(keyed.invocationId, 'DENIED')).toMatchObject({ error: { e_code: 'E3208' } });
   expect(desk.runs).toEqual([]);
 });
 
