@@ -101,7 +101,7 @@ function findAvailable(
   const available = rules.availability.get(toolId)?.available;
   if (available === false) return unknownTool(toolId);
   const own = registry.find(tenantId, toolId, range);
-  if (available !== true || !isFailure(own) || own.code !== 'E3001' || tenantId === catalogTenant) return own;
+  if (available !== true || !isFailure(own) || own.code !== 'E3001') return own;
   return registry.find(catalogTenant, toolId, range);
 }
 

@@ -228,7 +228,7 @@ describe('tools of other tenants', () => {
 
 describe('why a tool is missing', () => {
   test('VIS-01.1 is said in the words of who made it so, else of the layer', async () => {
-    const { visible, registry, disable, giveTenant, viewOf } = await bench(manifest('shared'));
+    const { visible, registry, disable, giveTenant, viewOf } = await bench(manifest('shared'), manifest('read'));
     const why = (principal: Principal, id: string) => visible.why({ principal }, id)?.message;
     expect(why(AGENT, 'shared')).toMatch(/^It is on offer/);
     await disable('read');
@@ -248,8 +248,14 @@ describe('why a tool is missing', () => {
     expect(said(OPERATOR, 'sort')).toMatch(/^sort was made unavailable/);
     for (const missing of [said(AGENT, 'sort'), said(OPERATOR, 'none'), said(OPERATOR, 'shared')])
       expect(missing).not.toMatch(/unavailable/);
+    const read = (id: string, covers = '*') => {
+      const found = visible.read({ principal: OPERATOR, claims: claims(covers) }, id);
+      return isFailure(found) ? found.code : found.tool.tenantId;
+    };
+    const known = ['read', 'shared', 'none', 'sort'].map((id) => read(id));
+    expect([known, read('sort', 'read')]).toEqual([['acme', 'catalog', 'E3001', 'acme'], 'E3001']);
     await registry.remove('acme', 'read');
-    expect(why(OPERATOR, 'read')).toBeUndefined();
+    expect([why(OPERATOR, 'read'), read('read')]).toEqual([undefined, 'E3004']);
   });
 
   test('REG-03.6 REG-13 an error names a tool as its caller does, and changes no other word', async () => {
