@@ -140,7 +140,7 @@ export function createVisibleTools(parts: VisibleToolsParts): VisibleTools {
       const subscriptions = [
         registry.onChanged(listener),
         visibility.onChanged(listener),
-        quarantine?.onChanged(listener),
+        quarantine.onChanged(listener),
         parts.gates?.onCompleted(listener),
       ];
       return {

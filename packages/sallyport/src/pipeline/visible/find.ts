@@ -93,15 +93,15 @@ const saidBy = ({ policy_overrides: overrides, user_did: user }: ToolActivation)
 /** Looks in the tenant's own tools, then in the catalogue tools that the tenant was given. */
 function findAvailable(
   { registry, catalogTenant }: Pick<VisibleToolsParts, 'registry' | 'catalogTenant'>,
-  rules: TenantRules | undefined,
+  rules: TenantRules,
   tenantId: string,
   toolId: string,
   range: string | undefined,
 ): FoundTool | Failure {
-  const available = rules?.availability.get(toolId)?.available;
+  const available = rules.availability.get(toolId)?.available;
   if (available === false) return unknownTool(toolId);
   const own = registry.find(tenantId, toolId, range);
-  if (available !== true || !isFailure(own) || own.code !== 'E3001' || tenantId === catalogTenant) return own;
+  if (available !== true || !isFailure(own) || own.code !== 'E3001') return own;
   return registry.find(catalogTenant, toolId, range);
 }
 

@@ -27,10 +27,11 @@ export function tiers(parts: VisibleToolsParts, byTenant: VisibleToolsOfTenants,
   const reason = (asking: Asking, tool: ToolVersion): Why | undefined => whyNot(parts, byTenant, asking, tool);
 
   const catalog = (tenantId: string): readonly ToolVersion[] => {
-    const own = registry.manifests(tenantId);
-    if (tenantId === catalogTenant) return own;
     const offered = registry.manifests(catalogTenant);
-    return [...own, ...offered.filter(({ manifest }) => !isKnown(registry, tenantId, manifest.tool_id))];
+    return [
+      ...registry.manifests(tenantId),
+      ...offered.filter(({ manifest }) => !isKnown(registry, tenantId, manifest.tool_id)),
+    ];
   };
   const members = (asking: Asking, list: TierList): readonly SeenTool[] => {
     const { tenantId } = asking.principal;

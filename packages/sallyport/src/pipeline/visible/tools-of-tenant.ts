@@ -69,11 +69,12 @@ function visibleToolsOfTenant(
   rules: TenantRules | undefined,
 ): VisibleToolsOfTenant {
   const own = registry.manifests(tenantId);
-  const offered = tenantId === catalogTenant ? [] : registry.manifests(catalogTenant);
   const said = (tool: ToolVersion): boolean | undefined => rules?.availability.get(tool.manifest.tool_id)?.available;
   // A tenant's own tool hides the catalogue tool of the same name, even after its removal: no name passes on to another
   // tool.
-  const taken = offered.filter((tool) => said(tool) === true && !isKnown(registry, tenantId, tool.manifest.tool_id));
+  const taken = registry
+    .manifests(catalogTenant)
+    .filter((tool) => said(tool) === true && !isKnown(registry, tenantId, tool.manifest.tool_id));
   const kept = own.filter((tool) => said(tool) !== false);
   const tools = taken.length === 0 ? kept : [...kept, ...taken].sort(byId);
   const takenIds = new Set(taken.map(({ manifest }) => manifest.tool_id));

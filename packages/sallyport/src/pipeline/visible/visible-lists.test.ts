@@ -2,6 +2,7 @@ import { isFailure } from '@sallyport/std/error/failure';
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { CapabilityClaims } from '../../../api/schemas/capability-token.ts';
 import type { ToolManifest } from '../../../api/schemas/tool-manifest.ts';
+import type { ToolView } from '../../../api/schemas/visibility.ts';
 import { memorySessionToolStore } from '../../../test/stores/outcomes/memory-session-tool-store.ts';
 import type { Principal } from '../../domain/principal/principal.ts';
 import { createDependencyGraph } from '../../registry/dependency-graph.ts';
@@ -102,6 +103,49 @@ describe('the lists of an agent', () => {
     expect(tierOf(operator, 'agent-enabled')).toEqual(['read', 'shared', 'sort']);
     expect(isFailure(visible.find({ principal: AGENT }, 'send'))).toBe(true);
     expect(visible.why({ principal: AGENT }, 'send')).toEqual({ code: 'not_in_tenant', message: 'Not now.' });
+  });
+});
+
+describe('a list through a view', () => {
+  const view = (name: string, allow: string[]): ToolView => ({
+    ...{ name, agents: ['*'], conflict: 'prefix' },
+    sources: [{ source: 'local', allow }],
+  });
+
+  test('VIS-01 REG-13 shows what the manifests say, also of tools that the view has no rule of', async () => {
+    const { visible, visibility } = await bench(manifest('grave', { execution_config: { requires_approval: true } }));
+    await visibility.setAvailability('acme', { tool_id: 'grave', available: true });
+    await visibility.putView('acme', view('some', ['g*', 'r*']));
+    const asking = { principal: AGENT };
+    const shown = (tools: readonly { category?: string; tags?: readonly string[]; requires_approval: boolean }[]) =>
+      tools.map((tool) => [tool.category, tool.tags, tool.requires_approval]);
+    const read = ['data_access', ['mail', 'daily'], false];
+    expect(shown(visible.list(asking, {}, ALL).tools)).toEqual([['', [], true], read]);
+    expect(shown(visible.tier(asking, 'agent-enabled', ALL).tools)).toEqual([[undefined, [], true], read]);
+    expect(visible.tools(asking).map(({ name, rule }) => [name, rule])).toEqual([
+      ['grave', undefined],
+      ['read', undefined],
+    ]);
+    expect([...visible.resolve('acme', view('other', ['s*'])).entries.keys()]).toEqual(['send', 'sort']);
+    expect(JSON.stringify(visible.viewFaults('acme', view('other', ['s*']), () => []))).toContain('the view some');
+  });
+
+  test('VIS-01 follows rules that were read anew, of as many changes as those before', async () => {
+    const { parts, visibility } = await pipeline();
+    const { visibility: other } = await pipeline();
+    await parts.registry.registerAll('acme', TOOLS);
+    let current = visibility;
+    const visible = createVisibleTools({
+      ...{ registry: parts.registry, catalogTenant: 'catalog' },
+      visibility: { ...visibility, rulesOf: (tenantId) => current.rulesOf(tenantId) },
+      quarantine: { blocks: () => undefined, onChanged: () => ({ [Symbol.dispose]: () => undefined }) },
+    });
+    await visibility.putView('acme', view('some', ['read']));
+    await other.putView('acme', view('some', ['s*']));
+    const names = () => visible.tools({ principal: AGENT }).map(({ name }) => name);
+    expect(names()).toEqual(['read']);
+    current = other;
+    expect(names()).toEqual(['send', 'sort']);
   });
 });
 

@@ -259,7 +259,7 @@ export class AgentSlots {
     };
     const onAbort = (): void => waiter.refuse(signal.reason);
     const timer = late === undefined ? undefined : setTimeout(() => waiter.refuse(late()), ms);
-    signal.addEventListener('abort', onAbort, { once: true });
+    signal.addEventListener('abort', onAbort);
     const place = returns ? waiting.findIndex((other) => !other.returns) : -1;
     waiting.splice(place === -1 ? waiting.length : place, 0, waiter);
     this.#waiting += 1;

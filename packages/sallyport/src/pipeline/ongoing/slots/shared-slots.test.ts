@@ -63,6 +63,20 @@ describe('slots that several instances share', () => {
     expect([slots.take('x', 2) !== undefined, slots.take('x', 2)]).toEqual([true, undefined]);
   });
 
+  test('PIPE-08 that come are passed on to the queue after a listener took one', async () => {
+    const { slots, state, join, came, need } = shared();
+    let left = 1;
+    using _listening = slots.onFree({
+      waiting: () => left,
+      free: (agent) => {
+        if (left > 0 && slots.take(agent, 2) !== undefined) left -= 1;
+      },
+    });
+    void join('a');
+    state.held = 2;
+    expect([await came(9), need()?.running, left]).toEqual([['a'], 2, 0]);
+  });
+
   test('PIPE-08 are sought for each call that waits, and come to as many as they are', async () => {
     const { slots, state, join, came, need, since } = shared();
     expect(need()).toEqual({ running: 0, waiting: 0, since: undefined });

@@ -20,10 +20,12 @@ async function opened() {
   const logged: string[] = [];
   const wanted: string[] = [];
   let isDown = false;
+  let slow: Promise<void> | undefined;
   let notify: (agentHash: string | undefined) => void = () => undefined;
   const store = {
     renew: async (_owner: string, leaseMs: number) => {
       if (isDown) throw new Error('no database');
+      await slow;
       said.push(['renew', leaseMs]);
       return wanted.splice(0);
     },
@@ -62,6 +64,10 @@ async function opened() {
     },
     fail: (down: boolean) => {
       isDown = down;
+    },
+    /** Renewals take as long. */
+    slowBy: (given: Promise<void>) => {
+      slow = given;
     },
     renewals: async (count: number) => {
       for (let n = 0; n < count; n += 1) {
@@ -218,6 +224,43 @@ describe('the lease of an instance', () => {
     await since();
     await renewals(1);
     expect((await since()).slice(0, 2)).toEqual([['renew', LEASE_MS], asked({ waiting: 1 })]);
+  });
+
+  test('PIPE-08 leaves what is in use, or asked about, with the instance, and counts the time of no use alone', async () => {
+    const { share, need, answers, since, renewals } = await opened();
+    const released = async (count: number) => {
+      await renewals(count);
+      return (await since()).filter((each) => String(each).startsWith('release'));
+    };
+    const asking = Promise.withResolvers<object>();
+    answers.push(asking.promise);
+    need.waiting = 1;
+    share.seek(A, 4);
+    need.waiting = 0;
+    expect(await released(31)).toEqual([]);
+    Object.assign(need, { running: 1, waiting: 1 });
+    asking.resolve({ slots: 1, othersWait: false });
+    expect(await released(31)).toEqual([]);
+    for (const running of [1, 0]) {
+      Object.assign(need, { running: 0, waiting: 0 });
+      expect(await released(29)).toEqual([]);
+      need.running = running;
+      expect(await released(1)).toEqual(running === 1 ? [] : [['release', [HASH]]]);
+    }
+  });
+
+  test.each(['done', 'failed'])('PIPE-08 is left once a renewal under way is %s: it would begin anew', async (end) => {
+    const { share, since, slowBy, renewals } = await opened();
+    await since();
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    slowBy(promise);
+    await renewals(1);
+    const closing = share[Symbol.asyncDispose]();
+    expect(await since()).toEqual([]);
+    if (end === 'done') resolve();
+    else reject(new Error('no database'));
+    await closing;
+    expect(await since()).toEqual([...(end === 'done' ? [['renew', LEASE_MS]] : []), 'deaf', 'left']);
   });
 
   test('PIPE-08 ends with the instance, which asks for nothing afterwards', async () => {

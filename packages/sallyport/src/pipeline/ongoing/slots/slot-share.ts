@@ -250,9 +250,8 @@ export class SlotShare implements AsyncDisposable {
   async #renewOnce(): Promise<void> {
     const { store, leaseMs } = this.#parts;
     const from = this.now();
-    const wasOver = from >= this.#leasedUntil;
     const wanted = await store.renew(this.#owner, leaseMs);
-    const isOver = wasOver || this.now() >= this.#leasedUntil;
+    const isOver = this.now() >= this.#leasedUntil;
     this.#leasedUntil = from + leaseMs;
     if (isOver) {
       this.#lease += 1;

@@ -14,7 +14,9 @@ export function stateUndoer(
   return {
     first: true,
     anywhere: true,
-    undo: (step, of) => store.discard(holderOf(step, of)),
+    async undo(step, of) {
+      await store.discard(holderOf(step, of));
+    },
     // A run that lost its call to another run does not know it, but the row does.
     async keep(step, of) {
       if (!(await settleEnded(store, records, holderOf(step, of)))) throw new Error('the call is not over on record');

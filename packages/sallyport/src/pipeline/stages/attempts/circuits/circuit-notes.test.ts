@@ -256,4 +256,20 @@ describe('an attempt through a circuit', () => {
     expect(await attempt().take()).toBeUndefined();
     expect(probed()).toBe(1);
   });
+
+  test('CIR-05.2 that was due is not any more once a call found the circuit closed', async () => {
+    const { open, attempt, answer, circuits, store, probed } = probedCircuits();
+    await open();
+    answer(() => Promise.reject(failed('E3803')));
+    await attempt().take();
+    await circuits.set('acme', NAME, 'closed', {});
+    await open();
+    // Another instance makes it half open, and sends the probe.
+    expect(await store.permit('acme', NAME, TERMS, 1_000)).toMatchObject({
+      permitted: true,
+      trial: expect.any(Number),
+    });
+    expect(await attempt().take()).toBeUndefined();
+    expect(probed()).toBe(1);
+  });
 });
