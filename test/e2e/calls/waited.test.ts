@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createToolLayer, LOCAL_CALLER, silentLog, ToolLayerError } from '../../../packages/sallyport/src/index.ts';
-import { ALICE, BOB, type Desk, openDesk, toolOf } from './desk.fixture.ts';
+import { ALICE, BOB, type Desk, openDesk, setClock, toolOf } from './desk.fixture.ts';
 
 let folder: string;
 let desk: Desk;
@@ -71,11 +71,26 @@ test('PIPE-09 PIPE-13 VIS-03 once an outcome is settled, its key and its side ef
   expect(await desk.layer.ask('audit.verify', {}, LOCAL_CALLER)).toMatchObject({ whole: true });
 });
 
-test('what a client carries from a question to its answer is good after a restart too', async () => {
+test('PRM-01.6 ORC-05 a restart after its token expired keeps a call stopped, and what a client carries good', async () => {
+  const token = await desk.token({ agent_did: 'did:agent:brief', expires_in_seconds: 60 });
+  const { approvalId, invocationId } = await desk.waits('pay', 3, {}, token);
+  expect((await desk.rest('POST', '/v1/revocations', operator, { token })).status).toBe(201);
+  const made = await desk.rest('POST', '/v1/api-keys', operator, { name: 'brief', expires_in_seconds: 3600 });
+  const { api_key } = made.body as { api_key: string };
+  const keyed = await desk.waits('pay', 4, {}, api_key);
   const before = desk.layer.forGateway.stateKey();
   await desk[Symbol.asyncDispose]();
-  desk = await openDesk({ folder });
+  const clock = setClock();
+  clock.jump(2 * 3_600_000);
+  desk = await openDesk({ folder, clock });
   expect(desk.layer.forGateway.stateKey()).toEqual(before);
+  expect((await desk.rest('POST', `/v1/approvals/${approvalId}/approval`, alice, {})).status).toBe(200);
+  expect(await desk.reaches(invocationId, 'DENIED')).toMatchObject({ error: { e_code: 'E3208' } });
+  // A key that has expired can still be revoked by itself.
+  expect((await desk.rest('POST', '/v1/revocations', operator, { token: api_key })).status).toBe(201);
+  expect((await desk.rest('POST', `/v1/approvals/${keyed.approvalId}/approval`, alice, {})).status).toBe(200);
+  expect(await desk.reaches(keyed.invocationId, 'DENIED')).toMatchObject({ error: { e_code: 'E3208' } });
+  expect(desk.runs).toEqual([]);
 });
 
 test('a layer does not start that would forget results which its duplicates are answered with', async () => {

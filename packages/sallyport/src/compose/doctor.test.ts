@@ -5,6 +5,7 @@ import { expect, test, vi } from 'vitest';
 import { testImage } from '../../../sandbox/src/drivers/microvm/testing/test-image.ts';
 import { createDatabaseServer } from '../storage/postgres/embedded/database-server.fixture.ts';
 import { run, urlOf } from '../storage/postgres/postgres-databases.fixture.ts';
+import { clockAhead } from '../storage/postgres/server-facts.ts';
 import { doctor } from './doctor.ts';
 
 const image = await testImage();
@@ -124,19 +125,36 @@ test('EXT-06.2 doctor names a credential that is near its end, ended, or due for
   await rm(dataFolder, { recursive: true });
 });
 
-test('OPS-03 doctor says where the layer is superuser of the database, and what does not answer', async () => {
+test('OPS-04 a clock differs from the server’s only by more than the question took', () => {
+  expect(clockAhead(100, 100, 200)).toBe(0);
+  expect(clockAhead(100, 200, 200)).toBe(0);
+  expect(clockAhead(100, 99, 200)).toBe(1);
+  expect(clockAhead(100, 201, 200)).toBe(-1);
+});
+
+test('OPS-03 doctor says where the layer is superuser of the database, where clocks differ, and what does not answer', async () => {
   const dataFolder = await mkdtemp(join(tmpdir(), 'doctor-'));
   const server = await createDatabaseServer(dataFolder);
   await server.start();
   await run(server.connection, 'create role lesser login');
-  const told = async (user: string) => {
+  const told = async (user: string, aheadMs = 0) => {
     vi.stubEnv('SALLYPORT_DATABASE_URL', urlOf({ ...server.connection, user }));
-    return (await doctor({ dataFolder })).find(({ name }) => name === 'PostgreSQL');
+    const found = await doctor({ dataFolder }, () => Date.now() + aheadMs);
+    return found.find(({ name }) => name === 'PostgreSQL');
   };
+  const clock = (said: string) => ({
+    ...{ state: 'warning', hint: expect.stringContaining('NTP') },
+    message: expect.stringContaining(`the clock of this machine is ${said} it`),
+  });
   try {
     const { user } = server.connection;
     expect(await told(user)).toMatchObject({ state: 'warning', message: expect.stringContaining('superuser') });
     expect(await told('lesser')).toMatchObject({ state: 'ok', message: expect.stringContaining('18.') });
+    expect(await told('lesser', 3_600_000)).toMatchObject(clock('3600 s ahead of'));
+    expect(await told(user, -3_600_000)).toMatchObject({
+      ...clock('3600 s behind'),
+      message: expect.stringMatching(/superuser.*3600 s behind it$/s),
+    });
     expect(await told('nobody')).toMatchObject({ state: 'failed', hint: 'Correct database.url.' });
   } finally {
     vi.unstubAllEnvs();

@@ -4,11 +4,12 @@ import { dirname, resolve } from 'node:path';
 import type { SandboxDriver } from '@sallyport/sandbox';
 import { createWasmDriver } from '@sallyport/sandbox/wasm';
 import { MiB } from '@sallyport/std/bytes';
+import { systemClock } from '@sallyport/std/clock';
 import { messageOf } from '@sallyport/std/error/message-of';
 import { failureOf } from '@sallyport/std/error/tool-layer-error';
 import type { DoctorFinding, LayerOptions } from '../doors/cli/cli-parts.ts';
 import { locateBinaries } from '../storage/postgres/embedded/binaries.ts';
-import { serverFacts } from '../storage/postgres/server-facts.ts';
+import { CLOCK_APART_MS, serverFacts } from '../storage/postgres/server-facts.ts';
 import { settingsOf } from './open-layer.ts';
 import { checkCredentials } from './parts/from-settings/credentials.ts';
 import { checkPolicies } from './parts/open-policies.ts';
@@ -27,7 +28,7 @@ const FREE_BYTES_MIN = 256 * MiB;
 /**
  * Reports what works on this machine, what is missing, what that costs and how to fix it. Leaves no process running.
  */
-export async function doctor(options: LayerOptions): Promise<readonly DoctorFinding[]> {
+export async function doctor(options: LayerOptions, now = systemClock.now): Promise<readonly DoctorFinding[]> {
   const [settings, settingsFinding] = checkSettings(options);
   return [
     checkNode(),
@@ -35,13 +36,13 @@ export async function doctor(options: LayerOptions): Promise<readonly DoctorFind
     ...(settings === undefined
       ? []
       : await Promise.all([
-          checkDatabase(settings),
+          checkDatabase(settings, now),
           checkDataFolder(settings),
           checkPolicies(settings),
           checkRunning(settings),
         ])),
     ...(settings === undefined ? [] : await checkGate(settings)),
-    ...(settings === undefined ? [] : await checkCredentials(settings, Date.now())),
+    ...(settings === undefined ? [] : await checkCredentials(settings, now())),
     ...(settings === undefined ? [] : await checkSandboxes(settings)),
   ];
 }
@@ -71,10 +72,10 @@ function checkVariables(): DoctorFinding {
   return { name, state: 'warning', message, hint: 'Correct or remove them; see docs/settings.md.' };
 }
 
-async function checkDatabase(settings: Settings): Promise<DoctorFinding> {
+async function checkDatabase(settings: Settings, now: () => number): Promise<DoctorFinding> {
   const name = 'PostgreSQL';
   const url = settings['database.url'];
-  if (url !== '') return checkOwnServer(name, url);
+  if (url !== '') return checkOwnServer(name, url, now);
   try {
     await locateBinaries(`${process.platform}-${process.arch}`);
     return { name, state: 'ok', message: 'embedded' };
@@ -83,16 +84,28 @@ async function checkDatabase(settings: Settings): Promise<DoctorFinding> {
   }
 }
 
-async function checkOwnServer(name: string, url: string): Promise<DoctorFinding> {
+async function checkOwnServer(name: string, url: string, now: () => number): Promise<DoctorFinding> {
   try {
-    const { version, isSuperuser } = await serverFacts({ url });
+    const { version, isSuperuser, clockAheadMs } = await serverFacts({ url }, now);
     const server = `${version}, a server of your own (database.url)`;
-    if (!isSuperuser) return { name, state: 'ok', message: server };
-    const message = `${server}; the layer is superuser there: anybody with its password may start programs on that machine`;
-    return { name, state: 'warning', message, hint: 'Give it a role that owns the schema sallyport and nothing else.' };
+    const faults = [...(isSuperuser ? [SUPERUSER] : []), ...clockFaults(clockAheadMs)];
+    if (faults.length === 0) return { name, state: 'ok', message: server };
+    const message = [server, ...faults.map((fault) => fault.message)].join('; ');
+    return { name, state: 'warning', message, hint: faults.map(({ hint }) => hint).join(' ') };
   } catch (thrown) {
     return { name, state: 'failed', message: failureOf(thrown).message, hint: 'Correct database.url.' };
   }
+}
+
+const SUPERUSER = {
+  message: 'the layer is superuser there: anybody with its password may start programs on that machine',
+  hint: 'Give it a role that owns the schema sallyport and nothing else.',
+};
+
+function clockFaults(aheadMs: number): readonly (typeof SUPERUSER)[] {
+  if (Math.abs(aheadMs) <= CLOCK_APART_MS) return [];
+  const apart = `${Math.round(Math.abs(aheadMs) / 1000)} s ${aheadMs > 0 ? 'ahead of' : 'behind'} it`;
+  return [{ message: `the clock of this machine is ${apart}`, hint: 'Have both clocks set by NTP.' }];
 }
 
 async function checkDataFolder(settings: Settings): Promise<DoctorFinding> {

@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { Clock } from '@sallyport/std/clock';
-import { type Failure, failure } from '@sallyport/std/error/failure';
+import { type Failure, failure, isFailure } from '@sallyport/std/error/failure';
 import { messageOf } from '@sallyport/std/error/message-of';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { sha256 } from '@sallyport/std/sha256';
@@ -61,6 +61,8 @@ export interface ApiKeys extends AsyncDisposable {
    * @returns E3201 unknown or malformed; E3202 expired; E3208 revoked; E3303 when unknown keys come too fast
    */
   identify(presented: string): CapabilityClaims | Failure;
+  /** The same for a key that is to be revoked, which may be expired: its calls may still run or wait. */
+  identifyAny(presented: string): CapabilityClaims | Failure;
   /** True when these claims came from an API key that was revoked since. Its expiry does not count. */
   isRevoked(claims: CapabilityClaims): boolean;
   /**
@@ -122,6 +124,10 @@ export function createApiKeys(parts: ApiKeyParts): ApiKeys {
       timer ??= setInterval(() => void tidy(state), USES_MS).unref();
     },
     identify: (presented) => identify(state, presented),
+    identifyAny(presented) {
+      const known = find(state, presented);
+      return isFailure(known) ? known : known.claims;
+    },
     isRevoked: ({ iss, jti }) => iss === API_KEY_ISSUER && jti !== undefined && state.revoked.has(jti),
     create: (request) => create(state, request),
     async revoke(tenantId, id) {
@@ -140,12 +146,16 @@ export function createApiKeys(parts: ApiKeyParts): ApiKeys {
   };
 }
 
+function find({ byHash, mayGuess }: State, presented: string): Known | Failure {
+  const known = FORM.test(presented) ? byHash.get(sha256(presented)) : undefined;
+  if (known !== undefined) return known;
+  if (mayGuess()) return failure('E3201', 'The API key is not known here. Ask an operator for one.');
+  return failure('E3303', 'Too many unknown API keys were presented. Try again in a moment.', { retryAfterMs: 1000 });
+}
+
 function identify(state: State, presented: string): CapabilityClaims | Failure {
-  const known = FORM.test(presented) ? state.byHash.get(sha256(presented)) : undefined;
-  if (known === undefined) {
-    if (state.mayGuess()) return failure('E3201', 'The API key is not known here. Ask an operator for one.');
-    return failure('E3303', 'Too many unknown API keys were presented. Try again in a moment.', { retryAfterMs: 1000 });
-  }
+  const known = find(state, presented);
+  if (isFailure(known)) return known;
   const { stored, claims } = known;
   const now = state.clock.now();
   if (stored.revokedAt !== undefined || state.isRevoked(claims))

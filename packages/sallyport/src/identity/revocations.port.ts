@@ -10,7 +10,7 @@ export interface StoredRevocation {
   readonly subject: string;
   /** Only tokens issued before this second (epoch) are revoked; absent: all of them, future ones included. */
   readonly issuedBefore?: number;
-  /** Epoch ms from which every revoked token is expired; absent: never. It may be pruned after that. */
+  /** Epoch ms from which every revoked token is expired, and its calls are over; absent: never. Then it may be pruned. */
   readonly expiresAt?: number;
   /** Epoch ms. */
   readonly revokedAt: number;

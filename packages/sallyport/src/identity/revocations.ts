@@ -14,8 +14,11 @@ const FOLLOW_MS = 400;
 const PRUNE_MS = 600_000;
 /** How long lifted ones are kept, so that each instance learns of it, in ms. */
 const LIFTED_KEPT_MS = 86_400_000;
-/** Tokens live this long beyond their `exp` under the largest configurable clock skew; twice that is kept. In ms. */
-const EXPIRY_MARGIN_MS = 600_000;
+/**
+ * How long the revocation of a single token is kept after the token's `exp`, or after it was made where that is later, in
+ * ms. A call that waits goes on without its token, and waits 30 days at most for a person; a day more for clocks.
+ */
+const EXPIRED_KEPT_MS = 31 * 86_400_000;
 /** Most revoked single tokens, across all tenants; some 150 bytes of memory each. */
 const REVOKED_TOKENS_MAX = 1_000_000;
 
@@ -131,7 +134,7 @@ function storedOf(revocation: NewRevocation, now: number): StoredRevocation {
     kind,
     subject,
     ...(issuedBefore === undefined ? {} : { issuedBefore }),
-    ...(tokenExpiresAt === undefined ? {} : { expiresAt: expiryOf(tokenExpiresAt) }),
+    ...(tokenExpiresAt === undefined ? {} : { expiresAt: expiryOf(tokenExpiresAt, now) }),
     revokedAt: now,
     revokedBy: by,
     ...(reason === undefined ? {} : { reason }),
@@ -142,8 +145,8 @@ function storedOf(revocation: NewRevocation, now: number): StoredRevocation {
  * A token may claim any time; its revocation is kept until the end of the year 9999 at most, which every database can
  * store.
  */
-function expiryOf(tokenExpiresAt: number): number {
-  return Math.min(tokenExpiresAt * 1000 + EXPIRY_MARGIN_MS, 253_402_300_799_000);
+function expiryOf(tokenExpiresAt: number, now: number): number {
+  return Math.min(Math.max(tokenExpiresAt * 1000, now) + EXPIRED_KEPT_MS, 253_402_300_799_000);
 }
 
 const tooMany = (count: number): ToolLayerError =>

@@ -5,6 +5,7 @@ import {
   createToolLayer,
   type EmbeddedToolLayer,
   LOCAL_CALLER,
+  type NativeFunction,
   silentLog,
 } from '../../../../packages/sallyport/src/index.ts';
 import { temporaryDataFolder } from '../../../../packages/sallyport/src/storage/postgres/embedded/prepared-database.fixture.ts';
@@ -15,6 +16,9 @@ type Claims = Parameters<EmbeddedToolLayer['mintToken']>[0];
 
 const ADA = { agent_did: 'did:example:a', user_did: 'did:user:ada' };
 const LONG = { ...DOUBLE, tool_id: 'long', side_effect_policy: 'idempotent', idempotent: true } as const;
+
+/** Its calls leave no row before they end. */
+const PURE = { ...DOUBLE, tool_id: 'pure' } as const;
 
 let open: OpenLayer;
 /** Another instance on the same database. */
@@ -30,16 +34,17 @@ beforeAll(async () => {
   folder = await temporaryDataFolder('sallyport-resumed-');
   const settings = { data_folder: folder, 'database.url': urlOf(open.layer.embeddedDatabase) };
   other = await createToolLayer({ settings, log: silentLog, environment: {} });
-  for (const layer of [open.layer, other])
-    await layer.registerFunction(LONG, async ({ n }, { checkpoints: { restored, save } }) => {
-      if (restored === undefined) {
-        await save({ step: 1 }, { milestone: 'half' });
-        throw new Error(`The work of ${String(n)} was interrupted.`);
-      }
-      continued += 1;
-      await gate;
-      return { continued, from: restored.checkpointId };
-    });
+  const work: NativeFunction = async ({ n }, { checkpoints: { restored, save } }) => {
+    if (restored === undefined) {
+      await save({ step: 1 }, { milestone: 'half' });
+      if (n === 2) await gate;
+      throw new Error(`The work of ${String(n)} was interrupted.`);
+    }
+    continued += 1;
+    await gate;
+    return { continued, from: restored.checkpointId };
+  };
+  for (const layer of [open.layer, other]) for (const tool of [LONG, PURE]) await layer.registerFunction(tool, work);
   await open.layer.ask('tools.register', { manifest: LONG }, { ...LOCAL_CALLER, tenantId: 'elsewhere' });
 });
 afterAll(async () => {
@@ -61,8 +66,8 @@ async function call(more: object, claims: Claims = ADA) {
 }
 
 /** The checkpoint of a call that was interrupted. */
-async function interrupted(): Promise<string> {
-  const answer = await call({});
+async function interrupted(tool_id = 'long'): Promise<string> {
+  const answer = await call({ tool_id });
   expect(answer['status']).toBe('error');
   const { checkpoints_created } = answer['execution_metadata'] as { checkpoints_created: { checkpoint_id: string }[] };
   return checkpoints_created[0]?.checkpoint_id ?? '';
@@ -96,20 +101,37 @@ test('STA-02.3 a client of MCP continues the work of an earlier call too, and of
   expect(await overMcp(ADA)).toContain(id);
 });
 
-test('STA-05 of two calls that resume at once on two instances, one continues and one is refused', async () => {
-  const id = await interrupted();
-  const before = continued;
+test.each(['long', 'pure'])(
+  'STA-05 of two calls of %s that resume at once on two instances, one continues and one is refused',
+  async (tool_id) => {
+    const id = await interrupted(tool_id);
+    const before = continued;
+    const { promise, resolve } = Promise.withResolvers<undefined>();
+    gate = promise;
+    const request = { tool_id, parameters: { n: 1 }, ...resuming(id) };
+    const elsewhere = other.invoke(request, { token: await tokenOf(ADA, other) });
+    const both = [call({ tool_id, ...resuming(id) }), elsewhere];
+    const refused = await Promise.race(both);
+    expect(refused).toMatchObject({ status: 'error', error: { e_code: 'E3704' } });
+    resolve(undefined);
+    const answers = await Promise.all(both);
+    expect(answers.map(({ status }) => status).toSorted()).toEqual(['error', 'success']);
+    expect(continued).toBe(before + 1);
+  },
+);
+
+test('STA-05 a checkpoint of a call that still runs is not resumed, also where the call leaves no row', async () => {
   const { promise, resolve } = Promise.withResolvers<undefined>();
   gate = promise;
-  const request = { tool_id: 'long', parameters: { n: 1 }, ...resuming(id) };
-  const elsewhere = other.invoke(request, { token: await tokenOf(ADA, other) });
-  const both = [call(resuming(id)), elsewhere];
-  const refused = await Promise.race(both);
-  expect(refused).toMatchObject({ status: 'error', error: { e_code: 'E3704' } });
+  const first = call({ tool_id: 'pure', invocation_id: 'inv-still-runs', parameters: { n: 2 } });
+  const saved = async () =>
+    (await open.layer.ask('checkpoints.list', { invocation_id: 'inv-still-runs' }, LOCAL_CALLER)).checkpoints[0];
+  await expect.poll(saved).toBeDefined();
+  const id = (await saved())?.checkpoint_id ?? '';
+  expect(await call({ tool_id: 'pure', ...resuming(id) })).toMatchObject({ error: { e_code: 'E3704' } });
   resolve(undefined);
-  const answers = await Promise.all(both);
-  expect(answers.map(({ status }) => status).toSorted()).toEqual(['error', 'success']);
-  expect(continued).toBe(before + 1);
+  expect(await first).toMatchObject({ status: 'error', error: { e_code: 'E3109' } });
+  expect(await call({ tool_id: 'pure', ...resuming(id) })).toMatchObject({ status: 'success', result: { from: id } });
 });
 
 test.each([

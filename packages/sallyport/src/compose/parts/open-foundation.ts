@@ -7,10 +7,8 @@ import { openPolicyUpdates, openStorage } from './open-storage.ts';
 
 /** Opens the parts on which all others depend: database, identity, policies, and the ledger of this instance. */
 export async function openFoundation(opened: AsyncDisposableStack, from: Ingredients) {
-  const { settings, log } = from;
-  const opening = openStorage(from.server, settings, log).then((ready) =>
-    opened.adopt(ready, (storage) => storage.close()),
-  );
+  const { settings } = from;
+  const opening = openStorage(from.server, from).then((ready) => opened.adopt(ready, (storage) => storage.close()));
   const updates = opening.then((storage) => openPolicyUpdates(storage)).then((ready) => opened.use(ready));
   const beside = Promise.all([
     openIdentity(

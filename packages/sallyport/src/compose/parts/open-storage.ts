@@ -33,12 +33,15 @@ export interface Storage {
  * Connects to the server once it runs, and migrates the schema. Closing the storage closes the server too.
  * @throws ToolLayerError E3812 saying what to change
  */
-export async function openStorage(starting: Promise<DatabaseServer>, settings: Settings, log: Log): Promise<Storage> {
+export async function openStorage(
+  starting: Promise<DatabaseServer>,
+  { settings, log, clock }: { readonly settings: Settings; readonly log: Log; readonly clock: Clock },
+): Promise<Storage> {
   const server = await starting;
   const { connection, embedded } = server;
   try {
     const sealingKey = await loadSealingKey(settings);
-    const database = await openPostgres({ connection, poolMax: settings['database.pool_max'], log });
+    const database = await openPostgres({ connection, poolMax: settings['database.pool_max'], log, clock });
     const close = async (): Promise<void> => {
       await database.close();
       await server.close();

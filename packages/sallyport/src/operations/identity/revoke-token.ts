@@ -129,7 +129,7 @@ function revocationOfToken(
 }
 
 async function revokeKeyItself(parts: Parts, { token = '' }: TokenRevokeRequest, asker: Asker) {
-  const claims = parts.apiKeys.identify(token.trim());
+  const claims = parts.apiKeys.identifyAny(token.trim());
   if (isFailure(claims)) return claims;
   const { tenant_id: tenantId, jti = '' } = claims;
   if (tenantId !== asker.principal.tenantId && asker.caller.local !== true)

@@ -377,7 +377,7 @@ describe('a result', () => {
     expect(whole).toMatchObject({ result: 'ä'.repeat(49), warnings: [] });
     const cut = await call({ tool_id: 'long', parameters: { n: 50 } });
     expect(cut).toMatchObject({
-      result: { truncated: true, bytes: 102, preview: 'ä'.repeat(50) },
+      result: { truncated: true, bytes: 102, preview: 'ä'.repeat(49) },
       warnings: [{ code: 'result_cut' }],
     });
   });

@@ -53,6 +53,7 @@ type Parts = Pick<
   | 'clients'
   | 'state'
   | 'records'
+  | 'running'
   | 'visible'
   | 'checkpoints'
   | 'context'

@@ -109,13 +109,15 @@ function isSafe({ call: { tool } }: OngoingCall): boolean {
 
 /** The durability that the row needs before the tool runs; undefined when none. */
 function beforeExecution(ongoing: OngoingCall): 'synchronous' | 'asynchronous' | undefined {
-  const { tool, idempotencyKey } = ongoing.call;
+  const { tool, idempotencyKey, request } = ongoing.call;
   if (tool === undefined) return 'synchronous';
   // A crash of the database could undo the key, and free it for another call while this one runs and is answered.
   if (idempotencyKey !== undefined) return 'synchronous';
   const policy = sideEffectOf(tool.manifest);
-  // A call that waited has no caller who waits for its answer, so its row has to say that it runs.
-  if (policy === 'pure') return ongoing.resumed === undefined ? undefined : 'asynchronous';
+  // A call that waited has no caller who waits for its answer, and of several that resume one checkpoint only one may: the
+  // row of each has to say that it runs.
+  const isResumed = ongoing.resumed !== undefined || request.checkpoint_config?.resume_from_checkpoint_id !== undefined;
+  if (policy === 'pure') return isResumed ? 'asynchronous' : undefined;
   return policy === 'idempotent' ? 'asynchronous' : 'synchronous';
 }
 

@@ -46,6 +46,15 @@ test('a database of a newer version of the layer is refused', async () => {
   });
 });
 
+test('OPS-04 a clock that is apart from the server’s is logged', async () => {
+  for (const [aheadMs, logged] of [0, 3_600_000, -3_600_000].map((ms) => [ms, ms === 0 ? [] : ['clock-apart']])) {
+    const lines: string[] = [];
+    const clock = { now: () => Date.now() + Number(aheadMs), monotonic: () => 0 };
+    await using _opened = await openPostgres({ connection, log: { ...silentLog, warn: (e) => lines.push(e) }, clock });
+    expect(lines).toEqual(logged);
+  }
+});
+
 test('PRM-10.4 every table says whose a row is, but those that hold nothing of a tenant', async () => {
   await using _opened = await open();
   const shared = `select c.table_name as name from information_schema.columns c where c.table_schema = 'sallyport'

@@ -1,3 +1,4 @@
+import { type Clock, systemClock } from '@sallyport/std/clock';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { Kysely, PostgresDialect, sql } from 'kysely';
 import { Client, Pool } from 'pg';
@@ -67,6 +68,7 @@ import { postgresProofIds } from './rights/postgres-proof-ids.ts';
 import { postgresRevocationStore } from './rights/postgres-revocation-store.ts';
 import { migrate } from './schema/migrate.ts';
 import type { Tables } from './schema/tables.ts';
+import { CLOCK_APART_MS, clockAhead, SERVER_CLOCK } from './server-facts.ts';
 import { hasPgvector, pgvectorIndex, type SendStatement } from './tools/pgvector-index.ts';
 import { postgresSkillContents } from './tools/postgres-skill-contents.ts';
 import { postgresToolStore } from './tools/postgres-tool-store.ts';
@@ -151,6 +153,8 @@ export interface PostgresOptions {
   /** Limits on stored skills; `SKILL_CONTENT_BOUNDS` when absent. */
   readonly skillContentBounds?: SkillContentBounds;
   readonly log: Log;
+  /** Compared with the server's clock. Default: the machine's. */
+  readonly clock?: Clock;
 }
 
 /**
@@ -163,11 +167,12 @@ export async function openPostgres({
   poolMax = POOL_MAX,
   skillContentBounds,
   log,
+  clock = systemClock,
 }: PostgresOptions): Promise<PostgresDatabase> {
   const pool = openPool(connection, poolMax, log);
   const database = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
   try {
-    await refuseOldServer(database);
+    await inspectServer(database, clock, log);
     await migrate(database);
   } catch (error) {
     await pool.end();
@@ -256,13 +261,19 @@ function openPool(connection: PostgresConnection, poolMax: number, log: Log): Po
   return pool;
 }
 
-async function refuseOldServer(database: Kysely<Tables>): Promise<void> {
-  const { rows } = await sql<{ number: string; version: string }>`
-select current_setting('server_version_num') as number, current_setting('server_version') as version`.execute(database);
+/** A clock that differs is no reason not to start: what other instances wrote ends early or late there. */
+async function inspectServer(database: Kysely<Tables>, clock: Clock, log: Log): Promise<void> {
+  const asked = clock.now();
+  const { rows } = await sql<{ number: string; version: string; clock: string }>`
+select current_setting('server_version_num') as number, current_setting('server_version') as version,
+  ${sql.raw(SERVER_CLOCK)} as clock`.execute(database);
   const [server] = rows;
-  if (server === undefined || Number(server.number) >= OLDEST_VERSION) return;
-  throw new ToolLayerError(
-    'E3812',
-    `The database is PostgreSQL ${server.version}; the layer needs version 15 or later.`,
-  );
+  if (server === undefined) return;
+  if (Number(server.number) < OLDEST_VERSION)
+    throw new ToolLayerError(
+      'E3812',
+      `The database is PostgreSQL ${server.version}; the layer needs version 15 or later.`,
+    );
+  const aheadMs = clockAhead(asked, Number(server.clock), clock.now());
+  if (Math.abs(aheadMs) > CLOCK_APART_MS) log.warn('clock-apart', { ahead_of_database_ms: aheadMs });
 }

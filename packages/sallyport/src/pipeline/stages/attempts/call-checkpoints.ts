@@ -7,7 +7,7 @@ import type { PipelineParts } from '../../parts.ts';
 import { LazyCheckpoints } from './lazy-checkpoints.ts';
 
 type Call = CallRequest & Admitted & Resolved & Partial<Prepared>;
-type Parts = Pick<PipelineParts, 'checkpoints' | 'records' | 'log'>;
+type Parts = Pick<PipelineParts, 'checkpoints' | 'records' | 'running' | 'log'>;
 
 /** Code of the warning on a call that continues from an earlier checkpoint than it asked for. */
 const DAMAGED = 'checkpoint_damaged';
@@ -51,7 +51,7 @@ function runOf(call: Call, { toolRun, undo }: OngoingCall): CheckpointedRun {
 }
 
 async function continuationOf(
-  { checkpoints, records }: Parts,
+  { checkpoints, records, running }: Parts,
   call: Call,
   { resumed }: OngoingCall,
 ): Promise<Continuation | undefined> {
@@ -64,8 +64,10 @@ async function continuationOf(
   const own = isCutOff ? await checkpoints.continuing(run) : undefined;
   if (own !== undefined || asked === undefined) return own;
   return checkpoints.resume(run, asked, async (holder) => {
-    const record = await records.findInvocation(run.owner.tenantId, holder);
-    return record === undefined || isFinal(record.state);
+    const { tenantId } = run.owner;
+    const record = await records.findInvocation(tenantId, holder);
+    // The first call of a pure tool leaves no row before its end; elsewhere it is as one that was cut off.
+    return record === undefined ? running.find(tenantId, holder) === undefined : isFinal(record.state);
   });
 }
 
