@@ -241,4 +241,17 @@ describe('revocations over time', () => {
     await revoke({ kind: 'agent', subject: 'did:a' });
     expect(isRevoked(claims({ jti: 'l' }))).toBe(true);
   });
+
+  test('PRM-01.6 where as many are revoked as may be, those of tokens that have ended make room', async () => {
+    const { revoke, isRevoked, time, store } = await open(memoryRevocationStore(), { tokensMax: 2 });
+    await revoke({ subject: 'ended', tokenExpiresAt: NOW + 60 });
+    await revoke({ subject: 'lasting', tokenExpiresAt: NOW + 86_400 });
+    time.seconds = NOW + 659;
+    await expect(revoke({ subject: 'next', tokenExpiresAt: NOW + 86_400 })).rejects.toMatchObject({ code: 'E3810' });
+    time.seconds = NOW + 660;
+    await revoke({ subject: 'next', tokenExpiresAt: NOW + 86_400 });
+    expect(['ended', 'lasting', 'next'].map((jti) => isRevoked(claims({ jti })))).toEqual([false, true, true]);
+    expect((await store.list('acme', 9, 0)).total).toBe(2);
+    await expect(revoke({ subject: 'more', tokenExpiresAt: NOW + 86_400 })).rejects.toMatchObject({ code: 'E3810' });
+  });
 });

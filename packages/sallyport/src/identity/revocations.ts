@@ -19,6 +19,11 @@ const LIFTED_KEPT_MS = 86_400_000;
  * ms. A call that waits goes on without its token, and waits 30 days at most for a person; a day more for clocks.
  */
 const EXPIRED_KEPT_MS = 31 * 86_400_000;
+/**
+ * The same where there are as many as may be: those that are needed count more than calls that wait. Twice the largest
+ * configurable clock skew, by which tokens live beyond their `exp`, in ms.
+ */
+const EXPIRED_KEPT_WHEN_FULL_MS = 600_000;
 /** Most revoked single tokens, across all tenants; some 150 bytes of memory each. */
 const REVOKED_TOKENS_MAX = 1_000_000;
 
@@ -93,7 +98,9 @@ export function createRevocations(parts: RevocationParts): Revocations {
     isRevoked: index.isRevoked,
     issuedBefore: index.issuedBefore,
     async revoke(revocation) {
-      if (revocation.kind === 'token' && index.size() >= tokensMax) throw tooMany(tokensMax);
+      const isFull = () => revocation.kind === 'token' && index.size() >= tokensMax;
+      if (isFull()) await prune(parts, index.prune, EXPIRED_KEPT_WHEN_FULL_MS);
+      if (isFull()) throw tooMany(tokensMax);
       const kept = await store.put(storedOf(revocation, clock.now()));
       index.add(kept);
       onLook?.();
@@ -115,11 +122,16 @@ export function createRevocations(parts: RevocationParts): Revocations {
 }
 
 /** Any instance may remove expired ones; a failure is retried next time. */
-async function prune({ store, clock, log }: RevocationParts, forget: (nowMs: number) => void): Promise<void> {
+async function prune(
+  { store, clock, log }: RevocationParts,
+  forget: (nowMs: number) => void,
+  keptMs = EXPIRED_KEPT_MS,
+): Promise<void> {
   const now = clock.now();
-  forget(now);
+  const expired = now + EXPIRED_KEPT_MS - keptMs;
+  forget(expired);
   try {
-    const removed = await store.prune(now, now - LIFTED_KEPT_MS);
+    const removed = await store.prune(expired, now - LIFTED_KEPT_MS);
     if (removed > 0) log.info('revocations-pruned', { removed });
   } catch (cause) {
     log.warn('revocations-not-pruned', { reason: messageOf(cause) });
