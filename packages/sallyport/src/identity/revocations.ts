@@ -16,12 +16,12 @@ const PRUNE_MS = 600_000;
 const LIFTED_KEPT_MS = 86_400_000;
 /**
  * How long the revocation of a single token is kept after the token's `exp`, or after it was made where that is later, in
- * ms. A call that waits goes on without its token, and waits 30 days at most for a person; a day more for clocks.
+ * ms. A waiting call needs no valid token to run, and waits for a person for 30 days at most; a day more for clocks.
  */
 const EXPIRED_KEPT_MS = 31 * 86_400_000;
 /**
- * The same where there are as many as may be: those that are needed count more than calls that wait. Twice the largest
- * configurable clock skew, by which tokens live beyond their `exp`, in ms.
+ * The same where the largest number is reached: a new revocation counts more than one of an ended token, of which a call
+ * may wait. Twice the largest configurable clock skew, by which tokens live beyond their `exp`, in ms.
  */
 const EXPIRED_KEPT_WHEN_FULL_MS = 600_000;
 /** Most revoked single tokens, across all tenants; some 150 bytes of memory each. */

@@ -32,7 +32,7 @@ function source() {
   };
 }
 
-/** What is seen of the tools `read`, `send` and `sort` of a tenant, and of those that the catalogue offers. */
+/** What is seen of the tools `read`, `send` and `sort` of a tenant, and of the tools of the catalogue. */
 async function bench(...offered: readonly ToolManifest[]) {
   const { parts, visibility } = await pipeline();
   const { registry } = parts;
