@@ -35,6 +35,9 @@ export interface RefusedJson {
  */
 export type ExactPlace = readonly string[];
 
+/** The whole text is arguments, or one of them. */
+export const EXACT_WHOLE: readonly ExactPlace[] = [[]];
+
 /**
  * Reads JSON that came from outside: valid UTF-8, at most JSON_DEPTH_MAX levels, no member twice, and no key that could
  * reach the prototype of an object it is copied into. Failures: E3801 with the place in `details.faults`, E3810 when too

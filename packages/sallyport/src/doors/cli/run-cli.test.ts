@@ -50,10 +50,10 @@ describe('invoke', () => {
     };
     bench.layer.addTool(manifestOf('shop', { parameters_schema: { type: 'object', properties } }), () => 'done');
     const words = ['text=12', 'n=12', 'any=a=b', 'list=["x"]', 'maybe=null', 'other=', 'constructor="x"'];
-    expect(await bench.run(['invoke', 'shop', ...words])).toMatchObject({ code: 0 });
-    expect(inputOf('tools.invoke')).toMatchObject({
-      parameters: { text: '12', n: 12, any: 'a=b', list: ['x'], maybe: null, other: '', constructor: '"x"' },
-    });
+    expect(await bench.run(['invoke', 'shop', ...words, 'id=9007199254740993'])).toMatchObject({ code: 0 });
+    const parameters = { text: '12', n: 12, any: 'a=b', list: ['x'], maybe: null, other: '', constructor: '"x"' };
+    // A number that would lose digits stays the text that it is.
+    expect(inputOf('tools.invoke')).toMatchObject({ parameters: { ...parameters, id: '9007199254740993' } });
     for (const [odd, said] of [
       [['n=1', 'n=2'], 'twice'],
       [['n'], 'name=value'],
@@ -206,6 +206,8 @@ describe('wrong use ends with 2 and says what to write', () => {
   it.each([
     [['invoke', 'add', '{"a":}'], /The arguments.*position 5/],
     [['invoke', 'add', '[1]'], /must be a JSON object/],
+    [['invoke', 'add', '{"a":9007199254740993}'], /The arguments: there is a whole number with more digits/],
+    [['invoke', 'add', '{"a":1,"a":2}'], /member twice, at \/a/],
     [['invoke', 'add', '@absent.json'], /absent\.json does not exist/],
     [['invoke', 'add', '--timeout', 'soon'], /30s, 15m or 1h/],
     [['invoke'], /missing required argument 'tool'/],

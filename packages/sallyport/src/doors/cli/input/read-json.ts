@@ -1,14 +1,12 @@
 import { parseDocument } from 'yaml';
 import { isObject } from '../../../domain/shape/is-object.ts';
-import { readWireText, TOO_LONG_NUMBER } from '../../wire-json.ts';
+import { EXACT_WHOLE, readWireText, TOO_LONG_NUMBER } from '../../wire-json.ts';
 import type { CliIo } from '../cli-parts.ts';
 import { readSource, readTextFile } from './read-source.ts';
 import { usageError } from './usage-error.ts';
 
 /** Most nodes that the aliases of one YAML file may expand to; stops documents that expand without end. */
 const YAML_ALIASES_MAX = 100;
-
-const WHOLE = [[]];
 
 /** The arguments of a call: JSON text, `@file`, or `-` for standard input. Default: no arguments. */
 export async function readArguments(given: string | undefined, io: CliIo): Promise<Record<string, unknown>> {
@@ -20,7 +18,7 @@ export async function readArguments(given: string | undefined, io: CliIo): Promi
     : named
       ? await readSource('-', io)
       : given;
-  const read = readWireText(text, WHOLE);
+  const read = readWireText(text, EXACT_WHOLE);
   if (!read.ok) throw usageError(`${name}: ${read.failure.message}`);
   if (read.inexact === true) throw usageError(`${name}: there is a ${TOO_LONG_NUMBER}`);
   if (!isObject(read.value)) throw usageError(`${name} must be a JSON object, for example '{"city":"Oslo"}'.`);

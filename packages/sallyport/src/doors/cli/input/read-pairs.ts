@@ -1,5 +1,5 @@
 import type { JsonSchemaObject } from '../../../../api/schemas/identifiers.ts';
-import { readWireText } from '../../wire-json.ts';
+import { EXACT_WHOLE, readWireText } from '../../wire-json.ts';
 import { usageError } from './usage-error.ts';
 
 /** True when the words after a tool are `name=value` pairs, and not JSON, `@file` or `-`. */
@@ -30,7 +30,7 @@ export function pairsAsArguments(words: readonly string[], schema: JsonSchemaObj
 
 function readValue(text: string, property: JsonSchemaObject): unknown {
   if (property['type'] === 'string') return text;
-  const json = readWireText(text, [[]]);
+  const json = readWireText(text, EXACT_WHOLE);
   return json.ok && json.inexact !== true && !(typeof json.value === 'string' && isTextToo(property))
     ? json.value
     : text;
