@@ -1,7 +1,10 @@
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
-import { expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { NO_USAGE } from '../../../domain/invocation/usage.ts';
 import { createCompositeExecutor } from '../../../executors/composite.ts';
+import type { Executor } from '../../../executors/executor.port.ts';
 import { createNativeExecutor } from '../../../executors/native/native-executor.ts';
+import { createHooks } from '../../../hooks/run-hooks.ts';
 import { newOngoingCall } from '../../ongoing/ongoing-call.ts';
 import type { AgentSlot } from '../../ongoing/slots/agent-slots.ts';
 import { manifest, pipeline } from '../../pipeline.fixture.ts';
@@ -157,4 +160,136 @@ test('PIPE-06 while a person is asked the call holds no slot, and its silence is
   expect(await made().of.whileAsking?.(async () => 'no slot')).toBe('no slot');
   reported.of.onUsage?.({ cpu_ms: 1 } as never);
   expect(reported.ongoing.toolRun.usage).toEqual({ cpu_ms: 1 });
+});
+
+describe('the stage that runs the tool', () => {
+  beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] }));
+  afterEach(() => void vi.useRealTimers());
+
+  /** A pipeline with one tool, which the test runs. */
+  async function running(
+    execute: Executor['execute'],
+    own: Parameters<typeof manifest>[1] = {},
+    changes: Parameters<typeof pipeline>[0] = {},
+  ) {
+    const begun = Promise.withResolvers<void>();
+    const executor: Executor = {
+      ...createNativeExecutor(),
+      execute: (...of) => {
+        begun.resolve();
+        return execute(...of);
+      },
+    };
+    const made = await pipeline({ executors: createCompositeExecutor([executor]), ...changes });
+    await made.add(manifest('tool', own), () => undefined);
+    const ended: unknown[] = [];
+    const gone = new AbortController();
+    const call = (more: object = {}) =>
+      made.call({ tool_id: 'tool', parameters: { n: 1 }, ...more }, { signal: gone.signal }).then((record) => {
+        ended.push([record.state, record.failure?.code ?? record.result]);
+        return record;
+      });
+    return { ...made, begun: begun.promise, ended, gone, call };
+  }
+  const outcome = (result: unknown) => ({ result, usage: NO_USAGE });
+  const after = <T>(ms: number, end: () => T) =>
+    new Promise<T>((resolve, reject) => {
+      setTimeout(() => {
+        try {
+          resolve(end());
+        } catch (thrown) {
+          reject(thrown);
+        }
+      }, ms);
+    });
+
+  test.each([true, false])(
+    'PIPE-06.2 gives a cancelled run 5 s to stop, and then ends without it; cancelled as it begins: %s',
+    async (atOnce) => {
+      const made: Awaited<ReturnType<typeof running>> = await running(() => {
+        if (atOnce) made.gone.abort();
+        return new Promise(() => undefined);
+      });
+      const call = made.call();
+      await made.begun;
+      made.gone.abort();
+      await vi.advanceTimersByTimeAsync(4_990);
+      expect(made.ended).toEqual([]);
+      await vi.advanceTimersByTimeAsync(20);
+      await call;
+      expect(made.ended).toEqual([['ABORTED', 'E3805']]);
+    },
+  );
+
+  test('PIPE-06 lets a run that nobody stops take its time, and what comes after it too', async () => {
+    const hooks = createHooks([
+      { id: 'slow', at: 'after', run: () => after(3_000, () => ({ outcome: 'allow' as const })) },
+    ]);
+    const own = { execution_config: { default_timeout_seconds: 8 } };
+    const made = await running(() => after(6_000, () => outcome('done')), own, { hooks });
+    const call = made.call();
+    await made.begun;
+    await vi.advanceTimersByTimeAsync(8_900);
+    expect(made.ended).toEqual([]);
+    await vi.advanceTimersByTimeAsync(200);
+    await call;
+    expect(made.ended).toEqual([['COMPLETED', 'done']]);
+  });
+
+  test('PIPE-12.3 stops a tool that is silent for longer than its heartbeat; each attempt is silent anew', async () => {
+    const own = { execution_config: { heartbeat_seconds: 1 } };
+    const silent = await running((_call, signal) => {
+      const { promise, reject } = Promise.withResolvers<never>();
+      signal.addEventListener('abort', () => reject(new ToolLayerError('E3304', 'Not reachable.')));
+      return promise;
+    }, own);
+    const call = silent.call();
+    await silent.begun;
+    await vi.advanceTimersByTimeAsync(990);
+    expect(silent.ended).toEqual([]);
+    await vi.advanceTimersByTimeAsync(20);
+    expect(await call).toMatchObject({ state: 'ABORTED', failure: { code: 'E3103', details: { heartbeat_ms: 1000 } } });
+
+    const retry_policy = { max_attempts: 2, base_delay_ms: 1, max_delay_ms: 1 };
+    const second = Promise.withResolvers<void>();
+    const again = await running(
+      ({ attempt }) => {
+        if (attempt === 2) second.resolve();
+        return after(900, () => {
+          if (attempt === 1) throw new ToolLayerError('E3304', 'Not reachable.');
+          return outcome('done');
+        });
+      },
+      { execution_config: { heartbeat_seconds: 1, retry_policy } },
+    );
+    const retried = again.call();
+    await again.begun;
+    await vi.advanceTimersByTimeAsync(950);
+    await second.promise;
+    await vi.advanceTimersByTimeAsync(910);
+    await retried;
+    expect(again.ended).toEqual([['COMPLETED', 'done']]);
+  });
+
+  test('PIPE-12 sets a call aside whose result a worker gets later; it has begun, and is not over', async () => {
+    const execute = async () => ({ ...outcome(undefined), later: true as const });
+    const made = await running(execute, {}, { workers: { refuses: () => undefined } });
+    expect(await made.call()).toMatchObject({
+      state: 'EXECUTING',
+      waiting: { wait: { for: 'worker', confirmed: false } },
+    });
+  });
+
+  test('STA-01 ends the checkpoints of a failed call that saved some, as those of a failed one, and nothing of others', async () => {
+    const told: unknown[] = [];
+    const made = await running(async ({ parameters, checkpoints }) => {
+      if (parameters['n'] === 1) await checkpoints?.save({ step: 1 });
+      throw new ToolLayerError('E3108', 'The tool failed.');
+    });
+    vi.spyOn(made.parts.checkpoints, 'ended').mockImplementation(async (...of) => void told.push(of));
+    await made.call({ parameters: { n: 2 } });
+    expect(told).toEqual([]);
+    const { invocationId } = await made.call();
+    expect(told).toEqual([['acme', invocationId, false]]);
+  });
 });
