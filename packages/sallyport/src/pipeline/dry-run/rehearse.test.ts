@@ -258,22 +258,26 @@ describe('what a dry run leaves', () => {
 
   test('PIPE-15 is under the id of the tool, not under the name in the view of its agent, and says which hooks agreed', async () => {
     const hooks = createHooks([{ id: 'a', at: 'before', run: () => ({ outcome: 'allow' }) }]);
-    const { store, parts, token } = await rehearsed({ hooks });
+    const { store, parts, token, add } = await rehearsed({ hooks });
+    await add(manifest('ranged', { compatibility_range: '^2.0.0' }), () => 1);
     const capability_token = await token({ secrets: ['key'] });
     const findAnywhere: typeof parts.visible.findAnywhere = (who, name, range) =>
       parts.visible.findAnywhere(who, name === 'nickname' ? 'write' : name, range);
     const dry = createRehearsal({ ...parts, visible: { ...parts.visible, findAnywhere } });
     const told = (tool_id: string) =>
       dry({ request: { tool_id, parameters: { n: 1 }, capability_token }, caller: { door: 'library' } });
+    const warnings = [expect.objectContaining({ code: 'agent_version_unstated' })];
+    expect(await told('ranged')).toMatchObject({ would: 'run', warnings });
     const agreed = [{ id: 'a', outcome: 'allow' }];
     expect(await told('nickname')).toMatchObject({ would: 'run', tool_id: 'nickname', hooks: agreed });
     const { stages, ...nowhere } = await told('nowhere');
     expect(nowhere).toEqual({
       ...{ would: 'refuse', tool_id: 'nowhere', error: expect.objectContaining({ e_code: 'E3001' }) },
     });
-    expect(stages).toHaveLength(9);
+    expect(stages.map(({ outcome }) => outcome)).toEqual(['passed', 'refused', ...Array(7).fill('not_reached')]);
     const events = (await store.events(undefined, { limit: 9 })).map(({ event }) => event.data);
     expect(events).toMatchObject([
+      { tool_id: 'ranged' },
       { tool_id: 'write', would: 'run', hooks: agreed },
       { tool_id: 'nowhere', e_code: 'E3001' },
     ]);

@@ -51,6 +51,9 @@ async function layer(more: Partial<LateEndsParts> = {}, policy: 'pure' | 'irreve
     becomes: (wanted: Mode) => {
       next = wanted;
     },
+    turns: (wanted: Mode) => {
+      mode = wanted;
+    },
     back: () => {
       mode = 'there';
     },
@@ -105,6 +108,20 @@ test('AUD-02 an end that is on record already, whose answer was lost, is not wri
   expect(record).toMatchObject({ state: 'COMPLETED' });
   const states = (await made.eventsOf(record.invocationId)).map(({ data }) => data['state']);
   expect(states.filter((state) => state === 'COMPLETED')).toHaveLength(1);
+});
+
+test('PIPE-03 what a call has changed is settled by an end whose answer was lost, too', async () => {
+  await using opened = new AsyncDisposableStack();
+  const made = await layer();
+  opened.use(made.lateEnds);
+  await made.add(manifest('keep', { side_effect_policy: 'irreversible' }), async (_parameters, { state }) => {
+    await state.put('x', 1);
+    made.turns('deaf');
+  });
+  const request = { tool_id: 'keep', parameters: { n: 1 }, capability_token: await made.token() };
+  const { state, invocationId } = await made.run({ request, caller: { door: 'library' } });
+  expect(state).toBe('COMPLETED');
+  await expect.poll(() => made.parts.transactions.journal.find('acme', invocationId)).toBeUndefined();
 });
 
 test('no more ends are kept than there is room for, and none once it is closed', async () => {

@@ -216,3 +216,15 @@ describe('PIPE-03 a call that a worker runs again after it was cut off', () => {
     expect(await journal.find('acme', invocationId)).toMatchObject({ steps: [{ undone: false }] });
   });
 });
+
+test('PIPE-03 a change that another tool takes back is taken back by a call through the same pipeline', async () => {
+  const { add, call } = await pipeline();
+  const taken: unknown[] = [];
+  await add(manifest('unbook', UNSAFE), ({ n }) => void taken.push(n));
+  await add(manifest('book', UNSAFE), async (_given, { compensateWith }) => {
+    await compensateWith('unbook', { n: 7 });
+    throw new ToolLayerError('E3109', 'It failed.');
+  });
+  expect(await call({ tool_id: 'book', parameters: { n: 1 } })).toMatchObject({ state: 'ROLLED_BACK' });
+  expect(taken).toEqual([7]);
+});

@@ -36,6 +36,7 @@ test.each([
   ['from the second on', 2_000, 'tool0257', [1, 512]],
   ['the last ones', 2_000, 'tool1999', [1_488, 1_999]],
   ['all, as long as they are few', 512, 'a', [0, 511]],
+  ['all of 300', 300, 'z', [0, 299]],
 ])('MOD-01 with an unknown name are compared %s', (_which, count, name, [first = 0, last = 0]) => {
   const ids = Array.from({ length: count }, (_, at) => `tool${String(at).padStart(4, '0')}`);
   const compared: string[] = [];

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { NO_USAGE } from '../../../domain/invocation/usage.ts';
@@ -286,7 +287,10 @@ describe('the stage that runs the tool', () => {
       if (parameters['n'] === 1) await checkpoints?.save({ step: 1 });
       throw new ToolLayerError('E3108', 'The tool failed.');
     });
-    vi.spyOn(made.parts.checkpoints, 'ended').mockImplementation(async (...of) => void told.push(of));
+    vi.spyOn(made.parts.checkpoints, 'ended').mockImplementation(async (...of) => {
+      await setImmediate();
+      told.push(of);
+    });
     await made.call({ parameters: { n: 2 } });
     expect(told).toEqual([]);
     const { invocationId } = await made.call();

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { createRedactor, createSanitiser, KINDS_BY_CATEGORY, scanOutputInTurns as scanOutput } from '@sallyport/guards';
 import { failure, isFailure } from '@sallyport/std/error/failure';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
@@ -161,7 +162,7 @@ test('other work has its turns while a large result is checked', async () => {
   let turns = 0;
   const count = (): void => {
     turns += 1;
-    next = setImmediate(count);
+    next = globalThis.setImmediate(count);
   };
   let next: NodeJS.Immediate | undefined;
   const { add, call } = await pipeline({ values: { scanOutput, resultSanitiser: createSanitiser({}) } });
@@ -170,7 +171,7 @@ test('other work has its turns while a large result is checked', async () => {
   const turnsOf = async (given: unknown): Promise<number> => {
     result = given;
     turns = 0;
-    next = setImmediate(count);
+    next = globalThis.setImmediate(count);
     await call({ tool_id: 'tool', parameters: { n: 1 } });
     clearImmediate(next);
     return turns;
@@ -280,7 +281,11 @@ describe('the stage that judges results', () => {
   });
 
   test('EXE-12 an error that the tool reports is redacted and read for instructions; one that is no JSON says so', async () => {
-    const values = { scanOutput, resultSchemaRequired: true };
+    const late: typeof scanOutput = async (...of) => {
+      await setImmediate();
+      return scanOutput(...of);
+    };
+    const values = { scanOutput: late, resultSchemaRequired: true };
     const redactor = createRedactor({ kinds: [...KINDS_BY_CATEGORY.keys] });
     const result = { api_key: 'q7Zt0pXv91LmK3', said: ORDERS };
     const { end, parts } = await inspected({ toolError: true, result }, { values, redactor });
