@@ -78,6 +78,19 @@ test('ORC-06 the end of a call whose store was away is on record once it is back
   expect(made.lateEnds.size).toBe(0);
 });
 
+test('ORC-06 ends that come late once more, after all that were late are written, are written too', async () => {
+  await using opened = new AsyncDisposableStack();
+  const made = await layer();
+  opened.use(made.lateEnds);
+  for (const idempotency_key of ['a', 'b']) {
+    const refused = made.refused();
+    const answer = made.call({ idempotency_key });
+    await expect.poll(() => made.refused(), { interval: 5 }).toBeGreaterThan(refused);
+    made.back();
+    expect(await answer).toMatchObject({ state: 'COMPLETED' });
+  }
+});
+
 test('PIPE-13 who cannot wait for it is told that the outcome is not known, and finds it on record later', async () => {
   await using opened = new AsyncDisposableStack();
   const made = await layer({ patienceMs: 1 });

@@ -97,6 +97,16 @@ describe('a call that changes state', () => {
     expect(value()).toBe('new 2');
   });
 
+  test('PIPE-03 PIPE-05 makes no other attempt where the changes of the failed one could not be taken back', async () => {
+    const gone = () => Promise.reject(new ToolLayerError('E3310', 'Gone.'));
+    const { run, broken } = await layer(gone, { side_effect_policy: 'idempotent' });
+    broken.yes = true;
+    expect(await run()).toMatchObject({
+      failure: { code: 'E3804', details: { rollback: 'failed' } },
+      metadata: { attempts: 1 },
+    });
+  });
+
   test('PIPE-03 PIPE-13 whose changes cannot be taken back ends as outcome unknown, and the next start goes on', async () => {
     const made = await layer(fails);
     const { run, value, broken, outcomes, parts, store, eventsOf } = made;

@@ -6,9 +6,10 @@ import { createCompositeExecutor } from '../../../executors/composite.ts';
 import type { Executor } from '../../../executors/executor.port.ts';
 import { createNativeExecutor } from '../../../executors/native/native-executor.ts';
 import { createHooks } from '../../../hooks/run-hooks.ts';
-import { newOngoingCall } from '../../ongoing/ongoing-call.ts';
+import { newOngoingCall, type Resumed } from '../../ongoing/ongoing-call.ts';
 import type { AgentSlot } from '../../ongoing/slots/agent-slots.ts';
 import { manifest, pipeline } from '../../pipeline.fixture.ts';
+import { compensatingStep } from './compensating-step.ts';
 import { executorCall, type RecordingParts } from './executor-call.ts';
 
 test('AUD-01.7 EXE-03.6 PIPE-03.4 a run that its executor has taken back ends as rolled back, and is audited as such', async () => {
@@ -116,6 +117,7 @@ test('PIPE-03 what a tool kept from an earlier attempt changes nothing', async (
   ongoing.toolRun.beginAttempt();
   const step = { kind: 'x' } as never;
   await expect(of.undo?.record(step)).rejects.toMatchObject({ code: 'E3805' });
+  await expect(of.state?.get('name')).rejects.toMatchObject({ code: 'E3805' });
   expect(executorCall(call, ongoing).attempt).toBe(1);
   let reopened = 0;
   ongoing.undo.reopen = () => {
@@ -127,6 +129,47 @@ test('PIPE-03 what a tool kept from an earlier attempt changes nothing', async (
   ongoing.toolRun.beginAttempt();
   executorCall(call, ongoing, parts);
   expect(reopened).toBe(1);
+});
+
+test('PIPE-03.7 ORC-06 what a run changes is recorded under its lease, so that a later run of the call shares no place with it', async () => {
+  const added: object[] = [];
+  const written: unknown[] = [];
+  const journal = { add: async (entry: object) => void added.push(entry) };
+  const store = {
+    read: async () => undefined,
+    write: async ({ by }: { readonly by: object }) => {
+      written.push(by);
+      return 'written';
+    },
+  };
+  const transactions = { journal, undoers: { file: {}, state: {} } };
+  const clock = { now: () => 7, monotonic: () => 0 };
+  const parts = { clock, instanceId: 'one', state: { store }, transactions } as unknown as RecordingParts;
+  const resumed = { waiting: {}, hold: { fence: 3 } } as unknown as Resumed;
+  const ongoing = newOngoingCall({ request: { tool_id: 't' }, caller: { door: 'library' } }, 0, false, resumed);
+  ongoing.toolRun.beginAttempt();
+  const { call } = made({}, manifest('t', { side_effect_policy: 'irreversible' }));
+  const { undo, state } = executorCall(call, ongoing, parts);
+  await undo?.record({ kind: 'file' });
+  await state?.put('name', 1);
+  const own = { tenantId: 'acme', invocationId: 'i', instanceId: 'one' };
+  expect(added).toEqual([
+    { ...own, position: 3 * 4_096, step: { kind: 'file' } },
+    { ...own, position: 3 * 4_096 + 1, step: { kind: 'state', fence: 3, partial: true } },
+  ]);
+  expect(written).toMatchObject([{ invocationId: 'i', fence: 3 }]);
+});
+
+test('PIPE-03 a tool names only one that its token covers to take a change back, in this version', async () => {
+  const claims = { tool_id: '*', tool_version: '^1.0.0', allowed_operations: ['execute'] };
+  const { call } = made({ claims });
+  const step = (version: string) => {
+    const visible = { findAnywhere: async () => ({ tool: { manifest: manifest('undo', { version }) } }) };
+    const parts = { visible, limits: { argumentDepthMax: 9, argumentBytesMax: 99 } };
+    return compensatingStep(parts as never, call as never, { toolId: 'undo', parameters: {} });
+  };
+  expect(await step('1.2.0')).toMatchObject({ kind: 'call', request: { tool_id: 'undo' }, claims });
+  await expect(step('2.0.0')).rejects.toMatchObject({ code: 'E3209' });
 });
 
 test('PIPE-06 while a person is asked the call holds no slot, and its silence is not counted', async () => {
