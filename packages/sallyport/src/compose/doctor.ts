@@ -9,7 +9,7 @@ import { messageOf } from '@sallyport/std/error/message-of';
 import { failureOf } from '@sallyport/std/error/tool-layer-error';
 import type { DoctorFinding, LayerOptions } from '../doors/cli/cli-parts.ts';
 import { locateBinaries } from '../storage/postgres/embedded/binaries.ts';
-import { CLOCK_APART_MS, serverFacts } from '../storage/postgres/server-facts.ts';
+import { CLOCK_APART_MS, serverFacts } from '../storage/postgres/server/server-facts.ts';
 import { settingsOf } from './open-layer.ts';
 import { checkCredentials } from './parts/from-settings/credentials.ts';
 import { checkPolicies } from './parts/open-policies.ts';
