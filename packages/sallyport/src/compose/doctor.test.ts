@@ -5,7 +5,7 @@ import { expect, test, vi } from 'vitest';
 import { testImage } from '../../../sandbox/src/drivers/microvm/testing/test-image.ts';
 import { createDatabaseServer } from '../storage/postgres/embedded/database-server.fixture.ts';
 import { run, urlOf } from '../storage/postgres/postgres-databases.fixture.ts';
-import { clockAhead } from '../storage/postgres/server-facts.ts';
+import { clockAhead } from '../storage/postgres/server/server-facts.ts';
 import { doctor } from './doctor.ts';
 
 const image = await testImage();

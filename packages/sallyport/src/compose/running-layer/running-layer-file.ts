@@ -1,7 +1,9 @@
-import { readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { link, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { codeOf } from '@sallyport/std/error-code';
 
-/** Address of the layer that serves this data folder. */
+/** Address of a layer that serves this data folder. */
 export interface RunningLayer {
   readonly url: string;
   readonly pid: number;
@@ -11,20 +13,52 @@ export interface RunningLayer {
   readonly endsWithClient?: boolean;
 }
 
-const FILE = 'running.json';
+/** `running.json`, and beside it `running-2.json` and so on, where several layers serve one data folder. */
+const FILE = /^running(?:-\d+)?\.json$/;
+/** Most layers of one data folder that are published. */
+const LAYERS_MAX = 64;
 
-/** Publishes the layer's address for the command line of the same user. */
+const nameOf = (place: number): string => (place === 1 ? 'running.json' : `running-${place}.json`);
+
+/** Publishes the layer's address for the command line of the same user, beside those of other layers that run. */
 export async function writeRunningLayer(dataFolder: string, running: RunningLayer): Promise<void> {
-  const path = join(dataFolder, FILE);
-  const fresh = `${path}.${running.pid}`;
+  const fresh = join(dataFolder, `running.${running.pid}-${randomUUID()}`);
   await writeFile(fresh, JSON.stringify(running), { mode: 0o600 });
-  await rename(fresh, path);
+  try {
+    for (let place = 1; place <= LAYERS_MAX; place += 1) {
+      const path = join(dataFolder, nameOf(place));
+      const before = await entryIn(path);
+      if (before === undefined || before.socket === running.socket) await rm(path, { force: true });
+      if (await isLinked(fresh, path)) return;
+    }
+  } finally {
+    await rm(fresh, { force: true });
+  }
 }
 
-/** The layer that serves this data folder, if its process is alive. */
-export async function readRunningLayer(dataFolder: string): Promise<RunningLayer | undefined> {
+/** False when there is one already. */
+async function isLinked(fresh: string, path: string): Promise<boolean> {
   try {
-    const { url, pid, socket, endsWithClient } = JSON.parse(await readFile(join(dataFolder, FILE), 'utf8'));
+    await link(fresh, path);
+    return true;
+  } catch (thrown) {
+    if (codeOf(thrown) === 'EEXIST') return false;
+    throw thrown;
+  }
+}
+
+/** The layers that serve this data folder and whose processes are alive, the oldest first. */
+export async function readRunningLayers(dataFolder: string): Promise<readonly RunningLayer[]> {
+  const names = await readdir(dataFolder).catch(() => []);
+  const found = names.filter((name) => FILE.test(name)).sort((a, b) => a.length - b.length || (a < b ? -1 : 1));
+  const entries = await Promise.all(found.map((name) => entryIn(join(dataFolder, name))));
+  return entries.filter((each) => each !== undefined);
+}
+
+/** Undefined for a file that names no layer, and for the layer of a process that has ended. */
+async function entryIn(path: string): Promise<RunningLayer | undefined> {
+  try {
+    const { url, pid, socket, endsWithClient } = JSON.parse(await readFile(path, 'utf8'));
     // A layer of an earlier version names no socket.
     if (typeof url !== 'string' || typeof socket !== 'string' || !Number.isSafeInteger(pid)) return undefined;
     if (!isAlive(pid)) return undefined;
@@ -34,10 +68,12 @@ export async function readRunningLayer(dataFolder: string): Promise<RunningLayer
   }
 }
 
-/** Removes this process's entry; another's stays. */
-export async function removeRunningLayer(dataFolder: string): Promise<void> {
-  const running = await readRunningLayer(dataFolder);
-  if (running?.pid === process.pid) await rm(join(dataFolder, FILE), { force: true });
+/** Removes the entry of the layer that listens on this socket; those of others stay. */
+export async function removeRunningLayer(dataFolder: string, socket: string): Promise<void> {
+  for (let place = 1; place <= LAYERS_MAX; place += 1) {
+    const path = join(dataFolder, nameOf(place));
+    if ((await entryIn(path))?.socket === socket) await rm(path, { force: true });
+  }
 }
 
 /** True when a process with this id exists, of any user. */

@@ -24,6 +24,7 @@ import type { Authorizer } from './authorization/authorized-fetch.ts';
 import { boundedFetch, type HttpFetch } from './bounded-fetch.ts';
 import { httpFailure, isSessionGone, wasNotSent } from './http-failures.ts';
 import { type HttpWay, type MakeWay, sseWay, streamableWay } from './http-ways.ts';
+import { withMessageTexts } from './message-texts.ts';
 import { headersFor, type ParamHeader, takeParamHeaders } from './param-headers.ts';
 
 /** Dependencies of an HTTP link beside its definition. */
@@ -71,8 +72,10 @@ export async function openHttpLink(
   const bare = boundedFetch(carrierOf(parts.outbound, url));
   const carry = parts.authorizer?.over(bare) ?? bare;
   const hidden = withTokens(filled, parts.authorizer);
-  const over = (make: MakeWay): Promise<Link> =>
-    connect(parts, { tenantId, name }, make(url, filled.values, carry), hidden, options);
+  const over = (make: MakeWay): Promise<Link> => {
+    const open: OpenWay = (onText) => make(url, filled.values, withMessageTexts(carry, onText));
+    return connect(parts, { tenantId, name }, open, hidden, options);
+  };
   if (definition.type === 'sse') return over(sseWay);
   try {
     return await over(streamableWay);
@@ -84,14 +87,18 @@ export async function openHttpLink(
   }
 }
 
+/** @param onText receives the text of each message before it is delivered */
+type OpenWay = (onText: (text: string) => void) => HttpWay;
+
 async function connect(
   parts: HttpLinkParts,
   { tenantId, name }: { readonly tenantId: string; readonly name: string },
-  way: HttpWay,
+  open: OpenWay,
   { hide, hideInAnswers }: FilledValues,
   options: OpenOptions & { readonly timeoutMs: number },
 ): Promise<Link> {
   const { promise: ended, resolve: end } = Promise.withResolvers<string>();
+  const way = open((text) => mux.noteText(text));
   let closing: Promise<void> | undefined;
   const close = (reason: string): Promise<void> => {
     closing ??= farewell(way).then(() => end(hide(reason)));
