@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from 'pg';
 import type { Log } from '../../../telemetry/log.ts';
 
-/** Pause before the first new attempt, in ms; it doubles up to the longest. */
+/** Default pause before the first new attempt, in ms; it doubles up to the longest. */
 const RETRY_MS = 1_000;
 const RETRY_MS_MAX = 30_000;
 
@@ -16,6 +16,8 @@ export interface ListenOptions {
   /** Called when it listens again after a loss: notifications in between are lost. */
   readonly again: () => void;
   readonly log: Log;
+  /** Pause before the first new attempt, in ms; default 1000. */
+  readonly retryMs?: number;
 }
 
 /**
@@ -36,14 +38,14 @@ export async function listen(options: ListenOptions): Promise<AsyncDisposable> {
 }
 
 async function keep(options: ListenOptions, closed: AbortSignal, onAttempted: () => void): Promise<void> {
-  const { again, log } = options;
-  let pauseMs = RETRY_MS;
+  const { again, log, retryMs = RETRY_MS } = options;
+  let pauseMs = retryMs;
   let isLost = false;
   while (!closed.aborted) {
     const error = await listenOnce(options, closed, () => {
       if (isLost) again();
       isLost = false;
-      pauseMs = RETRY_MS;
+      pauseMs = retryMs;
       onAttempted();
     });
     if (closed.aborted) return;
@@ -78,6 +80,7 @@ async function listenOnce(
     return thrown instanceof Error ? thrown : new Error(String(thrown));
   } finally {
     closed.removeEventListener('abort', onClose);
-    await client?.end().catch(() => undefined);
+    // Without a goodbye, which a server that hangs never answers.
+    client?.connection.stream.destroy();
   }
 }
