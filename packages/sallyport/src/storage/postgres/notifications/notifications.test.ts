@@ -41,7 +41,7 @@ const has = <Update>(received: readonly Update[], update: Update) =>
   vi.waitFor(() => expect(received).toContainEqual(update), ENOUGH_MS);
 /** The names of the lines that were logged, with their reasons. */
 function lines() {
-  const logged: unknown[] = [];
+  const logged: [string, unknown][] = [];
   const keep = (name: string, fields?: object) => void logged.push([name, fields]);
   return { logged, log: { ...silentLog, warn: keep, error: keep } };
 }
@@ -70,6 +70,15 @@ test('PRM-05 G-007 another program that notifies the channel is heard', async ()
   await has(one.received, { reason: 'attributes changed' });
   await run(connection, `notify "policy:updates"`);
   await has(one.received, { reason: '' });
+  for (const payload of [
+    '{"revision":5}',
+    '{"reason":"x"}',
+    '{"revision":"5","reason":"x"}',
+    '{"revision":5,"reason":0}',
+  ]) {
+    await run(connection, `notify "policy:updates", '${payload}'`);
+    await has(one.received, { reason: payload });
+  }
 });
 
 test('PRM-05 a lost connection is made again, and says that updates may have been missed', async () => {
@@ -83,14 +92,18 @@ test('PRM-05 a lost connection is made again, and says that updates may have bee
 
 test('PRM-05 while the database does not answer updates count as missed, and publishing fails after this instance is notified', async () => {
   const connection = await databases.fresh();
-  await using one = await instance(connection, { connect: forbidden });
+  const { logged, log } = lines();
+  await using one = await instance(connection, { connect: forbidden, pollMs: 5, log });
   await run(connection, 'alter table sallyport.policy_updates rename to away');
   await has(one.received, { reason: 'the database does not say whether policies changed', missed: true });
   await expect(one.store.publish({ reason: 'x' })).rejects.toMatchObject({ code: 'E3812' });
   expect(one.received).toContainEqual({ reason: 'x' });
   await run(connection, 'alter table sallyport.away rename to policy_updates');
   await one.store.publish({ reason: 'y' });
-  expect(one.received.at(-1)).toEqual({ reason: 'y' });
+  await vi.waitFor(() => expect(one.received.at(-1)).toEqual({ reason: 'y' }), ENOUGH_MS);
+  expect(logged.map(([name]) => name)).toEqual(['notifications-not-listened-to', 'policy-updates-not-read']);
+  await run(connection, 'alter table sallyport.policy_updates rename to away');
+  await vi.waitFor(() => expect(logged).toHaveLength(3), ENOUGH_MS);
 });
 
 test('PRM-05 a database that was set back to an earlier state hides no later update', async () => {
@@ -217,6 +230,7 @@ test('PIPE-08 a listener leaves, also when the server says nothing any more, and
   const connection = await databases.fresh();
   const silent = await listener(connection, 0);
   await using _wire = silent.wire;
+  expect(silent.received).toEqual([]);
   silent.wire.silence();
   await silent.close();
   const failing = await listener(connection, Number.POSITIVE_INFINITY);
