@@ -1,12 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, readFile, readlink, rm, stat, writeFile } from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setImmediate } from 'node:timers/promises';
+import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { silentLog } from '../../../telemetry/log.ts';
-import { locateBinaries } from './binaries.ts';
+import { linkLibraries, locateBinaries } from './binaries.ts';
 import { ensureCluster } from './cluster.ts';
 import { claimFolder } from './holder.ts';
 import { hasEnded, isAlive, isServerOf, startOf } from './processes.ts';
@@ -76,9 +76,9 @@ describe('why a start failed', () => {
 
 describe('the command line of the server', () => {
   test('AUD-02.1 what is committed synchronously is on the disk, and nothing listens on an address', () => {
-    const [, cluster, ...settings] = serverArguments('/data/postgres', '/a "b", c');
-    expect(cluster).toBe('/data/postgres');
-    expect(settings.filter((_, at) => at % 2 === 0).every((flag) => flag === '-c')).toBe(true);
+    const [flag, cluster, ...settings] = serverArguments('/data/postgres', '/a "b", c');
+    expect([flag, cluster]).toEqual(['-D', '/data/postgres']);
+    expect(settings.filter((_, at) => at % 2 === 0).every((name) => name === '-c')).toBe(true);
     expect(settings).toEqual(
       expect.arrayContaining([
         ...['fsync=on', 'full_page_writes=on', 'synchronous_commit=on', 'listen_addresses='],
@@ -95,6 +95,7 @@ describe('processes', () => {
     expect([await isAlive(process.pid), await isAlive(pid), await isAlive(NOBODY)]).toEqual([true, true, false]);
     expect(await hasEnded(pid, 0)).toBe(false);
     const ending = hasEnded(pid, 60_000);
+    await sleep(20);
     process.kill(pid, 'SIGKILL');
     expect(await ending).toBe(true);
     expect([await startOf(NOBODY), await isServerOf(NOBODY, folder)]).toEqual([undefined, false]);
@@ -137,7 +138,9 @@ describe('the claim of a data folder', () => {
     const release = await claimFolder(folder);
     const { machine, ...own } = await claimOf();
     await release();
-    expect(String(machine).startsWith(hostname())).toBe(true);
+    const boot = await readFile('/proc/sys/kernel/random/boot_id', 'utf8').catch(() => '');
+    expect(machine).toBe(`${hostname()} ${boot}`.trim());
+    expect(own).toEqual({ pid: process.pid, start: await startOf(process.pid) });
     const { pid } = await idle();
     const start = await startOf(pid);
     for (const held of [
@@ -190,7 +193,7 @@ describe('the cluster', () => {
   test('it appears when it is whole, and only once', async () => {
     await mkdir(join(folder, 'postgres.new', 'rest'), { recursive: true });
     const waiting = vi.fn();
-    await make('[ "$1" = -D ] && [ "$TZ" = UTC ] && [ ! -e "$2/rest" ] && echo 18 > "$2/PG_VERSION"', waiting);
+    await make('[ "$1" = -D ] && [ "$TZ$LC_ALL" = UTCC ] && [ ! -e "$2/rest" ] && echo 18 > "$2/PG_VERSION"', waiting);
     expect((await readdir(folder)).toSorted()).toEqual(['initdb', 'postgres']);
     expect((await stat(cluster())).mode & 0o777).toBe(0o700);
     expect(waiting).toHaveBeenCalledOnce();
@@ -208,8 +211,19 @@ describe('the cluster', () => {
     ['echo "Disk quota exceeded" >&2; exit 1', 'disk-full', 'the disk is full'],
     ['exit 1', 'folder-unusable', 'cannot be used'],
   ])('one that cannot be made leaves nothing: %s', async (initdb, name, words) => {
-    await expect(make(`mkdir "$2/rest"; ${initdb}`)).rejects.toMatchObject(problem(name, words));
+    const failing = make(`mkdir "$2/rest"; ${initdb}`);
+    await expect(failing).rejects.toMatchObject({ ...problem(name, words), cause: expect.anything() });
+    await expect(failing).rejects.toMatchObject({ failure: { details: { folder: cluster() } } });
     expect(await readdir(folder)).toEqual(['initdb']);
+  });
+
+  test('one that another process made meanwhile stays, and the start is refused', async () => {
+    const other = 'made=$(dirname "$2")/postgres; mkdir "$made" && echo 18 > "$made/PG_VERSION"';
+    await expect(make(other)).rejects.toMatchObject(problem('folder-unusable', 'cannot be used'));
+    expect((await readdir(folder)).toSorted()).toEqual(['initdb', 'postgres']);
+    const binaries = { initdb: '/nowhere', postgres: '/nowhere', majorVersion: '18' };
+    const nowhere = ensureCluster(join(folder, 'absent', 'postgres'), binaries, { prefix: [] }, () => undefined);
+    await expect(nowhere).rejects.toMatchObject(problem('folder-unusable', 'cannot be made there'));
   });
 
   test('one of another version, or a folder that is none, stays as it is', async () => {
@@ -233,6 +247,19 @@ describe('what is found on the machine', () => {
     expect([(await stat(initdb)).isFile(), (await stat(postgres)).isFile()]).toEqual([true, true]);
     expect(majorVersion).toMatch(/^\d+$/);
     await expect(locateBinaries('plan9-x64')).rejects.toMatchObject(problem('platform-unsupported', 'for plan9-x64'));
+  });
+
+  test('links of libraries that npm dropped are made, once, also by several starts at the same time', async () => {
+    await mkdir(join(folder, 'native', 'lib'), { recursive: true });
+    const list = (target: string) =>
+      writeFile(join(folder, 'native/pg-symlinks.json'), JSON.stringify([{ source: 'native/lib/a.so.1', target }]));
+    await list('native/lib/a.so');
+    await Promise.all([1, 2, 3].map(() => linkLibraries(folder)));
+    await linkLibraries(folder);
+    expect(await readlink(join(folder, 'native/lib/a.so'))).toBe('a.so.1');
+    await list('native/absent/a.so');
+    const missing = problem('platform-unsupported', 'native/absent/a.so', 'npm rebuild');
+    await expect(linkLibraries(folder)).rejects.toMatchObject({ ...missing, cause: { code: 'ENOENT' } });
   });
 
   test('a folder for the socket that others made is refused', async () => {
@@ -292,6 +319,38 @@ describe('a server that ends by itself', () => {
     ]);
   });
 
+  test('ORC-06 it is stopped when it has ended and its watcher has, and a restart that waits is given up', async () => {
+    const first = server(1);
+    const { promise: watcher, resolve: watcherEnds } = Promise.withResolvers<void>();
+    const supervised = supervise({ ...first, stop: () => watcher }, expect.unreachable, silentLog);
+    let isStopped = false;
+    const stopping = supervised.stop().then(() => {
+      isStopped = true;
+    });
+    for (const ends of [() => first.end('exit code 0'), watcherEnds]) {
+      await sleep(5);
+      expect(isStopped).toBe(false);
+      ends();
+    }
+    await stopping;
+    const early = server(2);
+    const earlier = supervise({ ...early, stop: async () => undefined }, expect.unreachable, silentLog);
+    const stopped = vi.fn();
+    const stoppingEarlier = earlier.stop().then(stopped);
+    await sleep(5);
+    expect(stopped).not.toHaveBeenCalled();
+    early.end('exit code 0');
+    await stoppingEarlier;
+
+    const { logged, log } = lines();
+    const third = server(3);
+    const waiting = supervise(third, expect.unreachable, log, [3_600_000]);
+    third.end('exit code 1');
+    await expect.poll(() => logged).toHaveLength(1);
+    await waiting.stop();
+    expect(logged).toEqual([['postgres-ended', { how: 'exit code 1', failures: 0 }]]);
+  });
+
   test('ORC-06 one that comes up while it is stopped is stopped too', async () => {
     const [first, late] = [server(1), server(2)];
     const { promise: starting, resolve: started } = Promise.withResolvers<ServerProcess>();
@@ -302,9 +361,15 @@ describe('a server that ends by itself', () => {
     await vi.waitFor(() => expect(asked).toHaveBeenCalledOnce());
     const stopping = supervised.stop();
     await setImmediate();
-    started(late);
+    let isStopped = false;
+    const stop = async () => {
+      late.end('stopped');
+      await sleep(5);
+      isStopped = true;
+    };
+    started({ ...late, stop });
     await stopping;
-    expect(late.stop).toHaveBeenCalled();
+    expect(isStopped).toBe(true);
     expect(logged).toHaveLength(1);
   });
 });

@@ -5,7 +5,7 @@ import type { DocumentUpdate } from '../../../bridges/document-updates.port.ts';
 import type { PolicyUpdate } from '../../../permission/policy-updates.port.ts';
 import { silentLog } from '../../../telemetry/log.ts';
 import { type PostgresConnection, poolTarget } from '../postgres-connection.ts';
-import { embeddedDatabases, run, type TestDatabases } from '../postgres-databases.fixture.ts';
+import { clientOf, embeddedDatabases, run, type TestDatabases } from '../postgres-databases.fixture.ts';
 import { breakableWire } from './breakable-wire.fixture.ts';
 import { listen } from './listen.ts';
 import type { UpdatesParts } from './poll.ts';
@@ -45,9 +45,12 @@ function lines() {
   const keep = (name: string, fields?: object) => void logged.push([name, fields]);
   return { logged, log: { ...silentLog, warn: keep, error: keep } };
 }
+const LISTENING = "from pg_stat_activity where datname = current_database() and query like 'listen%'";
 /** Ends the connections that listen, and waits until they are gone. */
-const END_LISTENERS = `select pg_terminate_backend(pid, 10000) as gone from pg_stat_activity
-  where datname = current_database() and query like 'listen%'`;
+const endListeners = (connection: PostgresConnection) =>
+  run(connection, `select pg_terminate_backend(pid, 10000) as gone ${LISTENING}`);
+const nobodyListens = (connection: PostgresConnection) =>
+  vi.waitFor(async () => expect(await run(connection, `select pid ${LISTENING}`)).toEqual([]), ENOUGH_MS);
 
 test.each([
   ['by notifications alone', { pollMs: NEVER_MS }],
@@ -84,7 +87,7 @@ test('PRM-05 G-007 another program that notifies the channel is heard', async ()
 test('PRM-05 a lost connection is made again, and says that updates may have been missed', async () => {
   const connection = await databases.fresh();
   await using one = await instance(connection, { pollMs: NEVER_MS });
-  expect(await run(connection, END_LISTENERS)).toEqual([{ gone: true }]);
+  expect(await endListeners(connection)).toEqual([{ gone: true }]);
   await has(one.received, { reason: 'the connection for notifications was lost', missed: true });
   await run(connection, `notify "policy:updates", 'after that'`);
   await has(one.received, { reason: 'after that' });
@@ -105,6 +108,37 @@ test('PRM-05 while the database does not answer updates count as missed, and pub
   await run(connection, 'alter table sallyport.policy_updates rename to away');
   await vi.waitFor(() => expect(logged).toHaveLength(3), ENOUGH_MS);
 });
+
+test('PRM-05 updates count as missed while the database hangs', async () => {
+  const connection = await databases.fresh();
+  const locker = await clientOf(connection);
+  try {
+    await using one = await instance(connection, { connect: forbidden, pollMs: 5 });
+    await locker.query('begin; lock table sallyport.policy_updates in access exclusive mode');
+    await has(one.received, { reason: 'the database does not say whether policies changed', missed: true });
+    await locker.query('commit');
+    await one.store.publish({ reason: 'x' });
+    await vi.waitFor(() => expect(one.received.at(-1)).toEqual({ reason: 'x' }), ENOUGH_MS);
+  } finally {
+    await locker.end();
+  }
+});
+
+test.each([
+  ['policies', instance, { reason: 'x' }],
+  ['documents', reader, { tenantId: 'acme', documentId: 'guide', version: '2' }],
+] as const)(
+  'PRM-05 DOC-02 once they are closed updates of %s reach nobody, and leave no connection',
+  async (_of, open, update) => {
+    const connection = await databases.fresh();
+    const { logged, log } = lines();
+    const one = await open(connection, { pollMs: 1, log });
+    await one[Symbol.asyncDispose]();
+    await nobodyListens(connection);
+    await expect(one.store.publish(update as never)).rejects.toMatchObject({ code: 'E3812' });
+    expect([one.received, logged]).toEqual([[], []]);
+  },
+);
 
 test('PRM-05 a database that was set back to an earlier state hides no later update', async () => {
   const connection = await databases.fresh();
@@ -152,6 +186,13 @@ test('DOC-02.3 another program that notifies the channel is received; what names
   expect(one.received).toEqual([{ ...UPDATE, version: '7' }, { ...UPDATE, version: '' }, ...unknown]);
 });
 
+test('DOC-02.3 when a lost connection is there again everything is out of date', async () => {
+  const connection = await databases.fresh();
+  await using one = await reader(connection, { pollMs: NEVER_MS });
+  expect(await endListeners(connection)).toEqual([{ gone: true }]);
+  await has(one.received, undefined);
+});
+
 test('DOC-02.4 where LISTEN is forbidden a deletion outdates everything within a second', async () => {
   const connection = await databases.fresh();
   await using one = await reader(connection, { pollMs: NEVER_MS });
@@ -195,6 +236,7 @@ async function listener(connection: PostgresConnection, failures: number, log = 
     channel: 'c',
     connect() {
       attempts += 1;
+      if (attempts > 1 && attempts <= failures) return new Client({ host: '/nowhere' });
       if (attempts <= failures) throw new Error('not yet');
       return new Client(poolTarget(wire.connection));
     },
@@ -223,7 +265,7 @@ test('PIPE-08 a connection for notifications that is lost is made again each tim
   expect(received).toEqual(['again', 'again', 'after 1', 'again', 'after 2']);
   expect(logged).toHaveLength(3);
   await close();
-  await vi.waitFor(async () => expect(await run(connection, END_LISTENERS)).toEqual([]), ENOUGH_MS);
+  await nobodyListens(connection);
 });
 
 test('PIPE-08 a listener leaves, also when the server says nothing any more, and while an attempt waits', async () => {
