@@ -51,6 +51,19 @@ create table sallyport.upstream_tools (
 );
 create index upstream_tools_upstream on sallyport.upstream_tools (tenant_id, upstream);`;
 
+/** Tokens and registrations at upstreams, encrypted; a claim lets one instance alone renew a token (EXT-01). */
+const AUTHORIZATIONS = `
+create sequence sallyport.authorization_revisions;
+create table sallyport.upstream_authorizations (
+  tenant_id text not null,
+  upstream text not null,
+  part text not null,
+  content text not null,
+  revision bigint not null,
+  claimed_until timestamptz,
+  primary key (tenant_id, upstream, part)
+);`;
+
 /**
  * Vectors by model and hash of the embedded text, for all tools. Only a cache (REG-06, REG-07). The numbers of a vector
  * hardly compress; trying costs more than it saves.
@@ -99,4 +112,4 @@ create table sallyport.skill_contents (
 alter table sallyport.skill_contents alter column content set storage external;`;
 
 /** Tables of tools: registry, upstreams, vectors, visibility, contents of skills. */
-export const TOOL_TABLES: readonly string[] = [REGISTRY, UPSTREAMS, VECTORS, VISIBILITY, SKILLS];
+export const TOOL_TABLES: readonly string[] = [REGISTRY, UPSTREAMS, AUTHORIZATIONS, VECTORS, VISIBILITY, SKILLS];
