@@ -24,7 +24,6 @@ import type { Authorizer } from './authorization/authorized-fetch.ts';
 import { boundedFetch, type HttpFetch } from './bounded-fetch.ts';
 import { httpFailure, isSessionGone, wasNotSent } from './http-failures.ts';
 import { type HttpWay, type MakeWay, sseWay, streamableWay } from './http-ways.ts';
-import { withMessageTexts } from './message-texts.ts';
 import { headersFor, type ParamHeader, takeParamHeaders } from './param-headers.ts';
 
 /** Dependencies of an HTTP link beside its definition. */
@@ -69,11 +68,13 @@ export async function openHttpLink(
 ): Promise<Link> {
   const filled = await fillSecrets(tenantId, definition.headers ?? {}, parts.secrets);
   const url = new URL(definition.url);
-  const bare = boundedFetch(carrierOf(parts.outbound, url));
-  const carry = parts.authorizer?.over(bare) ?? bare;
+  const carrier = carrierOf(parts.outbound, url);
   const hidden = withTokens(filled, parts.authorizer);
   const over = (make: MakeWay): Promise<Link> => {
-    const open: OpenWay = (onText) => make(url, filled.values, withMessageTexts(carry, onText));
+    const open: OpenWay = (onText) => {
+      const carry = boundedFetch(carrier, onText);
+      return make(url, filled.values, parts.authorizer?.over(carry) ?? carry);
+    };
     return connect(parts, { tenantId, name }, open, hidden, options);
   };
   if (definition.type === 'sse') return over(sseWay);
