@@ -61,10 +61,10 @@ test.each([
   expect(await isOwnersSocket(data, join(folder, 'a.sock'))).toBe(false);
 });
 
-test('PRM-10 the file of a running layer holds no credential, and one of an earlier version is not read', async () => {
+test('PRM-10 the file of a running layer holds no credential, and what names no layer that is alive is not read', async () => {
   const running = { url: 'http://127.0.0.1:1', pid: process.pid, socket: join(data, 'a.sock') };
   await writeRunningLayer(data, running);
-  expect(statSync(join(data, 'running.json')).mode & 0o777).toBe(0o600);
+  expect(statSync(join(data, 'running-a.sock.json')).mode & 0o777).toBe(0o600);
   expect(await readRunningLayers(data)).toEqual([running]);
   for (const other of [
     { url: running.url, pid: process.pid, token: 'sp_key' },
@@ -72,7 +72,7 @@ test('PRM-10 the file of a running layer holds no credential, and one of an earl
     'x',
     null,
   ]) {
-    writeFileSync(join(data, 'running.json'), JSON.stringify(other));
+    writeFileSync(join(data, 'running-a.sock.json'), JSON.stringify(other));
     expect(await readRunningLayers(data)).toEqual([]);
   }
 });

@@ -1,7 +1,5 @@
-import { randomUUID } from 'node:crypto';
-import { link, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { codeOf } from '@sallyport/std/error-code';
+import { readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
 
 /** Address of a layer that serves this data folder. */
 export interface RunningLayer {
@@ -13,66 +11,52 @@ export interface RunningLayer {
   readonly endsWithClient?: boolean;
 }
 
-/** `running.json`, and beside it `running-2.json` and so on, where several layers serve one data folder. */
-const FILE = /^running(?:-\d+)?\.json$/;
-/** Most layers of one data folder that are published. */
-const LAYERS_MAX = 64;
+/** Each layer has a file of its own, so that layers that start or end at once cannot touch another's. */
+const FILE = /^running-.+\.json$/;
+const fileOf = (dataFolder: string, socket: string): string => join(dataFolder, `running-${basename(socket)}.json`);
 
-const nameOf = (place: number): string => (place === 1 ? 'running.json' : `running-${place}.json`);
-
-/** Publishes the layer's address for the command line of the same user, beside those of other layers that run. */
-export async function writeRunningLayer(dataFolder: string, running: RunningLayer): Promise<void> {
-  const fresh = join(dataFolder, `running.${running.pid}-${randomUUID()}`);
-  await writeFile(fresh, JSON.stringify(running), { mode: 0o600 });
-  try {
-    for (let place = 1; place <= LAYERS_MAX; place += 1) {
-      const path = join(dataFolder, nameOf(place));
-      const before = await entryIn(path);
-      if (before === undefined || before.socket === running.socket) await rm(path, { force: true });
-      if (await isLinked(fresh, path)) return;
-    }
-  } finally {
-    await rm(fresh, { force: true });
-  }
+/** A layer as it stands in its file. */
+interface Entry extends RunningLayer {
+  /** When it was published, epoch ms. */
+  readonly since: number;
 }
 
-/** False when there is one already. */
-async function isLinked(fresh: string, path: string): Promise<boolean> {
-  try {
-    await link(fresh, path);
-    return true;
-  } catch (thrown) {
-    if (codeOf(thrown) === 'EEXIST') return false;
-    throw thrown;
+/** Publishes the layer's address for the command line of the same user, and removes those of layers that were killed. */
+export async function writeRunningLayer(dataFolder: string, running: RunningLayer): Promise<void> {
+  for (const path of await filesIn(dataFolder)) {
+    const entry = await entryIn(path);
+    if (entry !== undefined && !isAlive(entry.pid)) await rm(path, { force: true });
   }
+  const path = fileOf(dataFolder, running.socket);
+  const entry: Entry = { ...running, since: Date.now() };
+  await writeFile(`${path}.new`, JSON.stringify(entry), { mode: 0o600 });
+  await rename(`${path}.new`, path);
 }
 
 /** The layers that serve this data folder and whose processes are alive, the oldest first. */
 export async function readRunningLayers(dataFolder: string): Promise<readonly RunningLayer[]> {
-  const names = await readdir(dataFolder).catch(() => []);
-  const found = names.filter((name) => FILE.test(name)).sort((a, b) => a.length - b.length || (a < b ? -1 : 1));
-  const entries = await Promise.all(found.map((name) => entryIn(join(dataFolder, name))));
-  return entries.filter((each) => each !== undefined);
+  const entries = await Promise.all((await filesIn(dataFolder)).map(entryIn));
+  const alive = entries.filter((entry) => entry !== undefined && isAlive(entry.pid)) as readonly Entry[];
+  return alive.toSorted((a, b) => a.since - b.since).map(({ since: _since, ...running }) => running);
 }
 
-/** Undefined for a file that names no layer, and for the layer of a process that has ended. */
-async function entryIn(path: string): Promise<RunningLayer | undefined> {
+/** Removes the entry of the layer that listens on this socket. */
+export const removeRunningLayer = (dataFolder: string, socket: string): Promise<void> =>
+  rm(fileOf(dataFolder, socket), { force: true });
+
+async function filesIn(dataFolder: string): Promise<readonly string[]> {
+  const names = await readdir(dataFolder).catch(() => []);
+  return names.filter((name) => FILE.test(name)).map((name) => join(dataFolder, name));
+}
+
+/** Undefined for a file that names no layer. */
+async function entryIn(path: string): Promise<Entry | undefined> {
   try {
-    const { url, pid, socket, endsWithClient } = JSON.parse(await readFile(path, 'utf8'));
-    // A layer of an earlier version names no socket.
+    const { url, pid, socket, since, endsWithClient } = JSON.parse(await readFile(path, 'utf8'));
     if (typeof url !== 'string' || typeof socket !== 'string' || !Number.isSafeInteger(pid)) return undefined;
-    if (!isAlive(pid)) return undefined;
-    return { url, pid, socket, ...(endsWithClient === true ? { endsWithClient } : {}) };
+    return { url, pid, socket, since: Number(since), ...(endsWithClient === true ? { endsWithClient } : {}) };
   } catch {
     return undefined;
-  }
-}
-
-/** Removes the entry of the layer that listens on this socket; those of others stay. */
-export async function removeRunningLayer(dataFolder: string, socket: string): Promise<void> {
-  for (let place = 1; place <= LAYERS_MAX; place += 1) {
-    const path = join(dataFolder, nameOf(place));
-    if ((await entryIn(path))?.socket === socket) await rm(path, { force: true });
   }
 }
 

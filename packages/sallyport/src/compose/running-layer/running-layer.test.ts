@@ -70,10 +70,10 @@ describe('the file of a running layer', () => {
     await writeRunningLayer(folder, entry(process.pid, { endsWithClient: false }));
     expect(await readRunningLayers(folder)).toEqual([entry(process.pid)]);
     for (const wrong of [{ url: 1 }, { socket: 1 }, { pid: 'x' }, { pid: String(process.pid) }]) {
-      await writeFile(join(folder, 'running.json'), JSON.stringify(entry(process.pid, wrong)));
+      await writeFile(join(folder, 'running-s.json'), JSON.stringify(entry(process.pid, wrong)));
       expect(await readRunningLayers(folder)).toEqual([]);
     }
-    expect(await readdir(folder)).toEqual(['running.json']);
+    expect(await readdir(folder)).toEqual(['running-s.json']);
   });
 
   test('API-05 of each layer of a data folder is there as long as that one runs, and no longer', async () => {
@@ -81,14 +81,22 @@ describe('the file of a running layer', () => {
     const sockets = async () => (await readRunningLayers(folder)).map(({ socket }) => socket);
     await Promise.all(entries.map((each) => writeRunningLayer(folder, each)));
     expect((await sockets()).toSorted()).toEqual(['/one', '/three', '/two']);
-    expect(await readdir(folder)).toEqual(['running-2.json', 'running-3.json', 'running.json']);
     await removeRunningLayer(folder, '/two');
     expect((await sockets()).toSorted()).toEqual(['/one', '/three']);
-    // Of a layer that was killed another takes the place.
-    await writeFile(join(folder, 'running.json'), JSON.stringify(entry(NOBODY)));
+    // The file of a layer that was killed stays until another one starts.
+    await writeFile(
+      join(folder, 'running-killed.json'),
+      JSON.stringify(entry(NOBODY, { socket: '/killed', since: 1 })),
+    );
+    expect(await sockets()).not.toContain('/killed');
     await writeRunningLayer(folder, entry(process.pid, { socket: '/four' }));
-    expect((await sockets())[0]).toBe('/four');
-    for (const socket of ['/one', '/three', '/four', '/none']) await removeRunningLayer(folder, socket);
+    expect(await readdir(folder)).toEqual(['one', 'three', 'four'].toSorted().map((name) => `running-${name}.json`));
+    await writeFile(
+      join(folder, 'running-first.json'),
+      JSON.stringify(entry(process.pid, { socket: '/first', since: 1 })),
+    );
+    expect((await sockets())[0]).toBe('/first');
+    for (const socket of ['/one', '/three', '/four', '/first', '/none']) await removeRunningLayer(folder, socket);
     expect(await readdir(folder)).toEqual([]);
     expect([isAlive(process.pid), isAlive(NOBODY)]).toEqual([true, false]);
   });
