@@ -12,7 +12,7 @@ process.env['NODE_COMPILE_CACHE'] ??= compiledCodeFolder();
 const ALONE = [
   'packages/sallyport/src/executors/{file/confinement,shell/transaction}/**/*.test.ts',
   'packages/sallyport/src/mcp-servers/{incoming,connection/listing}/**/*.test.ts',
-  'packages/sallyport/src/storage/{memory/*,postgres/postgres-*,postgres/{embedded,rights,schema}/**/*}.test.ts',
+  'packages/sallyport/src/storage/{memory/*,postgres/postgres-*,postgres/{embedded,notifications,schema}/**/*}.test.ts',
   'packages/sandbox/src/{egress-gate,warm-pool,linux/{crash,limits}/**/*}.test.ts',
   'packages/sandbox/src/drivers/{bubblewrap,gvisor,kubernetes,microvm,wasm}/**/*.test.ts',
   'test/{conformance,mcp-conformance,adversarial,published}/**/*.test.ts',

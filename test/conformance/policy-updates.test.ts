@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, test } from 'vitest';
 import { policyUpdatesConformance } from '../../packages/sallyport/src/permission/policies/policy-updates.conformance.ts';
 import { memoryPolicyUpdates } from '../../packages/sallyport/src/storage/memory/memory-policy-updates.ts';
+import { policyUpdatesAt } from '../../packages/sallyport/src/storage/postgres/notifications/updates.fixture.ts';
 import {
   embeddedDatabases,
   type TestDatabases,
 } from '../../packages/sallyport/src/storage/postgres/postgres-databases.fixture.ts';
-import { policyUpdatesAt } from '../../packages/sallyport/src/storage/postgres/rights/policy-updates.fixture.ts';
 
 let databases: TestDatabases;
 beforeAll(async () => {

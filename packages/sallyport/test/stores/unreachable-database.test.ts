@@ -20,13 +20,13 @@ import { postgresApiKeyStore } from '../../src/storage/postgres/rights/postgres-
 import { postgresProofIds } from '../../src/storage/postgres/rights/postgres-proof-ids.ts';
 import { postgresRevocationStore } from '../../src/storage/postgres/rights/postgres-revocation-store.ts';
 import type { Tables } from '../../src/storage/postgres/schema/tables.ts';
+import { postgresAuthorizationStore } from '../../src/storage/postgres/tools/postgres-authorization-store.ts';
+import { postgresQuarantineStore } from '../../src/storage/postgres/tools/postgres-quarantine-store.ts';
 import { postgresSkillContents } from '../../src/storage/postgres/tools/postgres-skill-contents.ts';
 import { postgresToolStore } from '../../src/storage/postgres/tools/postgres-tool-store.ts';
+import { postgresUpstreamStore } from '../../src/storage/postgres/tools/postgres-upstream-store.ts';
 import { postgresVectorStore } from '../../src/storage/postgres/tools/postgres-vector-store.ts';
 import { postgresVisibilityStore } from '../../src/storage/postgres/tools/postgres-visibility-store.ts';
-import { postgresAuthorizationStore } from '../../src/storage/postgres/upstreams/postgres-authorization-store.ts';
-import { postgresQuarantineStore } from '../../src/storage/postgres/upstreams/postgres-quarantine-store.ts';
-import { postgresUpstreamStore } from '../../src/storage/postgres/upstreams/postgres-upstream-store.ts';
 import { silentLog } from '../../src/telemetry/log.ts';
 
 const AWAY = { host: '/nowhere', user: 'u', database: 'd' };

@@ -1,5 +1,5 @@
 import type { DocumentUpdates } from '../../bridges/document-updates.port.ts';
-import { createListeners } from './listeners.ts';
+import { createListeners } from '../listeners.ts';
 
 /** Updates of documents within this process. */
 export function memoryDocumentUpdates(): DocumentUpdates {

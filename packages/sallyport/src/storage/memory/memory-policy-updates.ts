@@ -1,5 +1,5 @@
 import type { PolicyUpdate, PolicyUpdates } from '../../permission/policy-updates.port.ts';
-import { createListeners } from './listeners.ts';
+import { createListeners } from '../listeners.ts';
 
 /** Policy updates within this process. */
 export function memoryPolicyUpdates(): PolicyUpdates {

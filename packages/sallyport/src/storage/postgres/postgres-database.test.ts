@@ -1,14 +1,13 @@
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { connect, createServer, type Socket } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readFile } from 'node:fs/promises';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MiB } from '@sallyport/std/bytes';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type ChainedEvent, chainedEventOf } from '../../domain/event/chained-event.ts';
 import type { InvocationRecord } from '../../domain/invocation/record.ts';
 import { silentLog } from '../../telemetry/log.ts';
+import { breakableWire } from './notifications/breakable-wire.fixture.ts';
 import type { PostgresConnection } from './postgres-connection.ts';
 import { openPostgres, type PostgresDatabase } from './postgres-database.ts';
 import { clientOf, embeddedDatabases, run, type TestDatabases } from './postgres-databases.fixture.ts';
@@ -72,7 +71,7 @@ test('PRM-10.4 every table says whose a row is, but those that hold nothing of a
       // Rows are found by the hash of a key that contains the tenant.
       ...['rate_counts', 'agent_slots'],
       ...[
-        'policy_updates',
+        ...['policy_updates', 'document_updates'],
         'daily_work',
         'approval_rules_revision',
         'identity_revisions',
@@ -251,7 +250,7 @@ test('more callers than connections wait for one', async () => {
 });
 
 test('ORC-06 a connection that breaks under a query ends that query, and not the process', async () => {
-  await using wire = await breakable(connection);
+  await using wire = await breakableWire(connection);
   await using database = await open({ connection: wire.connection });
   const locker = await clientOf(connection);
   try {
@@ -268,34 +267,25 @@ test('ORC-06 a connection that breaks under a query ends that query, and not the
   expect(await database.outcomeStore.find('acme', 'call-1')).toBeUndefined();
 });
 
-/** A second connection to the same database, which the test can break. */
-async function breakable(to: PostgresConnection) {
-  if (!('socketFolder' in to)) throw new Error('the test database is behind a socket');
-  const folder = await mkdtemp(join(tmpdir(), 'cut-'));
-  const name = `.s.PGSQL.${to.port}`;
-  const sockets = new Set<Socket>();
-  const server = createServer((near) => {
-    const far = connect(join(to.socketFolder, name));
-    for (const socket of [near, far]) {
-      sockets.add(socket);
-      socket.on('error', () => undefined).on('close', () => sockets.delete(socket));
-    }
-    near.pipe(far).pipe(near);
-  });
-  await once(server.listen(join(folder, name)), 'listening');
-  const breakAll = (): void => {
-    for (const socket of sockets) socket.destroy();
-  };
-  return {
-    connection: { ...to, socketFolder: folder },
-    breakAll,
-    async [Symbol.asyncDispose]() {
-      breakAll();
-      await new Promise((resolve) => server.close(resolve));
-      await rm(folder, { recursive: true });
-    },
-  };
-}
+test.runIf(process.platform === 'linux')('PIPE-08 a connection that says nothing is probed after seconds', async () => {
+  const sockets: Socket[] = [];
+  const server = createServer((socket) => void sockets.push(socket));
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const { port } = server.address() as AddressInfo;
+  const opening = open(url(`postgres://u@127.0.0.1:${port}/d`)).catch((thrown: unknown) => thrown);
+  // Columns of proc_net(5): the peer, the state, queues, then the timer: 02 for probes, and when it is due, in 10 ms.
+  const peer = `:${port.toString(16).padStart(4, '0').toUpperCase()} 01 `;
+  const rows = async () => (await readFile('/proc/net/tcp', 'utf8')).split('\n');
+  const timer = async () =>
+    (await rows())
+      .find((row) => row.includes(peer))
+      ?.split(peer)[1]
+      ?.split(' ')[1];
+  await expect.poll(timer).toMatch(/^02:00000[0-3]/);
+  for (const socket of sockets) socket.destroy();
+  server.close();
+  expect(await opening).toMatchObject({ code: 'E3812' });
+});
 
 test('a lost connection costs one error, and the next query has a new one', async () => {
   await using database = await open({ poolMax: 1 });

@@ -48,6 +48,8 @@ import { postgresSlotStore } from './calls/postgres-slot-store.ts';
 import { databaseError, inDatabase } from './database-error.ts';
 import { postgresLedgerStore } from './ledger/postgres-ledger-store.ts';
 import { createStatementSender } from './ledger/statement-sender.ts';
+import { openPostgresDocumentUpdates } from './notifications/postgres-document-updates.ts';
+import { openPostgresPolicyUpdates } from './notifications/postgres-policy-updates.ts';
 import { postgresCheckpointArchive } from './outcomes/postgres-checkpoint-archive.ts';
 import { postgresCheckpointStore } from './outcomes/postgres-checkpoint-store.ts';
 import { postgresDailyLease } from './outcomes/postgres-daily-lease.ts';
@@ -61,22 +63,20 @@ import { postgresUndoJournal } from './outcomes/postgres-undo-journal.ts';
 import { type PostgresConnection, poolTarget } from './postgres-connection.ts';
 import { postgresContextStore } from './reference-servers/postgres-context-store.ts';
 import { postgresDocumentStore } from './reference-servers/postgres-document-store.ts';
-import { openPostgresDocumentUpdates } from './reference-servers/postgres-document-updates.ts';
 import { postgresApiKeyStore } from './rights/postgres-api-key-store.ts';
-import { openPostgresPolicyUpdates } from './rights/postgres-policy-updates.ts';
 import { postgresProofIds } from './rights/postgres-proof-ids.ts';
 import { postgresRevocationStore } from './rights/postgres-revocation-store.ts';
 import { migrate } from './schema/migrate.ts';
 import type { Tables } from './schema/tables.ts';
-import { CLOCK_APART_MS, clockAhead, SERVER_CLOCK } from './server-facts.ts';
+import { CLOCK_APART_MS, clockAhead, SERVER_CLOCK } from './server/server-facts.ts';
 import { hasPgvector, pgvectorIndex, type SendStatement } from './tools/pgvector-index.ts';
+import { postgresAuthorizationStore } from './tools/postgres-authorization-store.ts';
+import { postgresQuarantineStore } from './tools/postgres-quarantine-store.ts';
 import { postgresSkillContents } from './tools/postgres-skill-contents.ts';
 import { postgresToolStore } from './tools/postgres-tool-store.ts';
+import { postgresUpstreamStore } from './tools/postgres-upstream-store.ts';
 import { postgresVectorStore } from './tools/postgres-vector-store.ts';
 import { postgresVisibilityStore } from './tools/postgres-visibility-store.ts';
-import { postgresAuthorizationStore } from './upstreams/postgres-authorization-store.ts';
-import { postgresQuarantineStore } from './upstreams/postgres-quarantine-store.ts';
-import { postgresUpstreamStore } from './upstreams/postgres-upstream-store.ts';
 
 /** Default number of connections at once; opened when they are first needed. */
 const POOL_MAX = 16;
@@ -84,6 +84,8 @@ const POOL_MAX = 16;
 const IDLE_MS = 60_000;
 /** Longest wait for a connection, free or new, ms. */
 const CONNECT_TIMEOUT_MS = 10_000;
+/** After this silence a connection is probed, ms: one behind a firewall that forgot it brings no notification and no end. */
+const PROBE_MS = 10_000;
 /** Longest wait for an answer, ms, so that a dead server cannot hold a call for ever. */
 const QUERY_TIMEOUT_MS = 60_000;
 /** Oldest server version that the statements support. */
@@ -136,6 +138,8 @@ export interface PostgresDatabase extends AsyncDisposable {
   policyUpdates(): Promise<PolicyUpdates>;
   /** Notifications of changed documents to and from the other instances; needs one connection beside the pool. */
   documentUpdates(): Promise<DocumentUpdates>;
+  /** The server's time, epoch ms. @throws E3812 */
+  now(): Promise<number>;
   /**
    * Writes one small row and commits it, as durably as calls are recorded.
    * @throws E3812 when nothing can be written, with the reason; the server gives up after some seconds
@@ -220,6 +224,11 @@ export async function openPostgres({
     vectorIndex: () => vectorIndexOf((text, values) => pool.query(text, [...values])),
     policyUpdates: () => openPostgresPolicyUpdates({ pool, connect, log }),
     documentUpdates: () => openPostgresDocumentUpdates({ pool, connect, log }),
+    now: () =>
+      inDatabase('ask for the time', async () => {
+        const { rows } = await pool.query<{ clock: string }>(`select ${SERVER_CLOCK} as clock`);
+        return Number(rows[0]?.clock);
+      }),
     tryWrite: () => inDatabase('write', async () => void (await pool.query(TRY_WRITE))),
     close,
     [Symbol.asyncDispose]: close,
@@ -241,6 +250,7 @@ const clientOptions = (connection: PostgresConnection) => ({
   ...poolTarget(connection),
   connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
   keepAlive: true,
+  keepAliveInitialDelayMillis: PROBE_MS,
   fallback_application_name: 'sallyport',
 });
 

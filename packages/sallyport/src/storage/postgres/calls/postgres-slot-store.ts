@@ -3,7 +3,7 @@ import type { SlotStore } from '../../../permission/slot-store.port.ts';
 import type { Log } from '../../../telemetry/log.ts';
 import { inDatabase } from '../database-error.ts';
 import { keyText } from '../key-text.ts';
-import { listen } from '../rights/listen.ts';
+import { listen } from '../notifications/listen.ts';
 
 /** Channel of the notifications: a hash of an agent, or `*`, then a space and the sender. */
 const CHANNEL = 'agent:slots';

@@ -43,8 +43,11 @@ function packageRoot(platform: string): string {
   }
 }
 
-/** npm drops symbolic links from packages and may be configured not to run install scripts, so the links are made here. */
-async function linkLibraries(root: string): Promise<void> {
+/**
+ * Makes the links of the libraries in a package: npm drops symbolic links, and may be configured not to run install scripts.
+ * @throws E3812 platform-unsupported
+ */
+export async function linkLibraries(root: string): Promise<void> {
   const list = await readFile(join(root, 'native/pg-symlinks.json'), 'utf8');
   const links = JSON.parse(list) as readonly { readonly source: string; readonly target: string }[];
   await Promise.all(links.map(({ source, target }) => link(join(root, source), join(root, target))));

@@ -94,7 +94,7 @@ const INITDB_ARGUMENTS = [
 ];
 
 function initdbError(folder: string, cause: unknown): Error {
-  const output = typeof cause === 'object' && cause !== null && 'stderr' in cause ? String(cause.stderr) : '';
+  const output = String((cause as { readonly stderr?: string }).stderr ?? '');
   if (/No space left on device|Disk quota exceeded/.test(output)) {
     return startError('disk-full', `Data folder ${folder}: the disk is full; free some space.`, { folder, cause });
   }

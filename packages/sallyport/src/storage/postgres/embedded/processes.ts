@@ -28,7 +28,6 @@ export async function startOf(pid: number): Promise<string | undefined> {
 
 /** True when the process is a PostgreSQL server of this data folder. */
 export async function isServerOf(pid: number, clusterFolder: string): Promise<boolean> {
-  if (!(await isAlive(pid))) return false;
   if (process.platform === 'linux') {
     // A server's working directory is its data folder.
     return (await readlink(`/proc/${pid}/cwd`).catch(() => '')) === clusterFolder;

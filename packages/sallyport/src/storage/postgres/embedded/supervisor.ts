@@ -16,7 +16,12 @@ export interface SupervisedServer {
 }
 
 /** Keeps a server running: without it the layer can record nothing, and so run nothing. */
-export function supervise(first: ServerProcess, start: () => Promise<ServerProcess>, log: Log): SupervisedServer {
+export function supervise(
+  first: ServerProcess,
+  start: () => Promise<ServerProcess>,
+  log: Log,
+  delaysMs: readonly number[] = RESTART_DELAYS_MS,
+): SupervisedServer {
   const stopping = new AbortController();
   let running: ServerProcess | undefined = first;
   const finished = keep();
@@ -37,7 +42,7 @@ export function supervise(first: ServerProcess, start: () => Promise<ServerProce
   }
 
   async function again(failures: number): Promise<ServerProcess | undefined> {
-    const delayMs = RESTART_DELAYS_MS[Math.min(failures, RESTART_DELAYS_MS.length - 1)];
+    const delayMs = delaysMs[Math.min(failures, delaysMs.length - 1)];
     try {
       await sleep(delayMs, undefined, { signal: stopping.signal, ref: false });
       const server = await start();

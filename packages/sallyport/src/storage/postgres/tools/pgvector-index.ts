@@ -31,7 +31,7 @@ export function pgvectorIndex(send: SendStatement): VectorIndex {
       }),
     put: (tenantId, vectors) =>
       inDatabase('keep the vectors', async () => {
-        if (opened === undefined || vectors.length === 0) return;
+        if (opened === undefined) return;
         const each = [...new Map(vectors.map((vector) => [vector.toolId, vector])).values()];
         await send(PUT, [
           keyText(tenantId),
@@ -89,9 +89,7 @@ async function search(
   { queries, cosineMin, toolsMax, also, only }: Nearness,
 ): Promise<ReadonlyMap<string, number>> {
   const own = [keyText(tenantId), keyText(model), dimensions];
-  const allowed = only === undefined ? undefined : new Set(only);
-  const wanted = also.filter((toolId) => allowed?.has(toolId) !== false);
-  const values = [...own, queries.map(numbers), cosineMin, toolsMax, wanted.map(keyText), only?.map(keyText) ?? null];
+  const values = [...own, queries.map(numbers), cosineMin, toolsMax, also.map(keyText), only?.map(keyText) ?? null];
   const { rows } = await send(SEARCH, values);
   return new Map((rows as readonly Row[]).map(({ tool_id, cosine }) => [keyOfText(tool_id), cosine]));
 }

@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { messageOf } from '@sallyport/std/error/message-of';
 import type { Client } from 'pg';
 import type { Log } from '../../../telemetry/log.ts';
 
-/** Pause before the first new attempt, in ms; it doubles up to the longest. */
+/** Default pause before the first new attempt, in ms; it doubles up to the longest. */
 const RETRY_MS = 1_000;
 const RETRY_MS_MAX = 30_000;
 
@@ -16,6 +17,8 @@ export interface ListenOptions {
   /** Called when it listens again after a loss: notifications in between are lost. */
   readonly again: () => void;
   readonly log: Log;
+  /** Pause before the first new attempt, in ms; default 1000. */
+  readonly retryMs?: number;
 }
 
 /**
@@ -36,18 +39,18 @@ export async function listen(options: ListenOptions): Promise<AsyncDisposable> {
 }
 
 async function keep(options: ListenOptions, closed: AbortSignal, onAttempted: () => void): Promise<void> {
-  const { again, log } = options;
-  let pauseMs = RETRY_MS;
+  const { again, log, retryMs = RETRY_MS } = options;
+  let pauseMs = retryMs;
   let isLost = false;
   while (!closed.aborted) {
-    const error = await listenOnce(options, closed, () => {
+    const reason = await listenOnce(options, closed, () => {
       if (isLost) again();
       isLost = false;
-      pauseMs = RETRY_MS;
+      pauseMs = retryMs;
       onAttempted();
     });
     if (closed.aborted) return;
-    if (!isLost) log.warn('notifications-not-listened-to', { channel: options.channel, reason: error.message });
+    if (!isLost) log.warn('notifications-not-listened-to', { channel: options.channel, reason });
     isLost = true;
     onAttempted();
     await sleep(pauseMs, undefined, { signal: closed, ref: false }).catch(() => undefined);
@@ -55,29 +58,30 @@ async function keep(options: ListenOptions, closed: AbortSignal, onAttempted: ()
   }
 }
 
-/** Resolves with the error that ended it; never rejects. */
+/** Resolves with the reason why it ended; never rejects. */
 async function listenOnce(
   { channel, connect, notified }: ListenOptions,
   closed: AbortSignal,
   onListening: () => void,
-): Promise<Error> {
-  const { promise: ended, resolve: end } = Promise.withResolvers<Error>();
-  const onClose = (): void => end(new Error('closed'));
-  closed.addEventListener('abort', onClose, { once: true });
+): Promise<string> {
+  const { promise: ended, resolve: end } = Promise.withResolvers<string>();
+  const onClose = (): void => end('closed');
+  closed.addEventListener('abort', onClose);
   let client: Client | undefined;
   try {
     client = connect();
-    client.on('error', end);
-    client.on('end', () => end(new Error('The server ended the connection.')));
+    // Also when the server ends the connection.
+    client.on('error', ({ message }) => end(message));
     client.on('notification', ({ payload = '' }) => notified(payload));
     await client.connect();
     await client.query(`listen "${channel}"`);
     onListening();
     return await ended;
   } catch (thrown) {
-    return thrown instanceof Error ? thrown : new Error(String(thrown));
+    return messageOf(thrown);
   } finally {
     closed.removeEventListener('abort', onClose);
-    await client?.end().catch(() => undefined);
+    // Without a goodbye, which a server that hangs never answers.
+    client?.connection.stream.destroy();
   }
 }
