@@ -237,12 +237,12 @@ describe('what a dry run leaves', () => {
     const hooks = createHooks([{ id: 'a', at: 'before', run: () => ({ outcome: 'allow' }) }]);
     const { dry, store } = await rehearsed({ gate, hooks });
     const execution_options = { phase: 'planner', claim_source: 'somebody' } as const;
-    const told = await dry({ execution_options });
+    const answer = await dry({ execution_options });
     const gate_decision = { allowed: false, answer: 'UNANSWERED', because: 'not_one_word' };
-    expect(told).toMatchObject({ would: 'refuse', gate_decision, error: { e_code: 'E3206' } });
-    expect(told).not.toHaveProperty('hooks');
+    expect(answer).toMatchObject({ would: 'refuse', gate_decision, error: { e_code: 'E3206' } });
+    expect(answer).not.toHaveProperty('hooks');
     const [entry] = await store.events(undefined, { limit: 9 });
-    const { grant: _grant, stages: _stages, side_effect_policy: _effect, error: _error, ...shared } = told;
+    const { grant: _grant, stages: _stages, side_effect_policy: _effect, error: _error, ...shared } = answer;
     const { gate_decision: adversarial_policy_decision, ...said } = shared;
     expect(entry?.event.data).toEqual({
       ...said,
@@ -264,13 +264,13 @@ describe('what a dry run leaves', () => {
     const findAnywhere: typeof parts.visible.findAnywhere = (who, name, range) =>
       parts.visible.findAnywhere(who, name === 'nickname' ? 'write' : name, range);
     const dry = createRehearsal({ ...parts, visible: { ...parts.visible, findAnywhere } });
-    const told = (tool_id: string) =>
+    const rehearsal = (tool_id: string) =>
       dry({ request: { tool_id, parameters: { n: 1 }, capability_token }, caller: { door: 'library' } });
     const warnings = [expect.objectContaining({ code: 'agent_version_unstated' })];
-    expect(await told('ranged')).toMatchObject({ would: 'run', warnings });
+    expect(await rehearsal('ranged')).toMatchObject({ would: 'run', warnings });
     const agreed = [{ id: 'a', outcome: 'allow' }];
-    expect(await told('nickname')).toMatchObject({ would: 'run', tool_id: 'nickname', hooks: agreed });
-    const { stages, ...nowhere } = await told('nowhere');
+    expect(await rehearsal('nickname')).toMatchObject({ would: 'run', tool_id: 'nickname', hooks: agreed });
+    const { stages, ...nowhere } = await rehearsal('nowhere');
     expect(nowhere).toEqual({
       ...{ would: 'refuse', tool_id: 'nowhere', error: expect.objectContaining({ e_code: 'E3001' }) },
     });

@@ -324,19 +324,29 @@ describe('the stage that runs the tool', () => {
     });
   });
 
-  test('STA-01 ends the checkpoints of a failed call that saved some, as those of a failed one, and nothing of others', async () => {
-    const told: unknown[] = [];
-    const made = await running(async ({ parameters, checkpoints }) => {
-      if (parameters['n'] === 1) await checkpoints?.save({ step: 1 });
-      throw new ToolLayerError('E3108', 'The tool failed.');
-    });
+  test('STA-01 ends the checkpoints of a call that saved some and failed, also by its answer, and nothing of others', async () => {
+    const noted: unknown[] = [];
+    const made = await running(
+      async ({ parameters, checkpoints }) => {
+        if (parameters['n'] !== 2) for (const step of [1, 2]) await checkpoints?.save({ step });
+        if (parameters['n'] !== 3) throw new ToolLayerError('E3108', 'The tool failed.');
+        return outcome('no object');
+      },
+      { result_schema: { type: 'object' } },
+    );
     vi.spyOn(made.parts.checkpoints, 'ended').mockImplementation(async (...of) => {
       await setImmediate();
-      told.push(of);
+      noted.push(of);
     });
     await made.call({ parameters: { n: 2 } });
-    expect(told).toEqual([]);
-    const { invocationId } = await made.call();
-    expect(told).toEqual([['acme', invocationId, false]]);
+    expect(noted).toEqual([]);
+    for (const [n, code] of [
+      [1, 'E3108'],
+      [3, 'E3507'],
+    ] as const) {
+      const { invocationId, failure } = await made.call({ parameters: { n } });
+      expect(failure?.code).toBe(code);
+      expect(noted.splice(0)).toEqual([['acme', invocationId, false]]);
+    }
   });
 });
