@@ -62,5 +62,7 @@ test('an address is a URL of PostgreSQL or a socket', () => {
   for (const url of ['postgres://h/d', 'postgresql://u:p@h:1/d?sslmode=disable'])
     expect(poolTarget({ url })).toEqual({ connectionString: url });
   for (const url of ['', 'http://h/d', ' postgres://h/d', 'postgres:h', 'postgres://u:p@[h/d'])
-    expect(() => poolTarget({ url })).toThrow('SALLYPORT_DATABASE_URL');
+    expect(() => poolTarget({ url })).toThrow(
+      expect.objectContaining({ code: 'E3812', message: expect.stringContaining('SALLYPORT_DATABASE_URL') }),
+    );
 });

@@ -287,16 +287,21 @@ test.runIf(process.platform === 'linux')('PIPE-08 a connection that says nothing
   expect(await opening).toMatchObject({ code: 'E3812' });
 });
 
-test('a lost connection costs one error, and the next query has a new one', async () => {
-  await using database = await open({ poolMax: 1 });
+test('a lost connection costs one error, is logged, and the next query has a new one', async () => {
+  const lines: unknown[] = [];
+  const log = { ...silentLog, warn: (name: string, fields?: object) => lines.push([name, fields]) };
+  await using database = await openPostgres({ connection, poolMax: 1, log });
   await database.tryWrite();
   await run(
     connection,
     "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'sallyport' and datname = current_database()",
   );
-  await sleep(20);
+  const lost = ['database-connection-lost', { error: expect.stringContaining('terminat') }];
+  await expect.poll(() => lines).toEqual([lost]);
   await database.tryWrite().catch(() => undefined);
   await database.tryWrite();
+  await database.close();
+  expect(lines).toHaveLength(1);
 });
 
 test('a connection that is lost under the ledger costs no later append', async () => {

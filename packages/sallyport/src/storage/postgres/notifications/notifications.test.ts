@@ -5,7 +5,9 @@ import type { DocumentUpdate } from '../../../bridges/document-updates.port.ts';
 import type { PolicyUpdate } from '../../../permission/policy-updates.port.ts';
 import { silentLog } from '../../../telemetry/log.ts';
 import { type PostgresConnection, poolTarget } from '../postgres-connection.ts';
+import { openPostgres } from '../postgres-database.ts';
 import { clientOf, embeddedDatabases, run, type TestDatabases } from '../postgres-databases.fixture.ts';
+import { serverFacts } from '../server-facts.ts';
 import { breakableWire } from './breakable-wire.fixture.ts';
 import { listen } from './listen.ts';
 import type { UpdatesParts } from './poll.ts';
@@ -84,10 +86,12 @@ test('PRM-05 G-007 another program that notifies the channel is heard', async ()
   }
 });
 
-test('PRM-05 a lost connection is made again, and says that updates may have been missed', async () => {
+test('PRM-05 DOC-02.3 a lost connection is made again, and says that updates may have been missed', async () => {
   const connection = await databases.fresh();
   await using one = await instance(connection, { pollMs: NEVER_MS });
-  expect(await endListeners(connection)).toEqual([{ gone: true }]);
+  await using documents = await reader(connection, { pollMs: NEVER_MS });
+  expect(await endListeners(connection)).toEqual([{ gone: true }, { gone: true }]);
+  await has(documents.received, undefined);
   await has(one.received, { reason: 'the connection for notifications was lost', missed: true });
   await run(connection, `notify "policy:updates", 'after that'`);
   await has(one.received, { reason: 'after that' });
@@ -96,7 +100,7 @@ test('PRM-05 a lost connection is made again, and says that updates may have bee
 test('PRM-05 while the database does not answer updates count as missed, and publishing fails after this instance is notified', async () => {
   const connection = await databases.fresh();
   const { logged, log } = lines();
-  await using one = await instance(connection, { connect: forbidden, pollMs: 5, log });
+  await using one = await instance(connection, { connect: forbidden, pollMs: 100, log });
   await run(connection, 'alter table sallyport.policy_updates rename to away');
   await has(one.received, { reason: 'the database does not say whether policies changed', missed: true });
   await expect(one.store.publish({ reason: 'x' })).rejects.toMatchObject({ code: 'E3812' });
@@ -104,6 +108,8 @@ test('PRM-05 while the database does not answer updates count as missed, and pub
   await run(connection, 'alter table sallyport.away rename to policy_updates');
   await one.store.publish({ reason: 'y' });
   await vi.waitFor(() => expect(one.received.at(-1)).toEqual({ reason: 'y' }), ENOUGH_MS);
+  await run(connection, "update sallyport.policy_updates set revision = revision + 1, reason = 'polled'");
+  await has(one.received, { reason: 'polled' });
   expect(logged.map(([name]) => name)).toEqual(['notifications-not-listened-to', 'policy-updates-not-read']);
   await run(connection, 'alter table sallyport.policy_updates rename to away');
   await vi.waitFor(() => expect(logged).toHaveLength(3), ENOUGH_MS);
@@ -143,7 +149,7 @@ test.each([
 test('PRM-05 a database that was set back to an earlier state hides no later update', async () => {
   const connection = await databases.fresh();
   const back = 'update sallyport.policy_updates set revision = 0';
-  await using one = await instance(connection, { connect: forbidden });
+  await using one = await instance(connection, { connect: forbidden, pollMs: 50 });
   await using two = await instance(connection, { connect: forbidden, pollMs: NEVER_MS });
   await two.store.publish({ reason: 'lost' });
   await has(one.received, { reason: 'lost' });
@@ -186,20 +192,13 @@ test('DOC-02.3 another program that notifies the channel is received; what names
   expect(one.received).toEqual([{ ...UPDATE, version: '7' }, { ...UPDATE, version: '' }, ...unknown]);
 });
 
-test('DOC-02.3 when a lost connection is there again everything is out of date', async () => {
-  const connection = await databases.fresh();
-  await using one = await reader(connection, { pollMs: NEVER_MS });
-  expect(await endListeners(connection)).toEqual([{ gone: true }]);
-  await has(one.received, undefined);
-});
-
 test('DOC-02.4 where LISTEN is forbidden a deletion outdates everything within a second', async () => {
   const connection = await databases.fresh();
   await using one = await reader(connection, { pollMs: NEVER_MS });
   await using two = await reader(connection, { connect: forbidden });
   await one.store.publish(UPDATE);
   const { logged, log } = lines();
-  await using three = await reader(connection, { connect: forbidden, pollMs: 5, log });
+  await using three = await reader(connection, { connect: forbidden, pollMs: 100, log });
   await run(connection, 'alter table sallyport.document_updates rename to away');
   const listening = ['notifications-not-listened-to', { channel: 'document:updates', reason: 'forbidden' }];
   const reading = ['document-updates-not-read', { reason: expect.stringContaining('say whether documents were') }];
@@ -225,6 +224,29 @@ test('DOC-02.3 a listener that throws keeps no update from the others; one that 
   one.store.subscribe((update) => last.push(update));
   await one.store.publish(UPDATE);
   expect([one.received, last]).toEqual([[UPDATE], [UPDATE]]);
+});
+
+test('PRM-05.4 DOC-02.3 PIPE-08 what one database opens is received by another over the same server', async () => {
+  const connection = await databases.fresh();
+  await using one = await openPostgres({ connection, log: silentLog });
+  await using two = await openPostgres({ connection, log: silentLog });
+  await using policies = await one.policyUpdates();
+  await using documents = await one.documentUpdates();
+  const received: unknown[] = [];
+  policies.subscribe((update) => received.push(update));
+  documents.subscribe((update) => received.push(update));
+  await using _slots = await one.slotStore.listen('one', (agent) => received.push(agent ?? 'any'));
+  await using elsewhere = await two.policyUpdates();
+  await elsewhere.publish({ reason: 'x' });
+  await using documentsElsewhere = await two.documentUpdates();
+  await documentsElsewhere.publish(UPDATE);
+  await two.slotStore.renew('two', 60_000);
+  await two.slotStore.leave('two');
+  await vi.waitFor(() => expect(received).toEqual(expect.arrayContaining([{ reason: 'x' }, UPDATE, 'any'])), ENOUGH_MS);
+  expect(await one.vectorIndex()).toBeUndefined();
+  expect(await serverFacts(connection)).toMatchObject({ isSuperuser: false });
+  const asking = "select pid from pg_stat_activity where query like '%is_superuser%' and pid <> pg_backend_pid()";
+  await vi.waitFor(async () => expect(await run(connection, asking)).toEqual([]), ENOUGH_MS);
 });
 
 /** A listener to the channel `c` over a wire that breaks. */
