@@ -12,7 +12,7 @@ import { bounded } from '../wrappers/bounded.ts';
 
 /**
  * Runs a waiting call with changed arguments through every stage before `approve`, without effect: arguments that an
- * approver changed are validated and authorised like all others (ORC-03).
+ * approver changed are validated, authorised and shown to the hooks like all others (ORC-03, PIPE-14).
  * @returns what an approval of the changed call is bound to, or the refusal of the changed call
  */
 export type JudgeEdit = (
@@ -57,11 +57,23 @@ async function judge(
   const ongoing = newOngoingCall({ request, caller: { door } }, parts.clock.monotonic(), true, resumed);
   const { failure: refused } = await bounded(parts).wrap(throughStages(stages))(ongoing, noState);
   if (refused !== undefined) return refused;
-  const { principal, tool, inputHash, policyDecision }: CallSoFar = ongoing.call;
+  const { principal, tool, inputHash, policyDecision, hookVerdicts = [] }: CallSoFar = ongoing.call;
   if (principal === undefined || tool === undefined || inputHash === undefined || policyDecision === undefined)
     throw new Error('the stages before the question do not establish what an approval is bound to');
+  const changing = hookVerdicts.filter(({ input_hash_before: before = inputHash }) => before !== inputHash);
+  if (changing.length > 0) return changedByHooks(changing.map(({ id }) => id));
   // The approval answers the question that the approver saw; a different question about the new arguments is asked when
   // the call resumes.
   const shown = waiting.wait.for === 'approval' ? waiting.wait.approval.binding.question : undefined;
   return bindingOf({ principal, tool, inputHash, policyDecision, question: shown });
 }
+
+/** An approval holds for what its approver has seen. */
+const changedByHooks = (hooks: readonly string[]): Failure =>
+  failure(
+    'E3817',
+    `These arguments are changed by a hook (${hooks.join(', ')}). Approve arguments that no hook changes.`,
+    {
+      details: { hooks },
+    },
+  );

@@ -11,6 +11,7 @@ import { createAdversarialGate } from '../../permission/adversarial-gate.ts';
 import { createPolicyDecisions } from '../../permission/policy-decisions.ts';
 import { createQuota } from '../../permission/quota.ts';
 import { silentLog } from '../../telemetry/log.ts';
+import type { ApprovalQuestions } from '../approval-questions.port.ts';
 import { manifest, pipeline } from '../pipeline.fixture.ts';
 import { createEditJudge } from './judge-edit.ts';
 import { createRehearsal } from './rehearse.ts';
@@ -316,12 +317,15 @@ describe('what a dry run leaves', () => {
 });
 
 describe('the judgement of an edit', () => {
+  const approval = { approvalId: 'a', reason: 'executor', requestedAt: 1, expiresAt: 2 } as const;
+  const approvalQuestions: ApprovalQuestions = {
+    standing: () => undefined,
+    question: (asked) => ({ ...approval, binding: asked.binding }),
+  };
+
   test('ORC-03.8 goes through the stages of the call without effect, with the question that the approver saw', async () => {
-    const approval = { approvalId: 'a', reason: 'executor', requestedAt: 1, expiresAt: 2 } as const;
     const binding = { question: 'It is odd.' } as ApprovalBinding;
-    const made = await rehearsed({
-      approvalQuestions: { standing: () => undefined, question: (asked) => ({ ...approval, binding: asked.binding }) },
-    });
+    const made = await rehearsed({ approvalQuestions });
     const record = await made.call({ tool_id: 'asks', execution_options: { idempotency_key: 'k' } });
     if (record.waiting === undefined) throw new Error('the call does not wait');
     const nothing = () => {
@@ -341,5 +345,27 @@ describe('the judgement of an edit', () => {
     const forWorker = { ...record.waiting, wait: { for: 'worker', confirmed: false } as const };
     expect(await judge({ ...record, waiting: forWorker }, { n: 2 })).not.toHaveProperty('question');
     expect(await judge(record, { n: 'x' })).toMatchObject({ code: 'E3502' });
+  });
+
+  test('PIPE-14.1 ORC-03.8 asks the hooks, and none may change what the approver has seen', async () => {
+    const seen: unknown[] = [];
+    const hooks = createHooks([
+      {
+        id: 'ten',
+        at: 'before',
+        run: ({ dryRun, arguments: { n } }: HookedCall) => {
+          seen.push([dryRun, n]);
+          if (n === 13) return { outcome: 'refuse', reason: 'Not thirteen.' };
+          return { outcome: 'rewrite', arguments: { n: Math.min(Number(n), 10) } };
+        },
+      },
+    ]);
+    const made = await rehearsed({ hooks, approvalQuestions });
+    const record = await made.call({ tool_id: 'asks' });
+    const judge = createEditJudge(made.parts);
+    expect(await judge(record, { n: 13 })).toMatchObject({ code: 'E3815' });
+    expect(await judge(record, { n: 11 })).toMatchObject({ code: 'E3817', details: { hooks: ['ten'] } });
+    expect(await judge(record, { n: 10 })).toMatchObject({ toolId: 'asks', inputHash: sha256('{"n":10}') });
+    expect(seen).toEqual([[false, 1], ...[13, 11, 10].map((n) => [true, n])]);
   });
 });

@@ -1,4 +1,3 @@
-import type { Field } from '../field.ts';
 import { isSecret, isSocket } from './paths.ts';
 import { block, hasMatch, type Invocation, type Rule, type RuleRows } from './rule-kit.ts';
 
@@ -19,12 +18,15 @@ const listens: Rule = ({ args, input }) => {
 const sends: Rule = (command) => {
   const { args, input } = command;
   if (input?.secret === true && readsInput(command)) return LEAKS;
-  const isSent = COPIES.has(command.name) ? copied(command) : uploaded(command);
-  return args.some(({ text, secret }) => secret === true || isSent(text)) ? LEAKS : undefined;
+  const valued = COPIES[command.name];
+  const isSent = valued === undefined ? uploaded(command) : copied(command, valued);
+  return args.some(({ text, secret }, at) => secret === true || isSent(text, at)) ? LEAKS : undefined;
 };
 
-/** Programs whose operands are files, here or elsewhere. */
-const COPIES: ReadonlySet<string> = new Set(['scp', 'rsync', 'sftp', 'rclone']);
+/** Programs whose operands are files, here or elsewhere, with their options whose value is no such file. */
+const COPIES: Readonly<Record<string, RegExp>> = {
+  ...{ scp: /^-[iFo]$/, sftp: /^-[iFo]$/, rsync: /^-[ef]$/, rclone: /^--config$/ },
+};
 
 function readsInput({ name, args }: Invocation): boolean {
   if (name === 'curl') return hasMatch(args, /(?:^|=)@-$|^-T-?$|^-$|^@\.?$/);
@@ -32,26 +34,23 @@ function readsInput({ name, args }: Invocation): boolean {
   return true;
 }
 
-/** Whether an operand is a secret that is copied to elsewhere. */
-function copied({ args, folder }: Invocation): (text: string) => boolean {
+type IsSent = (text: string, at: number) => boolean;
+
+/** Whether an operand is a secret that is copied to elsewhere: the key that a connection is opened with is not. */
+function copied({ args, folder }: Invocation, valued: RegExp): IsSent {
   if (!hasMatch(args, /^[^/-][^/]*:/)) return () => false;
-  // The key that a connection is opened with is not what is sent.
-  const identities = textsAfter(args, /^(?:-i|-F|-o)$/);
-  return (text) => !text.startsWith('-') && !text.includes(':') && isSecret(text, folder) && !identities.has(text);
+  return (text, at) =>
+    !text.startsWith('-') && !text.includes(':') && isSecret(text, folder) && !valued.test(args[at - 1]?.text ?? '');
 }
 
 /** Whether a word names a file with secrets that is sent. */
-function uploaded({ args, folder }: Invocation): (text: string) => boolean {
-  const files = textsAfter(args, /^(?:-T|--upload-file)$/);
-  return (text) => {
+function uploaded({ args, folder }: Invocation): IsSent {
+  return (text, at) => {
     const found = /(?:^|=|^-[dFT])@([^;,]+)|^--(?:post|body)-file=(.+)|^--upload-file=(.+)/.exec(text);
-    const path = found?.[1] ?? found?.[2] ?? found?.[3] ?? (files.has(text) ? text : undefined);
+    const isFile = /^(?:-T|--upload-file)$/.test(args[at - 1]?.text ?? '');
+    const path = found?.[1] ?? found?.[2] ?? found?.[3] ?? (isFile ? text : undefined);
     return path !== undefined && isSecret(path.replace(/^\/\//, '/'), folder);
   };
-}
-
-function textsAfter(args: readonly Field[], option: RegExp): ReadonlySet<string> {
-  return new Set(args.flatMap(({ text }, at) => (option.test(args[at - 1]?.text ?? '') ? [text] : [])));
 }
 
 /** What gives a shell to others, or sends them what is secret. */

@@ -38,8 +38,10 @@ export function consult({ hooks, limits }: Pick<PipelineParts, 'hooks' | 'limits
   return {
     name: 'consult',
     async run(call, ongoing) {
-      // Hooks are asked once, before the call waits; their rewritten arguments are what waited.
-      const asked = ongoing.resumed === undefined ? hooks?.before(subjectOf(call)) : undefined;
+      // Hooks are asked once, before the call waits; their rewritten arguments are what waited. Of an approver's edit they
+      // are asked when it is judged, so neither when the call continues.
+      const isAsked = ongoing.resumed === undefined || ongoing.rehearsal;
+      const asked = isAsked ? hooks?.before(subjectOf(call)) : undefined;
       return hooks === undefined || asked === undefined ? NOT_ASKED : askAll(hooks, asked, call, ongoing);
     },
   } satisfies Stage<Needs, Consulted> as Stage<Needs, Consulted>;
