@@ -133,6 +133,7 @@ async function partsOf(
   const checkpoints = memoryCheckpointStore();
   return {
     clock,
+    sharedClock: clock,
     log,
     instanceId: 'bench',
     limits: limitsOf(settings),

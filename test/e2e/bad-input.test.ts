@@ -54,6 +54,13 @@ describe('bad input', () => {
       { e_code: 'E3801', details: { faults: [{ path: '/n', message: expect.stringContaining('more digits') }] } },
     ]);
     expect((await post(open, '/v1/invocations', over('9007199254740992'))).body['status']).toBe('success');
+    const settled = '{"outcome":"happened","note":"x","result":{"id":9007199254740993}}';
+    const { capability_token } = await open.layer.mintToken({ roles: ['operator'] });
+    const operator = { ...open, token: capability_token };
+    expect((await post(operator, '/v1/outcomes/any/settlement', settled)).body).toMatchObject({
+      e_code: 'E3801',
+      details: { faults: [{ path: '/result/id' }] },
+    });
     const dry = await post(open, '/v1/dry-runs', over('-9007199254740993'));
     expect(JSON.stringify(dry.body)).toContain('more digits');
     const prefix = 'io.modelcontextprotocol/';

@@ -82,6 +82,17 @@ describe('the search of a whole layer', () => {
     const agent = { agent_did: 'did:example:b', roles: ['agent' as const] };
     const asAgent = await searched({ query: 'send an e-mail', threshold: 0 }, agent);
     expect(idsOf(asAgent.body as Body)).toEqual(['forecast']);
+    const asked = {
+      agent_did: 'did:example:c',
+      tool_id: 'forecast',
+      policy_overrides: { requires_approval: true },
+    } as const;
+    await open.layer.ask('activations.set', asked, LOCAL_CALLER);
+    for (const tier of ['catalog', 'agent']) {
+      const said = await searched({ query: 'weather', threshold: 0, tier }, { agent_did: 'did:example:c' });
+      const [first] = (said.body as Body).results ?? [];
+      expect(first?.tool).toMatchObject({ tool_id: 'forecast', requires_approval: true });
+    }
   });
 
   test('REG-05 VIS-01.1 whoever manages tools finds one once that the tenant has and the catalogue too', async () => {

@@ -38,7 +38,8 @@ async function expiry(parts: ApprovalParts): Promise<void> {
   const { id } = await waitingCall(parts, 'notice', 'ada');
   const watched = await sallyport('calls', 'watch', id);
   story.holds('that is an expiry, and not called a no', () => {
-    assert.match(watched.stdout, /^pending_approval[\s\S]*timeout\n$/);
+    // A slow machine begins to watch when the wait is over.
+    assert.match(watched.stdout, /^(?:pending_approval[\s\S]*)?timeout\n$/);
     assert.match(watched.stderr, /E3808/);
   });
 }

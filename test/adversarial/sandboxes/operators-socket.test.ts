@@ -15,7 +15,7 @@ import { createBubblewrapDriver } from '@sallyport/sandbox/bubblewrap';
 import { afterEach, expect, test } from 'vitest';
 import type { ToolManifest } from '../../../packages/sallyport/api/schemas/tool-manifest.ts';
 import { openLayer } from '../../../packages/sallyport/src/compose/open-layer.ts';
-import { readRunningLayer } from '../../../packages/sallyport/src/compose/running-layer/running-layer-file.ts';
+import { readRunningLayers } from '../../../packages/sallyport/src/compose/running-layer/running-layer-file.ts';
 import {
   createToolLayer,
   type EmbeddedToolLayer,
@@ -81,10 +81,10 @@ test('PRM-10 no file of a layer that is served holds a key of its API, and the o
   expect(called).toMatchObject({ status: 'permission_denied', error: { e_code: 'E3212' } });
   await opened.close();
 
-  const { socket } = (await readRunningLayer(data)) ?? { socket: '' };
+  const [{ socket } = { socket: '' }] = await readRunningLayers(data);
   await server.close();
   expect(existsSync(socket)).toBe(false);
-  expect(await readRunningLayer(data)).toBeUndefined();
+  expect(await readRunningLayers(data)).toEqual([]);
 });
 
 test.skipIf(!works).each([
@@ -94,7 +94,7 @@ test.skipIf(!works).each([
   "SBX-05 a tool that is granted the folders around the operator's socket %s does not reach it",
   async (_where, name) => {
     const data = await serveIn(name);
-    const { socket } = (await readRunningLayer(data)) ?? { socket: '' };
+    const [{ socket } = { socket: '' }] = await readRunningLayers(data);
     expect(existsSync(socket)).toBe(true);
     const around = socket.startsWith(home) ? home : dirname(dirname(socket));
     const manifest: ToolManifest = {

@@ -131,6 +131,18 @@ describe('a tool of an OpenAPI document', () => {
     expect((await said('[9007199254740992]'))['warnings']).toBeUndefined();
   });
 
+  test('PIPE-13.2 PIPE-13.3 whose answer breaks off is not said to be out of reach, and is not called again', async () => {
+    answer = (_request, response) =>
+      void response
+        .writeHead(200, { 'content-length': '100' })
+        .write('half', () => setTimeout(() => response.destroy(), 10));
+    const { body } = await call('pets__add', { body: { name: 'Rex' } });
+    const details = { cut_off_by: 'E3310', request_sent: true };
+    expect(body).toMatchObject({ error: { e_code: 'E3804', message: expect.stringContaining('broke off'), details } });
+    expect(JSON.stringify(body)).not.toContain('cannot be reached');
+    expect(seen).toHaveLength(1);
+  });
+
   test('EXE-06 says how to ask for the next page, and that leads there', async () => {
     answer = ({ url }, response) =>
       json(response, 200, ['pet'], url?.includes('page=2') ? {} : { link: '</v1/pets?page=2>; rel="next"' });

@@ -56,7 +56,8 @@ async function sseServer(endpoint?: (own: string) => string): Promise<SseServer>
     const result = answers(request.headers.authorization)[message.method];
     if (message.id === undefined) return;
     const answer = result === undefined ? { error: { code: -32601, message: 'none' } } : { result };
-    stream.write(`event: message\ndata: ${JSON.stringify({ jsonrpc: '2.0', id: message.id, ...answer })}\n\n`);
+    const text = JSON.stringify({ jsonrpc: '2.0', id: message.id, ...answer }).replace('"LONG"', '9007199254740993');
+    stream.write(`event: message\ndata: ${text}\n\n`);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const opened = {
@@ -78,7 +79,10 @@ const answers = (authorization: string | undefined): Readonly<Record<string, unk
     serverInfo: { name: 'old', version: '1.0.0' },
   },
   'tools/list': { tools: [{ name: 'say', description: 'Says who asked.', inputSchema: { type: 'object' } }] },
-  'tools/call': { content: [{ type: 'text', text: `asked by ${authorization ?? 'nobody'}` }] },
+  'tools/call': {
+    content: [{ type: 'text', text: `asked by ${authorization ?? 'nobody'}` }],
+    structuredContent: { account: 'LONG' },
+  },
 });
 
 const add = (name: string, transport: HttpTransport) =>
@@ -87,12 +91,16 @@ const say = (name: string) =>
   open.layer.invoke({ tool_id: `${name}__say`, parameters: {}, capability_token: open.token });
 const stateOf = async (name: string) => (await open.layer.ask('upstreams.get', { name }, LOCAL_CALLER)).upstream;
 
-test('EXE-07 a server that knows only HTTP+SSE is connected by name and when it refuses streamable HTTP', async () => {
+test('VAL-03.5 EXE-07 a server that knows only HTTP+SSE is connected by name and when it refuses streamable HTTP', async () => {
   for (const type of ['sse', 'http'] as const) {
     const server = await sseServer();
     const added = await add(`old-${type}`, { type, url: server.url });
     expect(added.upstream).toMatchObject({ state: 'ready', tool_count: 1, protocol_version: '2024-11-05' });
-    expect(JSON.stringify(await say(`old-${type}`))).toContain('asked by nobody');
+    const said = await say(`old-${type}`);
+    expect(JSON.stringify(said)).toContain('asked by nobody');
+    expect(said.warnings).toMatchObject([
+      { code: 'result_rounded', details: { places: ['/structuredContent/account'] } },
+    ]);
   }
 });
 

@@ -174,13 +174,14 @@ const secretsOfDoors = ({ proofNonce, operations: { keyRing } }: IdentityParts) 
 
 /** @throws ToolLayerError E3801 when results would be deleted while their idempotency keys are answered with them */
 async function openUpkeep(
-  { storage: { database }, ledger, instanceId }: Awaited<ReturnType<typeof openFoundation>>,
+  { storage, ledger, instanceId }: Awaited<ReturnType<typeof openFoundation>>,
   sideEffects: SideEffects,
   objects: ObjectStore,
   { settings, clock, log }: Ingredients,
 ): Promise<Upkeep> {
   const credentials = await credentialsOf(settings);
   const { warnMs } = valuesOf(CREDENTIAL_SETTINGS, settings);
+  const { database } = storage;
   const { ledgerStore: records, checkpointStore } = database;
   return createUpkeep({
     ...(credentials.length === 0
@@ -191,7 +192,9 @@ async function openUpkeep(
     outputs: database.outputStore,
     overflows: { ...database.overflowStore, keptMs: valuesOf(OVERFLOW_SETTINGS, settings).keptMs },
     documentPins: database.documentPins,
-    retention: createRetention({ store: checkpointStore, archive: checkpointStore, objects, clock, log }),
+    retention: createRetention({
+      ...{ store: checkpointStore, archive: checkpointStore, objects, clock: storage.clock, log },
+    }),
     contexts: { ...database.contextStore, keptMs: valuesOf(CONTEXT_SERVER_SETTINGS, settings).keptMs },
     threads: { ...database.threadStore, keptMs: valuesOf(THREAD_SETTINGS, settings).keptMs },
     daily: { lease: database.dailyLease, holder: instanceId, hour: valuesOf(RETENTION_TIME_SETTINGS, settings).hour },
@@ -205,9 +208,9 @@ async function openUpkeep(
 
 /** States of graphs of agents. */
 const threadsOf = (
-  { storage: { database } }: Awaited<ReturnType<typeof openFoundation>>,
+  { storage: { database, clock } }: Awaited<ReturnType<typeof openFoundation>>,
   objects: ObjectStore,
-  { settings, clock }: Ingredients,
+  { settings }: Ingredients,
 ): Threads =>
   createThreads({
     ...{ store: database.threadStore, archive: database.checkpointStore, objects, clock },

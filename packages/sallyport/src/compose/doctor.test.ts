@@ -5,7 +5,7 @@ import { expect, test, vi } from 'vitest';
 import { testImage } from '../../../sandbox/src/drivers/microvm/testing/test-image.ts';
 import { createDatabaseServer } from '../storage/postgres/embedded/database-server.fixture.ts';
 import { run, urlOf } from '../storage/postgres/postgres-databases.fixture.ts';
-import { clockAhead } from '../storage/postgres/server-facts.ts';
+import { clockAhead } from '../storage/postgres/server/server-facts.ts';
 import { doctor } from './doctor.ts';
 
 const image = await testImage();
@@ -174,7 +174,7 @@ test('OPS-01.1 OPS-03 doctor says which setting is faulty, where a layer runs, a
     message: expect.stringContaining('calls.max must be a number'),
   });
   const running = { url: 'http://127.0.0.1:1', pid: process.pid, socket: '/s' };
-  await writeFile(join(dataFolder, 'running.json'), JSON.stringify(running));
+  await writeFile(join(dataFolder, 'running-s.json'), JSON.stringify(running));
   const about = async (folder: string, which: string) =>
     (await doctor({ dataFolder: folder })).find(({ name }) => name === which);
   expect(await about(dataFolder, 'running layer')).toMatchObject({
@@ -185,7 +185,7 @@ test('OPS-01.1 OPS-03 doctor says which setting is faulty, where a layer runs, a
     state: 'ok',
     message: `${fresh}, which the first start makes`,
   });
-  const file = join(dataFolder, 'running.json', 'folder');
+  const file = join(dataFolder, 'running-s.json', 'folder');
   expect(await about(file, 'data folder')).toMatchObject({
     ...{ state: 'failed', message: expect.stringContaining(`${file} cannot be used: `) },
     hint: 'Choose another with --data-folder.',

@@ -9,14 +9,14 @@ import { messageOf } from '@sallyport/std/error/message-of';
 import { failureOf } from '@sallyport/std/error/tool-layer-error';
 import type { DoctorFinding, LayerOptions } from '../doors/cli/cli-parts.ts';
 import { locateBinaries } from '../storage/postgres/embedded/binaries.ts';
-import { CLOCK_APART_MS, serverFacts } from '../storage/postgres/server-facts.ts';
+import { CLOCK_APART_MS, serverFacts } from '../storage/postgres/server/server-facts.ts';
 import { settingsOf } from './open-layer.ts';
 import { checkCredentials } from './parts/from-settings/credentials.ts';
 import { checkPolicies } from './parts/open-policies.ts';
 import { MACHINE_DRIVERS, openSandboxes } from './parts/sandboxes/open-sandboxes.ts';
 import { checkGate } from './parts/trust/open-trust.ts';
 import { readSettings } from './read-settings.ts';
-import { readRunningLayer } from './running-layer/running-layer-file.ts';
+import { readRunningLayers } from './running-layer/running-layer-file.ts';
 import { unknownVariables } from './settings/unknown-variables.ts';
 import type { Settings } from './settings.ts';
 
@@ -138,8 +138,9 @@ async function nearestFolder(path: string): Promise<string> {
 }
 
 async function checkRunning(settings: Settings): Promise<DoctorFinding> {
-  const running = await readRunningLayer(settings['data_folder']);
-  const message = running === undefined ? 'none on this data folder' : `${running.url} (process ${running.pid})`;
+  const running = await readRunningLayers(settings['data_folder']);
+  const shown = running.map(({ url, pid }) => `${url} (process ${pid})`).join(', ');
+  const message = shown === '' ? 'none on this data folder' : shown;
   return { name: 'running layer', state: 'ok', message };
 }
 

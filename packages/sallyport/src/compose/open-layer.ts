@@ -10,7 +10,7 @@ import type { EmbeddedToolLayer, ToolLayerOptions } from './create-tool-layer.ts
 import { hasInstanceId } from './parts/keys/instance-id.ts';
 import { readSettings } from './read-settings.ts';
 import { isOwnersSocket } from './running-layer/local-socket.ts';
-import { type RunningLayer, readRunningLayer } from './running-layer/running-layer-file.ts';
+import { type RunningLayer, readRunningLayers } from './running-layer/running-layer-file.ts';
 import type { Settings } from './settings.ts';
 
 /** The settings that a command's options set. */
@@ -111,16 +111,18 @@ async function borrowed(
   return { own, close: () => open.disposeAsync() };
 }
 
-/** Asks the layer for a sign of life: another process may have got the process id of a layer that crashed. */
+/** Asks each layer for a sign of life: another process may have got the process id of a layer that crashed. */
 async function runningLayer(
   dataFolder: string,
 ): Promise<{ readonly running: RunningLayer; readonly layer: ToolLayer } | undefined> {
-  const running = await readRunningLayer(dataFolder);
-  if (running === undefined || !(await isOwnersSocket(dataFolder, running.socket))) return undefined;
-  const layer = createRemoteLayer(running);
-  const answers = await layer.ask('health', {}, { door: 'cli' }).then(
-    () => true,
-    () => false,
-  );
-  return answers ? { running, layer } : undefined;
+  for (const running of await readRunningLayers(dataFolder)) {
+    if (!(await isOwnersSocket(dataFolder, running.socket))) continue;
+    const layer = createRemoteLayer(running);
+    const answers = await layer.ask('health', {}, { door: 'cli' }).then(
+      () => true,
+      () => false,
+    );
+    if (answers) return { running, layer };
+  }
+  return undefined;
 }

@@ -97,6 +97,8 @@ describe('settings', () => {
     [{ 'calls.max': 1.5 }, 'calls.max must be a whole number'],
     [{ 'audit.jsonl': 'true' }, 'audit.jsonl must be true or false'],
     [{ data_folder: 7 }, 'data_folder must be a text'],
+    [{ data_folder: 'a\0b' }, 'data_folder must not hold the character U+0000'],
+    [{ 'documents.folders': ['/a', '/b\0'] }, 'documents.folders must not hold the character U+0000'],
     [{ 'tokens.issuers': 'a' }, 'tokens.issuers must be a list of texts'],
     [{ 'tokens.issuers': ['a', 1] }, 'tokens.issuers must be a list of texts'],
     [{ 'call.max': 7 }, 'there is no setting call.max; did you mean calls.max'],

@@ -96,6 +96,9 @@ function fromText(row: Setting, text: string): unknown {
 /** What is wrong with the value of a setting, such as `must be a number`; undefined when nothing is. */
 export function settingFault(row: Setting, value: unknown): string | undefined {
   const isNumber = row.type === 'integer' || row.type === 'number';
+  // No path, name or address has one, and what opens it would say so in its own words.
+  if ([value].flat().some((text) => typeof text === 'string' && text.includes('\0')))
+    return 'must not hold the character U+0000';
   if (row.type === 'list') {
     if (!Array.isArray(value) || !value.every((part) => typeof part === 'string')) return 'must be a list of texts';
     const { oneOf } = row;

@@ -84,7 +84,7 @@ export async function serve(
     const noticeMs = valuesOf(STOP_SETTINGS, settings).noticeMs;
     if (noticeMs > 0) await sleep(noticeMs);
     await doorsOpen.disposeAsync();
-    await removeRunningLayer(settings['data_folder']);
+    await removeRunningLayer(settings['data_folder'], socket.path);
     await warned;
     drained();
   };

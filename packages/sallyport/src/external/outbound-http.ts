@@ -29,7 +29,7 @@ export interface OutboundHttp extends Disposable {
   /**
    * One request and its whole answer, whatever its status.
    * @throws ToolLayerError E3104 for a target outside the grant or that is not public, E3306 when the service is too slow,
-   *   E3308 when it does not speak HTTP or its coding is broken, E3310 when it cannot be reached or hangs up, E3803 when
+   *   E3308 when it does not speak HTTP or its coding is broken, E3310 when it cannot be reached or breaks its answer off, E3803 when
    *   too many requests wait for it, what `accept` throws, the reason of the signal when it fires
    */
   send(request: OutboundRequest, accept: AcceptHead, options: OutboundOptions): Promise<OutboundAnswer>;
@@ -72,7 +72,7 @@ export function createOutboundHttp({ guard, bounds, times, ca }: OutboundHttpPar
         return { status, headers, ...received, ...answer.traffic() };
       } catch (thrown) {
         message.destroy();
-        throw networkFailure(thrown, flight.to, true);
+        throw networkFailure(thrown, flight.to, 'answer');
       }
     },
     [Symbol.dispose]: () => connections[Symbol.dispose](),

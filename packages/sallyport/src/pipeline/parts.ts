@@ -138,6 +138,8 @@ export interface PipelineLimits extends ValuesOf<typeof CALL_SETTINGS> {
 /** Dependencies of the stages and wrappers. Each stage takes the few it needs. */
 export interface PipelineParts {
   readonly clock: Clock;
+  /** The time that all instances share: approvals end by it. */
+  readonly sharedClock: Clock;
   readonly log: Log;
   readonly instanceId: string;
   readonly limits: PipelineLimits;

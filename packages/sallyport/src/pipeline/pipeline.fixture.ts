@@ -142,6 +142,7 @@ export async function pipeline(changes: PipelineChanges = {}) {
   const quarantine = createQuarantine({ store: memoryQuarantineStore(), clock: systemClock, log: silentLog });
   const given: PipelineParts = {
     clock: systemClock,
+    sharedClock: changes.clock ?? systemClock,
     log: silentLog,
     instanceId: 'one',
     limits,

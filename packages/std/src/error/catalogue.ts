@@ -200,7 +200,7 @@ export const ERRORS = {
   E3310: row(
     ['external_api_error', 'NetworkError', 'ResourceError'],
     [502, 14, 'result'],
-    'the external service cannot be reached',
+    'the external service cannot be reached, or its answer did not come to its end',
     { retryable: true },
   ),
   E3311: row(

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { exactJson, repeatedMemberIn, roundedIn, tooDeepAt } from './json-text.ts';
+import { exactJson, repeatedMemberIn, roundedIn, roundedInAnswers, tooDeepAt } from './json-text.ts';
 
 const repeated = (text: string) => repeatedMemberIn(text, JSON.parse(text));
 
@@ -56,6 +56,16 @@ it('the places of what is rounded are named, the first 20', () => {
   ]);
   expect(roundedIn(`[${Array(21).fill('9007199254740993').join(' , ')}]`)).toHaveLength(20);
   expect(roundedIn('{"a":"9007199254740993"}')).toEqual([]);
+  const nested = (levels: number): string => `${'['.repeat(levels)}9007199254740993${']'.repeat(levels)}`;
+  expect([512, 513, 100_000].map((levels) => roundedIn(nested(levels)).length)).toEqual([1, 0, 0]);
+});
+
+it('the places of what is rounded are named for each answer', () => {
+  const answer = '{"id":7,"result":{"n":9007199254740993},"x":9007199254740993}';
+  expect(roundedInAnswers(answer)).toEqual([[7, ['/n']]]);
+  expect(roundedInAnswers(`[${answer},null,3,{"id":8,"result":{}}]`)).toContainEqual([8, []]);
+  expect(roundedInAnswers('{"id":7,"result":{"n":1}}')).toEqual([]);
+  expect(roundedInAnswers('{"n":9007199254740993')).toEqual([]);
 });
 
 it('levels are counted outside strings', () => {

@@ -59,15 +59,43 @@ function isExact(number: number, source: string): boolean {
   );
 }
 
-/** Pointers to the whole numbers that JSON.parse rounds in valid JSON, the first 20. */
+/** Pointers to the whole numbers that JSON.parse rounds in valid JSON, the first 20; none in JSON of more than 512 levels. */
 export function roundedIn(text: string): readonly string[] {
-  const found: string[] = [];
-  const exact = exactJson(text);
-  if (exact !== undefined) findBigints(exact.value, '', found);
-  return found;
+  const exact = boundedExactJson(text);
+  return exact === undefined ? [] : bigintsIn(exact.value);
 }
 
+/**
+ * The same for the results of JSON-RPC answers, each with its id: the text is one message or several, and what is no
+ * JSON has none.
+ */
+export function roundedInAnswers(text: string): readonly (readonly [id: unknown, pointers: readonly string[]])[] {
+  let exact: ReturnType<typeof exactJson>;
+  try {
+    exact = boundedExactJson(text);
+  } catch {
+    return [];
+  }
+  if (exact === undefined) return [];
+  const messages: unknown[] = Array.isArray(exact.value) ? exact.value : [exact.value];
+  return messages.map((message) => {
+    const { id, result } = (message ?? {}) as Readonly<Record<string, unknown>>;
+    return [id, bigintsIn(result)];
+  });
+}
+
+const LEVELS_MAX = 512;
 const ROUNDED_MAX = 20;
+
+function boundedExactJson(text: string): ReturnType<typeof exactJson> {
+  return LONG_NUMBER.test(text) && tooDeepAt(text, LEVELS_MAX) < 0 ? exactJson(text) : undefined;
+}
+
+function bigintsIn(value: unknown): readonly string[] {
+  const found: string[] = [];
+  findBigints(value, '', found);
+  return found;
+}
 
 function findBigints(value: unknown, pointer: string, found: string[]): void {
   if (found.length >= ROUNDED_MAX) return;

@@ -1,4 +1,5 @@
 import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import {
@@ -36,7 +37,7 @@ beforeAll(async () => {
   other = await createToolLayer({ settings, log: silentLog, environment: {} });
   const work: NativeFunction = async ({ n }, { checkpoints: { restored, save } }) => {
     if (restored === undefined) {
-      await save({ step: 1 }, { milestone: 'half' });
+      await save({ step: 1 }, n === 3 ? {} : { milestone: 'half' });
       if (n === 2) await gate;
       throw new Error(`The work of ${String(n)} was interrupted.`);
     }
@@ -147,4 +148,36 @@ test.each([
   expect(textOf(foreign)).toBe(textOf(unknown));
   expect(continued).toBe(before);
   expect(await call(resuming(id))).toMatchObject({ status: 'success', result: { from: id } });
+});
+
+test('ORC-05.2 STA-06.1 an instance whose clock is two hours ahead ends nothing of the others', async () => {
+  const clock = { now: () => Date.now() + 2 * 3_600_000, monotonic: () => performance.now() };
+  if (open.layer.embeddedDatabase === undefined) throw new Error('The layer has no database of its own.');
+  const own = await temporaryDataFolder('sallyport-ahead-');
+  const settings = {
+    data_folder: own,
+    'database.url': urlOf(open.layer.embeddedDatabase),
+    'secrets.key_file': join(open.folder, 'secrets', 'key'),
+  };
+  const ahead = await createToolLayer({ settings, clock, log: silentLog, environment: {} });
+  const asks = { ...DOUBLE, tool_id: 'asks', execution_config: { requires_approval: true } } as const;
+  for (const layer of [open.layer, ahead]) await layer.registerFunction(asks, () => 'ran');
+  await ahead.registerFunction(LONG, (_arguments, { checkpoints }) => checkpoints.restored?.toolVersion);
+  const waiting = await call({ tool_id: 'asks' });
+  const failed = await call({ parameters: { n: 3 } });
+  const [saved] = (failed['execution_metadata'] as { checkpoints_created: { checkpoint_id: string }[] })
+    .checkpoints_created;
+  const resumed = { tool_id: 'long', parameters: { n: 3 }, ...resuming(saved?.checkpoint_id ?? '') };
+  const answer = await ahead.invoke(resumed, { token: await tokenOf(ADA, ahead) });
+  const approver = { ...LOCAL_CALLER, token: await tokenOf({ user_did: 'did:user:bob', roles: ['approver'] }, ahead) };
+  const { approvals } = await ahead.ask('approvals.list', {}, approver);
+  const approval_id = approvals[0]?.approval_id ?? '';
+  const decided = await ahead.ask('approvals.approve', { approval_id }, approver);
+  expect(answer).toMatchObject({ status: 'success', result: '1.0.0' });
+  expect([waiting['status'], decided]).toMatchObject(['pending_approval', { state: 'approved' }]);
+  const { invocation_id } = waiting as { invocation_id: string };
+  const ended = () => open.layer.ask('invocations.get', { invocation_id }, LOCAL_CALLER);
+  await expect.poll(async () => (await ended()).state).toBe('COMPLETED');
+  await ahead.close();
+  await rm(own, { recursive: true, force: true });
 });

@@ -15,15 +15,23 @@ const TEXT_CHARS_MIN = 12;
 const ENCODED =
   /(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{24,}={0,2}|(?:%[0-9a-fA-F]{2}){8,}|(?:\\u[0-9a-fA-F]{4}|\\x[0-9a-fA-F]{2}){6,}|(?:&#(?:x[0-9a-fA-F]{1,6}|\d{1,7});){6,}|(?<![A-Za-z])[A-Za-z](?:[ ._-]{1,4}[A-Za-z'](?![A-Za-z])){8,}/g;
 
-/** All readable texts that are encoded in a text: a bound would hide what comes after it. Linear. */
+/**
+ * All readable texts that are encoded in a text, once or twice: a bound would hide what comes after it. Linear, since what
+ * is decoded is shorter than its form.
+ */
 export function* encodedTexts(text: string): Generator<EncodedText> {
-  if (!mayHoldEncoded(text)) return;
-  for (const { 0: form, index } of text.matchAll(ENCODED)) {
+  for (const { 0: form, index } of formsIn(text)) {
+    const place = { start: index, end: index + form.length };
     const decoded = decode(form);
-    if (decoded === undefined || decoded.length < TEXT_CHARS_MIN) continue;
-    yield { decoded, start: index, end: index + form.length, evasive: isApart(form) && WORDS.test(decoded) };
+    if (isReadable(decoded, form)) yield { decoded, ...place, evasive: isApart(form) && WORDS.test(decoded) };
+    for (const [inner] of formsIn(decoded)) {
+      const twice = decode(inner);
+      if (isReadable(twice, inner)) yield { decoded: twice, ...place, evasive: false };
+    }
   }
 }
+
+const formsIn = (text: string): Iterable<RegExpExecArray> => (mayHoldEncoded(text) ? text.matchAll(ENCODED) : []);
 
 /** Shortest run of characters of base64 and hexadecimal that is read. */
 const RUN_CHARS_MIN = 24;
@@ -100,12 +108,12 @@ const WORDS = /^(?:.*?\b[A-Za-z']{3,20}\b){3}/;
 
 const isApart = (form: string): boolean => /^[A-Za-z][ ._-]/.test(form) && !/[A-Za-z]{2}/.test(form);
 
-function decode(form: string): string | undefined {
-  if (form.startsWith('%')) return readable(Buffer.from(form.replaceAll('%', ''), 'hex'));
-  if (form.startsWith('\\') || form.startsWith('&#')) return readable(Buffer.from(unescaped(form)));
+function decode(form: string): string {
+  if (form.startsWith('%')) return Buffer.from(form.replaceAll('%', ''), 'hex').toString('utf8');
+  if (form.startsWith('\\') || form.startsWith('&#')) return unescaped(form).toWellFormed();
   if (isApart(form)) return apart(form);
-  if (/^(?:[0-9a-f]{2}){12,}$/i.test(form)) return readable(Buffer.from(form, 'hex'));
-  return readable(Buffer.from(form, 'base64'));
+  if (/^(?:[0-9a-f]{2}){12,}$/i.test(form)) return Buffer.from(form, 'hex').toString('utf8');
+  return Buffer.from(form, 'base64').toString('utf8');
 }
 
 function unescaped(form: string): string {
@@ -116,19 +124,20 @@ function unescaped(form: string): string {
 }
 
 /** Spaced letters form words only when wider gaps separate words; without them it is one word, which no rule needs. */
-function apart(form: string): string | undefined {
+function apart(form: string): string {
   const words = form.split(/[ ._-]{2,4}/);
   return words.map((word) => word.replace(/[ ._-]/g, '')).join(' ');
 }
 
-/** Undefined for bytes that are not text made of words. */
-function readable(bytes: Buffer): string | undefined {
-  const text = bytes.toString('utf8');
-  if (!/[A-Za-z]{2}[^A-Za-z]{1,3}[A-Za-z]{2}/.test(text)) return undefined;
+/** True for a text that is made of words, and long enough for a demand. */
+function isReadable(text: string, form: string): boolean {
+  if (text.length < TEXT_CHARS_MIN) return false;
+  if (isApart(form)) return true;
+  if (!/[A-Za-z]{2}[^A-Za-z]{1,3}[A-Za-z]{2}/.test(text)) return false;
   let odd = 0;
   for (let at = 0; at < text.length; at += 1) {
     const code = text.charCodeAt(at);
     if ((code < 32 && code !== 9 && code !== 10 && code !== 13) || code === 0xff_fd) odd += 1;
   }
-  return odd * 20 <= text.length ? text : undefined;
+  return odd * 20 <= text.length;
 }

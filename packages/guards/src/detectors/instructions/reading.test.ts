@@ -53,6 +53,8 @@ test.each([
   ['%72%65%61%64%20%74%68%65%20%66%69%6c%65', 'read the file'],
   ['&#114;&#101;&#97;&#100;&#32;&#116;&#104;&#101;&#32;&#102;&#105;&#108;&#101;', 'read the file'],
   ['r e a d   t h e   f i l e', 'read the file'],
+  [Buffer.from(Buffer.from('read the file first').toString('base64')).toString('base64'), 'read the file first'],
+  [Buffer.from(`x: ${Buffer.from('read the file first').toString('hex')}`).toString('base64'), 'read the file first'],
 ])('%s holds %j', (text, decoded) => {
   expect([...encodedTexts(`see ${text} here`)].map((found) => found.decoded.trim())).toContain(decoded);
 });

@@ -127,7 +127,7 @@ async function approvalParts({
   notifiers,
   pipeline: { registry },
 }: OrchestrationParts): Promise<ApprovalParts> {
-  const { settings, clock, log, redactor } = from;
+  const { settings, log, redactor } = from;
   const file = settings['approvals.file'] || join(settings['data_folder'], 'approvals.toml');
   const { fourEyes, clientReasons } = valuesOf(APPROVAL_SETTINGS, settings);
   const terms = await readApprovalTerms(file, { fourEyes });
@@ -135,7 +135,7 @@ async function approvalParts({
     store: storage.database.approvalStore,
     records: storage.database.ledgerStore,
     ledger,
-    clock,
+    clock: storage.clock,
     log,
     instanceId,
     terms,

@@ -64,6 +64,7 @@ export async function openPipeline(
   const passing = { limits, rateLimiter, ...circuitsOf(from, ledger, tools.outbound) };
   return {
     clock,
+    sharedClock: foundation.storage.clock,
     log,
     instanceId,
     ...passing,
@@ -93,7 +94,7 @@ export async function openPipeline(
       store: database.checkpointStore,
       archive: database.checkpointStore,
       objects: tools.objects,
-      clock,
+      clock: foundation.storage.clock,
       log,
       settings: valuesOf(TOOL_CHECKPOINT_SETTINGS, settings),
       listener: tools.context.listener,

@@ -9,6 +9,7 @@ import { memoryPolicyUpdates } from '../../storage/memory/memory-policy-updates.
 import { memoryRateLimiter } from '../../storage/memory/memory-rate-limiter.ts';
 import type { PostgresConnection, SocketConnection } from '../../storage/postgres/postgres-connection.ts';
 import { openPostgres, type PostgresDatabase } from '../../storage/postgres/postgres-database.ts';
+import { followServerClock } from '../../storage/postgres/server/server-clock.ts';
 import { withSealedArguments } from '../../storage/sealed/sealed-arguments.ts';
 import { withSealedEdits } from '../../storage/sealed/sealed-edits.ts';
 import { withSealedLeases } from '../../storage/sealed/sealed-leases.ts';
@@ -24,6 +25,11 @@ export interface Storage {
   readonly connection: PostgresConnection;
   /** Connection to the embedded server; absent when the user's own server is used. */
   readonly embedded?: SocketConnection;
+  /**
+   * The time by which approvals and checkpoints end: that of the database where several instances may share it, so that it
+   * is the same for all of them.
+   */
+  readonly clock: Clock;
   /** Encrypts secrets in the database; absent when nothing in it is encrypted. */
   readonly sealingKey?: Uint8Array;
   close(): Promise<void>;
@@ -42,11 +48,13 @@ export async function openStorage(
   try {
     const sealingKey = await loadSealingKey(settings);
     const database = await openPostgres({ connection, poolMax: settings['database.pool_max'], log, clock });
+    const shared = embedded === undefined ? await followServerClock(database.now, clock) : undefined;
     const close = async (): Promise<void> => {
+      shared?.[Symbol.dispose]();
       await database.close();
       await server.close();
     };
-    const base = { connection, ...(embedded === undefined ? {} : { embedded }), close };
+    const base = { connection, clock: shared ?? clock, ...(embedded === undefined ? {} : { embedded }), close };
     if (sealingKey === undefined) return { ...base, database };
     const seal = parametersSeal(sealingKey);
     const ledgerStore = withSealedArguments(database.ledgerStore, seal, log);

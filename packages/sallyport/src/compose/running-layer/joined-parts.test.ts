@@ -17,6 +17,7 @@ import { serveStandardStreams } from '../parts/gateway/standard-streams.ts';
 import { type Server, serve } from '../serve.ts';
 import { lastLayer } from './last-layer.ts';
 import { localSocketFolder } from './local-socket.ts';
+import { readRunningLayers } from './running-layer-file.ts';
 import { serveUntilStopped } from './serve-until-stopped.ts';
 
 const opened = new AsyncDisposableStack();
@@ -166,7 +167,6 @@ describe('the options of an embedding program', () => {
 describe('the layer of a data folder', () => {
   const options = () => ({ dataFolder: folder });
   let server: Server;
-  let running: object;
 
   test('PRM-02.6 where tokens are not required it listens on loopback only', async () => {
     await expect(serve(layer, { host: '0.0.0.0', port: 0 })).rejects.toMatchObject({
@@ -182,7 +182,6 @@ describe('the layer of a data folder', () => {
     const waiting = findLayer(options(), { environment: {}, patienceMs: 60_000 });
     server = await serve(layer, { port: 0 });
     expect(await waiting).toMatchObject({ running: { url: server.url, pid: process.pid } });
-    running = JSON.parse(await readFile(join(folder, 'running.json'), 'utf8'));
     const found = await openLayer(options(), { environment: {} });
     expect(found).toMatchObject({ url: server.url, caller: { door: 'cli' }, dataFolder: folder });
     expect(found.caller).not.toHaveProperty('local');
@@ -210,7 +209,7 @@ describe('the layer of a data folder', () => {
     expect([second.url === server.url, gateways.size]).toEqual([false, 1]);
     await second.close();
     expect(gateways.size).toBe(0);
-    await writeFile(join(folder, 'running.json'), JSON.stringify(running));
+    expect(await findLayer(options(), { environment: {} })).toMatchObject({ running: { url: server.url } });
   });
 
   test('API-05 a client on standard input and output is answered by it, with a token of its own', async () => {
@@ -226,7 +225,8 @@ describe('the layer of a data folder', () => {
   });
 
   test('API-05 a client learns that the layer of another client has ended; one that may be restarted is waited for', async () => {
-    const path = join(folder, 'running.json');
+    const [name = ''] = (await readdir(folder)).filter((each) => each.startsWith('running-'));
+    const path = join(folder, name);
     const written = JSON.parse(await readFile(path, 'utf8'));
     for (const [endsWithClient, dies] of [
       [false, true],
@@ -259,7 +259,7 @@ describe('the layer of a data folder', () => {
     const closing = server.close();
     expect(server.close()).toBe(closing);
     await closing;
-    expect(await readdir(folder)).not.toContain('running.json');
+    expect(await readRunningLayers(folder)).toEqual([]);
     expect(await layer.ask('health', {}, LOCAL_CALLER)).toMatchObject({ ready: true });
   });
 });
@@ -286,9 +286,9 @@ describe('a data folder that no layer has used', () => {
     const fresh = await temporaryDataFolder('sallyport-fresh-');
     opened.defer(() => rm(fresh, { recursive: true, force: true }));
     await mkdir(fresh, { recursive: true });
-    let running = '';
+    let running: readonly object[] = [];
     const { lines, notes, code } = await session({ dataFolder: fresh }, async () => {
-      running = await readFile(join(fresh, 'running.json'), 'utf8');
+      running = await readRunningLayers(fresh);
     });
     const names: string[] = lines[1]?.result.tools.map(({ name }: { name: string }) => name) ?? [];
     expect(names.some((name) => name.startsWith('documents__'))).toBe(true);
@@ -296,8 +296,8 @@ describe('a data folder that no layer has used', () => {
       0,
       [expect.stringContaining('No layer had used it, so it was made, without any tools.')],
     ]);
-    expect(JSON.parse(running)).toMatchObject({ pid: process.pid, endsWithClient: true });
-    expect(await readdir(fresh)).not.toContain('running.json');
+    expect(running).toMatchObject([{ pid: process.pid, endsWithClient: true }]);
+    expect((await readdir(fresh)).filter((name) => name.startsWith('running'))).toEqual([]);
   });
 });
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { isOwnersSocket, localSocketFolder, openLocalSocket } from './local-socket.ts';
-import { readRunningLayer, writeRunningLayer } from './running-layer-file.ts';
+import { readRunningLayers, writeRunningLayer } from './running-layer-file.ts';
 
 let data: string;
 beforeEach(() => {
@@ -61,18 +61,18 @@ test.each([
   expect(await isOwnersSocket(data, join(folder, 'a.sock'))).toBe(false);
 });
 
-test('PRM-10 the file of a running layer holds no credential, and one of an earlier version is not read', async () => {
+test('PRM-10 the file of a running layer holds no credential, and what names no layer that is alive is not read', async () => {
   const running = { url: 'http://127.0.0.1:1', pid: process.pid, socket: join(data, 'a.sock') };
   await writeRunningLayer(data, running);
-  expect(statSync(join(data, 'running.json')).mode & 0o777).toBe(0o600);
-  expect(await readRunningLayer(data)).toEqual(running);
+  expect(statSync(join(data, 'running-a.sock.json')).mode & 0o777).toBe(0o600);
+  expect(await readRunningLayers(data)).toEqual([running]);
   for (const other of [
     { url: running.url, pid: process.pid, token: 'sp_key' },
     { ...running, pid: 4_194_305 },
     'x',
     null,
   ]) {
-    writeFileSync(join(data, 'running.json'), JSON.stringify(other));
-    expect(await readRunningLayer(data)).toBeUndefined();
+    writeFileSync(join(data, 'running-a.sock.json'), JSON.stringify(other));
+    expect(await readRunningLayers(data)).toEqual([]);
   }
 });

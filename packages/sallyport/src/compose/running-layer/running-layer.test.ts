@@ -11,7 +11,7 @@ import { developmentFolder, withDevelopmentServer } from '../settings/developmen
 import { unknownVariables } from '../settings/unknown-variables.ts';
 import type { Settings } from '../settings.ts';
 import { lastLayer, rememberLayer } from './last-layer.ts';
-import { isAlive, readRunningLayer, removeRunningLayer, writeRunningLayer } from './running-layer-file.ts';
+import { isAlive, readRunningLayers, removeRunningLayer, writeRunningLayer } from './running-layer-file.ts';
 import { loginNotice, settingsOfServe } from './serve-until-stopped.ts';
 
 let folder: string;
@@ -66,24 +66,38 @@ describe('the file of a running layer', () => {
 
   test('says whether the layer ends with its client, and lacks nothing', async () => {
     await writeRunningLayer(folder, entry(process.pid, { endsWithClient: true }));
-    expect(await readRunningLayer(folder)).toEqual(entry(process.pid, { endsWithClient: true }));
+    expect(await readRunningLayers(folder)).toEqual([entry(process.pid, { endsWithClient: true })]);
     await writeRunningLayer(folder, entry(process.pid, { endsWithClient: false }));
-    expect(await readRunningLayer(folder)).toEqual(entry(process.pid));
+    expect(await readRunningLayers(folder)).toEqual([entry(process.pid)]);
     for (const wrong of [{ url: 1 }, { socket: 1 }, { pid: 'x' }, { pid: String(process.pid) }]) {
-      await writeFile(join(folder, 'running.json'), JSON.stringify(entry(process.pid, wrong)));
-      expect(await readRunningLayer(folder)).toBeUndefined();
+      await writeFile(join(folder, 'running-s.json'), JSON.stringify(entry(process.pid, wrong)));
+      expect(await readRunningLayers(folder)).toEqual([]);
     }
-    expect(await readdir(folder)).toEqual(['running.json']);
+    expect(await readdir(folder)).toEqual(['running-s.json']);
   });
 
-  test('is removed by its own process alone', async () => {
-    await writeRunningLayer(folder, entry(process.ppid));
-    await removeRunningLayer(folder);
-    expect(await readRunningLayer(folder)).toEqual(entry(process.ppid));
-    await writeRunningLayer(folder, entry(process.pid));
-    await removeRunningLayer(folder);
+  test('API-05 of each layer of a data folder is there as long as that one runs, and no longer', async () => {
+    const entries = ['/one', '/two', '/three'].map((socket) => entry(process.pid, { socket }));
+    const sockets = async () => (await readRunningLayers(folder)).map(({ socket }) => socket);
+    await Promise.all(entries.map((each) => writeRunningLayer(folder, each)));
+    expect((await sockets()).toSorted()).toEqual(['/one', '/three', '/two']);
+    await removeRunningLayer(folder, '/two');
+    expect((await sockets()).toSorted()).toEqual(['/one', '/three']);
+    // The file of a layer that was killed stays until another one starts.
+    await writeFile(
+      join(folder, 'running-killed.json'),
+      JSON.stringify(entry(NOBODY, { socket: '/killed', since: 1 })),
+    );
+    expect(await sockets()).not.toContain('/killed');
+    await writeRunningLayer(folder, entry(process.pid, { socket: '/four' }));
+    expect(await readdir(folder)).toEqual(['one', 'three', 'four'].toSorted().map((name) => `running-${name}.json`));
+    await writeFile(
+      join(folder, 'running-first.json'),
+      JSON.stringify(entry(process.pid, { socket: '/first', since: 1 })),
+    );
+    expect((await sockets())[0]).toBe('/first');
+    for (const socket of ['/one', '/three', '/four', '/first', '/none']) await removeRunningLayer(folder, socket);
     expect(await readdir(folder)).toEqual([]);
-    await removeRunningLayer(folder);
     expect([isAlive(process.pid), isAlive(NOBODY)]).toEqual([true, false]);
   });
 });

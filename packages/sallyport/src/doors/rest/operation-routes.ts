@@ -42,8 +42,8 @@ const TOKEN_IN_BODY: ReadonlySet<string> = new Set(
   ].map(({ path }) => routeOf(path)),
 );
 
-/** Members of a body that reach a tool. */
-const ARGUMENTS: readonly ExactPlace[] = [['parameters'], ['arguments']];
+/** Members of a body that reach a tool, or stand for what one gave. */
+const EXACT: readonly ExactPlace[] = [['parameters'], ['arguments'], ['result']];
 
 /** One route per row of the operation table. */
 export function addOperationRoutes(
@@ -91,7 +91,7 @@ function addRoute(app: FastifyInstance, layer: ToolLayer, resource: ProtectedRes
 async function readJson(payload: IncomingMessage, terms: BodyTerms): Promise<unknown> {
   const bytes = await readBody(payload, terms);
   if (bytes.length === 0) return undefined;
-  const read = readWireJson(bytes, ARGUMENTS);
+  const read = readWireJson(bytes, EXACT);
   if (!read.ok) throw ToolLayerError.of(read.failure);
   return read.value;
 }

@@ -135,6 +135,21 @@ describe('EXE-08 a tool of Composio', () => {
     expect(seen[0]?.headers['x-api-key']).toBe(KEY);
   });
 
+  test('VAL-03.5 names the whole numbers of its data that were rounded', async () => {
+    const { executor, call } = await open();
+    const said = async (data: string) => {
+      if (stand !== undefined)
+        stand.answer = (response) =>
+          response
+            .writeHead(200, { 'content-type': 'application/json' })
+            .end(`{"data":${data},"successful":true,"x":9007199254740993}`);
+      return executor.execute(call(), never);
+    };
+    expect(await said('{"id":9007199254740993}')).toMatchObject({ rounded: ['/id'] });
+    expect(await said('9007199254740993')).toMatchObject({ rounded: [''] });
+    expect(await said('{"id":7}')).not.toHaveProperty('rounded');
+  });
+
   test.each<[object, object]>([
     [
       { data: {}, error: 'Not found', successful: false, log_id: 'log_2' },

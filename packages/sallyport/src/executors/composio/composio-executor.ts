@@ -1,5 +1,6 @@
 import { type Clock, systemClock } from '@sallyport/std/clock';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
+import { roundedIn } from '@sallyport/std/json/json-text';
 import { isSafeToRepeat } from '../../domain/tool/tool-version.ts';
 import { type HideSecrets, hideSecrets } from '../../external/hide-secrets.ts';
 import { REFUSAL_BYTES_MAX, refusalOf } from '../../external/http-refusals.ts';
@@ -131,14 +132,22 @@ function outcomeOf(answer: OutboundAnswer, hide: HideSecrets, bytesMax: number):
     networkBytesSent: answer.bytesSent,
     networkBytesReceived: answer.bytesReceived,
   };
-  const { data, error, successful, log_id } = parsed(hide(answer.body.toString('utf8')));
-  if (successful === true) return { result: data ?? {}, usage };
+  const text = hide(answer.body.toString('utf8'));
+  const { data, error, successful, log_id } = parsed(text);
+  if (successful === true) return { result: data ?? {}, usage, ...roundedData(text) };
   const result: ComposioFailure = {
     error: typeof error === 'string' && error !== '' ? error : 'The tool failed without a reason.',
     ...(isEmpty(data) ? {} : { data }),
     ...(typeof log_id === 'string' ? { log_id } : {}),
   };
   return { result, toolError: true, usage };
+}
+
+function roundedData(text: string): Pick<ExecutorOutcome, 'rounded'> {
+  const rounded = roundedIn(text)
+    .filter((place) => /^\/data(?:\/|$)/.test(place))
+    .map((place) => place.slice('/data'.length));
+  return rounded.length === 0 ? {} : { rounded };
 }
 
 function isEmpty(data: unknown): boolean {

@@ -199,11 +199,15 @@ describe('refusals of the service', () => {
       failure: { details: { reason: 'ECONNREFUSED', request_sent: false } },
     });
     service.answer = (_request, response) => void response.socket?.destroy();
-    expect(await refusal(httpCall(service.port, { method: 'POST' }))).toMatchObject({ code: 'E3310' });
+    expect(absent.message).toContain('cannot be reached');
+    const hungUp = await refusal(httpCall(service.port, { method: 'POST' }));
+    expect(hungUp).toMatchObject({ code: 'E3310', message: expect.stringContaining('gave no answer') });
     service.answer = (_request, response) => {
       response.writeHead(200, { 'content-length': '100' }).write('half', () => response.socket?.destroy());
     };
-    expect(await refusal(httpCall(service.port, {}))).toMatchObject({ code: 'E3310' });
+    const brokenOff = await refusal(httpCall(service.port, {}));
+    expect(brokenOff).toMatchObject({ code: 'E3310', failure: { details: { request_sent: true } } });
+    expect(brokenOff.message).toMatch(/^The answer of 127\.0\.0\.1:\d+ broke off/);
   });
 
   test('a name that has no address cannot be reached', async () => {

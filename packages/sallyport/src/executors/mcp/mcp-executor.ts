@@ -25,6 +25,7 @@ export function createMcpExecutor(upstreams: Pick<Upstreams, 'call' | 'follow' |
     // A server may echo the credentials of its connection (PRM-11).
     const hide = call.secrets.size === 0 ? undefined : hideSecrets(call.secrets);
     const checkpoints = serverCheckpoints(call);
+    let rounded: readonly string[] = [];
     const options = {
       signal,
       invocationId: call.invocationId,
@@ -35,6 +36,9 @@ export function createMcpExecutor(upstreams: Pick<Upstreams, 'call' | 'follow' |
       ...questionsOf(call),
       ...progressOf(call, hide),
       ...logsOf(call, hide),
+      onRounded(places: readonly string[]): void {
+        rounded = places;
+      },
     };
     // A later run may begin as soon as this one is over.
     const answer = await callOrFollow(upstreams, { call, upstream, tool, options }).finally(checkpoints.settled);
@@ -43,7 +47,7 @@ export function createMcpExecutor(upstreams: Pick<Upstreams, 'call' | 'follow' |
     // Only a tool of the server reports errors this way; a result of another request may have any member.
     return result.isError === true && !isServerMethod(tool)
       ? { result, toolError: true, usage: NO_USAGE }
-      : { result, usage: NO_USAGE };
+      : { result, usage: NO_USAGE, ...roundedAt(rounded, hide) };
   };
   return {
     kind: 'mcp',
@@ -52,6 +56,11 @@ export function createMcpExecutor(upstreams: Pick<Upstreams, 'call' | 'follow' |
     isRetryable: ({ manifest }) => isSafeToRepeat(manifest),
     ...neverAsks(run),
   };
+}
+
+function roundedAt(places: readonly string[], hide: HideSecrets | undefined): Pick<ExecutorOutcome, 'rounded'> {
+  if (places.length === 0) return {};
+  return { rounded: hide === undefined ? places : places.map(hide) };
 }
 
 function questionsOf({ whileAsking, onUnasked }: ExecutorCall): Pick<ExecutorCall, 'whileAsking' | 'onUnasked'> {

@@ -5,7 +5,7 @@ import { codeOf } from '@sallyport/std/error-code';
 import type { EgressTarget } from '../egress-guard.ts';
 import type { Connections } from './connections.ts';
 import type { OpenAnswer, OutboundRequest } from './exchange.ts';
-import { networkFailure } from './network-failures.ts';
+import { networkFailure, type Reached } from './network-failures.ts';
 import { phaseClock } from './phase-clock.ts';
 import type { OutboundTimes } from './settings.ts';
 
@@ -35,6 +35,8 @@ function isStale(thrown: unknown, { sent }: Attempt, { method }: OutboundRequest
   return sent?.reusedSocket === true && REPEATABLE.has(method) && (code === 'ECONNRESET' || code === 'EPIPE');
 }
 
+const reachedBy = ({ connected }: Attempt): Reached => (connected() ? 'service' : 'nothing');
+
 /**
  * Sends a request; resends it once when a kept-alive connection turned out to be closed.
  * @throws ToolLayerError as `OutboundHttp.open`
@@ -45,11 +47,11 @@ export async function answerOf(flight: Flight): Promise<OpenAnswer> {
   try {
     return await first.answer;
   } catch (thrown) {
-    if (!isStale(thrown, first, request)) throw networkFailure(thrown, to, first.connected());
+    if (!isStale(thrown, first, request)) throw networkFailure(thrown, to, reachedBy(first));
   }
   const second = attemptOf(flight);
   return await second.answer.catch((thrown: unknown) => {
-    throw networkFailure(thrown, to, second.connected());
+    throw networkFailure(thrown, to, reachedBy(second));
   });
 }
 

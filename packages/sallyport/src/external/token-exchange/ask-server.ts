@@ -34,7 +34,7 @@ export async function askServer(
 ): Promise<IssuedToken> {
   const deadline = AbortSignal.timeout(TIMEOUT_MS);
   const { origin } = new URL(profile.endpoint);
-  let status: number;
+  let status: number | undefined;
   let text: string;
   try {
     const response = await fetch(profile.endpoint, {
@@ -55,7 +55,8 @@ export async function askServer(
     if (cause instanceof ToolLayerError) throw cause;
     if (deadline.aborted)
       throw new ToolLayerError('E3306', `The authorization server ${origin} took longer than ${TIMEOUT_MS} ms.`);
-    throw new ToolLayerError('E3310', `The authorization server ${origin} cannot be reached.`, { cause });
+    const what = status === undefined ? 'cannot be reached' : 'broke its answer off';
+    throw new ToolLayerError('E3310', `The authorization server ${origin} ${what}.`, { cause });
   }
   return issuedToken(profile, origin, status, text);
 }

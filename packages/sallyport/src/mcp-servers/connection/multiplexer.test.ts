@@ -91,3 +91,18 @@ test('more requests than the bound are refused at once, and one less is not', as
   controller.abort();
   expect(new Set((await Promise.all(running)).map(({ code }) => code))).toEqual(new Set(['E3805']));
 });
+
+test('VAL-03.5 a server over stdio is found out where a whole number of its result is rounded', async () => {
+  const roundedBy = async (mode: string): Promise<unknown> => {
+    let rounded: unknown;
+    await add(mode);
+    await call(mode, {
+      onRounded(places) {
+        rounded = places;
+      },
+    });
+    return rounded;
+  };
+  expect(await roundedBy('long-numbers')).toEqual(['/structuredContent/account']);
+  expect(await roundedBy('good')).toEqual([]);
+});

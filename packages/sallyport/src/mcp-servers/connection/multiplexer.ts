@@ -10,6 +10,7 @@ import {
 } from '@modelcontextprotocol/client';
 import type { Clock } from '@sallyport/std/clock';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
+import { roundedInAnswers } from '@sallyport/std/json/json-text';
 import { LEAST_BY_DEFAULT, type LogLevel, type LogMessage } from '../../domain/invocation/log-message.ts';
 import { isObject } from '../../domain/shape/is-object.ts';
 import type { Askers } from '../incoming/asker.ts';
@@ -48,6 +49,8 @@ export interface Multiplexer {
   agree(meta: Meta, hasLogLevel: boolean): void;
   /** Handles questions to clients, those in results of calls included. */
   readonly questions: Questions;
+  /** Takes the text of messages before they are delivered: what a number cannot hold is only seen there. */
+  noteText(text: string): void;
   /** Fails one request whose answer cannot be read. False when no such request waits. */
   failRequest(id: number, error: Error): boolean;
   /** True when the server answered the probe for the newer protocol in any way. */
@@ -133,6 +136,9 @@ export function createMultiplexer(parts: MultiplexerParts): Multiplexer {
     agree(meta, hasLogLevel) {
       state.envelope = meta;
       state.hasLogLevel = hasLogLevel;
+    },
+    noteText(text) {
+      for (const [id, places] of roundedInAnswers(text)) table.noteRounded(id, places);
     },
     failRequest: table.fail,
     probeAnswered: () => seen.probeAnswered,

@@ -38,6 +38,8 @@ export interface RequestOptions {
   readonly onProgress?: ((progress: Progress) => void) | undefined;
   /** Receives what progress reports hold as a checkpoint; absent: it is ignored. */
   readonly onCheckpoint?: ((given: unknown) => void) | undefined;
+  /** Receives pointers to the whole numbers of the result that were rounded, before it is there; empty for none. */
+  readonly onRounded?: ((places: readonly string[]) => void) | undefined;
   /** Members of `_meta` beside those of the protocol. */
   readonly meta?: Readonly<Record<string, unknown>> | undefined;
   /** HTTP headers of this request alone; ignored by other transports. */
@@ -69,6 +71,8 @@ export interface RequestTable {
     options: RequestOptions,
     onGiveUp: (id: number, why: string) => void,
   ): { id: number; answer: Promise<RawResult> };
+  /** Takes in which places of an answer, which comes next, whole numbers were rounded. */
+  noteRounded(id: unknown, places: readonly string[]): void;
   /** Takes an answer; false when no request of ours waits for it or was abandoned lately. */
   settle(message: JSONRPCMessage & { readonly id?: unknown }): boolean;
   /**
@@ -95,6 +99,7 @@ interface Waiting {
   readonly timer: NodeJS.Timeout | undefined;
   readonly idleTimer: NodeJS.Timeout | undefined;
   reports: FloodGate | undefined;
+  rounded: readonly string[];
 }
 
 /** Owner and listeners of the requests. */
@@ -174,23 +179,23 @@ function tableOf(
       const answer = new Promise<RawResult>((resolve, reject) => {
         const timer = timeoutMs === undefined ? undefined : setTimeout(late(timeoutMs), timeoutMs);
         const idleTimer = idleMs === undefined ? undefined : setTimeout(idle(idleMs), idleMs);
-        waiting.set(id, { resolve, reject, options, onAbort, timer, idleTimer, reports: undefined });
+        waiting.set(id, { resolve, reject, options, onAbort, timer, idleTimer, reports: undefined, rounded: [] });
       });
       return { id, answer };
+    },
+    noteRounded(id, places) {
+      const request = typeof id === 'number' ? waiting.get(id) : undefined;
+      if (request !== undefined) request.rounded = places;
     },
     settle(message) {
       const request = take(message.id);
       if (request === undefined) return isLate(givenUp, message.id, onAnswered);
       onAnswered(request.options.asker);
+      request.options.onRounded?.(request.rounded);
       end(request, outcomeOf(message, label));
       return true;
     },
-    progress(params) {
-      const { progressToken, ...members } = (params ?? {}) as Record<string, unknown>;
-      const request = typeof progressToken === 'number' ? waiting.get(progressToken) : undefined;
-      if (request === undefined) return false;
-      return takeReport(request, members, clock);
-    },
+    progress: (params) => takeProgress(waiting, params, clock),
     failAll(error) {
       for (const id of [...waiting.keys()]) fail(id, error());
     },
@@ -205,6 +210,12 @@ const PROGRESS_BOUNDS = {
   bytesMax: Number.POSITIVE_INFINITY,
   windowMs: PROGRESS_WINDOW_MS,
 } as const;
+
+function takeProgress(waiting: ReadonlyMap<number, Waiting>, params: unknown, clock: Clock): boolean {
+  const { progressToken, ...members } = (params ?? {}) as Record<string, unknown>;
+  const request = typeof progressToken === 'number' ? waiting.get(progressToken) : undefined;
+  return request !== undefined && takeReport(request, members, clock);
+}
 
 /** False when the report exceeds the rate limit. */
 function takeReport(request: Waiting, members: Record<string, unknown>, clock: Clock): boolean {

@@ -35,6 +35,8 @@ export interface UpstreamCallOptions {
   /** Absolute, ms, including the wait for a start. Default: none. */
   readonly timeoutMs?: number;
   readonly onProgress?: (progress: Progress) => void;
+  /** Receives pointers to the whole numbers of the result that were rounded; called for each answer, the last counts. */
+  readonly onRounded?: (places: readonly string[]) => void;
   /** Receives the server's log messages that belong to the call. */
   readonly logs?: LogListener | undefined;
   /** Added to `_meta` of the request. */
@@ -84,8 +86,8 @@ export function askerOf(options: UpstreamCallOptions): Asker | undefined {
 
 /** The part of a call's options that its requests have. */
 export function requestOptionsOf(options: UpstreamCallOptions, idleMs: number | undefined): RequestOptions {
-  const { signal, timeoutMs, onProgress, meta } = options;
-  return { signal, timeoutMs, idleMs, onProgress, meta, asker: askerOf(options) };
+  const { signal, timeoutMs, onProgress, onRounded, meta } = options;
+  return { signal, timeoutMs, idleMs, onProgress, onRounded, meta, asker: askerOf(options) };
 }
 
 /** The same for a call of a tool, in which the server may save checkpoints where the operator allows that. */

@@ -124,6 +124,32 @@ test('API-03.4 EXE-07.2 EXE-07.5 the real server-everything over streamable HTTP
   expect(textOf(await echo())).toBe('Echo: far');
 });
 
+test('VAL-03.5 whole numbers that are rounded are noticed in a JSON body and in an event, however it is sent', async () => {
+  const result = '{"content":[],"structuredContent":{"a":[1,9007199254740993]}}';
+  const types = ['application/json', 'text/event-stream'];
+  const message = (id: unknown): string => `{"jsonrpc":"2.0","id":${id},"result":${result}}`;
+  const ways: ((id: unknown) => readonly string[])[] = [
+    (id) => [message(id)],
+    (id) => [`: comment\r\nevent: message\r\ndata: ${message(id)}\r\n`, '\r\n'],
+    (id) => [`data: ${message(id).slice(0, 70)}`, `${message(id).slice(70)}\n\nid`, ': 1\n\n'],
+    (id) => [`data: ${message(id).replace('"result"', '\ndata:"result"')}\n\n`],
+  ];
+  const upstreams = make();
+  let parts: (id: unknown) => readonly string[] = () => [];
+  const answer: Answer = async (_request, response, { id }) => {
+    response.writeHead(200, { 'content-type': types[parts === ways[0] ? 0 : 1] });
+    for (const part of parts(id)) await new Promise((sent) => response.write(part, sent));
+    response.end();
+  };
+  await upstreams.add(TENANT, await server(only('tools/call', answer)));
+  for (parts of ways) {
+    const seen: unknown[] = [];
+    const options = { timeoutMs: 5_000, onRounded: (places: unknown) => seen.push(places) };
+    const said = await upstreams.call(TENANT, 'remote', 't', {}, options);
+    expect([said.structuredContent, seen]).toEqual([{ a: [1, 9007199254740992] }, [['/structuredContent/a/1']]]);
+  }
+});
+
 test('headers carry secrets by their name, and no message shows them', async () => {
   const seen: unknown[] = [];
   const upstreams = make({ secrets: { read: async () => new Map([['TOKEN', 't0p-secret']]) } });

@@ -68,11 +68,15 @@ export async function openHttpLink(
 ): Promise<Link> {
   const filled = await fillSecrets(tenantId, definition.headers ?? {}, parts.secrets);
   const url = new URL(definition.url);
-  const bare = boundedFetch(carrierOf(parts.outbound, url));
-  const carry = parts.authorizer?.over(bare) ?? bare;
+  const carrier = carrierOf(parts.outbound, url);
   const hidden = withTokens(filled, parts.authorizer);
-  const over = (make: MakeWay): Promise<Link> =>
-    connect(parts, { tenantId, name }, make(url, filled.values, carry), hidden, options);
+  const over = (make: MakeWay): Promise<Link> => {
+    const open: OpenWay = (onText) => {
+      const carry = boundedFetch(carrier, onText);
+      return make(url, filled.values, parts.authorizer?.over(carry) ?? carry);
+    };
+    return connect(parts, { tenantId, name }, open, hidden, options);
+  };
   if (definition.type === 'sse') return over(sseWay);
   try {
     return await over(streamableWay);
@@ -84,14 +88,18 @@ export async function openHttpLink(
   }
 }
 
+/** @param onText receives the text of each message before it is delivered */
+type OpenWay = (onText: (text: string) => void) => HttpWay;
+
 async function connect(
   parts: HttpLinkParts,
   { tenantId, name }: { readonly tenantId: string; readonly name: string },
-  way: HttpWay,
+  open: OpenWay,
   { hide, hideInAnswers }: FilledValues,
   options: OpenOptions & { readonly timeoutMs: number },
 ): Promise<Link> {
   const { promise: ended, resolve: end } = Promise.withResolvers<string>();
+  const way = open((text) => mux.noteText(text));
   let closing: Promise<void> | undefined;
   const close = (reason: string): Promise<void> => {
     closing ??= farewell(way).then(() => end(hide(reason)));

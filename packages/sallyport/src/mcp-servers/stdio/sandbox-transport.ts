@@ -47,6 +47,8 @@ export interface SandboxTransport extends Transport {
   rubbishLines(): number;
   /** Length of the line being delivered, in bytes. */
   messageBytes(): number;
+  /** Called with the text of messages before they are delivered. */
+  ontext?: (text: string) => void;
   /** Called with both ends of a message that was too long to read. */
   onlongline?: (head: string, tail: string, bytes: number) => void;
   /** Stops the server for misbehaving; the reason becomes part of `ended`. */
@@ -150,8 +152,9 @@ function splitMessages(
     onLine(line, bytes) {
       delivered.bytes = bytes;
       const messages = parseMessages(line);
-      if (messages === undefined) rubbish.add(line, bytes);
-      else for (const message of messages) transport.onmessage?.(message);
+      if (messages === undefined) return rubbish.add(line, bytes);
+      transport.ontext?.(line);
+      for (const message of messages) transport.onmessage?.(message);
     },
     onLongLine(head, tail, bytes) {
       rubbish.add(head, bytes);

@@ -98,6 +98,7 @@ async function connect(
     onLog: (message, owner) => giveHidden(message, environment.hideInAnswers, options.onLog, owner),
     onFlood: () => transport.fail('it floods the connection with messages that nobody asked for'),
   });
+  transport.ontext = mux.noteText;
   transport.onlongline = (head, tail, bytes) => failLongAnswer(mux, name, head, tail, bytes);
   const stop = (): void => void transport.close();
   options.signal.addEventListener('abort', stop, { once: true });

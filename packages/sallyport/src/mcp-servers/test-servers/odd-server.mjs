@@ -171,6 +171,8 @@ const onCall = {
       write({ id, result: text('done') });
     }, 300);
   },
+  'long-numbers': ({ id }) =>
+    write({ id, result: { ...text('paid'), structuredContent: { account: JSON.rawJSON('9007199254740993') } } }),
   environment: ({ id }) => write({ id, result: text(JSON.stringify(process.env)) }),
   pid: ({ id }) => write({ id, result: text(process.pid) }),
 };

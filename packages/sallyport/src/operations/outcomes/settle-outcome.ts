@@ -3,9 +3,11 @@ import { type Failure, failure, isFailure } from '@sallyport/std/error/failure';
 import { canonicalJson } from '@sallyport/std/json/canonical-json';
 import { sha256 } from '@sallyport/std/sha256';
 import { OutcomeSettleRequest, UnknownOutcome } from '../../../api/schemas/calls/outcome.ts';
+import type { Fault } from '../../../api/schemas/error.ts';
 import type { EventDraft } from '../../domain/event/event-draft.ts';
 import type { InvocationRecord } from '../../domain/invocation/record.ts';
 import type { OutcomeSettlement } from '../../pipeline/outcome-store.port.ts';
+import { checkPayload } from '../../validation/check-payload.ts';
 import { type Asker, operation } from '../operation.ts';
 import { type OutcomeParts, shownOutcome, unknownOutcome } from './shown-outcome.ts';
 
@@ -25,10 +27,22 @@ export const settleOutcome = operation({
   run:
     (parts: OutcomeParts) =>
     ({ invocation_id, outcome, note, result }, asker) => {
+      const faults = checkPayload(result ?? null, { depthMax: RESULT_LEVELS_MAX });
+      if (faults[0] !== undefined) return unusable(faults, faults[0].message);
       const said: Said = { outcome, how: 'person', note, ...(result === undefined ? {} : { result }) };
       return settle(parts, asker, invocation_id, said);
     },
 });
+
+/** As many as the result of a call may have. */
+const RESULT_LEVELS_MAX = 256;
+
+/** @returns E3801 with the places in the request */
+function unusable(faults: readonly Fault[], first: string): Failure {
+  return failure('E3801', `The result cannot be taken: ${first}`, {
+    details: { faults: faults.map((fault) => ({ ...fault, path: `/result${fault.path}` })) },
+  });
+}
 
 /**
  * Settles an unknown outcome once; the row of the call stays as it is.

@@ -77,7 +77,9 @@ function visibleTo({ registry, visible }: FindingParts, asker: Asker, tier: Tier
     if (isHidden(tool)) return undefined;
     const why = visible.why(asker, tool_id);
     if (why !== undefined && (hidden === 'all' || hidden.includes(why.code))) return undefined;
-    return tier === 'agent' ? seen(tool) : { name: tool_id, tool };
+    if (tier === 'agent') return seen(tool);
+    const overrides = seen(tool)?.overrides;
+    return { name: tool_id, tool, ...(overrides === undefined ? {} : { overrides }) };
   };
 }
 

@@ -56,7 +56,6 @@ async function judge(
   const resumed = { invocationId, nonce: nonceOf(record), acceptedAt, waiting: { ...waiting, request } };
   const ongoing = newOngoingCall({ request, caller: { door } }, parts.clock.monotonic(), true, resumed);
   const { failure: refused } = await bounded(parts).wrap(throughStages(stages))(ongoing, noState);
-  await ongoing.undo.close(parts.log);
   if (refused !== undefined) return refused;
   const { principal, tool, inputHash, policyDecision }: CallSoFar = ongoing.call;
   if (principal === undefined || tool === undefined || inputHash === undefined || policyDecision === undefined)

@@ -1,12 +1,18 @@
+import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
+import { sha256 } from '@sallyport/std/sha256';
 import { describe, expect, test } from 'vitest';
 import type { ToolInvokeRequest } from '../../../api/schemas/invocation.ts';
 import { memoryQuotaStore } from '../../../test/stores/calls/memory-quota-store.ts';
+import { memoryLedgerStore } from '../../../test/stores/memory-ledger-store.ts';
+import type { ApprovalBinding } from '../../domain/invocation/waiting-call.ts';
 import type { HookedCall } from '../../hooks/hook.ts';
 import { createHooks } from '../../hooks/run-hooks.ts';
 import { createAdversarialGate } from '../../permission/adversarial-gate.ts';
 import { createPolicyDecisions } from '../../permission/policy-decisions.ts';
 import { createQuota } from '../../permission/quota.ts';
+import { silentLog } from '../../telemetry/log.ts';
 import { manifest, pipeline } from '../pipeline.fixture.ts';
+import { createEditJudge } from './judge-edit.ts';
 import { createRehearsal } from './rehearse.ts';
 
 async function rehearsed(changes: Parameters<typeof pipeline>[0] = {}) {
@@ -36,16 +42,28 @@ describe('a dry run', () => {
   test('PIPE-15.1 PIPE-15.2 goes through the stages of a call up to execution, and says what would happen and why', async () => {
     const { dry, runs } = await rehearsed();
     const told = await dry({ execution_options: { phase: 'planner' } });
-    expect(told).toMatchObject({
+    expect(told).toEqual({
       would: 'run',
       tool_id: 'write',
       tool_version: '1.0.0',
       side_effect_policy: 'irreversible',
       phase: 'planner',
       trust: 'trusted',
-      grant: { capabilities: ['credential:key'], timeout_ms: 2000 },
-      policy_decision: { allowed: true, policies: ['permit'] },
+      stages: expect.any(Array),
+      grant: {
+        capabilities: ['credential:key'],
+        timeout_ms: 2000,
+        cpu_millicores: 500,
+        memory_mb: 64,
+        output_bytes_max: 10_000,
+      },
+      policy_decision: expect.objectContaining({ allowed: true, policies: ['permit'] }),
     });
+    expect(told.stages.flatMap(({ takes }) => takes ?? [])).toEqual([
+      expect.stringContaining('id'),
+      expect.stringContaining('slot'),
+      expect.stringContaining('credential'),
+    ]);
     expect(told.stages.map(({ stage, outcome }) => `${stage} ${outcome}`)).toEqual([
       'admit passed',
       'resolve passed',
@@ -207,5 +225,121 @@ describe('a dry run', () => {
     const asked = rehearse({ request, caller: { door: 'library', signal: gone.signal } });
     setTimeout(() => gone.abort(), 5);
     expect(await asked).toMatchObject({ would: 'refuse', error: { e_code: 'E3805' } });
+  });
+});
+
+describe('what a dry run leaves', () => {
+  test('PIPE-15 is one event with all that was decided, under the id of the tool itself', async () => {
+    const gate = createAdversarialGate({
+      model: { name: 'm', complete: async () => 'Perhaps.' },
+      policies: { always: ['Send nothing on Sundays.'], phases: {} },
+    });
+    const hooks = createHooks([{ id: 'a', at: 'before', run: () => ({ outcome: 'allow' }) }]);
+    const { dry, store } = await rehearsed({ gate, hooks });
+    const execution_options = { phase: 'planner', claim_source: 'somebody' } as const;
+    const answer = await dry({ execution_options });
+    const gate_decision = { allowed: false, answer: 'UNANSWERED', because: 'not_one_word' };
+    expect(answer).toMatchObject({ would: 'refuse', gate_decision, error: { e_code: 'E3206' } });
+    expect(answer).not.toHaveProperty('hooks');
+    const [entry] = await store.events(undefined, { limit: 9 });
+    const { grant: _grant, stages: _stages, side_effect_policy: _effect, error: _error, ...shared } = answer;
+    const { gate_decision: adversarial_policy_decision, ...said } = shared;
+    expect(entry?.event.data).toEqual({
+      ...said,
+      adversarial_policy_decision,
+      tenant_id: 'acme',
+      agent_did: 'did:agent:a',
+      door: 'library',
+      input_hash: expect.stringMatching(/^[0-9a-f]{64}$/),
+      e_code: 'E3206',
+      claim_source: 'somebody',
+    });
+  });
+
+  test('PIPE-15 is under the id of the tool, not under the name in the view of its agent, and says which hooks agreed', async () => {
+    const hooks = createHooks([{ id: 'a', at: 'before', run: () => ({ outcome: 'allow' }) }]);
+    const { store, parts, token, add } = await rehearsed({ hooks });
+    await add(manifest('ranged', { compatibility_range: '^2.0.0' }), () => 1);
+    const capability_token = await token({ secrets: ['key'] });
+    const findAnywhere: typeof parts.visible.findAnywhere = (who, name, range) =>
+      parts.visible.findAnywhere(who, name === 'nickname' ? 'write' : name, range);
+    const dry = createRehearsal({ ...parts, visible: { ...parts.visible, findAnywhere } });
+    const rehearsal = (tool_id: string) =>
+      dry({ request: { tool_id, parameters: { n: 1 }, capability_token }, caller: { door: 'library' } });
+    const warnings = [expect.objectContaining({ code: 'agent_version_unstated' })];
+    expect(await rehearsal('ranged')).toMatchObject({ would: 'run', warnings });
+    const agreed = [{ id: 'a', outcome: 'allow' }];
+    expect(await rehearsal('nickname')).toMatchObject({ would: 'run', tool_id: 'nickname', hooks: agreed });
+    const { stages, ...nowhere } = await rehearsal('nowhere');
+    expect(nowhere).toEqual({
+      ...{ would: 'refuse', tool_id: 'nowhere', error: expect.objectContaining({ e_code: 'E3001' }) },
+    });
+    expect(stages.map(({ outcome }) => outcome)).toEqual(['passed', 'refused', ...Array(7).fill('not_reached')]);
+    const events = (await store.events(undefined, { limit: 9 })).map(({ event }) => event.data);
+    expect(events).toMatchObject([
+      { tool_id: 'ranged' },
+      { tool_id: 'write', would: 'run', hooks: agreed },
+      { tool_id: 'nowhere', e_code: 'E3001' },
+    ]);
+  });
+
+  test('PIPE-15 is an answer also where it is not on record, and a fault of the layer goes to the log', async () => {
+    const lines: unknown[] = [];
+    const note = (...line: unknown[]) => void lines.push(line);
+    const log = { ...silentLog, warn: note, error: note };
+    const memory = memoryLedgerStore();
+    const store = { ...memory, append: () => Promise.reject(new ToolLayerError('E3812', 'The disk is full.')) };
+    const { dry } = await rehearsed({ log, store });
+    expect(await dry()).toMatchObject({ would: 'run' });
+    expect(lines.splice(0)).toContainEqual(['dry-run-not-recorded', { e_code: 'E3812' }]);
+    const decide = () => {
+      throw new Error('broken');
+    };
+    const broken = await rehearsed({ log, policy: { decide, clear() {} } });
+    expect(await broken.dry()).toMatchObject({ would: 'refuse', error: { e_code: 'E3900' } });
+    expect(lines).toEqual([['dry-run-failed', { stage: 'authorize', cause: expect.stringContaining('broken') }]]);
+  });
+
+  test('PIPE-15 is no more load than 64 at once; one more is asked to try again', async () => {
+    const gate = Promise.withResolvers<void>();
+    const decide = async () => {
+      await gate.promise;
+      return { allowed: true, policies: [], engine: 'e', version: '1' };
+    };
+    const { dry } = await rehearsed({ policy: { decide, clear() {} } });
+    const all = Array.from({ length: 64 }, () => dry());
+    await expect(dry()).rejects.toMatchObject({ code: 'E3803', failure: { retryAfterMs: 250 } });
+    gate.resolve();
+    expect((await Promise.all(all)).every(({ would }) => would === 'run')).toBe(true);
+    expect(await dry()).toMatchObject({ would: 'run' });
+  });
+});
+
+describe('the judgement of an edit', () => {
+  test('ORC-03.8 goes through the stages of the call without effect, with the question that the approver saw', async () => {
+    const approval = { approvalId: 'a', reason: 'executor', requestedAt: 1, expiresAt: 2 } as const;
+    const binding = { question: 'It is odd.' } as ApprovalBinding;
+    const made = await rehearsed({
+      approvalQuestions: { standing: () => undefined, question: (asked) => ({ ...approval, binding: asked.binding }) },
+    });
+    const record = await made.call({ tool_id: 'asks', execution_options: { idempotency_key: 'k' } });
+    if (record.waiting === undefined) throw new Error('the call does not wait');
+    const nothing = () => {
+      throw new Error('an edit takes nothing');
+    };
+    const judge = createEditJudge({
+      ...made.parts,
+      registry: { ...made.parts.registry, noteUse: nothing },
+      running: { ...made.parts.running, find: nothing } as never,
+    });
+    const waiting = { ...record.waiting, wait: { for: 'approval', approval: { ...approval, binding } } as const };
+    const judged = await judge({ ...record, waiting }, { n: 2 });
+    expect(judged).toMatchObject({
+      ...{ tenantId: 'acme', agentDid: 'did:agent:a', toolId: 'asks', toolVersion: '1.0.0', policyVersion: '1' },
+      ...{ inputHash: sha256('{"n":2}'), question: 'It is odd.' },
+    });
+    const forWorker = { ...record.waiting, wait: { for: 'worker', confirmed: false } as const };
+    expect(await judge({ ...record, waiting: forWorker }, { n: 2 })).not.toHaveProperty('question');
+    expect(await judge(record, { n: 'x' })).toMatchObject({ code: 'E3502' });
   });
 });

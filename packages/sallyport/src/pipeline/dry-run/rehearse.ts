@@ -21,6 +21,7 @@ export type RehearseCall = (request: CallRequest) => Promise<DryRunResponse>;
 /** Dry runs at once; they take no slot of an agent. */
 const REHEARSALS_MAX = 64;
 const RETRY_MS = 250;
+/** Status of the errors by which it is not known who asks. */
 const UNAUTHENTICATED = 401;
 
 type StageOutcome = DryRunResponse['stages'][number];
@@ -42,14 +43,13 @@ export function createRehearsal(parts: PipelineParts): RehearseCall {
   const rehearseOne: RehearseCall = async (request) => {
     const ongoing = newOngoingCall(request, parts.clock.monotonic(), true);
     const end = await toEnd(ongoing, noState);
-    await ongoing.undo.close(parts.log);
     const { failure } = end;
     if (failure?.code === 'E3900')
       parts.log.error('dry-run-failed', { stage: end.stage, cause: String(failure.cause) });
     const response = responseOf(ongoing, outcomesOf(stages, end), failure);
     await note(parts, ongoing, response);
     // Thrown, since every door knows how to ask a caller for credentials.
-    if (failure !== undefined && isUnknown(ongoing, failure)) throw ToolLayerError.of(failure);
+    if (failure !== undefined && entryOf(failure.code).http === UNAUTHENTICATED) throw ToolLayerError.of(failure);
     return response;
   };
   return async (request) => {
@@ -65,9 +65,6 @@ export function createRehearsal(parts: PipelineParts): RehearseCall {
     }
   };
 }
-
-const isUnknown = ({ call }: OngoingCall, { code }: Failure): boolean =>
-  call.principal === undefined && entryOf(code).http === UNAUTHENTICATED;
 
 /**
  * The outcome of each stage: stages before the refusing one passed or were skipped, stages after it were not reached.

@@ -115,7 +115,7 @@ export class RunningCalls {
    */
   stopRevoked(wasRevoked: (claims: CapabilityClaims) => boolean): void {
     for (const { call, controller } of this.#calls.values()) {
-      if (call.claims === undefined || controller.signal.aborted || !wasRevoked(call.claims)) continue;
+      if (call.claims === undefined || !wasRevoked(call.claims)) continue;
       controller.abort(
         new ToolLayerError('E3805', 'The call was cancelled: the token or key that it was made with was revoked.', {
           details: { cancelled_by: 'revocation' },

@@ -342,6 +342,15 @@ describe('the loop', () => {
     expect(ran).toEqual(['asks', 'asks', 'takes']);
   });
 
+  test('ORC-03 who has to act on the record of a call is notified of it before its caller', async () => {
+    const { add, call, parts } = await pipeline();
+    await add(manifest('tool'), () => 'done');
+    const seen: string[] = [];
+    parts.running.onRecord(({ state }, hasWaited) => void seen.push(`${state} ${hasWaited}`));
+    await call({ tool_id: 'tool', parameters: { n: 1 } }).then(() => seen.push('answered'));
+    expect(seen).toEqual(['COMPLETED false', 'answered']);
+  });
+
   test('the time of each stage is measured where somebody asks for it', async () => {
     const times: [string, number][] = [];
     const { add, call } = await pipeline({ onStage: (name, ms) => void times.push([name, ms]) });

@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { memoryCheckpointStore } from '../../../test/stores/outcomes/memory-checkpoint-store.ts';
+import { memoryUndoJournal } from '../../../test/stores/outcomes/memory-undo-journal.ts';
 import { silentLog } from '../../telemetry/log.ts';
 import { type Step, UndoLog } from './undo-log.ts';
 
@@ -27,6 +29,24 @@ describe('the undo log', () => {
     expect(await undo.rollBack(silentLog)).toBe('nothing');
     undo.sayRolledBack();
     expect(await undo.rollBack(silentLog)).toBe('done');
+  });
+
+  test('PIPE-03 what the tool has taken back itself says nothing of changes that are recorded and could not be', async () => {
+    const journal = memoryUndoJournal();
+    const checkpoints = memoryCheckpointStore();
+    for (const [fails, partial, end] of [
+      [true, false, 'failed'],
+      [false, true, 'part'],
+      [false, false, 'done'],
+    ] as const) {
+      const undo = new UndoLog();
+      const undoer = { undo: () => (fails ? Promise.reject(new Error('cannot')) : Promise.resolve()) };
+      const of = { tenantId: 'acme', invocationId: end, instanceId: 'one' };
+      const step = { kind: 'value', ...(partial ? { partial } : {}) };
+      await undo.record({ journal, checkpoints, undoers: { value: undoer } }, of, step);
+      undo.sayRolledBack();
+      expect(await undo.rollBack(silentLog)).toBe(end);
+    }
   });
 
   test('a step that fails keeps no other from running', async () => {

@@ -51,6 +51,9 @@ async function layer(more: Partial<LateEndsParts> = {}, policy: 'pure' | 'irreve
     becomes: (wanted: Mode) => {
       next = wanted;
     },
+    turns: (wanted: Mode) => {
+      mode = wanted;
+    },
     back: () => {
       mode = 'there';
     },
@@ -73,6 +76,19 @@ test('ORC-06 the end of a call whose store was away is on record once it is back
   expect(record).toMatchObject({ state: 'COMPLETED', result: { ran: 1 } });
   expect(await rowOf(made, record)).toMatchObject({ state: 'COMPLETED', result: { ran: 1 } });
   expect(made.lateEnds.size).toBe(0);
+});
+
+test('ORC-06 ends that come late once more, after all that were late are written, are written too', async () => {
+  await using opened = new AsyncDisposableStack();
+  const made = await layer();
+  opened.use(made.lateEnds);
+  for (const idempotency_key of ['a', 'b']) {
+    const refused = made.refused();
+    const answer = made.call({ idempotency_key });
+    await expect.poll(() => made.refused(), { interval: 5 }).toBeGreaterThan(refused);
+    made.back();
+    expect(await answer).toMatchObject({ state: 'COMPLETED' });
+  }
 });
 
 test('PIPE-13 who cannot wait for it is told that the outcome is not known, and finds it on record later', async () => {
@@ -105,6 +121,20 @@ test('AUD-02 an end that is on record already, whose answer was lost, is not wri
   expect(record).toMatchObject({ state: 'COMPLETED' });
   const states = (await made.eventsOf(record.invocationId)).map(({ data }) => data['state']);
   expect(states.filter((state) => state === 'COMPLETED')).toHaveLength(1);
+});
+
+test('PIPE-03 what a call has changed is settled by an end whose answer was lost, too', async () => {
+  await using opened = new AsyncDisposableStack();
+  const made = await layer();
+  opened.use(made.lateEnds);
+  await made.add(manifest('keep', { side_effect_policy: 'irreversible' }), async (_parameters, { state }) => {
+    await state.put('x', 1);
+    made.turns('deaf');
+  });
+  const request = { tool_id: 'keep', parameters: { n: 1 }, capability_token: await made.token() };
+  const { state, invocationId } = await made.run({ request, caller: { door: 'library' } });
+  expect(state).toBe('COMPLETED');
+  await expect.poll(() => made.parts.transactions.journal.find('acme', invocationId)).toBeUndefined();
 });
 
 test('no more ends are kept than there is room for, and none once it is closed', async () => {

@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { memoryLedgerStore } from '../../../test/stores/memory-ledger-store.ts';
 import type { InvocationRecord } from '../../domain/invocation/record.ts';
 import { manifest, pipeline } from '../pipeline.fixture.ts';
+import { commitUnlessOver } from './commit-unless-over.ts';
 import { goesOn, linkHeldEvents, recoverOpenCalls, settleOpen } from './recover.ts';
 import { retryWhileUnavailable } from './retry-while-unavailable.ts';
 import { rowEvent } from './row-event.ts';
@@ -44,7 +45,9 @@ describe('what a crash left open', () => {
     expect(await store.findInvocation('acme', 'c')).toMatchObject({ state: 'EXECUTING' });
     expect(await store.findInvocation('acme', 'd')).toMatchObject({ state: 'ABORTED', failure: { code: 'E3811' } });
     const end = { type: 'ai.agent.tool.failed', data: { state: 'ABORTED', error: { e_code: expect.any(String) } } };
-    const effect = { type: 'ai.agent.tool.side_effect.failed' };
+    const whose = { tenant_id: 'acme', agent_did: 'did:agent:a', tool_id: 'write', invocation_id: 'a' };
+    const side_effect = { policy: 'irreversible', e_code: 'E3804' };
+    const effect = { type: 'ai.agent.tool.side_effect.failed', data: { ...whose, side_effect } };
     expect(await everyEventOf('a')).toMatchObject([effect, end]);
     expect(await everyEventOf('d')).toMatchObject([end]);
     for (const { data } of await everyEventOf('d')) expect(data['error']).not.toHaveProperty('message');
@@ -108,6 +111,21 @@ describe('what a crash left open', () => {
     expect(await tried(['E3812', 'E3802'])).toEqual(['E3802', false, true]);
     expect(await tried(['E3802'])).toEqual(['E3802', false]);
     expect(await tried(['E3812'], 0)).toEqual(['E3812', false]);
+  });
+
+  test('ORC-06 the first end of a call stands: who comes second learns it, and every other failure is thrown', async () => {
+    const end = { record: { invocationId: 'i' } as InvocationRecord, events: [], durability: 'synchronous' } as const;
+    const writing = (code?: 'E3802' | 'E3812') =>
+      commitUnlessOver(
+        {
+          commit: async () => {
+            if (code !== undefined) throw new ToolLayerError(code, 'No.');
+          },
+        },
+        end,
+      );
+    expect([await writing(), await writing('E3802')]).toEqual([true, false]);
+    await expect(writing('E3812')).rejects.toMatchObject({ code: 'E3812' });
   });
 
   test('PIPE-02.1 the list holds the eleven stages of a call in their order, and the hooks among them', async () => {

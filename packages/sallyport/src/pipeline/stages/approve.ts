@@ -43,9 +43,9 @@ const SOMEBODY = 'unknown';
 export function approve({
   trust: rules,
   approvalQuestions,
-  clock,
+  sharedClock,
   secrets,
-}: Pick<PipelineParts, 'trust' | 'approvalQuestions' | 'clock' | 'secrets'>): Stage<Needs, Approved> {
+}: Pick<PipelineParts, 'trust' | 'approvalQuestions' | 'sharedClock' | 'secrets'>): Stage<Needs, Approved> {
   return {
     name: 'approve',
     async run(given, ongoing) {
@@ -53,7 +53,7 @@ export function approve({
       const call = { ...given, question };
       const reason = whyConfirmation(call, rules);
       if (reason === undefined) return UNCONFIRMED;
-      const approvedBy = approverOf(call, ongoing, clock.now());
+      const approvedBy = approverOf(call, ongoing, sharedClock.now());
       if (approvedBy !== undefined) return { confirmed: true, question, approvedBy };
       const isAutonomous = call.request.execution_options?.phase === 'autonomous';
       if (!isAutonomous || APPROVALS.has(reason))

@@ -18,7 +18,7 @@ import type { OngoingCall } from '../ongoing/ongoing-call.ts';
 import { type DeadlineTerms, startDeadline } from '../ongoing/time/deadline.ts';
 import type { PipelineParts } from '../parts.ts';
 import type { Stage, StageEnd } from '../stage.ts';
-import { endCheckpoints, openCheckpoints } from './attempts/call-checkpoints.ts';
+import { openCheckpoints } from './attempts/call-checkpoints.ts';
 import { throughCircuit } from './attempts/circuits/through-circuit.ts';
 import { executorCall } from './attempts/executor-call.ts';
 import { forWorker } from './attempts/for-worker.ts';
@@ -78,9 +78,7 @@ export function execute(parts: Parts): Stage<Needs, Ran> {
       ongoing.toolRun.beginAttempt();
       try {
         const end = await attempts(parts, call, ongoing, checkpoints);
-        if ('ran' in end) return end.ran.later === true ? { waits: forWorker(call) } : end;
-        if (ongoing.toolRun.checkpoints !== undefined) await endCheckpoints(parts, call, false);
-        return end;
+        return 'ran' in end && end.ran.later === true ? { waits: forWorker(call) } : end;
       } finally {
         checkpoints.close();
       }

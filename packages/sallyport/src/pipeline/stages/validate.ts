@@ -49,7 +49,7 @@ function inputHashOf(request: CallRequest['request'], parameters: Parameters): s
   const { execution_options, document_context, checkpoint_config } = request;
   const more = [execution_options?.environment, document_context, checkpoint_config?.resume_from_checkpoint_id];
   const given = more.slice(0, more.findLastIndex((one) => one !== undefined) + 1);
-  return sha256(canonicalJson(given.length === 0 ? parameters : [parameters, ...given.map((one) => one ?? null)]));
+  return sha256(canonicalJson(given.length === 0 ? parameters : [parameters, ...given]));
 }
 
 function withoutControlCharacters(

@@ -97,6 +97,16 @@ describe('a call that changes state', () => {
     expect(value()).toBe('new 2');
   });
 
+  test('PIPE-03 PIPE-05 makes no other attempt where the changes of the failed one could not be taken back', async () => {
+    const gone = () => Promise.reject(new ToolLayerError('E3310', 'Gone.'));
+    const { run, broken } = await layer(gone, { side_effect_policy: 'idempotent' });
+    broken.yes = true;
+    expect(await run()).toMatchObject({
+      failure: { code: 'E3804', details: { rollback: 'failed' } },
+      metadata: { attempts: 1 },
+    });
+  });
+
   test('PIPE-03 PIPE-13 whose changes cannot be taken back ends as outcome unknown, and the next start goes on', async () => {
     const made = await layer(fails);
     const { run, value, broken, outcomes, parts, store, eventsOf } = made;
@@ -215,4 +225,16 @@ describe('PIPE-03 a call that a worker runs again after it was cut off', () => {
     expect(seen).toEqual([]);
     expect(await journal.find('acme', invocationId)).toMatchObject({ steps: [{ undone: false }] });
   });
+});
+
+test('PIPE-03 a change that another tool takes back is taken back by a call through the same pipeline', async () => {
+  const { add, call } = await pipeline();
+  const taken: unknown[] = [];
+  await add(manifest('unbook', UNSAFE), ({ n }) => void taken.push(n));
+  await add(manifest('book', UNSAFE), async (_given, { compensateWith }) => {
+    await compensateWith('unbook', { n: 7 });
+    throw new ToolLayerError('E3109', 'It failed.');
+  });
+  expect(await call({ tool_id: 'book', parameters: { n: 1 } })).toMatchObject({ state: 'ROLLED_BACK' });
+  expect(taken).toEqual([7]);
 });

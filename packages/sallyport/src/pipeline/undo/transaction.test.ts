@@ -91,6 +91,18 @@ describe('a transaction', () => {
     expect([await changing, await rolledBack, undone]).toEqual(['made', 'done', [1]]);
   });
 
+  test('PIPE-03 that is over writes nothing more into its journal, where the next start would find it', async () => {
+    const journal = memoryUndoJournal();
+    const undoers = { n: { undo: async () => undefined } };
+    for (const end of ['taken back', 'on record']) {
+      const transaction = new Transaction({ journal, checkpoints, undoers }, OF);
+      if (end === 'taken back') await transaction.rollBack(silentLog);
+      else transaction.recorded(silentLog);
+      await expect(transaction.record({ kind: 'n' })).rejects.toMatchObject({ code: 'E3805' });
+      expect(await journal.find('acme', 'call')).toBeUndefined();
+    }
+  });
+
   test('PIPE-03 goes on when its journal was away, and writes no step twice whose answer was lost', async () => {
     const inner = memoryUndoJournal();
     const values = new Values();

@@ -35,7 +35,7 @@ interface ToolPage {
 /** Lists what somebody sees. */
 export function listing(parts: VisibleToolsParts, byTenant: VisibleToolsOfTenants): Listing {
   const seenBy: Listing['seenBy'] = (asking) =>
-    seesAll(asking.principal) ? (tool) => covered(asking, tool) : narrowed(parts, byTenant, asking);
+    seesAll(asking.principal) ? (tool) => covered(parts, asking, tool) : narrowed(parts, byTenant, asking);
 
   const candidates: Listing['candidates'] = (asking) => {
     const { tenantId } = asking.principal;
@@ -104,9 +104,17 @@ function visibleKeys({ visibility, quarantine }: VisibleToolsParts): { of(claims
 
 const byName = (a: SeenTool, b: SeenTool): number => (a.name < b.name ? -1 : 1);
 
-function covered({ claims }: Asking, tool: ToolVersion): SeenTool | undefined {
+/** A tool in the token, as the caller's activation changes it: the calls of a caller who sees all are changed too. */
+function covered(
+  { visibility }: VisibleToolsParts,
+  { principal, claims }: Asking,
+  tool: ToolVersion,
+): SeenTool | undefined {
   const { tool_id } = tool.manifest;
-  return claims === undefined || coversToolId(claims, tool_id) ? { name: tool_id, tool } : undefined;
+  if (claims !== undefined && !coversToolId(claims, tool_id)) return undefined;
+  const rules = visibility.rulesOf(principal.tenantId);
+  const activation = rules === undefined ? undefined : activationFor(rules, principal, tool_id);
+  return { name: tool_id, tool, ...(activation === undefined ? {} : { overrides: activation.policy_overrides }) };
 }
 
 function appliedView(
@@ -138,12 +146,11 @@ function narrowed(
     if (available === false) return undefined;
     if (asking.held?.has(tool_id) === true) return undefined;
     if (tool.tenantId !== tenantId && !isGiven(parts, tenantId, tool, available)) return undefined;
-    const seen = covered(asking, tool);
+    const seen = covered(parts, asking, tool);
     if (seen === undefined || parts.quarantine.blocks(tool.tenantId, tool_id) !== undefined) return undefined;
     const activation = rules === undefined ? undefined : activationFor(rules, principal, tool_id);
     if (activation?.enabled === false) return undefined;
-    const own = activation === undefined ? seen : { ...seen, overrides: activation.policy_overrides };
-    return view === undefined ? own : throughView(view, own);
+    return view === undefined ? seen : throughView(view, seen);
   };
 }
 

@@ -35,13 +35,12 @@ export function nearNames({ candidates, seenBy }: Pick<Listing, 'candidates' | '
 
 /** @param tools ordered by id when there are many */
 function around(tools: readonly ToolVersion[], name: string): readonly ToolVersion[] {
-  if (tools.length <= LOOKED_AT_MAX) return tools;
   let [low, high] = [0, tools.length];
   while (low < high) {
     const middle = (low + high) >>> 1;
     if ((tools[middle]?.manifest.tool_id ?? '') < name) low = middle + 1;
     else high = middle;
   }
-  const from = Math.min(Math.max(0, low - LOOKED_AT_MAX / 2), tools.length - LOOKED_AT_MAX);
+  const from = Math.max(0, Math.min(low - LOOKED_AT_MAX / 2, tools.length - LOOKED_AT_MAX));
   return tools.slice(from, from + LOOKED_AT_MAX);
 }

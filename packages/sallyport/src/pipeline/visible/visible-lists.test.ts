@@ -86,6 +86,20 @@ describe('the lists of an agent', () => {
     expect(shown.map(({ requires_confirmation }) => requires_confirmation)).toEqual([true, false, false]);
   });
 
+  test('VIS-01.3 show what an activation changes to everybody whose calls it changes, an operator too', async () => {
+    const { visible, visibility } = await bench();
+    const confirmed = { tool_id: 'read', enabled: true, policy_overrides: { requires_approval: true } } as const;
+    await visibility.setActivation('acme', { agent_did: AGENT.agentDid, ...confirmed });
+    for (const principal of [AGENT, OPERATOR]) {
+      expect(visible.find({ principal }, 'read')).toMatchObject({ overrides: { requires_approval: true } });
+      const lists = (['agent-enabled', 'tenant-available', 'catalog'] as const).map(
+        (list) => visible.tier({ principal }, list, ALL).tools,
+      );
+      for (const tools of [...lists, visible.list({ principal }, {}, ALL).tools])
+        expect(tools.map(({ requires_approval }) => requires_approval)).toEqual([true, false, false]);
+    }
+  });
+
   test('VIS-01.1 of an operator hold what a token covers, and of the catalogue what is offered', async () => {
     const { visible, visibility, tierOf, idsOf } = await bench(manifest('shared'), manifest('read'));
     const operator = { principal: OPERATOR };

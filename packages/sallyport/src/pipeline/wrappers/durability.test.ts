@@ -83,6 +83,20 @@ test('ORC-06.3 a call that a worker runs says so in its row before it runs, and 
   }
 });
 
+test('STA-02 a call that continues from a checkpoint says in its row that it runs, and its end waits for the disk', async () => {
+  const { seen, add, call } = await called('pure', {});
+  await add(manifest('saves'), async (_parameters, { checkpoints }) => {
+    await checkpoints.save({ step: 1 });
+    seen.push('ran');
+    if (checkpoints.restored === undefined) throw new Error('It stops here.');
+  });
+  const { metadata } = await call({ tool_id: 'saves', parameters: { n: 1 } });
+  const resume_from_checkpoint_id = metadata?.checkpoints_created[0]?.checkpoint_id ?? '';
+  seen.length = 0;
+  await call({ tool_id: 'saves', parameters: { n: 1 }, checkpoint_config: { resume_from_checkpoint_id } });
+  expect(seen).toEqual(['EXECUTING asynchronous', 'ran', 'COMPLETED synchronous']);
+});
+
 test('AUD-02.1 a denial is on the disk before the answer', async () => {
   expect(await order('pure', {}, { policy: FORBIDDING })).toEqual(['DENIED synchronous', 'answered']);
 });

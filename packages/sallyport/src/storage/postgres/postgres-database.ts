@@ -68,7 +68,7 @@ import { postgresProofIds } from './rights/postgres-proof-ids.ts';
 import { postgresRevocationStore } from './rights/postgres-revocation-store.ts';
 import { migrate } from './schema/migrate.ts';
 import type { Tables } from './schema/tables.ts';
-import { CLOCK_APART_MS, clockAhead, SERVER_CLOCK } from './server-facts.ts';
+import { CLOCK_APART_MS, clockAhead, SERVER_CLOCK } from './server/server-facts.ts';
 import { hasPgvector, pgvectorIndex, type SendStatement } from './tools/pgvector-index.ts';
 import { postgresAuthorizationStore } from './tools/postgres-authorization-store.ts';
 import { postgresQuarantineStore } from './tools/postgres-quarantine-store.ts';
@@ -138,6 +138,8 @@ export interface PostgresDatabase extends AsyncDisposable {
   policyUpdates(): Promise<PolicyUpdates>;
   /** Notifications of changed documents to and from the other instances; needs one connection beside the pool. */
   documentUpdates(): Promise<DocumentUpdates>;
+  /** The server's time, epoch ms. @throws E3812 */
+  now(): Promise<number>;
   /**
    * Writes one small row and commits it, as durably as calls are recorded.
    * @throws E3812 when nothing can be written, with the reason; the server gives up after some seconds
@@ -222,6 +224,11 @@ export async function openPostgres({
     vectorIndex: () => vectorIndexOf((text, values) => pool.query(text, [...values])),
     policyUpdates: () => openPostgresPolicyUpdates({ pool, connect, log }),
     documentUpdates: () => openPostgresDocumentUpdates({ pool, connect, log }),
+    now: () =>
+      inDatabase('ask for the time', async () => {
+        const { rows } = await pool.query<{ clock: string }>(`select ${SERVER_CLOCK} as clock`);
+        return Number(rows[0]?.clock);
+      }),
     tryWrite: () => inDatabase('write', async () => void (await pool.query(TRY_WRITE))),
     close,
     [Symbol.asyncDispose]: close,

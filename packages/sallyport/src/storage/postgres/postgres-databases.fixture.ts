@@ -81,7 +81,6 @@ export async function empty(connection: PostgresConnection): Promise<void> {
   const appendOnly = ['audit_events', 'audit_checkpoints'];
   const others = [
     'tool_versions',
-    'tool_definitions',
     'tool_invocations',
     'idempotency_keys',
     'upstreams',

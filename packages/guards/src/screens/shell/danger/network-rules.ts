@@ -19,8 +19,12 @@ const listens: Rule = ({ args, input }) => {
 const sends: Rule = (command) => {
   const { args, input } = command;
   if (input?.secret === true && readsInput(command)) return LEAKS;
-  return args.some((field) => field.secret === true || isUploaded(field, command)) ? LEAKS : undefined;
+  const isSent = COPIES.has(command.name) ? copied(command) : uploaded(command);
+  return args.some(({ text, secret }) => secret === true || isSent(text)) ? LEAKS : undefined;
 };
+
+/** Programs whose operands are files, here or elsewhere. */
+const COPIES: ReadonlySet<string> = new Set(['scp', 'rsync', 'sftp', 'rclone']);
 
 function readsInput({ name, args }: Invocation): boolean {
   if (name === 'curl') return hasMatch(args, /(?:^|=)@-$|^-T-?$|^-$|^@\.?$/);
@@ -28,29 +32,26 @@ function readsInput({ name, args }: Invocation): boolean {
   return true;
 }
 
-function isUploaded({ text }: Field, { name, args, folder }: Invocation): boolean {
-  if (name === 'scp' || name === 'rsync' || name === 'sftp' || name === 'rclone') {
-    return (
-      !text.startsWith('-') &&
-      !text.includes(':') &&
-      hasMatch(args, /^[^/-][^/]*:/) &&
-      isSecret(text, folder) &&
-      !isIdentity(text, args)
-    );
-  }
-  const found = /(?:^|=|^-[dFT])@([^;,]+)|^--(?:post|body)-file=(.+)|^--upload-file=(.+)/.exec(text);
-  const path =
-    found?.[1] ?? found?.[2] ?? found?.[3] ?? (isAfter(text, args, /^(?:-T|--upload-file)$/) ? text : undefined);
-  return path !== undefined && isSecret(path.replace(/^\/\//, '/'), folder);
+/** Whether an operand is a secret that is copied to elsewhere. */
+function copied({ args, folder }: Invocation): (text: string) => boolean {
+  if (!hasMatch(args, /^[^/-][^/]*:/)) return () => false;
+  // The key that a connection is opened with is not what is sent.
+  const identities = textsAfter(args, /^(?:-i|-F|-o)$/);
+  return (text) => !text.startsWith('-') && !text.includes(':') && isSecret(text, folder) && !identities.has(text);
 }
 
-/** The key that a connection is opened with is not what is sent. */
-function isIdentity(text: string, args: readonly Field[]): boolean {
-  return isAfter(text, args, /^(?:-i|-F|-o)$/);
+/** Whether a word names a file with secrets that is sent. */
+function uploaded({ args, folder }: Invocation): (text: string) => boolean {
+  const files = textsAfter(args, /^(?:-T|--upload-file)$/);
+  return (text) => {
+    const found = /(?:^|=|^-[dFT])@([^;,]+)|^--(?:post|body)-file=(.+)|^--upload-file=(.+)/.exec(text);
+    const path = found?.[1] ?? found?.[2] ?? found?.[3] ?? (files.has(text) ? text : undefined);
+    return path !== undefined && isSecret(path.replace(/^\/\//, '/'), folder);
+  };
 }
 
-function isAfter(text: string, args: readonly Field[], option: RegExp): boolean {
-  return args.some((field, at) => at > 0 && field.text === text && option.test(args[at - 1]?.text ?? ''));
+function textsAfter(args: readonly Field[], option: RegExp): ReadonlySet<string> {
+  return new Set(args.flatMap(({ text }, at) => (option.test(args[at - 1]?.text ?? '') ? [text] : [])));
 }
 
 /** What gives a shell to others, or sends them what is secret. */

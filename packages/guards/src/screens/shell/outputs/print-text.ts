@@ -51,15 +51,15 @@ export function formatText(words: readonly string[]): string | undefined {
   const [first = '', ...rest] = words[0] === '--' ? words.slice(1) : words;
   if (first.startsWith('-v')) return '';
   const format = readEscapes(first);
-  const left = [...rest];
+  let at = 0;
   let output = '';
   do {
-    const before = left.length;
+    const before = at;
     output += format.replace(DIRECTIVE, (whole, _width, precision: string | undefined, kind: string | undefined) =>
-      kind === undefined ? '%' : directive(kind, left.shift() ?? '', precision, whole),
+      kind === undefined ? '%' : directive(kind, rest[at++] ?? '', precision, whole),
     );
-    if (left.length === before || output.length > SHELL_SCREEN_BOUNDS.textCharactersMax) break;
-  } while (left.length > 0);
+    if (at === before || output.length > SHELL_SCREEN_BOUNDS.textCharactersMax) break;
+  } while (at < rest.length);
   return output;
 }
 

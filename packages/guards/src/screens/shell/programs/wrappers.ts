@@ -59,17 +59,17 @@ function valueIn(field: Field, option: string): Field {
 function innerOf(shell: Shell, wrapper: Wrapper, args: readonly Field[]): readonly Field[] {
   const { valued = '', longValued = [], operands = 0, assigns } = wrapper;
   const options = readOptions(args, { valued, longValued, stopsAtOperand: true });
-  let rest = args.slice(options.firstOperand);
-  rest = rest.slice(operands);
-  if (rest[0]?.text === '--') rest = rest.slice(1);
-  while (assigns === true && rest[0] !== undefined && ASSIGNMENT.test(rest[0].text)) {
-    const [, name = '', value = ''] = ASSIGNMENT.exec(rest[0].text) ?? [];
-    noteAssignment(name, [{ ...rest[0], text: value }], shell, true);
-    rest = rest.slice(1);
+  let at = options.firstOperand + operands;
+  if (args[at]?.text === '--') at += 1;
+  for (let field = args[at]; assigns === true && field !== undefined; at += 1, field = args[at]) {
+    const found = ASSIGNMENT.exec(field.text);
+    if (found === null) break;
+    const [, name = '', value = ''] = found;
+    noteAssignment(name, [{ ...field, text: value }], shell, true);
   }
   // `chroot / -- command`, `flock file -c`: options of the wrapper may follow its operand.
-  while (operands > 0 && rest[0]?.text.startsWith('-') === true) rest = rest.slice(1);
-  return rest;
+  while (operands > 0 && args[at]?.text.startsWith('-') === true) at += 1;
+  return args.slice(at);
 }
 
 function follow(shell: Shell, fields: readonly Field[], context: Context, asText: boolean): Stream {

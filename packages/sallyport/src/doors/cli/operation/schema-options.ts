@@ -1,5 +1,6 @@
 import { Argument, InvalidArgumentError, Option } from 'commander';
 import type { TSchema } from 'typebox';
+import { EXACT_WHOLE, readWireText, TOO_LONG_NUMBER } from '../../wire-json.ts';
 import { collect, count, numberIn, oneOf, seconds } from '../input/option-values.ts';
 
 /** The part of a member's schema that options are derived from. */
@@ -123,11 +124,10 @@ function onOff(text: string): boolean {
 }
 
 function json(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    throw new InvalidArgumentError('This is no JSON.');
-  }
+  const read = readWireText(text, EXACT_WHOLE);
+  if (!read.ok) throw new InvalidArgumentError('This is no JSON.');
+  if (read.inexact === true) throw new InvalidArgumentError(`There is a ${TOO_LONG_NUMBER}`);
+  return read.value;
 }
 
 /** The schema's description in the style of help texts, with its words and limits. */

@@ -36,7 +36,7 @@ export function createOpenAiLanguageModel(settings: OpenAiLanguageModelSettings)
 /** Posts JSON and reads JSON. Redirects are refused: they would send the key elsewhere. */
 async function post(address: URL, key: string | undefined, body: object, signal: AbortSignal): Promise<unknown> {
   let text: string;
-  let response: Response;
+  let response: Response | undefined;
   try {
     response = await fetch(address, {
       method: 'POST',
@@ -53,7 +53,8 @@ async function post(address: URL, key: string | undefined, body: object, signal:
   } catch (cause) {
     if (signal.aborted) throw signal.reason;
     if (cause instanceof ToolLayerError) throw cause;
-    throw new ToolLayerError('E3310', `The language model at ${address.origin} cannot be reached.`, { cause });
+    const what = response === undefined ? 'cannot be reached' : 'broke its answer off';
+    throw new ToolLayerError('E3310', `The language model at ${address.origin} ${what}.`, { cause });
   }
   if (!response.ok) throw refused(address, response.status, text);
   if (!/^application\/(?:[\w.+-]+\+)?json\b/i.test(response.headers.get('content-type') ?? ''))

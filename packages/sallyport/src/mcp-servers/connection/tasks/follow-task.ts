@@ -66,7 +66,13 @@ function report({ onProgress }: RequestOptions, looks: number, { statusMessage }
   onProgress?.({ progress: looks, ...message });
 }
 
-const lookOptions = ({ onProgress: _onProgress, ...options }: RequestOptions): RequestOptions => options;
+/** What is looked at holds the result as a member. */
+function lookOptions({ onProgress: _onProgress, onRounded, ...options }: RequestOptions): RequestOptions {
+  if (onRounded === undefined) return options;
+  const within = (places: readonly string[]): readonly string[] =>
+    places.filter((place) => place.startsWith('/result/')).map((place) => place.slice('/result'.length));
+  return { ...options, onRounded: (places) => onRounded(within(places)) };
+}
 
 async function resultOf({ label, request }: TaskServer, task: ServerTask, options: RequestOptions) {
   // The wait for a person may be long, and is bounded by the call.

@@ -36,6 +36,14 @@ test('EXE-07 a task of an upstream is looked at until it is over, and its result
   expect(heard).toEqual([{ progress: 1, message: 'half' }, { progress: 2 }]);
 });
 
+test('VAL-03.5 where a whole number is rounded in the result of a task is said of the result', async () => {
+  const { follow: look, asked } = tasksOf('modern', { status: 'completed', result: DONE });
+  const seen: unknown[] = [];
+  await look(TASK, { onRounded: (places) => seen.push(places) });
+  asked[0]?.options.onRounded?.(['/result/structuredContent/id', '/pollIntervalMs']);
+  expect(seen).toEqual([['/structuredContent/id']]);
+});
+
 test('EXE-07 what a server of 2025-11-25 says of a task that is over is asked for, also while it asks', async () => {
   for (const status of ['completed', 'failed', 'cancelled', 'input_required']) {
     const { follow: look, asked } = tasksOf('legacy', { status }, DONE);

@@ -131,6 +131,27 @@ describe('STA-02 the work of a tool continues from its checkpoints', () => {
     expect(runs).toBe(0);
   });
 
+  test.each(['pure', 'idempotent'] as const)(
+    'STA-02 the work of a call under way is no other call’s to continue, though its tool is %s',
+    async (side_effect_policy) => {
+      const { add, call } = await pipeline();
+      const saved = Promise.withResolvers<string>();
+      const end = Promise.withResolvers<void>();
+      await add(manifest('count', { side_effect_policy }), async (_parameters, { checkpoints }) => {
+        saved.resolve((await checkpoints.save({ step: 1 })).checkpointId);
+        await end.promise;
+        throw new ToolLayerError('E3108', 'It stops here.');
+      });
+      const first = call({ tool_id: 'count', parameters: { n: 1 } });
+      const checkpoint_config = { resume_from_checkpoint_id: await saved.promise };
+      const again = () => call({ tool_id: 'count', parameters: { n: 1 }, checkpoint_config });
+      expect(await again()).toMatchObject({ failure: { code: 'E3704' }, metadata: { attempts: 0 } });
+      end.resolve();
+      await first;
+      expect(await again()).toMatchObject({ failure: { code: 'E3108' }, metadata: { attempts: 1 } });
+    },
+  );
+
   test('STA-01.4 the layer takes the state of a tool that offers one, unless the call switches that off', async () => {
     const { add, call, parts } = await pipeline();
     const taken = Promise.withResolvers<void>();

@@ -20,7 +20,7 @@ const DAMAGED = 'checkpoint_damaged';
 export async function openCheckpoints(parts: Parts, call: Call, ongoing: OngoingCall): Promise<LazyCheckpoints> {
   const from = await continuationOf(parts, call, ongoing);
   if (from !== undefined) noteDamaged(ongoing, from);
-  return new LazyCheckpoints(() => parts.checkpoints.ofRun(runOf(call, ongoing), from));
+  return new LazyCheckpoints(() => parts.checkpoints.ofRun(runOf(parts, call, ongoing), from));
 }
 
 function resumedRunOf({
@@ -32,7 +32,7 @@ function resumedRunOf({
   return { invocationId, owner, toolId: manifest.tool_id, toolVersion: manifest.version };
 }
 
-function runOf(call: Call, { toolRun, undo }: OngoingCall): CheckpointedRun {
+function runOf(parts: Parts, call: Call, { toolRun, undo }: OngoingCall): CheckpointedRun {
   const { enable_checkpointing, checkpoint_interval_seconds } = call.request.checkpoint_config ?? {};
   const intervalMs = enable_checkpointing === false ? 0 : (checkpoint_interval_seconds ?? 0) * 1000 || undefined;
   const holdsSecret = call.secrets === undefined ? undefined : secretSearch(call.secrets);
@@ -42,6 +42,8 @@ function runOf(call: Call, { toolRun, undo }: OngoingCall): CheckpointedRun {
     ...(holdsSecret === undefined ? {} : { holdsSecret }),
     hasChanges: () => undo.hasChanges,
     onSaved(saved, label) {
+      // Whatever refuses the call later, also its answer.
+      if (toolRun.checkpoints === undefined) undo.undo(() => endCheckpoints(parts, call, false));
       toolRun.noteCheckpoint(saved);
       if (saved.type === 'micro') return;
       const data = { checkpoint_id: saved.checkpointId, checkpoint_type: saved.type, label };

@@ -1,9 +1,11 @@
-import { setTimeout as wait } from 'node:timers/promises';
+import { setImmediate, setTimeout as wait } from 'node:timers/promises';
 import { failure } from '@sallyport/std/error/failure';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { describe, expect, test } from 'vitest';
 import type { NativeFunction } from '../../../executors/native/native-executor.ts';
+import { newOngoingCall, type Resumed } from '../../ongoing/ongoing-call.ts';
 import { manifest, pipeline } from '../../pipeline.fixture.ts';
+import type { CallEnd } from '../../record/late-ends.ts';
 import { serverTasksOf } from './server-tasks.ts';
 
 const SHORT = { execution_config: { default_timeout_seconds: 0.05 } };
@@ -181,5 +183,19 @@ describe('a call whose server answers with a task', () => {
     const again = tasksOf({ resumed, attempts: 2 });
     expect([again.noted, again.tasks.serverTask, again.tasks.wantsServerTask]).toEqual([[], undefined, true]);
     expect(tasksOf({ resumed: { waiting: {} } }).tasks).not.toHaveProperty('serverTask');
+  });
+
+  test('API-03 ORC-06 has its id on the disk, in the row of a call that a worker runs, before its end is waited for', async () => {
+    const written: unknown[] = [];
+    const commit = async ({ record, durability }: CallEnd): Promise<void> => {
+      await setImmediate();
+      written.push([record.state, record.waiting?.serverTask, durability]);
+    };
+    const parts = { ledger: { commit }, instanceId: 'one', clock: { now: () => 1, monotonic: () => 0 } };
+    const resumed = { invocationId: 'i', nonce: 'n', acceptedAt: 1, waiting: { since: 1 } } as unknown as Resumed;
+    const ongoing = newOngoingCall({ request: { tool_id: 'read' }, caller: { door: 'rest' } }, 0, false, resumed);
+    const { onServerTask } = serverTasksOf(...([parts, {}, ongoing] as unknown as Given));
+    expect(await onServerTask?.(task)).toBe('here');
+    expect(written).toEqual([['EXECUTING', task, 'synchronous']]);
   });
 });

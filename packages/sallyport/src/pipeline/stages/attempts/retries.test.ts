@@ -3,6 +3,8 @@ import type { FailureExtras } from '@sallyport/std/error/failure';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { describe, expect, test } from 'vitest';
 import type { ToolManifest } from '../../../../api/schemas/tool-manifest.ts';
+import { createCompositeExecutor } from '../../../executors/composite.ts';
+import { createNativeExecutor } from '../../../executors/native/native-executor.ts';
 import { manifest, pipeline, retries } from '../../pipeline.fixture.ts';
 import type { RetryRules } from './retry-rules.ts';
 
@@ -49,6 +51,26 @@ describe('a transient failure', () => {
     expect(failed[0]?.data).toMatchObject({ tool_id: 'flaky', agent_did: 'did:agent:a', tenant_id: 'acme' });
   });
 
+  test.each([
+    [SAFE, true, 3],
+    [SAFE, false, 1],
+    [UNSAFE, true, 1],
+  ])(
+    'PIPE-05.2 of a tool that is %j, and may run again for its executor: %s, has attempts: %i',
+    async (own, may, most) => {
+      let tries = 0;
+      const execute = async () => {
+        tries += 1;
+        throw down();
+      };
+      const executors = createCompositeExecutor([{ ...createNativeExecutor(), isRetryable: () => may, execute }]);
+      const { add, call } = await pipeline({ retries: { ...QUICK, attemptsMax: 3 }, executors });
+      await add(manifest('flaky', { ...own, ...quick() }), () => undefined);
+      await call({ tool_id: 'flaky', parameters: { n: 1 } });
+      expect(tries).toBe(most);
+    },
+  );
+
   test('a call that needs one attempt has nothing to tell', async () => {
     const { run, eventsOf } = await layer(SAFE, []);
     const record = await run();
@@ -83,6 +105,14 @@ describe('a transient failure', () => {
     const sent = await layer({ ...UNSAFE, ...quick() }, [down('E3310', { details: { request_sent: true } })]);
     expect(await sent.run()).toMatchObject({ state: 'ABORTED', failure: { code: 'E3804' } });
     expect(sent.tries()).toBe(1);
+    // The first attempt surely did not reach it, the second may have.
+    const [unsent, lost] = [down('E3310', { details: { request_sent: false } }), down()];
+    const second = await layer({ ...UNSAFE, ...quick() }, [unsent, lost]);
+    expect(await second.run()).toMatchObject({
+      state: 'ABORTED',
+      failure: { code: 'E3804', details: { cut_off_by: 'E3310' } },
+      metadata: { attempts: 2 },
+    });
   });
 
   test('EXT-03.5 PIPE-05.6 of a service ends as E3305 once the attempts are spent, with the last cause', async () => {
@@ -140,7 +170,11 @@ describe('the wait between attempts', () => {
     const running = run({}, { signal: gone.signal });
     await expect.poll(tries).toBe(1);
     gone.abort();
-    expect(await running).toMatchObject({ state: 'ABORTED', failure: { code: 'E3805' } });
+    expect(await running).toMatchObject({
+      state: 'ABORTED',
+      failure: { code: 'E3805' },
+      metadata: { attempts: 1 },
+    });
     expect(tries()).toBe(1);
     expect(parts.running.size).toBe(0);
   });

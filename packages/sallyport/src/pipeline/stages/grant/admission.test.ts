@@ -72,7 +72,12 @@ describe('who asks', () => {
     });
     const again = createIdentifyAgain(({ session_id }) => session_id === 's', { defaultTrust: 'provisional' });
     expect(again(CLAIMS)).toEqual({ claims: CLAIMS, principal: expect.objectContaining({ trust: 'provisional' }) });
-    expect(again({ ...CLAIMS, session_id: 's' }).refused?.code).toBe('E3208');
+    expect(createIdentifyAgain(() => false)(CLAIMS).principal.trust).toBe('trusted');
+    // The row of the refused call belongs to the agent whose token was revoked.
+    const revoked = { ...CLAIMS, session_id: 's' };
+    expect(again(revoked)).toMatchObject({
+      ...{ claims: revoked, principal: { tenantId, agentDid, sessionId: 's' }, refused: { code: 'E3208' } },
+    });
   });
 });
 

@@ -1,4 +1,5 @@
 import { createSanitiser } from '@sallyport/guards';
+import { sha256 } from '@sallyport/std/sha256';
 import { describe, expect, test } from 'vitest';
 import type { Fault } from '../../../../api/schemas/error.ts';
 import type { Warning } from '../../../../api/schemas/invocation.ts';
@@ -7,6 +8,7 @@ import type { InvocationRecord } from '../../../domain/invocation/record.ts';
 import { createPolicyDecisions } from '../../../permission/policy-decisions.ts';
 import { type CompiledSchema, createSchemaValidator } from '../../../validation/schema-validator.ts';
 import { manifest, pipeline } from '../../pipeline.fixture.ts';
+import { validate } from '../validate.ts';
 import { sanitiseArguments } from './sanitise-arguments.ts';
 import type { ValueRules } from './value-rules.ts';
 
@@ -181,5 +183,57 @@ describe('VAL-04 arguments that look like an attack', () => {
 
   test('pass when nobody looks', async () => {
     expect((await called({ name: ATTACK })).state).toBe('COMPLETED');
+  });
+});
+
+describe('the stage that judges arguments', () => {
+  const BEFORE: Warning = { code: 'before', message: 'Noted before.' };
+
+  /** What the stage makes of arguments in a request with these other members. */
+  async function judged(
+    given: object,
+    request: object = {},
+    values: Partial<ValueRules> = {},
+    more: Partial<ToolManifest> = {},
+  ) {
+    const { parts } = await pipeline({ values });
+    const tool = { manifest: manifest('echo', { parameters_schema: schema, ...more }) };
+    const call = { request: { tool_id: 'echo', ...request }, givenParameters: given, tool, warnings: [BEFORE] };
+    return validate(parts).run(call as never, {} as never);
+  }
+
+  test('VAL-01 passes nothing on to a tool whose schema is none', async () => {
+    expect(await judged({ n: 1 }, {}, {}, { parameters_schema: { type: 'nothing' } })).toMatchObject({ failed: true });
+  });
+
+  test('VAL-04 adds its warnings to those of earlier stages, also when it refuses the call', async () => {
+    const argumentSanitiser = createSanitiser({ actions: { xss: 'reject' } });
+    const page: Partial<ToolManifest> = { execution_config: { argument_content: { '/text': 'page' } } };
+    expect(await judged({ n: 1 })).toMatchObject({ parameters: { n: 1 }, argumentFindings: [], warnings: [BEFORE] });
+    const escaped = await judged({ text: MARKUP }, {}, { argumentSanitiser }, page);
+    expect(escaped).toMatchObject({ argumentFindings: ['xss'], warnings: [BEFORE, { code: 'arguments_sanitised' }] });
+    const short = { ...schema, properties: { text: { type: 'string', maxLength: MARKUP.length } } };
+    const refused = await judged({ text: MARKUP }, {}, { argumentSanitiser }, { ...page, parameters_schema: short });
+    expect(refused).toMatchObject({
+      refused: { code: 'E3504' },
+      established: { warnings: [BEFORE, { code: 'arguments_sanitised' }] },
+    });
+  });
+
+  test.each<[object, string]>([
+    [{}, '{"n":1}'],
+    [{ execution_options: { environment: { A: '1' } } }, '[{"n":1},{"A":"1"}]'],
+    [{ document_context: { query: 'q' } }, '[{"n":1},null,{"query":"q"}]'],
+    [{ checkpoint_config: { resume_from_checkpoint_id: 'c' } }, '[{"n":1},null,null,"c"]'],
+    [
+      {
+        execution_options: { environment: { A: '1' } },
+        document_context: { query: 'q' },
+        checkpoint_config: { resume_from_checkpoint_id: 'c' },
+      },
+      '[{"n":1},{"A":"1"},{"query":"q"},"c"]',
+    ],
+  ])('ORC-05.1 of a request with %j an approval and a key are bound to %s', async (request, bound) => {
+    expect(await judged({ n: '1' }, request)).toMatchObject({ parameters: { n: 1 }, inputHash: sha256(bound) });
   });
 });

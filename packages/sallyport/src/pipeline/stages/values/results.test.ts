@@ -1,6 +1,8 @@
+import { setImmediate } from 'node:timers/promises';
 import { createRedactor, createSanitiser, KINDS_BY_CATEGORY, scanOutputInTurns as scanOutput } from '@sallyport/guards';
-import { isFailure } from '@sallyport/std/error/failure';
+import { failure, isFailure } from '@sallyport/std/error/failure';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
+import { canonicalJson } from '@sallyport/std/json/canonical-json';
 import { sha256 } from '@sallyport/std/sha256';
 import { describe, expect, test } from 'vitest';
 import type { ToolManifest } from '../../../../api/schemas/tool-manifest.ts';
@@ -10,6 +12,7 @@ import type { Executor } from '../../../executors/executor.port.ts';
 import { silentLog } from '../../../telemetry/log.ts';
 import { manifest, pipeline } from '../../pipeline.fixture.ts';
 import { createPipeline } from '../../run.ts';
+import { inspect } from '../inspect.ts';
 import type { ValueRules } from './value-rules.ts';
 
 const result_schema = {
@@ -159,7 +162,7 @@ test('other work has its turns while a large result is checked', async () => {
   let turns = 0;
   const count = (): void => {
     turns += 1;
-    next = setImmediate(count);
+    next = globalThis.setImmediate(count);
   };
   let next: NodeJS.Immediate | undefined;
   const { add, call } = await pipeline({ values: { scanOutput, resultSanitiser: createSanitiser({}) } });
@@ -168,7 +171,7 @@ test('other work has its turns while a large result is checked', async () => {
   const turnsOf = async (given: unknown): Promise<number> => {
     result = given;
     turns = 0;
-    next = setImmediate(count);
+    next = globalThis.setImmediate(count);
     await call({ tool_id: 'tool', parameters: { n: 1 } });
     clearImmediate(next);
     return turns;
@@ -177,4 +180,123 @@ test('other work has its turns while a large result is checked', async () => {
   const small: number[] = [];
   for (let call = 0; call < 5; call += 1) small.push(await turnsOf(rows.slice(0, 1)));
   expect(await turnsOf(rows)).toBeGreaterThan(Math.min(...small) + 3);
+});
+
+describe('the stage that judges results', () => {
+  const BEFORE = { code: 'before', message: 'Noted before.' };
+  const EARLIER = { type: 'ai.agent.tool.attempt_failed', at: 1, data: {} };
+
+  /** What the stage makes of an outcome, and the lines that it logs. */
+  async function inspected(outcome: object, changes: Parameters<typeof pipeline>[0] = {}, tool = manifest('tool')) {
+    const lines: unknown[] = [];
+    const log = { ...silentLog, warn: (...line: unknown[]) => void lines.push(line) };
+    const { parts } = await pipeline({ log, ...changes });
+    const call = {
+      request: { tool_id: tool.tool_id },
+      tool: { manifest: tool, tenantId: 'acme' },
+      principal: { tenantId: 'acme', agentDid: 'did:agent:a' },
+      parameters: { document_id: 'gone' },
+      grant: { limits: { outputBytesMax: 100 } },
+      executor: {},
+      outcome,
+      warnings: [BEFORE],
+      facts: [EARLIER],
+    };
+    const end = await inspect(parts).run(call as never, { call: { invocationId: 'i' } } as never);
+    return { end, lines, parts };
+  }
+
+  test('MOD-10 says what was cut or rounded before it came here, and logs nothing of a result that fits', async () => {
+    const long = `/${'x'.repeat(200)}`;
+    const exit = { exit_code: 0, truncated: true };
+    const { end, lines } = await inspected({ result: { a: 1 }, exit, rounded: ['/a', long] });
+    expect(end).toEqual({
+      result: { a: 1 },
+      outputHash: sha256('{"a":1}'),
+      warnings: [
+        BEFORE,
+        { code: 'output_cut', message: expect.stringContaining('output_bytes_max') },
+        {
+          code: 'result_rounded',
+          message: expect.stringContaining('rounded'),
+          details: { places: ['/a', long.slice(0, 200)] },
+        },
+      ],
+      facts: [EARLIER],
+    });
+    expect(end).not.toHaveProperty('outputKeptHash');
+    expect(lines).toEqual([]);
+    const whole = await inspected({ result: 1, exit: { exit_code: 0, truncated: false } });
+    expect(whole.end).toMatchObject({ warnings: [BEFORE] });
+  });
+
+  test('PIPE-01.5 hashes the whole result and, of one that was cut, what is kept of it', async () => {
+    const result = 'a'.repeat(200);
+    const { end } = await inspected({ result });
+    const { result: kept } = end as { result: unknown };
+    expect(kept).toMatchObject({ truncated: true });
+    expect(end).toMatchObject({
+      outputHash: sha256(canonicalJson(result)),
+      outputKeptHash: sha256(canonicalJson(kept)),
+      warnings: [BEFORE, { code: 'result_cut' }],
+    });
+  });
+
+  test('VAL-03.1 VAL-04 a refused result keeps what was noted of the call', async () => {
+    const noted = { warnings: [BEFORE], facts: [EARLIER] };
+    const typed = manifest('tool', { result_schema });
+    expect((await inspected({ result: {} }, {}, typed)).end).toMatchObject({
+      refused: { code: 'E3506' },
+      established: noted,
+    });
+    const resultSanitiser = createSanitiser({ actions: { xss: 'reject' } });
+    const values = { resultSanitiser, markResultsOnly: false };
+    expect((await inspected({ result: MARKUP }, { values })).end).toMatchObject({
+      refused: { code: 'E3504' },
+      established: noted,
+    });
+    const loose = { values: { ...values, strict: false } };
+    const { end } = await inspected({ result: { at: MARKUP, value: 'two' } }, loose, typed);
+    expect(end).toMatchObject({ established: { warnings: [BEFORE, { code: 'result_mismatch' }] } });
+  });
+
+  test('DOC-04.1 the facts of the judgement of documents are noted, whether the result passes or not', async () => {
+    const documents = { serverAt: () => 'here' } as never;
+    const own = (tool: string) =>
+      manifest('documents__x', { executor: { kind: 'mcp', config: { upstream: 'documents', tool } } });
+    const { end } = await inspected({ result: 1 }, { documents }, own('delete_document'));
+    const deleted = { type: 'ai.agent.tool.document_deleted', data: { document_id: 'gone' } };
+    expect(end).toMatchObject({ result: 1, facts: [EARLIER, deleted] });
+    const decide = ({ document }: { readonly document?: { readonly id: string } }) =>
+      document?.id === 'a' ? { allowed: false, policies: [], engine: 'e', version: '1' } : failure('E3206', 'Down.');
+    const found = { structuredContent: { documents: [{ document_id: 'a' }, { document_id: 'b' }] }, content: [] };
+    const changes = { documents, policy: { decide, clear() {} } };
+    expect((await inspected({ result: found }, changes, own('search_documents'))).end).toMatchObject({
+      refused: { code: 'E3206' },
+      established: {
+        warnings: [BEFORE],
+        facts: [EARLIER, { data: { document_id: 'a' } }, { data: { document_id: 'b' } }],
+      },
+    });
+  });
+
+  test('EXE-12 an error that the tool reports is redacted and read for instructions; one that is no JSON says so', async () => {
+    const late: typeof scanOutput = async (...of) => {
+      await setImmediate();
+      return scanOutput(...of);
+    };
+    const values = { scanOutput: late, resultSchemaRequired: true };
+    const redactor = createRedactor({ kinds: [...KINDS_BY_CATEGORY.keys] });
+    const result = { api_key: 'q7Zt0pXv91LmK3', said: ORDERS };
+    const { end, parts } = await inspected({ toolError: true, result }, { values, redactor });
+    expect(end).toMatchObject({
+      refused: { code: 'E3109', details: { result: { truncated: true } } },
+      established: { warnings: [BEFORE, { code: 'tainted_result' }, { code: 'result_cut' }] },
+    });
+    const kept = await parts.overflows.find('acme', 'i');
+    expect(kept?.text).toBe(canonicalJson({ ...result, api_key: '[REDACTED:api_key]' }));
+    const round: Record<string, unknown> = {};
+    round['self'] = round;
+    expect((await inspected({ toolError: true, result: round })).end).toMatchObject({ code: 'E3501' });
+  });
 });

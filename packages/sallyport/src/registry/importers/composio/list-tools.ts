@@ -50,7 +50,7 @@ async function pageOf(listing: ComposioListing, cursor: string | undefined): Pro
   };
   for (const [name, value] of Object.entries(query)) if (value !== undefined) url.searchParams.set(name, value);
   let text: string;
-  let response: Response;
+  let response: Response | undefined;
   try {
     response = await fetch(url, {
       headers: { 'x-api-key': apiKey, accept: 'application/json' },
@@ -62,7 +62,8 @@ async function pageOf(listing: ComposioListing, cursor: string | undefined): Pro
   } catch (cause) {
     if (signal.aborted) throw signal.reason;
     if (cause instanceof ToolLayerError) throw cause;
-    throw new ToolLayerError('E3310', `Composio at ${url.host} cannot be reached.`, { cause });
+    const what = response === undefined ? 'cannot be reached' : 'broke its answer off';
+    throw new ToolLayerError('E3310', `Composio at ${url.host} ${what}.`, { cause });
   }
   if (!response.ok) throw refused(url.host, response, text);
   return read(text);

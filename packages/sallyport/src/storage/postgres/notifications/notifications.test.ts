@@ -7,7 +7,7 @@ import { silentLog } from '../../../telemetry/log.ts';
 import { type PostgresConnection, poolTarget } from '../postgres-connection.ts';
 import { openPostgres } from '../postgres-database.ts';
 import { clientOf, embeddedDatabases, run, type TestDatabases } from '../postgres-databases.fixture.ts';
-import { serverFacts } from '../server-facts.ts';
+import { serverFacts } from '../server/server-facts.ts';
 import { breakableWire } from './breakable-wire.fixture.ts';
 import { listen } from './listen.ts';
 import type { UpdatesParts } from './poll.ts';

@@ -68,18 +68,24 @@ test('REG-07.2 a migration that fails leaves nothing of itself', async () => {
   expect(await made(connection)).toEqual([{ name: 'a' }, { name: 'b' }]);
 });
 
-test('REG-07 a database that was made before the first release is refused, and the message says what to do', async () => {
-  const connection = await databases.empty();
-  await run(
-    connection,
-    `create schema sallyport; create table sallyport.kysely_migration (name text, timestamp text);
-    insert into sallyport.kysely_migration values ('0001-first-tables', ''), ('0019-call-list', '')`,
-  );
-  await expect(openPostgres({ connection, log: silentLog })).rejects.toMatchObject({
-    code: 'E3812',
-    message: expect.stringMatching(/before the first release.*another data folder.*drop schema sallyport cascade/),
-  });
-});
+test.each([
+  ['many migrations', "('0001-first-tables', ''), ('0019-call-list', '')"],
+  ['other tables', "('0001-tables-0123456789ab', '')"],
+])(
+  'REG-07 a database with %s from before the first release is refused, and the message says what to do',
+  async (_, names) => {
+    const connection = await databases.empty();
+    await run(
+      connection,
+      `create schema sallyport; create table sallyport.kysely_migration (name text, timestamp text);
+    insert into sallyport.kysely_migration values ${names}`,
+    );
+    await expect(openPostgres({ connection, log: silentLog })).rejects.toMatchObject({
+      code: 'E3812',
+      message: expect.stringMatching(/before the first release.*another data folder.*drop schema sallyport cascade/),
+    });
+  },
+);
 
 test('the table refuses a call that waits for what the layer does not know', async () => {
   const connection = await databases.fresh();

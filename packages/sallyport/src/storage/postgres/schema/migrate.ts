@@ -3,8 +3,8 @@ import { type Kysely, type Migration, Migrator, sql } from 'kysely';
 import { MIGRATIONS } from './migrations/all.ts';
 import { SCHEMA, type Tables } from './tables.ts';
 
-/** First migration of every database that was made before the first release. */
-const BEFORE_RELEASE = '0001-first-tables';
+/** Start of the name of every database's first migration. */
+const FIRST = '0001-';
 
 /**
  * Migrates the schema. Instances that start together wait for the first of them.
@@ -16,8 +16,8 @@ export async function migrate(
   migrations: Readonly<Record<string, Migration>> = MIGRATIONS,
 ): Promise<void> {
   const applied = await appliedMigrations(database);
-  if (applied.includes(BEFORE_RELEASE)) throw new ToolLayerError('E3812', MADE_BEFORE_RELEASE);
   const unknown = applied.filter((name) => !Object.hasOwn(migrations, name));
+  if (unknown.some((name) => name.startsWith(FIRST))) throw new ToolLayerError('E3812', MADE_BEFORE_RELEASE);
   if (unknown.length > 0) {
     const message = `The database was written by a newer version of the layer (${unknown.join(', ')}). Run that version.`;
     throw new ToolLayerError('E3812', message);

@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import type { ToolVersion } from '../../../domain/tool/tool-version.ts';
 import type { ToolStore } from '../../../registry/tool-store.port.ts';
-import { keyText, shownText } from '../key-text.ts';
+import { keyText } from '../key-text.ts';
 import type { Tables } from '../schema/tables.ts';
 import { lifecycleColumns } from './lifecycle-columns.ts';
 import { nextRevision } from './next-revision.ts';
@@ -61,11 +61,6 @@ function columnsOf(version: ToolVersion) {
     registered_by: registeredBy === undefined ? null : keyText(registeredBy),
     last_used_at: version.lastUsedAt ?? null,
     ...lifecycleColumns(version),
-    tool_name: shownText(manifest.tool_name),
-    description: shownText(manifest.description),
-    category: manifest.category ?? null,
-    tags: (manifest.tags ?? []).map(shownText),
-    executor: manifest.executor.kind,
   };
 }
 
@@ -86,21 +81,13 @@ async function insertNew(database: Kysely<Tables>, manifests: string, keys: stri
 with ${nextRevision}, given as (
   select * from rows from (
     json_array_elements(${manifests}::json),
-    json_to_recordset(${keys}::json) as (${GIVEN}, tool_name text, description text, category text, tags jsonb,
-      executor text)
-  ) with ordinality as given (manifest)
+    json_to_recordset(${keys}::json) as (${GIVEN})
+  ) as given (manifest)
 ), created as (
   insert into sallyport.tool_versions (${WRITTEN}, manifest, revision, unrecorded_since)
   select ${WRITTEN}, manifest, next_revision, clock_timestamp() from given, next_revision
   on conflict do nothing
   returning tenant_id, tool_id, version
-), described as (
-  insert into sallyport.tool_definitions (tenant_id, tool_id, tool_name, description, category, tags, executor)
-  select distinct on (tenant_id, tool_id) tenant_id, tool_id, tool_name, description, category, tags, executor
-  from given join created using (tenant_id, tool_id, version)
-  order by tenant_id, tool_id, registered_at desc, ordinality desc
-  on conflict (tenant_id, tool_id) do update set tool_name = excluded.tool_name, description = excluded.description,
-    category = excluded.category, tags = excluded.tags, executor = excluded.executor, updated_at = now()
 )
 select * from created`.execute(database);
   return rows;

@@ -66,6 +66,7 @@ test('outcomes settle takes two words and a note, and nothing else', async () =>
     ['outcomes', 'settle', 'call-1', 'toString', '--note', 'x'],
     ['outcomes', 'settle', 'call-1', 'happened'],
     ['outcomes', 'settle', 'call-1', 'happened', '--note', 'x', '--result', '{'],
+    ['outcomes', 'settle', 'call-1', 'happened', '--note', 'x', '--result', '9007199254740993'],
     ['outcomes', 'reconcile', 'call-1', 'look', '--parameters', '[]'],
   ]) {
     expect((await bench.run(argv)).code).toBe(2);

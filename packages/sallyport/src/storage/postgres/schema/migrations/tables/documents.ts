@@ -39,5 +39,13 @@ create table sallyport.document_versions (
   primary key (tenant_id, document_id, version)
 );`;
 
+/** The number of deletions of documents so far, which instances poll (DOC-02). */
+const DOCUMENT_UPDATES = `
+create table sallyport.document_updates (
+  only_row boolean primary key default true check (only_row),
+  deletions bigint not null
+);
+insert into sallyport.document_updates (deletions) values (0);`;
+
 /** What the reference document server keeps. */
-export const DOCUMENT_TABLES: readonly string[] = [DOCUMENTS, DOCUMENT_VERSIONS];
+export const DOCUMENT_TABLES: readonly string[] = [DOCUMENTS, DOCUMENT_VERSIONS, DOCUMENT_UPDATES];

@@ -1,24 +1,10 @@
 /**
- * A definition is the content of its newest registration, for search; the manifest of each version is kept whole.
- *
  * `revision` grows in the order of commits: every writer holds the lock of tool-rows.ts, so a reader that has seen one
  * revision has missed no lower one. `lifecycle` holds text of users unchanged, which a text column cannot always do.
  * `unrecorded_since`: time since which a version has been changed without its event on record; a crash may come between
  * the two.
  */
 const REGISTRY = `
-create table sallyport.tool_definitions (
-  tenant_id text not null,
-  tool_id text not null,
-  tool_name text not null,
-  description text not null,
-  category text,
-  tags jsonb not null,
-  executor text not null,
-  created_at timestamptz not null default now(),
-  updated_at timestamptz not null default now(),
-  primary key (tenant_id, tool_id)
-);
 create table sallyport.tool_versions (
   tenant_id text not null,
   tool_id text not null,
@@ -35,8 +21,7 @@ create table sallyport.tool_versions (
   last_used_at timestamptz,
   lifecycle json not null default '{}',
   unrecorded_since timestamptz,
-  primary key (tenant_id, tool_id, version),
-  foreign key (tenant_id, tool_id) references sallyport.tool_definitions
+  primary key (tenant_id, tool_id, version)
 );
 create sequence sallyport.tool_revisions;
 create index tool_versions_revision on sallyport.tool_versions (revision);
@@ -65,6 +50,19 @@ create table sallyport.upstream_tools (
   primary key (tenant_id, tool_id)
 );
 create index upstream_tools_upstream on sallyport.upstream_tools (tenant_id, upstream);`;
+
+/** Tokens and registrations at upstreams, encrypted; a claim lets one instance alone renew a token (EXT-01). */
+const AUTHORIZATIONS = `
+create sequence sallyport.authorization_revisions;
+create table sallyport.upstream_authorizations (
+  tenant_id text not null,
+  upstream text not null,
+  part text not null,
+  content text not null,
+  revision bigint not null,
+  claimed_until timestamptz,
+  primary key (tenant_id, upstream, part)
+);`;
 
 /**
  * Vectors by model and hash of the embedded text, for all tools. Only a cache (REG-06, REG-07). The numbers of a vector
@@ -114,4 +112,4 @@ create table sallyport.skill_contents (
 alter table sallyport.skill_contents alter column content set storage external;`;
 
 /** Tables of tools: registry, upstreams, vectors, visibility, contents of skills. */
-export const TOOL_TABLES: readonly string[] = [REGISTRY, UPSTREAMS, VECTORS, VISIBILITY, SKILLS];
+export const TOOL_TABLES: readonly string[] = [REGISTRY, UPSTREAMS, AUTHORIZATIONS, VECTORS, VISIBILITY, SKILLS];

@@ -1,7 +1,7 @@
 import { systemClock } from '@sallyport/std/clock';
 import { Client } from 'pg';
-import { inDatabase } from './database-error.ts';
-import { type PostgresConnection, poolTarget } from './postgres-connection.ts';
+import { inDatabase } from '../database-error.ts';
+import { type PostgresConnection, poolTarget } from '../postgres-connection.ts';
 
 /** Facts about a server for `doctor`. */
 export interface ServerFacts {
