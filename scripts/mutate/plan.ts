@@ -77,9 +77,9 @@ export function findings(journal: string): Finding[] {
     .map((line) => JSON.parse(line) as Finding);
 }
 
-/** What was found last; undefined when nothing was. */
+/** What was found last, but a line that is being written; undefined when nothing was. */
 export function lastFinding(journal: string): Finding | undefined {
-  const line = readFileSync(journal, 'utf8').trimEnd().split('\n').at(-1) ?? '';
+  const line = readFileSync(journal, 'utf8').split('\n').at(-2) ?? '';
   return line === '' ? undefined : (JSON.parse(line) as Finding);
 }
 

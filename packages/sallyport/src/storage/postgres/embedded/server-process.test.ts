@@ -1,9 +1,23 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, chown, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import {
+  chmod,
+  chown,
+  lstat,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+  symlink,
+  writeFile,
+} from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { passwordOf, restrictAccess } from './access.ts';
 import { isAlive } from './processes.ts';
 import { chooseUser, giveTo, identity, letThrough } from './run-as.ts';
 import { runSingleUser, type ServerCommand, ServerStillEnding, startServer, stopOrphan } from './server-process.ts';
@@ -52,9 +66,20 @@ test('a server is ready when its own file says so, and stops when it is asked to
   expect(Number.parseInt(await readFile(pidFile(), 'utf8'), 10)).toBe(server.pid);
   await Promise.all([server.stop(), server.stop()]);
   expect(await server.ended).toBe('exit code 0');
-  expect(await isAlive(server.pid)).toBe(false);
+  // Its watcher, too.
+  expect(await processesNaming(folder)).toEqual([]);
   await server.stop();
 });
+
+/** Other processes with the text in their arguments. */
+async function processesNaming(text: string): Promise<string[]> {
+  const found: string[] = [];
+  for (const name of await readdir('/proc').catch(() => [])) {
+    if (!/^\d+$/.test(name) || Number(name) === process.pid) continue;
+    if ((await readFile(`/proc/${name}/cmdline`, 'utf8').catch(() => '')).includes(text)) found.push(name);
+  }
+  return found;
+}
 
 test('how it ended is known, and what it said is logged by its weight', async () => {
   const lines = ['FATAL:  one', 'WARNING:  two', 'LOG:  three', 'FATAL:  due to administrator command', 'PANIC:  four'];
@@ -144,6 +169,7 @@ test('a server of nobody is stopped', async () => {
   });
   await once(child.stdout, 'data');
   expect(await stopOrphan(child.pid ?? 0)).toBe(true);
+  expect(await isAlive(child.pid ?? 0)).toBe(false);
 });
 
 const isRoot = process.getuid?.() === 0;
@@ -168,7 +194,8 @@ test.runIf(isRoot)('root runs the server as nobody but for its files, or as the 
   await chown(folder, NOBODY, NOBODY);
   const nobody = { prefix: [], uid: NOBODY, gid: NOBODY };
   expect(await chooseUser(folder, ANY)).toEqual(nobody);
-  expect([identity(nobody), identity({ prefix: [] })]).toEqual([{ uid: NOBODY, gid: NOBODY }, {}]);
+  expect(identity(nobody)).toEqual({ uid: NOBODY, gid: NOBODY });
+  for (const part of [{}, { uid: NOBODY }, { gid: NOBODY }]) expect(identity({ prefix: [], ...part })).toEqual({});
 });
 
 test('the user of the server gets its folder, and may pass through the one around it', async () => {
@@ -189,4 +216,63 @@ test('the user of the server gets its folder, and may pass through the one aroun
   expect(await found()).toEqual(['701', before[1], before[2]]);
   await giveTo(user, folder);
   expect(await found()).toEqual(['701', uid, gid]);
+});
+
+test('the password is made once, and again when others could have read or written it', async () => {
+  const file = join(folder, 'postgres.password');
+  const password = await passwordOf(folder);
+  expect(password).toMatch(/^[\w-]{43}$/);
+  expect([await passwordOf(folder), await readFile(file, 'utf8')]).toEqual([password, password]);
+  const spoilt: (() => Promise<void>)[] = [
+    () => chmod(file, 0o604),
+    () => writeFile(file, `${password}'`),
+    () => rm(file),
+    async () => {
+      await rename(file, join(folder, 'elsewhere'));
+      await symlink(join(folder, 'elsewhere'), file);
+    },
+  ];
+  for (const spoil of spoilt) {
+    await spoil();
+    await writeFile(`${file}.new`, 'left by a start that was cut off');
+    expect(await passwordOf(folder)).not.toBe(password);
+    expect(((await lstat(file)).mode & 0o777).toString(8)).toBe('600');
+    await writeFile(file, password);
+  }
+  await rm(file);
+  await mkdir(file);
+  const refused = { code: 'E3812', failure: { details: { problem: 'folder-unusable', folder } } };
+  await expect(passwordOf(folder)).rejects.toMatchObject(refused);
+  expect(await readdir(folder)).not.toContain('postgres.password.new');
+});
+
+test('a cluster gets its rules after its role, and only when they are not as they should be', async () => {
+  const rules = join(folder, 'pg_hba.conf');
+  const keep = await command('cat > "$2/said"');
+  await expect(restrictAccess(await command('cat > "$2/said"; exit 1'), 'secret')).rejects.toMatchObject(failed());
+  expect(await readdir(folder)).not.toContain('pg_hba.conf');
+  await restrictAccess(await command('cat > "$2/said"'), 'secret');
+  const said = (await readFile(join(folder, 'said'), 'utf8')).trimEnd().split('\n');
+  expect(said.at(-1)).toBe("alter role sallyport_layer password 'secret'");
+  expect(said.join()).toContain('alter role sallyport_layer login nosuperuser');
+  const written = await readFile(rules, 'utf8');
+  expect(written).toMatch(/^# .*sha256 [0-9a-f]{64}\nlocal postgres sallyport_layer scram-sha-256\n$/);
+  expect(written).not.toContain('secret');
+  expect(((await stat(rules)).mode & 0o777).toString(8)).toBe('600');
+  await rm(join(folder, 'said'));
+  await restrictAccess(keep, 'secret');
+  expect(await readdir(folder)).not.toContain('said');
+  await restrictAccess(keep, 'another');
+  expect(await readFile(rules, 'utf8')).not.toBe(written);
+  await rm(rules);
+  await mkdir(join(rules, 'inside'), { recursive: true });
+  const refused = { code: 'E3812', failure: { details: { problem: 'folder-unusable', folder } } };
+  await expect(restrictAccess(keep, 'another')).rejects.toMatchObject(refused);
+});
+
+test.runIf(isRoot)('rules belong to the user of the server', async () => {
+  const runAs = { prefix: [], uid: NOBODY, gid: NOBODY };
+  await chown(folder, NOBODY, NOBODY);
+  await restrictAccess(await command('cat > /dev/null', { runAs }), 'secret');
+  expect((await stat(join(folder, 'pg_hba.conf'))).uid).toBe(NOBODY);
 });

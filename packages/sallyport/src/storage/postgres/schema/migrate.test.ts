@@ -1,3 +1,8 @@
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { connect, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { Kysely, type Migration, PostgresDialect, sql } from 'kysely';
 import { Pool } from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -89,4 +94,29 @@ test('the table refuses a call that waits for what the layer does not know', asy
   await run(connection, `${row} values ('t', '1', 'tool', 'a', 'DECLARED', 'i', false, now(), '{}', 'worker')`);
   const unknown = `${row} values ('t', '2', 'tool', 'a', 'DECLARED', 'i', false, now(), '{}', 'nobody')`;
   await expect(run(connection, unknown)).rejects.toThrow('tool_invocations_waits_for_check');
+});
+
+test('REG-07 a server older than PostgreSQL 15 is refused, and its version is named', async () => {
+  const connection = await databases.fresh();
+  if (!('socketFolder' in connection)) throw new Error('the test database is behind a socket');
+  const folder = await mkdtemp(join(tmpdir(), 'older-'));
+  const name = `.s.PGSQL.${connection.port}`;
+  let version = '150000';
+  const server = createServer((near) => {
+    const far = connect(join(connection.socketFolder, name));
+    near.pipe(far).on('data', (bytes: Buffer) => {
+      near.write(bytes.toString('latin1').replace(/\b18\d{4}\b/, version), 'latin1');
+    });
+    for (const socket of [near, far]) socket.on('error', () => undefined);
+  });
+  await once(server.listen(join(folder, name)), 'listening');
+  const open = () => openPostgres({ connection: { ...connection, socketFolder: folder }, log: silentLog });
+  await (await open()).close();
+  version = '149999';
+  await expect(open()).rejects.toMatchObject({
+    code: 'E3812',
+    message: expect.stringMatching(/PostgreSQL 18\.\S+; the layer needs version 15/),
+  });
+  await new Promise((resolve) => server.close(resolve));
+  await rm(folder, { recursive: true });
 });
