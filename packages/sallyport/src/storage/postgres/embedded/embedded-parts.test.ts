@@ -358,7 +358,7 @@ describe('a server that ends by itself', () => {
     const { logged, log } = lines();
     const supervised = supervise(first, asked, log);
     first.end('signal SIGKILL');
-    await vi.waitFor(() => expect(asked).toHaveBeenCalledOnce());
+    await expect.poll(() => asked.mock.calls).toHaveLength(1);
     const stopping = supervised.stop();
     await setImmediate();
     let isStopped = false;
