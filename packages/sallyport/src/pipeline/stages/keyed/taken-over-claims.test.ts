@@ -212,6 +212,22 @@ test('PIPE-09 a claim that this instance made is taken over sooner, when no call
   expect(made.runs).toEqual(['two', 'two']);
 });
 
+test('PIPE-09.1 a key that a call with an id of its own took over leads to that call', async () => {
+  const made = await twoInstances();
+  made.end.resolve();
+  await made.two(KEYED);
+  const held = await made.inner.find('acme', KEY);
+  if (held === undefined) throw new Error('the key is not claimed');
+  await made.inner.takeOver({ ...held, nonce: 'gone', invocationId: 'gone' }, held.nonce, 60_000);
+  const second = made.two({ ...KEYED, invocation_id: 'chosen' });
+  await made.looked(LOOKS_PER_POLL);
+  made.time.ms = OWN_LOST_AFTER_MS;
+  expect(await second).toMatchObject({ invocationId: 'chosen', metadata: { cached: false } });
+  expect(await made.inner.find('acme', KEY)).toMatchObject({ invocationId: 'chosen' });
+  expect(await made.two(KEYED)).toMatchObject({ invocationId: 'chosen', metadata: { cached: true } });
+  expect(made.runs).toEqual(['two', 'two']);
+});
+
 test('PIPE-09 a claim is never taken over from a call that is under way in this instance', async () => {
   const made = await twoInstances();
   const first = made.one(KEYED);
