@@ -195,13 +195,19 @@ test('PIPE-09 a call that fails since the answer to its claim is lost gives the 
   expect(await made.two(KEYED)).toMatchObject({ state: 'COMPLETED', metadata: { cached: false } });
 });
 
-test('PIPE-09 a claim that this instance made is taken over sooner, when no call of it is under way here', async () => {
+/** The key was claimed by the second instance for a call that is gone, after one that ran. */
+async function withLostOwnClaim() {
   const made = await twoInstances();
   made.end.resolve();
   await made.two(KEYED);
   const held = await made.inner.find('acme', KEY);
   if (held === undefined) throw new Error('the key is not claimed');
   await made.inner.takeOver({ ...held, nonce: 'gone', invocationId: 'gone' }, held.nonce, 60_000);
+  return made;
+}
+
+test('PIPE-09 a claim that this instance made is taken over sooner, when no call of it is under way here', async () => {
+  const made = await withLostOwnClaim();
   const second = made.two(KEYED);
   await made.looked(LOOKS_PER_POLL);
   made.time.ms = OWN_LOST_AFTER_MS - 1;
@@ -213,12 +219,7 @@ test('PIPE-09 a claim that this instance made is taken over sooner, when no call
 });
 
 test('PIPE-09.1 a key that a call with an id of its own took over leads to that call', async () => {
-  const made = await twoInstances();
-  made.end.resolve();
-  await made.two(KEYED);
-  const held = await made.inner.find('acme', KEY);
-  if (held === undefined) throw new Error('the key is not claimed');
-  await made.inner.takeOver({ ...held, nonce: 'gone', invocationId: 'gone' }, held.nonce, 60_000);
+  const made = await withLostOwnClaim();
   const second = made.two({ ...KEYED, invocation_id: 'chosen' });
   await made.looked(LOOKS_PER_POLL);
   made.time.ms = OWN_LOST_AFTER_MS;
