@@ -34,7 +34,8 @@ rateLimiterConformance(test, 'PostgreSQL', async (clock) => {
   return { limiter: postgresRateLimiter(pool, { clock }), close };
 });
 
-/** Pauses before calls; `waited` is the wait that the last answer named. */
+/** A pause before a call, in ms; `waited` is the wait that the last answer named. */
+type Pause = number | 'waited';
 const PAUSE = fc.oneof(
   fc.constant('waited' as const),
   fc.constant('waited' as const),
@@ -49,7 +50,7 @@ const START_MS = 1_700_000_000_123;
 
 /** Compares a limiter with the rules: calls with one key, each after a pause and with its own limit. */
 async function agrees(
-  calls: readonly { readonly pause: number | 'waited'; readonly rate: Rate }[],
+  calls: readonly { readonly pause: Pause; readonly rate: Rate }[],
   limiterOf: (clock: Clock, call: number) => RateLimiter,
 ): Promise<void> {
   await pool.query('delete from sallyport.rate_counts');
@@ -72,6 +73,13 @@ describe.each(RateAlgorithm.enum)('PostgreSQL counts %s as the rule says', (algo
     const calls = fc.array(fc.record({ pause: PAUSE, rate }), { minLength: 1, maxLength: 40 });
     const run = fc.asyncProperty(calls, (given) => agrees(given, (clock) => postgresRateLimiter(pool, { clock })));
     await fc.assert(run, { numRuns: 30 });
+  });
+
+  test('EXT-02.6 to the ms, where 32.282 times 1000 is less than 32282 in floating point', async () => {
+    const rate = { algorithm, per_minute: 1, burst: 1 };
+    const pauses: readonly Pause[] = [0, 32_282, 'waited'];
+    const calls = pauses.map((pause) => ({ pause, rate }));
+    await agrees(calls, (clock) => postgresRateLimiter(pool, { clock }));
   });
 
   test('EXT-02 through two instances, which remember what they refused', async () => {

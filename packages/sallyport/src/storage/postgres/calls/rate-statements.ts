@@ -112,7 +112,7 @@ from given where ${BURST} >= 1
 on conflict (key_hash) do update set (per_minute, at, amount, seconds, calls, wait_ms, expires_at) = (
   select ${PER_MINUTE}, ${next[0]}, ${next[1]}, ${next[2]}::bigint[], ${next[3]}::bigint[], wait_ms, ${next[4]}
   from (select greatest(held.at, excluded.at) as now_at) instant,
-    lateral (select extract(epoch from now_at - held.at)::double precision * 1000 as past_ms) since,
+    lateral (select (extract(epoch from now_at - held.at) * 1000)::double precision as past_ms) since,
     ${from})
 returning wait_ms`;
   return { name: `sallyport-take-${algorithm}`, text };
