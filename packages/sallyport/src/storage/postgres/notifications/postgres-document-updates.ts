@@ -8,10 +8,8 @@ import { POLL_MS, poll, type UpdatesParts } from './poll.ts';
 /** Channel of the notifications; also for programs that change documents elsewhere (DOC-02). */
 const CHANNEL = 'document:updates';
 
-/** Sent when the statement commits, with the count of deletions. */
-const PUBLISH = `
-with counted as (update sallyport.document_updates set deletions = deletions + 1 where $3)
-select pg_notify($1, $2)`;
+const PUBLISH = 'select pg_notify($1, $2)';
+/** Each deletion adds to the count in its own transaction. */
 const READ = 'select deletions::text from sallyport.document_updates';
 
 /**
@@ -48,7 +46,7 @@ export async function openPostgresDocumentUpdates(parts: UpdatesParts): Promise<
       const { tenantId, documentId, version, deleted } = update;
       const payload = JSON.stringify({ tenant_id: tenantId, document_id: documentId, version, deleted });
       await inDatabase('notify the other instances of a changed document', () =>
-        pool.query(PUBLISH, [CHANNEL, payload, deleted === true]),
+        pool.query(PUBLISH, [CHANNEL, payload]),
       );
     },
     subscribe,

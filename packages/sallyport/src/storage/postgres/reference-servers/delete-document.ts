@@ -12,8 +12,10 @@ const DELETE = 'delete from sallyport.documents where tenant_id = $1 and documen
 /** Another text with such a passage gets its vector again when it is missed. */
 const DELETE_VECTORS = `
 delete from sallyport.embedding_vectors where content_hash = any($1::text[]) and content_hash <> all($2::text[])`;
+/** Polled by other instances, so it is part of the deletion: their memory of the document must not outlive it (DOC-02). */
+const COUNT = 'update sallyport.document_updates set deletions = deletions + 1';
 
-/** Deletes a document, or a version of it, with the vectors of its passages. */
+/** Deletes a document, or a version of it, with the vectors of its passages, and counts the deletion. */
 export const deleteDocument = (
   pool: Pool,
   tenantId: string,
@@ -34,5 +36,6 @@ async function remove(client: PoolClient, key: readonly string[], version?: numb
   const passages = gone.rows.flatMap((each) => each.passages);
   const [dropped, kept] = version === undefined ? [[...passages, ...known.passages], []] : [passages, known.passages];
   await client.query(DELETE_VECTORS, [dropped, kept]);
+  await client.query(COUNT);
   return { deleted: gone.rows.length };
 }
