@@ -8,14 +8,14 @@ const WRITE = { name: 'write', text: 'insert' };
 
 type Sent = Submittable & { handleError(error: Error): void; handleReadyForQuery(): void };
 
-/** A connection that answers when the test says so; like the client, it runs one statement after the other. */
+/** A connection that answers when the test says so. */
 class ScriptedClient extends EventEmitter {
   readonly prepared: string[] = [];
   /** The parameter of each statement that was sent. */
   readonly sent: string[] = [];
   /** For each time that it was given back, whether it was broken. */
   readonly released: boolean[] = [];
-  readonly #waiting: Sent[] = [];
+  #running: Sent | undefined;
   readonly #idle: ScriptedClient[];
   isWritable = true;
 
@@ -25,29 +25,31 @@ class ScriptedClient extends EventEmitter {
   }
 
   query(statement: Sent): void {
-    this.#waiting.push(statement);
-    if (this.#waiting.length === 1) this.#submit();
+    if (this.released.at(-1) === true) {
+      process.nextTick(() => statement.handleError(new Error('no longer connected')));
+      return;
+    }
+    // The client itself would queue it, which its next version refuses.
+    expect(this.#running).toBeUndefined();
+    this.#running = statement;
+    const write = (message: Buffer) => this.sent.push(/\d+(?=\0\0E)/.exec(message.toString('latin1'))?.[0] ?? '');
+    const stream = { cork: () => undefined, uncork: () => undefined, writable: this.isWritable, write };
+    const parse = ({ name }: { readonly name: string }) => this.prepared.push(name);
+    statement.submit({ stream, parse } as never);
   }
 
   /** Ends the running statement. */
   async answer(error?: Error): Promise<void> {
-    const [ended] = this.#waiting.splice(0, 1);
+    const ended = this.#running;
+    this.#running = undefined;
     if (error === undefined) ended?.handleReadyForQuery();
     else ended?.handleError(error);
-    this.#submit();
     await turn();
   }
 
   release(isBroken: boolean): void {
     this.released.push(isBroken);
     if (!isBroken) this.#idle.push(this);
-  }
-
-  #submit(): void {
-    const write = (message: Buffer) => this.sent.push(/\d+(?=\0\0E)/.exec(message.toString('latin1'))?.[0] ?? '');
-    const stream = { cork: () => undefined, uncork: () => undefined, writable: this.isWritable, write };
-    const parse = ({ name }: { readonly name: string }) => this.prepared.push(name);
-    this.#waiting[0]?.submit({ stream, parse } as never);
   }
 }
 
@@ -119,7 +121,6 @@ test('AUD-02 a connection on which a statement failed is closed once, later stat
   await client(0).answer(new Error('refused'));
   expect(client(0).released).toEqual([true]);
   const [again] = await send(['3', 'a']);
-  await client(0).answer(new Error('no longer connected'));
   const [last] = await send(['4', 'a']);
   await client(1).answer();
   await client(1).answer();
@@ -130,7 +131,7 @@ test('AUD-02 a connection on which a statement failed is closed once, later stat
     'written',
   ]);
   expect(clients.map(({ sent, released }) => [sent, released])).toEqual([
-    [['1', '2'], [true]],
+    [['1'], [true]],
     [['3', '4'], []],
   ]);
 });

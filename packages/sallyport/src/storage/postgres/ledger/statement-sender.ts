@@ -16,7 +16,7 @@ export interface StatementSender {
   close(): Promise<void>;
 }
 
-/** A connection and its users; the client runs one statement after the other. */
+/** A connection and its users. */
 interface Seat extends Connected {
   readonly client: PoolClient;
   readonly onLost: () => void;
@@ -24,8 +24,8 @@ interface Seat extends Connected {
 
 interface Lane {
   readonly seat: Promise<Seat>;
-  /** Number of statements that are not over yet. */
-  waiting: number;
+  /** Resolves when the statement that was sent last is over, however it ended. */
+  last: Promise<void>;
 }
 
 /**
@@ -39,25 +39,28 @@ export function createStatementSender(pool: Pool): StatementSender {
 
   const run = async (statement: AppendStatement, values: readonly Value[], name: string | undefined): Promise<void> => {
     const known = name === undefined ? undefined : lanes.get(name);
-    const lane = known ?? { seat: seats.take(), waiting: 0 };
+    const lane = known ?? { seat: seats.take(), last: Promise.resolve() };
     if (name !== undefined) lanes.set(name, lane);
     const leave = (): void => {
       if (name !== undefined && lanes.get(name) === lane) lanes.delete(name);
     };
-    lane.waiting += 1;
+    const earlier = lane.last;
+    const { promise: end, resolve: over } = Promise.withResolvers<void>();
+    lane.last = end;
     let seat: Seat | undefined;
     try {
       seat = await lane.seat;
+      await earlier;
       await execute(seat.client, statement, values, seat);
     } catch (error) {
       leave();
       if (seat !== undefined) seats.close(seat);
       throw error;
     } finally {
-      lane.waiting -= 1;
-      if (lane.waiting === 0) leave();
+      over();
+      if (lane.last === end) leave();
     }
-    if (lane.waiting === 0) seats.giveBack(seat);
+    if (lane.last === end) seats.giveBack(seat);
   };
 
   return {
