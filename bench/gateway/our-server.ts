@@ -1,12 +1,12 @@
 // The layer as an embedding program starts it, with everything on: tokens, policy, sandboxed upstream, PostgreSQL, audit.
 // Only the bounds that a benchmark would run into are raised, and the folder of the upstream is allowed.
 import { dirname } from 'node:path';
+import { collectGarbage } from '@sallyport/std/held-bytes';
 import { createToolLayer, LOCAL_CALLER, serve } from '../../packages/sallyport/src/index.ts';
 import type { ToolManifest } from '../../packages/sallyport/src/manifest.ts';
 import { runCalls } from '../load/run-calls.ts';
 import { CALL_NUMBER, type Load } from '../load/target.ts';
 import { ECHO_SCRIPT } from '../peers/echo-script.ts';
-import { collectGarbage } from '../processes/collect-garbage.ts';
 import { type Held, OURS, type OurListening, type OurQuestion, TOOL, UPSTREAM_NAME } from './our-names.ts';
 import { ECHO_ARGUMENTS } from './subject.ts';
 

@@ -1,7 +1,6 @@
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { systemClock } from '@sallyport/std/clock';
 import { isFailure } from '@sallyport/std/error/failure';
+import { collectGarbage } from '@sallyport/std/held-bytes';
 import type { ToolManifest } from '../../packages/sallyport/api/schemas/tool-manifest.ts';
 import { createCompositeExecutor } from '../../packages/sallyport/src/executors/composite.ts';
 import { createHttpExecutor } from '../../packages/sallyport/src/executors/http/http-executor.ts';
@@ -51,9 +50,6 @@ export async function measureRegistry(documents: readonly (readonly ToolManifest
 }
 
 function heapAfterCollection(): number {
-  setFlagsFromString('--expose-gc');
-  const collect = runInNewContext('gc') as () => void;
-  collect();
-  collect();
+  collectGarbage();
   return process.memoryUsage().heapUsed;
 }

@@ -1,4 +1,4 @@
-import { collectGarbage } from '../processes/collect-garbage.ts';
+import { collectGarbage } from '@sallyport/std/held-bytes';
 
 /** What lives on the heap of this process, garbage collected before, in MB. */
 export function heapMb(): number {

@@ -1,5 +1,4 @@
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
+import { heldBytes } from '@sallyport/std/held-bytes';
 import { ROUNDS } from '../report/benchmark.ts';
 import { median, percentile, timeSeries } from '../report/statistics.ts';
 import { searchOfSet, TENANT } from './search-of-set.ts';
@@ -21,9 +20,9 @@ const WARM_UP = 50;
 /** Searches with requests whose vectors are known, among `count` tools, for so many seconds in all rounds. */
 export async function measureLatency(model: Model, count: number, seconds: number): Promise<Latency> {
   const tools = syntheticTools(model, count);
-  const before = usedBytes();
+  const before = heldBytes();
   await using subject = await searchOfSet(tools, perturbingEmbedder(model));
-  const bytesPerTool = (usedBytes() - before) / count;
+  const bytesPerTool = (heldBytes() - before) / count;
   const requests = model.requests.slice(0, REQUESTS_MAX);
   const ask = (at: number) =>
     subject.search.search([TENANT], { text: requests[at % requests.length] ?? '', page: 1, pageSize: 50 });
@@ -49,12 +48,3 @@ async function oneRound(ask: (at: number) => Promise<unknown>, ms: number): Prom
   const sorted = times.sorted();
   return { p50: percentile(sorted, 0.5), p95: percentile(sorted, 0.95) };
 }
-
-function usedBytes(): number {
-  collectGarbage();
-  const { heapUsed, external } = process.memoryUsage();
-  return heapUsed + external;
-}
-
-setFlagsFromString('--expose-gc');
-const collectGarbage = runInNewContext('gc') as () => void;

@@ -1,8 +1,7 @@
 import { text } from 'node:stream/consumers';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { createBubblewrapDriver } from '@sallyport/sandbox/bubblewrap';
 import { MiB } from '@sallyport/std/bytes';
+import { heldBytes } from '@sallyport/std/held-bytes';
 import { describe, expect, test } from 'vitest';
 import { hostState, leftSince } from '../host-state.ts';
 
@@ -51,14 +50,4 @@ async function runOne(): Promise<void> {
   running.stdin.end();
   const [exit, out, error] = await Promise.all([running.exited, text(running.stdout), text(running.stderr)]);
   expect([exit.code, out, error]).toEqual([0, 'out\n', 'err\n']);
-}
-
-/** Bytes of memory in use after garbage collection. */
-function heldBytes(): number {
-  setFlagsFromString('--expose-gc');
-  const collect = runInNewContext('gc') as () => void;
-  collect();
-  collect();
-  const { heapUsed, external } = process.memoryUsage();
-  return heapUsed + external;
 }
