@@ -49,6 +49,8 @@ const WALKS: Readonly<
   },
 };
 const WARM_RUNS = 5;
+/** Of so many runs the shortest counts: timers of the layer that fall into a run are no part of it. */
+const RUNS = 5;
 /** An approved call runs after the answer; by then it is on record. Asking for it would be walked too. */
 const RUNS_MS = 500;
 /** Whether a door answered that the request failed. */
@@ -59,13 +61,16 @@ const failed = (answer: unknown): boolean => {
 
 const found: Record<string, Walk> = {};
 for (const [name, { before, run }] of Object.entries(WALKS)) {
-  for (let i = 0; i < WARM_RUNS; i++) {
+  const walks: Walk[] = [];
+  for (let i = 0; i < WARM_RUNS + RUNS; i++) {
     await before?.();
     recorder.begin();
     const answer = await run();
-    found[name] = recorder.end();
+    walks.push(recorder.end());
     if (failed(answer)) throw new Error(`${name}: ${JSON.stringify(answer)}`);
   }
+  const [shortest] = walks.slice(WARM_RUNS).toSorted((one, other) => one.entries - other.entries);
+  if (shortest !== undefined) found[name] = shortest;
 }
 if (process.argv.includes('--json')) console.log(JSON.stringify(found));
 else console.table(found, ['entries', 'files', 'changesOfFile', 'changesOfComponent']);

@@ -7,8 +7,11 @@ import type { Walk } from '../../../scripts/walks/function-entries.ts';
 
 const REST = 'REST POST /v1/invocations, native pure tool';
 
-// Retried, because background work of the layer may appear in the recorded path.
-test('PIPE-02 a call takes the path that ARCHITECTURE.md shows', { retry: 2, timeout: 60_000 }, async () => {
+/** See docs/adr/0024-the-path-of-a-call-has-a-bound.md. */
+const FILES_MAX = 175;
+const CHANGES_OF_FILE_MAX = 510;
+
+test('PIPE-02 a call takes the path that ARCHITECTURE.md shows, which has a bound', async () => {
   const script = join(ROOT, 'scripts/walks/walks.ts');
   const { stdout } = await promisify(execFile)(process.execPath, ['--no-warnings', script, '--json']);
   const walks = JSON.parse(stdout) as Readonly<Record<string, Walk>>;
@@ -19,4 +22,6 @@ test('PIPE-02 a call takes the path that ARCHITECTURE.md shows', { retry: 2, tim
   expect(shown.length).toBeGreaterThan(30);
   const places = new Set(shown);
   expect(walks[REST]?.path.filter((file) => places.has(file))).toEqual(shown);
+  expect(walks[REST]?.files).toBeLessThanOrEqual(FILES_MAX);
+  expect(walks[REST]?.changesOfFile).toBeLessThanOrEqual(CHANGES_OF_FILE_MAX);
 });
