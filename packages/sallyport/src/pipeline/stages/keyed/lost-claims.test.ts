@@ -6,12 +6,13 @@ import { manifest, pipeline } from '../../pipeline.fixture.ts';
 /** A layer whose claims another call can have taken. */
 async function layer() {
   const inner = memoryIdempotencyStore();
-  const now = { isTaken: false, isLost: false };
+  const now = { isTaken: false, isLost: false, claimed: (): void => undefined };
   const made = await pipeline({
     workers: { refuses: () => undefined },
     idempotency: {
       ...inner,
       async claim(claim, ttlMs) {
+        now.claimed();
         return now.isTaken ? { ...claim, nonce: 'another' } : inner.claim(claim, ttlMs);
       },
       async find(tenantId, key) {
@@ -20,7 +21,8 @@ async function layer() {
     },
   });
   const ran: string[] = [];
-  for (const name of ['count', 'other']) await made.add(manifest(name), () => void ran.push(name));
+  for (const name of ['count', 'other'])
+    await made.add(manifest(name, { side_effect_policy: 'idempotent' }), () => void ran.push(name));
   return { ...made, now, ran };
 }
 
@@ -33,7 +35,8 @@ async function accepted(made: Awaited<ReturnType<typeof layer>>) {
   const { waiting, invocationId, acceptedAt, door } = record;
   if (waiting === undefined) throw new Error('the call does not wait');
   const resumed = { invocationId, nonce: nonceOf(record), acceptedAt, waiting };
-  return () => made.run({ request: waiting.request, caller: { door } }, resumed);
+  return (signal?: AbortSignal) =>
+    made.run({ request: waiting.request, caller: { door, ...(signal && { signal }) } }, resumed);
 }
 
 test('PIPE-09 a call that waited does not run once another call has its key', async () => {
@@ -44,8 +47,21 @@ test('PIPE-09 a call that waited does not run once another call has its key', as
   expect(made.ran).toEqual([]);
   made.now.isTaken = false;
   const again = await layer();
-  expect(await (await accepted(again))()).toMatchObject({ state: 'COMPLETED' });
+  expect(await (await accepted(again))()).toMatchObject({ state: 'COMPLETED', idempotencyKey: 'k' });
   expect(again.ran).toEqual(['count']);
+});
+
+test('PIPE-09 ORC-06 a call that waited, and ends before its tool runs, frees its key', async () => {
+  const made = await layer();
+  const run = await accepted(made);
+  const controller = new AbortController();
+  made.now.claimed = () => controller.abort();
+  expect(await run(controller.signal)).toMatchObject({ state: 'ABORTED', tenantId: 'acme' });
+  expect(await made.call({ ...COUNT, execution_options: { idempotency_key: 'k' } })).toMatchObject({
+    state: 'COMPLETED',
+    metadata: { cached: false },
+  });
+  expect(made.ran).toEqual(['count']);
 });
 
 test('PIPE-09 ORC-06 a call that waited does not run when its claim is lost by the time that its row is written', async () => {

@@ -156,6 +156,8 @@ describe('a call with an idempotency key', () => {
     expect((await call(keyed('k'))).failure?.code).toBe('E3802');
     expect(await call({ ...keyed('k'), tool_version: '1.0.0' })).toMatchObject({ metadata: { cached: true } });
     expect(runs()).toBe(1);
+    await call(keyed('newest'));
+    expect(await call({ ...keyed('newest'), tool_version: 'latest' })).toMatchObject({ metadata: { cached: true } });
   });
 
   test('gives a failure again that came after the tool ran, and frees the key of a refusal before', async () => {
@@ -171,6 +173,24 @@ describe('a call with an idempotency key', () => {
     expect((await call(keyed('free'))).state).toBe('COMPLETED');
     const otherAgent = await token({ agent_did: 'did:agent:b' });
     expect((await call({ ...keyed('k', 3), capability_token: otherAgent })).state).toBe('COMPLETED');
+  });
+});
+
+test('PIPE-09 a refusal whose key cannot be freed answers those who come after, and nobody asks for it without end', async () => {
+  const { call } = await counting({
+    idempotency: { ...memoryIdempotencyStore(), release: async () => undefined },
+  });
+  const asking = { ...keyed('k'), execution_options: { idempotency_key: 'k', require_approval: true } };
+  const { invocationId } = await call(asking);
+  expect(await call(asking)).toMatchObject({ invocationId, failure: { code: 'E3806' }, metadata: { cached: true } });
+});
+
+test('PIPE-09 a call with a key keeps the warnings of the stages before', async () => {
+  const { add, call } = await counting();
+  await add(manifest('ranged', { compatibility_range: '^2.1.0' }), async () => 'done');
+  expect(await call({ ...keyed('k'), tool_id: 'ranged' })).toMatchObject({
+    state: 'COMPLETED',
+    warnings: [{ code: 'agent_version_unstated' }],
   });
 });
 
@@ -251,6 +271,16 @@ describe('PIPE-09 an invocation id', () => {
     await lose();
     expect((await call({ ...MINE, parameters: { n: 2 } })).failure?.code).toBe('E3802');
     expect(await call(MINE)).toMatchObject({ invocationId: 'mine', result: { runs: 1 }, metadata: { cached: true } });
+    expect(runs()).toBe(1);
+  });
+
+  test('whose claim was lost after its tool failed is still that of its row: the tool may have had its effect', async () => {
+    const { call, runs, parts } = await counting();
+    const failing = { ...MINE, parameters: { n: 99 } };
+    await call(failing);
+    const { nonce = '' } = (await parts.records.findInvocation('acme', 'mine')) ?? {};
+    await parts.idempotency.release('acme', '\nid:mine', nonce);
+    expect(await call(failing)).toMatchObject({ invocationId: 'mine', failure: { code: 'E3109' } });
     expect(runs()).toBe(1);
   });
 

@@ -134,6 +134,26 @@ test('PIPE-09 no claim of another instance is taken over a moment too early', as
   expect(made.runs).toEqual(['one']);
 });
 
+test('PIPE-09 a call that runs elsewhere for longer than that keeps its claim', async () => {
+  let taken = 0;
+  const made = await twoInstances((inner) => ({
+    takeOver(...given) {
+      taken += 1;
+      return inner.takeOver(...given);
+    },
+  }));
+  made.mayWrite.resolve();
+  const first = made.one(KEYED);
+  await made.ran.promise;
+  const second = made.two(KEYED);
+  await made.looked(1);
+  made.time.ms = 2 * LOST_AFTER_MS;
+  await made.looked(2);
+  made.end.resolve();
+  expect(await second).toMatchObject({ invocationId: (await first).invocationId, result: { by: 'one' } });
+  expect(taken).toBe(0);
+});
+
 test.each([
   ['an id and a key', { ...KEYED, invocation_id: 'mine' }],
   ['an id', { ...REQUEST, invocation_id: 'mine' }],

@@ -81,6 +81,15 @@ describe('VIS-04 a turn group', () => {
     expect((await pay({ id: 'o', n: 2 })).metadata?.cached).toBe(false);
     expect((await pay({ n: 2 })).idempotencyKey).toBe('pay::2:turn_group:t-1');
     expect(ran).toHaveLength(3);
+    for (const id of ['a%', 'a']) expect((await pay({ id, n: 2 })).metadata?.cached).toBe(false);
+  });
+
+  test('VIS-04.2 hashes a business whose fields are longer than a key should be', async () => {
+    const { pay } = await counting({ idempotency_key_fields: ['id', 'n'] });
+    const longest = 'x'.repeat(510);
+    expect((await pay({ id: longest, n: 1 })).idempotencyKey).toBe(`pay:${longest}:1:turn_group:t-1`);
+    expect((await pay({ id: `${longest}x`, n: 1 })).idempotencyKey).toMatch(/^pay:[0-9a-f]{64}:turn_group:t-1$/);
+    expect((await pay({ id: `${longest}y`, n: 1 })).metadata?.cached).toBe(false);
   });
 
   test('is of one tenant and of one agent', async () => {
@@ -103,6 +112,16 @@ describe('VIS-04 a turn group', () => {
       await pay({ n: 1 });
       expect(ran).toHaveLength(runs);
     }
+  });
+
+  test('PIPE-09 alone tries a failure again: under a key of the caller, a tool that may run twice does not', async () => {
+    const { call, ran, state } = await counting({ side_effect_policy: 'idempotent' });
+    const keyed = { tool_id: 'pay', parameters: { n: 1 }, execution_options: { idempotency_key: 'k' } };
+    state.failing = true;
+    const { invocationId } = await call(keyed);
+    state.failing = false;
+    expect(await call(keyed)).toMatchObject({ invocationId, failure: { code: 'E3109' }, metadata: { cached: true } });
+    expect(ran).toHaveLength(1);
   });
 
   test('gives way to the key that the caller chose', async () => {
@@ -204,6 +223,7 @@ test('PIPE-09 a scope cannot be read in two ways, and keys that are stored keep 
     ['', undefined, 'did:a\nb\nk'],
     ['did:a\n', undefined, 'b\nk'],
     ['did:a', 'b', 'k'],
+    ['did:a', 'c', 'k'],
     ['did:a', 'b', '\nk'],
     ['did:a', 'bk', ''],
     ['did:a', '', 'bk'],
