@@ -226,8 +226,14 @@ describe('PIPE-09 an invocation id', () => {
     expect(runs()).toBe(1);
   });
 
-  test('of a call that runs: the same request waits for its answer', async () => {
-    const { call, runs } = await counting();
+  test('of a call that runs leads to it, and the same request waits for its answer', async () => {
+    const { add, call, runs, parts } = await counting();
+    const known = () => parts.running.find('acme', 'looks') !== undefined;
+    await add(manifest('look'), async () => known());
+    expect(await call({ tool_id: 'look', parameters: { n: 1 }, invocation_id: 'looks' })).toMatchObject({
+      result: true,
+    });
+    expect(known()).toBe(false);
     const ends = await Promise.all([call(MINE), call(MINE), call(MINE)]);
     expect(ends.map(({ result }) => result)).toEqual(Array(3).fill({ runs: 1 }));
     expect(runs()).toBe(1);
@@ -284,19 +290,22 @@ describe('PIPE-09 an invocation id', () => {
     expect(runs()).toBe(1);
   });
 
-  test('whose claim was lost with a call that left nothing is free, and the next call has a row of its own', async () => {
-    const { call, store, runs } = await counting();
-    const { result: _result, outputHash: _hash, ...row } = await call({ tool_id: 'count', parameters: { n: 1 } });
-    const failure = { failed: true, code: 'E3812', message: 'The store was away.' } as const;
-    const metadata = { ...(row.metadata as object), attempts: 0 } as NonNullable<typeof row.metadata>;
-    const left = { ...row, invocationId: 'mine', nonce: 'before', state: 'FAILED' as const, failure, metadata };
-    await store.append({ records: [left], events: [] }, 'synchronous');
-    const again = await call(MINE);
-    expect(again).toMatchObject({ state: 'COMPLETED', result: { runs: 2 } });
-    expect(again.invocationId).not.toBe('mine');
-    expect(await call(MINE)).toMatchObject({ invocationId: again.invocationId, metadata: { cached: true } });
-    expect(runs()).toBe(2);
-  });
+  test.each(['E3812', 'E3805'] as const)(
+    'whose claim was lost with a call that left nothing but %s is free, and the next call has a row of its own',
+    async (code) => {
+      const { call, store, runs } = await counting();
+      const { result: _result, outputHash: _hash, ...row } = await call({ tool_id: 'count', parameters: { n: 1 } });
+      const failure = { failed: true, code, message: 'Nothing ran.' } as const;
+      const metadata = { ...(row.metadata as object), attempts: 0 } as NonNullable<typeof row.metadata>;
+      const left = { ...row, invocationId: 'mine', nonce: 'before', state: 'FAILED' as const, failure, metadata };
+      await store.append({ records: [left], events: [] }, 'synchronous');
+      const again = await call(MINE);
+      expect(again).toMatchObject({ state: 'COMPLETED', result: { runs: 2 } });
+      expect(again.invocationId).not.toBe('mine');
+      expect(await call(MINE)).toMatchObject({ invocationId: again.invocationId, metadata: { cached: true } });
+      expect(runs()).toBe(2);
+    },
+  );
 
   test('ORC-06 of a call that lost its claim has a durable end: its row said already that it runs', async () => {
     const store = memoryLedgerStore();
