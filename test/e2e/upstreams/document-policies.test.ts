@@ -166,6 +166,28 @@ test('DOC-04.5 nobody subscribes to what he may not read', async () => {
   expect(honoredFilter).toEqual({ resourceSubscriptions: [allowed] });
 });
 
+test('DOC-04.5 who subscribed before a policy forbade it learns of no change any more', async () => {
+  const client = await connect(desk, bob, { path: '/mcp/servers/documents' });
+  opened.defer(() => client.close());
+  const updated: string[] = [];
+  client.setNotificationHandler('notifications/resources/updated', ({ params }) => void updated.push(params.uri));
+  const write = (document_id: string, content: string) => tool('ingest_document', { document_id, content }, agent);
+  for (const id of ['later', 'free']) {
+    await write(id, 'Walrus one.');
+    await client.subscribeResource({ uri: `document://${id}` });
+  }
+  await write('later', 'Walrus two.');
+  await expect.poll(() => updated).toEqual(['document://later']);
+  const forbidden = POLICY.slice(POLICY.indexOf('@id("not-for-bob")'), POLICY.indexOf('@id("not-by-bob")'));
+  const more = forbidden.replace('not-for-bob', 'not-later').replace('secret*', 'later*');
+  writeFileSync(join(desk.folder, 'policies', 'more.cedar'), more);
+  await desk.layer.ask('policies.reload', {}, LOCAL_CALLER);
+  await write('later', 'Walrus three.');
+  await write('free', 'Walrus three.');
+  await expect.poll(() => updated).toContain('document://free');
+  expect(updated).toEqual(['document://later', 'document://free']);
+});
+
 test('DOC-04.5 PIPE-15 a dry run says what they would refuse', async () => {
   const ask = (parameters: Record<string, unknown>) =>
     desk.layer.ask(

@@ -110,11 +110,25 @@ function createWatch(parts: WatchedByClientParts, client: Watching, remove: (uri
   const { log, notify, offers, updates } = parts;
   const isWatched = (entry: Entry): boolean => client.entries.get(entry.shown) === entry;
 
-  /** Asks anew each time: the token may have ended, or what it covers may have changed. */
+  const notifyOf = ({ shown }: Entry): void => notify('notifications/resources/updated', { uri: shown });
+  /** Judges anew each time: the token may have ended, or what it covers or a policy allows may have changed. */
   const report = async (entry: Entry): Promise<void> => {
     const { listener } = client;
+    if (listener === undefined) return;
+    try {
+      await judge(parts, entry.at, withoutRequest(listener));
+      if (isWatched(entry)) notifyOf(entry);
+    } catch (thrown) {
+      const { code } = failureOf(thrown);
+      log.debug('mcp-update-not-reported', { code });
+      if (errorEntry(code).retryable) soon(entry, 'reporting', RENEWED_AFTER_MS);
+    }
+  };
+  /** Says that a subscription is over, to a client that may still ask for resources of the server. */
+  const reportEnd = async (entry: Entry): Promise<void> => {
+    const { listener } = client;
     if (listener === undefined || (await readToolOf(offers, entry.at, listener)) === undefined) return;
-    if (isWatched(entry)) notify('notifications/resources/updated', { uri: entry.shown });
+    if (isWatched(entry)) notifyOf(entry);
   };
   const works = { reporting: report, renewing: (entry: Entry) => renew(entry) };
   const soon = (entry: Entry, what: keyof typeof works, ms: number): void => {
@@ -147,7 +161,7 @@ function createWatch(parts: WatchedByClientParts, client: Watching, remove: (uri
       const { code } = failureOf(thrown);
       log.debug('mcp-resource-not-watched', { code });
       if (errorEntry(code).retryable) return soon(entry, 'renewing', RENEWED_AFTER_MS);
-      await report(entry).finally(() => (isWatched(entry) ? remove(entry.shown) : undefined));
+      await reportEnd(entry).finally(() => (isWatched(entry) ? remove(entry.shown) : undefined));
     }
   };
   return watch;
