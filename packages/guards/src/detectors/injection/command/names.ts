@@ -19,7 +19,7 @@ const ENGLISH =
   'id cat dir type net reg echo ping sleep find sort more less head tail cut date time who w which whereis locate last ' +
   'host kill at test read set export copy move del erase ren start shutdown reboot halt mail mount umount touch file ' +
   'finger users groups history route service exec source split join paste nl od strings diff cmp patch watch top free ' +
-  'man info jobs bg fg wait true false yes exit logout help tree fc ip ss dd vi ed ex uniq tr wc stat assoc path ' +
+  'man info jobs bg fg wait exit logout help tree fc ip ss dd vi ed ex uniq tr wc stat assoc path ' +
   'format label print call goto title color cls net1 sc at query runas call command invoke-expression iex iwr';
 
 const NAMES: ReadonlyMap<string, number> = new Map([
