@@ -14,6 +14,7 @@ import { OUTPUT_RULES } from './rules/output.ts';
 import { REDIRECTION_RULES } from './rules/redirection.ts';
 import { ROLE_RULES } from './rules/roles.ts';
 import { STEERING_RULES } from './rules/steering.ts';
+import { TAKEOVER_RULES } from './rules/takeover.ts';
 import { ORDER_WORDS } from './rules/words.ts';
 import { eachSentence, joined, sentenceAt } from './sentences.ts';
 
@@ -49,6 +50,7 @@ const SENTENCE_RULES = [
   ...REDIRECTION_RULES,
   ...STEERING_RULES,
   ...OUTPUT_RULES,
+  ...TAKEOVER_RULES,
   ...OTHER_LANGUAGE_RULES,
 ];
 const forKind = (rules: readonly InstructionRule[], kind: TextKind): readonly InstructionRule[] =>
