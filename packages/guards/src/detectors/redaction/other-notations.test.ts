@@ -22,6 +22,7 @@ describe('personal data in other notations', () => {
 
   test.each([
     'https://registry.example.org/%40types%2fnode and pkg%401.2.3',
+    'http://example.com%40example.org/ and "login createdb password \'its word\'"',
     'we met (at) noon [at] the office',
     '2 4 8 16 32 64 128 256',
     '1 2 3 4 5 6 7 8 9 10',

@@ -140,6 +140,9 @@ function isEnded({ codes }: Scan, end: number): boolean {
 const ENDS = new Uint8Array(128);
 for (const each of ';|&<>)\'"`$%#,\\}') ENDS[each.charCodeAt(0)] = 1;
 
+/** A member of JSON, whose text may be a command line. */
+const MEMBER = /"\s{0,4}:\s{0,4}"/;
+
 function isCommand(scan: Scan, at: number, code: number, start: number, command: Command): boolean {
   const { text, codes, strict, document } = scan;
   if (strict || command.marked) return true;
@@ -148,7 +151,11 @@ function isCommand(scan: Scan, at: number, code: number, start: number, command:
   if (document) return false;
   if (isEnumeration(text, at, code)) return false;
   // After a doubled sign a quoted argument is one: no sentence and no expression goes on like this.
-  const quoted = code === 38 && codes[at + 1] === 38 && /^\s+["']/.test(text.slice(command.end, command.end + 4));
+  const quoted =
+    code === 38 &&
+    codes[at + 1] === 38 &&
+    /^\s+["']/.test(text.slice(command.end, command.end + 4)) &&
+    !MEMBER.test(text.slice(0, at));
   const bare = !quoted && isAlone(text, command.end);
   if (isProseBefore(text, at) || (code === 38 && isWordBefore(text, at))) return argument && !bare;
   return start >= at && (argument || bare);

@@ -9,7 +9,7 @@ const ARGUMENT_MAX = 96;
 
 /** Patterns of command arguments that words of a sentence do not match. */
 const ARGUMENT =
-  /^\s+(?:-{1,2}\w|\/\w|[\w.~]*[/\\]|[a-z]:\\|\$[\w{(]|%\w+%|\.{1,2}(?:\s|$|[/\\])|~|\*|["'`]|\d+(?:\s|$|[;|&)'"%.])|https?:|[<>]|[A-Z_][A-Z0-9_]*=|[\w.+-]+@|\w+[\w.-]*\.\w+|@)/i;
+  /^\s+(?:-{1,2}\w|\/\w|[\w.~]*[/\\]|[a-z]:\\|\$[\w{(]|%\w+%|\.{1,2}(?:\s|$|[/\\])|~|\*|["'`]|\d+(?:\s|$|[;|&)'"%.])|https?:|[<>]|[\w.+-]+@|\w+[\w.-]*\.\w+|@)/i;
 /** First words of programs with subcommands. */
 const SUBCOMMANDS: Readonly<Record<string, RegExp>> = {
   net: /^\s+(?:user|users|view|share|use|localgroup|group|start|stop|accounts|session|config|time)\b/i,
@@ -17,6 +17,7 @@ const SUBCOMMANDS: Readonly<Record<string, RegExp>> = {
   reg: /^\s+(?:add|query|delete|save|export|import)\b/i,
   sc: /^\s+(?:query|config|create|stop|start)\b/i,
   echo: /^\s*\S/,
+  export: /^\s+[A-Za-z_]\w{0,40}=/,
   which: /^\s+\S+\s*(?:$|[;|&])/,
   ping: /^\s+[\w.-]+\.\w+|^\s+localhost/,
 };

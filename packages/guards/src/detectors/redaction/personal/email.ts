@@ -31,7 +31,9 @@ const WRITTEN =
 function findWritten({ text, add }: Scan): void {
   if (!(text.includes('%40') || text.includes('at)') || text.includes('at]'))) return;
   eachMatch(WRITTEN, text, ({ index, 0: shown, 1: top = '' }) => {
-    if (!FILE_ENDINGS.test(top)) add('email', 'email-written', index, index + shown.length);
+    const at = index + shown.search(/%40|[[({]/);
+    if (!FILE_ENDINGS.test(top) && !isRemote(text, index, at))
+      add('email', 'email-written', index, index + shown.length);
   });
 }
 

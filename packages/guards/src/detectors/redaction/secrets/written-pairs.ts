@@ -9,7 +9,7 @@ import { looksDrawn } from './randomness.ts';
 const ELEMENT =
   /<(?:[\w.-]{1,24}:)?[\w.-]{0,40}?(password|passwd|passphrase|secret|token|api[_-]?key)>\s{0,8}([^<>\s]{4,256})\s{0,8}<\//gi;
 /** The line of a `.netrc`. */
-const LOGIN = /\blogin\s{1,4}\S{1,128}\s{1,8}password\s{1,4}(\S{4,256})/g;
+const LOGIN = /\blogin\s{1,4}\S{1,128}\s{1,8}password\s{1,4}([^\s'"`]{4,256})/g;
 /** Options of programs that take a password right after a letter, or as the next word. */
 const OPTION =
   /(?:\bsshpass\s{1,3}-p\s{0,3}|\b(?:mysql|mysqldump|mysqladmin|mariadb|mariadb-dump)\b[^\n|;&]{0,120}?\s-p)(["']?)([^\s"'|;&$<]{4,128})/g;
