@@ -8,6 +8,7 @@ import { ACCESS_RULES } from './rules/access.ts';
 import { AUTHORITY_RULES } from './rules/authority.ts';
 import { HIDING_RULES } from './rules/hiding.ts';
 import type { InstructionRule } from './rules/instruction-rule.ts';
+import { MANIPULATION_RULES } from './rules/manipulation.ts';
 import { MARKUP_RULES } from './rules/markup.ts';
 import { OTHER_LANGUAGE_RULES } from './rules/other-languages.ts';
 import { OUTPUT_RULES } from './rules/output.ts';
@@ -51,6 +52,7 @@ const SENTENCE_RULES = [
   ...STEERING_RULES,
   ...OUTPUT_RULES,
   ...TAKEOVER_RULES,
+  ...MANIPULATION_RULES,
   ...OTHER_LANGUAGE_RULES,
 ];
 const forKind = (rules: readonly InstructionRule[], kind: TextKind): readonly InstructionRule[] =>

@@ -11,7 +11,7 @@ const LEAVING: readonly (readonly [verb: RegExp, what: RegExp, which: RegExp])[]
   [
     /\b(?:ignorier|missacht|vergiss|vergesst|vergessen sie)/,
     /\b(?:anweisung|regeln|befehle|instruktion|vorgabe|alles,? was)/,
-    /\b(?:vorherig|bisherig|obig|fruher|vorangegangen|vorig|gesagt|gelernt|deine)/,
+    /\b(?:vorherig|bisherig|obig|fruher|vorangegangen|vorig|gesagt|gelernt|deine|von oben|alle (?:anweisung|instruktion|vorgabe))/,
   ],
   [
     /\b(?:ignore[rz]?|oublie[rz]?|oublie[- ]|tiens pas compte|tenez pas compte)\b/,
@@ -49,7 +49,7 @@ const LEAVING: readonly (readonly [verb: RegExp, what: RegExp, which: RegExp])[]
   [
     /(?:игнорир|забуд|отмен|проигнор)/,
     /(?:инструкц|указани|правила|команд|вс[её],? что)/,
-    /(?:предыдущ|прежни|прошл|вышеуказ|говорил|сказал)/,
+    /(?:предыдущ|прежни|прошл|вышеуказ|выше|все (?:указан|инструкц|команд)|говорил|сказал)/,
   ],
   [
     /(?:忽略|无视|無視|忘记|忘記|不要理会)/,

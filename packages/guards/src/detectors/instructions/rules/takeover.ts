@@ -128,7 +128,7 @@ export const TAKEOVER_RULES: readonly InstructionRule[] = [
       new RegExp(
         `(?:${SECRET_PLACE.source})|\\b(?:backdoor|payload|exfiltrat\\w{1,4}|malware|reverse shell)\\b|(?:${ADDRESS.source})`,
       ),
-      /\b(?:must|add|upload|send|post|read|include|copy|forward|e-?mail|insert|print|fetch|run|execute|transfer|share)\b/,
+      /\b(?:must|add|upload|send|post|read|include|copy|forward|e-?mail|insert|print|fetch|run|execute|transfer|shar(?:e|ing))\b/,
     ],
     none: [/\b(?:do not|don't|never|must not|should not|see|docs?|documentation)\b/],
   },
