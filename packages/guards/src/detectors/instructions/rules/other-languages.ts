@@ -16,7 +16,7 @@ const LEAVING: readonly (readonly [verb: RegExp, what: RegExp, which: RegExp])[]
   [
     /\b(?:ignore[rz]?|oublie[rz]?|oublie[- ]|tiens pas compte|tenez pas compte)\b/,
     /\b(?:instruction|consigne|regles|directives|tout ce que)/,
-    /\b(?:precedent|anterieur|ci-dessus|vos|tes|dit|appris|recu)/,
+    /\b(?:precedent|anterieur|ci-dessus|(?:vos|tes|dite?s?|appris|recue?s?)\b)/,
   ],
   [
     /\b(?:ignor(?:a|e|ar|en)|olvid(?:a|e|ar|ate|ese|en)|desestim(?:a|e|ar)|omit(?:e|a|ir))\b/,
