@@ -88,8 +88,7 @@ const report: Report = (rule, start, end) => {
 
 const MARKUP_SIGNS = SIGN.less | SIGN.equals | SIGN.open;
 const SCRIPT_SIGNS = SIGN.open | SIGN.quote | SIGN.bracket | SIGN.colon | SIGN.plus | SIGN.shell;
-const COMMAND_SIGNS =
-  SIGN.shell | SIGN.escape | SIGN.open | SIGN.slash | SIGN.quote | SIGN.less | SIGN.bracket | SIGN.equals;
+const COMMAND_SIGNS = SIGN.shell | SIGN.escape | SIGN.open | SIGN.slash | SIGN.quote | SIGN.less | SIGN.bracket;
 
 /** Each threat is searched only in texts where it could occur. */
 function lookAt(reading: Reading, threats: readonly Threat[], strict: boolean): void {
@@ -105,7 +104,7 @@ function lookAt(reading: Reading, threats: readonly Threat[], strict: boolean): 
     } else if (threat === 'xss') {
       if ((signs & MARKUP_SIGNS) !== 0) detectMarkup(reading, strict, report);
       if ((signs & SCRIPT_SIGNS) !== 0) detectScript(reading, report);
-    } else if ((signs & COMMAND_SIGNS) !== 0) detectCommand(reading, strict, report);
+    } else if ((signs & COMMAND_SIGNS) !== 0 || text.startsWith('-')) detectCommand(reading, strict, report);
   }
 }
 

@@ -20,7 +20,8 @@ export function detectQuery({ text, signs }: Reading, strict: boolean, report: R
     if (text.includes('$')) reportMatch(text, 'quote_and_operator', OPERATOR, report);
   }
   if (strict && hasShell && text.includes('$')) reportMatch(text, 'operator', ANY_OPERATOR, report);
-  if ((signs & SIGN.open) !== 0 && /\)\s?\(/.test(text)) reportMatch(text, 'filter', FILTER, report);
+  if ((signs & SIGN.open) !== 0 && (text.includes(')(') || text.includes(') (')))
+    reportMatch(text, 'filter', FILTER, report);
 }
 
 function reportMatch(text: string, rule: string, pattern: RegExp, report: Report): void {
