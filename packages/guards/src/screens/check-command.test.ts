@@ -54,6 +54,8 @@ const OBFUSCATED = [
   "source <(echo 'rm -rf /')",
   '\uff52\uff4d -rf /',
   'r\u043c -rf /',
+  'cp /bin/rm x; ./x -rf /',
+  'ln -s /usr/bin/rm /tmp/x && /tmp/x -rf /',
 ];
 
 const NESTED = [
@@ -383,4 +385,13 @@ describe.skipIf(!existsSync(SHOWN))(`shown commands${existsSync(SHOWN) ? '' : ',
     const blocked = pages.filter(({ cmd }) => checkCommand(cmd).verdict === 'blocked');
     expect(blocked.length / pages.length).toBeLessThanOrEqual(0.01);
   });
+});
+
+test('EXE-02.2 a condition that every file meets chooses none', () => {
+  expect(verdicts(["find ~ -name '*' -delete", 'find /etc -path "*" -exec rm {} +'])).toEqual(
+    all(["find ~ -name '*' -delete", 'find /etc -path "*" -exec rm {} +'], 'blocked'),
+  );
+  expect(verdicts(["find ~ -name '*.tmp' -delete", 'cp /bin/ls x; ./x'])).toEqual(
+    all(["find ~ -name '*.tmp' -delete", 'cp /bin/ls x; ./x'], 'ask'),
+  );
 });

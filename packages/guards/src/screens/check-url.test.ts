@@ -129,6 +129,23 @@ describe('what a policy says', () => {
 });
 
 describe('where a name leads', () => {
+  test.each([
+    ['127.0.0.1.nip.io', 'loopback'],
+    ['app.10-0-0-1.sslip.io', 'private'],
+    ['169-254-169-254.sslip.io', 'metadata'],
+    ['a-7f000001.nip.io', 'loopback'],
+    ['--1.sslip.io', 'loopback'],
+    ['a.b.localtest.me', 'loopback'],
+    ['lvh.me', 'loopback'],
+    ['dns.service.consul', 'private'],
+    ['8.8.8.8.nip.io', 'public'],
+    ['www.nip.io', 'public'],
+    ['127.0.0.1.nip.io.example.com', 'public'],
+    ['10.0.0.1.example.com', 'public'],
+  ])('SBX-04.3 %s says that it is %s', (host, addressClass) =>
+    expect(checkUrl(`http://${host}/`)).toMatchObject({ addressClass, allowed: addressClass === 'public' }),
+  );
+
   test('every address has to be public', async () => {
     const found = await checkUrlResolved('http://a.example.com/', resolving('8.8.8.8', '2606:4700::1'));
     expect(found).toMatchObject({ allowed: true, addresses: ['8.8.8.8', '2606:4700::1'] });
@@ -140,7 +157,7 @@ describe('where a name leads', () => {
       'fe80::1%eth0',
       '0177.0.0.1',
     ]) {
-      const verdict = await checkUrlResolved('http://10.0.0.1.nip.io/', resolving('8.8.8.8', inner));
+      const verdict = await checkUrlResolved('http://inner.example.com/', resolving('8.8.8.8', inner));
       expect([inner, verdict.allowed, verdict.addresses]).toEqual([inner, false, []]);
     }
   });

@@ -5,6 +5,7 @@ import { type InjectionFinding, type Report, type SanitiseProfile, THREATS, type
 import { detectMarkup } from './html/detect-markup.ts';
 import { detectScript } from './html/detect-script.ts';
 import { TEXT_UNITS_MAX } from './lexer/constants.ts';
+import { detectQuery } from './query/detect-query.ts';
 import { detectSql } from './sql/detect-sql.ts';
 import { lex } from './sql/lex.ts';
 import { codeSpans } from './text/code-spans.ts';
@@ -87,7 +88,7 @@ const report: Report = (rule, start, end) => {
 
 const MARKUP_SIGNS = SIGN.less | SIGN.equals | SIGN.open;
 const SCRIPT_SIGNS = SIGN.open | SIGN.quote | SIGN.bracket | SIGN.colon | SIGN.plus | SIGN.shell;
-const COMMAND_SIGNS = SIGN.shell | SIGN.escape | SIGN.open | SIGN.slash | SIGN.quote | SIGN.less;
+const COMMAND_SIGNS = SIGN.shell | SIGN.escape | SIGN.open | SIGN.slash | SIGN.quote | SIGN.less | SIGN.bracket;
 
 /** Each threat is searched only in texts where it could occur. */
 function lookAt(reading: Reading, threats: readonly Threat[], strict: boolean): void {
@@ -97,11 +98,13 @@ function lookAt(reading: Reading, threats: readonly Threat[], strict: boolean): 
   for (const threat of threats) {
     sought = threat;
     count = 0;
-    if (threat === 'sql_injection') detectSql(reading, tokens, strict, plusIsBlank, report);
-    else if (threat === 'xss') {
+    if (threat === 'sql_injection') {
+      detectSql(reading, tokens, strict, plusIsBlank, report);
+      detectQuery(reading, strict, report);
+    } else if (threat === 'xss') {
       if ((signs & MARKUP_SIGNS) !== 0) detectMarkup(reading, strict, report);
       if ((signs & SCRIPT_SIGNS) !== 0) detectScript(reading, report);
-    } else if ((signs & COMMAND_SIGNS) !== 0) detectCommand(reading, strict, report);
+    } else if ((signs & COMMAND_SIGNS) !== 0 || text.startsWith('-')) detectCommand(reading, strict, report);
   }
 }
 

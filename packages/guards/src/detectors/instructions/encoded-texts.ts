@@ -20,6 +20,7 @@ const ENCODED =
  * is decoded is shorter than its form.
  */
 export function* encodedTexts(text: string): Generator<EncodedText> {
+  yield* disguisedTexts(text);
   for (const { 0: form, index } of formsIn(text)) {
     const place = { start: index, end: index + form.length };
     const decoded = decode(form);
@@ -29,6 +30,39 @@ export function* encodedTexts(text: string): Generator<EncodedText> {
       if (isReadable(twice, inner)) yield { decoded: twice, ...place, evasive: false };
     }
   }
+}
+
+/** Letters written as references or escapes, where no honest text needs them, and words with blanks as an address writes them. */
+const WRITTEN_LETTER =
+  /&#(?:x(?:4[1-9a-f]|5[0-9a]|6[1-9a-f]|7[0-9a])|6[5-9]|[78]\d|90|9[7-9]|1[01]\d|12[0-2]);|\\(?:u00|x)(?:[46][1-9a-f]|[57][0-9a])/gi;
+const WORDS_OF_ADDRESS = /[\w.,'-]{1,24}(?:%20[\w.,'-]{1,24}){3,400}/g;
+/** Words to leave one's instructions, backwards and with their letters moved by thirteen places. */
+const BACKWARDS: readonly string[] = ['snoitcurtsni', 'tpmorp', 'suoiverp'];
+const MOVED: readonly string[] = ['vafgehpgvba', 'cebzcg', 'cerivbhf'];
+
+/** The text as it is after its disguise is undone: as a whole, since a disguise may cover any part of it. */
+function* disguisedTexts(text: string): Generator<EncodedText> {
+  if (text.includes('&#') || text.includes('\\')) {
+    const found = [...text.matchAll(WRITTEN_LETTER)];
+    const [first, last] = [found[0], found.at(-1)];
+    if (first !== undefined && last !== undefined) {
+      const place = { start: first.index, end: last.index + last[0].length };
+      yield { decoded: text.replace(WRITTEN_LETTER, unescaped), ...place, evasive: false };
+    }
+  }
+  if (text.includes('%20')) {
+    for (const { 0: form, index } of text.matchAll(WORDS_OF_ADDRESS))
+      yield { decoded: form.replaceAll('%20', ' '), start: index, end: index + form.length, evasive: false };
+  }
+  const whole = { start: 0, end: text.length, evasive: false };
+  if (BACKWARDS.some((word) => text.includes(word))) yield { decoded: [...text].reverse().join(''), ...whole };
+  if (MOVED.some((word) => text.includes(word))) yield { decoded: text.replace(/[a-z]/gi, movedBack), ...whole };
+}
+
+function movedBack(letter: string): string {
+  const code = letter.charCodeAt(0);
+  const first = code < 97 ? 65 : 97;
+  return String.fromCharCode(((code - first + 13) % 26) + first);
 }
 
 const formsIn = (text: string): Iterable<RegExpExecArray> => (mayHoldEncoded(text) ? text.matchAll(ENCODED) : []);

@@ -8,12 +8,14 @@ import { ACCESS_RULES } from './rules/access.ts';
 import { AUTHORITY_RULES } from './rules/authority.ts';
 import { HIDING_RULES } from './rules/hiding.ts';
 import type { InstructionRule } from './rules/instruction-rule.ts';
+import { MANIPULATION_RULES } from './rules/manipulation.ts';
 import { MARKUP_RULES } from './rules/markup.ts';
 import { OTHER_LANGUAGE_RULES } from './rules/other-languages.ts';
 import { OUTPUT_RULES } from './rules/output.ts';
 import { REDIRECTION_RULES } from './rules/redirection.ts';
 import { ROLE_RULES } from './rules/roles.ts';
 import { STEERING_RULES } from './rules/steering.ts';
+import { TAKEOVER_RULES } from './rules/takeover.ts';
 import { ORDER_WORDS } from './rules/words.ts';
 import { eachSentence, joined, sentenceAt } from './sentences.ts';
 
@@ -49,6 +51,8 @@ const SENTENCE_RULES = [
   ...REDIRECTION_RULES,
   ...STEERING_RULES,
   ...OUTPUT_RULES,
+  ...TAKEOVER_RULES,
+  ...MANIPULATION_RULES,
   ...OTHER_LANGUAGE_RULES,
 ];
 const forKind = (rules: readonly InstructionRule[], kind: TextKind): readonly InstructionRule[] =>

@@ -37,6 +37,8 @@ const PUNCTUATION: ReadonlyMap<string, string> = new Map(
 /** Letters of other alphabets count as lookalikes only in a word that also has Latin letters. */
 const OTHER_ALPHABET = /[\u0370-\u052f\u0560-\u058f]/;
 const WORD = /[^\s]+/g;
+/** Marks that stand over, under and through letters; those of other scripts are parts of their words. */
+const MARK = /^[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff]$/;
 /** Spellings that are remembered; there are not many letters. */
 const SPELLINGS_MAX = 8_192;
 const SPELLINGS = new Map<string, string>();
@@ -81,7 +83,9 @@ function spelt(char: string): string {
   const known = SPELLINGS.get(char);
   if (known !== undefined) return known;
   const base = char.normalize('NFKD').replace(/\p{M}|\p{Cc}/gu, '');
-  const plain = PUNCTUATION.get(char) ?? (/^\p{ASCII}+$/u.test(base) ? base : char.normalize('NFKC')).toLowerCase();
+  const mark = MARK.test(char) ? '' : undefined;
+  const plain =
+    mark ?? PUNCTUATION.get(char) ?? (/^\p{ASCII}+$/u.test(base) ? base : char.normalize('NFKC')).toLowerCase();
   if (SPELLINGS.size < SPELLINGS_MAX) SPELLINGS.set(char, plain);
   return plain;
 }

@@ -1,4 +1,5 @@
 import type { AddressClass } from './address-classes.ts';
+import { classOfWrittenAddress } from './names-with-address.ts';
 
 /** Names under which clouds and container platforms serve credentials to any inside client. */
 const METADATA_NAMES: ReadonlySet<string> = new Set([
@@ -29,6 +30,7 @@ const LOOPBACK_NAMES: ReadonlySet<string> = new Set([
 const PRIVATE_SUFFIXES: ReadonlySet<string> = new Set([
   'arpa',
   'corp',
+  'consul',
   'docker',
   'home',
   'internal',
@@ -45,7 +47,8 @@ const PRIVATE_SUFFIXES: ReadonlySet<string> = new Set([
 
 /**
  * Class of a host name before any lookup: loopback, metadata or private names, and single-label names, which only a
- * search domain or a container network resolves. `public` for the rest, which says nothing about their addresses.
+ * search domain or a container network resolves; of a name with an address in it, that of the address. `public` for the
+ * rest, which says nothing about their addresses.
  * @param host lower case, without trailing dots
  */
 export function classOfName(host: string): AddressClass {
@@ -56,5 +59,5 @@ export function classOfName(host: string): AddressClass {
   const last = host.slice(dot + 1);
   if (last === 'localhost') return 'loopback';
   if (last.startsWith('localdomain')) return host.startsWith('localhost') ? 'loopback' : 'private';
-  return PRIVATE_SUFFIXES.has(last) ? 'private' : 'public';
+  return PRIVATE_SUFFIXES.has(last) ? 'private' : (classOfWrittenAddress(host) ?? 'public');
 }

@@ -4,7 +4,15 @@ import { SIGN } from '../text/signs.ts';
 import { detectExecution } from './detect-execution.ts';
 import { COMMAND } from './names.ts';
 import { type Command, readCommand } from './read-command.ts';
-import { hasArgument, isAlone, isAssignment, isEnumeration, isProseBefore, startsAsCommand } from './surroundings.ts';
+import {
+  hasArgument,
+  isAlone,
+  isAssignment,
+  isEnumeration,
+  isListOfWords,
+  isProseBefore,
+  startsAsCommand,
+} from './surroundings.ts';
 
 /** Most characters between a separator and the command after it. */
 const GAP_MAX = 64;
@@ -65,10 +73,10 @@ function isDocument(text: string): boolean {
 function separated(scan: Scan, at: number, code: number): number {
   const { reading, strict, report } = scan;
   const start = afterGap(scan, at, at);
-  const placeholder = placeholderLength(scan, start);
-  if (placeholder > 0) {
-    reportFinding(scan, 'separated_command', at, start + placeholder);
-    return start + placeholder;
+  const written = placeholderLength(scan, start) || patternLength(scan, start);
+  if (written > 0) {
+    reportFinding(scan, 'separated_command', at, start + written);
+    return start + written;
   }
   const command = readCommand(reading, start);
   if (command !== undefined && isEnded(scan, command.end) && isCommand(scan, at, code, start, command)) {
@@ -113,6 +121,16 @@ function placeholderLength({ text, codes, document }: Scan, start: number): numb
   return found === null ? 0 : found[0].length;
 }
 
+/** A program named by a pattern or a variable of the shell, and a script that the shell reads: `/bin/c?t`, `$0`, `. /x`. */
+const PATTERN =
+  /^(?:\/(?:[\w?[\]-]{1,32}\/){1,4}[\w[\]-]{0,32}\?[\w?[\]-]{0,32}|\$(?:0|\{?(?:SHELL|BASH)\b\}?)|\.\s{1,4}(?:\.{0,2}|~)\/[\w./-]{1,80})(?=[\s;|&<]|$)/;
+
+function patternLength({ text, codes, document }: Scan, start: number): number {
+  const code = codes[start] ?? 0;
+  if (document || (code !== 36 && code !== 46 && code !== 47)) return 0;
+  return PATTERN.exec(text.slice(start, start + 160))?.[0].length ?? 0;
+}
+
 /** The name of a command is followed by the end, a blank, a redirection or another separator. */
 function isEnded({ codes }: Scan, end: number): boolean {
   const code = codes[end] as number;
@@ -122,14 +140,23 @@ function isEnded({ codes }: Scan, end: number): boolean {
 const ENDS = new Uint8Array(128);
 for (const each of ';|&<>)\'"`$%#,\\}') ENDS[each.charCodeAt(0)] = 1;
 
+/** A member of JSON, whose text may be a command line. */
+const MEMBER = /"\s{0,4}:\s{0,4}"/;
+
 function isCommand(scan: Scan, at: number, code: number, start: number, command: Command): boolean {
-  const { text, strict, document } = scan;
+  const { text, codes, strict, document } = scan;
   if (strict || command.marked) return true;
   const argument = hasArgument(text, command.end, command.name);
-  if (command.kind === COMMAND.plain) return argument || !document;
+  if (command.kind === COMMAND.plain) return argument || !(document || isListOfWords(text, at, code));
   if (document) return false;
   if (isEnumeration(text, at, code)) return false;
-  const bare = isAlone(text, command.end);
+  // After a doubled sign a quoted argument is one: no sentence and no expression goes on like this.
+  const quoted =
+    code === 38 &&
+    codes[at + 1] === 38 &&
+    /^\s+["']/.test(text.slice(command.end, command.end + 4)) &&
+    !MEMBER.test(text.slice(0, at));
+  const bare = !quoted && isAlone(text, command.end);
   if (isProseBefore(text, at) || (code === 38 && isWordBefore(text, at))) return argument && !bare;
   return start >= at && (argument || bare);
 }
@@ -197,6 +224,7 @@ function lined(scan: Scan, at: number): void {
   const command = readCommand(scan.reading, start);
   if (command === undefined || !isEnded(scan, command.end)) return;
   const written = codes[at] === 92 && hasArgument(text, command.end, command.name);
+  if (!strict && command.kind === COMMAND.english && codes[at] === 10 && isEnumeration(text, at, 10)) return;
   const alone = isAlone(text, command.end) || codes[command.end] === 10;
   if (strict || command.marked || (alone && !isProseBefore(text, at)) || written || isShellLine(text, command)) {
     reportFinding(scan, 'separated_command', at, command.end);

@@ -3,6 +3,7 @@ import { callsOneOf } from '../text/calls-one-of.ts';
 import type { Reading } from '../text/reading.ts';
 import { SIGN } from '../text/signs.ts';
 import { FACT } from '../text/word-facts.ts';
+import { detectTemplate } from './detect-template.ts';
 import { COMMAND } from './names.ts';
 import { readCommand } from './read-command.ts';
 import { isAlone, isAssignment, isProseBefore } from './surroundings.ts';
@@ -32,6 +33,11 @@ const EXECUTING: ReadonlySet<string> = new Set(
     'check_call check_output run'
   ).split(' '),
 );
+/** An option of a well-known program that names a program to run, as a value of its own. */
+const OPTION =
+  /^-{1,2}(?:o\s?(?:proxy|local)command|upload-pack|receive-pack|checkpoint-action|use-compress-program|to-command)[= ]\S/i;
+/** The value goes on as the name of a file to be written, in a folder of the system. */
+const WRITES = /^[\w.-]{0,40}\s?>{1,2}\s?\/(?:etc|var|tmp|home|root|usr|srv|opt|dev\/shm)\/\S/;
 /** A quote and a blank at the beginning: the value leaves its argument. */
 const QUOTED = /^["'] +(?=\w)/;
 
@@ -43,10 +49,16 @@ export function detectExecution(reading: Reading, strict: boolean, report: Repor
   }
   if ((signs & SIGN.open) !== 0) execution(reading, strict, report);
   if ((signs & (SIGN.less | SIGN.bracket)) !== 0) reportMatch(text, 'server_side', SERVER_SIDE, report);
+  if ((signs & (SIGN.less | SIGN.bracket | SIGN.open)) !== 0) {
+    // What follows a number sign is a comment of SQL, whose words may not have been read.
+    detectTemplate(text, (facts & FACT.reflects) !== 0 || text.includes('#'), report);
+  }
   if ((signs & (SIGN.equals | SIGN.shell)) === (SIGN.equals | SIGN.shell) && isAssignment(reading, 0)) {
     report('separated_assignment', 0, text.length);
   }
   if ((signs & SIGN.quote) !== 0) quoted(reading, report);
+  if ((signs & SIGN.other) !== 0 && text.startsWith('-')) reportMatch(text, 'option', OPTION, report);
+  if ((signs & SIGN.slash) !== 0 && text.includes('>')) reportMatch(text, 'written_file', WRITES, report);
   if ((signs & (SIGN.slash | SIGN.escape)) !== 0) sensitive(reading, strict, report);
 }
 

@@ -12,15 +12,15 @@ const PLAIN =
   'nohup sudo su doas setsid env printenv lsof lsblk lspci lsusb lsmod dmesg iptables ip6tables useradd usermod userdel ' +
   'adduser groupadd ifup ifdown mysql mysqldump psql sqlite3 mongo redis-cli tar gzip gunzip bzip2 unzip tac printf ' +
   'eval pushd popd findstr doskey driverquery hostname chcp ver vol nbtstat pathping qwinsta quser wevtutil ' +
-  'sysctl uptime busybox xterm tcpdump strace gdb vim nano emacs';
+  'sysctl uptime busybox xterm tcpdump strace gdb lua luajit vim nano emacs';
 
 /** Names of programs that are also English words; they need more evidence around them. */
 const ENGLISH =
   'id cat dir type net reg echo ping sleep find sort more less head tail cut date time who w which whereis locate last ' +
   'host kill at test read set export copy move del erase ren start shutdown reboot halt mail mount umount touch file ' +
   'finger users groups history route service exec source split join paste nl od strings diff cmp patch watch top free ' +
-  'man info jobs bg fg wait true false yes exit logout help tree fc ip ss dd vi ed ex uniq tr wc stat assoc path ' +
-  'format label print call goto title color cls net1 sc at query runas call command invoke-expression iex iwr';
+  'man info jobs bg fg wait exit logout help tree fc ip ss dd vi ed ex uniq tr wc stat assoc path ' +
+  'format label print rev call goto title color cls net1 sc at query runas call command invoke-expression iex iwr';
 
 const NAMES: ReadonlyMap<string, number> = new Map([
   ...ENGLISH.split(' ').map((name) => [name, COMMAND.english] as const),

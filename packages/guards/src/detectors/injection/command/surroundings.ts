@@ -9,7 +9,7 @@ const ARGUMENT_MAX = 96;
 
 /** Patterns of command arguments that words of a sentence do not match. */
 const ARGUMENT =
-  /^\s+(?:-{1,2}\w|\/\w|[\w.~]*[/\\]|[a-z]:\\|\$[\w{(]|%\w+%|\.{1,2}(?:\s|$|[/\\])|~|\*|["'`]|\d+(?:\s|$|[;|&)'"%.])|https?:|[<>]|\w+[\w.-]*\.\w+|@)/i;
+  /^\s+(?:-{1,2}\w|\/\w|[\w.~]*[/\\]|[a-z]:\\|\$[\w{(]|%\w+%|\.{1,2}(?:\s|$|[/\\])|~|\*|["'`]|\d+(?:\s|$|[;|&)'"%.])|https?:|[<>]|[\w.+-]+@|\w+[\w.-]*\.\w+|@)/i;
 /** First words of programs with subcommands. */
 const SUBCOMMANDS: Readonly<Record<string, RegExp>> = {
   net: /^\s+(?:user|users|view|share|use|localgroup|group|start|stop|accounts|session|config|time)\b/i,
@@ -17,6 +17,7 @@ const SUBCOMMANDS: Readonly<Record<string, RegExp>> = {
   reg: /^\s+(?:add|query|delete|save|export|import)\b/i,
   sc: /^\s+(?:query|config|create|stop|start)\b/i,
   echo: /^\s*\S/,
+  export: /^\s+[A-Za-z_]\w{0,40}=/,
   which: /^\s+\S+\s*(?:$|[;|&])/,
   ping: /^\s+[\w.-]+\.\w+|^\s+localhost/,
 };
@@ -42,6 +43,18 @@ export function isEnumeration(text: string, at: number, code: number): boolean {
   const sign = String.fromCharCode(code);
   const parts = text.slice(Math.max(0, at - LIST_LOOK), at + LIST_LOOK).split(sign);
   return parts.length >= PARTS_MIN && parts.every((part) => /^\s?[\w.: -]+\s?$/.test(part) && /\w/.test(part));
+}
+
+/** Least parts of a list of words, among which may be names of programs. */
+const WORDS_MIN = 4;
+
+/** `go; rust; python; perl`: a list of words with blanks between them. */
+export function isListOfWords(text: string, at: number, code: number): boolean {
+  const sign = String.fromCharCode(code);
+  const parts = text.slice(Math.max(0, at - LIST_LOOK), at + LIST_LOOK).split(sign);
+  return (
+    parts.length >= WORDS_MIN && parts.every((part, index) => /^[a-z+#]+$/i.test(index === 0 ? part : part.slice(1)))
+  );
 }
 
 /** True when the text is a complete command line, as for a shell tool. */

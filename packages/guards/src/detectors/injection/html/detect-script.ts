@@ -21,6 +21,9 @@ const LEAVES =
 /** Ends the previous statement, and comments out the rest. */
 const COMMENTED_OUT = /[;}]\s*(?:alert|confirm|prompt|eval)\b.*\/\//i;
 
+/** An expression of a template that a page evaluates, and that makes a function of a text. */
+const IN_TEMPLATE = /\{\{[^}]{0,200}\bconstructor\b[^}]{0,200}\(/;
+
 /** Looks for script without markup: an executable address, or a value that leaves its quotes. */
 export function detectScript(reading: Reading, report: Report): void {
   const { text, signs, facts } = reading;
@@ -28,6 +31,8 @@ export function detectScript(reading: Reading, report: Report): void {
   if ((signs & (SIGN.colon | SIGN.shell)) !== 0 && isScriptAddress(text)) report('script_address', 0, length);
   else if ((signs & SIGN.plus) !== 0 && text.includes('+ADw-') && /script|\+AD4-/i.test(text))
     report('utf7_element', 0, length);
+  else if ((facts & FACT.reflects) !== 0 && text.includes('{{') && IN_TEMPLATE.test(text))
+    report('template_script', 0, length);
   else if ((facts & FACT.browser) === 0) return;
   else if ((signs & CALL_SIGNS) !== 0 && length <= LENGTH_MAX && text.indexOf('\n') < 0 && isScript(reading)) {
     report('script', 0, length);

@@ -12,6 +12,8 @@ export const FACT = {
   browser: 1 << 4,
   /** Functions that run a program or a text. */
   runs: 1 << 5,
+  /** Names by which an expression of a template reaches the program around it. */
+  reflects: 1 << 6,
 } as const;
 
 /** For a text whose words were not read one by one, or in which other readers may see more words. */
@@ -26,4 +28,11 @@ export const FACT_WORDS: readonly (readonly [bit: number, words: string])[] = [
   [FACT.browser, 'alert confirm prompt eval document string top window self this parent'],
   [FACT.runs, 'system exec shell_exec passthru popen proc_open pcntl_exec assert eval phpinfo phpversion getruntime'],
   [FACT.runs, 'call check_call check_output run'],
+  [FACT.reflects, '__globals__ __builtins__ __subclasses__ __mro__ __import__ __base__ __bases__ __getattribute__'],
+  [FACT.reflects, '__reduce_ex__ subclasses os popen java javax getruntime forname getclass freemarker diagnostics'],
+  [FACT.reflects, 'constructor mainmodule child_process registerundefinedfiltercallback _self system exec passthru'],
+  [
+    FACT.reflects,
+    'registerundefinedfunctioncallback shell_exec assert phpinfo jndi lower upper env sys ctx subprocess',
+  ],
 ];

@@ -7,6 +7,10 @@ const ORDERS =
 const SAYS =
   '(?:print|output|say|state|reply|respond|answer|write|report|tell|admit|recommend|focus|repeat|send|visit|translate|give)';
 
+/** A text about such orders that quotes one with nothing in it to be done. */
+const QUOTED =
+  /\b(?:prompt injections?|jailbreaks?|injection (?:attacks?|attempts?|phrases?)|attackers? (?:may|might|can|could)|owasp|phrases? (?:such as|like))\b[^.!?]{0,100}["'`](?:please |now )?(?:ignore|disregard|forget)(?: [a-z]{1,14}){1,5}[.!]?["'`]/;
+
 /** Claims of authority over the user, the system or other instructions. */
 export const AUTHORITY_RULES: readonly InstructionRule[] = [
   {
@@ -19,6 +23,7 @@ export const AUTHORITY_RULES: readonly InstructionRule[] = [
       ),
     ],
     none: [
+      QUOTED,
       /\b(?:that|which) (?:tell|ask|instruct|urge|order|direct)s? (?:the|an?|any|your) (?:agent|model|ai|llm|assistant)s? to\b/,
       /\b(?:does not|doesn't|cannot|can't|never|must not|should not|attempts? to|tries to|trying to|detects?|such as|designed to|can|could|may|might|would|will|(?:cause|let|allow|trick|force|convince)s? (?:it|them|(?:the |an? )?(?:[a-z]{1,10} )?(?:models?|llms?|agents?|assistants?|ai)) (?:to|into)) (?:[a-z]{1,14} )?(?:ignor|disregard|overrid|bypass|forget)(?:e|ing)?\b|\b(?:option|flag|setting|parameter|header|configuration)s? (?:to|that|which) (?:override|bypass|ignore)/,
     ],
@@ -32,7 +37,7 @@ export const AUTHORITY_RULES: readonly InstructionRule[] = [
         `\\b(?:ignore|disregard|forget) (?:all |everything |anything |whatever )?(?:of )?(?:the |what (?:was|came|is|has been) |you(?:'ve| have) been |that (?:was|came) )?(?:told |said |written |instructed )?(?:above|before|previously|so far|prior|until now)\\b|\\bforget everything\\b|\\b(?:ignore|disregard|forget|overlook|dismiss)(?: (?:about|all|every?thing|anything|whatever|any|of|that|what|those|these|the|things))*(?: rules)?(?:,? (?:that|which|what))? (?:you(?:'ve| have| were)(?: been)? (?:told|instructed|taught|given|asked|trained|programmed)|(?:tell|restrict|bind|limit|govern)s? you)\\b|(?:^|[[<"'>]|[.!?:] )(?:ignore|disregard|forget) (?:all |your )?instructions\\b|\\b(?:ignore|disregard|forget) (?:all |any |the |your |every |of )*${ORDERS} (?:given |written |stated )?(?:above|before (?:this|that|these|now)|so far|prior to this|preceding this|you (?:were|have been|got) (?:given|told)?)|\\b(?:previous|prior|earlier|above|existing|original|system|safety|all other) (?:[a-z]{1,14} )?${ORDERS} (?:no longer|do not|don't|does not) (?:apply|count|matter|hold)|\\b(?:previous|prior|earlier|above|existing|original|system|safety) (?:[a-z]{1,14} )?${ORDERS} (?:are|is|were|was|have been|has been) (?:now )?(?:void|cancell?ed|revoked|replaced|superseded|suspended|overridden|obsolete|lifted|disabled|invalid)|\\bnew (?:system )?(?:instructions?|directives?|orders?|task|objective|goal)s? ?:|\\b(?:ignore|bypass|disable|turn off|circumvent|evade) (?:all |any |your |the )*(?:safety|security|content|ethical|moderation|guard ?rail)s?(?: [a-z]{1,14})? (?:${ORDERS}|filters?|checks?|measures?|restrictions?|controls?|warnings?|training)\\b`,
       ),
     ],
-    none: [/\b(?:option|flag|parameter|if true|if set|whether to|boolean|when true)\b/],
+    none: [QUOTED, /\b(?:option|flag|parameter|if true|if set|whether to|boolean|when true)\b/],
   },
   {
     rule: 'override',
@@ -81,7 +86,7 @@ export const AUTHORITY_RULES: readonly InstructionRule[] = [
       /\byou are (?:now|no longer|hereby)\b|\bfrom now on,? (?:you|always|never|every|all|your|act|respond|treat|use)\b|\b(?:enter|enable|activate|switch to|switching to|you are in|now in) (?:god|unrestricted|dan|jailbreak|raw output|unfiltered) mode\b|\b(?:you are (?:now )?in|(?:now )?entering|now in|initiate|enter(?: into)?) (?:[a-z]{1,12} ){0,2}?(?:developer|debug|admin|maintenance|sudo|root|diagnostic|override) mode\b|\b(?:act|behave|respond|pretend|roleplay) as (?:if you (?:are|were|have)|an? (?:unrestricted|uncensored|different|jailbroken|unfiltered|evil|admin\w*|root))\b|\bdo anything now\b|\bjailbr(?:eak|oken) (?:mode|prompt|yourself)\b|\byou are jailbroken\b/,
     ],
     none: [
-      /\bdetect|\bscan|\bclassif|\bmoderat|\bguard|you are now (?:ready|able|connected|done|logged|authenticated|subscribed|following)/,
+      /\bdetect|\bscan|\bclassif|\bmoderat|\bguard|you are now (?:ready|able|connected|done|logged|authenticated|subscribed|following|registered|enrolled|signed|online|offline|eligible|unsubscribed|verified|a (?:member|subscriber|collaborator))\b|you are no longer (?:able|subscribed|eligible|required|following|connected|logged|signed|registered|receiving|an? (?:member|subscriber|collaborator|participant|owner))\b|from now on,? (?:all|every) (?!responses?|answers?|repl|outputs?|messages?|instructions?|requests?|your)[a-z]{1,20} (?:is|are|will be) [a-z]{1,16}ed\b/,
     ],
   },
   {

@@ -21,7 +21,11 @@ export const HIDING_RULES: readonly InstructionRule[] = [
         `\\b${NOT} ${SAY}(?: (?:of|about|to))?(?: the| any| your| our| this| that| it| these| anything| which)* ?(?:\\b${PERSON}\\b|this\\b|that (?:you|this|the|it|any|we)\\b|it\\b|these\\b|anything\\b|any of\\b|(?:[a-z]{1,14} ){0,6}to (?:the |any ?)?${PERSON}\\b|[a-z]{1,14} (?:files?|steps?|actions?|calls?|operations?|instructions?))`,
       ),
     ],
-    none: [/\b(?:whether|not to mention|if you (?:cannot|can't)|unless (?:the user|asked))\b/],
+    none: [
+      /\b(?:whether|not to mention|if you (?:cannot|can't)|unless (?:the user|asked))\b/,
+      // What banks and forums say to people.
+      /\btell (?:anyone|anybody|any one|people) (?:else )?your (?:pin|passwords?|passcode|codes?|username|login)\b/,
+    ],
   },
   {
     rule: 'concealment',

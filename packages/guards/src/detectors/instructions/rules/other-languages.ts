@@ -11,12 +11,12 @@ const LEAVING: readonly (readonly [verb: RegExp, what: RegExp, which: RegExp])[]
   [
     /\b(?:ignorier|missacht|vergiss|vergesst|vergessen sie)/,
     /\b(?:anweisung|regeln|befehle|instruktion|vorgabe|alles,? was)/,
-    /\b(?:vorherig|bisherig|obig|fruher|vorangegangen|vorig|gesagt|gelernt|deine)/,
+    /\b(?:vorherig|bisherig|obig|fruher|vorangegangen|vorig|gesagt|gelernt|deine|von oben|alle (?:anweisung|instruktion|vorgabe))/,
   ],
   [
     /\b(?:ignore[rz]?|oublie[rz]?|oublie[- ]|tiens pas compte|tenez pas compte)\b/,
     /\b(?:instruction|consigne|regles|directives|tout ce que)/,
-    /\b(?:precedent|anterieur|ci-dessus|vos|tes|dit|appris|recu)/,
+    /\b(?:precedent|anterieur|ci-dessus|(?:vos|tes|dite?s?|appris|recue?s?)\b)/,
   ],
   [
     /\b(?:ignor(?:a|e|ar|en)|olvid(?:a|e|ar|ate|ese|en)|desestim(?:a|e|ar)|omit(?:e|a|ir))\b/,
@@ -49,7 +49,7 @@ const LEAVING: readonly (readonly [verb: RegExp, what: RegExp, which: RegExp])[]
   [
     /(?:игнорир|забуд|отмен|проигнор)/,
     /(?:инструкц|указани|правила|команд|вс[её],? что)/,
-    /(?:предыдущ|прежни|прошл|вышеуказ|говорил|сказал)/,
+    /(?:предыдущ|прежни|прошл|вышеуказ|выше|все (?:указан|инструкц|команд)|говорил|сказал)/,
   ],
   [
     /(?:忽略|无视|無視|忘记|忘記|不要理会)/,
@@ -60,6 +60,46 @@ const LEAVING: readonly (readonly [verb: RegExp, what: RegExp, which: RegExp])[]
   [/(?:무시|잊어|잊으)/, /(?:지시|명령|지침|규칙)/, /(?:이전|위의|앞의|모든)/],
   [/(?:अनदेखा|भूल|अवहेलना|नज़रअंदाज|इग्नोर)/, /(?:निर्देश|आदेश|नियम|बताया)/, /(?:पिछले|पूर्व|पहले|सभी|आपको)/],
   [/(?:تجاهل|انس|تغاض|تغاضى)/, /(?:التعليمات|تعليمات|تعليماتك|الأوامر|القواعد)/, /(?:السابقة|قبل|أعلاه|جميع|كل)/],
+  [
+    /\b(?:ignorer(?:a|e)?|bortse fran|se bort fra|glom|glem)\b/,
+    /\b(?:instruktion|instruksjon|anvisning|regler|ordre|befalning)/,
+    /\b(?:tidigare|tidligere|foregaende|forrige|ovenstaende|ovan|alla|alle)\b/,
+  ],
+  [
+    /\b(?:ohita|unohda|jata huomiotta|ala valita)\b/,
+    /\b(?:ohje|maarays|maarayks|kehot|kehotteet|saanto|saanno)/,
+    /\b(?:aiem|aikaisem|edelli|edella|ylla|kaikki)/,
+  ],
+  [
+    /\b(?:ignoruj|ignorujte|zapomen|zabudni|prehlizej|nevsimej si)/,
+    /\b(?:pokyn|instrukc|prikaz|pravidl)/,
+    /\b(?:predchoz|predosl|predchadz|drivej|vyse|vsech)/,
+  ],
+  [
+    /\b(?:ignor(?:a|ati|i)|uita(?:ti)?|nesocoti(?:ti)?)\b/,
+    /\b(?:instructiun|regul|ordinele|comenzi|indicatii)/,
+    /\b(?:anterioar|preceden|de mai sus|toate)/,
+  ],
+  [
+    /\b(?:hagyd figyelmen kivul|hagyja figyelmen kivul|felejtsd el|ignorald)\b/,
+    /\b(?:utasit|szabaly|parancs)/,
+    /\b(?:korabbi|elozo|fenti|osszes)/,
+  ],
+  [
+    /\b(?:ignorir(?:aj|ajte)|ignoriraj(?:te)?|zanemari(?:te)?|zaboravi(?:te)?)\b/,
+    /\b(?:uput|instrukcij|naredb|pravil)/,
+    /\b(?:prethodn|ranij|gore|sve)/,
+  ],
+  [/\b(?:huwag pansinin|kalimutan|balewalain)\b/, /\b(?:tagubilin|utos|patakaran)/, /\b(?:nakaraan|nauna|lahat)/],
+  [
+    /(?:ігнору|проігнору|забудь|відкинь|знехту)/,
+    /(?:інструкц|вказівк|правила|команд)/,
+    /(?:попередн|вище|раніше|усі|всі)/,
+  ],
+  [/(?:αγν[οό]ησ|ξ[εέ]χασ|παρ[αά]βλεψ)/, /(?:οδηγ[ιί]|εντολ|καν[οό]ν)/, /(?:προηγο[υύ]μεν|παραπ[αά]νω|όλες|όλα)/],
+  [/(?:ละเว้น|เพิกเฉย|ลืม|ไม่ต้องสนใจ)/, /(?:สั่ง|แนะน|กฎ)/, /(?:ก่อนหน้า|ข้างต้น|ทั้งหมด|เดิม)/],
+  [/(?:התעלמ|התעלם|תתעלמ|שכח)/, /(?:הוראות|הנחיות|הכללים|פקודות)/, /(?:הקודמ|לעיל|כל)/],
+  [/(?:نادیده بگیر|فراموش کن)/, /(?:دستور|قوانین|قواعد)/, /(?:قبلی|پیشین|بالا|تمام|همه)/],
 ];
 
 /** The two plainest demands in other languages. */

@@ -21,6 +21,7 @@ export const OUTPUT_RULES: readonly InstructionRule[] = [
       /\b(?:you|your|me)\b/,
     ],
     none: [
+      /\byour new (?:task|objective|goal) (?:is|was|has been) (?:assigned|due|ready|created|overdue|complete)\b/,
       /\b(?:git|npm|pip|install|contribut\w{1,6}|pull request|issue|license|survey|form|exercise|homework|chapter|lesson|tutorial|readme)\b/,
     ],
   },

@@ -4,7 +4,7 @@ import { SIGN } from '../reading.ts';
 import type { Family, Scan } from '../scan.ts';
 
 const CANDIDATE =
-  /(?=\d)(?<![\w.-])(?:\d{12,19}|\d{4}([ -])\d{4}\1\d{4}(?:\1\d{1,7}(?:\1\d{1,3})?)?|\d{4}([ -])\d{6}\2\d{4,5})(?![\w]|[.-]\d)/g;
+  /(?=\d)(?<![\w.-])(?:\d{12,19}|\d{4}([ .\u00a0\u202f\u2010-\u2013-])\d{4}\1\d{4}(?:\1\d{1,7}(?:\1\d{1,3})?)?|\d{4}([ .\u00a0\u202f\u2010-\u2013-])\d{6}\2\d{4,5})(?![\w]|[.-]\d)/g;
 /** Words that announce a card number. */
 const SAID =
   /\b(?:cards?|visa|master\s?card|amex|american express|diners|discover|maestro|jcb)(?: (?:number|no|num|nr|is))*\W{0,4}(?:is )?$/i;
@@ -39,7 +39,7 @@ export const cardFamily: Family = {
 };
 
 function isCard(scan: Scan, shown: string, start: number, end: number): boolean {
-  const digits = shown.replace(/[ -]/g, '');
+  const digits = shown.replace(/\D/g, '');
   const isGrouped = digits.length !== shown.length;
   if (digits.length < 12 || digits.length > 19) return false;
   // One wrong digit leaves all the others: a number presented as a card's is treated as one.

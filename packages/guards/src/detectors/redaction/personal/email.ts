@@ -1,4 +1,5 @@
 import { PART, PARTS } from '../characters.ts';
+import { eachMatch } from '../each-match.ts';
 import { eachMark, SIGN } from '../reading.ts';
 import type { Family, Scan } from '../scan.ts';
 
@@ -13,14 +14,28 @@ const FILE_ENDINGS = /^(?:png|jpe?g|gif|svg|webp|ico|bmp|pdf|js|mjs|ts|tsx|jsx|c
 /** Mail addresses with a plausible domain. */
 export const emailFamily: Family = {
   kinds: ['email'],
-  signs: [SIGN.at | SIGN.dot],
+  signs: [SIGN.at | SIGN.dot, SIGN.small],
   find(scan) {
     eachMark(scan.reading, '@', (at) => {
       findAround(scan, at);
       return at;
     });
+    findWritten(scan);
   },
 };
+
+/** An address as forms of the web encode it, or as people hide it: `ann%40example.com`, `ann [at] example [dot] com`. */
+const WRITTEN =
+  /(?<![\w%+-])[\w.+-]{1,64}(?:%40|\s?[[({]\s?at\s?[\])}]\s?)(?:[a-z0-9-]{1,63}(?:\.|\s?[[({]\s?dot\s?[\])}]\s?)){1,4}([a-z]{2,24})(?![\w-])/gi;
+
+function findWritten({ text, add }: Scan): void {
+  if (!(text.includes('%40') || text.includes('at)') || text.includes('at]'))) return;
+  eachMatch(WRITTEN, text, ({ index, 0: shown, 1: top = '' }) => {
+    const at = index + shown.search(/%40|[[({]/);
+    if (!FILE_ENDINGS.test(top) && !isRemote(text, index, at))
+      add('email', 'email-written', index, index + shown.length);
+  });
+}
 
 function findAround({ text, reading: { codes, length }, add }: Scan, at: number): void {
   const isIn = (part: number, place: number): boolean => ((PARTS[codes[place] as number] as number) & part) !== 0;

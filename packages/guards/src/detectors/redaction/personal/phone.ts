@@ -17,6 +17,11 @@ const NORTH_AMERICA = /^(?:1|\d{1,3}[ .-])?(?:\([2-9]\d\d\) ?\d{3}[ .-]?|[2-9]\d
 /** Verbs for telephones and for other things. */
 const VERBS =
   /\b(?:call(?:ed|ing)?|dial|ring|reach|contact|text|ph)\b(?:\D(?!\b(?:id|code|error|order|ref)\b)){0,25}$/i;
+/** A number of ten digits where a sentence says whom it calls. */
+const DIALLED = /\b(?:call|text|reach|dial|ring|phone)\b\D{0,20}\b(?:at|on|to)\s$/i;
+const TEN_DIGITS = /^1?[2-9]\d\d[2-9]\d{6}$/;
+/** Groups of digits in a number by itself. */
+const GROUPS_MAX = 5;
 /** `my number is`, but not `the order number is`. */
 const NUMBER_WORDS =
   /(?<!\b(?:account|order|invoice|tracking|reference|ref|id|ticket|serial|confirmation|case|booking|policy|member|part|model|version|card|flight|item|issue|line|port|page|bank|customer|registration|plate|licen[cs]e|passport)\s)\bnumber(?:\sis|:|\s=)\s*$/i;
@@ -69,10 +74,12 @@ function isPhone(scan: Scan, shown: string, start: number, judge: Judge): boolea
   const isCut = shown.length > digits.length;
   if ((isCut || /^\(?0[1-9]/.test(shown)) && isLabelledLoosely(scan, start, shown)) return true;
   if (isCut && announced(scan, start, VERBS, undefined)) return true;
+  if (TEN_DIGITS.test(shown) && announced(scan, start, DIALLED, undefined)) return true;
   if (announced(scan, start, NUMBER_WORDS, undefined))
     return (isCut ? allRegions() : REGIONS).some((region) => judge(shown, region));
   const isWritten = digits.length >= 10 && (/^\(?0[1-9]/.test(shown) || shown.length > digits.length + 1);
-  if (!isWritten || !isAlone(scan, start, start + shown.length)) return false;
+  if (!isWritten || (shown.match(/\d+/g) ?? []).length > GROUPS_MAX || !isAlone(scan, start, start + shown.length))
+    return false;
   // A bare address also looks like a formatted number; asking the numbering plans of all regions is slow.
   return !scan.isFound(start, start + shown.length) && REGIONS.some((region) => judge(shown, region));
 }

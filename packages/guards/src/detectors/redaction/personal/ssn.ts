@@ -3,7 +3,7 @@ import { eachMatch } from '../each-match.ts';
 import { SIGN } from '../reading.ts';
 import type { Family, Scan } from '../scan.ts';
 
-const FORMATTED = /(?=\d)(?<![\w.-])(\d{3})([- .])(\d{2})\2(\d{4})(?![\w-]|\.\d)/g;
+const FORMATTED = /(?=\d)(?<![\w.-])(\d{3})([- .\u00a0\u2010-\u2013])(\d{2})\2(\d{4})(?![\w-]|\.\d)/g;
 /** Nine digits, unseparated or in an unusual grouping; only when announced, or alone. */
 const UNFORMATTED = /(?=\d)(?<![\w.-])(?:\d{9}|\d{3}-\d{6}|\d{5}-\d{4})(?![\w-]|\.\d)/g;
 const WORDS = /\b(?:ssns?|social[\s-]?security|soc[\s.-]{1,2}sec|tax[\s-]?payer)\b/i;
@@ -23,7 +23,7 @@ export const ssnFamily: Family = {
     eachMatch(FORMATTED, text, (match) => {
       const end = match.index + match[0].length;
       const digits = `${match[1]}${match[3]}${match[4]}`;
-      if (isIssued(digits) && (match[2] !== ' ' || standsFree(text, match.index, end))) {
+      if (isIssued(digits) && (!/\s/.test(match[2] ?? '') || standsFree(text, match.index, end))) {
         add('ssn', 'ssn', match.index, end);
       }
     });

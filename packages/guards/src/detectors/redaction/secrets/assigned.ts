@@ -26,7 +26,7 @@ const PLAIN = {
 /** What keys and tokens are written with (RFC 6750 §2.1), and what joins parts of them. */
 const TOKEN = /^[A-Za-z0-9._~+/=:!-]+$/;
 /** The scheme in front of what authorises (RFC 9110 §11.1). */
-const SCHEME = /(?:Bearer|Basic|Token|ApiKey|Digest|Negotiate)\s{1,3}/iy;
+const SCHEME = /(?:Bearer|Basic|Token|Api-?Key|Digest|Negotiate|Splunk|SSWS|Bot|OAuth|JWT|Key|GenieKey)\s{1,3}/iy;
 const OPTION = /--([\w-]{2,64})\s/y;
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 

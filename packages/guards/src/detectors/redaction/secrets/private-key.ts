@@ -4,7 +4,7 @@ import type { Family } from '../scan.ts';
 
 const BEGIN = /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----|PuTTY-User-Key-File-\d/g;
 /** Characters of a key and of its header lines; with JSON's line ends too. */
-const REST = /(?:[A-Za-z0-9+/=\s:,.]|-(?!----)|\\[nr])*/y;
+const REST = /(?:[A-Za-z0-9+/=\s:,.]|-(?!----)|\\{1,3}[nr])*/y;
 const END = /-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----/y;
 const END_LINE = new RegExp(`${END.source}$`);
 const PUTTY_END = 'Private-MAC:';
@@ -32,7 +32,7 @@ export const privateKeyFamily: Family = {
 function isPlaceholder(body: string): boolean {
   const shown = body
     .replace(END_LINE, '')
-    .replace(/\\[nr]/g, ' ')
+    .replace(/\\+[nr]/g, ' ')
     .trim();
   return (
     /^(?:[.…xX*<[${ -]*$|[<[${]|(?:[a-z]{1,20}[ .]+){2})/i.test(shown) ||

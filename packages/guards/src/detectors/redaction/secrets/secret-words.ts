@@ -2,8 +2,13 @@ import type { RedactionKind } from '../kinds.ts';
 
 /** Words in the names of secrets, each with its required letters. */
 const WORDS: readonly (readonly [letters: string, said: string])[] = [
-  ['pas', 'passw(?:or)?d|passphrase|passcode|(?<![a-z])pass(?![a-z])'],
+  ['pas', 'passw(?:or)?d|passwort|passphrase|passcode|(?<![a-z])passe(?![a-z])|(?<![a-z])pass(?![a-z])'],
   ['pwd', 'pwd'],
+  ['pat', '(?<![a-z])pat(?![a-z])'],
+  ['psk', '(?<![a-z])psk(?![a-z])'],
+  ['kenwort', 'kennwort'],
+  ['wachtord', 'wachtwoord'],
+  ['senha', '(?<![a-z])senha(?![a-z])'],
   ['secrt', 'secret'],
   ['token', 'token'],
   ['key', 'apikey|(?<![a-z])key(?:s?$)|[a-z]key$|[_-]key(?![a-z])'],
@@ -59,7 +64,8 @@ export function secretWordOf(name: string): SecretWord | undefined {
   const word = last[0].toLowerCase();
   if (ABOUT.test(name.slice(last.index + word.length)) || HARMLESS.test(name) || PLAIN_KEY.test(name)) return undefined;
   if (word === 'cookie') return { kind: 'cookie', charactersMin: 12 };
-  if (/pass|pwd|credential/.test(word)) return { kind: 'password', charactersMin: 4 };
+  if (word === 'pat') return { kind: 'token', charactersMin: 20 };
+  if (/pass|pwd|psk|credential|kennwort|wachtwoord|senha/.test(word)) return { kind: 'password', charactersMin: 4 };
   if (/token|authori/.test(word)) return { kind: 'token', charactersMin: 12 };
   return { kind: 'api_key', charactersMin: /^key|[a-z]key$/i.test(name) && !/api|secret|access/i.test(name) ? 24 : 12 };
 }

@@ -12,6 +12,10 @@ export function touchesWhole({ args, folder }: Pick<Invocation, 'args' | 'folder
   return args.some((field) => !isAnywhere(field) && isWhole(placeOf(field.text, folder)));
 }
 
+/** Conditions of `find` that choose among files, and patterns that every name fits. */
+const NARROWS = /^-(?:i?name|i?path|i?regex|mtime|mmin|atime|ctime|newer|size|empty|user|group|perm|samefile|inum)/;
+const ANYTHING = /^[*?.]+$/;
+
 /** What removes files. */
 export const DELETE_RULES: RuleRows = [
   [
@@ -33,10 +37,7 @@ export const DELETE_RULES: RuleRows = [
       if (!removes) return undefined;
       const from = args.findIndex(({ text }) => /^[-(!]/.test(text));
       const places = name === 'find' || name === 'bfs' ? args.slice(0, from < 0 ? args.length : from) : [];
-      const narrowed = hasMatch(
-        args,
-        /^-(?:i?name|i?path|i?regex|mtime|mmin|atime|ctime|newer|size|empty|user|group|perm|samefile|inum)/,
-      );
+      const narrowed = args.some(({ text }, at) => NARROWS.test(text) && !ANYTHING.test(args[at + 1]?.text ?? ''));
       const whole = places.filter(({ text }) => text !== '.' && text !== './');
       if (touchesWhole({ args: whole, folder }) && !(narrowed && !hasWord(whole, '/'))) return SYSTEM;
       const harm = whole.map(({ text }) => harmOfWrite(text, folder)).find((each) => each !== undefined);

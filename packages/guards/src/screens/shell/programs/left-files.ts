@@ -1,6 +1,7 @@
 import { type Field, type Stream, unknownStream } from '../field.ts';
 import { readOptions } from '../options.ts';
 import type { Shell } from '../shell.ts';
+import { isInstalled, programName } from './names.ts';
 
 /** Remembers what a program leaves in files, so that running such a file is seen for what it is. */
 export function noteLeftFiles(shell: Shell, name: string, args: readonly Field[], output: Stream): void {
@@ -32,7 +33,9 @@ export function noteLeftFiles(shell: Shell, name: string, args: readonly Field[]
     case 'install': {
       const [from, to] = readOptions(args, { valued: 'tSgmo' }).operands;
       const content = from === undefined ? undefined : files.get(from.text);
-      if (content !== undefined && to !== undefined) files.set(to.text, content);
+      if (to === undefined) return;
+      if (content !== undefined) files.set(to.text, content);
+      else if (from !== undefined && isProgram(from.text)) noteProgram(shell, from.text, to.text);
       return;
     }
     case 'dd': {
@@ -40,6 +43,15 @@ export function noteLeftFiles(shell: Shell, name: string, args: readonly Field[]
       if (target !== undefined) files.set(target, output);
     }
   }
+}
+
+/** True for a place where programs are installed, which the words of a command name in full. */
+const isProgram = (text: string): boolean => text.includes('/') && isInstalled(text);
+
+/** The same program by another name. */
+function noteProgram({ aliases }: Shell, program: string, name: string): void {
+  aliases.set(name, programName(program));
+  if (!/^[./~]/.test(name)) aliases.set(`./${name}`, programName(program));
 }
 
 function noteUrls({ files }: Shell, operands: readonly Field[]): void {

@@ -3,6 +3,7 @@ import { key, type ProviderRule, token, UUID } from './provider-rule.ts';
 /** Chat, payment, mail and other services. Facts are from the makers' pages and from what published scanners know. */
 export const SAAS_RULES: readonly ProviderRule[] = [
   token('slack-token', 'xox XOX', '[a-eA-Eo-sO-S](?:\\.xox[bp])?-(?:\\d{1,16}-){1,4}[A-Za-z0-9-]{6,200}'),
+  token('slack-session', 'xoxd-', '[A-Za-z0-9%+/=]{40,600}'),
   token('slack-app-token', 'xapp-', '\\d-[A-Z0-9]{6,24}-\\d{6,24}-[a-z0-9]{20,128}'),
   key('stripe-key', 'sk_live_ sk_test_ rk_live_ rk_test_', '[A-Za-z0-9]{16,247}(?![A-Za-z0-9])'),
   key('webhook-signing-secret', 'whsec_', '[A-Za-z0-9+/]{24,88}={0,2}'),
@@ -21,7 +22,7 @@ export const SAAS_RULES: readonly ProviderRule[] = [
   key('paystack-key', 'sk_live_ sk_test_', '[0-9a-f]{40}(?!\\w)'),
   token('square-token', 'EAAA', '[\\w-]{60}(?![\\w-])'),
   key('square-secret', 'sandbox-sq0csb- sandbox-sq0idb- sq0csb-', '[\\w-]{22,50}(?![\\w-])'),
-  token('facebook-token', 'EAAM EAAC EAAG EAAB EAAD', '[A-Za-z0-9]{90,300}(?!\\w)'),
+  token('facebook-token', 'EAA', '(?=[A-Za-z]{0,99}\\d)[A-Za-z0-9]{90,300}(?![\\w+/=])'),
   token('instagram-token', 'IGQV IGQW IGAA', '[\\w-]{80,300}(?![\\w-])'),
   key('adyen-key', 'AQE', '[\\w+/=-]{20,200}:[A-Za-z0-9+/=]{16,100}-[\\w+/=-]{16,120}'),
   token('braintree-token', 'access_token$production$ access_token$sandbox$', '[0-9a-z]{16}\\$[0-9a-f]{32}(?!\\w)'),

@@ -66,6 +66,13 @@ export const SHAPE_RULES: readonly ShapeRule[] = [
     shape:
       /open\.feishu\.cn\/open-apis\/bot\/v2\/hook\/[\w-]{20,60}|hooks\.slack\.com\/(?:services|workflows)\/[A-Za-z0-9+/]{20,90}|discord(?:app)?\.com\/api\/webhooks\/\d{15,20}\/[\w-]{50,80}|webhook\.office\.com\/webhookb2\/[\w@-]{36,80}\/IncomingWebhook\/[\w/-]{32,80}/g,
   },
+  {
+    rule: 'signed-address',
+    kind: 'token',
+    has: 'ig',
+    shape:
+      /(?<=[?&;]sig=)(?:[A-Za-z0-9+/]|%[0-9A-Fa-f]{2}){40,72}={0,2}|(?<=[?&;]X-(?:Amz|Goog)-Signature=)[0-9a-f]{64,512}/g,
+  },
   { rule: 'telegram-address', kind: 'token', has: '/bot', shape: /(?<=\/bot)\d{8,10}:[\w-]{35}(?![\w-])/g },
   {
     rule: 'azure-devops-token',
