@@ -7,11 +7,11 @@ import { type InvocationRecord, waitsFor } from '../domain/invocation/record.ts'
 import type { GivenApproval } from '../domain/invocation/waiting-call.ts';
 import { settleOpen } from '../pipeline/run.ts';
 import type { HeldProgress, LeaseHolder } from './call-lease-store.port.ts';
-import { beatThroughOutages } from './workers/after-outage.ts';
 import { createDispatch } from './workers/dispatch.ts';
 import { atMost } from './workers/end/at-most.ts';
-import { beat, shownProgress } from './workers/heartbeat.ts';
+import { shownProgress } from './workers/heartbeat.ts';
 import { isSafe } from './workers/held-call.ts';
+import { regularBeat } from './workers/regular-beat.ts';
 import { repeat } from './workers/repeat.ts';
 import { sweep } from './workers/sweep.ts';
 import { WORKER_DEFAULTS, WORKER_SETTINGS, type WorkerLimits } from './workers/worker-limits.ts';
@@ -101,11 +101,12 @@ export function createWorkers(parts: WorkerParts): Workers {
   return {
     async start() {
       await leases.endFormerLives(me);
-      await beat(parts, me, dispatch.calls);
+      const regular = regularBeat(parts, me, dispatch.calls);
+      await regular();
       const first = sweep(parts, me, 0, FIRST_SWEEP_MAX);
       const stopSweep = repeat(turn, () => limits.sweepMs * (0.5 + Math.random()));
       stops.push(() => stopSweep().then(() => first));
-      stops.push(repeat(beatThroughOutages(parts, me, dispatch.calls), () => limits.beatMs));
+      stops.push(repeat(regular, () => limits.beatMs));
       dispatch.start();
     },
     noticed(record, hasWaited) {

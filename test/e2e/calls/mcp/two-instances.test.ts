@@ -77,5 +77,5 @@ test('API-03.10 ORC-06 EXE-12.3 a task goes on at another instance when its own 
   await expect.poll(() => [...server.tasks.values()].some(({ status }) => status === 'working')).toBe(true);
   await modern(two.server, await two.token(ASKER), 'tasks/cancel', { taskId: cancelled });
   await isAt(two, cancelled, 'cancelled');
-  expect(server.cancelled).toHaveLength(1);
+  await expect.poll(() => server.cancelled).toHaveLength(1);
 });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { instance, sharedMemory, until } from './workers.fixture.ts';
+import { instance, LATER, over, sharedMemory, until } from './workers.fixture.ts';
 
 test('PIPE-03 ORC-06 what an instance changed that is gone is taken back by another, once its calls are settled', async () => {
   await using opened = new AsyncDisposableStack();
@@ -46,4 +46,21 @@ test('PIPE-03 ORC-06 what an instance changed that is gone is taken back by anot
   expect(await until(() => asked[0])).toEqual(['one', 'ABORTED', 'E3804']);
   end.resolve();
   await answer;
+});
+
+test('ORC-06 what an instance leaves when it ends is taken up by another at once, not with its next regular sweep', async () => {
+  await using opened = new AsyncDisposableStack();
+  const shared = sharedMemory();
+  const [one, two] = await Promise.all(
+    ['one', 'two'].map((id) => instance(id, shared, { sweepMs: 3_600_000, sweepIdleMs: 3_600_000 })),
+  );
+  if (one === undefined || two === undefined) throw new Error('there are two');
+  for (const each of [one, two]) {
+    opened.defer(() => each.close());
+    await each.tool('say', () => each.id);
+    await each.workers.start();
+  }
+  const accepted = await one.accept({ tool_id: 'say', parameters: { n: 1 }, ...LATER });
+  await one.close();
+  expect(await over(shared, accepted)).toMatchObject({ state: 'COMPLETED', result: 'two' });
 });

@@ -14,9 +14,9 @@ export type HeldCalls = ReadonlyMap<string, HeldCall>;
 /**
  * One beat of an instance: renews its leases, stores progress, and reads requests of others. A lease that does not come
  * back belongs to another holder, and its run ends here.
- * @returns false when the store could not be reached
+ * @returns the number of instances that beat, this one included; undefined when the store could not be reached
  */
-export async function beat(parts: WorkerParts, me: LeaseHolder, calls: HeldCalls): Promise<boolean> {
+export async function beat(parts: WorkerParts, me: LeaseHolder, calls: HeldCalls): Promise<number | undefined> {
   const { leases, running, intake, limits, log, queue } = parts;
   // Leases that are taken while the beat is under way are not judged by it.
   const before = [...calls.values()].filter(({ lease }) => lease !== undefined);
@@ -40,10 +40,10 @@ export async function beat(parts: WorkerParts, me: LeaseHolder, calls: HeldCalls
       if (ongoing !== undefined) running.cancel(ongoing, cancel);
     }
     intake.noteLoad(intake.queued() === 0 ? 0 : await queue.length(), instances);
-    return true;
+    return instances;
   } catch (thrown) {
     log.warn('leases-not-renewed', { reason: failureOf(thrown).message, held: before.length });
-    return false;
+    return undefined;
   }
 }
 

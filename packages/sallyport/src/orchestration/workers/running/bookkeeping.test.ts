@@ -5,11 +5,11 @@ import type { CallQuestionsByKey } from '../../../domain/invocation/tasks/call-q
 import { movedClock, notingLog } from '../../approvals/approvals.fixture.ts';
 import { createCallIntake } from '../../call-intake.ts';
 import type { Beat, CallLeaseStore } from '../../call-lease-store.port.ts';
-import { beatThroughOutages } from '../after-outage.ts';
 import { beat, shownProgress } from '../heartbeat.ts';
 import { HeldCall } from '../held-call.ts';
 import { createLater } from '../later.ts';
 import { createPostponedCalls } from '../postponed-calls.ts';
+import { regularBeat } from '../regular-beat.ts';
 import { repeat } from '../repeat.ts';
 import { sweep } from '../sweep.ts';
 import { WORKER_DEFAULTS } from '../worker-limits.ts';
@@ -239,7 +239,7 @@ describe('a sweep', () => {
 
   test('ORC-06 after an outage comes at once, once more when leases have run out, and then no more', async () => {
     const { did, parts, state, clock } = noting();
-    const turn = beatThroughOutages(parts, ME, new Map());
+    const turn = regularBeat(parts, ME, new Map());
     const sweeps = async (passedMs = 0) => {
       clock.pass(passedMs);
       await turn();
@@ -290,8 +290,8 @@ describe('a beat', () => {
       return { held: [], unheld: [], instances: 1, ...answer };
     };
     const byText = new Map(calls.map((held) => [textOfCall(held), held]));
-    const isThere = await beat(parts({ leases: { beat: beats } as never, ...more }), ME, byText);
-    return { calls, asked, isThere };
+    const instances = await beat(parts({ leases: { beat: beats } as never, ...more }), ME, byText);
+    return { calls, asked, instances };
   }
   const heldAs = (invocationId: string, fence = 2, more: object = {}) => ({
     tenantId: 'acme',
@@ -302,7 +302,7 @@ describe('a beat', () => {
   });
 
   test("PIPE-07 ends the run of a call whose lease is another's by now, and of no other", async () => {
-    const { calls, asked, isThere } = await beaten({ held: [heldAs('a'), heldAs('b', 3)] });
+    const { calls, asked, instances } = await beaten({ held: [heldAs('a'), heldAs('b', 3)] });
     expect(calls.map(({ isLost, controller }) => [isLost, controller.signal.aborted])).toEqual([
       [false, false],
       [true, true],
@@ -310,7 +310,7 @@ describe('a beat', () => {
       [false, false],
     ]);
     expect(calls[1]?.controller.signal.reason).toMatchObject({ code: 'E3811' });
-    expect([isThere, asked]).toEqual([true, [[heldKey('a'), heldKey('b')]]]);
+    expect([instances, asked]).toEqual([1, [[heldKey('a'), heldKey('b')]]]);
     const { calls: gone } = await beaten({ held: [heldAs('a')] });
     expect(gone.map(({ isLost }) => isLost)).toEqual([false, true, false]);
   });
@@ -356,8 +356,8 @@ describe('a beat', () => {
     intake.noteLoad(0);
     const { log, lines } = notingLog();
     const away = { beat: () => Promise.reject(new ToolLayerError('E3812', 'away')) };
-    const { isThere, calls } = await beaten({}, { leases: away as never, log });
-    expect(isThere).toBe(false);
+    const { instances, calls } = await beaten({}, { leases: away as never, log });
+    expect(instances).toBeUndefined();
     expect(calls.some(({ isLost }) => isLost)).toBe(false);
     expect(lines).toEqual(['warn leases-not-renewed {"reason":"away","held":2}']);
   });
