@@ -1,6 +1,7 @@
 import { type Failure, failure } from '@sallyport/std/error/failure';
 import { ToolVerifyRequest, ToolVerifyResponse } from '../../../api/schemas/calls/outcome.ts';
 import { isOwner } from '../../domain/invocation/call-owner.ts';
+import { type InvocationRecord, waitsFor } from '../../domain/invocation/record.ts';
 import { operation } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
 import { noSuchCall } from './get-invocation.ts';
@@ -41,6 +42,7 @@ export const verifyInvocation = operation({
       });
       if (replay.inputHash !== undefined && replay.inputHash !== inputHash) return otherArguments(invocation_id);
       if (replay.failure !== undefined) return { ...replay.failure };
+      if (waitsFor(replay) !== undefined) return waits(replay);
       if (replay.contentHash !== contentHash || replay.outputHash === undefined) return otherTool(toolId);
       return {
         invocation_id,
@@ -57,6 +59,13 @@ const notOver = (invocationId: string): Failure =>
 
 const notPure = (toolId: string): Failure =>
   failure('E3901', `${toolId} is not pure: to call it again may change something. Only pure tools are verified.`);
+
+const waits = ({ invocationId, toolId }: InvocationRecord): Failure =>
+  failure(
+    'E3901',
+    `The call ${invocationId} of ${toolId} waits, so there is no result to compare yet. Compare the hash of its result once it is over.`,
+    { details: { invocation_id: invocationId } },
+  );
 
 const otherArguments = (invocationId: string): Failure =>
   failure(

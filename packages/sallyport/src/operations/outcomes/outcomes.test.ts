@@ -104,6 +104,19 @@ describe('a call whose outcome is not known', () => {
     expect(await reconcile('look')).toMatchObject({ settlement: { outcome: 'did_not_happen', how: 'reconcile' } });
     expect(asked).toEqual(Array(3).fill({ invocation_id: id }));
   });
+
+  test('PIPE-13.5 is settled by the structured content of an MCP server too', async () => {
+    const { parts, asker, unknown, add } = await layer();
+    const id = await unknown();
+    const structuredContent = { outcome: 'happened', result: { id: 7 } };
+    const parameters_schema = { type: 'object', properties: { invocation_id: { type: 'string' } } };
+    await add(manifest('bank__find', { parameters_schema }), () => ({
+      content: [{ type: 'text', text: '{}' }],
+      structuredContent,
+    }));
+    const settled = ended(reconcileOutcome.run(parts)({ invocation_id: id, tool_id: 'bank__find' }, asker()));
+    expect(await settled).toMatchObject({ settlement: { outcome: 'happened', result: { id: 7 } } });
+  });
 });
 
 describe('a call that is verified', () => {

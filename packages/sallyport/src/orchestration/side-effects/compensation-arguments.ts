@@ -1,5 +1,6 @@
 import type { CompensationPlan } from '../../domain/invocation/compensation-plan.ts';
 import type { InvocationRecord } from '../../domain/invocation/record.ts';
+import { resultMembers } from '../../domain/invocation/result-members.ts';
 import { isObject } from '../../domain/shape/is-object.ts';
 
 type Values = Readonly<Record<string, unknown>>;
@@ -19,7 +20,7 @@ export function compensationArguments(
   { parameters }: CompensationPlan,
   said: Values = ABSENT,
 ): Record<string, unknown> {
-  const given = resultValues(result);
+  const given = resultMembers(result);
   const properties = objectOr(schema['properties']);
   if (Object.keys(properties).length === 0) return { ...parameters, ...given, ...said };
   const original: Values = {
@@ -56,14 +57,6 @@ function isOf(type: unknown, value: unknown): boolean {
     default:
       return typeof value === type;
   }
-}
-
-/** The members of a result; for an MCP server's result, those of its structured content. */
-function resultValues(result: unknown): Values {
-  const values = objectOr(result);
-  return Array.isArray(values['content']) && isObject(values['structuredContent'])
-    ? values['structuredContent']
-    : values;
 }
 
 const objectOr = (value: unknown): Values => (isObject(value) ? value : ABSENT);

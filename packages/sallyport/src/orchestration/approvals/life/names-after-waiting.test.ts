@@ -10,7 +10,6 @@ const asks = (made: ApprovalsUnderTest, n: number, names: { key?: string; id?: s
   });
 
 async function expire({ clock, approvals }: ApprovalsUnderTest): Promise<void> {
-  // Shorter than a claim of a key lasts, which is a day after the call began to wait.
   clock.pass(24 * 3_600_000);
   await approvals.sweep();
   await approvals.idle();
