@@ -151,11 +151,13 @@ async function callTool(
   if (plan === undefined || tool === undefined) {
     return failure('E3818', `The tool ${begun.toolId} that takes this call back is not there.`);
   }
+  const parameters = compensationArguments(tool.parameters_schema, record, plan, said);
+  if (isFailure(parameters)) return parameters;
   const request: ToolInvokeRequest = {
     tool_id: begun.toolId,
     // Only the first asker uses the id in the row; later ones find the outcome by the idempotency key.
     ...(isOurs ? { invocation_id: begun.compensationId } : {}),
-    parameters: compensationArguments(tool.parameters_schema, record, plan, said),
+    parameters,
     execution_options: {
       idempotency_key: `${invocationId}:${begun.attempt}`,
       ...(turnGroupId === undefined ? {} : { turn_group_id: turnGroupId }),

@@ -88,7 +88,7 @@ function noteInputs(record: Open<InvocationRecord>, { tool, parameters, request,
 function noteSideEffect(
   record: Open<InvocationRecord>,
   // Members are named one by one: a rest pattern would copy the whole call.
-  { tool, request, idempotencyKey, parameters, compensates }: CallSoFar,
+  { tool, request, idempotencyKey, parameters, compensates, keptMembers }: CallSoFar,
 ): void {
   const turnGroup = request.execution_options?.turn_group_id;
   if (turnGroup !== undefined) record.turnGroupId = turnGroup;
@@ -99,7 +99,9 @@ function noteSideEffect(
   // While it runs, and when its outcome is unknown, the call may turn out to need compensation.
   const mayHaveDone = record.state === 'COMPLETED' || record.state === 'EXECUTING' || record.failure?.code === 'E3804';
   const canBeUndone = record.sideEffect === 'compensatable' && mayHaveDone;
-  if (canBeUndone && toolId !== undefined && parameters !== undefined) record.compensation = { toolId, parameters };
+  if (!canBeUndone || toolId === undefined || parameters === undefined) return;
+  const isPart = keptMembers !== undefined && record.state === 'COMPLETED';
+  record.compensation = isPart ? { toolId, parameters, resultMembers: keptMembers } : { toolId, parameters };
 }
 
 /** What is needed to run the call later, as long as it may have to run. */
