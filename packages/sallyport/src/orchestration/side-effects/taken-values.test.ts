@@ -33,6 +33,31 @@ test('VIS-03.5 a compensation gets what the result said, also where its reader g
   expect(released).toEqual(['A1']);
 });
 
+test('VIS-03.5 REG-13 an agent whose view renames the compensating tool takes its calls back', async () => {
+  const made = await pipeline();
+  const unbook = manifest('unbook', { side_effect_policy: 'irreversible' });
+  const runs: unknown[] = [];
+  const booked = { side_effect_policy: 'compensatable', compensation_tool_id: 'unbook' } as const;
+  await made.add(manifest('book', booked), () => 'booked');
+  await made.add(unbook, ({ n }) => runs.push(n));
+  const tools = [
+    { tool: 'book', name: 'reserve' },
+    { tool: 'unbook', name: 'release' },
+  ];
+  const sources = [{ source: 'local', tools }];
+  await made.visibility.putView('acme', { name: 'mine', agents: ['*'], conflict: 'prefix', sources });
+  const effects = createSideEffects({
+    ...made.parts,
+    compensations: memoryCompensationStore(),
+    runCall: made.run,
+    findTool: () => unbook,
+  });
+  const asker = { caller: { door: 'library', token: await made.token() }, agentDid: 'did:agent:a' } as const;
+  const record = await made.call({ tool_id: 'reserve', parameters: { n: 4 } });
+  expect(await effects.compensate(record, asker)).toMatchObject({ effect: { status: 'compensated' } });
+  expect(runs).toEqual([4]);
+});
+
 test('VIS-03.5 what a result said is never replaced by an argument: what is not on record has to be stated', () => {
   const parameters = { seat: 'Z9', pad: 'p' };
   const part = { toolId: 'cancel', parameters, resultMembers: keepMembers({ seat: 'A1', pad: 'x'.repeat(2_000) }) };

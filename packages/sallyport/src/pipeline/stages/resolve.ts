@@ -35,7 +35,11 @@ export function resolve({
       if (isFailure(identity) || isRefused(identity)) return identity;
       const { tool_id, tool_version } = call.request;
       // On record even when the tool is not found, or cannot be looked for: the refusal belongs to this tenant.
-      const found = await lookedFor(() => visible.findAnywhere(identity, tool_id, tool_version));
+      const found = await lookedFor(() =>
+        call.compensates === undefined
+          ? visible.findAnywhere(identity, tool_id, tool_version)
+          : visible.findById(identity, tool_id, tool_version),
+      );
       if (isFailure(found)) return { refused: found, established: identity };
       const { tool, overrides, overridesUser, rule } = found;
       // A compensating call belongs to the agent of the call that it takes back, which was compared.
