@@ -26,7 +26,7 @@ export function recordOf(
     invocationId: invocationIdOf(ongoing, end),
     tenantId: principal?.tenantId ?? UNKNOWN_TENANT,
     agentDid: principal?.agentDid ?? UNKNOWN_TENANT,
-    toolId: tool?.manifest.tool_id ?? request.tool_id,
+    toolId: tool?.manifest.tool_id ?? ongoing.resumed?.waiting.tool?.toolId ?? request.tool_id,
     door: call.caller.door,
     state: end.state,
     instanceId: parts.instanceId,
@@ -38,8 +38,8 @@ export function recordOf(
   // Assigned one by one: each spread of an optional member costs an object.
   if (principal?.userDid !== undefined) record.userDid = principal.userDid;
   if (principal?.sessionId !== undefined) record.sessionId = principal.sessionId;
+  if (record.toolId !== request.tool_id) record.calledAs = request.tool_id;
   if (tool !== undefined) {
-    if (tool.manifest.tool_id !== request.tool_id) record.calledAs = request.tool_id;
     record.toolVersion = tool.manifest.version;
     record.contentHash = tool.contentHash;
     record.sideEffect = sideEffectOf(tool.manifest);
@@ -120,6 +120,7 @@ function waitingOf(
   const { capability_token: _token, ...request } = call.request;
   return {
     request: { ...request, tool_version: tool.manifest.version, parameters: givenParameters ?? {} },
+    tool: { toolId: tool.manifest.tool_id, contentHash: tool.contentHash },
     claims,
     wait: waits,
     ...(call.compensates === undefined ? {} : { compensates: call.compensates }),
