@@ -1,4 +1,4 @@
-import { type Failure, failure } from '@sallyport/std/error/failure';
+import { type Failure, failure, isFailure } from '@sallyport/std/error/failure';
 import { ToolVerifyRequest, ToolVerifyResponse } from '../../../api/schemas/calls/outcome.ts';
 import { isOwner } from '../../domain/invocation/call-owner.ts';
 import { type InvocationRecord, waitsFor } from '../../domain/invocation/record.ts';
@@ -21,18 +21,22 @@ export const verifyInvocation = operation({
   input: ToolVerifyRequest,
   output: ToolVerifyResponse,
   run:
-    ({ records, runCall }: Pick<OperationParts, 'records' | 'runCall'>) =>
+    ({ records, runCall, visible }: Pick<OperationParts, 'records' | 'runCall' | 'visible'>) =>
     async ({ invocation_id, parameters, environment, capability_token }, { principal, caller }) => {
       const record = await records.findInvocation(principal.tenantId, invocation_id);
       if (record === undefined || !isOwner(principal, record)) return noSuchCall(invocation_id);
       const { state, sideEffect, inputHash, outputHash, toolId, toolVersion, contentHash } = record;
       if (state !== 'COMPLETED' || outputHash === undefined || toolVersion === undefined) return notOver(invocation_id);
       if (sideEffect !== 'pure') return notPure(toolId);
+      const name = record.calledAs ?? toolId;
+      // A view may have given the name to another tool since, which need not be pure.
+      const found = visible.find({ principal }, name, toolVersion);
+      if (!isFailure(found) && found.tool.contentHash !== contentHash) return otherTool(name);
       const recorded = parameters === undefined && environment === undefined ? record.inputs : undefined;
       const variables = recorded?.environment ?? environment;
       const replay = await runCall({
         request: {
-          tool_id: record.calledAs ?? toolId,
+          tool_id: name,
           tool_version: toolVersion,
           parameters: parameters ?? recorded?.parameters ?? {},
           ...(variables === undefined ? {} : { execution_options: { environment: variables } }),
@@ -43,7 +47,7 @@ export const verifyInvocation = operation({
       if (replay.inputHash !== undefined && replay.inputHash !== inputHash) return otherArguments(invocation_id);
       if (replay.failure !== undefined) return { ...replay.failure };
       if (waitsFor(replay) !== undefined) return waits(replay);
-      if (replay.contentHash !== contentHash || replay.outputHash === undefined) return otherTool(toolId);
+      if (replay.contentHash !== contentHash || replay.outputHash === undefined) return otherTool(name);
       return {
         invocation_id,
         same: replay.outputHash === outputHash,

@@ -154,6 +154,28 @@ describe('a call that is verified', () => {
     expect(await store.findInvocation('acme', silent.invocationId)).not.toHaveProperty('inputs');
   });
 
+  test('PIPE-10 REG-13 never runs another tool that has the name in the view since', async () => {
+    const { parts, asker, add, call, visibility } = await layer();
+    const ran: unknown[] = [];
+    await add(manifest('read'), () => 1);
+    await add(manifest('erase', { side_effect_policy: 'irreversible' }), ({ n }) => ran.push(n));
+    const view = (tool: string) =>
+      visibility.putView('acme', {
+        name: 'mine',
+        agents: ['*'],
+        conflict: 'prefix',
+        sources: [{ source: 'local', tools: [{ tool, name: 'act' }] }],
+      });
+    await view('read');
+    const { invocationId } = await call({ tool_id: 'act', parameters: { n: 1 } });
+    await view('erase');
+    const agent = asker('did:agent:a');
+    const principal = { ...agent.principal, roles: [] };
+    const request = { invocation_id: invocationId, parameters: { n: 1 } };
+    expect(await ended(verifyInvocation.run(parts)(request, { ...agent, principal }))).toBe('E3704');
+    expect(ran).toEqual([]);
+  });
+
   test('PIPE-10 is refused where it may change something, did not complete, or is another agent’s', async () => {
     const { parts, asker, add, call, unknown } = await layer();
     await add(manifest('write', { side_effect_policy: 'idempotent' }), () => 1);
