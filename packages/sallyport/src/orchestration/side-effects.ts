@@ -1,11 +1,11 @@
-import type { Failure } from '@sallyport/std/error/failure';
+import { type Failure, isFailure } from '@sallyport/std/error/failure';
 import type { CallQuery } from '../audit/ledger-store.port.ts';
 import { isFinal } from '../domain/invocation/lifecycle.ts';
 import type { InvocationRecord } from '../domain/invocation/record.ts';
 import { type Compensated, compensate } from './side-effects/compensate.ts';
 import { compensateAll, type OneOfMany } from './side-effects/compensate-all.ts';
 import type { CompensationAsker, CompensationParts } from './side-effects/compensation-parts.ts';
-import { settle } from './side-effects/settle-compensation.ts';
+import { callOf, giveUp, settle, waitedInVain } from './side-effects/settle-compensation.ts';
 import { needsCompensation, type SideEffect } from './side-effects/side-effect-view.ts';
 import { standingEffects } from './side-effects/standing.ts';
 
@@ -107,15 +107,17 @@ async function list(
 async function settleOpen(parts: CompensationParts): Promise<number> {
   let ended = 0;
   for (const open of await parts.compensations.open(OPEN_MAX)) {
-    const { tenantId, invocationId, compensationId } = open;
     const [record, call] = await Promise.all([
-      parts.records.findInvocation(tenantId, invocationId),
-      parts.records.findInvocation(tenantId, compensationId),
+      parts.records.findInvocation(open.tenantId, open.invocationId),
+      callOf(parts, open),
     ]);
     if (record === undefined || call === undefined || !isFinal(call.state)) continue;
+    if (waitedInVain(call)) {
+      await giveUp(parts, open, call.failure);
+      continue;
+    }
     const settled = await settle(parts, record, open, call);
-    if ('failed' in settled) continue;
-    if (settled.state !== 'compensating') ended += 1;
+    if (!isFailure(settled) && settled.state !== 'compensating') ended += 1;
   }
   return ended;
 }

@@ -6,6 +6,7 @@ import type { PolicyOverrides } from '../../api/schemas/visibility.ts';
 import type { GivenDocument } from '../domain/document/given-document.ts';
 import type { GateDecision } from '../domain/invocation/gate-decision.ts';
 import type { Grant } from '../domain/invocation/grant.ts';
+import type { KeptMembers } from '../domain/invocation/result-members.ts';
 import type { Caller, Principal } from '../domain/principal/principal.ts';
 import type { ToolVersion } from '../domain/tool/tool-version.ts';
 import type { Executor, ExecutorOutcome } from '../executors/executor.port.ts';
@@ -149,6 +150,8 @@ export interface Inspected extends Partial<Noted> {
   readonly outputHash: string;
   /** The same hash of the part that is kept of a cut result; undefined when the result is whole. */
   readonly outputKeptHash?: string | undefined;
+  /** Of a result that is not whole, what its compensation may need. */
+  readonly keptMembers?: KeptMembers | undefined;
 }
 
 /** settle: the changes of the call stay. */
@@ -216,6 +219,7 @@ export function newCall({ request, caller, compensates, onBehalfOf }: CallReques
     result: undefined,
     outputHash: undefined,
     outputKeptHash: undefined,
+    keptMembers: undefined,
     fresh: undefined,
     idempotencyKey: undefined,
     confirmClaims: undefined,

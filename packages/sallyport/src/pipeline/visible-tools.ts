@@ -7,7 +7,7 @@ import { coversToolId, otherTool } from '../permission/token-scope.ts';
 import { didYouMean, type Paging, unknownTool } from '../registry/registry.ts';
 import type { ResolvedView } from '../visibility/resolve-view.ts';
 import type { ViewChecks } from '../visibility/view-faults.ts';
-import { finder, idResolver, seesAll } from './visible/find.ts';
+import { finder, idResolver, nameResolver, seesAll } from './visible/find.ts';
 import { listing } from './visible/listing.ts';
 import { nearNames } from './visible/near-names.ts';
 import { reader } from './visible/read.ts';
@@ -45,6 +45,11 @@ export interface VisibleTools {
    *   failures name visible tools with similar names in `details.did_you_mean`
    */
   findAnywhere(asking: Asking, name: string, range?: string): FoundTool | Failure | Promise<FoundTool | Failure>;
+  /**
+   * As `findAnywhere`, for a tool that is named by its id, also where a view of the caller gives it another name: a tool
+   * that takes a call back is named by another tool, and not by the caller.
+   */
+  findById(asking: Asking, toolId: string, range?: string): FoundTool | Failure | Promise<FoundTool | Failure>;
   /**
    * The tool for a caller that only reads; the token's scope counts too, and E3001 names similar tools. An operator
    * sees all.
@@ -98,23 +103,29 @@ export function createVisibleTools(parts: VisibleToolsParts): VisibleTools {
   const { tier, why } = tiers(parts, byTenant, listed);
   const { registry, visibility, quarantine } = parts;
   const idOf = idResolver(parts, byTenant);
+  const nameOf = nameResolver(parts, byTenant);
   const { suggested, near } = nearNames(listed);
   const read = reader(parts, find, idOf);
   const withSuggestions = (found: FoundTool | Failure, asking: Asking, name: string): FoundTool | Failure =>
     isFailure(found) ? suggested(found, asking, name) : found;
+  const findAnywhere: VisibleTools['findAnywhere'] = (asking, name, range) => {
+    const refused = notCovered(asking, name, idOf, near);
+    if (refused !== undefined) return withSuggestions(refused, asking, name);
+    const found = find(asking, name, range);
+    if (!isFailure(found)) return found;
+    // Done for a hidden tool too: otherwise the time would distinguish it from one that does not exist.
+    const again = registry.lookAgain();
+    return (
+      again?.then(() => withSuggestions(find(asking, name, range), asking, name)) ??
+      withSuggestions(found, asking, name)
+    );
+  };
   return {
     find,
-    findAnywhere(asking, name, range) {
-      const refused = notCovered(asking, name, idOf, near);
-      if (refused !== undefined) return withSuggestions(refused, asking, name);
-      const found = find(asking, name, range);
-      if (!isFailure(found)) return found;
-      // Done for a hidden tool too: otherwise the time would distinguish it from one that does not exist.
-      const again = registry.lookAgain();
-      return (
-        again?.then(() => withSuggestions(find(asking, name, range), asking, name)) ??
-        withSuggestions(found, asking, name)
-      );
+    findAnywhere,
+    findById(asking, toolId, range) {
+      const name = nameOf(asking, toolId);
+      return name === undefined ? unknownTool(toolId) : findAnywhere(asking, name, range);
     },
     read: (asking, name, range) => withSuggestions(read(asking, name, range), asking, name),
     seenBy,

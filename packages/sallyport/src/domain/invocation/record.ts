@@ -7,6 +7,7 @@ import type { Door } from '../principal/principal.ts';
 import type { CompensationPlan } from './compensation-plan.ts';
 import type { GateDecision } from './gate-decision.ts';
 import { isFinal } from './lifecycle.ts';
+import { keepMembers, namesOnly } from './result-members.ts';
 import type { WaitFor, WaitingCall } from './waiting-call.ts';
 
 /**
@@ -93,12 +94,16 @@ export function completedAt({ metadata, acceptedAt }: Pick<InvocationRecord, 'me
 }
 
 /**
- * The row of a call without its result, which is no longer kept: the rest stays, also the hash of the result (PIPE-07).
+ * The row of a call without its result, which is no longer kept: the rest stays, also the hash of the result (PIPE-07),
+ * and the names of its members where a compensation may ask for them.
  */
 export function withoutResult(record: InvocationRecord, at: number): InvocationRecord {
   if (!('result' in record)) return record;
-  const { result: _result, inputs: _inputs, ...kept } = record;
-  return { ...kept, resultForgottenAt: at };
+  const { result, inputs: _inputs, compensation, ...kept } = record;
+  const forgotten = { ...kept, resultForgottenAt: at };
+  if (compensation === undefined) return forgotten;
+  const resultMembers = namesOnly(compensation.resultMembers ?? keepMembers(result));
+  return { ...forgotten, compensation: { ...compensation, resultMembers } };
 }
 
 /**

@@ -63,6 +63,8 @@ export type WaitFor =
 export interface WaitingCall {
   /** The request without its token; with the version that was found and the validated parameters. */
   readonly request: ToolInvokeRequest;
+  /** The tool that the call was accepted for, whatever the name in its request means later. */
+  readonly tool?: { readonly toolId: string; readonly contentHash: string };
   /** Claims of the caller. The token itself is not kept. */
   readonly claims: CapabilityClaims;
   readonly wait: WaitFor;

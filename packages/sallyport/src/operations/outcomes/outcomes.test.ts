@@ -104,6 +104,19 @@ describe('a call whose outcome is not known', () => {
     expect(await reconcile('look')).toMatchObject({ settlement: { outcome: 'did_not_happen', how: 'reconcile' } });
     expect(asked).toEqual(Array(3).fill({ invocation_id: id }));
   });
+
+  test('PIPE-13.5 is settled by the structured content of an MCP server too', async () => {
+    const { parts, asker, unknown, add } = await layer();
+    const id = await unknown();
+    const structuredContent = { outcome: 'happened', result: { id: 7 } };
+    const parameters_schema = { type: 'object', properties: { invocation_id: { type: 'string' } } };
+    await add(manifest('bank__find', { parameters_schema }), () => ({
+      content: [{ type: 'text', text: '{}' }],
+      structuredContent,
+    }));
+    const settled = ended(reconcileOutcome.run(parts)({ invocation_id: id, tool_id: 'bank__find' }, asker()));
+    expect(await settled).toMatchObject({ settlement: { outcome: 'happened', result: { id: 7 } } });
+  });
 });
 
 describe('a call that is verified', () => {
@@ -139,6 +152,28 @@ describe('a call that is verified', () => {
     expect(await verify(invocationId, 'did:agent:b')).toBe('E3809');
     expect(await verify(silent.invocationId)).toBe('E3509');
     expect(await store.findInvocation('acme', silent.invocationId)).not.toHaveProperty('inputs');
+  });
+
+  test('PIPE-10 REG-13 never runs another tool that has the name in the view since', async () => {
+    const { parts, asker, add, call, visibility } = await layer();
+    const ran: unknown[] = [];
+    await add(manifest('read'), () => 1);
+    await add(manifest('erase', { side_effect_policy: 'irreversible' }), ({ n }) => ran.push(n));
+    const view = (tool: string) =>
+      visibility.putView('acme', {
+        name: 'mine',
+        agents: ['*'],
+        conflict: 'prefix',
+        sources: [{ source: 'local', tools: [{ tool, name: 'act' }] }],
+      });
+    await view('read');
+    const { invocationId } = await call({ tool_id: 'act', parameters: { n: 1 } });
+    await view('erase');
+    const agent = asker('did:agent:a');
+    const principal = { ...agent.principal, roles: [] };
+    const request = { invocation_id: invocationId, parameters: { n: 1 } };
+    expect(await ended(verifyInvocation.run(parts)(request, { ...agent, principal }))).toBe('E3704');
+    expect(ran).toEqual([]);
   });
 
   test('PIPE-10 is refused where it may change something, did not complete, or is another agent’s', async () => {

@@ -1,5 +1,7 @@
 import { type Failure, failure, isFailure } from '@sallyport/std/error/failure';
 import { OutcomeReconcileRequest, UnknownOutcome } from '../../../api/schemas/calls/outcome.ts';
+import { type InvocationRecord, waitsFor } from '../../domain/invocation/record.ts';
+import { resultMembers } from '../../domain/invocation/result-members.ts';
 import { sideEffectOf } from '../../domain/tool/tool-version.ts';
 import { operation } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
@@ -46,8 +48,9 @@ export const reconcileOutcome = operation({
         },
         caller: asker.caller,
       });
+      if (waitsFor(record) !== undefined) return waits(record);
       if (record.state !== 'COMPLETED') return record.failure ?? notKnown(tool_id);
-      const { outcome, result } = (record.result ?? {}) as Answer;
+      const { outcome, result } = resultMembers(record.result) as Answer;
       if (outcome !== 'happened' && outcome !== 'did_not_happen') return notKnown(tool_id);
       const note = `${tool_id} said so in ${record.invocationId}.`;
       return settle(parts, asker, invocation_id, {
@@ -63,6 +66,14 @@ const notPure = (toolId: string): Failure =>
   failure(
     'E3901',
     `${toolId} is not pure. Only a tool that looks and changes nothing can find out what became of a call.`,
+  );
+
+/** Its answer comes when nobody asks any more, and another try would be another call that waits. */
+const waits = ({ invocationId, toolId }: InvocationRecord): Failure =>
+  failure(
+    'E3901',
+    `The call ${invocationId} of ${toolId} waits, so it says nothing yet. Read its answer once it is over and settle the outcome yourself, or ask a tool that needs no approval.`,
+    { details: { invocation_id: invocationId } },
   );
 
 const notKnown = (toolId: string): Failure =>

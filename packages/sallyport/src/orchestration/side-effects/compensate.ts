@@ -7,7 +7,7 @@ import { isSafeToRepeat } from '../../domain/tool/tool-version.ts';
 import type { Compensation } from '../compensation-store.port.ts';
 import { compensationArguments } from './compensation-arguments.ts';
 import type { CompensationAsker, CompensationParts } from './compensation-parts.ts';
-import { endOf, settle } from './settle-compensation.ts';
+import { callOf, DENIED, endOf, giveUp, settle, waitedInVain } from './settle-compensation.ts';
 import { type SideEffect, sideEffectView } from './side-effect-view.ts';
 import { standingCompensations } from './standing.ts';
 
@@ -38,6 +38,7 @@ export async function compensate(
   if (refused !== undefined) return refused;
   for (let races = 0; races < RACES_MAX; races += 1) {
     const [standing] = await standingCompensations(parts, record.tenantId, [record.invocationId]);
+    if (standing !== undefined && (await isGivenUp(parts, standing))) continue;
     const begun = await begin(parts, record, asker, standing);
     if (begun === 'raced') continue;
     if (begun.state !== 'compensating') return ended(record, begun, true);
@@ -67,7 +68,10 @@ function cannotBeUndone(record: InvocationRecord): Failure | undefined {
 const cannot = ({ invocationId }: InvocationRecord, why: string, status = 'none'): Failure =>
   failure('E3818', `The call ${invocationId} cannot be taken back. ${why}`, { details: { status } });
 
-/** The row as stored, or with a new attempt: that begins only when the last one failed and may be repeated. */
+/**
+ * The row as stored, or with a new attempt: that begins only when the last one failed and may be repeated, or
+ * ended before its tool was reached.
+ */
 async function begin(
   parts: CompensationParts,
   record: InvocationRecord,
@@ -77,7 +81,8 @@ async function begin(
   const toolId = record.compensation?.toolId ?? '';
   if (standing !== undefined && standing.state !== 'failed') return standing;
   const tool = parts.findTool(record.tenantId, standing?.toolId ?? toolId);
-  if (standing !== undefined && (tool === undefined || !isSafeToRepeat(tool))) return standing;
+  const isSafe = tool !== undefined && isSafeToRepeat(tool);
+  if (standing !== undefined && !isSafe && !(await ranNothing(parts, standing))) return standing;
   const begun: Compensation = {
     tenantId: record.tenantId,
     invocationId: record.invocationId,
@@ -89,6 +94,20 @@ async function begin(
     startedAt: parts.clock.now(),
   };
   return (await parts.compensations.change(begun, standing)) ? begun : 'raced';
+}
+
+/** Gives up what stands when its call waited and came to nothing: then it is no longer compensating. */
+async function isGivenUp(parts: CompensationParts, standing: Compensation): Promise<boolean> {
+  if (standing.state !== 'compensating') return false;
+  const call = await callOf(parts, standing);
+  if (call === undefined || !waitedInVain(call)) return false;
+  await giveUp(parts, standing, call.failure);
+  return true;
+}
+
+async function ranNothing({ records }: CompensationParts, failed: Compensation): Promise<boolean> {
+  const call = await records.findInvocation(failed.tenantId, failed.compensationId);
+  return (call?.metadata?.attempts ?? 0) === 0;
 }
 
 /** Runs the compensating call, or finds the outcome of an earlier one. */
@@ -113,10 +132,8 @@ async function run(
 }
 
 /** An earlier compensating call that still runs, waits, or came to an end that counts. */
-async function earlierCall({ records }: CompensationParts, begun: Compensation): Promise<InvocationRecord | undefined> {
-  const { tenantId, compensationId } = begun;
-  const own = await records.findInvocation(tenantId, compensationId);
-  const call = own?.answeredBy === undefined ? own : await records.findInvocation(tenantId, own.answeredBy);
+async function earlierCall(parts: CompensationParts, begun: Compensation): Promise<InvocationRecord | undefined> {
+  const call = await callOf(parts, begun);
   if (call === undefined || (isFinal(call.state) && endOf(call) === undefined)) return undefined;
   return call;
 }
@@ -134,24 +151,19 @@ async function callTool(
   if (plan === undefined || tool === undefined) {
     return failure('E3818', `The tool ${begun.toolId} that takes this call back is not there.`);
   }
+  const parameters = compensationArguments(tool.parameters_schema, record, plan, said);
+  if (isFailure(parameters)) return parameters;
   const request: ToolInvokeRequest = {
     tool_id: begun.toolId,
     // Only the first asker uses the id in the row; later ones find the outcome by the idempotency key.
     ...(isOurs ? { invocation_id: begun.compensationId } : {}),
-    parameters: compensationArguments(tool.parameters_schema, record, plan, said),
+    parameters,
     execution_options: {
       idempotency_key: `${invocationId}:${begun.attempt}`,
       ...(turnGroupId === undefined ? {} : { turn_group_id: turnGroupId }),
     },
   };
   return parts.runCall({ request, caller, compensates: invocationId });
-}
-
-async function giveUp({ compensations }: CompensationParts, begun: Compensation, failed: Failure): Promise<void> {
-  const { tenantId, invocationId, attempt } = begun;
-  const from = { attempt, state: 'compensating' } as const;
-  if (attempt === 1) await compensations.remove(tenantId, invocationId, from);
-  else await compensations.change({ ...begun, state: 'failed', errorCode: failed.code }, from);
 }
 
 function ended(record: InvocationRecord, compensation: Compensation, already: boolean): Compensated {
@@ -161,7 +173,9 @@ function ended(record: InvocationRecord, compensation: Compensation, already: bo
   const words =
     state === 'unknown'
       ? `Nobody knows whether ${toolId} took the call back: it was cut off. Find out before anything else is done.`
-      : `${toolId} failed to take the call back.`;
+      : errorCode === DENIED
+        ? `An approver denied the call of ${toolId}, so nothing is taken back. A new request asks again.`
+        : `${toolId} failed to take the call back.`;
   const details = { compensation_id: compensationId, ...(errorCode === undefined ? {} : { e_code: errorCode }) };
   return { effect, already, failure: failure(state === 'unknown' ? 'E3804' : 'E3818', words, { details }) };
 }

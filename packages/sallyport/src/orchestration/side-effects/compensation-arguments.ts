@@ -1,5 +1,7 @@
+import { type Failure, failure } from '@sallyport/std/error/failure';
 import type { CompensationPlan } from '../../domain/invocation/compensation-plan.ts';
 import type { InvocationRecord } from '../../domain/invocation/record.ts';
+import { resultMembers } from '../../domain/invocation/result-members.ts';
 import { isObject } from '../../domain/shape/is-object.ts';
 
 type Values = Readonly<Record<string, unknown>>;
@@ -8,20 +10,27 @@ const ABSENT: Values = {};
 
 /**
  * The arguments of a compensating call. Each property that the compensating tool takes is looked up by its name: in the
- * asker's arguments, in the result of the call, in its arguments; a value of another type is skipped.
+ * asker's arguments, in the result of the call, in its arguments; a value of another type is skipped. What the result
+ * said is never replaced by an argument of the call: a member that is not known any more has to be stated by the asker.
  * `original_invocation_id`, `original_arguments` and `original_result` have fixed meanings when the tool has properties
  * of these names.
  * @param schema of the compensating tool; one without properties takes all arguments, overlaid with the result
+ * @returns E3818 that names the members
  */
 export function compensationArguments(
   schema: Values,
   { invocationId, result }: Pick<InvocationRecord, 'invocationId' | 'result'>,
-  { parameters }: CompensationPlan,
+  { parameters, resultMembers: part }: CompensationPlan,
   said: Values = ABSENT,
-): Record<string, unknown> {
-  const given = resultValues(result);
+): Record<string, unknown> | Failure {
+  const given = part?.kept ?? resultMembers(result);
   const properties = objectOr(schema['properties']);
-  if (Object.keys(properties).length === 0) return { ...parameters, ...given, ...said };
+  const takesAll = Object.keys(properties).length === 0;
+  const unknown = [...(part?.left ?? []), ...Object.keys(given).filter((name) => isHidden(given[name]))].filter(
+    (name) => !Object.hasOwn(said, name) && (takesAll || Object.hasOwn(properties, name)),
+  );
+  if (unknown.length > 0) return notKnown(unknown);
+  if (takesAll) return { ...parameters, ...given, ...said };
   const original: Values = {
     original_invocation_id: invocationId,
     original_arguments: parameters,
@@ -35,6 +44,16 @@ export function compensationArguments(
   }
   return found;
 }
+
+/** True for a value of which something was taken out (redact.results). */
+const isHidden = (value: unknown): boolean => JSON.stringify(value)?.includes('[REDACTED:') === true;
+
+const notKnown = (names: readonly string[]): Failure =>
+  failure(
+    'E3818',
+    `The call is not taken back, since ${names.map((name) => JSON.stringify(name)).join(', ')} of its result is cut or taken out of the record. State it in arguments.`,
+    { details: { arguments: names } },
+  );
 
 function fits(values: Values, name: string, property: unknown): boolean {
   if (!Object.hasOwn(values, name) || values[name] === undefined) return false;
@@ -56,14 +75,6 @@ function isOf(type: unknown, value: unknown): boolean {
     default:
       return typeof value === type;
   }
-}
-
-/** The members of a result; for an MCP server's result, those of its structured content. */
-function resultValues(result: unknown): Values {
-  const values = objectOr(result);
-  return Array.isArray(values['content']) && isObject(values['structuredContent'])
-    ? values['structuredContent']
-    : values;
 }
 
 const objectOr = (value: unknown): Values => (isObject(value) ? value : ABSENT);

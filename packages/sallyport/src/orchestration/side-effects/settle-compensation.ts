@@ -41,12 +41,50 @@ export async function settle(
   return now ?? ended;
 }
 
-/** The end of a compensation, from the end of its call; undefined when nothing of the call ran, or it may run again. */
+/** The code of a compensation that an approver denied: nothing of it ran, and somebody may ask again. */
+export const DENIED = 'E3807';
+
+/**
+ * The end of a compensation, from the end of its call; undefined when nothing of the call ran, or it may run again. A
+ * denial is an end: the call keeps its key, so that only another attempt can ask again.
+ */
 export function endOf({ state, failure: failed, metadata }: InvocationRecord): Compensation['state'] | undefined {
   if (state === 'COMPLETED') return 'compensated';
   if (failed?.code === 'E3804') return 'unknown';
+  if (failed?.code === DENIED) return 'failed';
   const attempts = metadata?.attempts ?? 0;
   return attempts === 0 || failed?.code === 'E3811' ? undefined : 'failed';
+}
+
+/** The compensating call, or the one that answered it; undefined while there is none. */
+export async function callOf(
+  { records }: Pick<CompensationParts, 'records'>,
+  { tenantId, compensationId }: Compensation,
+): Promise<InvocationRecord | undefined> {
+  const own = await records.findInvocation(tenantId, compensationId);
+  return own?.answeredBy === undefined ? own : records.findInvocation(tenantId, own.answeredBy);
+}
+
+/**
+ * True when a compensating call waited and ended with nothing done. Its asker was answered when it began to wait, so
+ * whoever finds it gives it up; the call left its key to the next one.
+ */
+export const waitedInVain = (call: InvocationRecord): boolean =>
+  isFinal(call.state) && call.deferred === true && endOf(call) === undefined;
+
+/**
+ * Takes back the beginning of a compensation whose call came to nothing: the side effect is as it was before. A later
+ * attempt stays on record as failed.
+ */
+export async function giveUp(
+  { compensations }: Pick<Parts, 'compensations'>,
+  begun: Compensation,
+  failed: Pick<Failure, 'code'> | undefined,
+): Promise<void> {
+  const { tenantId, invocationId, attempt } = begun;
+  const from = { attempt, state: 'compensating' } as const;
+  if (attempt === 1) await compensations.remove(tenantId, invocationId, from);
+  else await compensations.change({ ...begun, state: 'failed', errorCode: failed?.code ?? 'E3900' }, from);
 }
 
 /** Adds the compensated call to the audit of the compensating call, which has all other events already. */

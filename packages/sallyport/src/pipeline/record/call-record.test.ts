@@ -166,7 +166,8 @@ test('ORC-06 a waiting call keeps what it needs to run later, without its token'
   const known = { claims, tool: toolOf(), givenParameters: { n: 1 } };
   const row = rowOf(call(known, { capability_token: 'secret' }), end);
   const request = { tool_id: 'tool', tool_version: '1.0.0', parameters: { n: 1 } };
-  expect(row.waiting).toStrictEqual({ request, claims, wait, since: clock.now() });
+  const accepted = { toolId: 'tool', contentHash: known.tool.contentHash };
+  expect(row.waiting).toStrictEqual({ request, tool: accepted, claims, wait, since: clock.now() });
   expect(row.deferred).toBe(true);
   expect(row.metadata).not.toHaveProperty('completed_at');
   const more = call({

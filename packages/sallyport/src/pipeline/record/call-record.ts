@@ -26,7 +26,7 @@ export function recordOf(
     invocationId: invocationIdOf(ongoing, end),
     tenantId: principal?.tenantId ?? UNKNOWN_TENANT,
     agentDid: principal?.agentDid ?? UNKNOWN_TENANT,
-    toolId: tool?.manifest.tool_id ?? request.tool_id,
+    toolId: tool?.manifest.tool_id ?? ongoing.resumed?.waiting.tool?.toolId ?? request.tool_id,
     door: call.caller.door,
     state: end.state,
     instanceId: parts.instanceId,
@@ -38,8 +38,8 @@ export function recordOf(
   // Assigned one by one: each spread of an optional member costs an object.
   if (principal?.userDid !== undefined) record.userDid = principal.userDid;
   if (principal?.sessionId !== undefined) record.sessionId = principal.sessionId;
+  if (record.toolId !== request.tool_id) record.calledAs = request.tool_id;
   if (tool !== undefined) {
-    if (tool.manifest.tool_id !== request.tool_id) record.calledAs = request.tool_id;
     record.toolVersion = tool.manifest.version;
     record.contentHash = tool.contentHash;
     record.sideEffect = sideEffectOf(tool.manifest);
@@ -88,7 +88,7 @@ function noteInputs(record: Open<InvocationRecord>, { tool, parameters, request,
 function noteSideEffect(
   record: Open<InvocationRecord>,
   // Members are named one by one: a rest pattern would copy the whole call.
-  { tool, request, idempotencyKey, parameters, compensates }: CallSoFar,
+  { tool, request, idempotencyKey, parameters, compensates, keptMembers }: CallSoFar,
 ): void {
   const turnGroup = request.execution_options?.turn_group_id;
   if (turnGroup !== undefined) record.turnGroupId = turnGroup;
@@ -99,7 +99,9 @@ function noteSideEffect(
   // While it runs, and when its outcome is unknown, the call may turn out to need compensation.
   const mayHaveDone = record.state === 'COMPLETED' || record.state === 'EXECUTING' || record.failure?.code === 'E3804';
   const canBeUndone = record.sideEffect === 'compensatable' && mayHaveDone;
-  if (canBeUndone && toolId !== undefined && parameters !== undefined) record.compensation = { toolId, parameters };
+  if (!canBeUndone || toolId === undefined || parameters === undefined) return;
+  const isPart = keptMembers !== undefined && record.state === 'COMPLETED';
+  record.compensation = isPart ? { toolId, parameters, resultMembers: keptMembers } : { toolId, parameters };
 }
 
 /** What is needed to run the call later, as long as it may have to run. */
@@ -118,6 +120,7 @@ function waitingOf(
   const { capability_token: _token, ...request } = call.request;
   return {
     request: { ...request, tool_version: tool.manifest.version, parameters: givenParameters ?? {} },
+    tool: { toolId: tool.manifest.tool_id, contentHash: tool.contentHash },
     claims,
     wait: waits,
     ...(call.compensates === undefined ? {} : { compensates: call.compensates }),

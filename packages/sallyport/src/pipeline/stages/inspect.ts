@@ -3,6 +3,8 @@ import { failureOf } from '@sallyport/std/error/tool-layer-error';
 import { canonicalJson } from '@sallyport/std/json/canonical-json';
 import { sha256 } from '@sallyport/std/sha256';
 import type { Warning } from '../../../api/schemas/invocation.ts';
+import type { ToolManifest } from '../../../api/schemas/tool-manifest.ts';
+import { keepMembers } from '../../domain/invocation/result-members.ts';
 import type { Authorized, CallFact, CallRequest, Executed, Inspected, Noted, Resolved, Validated } from '../call.ts';
 import type { PipelineParts } from '../parts.ts';
 import type { Refused, Stage } from '../stage.ts';
@@ -55,9 +57,16 @@ export function inspect(
       const outputHash = sha256(text);
       return result === marked.result
         ? { result, outputHash, warnings, facts }
-        : { result, outputHash, warnings, facts, outputKeptHash: sha256(canonicalJson(result)) };
+        : { result, outputHash, warnings, facts, ...ofPart(tool.manifest, result, marked.result) };
     },
   };
+}
+
+/** What is established of a result of which a part is kept. */
+function ofPart(manifest: ToolManifest, part: unknown, whole: unknown): Partial<Inspected> {
+  const outputKeptHash = sha256(canonicalJson(part));
+  if (manifest.compensation_tool_id === undefined) return { outputKeptHash };
+  return { outputKeptHash, keptMembers: keepMembers(whole) };
 }
 
 /** The executor keeps no more of what a program writes than the result may have. */

@@ -3,10 +3,12 @@ import { failureOf } from '@sallyport/std/error/tool-layer-error';
 import { agentCompatibility } from '../../domain/tool/agent-compatibility.ts';
 import { taskSupportOf } from '../../domain/tool/task-support.ts';
 import type { ToolVersion } from '../../domain/tool/tool-version.ts';
+import { unknownTool } from '../../registry/registry.ts';
 import type { Admitted, CallRequest, Noted, Resolved } from '../call.ts';
 import type { OngoingCall } from '../ongoing/ongoing-call.ts';
 import type { PipelineParts } from '../parts.ts';
 import { isRefused, type Refused, type Stage } from '../stage.ts';
+import type { FoundTool } from '../visible-tools.ts';
 import type { Identity } from './identify.ts';
 
 type Needs = CallRequest & Noted & Admitted;
@@ -33,9 +35,8 @@ export function resolve({
     async run(call, ongoing) {
       const identity = await identified(call, ongoing);
       if (isFailure(identity) || isRefused(identity)) return identity;
-      const { tool_id, tool_version } = call.request;
       // On record even when the tool is not found, or cannot be looked for: the refusal belongs to this tenant.
-      const found = await lookedFor(() => visible.findAnywhere(identity, tool_id, tool_version));
+      const found = await lookedFor(() => toolFor(visible, identity, call, ongoing));
       if (isFailure(found)) return { refused: found, established: identity };
       const { tool, overrides, overridesUser, rule } = found;
       // A compensating call belongs to the agent of the call that it takes back, which was compared.
@@ -60,6 +61,30 @@ export function resolve({
     },
   };
 }
+
+/**
+ * The tool that is meant. A call that waited is for the tool that it was accepted for: a name may mean another one since,
+ * in a view that was changed, or where a tenant has its own tool now in place of the catalogue's. An approval is bound to
+ * the definition by itself.
+ */
+async function toolFor(
+  visible: PipelineParts['visible'],
+  identity: Identity,
+  { request: { tool_id, tool_version }, compensates }: Needs,
+  { resumed }: OngoingCall,
+): Promise<FoundTool | Failure> {
+  const accepted = resumed?.waiting.tool;
+  if (accepted === undefined && compensates === undefined) return visible.findAnywhere(identity, tool_id, tool_version);
+  const found = await visible.findById(identity, accepted?.toolId ?? tool_id, tool_version);
+  if (accepted === undefined) return found;
+  // Its caller may know it by the name of a view alone.
+  if (isFailure(found)) return found.code === 'E3001' ? unknownTool(tool_id) : found;
+  if (resumed?.approval !== undefined) return found;
+  return found.tool.contentHash === accepted.contentHash ? found : otherTool(tool_id);
+}
+
+const otherTool = (name: string): Failure =>
+  failure('E3006', `The definition of ${name} that this call was accepted for is not there any more. Call again.`);
 
 /** The version of a call that waited is the layer's choice: its caller may have asked for none. */
 const isAsked = (code: string, { resumed }: OngoingCall): boolean =>

@@ -49,6 +49,23 @@ export function idResolver(
   };
 }
 
+/**
+ * The name by which the caller knows the tool of an id; undefined when a view of the caller does not show it. The id
+ * itself may be a name of another tool there.
+ */
+export function nameResolver(
+  parts: VisibleToolsParts,
+  byTenant: VisibleToolsOfTenants,
+): (asking: Asking, toolId: string) => string | undefined {
+  return ({ principal }, toolId) => {
+    const rules = parts.visibility.rulesOf(principal.tenantId);
+    const view = rules === undefined || seesAll(principal) ? undefined : viewOf(rules, principal.agentDid);
+    if (view === undefined) return toolId;
+    const entries = byTenant.of(principal.tenantId).applied(view).entries.values();
+    return entries.find(({ tool }) => tool.manifest.tool_id === toolId)?.name;
+  };
+}
+
 /** A caller who knows the tool by a view's name learns neither its upstream nor its name there. */
 function blockedFor(name: string, toolId: string, block: Block): Failure {
   const blocked = blockedFailure(name, block);

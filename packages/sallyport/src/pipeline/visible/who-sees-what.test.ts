@@ -88,6 +88,23 @@ async function bench(...offered: readonly ToolManifest[]) {
   };
 }
 
+test('REG-13 VIS-03.5 a tool that another tool names by its id is found under any name, and never another one', async () => {
+  const { visible, viewOf, disable } = await bench();
+  const byId = async (id: string) => {
+    const found = await visible.findById({ principal: AGENT }, id);
+    return isFailure(found) ? found.code : found.tool.manifest.tool_id;
+  };
+  expect(await byId('send')).toBe('send');
+  await viewOf([
+    { tool: 'send', name: 'post' },
+    { tool: 'sort', name: 'absent' },
+  ]);
+  expect([await byId('send'), await byId('sort')]).toEqual(['send', 'sort']);
+  expect([await byId('read'), await byId('absent'), await byId('post')]).toEqual(Array(3).fill('E3001'));
+  await disable('send');
+  expect(await byId('send')).toBe('E3001');
+});
+
 describe('who sees all', () => {
   test.each<[Role[], boolean]>([
     [['operator'], true],

@@ -63,7 +63,7 @@ async function notCallable(
   toolId: string,
   toolVersion: string | undefined,
 ): Promise<Failure | undefined> {
-  const found = await visible.findAnywhere({ principal, claims }, toolId, toolVersion);
+  const found = await visible.findById({ principal, claims }, toolId, toolVersion);
   if (isFailure(found)) return found;
   const { tool_id, version } = found.tool.manifest;
   return coversTool(claims, tool_id, version);

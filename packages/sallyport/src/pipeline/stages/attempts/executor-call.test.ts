@@ -164,7 +164,7 @@ test('PIPE-03 a tool names only one that its token covers to take a change back,
   const claims = { tool_id: '*', tool_version: '^1.0.0', allowed_operations: ['execute'] };
   const { call } = made({ claims });
   const step = (version: string) => {
-    const visible = { findAnywhere: async () => ({ tool: { manifest: manifest('undo', { version }) } }) };
+    const visible = { findById: async () => ({ tool: { manifest: manifest('undo', { version }) } }) };
     const parts = { visible, limits: { argumentDepthMax: 9, argumentBytesMax: 99 } };
     return compensatingStep(parts as never, call as never, { toolId: 'undo', parameters: {} });
   };

@@ -151,7 +151,12 @@ async function claimName(
   const next = name.kind === 'id' ? { ...mine, invocationId: mine.nonce } : mine;
   let holder = await idempotency.claim(mine, limits.idempotencyTtlMs);
   while (holder.nonce !== mine.nonce) {
-    if (holder.requestHash !== mine.requestHash) return nameTaken(name);
+    if (holder.requestHash !== mine.requestHash) {
+      const free = name.kind === 'id' ? undefined : await freeAfterWait(parts, holder, next);
+      if (free === undefined) return nameTaken(name);
+      holder = free;
+      continue;
+    }
     const first = lost.has(holder.nonce) ? LOST : await earlierCall(parts, call, ongoing, holder, warnings);
     if ('left' in first && first.left === 'freed') {
       holder = await idempotency.claim(mine, limits.idempotencyTtlMs);
@@ -166,7 +171,12 @@ async function claimName(
       else lost.delete(nonce);
       continue;
     }
-    const free = await freeAfter(parts, first.answer, mine, holder);
+    const free = await freeAfter(
+      parts,
+      first.answer,
+      name.kind === 'id' && waitedInVain(first.answer) ? next : mine,
+      holder,
+    );
     if (free === undefined) return answerWith(parts, first);
     holder = free;
   }
@@ -212,9 +222,28 @@ async function freeAfter(
   from: IdempotencyClaim,
 ): Promise<IdempotencyClaim | undefined> {
   if (!leftNothing(first)) return undefined;
+  if (waitedInVain(first)) return idempotency.takeOver(mine, from.nonce, limits.idempotencyTtlMs);
   const now = await idempotency.claim(mine, limits.idempotencyTtlMs);
   return now.nonce === from.nonce ? undefined : now;
 }
+
+/** As `freeAfter`, for a request that differs from the one that has the claim. */
+async function freeAfterWait(
+  { idempotency, records, limits }: ClaimParts,
+  from: IdempotencyClaim,
+  mine: IdempotencyClaim,
+): Promise<IdempotencyClaim | undefined> {
+  const first = await records.findInvocation(from.tenantId, from.invocationId);
+  if (first === undefined || nonceOf(first) !== from.nonce || !waitedInVain(first)) return undefined;
+  return idempotency.takeOver(mine, from.nonce, limits.idempotencyTtlMs);
+}
+
+/**
+ * True when a call waited and ended before anything of it ran: whoever ended it did not free its names. A denial is a
+ * person's answer to the request and keeps them.
+ */
+const waitedInVain = (first: InvocationRecord): boolean =>
+  first.deferred === true && leftNothing(first) && first.failure?.code !== 'E3807';
 
 /**
  * Takes a claim over without both calls running. The taker writes the claim first and then looks for the other call's
