@@ -124,9 +124,12 @@ async function besideRow(
 const isSameRequest = (row: InvocationRecord, { principal, tool, inputHash }: Needs): boolean =>
   isOwner(principal, row) && row.toolId === tool.manifest.tool_id && row.inputHash === inputHash;
 
-/** True when a call failed before anything of it ran. */
+/**
+ * True when a call failed before anything of it ran. A call whose outcome is unknown may have run: what was counted of it
+ * ended with its instance.
+ */
 const leftNothing = ({ state, failure: failed, metadata }: InvocationRecord): boolean =>
-  isFinal(state) && failed !== undefined && metadata?.attempts === 0;
+  isFinal(state) && failed !== undefined && failed.code !== 'E3804' && metadata?.attempts === 0;
 
 interface Wanted {
   readonly name: CallName;

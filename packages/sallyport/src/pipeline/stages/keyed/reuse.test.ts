@@ -307,6 +307,32 @@ describe('PIPE-09 an invocation id', () => {
     },
   );
 
+  test.each([
+    ['whose claim was lost', false],
+    ['whose claim stands', true],
+  ] as const)(
+    'of a call that ended with its instance, %s, gets the unknown outcome, though no attempt was counted',
+    async (_how, stands) => {
+      const { call, runs, parts, eventsOf } = await counting();
+      const { result: _result, outputHash: _hash, ...row } = await call({ ...MINE, invocation_id: 'other' });
+      const ended = { invocationId: 'mine', nonce: 'mine', state: 'ABORTED' as const, deferred: true as const };
+      const failure = { failed: true, code: 'E3804', message: 'The layer ended.' } as const;
+      const metadata = { ...(row.metadata as object), attempts: 0 } as NonNullable<typeof row.metadata>;
+      const [said] = await eventsOf('other');
+      const events = ['DECLARED', 'ABORTED'].map((state) => ({
+        ...{ id: state, type: 'ai.agent.tool.failed' as const, time: 1, tenantId: 'acme' },
+        data: { ...said?.data, invocation_id: 'mine', state },
+      }));
+      await parts.ledger.commit({ record: { ...row, ...ended, failure, metadata }, events, durability: 'synchronous' });
+      const held = await parts.idempotency.find('acme', '\nid:other');
+      if (held === undefined) throw new Error('the id is not claimed');
+      const claim = { ...held, key: '\nid:mine', nonce: 'mine', invocationId: 'mine' };
+      if (stands) await parts.idempotency.claim(claim, 60_000);
+      expect(await call(MINE)).toMatchObject({ invocationId: 'mine', failure: { code: 'E3804' } });
+      expect(runs()).toBe(1);
+    },
+  );
+
   test('ORC-06 of a call that lost its claim has a durable end: its row said already that it runs', async () => {
     const store = memoryLedgerStore();
     const ends: string[] = [];
