@@ -67,7 +67,7 @@ export async function callOf(
 
 /**
  * True when a compensating call waited and ended with nothing done. Its asker was answered when it began to wait, so
- * whoever finds it gives it up; the call left its key to the next one.
+ * the next request, or the next sweep, gives it up. The call left its key to the next one.
  */
 export const waitedInVain = (call: InvocationRecord): boolean =>
   isFinal(call.state) && call.deferred === true && endOf(call) === undefined;

@@ -150,7 +150,7 @@ function isCommand(scan: Scan, at: number, code: number, start: number, command:
   if (command.kind === COMMAND.plain) return argument || !(document || isListOfWords(text, at, code));
   if (document) return false;
   if (isEnumeration(text, at, code)) return false;
-  // After a doubled sign a quoted argument is one: no sentence and no expression goes on like this.
+  // After a doubled sign a quoted argument is one: no sentence and no expression continues like this.
   const quoted =
     code === 38 &&
     codes[at + 1] === 38 &&

@@ -36,7 +36,7 @@ const EXECUTING: ReadonlySet<string> = new Set(
 /** An option of a well-known program that names a program to run, as a value of its own. */
 const OPTION =
   /^-{1,2}(?:o\s?(?:proxy|local)command|upload-pack|receive-pack|checkpoint-action|use-compress-program|to-command)[= ]\S/i;
-/** The value goes on as the name of a file to be written, in a folder of the system. */
+/** The value continues as the name of a file to be written, in a folder of the system. */
 const WRITES = /^[\w.-]{0,40}\s?>{1,2}\s?\/(?:etc|var|tmp|home|root|usr|srv|opt|dev\/shm)\/\S/;
 /** A quote and a blank at the beginning: the value leaves its argument. */
 const QUOTED = /^["'] +(?=\w)/;

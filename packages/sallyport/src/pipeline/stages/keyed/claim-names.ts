@@ -242,8 +242,8 @@ async function freeAfterWait(
 }
 
 /**
- * True when a call waited and ended before anything of it ran: whoever ended it did not free its names. A denial is a
- * person's answer to the request and keeps them.
+ * True when a call waited and ended before anything of it ran: an expiry or a cancel does not free its names. A denial is
+ * a person's answer to the request, and keeps them.
  */
 const waitedInVain = (first: InvocationRecord): boolean =>
   first.deferred === true && leftNothing(first) && first.failure?.code !== 'E3807';
