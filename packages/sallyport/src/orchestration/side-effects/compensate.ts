@@ -105,9 +105,10 @@ async function isGivenUp(parts: CompensationParts, standing: Compensation): Prom
   return true;
 }
 
-async function ranNothing({ records }: CompensationParts, failed: Compensation): Promise<boolean> {
-  const call = await records.findInvocation(failed.tenantId, failed.compensationId);
-  return (call?.metadata?.attempts ?? 0) === 0;
+/** False where no call is on record: then nobody knows what ran. */
+async function ranNothing(parts: CompensationParts, failed: Compensation): Promise<boolean> {
+  const call = await callOf(parts, failed);
+  return call?.metadata?.attempts === 0;
 }
 
 /** Runs the compensating call, or finds the outcome of an earlier one. */
