@@ -15,7 +15,7 @@ export function resultMembers(result: unknown): Members {
 /** The members of a result that a compensation may need, kept beside the part of the result that its reader gets. */
 export interface KeptMembers {
   readonly kept: Members;
-  /** Names of those that are too long. */
+  /** Names of members that are too long to be kept. */
   readonly left: readonly string[];
 }
 
