@@ -36,9 +36,12 @@ export function* encodedTexts(text: string): Generator<EncodedText> {
 const WRITTEN_LETTER =
   /&#(?:x(?:4[1-9a-f]|5[0-9a]|6[1-9a-f]|7[0-9a])|6[5-9]|[78]\d|90|9[7-9]|1[01]\d|12[0-2]);|\\(?:u00|x)(?:[46][1-9a-f]|[57][0-9a])/gi;
 const WORDS_OF_ADDRESS = /[\w.,'-]{1,24}(?:%20[\w.,'-]{1,24}){3,400}/g;
-/** Words to leave one's instructions, backwards and with their letters moved by thirteen places. */
-const BACKWARDS: readonly string[] = ['snoitcurtsni', 'tpmorp', 'suoiverp'];
-const MOVED: readonly string[] = ['vafgehpgvba', 'cebzcg', 'cerivbhf'];
+/**
+ * Parts of `instructions`, `prompt` and `previous`, backwards and with their letters moved by thirteen places. Each begins
+ * with a rare letter, which a search finds soonest.
+ */
+const BACKWARDS: readonly string[] = ['curtsni', 'pmorp', 'uoiverp'];
+const MOVED: readonly string[] = ['vafgehpg', 'zcg', 'vbhf'];
 
 /** The text as it is after its disguise is undone: as a whole, since a disguise may cover any part of it. */
 function* disguisedTexts(text: string): Generator<EncodedText> {

@@ -19,13 +19,19 @@ export const SIGN = {
   mark: 1 << 10,
   /** Characters of secrets with a recognisable form. */
   inRun: 1 << 11,
-  /** A piece that may contain such a secret. */
-  dense: 1 << 12,
+  /** Beyond ASCII. */
+  foreign: 1 << 12,
+  /** `<`. */
+  angle: 1 << 13,
+  /** `(`, `[`, `{` or `%`: what people and forms put in place of a sign. */
+  hiding: 1 << 14,
+  /** A piece that may contain a secret with a recognisable form. */
+  dense: 1 << 15,
   /** Four digits together, with a few other characters but no letters between. */
-  digits4: 1 << 13,
-  digits7: 1 << 14,
-  digits9: 1 << 15,
-  digits12: 1 << 16,
+  digits4: 1 << 16,
+  digits7: 1 << 17,
+  digits9: 1 << 18,
+  digits12: 1 << 19,
 } as const;
 
 /** A text as numbers, with the signs found in it. Valid until the next text is read. */
@@ -65,6 +71,8 @@ const SHOWN_BY: readonly (readonly [bits: number, characters: string])[] = [
   [SIGN.equals | SIGN.mark, '='],
   [SIGN.slash, '/\\'],
   [SIGN.blank, ' '],
+  [SIGN.angle, '<'],
+  [SIGN.hiding, '([{%'],
   [SIGN.dash | SIGN.inRun, '-'],
   [SIGN.inRun, '_'],
   [SIGN.digit | SIGN.inRun, '0123456789'],
@@ -74,7 +82,7 @@ const SHOWN_BY: readonly (readonly [bits: number, characters: string])[] = [
 for (const [bits, characters] of SHOWN_BY) for (const each of characters) SIGNS[each.charCodeAt(0)] = bits;
 // A character beyond ASCII may be in a run where the ASCII character with the same last bits may; at worst a rule
 // searches in vain.
-for (let code = 128; code < SIGNS.length; code++) SIGNS[code] = (SIGNS[code & 127] ?? 0) & SIGN.inRun;
+for (let code = 128; code < SIGNS.length; code++) SIGNS[code] = SIGN.foreign | ((SIGNS[code & 127] ?? 0) & SIGN.inRun);
 
 interface Buffers {
   readonly bytes: Buffer;

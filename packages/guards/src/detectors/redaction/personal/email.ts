@@ -14,13 +14,13 @@ const FILE_ENDINGS = /^(?:png|jpe?g|gif|svg|webp|ico|bmp|pdf|js|mjs|ts|tsx|jsx|c
 /** Mail addresses with a plausible domain. */
 export const emailFamily: Family = {
   kinds: ['email'],
-  signs: [SIGN.at | SIGN.dot, SIGN.small],
+  signs: [SIGN.at | SIGN.dot, SIGN.hiding | SIGN.small],
   find(scan) {
     eachMark(scan.reading, '@', (at) => {
       findAround(scan, at);
       return at;
     });
-    findWritten(scan);
+    if ((scan.reading.signs & SIGN.hiding) !== 0) findWritten(scan);
   },
 };
 
@@ -28,8 +28,10 @@ export const emailFamily: Family = {
 const WRITTEN =
   /(?<![\w%+-])[\w.+-]{1,64}(?:%40|\s?[[({]\s?at\s?[\])}]\s?)(?:[a-z0-9-]{1,63}(?:\.|\s?[[({]\s?dot\s?[\])}]\s?)){1,4}([a-z]{2,24})(?![\w-])/gi;
 
+const MAY_BE_WRITTEN = /[[({]\s?at\s?[\])}]|%40/i;
+
 function findWritten({ text, add }: Scan): void {
-  if (!(text.includes('%40') || text.includes('at)') || text.includes('at]'))) return;
+  if (!MAY_BE_WRITTEN.test(text)) return;
   eachMatch(WRITTEN, text, ({ index, 0: shown, 1: top = '' }) => {
     const at = index + shown.search(/%40|[[({]/);
     if (!FILE_ENDINGS.test(top) && !isRemote(text, index, at))

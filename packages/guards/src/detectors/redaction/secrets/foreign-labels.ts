@@ -9,15 +9,13 @@ const LABEL =
   /(?:(?<![\p{L}\p{N}])(?:contraseña|contrasenya|hasło|şifre|parola|lösenord|jelszó|mật khẩu|lozinka|slaptažodis|parole|κωδικός(?: πρόσβασης)?|пароль|паролата|лозинка|гасло)|パスワード|暗証番号|密码|密碼|口令|비밀번호|암호|كلمة (?:المرور|السر)|رمز عبور|סיסמ[אה]|รหัสผ่าน|पासवर्ड)["'`»”]?\s{0,3}$/iu;
 const FULL_WIDTH_COLON = '：';
 const VALUE = /\s{0,3}(["'`«“„「]?)([^\s"'`»”“」,;，。、]{4,128})/y;
-const FOREIGN = /\P{ASCII}/u;
 
 /** Passwords after a label in another language: `contraseña: …`, `パスワード：…`. */
 export const foreignLabelFamily: Family = {
   kinds: ['password'],
-  signs: [SIGN.digit],
+  signs: [SIGN.digit | SIGN.foreign],
   find(scan) {
     const { text, reading } = scan;
-    if (!FOREIGN.test(text)) return;
     eachMark(reading, ':', (at) => findAfter(scan, at));
     eachMark(reading, '=', (at) => findAfter(scan, at));
     for (let at = text.indexOf(FULL_WIDTH_COLON); at >= 0; at = text.indexOf(FULL_WIDTH_COLON, at + 1))

@@ -20,9 +20,9 @@ const TOKEN_CHARS_MIN = 12;
 /** Secrets in the notation of one program or format, where no sign assigns them. */
 export const writtenPairsFamily: Family = {
   kinds: ['password', 'token'],
-  signs: [SIGN.slash, SIGN.blank | SIGN.small, SIGN.colon],
+  signs: [SIGN.angle | SIGN.slash, SIGN.blank | SIGN.small, SIGN.colon],
   find({ text, reading: { signs }, add }) {
-    if ((signs & SIGN.slash) !== 0 && text.includes('</')) {
+    if ((signs & SIGN.angle) !== 0 && text.includes('</')) {
       eachMatch(ELEMENT, text, ({ index, 0: shown, 1: word = '', 2: value = '' }) => {
         const isWord = /^pass/i.test(word);
         const isSecret = isWord
@@ -34,8 +34,9 @@ export const writtenPairsFamily: Family = {
       });
     }
     if (text.includes('login ')) addLast(LOGIN, text, 'login', add);
-    if (text.includes(' -p')) addLast(OPTION, text, 'password-option', add);
-    if (!text.includes('"auth')) return;
+    // A dash is rarer than a blank, where a search begins.
+    if ((signs & SIGN.dash) !== 0 && text.includes('-p') && text.includes(' -p')) addLast(OPTION, text, 'password-option', add);
+    if ((signs & SIGN.colon) === 0 || !text.includes('"auth')) return;
     eachMatch(ENCODED, text, ({ index, 0: shown, 1: value = '' }) => {
       const end = index + shown.lastIndexOf(value) + value.length;
       if (/^[\x21-\x7e]{1,128}:[\x20-\x7e]{4,}$/.test(Buffer.from(value, 'base64').toString('latin1')))
