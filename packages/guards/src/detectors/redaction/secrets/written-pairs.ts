@@ -35,7 +35,8 @@ export const writtenPairsFamily: Family = {
     }
     if (text.includes('login ')) addLast(LOGIN, text, 'login', add);
     // A dash is rarer than a blank, where a search begins.
-    if ((signs & SIGN.dash) !== 0 && text.includes('-p') && text.includes(' -p')) addLast(OPTION, text, 'password-option', add);
+    if ((signs & SIGN.dash) !== 0 && text.includes('-p') && text.includes(' -p'))
+      addLast(OPTION, text, 'password-option', add);
     if ((signs & SIGN.colon) === 0 || !text.includes('"auth')) return;
     eachMatch(ENCODED, text, ({ index, 0: shown, 1: value = '' }) => {
       const end = index + shown.lastIndexOf(value) + value.length;
