@@ -1,11 +1,11 @@
 import { type Failure, isFailure } from '@sallyport/std/error/failure';
 import type { CallQuery } from '../audit/ledger-store.port.ts';
 import { isFinal } from '../domain/invocation/lifecycle.ts';
-import type { InvocationRecord } from '../domain/invocation/record.ts';
+import { type InvocationRecord, waitedInVain } from '../domain/invocation/record.ts';
 import { type Compensated, compensate } from './side-effects/compensate.ts';
 import { compensateAll, type OneOfMany } from './side-effects/compensate-all.ts';
 import type { CompensationAsker, CompensationParts } from './side-effects/compensation-parts.ts';
-import { callOf, giveUp, settle, waitedInVain } from './side-effects/settle-compensation.ts';
+import { callOf, giveUp, settle } from './side-effects/settle-compensation.ts';
 import { needsCompensation, type SideEffect } from './side-effects/side-effect-view.ts';
 import { standingEffects } from './side-effects/standing.ts';
 
@@ -112,6 +112,7 @@ async function settleOpen(parts: CompensationParts): Promise<number> {
       callOf(parts, open),
     ]);
     if (record === undefined || call === undefined || !isFinal(call.state)) continue;
+    // Its asker was answered when it began to wait.
     if (waitedInVain(call)) {
       await giveUp(parts, open, call.failure);
       continue;

@@ -119,3 +119,17 @@ export function waitsFor({ state, waiting }: Pick<InvocationRecord, 'state' | 'w
   if (waiting === undefined || isFinal(state)) return undefined;
   return state === 'EXECUTING' ? 'worker' : waiting.wait.for;
 }
+
+/**
+ * True when a call failed before anything of it ran. A call whose outcome is unknown may have run: what was counted of it
+ * ended with its instance.
+ */
+export const leftNothing = ({ state, failure, metadata }: InvocationRecord): boolean =>
+  isFinal(state) && failure !== undefined && failure.code !== 'E3804' && metadata?.attempts === 0;
+
+/**
+ * True when a call waited, and then expired or was cancelled before anything of it ran. Its row frees its names: whatever
+ * ended it needs no second step that a crash could prevent. A denial is a person's answer to the request and keeps them.
+ */
+export const waitedInVain = (record: InvocationRecord): boolean =>
+  record.deferred === true && leftNothing(record) && record.failure?.code !== 'E3807';

@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { type Failure, failure, isFailure } from '@sallyport/std/error/failure';
 import type { ToolInvokeRequest } from '../../../api/schemas/invocation.ts';
 import { isFinal } from '../../domain/invocation/lifecycle.ts';
-import type { InvocationRecord } from '../../domain/invocation/record.ts';
+import { type InvocationRecord, waitedInVain } from '../../domain/invocation/record.ts';
 import { isSafeToRepeat } from '../../domain/tool/tool-version.ts';
 import type { Compensation } from '../compensation-store.port.ts';
 import { compensationArguments } from './compensation-arguments.ts';
 import type { CompensationAsker, CompensationParts } from './compensation-parts.ts';
-import { callOf, DENIED, endOf, giveUp, settle, waitedInVain } from './settle-compensation.ts';
+import { callOf, DENIED, endOf, giveUp, settle } from './settle-compensation.ts';
 import { type SideEffect, sideEffectView } from './side-effect-view.ts';
 import { standingCompensations } from './standing.ts';
 

@@ -66,13 +66,6 @@ export async function callOf(
 }
 
 /**
- * True when a compensating call waited and ended with nothing done. Its asker was answered when it began to wait, so
- * the next request, or the next sweep, gives it up. The call left its key to the next one.
- */
-export const waitedInVain = (call: InvocationRecord): boolean =>
-  isFinal(call.state) && call.deferred === true && endOf(call) === undefined;
-
-/**
  * Takes back the beginning of a compensation whose call came to nothing: the side effect is as it was before. A later
  * attempt stays on record as failed.
  */

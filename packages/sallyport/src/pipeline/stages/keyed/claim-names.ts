@@ -2,8 +2,7 @@ import { type Failure, failure } from '@sallyport/std/error/failure';
 import { failureOf, ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import type { Warning } from '../../../../api/schemas/invocation.ts';
 import { isOwner } from '../../../domain/invocation/call-owner.ts';
-import { isFinal } from '../../../domain/invocation/lifecycle.ts';
-import { type InvocationRecord, nonceOf } from '../../../domain/invocation/record.ts';
+import { type InvocationRecord, leftNothing, nonceOf, waitedInVain } from '../../../domain/invocation/record.ts';
 import { isSafeToRepeat } from '../../../domain/tool/tool-version.ts';
 import type { Admitted, CallRequest, Fresh, Resolved, Validated } from '../../call.ts';
 import type { IdempotencyClaim } from '../../idempotency-store.port.ts';
@@ -124,13 +123,6 @@ async function besideRow(
 const isSameRequest = (row: InvocationRecord, { principal, tool, inputHash }: Needs): boolean =>
   isOwner(principal, row) && row.toolId === tool.manifest.tool_id && row.inputHash === inputHash;
 
-/**
- * True when a call failed before anything of it ran. A call whose outcome is unknown may have run: what was counted of it
- * ended with its instance.
- */
-const leftNothing = ({ state, failure: failed, metadata }: InvocationRecord): boolean =>
-  isFinal(state) && failed !== undefined && failed.code !== 'E3804' && metadata?.attempts === 0;
-
 interface Wanted {
   readonly name: CallName;
   readonly mine: IdempotencyClaim;
@@ -240,13 +232,6 @@ async function freeAfterWait(
   if (first === undefined || nonceOf(first) !== from.nonce || !waitedInVain(first)) return undefined;
   return idempotency.takeOver(mine, from.nonce, limits.idempotencyTtlMs);
 }
-
-/**
- * True when a call waited and ended before anything of it ran: an expiry or a cancel does not free its names. A denial is
- * a person's answer to the request, and keeps them.
- */
-const waitedInVain = (first: InvocationRecord): boolean =>
-  first.deferred === true && leftNothing(first) && first.failure?.code !== 'E3807';
 
 /**
  * Takes a claim over without both calls running. The taker writes the claim first and then looks for the other call's
