@@ -142,9 +142,10 @@ test('REG-09.1 REG-09.5 REG-09.6 a changed definition is refused until an operat
   );
   expect(accepted.registrations).toMatchObject([{ tool_id: 'up__a', version: '1.1.0', outcome: 'created' }]);
   expect(await codeOf(layer, 'up__a')).toBe('success');
-  const former = await call(layer, 'up__a', {}, '1.0.0');
-  expect(former).toMatchObject({ status: 'success' });
-  expect(JSON.stringify(former.warnings)).toContain('E3003');
+  // What the former version says is not what the server would do.
+  expect(await call(layer, 'up__a', {}, '1.0.0')).toMatchObject({
+    error: { e_code: 'E3006', message: expect.stringContaining('serves version 1.1.0') },
+  });
   expect(await listed(layer)).toEqual(['up__a', 'up__b', 'up__c']);
   const { manifest } = await layer.ask('tools.get', { tool_id: 'up__a' }, CALLER);
   expect(manifest).toMatchObject({
@@ -248,7 +249,7 @@ test('REG-09 a tool that is no longer listed is refused and comes back, and late
   expect(await codeOf(layer, 'up__a')).toBe('success');
 });
 
-test('REG-09 what the operator states of a tool holds, and stating something else makes a new version', async () => {
+test('REG-09.6 what the operator states of a tool holds, and stating something else makes a new version', async () => {
   const layer = await open(await folder());
   const claims = tool('a', { annotations: { readOnlyHint: true } });
   const overrides: UpstreamDefinition['overrides'] & object = {
@@ -271,6 +272,12 @@ test('REG-09 what the operator states of a tool holds, and stating something els
     ['up__b', '1.0.1'],
   ]);
   expect(await manifestOf('up__a')).toMatchObject({ side_effect_policy: 'irreversible', version: '1.0.1' });
+  // Naming the version from before is no way round what the operator says now.
+  expect(await codeOf(layer, 'up__a', '1.0.0')).toBe('E3006');
+  expect((await layer.ask('tools.history', { tool_id: 'up__a' }, CALLER)).versions).toMatchObject([
+    { version: '1.0.1', state: 'active' },
+    { version: '1.0.0', state: 'deprecated' },
+  ]);
   const third = await layer.ask('upstreams.add', { upstream: silent }, CALLER);
   expect(new Set(third.registrations.map(({ outcome }) => outcome))).toEqual(new Set(['unchanged']));
 });

@@ -1,5 +1,6 @@
 import type { Clock } from '@sallyport/std/clock';
 import { type Failure, failure } from '@sallyport/std/error/failure';
+import { gt } from 'semver';
 import type { ListedMcpTool } from '../registry/importer.port.ts';
 import type { Log } from '../telemetry/log.ts';
 import { repeatedly } from './connection/pacing/repeatedly.ts';
@@ -45,6 +46,11 @@ export interface Quarantine {
   follow(intervalMs: number): AsyncDisposable;
   /** The block of a tool; undefined when it may be called or belongs to no upstream. One map lookup. */
   blocks(tenantId: string, toolId: string): Block | undefined;
+  /**
+   * The version of a tool that its server serves now, when this one came before it; undefined when this one may run. An
+   * instance that does not know the newest version yet lets it run.
+   */
+  supersededBy(tenantId: string, toolId: string, version: string): string | undefined;
   /**
    * The refusal of a tool as it is listed at this moment.
    * @param servedHash of the definition in the current listing; undefined when it is not listed
@@ -107,6 +113,10 @@ export function createQuarantine({ store, clock, log, scanner = scanDescription 
     load,
     follow: (intervalMs) => repeatedly(intervalMs, load, log),
     blocks: known.blockOf,
+    supersededBy(tenantId, toolId, version) {
+      const served = known.find(tenantId, toolId)?.version;
+      return served !== undefined && served !== version && gt(served, version) ? served : undefined;
+    },
     refusal(tenantId, upstream, tool, servedHash, isTrusted = false) {
       const found = known.named(tenantId, upstream)?.get(tool);
       if (found === undefined) return undefined;

@@ -8,10 +8,9 @@ import { isOfferPlace, type UpstreamTool } from '../../mcp-servers/quarantine.ts
 import { callerCredentials } from '../../mcp-servers/upstreams.ts';
 import { type Asker, operation } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
-import { recordMoves } from '../tools/move-tool.ts';
 import { isNamed, servedManifest, type WaitingTool, waitingTools } from './list-quarantine.ts';
 import { recordToolChanges } from './record-tool-changes.ts';
-import { noteRecorded, registerListed, registrationOf } from './register-listed.ts';
+import { deprecateFormer, noteRecorded, registerListed, registrationOf } from './register-listed.ts';
 
 /** Registers the definition that a server serves now as a new version, and allows calls (REG-09). */
 export const acceptQuarantined = operation({
@@ -124,26 +123,9 @@ async function acceptTools(parts: OperationParts, asker: Asker, name: string, to
   await parts.quarantine.put(accepted);
   await recordToolChanges(parts, asker, name, 'tools-accepted', accepted);
   await noteRecorded(parts, ends);
-  for (const { tool } of candidates) await deprecateFormer(parts, asker, tool);
+  for (const { tool } of candidates)
+    await deprecateFormer(parts, asker, tool, 'An operator accepted what its server serves now.');
   return candidates.map(({ manifest }, at) => {
     return registrationOf(manifest, ends[at] ?? failure('E3900', 'The registry gave no answer.'));
   });
-}
-
-/** The version accepted before describes what the server no longer does; calls of it still reach the server. */
-async function deprecateFormer(parts: OperationParts, asker: Asker, { tenantId, toolId, version }: WaitingTool) {
-  const { registry, quarantine } = parts;
-  const now = quarantine.find(tenantId, toolId)?.version;
-  const former = registry.versions(tenantId, toolId).find(({ manifest }) => manifest.version === version);
-  if (former?.state !== 'active' || now === undefined || now === version) return;
-  const moved = await registry.move({
-    tenantId,
-    toolId,
-    version: former.manifest.version,
-    to: 'deprecated',
-    inFavorOf: now,
-    by: asker.principal.agentDid,
-    reason: 'An operator accepted what its server serves now.',
-  });
-  await recordMoves(parts, asker, moved);
 }

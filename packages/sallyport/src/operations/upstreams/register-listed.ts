@@ -3,9 +3,11 @@ import { errorBody, type Failure, failure, isFailure } from '@sallyport/std/erro
 import type { Registration } from '../../../api/schemas/registry.ts';
 import type { ToolManifest } from '../../../api/schemas/tool-manifest.ts';
 import type { ToolVersion } from '../../domain/tool/tool-version.ts';
+import type { UpstreamTool } from '../../mcp-servers/quarantine.ts';
 import { type Registered, TIMEOUT_CUT } from '../../registry/registry.ts';
 import type { Asker } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
+import { recordMoves } from '../tools/move-tool.ts';
 import { changeLevel, isOfSameTool, nextVersion, patchAfter, sameButVersion } from './next-version.ts';
 
 /** A tool to be registered, with its previous version, if any. */
@@ -41,6 +43,28 @@ export function noteRecorded({ registry }: Pick<OperationParts, 'registry'>, end
     isFailure(end) || end.outcome !== 'created' ? [] : [end.version, ...end.retired],
   );
   return registry.recorded(written);
+}
+
+/**
+ * Deprecates the version of an upstream's tool that was accepted before: it does not run any more, since it describes
+ * what the server, or the operator, said before.
+ */
+export async function deprecateFormer(
+  parts: Pick<OperationParts, 'registry' | 'quarantine' | 'ledger' | 'clock'>,
+  asker: Asker,
+  { tenantId, toolId, version }: UpstreamTool,
+  reason: string,
+): Promise<void> {
+  const { registry, quarantine } = parts;
+  const inFavorOf = quarantine.find(tenantId, toolId)?.version;
+  const former = registry.versions(tenantId, toolId).find(({ manifest }) => manifest.version === version);
+  if (version === undefined || former?.state !== 'active' || inFavorOf === undefined || inFavorOf === version) return;
+  const by = asker.principal.agentDid;
+  await recordMoves(
+    parts,
+    asker,
+    await registry.move({ tenantId, toolId, version, to: 'deprecated', inFavorOf, by, reason }),
+  );
 }
 
 /** The result as answers of operations show it. */

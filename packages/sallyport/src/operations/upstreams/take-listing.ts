@@ -16,7 +16,7 @@ import type { Asker } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
 import { isOfSameTool, sameDefinition } from './next-version.ts';
 import { recordToolChanges } from './record-tool-changes.ts';
-import { type Candidate, noteRecorded, registerListed, registrationOf } from './register-listed.ts';
+import { type Candidate, deprecateFormer, noteRecorded, registerListed, registrationOf } from './register-listed.ts';
 
 /** Dependencies of processing a listing. */
 export type ListingParts = Pick<
@@ -187,6 +187,7 @@ async function accept(work: Work, tools: readonly ServedTool[]): Promise<Registr
   await parts.quarantine.put(remembered);
   await recordToolChanges(parts, asker, current.definition.name, 'imported', created);
   await noteRecorded(parts, ends);
+  for (const { known } of candidates) await deprecateFormer(parts, asker, known, 'Its upstream was added anew.');
   return candidates.map(({ manifest }, at) => registrationOf(manifest, ends[at] ?? NO_ANSWER));
 }
 

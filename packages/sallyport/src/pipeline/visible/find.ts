@@ -23,7 +23,9 @@ export function finder(parts: VisibleToolsParts, byTenant: VisibleToolsOfTenants
     if (isFailure(found)) return found;
     const { tenantId, manifest } = found.tool;
     const block = quarantine.blocks(tenantId, manifest.tool_id);
-    return block === undefined ? found : blockedFor(name, manifest.tool_id, block);
+    if (block !== undefined) return blockedFor(name, manifest.tool_id, block);
+    const served = quarantine.supersededBy(tenantId, manifest.tool_id, manifest.version);
+    return served === undefined ? found : supersededFor(name, manifest.version, served);
   };
   return ({ principal }, name, range) => {
     const rules = visibility.rulesOf(principal.tenantId);
@@ -73,6 +75,14 @@ function blockedFor(name: string, toolId: string, block: Block): Failure {
   if (block.reason === 'absent') return unknownTool(name);
   return { ...blocked, details: { tool_id: name, reason: block.reason, reached: false } };
 }
+
+/** What an earlier version says, and what a person approves by it, is not what the server would do. */
+const supersededFor = (name: string, version: string, served: string): Failure =>
+  failure(
+    'E3006',
+    `Version ${version} of ${name} does not run any more: its server serves version ${served}. Ask for that one, or leave the version out.`,
+    { details: { tool_id: name, version: served, reached: false } },
+  );
 
 interface Wanted {
   readonly principal: Principal;

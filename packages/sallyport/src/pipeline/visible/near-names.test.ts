@@ -14,7 +14,11 @@ test('MOD-01 among 1 000 tools an unknown name is held against some hundreds, th
     looked += 1;
     return undefined;
   };
-  const quarantine = { blocks, onChanged: () => ({ [Symbol.dispose]: () => undefined }) };
+  const quarantine = {
+    blocks,
+    supersededBy: () => undefined,
+    onChanged: () => ({ [Symbol.dispose]: () => undefined }),
+  };
   const visible = createVisibleTools({ registry: parts.registry, visibility, quarantine, catalogTenant: 'catalog' });
   const asking = { principal: { tenantId: 'acme', agentDid: 'did:agent:a', roles: ['agent' as const] } };
   const told = visible.read(asking, 'mail__send_leter');

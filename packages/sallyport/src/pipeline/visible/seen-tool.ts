@@ -18,7 +18,7 @@ export interface VisibleToolsParts {
   /** Tenant whose tools are offered to every tenant. */
   readonly catalogTenant: string;
   /** Upstream tools that wait for an operator. */
-  readonly quarantine: Pick<Quarantine, 'blocks' | 'onChanged'>;
+  readonly quarantine: Pick<Quarantine, 'blocks' | 'supersededBy' | 'onChanged'>;
   /** Hold back tools in lists; absent: nothing is held back (MOD-05). */
   readonly gates?: DependencyGates;
 }

@@ -277,7 +277,11 @@ describe('REG-13 calls through a view', () => {
     );
     const refusal = (reason: 'changed' | 'absent', agentDid: string, name: string) => {
       const blocks = () => ({ reason, upstream: 'hidden-server', tool: 'hidden-name' });
-      const quarantine = { blocks, onChanged: () => ({ [Symbol.dispose]: () => undefined }) };
+      const quarantine = {
+        blocks,
+        supersededBy: () => undefined,
+        onChanged: () => ({ [Symbol.dispose]: () => undefined }),
+      };
       const { registry } = parts;
       const visible = createVisibleTools({ registry, visibility, quarantine, catalogTenant: 'catalog' });
       return visible.find({ principal: { tenantId: 'acme', agentDid, roles: ['agent'] } }, name);
@@ -291,6 +295,24 @@ describe('REG-13 calls through a view', () => {
       expect(JSON.stringify(renamed)).not.toMatch(/hidden|double/);
       expect(JSON.stringify(refusal(reason, B, 'double'))).toContain('hidden-server');
     }
+  });
+
+  test('REG-09.6 REG-13 an earlier version than the one that its server serves is refused under the name in the view', async () => {
+    const { parts, visibility } = await bench();
+    const only = { sources: [{ source: 'local' as const, tools: [{ tool: 'double', name: 'twice' }] }] };
+    await visibility.putView('acme', view([A], only));
+    const { registry } = parts;
+    const refusedFor = (served: string | undefined) => {
+      const supersededBy = (_tenant: string, toolId: string, version: string) =>
+        toolId === 'double' && version === '1.0.0' ? served : undefined;
+      const quarantine = { blocks: () => undefined, supersededBy, onChanged: () => ({ [Symbol.dispose]: () => {} }) };
+      const visible = createVisibleTools({ registry, visibility, quarantine, catalogTenant: 'catalog' });
+      return visible.find({ principal: { tenantId: 'acme', agentDid: A, roles: ['agent'] } }, 'twice');
+    };
+    expect(isFailure(refusedFor(undefined))).toBe(false);
+    const refused = refusedFor('1.1.0');
+    expect(refused).toMatchObject({ code: 'E3006', details: { tool_id: 'twice', version: '1.1.0' } });
+    expect(JSON.stringify(refused)).not.toContain('double');
   });
 
   test('REG-13.7 a tool that comes later under a name of the view takes the name out of the view, and is not called by it', async () => {
@@ -348,6 +370,7 @@ test('a tool in quarantine is refused with its reason, and its words are shown i
     quarantine: {
       blocks: (_tenant, toolId) =>
         changed.has(toolId) ? { reason: 'changed', upstream: 'up', tool: toolId } : undefined,
+      supersededBy: () => undefined,
       onChanged: () => ({ [Symbol.dispose]: () => undefined }),
     },
   });

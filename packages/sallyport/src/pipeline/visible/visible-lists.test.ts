@@ -34,6 +34,7 @@ async function bench(...offered: readonly ToolManifest[]) {
   const blocked = new Set<string>();
   const quarantine = {
     blocks: (_tenant: string, toolId: string) => (blocked.has(toolId) ? ({ reason: 'changed' } as never) : undefined),
+    supersededBy: () => undefined,
     onChanged: () => ({ [Symbol.dispose]: () => undefined }),
   };
   const { registry } = parts;
@@ -152,7 +153,11 @@ describe('a list through a view', () => {
     const visible = createVisibleTools({
       ...{ registry: parts.registry, catalogTenant: 'catalog' },
       visibility: { ...visibility, rulesOf: (tenantId) => current.rulesOf(tenantId) },
-      quarantine: { blocks: () => undefined, onChanged: () => ({ [Symbol.dispose]: () => undefined }) },
+      quarantine: {
+        blocks: () => undefined,
+        supersededBy: () => undefined,
+        onChanged: () => ({ [Symbol.dispose]: () => undefined }),
+      },
     });
     await visibility.putView('acme', view('some', ['read']));
     await other.putView('acme', view('some', ['s*']));

@@ -47,6 +47,7 @@ async function bench(...offered: readonly ToolManifest[]) {
   const quarantine = {
     blocks: (tenantId: string, tool: string) =>
       blocked.has(`${tenantId}/${tool}`) ? ({ reason: 'changed', upstream: 'up', tool } as const) : undefined,
+    supersededBy: () => undefined,
     onChanged: (listener: (change: never) => void) => quarantined.listen(listener as () => void),
   };
   const gate = { held: new Map<string, string[]>(), boosts: new Map<string, number>(), asked: [] as string[][] };
