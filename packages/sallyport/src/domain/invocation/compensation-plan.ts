@@ -7,4 +7,6 @@ export interface CompensationPlan {
   readonly parameters: Readonly<Record<string, unknown>>;
   /** Of a result that the row keeps only in part; absent when it keeps the whole. */
   readonly resultMembers?: KeptMembers;
+  /** Nobody knows the result: its outcome was unknown, and who settled it stated none. Never stored. */
+  readonly isResultUnknown?: true;
 }

@@ -20,15 +20,16 @@ const ABSENT: Values = {};
 export function compensationArguments(
   schema: Values,
   { invocationId, result }: Pick<InvocationRecord, 'invocationId' | 'result'>,
-  { parameters, resultMembers: part }: CompensationPlan,
+  { parameters, resultMembers: part, isResultUnknown }: CompensationPlan,
   said: Values = ABSENT,
 ): Record<string, unknown> | Failure {
   const given = part?.kept ?? resultMembers(result);
   const properties = objectOr(schema['properties']);
   const takesAll = Object.keys(properties).length === 0;
-  const unknown = [...(part?.left ?? []), ...Object.keys(given).filter((name) => isHidden(given[name]))].filter(
-    (name) => !Object.hasOwn(said, name) && (takesAll || Object.hasOwn(properties, name)),
-  );
+  const hidden = Object.keys(given).filter((name) => isHidden(given[name]));
+  // Of a result that nobody knows, every argument of the call may have been something else.
+  const lacking = isResultUnknown === true ? Object.keys(parameters) : [...(part?.left ?? []), ...hidden];
+  const unknown = lacking.filter((name) => !Object.hasOwn(said, name) && (takesAll || Object.hasOwn(properties, name)));
   if (unknown.length > 0) return notKnown(unknown);
   if (takesAll) return { ...parameters, ...given, ...said };
   const original: Values = {
@@ -51,7 +52,7 @@ const isHidden = (value: unknown): boolean => JSON.stringify(value)?.includes('[
 const notKnown = (names: readonly string[]): Failure =>
   failure(
     'E3818',
-    `The call is not taken back, since ${names.map((name) => JSON.stringify(name)).join(', ')} of its result is cut or taken out of the record. State it in arguments.`,
+    `The call is not taken back, since ${names.map((name) => JSON.stringify(name)).join(', ')} of its result is not on record. State it in arguments.`,
     { details: { arguments: names } },
   );
 

@@ -40,13 +40,18 @@ function known(row: InvocationRecord, settlement: OutcomeSettlement | undefined)
   const { outcome, how } = settlement;
   if (outcome === 'did_not_happen')
     return { record: row, status: how === 'rollback' ? 'rolled_back' : 'failed' } as const;
-  const { failure: _unknown, metadata, ...rest } = row;
+  const { failure: _unknown, metadata, compensation, ...rest } = row;
+  const plan =
+    compensation === undefined || 'result' in settlement
+      ? compensation
+      : { ...compensation, isResultUnknown: true as const };
   const record: InvocationRecord = {
     ...rest,
     state: 'COMPLETED',
     // A row that was written before its tool was reached has no count.
     ...(metadata === undefined ? {} : { metadata: { ...metadata, attempts: Math.max(1, metadata.attempts) } }),
     ...('result' in settlement ? { result: settlement.result } : {}),
+    ...(plan === undefined ? {} : { compensation: plan }),
   };
   return { record, status: 'executed' } as const;
 }

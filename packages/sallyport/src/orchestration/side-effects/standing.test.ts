@@ -77,6 +77,22 @@ test('VIS-03 PIPE-13 or it happened, and then it can be taken back with what is 
   expect((await find(invocationId)).status).toBe('compensated');
 });
 
+test('VIS-03 PIPE-13 of a call that happened with a result that nobody knows, no argument is taken for a part of it', async () => {
+  const { cuts, did, order, settle, find, effects, asker } = await shop();
+  cuts.order = 1;
+  const { invocationId } = await order();
+  await settle(invocationId, 'happened');
+  const { record } = await find(invocationId);
+  const before = did.length;
+  expect(await effects.compensate(record, asker)).toMatchObject({
+    effect: { status: 'executed' },
+    failure: { code: 'E3818', details: { arguments: ['n'] } },
+  });
+  expect(did).toHaveLength(before);
+  await effects.compensate(record, asker, { n: 1, order: 'o-9' });
+  expect(did.at(-1)).toEqual(['cancel', 1, 'o-9']);
+});
+
 test('VIS-03 PIPE-13 a compensation that was cut off follows what was found out of its call', async () => {
   for (const outcome of ['happened', 'did_not_happen'] as const) {
     const { cuts, did, order, settle, find, effects, asker, everyEventOf } = await shop();
