@@ -232,7 +232,7 @@ export class Supervised {
       onToolsChanged: this.#relist,
       onOffersChanged: this.#relistOffers,
       onResourceUpdated: (uri) => this.#parts.watched.updated(uri),
-      onLog: (message, owner) => this.#parts.onLog?.(message, owner),
+      onLog: this.#parts.onLog,
     });
     const opened = withoutSecrets(link);
     const listing = await listFirst(this.#name, opened, signal);
@@ -356,7 +356,6 @@ export class Supervised {
    */
   #check(link: Link, tool: string, options: UpstreamCallOptions): Promise<void> | undefined {
     const { refusal } = this.#parts;
-    if (refusal === undefined) return undefined;
     const compare = (): void => {
       const refused = refusal(tool, this.#listing.hashOf(tool));
       if (refused !== undefined) throw ToolLayerError.of(refused);

@@ -28,18 +28,18 @@ import { headersFor, type ParamHeader, takeParamHeaders } from './param-headers.
 
 /** Dependencies of an HTTP link beside its definition. */
 export interface HttpLinkParts {
-  readonly secrets?: SecretStore | undefined;
+  readonly secrets: SecretStore;
   readonly clock: Clock;
   readonly log: Log;
   readonly client: { readonly name: string; readonly version: string };
-  /** Receiver of its questions; absent: nobody is asked. */
-  readonly clients?: ClientAsker | undefined;
+  /** Receiver of its questions. */
+  readonly clients: ClientAsker;
   /** The questions that the operator allows it to ask. Default: elicitation alone. */
   readonly mayAsk?: UpstreamDefinition['may_ask'];
-  /** Sends the requests instead of the platform's `fetch`. */
-  readonly outbound?: OutboundHttp | undefined;
-  /** Adds access tokens to the requests; absent: nobody logs in. */
-  readonly authorizer?: Authorizer | undefined;
+  /** Sends the requests. */
+  readonly outbound: OutboundHttp;
+  /** Adds access tokens to the requests; undefined: nobody logs in. */
+  readonly authorizer: Authorizer | undefined;
 }
 
 /** How long a server may take to confirm the end of our session, ms. */
@@ -203,9 +203,8 @@ function withTokens(filled: FilledValues, authorizer: Authorizer | undefined): F
   };
 }
 
-/** Sends the requests; with guarded outbound HTTP, only to the server's own host and port. */
-function carrierOf(outbound: OutboundHttp | undefined, url: URL): HttpFetch | undefined {
-  if (outbound === undefined) return undefined;
+/** Sends the requests to the server's own host and port alone. */
+function carrierOf(outbound: OutboundHttp, url: URL): HttpFetch {
   const port = url.port === '' ? (url.protocol === 'https:' ? 443 : 80) : Number(url.port);
   return createGuardedFetch(outbound, [{ host: url.hostname, port }]);
 }

@@ -27,20 +27,20 @@ import type { StderrLog } from './stderr-log.ts';
 /** Dependencies of a stdio link beside its definition. */
 export interface StdioLinkParts {
   readonly driver: SandboxDriver;
-  readonly secrets?: SecretStore | undefined;
+  readonly secrets: SecretStore;
   readonly clock: Clock;
   readonly log: Log;
   readonly client: { readonly name: string; readonly version: string };
-  /** Receiver of its questions; absent: nobody is asked. */
-  readonly clients?: ClientAsker | undefined;
+  /** Receiver of its questions. */
+  readonly clients: ClientAsker;
   /** The questions that the operator allows it to ask. Default: elicitation alone. */
   readonly mayAsk?: UpstreamDefinition['may_ask'];
-  /** Called before each start with the paths that the definition shows implicitly; absent: nothing is refused. */
-  readonly checkShown?: CheckShown | undefined;
-  /** Folders of installed packages; absent: definitions with an installed package are refused. */
-  readonly packages?: InstalledFolders | undefined;
+  /** Called before each start with the paths that the definition shows implicitly. */
+  readonly checkShown: CheckShown;
+  /** Folders of installed packages. */
+  readonly packages: InstalledFolders;
   /** Keeps the server's standard error. */
-  readonly stderrLog?: StderrLog | undefined;
+  readonly stderrLog: StderrLog;
 }
 
 /** How long an exit may take to become known after the output ended, ms. */
@@ -86,7 +86,7 @@ async function connect(
   const { clock, log } = parts;
   const spec = sandboxSpecOf(name, definition, environment.values, parts.checkShown, parts.packages);
   const process = await parts.driver.start(spec);
-  parts.stderrLog?.follow(process.stderr, environment.hide);
+  parts.stderrLog.follow(process.stderr, environment.hide);
   const transport = createSandboxTransport({ process, label: name, log, clock });
   const mux = createMultiplexer({
     transport,

@@ -49,9 +49,9 @@ export interface HandshakeOptions {
   readonly alwaysAnswers?: boolean;
   onToolsChanged(): void;
   /** Called when the server says that its resources or prompts changed. */
-  onOffersChanged?(): void;
+  onOffersChanged(): void;
   /** Called when the server says that a watched resource changed. */
-  onResourceUpdated?(uri: string): void;
+  onResourceUpdated(uri: string): void;
   onError(error: Error): void;
 }
 
@@ -148,14 +148,14 @@ const announcesChanges = (client: Client, list: ListName): boolean =>
   client.getServerCapabilities()?.[list]?.listChanged === true;
 
 function receiveChanges(client: Client, { onToolsChanged, onOffersChanged, onResourceUpdated }: HandshakeOptions) {
-  const offersChanged = together(() => onOffersChanged?.());
+  const offersChanged = together(onOffersChanged);
   const changed = { tools: together(onToolsChanged), resources: offersChanged, prompts: offersChanged };
   for (const list of ['tools', 'resources', 'prompts'] as const) {
     client.setNotificationHandler(LISTS[list], () => {
       if (announcesChanges(client, list)) changed[list]();
     });
   }
-  client.setNotificationHandler('notifications/resources/updated', ({ params }) => onResourceUpdated?.(params.uri));
+  client.setNotificationHandler('notifications/resources/updated', ({ params }) => onResourceUpdated(params.uri));
 }
 
 /** Reports several changes within a moment once. */
@@ -200,7 +200,7 @@ async function listen(
   signal.throwIfAborted();
   const changedMeanwhile = (): void => {
     onToolsChanged();
-    onOffersChanged?.();
+    onOffersChanged();
   };
   const begun = client.listen(wishFor(client), { timeout: Math.max(timeoutMs, LISTEN_PATIENCE_MS) });
   let isLate = false;

@@ -239,7 +239,7 @@ export class PerCallerUpstream {
           onOffersChanged: () => this.#offers.changed(caller),
           onResourceUpdated: (uri) => this.#watches.updated(caller, uri),
           onLog: (message) =>
-            caller.owner === undefined ? undefined : this.#parts.onLog?.(message, ownerKey(caller.owner)),
+            caller.owner === undefined ? undefined : this.#parts.onLog(message, ownerKey(caller.owner)),
         }),
     };
     const opened = await openCallerLink(parts, { signal, olderProtocolOnly: this.#olderProtocolOnly });
@@ -279,7 +279,6 @@ export class PerCallerUpstream {
    */
   #check({ link, hashOf, listFresh }: LentLink, tool: string, options: UpstreamCallOptions): Promise<void> | undefined {
     const { refusal } = this.#parts;
-    if (refusal === undefined) return undefined;
     const compare = (): void => {
       const refused = refusal(tool, hashOf(tool));
       if (refused !== undefined) throw ToolLayerError.of(refused);

@@ -5,7 +5,16 @@ import { ownerKey } from '../../../domain/invocation/call-owner.ts';
 import { createEgressGuard } from '../../../external/egress-guard.ts';
 import { createOutboundHttp } from '../../../external/outbound-http.ts';
 import type { SecretStore } from '../../../external/secret-store.port.ts';
-import { failureOf, fixture, odd, processesWith, TENANT, textOf, until } from '../../test-servers/upstreams.fixture.ts';
+import {
+  type FixtureParts,
+  failureOf,
+  fixture,
+  odd,
+  processesWith,
+  TENANT,
+  textOf,
+  until,
+} from '../../test-servers/upstreams.fixture.ts';
 import { definitionHash } from '../../trust/definition-hash.ts';
 import type { UpstreamCaller, Upstreams, UpstreamsParts } from '../../upstreams.ts';
 import { createAsking } from './asking.ts';
@@ -29,13 +38,13 @@ const secrets: SecretStore = {
   },
 };
 
-function make(parts: Partial<UpstreamsParts> = {}) {
+function make(parts: FixtureParts = {}) {
   const made = fixture(driver, { secrets, ...parts });
   opened.push(made.upstreams);
   return made;
 }
 
-async function start(settings: UpstreamsParts['settings'] = {}, parts: Partial<UpstreamsParts> = {}) {
+async function start(settings: UpstreamsParts['settings'] = {}, parts: FixtureParts = {}) {
   const server = await echoingServer();
   opened.push({ close: () => server[Symbol.asyncDispose]() });
   const { upstreams } = make({ settings, ...parts });
@@ -214,8 +223,7 @@ test('what a server says of a failure does not show the credential', async () =>
 
 test('a tool is refused to the caller whose server shows another than was accepted, and to nobody else', async () => {
   const accepted = new Map<string, string>();
-  const quarantine: UpstreamsParts['quarantine'] = {
-    counts: () => ({ quarantined: 0, absent: 0 }),
+  const quarantine: FixtureParts['quarantine'] = {
     refusal(_tenantId, _upstream, tool, hash) {
       const first = accepted.get(tool) ?? hash ?? '';
       accepted.set(tool, first);
@@ -235,8 +243,7 @@ test('a tool is refused to the caller whose server shows another than was accept
 });
 
 test('REG-09 what is shown to a caller is listed anew right before a call that may leave something behind', async () => {
-  const quarantine: UpstreamsParts['quarantine'] = {
-    counts: () => ({ quarantined: 0, absent: 0 }),
+  const quarantine: FixtureParts['quarantine'] = {
     refusal: (_tenantId, _upstream, _tool, hash) =>
       hash === definitionHash(WHO_AM_I) ? undefined : { failed: true, code: 'E3813', message: 'It was changed.' },
   };
