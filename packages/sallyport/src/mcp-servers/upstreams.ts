@@ -329,7 +329,7 @@ class OwnUpstreams implements Upstreams {
 
   #statusOf(tenantId: string, upstream: KeptUpstream): UpstreamStatus {
     const own = upstream.status();
-    return { ...own, quarantined_count: this.#parts.quarantine.counts(tenantId, own.name).quarantined };
+    return { ...own, quarantined_count: this.#parts.quarantine.waitingAt(tenantId, own.name) };
   }
 
   #checkRoom({ size }: Map<string, KeptUpstream>): void {

@@ -19,7 +19,7 @@ export interface UpstreamsParts extends UpstreamChecks {
   readonly driver: SandboxDriver;
   readonly store: UpstreamStore;
   /** Refuses tools that differ from the accepted ones. */
-  readonly quarantine: Pick<Quarantine, 'refusal' | 'counts' | 'scan'> & OfferQuarantine;
+  readonly quarantine: Pick<Quarantine, 'refusal' | 'waitingAt' | 'scan'> & OfferQuarantine;
   /** Values of `{{NAME}}` in headers and environments. */
   readonly secrets: SecretStore;
   /** Access tokens for HTTP servers. */
