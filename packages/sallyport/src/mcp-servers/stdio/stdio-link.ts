@@ -1,16 +1,12 @@
 import type { SandboxDriver } from '@sallyport/sandbox';
-import type { Clock } from '@sallyport/std/clock';
 import { messageOf } from '@sallyport/std/error/message-of';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
-import type { StdioTransport, UpstreamDefinition } from '../../../api/schemas/upstream.ts';
-import type { ClientAsker } from '../../domain/questions/client-question.ts';
+import type { StdioTransport } from '../../../api/schemas/upstream.ts';
 import { hideInValue } from '../../external/hide-secrets.ts';
-import type { SecretStore } from '../../external/secret-store.port.ts';
-import type { Log } from '../../telemetry/log.ts';
 import { callFailure } from '../connection/call-failures.ts';
 import { callTool } from '../connection/calls/call-tool.ts';
 import { type Handshake, shakeHands } from '../connection/handshake/handshake.ts';
-import type { Link, OpenOptions } from '../connection/link.ts';
+import type { Link, LinkParts, OpenOptions } from '../connection/link.ts';
 import { listTools } from '../connection/listing/list-tools.ts';
 import { createMultiplexer, type Multiplexer } from '../connection/multiplexer.ts';
 import { listOffers } from '../connection/offers/list-offers.ts';
@@ -25,16 +21,8 @@ import { createSandboxTransport, type SandboxTransport, type SandboxTransportEnd
 import type { StderrLog } from './stderr-log.ts';
 
 /** Dependencies of a stdio link beside its definition. */
-export interface StdioLinkParts {
+export interface StdioLinkParts extends LinkParts {
   readonly driver: SandboxDriver;
-  readonly secrets: SecretStore;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly client: { readonly name: string; readonly version: string };
-  /** Receiver of its questions. */
-  readonly clients: ClientAsker;
-  /** The questions that the operator allows it to ask. Default: elicitation alone. */
-  readonly mayAsk?: UpstreamDefinition['may_ask'];
   /** Called before each start with the paths that the definition shows implicitly. */
   readonly checkShown: CheckShown;
   /** Folders of installed packages. */
