@@ -3,11 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '@sallyport/std/clock';
 import type { FilesystemPermission } from '../../../api/schemas/tool-manifest.ts';
+import { defaultsOf } from '../../domain/settings/setting.ts';
 import { callOf } from '../conformance/executor-call.fixture.ts';
 import type { Executor, ExecutorCall } from '../executor.port.ts';
 import type { FileConfig } from './file-config.ts';
 import { createFileExecutor, type FileExecutorParts } from './file-executor.ts';
-import { FILE_DEFAULTS } from './settings.ts';
+import { FILE_SETTINGS } from './settings.ts';
 
 /** A temporary folder with a root folder and a file outside the root, and file tools that may use the root. */
 export interface FileBench extends AsyncDisposable {
@@ -37,7 +38,7 @@ export interface RunOptions {
 const never = new AbortController().signal;
 
 /** Dependencies of a file executor whose machine closes nothing. */
-export const USUAL: FileExecutorParts = { settings: FILE_DEFAULTS, clock: systemClock, closed: [] };
+export const USUAL: FileExecutorParts = { settings: defaultsOf(FILE_SETTINGS), clock: systemClock, closed: [] };
 
 /** Opens a bench; disposing removes the folder. */
 export async function openFileBench(parts: Partial<FileExecutorParts> = {}): Promise<FileBench> {

@@ -14,8 +14,7 @@ import type { Executor, ExecutorCall } from '../executor.port.ts';
 import { openDrivers } from '../native/module-drivers.fixture.ts';
 import { withModules } from '../native/module-executor.ts';
 import { createNativeExecutor } from '../native/native-executor.ts';
-import { openFolder, skillWith } from '../skill/skill.fixture.ts';
-import { createSkillFolders } from '../skill/skill-folders.ts';
+import { openFolder, skillFolders, skillWith } from '../skill/skill.fixture.ts';
 import { programCheckpoints } from './program-checkpoints.ts';
 import { shellExecutor, skillExecutor } from './program-executors.fixture.ts';
 
@@ -198,7 +197,7 @@ describe.skipIf(!works)(`checkpoints of programs${works ? '' : `, skipped: ${pro
     const root = openFolder();
     chmodSync(root, 0o755);
     afterAll(() => rmSync(root, { recursive: true }));
-    const files = createSkillFolders(root);
+    const files = skillFolders(root);
     const skill = skillWith({
       'scripts/count.sh': COUNT_SH,
       'scripts/count.mjs': COUNT_JS,

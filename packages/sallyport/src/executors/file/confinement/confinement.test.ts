@@ -4,8 +4,7 @@ import { createServer } from 'node:net';
 import { basename, join } from 'node:path';
 import { ERRORS } from '@sallyport/std/error/catalogue';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type FileBench, openFileBench } from '../file-tool.fixture.ts';
-import { FILE_DEFAULTS } from '../settings.ts';
+import { type FileBench, openFileBench, USUAL } from '../file-tool.fixture.ts';
 
 describe('confinement to the roots', () => {
   let bench: FileBench;
@@ -243,7 +242,7 @@ describe('globs of the settings', () => {
     await symlink('src', join(bench.root, 'keys'));
     const closed = [join(bench.root, 'keys'), join(bench.root, 'x')];
     await using other = await openFileBench({
-      settings: { ...FILE_DEFAULTS, denyRead: [], allowRead: ['**'] },
+      settings: { ...USUAL.settings, denyRead: [], allowRead: ['**'] },
       closed,
     });
     const filesystem = [{ path: bench.root, mode: 'rw' as const }];
