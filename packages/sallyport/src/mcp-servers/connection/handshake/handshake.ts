@@ -36,7 +36,6 @@ export interface Handshake {
   readonly olderProtocolOnly: boolean;
   /** Subscribes to the changes of a resource. @throws E3809 when the server does not report them */
   watch(uri: string): Promise<AsyncDisposable>;
-  close(): Promise<void>;
 }
 
 /** Inputs of a handshake. */
@@ -104,7 +103,6 @@ export async function shakeHands(mux: Multiplexer, options: HandshakeOptions): P
     modern,
     olderProtocolOnly: options.olderProtocolOnly || (!modern && !mux.probeAnswered()),
     watch: (uri) => watchResource(client, uri, options.timeoutMs),
-    close: () => client.close(),
   };
 }
 

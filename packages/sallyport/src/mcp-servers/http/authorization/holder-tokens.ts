@@ -191,7 +191,7 @@ export class HolderTokens {
     if (!(await context.claim(held, CLAIM_MS))) return this.#renewedByOther(held);
     try {
       const endpoint = await this.#context.endpointOf(source, held.value.dpopKey);
-      const { tokens } = await refreshTokens(endpoint, refresh, { resource: source.resource });
+      const tokens = await refreshTokens(endpoint, refresh, { resource: source.resource });
       return await this.#keep({ ...held.value, tokens: { refresh, ...tokens } }, held);
     } catch (thrown) {
       const { tokens: _, ...rest } = held.value;

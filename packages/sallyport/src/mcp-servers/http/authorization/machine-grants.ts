@@ -7,7 +7,7 @@ import type { TokenSource, Tokens } from './authorization-state.ts';
 import type { AuthorizationContext, Discovered } from './context.ts';
 import { readAuthorizationServer } from './discovery/authorization-server.ts';
 import { bindsTokens, newDpopKey } from './dpop-keys.ts';
-import { clientCredentials, type IssuedTokens, identityAssertion, jwtBearer } from './token-endpoint.ts';
+import { clientCredentials, identityAssertion, jwtBearer } from './token-endpoint.ts';
 
 /** Tokens that nobody had to log in for. */
 interface MachineTokens {
@@ -32,7 +32,7 @@ export async function requestTokens(
   const isBound = found === undefined ? keyBefore !== undefined : await context.wantsDpop(found);
   const isPossible = context.settings.dpop === true || bindsTokens(source.server);
   const dpopKey = isBound && isPossible ? (keyBefore ?? (await newDpopKey(source.server))) : undefined;
-  const { tokens } = await request(context, source, scopes, secrets, dpopKey);
+  const tokens = await request(context, source, scopes, secrets, dpopKey);
   return { tokens, dpopKey };
 }
 
@@ -42,7 +42,7 @@ async function request(
   scopes: readonly string[],
   secrets: SecretStore,
   dpopKey: JWK | undefined,
-): Promise<IssuedTokens> {
+): Promise<Tokens> {
   const { settings } = context;
   const endpoint = await context.endpointOf(source, dpopKey);
   const scope: Record<string, string> = scopes.length === 0 ? {} : { scope: scopes.join(' ') };
