@@ -3,7 +3,7 @@ import { isFailure } from '@sallyport/std/error/failure';
 import { collectGarbage } from '@sallyport/std/held-bytes';
 import type { ToolManifest } from '../../packages/sallyport/api/schemas/tool-manifest.ts';
 import { createCompositeExecutor } from '../../packages/sallyport/src/executors/composite.ts';
-import { createHttpExecutor } from '../../packages/sallyport/src/executors/http/http-executor.ts';
+import { openHttpExecutor } from '../../packages/sallyport/src/executors/http/http-server.fixture.ts';
 import { createRegistry } from '../../packages/sallyport/src/registry/registry.ts';
 import { silentLog } from '../../packages/sallyport/src/telemetry/log.ts';
 import { createSchemaValidator } from '../../packages/sallyport/src/validation/schema-validator.ts';
@@ -22,7 +22,7 @@ export interface RegistryMeasured {
 
 /** Registers all manifests of the documents into an empty registry with storage in memory. */
 export async function measureRegistry(documents: readonly (readonly ToolManifest[])[]): Promise<RegistryMeasured> {
-  using http = createHttpExecutor();
+  using http = openHttpExecutor();
   const executors = createCompositeExecutor([http]);
   const schemas = createSchemaValidator();
   const registry = createRegistry({

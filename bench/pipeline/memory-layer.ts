@@ -145,7 +145,7 @@ async function partsOf(
     schemas,
     policy: createPolicyDecisions({ engine, clock }),
     executors,
-    secrets: createEnvironmentSecretStore({}, { defaultTenant: 'default' }),
+    secrets: createEnvironmentSecretStore({}, { defaultTenant: 'default', shared: [] }),
     rateLimiter: memoryRateLimiter({ clock }),
     idempotency: memoryIdempotencyStore({ clock }),
     ledger,

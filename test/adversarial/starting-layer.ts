@@ -32,7 +32,9 @@ const specs: Readonly<Record<string, () => SandboxSpec | Promise<SandboxSpec>>> 
     const { sandboxSpecOf } = await import('../../packages/sallyport/src/mcp-servers/stdio/sandbox-spec.ts');
     const script = new URL('../../packages/sallyport/src/mcp-servers/test-servers/odd-server.mjs', import.meta.url)
       .pathname;
-    return sandboxSpecOf('odd', { type: 'stdio', command: 'node', args: [script, 'silent', `600.${mark}`] }, {});
+    const args = [script, 'silent', `600.${mark}`];
+    const folders = { folderOf: () => import.meta.dirname };
+    return sandboxSpecOf('odd', { type: 'stdio', command: 'node', args }, {}, () => undefined, folders);
   },
 };
 

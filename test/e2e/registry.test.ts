@@ -40,6 +40,7 @@ async function cli(...argv: string[]): Promise<{ code: number; out: string; err:
     stderr: { write: (text: string) => void err.push(text) },
     env: {},
     cwd: open.folder,
+    signal: new AbortController().signal,
   };
   const none = async () => 0;
   const code = await runCli(argv, {

@@ -1,9 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createBubblewrapDriver } from '@sallyport/sandbox/bubblewrap';
-import { systemClock } from '@sallyport/std/clock';
-import { createUpstreams, type Upstreams } from '../../../packages/sallyport/src/mcp-servers/upstreams.ts';
-import { silentLog } from '../../../packages/sallyport/src/telemetry/log.ts';
-import { memoryUpstreamStore } from '../../../packages/sallyport/test/stores/memory-upstream-store.ts';
+import { fixture } from '../../../packages/sallyport/src/mcp-servers/test-servers/upstreams.fixture.ts';
+import type { Upstreams } from '../../../packages/sallyport/src/mcp-servers/upstreams.ts';
 import { memoryOf } from '../../processes/process-tree.ts';
 import { type BenchmarkRun, ROUNDS } from '../../report/benchmark.ts';
 import { type Figure, figureOf } from '../../report/figure.ts';
@@ -20,14 +18,7 @@ export async function runUpstream({ seconds, report }: BenchmarkRun): Promise<re
   const driver = createBubblewrapDriver();
   const { works, problem } = await driver.probe();
   if (!works) throw new Error(`The benchmark needs a sandbox. ${problem ?? ''}`);
-  const open = (): Upstreams =>
-    createUpstreams({
-      driver,
-      store: memoryUpstreamStore(),
-      log: silentLog,
-      clock: systemClock,
-      client: { name: 'benchmark', version: '0.0.0' },
-    });
+  const open = (): Upstreams => fixture(driver).upstreams;
   return [
     ...(await measured(open, (upstreams) => measureCalls(upstreams, seconds, report))),
     ...(await measured(open, (upstreams) => measureStarts(upstreams, report))),

@@ -247,7 +247,7 @@ export function clientOf(onElicit?: (params: Elicited) => object, era: '2025' | 
 async function cliOn(
   dataFolder: string,
   argv: readonly string[],
-  signal?: AbortSignal,
+  signal: AbortSignal = new AbortController().signal,
   onOut: (text: string) => void = () => {},
 ): Promise<CliAnswer> {
   const said = { out: '', err: '' };
@@ -264,7 +264,7 @@ async function cliOn(
       stderr: { write: (text: string) => (said.err += text) },
       env: {},
       cwd: dataFolder,
-      ...(signal === undefined ? {} : { signal }),
+      signal,
     },
     version: '0.0.0',
     program: [],

@@ -32,6 +32,7 @@ async function connect(...args: string[]): Promise<{ code: number; out: string; 
       stderr: { write: (text) => (err += text) },
       env: { HOME: home },
       cwd: home,
+      signal: new AbortController().signal,
     },
     version: '1.0.0',
     program: [process.execPath, MAIN],

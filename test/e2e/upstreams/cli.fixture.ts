@@ -24,7 +24,7 @@ export async function cli(
   options: CliRunOptions = {},
 ): Promise<CliRun> {
   let [out, err] = ['', ''];
-  const { typed, signal, onOut, onErr } = options;
+  const { typed, signal = new AbortController().signal, onOut, onErr } = options;
   const terminal = typed === undefined ? {} : { isTTY: true };
   const stdin = (async function* () {
     if (typed !== undefined) yield typed;
@@ -47,7 +47,7 @@ export async function cli(
       },
       env: {},
       cwd: folder,
-      ...(signal === undefined ? {} : { signal }),
+      signal,
     },
     version: '0.0.0',
     program: ['sallyport'],

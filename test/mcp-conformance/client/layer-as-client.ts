@@ -16,8 +16,8 @@ import { isServerMethod } from '../../../packages/sallyport/src/domain/tool/serv
 import { createEgressGuard } from '../../../packages/sallyport/src/external/egress-guard.ts';
 import { createOutboundHttp } from '../../../packages/sallyport/src/external/outbound-http.ts';
 import type { SecretStore } from '../../../packages/sallyport/src/external/secret-store.port.ts';
+import { fixture } from '../../../packages/sallyport/src/mcp-servers/test-servers/upstreams.fixture.ts';
 import { createUpstreamLogins } from '../../../packages/sallyport/src/mcp-servers/upstream-logins.ts';
-import { createUpstreams } from '../../../packages/sallyport/src/mcp-servers/upstreams.ts';
 import type { ListedMcpTool } from '../../../packages/sallyport/src/registry/importer.port.ts';
 import { memoryAuthorizationStore } from '../../../packages/sallyport/src/storage/memory/memory-authorization-store.ts';
 import { silentLog } from '../../../packages/sallyport/src/telemetry/log.ts';
@@ -114,17 +114,13 @@ function openClient(opened: AsyncDisposableStack, secrets: SecretStore) {
   const logins = createUpstreamLogins({
     store: memoryAuthorizationStore({ clock: systemClock }),
     ...{ clock: systemClock, log: silentLog, secrets, outbound },
+    clients: person,
+    checkAddress() {},
     clientName: 'sallyport',
     clientIdUrl: CLIENT_ID_URL,
     redirectUrl: REDIRECT_URL,
   });
-  const upstreams = createUpstreams({
-    driver: createBubblewrapDriver(),
-    store: { put: async () => undefined, remove: async () => false, loadAll: async () => [] },
-    ...{ clock: systemClock, log: silentLog, secrets, outbound, logins },
-    clients: person,
-    client: { name: 'sallyport', version: '0.1.0' },
-  });
+  const { upstreams } = fixture(createBubblewrapDriver(), { secrets, outbound, logins, clients: person });
   opened.defer(() => upstreams.close());
   return { upstreams, logins };
 }

@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { chmod, mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock } from '@sallyport/std/clock';
-import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import type { GivenDocument } from '../domain/document/given-document.ts';
 import { layerFolderName, removeLeft } from './documents/layer-folders.ts';
 
@@ -85,14 +84,13 @@ export interface BringingCall {
 
 /**
  * The folder of a run; undefined for a call that brings nothing. A session without a context has an empty one.
- * @throws ToolLayerError E3901 where no folder can be made; what reading the context throws
+ * @throws what reading the context throws
  */
 export async function callFolder(
-  folders: CallFolders | undefined,
+  folders: CallFolders,
   { documents, sessionContext }: BringingCall,
 ): Promise<CallFolder | undefined> {
   if (documents === undefined && sessionContext === undefined) return undefined;
-  if (folders === undefined) throw new ToolLayerError('E3901', 'This layer brings no documents to programs.');
   const session = sessionContext === undefined ? undefined : ((await sessionContext()) ?? {});
   return folders.open({ documents, session });
 }

@@ -63,18 +63,15 @@ const PROOF_ALGORITHMS = [
   'Ed25519',
 ];
 
-const NOTHING_SET: ResourceSettings = {
-  publicUrl: '',
-  authorizationServers: [],
-  scopes: [],
-  toolScopes: [],
-  mustBeBound: false,
-  proofNonce: () => undefined,
-};
-
-/** Makes the resource server of the doors. Default: the requested address, no authorization server, no scopes. */
-export function createProtectedResource(given: Partial<ResourceSettings> = {}): ProtectedResource {
-  const { publicUrl, authorizationServers, scopes, toolScopes, mustBeBound, proofNonce } = { ...NOTHING_SET, ...given };
+/** Makes the resource server of the doors. */
+export function createProtectedResource({
+  publicUrl,
+  authorizationServers,
+  scopes,
+  toolScopes,
+  mustBeBound,
+  proofNonce,
+}: ResourceSettings): ProtectedResource {
   const base = publicUrl.replace(/\/+$/, '');
   const baseOf = (request: IncomingMessage): string => (base === '' ? `http://${hostOf(request)}` : base);
   const scopeOf = (roles: readonly string[] = []): string | undefined =>

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { KiB, MiB } from '@sallyport/std/bytes';
+import { KiB } from '@sallyport/std/bytes';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { GrowingBuffer } from '@sallyport/std/web/growing-buffer';
 
@@ -134,8 +134,6 @@ export function discardRest(request: IncomingMessage): void {
   request.resume();
 }
 
-/** Default of `server.bodies_bytes_max`. */
-export const BODIES_BYTES_MAX = 64 * MiB;
 /** Delay after which a client that found no room may retry, in ms. */
 const RETRY_MS = 1_000;
 /** Unverified senders get one part in this many of the room. */
@@ -157,8 +155,8 @@ export interface BodyShare {
   give(bytes: number): void;
 }
 
-/** @param bytesMax of all bodies together; default 64 MiB */
-export function createBodyBudget(bytesMax = BODIES_BYTES_MAX): BodyBudget {
+/** @param bytesMax of all bodies together */
+export function createBodyBudget(bytesMax: number): BodyBudget {
   const unknown = Math.ceil(bytesMax / UNKNOWN_SHARE);
   return { known: createShare(bytesMax - unknown), unknown: createShare(unknown) };
 }

@@ -44,13 +44,11 @@ export interface OutboundHttpParts {
   readonly guard: EgressGuard;
   readonly bounds?: Partial<ConnectionBounds>;
   readonly times?: Partial<OutboundTimes>;
-  /** Certificate authorities in PEM that replace the ones Node brings. */
-  readonly ca?: string | undefined;
 }
 
 /** Makes an HTTP client; disposing it closes its connections. */
-export function createOutboundHttp({ guard, bounds, times, ca }: OutboundHttpParts): OutboundHttp {
-  const connections = createConnections(guard, { ...CONNECTION_DEFAULTS, ...bounds }, ca);
+export function createOutboundHttp({ guard, bounds, times }: OutboundHttpParts): OutboundHttp {
+  const connections = createConnections(guard, { ...CONNECTION_DEFAULTS, ...bounds });
   const usual = { ...OUTBOUND_TIMES, ...times };
 
   const flightOf = (request: OutboundRequest, options: OutboundOptions): Flight => ({

@@ -64,8 +64,8 @@ export interface Quarantine {
     servedHash: string | undefined,
     isTrusted?: boolean,
   ): Failure | undefined;
-  /** Number of an upstream's tools, prompts and templates that wait or were rejected, and number of absent tools. */
-  counts(tenantId: string, upstream: string): { readonly quarantined: number; readonly absent: number };
+  /** Number of an upstream's tools, prompts and templates that wait or were rejected. */
+  waitingAt(tenantId: string, upstream: string): number;
   /** The tool with an id. */
   find(tenantId: string, toolId: string): UpstreamTool | undefined;
   /** Tools of one upstream or other place, or of all; ordered by id. */
@@ -126,16 +126,10 @@ export function createQuarantine({ store, clock, log, scanner = scanDescription 
       if (servedHash === found.acceptedHash || (isTrusted && servedHash !== undefined)) return undefined;
       return blockedFailure(found.toolId, { reason: servedHash === undefined ? 'absent' : 'changed', upstream, tool });
     },
-    counts(tenantId, upstream) {
-      const counts = { quarantined: 0, absent: 0 };
-      for (const place of placesOf(upstream)) {
-        for (const { block } of known.named(tenantId, place)?.values() ?? []) {
-          if (block === 'absent') counts.absent += isOfferPlace(place) ? 0 : 1;
-          else if (block !== undefined) counts.quarantined += 1;
-        }
-      }
-      return counts;
-    },
+    waitingAt: (tenantId, upstream) =>
+      placesOf(upstream)
+        .flatMap((place) => [...(known.named(tenantId, place)?.values() ?? [])])
+        .filter(({ block }) => block !== undefined && block !== 'absent').length,
     find: known.find,
     tools: known.list,
     compare(tenantId, upstream, listing, isTrusted) {

@@ -33,7 +33,7 @@ export interface UpstreamLogins {
     tenantId: string,
     definition: UpstreamDefinition,
     holder: string | undefined,
-    secrets?: SecretStore,
+    secrets: SecretStore,
   ): Authorizer | undefined;
   /**
    * Begins a login, and gives the link for a person to open.
@@ -91,8 +91,8 @@ export type LoginReceived = (tenantId: string, upstream: string, holder: string)
 export interface UpstreamLoginsParts extends AuthorizationParts {
   /** Receives redirects to `redirectUrl`; absent: logins are ended by `finish` alone. */
   readonly receiver?: Pick<RedirectReceiver, 'expect' | 'forget'>;
-  /** Clients that were asked to open the link of a login; absent: none is. */
-  readonly clients?: Pick<ClientAsker, 'completed'>;
+  /** Clients that were asked to open the link of a login. */
+  readonly clients: Pick<ClientAsker, 'completed'>;
 }
 
 /** Makes the authorizations of all upstreams. */
@@ -114,7 +114,7 @@ export function createUpstreamLogins(parts: UpstreamLoginsParts): UpstreamLogins
       parts.receiver?.forget(`${state}`);
     }
     ends.emit(`${state}`);
-    parts.clients?.completed(elicitationIdOf('login', state));
+    parts.clients.completed(elicitationIdOf('login', state));
   };
   /** False where this instance does not listen at the address that the login leads back to. */
   const receive = async (

@@ -7,7 +7,7 @@ import { embeddedServer } from './connection/embedded-link.ts';
 import type { UpstreamCallResult } from './connection/link.ts';
 import { createListeners } from './connection/listing/listeners.ts';
 import { notifyOfTools } from './connection/listing/notify-of-tools.ts';
-import { checkPrompt, heldOffersOf } from './connection/offers/held-offers.ts';
+import { checkPrompt, createHeldOffers } from './connection/offers/held-offers.ts';
 import { createWatchedResources, type WatchedResources } from './connection/offers/watched-resources.ts';
 import { createStartSlots, type StartSlots } from './connection/pacing/start-slots.ts';
 import { createTurns } from './connection/pacing/turns.ts';
@@ -141,7 +141,7 @@ class OwnUpstreams implements Upstreams {
   }
 
   async prepare(tenantId: string, definition: UpstreamDefinition, mayInstall: boolean): Promise<UpstreamDefinition> {
-    this.#parts.checkDefinition?.(tenantId, definition);
+    this.#parts.checkDefinition(tenantId, definition);
     return withPackage(this.#parts.packages, definition, mayInstall);
   }
 
@@ -273,7 +273,7 @@ class OwnUpstreams implements Upstreams {
     const upstream = this.#tenants.get(tenantId)?.get(name);
     if (upstream === undefined) return Promise.reject(unknownUpstream(name));
     const { invocationId } = options;
-    const client = invocationId === undefined ? undefined : this.#parts.clients?.clientOf(tenantId, invocationId);
+    const client = invocationId === undefined ? undefined : this.#parts.clients.clientOf(tenantId, invocationId);
     return work(upstream, client === undefined ? options : { ...options, client });
   }
 
@@ -329,7 +329,7 @@ class OwnUpstreams implements Upstreams {
 
   #statusOf(tenantId: string, upstream: KeptUpstream): UpstreamStatus {
     const own = upstream.status();
-    return { ...own, quarantined_count: this.#parts.quarantine?.counts(tenantId, own.name).quarantined ?? 0 };
+    return { ...own, quarantined_count: this.#parts.quarantine.waitingAt(tenantId, own.name) };
   }
 
   #checkRoom({ size }: Map<string, KeptUpstream>): void {
@@ -342,9 +342,8 @@ class OwnUpstreams implements Upstreams {
   }
 
   #make(tenantId: string, definition: UpstreamDefinition): KeptUpstream {
-    const { clock, log, random = Math.random, quarantine, callerOutbound } = this.#parts;
+    const { clock, log, quarantine, callerOutbound } = this.#parts;
     const { name } = definition;
-    const scan = quarantine?.scan;
     const isTrusted = shipsWithLayer(definition);
     const upstream = keepUpstream({
       definition,
@@ -355,21 +354,26 @@ class OwnUpstreams implements Upstreams {
       startSlots: this.#startSlots,
       clock,
       log,
-      random,
+      random: Math.random,
       onTools: (tools, serverVersion) => {
         for (const listener of this.#listeners) notifyOfTools(listener, log, tenantId, name, tools, serverVersion);
       },
       watched: this.#watchedOf(tenantId, name),
       onOffers: this.#offersChanged.notify,
       onLog: (message, owner) => this.#logged.notify(tenantId, name, message, owner),
-      ...(scan === undefined ? {} : { judgeOffers: (texts) => scan(tenantId, name, texts) }),
-      heldOffers: heldOffersOf(quarantine, {
-        ...{ tenantId, upstream: name, isTrusted, clock, acceptsNew: definition.accept_new_tools !== false },
+      judgeOffers: (texts) => quarantine.scan(tenantId, name, texts),
+      heldOffers: createHeldOffers({
+        ...{
+          quarantine,
+          tenantId,
+          upstream: name,
+          isTrusted,
+          clock,
+          acceptsNew: definition.accept_new_tools !== false,
+        },
         onHeld: (change, offers) => this.#offersHeld.notify(tenantId, name, change, offers),
       }),
-      ...(quarantine === undefined
-        ? {}
-        : { refusal: (tool, servedHash) => quarantine.refusal(tenantId, name, tool, servedHash, isTrusted) }),
+      refusal: (tool, servedHash) => quarantine.refusal(tenantId, name, tool, servedHash, isTrusted),
     });
     this.#alive.add(upstream);
     return upstream;

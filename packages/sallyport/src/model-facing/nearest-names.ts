@@ -2,15 +2,16 @@
 const COMPARED_MAX = 2_000;
 /** Characters of a name that are compared. */
 const LENGTH_MAX = 128;
+/** Most names returned. */
+const NAMES_MAX = 3;
 /** Least similarity, 0 to 1, of a suggested name. */
 const LIKENESS_MIN = 0.4;
 
 /**
  * The names most similar to a wrong one, most similar first, by the letter pairs that they share (Dice). Case, dots,
  * dashes and underscores are ignored.
- * @param max most names returned
  */
-export function nearestNames(wrong: string, names: readonly string[], max = 3): readonly string[] {
+export function nearestNames(wrong: string, names: readonly string[]): readonly string[] {
   const wanted = pairsOf(wrong);
   if (wanted.size === 0) return [];
   return names
@@ -18,7 +19,7 @@ export function nearestNames(wrong: string, names: readonly string[], max = 3): 
     .map((name) => ({ name, likeness: likeness(wanted, pairsOf(name)) }))
     .filter(({ likeness }) => likeness >= LIKENESS_MIN)
     .sort((one, other) => other.likeness - one.likeness)
-    .slice(0, max)
+    .slice(0, NAMES_MAX)
     .map(({ name }) => name);
 }
 

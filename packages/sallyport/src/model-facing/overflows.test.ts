@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { memoryOverflowStore } from '../../test/stores/outcomes/memory-overflow-store.ts';
 import { createOverflows, OVERFLOW_CHARACTERS_MAX } from './overflows.ts';
-import { tokensWithin } from './token-estimate.ts';
+import { endWithinTokens } from './token-estimate.ts';
 
 const OWNER = { tenantId: 'acme', agentDid: 'did:agent:a' };
 
@@ -47,11 +47,11 @@ test.each([
   ['Chinese', '漢字', 2.4],
   ['pictures', '😀😀', 4],
 ])('MOD-06.6 tokens of %s are estimated', (_what, text, tokens) => {
-  expect(tokensWithin(text, 0, tokens + 0.001).end).toBe(text.length);
-  expect(tokensWithin(text, 0, tokens - 0.01).end).toBeLessThan(text.length);
+  expect(endWithinTokens(text, 0, tokens + 0.001)).toBe(text.length);
+  expect(endWithinTokens(text, 0, tokens - 0.01)).toBeLessThan(text.length);
 });
 
 test('MOD-06.6 an estimate ends between characters, and begins anywhere', () => {
-  expect(tokensWithin('a😀b', 0, 2)).toEqual({ end: 1, tokens: 1 });
-  expect(tokensWithin('word word word', 5, 1)).toEqual({ end: 10, tokens: 1 });
+  expect(endWithinTokens('a😀b', 0, 2)).toBe(1);
+  expect(endWithinTokens('word word word', 5, 1)).toBe(10);
 });

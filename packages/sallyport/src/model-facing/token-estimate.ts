@@ -15,13 +15,9 @@ const PICTURE = 8;
  * Where a text reaches a number of tokens, as an estimate: each model has a tokeniser of its own. For prose, code, JSON,
  * logs, base64, Chinese and Russian it is 0.75 to 1.4 times what o200k_base counts.
  * @param from index of the first character, UTF-16 units
- * @returns the index after the last character that fits, between characters, and the tokens up to there
+ * @returns the index after the last character that fits, between characters
  */
-export function tokensWithin(
-  text: string,
-  from: number,
-  tokensMax: number,
-): { readonly end: number; readonly tokens: number } {
+export function endWithinTokens(text: string, from: number, tokensMax: number): number {
   let tokens = 0;
   let before = -1;
   let length = 0;
@@ -37,7 +33,7 @@ export function tokensWithin(
     tokens = more;
     at += code > 0xffff ? 2 : 1;
   }
-  return { end: at, tokens: Math.ceil(tokens) };
+  return at;
 }
 
 function kindOf(code: number): number {

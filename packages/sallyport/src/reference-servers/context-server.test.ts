@@ -22,6 +22,7 @@ const serverWith = (settings: Partial<ContextServerSettings>): EmbeddedServer =>
     store: memoryContextStore(),
     clock: { now: () => now, monotonic: () => now },
     settings: { ...CONTEXT_SERVER_DEFAULTS, ...settings },
+    onChanged() {},
   });
 
 type Answer = Readonly<Record<string, unknown>>;

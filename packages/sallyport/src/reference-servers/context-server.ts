@@ -33,7 +33,7 @@ export function createContextServer(parts: ContextServerParts): EmbeddedServer {
       const tool = tools.get(name);
       if (tool === undefined) throw new ToolLayerError('E3309', 'The context server has no such tool. List its tools.');
       const answer = await run(parts, tool, args, owner);
-      if (tool.leaves !== 'nothing') parts.onChanged?.(owner);
+      if (tool.leaves !== 'nothing') parts.onChanged(owner);
       return answer;
     },
     watch: () => ({ [Symbol.dispose]: () => {} }),

@@ -109,11 +109,6 @@ export interface Registry {
    */
   move(move: VersionMove): Promise<readonly ToolVersion[]>;
   /**
-   * Removes one version, or all, at once: for tools whose source is gone. Returns the versions that this call removed.
-   * @throws ToolLayerError E3001 for an unknown tool, E3002 for an unknown version
-   */
-  remove(tenantId: string, toolId: string, version?: string): Promise<readonly string[]>;
-  /**
    * Removes every version of many tools in one transaction: for a source that is gone with all its tools. Returns the
    * removed versions; unknown ids are ignored.
    */
@@ -127,8 +122,6 @@ export interface Registry {
   unrecorded(olderThanMs: number): Promise<readonly ToolVersion[]>;
   /** Notifies of each change after it took effect, until the handle is disposed. A listener that throws is logged. */
   onChanged(listener: (change: RegistryChange) => void): Disposable;
-  /** Number of entries held in memory. */
-  sizes(): { readonly tenants: number; readonly tools: number; readonly versions: number };
 }
 
 /** Makes an empty registry over a store; call `load` before the first use. */
@@ -161,12 +154,10 @@ export function createRegistry(parts: RegistryParts): Registry {
     history: (tenantId, toolId) => historyOf(state, tenantId, toolId),
     dependencies: dependencyGraphs(state),
     move: (move) => moveVersions(state, move),
-    remove: (tenantId, toolId, version) => remove(state, tenantId, toolId, version),
     removeAll: (tenantId, toolIds) => removeTools(state, tenantId, toolIds),
     recorded: (versions) => state.store.markRecorded(versions.map(keyOf)),
     unrecorded: (olderThanMs) => state.store.unrecorded(state.clock.now() - olderThanMs),
     onChanged: state.changes.subscribe,
-    sizes: () => memory.sizesOf(state.catalogue),
   };
 }
 
@@ -209,23 +200,6 @@ function dependencyGraphs(state: RegistryState): Registry['dependencies'] {
     graphs.set(newest, graph);
     return graph;
   };
-}
-
-async function remove(
-  state: RegistryState,
-  tenantId: string,
-  toolId: string,
-  version?: string,
-): Promise<readonly string[]> {
-  const set = memory.versionsOf(state.catalogue, tenantId, toolId);
-  if (set === undefined) throw ToolLayerError.of(unknownTool(toolId));
-  if (version !== undefined && !set.byVersion.has(version)) {
-    throw new ToolLayerError('E3002', `${toolId} has no version ${version.slice(0, 64)}; nothing was removed.`);
-  }
-  if (version === undefined ? set.live.length === 0 : set.byVersion.get(version)?.state === 'removed') return [];
-  const named = version === undefined ? {} : { version };
-  const removed = await moveVersions(state, { tenantId, toolId, ...named, to: 'removed', force: true });
-  return removed.map(({ manifest }) => manifest.version);
 }
 
 /**

@@ -12,7 +12,7 @@ export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
  * @param redact removes personal data and secrets from the fields of the lines that are kept (AUD-04)
  * @param fd file descriptor to write to; default 2
  */
-export function createPinoLog(level: LogLevel, redact: RedactFields = (fields) => fields, fd = 2): Log {
+export function createPinoLog(level: LogLevel, redact: RedactFields, fd = 2): Log {
   const output = pino.destination({ fd, sync: true });
   const log = pino(
     {

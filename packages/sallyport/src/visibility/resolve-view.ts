@@ -26,7 +26,6 @@ export interface Dropped {
 
 /** Result of applying a view to the current tools. */
 export interface ResolvedView {
-  readonly view: ToolView;
   readonly entries: ReadonlyMap<string, ViewEntry>;
   readonly dropped: readonly Dropped[];
 }
@@ -57,7 +56,7 @@ export function resolveView(view: ToolView, { tools, isId }: TenantTools): Resol
     }
     dropped.push(...refused.map(({ candidate, reason }) => droppedOf(candidate, reason)));
   }
-  return { view, entries, dropped };
+  return { entries, dropped };
 }
 
 interface Candidates {

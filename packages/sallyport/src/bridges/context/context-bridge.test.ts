@@ -32,7 +32,12 @@ beforeEach(() => {
   passedMs = 1;
   asked = [];
   logged = [];
-  server = createContextServer({ store: memoryContextStore(), clock, settings: CONTEXT_SERVER_DEFAULTS });
+  server = createContextServer({
+    store: memoryContextStore(),
+    clock,
+    settings: CONTEXT_SERVER_DEFAULTS,
+    onChanged() {},
+  });
   open(reachable);
 });
 

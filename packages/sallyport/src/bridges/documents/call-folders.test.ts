@@ -69,9 +69,6 @@ test('DOC-05 a folder is made again where it could not be made before, and nothi
 
 test('DOC-05 EXT-04 a call that brings nothing has no folder, one with a session at least an empty context', async () => {
   expect(await callFolder(folders, {})).toBeUndefined();
-  expect(await callFolder(undefined, {})).toBeUndefined();
-  for (const brings of [{ documents: [document('spec')] }, { sessionContext: async () => ({}) }])
-    await expect(callFolder(undefined, brings)).rejects.toMatchObject({ code: 'E3901' });
   await using empty = await callFolder(folders, { sessionContext: async () => undefined });
   expect(await readFile(empty?.variables['SALLYPORT_SESSION_CONTEXT'] ?? '', 'utf8')).toBe('{}');
   await using full = await callFolder(folders, { sessionContext: async () => ({ project: 'p1' }) });

@@ -112,7 +112,7 @@ export async function openTools(
       ...modulesOf(settings),
     }),
     shell,
-    http: opened.use(createHttpExecutor({ clock, outbound })),
+    http: createHttpExecutor({ clock, outbound }),
     file: fileExecutor,
     web: opened.use(createWebExecutor({ clock, outbound, settings: valuesOf(WEB_SETTINGS, settings) })),
     mcp: createMcpExecutor(upstreams),

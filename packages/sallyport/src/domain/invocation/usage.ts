@@ -17,3 +17,17 @@ export const NO_USAGE: Usage = {
   networkBytesSent: 0,
   networkBytesReceived: 0,
 };
+
+/** Metadata of a call of which no execution was measured. @param startedAt epoch ms */
+export const unmeasured = (startedAt: number): ExecutionMetadata => ({
+  duration_ms: 0,
+  started_at: new Date(startedAt).toISOString(),
+  cpu_used_millicore_seconds: 0,
+  memory_peak_mb: 0,
+  network_bytes_sent: 0,
+  network_bytes_received: 0,
+  documents_accessed: [],
+  checkpoints_created: [],
+  attempts: 0,
+  cached: false,
+});

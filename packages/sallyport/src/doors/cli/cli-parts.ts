@@ -19,7 +19,7 @@ export interface CliIo {
   /** Relative file names start here. */
   readonly cwd: string;
   /** Ends the run, for example at Ctrl-C. */
-  readonly signal?: AbortSignal;
+  readonly signal: AbortSignal;
 }
 
 /** Options of every command that say where the layer lives. */

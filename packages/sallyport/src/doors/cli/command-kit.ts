@@ -65,8 +65,7 @@ export function createCommandKit(parts: CliParts, finish: (code: number) => void
       if (opened === undefined) return EXIT.unreachable;
       try {
         const { close: _, caller, ...rest } = opened;
-        const { signal } = parts.io;
-        const asker = signal === undefined ? caller : { ...caller, signal };
+        const asker = { ...caller, signal: parts.io.signal };
         return await guarded(print, () => run({ ...rest, caller: asker, print, parts }, args, options as never));
       } finally {
         await opened.close();

@@ -53,7 +53,7 @@ export async function createCliBench(): Promise<CliBench> {
     open: () => opened,
     run: async (argv, options = {}) => {
       let [out, err] = ['', ''];
-      const { terminal, signal } = options;
+      const { terminal, signal = new AbortController().signal } = options;
       const stdout = {
         write: (text: string) => {
           out += text;
@@ -79,7 +79,7 @@ export async function createCliBench(): Promise<CliBench> {
           stderr,
           env: options.env ?? {},
           cwd: folder,
-          ...(signal === undefined ? {} : { signal }),
+          signal,
         },
         version: '1.2.3',
         program: ['/opt/node', '/opt/sallyport.js'],

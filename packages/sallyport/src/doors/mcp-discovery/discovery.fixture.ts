@@ -4,7 +4,7 @@ import { fastify } from 'fastify';
 import type { VisibilityListRequest, VisibleTool } from '../../../api/schemas/visibility.ts';
 import type { Caller } from '../../domain/principal/principal.ts';
 import { silentLog } from '../../telemetry/log.ts';
-import { mountMcp } from '../mcp-transports/http/mount-mcp.ts';
+import { mountTestMcp } from '../mcp-transports/doors.fixture.ts';
 import type { TransportSettings } from '../mcp-transports/settings.ts';
 import { createLayerDouble, type LayerDouble, manifestOf } from '../tool-layer.fixture.ts';
 import { createDiscovery } from './create-discovery.ts';
@@ -50,7 +50,7 @@ export async function startDiscovery(
   answerFrom(world, layer);
   const app = fastify({ forceCloseConnections: true });
   const discovery = createDiscovery({ layer, log: silentLog, version: '0.1.0', settings });
-  mountMcp(app, { path: '/mcp/discovery', serverOf: () => discovery.server, log: silentLog, settings });
+  mountTestMcp(app, { path: '/mcp/discovery', serverOf: () => discovery.server, settings });
   const url = `${await app.listen({ host: '127.0.0.1', port: 0 })}/mcp/discovery`;
   const clients: Client[] = [];
   return {

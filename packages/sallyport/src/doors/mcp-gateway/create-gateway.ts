@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { systemClock } from '@sallyport/std/clock';
 import { createOpenRegister, type OpenRegister } from '../../domain/principal/open-register.ts';
 import type { Caller } from '../../domain/principal/principal.ts';
@@ -67,15 +66,15 @@ export interface GatewayParts {
   readonly confirmations?: ClientConfirmations;
   /**
    * 32 bytes that sign the state which clients of the 2026 era carry; instances that share them accept each other's
-   * states. Default: random.
+   * states.
    */
-  readonly stateKey?: Uint8Array;
-  /** The caller's signal of a running call, which identifies the client; absent: no tool can ask anybody. */
-  readonly signalOf?: (tenantId: string, invocationId: string) => AbortSignal | undefined;
-  /** Changes of the resources of upstreams; absent: clients cannot subscribe to resources. */
-  readonly resourceUpdates?: ResourceUpdates;
-  /** Log messages of upstreams that belong to no call; absent: none is passed on. */
-  readonly upstreamLogs?: UpstreamLogs;
+  readonly stateKey: Uint8Array;
+  /** The caller's signal of a running call, which identifies the client. */
+  readonly signalOf: (tenantId: string, invocationId: string) => AbortSignal | undefined;
+  /** Changes of the resources of upstreams. */
+  readonly resourceUpdates: ResourceUpdates;
+  /** Log messages of upstreams that belong to no call. */
+  readonly upstreamLogs: UpstreamLogs;
   /** Questions of calls that run as tasks; absent: clients get no tasks. */
   readonly questions?: CallQuestions;
   /** How long results are kept after the end of a call, in ms; default: for good. */
@@ -83,7 +82,7 @@ export interface GatewayParts {
 }
 
 /** Parts that the servers of all modes share. */
-interface Shared extends Pick<GatewayParts, 'layer' | 'log'> {
+interface Shared extends Pick<GatewayParts, 'layer' | 'log' | 'resourceUpdates' | 'upstreamLogs'> {
   readonly settings: McpSettings;
   readonly identity: ServerIdentity;
   readonly offers: CachedOffers;
@@ -95,8 +94,6 @@ interface Shared extends Pick<GatewayParts, 'layer' | 'log'> {
   readonly logs: ClientLogs;
   readonly links: OpenedLinks;
   readonly toolChanges: ToolChanges;
-  readonly resourceUpdates: ResourceUpdates | undefined;
-  readonly upstreamLogs: UpstreamLogs | undefined;
   /** Counts the watched resources of all clients. */
   readonly watchedResources: OpenRegister;
   readonly tasks: TaskParts | undefined;
@@ -108,15 +105,7 @@ const WATCHED_BOUNDS = { max: 5_000, perTenantMax: 2_500, perHolderMax: 1_000 };
 /** Builds the gateway; transports are mounted on its servers. */
 export function createGateway({ layer, log, version, settings: given, ...parts }: GatewayParts): Gateway {
   const settings = { ...MCP_DEFAULTS, ...given };
-  const {
-    confirmations,
-    stateKey = randomBytes(32),
-    signalOf,
-    resourceUpdates,
-    upstreamLogs,
-    questions,
-    resultsKeptMs,
-  } = parts;
+  const { confirmations, stateKey, signalOf, resourceUpdates, upstreamLogs, questions, resultsKeptMs } = parts;
   const offers = createCachedOffers(layer, settings);
   const toolLists = createCachedToolLists(layer, settings, offers, questions !== undefined);
   const toolChanges = createToolChanges(layer, settings.changesTogetherMs, () => {

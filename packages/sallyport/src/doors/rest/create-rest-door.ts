@@ -4,7 +4,7 @@ import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { type FastifyInstance, fastify } from 'fastify';
 import type { ToolLayer } from '../../operations/tool-layer.ts';
 import type { Log } from '../../telemetry/log.ts';
-import { createProtectedResource, type ProtectedResource } from '../protected-resource.ts';
+import type { ProtectedResource } from '../protected-resource.ts';
 import { type BodyBudget, createBodyBudget } from '../request-body.ts';
 import { createDirectPosts, type DirectPosts } from './direct-posts.ts';
 import { addInvocationStream } from './invocation-stream.ts';
@@ -25,14 +25,14 @@ export interface RestDoorParts {
   readonly log: Log;
   /** Makes the document at `/openapi.json`, on first request. */
   readonly openApi: () => object;
-  /** Address to bind. Default 127.0.0.1; with a loopback address the `Host` header is checked. */
-  readonly host?: string;
+  /** Address to bind; with a loopback address the `Host` header is checked. */
+  readonly host: string;
   /**
    * Path of an additional unix socket, in a folder that only its owner can access: callers there have operator rights.
    */
   readonly localSocket?: string;
-  /** Description of the door for OAuth clients. Default: no authorization server. */
-  readonly resource?: ProtectedResource;
+  /** Description of the door for OAuth clients. */
+  readonly resource: ProtectedResource;
   readonly settings?: Partial<RestSettings>;
 }
 
@@ -63,8 +63,7 @@ export interface RestDoor {
 /** Builds the door; nothing listens yet. */
 export function createRestDoor(parts: RestDoorParts): RestDoor {
   const settings = { ...REST_DEFAULTS, ...parts.settings };
-  const host = parts.host ?? '127.0.0.1';
-  const { resource = createProtectedResource() } = parts;
+  const { host, resource } = parts;
   const app = createApp(settings, resource);
   const guard = createRequestGuard(host, settings);
   const refuse = refuseMisuse(app, guard, resource, parts.log);

@@ -2,11 +2,10 @@ import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { fastify } from 'fastify';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { silentLog } from '../../telemetry/log.ts';
-import { createGateway, type Gateway } from '../mcp-gateway/create-gateway.ts';
-import { mountMcp } from '../mcp-transports/http/mount-mcp.ts';
+import type { Gateway } from '../mcp-gateway/create-gateway.ts';
+import { mountTestMcp, openTestDoor, openTestGateway } from '../mcp-transports/doors.fixture.ts';
 import { createLayerDouble, manifestOf } from '../tool-layer.fixture.ts';
-import { createRestDoor, type RestDoor } from './create-rest-door.ts';
+import type { RestDoor } from './create-rest-door.ts';
 import { createDirectPosts } from './direct-posts.ts';
 
 /** With a query a request is handled by the framework's router, and otherwise in the same way. */
@@ -20,9 +19,9 @@ let url: string;
 let routed: number;
 
 beforeEach(async () => {
-  door = createRestDoor({ layer, log: silentLog, openApi: () => ({}), settings: { bodyBytesMax: 2_000 } });
-  gateway = createGateway({ layer, log: silentLog, version: '0.1.0' });
-  mountMcp(door.app, { path: '/mcp', serverOf: gateway.serverOf, log: silentLog, direct: door.direct });
+  door = openTestDoor(layer, { settings: { bodyBytesMax: 2_000 } });
+  gateway = openTestGateway(layer);
+  mountTestMcp(door.app, { path: '/mcp', serverOf: gateway.serverOf, direct: door.direct });
   routed = 0;
   door.app.addHook('onRequest', async () => {
     routed += 1;

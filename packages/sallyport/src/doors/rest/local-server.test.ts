@@ -6,9 +6,9 @@ import { join } from 'node:path';
 import { json, text } from 'node:stream/consumers';
 import { KiB } from '@sallyport/std/bytes';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { silentLog } from '../../telemetry/log.ts';
+import { openTestDoor } from '../mcp-transports/doors.fixture.ts';
 import { createLayerDouble, type LayerDouble, manifestOf } from '../tool-layer.fixture.ts';
-import { createRestDoor, type RestDoor } from './create-rest-door.ts';
+import type { RestDoor } from './create-rest-door.ts';
 
 let folder: string;
 let socketPath: string;
@@ -28,8 +28,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-const openDoor = (): RestDoor =>
-  createRestDoor({ layer, log: silentLog, openApi: () => ({}), localSocket: socketPath });
+const openDoor = (): RestDoor => openTestDoor(layer, { localSocket: socketPath });
 
 async function ask(method: string, path: string, body?: string, headers: OutgoingHttpHeaders = {}) {
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();

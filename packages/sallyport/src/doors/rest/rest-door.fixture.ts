@@ -1,8 +1,9 @@
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import type { Log } from '../../telemetry/log.ts';
+import { openTestDoor } from '../mcp-transports/doors.fixture.ts';
 import { createLayerDouble, type LayerDouble } from '../tool-layer.fixture.ts';
-import { createRestDoor, type RestDoor } from './create-rest-door.ts';
+import type { RestDoor } from './create-rest-door.ts';
 import type { RestSettings } from './settings.ts';
 
 /** A door on a free port, on a layer in memory. */
@@ -25,7 +26,7 @@ export async function startRestDoor(
   const layer = createLayerDouble();
   const errors: string[] = [];
   const log: Log = { debug() {}, info() {}, warn() {}, error: (event) => void errors.push(event) };
-  const door = createRestDoor({ layer, log, openApi: () => ({ openapi: '3.1.0' }), settings });
+  const door = openTestDoor(layer, { log, openApi: () => ({ openapi: '3.1.0' }), settings });
   mount(door, layer);
   const url = await door.listen(0);
   return {

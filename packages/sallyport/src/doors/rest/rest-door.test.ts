@@ -3,9 +3,8 @@ import { ERRORS, type ErrorCode } from '@sallyport/std/error/catalogue';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { OPERATIONS, type OperationEntry, type OperationName } from '../../operations/catalogue.ts';
-import { silentLog } from '../../telemetry/log.ts';
+import { openTestDoor } from '../mcp-transports/doors.fixture.ts';
 import { createLayerDouble, manifestOf } from '../tool-layer.fixture.ts';
-import { createRestDoor } from './create-rest-door.ts';
 import { type RunningDoor, startRestDoor } from './rest-door.fixture.ts';
 
 let running: RunningDoor;
@@ -226,7 +225,7 @@ describe('the life of connections', () => {
 
   it('a port in use is an error that names the port and the setting', async () => {
     const port = Number(new URL(running.url).port);
-    const second = createRestDoor({ layer: createLayerDouble(), log: silentLog, openApi: () => ({}) });
+    const second = openTestDoor(createLayerDouble());
     await expect(second.listen(port)).rejects.toMatchObject({
       code: 'E3900',
       message: expect.stringMatching(new RegExp(`${port}.*SALLYPORT_SERVER_PORT`)),

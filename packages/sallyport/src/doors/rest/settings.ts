@@ -2,7 +2,6 @@ import { KiB, MiB } from '@sallyport/std/bytes';
 import { integer, list } from '../../domain/settings/rows.ts';
 import { STOP_SETTINGS, STREAM_SETTINGS } from '../../domain/settings/server-settings.ts';
 import { defaultsOf, type ValuesOf } from '../../domain/settings/setting.ts';
-import { BODIES_BYTES_MAX } from '../request-body.ts';
 
 /** Settings of the REST door. */
 export const REST_SETTINGS = {
@@ -15,7 +14,7 @@ export const REST_SETTINGS = {
   bodiesBytesMax: integer('server.bodies_bytes_max', {
     unit: 'bytes',
     minimum: 1 * MiB,
-    default: BODIES_BYTES_MAX,
+    default: 64 * MiB,
     sentence:
       'Bodies of requests that are being read at once, together; a quarter is for senders whose credential was not looked at yet. Beyond it requests are refused with E3803 and Retry-After.',
   }),

@@ -5,15 +5,10 @@ import { executeConfirmed } from './execute-confirmed.ts';
 import { type ToolLists, toolLists } from './tool-lists.ts';
 import { manifestOf, metadataOf } from './tool-metadata.ts';
 import type {
-  CheckSupersede,
-  ConfirmationRequest,
-  Confirming,
   PlannedToolExecution,
-  SupersedeDecision,
   Toolbox,
   ToolboxOptions,
   ToolDefinition,
-  ToolMetadata,
   ToolResult,
   TurnContext,
 } from './toolbox-types.ts';
@@ -30,7 +25,7 @@ export type {
   ToolMetadata,
   ToolResult,
   TurnContext,
-};
+} from './toolbox-types.ts';
 
 /** Default limit of executions in one batch (004 §11). */
 const BATCH_MAX = 10;

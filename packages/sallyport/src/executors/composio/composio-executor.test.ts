@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
+import { systemClock } from '@sallyport/std/clock';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { ToolManifest } from '../../../api/schemas/tool-manifest.ts';
 import { createEgressGuard } from '../../external/egress-guard.ts';
@@ -53,7 +54,7 @@ async function openStand(): Promise<Stand> {
   const { port } = server.address() as AddressInfo;
   const outbound = createOutboundHttp({ guard: createEgressGuard() });
   const stand: Stand = {
-    executor: createComposioExecutor({ outbound }),
+    executor: createComposioExecutor({ outbound, clock: systemClock }),
     seen,
     sockets,
     answer: (response) => json(response, 200, { data: { id: 7 }, error: null, successful: true, log_id: 'log_1' }),

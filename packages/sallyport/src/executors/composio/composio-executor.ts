@@ -1,4 +1,4 @@
-import { type Clock, systemClock } from '@sallyport/std/clock';
+import type { Clock } from '@sallyport/std/clock';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { roundedIn } from '@sallyport/std/json/json-text';
 import { isSafeToRepeat } from '../../domain/tool/tool-version.ts';
@@ -15,7 +15,7 @@ import { configFaults } from './config-faults.ts';
 export interface ComposioExecutorParts {
   /** The layer's outbound HTTP; not closed with the executor. */
   readonly outbound: OutboundHttp;
-  readonly clock?: Clock;
+  readonly clock: Clock;
 }
 
 /** Result of a tool that reports its own failure. */
@@ -43,7 +43,7 @@ const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]+$/;
  * E3303 429, E3304 5xx, E3306 too slow, E3307 401 and 403, E3308 unreadable answer, E3309 any other refusal (no such
  * tool or account: its explanation is in the details), E3310 not reachable, and the signal's reason when it aborts.
  */
-export function createComposioExecutor({ outbound, clock = systemClock }: ComposioExecutorParts): Executor {
+export function createComposioExecutor({ outbound, clock }: ComposioExecutorParts): Executor {
   const run = (call: ExecutorCall, signal: AbortSignal): Promise<ExecutorOutcome> =>
     runCall(outbound, clock, call, signal);
   return {

@@ -1,5 +1,5 @@
 import { KiB } from '@sallyport/std/bytes';
-import { type Clock, systemClock } from '@sallyport/std/clock';
+import type { Clock } from '@sallyport/std/clock';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import type { ToolManifest } from '../../../api/schemas/tool-manifest.ts';
 import type { Undoer } from '../../domain/invocation/undo-step.ts';
@@ -23,7 +23,7 @@ import type {
   ReadParameters,
   WriteParameters,
 } from './parameters.ts';
-import { FILE_BOUNDS, FILE_DEFAULTS, type FileBounds, type FileSettings } from './settings.ts';
+import { FILE_BOUNDS, type FileBounds, type FileSettings } from './settings.ts';
 import { editFile } from './tasks/edit-file.ts';
 import type { FileTask } from './tasks/file-task.ts';
 import { createFileTurns } from './tasks/file-turns.ts';
@@ -34,15 +34,15 @@ import { searchFiles } from './tasks/search-files.ts';
 import { undoChange } from './tasks/undo-change.ts';
 import { writeFile } from './tasks/write-file.ts';
 
-/** Dependencies of the file executor; everything has a default. */
+/** Dependencies of the file executor. */
 export interface FileExecutorParts {
-  readonly settings?: Partial<FileSettings>;
+  readonly settings: FileSettings;
   readonly bounds?: Partial<FileBounds>;
-  readonly clock?: Clock;
+  readonly clock: Clock;
   /**
    * Absolute folders that no tool can access, whatever grant and settings say: the layer's own keys are not for agents.
    */
-  readonly closed?: readonly string[];
+  readonly closed: readonly string[];
   /** Path where the kernel shows this process's descriptors. Default /proc/self/fd. */
   readonly descriptors?: string;
 }
@@ -78,11 +78,11 @@ const configCheck = wireCheck(FileConfig, 'E3008', '/executor/config');
  * somebody else changed, E3901 where /proc is missing, and the signal's reason when it aborts. Refusals are not
  * retryable.
  */
-export function createFileExecutor(parts: FileExecutorParts = {}): Executor & Undoer {
+export function createFileExecutor(parts: FileExecutorParts): Executor & Undoer {
   const handles = createHandles(parts.descriptors);
-  const policy = createPathPolicy({ ...FILE_DEFAULTS, ...parts.settings }, parts.closed);
+  const policy = createPathPolicy(parts.settings, parts.closed);
   const bounds = { ...FILE_BOUNDS, ...parts.bounds };
-  const clock = parts.clock ?? systemClock;
+  const { clock } = parts;
   const turns = createFileTurns();
   const swept = new Set<string>();
   const checks = parameterChecks();

@@ -2,6 +2,7 @@ import { mkdir, mkdtemp, realpath, rm, symlink, truncate, writeFile } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { USUAL } from './file-tool.fixture.ts';
 import { createConfinedReader } from './read-confined.ts';
 
 const never = new AbortController().signal;
@@ -20,7 +21,7 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 test('EXE-04.2 EXE-04.3 reads whole files of its folders, and nothing else', async () => {
-  const read = createConfinedReader([root], { closed: [join(root, 'keys')] });
+  const read = createConfinedReader([root], { ...USUAL, closed: [join(root, 'keys')] });
   for (const path of ['a', join(root, 'a'), 'near', 'keys/../a'])
     expect(await read(path, 4, never), path).toEqual({ path: join(root, 'a'), bytes: Buffer.from('four') });
   for (const [path, code] of [
@@ -35,11 +36,11 @@ test('EXE-04.2 EXE-04.3 reads whole files of its folders, and nothing else', asy
   ] as const)
     await expect(read(path, 9, never), path).rejects.toMatchObject({ code });
   await expect(read('a', 3, never)).rejects.toMatchObject({ code: 'E3102' });
-  await expect(createConfinedReader([])('a', 9, never)).rejects.toMatchObject({ code: 'E3105' });
+  await expect(createConfinedReader([], USUAL)('a', 9, never)).rejects.toMatchObject({ code: 'E3105' });
 });
 
 test('EXE-04.2 a huge file is refused without room for it', async () => {
   await writeFile(join(root, 'huge'), '');
   await truncate(join(root, 'huge'), 2 ** 40);
-  await expect(createConfinedReader([root])('huge', 9, never)).rejects.toMatchObject({ code: 'E3102' });
+  await expect(createConfinedReader([root], USUAL)('huge', 9, never)).rejects.toMatchObject({ code: 'E3102' });
 });

@@ -5,7 +5,6 @@ import { osFault, shown } from './confinement/refusals.ts';
 import { resolvePlace } from './confinement/resolve-place.ts';
 import { rootsOf } from './confinement/roots.ts';
 import type { FileExecutorParts } from './file-executor.ts';
-import { FILE_DEFAULTS } from './settings.ts';
 import { openRegular } from './tasks/read-file.ts';
 
 /** A file that was read whole. */
@@ -21,10 +20,10 @@ export interface ConfinedFile {
  */
 export function createConfinedReader(
   folders: readonly string[],
-  { settings, closed, descriptors }: Pick<FileExecutorParts, 'settings' | 'closed' | 'descriptors'> = {},
+  { settings, closed }: Pick<FileExecutorParts, 'settings' | 'closed'>,
 ) {
-  const handles = createHandles(descriptors);
-  const policy = createPathPolicy({ ...FILE_DEFAULTS, ...settings }, closed);
+  const handles = createHandles();
+  const policy = createPathPolicy(settings, closed);
   const roots = rootsOf(folders.map((path) => ({ path, mode: 'ro' })));
   /**
    * @throws ToolLayerError E3102 a file with more than `bytesMax` bytes, E3105 a path outside the folders, E3109 no such

@@ -1,6 +1,6 @@
 import { KiB, MiB } from '@sallyport/std/bytes';
 import { list } from '../../domain/settings/rows.ts';
-import { defaultsOf, type ValuesOf } from '../../domain/settings/setting.ts';
+import type { ValuesOf } from '../../domain/settings/setting.ts';
 
 /**
  * Settings of the files that tools may access within the roots of a call. Deny wins over allow (seeds 002, "Per-Path
@@ -27,9 +27,6 @@ export const FILE_SETTINGS = {
 
 /** Values of the file settings. */
 export type FileSettings = ValuesOf<typeof FILE_SETTINGS>;
-
-/** Defaults. */
-export const FILE_DEFAULTS: FileSettings = defaultsOf(FILE_SETTINGS);
 
 /** Limits of the file tools. Only tests change them. */
 export interface FileBounds {

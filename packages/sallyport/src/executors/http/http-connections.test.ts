@@ -2,16 +2,12 @@ import { once } from 'node:events';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { ExecutorCall } from '../executor.port.ts';
-import { createHttpExecutor } from './http-executor.ts';
-import { httpCall, json, startService, type TestService } from './http-server.fixture.ts';
+import { httpCall, json, openHttpExecutor, startService, type TestService } from './http-server.fixture.ts';
 
 const never = new AbortController().signal;
 
 let service: TestService;
-const executor = createHttpExecutor({
-  clock: { now: () => Date.UTC(2026, 0, 1), monotonic: () => 0 },
-  connections: { idleMs: 50 },
-});
+const executor = openHttpExecutor({ now: () => Date.UTC(2026, 0, 1), monotonic: () => 0 }, { idleMs: 50 });
 beforeAll(async () => {
   service = await startService();
 });
@@ -140,8 +136,8 @@ describe('credentials', () => {
 });
 
 describe('kept connections', () => {
-  test('are used again, and closed when the executor is', async () => {
-    const own = createHttpExecutor();
+  test('are used again, and closed with the way out', async () => {
+    const own = openHttpExecutor();
     for (const socket of service.sockets) socket.destroy();
     for (let calls = 0; calls < 5; calls += 1) await own.execute(httpCall(service.port, {}), never);
     expect(service.sockets.size).toBe(1);
@@ -152,7 +148,7 @@ describe('kept connections', () => {
   });
 
   test('a GET and a QUERY go out again when the kept connection was just closed, a POST does not', async () => {
-    const own = createHttpExecutor();
+    const own = openHttpExecutor();
     let drop = false;
     service.answer = (_request, response) => {
       if (drop) {

@@ -5,14 +5,13 @@ import type { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { executorConformance } from '../conformance/executor.conformance.ts';
 import type { ExecutorCall } from '../executor.port.ts';
-import { createHttpExecutor } from './http-executor.ts';
-import { httpCall, json, startService, type TestService } from './http-server.fixture.ts';
+import { httpCall, json, openHttpExecutor, startService, type TestService } from './http-server.fixture.ts';
 
 const never = new AbortController().signal;
 
 executorConformance(test, 'http', async () => {
   const service = await startService();
-  const executor = createHttpExecutor();
+  const executor = openHttpExecutor();
   return {
     executor,
     works: () => {
@@ -41,10 +40,7 @@ executorConformance(test, 'http', async () => {
 });
 
 let service: TestService;
-const executor = createHttpExecutor({
-  clock: { now: () => Date.UTC(2026, 0, 1), monotonic: () => 0 },
-  connections: { idleMs: 50 },
-});
+const executor = openHttpExecutor({ now: () => Date.UTC(2026, 0, 1), monotonic: () => 0 }, { idleMs: 50 });
 beforeAll(async () => {
   service = await startService();
 });

@@ -1,15 +1,12 @@
 // Everything independent of the call is in the plan of its tool version.
 
-import { type Clock, systemClock } from '@sallyport/std/clock';
+import type { Clock } from '@sallyport/std/clock';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { isSafeToRepeat } from '../../domain/tool/tool-version.ts';
-import { createEgressGuard, type EgressGuard } from '../../external/egress-guard.ts';
 import { hideSecrets } from '../../external/hide-secrets.ts';
 import { REFUSAL_BYTES_MAX, refusalOf } from '../../external/http-refusals.ts';
 import {
   type AcceptHead,
-  type ConnectionBounds,
-  createOutboundHttp,
   OUTBOUND_TIMES,
   type OutboundAnswer,
   type OutboundHttp,
@@ -26,7 +23,6 @@ import { redirectOf } from './redirects.ts';
 import { type BuiltRequest, buildRequest, planOf, type RequestPlan } from './request/plan.ts';
 import { paginationOf } from './response/pagination.ts';
 import { resultOf } from './response/result.ts';
-import { HTTP_EXECUTOR_DEFAULTS, type HttpExecutorSettings } from './settings.ts';
 
 /**
  * Share of a call's time within which a service must answer, so that a slow answer is reported as such before the call
@@ -34,19 +30,15 @@ import { HTTP_EXECUTOR_DEFAULTS, type HttpExecutorSettings } from './settings.ts
  */
 const ANSWER_SHARE = 0.95;
 const UNAUTHORIZED = 401;
+/** Most redirects followed within one call. */
+const REDIRECTS_MAX = 3;
+const USER_AGENT = 'sallyport';
 
-/** Dependencies of the HTTP executor; everything has a default. */
+/** Dependencies of the HTTP executor. */
 export interface HttpExecutorParts {
-  /** Outbound HTTP shared with others; not closed with the executor. Default: the executor makes its own. */
-  readonly outbound?: OutboundHttp;
-  /** Guard of its own outbound HTTP. */
-  readonly guard?: EgressGuard;
-  readonly connections?: Partial<ConnectionBounds>;
-  /** Certificate authorities in PEM that replace Node's, for its own outbound HTTP. */
-  readonly ca?: string;
-  readonly times?: Partial<OutboundTimes>;
-  readonly settings?: Partial<HttpExecutorSettings>;
-  readonly clock?: Clock;
+  /** Shared with others; not closed with the executor. */
+  readonly outbound: OutboundHttp;
+  readonly clock: Clock;
 }
 
 /**
@@ -55,28 +47,10 @@ export interface HttpExecutorParts {
  * Errors: E3104 address outside the grant or not public, E3302 missing secret, E3303 429, E3304 5xx, E3306 the service
  * is slow, E3307 401 and 403, E3308 unreadable answer, E3309 any other refusal, E3310 not reachable, E3509 an argument
  * that cannot be put into a request, E3803 too many requests wait for the service, E3901 an operation that is
- * `not_callable`, and the signal's reason when it aborts. Disposing closes its own connections.
+ * `not_callable`, and the signal's reason when it aborts.
  */
-export function createHttpExecutor(parts: HttpExecutorParts = {}): Executor & Disposable {
-  const settings = { ...HTTP_EXECUTOR_DEFAULTS, ...parts.settings };
-  const clock = parts.clock ?? systemClock;
-  const own =
-    parts.outbound === undefined
-      ? createOutboundHttp({
-          guard: parts.guard ?? createEgressGuard(),
-          ...(parts.connections === undefined ? {} : { bounds: parts.connections }),
-          ca: parts.ca,
-        })
-      : undefined;
-  const outbound = parts.outbound ?? own;
-  if (outbound === undefined) throw new TypeError('an HTTP executor needs a way out');
-  const way: Way = {
-    outbound,
-    settings,
-    clock,
-    times: { ...OUTBOUND_TIMES, ...parts.times },
-    tokens: createAccessTokens(outbound, clock, settings.userAgent),
-  };
+export function createHttpExecutor({ outbound, clock }: HttpExecutorParts): Executor {
+  const way: Way = { outbound, clock, tokens: createAccessTokens(outbound, clock, USER_AGENT) };
   const run = (call: ExecutorCall, signal: AbortSignal): Promise<ExecutorOutcome> => runCall(way, call, signal);
   return {
     kind: 'http',
@@ -84,22 +58,17 @@ export function createHttpExecutor(parts: HttpExecutorParts = {}): Executor & Di
     configFaults,
     isRetryable: ({ manifest }) => isSafeToRepeat(manifest),
     ...neverAsks(run),
-    [Symbol.dispose]: () => own?.[Symbol.dispose](),
   };
 }
 
 /** Parts shared by all calls. */
-interface Way {
-  readonly outbound: OutboundHttp;
-  readonly settings: HttpExecutorSettings;
-  readonly clock: Clock;
-  readonly times: OutboundTimes;
+interface Way extends HttpExecutorParts {
   readonly tokens: AccessTokens;
 }
 
 async function runCall(way: Way, call: ExecutorCall, signal: AbortSignal): Promise<ExecutorOutcome> {
   if (signal.aborted) throw abortReason(signal);
-  const plan = planOf(call.tool, way.settings.userAgent);
+  const plan = planOf(call.tool, USER_AGENT);
   if (plan.operation.not_callable !== undefined) throw notCallable(call.tool.manifest.tool_id, plan.operation);
   const request = (tokens: Tokens): BuiltRequest =>
     buildRequest(plan, call.parameters, { secrets: call.secrets, tokens: tokens.values });
@@ -129,11 +98,11 @@ async function following(
     const bytesMax = status >= 400 ? REFUSAL_BYTES_MAX : limits.outputBytesMax;
     return { wireBytesMax: bytesMax, bodyBytesMax: bytesMax };
   };
-  const options = { allowed: network, times: timesWithin(limits.timeoutMs, way.times), signal };
+  const options = { allowed: network, times: timesWithin(limits.timeoutMs), signal };
   let request = first;
   let bytesSent = 0;
   let bytesReceived = 0;
-  for (let steps = 0; steps <= way.settings.redirectsMax; steps += 1) {
+  for (let steps = 0; steps <= REDIRECTS_MAX; steps += 1) {
     const answer = await way.outbound.send(request, accept, options);
     bytesSent += answer.bytesSent;
     bytesReceived += answer.bytesReceived;
@@ -141,10 +110,11 @@ async function following(
     if (next === undefined) return { ...answer, bytesSent, bytesReceived };
     request = next;
   }
-  throw new ToolLayerError('E3309', `${first.url.host} redirected more than ${way.settings.redirectsMax} times.`);
+  throw new ToolLayerError('E3309', `${first.url.host} redirected more than ${REDIRECTS_MAX} times.`);
 }
 
-function timesWithin(timeoutMs: number, { connectMs, answerMs, silenceMs }: OutboundTimes): OutboundTimes {
+function timesWithin(timeoutMs: number): OutboundTimes {
+  const { connectMs, answerMs, silenceMs } = OUTBOUND_TIMES;
   const most = Math.max(1, Math.floor(timeoutMs * ANSWER_SHARE));
   return {
     connectMs: Math.min(connectMs, most),

@@ -1,10 +1,14 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
+import { type Clock, systemClock } from '@sallyport/std/clock';
 import type { ToolManifest } from '../../../api/schemas/tool-manifest.ts';
+import { createEgressGuard } from '../../external/egress-guard.ts';
+import { type ConnectionBounds, createOutboundHttp } from '../../external/outbound-http.ts';
 import type { HttpOperation } from '../../registry/http-operation.ts';
 import { callOf } from '../conformance/executor-call.fixture.ts';
-import type { ExecutorCall } from '../executor.port.ts';
+import type { Executor, ExecutorCall } from '../executor.port.ts';
+import { createHttpExecutor } from './http-executor.ts';
 
 /** A request that the service received. */
 export interface SeenRequest {
@@ -52,6 +56,15 @@ export async function startService(): Promise<TestService> {
     },
   };
   return service;
+}
+
+/** An HTTP executor whose connections are its own; disposing closes them. */
+export function openHttpExecutor(
+  clock: Clock = systemClock,
+  bounds: Partial<ConnectionBounds> = {},
+): Executor & Disposable {
+  const outbound = createOutboundHttp({ guard: createEgressGuard(), bounds });
+  return { ...createHttpExecutor({ outbound, clock }), [Symbol.dispose]: () => outbound[Symbol.dispose]() };
 }
 
 /** Answers with JSON. */

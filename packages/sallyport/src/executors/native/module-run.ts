@@ -26,8 +26,6 @@ export interface ModuleDrivers {
   readonly interpreter: SandboxDriver;
   /** Runs Node: for modules that ask for more, and where there is no interpreter. */
   readonly processes: SandboxDriver;
-  /** Absolute path of Node. Default: that of this process. */
-  readonly node?: string;
   /** Least isolation of every module, whatever its manifest says. Default: an interpreter. */
   readonly atLeast?: IsolationLevel;
 }
@@ -101,7 +99,7 @@ interface Place {
 }
 
 async function placeOf(
-  { interpreter, processes, node = process.execPath, atLeast = 'interpreter' }: ModuleDrivers,
+  { interpreter, processes, atLeast = 'interpreter' }: ModuleDrivers,
   call: ExecutorCall,
 ): Promise<Place> {
   const { tool_id: label, execution_config } = call.tool.manifest;
@@ -114,7 +112,7 @@ async function placeOf(
       spec: { ...shared, command: ['js', INTERPRETER_PROGRAM], environment: {}, mounts: [] },
     };
   }
-  const command: SandboxSpec['command'] = [node, '--input-type=module', '--eval', NODE_PROGRAM];
+  const command: SandboxSpec['command'] = [process.execPath, '--input-type=module', '--eval', NODE_PROGRAM];
   const mounts = runtimeMounts(command);
   // The interpreter knows only UTC too.
   return { driver: processes, spec: { ...shared, command, environment: { TZ: 'UTC' }, mounts, isolation: demanded } };

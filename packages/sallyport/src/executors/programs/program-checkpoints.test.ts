@@ -14,11 +14,9 @@ import type { Executor, ExecutorCall } from '../executor.port.ts';
 import { openDrivers } from '../native/module-drivers.fixture.ts';
 import { withModules } from '../native/module-executor.ts';
 import { createNativeExecutor } from '../native/native-executor.ts';
-import { createShellExecutor } from '../shell/shell-executor.ts';
-import { openFolder, skillWith } from '../skill/skill.fixture.ts';
-import { createSkillExecutor } from '../skill/skill-executor.ts';
-import { createSkillFolders } from '../skill/skill-folders.ts';
+import { openFolder, skillFolders, skillWith } from '../skill/skill.fixture.ts';
 import { programCheckpoints } from './program-checkpoints.ts';
+import { shellExecutor, skillExecutor } from './program-executors.fixture.ts';
 
 const driver = createBubblewrapDriver();
 const { works, problem } = await driver.probe();
@@ -92,7 +90,7 @@ test('STA-01.5 the answers that a program does not read are bounded: its checkpo
 });
 
 describe.skipIf(!works)(`checkpoints of programs${works ? '' : `, skipped: ${problem}`}`, () => {
-  const shell = createShellExecutor({ driver });
+  const shell = shellExecutor(driver);
   const shellCall = (script: string, args: readonly string[], more: Partial<ExecutorCall>): ExecutorCall =>
     callOf(
       { executor: { kind: 'shell', config: { command: ['sh', '-c', script, 'sh', ...args], stdin: 'checkpoints' } } },
@@ -184,7 +182,7 @@ describe.skipIf(!works)(`checkpoints of programs${works ? '' : `, skipped: ${pro
   test('STA-01.5 a tool that saves checkpoints has no transaction, and is no shell that would run its state', () => {
     const faults = (config: Record<string, unknown>) => {
       const { manifest } = callOf({ executor: { kind: 'shell', config: { stdin: 'checkpoints', ...config } } }).tool;
-      return createShellExecutor({ driver, transactions: { begin: async () => undefined } })
+      return shellExecutor(driver)
         .configFaults(manifest)
         .map(({ path }) => path);
     };
@@ -199,13 +197,13 @@ describe.skipIf(!works)(`checkpoints of programs${works ? '' : `, skipped: ${pro
     const root = openFolder();
     chmodSync(root, 0o755);
     afterAll(() => rmSync(root, { recursive: true }));
-    const files = createSkillFolders(root);
+    const files = skillFolders(root);
     const skill = skillWith({
       'scripts/count.sh': COUNT_SH,
       'scripts/count.mjs': COUNT_JS,
       'scripts/cat.sh': '#!/bin/sh\ncat\n',
     });
-    const executor = createSkillExecutor({ driver, files });
+    const executor = skillExecutor(driver, files);
     const call = (parameters: Record<string, unknown>, more: Partial<ExecutorCall>): ExecutorCall =>
       callOf(skill.manifest, parameters, more);
 

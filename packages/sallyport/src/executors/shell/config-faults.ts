@@ -15,9 +15,8 @@ const matchesContract = wireCheck(ShellConfig, 'E3008', CONFIG);
 
 /**
  * Faults of a shell tool: the shape of its `executor.config`, and uses of parameters that would let them become code.
- * @param hasTransactions true when this layer can undo what commands change
  */
-export function configFaults(manifest: ToolManifest, hasTransactions = true): readonly Fault[] {
+export function configFaults(manifest: ToolManifest): readonly Fault[] {
   const shape = matchesContract(manifest.executor.config ?? {});
   if (shape.length > 0) return shape;
   const config = manifest.executor.config as ShellConfig;
@@ -28,7 +27,7 @@ export function configFaults(manifest: ToolManifest, hasTransactions = true): re
     ...codeFaults(config, command, manifest),
     ...folderFaults(config),
     ...secretFaults(config, manifest),
-    ...transactionFaults(config, hasTransactions),
+    ...transactionFaults(config),
   ];
 }
 
@@ -109,17 +108,13 @@ function secretFaults({ environment = {} }: ShellConfig, { permissions }: ToolMa
   });
 }
 
-function transactionFaults(config: ShellConfig, hasTransactions: boolean): Fault[] {
+function transactionFaults(config: ShellConfig): Fault[] {
   const { transaction, stdin, success_exit_codes: successes = [0] } = config;
   if (transaction === undefined) return [];
   const at = `${CONFIG}/transaction`;
   if (stdin === 'checkpoints' && transaction.auto_rollback !== false) {
     const message = 'would take back what a checkpoint says is done';
     return [fault(at, 'transaction', message, 'Leave out one of transaction and the checkpoints of stdin.')];
-  }
-  if (!hasTransactions) {
-    const hint = 'Leave it out; this layer would run the command and keep what it did.';
-    return [fault(at, 'transaction', 'asks for transactions, which this layer does not have', hint)];
   }
   const both = transaction.auto_rollback_exit_codes?.find((code) => successes.includes(code));
   if (both === undefined) return [];

@@ -11,10 +11,10 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { executorConformance } from '../conformance/executor.conformance.ts';
 import { callOf } from '../conformance/executor-call.fixture.ts';
 import type { ExecutorCall } from '../executor.port.ts';
-import { createShellExecutor } from './shell-executor.ts';
+import { shellExecutor } from '../programs/program-executors.fixture.ts';
 
 const driver = createBubblewrapDriver();
-const executor = createShellExecutor({ driver });
+const executor = shellExecutor(driver);
 const { works, problem } = await driver.probe();
 const never = new AbortController().signal;
 const folder = realpathSync(mkdtempSync(join(tmpdir(), 'shell-executor-')));
@@ -219,7 +219,7 @@ describe.skipIf(!works)(`shell${works ? '' : `, skipped: ${problem}`}`, () => {
     await once(server, 'listening');
     const { port } = server.address() as AddressInfo;
     const gate = createEgressGate({ policy: { allowPrivate: true }, resolver: async () => ['127.0.0.1'] });
-    const { executeConfirmed } = createShellExecutor({ driver: createBubblewrapDriver({}, gate) });
+    const { executeConfirmed } = shellExecutor(createBubblewrapDriver({}, gate));
     const { grant } = shellCall({ command: ['x'] });
     const network = [{ host: 'granted.test', port }];
     const client = `use IO::Socket; print IO::Socket::INET->new("granted.test:${port}")->getline`;

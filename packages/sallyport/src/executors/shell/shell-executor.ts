@@ -12,7 +12,7 @@ import { configFaults } from './config-faults.ts';
 import { SHELL_BOUNDS } from './settings.ts';
 import { outcomeOf } from './shell-outcome.ts';
 import { inputOf, planOf, specOf } from './shell-plan.ts';
-import { createShellPolicy, type ShellPolicy } from './shell-policy.ts';
+import type { ShellPolicy } from './shell-policy.ts';
 import { createShellScreen } from './shell-screen.ts';
 import { commandEndOf, settleFailure } from './transaction/settle-failure.ts';
 import type { Transactions } from './transaction/transactions.ts';
@@ -20,12 +20,12 @@ import type { Transactions } from './transaction/transactions.ts';
 /** Dependencies of the shell executor. */
 export interface ShellExecutorParts {
   readonly driver: SandboxDriver;
-  /** Policy of refused commands; default: the rules of `checkCommand`. */
-  readonly policy?: ShellPolicy;
-  /** Undoes the changes of failed commands. Without it, a manifest that asks for transactions has a fault. */
-  readonly transactions?: Transactions;
-  /** Brings documents and contexts of sessions to commands; absent: calls with them are refused. */
-  readonly folders?: CallFolders;
+  /** Policy of refused commands. */
+  readonly policy: ShellPolicy;
+  /** Undoes the changes of failed commands. */
+  readonly transactions: Transactions;
+  /** Brings documents and contexts of sessions to commands. */
+  readonly folders: CallFolders;
 }
 
 /** A command is written for its own variables: callers may set only those that its manifest names. */
@@ -37,8 +37,7 @@ const TAKES = { takesVariables: 'named' } as const;
  * never runs, a questioned one only after a person confirmed it.
  */
 export function createShellExecutor(parts: ShellExecutorParts): Executor {
-  const { policy = createShellPolicy(), transactions } = parts;
-  const screen = createShellScreen(policy);
+  const screen = createShellScreen(parts.policy);
   const run = async (call: ExecutorCall, signal: AbortSignal, isConfirmed: boolean): Promise<ExecutorOutcome> => {
     const { refused, unconfirmed } = screen(call.tool, call.parameters);
     const failed = refused ?? (isConfirmed ? undefined : unconfirmed);
@@ -58,7 +57,7 @@ export function createShellExecutor(parts: ShellExecutorParts): Executor {
     requiresConfirmation: ({ tool, parameters }) => screen(tool, parameters).question,
     screen: (tool, parameters) => screen(tool, parameters).refused,
     ...TAKES,
-    configFaults: (manifest) => configFaults(manifest, transactions !== undefined),
+    configFaults,
     isRetryable: ({ manifest }) => isSafeToRepeat(manifest),
     execute: (call, signal) => run(call, signal, false),
     executeConfirmed: (call, signal) => run(call, signal, true),
@@ -76,7 +75,7 @@ async function runTool(
   await using folder = await callFolder(folders, call);
   const spec = specOf(plan, call, { checkpoints, folder });
   const bounds = outputBounds(call.grant.limits.outputBytesMax, (plan.config.output ?? 'envelope') === 'envelope');
-  await using transaction = await transactions?.begin(call, spec.command, signal);
+  await using transaction = await transactions.begin(call, spec.command, signal);
   const { exit, output } = await runProgram(driver, { spec, bounds, input: inputOf(plan, call), checkpoints }, signal);
   const usage = usageOf(exit);
   call.onUsage?.(usage);

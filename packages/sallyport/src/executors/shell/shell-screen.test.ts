@@ -2,7 +2,7 @@ import type { CommandPolicy } from '@sallyport/guards';
 import type { SandboxDriver } from '@sallyport/sandbox';
 import { expect, test } from 'vitest';
 import { callOf } from '../conformance/executor-call.fixture.ts';
-import { createShellExecutor } from './shell-executor.ts';
+import { shellExecutor } from '../programs/program-executors.fixture.ts';
 import { createShellPolicy } from './shell-policy.ts';
 import { createShellScreen } from './shell-screen.ts';
 
@@ -75,7 +75,7 @@ test('EXE-02.1 neither path of the executor starts anything that is blocked', as
       return Promise.reject(new Error('started'));
     },
   } as unknown as SandboxDriver;
-  const executor = createShellExecutor({ driver });
+  const executor = shellExecutor(driver);
   const blocked = shellCall({ command: ['mkfs.ext4', '/dev/sda'] });
   await expect(executor.execute(blocked, never)).rejects.toMatchObject({ code: 'E3210' });
   await expect(executor.executeConfirmed(blocked, never)).rejects.toMatchObject({ code: 'E3210' });
@@ -151,7 +151,7 @@ test('EXE-01.2 the unconfirmed path starts nothing that is asked about, whoever 
       return Promise.reject(new Error('started'));
     },
   } as unknown as SandboxDriver;
-  const executor = createShellExecutor({ driver });
+  const executor = shellExecutor(driver);
   const asked = shellCall({ command: ['sh', '-c', 'eval "$1"', 'sh', '{a}'] }, { a: 'ls' });
   expect(executor.requiresConfirmation(asked)).toContain('(eval)');
   await expect(executor.execute(asked, never)).rejects.toMatchObject({ code: 'E3210' });

@@ -30,8 +30,8 @@ export interface ScriptRun extends ReadScript {
   readonly isConfirmed: boolean;
   /** Where the skill's files lie. */
   readonly folder: string;
-  /** What the call brings to the script; absent for nothing. */
-  readonly brought?: Pick<CallFolder, 'path' | 'variables'> | undefined;
+  /** What the call brings to the script; undefined for nothing. */
+  readonly brought: Pick<CallFolder, 'path' | 'variables'> | undefined;
 }
 
 const SYSTEM_PATH = '/usr/local/bin:/usr/bin:/bin';

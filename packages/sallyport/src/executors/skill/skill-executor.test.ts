@@ -5,20 +5,21 @@ import { createBubblewrapDriver } from '@sallyport/sandbox/bubblewrap';
 import { KiB } from '@sallyport/std/bytes';
 import type { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { afterAll, describe, expect, test } from 'vitest';
+import { memorySkillContents } from '../../../test/stores/tools/memory-skill-contents.ts';
 import { executorConformance } from '../conformance/executor.conformance.ts';
 import { callOf } from '../conformance/executor-call.fixture.ts';
 import type { ExecutorCall } from '../executor.port.ts';
-import { openFolder, skillWith } from './skill.fixture.ts';
-import { createSkillExecutor } from './skill-executor.ts';
-import { createSkillFolders } from './skill-folders.ts';
+import { skillExecutor } from '../programs/program-executors.fixture.ts';
+import { openFolder, skillFolders, skillWith } from './skill.fixture.ts';
 
 const driver = createBubblewrapDriver();
 const { works, problem } = await driver.probe();
 const root = openFolder();
 chmodSync(root, 0o755);
 afterAll(() => rmSync(root, { recursive: true }));
-const files = createSkillFolders(root);
-const executor = createSkillExecutor({ driver, files });
+const contents = memorySkillContents();
+const files = skillFolders(root, { contents });
+const executor = skillExecutor(driver, files);
 const never = new AbortController().signal;
 const TENANT = 'acme';
 const MARK = `skill-mark-${process.pid}`;
@@ -66,7 +67,6 @@ test('EXE-08 a call without parameters gives the instructions and what lies besi
     scripts: expect.arrayContaining(['scripts/hello.sh', 'scripts/arguments.py']),
     files: expect.arrayContaining([{ path: 'reference/notes.md', bytes: 16 }]),
   });
-  expect((await createSkillExecutor().execute(call({}), never)).result).toHaveProperty('instructions');
 });
 
 test('EXE-08 a bundled file is read by its path, in parts that fit, and text is never cut inside a character', async () => {
@@ -127,6 +127,7 @@ test('a skill whose files are not kept, or were changed, is not run or read', as
   const folder = (await files.folderOf(TENANT, other.config)) as string;
   chmodSync(join(folder, 'notes.md'), 0o644);
   writeFileSync(join(folder, 'notes.md'), 'behind');
+  await contents.sweep(TENANT, new Set(), Number.POSITIVE_INFINITY);
   expect(await execute({ file: 'notes.md' })).toBe('E3901');
   expect(await execute({ script: 'a.sh' })).toBe('E3901');
 });
@@ -214,7 +215,7 @@ describe.skipIf(!works)(`scripts of skills${works ? '' : `, skipped: ${problem}`
 
   test('EXE-02 a script whose text the screen blocks never runs', async () => {
     expect(await codeOf({ script: 'scripts/wipes.sh' })).toBe('E3210');
-    const strict = createSkillExecutor({ driver, files, screen: () => () => BLOCKED });
+    const strict = skillExecutor(driver, files, () => BLOCKED);
     for (const path of ['execute', 'executeConfirmed'] as const)
       await expect(strict[path](call({ script: 'scripts/hello.sh' }), never)).rejects.toMatchObject({ code: 'E3210' });
     expect(strict.screen?.(call({}).tool, { script: 'scripts/hello.sh' })?.code).toBe('E3210');

@@ -1,4 +1,4 @@
-import { type CommandScreen, createCommandScreen } from '@sallyport/guards';
+import type { CommandScreen } from '@sallyport/guards';
 import type { SandboxDriver } from '@sallyport/sandbox';
 import { type Failure, failure } from '@sallyport/std/error/failure';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
@@ -20,14 +20,14 @@ import { type SkillTask, taskOf } from './skill-parameters.ts';
 
 /** Dependencies of the skill executor. */
 export interface SkillExecutorParts {
-  /** Runs the scripts; absent: scripts are refused (E3901). */
-  readonly driver?: SandboxDriver;
-  /** Storage of imported files; absent: a call returns only the instructions (E3901 for all else). */
-  readonly files?: SkillFiles;
-  /** The current screen of commands; default: the rules of `checkCommand`. */
-  readonly screen?: () => CommandScreen;
-  /** Brings documents and contexts of sessions to scripts; absent: calls with them are refused. */
-  readonly folders?: CallFolders;
+  /** Runs the scripts. */
+  readonly driver: SandboxDriver;
+  /** Storage of imported files. */
+  readonly files: SkillFiles;
+  /** The current screen of commands. */
+  readonly screen: () => CommandScreen;
+  /** Brings documents and contexts of sessions to scripts. */
+  readonly folders: CallFolders;
 }
 
 const configFaults = wireCheck(SkillPackage, 'E3008', '/executor/config');
@@ -37,12 +37,7 @@ const NOTHING = Buffer.alloc(0);
  * Runs skills (EXE-08): without parameters a call returns the instructions and the list of files, with `file` the
  * content of one, with `script` the result of a bundled script in a sandbox.
  */
-export function createSkillExecutor({
-  driver,
-  files,
-  screen = rulesAlone(),
-  folders,
-}: SkillExecutorParts = {}): Executor {
+export function createSkillExecutor({ driver, files, screen, folders }: SkillExecutorParts): Executor {
   const run = async (call: ExecutorCall, signal: AbortSignal, isConfirmed: boolean): Promise<ExecutorOutcome> => {
     if (signal.aborted) throw abortReason(signal);
     const skill = skillOf(call.tool.manifest);
@@ -54,7 +49,6 @@ export function createSkillExecutor({
     if (kept === undefined) throw notKept(call.tool.manifest.tool_id);
     if (signal.aborted) throw abortReason(signal);
     if (task.what === 'script') {
-      if (driver === undefined) throw notRun(call.tool.manifest.tool_id);
       await using brought = await callFolder(folders, call);
       return await runScript(driver, screen(), { call, isConfirmed, task, ...kept, brought }, signal);
     }
@@ -64,7 +58,7 @@ export function createSkillExecutor({
   const questionAbout = async (call: ExecutorCall): Promise<string | undefined> => {
     const skill = skillOf(call.tool.manifest);
     const task = taskOf(skill, call.parameters);
-    if (task.what !== 'script' || driver === undefined) return undefined;
+    if (task.what !== 'script') return undefined;
     const kept = await keptFile(files, call, skill, task);
     return kept && scriptQuestion(screen(), { task, content: kept.content });
   };
@@ -83,12 +77,12 @@ export function createSkillExecutor({
 
 /** The file that a call names, from the skill's folder; undefined when it is missing or was changed. */
 async function keptFile(
-  files: SkillFiles | undefined,
+  files: SkillFiles,
   { tool }: ExecutorCall,
   skill: SkillPackage,
   task: Exclude<SkillTask, { readonly what: 'instructions' }>,
 ): Promise<{ readonly folder: string; readonly content: Buffer } | undefined> {
-  const folder = await files?.folderOf(tool.tenantId, skill);
+  const folder = await files.folderOf(tool.tenantId, skill);
   if (folder === undefined) return undefined;
   const content = await readKept(folder, task.what === 'file' ? task.file : task.script);
   return content && { folder, content };
@@ -121,15 +115,6 @@ function taskOrFailure(skill: SkillPackage, parameters: ExecutorCall['parameters
     if (thrown instanceof ToolLayerError) return { failure: thrown.failure };
     return { failure: failure('E3801', 'The parameters cannot be read.') };
   }
-}
-
-function rulesAlone(): () => CommandScreen {
-  const screen = createCommandScreen();
-  return () => screen;
-}
-
-function notRun(toolId: string): ToolLayerError {
-  return new ToolLayerError('E3901', `This layer runs no scripts of skills, so ${toolId} can only be read.`);
 }
 
 function notKept(toolId: string): ToolLayerError {

@@ -4,8 +4,8 @@ import { systemClock } from '@sallyport/std/clock';
 import { sha256 } from '@sallyport/std/sha256';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { memorySkillContents } from '../../../test/stores/tools/memory-skill-contents.ts';
-import { openFolder, skillWith } from './skill.fixture.ts';
-import { createSkillFolders, readKept } from './skill-folders.ts';
+import { openFolder, skillFolders, skillWith } from './skill.fixture.ts';
+import { readKept } from './skill-folders.ts';
 
 let root = '';
 beforeEach(() => {
@@ -17,7 +17,7 @@ const SKILL = skillWith({ 'run.sh': '#!/bin/sh\n', 'deep/er/notes.md': 'Notes.' 
 const NOTES = { path: 'deep/er/notes.md', sha256: sha256('Notes.'), bytes: 6 };
 
 test('the files of a skill are kept under their paths, once, and only scripts may be started', async () => {
-  const files = createSkillFolders(join(root, 'skills'));
+  const files = skillFolders(join(root, 'skills'));
   expect(await files.folderOf('acme', SKILL.config)).toBeUndefined();
   await Promise.all([
     files.keep('acme', SKILL.config, SKILL.contents),
@@ -37,21 +37,19 @@ test('the files of a skill are kept under their paths, once, and only scripts ma
   expect(statSync(join(folder, 'deep/er/notes.md')).mode & 0o777).toBe(0o444);
 });
 
-test('a folder that was damaged is not the skill, and keeping it again mends it', async () => {
-  const files = createSkillFolders(root);
+test('a folder that was damaged is not the skill, and is mended', async () => {
+  const files = skillFolders(root);
   await files.keep('acme', SKILL.config, SKILL.contents);
   const folder = (await files.folderOf('acme', SKILL.config)) as string;
   rmSync(join(folder, 'run.sh'));
   symlinkSync('/bin/sh', join(folder, 'run.sh'));
-  expect(await files.folderOf('acme', SKILL.config)).toBeUndefined();
   const script = SKILL.config.files.find(({ path }) => path === 'run.sh');
   expect(script === undefined ? script : await readKept(folder, script)).toBeUndefined();
-  await files.keep('acme', SKILL.config, SKILL.contents);
   expect(await files.folderOf('acme', SKILL.config)).toBe(folder);
 });
 
 test('an import that lacks a content, or brings another one, keeps nothing', async () => {
-  const files = createSkillFolders(root);
+  const files = skillFolders(root);
   await expect(files.keep('acme', SKILL.config, new Map())).rejects.toMatchObject({ code: 'E3801' });
   const forged = new Map(SKILL.contents).set(sha256('Notes.'), Buffer.from('Forged'));
   await expect(files.keep('acme', SKILL.config, forged)).rejects.toMatchObject({ code: 'E3801' });
@@ -66,8 +64,8 @@ describe('over contents that instances share', () => {
 
   test('EXE-08 a folder is made where another instance kept the skill, and mended where it was changed', async () => {
     const contents = memorySkillContents();
-    await createSkillFolders(join(root, 'one'), { contents }).keep('acme', SKILL.config, SKILL.contents);
-    const other = createSkillFolders(join(root, 'two'), { contents });
+    await skillFolders(join(root, 'one'), { contents }).keep('acme', SKILL.config, SKILL.contents);
+    const other = skillFolders(join(root, 'two'), { contents });
     const [folder, again] = await Promise.all([
       other.folderOf('acme', SKILL.config),
       other.folderOf('acme', SKILL.config),
@@ -81,7 +79,7 @@ describe('over contents that instances share', () => {
 
   test('EXE-08 a tenant has its own: the list of files alone opens nothing of another', async () => {
     const contents = memorySkillContents();
-    const files = createSkillFolders(root, { contents });
+    const files = skillFolders(root, { contents });
     await files.keep('acme', SKILL.config, SKILL.contents);
     for (const tenant of ['globex', '', 'acme\n']) expect(await files.folderOf(tenant, SKILL.config)).toBeUndefined();
     await files.keep('globex', SKILL.config, SKILL.contents);
@@ -90,7 +88,7 @@ describe('over contents that instances share', () => {
 
   test('a skill of which a part is gone, or whose paths lead out, is none', async () => {
     const contents = memorySkillContents();
-    const files = createSkillFolders(root, { contents });
+    const files = skillFolders(root, { contents });
     await contents.put('acme', SKILL.contents);
     const more = [{ path: 'gone.md', sha256: sha256('gone'), bytes: 4 }];
     expect(await files.folderOf('acme', { ...SKILL.config, files: [...SKILL.config.files, ...more] })).toBeUndefined();
@@ -105,7 +103,7 @@ describe('over contents that instances share', () => {
     let now = Date.now();
     const clock = { ...systemClock, now: () => now };
     const named = new Set<string>();
-    const files = createSkillFolders(root, { contents, clock, namedBy: async () => named });
+    const files = skillFolders(root, { contents, clock, namedBy: async () => named });
     await files.keep('acme', SKILL.config, SKILL.contents);
     const other = skillWith({ 'other.sh': '#!/bin/sh\necho another one' });
     await expect(files.keep('acme', other.config, other.contents)).rejects.toMatchObject({ code: 'E3810' });
@@ -120,7 +118,7 @@ describe('over contents that instances share', () => {
 
 test('what an interrupted import left is no skill', async () => {
   mkdirSync(join(root, '.unfinished-1'));
-  const files = createSkillFolders(root);
+  const files = skillFolders(root);
   await files.keep('acme', SKILL.config, SKILL.contents);
   expect(await files.folderOf('acme', SKILL.config)).toBeDefined();
 });

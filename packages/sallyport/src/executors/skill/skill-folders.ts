@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
 import { chmod, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { type Clock, systemClock } from '@sallyport/std/clock';
+import type { Clock } from '@sallyport/std/clock';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { sha256 } from '@sallyport/std/sha256';
 import type { SkillContents, SkillFiles } from '../../registry/skill-files.port.ts';
@@ -13,21 +13,21 @@ const UNFINISHED = '.unfinished-';
 
 /** Dependencies of the folders beside the disk. */
 export interface SkillFolderParts {
-  /** Storage shared by every instance; absent: a skill runs only where it was imported. */
-  readonly contents?: SkillContents;
-  /** Hashes that a tenant's skills refer to; absent: nothing is removed to make room. */
-  readonly namedBy?: (tenantId: string) => Promise<ReadonlySet<string>>;
-  readonly clock?: Clock;
+  /** Storage shared by every instance. */
+  readonly contents: SkillContents;
+  /** Hashes that a tenant's skills refer to. */
+  readonly namedBy: (tenantId: string) => Promise<ReadonlySet<string>>;
+  readonly clock: Clock;
 }
 
 /**
  * Keeps each skill as a folder named by its tenant and the hash of its list of files, below `root`, which is created
  * with the first. A folder is written aside and then renamed, so that it is complete or absent; each read checks the
- * contents against the hashes. With shared storage, that is authoritative; folders are then only copies of it, made
- * where they are missing or were changed.
+ * contents against the hashes. The shared storage is authoritative; folders are copies of it, made where they are missing
+ * or were changed.
  * @param root absolute; private to the layer. When everybody may enter it, scripts run under a user of their own
  */
-export function createSkillFolders(root: string, parts: SkillFolderParts = {}): SkillFiles {
+export function createSkillFolders(root: string, parts: SkillFolderParts): SkillFiles {
   const { contents: shared } = parts;
   const ready = async (tenantId: string, skill: SkillPackage, bytesOf: BytesOf): Promise<string> => {
     const folder = join(root, keyOf(tenantId, skill));
@@ -47,13 +47,12 @@ export function createSkillFolders(root: string, parts: SkillFolderParts = {}): 
   return {
     async keep(tenantId, skill, contents) {
       const own = contentsOf(skill, contents);
-      if (shared !== undefined) await putWithRoom(shared, parts, tenantId, own);
+      await putWithRoom(parts, tenantId, own);
       await ready(tenantId, skill, async (hash) => own.get(hash));
     },
     async folderOf(tenantId, skill) {
       const folder = join(root, keyOf(tenantId, skill));
       if (await holds(folder, skill)) return folder;
-      if (shared === undefined) return undefined;
       try {
         return await ready(tenantId, skill, (hash) => shared.get(tenantId, hash));
       } catch (thrown) {
@@ -86,15 +85,14 @@ const isInside = (path: string): boolean =>
 
 /** When a tenant's room is full, contents of removed skills are deleted. */
 async function putWithRoom(
-  shared: SkillContents,
-  { namedBy, clock = systemClock }: SkillFolderParts,
+  { contents: shared, namedBy, clock }: SkillFolderParts,
   tenantId: string,
   contents: ReadonlyMap<string, Uint8Array>,
 ): Promise<void> {
   try {
     await shared.put(tenantId, contents);
   } catch (thrown) {
-    if (namedBy === undefined || !(thrown instanceof ToolLayerError) || thrown.code !== 'E3810') throw thrown;
+    if (!(thrown instanceof ToolLayerError) || thrown.code !== 'E3810') throw thrown;
     const removed = await shared.sweep(tenantId, await namedBy(tenantId), clock.now() - SKILL_RUN_BOUNDS.unnamedMsMin);
     if (removed === 0) throw thrown;
     await shared.put(tenantId, contents);

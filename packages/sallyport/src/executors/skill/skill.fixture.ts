@@ -1,10 +1,14 @@
 import { mkdtempSync, realpathSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { systemClock } from '@sallyport/std/clock';
 import { sha256 } from '@sallyport/std/sha256';
 import type { ToolManifest } from '../../../api/schemas/tool-manifest.ts';
+import { memorySkillContents } from '../../../test/stores/tools/memory-skill-contents.ts';
 import { importSkills } from '../../registry/importers/skill/skill-importer.ts';
+import type { SkillFiles } from '../../registry/skill-files.port.ts';
 import type { SkillPackage } from '../../registry/skill-package.ts';
+import { createSkillFolders, type SkillFolderParts } from './skill-folders.ts';
 
 /** The result of the import of a skill. */
 export interface ImportedSkill {
@@ -27,6 +31,13 @@ export function skillWith(files: Readonly<Record<string, string | Uint8Array>>):
     contents: new Map(all.map(({ bytes }) => [sha256(bytes), bytes])),
   };
 }
+
+/** Folders of skills over contents in memory. */
+export const skillFolders = (root: string, parts: Partial<SkillFolderParts> = {}): SkillFiles =>
+  createSkillFolders(root, {
+    ...{ contents: memorySkillContents(), namedBy: async () => new Set<string>(), clock: systemClock },
+    ...parts,
+  });
 
 /** A temporary folder that every user may enter. */
 export function openFolder(): string {

@@ -3,8 +3,7 @@ import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { ExecutorCall } from '../executor.port.ts';
 import type { WebResult } from './result.ts';
-import { createWebExecutor, type WebExecutorParts } from './web-executor.ts';
-import { html, localGuard, startSite, type TestSite, webCall } from './web-site.fixture.ts';
+import { html, type LocalParts, localExecutor, startSite, type TestSite, webCall } from './web-site.fixture.ts';
 
 const never = new AbortController().signal;
 const START = Date.UTC(2026, 0, 1);
@@ -12,10 +11,10 @@ let now = START;
 const clock = { now: () => now, monotonic: () => 0 };
 
 let site: TestSite;
-let executor: ReturnType<typeof createWebExecutor>;
+let executor: ReturnType<typeof localExecutor>;
 beforeAll(async () => {
   site = await startSite();
-  executor = createWebExecutor({ guard: localGuard(), clock });
+  executor = localExecutor(clock);
 });
 afterEach(() => {
   site.seen.length = 0;
@@ -35,8 +34,8 @@ const refusal = (call: ExecutorCall, by = executor): Promise<ToolLayerError> =>
     (thrown: ToolLayerError) => thrown,
   );
 /** Runs `use` with a new executor. */
-async function withExecutor<T>(parts: WebExecutorParts, use: (own: typeof executor) => Promise<T>): Promise<T> {
-  await using own = createWebExecutor({ guard: localGuard(), clock, ...parts });
+async function withExecutor<T>(parts: LocalParts, use: (own: typeof executor) => Promise<T>): Promise<T> {
+  await using own = localExecutor(clock, parts);
   return await use(own);
 }
 

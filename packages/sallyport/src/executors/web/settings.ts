@@ -1,6 +1,6 @@
 import { KiB, MiB } from '@sallyport/std/bytes';
 import { boolean, text } from '../../domain/settings/rows.ts';
-import { defaultsOf, type ValuesOf } from '../../domain/settings/setting.ts';
+import type { ValuesOf } from '../../domain/settings/setting.ts';
 import type { ConverterBounds } from './page/page-converter.ts';
 
 /** Settings of the web executor. */
@@ -24,11 +24,7 @@ export const WEB_SETTINGS = {
 };
 
 /** Values of the settings of the web executor. */
-export interface WebSettings extends ValuesOf<typeof WEB_SETTINGS> {
-  readonly acceptLanguage: string;
-}
-
-export const WEB_DEFAULTS: WebSettings = { ...defaultsOf(WEB_SETTINGS), acceptLanguage: 'en,*;q=0.5' };
+export type WebSettings = ValuesOf<typeof WEB_SETTINGS>;
 
 /** Limits of one call. Only tests change them. */
 export interface WebBounds {

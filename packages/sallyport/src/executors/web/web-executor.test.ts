@@ -4,8 +4,16 @@ import { createEgressGuard } from '../../external/egress-guard.ts';
 import { executorConformance } from '../conformance/executor.conformance.ts';
 import type { ExecutorCall } from '../executor.port.ts';
 import type { WebResult } from './result.ts';
-import { createWebExecutor, type WebExecutorParts } from './web-executor.ts';
-import { html, localGuard, NAME, startSite, type TestSite, webCall } from './web-site.fixture.ts';
+import {
+  html,
+  type LocalParts,
+  localExecutor,
+  localGuard,
+  NAME,
+  startSite,
+  type TestSite,
+  webCall,
+} from './web-site.fixture.ts';
 import { webToolManifests } from './web-tools.ts';
 
 const never = new AbortController().signal;
@@ -15,7 +23,7 @@ const clock = { now: () => now, monotonic: () => 0 };
 
 executorConformance(test, 'web', async () => {
   const site = await startSite();
-  const executor = createWebExecutor({ guard: localGuard(), clock });
+  const executor = localExecutor(clock);
   return {
     executor,
     works: () => {
@@ -53,10 +61,10 @@ executorConformance(test, 'web', async () => {
 });
 
 let site: TestSite;
-let executor: ReturnType<typeof createWebExecutor>;
+let executor: ReturnType<typeof localExecutor>;
 beforeAll(async () => {
   site = await startSite();
-  executor = createWebExecutor({ guard: localGuard(), clock });
+  executor = localExecutor(clock);
 });
 afterEach(() => {
   site.seen.length = 0;
@@ -76,8 +84,8 @@ const refusal = (call: ExecutorCall, by = executor): Promise<ToolLayerError> =>
     (thrown: ToolLayerError) => thrown,
   );
 /** Runs `use` with a new executor. */
-async function withExecutor<T>(parts: WebExecutorParts, use: (own: typeof executor) => Promise<T>): Promise<T> {
-  await using own = createWebExecutor({ guard: localGuard(), clock, ...parts });
+async function withExecutor<T>(parts: LocalParts, use: (own: typeof executor) => Promise<T>): Promise<T> {
+  await using own = localExecutor(clock, parts);
   return await use(own);
 }
 

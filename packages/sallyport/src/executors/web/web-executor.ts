@@ -1,11 +1,10 @@
 import { checkUrl, type UrlPolicy } from '@sallyport/guards';
-import { type Clock, systemClock } from '@sallyport/std/clock';
+import type { Clock } from '@sallyport/std/clock';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import type { Fault } from '../../../api/schemas/error.ts';
 import type { ToolManifest } from '../../../api/schemas/tool-manifest.ts';
 import { isSafeToRepeat } from '../../domain/tool/tool-version.ts';
-import { createEgressGuard, type EgressGuard } from '../../external/egress-guard.ts';
-import { createOutboundHttp, type OutboundHttp } from '../../external/outbound-http.ts';
+import type { OutboundHttp } from '../../external/outbound-http.ts';
 import { wireCheck } from '../../registry/wire-faults.ts';
 import { abortReason } from '../abort-reason.ts';
 import type { Executor, ExecutorCall, ExecutorOutcome } from '../executor.port.ts';
@@ -16,18 +15,16 @@ import { FetchParameters } from './parameters.ts';
 import { type FetchedPage, type FetchParts, fetchPage } from './request/fetch-page.ts';
 import { createRobots } from './request/robots.ts';
 import { resultOf } from './result.ts';
-import { WEB_BOUNDS, WEB_DEFAULTS, type WebBounds, type WebSettings } from './settings.ts';
+import { WEB_BOUNDS, type WebBounds, type WebSettings } from './settings.ts';
 import { WebConfig } from './web-config.ts';
 
-/** Dependencies of the web executor; everything has a default. */
+/** Dependencies of the web executor. */
 export interface WebExecutorParts {
-  /** Outbound HTTP shared with others; not closed with the executor. Default: the executor makes its own. */
-  readonly outbound?: OutboundHttp;
-  /** Guard of its own outbound HTTP. */
-  readonly guard?: EgressGuard;
-  readonly settings?: Partial<WebSettings>;
+  /** Shared with others; not closed with the executor. */
+  readonly outbound: OutboundHttp;
+  readonly settings: WebSettings;
   readonly bounds?: Partial<WebBounds>;
-  readonly clock?: Clock;
+  readonly clock: Clock;
 }
 
 const configCheck = wireCheck(WebConfig, 'E3008', '/executor/config');
@@ -44,17 +41,14 @@ interface Web extends FetchParts {
  * Errors: E3102 a page that takes too long or too much memory to read, E3104 an address outside the grant or not
  * public, E3109 a selector that fits nothing, E3303 429, E3304 5xx, E3306 the site is slow, E3307 401 and 403, E3308 a
  * type that is not read, E3309 any other refusal, robots.txt and redirects that are not followed, E3310 not reachable,
- * E3509 invalid arguments, E3803 too many wait, and the signal's reason when it aborts. Disposing ends its threads and
- * connections.
+ * E3509 invalid arguments, E3803 too many wait, and the signal's reason when it aborts. Disposing ends its threads.
  */
-export function createWebExecutor(parts: WebExecutorParts = {}): Executor & AsyncDisposable {
-  const own = parts.outbound === undefined ? ownWayOut(parts.guard) : undefined;
-  const settings = { ...WEB_DEFAULTS, ...parts.settings };
+export function createWebExecutor(parts: WebExecutorParts): Executor & AsyncDisposable {
+  const { outbound, settings, clock } = parts;
   const bounds = { ...WEB_BOUNDS, ...parts.bounds };
-  const clock = parts.clock ?? systemClock;
   const converter = createPageConverter(bounds.converter);
   const web: Web = {
-    outbound: parts.outbound ?? own ?? ownWayOut(parts.guard),
+    outbound,
     converter,
     settings,
     bounds,
@@ -69,14 +63,9 @@ export function createWebExecutor(parts: WebExecutorParts = {}): Executor & Asyn
     configFaults,
     isRetryable: ({ manifest }) => isSafeToRepeat(manifest),
     ...neverAsks(run),
-    async [Symbol.asyncDispose]() {
-      own?.[Symbol.dispose]();
-      await converter[Symbol.asyncDispose]();
-    },
+    [Symbol.asyncDispose]: () => converter[Symbol.asyncDispose](),
   };
 }
-
-const ownWayOut = (guard: EgressGuard = createEgressGuard()): OutboundHttp => createOutboundHttp({ guard });
 
 function configFaults({ executor, permissions }: ToolManifest): readonly Fault[] {
   const faults = configCheck(executor.config ?? {});

@@ -1,9 +1,14 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
+import type { Clock } from '@sallyport/std/clock';
+import { defaultsOf } from '../../domain/settings/setting.ts';
 import { createEgressGuard, type EgressGuard, type EgressGuardParts } from '../../external/egress-guard.ts';
+import { createOutboundHttp } from '../../external/outbound-http.ts';
 import { callOf } from '../conformance/executor-call.fixture.ts';
-import type { ExecutorCall } from '../executor.port.ts';
+import type { Executor, ExecutorCall } from '../executor.port.ts';
+import { WEB_SETTINGS, type WebBounds, type WebSettings } from './settings.ts';
+import { createWebExecutor } from './web-executor.ts';
 
 /** An HTTP site on a free port of this machine; it answers under every host name. */
 export interface TestSite extends AsyncDisposable {
@@ -62,6 +67,32 @@ export function localGuard(more: EgressGuardParts = {}): EgressGuard {
     policy: { allowedAddresses: ['127.0.0.1'] },
     ...more,
   });
+}
+
+/** Parts of a web executor that a test gives in place of the usual ones. */
+export interface LocalParts {
+  readonly guard?: EgressGuard;
+  readonly settings?: Partial<WebSettings>;
+  readonly bounds?: Partial<WebBounds>;
+}
+
+/** A web executor that reaches this machine, over connections of its own; disposing closes them. */
+export function localExecutor(
+  clock: Clock,
+  { guard = localGuard(), settings, bounds = {} }: LocalParts = {},
+): Executor & AsyncDisposable {
+  const outbound = createOutboundHttp({ guard });
+  const executor = createWebExecutor({
+    ...{ outbound, bounds, clock },
+    settings: { ...defaultsOf(WEB_SETTINGS), ...settings },
+  });
+  return {
+    ...executor,
+    async [Symbol.asyncDispose]() {
+      outbound[Symbol.dispose]();
+      await executor[Symbol.asyncDispose]();
+    },
+  };
 }
 
 /** A call of `web_fetch`; the grant allows every public host at any port. */

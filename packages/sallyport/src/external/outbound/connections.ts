@@ -15,8 +15,8 @@ export interface Connections extends Disposable {
   begin(request: OutboundRequest, to: EgressTarget): ClientRequest;
 }
 
-/** @param ca certificate authorities in PEM that replace the ones Node brings */
-export function createConnections(guard: EgressGuard, bounds: ConnectionBounds, ca?: string): Connections {
+/** Makes connections; disposing closes them. */
+export function createConnections(guard: EgressGuard, bounds: ConnectionBounds): Connections {
   const pooling = {
     keepAlive: true,
     maxSockets: bounds.connectionsPerHostMax,
@@ -25,7 +25,7 @@ export function createConnections(guard: EgressGuard, bounds: ConnectionBounds, 
     timeout: bounds.idleMs,
   };
   const plain = new HttpAgent(pooling);
-  const secure = new HttpsAgent({ ...pooling, ...(ca === undefined ? {} : { ca }) });
+  const secure = new HttpsAgent(pooling);
   /** Requests under way by host and port. */
   const open = new Map<string, number>();
   const openMax = bounds.connectionsPerHostMax + bounds.waitingPerHostMax;

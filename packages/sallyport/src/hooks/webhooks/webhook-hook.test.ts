@@ -1,6 +1,7 @@
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { MiB } from '@sallyport/std/bytes';
+import { systemClock } from '@sallyport/std/clock';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { AfterHook, BeforeHook, HookedCall } from '../hook.ts';
 import { createHooks } from '../run-hooks.ts';
@@ -73,7 +74,7 @@ const call: HookedCall = {
 
 function ask(more: Partial<WebhookSettings> = {}, secret = SECRET, given = call) {
   const settings: WebhookSettings = { id: 'dlp', at: 'before', url, secret: 'HOOK_KEY', ...more };
-  const hook = createWebhookHook(settings, { secret: async () => secret }) as BeforeHook;
+  const hook = createWebhookHook(settings, { secret: async () => secret, clock: systemClock }) as BeforeHook;
   return createHooks([hook]).askBefore(hook, given, new AbortController().signal);
 }
 
@@ -119,7 +120,7 @@ describe('the message', () => {
   test('after a call holds the result', async () => {
     const hook = createWebhookHook(
       { id: 'dlp', at: 'after', url, secret: 'HOOK_KEY' },
-      { secret: async () => SECRET },
+      { secret: async () => SECRET, clock: systemClock },
     ) as AfterHook;
     reply = signed({ outcome: 'rewrite', result: { b: 2 } });
     const given = { ...call, result: { a: 1 }, toolError: false };

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { KiB, MiB } from '@sallyport/std/bytes';
-import { type Clock, systemClock } from '@sallyport/std/clock';
+import type { Clock } from '@sallyport/std/clock';
 import { exactJson, repeatedMemberIn, tooDeepAt } from '@sallyport/std/json/json-text';
 import { boundedBody } from '@sallyport/std/web/bounded-body';
 import type { AfterAnswer, BeforeAnswer, Hook, HookedCall, HookedResult } from '../hook.ts';
@@ -21,7 +21,7 @@ const KEY_BYTES_MIN = 24;
 export interface WebhookParts {
   /** Reads the value of a secret by its name for each call. */
   readonly secret: (name: string) => Promise<string>;
-  readonly clock?: Clock;
+  readonly clock: Clock;
 }
 
 /** A hook that is an HTTP server (PIPE-14). Its answer counts only when signed, unless the settings say otherwise. */
@@ -63,7 +63,7 @@ function messageOf(at: Hook['at'], hook: string, call: HookedCall | HookedResult
 
 async function ask(
   settings: WebhookSettings,
-  { secret, clock = systemClock }: WebhookParts,
+  { secret, clock }: WebhookParts,
   body: string,
   signal: AbortSignal,
 ): Promise<unknown> {

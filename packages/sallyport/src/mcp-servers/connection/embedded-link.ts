@@ -6,11 +6,11 @@ import { methodTools } from './listing/method-tools.ts';
 
 /** Dependencies of a link to a server in this process. */
 export interface EmbeddedLinkParts {
-  readonly embedded?: EmbeddedServers | undefined;
+  readonly embedded: EmbeddedServers;
 }
 
 /** @throws E3801 when it does not run in this process */
-export function embeddedServer(servers: EmbeddedServers = {}, { server }: EmbeddedTransport): EmbeddedServer {
+export function embeddedServer(servers: EmbeddedServers, { server }: EmbeddedTransport): EmbeddedServer {
   const found = servers[server];
   if (found !== undefined) return found;
   const message = `The reference server '${server}' does not run in this layer. Set ${server}.embedded to on, or remove the upstream.`;

@@ -1,7 +1,12 @@
+import type { Clock } from '@sallyport/std/clock';
+import type { UpstreamDefinition } from '../../../api/schemas/upstream.ts';
 import type { LogMessage } from '../../domain/invocation/log-message.ts';
 import type { ServerTask } from '../../domain/invocation/tasks/server-task.ts';
+import type { ClientAsker } from '../../domain/questions/client-question.ts';
 import type { HideSecrets } from '../../external/hide-secrets.ts';
+import type { SecretStore } from '../../external/secret-store.port.ts';
 import type { ListedMcpTool } from '../../registry/importer.port.ts';
+import type { Log } from '../../telemetry/log.ts';
 import type { Askers } from '../incoming/asker.ts';
 import type { OfferListing, UpstreamCaller } from '../known-upstream.ts';
 import type { RequestOptions } from './request-table.ts';
@@ -82,6 +87,19 @@ export interface Link {
   readonly ended: Promise<string>;
   /** Ends the connection and, for stdio, every process of the server. Idempotent. */
   close(): Promise<void>;
+}
+
+/** Dependencies of a link to a server outside this process, beside its definition. */
+export interface LinkParts {
+  readonly secrets: SecretStore;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** How the layer names itself. */
+  readonly client: { readonly name: string; readonly version: string };
+  /** Receiver of the server's questions. */
+  readonly clients: ClientAsker;
+  /** The questions that the operator allows it to ask. Default: elicitation alone. */
+  readonly mayAsk?: UpstreamDefinition['may_ask'];
 }
 
 /** How a link is opened. */

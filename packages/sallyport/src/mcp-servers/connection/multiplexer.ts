@@ -70,9 +70,9 @@ export interface MultiplexerParts {
   messageBytes?(): number;
   onFlood(): void;
   /** Called for a question that does not name its call, with the calls that it may belong to. */
-  onAsks?(askers: Askers): void;
+  onAsks(askers: Askers): void;
   /** Receives log messages that belong to no call, without the connection's secrets. */
-  onLog?(message: LogMessage, owner?: string): void;
+  onLog(message: LogMessage, owner?: string): void;
 }
 
 /**
@@ -102,7 +102,7 @@ export function createMultiplexer(parts: MultiplexerParts): Multiplexer {
   const serverRequests = createServerRequests({
     questions,
     askers: table.askers,
-    onAsks: (askers) => parts.onAsks?.(askers),
+    onAsks: parts.onAsks,
     send: (message) => void transport.send(message).catch(ignore),
     onWaiting: table.holdIdle,
   });
@@ -119,7 +119,7 @@ export function createMultiplexer(parts: MultiplexerParts): Multiplexer {
       sentOn: () => (streams === undefined ? undefined : sentOn(transport)),
       isModern: () => state.envelope !== undefined,
       onFlood: parts.onFlood,
-      onLog: (message, owner) => parts.onLog?.(message, owner),
+      onLog: parts.onLog,
     },
     seen,
   );

@@ -120,13 +120,13 @@ export interface SupervisedParts {
    * @param owner key of the only owner whom it may be about: the connection is its own, or its calls alone have just
    *   ended there; absent: no call has
    */
-  onLog?(message: LogMessage, owner?: string): void;
-  /** Judges the texts of offers; absent: nothing is withheld. */
-  readonly judgeOffers?: JudgeOffers;
+  onLog(message: LogMessage, owner?: string): void;
+  /** Judges the texts of offers. */
+  readonly judgeOffers: JudgeOffers;
   /** Holds changed prompts and templates back; absent: none are. */
-  readonly heldOffers?: HeldOffers | undefined;
+  readonly heldOffers: HeldOffers | undefined;
   /** The reason why a tool may not run as it is listed now; the hash is undefined when it is not listed. */
-  refusal?(tool: string, servedHash: string | undefined): Failure | undefined;
+  refusal(tool: string, servedHash: string | undefined): Failure | undefined;
 }
 
 /** The part of the status that an upstream knows by itself. */

@@ -8,10 +8,11 @@ import type { ServerTask } from '../../domain/invocation/tasks/server-task.ts';
 import type { ListedMcpTool } from '../../registry/importer.port.ts';
 import type { ServerOffers } from '../known-upstream.ts';
 import { callFailure, neverLeft, notConnected, stopped } from './call-failures.ts';
+import { callChecked } from './calls/checked-call.ts';
 import type { Link, ServerIdentity, ToolListing, UpstreamCallResult } from './link.ts';
 import { createCurrentListing } from './listing/current-listing.ts';
 import { listFirst } from './listing/first-listing.ts';
-import { createFreshListing, inMidCall, unchecked } from './listing/fresh-listing.ts';
+import { createFreshListing } from './listing/fresh-listing.ts';
 import { type CurrentOffers, createCurrentOffers } from './offers/current-offers.ts';
 import { backoffMs } from './pacing/backoff.ts';
 import { createPendingWork } from './pacing/pending-work.ts';
@@ -20,7 +21,6 @@ import { createStaleWatch, type StaleWatch } from './pacing/stale-watch.ts';
 import type { RequestOptions } from './request-table.ts';
 import { withoutSecrets } from './secrets/without-secrets.ts';
 import {
-  callRequestOptionsOf,
   countOfTools,
   type OwnStatus,
   requestOptionsOf,
@@ -232,7 +232,7 @@ export class Supervised {
       onToolsChanged: this.#relist,
       onOffersChanged: this.#relistOffers,
       onResourceUpdated: (uri) => this.#parts.watched.updated(uri),
-      onLog: (message, owner) => this.#parts.onLog?.(message, owner),
+      onLog: this.#parts.onLog,
     });
     const opened = withoutSecrets(link);
     const listing = await listFirst(this.#name, opened, signal);
@@ -333,41 +333,14 @@ export class Supervised {
     args: Readonly<Record<string, unknown>>,
     options: UpstreamCallOptions,
   ): Promise<UpstreamCallResult> {
-    const startedAt = this.#parts.clock.monotonic();
-    const check = (): Promise<void> | undefined => this.#check(link, tool, options);
+    const listed = { link, hashOf: this.#listing.hashOf, listFresh: this.#listFresh };
     try {
-      // Fast path: a tool without side effects waits for nothing.
-      const checking = check();
-      if (checking !== undefined) await checking;
-      const passed = this.#parts.clock.monotonic() - startedAt;
-      const timeoutMs = options.timeoutMs === undefined ? undefined : Math.max(1, options.timeoutMs - passed);
-      const asked = callRequestOptionsOf(options, this.#parts.definition);
-      return await link.call(tool, args, { ...asked, timeoutMs, beforeAgain: () => inMidCall(check) });
+      return await callChecked(this.#parts, listed, tool, args, options);
     } catch (thrown) {
       if (neverLeft(thrown)) this.#drop(link, messageOf(thrown));
       if (thrown instanceof ToolLayerError && thrown.code === 'E3103') this.#suspect(link);
       throw thrown;
     }
-  }
-
-  /**
-   * Refuses tools that differ from the accepted definition; the server is asked again right before a tool with side
-   * effects runs.
-   */
-  #check(link: Link, tool: string, options: UpstreamCallOptions): Promise<void> | undefined {
-    const { refusal } = this.#parts;
-    if (refusal === undefined) return undefined;
-    const compare = (): void => {
-      const refused = refusal(tool, this.#listing.hashOf(tool));
-      if (refused !== undefined) throw ToolLayerError.of(refused);
-    };
-    if (options.leavesTraces !== true) {
-      compare();
-      return undefined;
-    }
-    return this.#listFresh(options).then(compare, (thrown: unknown) => {
-      throw unchecked(this.#name, thrown, options, link.hide);
-    });
   }
 
   async #listNow(): Promise<void> {

@@ -18,30 +18,28 @@ export interface UpstreamsParts extends UpstreamChecks {
   /** Starts every stdio server. */
   readonly driver: SandboxDriver;
   readonly store: UpstreamStore;
-  /** Refuses tools that differ from the accepted ones; absent: every tool is called. */
-  readonly quarantine?: Pick<Quarantine, 'refusal' | 'counts'> & Partial<Pick<Quarantine, 'scan'> & OfferQuarantine>;
-  /** Values of `{{NAME}}` in headers and environments; absent: definitions with secrets are refused. */
-  readonly secrets?: SecretStore;
-  /** Access tokens for HTTP servers; absent: nobody logs in. */
-  readonly logins?: Pick<UpstreamLogins, 'authorizer' | 'expect'>;
-  /** Installs packages; absent: definitions that need one are refused. */
-  readonly packages?: Packages;
+  /** Refuses tools that differ from the accepted ones. */
+  readonly quarantine: Pick<Quarantine, 'refusal' | 'waitingAt' | 'scan'> & OfferQuarantine;
+  /** Values of `{{NAME}}` in headers and environments. */
+  readonly secrets: SecretStore;
+  /** Access tokens for HTTP servers. */
+  readonly logins: Pick<UpstreamLogins, 'authorizer' | 'expect'>;
+  /** Installs packages. */
+  readonly packages: Packages;
   readonly log: Log;
   readonly clock: Clock;
-  /** Puts questions of servers to the clients of their calls; absent: nobody is asked. */
-  readonly clients?: ClientAsker;
-  /** Guarded outbound HTTP, to the host and port of each server's URL alone; default: the platform's `fetch`. */
-  readonly outbound?: OutboundHttp;
+  /** Puts questions of servers to the clients of their calls. */
+  readonly clients: ClientAsker;
+  /** Guarded outbound HTTP, to the host and port of each server's URL alone. */
+  readonly outbound: OutboundHttp;
   /**
    * Makes outbound HTTP for one caller's connection to an HTTP server, so that two callers never share a socket;
-   * disposed with the connection. Default: `outbound`, whose idle sockets are shared by all.
+   * disposed with the connection.
    */
-  readonly callerOutbound?: () => OutboundHttp;
-  /** The servers that run in this process; absent: none. */
-  readonly embedded?: EmbeddedServers;
+  readonly callerOutbound: () => OutboundHttp;
+  /** The servers that run in this process. */
+  readonly embedded: EmbeddedServers;
   /** How the layer names itself to servers. */
   readonly client: { readonly name: string; readonly version: string };
   readonly settings?: Partial<UpstreamSettings>;
-  /** 0 (inclusive) to 1 (exclusive); default `Math.random`. */
-  readonly random?: () => number;
 }

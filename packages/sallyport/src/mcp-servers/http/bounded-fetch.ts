@@ -12,11 +12,11 @@ export type HttpFetch = (url: string | URL, init?: RequestInit) => Promise<Respo
 /**
  * A `fetch` with limited answers: the body fails once one of its messages exceeds the limit. Event streams may be
  * endless, as long as each event is within it.
- * @param carry sends the requests; default: the platform's `fetch`
+ * @param carry sends the requests
  * @param onText receives the text of each message before the reader of the answer has it: of a JSON body the whole, of an
  *   event stream the data of each event
  */
-export function boundedFetch(carry: HttpFetch = fetch, onText: OnText = () => undefined): HttpFetch {
+export function boundedFetch(carry: HttpFetch, onText: OnText): HttpFetch {
   return async (url, init) => bounded(await carry(url, init), onText);
 }
 

@@ -1,18 +1,14 @@
 import { SdkError } from '@modelcontextprotocol/client';
-import type { Clock } from '@sallyport/std/clock';
 import { messageOf } from '@sallyport/std/error/message-of';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
-import type { HttpTransport, UpstreamDefinition } from '../../../api/schemas/upstream.ts';
-import type { ClientAsker } from '../../domain/questions/client-question.ts';
+import type { HttpTransport } from '../../../api/schemas/upstream.ts';
 import { createGuardedFetch } from '../../external/guarded-fetch.ts';
 import { hideInValue } from '../../external/hide-secrets.ts';
 import type { OutboundHttp } from '../../external/outbound-http.ts';
-import type { SecretStore } from '../../external/secret-store.port.ts';
-import type { Log } from '../../telemetry/log.ts';
 import { callFailure } from '../connection/call-failures.ts';
 import { callTool } from '../connection/calls/call-tool.ts';
 import { type Handshake, shakeHands } from '../connection/handshake/handshake.ts';
-import type { Link, OpenOptions } from '../connection/link.ts';
+import type { Link, LinkParts, OpenOptions } from '../connection/link.ts';
 import { listTools } from '../connection/listing/list-tools.ts';
 import { createMultiplexer, type Multiplexer } from '../connection/multiplexer.ts';
 import { listOffers } from '../connection/offers/list-offers.ts';
@@ -27,19 +23,11 @@ import { type HttpWay, type MakeWay, sseWay, streamableWay } from './http-ways.t
 import { headersFor, type ParamHeader, takeParamHeaders } from './param-headers.ts';
 
 /** Dependencies of an HTTP link beside its definition. */
-export interface HttpLinkParts {
-  readonly secrets?: SecretStore | undefined;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly client: { readonly name: string; readonly version: string };
-  /** Receiver of its questions; absent: nobody is asked. */
-  readonly clients?: ClientAsker | undefined;
-  /** The questions that the operator allows it to ask. Default: elicitation alone. */
-  readonly mayAsk?: UpstreamDefinition['may_ask'];
-  /** Sends the requests instead of the platform's `fetch`. */
-  readonly outbound?: OutboundHttp | undefined;
-  /** Adds access tokens to the requests; absent: nobody logs in. */
-  readonly authorizer?: Authorizer | undefined;
+export interface HttpLinkParts extends LinkParts {
+  /** Sends the requests. */
+  readonly outbound: OutboundHttp;
+  /** Adds access tokens to the requests; undefined: nobody logs in. */
+  readonly authorizer: Authorizer | undefined;
 }
 
 /** How long a server may take to confirm the end of our session, ms. */
@@ -203,9 +191,8 @@ function withTokens(filled: FilledValues, authorizer: Authorizer | undefined): F
   };
 }
 
-/** Sends the requests; with guarded outbound HTTP, only to the server's own host and port. */
-function carrierOf(outbound: OutboundHttp | undefined, url: URL): HttpFetch | undefined {
-  if (outbound === undefined) return undefined;
+/** Sends the requests to the server's own host and port alone. */
+function carrierOf(outbound: OutboundHttp, url: URL): HttpFetch {
   const port = url.port === '' ? (url.protocol === 'https:' ? 443 : 80) : Number(url.port);
   return createGuardedFetch(outbound, [{ host: url.hostname, port }]);
 }

@@ -31,8 +31,7 @@ export interface QuestionParts {
   readonly tenantId: string;
   readonly upstream: string;
   readonly log: Log;
-  /** Absent: no question is put to anybody. */
-  readonly clients?: ClientAsker | undefined;
+  readonly clients: ClientAsker;
   /** What the operator allows this server to ask. */
   readonly mayAsk?: readonly QuestionKind[] | undefined;
 }
@@ -72,7 +71,7 @@ const SEVERAL_CLIENTS =
 /** Makes the questions of one connection. */
 export function createQuestions(parts: QuestionParts): Questions {
   const { upstream, clients, mayAsk = MAY_ASK_BY_DEFAULT } = parts;
-  const allowed = QUESTION_KINDS.filter((kind) => clients !== undefined && mayAsk.includes(kind));
+  const allowed = QUESTION_KINDS.filter((kind) => mayAsk.includes(kind));
   const author = { tenantId: parts.tenantId, upstream };
   const note = notifier(parts);
   const withId = (asked: Asked | string, params: unknown): Asked | string => {
@@ -80,10 +79,10 @@ export function createQuestions(parts: QuestionParts): Questions {
     return { ...asked, elicitationId: elicitationIdOf(author, ownId(params)) };
   };
   let open = 0;
-  const putToClient = async (question: ClientQuestion, asker: ClientAsker, signal: AbortSignal) => {
+  const putToClient = async (question: ClientQuestion, signal: AbortSignal) => {
     open += 1;
     try {
-      return await orAborted(asker.ask(question, signal), signal);
+      return await orAborted(clients.ask(question, signal), signal);
     } catch (thrown) {
       if (!signal.aborted) parts.log.warn('upstream-question-failed', { upstream, error: String(thrown) });
       return { ended: 'the wait for the client is over' };
@@ -101,20 +100,20 @@ export function createQuestions(parts: QuestionParts): Questions {
         }),
       ),
     async ask({ kind, params, key }, askers, signal) {
-      const asker = clients === undefined ? NO_CLIENT : oneOf(askers);
+      const asker = oneOf(askers);
       const asked = withId(questionIn(kind, params), params);
-      if (clients === undefined || typeof asker === 'string') return note(String(asker), askers);
+      if (typeof asker === 'string') return note(asker, askers);
       if (!allowed.includes(kind)) return note(`the operator does not allow the server to ask for ${kind}`, askers);
       if (typeof asked === 'string') return note(asked, askers);
       if (open >= OPEN_QUESTION_BOUNDS.openMax) return note('too many questions wait already', askers);
       if (signal.aborted) return { ended: 'nobody waits for the answer' };
       const question = { ...questionOf(parts, asker, askers), asked, ...(key === undefined ? {} : { key }) };
-      const answer = await putToClient(question, clients, signal);
+      const answer = await putToClient(question, signal);
       return 'unasked' in answer ? note(answer.unasked, askers) : answer;
     },
     completed(params) {
       const id = ownId(params);
-      if (typeof id === 'string') clients?.completed(elicitationIdOf(author, id));
+      if (typeof id === 'string') clients.completed(elicitationIdOf(author, id));
     },
   };
 }

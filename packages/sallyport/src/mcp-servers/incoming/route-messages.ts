@@ -35,7 +35,7 @@ export interface RouteParts {
   isModern(): boolean;
   onFlood(): void;
   /** Receives log messages that belong to no call. */
-  onLog?(message: LogMessage, owner?: string): void;
+  onLog(message: LogMessage, owner?: string): void;
 }
 
 type Message = JSONRPCMessage & Readonly<Record<'id' | 'method' | 'params', unknown>>;
@@ -74,7 +74,7 @@ export function routeMessages(parts: RouteParts, seen: SeenMessages): NonNullabl
     } else if (method === 'notifications/message') {
       const log = logMessageIn(params);
       const others = log === undefined ? undefined : giveLog(log, table.askers(parts.sentOn()));
-      if (log !== undefined && others !== undefined) parts.onLog?.(log, others.owner);
+      if (log !== undefined && others !== undefined) parts.onLog(log, others.owner);
     } else if (method === 'notifications/elicitation/complete') {
       serverRequests.completed(params);
     } else if (!isNoise(method)) {

@@ -13,8 +13,8 @@ const URL_ELICITATION_REQUIRED = -32_042;
 
 /** Dependencies of the question for a login. */
 export interface LoginQuestionParts {
-  readonly clients?: ClientAsker | undefined;
-  readonly logins?: Pick<UpstreamLogins, 'expect'> | undefined;
+  readonly clients: ClientAsker;
+  readonly logins: Pick<UpstreamLogins, 'expect'>;
 }
 
 /** The upstream that is called. */
@@ -42,7 +42,7 @@ export async function withLogin<Result>(
     const { client, caller, invocationId } = options;
     const { clients, logins } = parts;
     const asked = questionFor(thrown, definition);
-    if (asked === undefined || clients === undefined || logins === undefined) throw thrown;
+    if (asked === undefined) throw thrown;
     if (client === undefined || caller === undefined || invocationId === undefined || !opensLinks(client.can))
       throw thrown;
     using expected = await logins.expect(tenantId, definition, holderOf(caller.principal));

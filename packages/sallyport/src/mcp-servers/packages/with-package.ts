@@ -8,14 +8,14 @@ import type { WantedPackage } from './wanted-package.ts';
  * @throws E3801 with `details.install` when an installation is needed but not allowed; what `Packages.install` throws
  */
 export async function withPackage(
-  packages: Packages | undefined,
+  packages: Packages,
   definition: UpstreamDefinition,
   mayInstall: boolean,
 ): Promise<UpstreamDefinition> {
   const { name, transport, disabled } = definition;
   // A disabled upstream needs no package yet.
   if (disabled === true) return definition;
-  if (packages === undefined || transport.type !== 'stdio' || transport.installed !== undefined) return definition;
+  if (transport.type !== 'stdio' || transport.installed !== undefined) return definition;
   const wanted = packages.wanted(transport);
   if (wanted === undefined) return definition;
   const known = packages.known(wanted);

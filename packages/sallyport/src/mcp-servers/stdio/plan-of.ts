@@ -7,7 +7,7 @@ import { sandboxSpecOf } from './sandbox-spec.ts';
 
 /** Dependencies of a plan. */
 export interface PlanParts extends UpstreamChecks {
-  readonly packages?: Packages;
+  readonly packages: Packages;
 }
 
 const CONTAINER_PROGRAMS = new Set(['docker', 'podman', 'nerdctl']);
@@ -20,7 +20,7 @@ export function planOf(parts: PlanParts, tenantId: string, definition: UpstreamD
   const { name, transport, disabled } = definition;
   if (disabled === true) return { name, start: 'disabled' };
   try {
-    parts.checkDefinition?.(tenantId, definition);
+    parts.checkDefinition(tenantId, definition);
     if (transport.type !== 'stdio') return { name, start: transport.type };
     const { mounts } = transport;
     return { ...programPlan(parts, name, transport), ...(mounts === undefined ? {} : { mounts }) };
@@ -31,8 +31,8 @@ export function planOf(parts: PlanParts, tenantId: string, definition: UpstreamD
 }
 
 function programPlan({ packages, checkShown }: PlanParts, name: string, transport: StdioTransport): UpstreamPlan {
-  const wanted = transport.installed === undefined ? packages?.wanted(transport) : undefined;
-  const known = wanted === undefined ? undefined : packages?.known(wanted);
+  const wanted = transport.installed === undefined ? packages.wanted(transport) : undefined;
+  const known = wanted === undefined ? undefined : packages.known(wanted);
   if (wanted !== undefined && known === undefined) return { name, start: 'install', package: wanted.spec };
   const installed = known === undefined ? {} : { installed: known };
   sandboxSpecOf(name, { ...transport, ...installed }, transport.env ?? {}, checkShown, packages);

@@ -17,7 +17,7 @@ const put = (path: string, text = '', mode = 0o644): string => {
 };
 const node = realpathSync(process.execPath);
 const spec = (transport: Omit<StdioTransport, 'type'>, env: Record<string, string> = {}) =>
-  sandboxSpecOf('demo', { type: 'stdio', ...transport }, env);
+  sandboxSpecOf('demo', { type: 'stdio', ...transport }, env, () => undefined, { folderOf: () => root });
 const paths = (transport: Omit<StdioTransport, 'type'>) =>
   spec(transport).mounts.map(({ path, mode }) => `${mode} ${path}`);
 function refusal(transport: Omit<StdioTransport, 'type'>, env: Record<string, string> = {}): ToolLayerError {

@@ -45,8 +45,8 @@ export function sandboxSpecOf(
   label: string,
   transport: StdioTransport,
   environment: Readonly<Record<string, string>>,
-  checkShown?: CheckShown,
-  packages?: InstalledFolders,
+  checkShown: CheckShown,
+  packages: InstalledFolders,
 ): SandboxSpec {
   const { cwd } = transport;
   if (cwd !== undefined) checkFolder(cwd);
@@ -70,7 +70,7 @@ export function sandboxSpecOf(
   const folder = cwd === undefined || isBaseSystem(cwd) ? [] : [cwd];
   const modules = installedModules();
   // A Python that the layer found by itself is a program of the machine, like Node.
-  checkShown?.([...(installed === undefined ? code.filter((path) => !modules.has(path)) : []), ...folder]);
+  checkShown([...(installed === undefined ? code.filter((path) => !modules.has(path)) : []), ...folder]);
   show([...code, ...folder], 'ro');
   for (const { path, mode } of transport.mounts ?? []) show([checkMount(path)], mode);
 
@@ -96,12 +96,12 @@ export function sandboxSpecOf(
 }
 
 /** The command that runs the package installed for an upstream, and no package installed otherwise. */
-function installedCommand({ command, args = [], installed }: StdioTransport, packages: InstalledFolders | undefined) {
+function installedCommand({ command, args = [], installed }: StdioTransport, packages: InstalledFolders) {
   if (installed === undefined) return undefined;
-  const folder = packages?.folderOf(installed);
+  const folder = packages.folderOf(installed);
   const npm = installed.manager === 'npm' ? npxRequest(command, args) : undefined;
   const python = installed.manager === 'pip' ? pythonRequest(command, args) : undefined;
-  if (folder === undefined || (npm ?? python)?.packageName !== installed.name) {
+  if ((npm ?? python)?.packageName !== installed.name) {
     throw new ToolLayerError(
       'E3801',
       `The command does not run the package ${installed.name}, which 'installed' names. Leave 'installed' out.`,

@@ -1,16 +1,12 @@
 import type { SandboxDriver } from '@sallyport/sandbox';
-import type { Clock } from '@sallyport/std/clock';
 import { messageOf } from '@sallyport/std/error/message-of';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
-import type { StdioTransport, UpstreamDefinition } from '../../../api/schemas/upstream.ts';
-import type { ClientAsker } from '../../domain/questions/client-question.ts';
+import type { StdioTransport } from '../../../api/schemas/upstream.ts';
 import { hideInValue } from '../../external/hide-secrets.ts';
-import type { SecretStore } from '../../external/secret-store.port.ts';
-import type { Log } from '../../telemetry/log.ts';
 import { callFailure } from '../connection/call-failures.ts';
 import { callTool } from '../connection/calls/call-tool.ts';
 import { type Handshake, shakeHands } from '../connection/handshake/handshake.ts';
-import type { Link, OpenOptions } from '../connection/link.ts';
+import type { Link, LinkParts, OpenOptions } from '../connection/link.ts';
 import { listTools } from '../connection/listing/list-tools.ts';
 import { createMultiplexer, type Multiplexer } from '../connection/multiplexer.ts';
 import { listOffers } from '../connection/offers/list-offers.ts';
@@ -25,22 +21,14 @@ import { createSandboxTransport, type SandboxTransport, type SandboxTransportEnd
 import type { StderrLog } from './stderr-log.ts';
 
 /** Dependencies of a stdio link beside its definition. */
-export interface StdioLinkParts {
+export interface StdioLinkParts extends LinkParts {
   readonly driver: SandboxDriver;
-  readonly secrets?: SecretStore | undefined;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly client: { readonly name: string; readonly version: string };
-  /** Receiver of its questions; absent: nobody is asked. */
-  readonly clients?: ClientAsker | undefined;
-  /** The questions that the operator allows it to ask. Default: elicitation alone. */
-  readonly mayAsk?: UpstreamDefinition['may_ask'];
-  /** Called before each start with the paths that the definition shows implicitly; absent: nothing is refused. */
-  readonly checkShown?: CheckShown | undefined;
-  /** Folders of installed packages; absent: definitions with an installed package are refused. */
-  readonly packages?: InstalledFolders | undefined;
+  /** Called before each start with the paths that the definition shows implicitly. */
+  readonly checkShown: CheckShown;
+  /** Folders of installed packages. */
+  readonly packages: InstalledFolders;
   /** Keeps the server's standard error. */
-  readonly stderrLog?: StderrLog | undefined;
+  readonly stderrLog: StderrLog;
 }
 
 /** How long an exit may take to become known after the output ended, ms. */
@@ -86,7 +74,7 @@ async function connect(
   const { clock, log } = parts;
   const spec = sandboxSpecOf(name, definition, environment.values, parts.checkShown, parts.packages);
   const process = await parts.driver.start(spec);
-  parts.stderrLog?.follow(process.stderr, environment.hide);
+  parts.stderrLog.follow(process.stderr, environment.hide);
   const transport = createSandboxTransport({ process, label: name, log, clock });
   const mux = createMultiplexer({
     transport,

@@ -1,10 +1,17 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { SandboxDriver } from '@sallyport/sandbox';
 import { systemClock } from '@sallyport/std/clock';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import type { UpstreamDefinition } from '../../../api/schemas/upstream.ts';
+import { memoryQuarantineStore } from '../../../test/stores/memory-quarantine-store.ts';
+import { createEgressGuard } from '../../external/egress-guard.ts';
+import { createOutboundHttp } from '../../external/outbound-http.ts';
 import { silentLog } from '../../telemetry/log.ts';
+import { createPackages } from '../packages.ts';
+import { createQuarantine, type Quarantine } from '../quarantine.ts';
 import type { StoredUpstream, UpstreamStore } from '../upstream-store.port.ts';
 import { createUpstreams, type Upstreams, type UpstreamsParts } from '../upstreams.ts';
 
@@ -22,8 +29,28 @@ export interface Fixture {
   readonly stored: Map<string, StoredUpstream>;
 }
 
-/** Upstreams with a real sandbox driver and a store in memory. */
-export function fixture(driver: SandboxDriver, parts: Partial<UpstreamsParts> = {}): Fixture {
+/** Dependencies that a test gives in place of the usual ones. */
+export type FixtureParts = Partial<Omit<UpstreamsParts, 'quarantine'>> & { readonly quarantine?: Partial<Quarantine> };
+
+const guard = createEgressGuard();
+const outbound = createOutboundHttp({ guard });
+/** Nobody is asked anything, nobody logs in, and the machine allows everything. */
+const USUAL = {
+  log: silentLog,
+  clock: systemClock,
+  client: { name: 'sallyport', version: '0.0.0' },
+  secrets: { read: async () => new Map<string, string>() },
+  logins: { authorizer: () => undefined, expect: () => Promise.reject(new Error('Nobody logs in.')) },
+  clients: { ask: async () => ({ unasked: 'there is none' }), clientOf: () => undefined, completed() {} },
+  outbound,
+  callerOutbound: () => createOutboundHttp({ guard }),
+  embedded: {},
+  checkDefinition() {},
+  checkShown() {},
+} as const satisfies Partial<UpstreamsParts>;
+
+/** Upstreams with a real sandbox driver, and stores in memory. */
+export function fixture(driver: SandboxDriver, { quarantine, ...parts }: FixtureParts = {}): Fixture {
   const stored = new Map<string, StoredUpstream>();
   const store: UpstreamStore = {
     async put(upstream) {
@@ -35,9 +62,12 @@ export function fixture(driver: SandboxDriver, parts: Partial<UpstreamsParts> = 
   const upstreams = createUpstreams({
     driver,
     store,
-    log: silentLog,
-    clock: systemClock,
-    client: { name: 'sallyport', version: '0.0.0' },
+    ...USUAL,
+    packages: createPackages({ driver, folder: join(tmpdir(), 'no-packages'), environment: {} }),
+    quarantine: {
+      ...createQuarantine({ ...USUAL, store: memoryQuarantineStore() }),
+      ...quarantine,
+    },
     ...parts,
   });
   return { upstreams, stored };

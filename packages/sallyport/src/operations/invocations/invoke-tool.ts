@@ -2,6 +2,7 @@ import { errorBody } from '@sallyport/std/error/failure';
 import { ToolInvokeRequest, ToolInvokeResponse } from '../../../api/schemas/invocation.ts';
 import { statusOf } from '../../domain/invocation/lifecycle.ts';
 import { type InvocationRecord, waitsFor } from '../../domain/invocation/record.ts';
+import { unmeasured } from '../../domain/invocation/usage.ts';
 import { operation } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
 
@@ -38,7 +39,7 @@ export function responseOf(record: InvocationRecord): ToolInvokeResponse {
     ...('result' in record ? { result: record.result } : {}),
     ...(record.failure === undefined ? {} : { error: errorBody(record.failure) }),
     ...warningsOf(record),
-    execution_metadata: record.metadata ?? noMetadata(record),
+    execution_metadata: record.metadata ?? unmeasured(record.acceptedAt),
     ...waitingParts(record),
   };
 }
@@ -69,20 +70,5 @@ function waitingParts({
       ...(prompt === undefined ? {} : { prompt }),
       expires_at: new Date(expiresAt).toISOString(),
     },
-  };
-}
-
-function noMetadata({ acceptedAt }: InvocationRecord): ToolInvokeResponse['execution_metadata'] {
-  return {
-    duration_ms: 0,
-    started_at: new Date(acceptedAt).toISOString(),
-    cpu_used_millicore_seconds: 0,
-    memory_peak_mb: 0,
-    network_bytes_sent: 0,
-    network_bytes_received: 0,
-    documents_accessed: [],
-    checkpoints_created: [],
-    attempts: 0,
-    cached: false,
   };
 }

@@ -4,7 +4,7 @@ import { KiB } from '@sallyport/std/bytes';
 import { failure } from '@sallyport/std/error/failure';
 import { OverflowPage, OverflowRequest } from '../../../api/schemas/calls/overflow.ts';
 import { taintedWarning } from '../../model-facing/tainted-warning.ts';
-import { tokensWithin } from '../../model-facing/token-estimate.ts';
+import { endWithinTokens } from '../../model-facing/token-estimate.ts';
 import { operation } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
 import { mayReach } from './may-reach.ts';
@@ -34,7 +34,7 @@ export const readOverflow = operation({
       if (found === undefined || !mayReach(asker, found, own ? undefined : 'viewer')) return noOverflow(invocation_id);
       const { text } = found;
       if (offset > text.length) return noPage(offset, text.length);
-      const { end } = tokensWithin(text.slice(0, offset + CHARACTERS_MAX), offset, tokens_max);
+      const end = endWithinTokens(text.slice(0, offset + CHARACTERS_MAX), offset, tokens_max);
       // A page holds at least one character, or nobody would reach the end.
       const next = end > offset ? end : Math.min(text.length, offset + 2);
       const page = text.slice(offset, next);

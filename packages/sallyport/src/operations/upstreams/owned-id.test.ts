@@ -71,7 +71,7 @@ test('the tool itself may be registered by hand, and the id is free in other ten
   await parts.quarantine.put([owned]);
   expect(await outcome(from('up', 'a'))).toBe('created');
   expect(await outcome(native, { ...asker, principal: { ...asker.principal, tenantId: 'globex' } })).toBe('created');
-  await parts.registry.remove('acme', 'up__a');
+  await parts.registry.removeAll('acme', ['up__a']);
   await parts.quarantine.forget('acme', 'up');
   expect(await outcome({ ...native, version: '9.0.1' })).toBe('created');
   expect(await checkManifest.run(parts)({ manifest: { ...native, version: '9.0.2' } }, asker)).toMatchObject({
@@ -81,7 +81,7 @@ test('the tool itself may be registered by hand, and the id is free in other ten
 
 test('REG-13 a version of another tool that was removed before does not come back under the id of an upstream', async () => {
   expect(await outcome(native)).toBe('created');
-  await parts.registry.remove('acme', 'up__a');
+  await parts.registry.removeAll('acme', ['up__a']);
   await parts.quarantine.put([owned]);
   const restore = () => restoreTool.run(parts)({ tool_id: 'up__a', version: '9.0.0' }, asker);
   expect(await restore()).toMatchObject({ code: 'E3007' });

@@ -17,7 +17,7 @@ async function bench() {
     await layer.add(manifest(name, { version: '2.0.0' }), () => name);
   }
   await layer.add(manifest('remove'), () => 'removed');
-  await parts.registry.remove('acme', 'remove');
+  await parts.registry.removeAll('acme', ['remove']);
   await parts.registry.register('globex', manifest('others'));
   const disabled = { agent_did: AGENT, tool_id: 'switch', enabled: false, policy_overrides: {} };
   await visibility.setActivation('acme', disabled);

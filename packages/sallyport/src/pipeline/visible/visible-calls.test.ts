@@ -168,7 +168,7 @@ describe('VIS-01 tiers', () => {
     await visibility.setAvailability('acme', { tool_id: 'double', available: true });
     const found = parts.visible.find({ principal }, 'double');
     expect(isFailure(found) ? found : found.tool.tenantId).toBe('acme');
-    await parts.registry.remove('acme', 'double');
+    await parts.registry.removeAll('acme', ['double']);
     expect(parts.visible.find({ principal }, 'double')).toMatchObject({ code: 'E3004' });
     expect(parts.visible.tools({ principal })).toEqual([]);
   });

@@ -214,7 +214,7 @@ describe('tools of other tenants', () => {
     ]);
     await registry.register('acme', manifest('quote'));
     expect(idsOf(agent)).toEqual(['quote', 'read', 'report', 'sort']);
-    await registry.remove('catalog', 'report');
+    await registry.removeAll('catalog', ['report']);
     expect(idsOf(agent)).toEqual(['quote', 'read', 'sort']);
     await visibility.setAvailability('catalog', { tool_id: 'read', available: true });
     expect(idsOf({ principal: { ...AGENT, tenantId: 'catalog' } })).toEqual(['read']);
@@ -272,7 +272,7 @@ describe('why a tool is missing', () => {
     };
     const known = ['read', 'shared', 'none', 'sort'].map((id) => read(id));
     expect([known, read('sort', 'read')]).toEqual([['acme', 'catalog', 'E3001', 'acme'], 'E3001']);
-    await registry.remove('acme', 'read');
+    await registry.removeAll('acme', ['read']);
     expect([why(OPERATOR, 'read'), read('read')]).toEqual([undefined, 'E3004']);
   });
 

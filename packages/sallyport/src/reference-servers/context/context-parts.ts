@@ -9,5 +9,5 @@ export interface ContextServerParts {
   readonly clock: Clock;
   readonly settings: ContextServerSettings;
   /** Called when a context of the owner may have been changed here. */
-  readonly onChanged?: (owner: CallOwner) => void;
+  readonly onChanged: (owner: CallOwner) => void;
 }

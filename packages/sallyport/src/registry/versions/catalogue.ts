@@ -73,13 +73,3 @@ export function list(
 export function newestVersions(catalogue: Catalogue, tenantId: string): readonly ToolVersion[] {
   return catalogue.get(tenantId)?.index.newest() ?? [];
 }
-
-/** Number of entries held. */
-export function sizesOf(catalogue: Catalogue): { tenants: number; tools: number; versions: number } {
-  const sizes = { tenants: catalogue.size, tools: 0, versions: 0 };
-  for (const { byId } of catalogue.values()) {
-    sizes.tools += byId.size;
-    for (const { byVersion } of byId.values()) sizes.versions += byVersion.size;
-  }
-  return sizes;
-}

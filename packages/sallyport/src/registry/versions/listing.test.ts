@@ -5,25 +5,27 @@ import { chosen, manifest, registryOver, withVersions } from './registry.fixture
 
 const open = (store = memoryToolStore(), log = silentLog): Registry => registryOver(store, { log });
 
-import type { Registry, RegistryChange } from '../registry.ts';
+import type { Registry, RegistryChange, VersionMove } from '../registry.ts';
+
+const WEATHER = { tenantId: 'acme', toolId: 'weather' } as const;
 
 describe('removing', () => {
   test('a removed version is refused, and the next one is chosen', async () => {
     const registry = await withVersions(open(), '1.0.0', '1.1.0');
-    expect(await registry.remove('acme', 'weather', '1.1.0')).toEqual(['1.1.0']);
+    await registry.move({ ...WEATHER, version: '1.1.0', to: 'removed', force: true });
     expect(chosen(registry)).toBe('1.0.0');
     expect(chosen(registry, '1.1.0')).toBe('E3004');
-    expect(await registry.remove('acme', 'weather', '1.1.0')).toEqual([]);
-    expect(await registry.remove('acme', 'weather')).toEqual(['1.0.0']);
+    await registry.removeAll('acme', ['weather']);
     expect(chosen(registry)).toBe('E3004');
     expect(registry.list('acme', {}, { page: 1, pageSize: 50 })).toEqual({ tools: [], total: 0 });
   });
 
   test('unknown things are not removed', async () => {
     const registry = await withVersions(open(), '1.0.0');
-    await expect(registry.remove('acme', 'wheather')).rejects.toMatchObject({ code: 'E3001' });
-    await expect(registry.remove('acme', 'weather', '9.0.0')).rejects.toMatchObject({ code: 'E3002' });
-    await expect(registry.remove('globex', 'weather')).rejects.toMatchObject({ code: 'E3001' });
+    const remove = (more: Partial<VersionMove>) => registry.move({ ...WEATHER, to: 'removed', force: true, ...more });
+    await expect(remove({ toolId: 'wheather' })).rejects.toMatchObject({ code: 'E3001' });
+    await expect(remove({ version: '9.0.0' })).rejects.toMatchObject({ code: 'E3002' });
+    await expect(remove({ tenantId: 'globex' })).rejects.toMatchObject({ code: 'E3001' });
     expect(chosen(registry)).toBe('1.0.0');
   });
 
@@ -45,7 +47,7 @@ describe('removing', () => {
     const store = memoryToolStore();
     const registry = open(store);
     await registry.register('acme', manifest('1.0.0'));
-    await registry.remove('acme', 'weather');
+    await registry.removeAll('acme', ['weather']);
     expect((await registry.register('acme', manifest('1.0.0'))).outcome).toBe('created');
     expect(chosen(registry)).toBe('1.0.0');
     const later = open(store);
@@ -138,8 +140,8 @@ describe('telling of changes', () => {
     const handle = registry.onChanged((change) => told.push(change));
     await registry.registerAll('acme', [manifest('1.0.0'), manifest('1.1.0'), manifest('1.0.0', { tool_id: 'other' })]);
     await registry.register('acme', manifest('1.0.0'));
-    await registry.remove('acme', 'weather', '1.0.0');
-    await registry.remove('acme', 'weather', '1.0.0');
+    await registry.move({ ...WEATHER, version: '1.0.0', to: 'removed', force: true });
+    await registry.removeAll('acme', ['nothing']);
     handle[Symbol.dispose]();
     await registry.register('acme', manifest('3.0.0'));
     expect(told).toEqual([

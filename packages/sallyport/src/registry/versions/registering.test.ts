@@ -167,7 +167,8 @@ describe('registering', () => {
     ]);
     const outcomes = answers.map((answer) => (isFailure(answer) ? answer.code : answer.outcome));
     expect(outcomes).toEqual(['created', 'E3008', 'E3007', 'created']);
-    expect(registry.sizes()).toEqual({ tenants: 1, tools: 1, versions: 2 });
+    expect(registry.manifests('acme')).toHaveLength(1);
+    expect(registry.versions('acme', 'weather')).toHaveLength(2);
   });
 
   test('nothing shows in memory when the durable write fails', async () => {

@@ -119,8 +119,8 @@ test('every filter finds what looking at each tool finds, also after single chan
   await registry.register('acme', tool(501));
   await registry.register('acme', tool(502, { version: '2.0.0', tags: ['mod5-3'], category: 'computation' }));
   await registry.register('acme', tool(2001));
-  await registry.remove('acme', 't0000');
-  await registry.remove('acme', 't1998');
+  await registry.removeAll('acme', ['t0000']);
+  await registry.removeAll('acme', ['t1998']);
   for (const filter of FILTERS) expect(listed(registry, filter)).toEqual(expected(registry, filter));
   expect(listed(registry, {})).toHaveLength(1000);
   expect(listed(registry, {}).toSorted()).toEqual(listed(registry, {}));

@@ -12,8 +12,8 @@ export async function askConsent(io: CliIo, print: Printer, question: string): P
   print.note(`${question} [y/N]`);
   const { signal } = io;
   const ended = new Promise<undefined>((resolve) => {
-    if (signal?.aborted === true) resolve(undefined);
-    signal?.addEventListener('abort', () => resolve(undefined), { once: true });
+    if (signal.aborted) resolve(undefined);
+    signal.addEventListener('abort', () => resolve(undefined), { once: true });
   });
   const answer = await Promise.race([firstLine(io.stdin), ended]);
   return answer !== undefined && /^y(?:es)?$/i.test(answer.trim());

@@ -20,6 +20,7 @@ const ioOf = (more: Partial<CliIo> = {}): CliIo => ({
   stderr: nothing,
   env: {},
   cwd: folder,
+  signal: new AbortController().signal,
   ...more,
 });
 

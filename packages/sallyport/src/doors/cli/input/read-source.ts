@@ -45,7 +45,7 @@ const FILE_REASONS: Readonly<Record<string, string>> = {
 
 async function fetchText(address: string, io: CliIo): Promise<string> {
   const stop = AbortSignal.timeout(FETCH_TIMEOUT_MS);
-  const signal = io.signal === undefined ? stop : AbortSignal.any([stop, io.signal]);
+  const signal = AbortSignal.any([stop, io.signal]);
   let response: Response;
   try {
     response = await fetch(address, { signal, headers: { accept: 'application/json, application/yaml, */*' } });
@@ -80,13 +80,13 @@ async function collect(
 async function* untilStopped<Chunk>(
   chunks: AsyncIterable<Chunk>,
   name: string,
-  signal: AbortSignal | undefined,
+  signal: AbortSignal,
 ): AsyncGenerator<Chunk> {
   const stop = Promise.withResolvers<never>();
   stop.promise.catch(() => undefined);
   const onAbort = (): void => stop.reject(usageError(`The command was stopped before ${name} was read to its end.`));
-  if (signal?.aborted === true) onAbort();
-  signal?.addEventListener('abort', onAbort, { once: true });
+  if (signal.aborted) onAbort();
+  signal.addEventListener('abort', onAbort, { once: true });
   const each = chunks[Symbol.asyncIterator]();
   try {
     for (;;) {
@@ -95,7 +95,7 @@ async function* untilStopped<Chunk>(
       yield next.value;
     }
   } finally {
-    signal?.removeEventListener('abort', onAbort);
+    signal.removeEventListener('abort', onAbort);
     // A source that still waits for its next chunk answers this later than anybody asks.
     void Promise.resolve(each.return?.()).catch(() => undefined);
     if (chunks instanceof Socket) chunks.destroy();

@@ -23,10 +23,10 @@ export interface ConfirmCalls {
 
 /** Makes the handling; no call waits yet. */
 export function createConfirmCalls({ stateKey, ...parts }: ConfirmCallsParts): ConfirmCalls {
-  const { clock = systemClock, settings, layer } = parts;
+  const { settings, layer } = parts;
   const confirming: Confirming = {
     ...parts,
-    clock,
+    clock: systemClock,
     waiting: createWaitingCalls({
       max: settings.waitingCallsMax,
       perTenantMax: settings.waitingCallsPerTenantMax,
@@ -34,7 +34,7 @@ export function createConfirmCalls({ stateKey, ...parts }: ConfirmCallsParts): C
     }),
     seal: createStateSeal(stateKey),
   };
-  const { waiting } = confirming;
+  const { waiting, clock } = confirming;
   return {
     settle: async (response, call) => {
       const { peer, input } = call;

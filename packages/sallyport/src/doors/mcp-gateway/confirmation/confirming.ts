@@ -31,7 +31,6 @@ export interface ConfirmCallsParts {
   readonly confirmations?: ClientConfirmations;
   /** 32 bytes that sign the state which clients of the 2026 era carry. */
   readonly stateKey: Uint8Array;
-  readonly clock?: Clock;
   /** Finds the client that waits for the end of a confirmed call. */
   readonly clients: Pick<AskableClients, 'ofCall'>;
 }

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ToolInvokeResponse, ToolStatusResponse } from '../../../../api/schemas/invocation.ts';
+import { unmeasured } from '../../../domain/invocation/usage.ts';
 import type { Caller } from '../../../domain/principal/principal.ts';
 import type { ToolLayer } from '../../../operations/tool-layer.ts';
 
@@ -30,7 +31,7 @@ export function responseOnRecord(found: ToolStatusResponse): ToolInvokeResponse 
     ...(warnings === undefined ? {} : { warnings }),
     ...(approval === undefined ? {} : { approval }),
     polling_info: { status_url: `/v1/invocations/${encodeURIComponent(invocation_id)}` },
-    execution_metadata: execution_metadata ?? NOT_MEASURED,
+    execution_metadata: execution_metadata ?? unmeasured(0),
   };
 }
 
@@ -52,16 +53,3 @@ export async function waitForEnd(
     await sleep(PAUSES_MS[Math.min(look, PAUSES_MS.length - 1)], undefined, { signal }).catch(() => {});
   }
 }
-
-const NOT_MEASURED: ToolInvokeResponse['execution_metadata'] = {
-  duration_ms: 0,
-  started_at: new Date(0).toISOString(),
-  cpu_used_millicore_seconds: 0,
-  memory_peak_mb: 0,
-  network_bytes_sent: 0,
-  network_bytes_received: 0,
-  documents_accessed: [],
-  checkpoints_created: [],
-  attempts: 0,
-  cached: false,
-};

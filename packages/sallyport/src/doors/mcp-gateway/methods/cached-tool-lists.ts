@@ -26,7 +26,7 @@ export function createCachedToolLists(
   layer: ToolLayer,
   settings: McpSettings,
   offers: Pick<CachedOffers, 'of'>,
-  hasTasks = false,
+  hasTasks: boolean,
 ): CachedToolLists {
   const bounds = { ttl: settings.toolListTtlMs };
   const lists = new LRUCache<string, Promise<ToolList>>({ max: settings.toolListsMax, ...bounds });

@@ -14,8 +14,7 @@ export interface SessionLogParts {
   readonly log: Log;
   readonly offers: Pick<CachedOffers, 'of'>;
   readonly logs: Pick<ClientLogs, 'levelOf'>;
-  /** Absent: sessions get the log messages of their calls alone. */
-  readonly upstreamLogs: UpstreamLogs | undefined;
+  readonly upstreamLogs: UpstreamLogs;
   /** The upstream that is shown alone; undefined: all. */
   readonly upstream: string | undefined;
 }
@@ -26,7 +25,6 @@ export interface SessionLogParts {
  */
 export function withSessionLogs(parts: SessionLogParts, watch: McpServer['watch']): McpServer['watch'] {
   const { upstreamLogs, upstream, logs, log } = parts;
-  if (upstreamLogs === undefined) return watch;
   return async (wish, caller, notify, can) => {
     const inner = await watch(wish, caller, notify, can);
     let listening: Disposable | undefined;

@@ -33,8 +33,7 @@ export interface WatchedByClientParts {
   readonly layer: ToolLayer;
   readonly log: Log;
   readonly offers: Pick<CachedOffers, 'of'>;
-  /** Absent: nothing can be watched. */
-  readonly updates: ResourceUpdates | undefined;
+  readonly updates: ResourceUpdates;
   /** Counts the watched resources of all clients. */
   readonly register: OpenRegister;
   /** The upstream whose resources alone are shown; undefined: those of all. */
@@ -63,7 +62,7 @@ interface Watching {
 }
 
 export function watchedByClient(parts: WatchedByClientParts): WatchedByClient {
-  const { layer, offers, register, updates, upstream } = parts;
+  const { layer, offers, register, upstream } = parts;
   const client: Watching = { entries: new Map(), listener: undefined };
   const { entries } = client;
   const remove = (uri: string): void => {
@@ -79,7 +78,7 @@ export function watchedByClient(parts: WatchedByClientParts): WatchedByClient {
     async add(uri, caller) {
       if (entries.has(uri)) return true;
       const at = located(await offers.of(caller), uri, upstream);
-      if (at === undefined || updates === undefined) return false;
+      if (at === undefined) return false;
       if ((await readToolOf(offers, at, caller)) === undefined) return false;
       if (entries.size >= PER_CLIENT_MAX) throw full();
       const place = register.add(holderIn(await layer.ask('tokens.inspect', {}, caller)));
@@ -141,13 +140,13 @@ function createWatch(parts: WatchedByClientParts, client: Watching, remove: (uri
   /** @throws ToolLayerError when the caller may not read it, or it cannot be watched */
   const watch = async (entry: Entry, caller: Caller): Promise<void> => {
     await judge(parts, entry.at, caller);
-    const watching = await updates?.watch(caller, entry.at, {
+    const watching = await updates.watch(caller, entry.at, {
       onUpdated: () => soon(entry, 'reporting', TOGETHER_MS),
       onEnded: () => soon(entry, 'renewing', 0),
     });
     // The client may have gone meanwhile.
-    if (isWatched(entry) && watching !== undefined) entry.watching = watching;
-    else watching?.[Symbol.dispose]();
+    if (isWatched(entry)) entry.watching = watching;
+    else watching[Symbol.dispose]();
   };
   /**
    * Subscribes again, with the token of now. The client reads the resource again in either case: it may have changed

@@ -14,9 +14,9 @@ export interface AskableClients {
   peerOf(tenantId: string, invocationId: string): Peer | undefined;
 }
 
-/** @param signalOf the caller's signal of a running call; absent: only clients of `ofCall` are found */
+/** @param signalOf the caller's signal of a running call */
 export function createAskableClients(
-  signalOf: (tenantId: string, invocationId: string) => AbortSignal | undefined = () => undefined,
+  signalOf: (tenantId: string, invocationId: string) => AbortSignal | undefined,
 ): AskableClients {
   const bySignal = new WeakMap<AbortSignal, Peer>();
   const byCall = new Map<string, Peer>();

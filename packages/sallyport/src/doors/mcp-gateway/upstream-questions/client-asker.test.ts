@@ -2,10 +2,9 @@ import { Client, type ClientCapabilities, StreamableHTTPClientTransport } from '
 import { fastify } from 'fastify';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { ClientAnswer, ClientQuestion, FormQuestion } from '../../../domain/questions/client-question.ts';
-import { silentLog } from '../../../telemetry/log.ts';
-import { mountMcp } from '../../mcp-transports/http/mount-mcp.ts';
+import { mountTestMcp, openTestGateway } from '../../mcp-transports/doors.fixture.ts';
 import { createLayerDouble, type LayerDouble, manifestOf } from '../../tool-layer.fixture.ts';
-import { createGateway, type Gateway } from '../create-gateway.ts';
+import type { Gateway } from '../create-gateway.ts';
 
 const SCHEMA = { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] };
 /** The answer when no user was shown the question. */
@@ -35,9 +34,9 @@ const answers: ClientAnswer[] = [];
 beforeEach(async () => {
   layer = createLayerDouble();
   const signalOf = (tenantId: string, id: string) => signals.get(`${tenantId} ${id}`);
-  gateway = createGateway({ layer, log: silentLog, version: '0.1.0', signalOf });
+  gateway = openTestGateway(layer, { signalOf });
   app = fastify({ forceCloseConnections: true });
-  mountMcp(app, { path: '/mcp', serverOf: gateway.serverOf, log: silentLog });
+  mountTestMcp(app, { path: '/mcp', serverOf: gateway.serverOf });
   url = new URL(`${await app.listen({ host: '127.0.0.1', port: 0 })}/mcp`);
   // A tool of an upstream that asks a question during a call, for that call or for several calls.
   layer.addTool(manifestOf('ask'), async ({ id, also = [], tenantId = 'acme', ...more }, { signal }) => {

@@ -22,7 +22,7 @@ export const CLOSED_STREAM: EventStream = {
 };
 
 /** Opens the stream: the head is sent at once. */
-export function openEventStream(response: ServerResponse, headers: readonly string[] = []): EventStream {
+export function openEventStream(response: ServerResponse): EventStream {
   response.writeHead(200, [
     'content-type',
     'text/event-stream',
@@ -30,7 +30,6 @@ export function openEventStream(response: ServerResponse, headers: readonly stri
     'x-accel-buffering',
     'no',
     ...STREAM_HEADERS,
-    ...headers,
   ]);
   response.flushHeaders();
   const open = (): boolean => !response.writableEnded && !response.destroyed;

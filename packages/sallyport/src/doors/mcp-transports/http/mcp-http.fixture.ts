@@ -5,12 +5,11 @@ import {
   StreamableHTTPClientTransport,
 } from '@modelcontextprotocol/client';
 import { fastify } from 'fastify';
-import { silentLog } from '../../../telemetry/log.ts';
-import { createGateway, type Gateway, type GatewayParts } from '../../mcp-gateway/create-gateway.ts';
+import type { Gateway, GatewayParts } from '../../mcp-gateway/create-gateway.ts';
 import type { McpSettings } from '../../mcp-gateway/settings.ts';
 import { createLayerDouble, type LayerDouble } from '../../tool-layer.fixture.ts';
+import { mountTestMcp, openTestGateway } from '../doors.fixture.ts';
 import type { TransportSettings } from '../settings.ts';
-import { mountMcp } from './mount-mcp.ts';
 
 /** Options of a test's client. */
 export interface ClientOptions {
@@ -40,8 +39,8 @@ export async function startMcpServer(
 ): Promise<McpServer> {
   const layer = createLayerDouble();
   const app = fastify({ forceCloseConnections: true });
-  const gateway = createGateway({ layer, log: silentLog, version: '0.1.0', settings, ...parts });
-  mountMcp(app, { path: '/mcp', serverOf: gateway.serverOf, log: silentLog, settings });
+  const gateway = openTestGateway(layer, { settings, ...parts });
+  mountTestMcp(app, { path: '/mcp', serverOf: gateway.serverOf, settings });
   const url = `${await app.listen({ host: '127.0.0.1', port: 0 })}/mcp`;
   const clients: Client[] = [];
   return {

@@ -4,8 +4,7 @@ import type { FastifyInstance } from 'fastify';
 import { classify, RPC, type RpcMessage } from '../../json-rpc.ts';
 import { ARGUMENTS } from '../../mcp-protocol.ts';
 import type { McpServer } from '../../mcp-server.ts';
-import { createProtectedResource } from '../../protected-resource.ts';
-import { createBodyBudget, readBody } from '../../request-body.ts';
+import { readBody } from '../../request-body.ts';
 import { readWireJson } from '../../wire-json.ts';
 import { isModern } from '../modern-envelope.ts';
 import { TRANSPORT_DEFAULTS, type TransportSettings } from '../settings.ts';
@@ -17,9 +16,7 @@ import { createSessions } from './sessions.ts';
 import { createStreams } from './streams.ts';
 
 /** Parts of an MCP endpoint over HTTP. */
-export interface McpEndpoint
-  extends Pick<Endpoint, 'serverOf' | 'log'>,
-    Partial<Pick<Endpoint, 'resource' | 'bodies'>> {
+export interface McpEndpoint extends Pick<Endpoint, 'serverOf' | 'log' | 'resource' | 'bodies'> {
   /** Path of the address; `serverOf` reads the query. */
   readonly path: string;
   /** Route below the path whose requests are answered too; `serverOf` reads the rest of their path. */
@@ -28,7 +25,7 @@ export interface McpEndpoint
   /** Takes this endpoint's POST requests outside the framework; absent: all pass through the framework. */
   readonly direct?: DirectPosts;
   /** Calls back when the server stops taking new requests: notification streams end then, running requests continue. */
-  readonly onStop?: (listener: () => void) => void;
+  readonly onStop: (listener: () => void) => void;
 }
 
 /** Takes the POST requests of one path. */
@@ -46,15 +43,13 @@ export function mountMcp(
 ): void {
   const settings = { ...TRANSPORT_DEFAULTS, ...given };
   const endpoint = {
-    resource: createProtectedResource(),
-    bodies: createBodyBudget(),
     ...parts,
     path,
     settings,
     sessions: createSessions(settings),
     streams: createStreams(settings),
   };
-  onStop?.(endpoint.streams.close);
+  onStop(endpoint.streams.close);
   app.addHook('preClose', (done) => {
     endpoint.streams.close();
     endpoint.sessions.endAll();

@@ -3,8 +3,8 @@ import { text } from 'node:stream/consumers';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { silentLog } from '../../../telemetry/log.ts';
-import { createGateway } from '../../mcp-gateway/create-gateway.ts';
 import { createLayerDouble, manifestOf } from '../../tool-layer.fixture.ts';
+import { openTestGateway } from '../doors.fixture.ts';
 import { serveStdio } from './serve-stdio.ts';
 
 const odd = fc.jsonValue({ maxDepth: 3 }) as fc.Arbitrary<unknown>;
@@ -32,7 +32,7 @@ it('API-03 whatever lines a client writes, it reads messages of JSON-RPC alone, 
     fc.asyncProperty(fc.array(line, { maxLength: 20 }), async (lines) => {
       const layer = createLayerDouble();
       layer.addTool(manifestOf('greet'), () => 'hello');
-      const gateway = createGateway({ layer, log: silentLog, version: '0.1.0' });
+      const gateway = openTestGateway(layer);
       const [input, output] = [new PassThrough(), new PassThrough()];
       const read = text(output);
       const served = serveStdio({
@@ -41,6 +41,7 @@ it('API-03 whatever lines a client writes, it reads messages of JSON-RPC alone, 
         input,
         output,
         caller: { door: 'mcp', token: 'agent' },
+        signal: new AbortController().signal,
       });
       for (const each of lines) input.write(`${each}\n`);
       input.end(`${JSON.stringify({ jsonrpc: '2.0', id: 'the last', method: 'ping' })}\n`);

@@ -16,6 +16,8 @@ const META = {
   'io.modelcontextprotocol/clientCapabilities': {},
 };
 
+const never = new AbortController().signal;
+
 let server: McpServer;
 let input: PassThrough;
 let output: PassThrough;
@@ -29,7 +31,15 @@ beforeEach(async () => {
   output = new PassThrough();
   heard = messages(output);
   const settings = { messageBytesMax: 1_000, closeGraceMs: 50, requestsMax: 2 };
-  relayed = relayStdio({ url: new URL(server.url), token: 'agent', log: silentLog, input, output, settings });
+  relayed = relayStdio({
+    url: new URL(server.url),
+    token: 'agent',
+    log: silentLog,
+    input,
+    output,
+    settings,
+    signal: never,
+  });
 });
 afterEach(async () => {
   input.end();
@@ -123,6 +133,7 @@ it('API-03 an open subscription does not keep the relay once its client is gone'
     input: own,
     output: said,
     settings,
+    signal: never,
   });
   const params = { _meta: META, notifications: { toolsListChanged: true } };
   own.write(`${JSON.stringify({ jsonrpc: '2.0', id: 'l', method: 'subscriptions/listen', params })}\n`);
@@ -186,7 +197,7 @@ it.each([
   const [from, to] = [new PassThrough(), new PassThrough()];
   const url = new URL(`http://127.0.0.1:${(slow.address() as AddressInfo).port}/mcp`);
   const settings = { requestsMax: 2 };
-  const done = relayStdio({ url, token: 'agent', log: silentLog, input: from, output: to, settings });
+  const done = relayStdio({ url, token: 'agent', log: silentLog, input: from, output: to, settings, signal: never });
   const line = (message: object): string => `${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`;
   from.write(Array.from({ length: 20 }, (_, at) => line(messageOf(at))).join(''));
   await all.promise;

@@ -22,7 +22,7 @@ export interface RelayParts {
   readonly input: Readable;
   readonly output: Writable;
   /** Ends the connection early. */
-  readonly signal?: AbortSignal;
+  readonly signal: AbortSignal;
   readonly settings?: Partial<TransportSettings>;
 }
 
@@ -66,7 +66,7 @@ export async function relayStdio(parts: RelayParts): Promise<void> {
     stopped.resolve();
     input.destroy();
   };
-  signal?.addEventListener('abort', stop, { once: true });
+  signal.addEventListener('abort', stop, { once: true });
   output.on('error', stop);
   try {
     await transport.start();
@@ -75,9 +75,9 @@ export async function relayStdio(parts: RelayParts): Promise<void> {
       await Promise.race([stopped.promise, roomFor(relay)]);
     }
   } catch (thrown) {
-    if (signal?.aborted !== true) log.warn('mcp-stdio-ended', { cause: thrown });
+    if (!signal.aborted) log.warn('mcp-stdio-ended', { cause: thrown });
   } finally {
-    signal?.removeEventListener('abort', stop);
+    signal.removeEventListener('abort', stop);
     await finish(relay);
     output.off('error', stop);
   }

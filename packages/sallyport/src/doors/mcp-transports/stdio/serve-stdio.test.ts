@@ -1,9 +1,12 @@
 import { PassThrough } from 'node:stream';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { silentLog } from '../../../telemetry/log.ts';
-import { createGateway, type Gateway } from '../../mcp-gateway/create-gateway.ts';
+import type { Gateway } from '../../mcp-gateway/create-gateway.ts';
 import { createLayerDouble, type LayerDouble, manifestOf } from '../../tool-layer.fixture.ts';
+import { openTestGateway } from '../doors.fixture.ts';
 import { serveStdio } from './serve-stdio.ts';
+
+const never = new AbortController().signal;
 
 type Message = { id?: unknown; method?: string; result?: Record<string, unknown>; error?: { code: number } };
 
@@ -17,11 +20,11 @@ beforeEach(() => {
   layer = createLayerDouble();
   layer.addTool(manifestOf('greet'), () => 'hello');
   const settings = { messageBytesMax: 1_000, closeGraceMs: 20, requestsMax: 2 };
-  gateway = createGateway({ layer, log: silentLog, version: '0.1.0', settings: { changesTogetherMs: 1 } });
+  gateway = openTestGateway(layer, { settings: { changesTogetherMs: 1 } });
   input = new PassThrough();
   output = new PassThrough();
   const caller = { door: 'mcp', token: 'agent' } as const;
-  served = serveStdio({ server: gateway.serverIn(), log: silentLog, input, output, caller, settings });
+  served = serveStdio({ server: gateway.serverIn(), log: silentLog, input, output, caller, settings, signal: never });
 });
 
 afterEach(async () => {
@@ -148,7 +151,7 @@ it('MOD-11 serves the meta-tools where the client chose them', async () => {
   await served;
   [input, output] = [new PassThrough(), new PassThrough()];
   const caller = { door: 'mcp', token: 'agent' } as const;
-  served = serveStdio({ server: gateway.serverIn('meta'), log: silentLog, input, output, caller });
+  served = serveStdio({ server: gateway.serverIn('meta'), log: silentLog, input, output, caller, signal: never });
   say({ id: 1, method: 'initialize', params: { protocolVersion: '2025-11-25' } });
   expect(await heard()).toMatchObject({ id: 1, result: { capabilities: { tools: {} } } });
   say({ id: 2, method: 'tools/call', params: { name: 'call_tool', arguments: { name: 'greet' } } });
@@ -193,12 +196,7 @@ it('a question to the client goes out on the pipe, and its answer is read though
     const asked = { kind: 'elicitation' as const, mode: 'form' as const, message: 'Who?', requestedSchema };
     return asking.clientAsker.ask({ ...question, asked, whileAsking }, new AbortController().signal);
   });
-  const asking = createGateway({
-    layer,
-    log: silentLog,
-    version: '0.1.0',
-    signalOf: (_tenantId, id) => signals[Number(id)],
-  });
+  const asking = openTestGateway(layer, { signalOf: (_tenantId, id) => signals[Number(id)] });
   gateway.close();
   input.end();
   await served;
@@ -210,6 +208,7 @@ it('a question to the client goes out on the pipe, and its answer is read though
     input,
     output,
     caller,
+    signal: never,
     settings: { requestsMax: 2 },
   });
   say({ id: 1, method: 'initialize', params: { protocolVersion: '2025-11-25', ...can } });

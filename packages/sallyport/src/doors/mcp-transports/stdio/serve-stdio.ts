@@ -24,7 +24,7 @@ export interface StdioParts {
   /** The client as caller: its door is `mcp`, its token comes from the environment. */
   readonly caller: Caller;
   /** Aborted when the layer stops: nothing more is read, and running requests may finish within `closeGraceMs`. */
-  readonly signal?: AbortSignal;
+  readonly signal: AbortSignal;
   readonly settings?: Partial<TransportSettings>;
 }
 
@@ -59,7 +59,7 @@ export async function serveStdio(parts: StdioParts): Promise<void> {
   const connection: Connection = { ...parts, settings, running: new Map(), notices, write, questions, can: {} };
   const pending = new Set<Promise<void>>();
   const stop = (): void => void input.destroy();
-  signal?.addEventListener('abort', stop, { once: true });
+  signal.addEventListener('abort', stop, { once: true });
   // The client closed its end; writing to it must not end the process.
   output.on('error', stop);
   try {
@@ -74,12 +74,12 @@ export async function serveStdio(parts: StdioParts): Promise<void> {
       while (pending.size - questions.open >= settings.requestsMax) await Promise.race([asked.promise, ...pending]);
     }
   } catch (thrown) {
-    if (signal?.aborted !== true) log.warn('mcp-stdio-ended', { cause: thrown });
+    if (!signal.aborted) log.warn('mcp-stdio-ended', { cause: thrown });
   } finally {
     connection.notices.close();
     questions.close();
     await finish(pending, connection);
-    signal?.removeEventListener('abort', stop);
+    signal.removeEventListener('abort', stop);
     output.off('error', stop);
   }
 }
@@ -170,7 +170,7 @@ function takeNotification(method: string, params: Params, { running, notices }: 
 
 async function finish(pending: ReadonlySet<Promise<void>>, { settings, running, signal }: Connection): Promise<void> {
   const cancelAll = setTimeout(() => {
-    const isStopped = signal?.aborted === true;
+    const isStopped = signal.aborted === true;
     const reason = isStopped
       ? new ToolLayerError('E3811', 'The layer stopped while the call ran.')
       : new ConnectionLost();

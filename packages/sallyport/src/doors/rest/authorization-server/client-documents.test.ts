@@ -1,6 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { MiB } from '@sallyport/std/bytes';
 import { fastify } from 'fastify';
 import { exportJWK, generateKeyPair } from 'jose';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -40,7 +41,7 @@ async function server() {
     },
     state: await openStoredState(join(tmpdir(), `sallyport-never-written-${process.pid}`)),
     log: silentLog,
-    bodies: createBodyBudget(),
+    bodies: createBodyBudget(64 * MiB),
     signingKey: { ...(await exportJWK(privateKey)), kid: 'k', use: 'sig', alg: 'RS256' },
     cookieKey: 'cookies',
     formKey: new Uint8Array(32),

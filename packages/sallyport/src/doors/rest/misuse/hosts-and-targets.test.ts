@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { silentLog } from '../../../telemetry/log.ts';
-import { createGateway, type Gateway } from '../../mcp-gateway/create-gateway.ts';
-import { mountMcp } from '../../mcp-transports/http/mount-mcp.ts';
+import type { Gateway } from '../../mcp-gateway/create-gateway.ts';
+import { mountTestMcp, openTestGateway } from '../../mcp-transports/doors.fixture.ts';
 import { manifestOf } from '../../tool-layer.fixture.ts';
 import { type RunningDoor, startRestDoor } from '../rest-door.fixture.ts';
 
@@ -10,8 +9,8 @@ let gateway: Gateway;
 
 beforeEach(async () => {
   running = await startRestDoor({}, (door, layer) => {
-    gateway = createGateway({ layer, log: silentLog, version: '0.1.0' });
-    mountMcp(door.app, { path: '/mcp', serverOf: gateway.serverOf, log: silentLog, direct: door.direct });
+    gateway = openTestGateway(layer);
+    mountTestMcp(door.app, { path: '/mcp', serverOf: gateway.serverOf, direct: door.direct });
   });
   running.layer.addTool(manifestOf('add'), () => 'added');
 });

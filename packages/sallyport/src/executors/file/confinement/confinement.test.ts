@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import { basename, join } from 'node:path';
 import { ERRORS } from '@sallyport/std/error/catalogue';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type FileBench, openFileBench } from '../file-tool.fixture.ts';
+import { type FileBench, openFileBench, USUAL } from '../file-tool.fixture.ts';
 
 describe('confinement to the roots', () => {
   let bench: FileBench;
@@ -241,7 +241,10 @@ describe('globs of the settings', () => {
     await fill(bench);
     await symlink('src', join(bench.root, 'keys'));
     const closed = [join(bench.root, 'keys'), join(bench.root, 'x')];
-    await using other = await openFileBench({ settings: { denyRead: [], allowRead: ['**'] }, closed });
+    await using other = await openFileBench({
+      settings: { ...USUAL.settings, denyRead: [], allowRead: ['**'] },
+      closed,
+    });
     const filesystem = [{ path: bench.root, mode: 'rw' as const }];
     for (const path of ['keys/a.ts', 'src/a.ts', 'x/.env', 'src/new'])
       await expect(other.run('read', { path }, { filesystem }), path).rejects.toMatchObject({ code: 'E3210' });

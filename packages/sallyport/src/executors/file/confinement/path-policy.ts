@@ -22,7 +22,7 @@ export interface PathPolicy {
  * Prepares the globs. Deny wins over allow (seeds 002).
  * @param closed absolute folders of which nothing is ever shown, whatever the settings say
  */
-export function createPathPolicy(settings: FileSettings, closed: readonly string[] = []): PathPolicy {
+export function createPathPolicy(settings: FileSettings, closed: readonly string[]): PathPolicy {
   const { denyRead, allowRead, denyWrite, allowWrite } = settings;
   const isDenied = matcher(denyRead.flatMap(withFolder));
   const isClosed = within(closed);

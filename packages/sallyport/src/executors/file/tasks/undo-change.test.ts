@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Undoer, UndoStep } from '../../../domain/invocation/undo-step.ts';
 import type { Executor } from '../../executor.port.ts';
 import { createFileExecutor } from '../file-executor.ts';
-import { type FileBench, openFileBench } from '../file-tool.fixture.ts';
+import { type FileBench, openFileBench, USUAL } from '../file-tool.fixture.ts';
 import { UNDO_BYTES_MAX } from './record-change.ts';
 
 const OF = { tenantId: 'acme', invocationId: 'i', position: 0 };
@@ -14,7 +14,7 @@ let bench: FileBench;
 let executor: Executor & Undoer;
 beforeEach(async () => {
   bench = await openFileBench();
-  executor = createFileExecutor();
+  executor = createFileExecutor(USUAL);
 });
 afterEach(() => bench[Symbol.asyncDispose]());
 

@@ -3,13 +3,19 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import type { HttpOperation } from '../../../registry/http-operation.ts';
 import type { ExecutorCall } from '../../executor.port.ts';
 import { configFaults } from '../config-faults.ts';
-import { createHttpExecutor } from '../http-executor.ts';
-import { httpCall, json, type SeenRequest, startService, type TestService } from '../http-server.fixture.ts';
+import {
+  httpCall,
+  json,
+  openHttpExecutor,
+  type SeenRequest,
+  startService,
+  type TestService,
+} from '../http-server.fixture.ts';
 
 const never = new AbortController().signal;
 let now = Date.UTC(2026, 0, 1);
 let service: TestService;
-let executor: ReturnType<typeof createHttpExecutor>;
+let executor: ReturnType<typeof openHttpExecutor>;
 let issued = 0;
 /** Answers of the token server and of the service that needs the token. */
 let token: (request: SeenRequest) => readonly [number, unknown];
@@ -24,7 +30,7 @@ afterEach(() => executor[Symbol.dispose]());
 function begin(): void {
   service.seen.length = 0;
   issued = 0;
-  executor = createHttpExecutor({ clock: { now: () => now, monotonic: () => 0 } });
+  executor = openHttpExecutor({ now: () => now, monotonic: () => 0 });
   token = () => {
     issued += 1;
     return [200, { access_token: `token-${issued}`, token_type: 'Bearer', expires_in: 3600 }];

@@ -4,10 +4,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createBubblewrapDriver } from '@sallyport/sandbox/bubblewrap';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { defaultsOf } from '../../../domain/settings/setting.ts';
 import { silentLog } from '../../../telemetry/log.ts';
 import { callOf } from '../../conformance/executor-call.fixture.ts';
 import type { ExecutorCall } from '../../executor.port.ts';
-import { createShellExecutor } from '../shell-executor.ts';
+import { shellExecutor } from '../../programs/program-executors.fixture.ts';
+import { TRANSACTION_SETTINGS } from '../settings.ts';
 import { openSnapshotFolder } from './snapshot-folder.ts';
 import { createTransactions, type TransactionSettings } from './transactions.ts';
 import { described, newScratch } from './tree.fixture.ts';
@@ -28,9 +30,15 @@ afterEach(() => scratch.remove());
 const snapshots = (): string => join(scratch.folder, 'snapshots');
 const file = (): string => readFileSync(join(scratch.tree, 'file'), 'utf8');
 
-async function executorWith(settings: TransactionSettings = {}) {
+const USUAL = {
+  ...defaultsOf(TRANSACTION_SETTINGS),
+  autoRollbackExitCodes: TRANSACTION_SETTINGS.autoRollbackExitCodes.default.map(Number),
+};
+
+async function executorWith(settings: Partial<TransactionSettings> = {}) {
   const folder = await openSnapshotFolder(snapshots(), silentLog);
-  return createShellExecutor({ driver, transactions: createTransactions({ folder, log: silentLog, settings }) });
+  const parts = { folder, log: silentLog, settings: { ...USUAL, ...settings }, closed: [] };
+  return shellExecutor(driver, createTransactions(parts));
 }
 
 function call(script: string, config: Record<string, unknown> = {}, rw = scratch.tree): ExecutorCall {
@@ -177,9 +185,8 @@ describe.skipIf(!works)(`transactions${works ? '' : `, skipped: ${problem}`}`, (
   });
 });
 
-test('EXE-03 a layer without transactions refuses a manifest that asks for them', async () => {
+test('EXE-03 a manifest that takes a success back is refused', async () => {
   const { manifest } = call('true').tool;
-  expect(createShellExecutor({ driver }).configFaults(manifest)).toMatchObject([{ code: 'E3008' }]);
   expect((await executorWith()).configFaults(manifest)).toEqual([]);
   const both = call('true', { transaction: { auto_rollback_exit_codes: [0] } }).tool.manifest;
   expect((await executorWith()).configFaults(both)).toMatchObject([{ code: 'E3008' }]);

@@ -3,7 +3,7 @@ import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import type { ValuesOf } from '../../../domain/settings/setting.ts';
 import type { Log } from '../../../telemetry/log.ts';
 import type { ExecutorCall } from '../../executor.port.ts';
-import { TRANSACTION_SETTINGS } from '../settings.ts';
+import type { TRANSACTION_SETTINGS } from '../settings.ts';
 import type { RollbackCause, ShellConfig, TransactionConfig } from '../shell-config.ts';
 import { createScopeTurns, type ScopeTurns } from './scope-turns.ts';
 import { AnotherFolder, NotSecured } from './snapshot.ts';
@@ -13,18 +13,17 @@ import { type HeldSnapshot, takeSnapshot } from './take-snapshot.ts';
 /**
  * Defaults for manifests that do not mention transactions. A manifest can lower a limit, and cannot drop a requirement.
  */
-export interface TransactionSettings
-  extends Partial<Omit<ValuesOf<typeof TRANSACTION_SETTINGS>, 'autoRollbackExitCodes'>> {
-  readonly autoRollbackExitCodes?: readonly number[];
+export interface TransactionSettings extends Omit<ValuesOf<typeof TRANSACTION_SETTINGS>, 'autoRollbackExitCodes'> {
+  readonly autoRollbackExitCodes: readonly number[];
 }
 
 /** Dependencies of transactions. */
 export interface TransactionParts {
   readonly folder: SnapshotFolder;
   readonly log: Log;
-  readonly settings?: TransactionSettings;
+  readonly settings: TransactionSettings;
   /** Absolute paths of the layer's own files: a folder that contains one is never copied nor restored. */
-  readonly closed?: readonly string[];
+  readonly closed: readonly string[];
 }
 
 /** End of a command: its exit code, or another cause. */
@@ -58,7 +57,6 @@ interface Terms {
   readonly bytesMax: number;
 }
 
-const DEFAULT_CODES: readonly number[] = TRANSACTION_SETTINGS.autoRollbackExitCodes.default.map(Number);
 const DEFAULT_CAUSES: readonly RollbackCause[] = ['timeout', 'cancel', 'violation', 'signal'];
 
 /** Makes transactions; those over the same files run in sequence. */
@@ -66,7 +64,7 @@ export function createTransactions(parts: TransactionParts): Transactions {
   const turns = createScopeTurns();
   return {
     async begin(call, command, signal) {
-      const terms = termsOf(call.tool.manifest.executor.config as ShellConfig, parts.settings ?? {});
+      const terms = termsOf(call.tool.manifest.executor.config as ShellConfig, parts.settings);
       const paths = call.grant.filesystem.filter(({ mode }) => mode === 'rw').map(({ path }) => path);
       if (terms === undefined || paths.length === 0 || readsOnly(command)) return undefined;
       return secured(parts, turns, { call, terms, paths, signal });
@@ -76,19 +74,19 @@ export function createTransactions(parts: TransactionParts): Transactions {
 
 function termsOf(config: ShellConfig, settings: TransactionSettings): Terms | undefined {
   // What a checkpoint says is done must not be taken back.
-  const isByDefault = settings.transactional === true && config.stdin !== 'checkpoints';
+  const isByDefault = settings.transactional && config.stdin !== 'checkpoints';
   const given: TransactionConfig | undefined = config.transaction ?? (isByDefault ? {} : undefined);
   if (given === undefined || given.auto_rollback === false) return undefined;
-  const codes = given.auto_rollback_exit_codes ?? settings.autoRollbackExitCodes ?? DEFAULT_CODES;
+  const codes = given.auto_rollback_exit_codes ?? settings.autoRollbackExitCodes;
   const successes = config.success_exit_codes ?? [0];
   return {
-    globs: given.transaction_scope ?? settings.transactionScope ?? TRANSACTION_SETTINGS.transactionScope.default,
+    globs: given.transaction_scope ?? settings.transactionScope,
     ends: new Set<CommandEnd>([
       ...codes.filter((code) => !successes.includes(code)),
       ...(given.rollback_on ?? DEFAULT_CAUSES),
     ]),
-    required: given.snapshot_required === true || settings.snapshotRequired === true,
-    bytesMax: lower(given.max_snapshot_bytes ?? 0, settings.maxSnapshotBytes ?? 0),
+    required: given.snapshot_required === true || settings.snapshotRequired,
+    bytesMax: lower(given.max_snapshot_bytes ?? 0, settings.maxSnapshotBytes),
   };
 }
 
@@ -117,7 +115,7 @@ async function secured(parts: TransactionParts, turns: ScopeTurns, order: Order)
   const endTurn = await turns.take(paths, signal);
   let kept: KeptSnapshot | undefined;
   try {
-    keepOff(parts.closed ?? [], order);
+    keepOff(parts.closed, order);
     // Includes the link targets at the time of the grant: the snapshot must not be visible to the command.
     kept = await parts.folder.make(filesystem.flatMap(({ path }) => [path, links?.get(path) ?? path]));
     const { globs, bytesMax } = terms;

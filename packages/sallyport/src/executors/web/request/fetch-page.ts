@@ -43,6 +43,7 @@ export interface FetchedPage {
 }
 
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
+const ACCEPT_LANGUAGE = 'en,*;q=0.5';
 const ACCEPT =
   'text/html,application/xhtml+xml,text/markdown,text/plain;q=0.9,application/json;q=0.9,application/xml;q=0.8,' +
   'application/rss+xml;q=0.8,application/atom+xml;q=0.8,text/*;q=0.7,*/*;q=0.1';
@@ -126,7 +127,7 @@ function send(
 ): Promise<OutboundAnswer> {
   const headers = {
     accept: ACCEPT,
-    'accept-language': settings.acceptLanguage,
+    'accept-language': ACCEPT_LANGUAGE,
     'accept-encoding': 'gzip, br',
     'user-agent': settings.userAgent,
     ...conditions,

@@ -43,7 +43,7 @@ test('PRM-10 a secret is of one tenant: the default one, or the one that its var
   const key = ['petstore_api_key'];
   expect((await store.read('other', key)).get('petstore_api_key')).toBe('of the other');
   expect((await store.read('third', key)).get('petstore_api_key')).toBe('hush');
-  const closed = createEnvironmentSecretStore(environment, { defaultTenant: 'acme' });
+  const closed = createEnvironmentSecretStore(environment, { defaultTenant: 'acme', shared: [] });
   const refused = await closed.read('third', key).catch((thrown) => thrown);
   expect(refused).toMatchObject({
     code: 'E3302',

@@ -8,8 +8,8 @@ export const SECRET_VARIABLE_PREFIX = 'SALLYPORT_SECRET_';
 export interface EnvironmentSecretOptions {
   /** Tenant of variables that name none. */
   readonly defaultTenant: string;
-  /** Names of the default tenant's secrets that every tenant may use; `*` for all of them. Default none. */
-  readonly shared?: readonly string[];
+  /** Names of the default tenant's secrets that every tenant may use; `*` for all of them. */
+  readonly shared: readonly string[];
 }
 
 /**
@@ -20,7 +20,7 @@ export interface EnvironmentSecretOptions {
  */
 export function createEnvironmentSecretStore(
   environment: Readonly<Record<string, string | undefined>>,
-  { defaultTenant, shared = [] }: EnvironmentSecretOptions,
+  { defaultTenant, shared }: EnvironmentSecretOptions,
 ): SecretStore {
   const values = new Map<string, string>();
   for (const [variable, value] of Object.entries(environment)) {

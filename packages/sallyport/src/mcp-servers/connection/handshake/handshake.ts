@@ -36,7 +36,6 @@ export interface Handshake {
   readonly olderProtocolOnly: boolean;
   /** Subscribes to the changes of a resource. @throws E3809 when the server does not report them */
   watch(uri: string): Promise<AsyncDisposable>;
-  close(): Promise<void>;
 }
 
 /** Inputs of a handshake. */
@@ -49,9 +48,9 @@ export interface HandshakeOptions {
   readonly alwaysAnswers?: boolean;
   onToolsChanged(): void;
   /** Called when the server says that its resources or prompts changed. */
-  onOffersChanged?(): void;
+  onOffersChanged(): void;
   /** Called when the server says that a watched resource changed. */
-  onResourceUpdated?(uri: string): void;
+  onResourceUpdated(uri: string): void;
   onError(error: Error): void;
 }
 
@@ -104,7 +103,6 @@ export async function shakeHands(mux: Multiplexer, options: HandshakeOptions): P
     modern,
     olderProtocolOnly: options.olderProtocolOnly || (!modern && !mux.probeAnswered()),
     watch: (uri) => watchResource(client, uri, options.timeoutMs),
-    close: () => client.close(),
   };
 }
 
@@ -148,14 +146,14 @@ const announcesChanges = (client: Client, list: ListName): boolean =>
   client.getServerCapabilities()?.[list]?.listChanged === true;
 
 function receiveChanges(client: Client, { onToolsChanged, onOffersChanged, onResourceUpdated }: HandshakeOptions) {
-  const offersChanged = together(() => onOffersChanged?.());
+  const offersChanged = together(onOffersChanged);
   const changed = { tools: together(onToolsChanged), resources: offersChanged, prompts: offersChanged };
   for (const list of ['tools', 'resources', 'prompts'] as const) {
     client.setNotificationHandler(LISTS[list], () => {
       if (announcesChanges(client, list)) changed[list]();
     });
   }
-  client.setNotificationHandler('notifications/resources/updated', ({ params }) => onResourceUpdated?.(params.uri));
+  client.setNotificationHandler('notifications/resources/updated', ({ params }) => onResourceUpdated(params.uri));
 }
 
 /** Reports several changes within a moment once. */
@@ -200,7 +198,7 @@ async function listen(
   signal.throwIfAborted();
   const changedMeanwhile = (): void => {
     onToolsChanged();
-    onOffersChanged?.();
+    onOffersChanged();
   };
   const begun = client.listen(wishFor(client), { timeout: Math.max(timeoutMs, LISTEN_PATIENCE_MS) });
   let isLate = false;

@@ -7,8 +7,16 @@ import { fileURLToPath } from 'node:url';
 import { createBubblewrapDriver } from '@sallyport/sandbox/bubblewrap';
 import { afterEach, expect, test } from 'vitest';
 import type { UpstreamDefinition } from '../../../../api/schemas/upstream.ts';
-import { failureOf, fixture, odd, TENANT, textOf, until } from '../../test-servers/upstreams.fixture.ts';
-import type { Upstreams, UpstreamsParts } from '../../upstreams.ts';
+import {
+  type FixtureParts,
+  failureOf,
+  fixture,
+  odd,
+  TENANT,
+  textOf,
+  until,
+} from '../../test-servers/upstreams.fixture.ts';
+import type { Upstreams } from '../../upstreams.ts';
 
 const SERVER = fileURLToPath(new URL('../../test-servers/changing-server.mjs', import.meta.url));
 const opened: (() => unknown)[] = [];
@@ -16,7 +24,7 @@ afterEach(async () => {
   for (const close of opened.splice(0).reverse()) await close();
 });
 
-function make(parts: Partial<UpstreamsParts> = {}): Upstreams {
+function make(parts: FixtureParts = {}): Upstreams {
   const { upstreams } = fixture(createBubblewrapDriver(), { settings: { relistIntervalMs: 10 }, ...parts });
   opened.push(() => upstreams.close());
   return upstreams;
@@ -63,7 +71,6 @@ test('what a tool may do is judged by how it is listed at the moment of the call
   const asked: [string, boolean][] = [];
   const upstreams = make({
     quarantine: {
-      counts: () => ({ quarantined: 0, absent: 0 }),
       refusal(_tenant, _name, tool, hash) {
         asked.push([tool, hash !== undefined]);
         return tool === 'b' ? { failed: true, code: 'E3813', message: 'In quarantine.' } : undefined;

@@ -18,10 +18,9 @@ export interface CurrentOffers {
 export interface CurrentOffersParts {
   readonly upstream: string;
   readonly log: Log;
-  /** Absent: nothing is withheld. */
-  readonly judge?: JudgeOffers | undefined;
+  readonly judge: JudgeOffers;
   /** Absent: changes wait for nobody. */
-  readonly held?: HeldOffers | undefined;
+  readonly held: HeldOffers | undefined;
   /** Called after each listing that differs from the one before. */
   onChanged(): void;
 }
@@ -42,7 +41,7 @@ export function createCurrentOffers({ upstream, log, judge, held, onChanged }: C
           log.warn('upstream-offers-incomplete', { upstream, method, reason });
         const whole = (kind: HeldKind): boolean => !incomplete.some(({ method }) => method === METHODS[kind]);
         const holding = held === undefined ? undefined : { held, whole, isAdded };
-        const harmless = judge === undefined ? offers : await harmlessOffers(offers, judge, log, upstream, holding);
+        const harmless = await harmlessOffers(offers, judge, log, upstream, holding);
         // A later listing is newer than this one; an ended connection lists nothing.
         if (mine !== begun || signal.aborted) return;
         const before = print;

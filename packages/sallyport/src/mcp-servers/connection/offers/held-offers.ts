@@ -32,7 +32,7 @@ export interface HeldOffers {
 export type OffersHeld = (change: 'tools-quarantined' | 'tools-restored', offers: readonly UpstreamTool[]) => void;
 
 /** Dependencies of the held offers of one upstream. */
-export interface HeldOffersParts {
+interface HeldOffersParts {
   readonly quarantine: OfferQuarantine;
   readonly tenantId: string;
   readonly upstream: string;
@@ -44,17 +44,8 @@ export interface HeldOffersParts {
   readonly onHeld: OffersHeld;
 }
 
-/** Undefined where there is no quarantine that offers can be in. */
-export function heldOffersOf(
-  quarantine: Partial<OfferQuarantine> | undefined,
-  parts: Omit<HeldOffersParts, 'quarantine'>,
-): HeldOffers | undefined {
-  const { compare, put, find, blocks, inTurn } = quarantine ?? {};
-  if (!compare || !put || !find || !blocks || !inTurn) return undefined;
-  return createHeldOffers({ ...parts, quarantine: { compare, put, find, blocks, inTurn } });
-}
-
-function createHeldOffers(parts: HeldOffersParts): HeldOffers {
+/** Makes the held offers of one upstream. */
+export function createHeldOffers(parts: HeldOffersParts): HeldOffers {
   const { quarantine, tenantId, upstream, isTrusted, acceptsNew, clock, onHeld } = parts;
   return {
     take: (kind, offers, verdicts, isAdded) =>
@@ -124,13 +115,13 @@ function createHeldOffers(parts: HeldOffersParts): HeldOffers {
 
 /** The refusal to get a prompt that waits; what its server no longer lists is for the server to refuse. */
 export function checkPrompt(
-  quarantine: Partial<OfferQuarantine> | undefined,
+  quarantine: Pick<OfferQuarantine, 'blocks'>,
   tenantId: string,
   upstream: string,
   name: unknown,
 ): void {
   const id = offerId(upstream, 'prompts', String(name));
-  const block = quarantine?.blocks?.(tenantId, id);
+  const block = quarantine.blocks(tenantId, id);
   if (block === undefined || block.reason === 'absent' || block.tool !== name) return;
   throw ToolLayerError.of(blockedFailure(id, { ...block, upstream }));
 }

@@ -45,13 +45,13 @@ export function checkListCredentials(definition: UpstreamDefinition): void {
 }
 
 /** A tenant's secrets, some of which replace others: the ones that only a caller could bring. */
-export function standIns(store: SecretStore | undefined, by: Readonly<Record<string, string>>): SecretStore {
+export function standIns(store: SecretStore, by: Readonly<Record<string, string>>): SecretStore {
   const nameOf = (name: string): string => (Object.hasOwn(by, name) ? (by[name] as string) : name);
   return {
     async read(tenantId, names) {
-      const found = await store?.read(tenantId, names.map(nameOf));
-      const held = names.filter((name) => found?.has(nameOf(name)) === true);
-      return new Map(held.map((name) => [name, found?.get(nameOf(name)) as string]));
+      const found = await store.read(tenantId, names.map(nameOf));
+      const held = names.filter((name) => found.has(nameOf(name)));
+      return new Map(held.map((name) => [name, found.get(nameOf(name)) as string]));
     },
   };
 }

@@ -33,8 +33,7 @@ export interface CallerOffersParts {
   readonly settings: Pick<UpstreamSettings, 'relistIntervalMs' | 'staleListingMs' | 'offersPatienceMs'>;
   readonly clock: Clock;
   readonly log: Log;
-  /** Absent: nothing is withheld. */
-  readonly judge: JudgeOffers | undefined;
+  readonly judge: JudgeOffers;
   /** Lists over the caller's own connection. @throws whatever opening it throws */
   list(caller: KnownCaller): Promise<OfferListing>;
   /** Called when a caller may be offered something else than it was shown. */
@@ -119,6 +118,6 @@ async function harmlessOnes({ upstream, judge, log, list }: CallerOffersParts, c
   const { offers, incomplete } = await list(caller);
   for (const { method } of incomplete) log.warn('upstream-offers-incomplete', { upstream, method });
   const warn: Log['warn'] = (event, fields) => log.warn(event, { ...fields, name: undefined });
-  const harmless = judge === undefined ? offers : await harmlessOffers(offers, judge, { warn }, upstream);
+  const harmless = await harmlessOffers(offers, judge, { warn }, upstream);
   return { offers: harmless, isWhole: incomplete.length === 0 };
 }

@@ -33,9 +33,9 @@ export interface UpstreamChecks {
    * Called before each connection. @throws ToolLayerError for what the operator of the machine does not allow this
    * tenant's upstream
    */
-  readonly checkDefinition?: (tenantId: string, definition: UpstreamDefinition) => void;
+  readonly checkDefinition: (tenantId: string, definition: UpstreamDefinition) => void;
   /** Called before each start of a stdio server with the paths of programs, code and folders. @throws ToolLayerError */
-  readonly checkShown?: StdioLinkParts['checkShown'];
+  readonly checkShown: StdioLinkParts['checkShown'];
 }
 
 /** Dependencies of a kept upstream. */
@@ -44,9 +44,9 @@ export interface KeptUpstreamParts extends Omit<SupervisedParts, 'open'> {
   readonly link: StdioLinkParts &
     Omit<HttpLinkParts, 'authorizer'> &
     Pick<UpstreamChecks, 'checkDefinition'> &
-    EmbeddedLinkParts & { readonly logins?: Pick<UpstreamLogins, 'authorizer'> };
+    EmbeddedLinkParts & { readonly logins: Pick<UpstreamLogins, 'authorizer'> };
   /** Makes outbound HTTP for one caller's connection alone; see `UpstreamsParts.callerOutbound`. */
-  readonly callerOutbound?: (() => OutboundHttp) | undefined;
+  readonly callerOutbound: () => OutboundHttp;
 }
 
 type Options = OpenOptions & { readonly timeoutMs: number };
@@ -55,7 +55,7 @@ type Options = OpenOptions & { readonly timeoutMs: number };
 export function keepUpstream(parts: KeptUpstreamParts): KeptUpstream {
   const { definition, tenantId, link, clock, settings } = parts;
   const { per_caller: perCaller, list_credentials: standing } = definition;
-  const open = (secrets: SecretStore | undefined, options: Options, holder?: string) =>
+  const open = (secrets: SecretStore, options: Options, holder?: string) =>
     openLink(parts, { ...link, secrets }, options, holder);
   const asking = createAsking();
   if (perCaller !== true) {
@@ -91,24 +91,24 @@ async function openLink(
   options: Options,
   holder?: string,
 ): Promise<Link> {
-  link.checkDefinition?.(tenantId, definition);
+  link.checkDefinition(tenantId, definition);
   const { name, transport, may_ask: mayAsk } = definition;
   const parts = { ...link, mayAsk };
   if (transport.type === 'embedded') return openEmbeddedLink(link, name, transport);
   if (transport.type === 'stdio') return openStdioLink(parts, tenantId, name, transport, options);
-  const authorizer = link.logins?.authorizer(tenantId, definition, holder, link.secrets);
+  const authorizer = link.logins.authorizer(tenantId, definition, holder, link.secrets);
   const opened = await openHttpLink({ ...parts, authorizer }, tenantId, name, transport, options);
   if (authorizer === undefined || holder === undefined) return opened;
   // Tokens of a caller's login are no credentials of the call, so nobody after this takes them out of results.
   return { ...withoutSecrets({ ...opened, hide: authorizer.hide }), hide: opened.hide };
 }
 
-/** With sockets of its own per caller, when outbound HTTP for it can be made. */
+/** With sockets of its own per caller. */
 async function openCallers(parts: KeptUpstreamParts, caller: KnownCaller, options: Options): Promise<Link> {
   const { holder } = caller;
   const secrets = secretsOf(caller);
   const isHttp = parts.definition.transport.type !== 'stdio';
-  const outbound = isHttp ? parts.callerOutbound?.() : undefined;
+  const outbound = isHttp ? parts.callerOutbound() : undefined;
   if (outbound === undefined) return openLink(parts, { ...parts.link, secrets }, options, holder);
   try {
     const link = await openLink(parts, { ...parts.link, secrets, outbound }, options, holder);

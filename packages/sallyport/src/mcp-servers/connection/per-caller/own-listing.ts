@@ -35,7 +35,7 @@ export interface OperatorListingParts {
   readonly tenantId: string;
   readonly clock: Clock;
   readonly connectTimeoutMs: number;
-  readonly secrets?: SecretStore | undefined;
+  readonly secrets: SecretStore;
   open(
     secrets: SecretStore,
     options: OpenOptions & { readonly timeoutMs: number },
@@ -98,7 +98,7 @@ async function listOnce(parts: OperatorListingParts, operator: UpstreamOperator,
   const signal = AbortSignal.any([closing, AbortSignal.timeout(connectTimeoutMs)]);
   const asked = { ...operator, signal };
   const secrets: SecretStore = {
-    read: async (tenantId, names) => (await parts.secrets?.read(tenantId, names, asked)) ?? new Map(),
+    read: (tenantId, names) => parts.secrets.read(tenantId, names, asked),
   };
   const options = { signal, timeoutMs: connectTimeoutMs, olderProtocolOnly: false, onToolsChanged() {} };
   const link = await parts.open(secrets, options, operator.holder).catch(adviseListing);

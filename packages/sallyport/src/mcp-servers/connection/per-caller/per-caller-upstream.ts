@@ -6,13 +6,12 @@ import { hideInValue } from '../../../external/hide-secrets.ts';
 import type { ListedMcpTool } from '../../../registry/importer.port.ts';
 import { NO_OFFERS, type ResourceListener, type ServerOffers, type UpstreamCaller } from '../../known-upstream.ts';
 import { callFailure, neverLeft, stopped } from '../call-failures.ts';
+import { callChecked } from '../calls/checked-call.ts';
 import type { Link, OpenOptions, ToolListing, UpstreamCallResult } from '../link.ts';
-import { inMidCall, unchecked } from '../listing/fresh-listing.ts';
 import type { RequestOptions } from '../request-table.ts';
 import { hiding } from '../secrets/secret-values.ts';
 import type { Supervised } from '../supervised.ts';
 import {
-  callRequestOptionsOf,
   clientName,
   type OwnStatus,
   requestOptionsOf,
@@ -239,7 +238,7 @@ export class PerCallerUpstream {
           onOffersChanged: () => this.#offers.changed(caller),
           onResourceUpdated: (uri) => this.#watches.updated(caller, uri),
           onLog: (message) =>
-            caller.owner === undefined ? undefined : this.#parts.onLog?.(message, ownerKey(caller.owner)),
+            caller.owner === undefined ? undefined : this.#parts.onLog(message, ownerKey(caller.owner)),
         }),
     };
     const opened = await openCallerLink(parts, { signal, olderProtocolOnly: this.#olderProtocolOnly });
@@ -254,43 +253,14 @@ export class PerCallerUpstream {
     args: Readonly<Record<string, unknown>>,
     options: UpstreamCallOptions,
   ): Promise<UpstreamCallResult> {
-    const { link, suspect, retire } = lent;
-    const startedAt = this.#parts.clock.monotonic();
-    const check = (): Promise<void> | undefined => this.#check(lent, tool, options);
     try {
-      // Fast path: a tool without side effects waits for nothing.
-      const checking = check();
-      if (checking !== undefined) await checking;
-      const passed = this.#parts.clock.monotonic() - startedAt;
-      const timeoutMs = options.timeoutMs === undefined ? undefined : Math.max(1, options.timeoutMs - passed);
-      const asked = callRequestOptionsOf(options, this.#parts.definition);
-      return await link.call(tool, args, { ...asked, timeoutMs, beforeAgain: () => inMidCall(check) });
+      return await callChecked(this.#parts, lent, tool, args, options);
     } catch (thrown) {
       // A refused credential may be replaced by the next call; the connection keeps the old one.
-      if (neverLeft(thrown) || isUnauthorized(thrown)) retire();
-      if (thrown instanceof ToolLayerError && thrown.code === 'E3103') suspect();
+      if (neverLeft(thrown) || isUnauthorized(thrown)) lent.retire();
+      if (thrown instanceof ToolLayerError && thrown.code === 'E3103') lent.suspect();
       throw thrown;
     }
-  }
-
-  /**
-   * Refuses tools that differ from the accepted definition, as listed to this caller; the server is asked again right
-   * before a tool with side effects runs.
-   */
-  #check({ link, hashOf, listFresh }: LentLink, tool: string, options: UpstreamCallOptions): Promise<void> | undefined {
-    const { refusal } = this.#parts;
-    if (refusal === undefined) return undefined;
-    const compare = (): void => {
-      const refused = refusal(tool, hashOf(tool));
-      if (refused !== undefined) throw ToolLayerError.of(refused);
-    };
-    if (options.leavesTraces !== true) {
-      compare();
-      return undefined;
-    }
-    return listFresh(options).then(compare, (thrown: unknown) => {
-      throw unchecked(this.#name, thrown, options, link.hide);
-    });
   }
 }
 

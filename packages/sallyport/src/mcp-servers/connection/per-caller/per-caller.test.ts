@@ -2,8 +2,6 @@ import { fileURLToPath } from 'node:url';
 import { createBubblewrapDriver } from '@sallyport/sandbox/bubblewrap';
 import { afterEach, expect, test } from 'vitest';
 import { ownerKey } from '../../../domain/invocation/call-owner.ts';
-import { createEgressGuard } from '../../../external/egress-guard.ts';
-import { createOutboundHttp } from '../../../external/outbound-http.ts';
 import type { SecretStore } from '../../../external/secret-store.port.ts';
 import { failureOf, fixture, odd, processesWith, TENANT, textOf, until } from '../../test-servers/upstreams.fixture.ts';
 import { definitionHash } from '../../trust/definition-hash.ts';
@@ -29,13 +27,15 @@ const secrets: SecretStore = {
   },
 };
 
-function make(parts: Partial<UpstreamsParts> = {}) {
+type Parts = NonNullable<Parameters<typeof fixture>[1]>;
+
+function make(parts: Parts = {}) {
   const made = fixture(driver, { secrets, ...parts });
   opened.push(made.upstreams);
   return made;
 }
 
-async function start(settings: UpstreamsParts['settings'] = {}, parts: Partial<UpstreamsParts> = {}) {
+async function start(settings: UpstreamsParts['settings'] = {}, parts: Parts = {}) {
   const server = await echoingServer();
   opened.push({ close: () => server[Symbol.asyncDispose]() });
   const { upstreams } = make({ settings, ...parts });
@@ -91,11 +91,7 @@ test('PRM-11 the tenants of two layers’ users never meet, however equal they a
 });
 
 test('PRM-11.5 with a way out for each connection, no two callers share a socket', async () => {
-  const guard = createEgressGuard();
-  const outbound = createOutboundHttp({ guard });
-  opened.push({ close: () => outbound[Symbol.dispose]() });
-  const callerOutbound = () => createOutboundHttp({ guard });
-  const { server, upstreams } = await start({}, { outbound, callerOutbound });
+  const { server, upstreams } = await start();
   for (const user of ['alice', 'bob', 'alice', 'carol', 'bob']) await who(upstreams, as(user));
   expect(server.overSockets.size).toBeGreaterThanOrEqual(4);
   for (const authorizations of server.overSockets.values()) expect(authorizations.size).toBe(1);
@@ -214,8 +210,7 @@ test('what a server says of a failure does not show the credential', async () =>
 
 test('a tool is refused to the caller whose server shows another than was accepted, and to nobody else', async () => {
   const accepted = new Map<string, string>();
-  const quarantine: UpstreamsParts['quarantine'] = {
-    counts: () => ({ quarantined: 0, absent: 0 }),
+  const quarantine: Parts['quarantine'] = {
     refusal(_tenantId, _upstream, tool, hash) {
       const first = accepted.get(tool) ?? hash ?? '';
       accepted.set(tool, first);
@@ -235,8 +230,7 @@ test('a tool is refused to the caller whose server shows another than was accept
 });
 
 test('REG-09 what is shown to a caller is listed anew right before a call that may leave something behind', async () => {
-  const quarantine: UpstreamsParts['quarantine'] = {
-    counts: () => ({ quarantined: 0, absent: 0 }),
+  const quarantine: Parts['quarantine'] = {
     refusal: (_tenantId, _upstream, _tool, hash) =>
       hash === definitionHash(WHO_AM_I) ? undefined : { failed: true, code: 'E3813', message: 'It was changed.' },
   };

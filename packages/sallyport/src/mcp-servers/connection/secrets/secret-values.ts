@@ -37,7 +37,7 @@ const redactor = createRedactor({
 export async function fillSecrets(
   tenantId: string,
   templates: Readonly<Record<string, string>>,
-  store: SecretStore | undefined,
+  store: SecretStore,
 ): Promise<FilledValues> {
   const names = secretNames(templates);
   const secrets = names.length === 0 ? new Map<string, string>() : await readSecrets(tenantId, names, store);
@@ -77,11 +77,11 @@ export function hiding(values: readonly string[]): (text: string) => string {
 async function readSecrets(
   tenantId: string,
   names: readonly string[],
-  store: SecretStore | undefined,
+  store: SecretStore,
 ): Promise<ReadonlyMap<string, string>> {
-  const secrets = await store?.read(tenantId, names);
-  const missing = names.filter((name) => secrets?.has(name) !== true);
-  if (secrets === undefined || missing.length > 0) {
+  const secrets = await store.read(tenantId, names);
+  const missing = names.filter((name) => !secrets.has(name));
+  if (missing.length > 0) {
     throw new ToolLayerError('E3302', `The secret store does not hold ${missing.join(', ')}. Add it and try again.`, {
       details: { secrets: missing },
     });

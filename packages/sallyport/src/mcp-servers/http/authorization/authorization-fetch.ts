@@ -20,13 +20,12 @@ export interface AuthorizationReach {
   /** Address of the upstream. */
   readonly upstream: URL;
   /** The authorization server that the operator stated. */
-  readonly issuer?: string | undefined;
-  /** Guarded outbound HTTP; default: the platform's `fetch`. */
-  readonly outbound?: OutboundHttp | undefined;
+  readonly issuer: string | undefined;
+  readonly outbound: OutboundHttp;
   /** Throws for what the operator of the machine does not allow. */
-  readonly check?: ((url: URL) => void) | undefined;
+  readonly check: (url: URL) => void;
   /** Longest time for an answer, ms; 10 000 when absent. */
-  readonly timeoutMs?: number | undefined;
+  readonly timeoutMs: number | undefined;
 }
 
 /**
@@ -40,9 +39,8 @@ export function createAuthorizationFetch(reach: AuthorizationReach): Authorizati
     const url = new URL(address);
     const isNamed = isNamedByOperator(url, reach);
     if (!isNamed && (url.protocol !== 'https:' || isLoopback(url.hostname))) throw unreachable(url);
-    reach.check?.(url);
-    const send =
-      reach.outbound === undefined ? fetch : createGuardedFetch(reach.outbound, isNamed ? [rowOf(url)] : PUBLIC);
+    reach.check(url);
+    const send = createGuardedFetch(reach.outbound, isNamed ? [rowOf(url)] : PUBLIC);
     const { timeoutMs = TIMEOUT_MS } = reach;
     const late = AbortSignal.timeout(timeoutMs);
     const signal = init.signal == null ? late : AbortSignal.any([init.signal, late]);

@@ -30,7 +30,7 @@ const RENEWALS_MAX = 2;
  * @param secrets credentials of the caller, where the connection is the caller's own
  * @returns rejects with E3311 when somebody has to log in; see `HolderTokens.renew`
  */
-export function authorizedFetch(tokens: HolderTokens, carry: HttpFetch, secrets: SecretStore | undefined): HttpFetch {
+export function authorizedFetch(tokens: HolderTokens, carry: HttpFetch, secrets: SecretStore): HttpFetch {
   const send = sender(carry);
   return async (url, init = {}) => {
     let access = await tokens.current(secrets);

@@ -22,11 +22,11 @@ export interface RegistrationRequest {
   /** The registration so far. */
   readonly before?: Registration | undefined;
   /** Address of the layer's own client document; undefined when it has none. */
-  readonly clientIdUrl?: string | undefined;
+  readonly clientIdUrl: string | undefined;
   /** How the layer names itself. */
   readonly clientName: string;
   /** Undefined when nobody logs in. */
-  readonly redirectUrl?: string | undefined;
+  readonly redirectUrl: string | undefined;
   readonly send: AuthorizationFetch;
 }
 

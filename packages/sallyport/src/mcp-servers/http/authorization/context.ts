@@ -23,11 +23,10 @@ export interface AuthorizationParts {
   readonly store: AuthorizationStore;
   readonly clock: Clock;
   readonly log: Log;
-  readonly secrets?: SecretStore | undefined;
-  /** Guarded outbound HTTP; default: the platform's `fetch`, which checks nothing. */
-  readonly outbound?: OutboundHttp | undefined;
+  readonly secrets: SecretStore;
+  readonly outbound: OutboundHttp;
   /** Throws for addresses that the operator of the machine does not allow this tenant's upstreams. */
-  readonly checkAddress?: ((tenantId: string, upstream: string, url: URL) => void) | undefined;
+  readonly checkAddress: (tenantId: string, upstream: string, url: URL) => void;
   /** How the layer names itself to authorization servers. */
   readonly clientName: string;
   /** Address of the layer's client document; undefined when it has none. */
@@ -72,7 +71,7 @@ export class AuthorizationContext {
     this.url = new URL(transport.url);
     const { issuer } = this.settings;
     const { outbound, checkAddress, timeoutMs } = parts;
-    const check = (url: URL): void => checkAddress?.(tenantId, name, url);
+    const check = (url: URL): void => checkAddress(tenantId, name, url);
     this.send = createAuthorizationFetch({ upstream: this.url, issuer, outbound, check, timeoutMs });
     const place = { tenantId, upstream: name };
     const binding = bindingOf(transport);
@@ -165,9 +164,9 @@ export class AuthorizationContext {
   }
 
   /** Value of a `{{NAME}}`. @throws E3302 when the store does not hold it */
-  async secretOf(reference: string, secrets: SecretStore | undefined): Promise<string> {
+  async secretOf(reference: string, secrets: SecretStore): Promise<string> {
     const [name = ''] = secretNames({ reference });
-    const value = (await secrets?.read(this.subject.tenantId, [name]))?.get(name);
+    const value = (await secrets.read(this.subject.tenantId, [name]))?.get(name);
     if (value !== undefined) return value;
     throw new ToolLayerError('E3302', `The secret store does not hold ${name}. Add it and try again.`, {
       details: { secrets: [name] },

@@ -46,7 +46,7 @@ export class HolderTokens {
    * @param secrets credentials of the caller, where the connection is the caller's own
    * @throws when an old token cannot be renewed
    */
-  async current(secrets: SecretStore | undefined): Promise<Access | undefined> {
+  async current(secrets: SecretStore): Promise<Access | undefined> {
     const held = this.#held ?? (await this.#read());
     const { tokens } = held.value;
     if (tokens === undefined) return undefined;
@@ -60,7 +60,7 @@ export class HolderTokens {
    * @throws E3311 when somebody has to log in; E3307 when a token of these scopes is not enough; what the
    *   authorization server's failures are
    */
-  renew(challenge: Challenge, used: Access | undefined, secrets: SecretStore | undefined): Promise<Access | undefined> {
+  renew(challenge: Challenge, used: Access | undefined, secrets: SecretStore): Promise<Access | undefined> {
     return this.#alone(() => this.#renewAfter(challenge, used, secrets));
   }
 
@@ -95,7 +95,7 @@ export class HolderTokens {
     return expiresAt !== undefined && expiresAt - this.#context.parts.clock.now() < LEEWAY_MS;
   }
 
-  async #renewOld(secrets: SecretStore | undefined): Promise<Access | undefined> {
+  async #renewOld(secrets: SecretStore): Promise<Access | undefined> {
     const held = await this.#read();
     const { tokens, source, scopes } = held.value;
     if (tokens === undefined || source === undefined || !this.#isOld(tokens)) return accessOf(held.value);
@@ -104,11 +104,7 @@ export class HolderTokens {
     return tokens.refresh === undefined ? accessOf(held.value) : this.#refresh(held, source, tokens.refresh);
   }
 
-  async #renewAfter(
-    challenge: Challenge,
-    used: Access | undefined,
-    secrets: SecretStore | undefined,
-  ): Promise<Access | undefined> {
+  async #renewAfter(challenge: Challenge, used: Access | undefined, secrets: SecretStore): Promise<Access | undefined> {
     const held = await this.#read();
     const { tokens } = held.value;
     const isNewer = tokens !== undefined && tokens.access !== used?.token;
@@ -163,7 +159,7 @@ export class HolderTokens {
   async #requestAnew(
     { scopes: challenged }: Challenge,
     held: Held<HolderState>,
-    secrets: SecretStore | undefined,
+    secrets: SecretStore,
   ): Promise<Access | undefined> {
     const found = await this.#context.discover();
     if (found === undefined) return undefined;
@@ -181,7 +177,7 @@ export class HolderTokens {
     held: Held<HolderState>,
     source: TokenSource,
     scopes: readonly string[],
-    secrets: SecretStore | undefined,
+    secrets: SecretStore,
     found?: Parameters<typeof requestTokens>[4],
   ): Promise<Access> {
     const { tokens, dpopKey } = await requestTokens(this.#context, source, scopes, secrets, found, held.value.dpopKey);
@@ -195,7 +191,7 @@ export class HolderTokens {
     if (!(await context.claim(held, CLAIM_MS))) return this.#renewedByOther(held);
     try {
       const endpoint = await this.#context.endpointOf(source, held.value.dpopKey);
-      const { tokens } = await refreshTokens(endpoint, refresh, { resource: source.resource });
+      const tokens = await refreshTokens(endpoint, refresh, { resource: source.resource });
       return await this.#keep({ ...held.value, tokens: { refresh, ...tokens } }, held);
     } catch (thrown) {
       const { tokens: _, ...rest } = held.value;

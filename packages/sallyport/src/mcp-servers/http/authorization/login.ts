@@ -130,10 +130,10 @@ export async function finishLogin(context: AuthorizationContext, redirected: str
   const { held, login, answer } = await takeLogin(context, redirected);
   const { dpopKey, source, scopes, verifier, state } = login;
   const endpoint = await context.endpointOf(source, dpopKey);
-  const issued = await exchangeCode(endpoint, answer, { state, verifier }, { resource: source.resource });
-  if (context.settings.dpop === true && !issued.tokens.isDpop) throw notBound(name);
+  const tokens = await exchangeCode(endpoint, answer, { state, verifier }, { resource: source.resource });
+  if (context.settings.dpop === true && !tokens.isDpop) throw notBound(name);
   const next: HolderState = {
-    tokens: issued.tokens,
+    tokens,
     source,
     scopes,
     ...(dpopKey === undefined ? {} : { dpopKey }),

@@ -7,12 +7,12 @@ import type { TokenSource, Tokens } from './authorization-state.ts';
 import type { AuthorizationContext, Discovered } from './context.ts';
 import { readAuthorizationServer } from './discovery/authorization-server.ts';
 import { bindsTokens, newDpopKey } from './dpop-keys.ts';
-import { clientCredentials, type IssuedTokens, identityAssertion, jwtBearer } from './token-endpoint.ts';
+import { clientCredentials, identityAssertion, jwtBearer } from './token-endpoint.ts';
 
 /** Tokens that nobody had to log in for. */
 interface MachineTokens {
   readonly tokens: Tokens;
-  readonly dpopKey?: JWK | undefined;
+  readonly dpopKey: JWK | undefined;
 }
 
 /**
@@ -25,14 +25,14 @@ export async function requestTokens(
   context: AuthorizationContext,
   source: TokenSource,
   scopes: readonly string[],
-  secrets: SecretStore | undefined,
+  secrets: SecretStore,
   found: Discovered | undefined,
   keyBefore: JWK | undefined,
 ): Promise<MachineTokens> {
   const isBound = found === undefined ? keyBefore !== undefined : await context.wantsDpop(found);
   const isPossible = context.settings.dpop === true || bindsTokens(source.server);
   const dpopKey = isBound && isPossible ? (keyBefore ?? (await newDpopKey(source.server))) : undefined;
-  const { tokens } = await request(context, source, scopes, secrets, dpopKey);
+  const tokens = await request(context, source, scopes, secrets, dpopKey);
   return { tokens, dpopKey };
 }
 
@@ -40,20 +40,20 @@ async function request(
   context: AuthorizationContext,
   source: TokenSource,
   scopes: readonly string[],
-  secrets: SecretStore | undefined,
+  secrets: SecretStore,
   dpopKey: JWK | undefined,
-): Promise<IssuedTokens> {
-  const { settings, parts } = context;
+): Promise<Tokens> {
+  const { settings } = context;
   const endpoint = await context.endpointOf(source, dpopKey);
   const scope: Record<string, string> = scopes.length === 0 ? {} : { scope: scopes.join(' ') };
   const parameters = { resource: source.resource, ...scope };
   if (settings.grant === 'client_credentials') return clientCredentials(endpoint, parameters);
   if (settings.grant === 'jwt_bearer') {
     const reference = stated(settings.assertion, 'assertion');
-    return jwtBearer(endpoint, await context.secretOf(reference, secrets ?? parts.secrets), parameters);
+    return jwtBearer(endpoint, await context.secretOf(reference, secrets), parameters);
   }
   const provider = stated(settings.identity_provider, 'identity_provider');
-  return jwtBearer(endpoint, await grantOf(context, provider, source, scopes, secrets ?? parts.secrets), scope);
+  return jwtBearer(endpoint, await grantOf(context, provider, source, scopes, secrets), scope);
 }
 
 /** The grant of an enterprise's identity provider for the authorization server of the upstream. */
@@ -62,7 +62,7 @@ async function grantOf(
   { issuer, client_id: clientId, client_secret: secretName, id_token: idToken }: IdentityProvider,
   { server, resource }: TokenSource,
   scopes: readonly string[],
-  secrets: SecretStore | undefined,
+  secrets: SecretStore,
 ): Promise<string> {
   const { subject, parts, send } = context;
   const found = await readAuthorizationServer(subject.name, issuer, send);

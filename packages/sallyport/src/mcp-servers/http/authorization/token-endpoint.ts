@@ -40,13 +40,6 @@ export interface TokenEndpoint {
   readonly now: () => number;
 }
 
-/** Tokens as they came, with the scopes that were granted. */
-export interface IssuedTokens {
-  readonly tokens: Tokens;
-  /** Undefined when they are those that were asked for. */
-  readonly scopes?: readonly string[];
-}
-
 type Parameters = Readonly<Record<string, string>>;
 type Answer = Awaited<ReturnType<typeof clientCredentialsGrant>>;
 type Ask = (configuration: Configuration, options: { DPoP?: DPoPHandle }) => Promise<Answer>;
@@ -69,7 +62,7 @@ export function exchangeCode(
   redirected: URL,
   checks: { readonly state: string; readonly verifier: string },
   parameters: Parameters,
-): Promise<IssuedTokens> {
+): Promise<Tokens> {
   return issuedBy(endpoint, (configuration, options) =>
     authorizationCodeGrant(
       configuration,
@@ -82,21 +75,17 @@ export function exchangeCode(
 }
 
 /** @throws see `authorizationFailure`; `isInvalidGrant` recognises a refresh token that is used up */
-export const refreshTokens = (
-  endpoint: TokenEndpoint,
-  refreshToken: string,
-  parameters: Parameters,
-): Promise<IssuedTokens> =>
+export const refreshTokens = (endpoint: TokenEndpoint, refreshToken: string, parameters: Parameters): Promise<Tokens> =>
   issuedBy(endpoint, (configuration, options) =>
     refreshTokenGrant(configuration, refreshToken, { ...parameters }, options),
   );
 
 /** A token for the layer itself (RFC 6749 §4.4). @throws see `authorizationFailure` */
-export const clientCredentials = (endpoint: TokenEndpoint, parameters: Parameters): Promise<IssuedTokens> =>
+export const clientCredentials = (endpoint: TokenEndpoint, parameters: Parameters): Promise<Tokens> =>
   issuedBy(endpoint, (configuration, options) => clientCredentialsGrant(configuration, { ...parameters }, options));
 
 /** A token for an assertion (RFC 7523 §2.1). @throws see `authorizationFailure` */
-export const jwtBearer = (endpoint: TokenEndpoint, assertion: string, parameters: Parameters): Promise<IssuedTokens> =>
+export const jwtBearer = (endpoint: TokenEndpoint, assertion: string, parameters: Parameters): Promise<Tokens> =>
   issuedBy(endpoint, (configuration, options) =>
     genericGrantRequest(configuration, JWT_BEARER, { ...parameters, assertion }, options),
   );
@@ -107,7 +96,7 @@ export async function identityAssertion(
   idToken: string,
   target: { readonly issuer: string; readonly resource: string; readonly scopes: readonly string[] },
 ): Promise<string> {
-  const { tokens } = await issuedBy(provider, (configuration) =>
+  const { access } = await issuedBy(provider, (configuration) =>
     genericGrantRequest(configuration, EXCHANGE, {
       requested_token_type: `${TOKEN_TYPE}id-jag`,
       subject_token: idToken,
@@ -117,7 +106,7 @@ export async function identityAssertion(
       ...(target.scopes.length === 0 ? {} : { scope: target.scopes.join(' ') }),
     }),
   );
-  return tokens.access;
+  return access;
 }
 
 /** Ends tokens at their server, as far as it can be asked to. */
@@ -126,26 +115,23 @@ export async function revoke(endpoint: TokenEndpoint, { refresh, access }: Token
   await tokenRevocation(configurationOf(endpoint), refresh ?? access);
 }
 
-async function issuedBy(endpoint: TokenEndpoint, ask: Ask): Promise<IssuedTokens> {
+async function issuedBy(endpoint: TokenEndpoint, ask: Ask): Promise<Tokens> {
   const { name, server, dpopKey, now } = endpoint;
   try {
     const configuration = configurationOf(endpoint);
     const handle = dpopKey === undefined ? undefined : getDPoPHandle(configuration, await dpopKeyPair(dpopKey));
-    return issuedTokens(await ask(configuration, handle === undefined ? {} : { DPoP: handle }), now());
+    return tokensIn(await ask(configuration, handle === undefined ? {} : { DPoP: handle }), now());
   } catch (thrown) {
     throw authorizationFailure(name, server.issuer, thrown);
   }
 }
 
-function issuedTokens(answer: Answer, now: number): IssuedTokens {
-  const { access_token: access, refresh_token: refresh, expires_in: seconds, scope, token_type: type } = answer;
+function tokensIn(answer: Answer, now: number): Tokens {
+  const { access_token: access, refresh_token: refresh, expires_in: seconds, token_type: type } = answer;
   return {
-    tokens: {
-      ...{ access, isDpop: type === 'dpop' },
-      ...(refresh === undefined ? {} : { refresh }),
-      ...(seconds === undefined ? {} : { expiresAt: now + seconds * 1000 }),
-    },
-    ...(scope === undefined ? {} : { scopes: scope.split(' ') }),
+    ...{ access, isDpop: type === 'dpop' },
+    ...(refresh === undefined ? {} : { refresh }),
+    ...(seconds === undefined ? {} : { expiresAt: now + seconds * 1000 }),
   };
 }
 

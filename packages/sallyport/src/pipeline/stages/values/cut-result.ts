@@ -1,7 +1,7 @@
 import type { ToolManifest } from '../../../../api/schemas/tool-manifest.ts';
 import type { ExecutionLimits } from '../../../domain/invocation/grant.ts';
 import { givesCallResult } from '../../../domain/tool/call-result.ts';
-import { tokensWithin } from '../../../model-facing/token-estimate.ts';
+import { endWithinTokens } from '../../../model-facing/token-estimate.ts';
 import { isTextOnly, readableText } from './readable-text.ts';
 
 /** Bytes of the quotes around a text: counted, so that the first part of a text that is too long is never all of it. */
@@ -36,7 +36,7 @@ export function cutOf(
   const isLong = tokensMax !== undefined && text.length * UNIT_TOKENS_MAX > tokensMax;
   if (bytes === undefined && !isLong) return undefined;
   const readable = readableText(result, text);
-  const end = isLong ? tokensWithin(readable, 0, tokensMax).end : readable.length;
+  const end = isLong ? endWithinTokens(readable, 0, tokensMax) : readable.length;
   if (bytes === undefined && end === readable.length) return undefined;
   const fitted = fitting(readable.slice(0, end), outputBytesMax);
   const beyond = fitted.length < end || tokensMax === undefined ? { bytesMax: outputBytesMax } : { tokensMax };

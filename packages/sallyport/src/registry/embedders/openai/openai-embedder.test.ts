@@ -23,7 +23,12 @@ beforeAll(async () => {
 afterAll(() => server[Symbol.asyncDispose]());
 
 const embedderAt = (path = '', more: Partial<OpenAiSettings> = {}) =>
-  createOpenAiEmbedder({ url: `${server.url}${path}`, model: 'text-embedding-3-small', ...more });
+  createOpenAiEmbedder({
+    url: `${server.url}${path}`,
+    model: 'text-embedding-3-small',
+    apiKey: async () => undefined,
+    ...more,
+  });
 const never = (): AbortSignal => new AbortController().signal;
 
 embedderConformance(test, 'openai', async () => ({ embedder: embedderAt(), close: async () => undefined }));
@@ -79,6 +84,6 @@ describe('the wire', () => {
   });
 
   test('what is no http address is refused at once', () => {
-    expect(() => createOpenAiEmbedder({ url: 'api.openai.com', model: 'x' })).toThrow('search.embedder_url');
+    expect(() => embedderAt('', { url: 'api.openai.com' })).toThrow('search.embedder_url');
   });
 });

@@ -9,7 +9,7 @@ export interface OpenAiSettings {
   /** Such as `text-embedding-3-small`. */
   readonly model: string;
   /** Reads the key for each request; undefined when none is needed. */
-  readonly apiKey?: () => Promise<string | undefined>;
+  readonly apiKey: () => Promise<string | undefined>;
 }
 
 const TEXTS_MAX = 64;
@@ -29,7 +29,7 @@ export function createOpenAiEmbedder({ url, model, apiKey }: OpenAiSettings): Em
     async embed(texts, signal) {
       signal.throwIfAborted();
       if (texts.length === 0) return [];
-      const key = await apiKey?.();
+      const key = await apiKey();
       const answer = await postJson({
         url: address,
         ...(key === undefined ? {} : { headers: { authorization: `Bearer ${key}` } }),

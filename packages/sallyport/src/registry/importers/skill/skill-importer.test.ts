@@ -2,11 +2,12 @@ import type { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { sha256 } from '@sallyport/std/sha256';
 import { describe, expect, test } from 'vitest';
 import type { Fault } from '../../../../api/schemas/error.ts';
-import { createSkillExecutor } from '../../../executors/skill/skill-executor.ts';
+import type { ToolManifest } from '../../../../api/schemas/tool-manifest.ts';
 import { createSchemaValidator } from '../../../validation/schema-validator.ts';
 import type { SkillFile } from '../../importer.port.ts';
 import { checkManifest } from '../../manifests/check-manifest.ts';
-import type { SkillPackage } from '../../skill-package.ts';
+import { SkillPackage } from '../../skill-package.ts';
+import { wireCheck } from '../../wire-faults.ts';
 import { importSkills } from './skill-importer.ts';
 
 const file = (path: string, content: string | Uint8Array = '', more: Partial<SkillFile> = {}): SkillFile => ({
@@ -77,7 +78,11 @@ test('REG-02.15 a folder with SKILL.md becomes one manifest with everything that
   });
   expect(manifest?.parameters_schema['properties']).toMatchObject({ script: { enum: ['run', 'scripts/fill.py'] } });
   const schemas = createSchemaValidator();
-  const checks = { compileSchema: schemas.inspect, configFaults: createSkillExecutor().configFaults };
+  const checkPackage = wireCheck(SkillPackage, 'E3008', '/executor/config');
+  const checks = {
+    compileSchema: schemas.inspect,
+    configFaults: ({ executor }: ToolManifest) => checkPackage(executor.config ?? {}),
+  };
   expect(checkManifest(manifest, checks)).toEqual(JSON.parse(JSON.stringify(manifest)));
 });
 

@@ -19,8 +19,6 @@ export interface CheckedEmbedder {
   readonly model: string;
   /** Time until it may be called again, in ms; 0 when now. */
   pauseMs(): number;
-  /** Its known traits, without asking. */
-  knownTraits(): EmbedderTraits | undefined;
   /**
    * Traits of its vectors; an unknown model is measured once.
    * @throws ToolLayerError E3005
@@ -31,8 +29,6 @@ export interface CheckedEmbedder {
    * @throws ToolLayerError E3005 when it pauses, fails, takes too long or returns an invalid vector
    */
   embed(texts: readonly string[], timeoutMs: number): Promise<readonly Float32Array[]>;
-  /** The reason of the last failure, for operators; undefined after a success. */
-  trouble(): Failure | undefined;
   close(): Promise<void>;
 }
 
@@ -52,8 +48,6 @@ export function checkedEmbedder(parts: {
   return {
     model: parts.embedder.model,
     pauseMs: () => Math.max(0, state.askAgainAt - parts.clock.monotonic()),
-    knownTraits: () => parts.embedder.traits ?? state.traits,
-    trouble: () => state.trouble,
     async traits() {
       const known = parts.embedder.traits ?? state.traits;
       if (known !== undefined) return known;

@@ -84,11 +84,11 @@ test('REG-04.6 REG-04.5 a version is removed when its days of warning are over, 
 test('REG-04 a successor that was removed itself is not named, and of several removed versions the newest is', async () => {
   const { registry } = await opened('1.0.0', '1.1.0', '2.0.0');
   await registry.move({ ...ACME, version: '1.0.0', to: 'deprecated', inFavorOf: '1.1.0' });
-  await registry.remove('acme', 'weather', '1.1.0');
+  await registry.move({ ...ACME, version: '1.1.0', to: 'removed', force: true });
   const warned = registry.find('acme', 'weather', '1.0.0');
   expect(isFailure(warned) ? warned : warned.warnings[0]?.message).toBe('weather 1.0.0 is deprecated.');
   expect(JSON.stringify(warned)).not.toContain('deprecated_in_favor_of');
-  await registry.remove('acme', 'weather', '1.0.0');
+  await registry.move({ ...ACME, version: '1.0.0', to: 'removed', force: true });
   expect(registry.find('acme', 'weather', '1.0.0')).toMatchObject({
     code: 'E3004',
     message: 'weather 1.0.0 was removed.',

@@ -117,7 +117,7 @@ test('REG-03 the same content brings back what another registry removed', async 
   const { one, other } = two();
   await withVersions(one, '1.0.0');
   await other.refresh();
-  await one.remove('acme', 'weather');
+  await one.removeAll('acme', ['weather']);
   expect((await other.register('acme', manifest('1.0.0'))).outcome).toBe('created');
   await one.refresh();
   expect(chosen(one)).toBe('1.0.0');

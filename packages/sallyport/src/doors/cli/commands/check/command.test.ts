@@ -13,7 +13,14 @@ async function run(stdin: string, ...args: string[]): Promise<{ code: number; ou
   const input = (async function* () {
     yield Buffer.from(stdin);
   })();
-  const io = { stdin: input, stdout: { write }, stderr: { write }, env: {}, cwd: '/project' };
+  const io = {
+    stdin: input,
+    stdout: { write },
+    stderr: { write },
+    env: {},
+    cwd: '/project',
+    signal: new AbortController().signal,
+  };
   const check = new Command();
   addCheckCommand(
     check,

@@ -18,7 +18,14 @@ async function run(add: Add, stdin: string, ...args: string[]): Promise<{ code: 
   const input = (async function* () {
     yield Buffer.from(stdin);
   })();
-  const io = { stdin: input, stdout: { write }, stderr: { write }, env: {}, cwd: '/work' };
+  const io = {
+    stdin: input,
+    stdout: { write },
+    stderr: { write },
+    env: {},
+    cwd: '/work',
+    signal: new AbortController().signal,
+  };
   const check = new Command();
   add(
     check,

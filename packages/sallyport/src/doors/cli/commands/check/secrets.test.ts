@@ -24,6 +24,7 @@ async function run(stdin: string, ...args: string[]): Promise<{ code: number; ou
       },
       env: {},
       cwd: '/',
+      signal: new AbortController().signal,
     },
   } as unknown as CliParts;
   const program = new Command();

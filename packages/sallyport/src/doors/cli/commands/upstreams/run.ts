@@ -23,9 +23,8 @@ export function addLogsCommand(upstreams: Command, kit: CommandKit): void {
         if (follow !== true) print.value(answer);
         else for (const line of answer.lines) print.valueLine(line);
       } else for (const line of answer.lines) print.line(line);
-      if (follow === true)
-        await pause(FOLLOW_PAUSE_MS, undefined, signal === undefined ? {} : { signal }).catch(() => {});
-    } while (follow === true && signal?.aborted !== true);
+      if (follow === true) await pause(FOLLOW_PAUSE_MS, undefined, { signal }).catch(() => {});
+    } while (follow === true && !signal.aborted);
     return EXIT.ok;
   });
 }

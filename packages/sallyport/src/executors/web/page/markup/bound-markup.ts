@@ -1,14 +1,12 @@
 import { KiB } from '@sallyport/std/bytes';
 
 /** Limits of parsed markup: time and memory of the parser grow faster than these. */
-export interface MarkupBounds {
-  readonly depthMax: number;
-  readonly elementsMax: number;
+const BOUNDS = {
+  depthMax: 256,
+  elementsMax: 25_000,
   /** Longest tag with its attributes, in characters; longer ones are dropped. */
-  readonly tagCharsMax: number;
-}
-
-export const MARKUP_BOUNDS: MarkupBounds = { depthMax: 256, elementsMax: 25_000, tagCharsMax: 16 * KiB };
+  tagCharsMax: 16 * KiB,
+} as const;
 
 /** Elements whose end tag does not exist or is usually omitted, so that they do not count for the depth. */
 const UNCOUNTED = new Set(
@@ -23,8 +21,8 @@ const TAG = /<(\/?)([a-z][^\s/>]{0,64})/gi;
  * Cuts markup where it becomes too deep or has too many elements, and drops overlong tags. It parses tags roughly, in
  * one pass; the limits of the worker catch what it misjudges.
  */
-export function boundMarkup(html: string, bounds: MarkupBounds = MARKUP_BOUNDS): { text: string; cut: boolean } {
-  const { text: short, cut: shortened } = withoutLongTags(html, bounds.tagCharsMax);
+export function boundMarkup(html: string): { text: string; cut: boolean } {
+  const { text: short, cut: shortened } = withoutLongTags(html, BOUNDS.tagCharsMax);
   let depth = 0;
   let uncounted = 0;
   let elements = 0;
@@ -38,8 +36,8 @@ export function boundMarkup(html: string, bounds: MarkupBounds = MARKUP_BOUNDS):
     elements += 1;
     if (!UNCOUNTED.has(name)) depth += 1;
     else uncounted += 1;
-    const isTooDeep = depth > bounds.depthMax || uncounted > bounds.elementsMax;
-    if (isTooDeep || elements > bounds.elementsMax) return { text: short.slice(0, found.index), cut: true };
+    const isTooDeep = depth > BOUNDS.depthMax || uncounted > BOUNDS.elementsMax;
+    if (isTooDeep || elements > BOUNDS.elementsMax) return { text: short.slice(0, found.index), cut: true };
   }
   return { text: short, cut: shortened };
 }

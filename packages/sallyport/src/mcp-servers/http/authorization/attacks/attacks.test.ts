@@ -33,6 +33,8 @@ function instance(more: Partial<UpstreamLoginsParts> = {}) {
   const logins = createUpstreamLogins({
     store: memoryAuthorizationStore({ clock: systemClock }),
     ...{ clock: systemClock, log: silentLog, secrets, outbound },
+    clients: { completed() {} },
+    checkAddress() {},
     clientName: 'Sallyport',
     redirectUrl: REDIRECT,
     ...more,
