@@ -6,8 +6,8 @@ import { silentLog } from '../telemetry/log.ts';
 import type { ApiKeyStore, GrantedClaims, StoredApiKey } from './api-keys.port.ts';
 import { type ApiKeyParts, createApiKeys } from './api-keys.ts';
 import { createAuthenticator } from './authenticator.ts';
-import { createTokenVerifier } from './capability-token.ts';
 import { createRevocations } from './revocations.ts';
+import { verifierWith } from './token/verifier.fixture.ts';
 
 const NOW = 1_800_000_000_000;
 const CLAIMS: GrantedClaims = {
@@ -281,7 +281,7 @@ describe('createAuthenticator', () => {
   test('a credential is judged by its form, and explained without being shown', async () => {
     const { keys } = await fixture();
     const { key } = await keys.create({ name: 'n', claims: CLAIMS, by: 'did:op' });
-    const tokens = createTokenVerifier({ keys: [], issuers: [] });
+    const tokens = verifierWith({});
     const authenticator = createAuthenticator(tokens, keys);
     expect(await authenticator.verify(key)).toMatchObject({ agent_did: 'did:a' });
     expect(await authenticator.verify(undefined)).toMatchObject({ code: 'E3212' });

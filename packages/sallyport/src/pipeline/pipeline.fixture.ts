@@ -27,8 +27,8 @@ import type { Caller } from '../domain/principal/principal.ts';
 import { defaultsOf } from '../domain/settings/setting.ts';
 import { createCompositeExecutor } from '../executors/composite.ts';
 import { createNativeExecutor, type NativeFunction } from '../executors/native/native-executor.ts';
-import { createTokenVerifier } from '../identity/capability-token.ts';
 import { createTokenMint } from '../identity/mint-token.ts';
+import { verifierWith } from '../identity/token/verifier.fixture.ts';
 import { createQuarantine } from '../mcp-servers/quarantine.ts';
 import { createOverflows } from '../model-facing/overflows.ts';
 import { createPolicyDecisions } from '../permission/policy-decisions.ts';
@@ -98,7 +98,12 @@ const permitAll: PolicyEngine = {
   decide: () => ({ allowed: true, policies: ['permit'] }),
 };
 
-const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+const keys = { kid: 'k', ...generateKeyPairSync('rsa', { modulusLength: 2048 }) };
+const verifier = verifierWith({ keys: [{ kid: 'k', key: keys.publicKey }], issuers: ['test'] });
+const mint = createTokenMint({
+  ...{ keys: () => keys, issuer: 'test', tenantId: 'acme', agentDid: 'did:agent:a' },
+  ...{ revokedBefore: () => 0, clock: systemClock },
+});
 
 /** A manifest of a native tool that takes a number `n`. */
 export function manifest(toolId: string, more: Partial<ToolManifest> = {}): ToolManifest {
@@ -127,9 +132,6 @@ export async function pipeline(changes: PipelineChanges = {}) {
   const ownStore = memoryLedgerStore();
   const store = changes.store ?? ownStore;
   const ledger = changes.ledger ?? (await openLedger({ store, chainId: 'one', log: silentLog }));
-  const verifier = createTokenVerifier({ keys: [{ kid: 'k', key: publicKey }], issuers: ['test'] });
-  const keys = { kid: 'k', privateKey, publicKey };
-  const mint = createTokenMint({ keys, issuer: 'test', tenantId: 'acme', agentDid: 'did:agent:a' });
   const registry = createRegistry({
     store: memoryToolStore(),
     clock: systemClock,

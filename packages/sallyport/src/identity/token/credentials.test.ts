@@ -8,10 +8,10 @@ import { memoryRevocationStore } from '../../../test/stores/memory-revocation-st
 import { type Log, silentLog } from '../../telemetry/log.ts';
 import { API_KEYS_MAX, createApiKeys } from '../api-keys.ts';
 import { createAuthenticator } from '../authenticator.ts';
-import { createTokenVerifier } from '../capability-token.ts';
 import { keysOfDocument } from '../keys/key-document.ts';
 import { createTokenMint } from '../mint-token.ts';
 import { createRevocations } from '../revocations.ts';
+import { verifierWith } from './verifier.fixture.ts';
 
 const NOW = 1_800_000_000_000;
 const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
@@ -30,7 +30,7 @@ async function apiKeys(store = memoryApiKeyStore()) {
   await keys.start();
   return keys;
 }
-const verifier = () => createTokenVerifier({ keys: [{ kid: 'k', key: publicKey }], issuers: ['issuer'], clock });
+const verifier = () => verifierWith({ keys: [{ kid: 'k', key: publicKey }], issuers: ['issuer'], clock });
 const signed = (more: object) =>
   new SignJWT({ ...CLAIMS, iss: 'issuer', iat: NOW / 1000, exp: NOW / 1000 + 60, ...more })
     .setProtectedHeader({ alg: 'RS256' })
@@ -164,7 +164,10 @@ describe('tokens', () => {
 
   test('PRM-02.4 each member of a request arrives in its token, and a path has a length that Linux takes', async () => {
     const keys = { kid: 'k', privateKey, publicKey };
-    const { mint } = createTokenMint({ keys, issuer: 'issuer', tenantId: 'acme', agentDid: 'did:a', clock });
+    const { mint } = createTokenMint({
+      ...{ keys: () => keys, issuer: 'issuer', tenantId: 'acme', agentDid: 'did:a' },
+      ...{ revokedBefore: () => 0, clock },
+    });
     const request = {
       user_did: 'did:u',
       session_id: 's',
