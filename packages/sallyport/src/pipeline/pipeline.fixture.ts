@@ -21,7 +21,7 @@ import { memoryUndoJournal } from '../../test/stores/outcomes/memory-undo-journa
 import { openLedger } from '../audit/ledger.ts';
 import type { LedgerStore } from '../audit/ledger-store.port.ts';
 import { createCheckpoints } from '../bridges/checkpoints.ts';
-import { CHECKPOINT_DEFAULTS } from '../bridges/settings.ts';
+import { CHECKPOINT_DEFAULTS, noListener } from '../bridges/run/runs.fixture.ts';
 import type { InvocationRecord } from '../domain/invocation/record.ts';
 import type { Caller } from '../domain/principal/principal.ts';
 import { defaultsOf } from '../domain/settings/setting.ts';
@@ -31,10 +31,8 @@ import { createTokenMint } from '../identity/mint-token.ts';
 import { verifierWith } from '../identity/token/verifier.fixture.ts';
 import { createQuarantine } from '../mcp-servers/quarantine.ts';
 import { createOverflows } from '../model-facing/overflows.ts';
-import { createPolicyDecisions } from '../permission/policy-decisions.ts';
+import { decisionsOf, quotaWith, trustWith } from '../permission/gates/gates.fixture.ts';
 import type { PolicyEngine } from '../permission/policy-engine.port.ts';
-import { createQuota } from '../permission/quota.ts';
-import { createTrustRules } from '../permission/trust.ts';
 import { createRegistry } from '../registry/registry.ts';
 import { memoryRateLimiter } from '../storage/memory/memory-rate-limiter.ts';
 import { silentLog } from '../telemetry/log.ts';
@@ -149,12 +147,14 @@ export async function pipeline(changes: PipelineChanges = {}) {
     instanceId: 'one',
     limits,
     agentContext: {},
-    identify: createIdentify((token) => verifier.verify(token)),
-    identifyAgain: createIdentifyAgain(() => false),
+    identify: createIdentify((token) => verifier.verify(token), {
+      ...{ defaultTrust: 'trusted', checkPossession: () => undefined },
+    }),
+    identifyAgain: createIdentifyAgain(() => false, 'trusted'),
     registry,
     visible: createVisibleTools({ registry, visibility, quarantine, catalogTenant: 'catalog' }),
     schemas,
-    policy: createPolicyDecisions({ engine: permitAll }),
+    policy: decisionsOf(permitAll),
     executors,
     secrets: { read: async (_tenant, names) => new Map(names.map((name) => [name, `value of ${name}`])) },
     rateLimiter: memoryRateLimiter(),
@@ -198,8 +198,8 @@ function rulesAndMemory(records: LedgerStore) {
   const checkpoints = memoryCheckpointStore();
   return {
     redactor: createRedactor({ kinds: [] }),
-    trust: createTrustRules(),
-    quota: createQuota({ store: memoryQuotaStore(), clock: systemClock }),
+    trust: trustWith(),
+    quota: quotaWith({ store: memoryQuotaStore() }),
     transactions: { journal: memoryUndoJournal(), checkpoints, undoers: { state: stateUndoer(state, records) } },
     state: { store: state },
     checkpoints: createCheckpoints({
@@ -209,6 +209,7 @@ function rulesAndMemory(records: LedgerStore) {
       clock: systemClock,
       log: silentLog,
       settings: CHECKPOINT_DEFAULTS,
+      listener: noListener,
     }),
     overflows: createOverflows({ store: memoryOverflowStore(), clock: systemClock, log: silentLog, keptMs: 60_000 }),
     outputs: createOutputMemory({ store: memoryOutputStore(), clock: systemClock, log: silentLog }),

@@ -99,7 +99,7 @@ export interface EndedCall {
 export function newOngoingCall(
   request: CallRequest,
   startedAt: number,
-  rehearsal = false,
+  rehearsal: boolean,
   resumed?: Resumed,
 ): OngoingCall {
   const { traceparent } = request.caller;

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import type { ToolInvokeRequest } from '../../../api/schemas/invocation.ts';
 import { memoryLedgerStore } from '../../../test/stores/memory-ledger-store.ts';
 import type { InvocationRecord } from '../../domain/invocation/record.ts';
-import { createPolicyDecisions } from '../../permission/policy-decisions.ts';
+import { decisionsOf } from '../../permission/gates/gates.fixture.ts';
 import type { PolicyEngine } from '../../permission/policy-engine.port.ts';
 import { manifest, pipeline } from '../pipeline.fixture.ts';
 
@@ -151,7 +151,7 @@ describe('a call that is refused', () => {
       [forbid, 'E3210'],
       [down, 'E3206'],
     ] as const) {
-      const { add, call } = await pipeline({ policy: createPolicyDecisions({ engine }) });
+      const { add, call } = await pipeline({ policy: decisionsOf(engine) });
       await add(manifest('double'), double);
       const record = await call({ tool_id: 'double', parameters: { n: 1 } });
       expect([record.state, record.failure?.code]).toEqual(['DENIED', code]);

@@ -31,7 +31,12 @@ const RESUMED = {
 /** What one stage makes of a call of which so much is established. */
 function stageEnd(
   stage: AnyStage,
-  { resumed, rehearsal, request, ...call }: Partial<CallSoFar> & { resumed?: Partial<Resumed>; rehearsal?: boolean },
+  {
+    resumed,
+    rehearsal = false,
+    request,
+    ...call
+  }: Partial<CallSoFar> & { resumed?: Partial<Resumed>; rehearsal?: boolean },
   change: (ongoing: OngoingCall) => void = () => undefined,
 ): Promise<object> {
   const asked = { request: { tool_id: 'tool', ...request }, caller: { door: 'library' as const } };
