@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { systemClock } from '@sallyport/std/clock';
 import { openLedger } from '../../packages/sallyport/src/audit/ledger.ts';
 import { createCheckpoints } from '../../packages/sallyport/src/bridges/checkpoints.ts';
+import { NOTHING_BRIDGED } from '../../packages/sallyport/src/bridges/documents/documents.fixture.ts';
 import { CHECKPOINT_DEFAULTS, noListener } from '../../packages/sallyport/src/bridges/run/runs.fixture.ts';
 import { agentContextOf } from '../../packages/sallyport/src/compose/parts/from-settings/agent-bounds.ts';
 import { limitsOf } from '../../packages/sallyport/src/compose/parts/from-settings/pipeline-limits.ts';
@@ -165,6 +166,7 @@ async function partsOf(
       settings: CHECKPOINT_DEFAULTS,
       listener: noListener,
     }),
+    ...NOTHING_BRIDGED,
     overflows: createOverflows({ store: memoryOverflowStore(), clock, log, ...valuesOf(OVERFLOW_SETTINGS, settings) }),
     outputs: createOutputMemory({ store: memoryOutputStore(), clock, log }),
     outcomes: memoryOutcomeStore(records),

@@ -21,6 +21,7 @@ import { memoryUndoJournal } from '../../test/stores/outcomes/memory-undo-journa
 import { openLedger } from '../audit/ledger.ts';
 import type { LedgerStore } from '../audit/ledger-store.port.ts';
 import { createCheckpoints } from '../bridges/checkpoints.ts';
+import { NOTHING_BRIDGED } from '../bridges/documents/documents.fixture.ts';
 import { CHECKPOINT_DEFAULTS, noListener } from '../bridges/run/runs.fixture.ts';
 import type { InvocationRecord } from '../domain/invocation/record.ts';
 import type { Caller } from '../domain/principal/principal.ts';
@@ -211,6 +212,7 @@ function rulesAndMemory(records: LedgerStore) {
       settings: CHECKPOINT_DEFAULTS,
       listener: noListener,
     }),
+    ...NOTHING_BRIDGED,
     overflows: createOverflows({ store: memoryOverflowStore(), clock: systemClock, log: silentLog, keptMs: 60_000 }),
     outputs: createOutputMemory({ store: memoryOutputStore(), clock: systemClock, log: silentLog }),
     retries,

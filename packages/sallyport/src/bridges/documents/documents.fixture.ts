@@ -107,3 +107,14 @@ export const wanted = (text: string, more: Partial<WantedDocument> = {}): Wanted
 /** A failure of the server. */
 export const failed = (code: ToolLayerError['code'], more: ErrorOptions = {}): ToolLayerError =>
   new ToolLayerError(code, 'no', more);
+
+/** A layer without documents and contexts. */
+export const NOTHING_BRIDGED = {
+  context: { sessionContext: async () => undefined },
+  documents: {
+    bridge: { read: () => Promise.reject(new Error('there are no documents')), [Symbol.dispose]: () => {} },
+    pins: { put: async () => {}, find: async () => undefined, forget: async () => 0 },
+    serverAt: () => undefined,
+    isPinning: false,
+  },
+};

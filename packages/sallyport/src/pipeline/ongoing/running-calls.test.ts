@@ -141,7 +141,7 @@ describe('a call under way', () => {
   test('PIPE-01 that is new has a nonce of its own, no state and no row until it runs', () => {
     const [one, other] = [newOngoingCall(request, 7, false), newOngoingCall(request, 7, true)];
     expect(one.nonce).not.toBe(other.nonce);
-    expect([one.transitions, one.startedAt, one.rehearsal, other.rehearsal, one.trace]).toEqual([
+    expect([one.transitions, one.startedAt, one.rehearsal, other.rehearsal, one.traceId]).toEqual([
       [],
       7,
       false,

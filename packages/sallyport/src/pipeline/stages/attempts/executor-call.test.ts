@@ -108,7 +108,6 @@ test('the context of the session is there for a tool whose manifest asks for it'
   expect(await made({}, asking, { context }).of.sessionContext?.()).toBe('context');
   const without = { principal: { tenantId: 'acme', agentDid: 'did:a' } };
   expect(await made(without, asking, { context }).of.sessionContext?.()).toBeUndefined();
-  expect(await made({}, asking, {}).of.sessionContext?.()).toBeUndefined();
   expect(asked).toEqual([['s', false]]);
 });
 

@@ -88,10 +88,6 @@ describe('what a call may ask for', () => {
       const { failure: refused } = await call({ tool_id: 'read', parameters: { n: 1 }, ...more });
       return refused && [refused.code, refused.details];
     };
-    expect(await asked({ document_context: { document_refs: ['a'] } })).toEqual([
-      'E3901',
-      { option: 'document_context.document_refs' },
-    ]);
     expect(await asked({ execution_options: { async_mode: true } })).toEqual([
       'E3901',
       { option: 'execution_options.async_mode' },
