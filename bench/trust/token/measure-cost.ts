@@ -25,7 +25,7 @@ const BATCH = 50;
 export async function measureCost(seconds: number): Promise<readonly Figure[]> {
   await using stack = new AsyncDisposableStack();
   const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
-  const parts = { clock: systemClock, log: silentLog };
+  const parts = { clock: systemClock, log: silentLog, onLook: () => {} };
   const revocations = stack.use(createRevocations({ store: await revokedStore(), ...parts }));
   await revocations.start();
   const { isRevoked } = revocations;

@@ -26,7 +26,7 @@ const clock = { now: () => now, monotonic: () => now - NOW };
 const log: Log = { ...silentLog, warn: (event, fields) => void logged.push([event, fields]) };
 
 async function apiKeys(store = memoryApiKeyStore()) {
-  const keys = createApiKeys({ store, isRevoked: () => false, clock, log, followMs: 5 });
+  const keys = createApiKeys({ store, isRevoked: () => false, clock, log, followMs: 5, onLook: () => {} });
   await keys.start();
   return keys;
 }
@@ -192,7 +192,13 @@ describe('tokens', () => {
   });
 
   test('PRM-01.6 why a token was revoked is on record', async () => {
-    const revocations = createRevocations({ store: memoryRevocationStore(), clock, log, followMs: 5 });
+    const revocations = createRevocations({
+      store: memoryRevocationStore(),
+      clock,
+      log,
+      followMs: 5,
+      onLook: () => {},
+    });
     await revocations.start();
     await revocations.revoke({ tenantId: 'acme', kind: 'token', subject: 'j', by: 'did:op', reason: 'lost' });
     await revocations.revoke({ tenantId: 'acme', kind: 'token', subject: 'k', by: 'did:op' });

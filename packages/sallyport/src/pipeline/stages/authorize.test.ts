@@ -237,7 +237,7 @@ describe('a policy server that gives no usable answer', () => {
   test('PRM-04.8 that is not there denies the call', async () => {
     const server = await policyServer(() => undefined);
     await server[Symbol.asyncDispose]();
-    const engine = createOpaPolicyEngine({ endpoint: `${server.url}/v1/data/allow` });
+    const engine = createOpaPolicyEngine({ endpoint: `${server.url}/v1/data/allow`, timeoutMs: 5000 });
     const { add, call } = await pipeline({ policy: decisionsOf(engine) });
     await add(manifest('guarded'), () => 1);
     const record = await call({ tool_id: 'guarded', parameters: { n: 1 } });

@@ -8,6 +8,7 @@ import { memoryDocumentPins } from '../../../../test/stores/outcomes/memory-docu
 import type { DocumentServer } from '../../../bridges/document-server.port.ts';
 import type { DocumentPinStore } from '../../../bridges/document-stores.port.ts';
 import type { DocumentUpdate } from '../../../bridges/document-updates.port.ts';
+import { DOCUMENT_DEFAULTS } from '../../../bridges/documents/documents.fixture.ts';
 import { createDocuments } from '../../../bridges/documents.ts';
 import { decisionsOf } from '../../../permission/gates/gates.fixture.ts';
 import type { PolicyQuestion } from '../../../permission/policy-engine.port.ts';
@@ -59,6 +60,7 @@ async function open(allows: (question: PolicyQuestion) => boolean = () => true, 
     cache: memoryDocumentCache({ bytesMax }),
     clock: { now: () => now, monotonic: () => performance.now() },
     log: silentLog,
+    settings: DOCUMENT_DEFAULTS,
   });
   const decide = (question: PolicyQuestion) => ({ allowed: allows(question), policies: ['own'] });
   const policy = decisionsOf({ name: 'own', version: () => policies, decide });
