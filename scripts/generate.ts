@@ -2,6 +2,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { VERSION } from '../packages/sallyport/src/compose/version.ts';
 import {
   commandsDocument,
   errorsDocument,
@@ -37,13 +38,13 @@ async function generatedDocuments(): Promise<Map<string, string>> {
     documents.set('docs/settings.md', settingsDocument(rows));
     documents.set('docs/sallyport.schema.json', `${JSON.stringify(settingsSchema(rows), undefined, 2)}\n`);
   }
-  const openApi = await moduleIfThere<{ openApiDocument: () => object }>(
+  const openApi = await moduleIfThere<{ openApiDocument: (version: string) => object }>(
     'packages/sallyport/src/compose/openapi/openapi-document.ts',
   );
   if (openApi !== undefined) {
     documents.set(
       'packages/sallyport/api/openapi.json',
-      `${JSON.stringify(openApi.openApiDocument(), undefined, 2)}\n`,
+      `${JSON.stringify(openApi.openApiDocument(VERSION), undefined, 2)}\n`,
     );
   }
   return documents;

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { systemClock } from '@sallyport/std/clock';
 import { Client } from 'pg';
 import { type Checkpoints, createCheckpoints } from '../../packages/sallyport/src/bridges/checkpoints.ts';
-import { CHECKPOINT_DEFAULTS } from '../../packages/sallyport/src/bridges/settings.ts';
+import { CHECKPOINT_DEFAULTS, noListener } from '../../packages/sallyport/src/bridges/run/runs.fixture.ts';
 import { folderObjectStore } from '../../packages/sallyport/src/storage/folder/folder-object-store.ts';
 import { createDatabaseServer } from '../../packages/sallyport/src/storage/postgres/embedded/database-server.fixture.ts';
 import {
@@ -53,6 +53,7 @@ export async function runCheckpoints({ seconds, report }: BenchmarkRun): Promise
     clock: systemClock,
     log: silentLog,
     settings: CHECKPOINT_DEFAULTS,
+    listener: noListener,
   });
   report('micro checkpoints of 35 KB');
   const micro = await microFigures(checkpoints, database, client, Math.ceil((seconds * SAVES_PER_SECOND) / ROUNDS));

@@ -2,7 +2,8 @@ import { join } from 'node:path';
 import { systemClock } from '@sallyport/std/clock';
 import { openLedger } from '../../packages/sallyport/src/audit/ledger.ts';
 import { createCheckpoints } from '../../packages/sallyport/src/bridges/checkpoints.ts';
-import { CHECKPOINT_DEFAULTS } from '../../packages/sallyport/src/bridges/settings.ts';
+import { NOTHING_BRIDGED } from '../../packages/sallyport/src/bridges/documents/documents.fixture.ts';
+import { CHECKPOINT_DEFAULTS, noListener } from '../../packages/sallyport/src/bridges/run/runs.fixture.ts';
 import { agentContextOf } from '../../packages/sallyport/src/compose/parts/from-settings/agent-bounds.ts';
 import { limitsOf } from '../../packages/sallyport/src/compose/parts/from-settings/pipeline-limits.ts';
 import { failureRedactorOf, redactorOf } from '../../packages/sallyport/src/compose/parts/from-settings/redactor.ts';
@@ -19,7 +20,7 @@ import { createOverflows, OVERFLOW_SETTINGS } from '../../packages/sallyport/src
 import { OPERATIONS } from '../../packages/sallyport/src/operations/catalogue.ts';
 import { invokeTool } from '../../packages/sallyport/src/operations/invocations/invoke-tool.ts';
 import { QUOTA_SETTINGS, TRUST_SETTINGS } from '../../packages/sallyport/src/permission/gates/gate-settings.ts';
-import { createPolicyDecisions } from '../../packages/sallyport/src/permission/policy-decisions.ts';
+import { decisionsOf } from '../../packages/sallyport/src/permission/gates/gates.fixture.ts';
 import { createCedarPolicyEngine } from '../../packages/sallyport/src/permission/policy-engines/cedar/cedar-policy-engine.ts';
 import { createQuota } from '../../packages/sallyport/src/permission/quota.ts';
 import { createTrustRules } from '../../packages/sallyport/src/permission/trust.ts';
@@ -139,11 +140,11 @@ async function partsOf(
     limits: limitsOf(settings),
     agentContext: agentContextOf(settings),
     identify,
-    identifyAgain: createIdentifyAgain(() => false),
+    identifyAgain: createIdentifyAgain(() => false, settings['trust.default']),
     registry,
     visible: createVisibleTools({ registry, visibility, quarantine, catalogTenant: settings['tenant.catalog'] }),
     schemas,
-    policy: createPolicyDecisions({ engine, clock }),
+    policy: decisionsOf(engine),
     executors,
     secrets: createEnvironmentSecretStore({}, { defaultTenant: 'default', shared: [] }),
     rateLimiter: memoryRateLimiter({ clock }),
@@ -163,7 +164,9 @@ async function partsOf(
       clock,
       log,
       settings: CHECKPOINT_DEFAULTS,
+      listener: noListener,
     }),
+    ...NOTHING_BRIDGED,
     overflows: createOverflows({ store: memoryOverflowStore(), clock, log, ...valuesOf(OVERFLOW_SETTINGS, settings) }),
     outputs: createOutputMemory({ store: memoryOutputStore(), clock, log }),
     outcomes: memoryOutcomeStore(records),

@@ -1,6 +1,7 @@
 import { createBubblewrapDriver } from '@sallyport/sandbox/bubblewrap';
 import { KiB, MiB } from '@sallyport/std/bytes';
 import { systemClock } from '@sallyport/std/clock';
+import { DOCUMENT_DEFAULTS } from '../../../packages/sallyport/src/bridges/documents/documents.fixture.ts';
 import { createDocuments, type Documents } from '../../../packages/sallyport/src/bridges/documents.ts';
 import { upstreamDocuments } from '../../../packages/sallyport/src/mcp-servers/connection/documents/upstream-documents.ts';
 import { startDocumentHttpServer } from '../../../packages/sallyport/src/mcp-servers/test-servers/document-http-server.ts';
@@ -31,7 +32,9 @@ export async function bridgeFigures(): Promise<readonly Figure[]> {
   const times = { hit: [] as number[], cache: [] as number[], miss: [] as number[], server: [] as number[] };
   for (let round = 0; round < ROUNDS; round += 1) {
     const cache = memoryDocumentCache({ bytesMax: 64 * MiB });
-    using bridge = createDocuments({ server, cache, clock: systemClock, log: silentLog });
+    using bridge = createDocuments({
+      ...{ server, cache, clock: systemClock, log: silentLog, settings: DOCUMENT_DEFAULTS },
+    });
     for (const id of ids) {
       times.miss.push(await usOf(() => read(bridge, id, signal)));
       const asked = { document_refs: [id] };

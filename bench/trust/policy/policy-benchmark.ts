@@ -1,6 +1,7 @@
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createPolicyDecisions } from '../../../packages/sallyport/src/permission/policy-decisions.ts';
+import { decisionsOf } from '../../../packages/sallyport/src/permission/gates/gates.fixture.ts';
+import type { PolicyDecisions } from '../../../packages/sallyport/src/permission/policy-decisions.ts';
 import type { PolicyEngine } from '../../../packages/sallyport/src/permission/policy-engine.port.ts';
 import { ALL_ATTRIBUTES } from '../../../packages/sallyport/src/permission/policy-engines/cedar/attributes-used.ts';
 import { createCedarPolicyEngine } from '../../../packages/sallyport/src/permission/policy-engines/cedar/cedar-policy-engine.ts';
@@ -65,7 +66,7 @@ async function cedarAlone(count: number): Promise<() => unknown> {
 
 async function measureCached(ms: number): Promise<Figure> {
   const engine = await createCedarPolicyEngine({ files: [{ name: 'a.cedar', text: policyText(100) }] });
-  const decisions = createPolicyDecisions({ engine });
+  const decisions = decisionsOf(engine);
   for (const question of QUESTIONS) await decisions.decide(question);
   const ask = askInTurn(decisions);
   return figureOf('decision, remembered, CPU', 'us', median(rounds(() => cpuUs(ask, ms))), { atMost: 2 });
@@ -102,7 +103,7 @@ async function measureReload(count: number): Promise<Figure> {
   return figureOf(`reload of ${count} policies until they are in force`, 'ms', median(times), { atMost: 1000 });
 }
 
-function askInTurn({ decide }: Pick<PolicyEngine, 'decide'> | ReturnType<typeof createPolicyDecisions>): () => unknown {
+function askInTurn({ decide }: Pick<PolicyEngine, 'decide'> | PolicyDecisions): () => unknown {
   let at = 0;
   return () => {
     at = (at + 1) % QUESTIONS.length;

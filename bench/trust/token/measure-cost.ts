@@ -3,10 +3,10 @@ import { systemClock } from '@sallyport/std/clock';
 import { jwtVerify, SignJWT } from 'jose';
 import type { CapabilityClaims } from '../../../packages/sallyport/api/schemas/capability-token.ts';
 import { createApiKeys } from '../../../packages/sallyport/src/identity/api-keys.ts';
-import { createTokenVerifier } from '../../../packages/sallyport/src/identity/capability-token.ts';
 import { createTokenMint } from '../../../packages/sallyport/src/identity/mint-token.ts';
 import type { StoredRevocation } from '../../../packages/sallyport/src/identity/revocations.port.ts';
 import { createRevocations } from '../../../packages/sallyport/src/identity/revocations.ts';
+import { verifierWith } from '../../../packages/sallyport/src/identity/token/verifier.fixture.ts';
 import { silentLog } from '../../../packages/sallyport/src/telemetry/log.ts';
 import { memoryApiKeyStore } from '../../../packages/sallyport/test/stores/memory-api-key-store.ts';
 import { memoryRevocationStore } from '../../../packages/sallyport/test/stores/memory-revocation-store.ts';
@@ -25,21 +25,24 @@ const BATCH = 50;
 export async function measureCost(seconds: number): Promise<readonly Figure[]> {
   await using stack = new AsyncDisposableStack();
   const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
-  const parts = { clock: systemClock, log: silentLog };
+  const parts = { clock: systemClock, log: silentLog, onLook: () => {} };
   const revocations = stack.use(createRevocations({ store: await revokedStore(), ...parts }));
   await revocations.start();
   const { isRevoked } = revocations;
   const apiKeys = stack.use(createApiKeys({ store: memoryApiKeyStore(), isRevoked, ...parts }));
   await apiKeys.start();
   const keys = { kid: 'bench', privateKey, publicKey };
-  const mint = createTokenMint({ keys, issuer: 'bench', tenantId: TENANT, agentDid: 'did:bench:agent' });
+  const mint = createTokenMint({
+    ...{ keys: () => keys, issuer: 'bench', tenantId: TENANT, agentDid: 'did:bench:agent' },
+    ...{ revokedBefore: revocations.issuedBefore, clock: systemClock },
+  });
   const minted = await Promise.all(Array.from({ length: TOKENS }, () => mint.mint(GRANTS)));
   const tokens = minted.map(({ capability_token }) => capability_token);
   const claims = minted.map((each) => each.claims);
   const verifying = { kid: 'bench', key: publicKey };
-  const known = createTokenVerifier({ keys: [verifying], issuers: ['bench'], isRevoked });
+  const known = verifierWith({ keys: [verifying], issuers: ['bench'], isRevoked });
   // Its key is over the moment it was used, so nothing that was verified counts the next time.
-  const forgetful = createTokenVerifier({
+  const forgetful = verifierWith({
     keys: [{ ...verifying, goodUntil: () => 0 }],
     issuers: ['bench'],
     isRevoked,

@@ -25,7 +25,7 @@ export async function verifyLedger(
   const verification = createCallVerification(store);
   const chains = await verifyChains(store, signer, verification.read);
   const { warnings, ...heads } = known === undefined ? NO_HEADS : await verifyHeads(store, signer, known, chains);
-  const keys = outside?.keys === undefined ? undefined : createKeyVerification({ ...outside.keys, now: outside.now });
+  const keys = outside && createKeyVerification({ ...outside.keys, now: outside.now });
   const calls = await verification.finish(keys?.read);
   return {
     whole: calls.gaps === 0 && heads.faults.length === 0 && chains.every(({ whole }) => whole),

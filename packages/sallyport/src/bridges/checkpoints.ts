@@ -99,7 +99,6 @@ export function createCheckpoints(parts: CheckpointParts): Checkpoints {
 /** Of each work its milestones and named checkpoints, and its newest state. What cannot be read is left. */
 async function reportLeft(parts: CheckpointParts): Promise<void> {
   const { store, listener, log } = parts;
-  if (listener === undefined) return;
   try {
     const left = await store.unreported(listener.instanceId, LEFT_MAX);
     const newest = new Map(left.map((one) => [JSON.stringify([one.owner.tenantId, one.lineId]), one]));
@@ -165,7 +164,7 @@ async function resume(
   const isTaken = await store.take(tenantId, line.lineId, line.holder, invocationId);
   if (!isTaken) throw stillRunning(checkpointId, 'another call');
   const { checkpointId: from, type } = continuation.restored;
-  parts.listener?.resumed({ ...stored, checkpointId: from, type });
+  parts.listener.resumed({ ...stored, checkpointId: from, type });
   return { ...continuation, line: { ...line, holder: invocationId } };
 }
 

@@ -12,7 +12,6 @@ import type { DocumentCache } from './document-stores.port.ts';
 import type { DocumentUpdates } from './document-updates.port.ts';
 import { beginReading, type Reading, type ReadingParts, versionGone, warn } from './documents/reading.ts';
 import { RememberedAnswers } from './documents/remembered-answers.ts';
-import { DOCUMENT_DEFAULTS, type DocumentSettings } from './documents/settings.ts';
 import { type FoundTarget, findAll, pinRef, targetOf } from './documents/targets.ts';
 
 /** What one run of a call asks for. */
@@ -52,20 +51,18 @@ export interface Documents extends Disposable {
 }
 
 /** Dependencies of the documents. */
-export interface DocumentParts extends Omit<ReadingParts, 'remembered' | 'settings'> {
+export interface DocumentParts extends Omit<ReadingParts, 'remembered'> {
   /** Newest versions and statuses, perhaps shared by instances. */
   readonly cache: DocumentCache;
   /** Absent: a change is noticed when what is remembered has aged. */
   readonly updates?: Pick<DocumentUpdates, 'subscribe'>;
-  readonly settings?: Partial<DocumentSettings>;
 }
 
 /** Builds the documents over a document server. */
-export function createDocuments({ cache, updates, settings: given, ...sources }: DocumentParts): Documents {
-  const settings = { ...DOCUMENT_DEFAULTS, ...given };
-  const remembered = new RememberedAnswers({ ...sources, cache, settings });
+export function createDocuments({ cache, updates, ...sources }: DocumentParts): Documents {
+  const remembered = new RememberedAnswers({ ...sources, cache });
   const subscription = updates?.subscribe((update) => remembered.changed(update));
-  const parts = { ...sources, remembered, settings };
+  const parts = { ...sources, remembered };
   return {
     read: (request) => read(parts, request),
     [Symbol.dispose]: () => subscription?.[Symbol.dispose](),

@@ -1,6 +1,6 @@
 import { KiB, MiB } from '@sallyport/std/bytes';
 import { days, integer, seconds } from '../domain/settings/rows.ts';
-import { defaultsOf, type ValuesOf } from '../domain/settings/setting.ts';
+import type { ValuesOf } from '../domain/settings/setting.ts';
 
 /** Settings of checkpoints (000 §3.3.8). */
 export const TOOL_CHECKPOINT_SETTINGS = {
@@ -92,6 +92,3 @@ export type CheckpointSettings = ValuesOf<typeof TOOL_CHECKPOINT_SETTINGS>;
 
 /** Values of the settings of threads. */
 export type ThreadSettings = ValuesOf<typeof THREAD_SETTINGS>;
-
-/** Values where nobody sets others. */
-export const CHECKPOINT_DEFAULTS: CheckpointSettings = defaultsOf(TOOL_CHECKPOINT_SETTINGS);

@@ -184,9 +184,7 @@ async function openUpkeep(
   const { database } = storage;
   const { ledgerStore: records, checkpointStore } = database;
   return createUpkeep({
-    ...(credentials.length === 0
-      ? {}
-      : { credentialEndings: createCredentialEndings({ credentials, warnMs, ledger, records, clock, log }) }),
+    credentialEndings: createCredentialEndings({ credentials, warnMs, ledger, records, clock, log }),
     records,
     outcomes: database.outcomeStore,
     outputs: database.outputStore,

@@ -22,14 +22,9 @@ export function settingsOf({ dataFolder }: LayerOptions): Partial<Settings> {
  * The layer of a data folder for one command: the layer that serves it already, else one opened in this process. In
  * both cases the caller is the operator: access to the folder means ownership of the layer.
  */
-export async function openLayer(options: LayerOptions, more: FindOptions = {}): Promise<OpenedLayer> {
+export async function openLayer(options: LayerOptions, more: FindOptions): Promise<OpenedLayer> {
   const found = await findLayer(options, more);
-  const dataFolder = resolve(
-    readSettings({
-      given: settingsOf(options),
-      ...(more.environment === undefined ? {} : { environment: more.environment }),
-    })['data_folder'],
-  );
+  const dataFolder = resolve(readSettings({ given: settingsOf(options), ...more })['data_folder']);
   if ('running' in found) {
     const { layer, running } = found;
     return { layer, caller: { door: 'cli' }, dataFolder, url: running.url, close: async () => undefined };
@@ -60,7 +55,7 @@ const LOOK_AGAIN_MS = 200;
 /** Like {@link openLayer}, for callers that need more than to ask. */
 export async function findLayer(
   options: LayerOptions,
-  { whenAbsent = 'make', patienceMs = 0, ...more }: FindOptions = {},
+  { whenAbsent = 'make', patienceMs = 0, ...more }: FindOptions,
 ): Promise<FoundLayer> {
   const given = settingsOf(options);
   const { data_folder: folder } = readSettings({ given, ...more });

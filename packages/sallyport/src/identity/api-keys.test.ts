@@ -6,8 +6,8 @@ import { silentLog } from '../telemetry/log.ts';
 import type { ApiKeyStore, GrantedClaims, StoredApiKey } from './api-keys.port.ts';
 import { type ApiKeyParts, createApiKeys } from './api-keys.ts';
 import { createAuthenticator } from './authenticator.ts';
-import { createTokenVerifier } from './capability-token.ts';
 import { createRevocations } from './revocations.ts';
+import { verifierWith } from './token/verifier.fixture.ts';
 
 const NOW = 1_800_000_000_000;
 const CLAIMS: GrantedClaims = {
@@ -29,7 +29,7 @@ async function fixture(parts: Partial<ApiKeyParts> = {}) {
   const clock = { now: () => time.now, monotonic: () => time.now };
   const store = parts.store ?? memoryApiKeyStore();
   const log = silentLog;
-  const keys = createApiKeys({ store, isRevoked: () => false, clock, log, followMs: 5, ...parts });
+  const keys = createApiKeys({ store, isRevoked: () => false, clock, log, followMs: 5, onLook: () => {}, ...parts });
   closing.push(keys);
   await keys.start();
   const code = (presented: string) => {
@@ -70,7 +70,7 @@ describe('createApiKeys', () => {
     await keys.revoke('acme', one.stored.id);
     expect(keys.isRevoked(copy)).toBe(true);
     expect(keys.isRevoked({ ...copy, iss: 'somebody' })).toBe(false);
-    const elsewhere = createApiKeys({ store, isRevoked: () => false, clock, log: silentLog });
+    const elsewhere = createApiKeys({ store, isRevoked: () => false, clock, log: silentLog, onLook: () => {} });
     closing.push(elsewhere);
     await elsewhere.start();
     expect(elsewhere.isRevoked(copy)).toBe(true);
@@ -92,7 +92,7 @@ describe('createApiKeys', () => {
 
   test('what another instance makes and revokes is known here soon', async () => {
     const { store, code, clock } = await fixture();
-    const elsewhere = createApiKeys({ store, isRevoked: () => false, clock, log: silentLog });
+    const elsewhere = createApiKeys({ store, isRevoked: () => false, clock, log: silentLog, onLook: () => {} });
     closing.push(elsewhere);
     const { key, stored } = await elsewhere.create({ name: 'n', claims: CLAIMS, by: 'did:op' });
     await expect.poll(() => code(key), { interval: 5 }).toBe('ok');
@@ -266,7 +266,7 @@ function withoutEnd(key: StoredApiKey): StoredApiKey {
 
 test('PRM-01 revoking an agent or a tenant revokes its API keys too', async () => {
   const clock = { now: () => NOW, monotonic: () => 0 };
-  const revocations = createRevocations({ store: memoryRevocationStore(), clock, log: silentLog });
+  const revocations = createRevocations({ store: memoryRevocationStore(), clock, log: silentLog, onLook: () => {} });
   closing.push(revocations);
   await revocations.start();
   const { keys, code } = await fixture({ isRevoked: revocations.isRevoked });
@@ -281,7 +281,7 @@ describe('createAuthenticator', () => {
   test('a credential is judged by its form, and explained without being shown', async () => {
     const { keys } = await fixture();
     const { key } = await keys.create({ name: 'n', claims: CLAIMS, by: 'did:op' });
-    const tokens = createTokenVerifier({ keys: [], issuers: [] });
+    const tokens = verifierWith({});
     const authenticator = createAuthenticator(tokens, keys);
     expect(await authenticator.verify(key)).toMatchObject({ agent_did: 'did:a' });
     expect(await authenticator.verify(undefined)).toMatchObject({ code: 'E3212' });

@@ -39,7 +39,7 @@ export interface ApiKeyParts {
   /** Default 400. */
   readonly followMs?: number;
   /** Called after each poll of the store, and after each revocation by this instance. */
-  readonly onLook?: () => void;
+  readonly onLook: () => void;
 }
 
 /** A key to be created. */
@@ -111,7 +111,7 @@ export function createApiKeys(parts: ApiKeyParts): ApiKeys {
     read: (revision) => store.changedSince(revision),
     take: ({ keys }) => {
       for (const key of keys) take(state, key);
-      onLook?.();
+      onLook();
     },
     intervalMs: followMs,
     event: 'api-keys-not-followed',
@@ -133,7 +133,7 @@ export function createApiKeys(parts: ApiKeyParts): ApiKeys {
     async revoke(tenantId, id) {
       const revoked = await store.revoke(tenantId, id, clock.now());
       if (revoked !== undefined) take(state, revoked);
-      onLook?.();
+      onLook();
       return revoked;
     },
     list: (tenantId) => store.list(tenantId),

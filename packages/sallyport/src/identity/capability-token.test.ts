@@ -4,10 +4,10 @@ import { isFailure } from '@sallyport/std/error/failure';
 import { exportJWK, SignJWT } from 'jose';
 import { describe, expect, test } from 'vitest';
 import { readUnverified } from './authenticator.ts';
-import { createTokenVerifier, type TokenVerifierOptions } from './capability-token.ts';
 import type { VerificationKey } from './key-source.ts';
 import { keysOfDocument } from './keys/key-document.ts';
 import { verifyJws } from './token/jws.ts';
+import { type VerifierChanges, verifierWith } from './token/verifier.fixture.ts';
 
 const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
 const other = generateKeyPairSync('rsa', { modulusLength: 2048 });
@@ -22,10 +22,10 @@ const CLAIMS = {
   iss: 'issuer',
 };
 
-const fixture = (options: Partial<TokenVerifierOptions> = {}) => {
+const fixture = (options: VerifierChanges = {}) => {
   const time = { seconds: NOW };
   const clock = { now: () => time.seconds * 1000, monotonic: () => 0 };
-  const verifier = createTokenVerifier({
+  const verifier = verifierWith({
     keys: [{ kid: 'k1', key: publicKey }],
     issuers: ['issuer'],
     clock,

@@ -1,7 +1,7 @@
-import { type Clock, systemClock } from '@sallyport/std/clock';
+import type { Clock } from '@sallyport/std/clock';
 import { type Failure, failure, isFailure } from '@sallyport/std/error/failure';
 import type { CapabilityClaims, TokenExplanation } from '../../api/schemas/capability-token.ts';
-import { fixedKeys, type KeySource, type VerificationKey } from './key-source.ts';
+import type { KeySource, VerificationKey } from './key-source.ts';
 import type { Algorithm } from './keys/algorithms.ts';
 import { type AccessTokenOptions, accessTokenReader, opaqueTokenReader } from './token/access-token.ts';
 import { FOREIGN_ISSUER, frozen, readClaims } from './token/claims.ts';
@@ -17,22 +17,22 @@ const TYPES: readonly (string | undefined)[] = [undefined, 'jwt'];
 
 /** Trust settings of a verifier. */
 export interface TokenVerifierOptions {
-  readonly keys: readonly VerificationKey[] | KeySource;
+  readonly keys: KeySource;
   /** Accepted `iss` values, exact. */
   readonly issuers: readonly string[];
-  /** The layer's own issuer: only its tokens may name a root holder. Default: none, and the claim is dropped. */
-  readonly ownIssuer?: string;
-  /** Accepted `alg` values; default RS256 alone. Symmetric algorithms and none cannot be configured. */
-  readonly algorithms?: readonly Algorithm[];
-  /** Names of this layer in `aud`; a token with `aud` must name one of them. Default: none. */
-  readonly audiences?: readonly string[];
-  /** Default 5, at most 300. */
-  readonly clockSkewSeconds?: number;
-  /** Called on every use of a token, cached or not, so it must be fast. Default: nothing is revoked. */
-  readonly isRevoked?: (claims: CapabilityClaims) => boolean;
+  /** The layer's own issuer: only its tokens may name a root holder, the claim of others is dropped. */
+  readonly ownIssuer: string;
+  /** Accepted `alg` values. Symmetric algorithms and none cannot be configured. */
+  readonly algorithms: readonly Algorithm[];
+  /** Names of this layer in `aud`; a token with `aud` must name one of them. */
+  readonly audiences: readonly string[];
+  /** At most 300. */
+  readonly clockSkewSeconds: number;
+  /** Called on every use of a token, cached or not, so it must be fast. */
+  readonly isRevoked: (claims: CapabilityClaims) => boolean;
   /** Access tokens of an authorization server, accepted beside capability tokens (PRM-10). Default: none. */
   readonly accessTokens?: AccessTokenOptions;
-  readonly clock?: Clock;
+  readonly clock: Clock;
 }
 
 /** Verifies capability tokens (PRM-01, 000 §4.1.1), and access tokens where they are configured. */
@@ -52,7 +52,7 @@ export interface TokenVerifier {
 
 /** Makes a verifier with its own cache of verified tokens, keyed by SHA-256 of the token. */
 export function createTokenVerifier(options: TokenVerifierOptions): TokenVerifier {
-  const { clock = systemClock, accessTokens } = options;
+  const { clock, accessTokens } = options;
   const readCapability = capabilityReader(options);
   const readAccess = accessTokens === undefined ? undefined : accessTokenReader(accessTokens);
   const isAccess = (token: string): boolean => accessTokens !== undefined && issuerOf(token) === accessTokens.issuer;
@@ -65,24 +65,17 @@ export function createTokenVerifier(options: TokenVerifierOptions): TokenVerifie
     return readAccess !== undefined && isAccess(token) ? readAccess(token) : readCapability(token);
   };
   return {
-    verify: verifiedTokens(read, { ...options, clock }),
+    verify: verifiedTokens(read, options),
     explain: (token) => {
       const isOpaque = readOpaque !== undefined && !COMPACT.test(token);
       const kind = isOpaque || isAccess(token) ? 'access_token' : 'capability_token';
-      return (isOpaque ? explainOpaque : explainToken)(token, { ...options, clock, kind, read });
+      return (isOpaque ? explainOpaque : explainToken)(token, { ...options, kind, read });
     },
   };
 }
 
-function capabilityReader({
-  keys,
-  algorithms = ['RS256'],
-  issuers,
-  ownIssuer,
-  audiences = [],
-}: TokenVerifierOptions): TokenReader {
-  const source = 'lookAgain' in keys ? keys : fixedKeys(keys);
-  const signature = { keys: source, algorithms, types: TYPES, what: 'capability token' };
+function capabilityReader({ keys, algorithms, issuers, ownIssuer, audiences }: TokenVerifierOptions): TokenReader {
+  const signature = { keys, algorithms, types: TYPES, what: 'capability token' };
   return async (token) => {
     const verified = await verifySigned(token, signature);
     if (isFailure(verified)) return verified;

@@ -5,9 +5,9 @@ import { isFailure } from '@sallyport/std/error/failure';
 import { exportJWK } from 'jose';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { silentLog } from '../telemetry/log.ts';
-import { createTokenVerifier } from './capability-token.ts';
 import { type KeyRing, openKeyRing } from './key-ring.ts';
 import { createTokenMint } from './mint-token.ts';
+import { verifierWith } from './token/verifier.fixture.ts';
 
 let folder: string;
 let time: { now: number; monotonic: number };
@@ -32,11 +32,14 @@ const open = async (): Promise<KeyRing> => {
   return ring;
 };
 const mintOf = (ring: KeyRing) => {
-  const mint = createTokenMint({ keys: ring.current, issuer: 'sallyport', tenantId: 't', agentDid: 'did:a', clock });
+  const mint = createTokenMint({
+    ...{ keys: ring.current, issuer: 'sallyport', tenantId: 't', agentDid: 'did:a' },
+    ...{ revokedBefore: () => 0, clock },
+  });
   return async () => (await mint.mint({ expires_in_seconds: 86_400 })).capability_token;
 };
 const verifierOf = (ring: KeyRing) => {
-  const verifier = createTokenVerifier({ keys: ring, issuers: ['sallyport', 'other'], clock });
+  const verifier = verifierWith({ keys: ring, issuers: ['sallyport', 'other'], clock });
   return async (token: string) => {
     const claims = await verifier.verify(token);
     return isFailure(claims) ? claims.code : 'ok';

@@ -1,26 +1,32 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { systemClock } from '@sallyport/std/clock';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Role } from '../../api/schemas/capability-token.ts';
-import { createTokenVerifier } from './capability-token.ts';
 import { loadSigningKeys, type SigningKeys } from './keys/signing-keys.ts';
 import { createTokenMint, type TokenMint } from './mint-token.ts';
+import { verifierWith } from './token/verifier.fixture.ts';
 
 let folder: string;
 let keys: SigningKeys;
 let mint: TokenMint;
+const mintWith = (revokedBefore: () => number) =>
+  createTokenMint({
+    ...{ keys: () => keys, issuer: 'sallyport', tenantId: 'default', agentDid: 'did:example:local' },
+    ...{ revokedBefore, clock: systemClock },
+  });
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'sallyport-mint-'));
   keys = await loadSigningKeys(folder);
-  mint = createTokenMint({ keys, issuer: 'sallyport', tenantId: 'default', agentDid: 'did:example:local' });
+  mint = mintWith(() => 0);
 });
 afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
 const verify = (token: string) =>
-  createTokenVerifier({ keys: [{ kid: keys.kid, key: keys.publicKey }], issuers: ['sallyport'] }).verify(token);
+  verifierWith({ keys: [{ kid: keys.kid, key: keys.publicKey }], issuers: ['sallyport'] }).verify(token);
 
 describe('createTokenMint', () => {
   test('a token says no more than was asked for, and verifies', async () => {
@@ -75,10 +81,9 @@ describe('createTokenMint', () => {
 
   test('PRM-01.6 a token for an agent whose tokens are revoked counts from then on, and none is made while all are', async () => {
     const later = Math.floor(Date.now() / 1000) + 60;
-    const given = { keys, issuer: 'sallyport', tenantId: 'default', agentDid: 'did:example:local' };
-    const since = createTokenMint({ ...given, revokedBefore: () => later });
+    const since = mintWith(() => later);
     expect((await since.mint({})).claims.iat).toBe(later);
-    const never = createTokenMint({ ...given, revokedBefore: () => Number.POSITIVE_INFINITY });
+    const never = mintWith(() => Number.POSITIVE_INFINITY);
     await expect(never.mint({})).rejects.toMatchObject({ code: 'E3208' });
   });
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { posix } from 'node:path';
-import { type Clock, systemClock } from '@sallyport/std/clock';
+import type { Clock } from '@sallyport/std/clock';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { SignJWT } from 'jose';
 import { Range } from 'semver';
@@ -21,18 +21,18 @@ const DEFAULT_PORT = 443;
 
 /** Signer, and defaults for requests. */
 export interface TokenMintOptions {
-  /** The signing pair; when it may be replaced, a function called for each token. */
-  readonly keys: SigningKeys | (() => SigningKeys);
+  /** The signing pair, called for each token. */
+  readonly keys: () => SigningKeys;
   /** Value of `iss`. */
   readonly issuer: string;
   readonly tenantId: string;
   readonly agentDid: string;
   /**
    * Second before which an agent's tokens count as revoked; infinite when all of them are. New tokens begin then, so
-   * that none is revoked from the start. Default: nothing is revoked.
+   * that none is revoked from the start.
    */
-  readonly revokedBefore?: (tenantId: string, agentDid: string) => number;
-  readonly clock?: Clock;
+  readonly revokedBefore: (tenantId: string, agentDid: string) => number;
+  readonly clock: Clock;
 }
 
 /** Rights of a new credential, and its root holder; without one it goes back to the agent and user it names. */
@@ -50,11 +50,10 @@ export interface TokenMint {
 
 /** Makes a mint. A verifier with the same key and issuer accepts its tokens. */
 export function createTokenMint(options: TokenMintOptions): TokenMint {
-  const { keys, clock = systemClock } = options;
   return {
     async mint(request) {
-      const claims = claimsFor(request, options, Math.floor(clock.now() / 1000));
-      const { kid, privateKey } = typeof keys === 'function' ? keys() : keys;
+      const claims = claimsFor(request, options, Math.floor(options.clock.now() / 1000));
+      const { kid, privateKey } = options.keys();
       const token = await new SignJWT(claims).setProtectedHeader({ alg: 'RS256', typ: 'JWT', kid }).sign(privateKey);
       return { capability_token: token, claims };
     },
@@ -63,7 +62,7 @@ export function createTokenMint(options: TokenMintOptions): TokenMint {
 
 function claimsFor(request: Granted<TokenMintRequest>, options: TokenMintOptions, now: number): CapabilityClaims {
   const granted = grantedClaims(request, options);
-  const issuedAt = Math.max(now, options.revokedBefore?.(granted.tenant_id, granted.agent_did) ?? 0);
+  const issuedAt = Math.max(now, options.revokedBefore(granted.tenant_id, granted.agent_did));
   if (issuedAt === Number.POSITIVE_INFINITY) {
     const message = `Every token of the agent ${granted.agent_did} is revoked. Lift that first, see "token revocations".`;
     throw new ToolLayerError('E3208', message);
@@ -91,7 +90,7 @@ export function grantedClaims(
     tenant_id: request.tenant_id ?? defaults.tenantId,
     ...(user_did === undefined ? {} : { user_did }),
     ...(session_id === undefined ? {} : { session_id }),
-    allowed_operations: callsTools(roles) ? ['execute'] : [],
+    allowed_operations: callsTools(roles ?? []) ? ['execute'] : [],
     ...permissionsFor(request),
     ...(roles === undefined ? {} : { roles }),
     ...(trust_level === undefined ? {} : { trust_level }),
@@ -101,7 +100,7 @@ export function grantedClaims(
 }
 
 /** Read-only and approver roles call no tools: a credential for both also names the role agent. */
-const callsTools = (roles: readonly Role[] = []): boolean =>
+const callsTools = (roles: readonly Role[]): boolean =>
   roles.length === 0 || roles.some((role) => role !== 'viewer' && role !== 'approver');
 
 function permissionsFor({ paths, mode, hosts, ports, secrets }: TokenMintRequest): Partial<CapabilityClaims> {

@@ -16,7 +16,7 @@ afterEach(async () => {
 async function open(store: RevocationStore = memoryRevocationStore(), parts: Partial<RevocationParts> = {}) {
   const time = { seconds: NOW };
   const clock = { now: () => time.seconds * 1000, monotonic: () => 0 };
-  const revocations = createRevocations({ store, clock, log: silentLog, followMs: 5, ...parts });
+  const revocations = createRevocations({ store, clock, log: silentLog, followMs: 5, onLook: () => {}, ...parts });
   closing.push(revocations);
   await revocations.start();
   const revoke = (changes: Partial<NewRevocation>) =>

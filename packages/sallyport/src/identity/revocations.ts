@@ -39,7 +39,7 @@ export interface RevocationParts {
   /**
    * Called after each poll of the store, and after each revocation by this instance: the revoked set may have changed.
    */
-  readonly onLook?: () => void;
+  readonly onLook: () => void;
 }
 
 /** A revocation to be made. */
@@ -82,7 +82,7 @@ export function createRevocations(parts: RevocationParts): Revocations {
     read: (revision) => store.changedSince(revision),
     take({ revocations }) {
       index.take(revocations);
-      onLook?.();
+      onLook();
     },
     intervalMs: followMs,
     event: 'revocations-not-followed',
@@ -103,7 +103,7 @@ export function createRevocations(parts: RevocationParts): Revocations {
       if (isFull()) throw tooMany(tokensMax);
       const kept = await store.put(storedOf(revocation, clock.now()));
       index.add(kept);
-      onLook?.();
+      onLook();
       return kept;
     },
     async lift(tenantId, id) {

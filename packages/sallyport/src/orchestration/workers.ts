@@ -186,7 +186,7 @@ async function cancel(
         ? failure('E3804', `The call was cancelled after its run was cut off. Find out what it did.${because}`)
         : failure('E3805', `The call was cancelled before it ran.${because}`);
     await settleOpen(parts, { ...open, fence: lease.fence }, failed);
-    if (serverTask !== undefined) await parts.cancelServerTask?.(open, serverTask);
+    if (serverTask !== undefined) await parts.cancelServerTask(open, serverTask);
     queue.remove(record).catch((thrown) => log.debug('job-not-removed', { reason: failureOf(thrown).message }));
     return 'ended';
   } finally {

@@ -1,4 +1,4 @@
-import { type Clock, systemClock } from '@sallyport/std/clock';
+import type { Clock } from '@sallyport/std/clock';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { canonicalJson } from '@sallyport/std/json/canonical-json';
 import { sha256 } from '@sallyport/std/sha256';
@@ -6,7 +6,7 @@ import { wildcardMatcher } from '@sallyport/std/text/wildcard';
 import type { GateDecision } from '../domain/invocation/gate-decision.ts';
 import type { LanguageModel } from '../domain/language-model/language-model.port.ts';
 import type { ValuesOf } from '../domain/settings/setting.ts';
-import { GATE_SETTINGS } from './gates/gate-settings.ts';
+import type { GATE_SETTINGS } from './gates/gate-settings.ts';
 import type { GatePolicies } from './gates/policy-file.ts';
 import { type JudgedCall, promptOf } from './gates/prompt.ts';
 
@@ -14,12 +14,12 @@ export { type GatePolicies, readGatePolicies } from './gates/policy-file.ts';
 export type { JudgedCall } from './gates/prompt.ts';
 
 /** Which model judges by which policies, and the outcome when it gives no answer. */
-export interface AdversarialGateOptions extends Partial<ValuesOf<typeof GATE_SETTINGS>> {
+export interface AdversarialGateOptions extends ValuesOf<typeof GATE_SETTINGS> {
   readonly model: LanguageModel;
   readonly policies: GatePolicies;
   /** Removes personal data and secrets from everything shown to the model. */
-  readonly redact?: (value: unknown) => unknown;
-  readonly clock?: Clock;
+  readonly redact: (value: unknown) => unknown;
+  readonly clock: Clock;
 }
 
 /** Lets a language model judge calls that policies already allow (PRM-08). */
@@ -38,10 +38,10 @@ const VERSION_LENGTH = 12;
 
 type Verdict = Pick<GateDecision, 'answer' | 'because'>;
 
-/** Makes the gate; fails closed unless configured otherwise. */
+/** Makes the gate. */
 export function createAdversarialGate(options: AdversarialGateOptions): AdversarialGate {
-  const { model, policies, failOpen = GATE_SETTINGS.failOpen.default, clock = systemClock } = options;
-  const exempt = (options.exemptTools ?? GATE_SETTINGS.exemptTools.default).map(wildcardMatcher);
+  const { model, policies, failOpen, clock } = options;
+  const exempt = options.exemptTools.map(wildcardMatcher);
   const ofPhase = remembering((phase: keyof GatePolicies['phases']) => {
     const texts = [...policies.always, ...(policies.phases[phase] ?? [])];
     return { texts, version: sha256(canonicalJson(texts)).slice(0, VERSION_LENGTH) };
@@ -66,12 +66,7 @@ export function createAdversarialGate(options: AdversarialGateOptions): Adversar
 }
 
 async function verdictOn(
-  {
-    model,
-    redact,
-    timeoutMs = GATE_SETTINGS.timeoutMs.default,
-    argumentBytesMax = GATE_SETTINGS.argumentBytesMax.default,
-  }: AdversarialGateOptions,
+  { model, redact, timeoutMs, argumentBytesMax }: AdversarialGateOptions,
   policies: readonly string[],
   call: JudgedCall,
   signal: AbortSignal,
@@ -81,7 +76,7 @@ async function verdictOn(
   try {
     // A part cut off unseen would be the place to hide an attack, so nothing is cut.
     if (Buffer.byteLength(canonicalJson(call.parameters)) > argumentBytesMax) return unanswered('too_large');
-    const shown = redact === undefined ? call : redacted(call, redact);
+    const shown = redacted(call, redact);
     if (shown === undefined) return unanswered('not_redacted');
     const either = AbortSignal.any([signal, timeout.signal]);
     return answerIn(await orAborted(model.complete(promptOf(policies, shown), either), either));

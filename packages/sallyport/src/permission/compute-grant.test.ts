@@ -4,7 +4,8 @@ import { describe, expect, test } from 'vitest';
 import type { AgentSandboxContext, ResourceLimits } from '../../api/schemas/agent-sandbox-context.ts';
 import type { CapabilityClaims } from '../../api/schemas/capability-token.ts';
 import type { ToolManifest, ToolPermissions } from '../../api/schemas/tool-manifest.ts';
-import { computeGrant, type GrantQuestion, outsideAgent } from './compute-grant.ts';
+import { type GrantQuestion, outsideAgent } from './compute-grant.ts';
+import { grantOf } from './grant/grant.fixture.ts';
 
 const layer = {
   defaults: { timeoutMs: 30_000, cpuMillicores: 500, memoryMb: 512, outputBytesMax: 1000 },
@@ -45,7 +46,7 @@ const grantFor = (
   requestLimits?: ResourceLimits,
   config?: ToolManifest['execution_config'],
 ) =>
-  computeGrant({
+  grantOf({
     manifest: manifest(permissions, config),
     claims,
     layer,
@@ -163,31 +164,6 @@ describe('credentials and the whole', () => {
     expect(grantFor({}, files('rw', '/'))).toMatchObject({ filesystem: [], network: [], credentials: [] });
   });
 
-  test('token and manifest that met before give the same object, unless the layer changed', () => {
-    const [tool, claims] = [manifest({}), token()];
-    const grant = computeGrant({ manifest: tool, claims, layer });
-    expect(computeGrant({ manifest: tool, claims, layer })).toBe(grant);
-    const smaller = { ...layer, maxima: { ...layer.maxima, memoryMb: 1 } };
-    expect(computeGrant({ manifest: tool, claims, layer: smaller })).toMatchObject({ limits: { memoryMb: 1 } });
-    const asked = computeGrant({ manifest: tool, claims, layer, requestLimits: { memory_mb_limit: 7 } });
-    expect(asked).toMatchObject({ limits: { memoryMb: 7 } });
-    expect(computeGrant({ manifest: tool, claims, layer })).toEqual(grant);
-    const bounded = computeGrant({
-      manifest: tool,
-      claims,
-      layer,
-      agentContext: { resource_limits: { memory_mb_limit: 9 } },
-    });
-    expect(bounded).toMatchObject({ limits: { memoryMb: 9 } });
-    const asOwn = { manifest: tool, claims, layer, requestContext: { resource_limits: { memory_mb_limit: 8 } } };
-    expect(computeGrant(asOwn)).toMatchObject({ limits: { memoryMb: 8 } });
-    expect(computeGrant({ manifest: manifest({}), claims, layer })).toEqual(grant);
-    const [other, otherGrant] = [manifest({}), computeGrant({ manifest: tool, claims, layer })];
-    computeGrant({ manifest: other, claims, layer });
-    expect(computeGrant({ manifest: tool, claims, layer })).toBe(otherGrant);
-    expect(computeGrant({ manifest: tool, claims: token(), layer })).toEqual(grant);
-  });
-
   test("another agent's context is refused", () => {
     expect(outcome({}, token(), { agent_did: 'did:b' })).toBe('E3209');
     expect(outcome({}, token(), { agent_did: 'did:a', tenant_id: 't' })).toBe('ok');
@@ -236,7 +212,7 @@ describe('the time of a tool of an upstream', () => {
   const own = { ...layer, upstreamTools: { timeoutMs: 120_000, timeoutMsMax: 900_000 } };
   const times = (said: Partial<GrantQuestion> = {}, kind: 'mcp' | 'native' = 'mcp') => {
     const of = { ...manifest({}), executor: { kind } };
-    const grant = computeGrant({ manifest: of, claims: token(), layer: own, ...said });
+    const grant = grantOf({ manifest: of, claims: token(), layer: own, ...said });
     return isFailure(grant) ? grant.code : [grant.limits.timeoutMs, grant.limits.timeoutMsMax];
   };
 

@@ -1,6 +1,6 @@
 // Runs for every call; manifests, tokens and contexts are each prepared once.
 
-import { type Failure, failure, isFailure } from '@sallyport/std/error/failure';
+import { type Failure, failure } from '@sallyport/std/error/failure';
 import type { AgentSandboxContext, ResourceLimits } from '../../api/schemas/agent-sandbox-context.ts';
 import type { CapabilityClaims } from '../../api/schemas/capability-token.ts';
 import type { ToolManifest } from '../../api/schemas/tool-manifest.ts';
@@ -24,17 +24,17 @@ const VIOLATIONS_MAX = 50;
 export interface GrantQuestion {
   readonly manifest: ToolManifest;
   readonly claims: CapabilityClaims;
-  /** Bounds of the agent (BC-1). A missing context, or a policy missing in it, sets no bound. */
-  readonly agentContext?: AgentSandboxContext;
+  /** Bounds of the agent (BC-1). A policy missing in it sets no bound. */
+  readonly agentContext: AgentSandboxContext;
   /** Bounds of this one call; they narrow the agent's bounds and never widen them. */
   readonly requestContext?: AgentSandboxContext;
   /** Limits that this call asks for. */
   readonly requestLimits?: ResourceLimits;
   readonly layer: LayerLimits;
-  /** Follows links on the way to wanted paths, as `realPathOf` does. Absent: paths are compared by name alone. */
-  readonly realPath?: RealPath;
+  /** Follows links on the way to wanted paths, as `realPathOf` does. */
+  readonly realPath: RealPath;
   /** Name servers that the layer uses. A context that names others is refused for tools that reach hosts by name. */
-  readonly dnsServers?: readonly string[];
+  readonly dnsServers: readonly string[];
 }
 
 /**
@@ -50,43 +50,13 @@ export interface GrantQuestion {
  *   E3209 when a context is another agent's
  */
 export function computeGrant(question: GrantQuestion): Grant | Failure {
-  // Fast path: only token and manifest, whose grant is cached.
-  const { agentContext, requestContext, requestLimits } = question;
-  const isPlain = agentContext === undefined && requestContext === undefined && requestLimits === undefined;
-  const known = isPlain ? plainGrants.get(question.claims)?.get(question.manifest) : undefined;
-  if (known !== undefined && known.layer === question.layer) return known.grant;
-  const grant = newGrant(question);
-  if (isPlain && !isFailure(grant)) remember(question, grant);
-  return grant;
-}
-
-interface PlainGrant {
-  readonly layer: LayerLimits;
-  readonly grant: Grant;
-}
-/** The same object for the same token and manifest, so that caches keyed by the grant need not inspect it. */
-const plainGrants = new WeakMap<CapabilityClaims, WeakMap<ToolManifest, PlainGrant>>();
-
-function remember({ claims, manifest, layer }: GrantQuestion, grant: Grant): void {
-  // A link may lead elsewhere at the next call.
-  if (grant.links !== undefined) return;
-  let ofToken = plainGrants.get(claims);
-  if (ofToken === undefined) {
-    ofToken = new WeakMap();
-    plainGrants.set(claims, ofToken);
-  }
-  ofToken.set(manifest, { layer, grant });
-}
-
-function newGrant(question: GrantQuestion): Grant | Failure {
   const { manifest, claims, agentContext, requestContext, requestLimits, layer, realPath, dnsServers } = question;
-  const contexts = [agentContext, requestContext].filter((context) => context !== undefined);
+  const contexts = requestContext === undefined ? [agentContext] : [agentContext, requestContext];
   const foreign = foreignContext(claims, contexts);
   if (foreign !== undefined) return foreign;
   const wanted = wantedBy(manifest);
   const { limits, violations: beyondLimits } = effectiveLimits(manifest, contexts, requestLimits, layer);
-  // Most tools access no files.
-  const links = realPath === undefined ? undefined : linksAmong(wanted.filesystem, realPath);
+  const links = linksAmong(wanted.filesystem, realPath);
   const violations = wanted.nothing
     ? beyondLimits
     : [...outsideBounds(wanted, { claims, contexts, links, dnsServers }), ...beyondLimits];

@@ -6,9 +6,9 @@ import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { memoryPolicyUpdates } from '../storage/memory/memory-policy-updates.ts';
 import { silentLog } from '../telemetry/log.ts';
+import { decisionsOf } from './gates/gates.fixture.ts';
 import { policyQuestion } from './policies/policy.fixture.ts';
 import { createPolicyAdministration, type PolicyReading, type RunningEngine } from './policy-administration.ts';
-import { createPolicyDecisions } from './policy-decisions.ts';
 import type { PolicyDecision, PolicyEngine, PolicyFault } from './policy-engine.port.ts';
 import { createRulesPolicyEngine } from './policy-engines/rules/rules-policy-engine.ts';
 import type { PolicyUpdate } from './policy-updates.port.ts';
@@ -41,7 +41,7 @@ const open = async (watched = folder) => {
     { engines, folder: watched, engineOver, updates, news: told, log: silentLog },
     engine,
   );
-  return { engine, decisions: createPolicyDecisions({ engine }), administration, updates, heard, news, faults };
+  return { engine, decisions: decisionsOf(engine), administration, updates, heard, news, faults };
 };
 
 describe('hot reload', () => {

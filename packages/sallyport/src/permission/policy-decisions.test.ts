@@ -3,7 +3,8 @@ import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { canonicalJson } from '@sallyport/std/json/canonical-json';
 import { describe, expect, test } from 'vitest';
 import type { Grant } from '../domain/invocation/grant.ts';
-import { createPolicyDecisions, type MadeDecision, recordedDecision } from './policy-decisions.ts';
+import { decisionsOf } from './gates/gates.fixture.ts';
+import { type MadeDecision, recordedDecision } from './policy-decisions.ts';
 import type { PolicyDecision, PolicyQuestion } from './policy-engine.port.ts';
 
 const question = (over: Partial<PolicyQuestion> = {}): PolicyQuestion => ({
@@ -38,7 +39,7 @@ const fixture = (answer: () => PolicyDecision | Promise<PolicyDecision>) => {
     },
   };
   const clock = { now: () => 0, monotonic: () => state.now };
-  return { state, decisions: createPolicyDecisions({ engine, clock }) };
+  return { state, decisions: decisionsOf(engine, { clock }) };
 };
 const ALLOW: PolicyDecision = { allowed: true, policies: ['p'] };
 const MADE = { ...ALLOW, engine: 'counting', version: '1' };
@@ -110,7 +111,7 @@ describe('createPolicyDecisions', () => {
         return { ...ALLOW, cacheTtlSeconds: 7200 };
       };
       const engine = { name: 'e', version: () => '1', decide };
-      const decisions = createPolicyDecisions({ engine, clock: { now: () => 0, monotonic: () => now }, ...options });
+      const decisions = decisionsOf(engine, { clock: { now: () => 0, monotonic: () => now }, ...options });
       for (const [at, toolId] of turns) {
         now = at;
         decisions.decide(question({ toolId }));
@@ -123,7 +124,7 @@ describe('createPolicyDecisions', () => {
     expect(asked({ decisionsMax: 1 }, [0, 'a'], [0, 'b'], [0, 'a'])).toBe(3);
     const names = ['1', '2'].values();
     const decide = () => ({ ...ALLOW, policies: [String(names.next().value)] });
-    const brief = createPolicyDecisions({ engine: { name: 'e', version: () => '1', decide }, ttlSeconds: 0 });
+    const brief = decisionsOf({ name: 'e', version: () => '1', decide }, { ttlSeconds: 0 });
     expect([1, 2].map(() => brief.decide(question()))).toMatchObject([{ policies: ['1'] }, { policies: ['2'] }]);
   });
 
@@ -131,12 +132,12 @@ describe('createPolicyDecisions', () => {
     const cause = new Error('secret');
     const failing = { name: 'opa', version: () => '1', decide: () => Promise.reject(cause) };
     const message = 'The policy engine opa gave no answer, so the call is denied. Try again later.';
-    expect(await createPolicyDecisions({ engine: failing }).decide(question())).toMatchObject({ message, cause });
+    expect(await decisionsOf(failing).decide(question())).toMatchObject({ message, cause });
     const missing = { ...failing, decide: () => Promise.reject(undefined) };
-    expect(await createPolicyDecisions({ engine: missing }).decide(question())).toMatchObject({ message });
+    expect(await decisionsOf(missing).decide(question())).toMatchObject({ message });
     const other = new ToolLayerError('E3900', 'other');
     const odd = { ...failing, decide: () => Promise.reject(other) };
-    expect(await createPolicyDecisions({ engine: odd }).decide(question())).toMatchObject({ code: 'E3206', message });
+    expect(await decisionsOf(odd).decide(question())).toMatchObject({ code: 'E3206', message });
   });
 
   test.each<[string, Partial<Grant>, Partial<Grant>]>([

@@ -1,6 +1,6 @@
 // Hot path: asked for every call; a cached decision costs one key and one lookup.
 
-import { type Clock, systemClock } from '@sallyport/std/clock';
+import type { Clock } from '@sallyport/std/clock';
 import { type Failure, failure } from '@sallyport/std/error/failure';
 import { failureOf } from '@sallyport/std/error/tool-layer-error';
 import { LRUCache } from 'lru-cache';
@@ -8,7 +8,7 @@ import type { RecordedDecision } from '../../api/schemas/policy.ts';
 import type { Grant } from '../domain/invocation/grant.ts';
 import type { Principal } from '../domain/principal/principal.ts';
 import type { ValuesOf } from '../domain/settings/setting.ts';
-import { DECISION_SETTINGS } from './policies/policy-settings.ts';
+import type { DECISION_SETTINGS } from './policies/policy-settings.ts';
 import type { PolicyDecision, PolicyEngine, PolicyQuestion } from './policy-engine.port.ts';
 
 /** Most decisions kept in memory. */
@@ -17,9 +17,9 @@ const DECISIONS_MAX = 10_000;
 const TTL_SECONDS_MAX = 3600;
 
 /** The engine, and the limits of the cache. */
-export interface PolicyDecisionsOptions extends Partial<ValuesOf<typeof DECISION_SETTINGS>> {
+export interface PolicyDecisionsOptions extends ValuesOf<typeof DECISION_SETTINGS> {
   readonly engine: PolicyEngine;
-  readonly clock?: Clock;
+  readonly clock: Clock;
   /** Default 10 000. */
   readonly decisionsMax?: number;
 }
@@ -57,12 +57,7 @@ type Answer = MadeDecision | Failure;
 
 /** Puts a cache before a policy engine. The engine's `version` is read each time, so a reload takes effect at once. */
 export function createPolicyDecisions(options: PolicyDecisionsOptions): PolicyDecisions {
-  const {
-    engine,
-    clock = systemClock,
-    decisionsMax = DECISIONS_MAX,
-    ttlSeconds = DECISION_SETTINGS.ttlSeconds.default,
-  } = options;
+  const { engine, clock, decisionsMax = DECISIONS_MAX, ttlSeconds } = options;
   const remembered = new LRUCache<string, Remembered>({ max: decisionsMax });
   let pending = new Map<string, Promise<Answer>>();
   const remember = (key: string, version: string, decision: PolicyDecision): MadeDecision => {

@@ -1,19 +1,19 @@
 // Asked for every call; costs two comparisons where no quota is set.
 
-import { type Clock, systemClock } from '@sallyport/std/clock';
+import type { Clock } from '@sallyport/std/clock';
 import { type Failure, failure } from '@sallyport/std/error/failure';
 import { LRUCache } from 'lru-cache';
 import type { CapabilityClaims } from '../../api/schemas/capability-token.ts';
 import { ownerKey } from '../domain/invocation/call-owner.ts';
 import type { Principal } from '../domain/principal/principal.ts';
-import { defaultsOf, type ValuesOf } from '../domain/settings/setting.ts';
-import { QUOTA_SETTINGS } from './gates/gate-settings.ts';
+import type { ValuesOf } from '../domain/settings/setting.ts';
+import type { QUOTA_SETTINGS } from './gates/gate-settings.ts';
 import type { QuotaSession, QuotaStore } from './quota-store.port.ts';
 
 /** Dependencies of the quota. */
-export interface QuotaOptions extends Partial<ValuesOf<typeof QUOTA_SETTINGS>> {
+export interface QuotaOptions extends ValuesOf<typeof QUOTA_SETTINGS> {
   readonly store: QuotaStore;
-  readonly clock?: Clock;
+  readonly clock: Clock;
 }
 
 /** Limits how many calls a session may make (PRM-07). */
@@ -34,8 +34,7 @@ const SPENT_MAX = 10_000;
 const SPENT_MS = 5_000;
 
 /** Counts in the store, so that restarts and other instances continue the count. */
-export function createQuota(options: QuotaOptions): Quota {
-  const { store, callsPerSession, idleSeconds, clock = systemClock } = { ...defaultsOf(QUOTA_SETTINGS), ...options };
+export function createQuota({ store, callsPerSession, idleSeconds, clock }: QuotaOptions): Quota {
   const spent = new LRUCache<string, number>({ max: SPENT_MAX });
   const refuse = (callsMax: number): Failure =>
     failure(

@@ -1,14 +1,14 @@
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { TrustLevel } from '../../api/schemas/capability-token.ts';
 import { SideEffectPolicy, type ToolManifest } from '../../api/schemas/tool-manifest.ts';
-import { defaultsOf, type ValuesOf } from '../domain/settings/setting.ts';
-import { TRUST_SETTINGS } from './gates/gate-settings.ts';
+import type { ValuesOf } from '../domain/settings/setting.ts';
+import type { TRUST_SETTINGS } from './gates/gate-settings.ts';
 
-/** Settings of trust; every member has a default. */
-export type TrustSettings = Partial<ValuesOf<typeof TRUST_SETTINGS>>;
+/** Settings of trust. */
+export type TrustSettings = ValuesOf<typeof TRUST_SETTINGS>;
 
 /** Outcome of an autonomous call that would need a confirmation: nobody can be asked. */
-export type AutonomousCalls = NonNullable<TrustSettings['autonomous']>;
+export type AutonomousCalls = TrustSettings['autonomous'];
 
 /** Computes trust, and what runs without a person's confirmation (PRM-06). */
 export interface TrustRules {
@@ -44,8 +44,7 @@ interface SourceRule {
  * Parses the rules once.
  * @throws ToolLayerError E3801 naming the invalid entry
  */
-export function createTrustRules(settings: TrustSettings = {}): TrustRules {
-  const { sources, unconfirmed, autonomous } = { ...defaultsOf(TRUST_SETTINGS), ...settings };
+export function createTrustRules({ sources, unconfirmed, autonomous }: TrustSettings): TrustRules {
   const rules = sourceRules(sources);
   const table = unconfirmedTable(unconfirmed);
   const ofSource = ({ tool_id }: ToolManifest): TrustLevel =>

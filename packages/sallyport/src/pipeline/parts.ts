@@ -184,10 +184,10 @@ export interface PipelineParts {
   readonly state: StateParts;
   /** States from which interrupted work continues (STA-01). */
   readonly checkpoints: Checkpoints;
-  /** Contexts of sessions, for tools that ask for them; none when absent (STA-04). */
-  readonly context?: Pick<ContextBridge, 'sessionContext'>;
-  /** Documents for tools; absent: calls that ask for them are refused (DOC-01). */
-  readonly documents?: {
+  /** Contexts of sessions, for tools that ask for them (STA-04). */
+  readonly context: Pick<ContextBridge, 'sessionContext'>;
+  /** Documents for tools (DOC-01). */
+  readonly documents: {
     readonly bridge: Documents;
     readonly pins: DocumentPinStore;
     /**

@@ -21,20 +21,19 @@ import { memoryUndoJournal } from '../../test/stores/outcomes/memory-undo-journa
 import { openLedger } from '../audit/ledger.ts';
 import type { LedgerStore } from '../audit/ledger-store.port.ts';
 import { createCheckpoints } from '../bridges/checkpoints.ts';
-import { CHECKPOINT_DEFAULTS } from '../bridges/settings.ts';
+import { NOTHING_BRIDGED } from '../bridges/documents/documents.fixture.ts';
+import { CHECKPOINT_DEFAULTS, noListener } from '../bridges/run/runs.fixture.ts';
 import type { InvocationRecord } from '../domain/invocation/record.ts';
 import type { Caller } from '../domain/principal/principal.ts';
 import { defaultsOf } from '../domain/settings/setting.ts';
 import { createCompositeExecutor } from '../executors/composite.ts';
 import { createNativeExecutor, type NativeFunction } from '../executors/native/native-executor.ts';
-import { createTokenVerifier } from '../identity/capability-token.ts';
 import { createTokenMint } from '../identity/mint-token.ts';
+import { verifierWith } from '../identity/token/verifier.fixture.ts';
 import { createQuarantine } from '../mcp-servers/quarantine.ts';
 import { createOverflows } from '../model-facing/overflows.ts';
-import { createPolicyDecisions } from '../permission/policy-decisions.ts';
+import { decisionsOf, quotaWith, trustWith } from '../permission/gates/gates.fixture.ts';
 import type { PolicyEngine } from '../permission/policy-engine.port.ts';
-import { createQuota } from '../permission/quota.ts';
-import { createTrustRules } from '../permission/trust.ts';
 import { createRegistry } from '../registry/registry.ts';
 import { memoryRateLimiter } from '../storage/memory/memory-rate-limiter.ts';
 import { silentLog } from '../telemetry/log.ts';
@@ -98,7 +97,12 @@ const permitAll: PolicyEngine = {
   decide: () => ({ allowed: true, policies: ['permit'] }),
 };
 
-const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+const keys = { kid: 'k', ...generateKeyPairSync('rsa', { modulusLength: 2048 }) };
+const verifier = verifierWith({ keys: [{ kid: 'k', key: keys.publicKey }], issuers: ['test'] });
+const mint = createTokenMint({
+  ...{ keys: () => keys, issuer: 'test', tenantId: 'acme', agentDid: 'did:agent:a' },
+  ...{ revokedBefore: () => 0, clock: systemClock },
+});
 
 /** A manifest of a native tool that takes a number `n`. */
 export function manifest(toolId: string, more: Partial<ToolManifest> = {}): ToolManifest {
@@ -127,9 +131,6 @@ export async function pipeline(changes: PipelineChanges = {}) {
   const ownStore = memoryLedgerStore();
   const store = changes.store ?? ownStore;
   const ledger = changes.ledger ?? (await openLedger({ store, chainId: 'one', log: silentLog }));
-  const verifier = createTokenVerifier({ keys: [{ kid: 'k', key: publicKey }], issuers: ['test'] });
-  const keys = { kid: 'k', privateKey, publicKey };
-  const mint = createTokenMint({ keys, issuer: 'test', tenantId: 'acme', agentDid: 'did:agent:a' });
   const registry = createRegistry({
     store: memoryToolStore(),
     clock: systemClock,
@@ -147,12 +148,14 @@ export async function pipeline(changes: PipelineChanges = {}) {
     instanceId: 'one',
     limits,
     agentContext: {},
-    identify: createIdentify((token) => verifier.verify(token)),
-    identifyAgain: createIdentifyAgain(() => false),
+    identify: createIdentify((token) => verifier.verify(token), {
+      ...{ defaultTrust: 'trusted', checkPossession: () => undefined },
+    }),
+    identifyAgain: createIdentifyAgain(() => false, 'trusted'),
     registry,
     visible: createVisibleTools({ registry, visibility, quarantine, catalogTenant: 'catalog' }),
     schemas,
-    policy: createPolicyDecisions({ engine: permitAll }),
+    policy: decisionsOf(permitAll),
     executors,
     secrets: { read: async (_tenant, names) => new Map(names.map((name) => [name, `value of ${name}`])) },
     rateLimiter: memoryRateLimiter(),
@@ -196,8 +199,8 @@ function rulesAndMemory(records: LedgerStore) {
   const checkpoints = memoryCheckpointStore();
   return {
     redactor: createRedactor({ kinds: [] }),
-    trust: createTrustRules(),
-    quota: createQuota({ store: memoryQuotaStore(), clock: systemClock }),
+    trust: trustWith(),
+    quota: quotaWith({ store: memoryQuotaStore() }),
     transactions: { journal: memoryUndoJournal(), checkpoints, undoers: { state: stateUndoer(state, records) } },
     state: { store: state },
     checkpoints: createCheckpoints({
@@ -207,7 +210,9 @@ function rulesAndMemory(records: LedgerStore) {
       clock: systemClock,
       log: silentLog,
       settings: CHECKPOINT_DEFAULTS,
+      listener: noListener,
     }),
+    ...NOTHING_BRIDGED,
     overflows: createOverflows({ store: memoryOverflowStore(), clock: systemClock, log: silentLog, keptMs: 60_000 }),
     outputs: createOutputMemory({ store: memoryOutputStore(), clock: systemClock, log: silentLog }),
     retries,

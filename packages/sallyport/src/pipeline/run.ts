@@ -40,7 +40,7 @@ export function createPipeline(given: PipelineParts): Pipeline {
   const parts = withCallsUndone(given, run);
   const stages = stagesInOrder(parts);
   const toEnd = wrappersInOrder(parts).reduceRight<Runner>(
-    (next, wrapper) => wrapper.wrap(next),
+    (next, wrapper) => wrapper(next),
     parts.onStage === undefined ? throughStages(stages) : throughTimedStages(stages, parts.onStage),
   );
   return { run, parts };

@@ -7,13 +7,11 @@ const CHARACTERS_MAX = 256 * KiB;
 /**
  * The text of a file that a person writes.
  * @param fault makes the error from what is wrong with the file, such as `cannot be read`
- * @param charactersMax default 256 KiB
  * @returns undefined when there is no such file
  */
 export async function readSmallText(
   path: string,
   fault: (what: string, cause?: unknown) => Error,
-  charactersMax: number = CHARACTERS_MAX,
 ): Promise<string | undefined> {
   let text: string;
   try {
@@ -22,6 +20,6 @@ export async function readSmallText(
     if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw fault('cannot be read', cause);
   }
-  if (text.length > charactersMax) throw fault(`has more than ${charactersMax} characters`);
+  if (text.length > CHARACTERS_MAX) throw fault(`has more than ${CHARACTERS_MAX} characters`);
   return text;
 }

@@ -83,12 +83,7 @@ export interface Shell {
 }
 
 /** A shell in its initial state. */
-export function createShell(
-  run: Runner,
-  policy: PolicyMatchers,
-  report: Report,
-  declared: readonly Field[] = [],
-): Shell {
+export function createShell(run: Runner, policy: PolicyMatchers, report: Report, declared: readonly Field[]): Shell {
   return {
     run,
     policy,

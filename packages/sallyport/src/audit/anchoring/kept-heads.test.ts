@@ -42,8 +42,9 @@ async function grow(store: LedgerStore, chainId: string, ids: readonly string[])
 const keeperOf = (store: LedgerStore) =>
   createHeadsKeeper({ place, store, signer, chainId: 'one', clock: systemClock });
 
+const keys = { keys: { holders: async () => [] }, ttlMs: 0 };
 const verify = (store: LedgerStore, head = { seq: 0, hash: '' }) =>
-  verifyLedger(store, signer, { chainId: 'one', place, head: () => head, everyMs: 1_000, now: () => 10_000 });
+  verifyLedger(store, signer, { chainId: 'one', place, head: () => head, everyMs: 1_000, keys, now: () => 10_000 });
 
 const headsKept = () => kept?.heads.map(({ chain_id, seq }) => [chain_id, seq]);
 

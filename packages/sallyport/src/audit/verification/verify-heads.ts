@@ -15,8 +15,8 @@ export interface OutsideKnowledge {
   head(): ChainHead;
   /** How often heads are signed, ms. */
   readonly everyMs: number;
-  /** The idempotency keys that calls hold; not verified when absent. */
-  readonly keys?: Omit<KeysToVerify, 'now'>;
+  /** The idempotency keys that calls hold. */
+  readonly keys: Omit<KeysToVerify, 'now'>;
   /** Epoch ms. */
   now(): number;
 }

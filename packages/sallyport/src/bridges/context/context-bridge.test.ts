@@ -3,15 +3,16 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { memoryCheckpointStore } from '../../../test/stores/outcomes/memory-checkpoint-store.ts';
 import { memoryContextStore } from '../../../test/stores/outcomes/memory-context-store.ts';
 import { memoryObjectStore } from '../../../test/stores/outcomes/memory-object-store.ts';
+import { defaultsOf } from '../../domain/settings/setting.ts';
 import type { EmbeddedServer } from '../../mcp-servers/embedded-server.port.ts';
 import { createContextServer } from '../../reference-servers/context-server.ts';
 import { CONTEXT_SERVER_DEFAULTS } from '../../reference-servers/context-settings.ts';
 import { type Log, silentLog } from '../../telemetry/log.ts';
 import { type Checkpoints, createCheckpoints, type OpenRun } from '../checkpoints.ts';
 import { type ContextBridge, createContextBridge } from '../context.ts';
-import { CHECKPOINT_DEFAULTS } from '../settings.ts';
+import { CHECKPOINT_DEFAULTS } from '../run/runs.fixture.ts';
 import type { ContextAnswer, ContextServerCalls } from './context-server.port.ts';
-import { CONTEXT_DEFAULTS, type ContextSettings } from './settings.ts';
+import { CONTEXT_SETTINGS, type ContextSettings } from './settings.ts';
 
 const OWNER = { tenantId: 'acme', agentDid: 'did:example:a', userDid: 'did:example:u' };
 const { signal: SIGNAL } = new AbortController();
@@ -54,7 +55,7 @@ function open(
   store = memoryCheckpointStore(clock.now),
   has = (_tenantId: string): boolean => true,
 ): void {
-  const all = { ...CONTEXT_DEFAULTS, ...settings };
+  const all = { ...defaultsOf(CONTEXT_SETTINGS), ...settings };
   const parts = { server: { call, has }, store, instanceId: 'one', settings: all };
   bridge = createContextBridge({ ...parts, clock, log, pauseMs: 1, closeMs: 0 });
   const { listener } = bridge;

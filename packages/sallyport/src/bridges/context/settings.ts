@@ -1,6 +1,6 @@
 import { KiB } from '@sallyport/std/bytes';
 import { boolean, integer, seconds, text } from '../../domain/settings/rows.ts';
-import { defaultsOf, type ValuesOf } from '../../domain/settings/setting.ts';
+import type { ValuesOf } from '../../domain/settings/setting.ts';
 
 /** Settings of the layer as a client of context servers (000 §3.3.8). */
 export const CONTEXT_SETTINGS = {
@@ -39,6 +39,3 @@ export const CONTEXT_SETTINGS = {
 
 /** Values of the settings of the client. */
 export type ContextSettings = ValuesOf<typeof CONTEXT_SETTINGS>;
-
-/** Values where nobody sets others. */
-export const CONTEXT_DEFAULTS: ContextSettings = defaultsOf(CONTEXT_SETTINGS);

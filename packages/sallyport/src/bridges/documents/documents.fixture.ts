@@ -1,11 +1,13 @@
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { readDocumentRef } from '../../domain/document/document-ref.ts';
 import type { WantedDocument } from '../../domain/document/given-document.ts';
+import { defaultsOf } from '../../domain/settings/setting.ts';
 import { memoryDocumentCache } from '../../storage/memory/memory-document-cache.ts';
 import { type Log, silentLog } from '../../telemetry/log.ts';
 import type { DocumentServer } from '../document-server.port.ts';
 import type { DocumentUpdate } from '../document-updates.port.ts';
 import { createDocuments, type DocumentParts, type DocumentRequest, type Documents } from '../documents.ts';
+import { DOCUMENT_SETTINGS, type DocumentSettings } from './settings.ts';
 
 type Members = Readonly<Record<string, unknown>>;
 type ErrorOptions = ConstructorParameters<typeof ToolLayerError>[2];
@@ -15,6 +17,14 @@ export const document = (document_id: string, version = '1', more: Members = {})
   ...{ document_id, version, content: `${document_id}@${version}` },
   ...more,
 });
+
+/** Values of the settings where nobody sets others. */
+export const DOCUMENT_DEFAULTS = defaultsOf(DOCUMENT_SETTINGS);
+
+/** Parts that differ from those of the fixtures. */
+export interface DocumentChanges extends Partial<Omit<DocumentParts, 'settings'>> {
+  readonly settings?: Partial<DocumentSettings>;
+}
 
 /** Answers of a server, one for each request, of which the last one is given again; an error is thrown. */
 export type Answers = readonly (Members | Error)[];
@@ -32,7 +42,7 @@ export class ServedDocuments {
   onAsked: () => void = () => undefined;
   readonly documents: Documents;
 
-  constructor(parts: Partial<DocumentParts> = {}) {
+  constructor({ settings, ...parts }: DocumentChanges = {}) {
     const log: Log = { ...silentLog, warn: (event) => void this.logged.push(event) };
     this.documents = createDocuments({
       server: serverOf(() => {
@@ -53,7 +63,7 @@ export class ServedDocuments {
         },
       },
       ...parts,
-      settings: { retriesMax: 0, retryMs: 0, ...parts.settings },
+      settings: { ...DOCUMENT_DEFAULTS, retriesMax: 0, retryMs: 0, ...settings },
     });
   }
 
@@ -107,3 +117,14 @@ export const wanted = (text: string, more: Partial<WantedDocument> = {}): Wanted
 /** A failure of the server. */
 export const failed = (code: ToolLayerError['code'], more: ErrorOptions = {}): ToolLayerError =>
   new ToolLayerError(code, 'no', more);
+
+/** A layer without documents and contexts. */
+export const NOTHING_BRIDGED = {
+  context: { sessionContext: async () => undefined },
+  documents: {
+    bridge: { read: () => Promise.reject(new Error('there are no documents')), [Symbol.dispose]: () => {} },
+    pins: { put: async () => {}, find: async () => undefined, forget: async () => 0 },
+    serverAt: () => undefined,
+    isPinning: false,
+  },
+};

@@ -1,6 +1,6 @@
 import { MiB } from '@sallyport/std/bytes';
 import { boolean, integer, seconds, text } from '../../domain/settings/rows.ts';
-import { defaultsOf, type ValuesOf } from '../../domain/settings/setting.ts';
+import type { ValuesOf } from '../../domain/settings/setting.ts';
 
 /** Settings of documents for tools (000 §3.3.7). */
 export const DOCUMENT_SETTINGS = {
@@ -67,6 +67,3 @@ export const DOCUMENT_SETTINGS = {
 
 /** Values of the settings of documents. */
 export type DocumentSettings = ValuesOf<typeof DOCUMENT_SETTINGS>;
-
-/** Values where nobody sets others. */
-export const DOCUMENT_DEFAULTS: DocumentSettings = defaultsOf(DOCUMENT_SETTINGS);

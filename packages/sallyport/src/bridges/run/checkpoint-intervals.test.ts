@@ -4,7 +4,7 @@ import { memoryCheckpointStore } from '../../../test/stores/outcomes/memory-chec
 import { memoryObjectStore } from '../../../test/stores/outcomes/memory-object-store.ts';
 import { silentLog } from '../../telemetry/log.ts';
 import { createCheckpoints } from '../checkpoints.ts';
-import { CHECKPOINT_DEFAULTS } from '../settings.ts';
+import { CHECKPOINT_DEFAULTS, noListener } from './runs.fixture.ts';
 
 /** Resolves when a timer with this period would have run so often. */
 const turnsOf = async (periodMs: number, times: number): Promise<void> => {
@@ -25,6 +25,7 @@ test('STA-01.4 the layer takes a state that has changed, one at a time, goes on 
     clock: systemClock,
     log: { ...silentLog, warn: (event) => void logged.push(event) },
     settings: { ...CHECKPOINT_DEFAULTS, intervalMs: 1 },
+    listener: noListener,
   });
   const open = checkpoints.ofRun({
     invocationId: 'call',

@@ -52,7 +52,7 @@ export interface CheckpointListener {
 
 /** Dependencies of the checkpoints. */
 export interface CheckpointParts {
-  readonly listener?: CheckpointListener;
+  readonly listener: CheckpointListener;
   readonly store: CheckpointStore;
   readonly archive: CheckpointArchive;
   readonly objects: ObjectStore;

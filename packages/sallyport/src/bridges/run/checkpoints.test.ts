@@ -9,8 +9,8 @@ import { silentLog } from '../../telemetry/log.ts';
 import type { CheckpointArchive } from '../checkpoint-archive.port.ts';
 import type { CheckpointStore } from '../checkpoint-store.port.ts';
 import { type CheckpointedRun, type Checkpoints, createCheckpoints, type OpenRun } from '../checkpoints.ts';
-import { CHECKPOINT_DEFAULTS, type CheckpointSettings } from '../settings.ts';
-import { isOver, large, OWNER, run, stateOf } from './runs.fixture.ts';
+import type { CheckpointSettings } from '../settings.ts';
+import { CHECKPOINT_DEFAULTS, isOver, large, noListener, OWNER, run, stateOf } from './runs.fixture.ts';
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
@@ -36,6 +36,7 @@ const over = (given: CheckpointStore, settings: Partial<CheckpointSettings> = {}
     clock,
     log: silentLog,
     settings: { ...CHECKPOINT_DEFAULTS, ...settings },
+    listener: noListener,
   });
 
 const opened = (invocationId: string, more: Partial<CheckpointedRun> = {}): OpenRun =>

@@ -125,11 +125,11 @@ async function saveNow(run: Run, given: unknown, note: CheckpointNote): Promise<
     packed: held,
     ...(isDelta ? { parentId: parent.restored.checkpointId } : {}),
   };
-  const reporter = listener?.reports(run.owner.tenantId) === true ? listener.instanceId : undefined;
+  const reporter = listener.reports(run.owner.tenantId) ? listener.instanceId : undefined;
   if (!(await store.put(checkpoint, reporter))) throw continuedElsewhere();
   run.sequence += 1;
   run.stored = stored;
-  listener?.saved(checkpoint, state);
+  listener.saved(checkpoint, state);
   const { checkpointId, type, savedAt, label } = checkpoint;
   const saved = { checkpointId, type, savedAt };
   const restored = { ...saved, toolVersion: run.toolVersion, ...placeOf(note), bytes: state };

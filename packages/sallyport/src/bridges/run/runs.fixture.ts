@@ -1,5 +1,19 @@
 import type { RestoredCheckpoint } from '../../domain/checkpoint/checkpoint.ts';
+import { defaultsOf } from '../../domain/settings/setting.ts';
 import type { CheckpointedRun } from '../checkpoints.ts';
+import { TOOL_CHECKPOINT_SETTINGS } from '../settings.ts';
+import type { CheckpointListener } from './checkpointed-run.ts';
+
+/** Values of the settings where nobody sets others. */
+export const CHECKPOINT_DEFAULTS = defaultsOf(TOOL_CHECKPOINT_SETTINGS);
+
+/** Checkpoints are reported nowhere. */
+export const noListener: CheckpointListener = {
+  instanceId: 'one',
+  reports: () => false,
+  saved: () => {},
+  resumed: () => {},
+};
 
 export const OWNER = { tenantId: 'acme', agentDid: 'did:example:a', userDid: 'did:example:u' };
 

@@ -7,9 +7,9 @@ import { silentLog } from '../../telemetry/log.ts';
 import type { CheckpointArchive } from '../checkpoint-archive.port.ts';
 import type { CheckpointStore } from '../checkpoint-store.port.ts';
 import { type CheckpointParts, type Checkpoints, createCheckpoints } from '../checkpoints.ts';
-import { CHECKPOINT_DEFAULTS, type CheckpointSettings } from '../settings.ts';
+import type { CheckpointSettings } from '../settings.ts';
 import { packState, unpackState } from '../state/pack-state.ts';
-import { isOver, large, run, stateOf } from './runs.fixture.ts';
+import { CHECKPOINT_DEFAULTS, isOver, large, noListener, run, stateOf } from './runs.fixture.ts';
 
 const NOW = 1_800_000_000_000;
 
@@ -24,7 +24,7 @@ beforeEach(() => {
   checkpoints = over();
 });
 
-const listener = (reports: boolean): NonNullable<CheckpointParts['listener']> => ({
+const listener = (reports: boolean): CheckpointParts['listener'] => ({
   instanceId: 'one',
   reports: () => reports,
   saved: ({ checkpointId }, state) => void reported.push(`${checkpointId} ${Buffer.from(state)}`),
@@ -41,6 +41,7 @@ const over = (
     clock: { now: () => NOW, monotonic: () => NOW },
     log: { ...silentLog, warn: (event, fields) => void logged.push([event, fields]) },
     settings: { ...CHECKPOINT_DEFAULTS, ...settings },
+    listener: noListener,
     ...more,
   });
 

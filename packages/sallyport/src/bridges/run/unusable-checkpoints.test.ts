@@ -5,8 +5,8 @@ import { silentLog } from '../../telemetry/log.ts';
 import type { CheckpointArchive } from '../checkpoint-archive.port.ts';
 import type { CheckpointStore, StoredCheckpoint } from '../checkpoint-store.port.ts';
 import { type CheckpointedRun, type Checkpoints, createCheckpoints, type OpenRun } from '../checkpoints.ts';
-import { CHECKPOINT_DEFAULTS, type CheckpointSettings } from '../settings.ts';
-import { isOver, large, run, stateOf } from './runs.fixture.ts';
+import type { CheckpointSettings } from '../settings.ts';
+import { CHECKPOINT_DEFAULTS, isOver, large, noListener, run, stateOf } from './runs.fixture.ts';
 
 const NOW = 1_800_000_000_000;
 
@@ -26,6 +26,7 @@ const over = (given: CheckpointStore, settings: Partial<CheckpointSettings> = {}
     clock: { now: () => NOW, monotonic: () => NOW },
     log: silentLog,
     settings: { ...CHECKPOINT_DEFAULTS, ...settings },
+    listener: noListener,
   });
 
 const opened = (invocationId: string, more: Partial<CheckpointedRun> = {}): OpenRun =>

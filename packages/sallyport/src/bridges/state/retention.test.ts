@@ -12,7 +12,8 @@ import type { CheckpointStore } from '../checkpoint-store.port.ts';
 import { type Checkpoints, createCheckpoints } from '../checkpoints.ts';
 import { IN_ARCHIVE, type ObjectStore } from '../object-store.port.ts';
 import { createRetention, type Retention } from '../retention.ts';
-import { CHECKPOINT_DEFAULTS, type CheckpointSettings } from '../settings.ts';
+import { CHECKPOINT_DEFAULTS, noListener } from '../run/runs.fixture.ts';
+import type { CheckpointSettings } from '../settings.ts';
 
 const DAY_MS = 86_400_000;
 const HALF = { milestone: 'half' };
@@ -42,7 +43,7 @@ function build(settings: Partial<CheckpointSettings> = {}, given: Partial<Object
     info: (event, fields) => void logged.push([event, fields]),
     warn: (event, fields) => void logged.push([event, fields]),
   };
-  const parts = { store, archive: store, objects: { ...objects, ...given }, clock, log };
+  const parts = { store, archive: store, objects: { ...objects, ...given }, clock, log, listener: noListener };
   checkpoints = createCheckpoints({ ...parts, settings: { ...CHECKPOINT_DEFAULTS, ...settings } });
   retention = createRetention(parts);
 }

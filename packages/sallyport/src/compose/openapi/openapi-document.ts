@@ -9,7 +9,7 @@ type Json = Readonly<Record<string, unknown>>;
  * all others are inline.
  * @param version of the product
  */
-export function openApiDocument(version = '0.1.0'): object {
+export function openApiDocument(version: string): object {
   const components = new Map<string, Json>();
   const paths: Record<string, Record<string, Json>> = {};
   for (const [name, entry] of Object.entries<OperationEntry>(OPERATIONS)) {

@@ -113,7 +113,7 @@ export async function openIdentity(
       checkPossession: proofs.check,
       ...(withoutToken === undefined ? {} : { withoutToken }),
     }),
-    identifyAgain: createIdentifyAgain(wasRevoked, { defaultTrust: settings['trust.default'] }),
+    identifyAgain: createIdentifyAgain(wasRevoked, settings['trust.default']),
     wasRevoked,
     onRevocations: (listener) => void listeners.add(listener),
     proofNonce: proofs.nonce,

@@ -193,7 +193,7 @@ const CANCEL_MS = 2_000;
 export function cancelServerTasks(
   upstreams: Pick<Upstreams, 'cancelTask'>,
   toolOf: ReturnType<typeof toolsOfTenants>,
-): NonNullable<WorkerParts['cancelServerTask']> {
+): WorkerParts['cancelServerTask'] {
   return async ({ tenantId, invocationId, toolId, toolVersion }, task) => {
     const upstream = toolOf(tenantId, toolId, toolVersion)?.manifest.executor.config?.['upstream'];
     if (typeof upstream !== 'string') return;

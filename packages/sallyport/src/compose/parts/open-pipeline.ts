@@ -115,7 +115,7 @@ function documentsOf(
   { storage: { database } }: PipelineIngredients['foundation'],
   { upstreams, embedded, documentUpdates: updates }: PipelineIngredients['tools'],
   passing: Parameters<typeof countedRequest>[0],
-): NonNullable<PipelineParts['documents']> {
+): PipelineParts['documents'] {
   const values = valuesOf(DOCUMENT_SETTINGS, settings);
   const { timeoutMs: toolMs } = valuesOf(UPSTREAM_TOOL_TIMES, settings);
   const of = {
@@ -142,7 +142,7 @@ function documentsOf(
  * @param named the upstream that the settings name as the one with documents
  */
 export const documentServers =
-  (upstreams: Pick<Upstreams, 'definition'>, named: string): NonNullable<PipelineParts['documents']>['serverAt'] =>
+  (upstreams: Pick<Upstreams, 'definition'>, named: string): PipelineParts['documents']['serverAt'] =>
   (tenantId, name) => {
     const transport = upstreams.definition(tenantId, name)?.transport;
     if (transport?.type === 'embedded' && transport.server === 'documents') return 'here';

@@ -64,7 +64,7 @@ export function functionTools(
   layer: ToolLayer,
   native: NativeExecutor,
   caller: Caller,
-  added: () => void = () => undefined,
+  added: () => void,
 ): FunctionTools {
   const register = async (manifest: ToolManifest, run: NativeFunction): Promise<Registration> => {
     const registered = await layer.ask('tools.register', { manifest: { ...manifest } }, caller);

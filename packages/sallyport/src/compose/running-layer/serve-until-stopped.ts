@@ -39,9 +39,9 @@ export const settingsOfServe = ({ host, port, authorizes, ...options }: ServeOpt
 export function loginNotice(
   url: string,
   { loginCode, loginCodeFile, users }: NonNullable<Server['development']>,
-  isShown = false,
+  isShown: boolean | undefined,
 ): string {
   return `For development: MCP clients connect to ${url}/mcp, and ${users.join(' or ')} logs in in the browser.
-Login code: ${isShown ? loginCode : `in ${loginCodeFile}`}
+Login code: ${isShown === true ? loginCode : `in ${loginCodeFile}`}
 `;
 }

@@ -6,7 +6,7 @@ import { countsAs } from './counts.ts';
 describe('a configuration', () => {
   test('CIR-01 that says nothing is the defaults', () => {
     expect(circuitConfigFaults({})).toEqual([]);
-    expect(circuitTermsOf({})).toEqual(CIRCUIT_DEFAULTS);
+    expect(circuitTermsOf({}, CIRCUIT_DEFAULTS)).toEqual(CIRCUIT_DEFAULTS);
   });
 
   test('CIR-01 says what it says, and leaves the rest', () => {
@@ -22,7 +22,7 @@ describe('a configuration', () => {
       half_open_strategy: 'all_or_nothing',
     } as const;
     expect(circuitConfigFaults(config)).toEqual([]);
-    expect(circuitTermsOf(config)).toEqual({
+    expect(circuitTermsOf(config, CIRCUIT_DEFAULTS)).toEqual({
       failureRateThreshold: 0,
       slowCallRateThreshold: 80,
       failuresInRow: 4,
@@ -53,9 +53,9 @@ describe('a configuration', () => {
   });
 
   test('from before there were bounds counts as the bounds, and a minimum as the window', () => {
-    const terms = circuitTermsOf({ sliding_window_size: 1e9, wait_duration_seconds: 1e9 });
+    const terms = circuitTermsOf({ sliding_window_size: 1e9, wait_duration_seconds: 1e9 }, CIRCUIT_DEFAULTS);
     expect(terms).toMatchObject({ windowSize: 10_000, waitMs: 86_400_000 });
-    expect(circuitTermsOf({ sliding_window_size: 3 }).callsMin).toBe(3);
+    expect(circuitTermsOf({ sliding_window_size: 3 }, CIRCUIT_DEFAULTS).callsMin).toBe(3);
   });
 });
 

@@ -69,10 +69,10 @@ export function circuitConfigFaults(config: CircuitBreakerConfig): CircuitFault[
 }
 
 /**
- * The terms of a configuration, over the defaults for absent members. A value out of range, in a manifest older than
+ * The terms of a configuration, over others for absent members. A value out of range, in a manifest older than
  * the limits, is clamped; a minimum beyond the window counts as the window.
  */
-export function circuitTermsOf(config: CircuitBreakerConfig, over: CircuitTerms = CIRCUIT_DEFAULTS): CircuitTerms {
+export function circuitTermsOf(config: CircuitBreakerConfig, over: CircuitTerms): CircuitTerms {
   const numbers: Partial<Record<NumberName, number>> = {};
   for (const key of BOUNDED) {
     const { name, from, to, unit } = BOUNDS[key];

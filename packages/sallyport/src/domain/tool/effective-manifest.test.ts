@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
 import type { ToolManifest } from '../../../api/schemas/tool-manifest.ts';
+import { defaultsOf } from '../settings/setting.ts';
 import { effectiveManifest } from './effective-manifest.ts';
+import { EXECUTION_SETTINGS } from './execution-settings.ts';
 
 const BARE: ToolManifest = {
   tool_id: 'a',
@@ -12,13 +14,14 @@ const BARE: ToolManifest = {
 };
 
 test('REG-01.5 a manifest that says nothing counts as the contract says', () => {
-  expect(effectiveManifest(BARE)).toEqual({
+  expect(effectiveManifest(BARE, defaultsOf(EXECUTION_SETTINGS))).toEqual({
     tags: [],
     permissions: { filesystem: [], network: [], credentials: [] },
     execution_config: {
       default_timeout_seconds: 30,
       default_cpu_millicore_limit: 500,
       default_memory_mb_limit: 1024,
+      output_bytes_max: 2 ** 20,
       requires_approval: false,
       retry_policy: { max_attempts: 3, base_delay_ms: 1000, max_delay_ms: 60_000 },
     },
@@ -38,7 +41,7 @@ test('REG-01 what a manifest says wins over defaults, member by member', () => {
       side_effect_policy: 'pure',
       execution_config: { default_timeout_seconds: 5, retry_policy: { max_attempts: 1 } },
     },
-    { timeoutMs: 7000, cpuMillicores: 100, memoryMb: 64 },
+    { timeoutMs: 7000, cpuMillicores: 100, memoryMb: 64, outputBytesMax: 1 },
   );
   expect(effective).toMatchObject({
     idempotent: true,

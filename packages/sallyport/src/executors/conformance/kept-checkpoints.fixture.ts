@@ -1,7 +1,8 @@
 import { memoryCheckpointStore } from '../../../test/stores/outcomes/memory-checkpoint-store.ts';
 import { memoryObjectStore } from '../../../test/stores/outcomes/memory-object-store.ts';
 import { type CheckpointedRun, createCheckpoints } from '../../bridges/checkpoints.ts';
-import { CHECKPOINT_DEFAULTS, type CheckpointSettings } from '../../bridges/settings.ts';
+import { CHECKPOINT_DEFAULTS, noListener } from '../../bridges/run/runs.fixture.ts';
+import type { CheckpointSettings } from '../../bridges/settings.ts';
 import type { RunCheckpoints } from '../../domain/checkpoint/checkpoint.ts';
 import { silentLog } from '../../telemetry/log.ts';
 
@@ -17,7 +18,8 @@ export function keptCheckpoints(given: Partial<CheckpointSettings> = {}): KeptCh
   const clock = { now: Date.now, monotonic: () => performance.now() };
   const settings = { ...CHECKPOINT_DEFAULTS, ...given };
   const store = memoryCheckpointStore();
-  const parts = { store, archive: store, objects: memoryObjectStore(new Map()), clock, log: silentLog, settings };
+  const objects = memoryObjectStore(new Map());
+  const parts = { store, archive: store, objects, clock, log: silentLog, settings, listener: noListener };
   const checkpoints = createCheckpoints(parts);
   const owner = { tenantId: 'acme', agentDid: 'did:example:agent' };
   const run = { invocationId: 'call', owner, toolId: 'subject', toolVersion: '1.0.0', onSaved: () => {} };

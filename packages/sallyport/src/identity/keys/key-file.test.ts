@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { isFailure } from '@sallyport/std/error/failure';
 import { exportJWK, SignJWT } from 'jose';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { createTokenVerifier } from '../capability-token.ts';
+import { verifierWith } from '../token/verifier.fixture.ts';
 import { openKeyFile } from './verification-keys.ts';
 
 const pair = () => generateKeyPairSync('rsa', { modulusLength: 2048 });
@@ -52,7 +52,7 @@ async function opened() {
     clock,
     log: { debug: say, info: say, warn: say, error: say },
   });
-  const verifier = createTokenVerifier({ keys: source, issuers: ['idp'], clock });
+  const verifier = verifierWith({ keys: source, issuers: ['idp'], clock });
   const code = async (token: string) => {
     const answer = await verifier.verify(token);
     return isFailure(answer) ? answer.code : 'ok';

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { isFailure } from '@sallyport/std/error/failure';
 import { exportJWK, SignJWT } from 'jose';
 import { afterEach, describe, expect, test } from 'vitest';
-import { createTokenVerifier } from '../capability-token.ts';
+import { verifierWith } from '../token/verifier.fixture.ts';
 import { openKeyUrl, type RefreshedKeys } from './verification-keys.ts';
 
 const pair = () => generateKeyPairSync('rsa', { modulusLength: 2048 });
@@ -64,7 +64,7 @@ async function fixture(options: Partial<Parameters<typeof openKeyUrl>[1]> = {}) 
     http.closeAllConnections();
     await new Promise((done) => http.close(done));
   });
-  const verifier = createTokenVerifier({ keys: source, issuers: ['idp', 'else'], clock });
+  const verifier = verifierWith({ keys: source, issuers: ['idp', 'else'], clock });
   const code = async (token: string) => {
     const answer = await verifier.verify(token);
     return isFailure(answer) ? answer.code : 'ok';

@@ -16,13 +16,16 @@ beforeAll(async () => {
   jkt = await calculateJwkThumbprint(await exportJWK(keys.publicKey));
 });
 
+/** Terms of the check where nothing is set. */
+const TERMS = { publicUrl: '', asksNonce: true, proofMs: 60_000, clockSkewSeconds: 5 };
+
 /** A check at a time that the test sets. */
 function checkAt(more: Partial<PossessionParts> = {}, key = new Uint8Array(32)) {
   const time = { now: START };
   const clock = { now: () => time.now, monotonic: () => time.now };
   const nonces = createDpopNonces(clock, () => key);
   const ids = memoryProofIds(clock.now);
-  const check = createPossessionCheck({ clock, ids, nonces, publicUrl: '', asksNonce: false, ...more });
+  const check = createPossessionCheck({ clock, ids, nonces, ...TERMS, asksNonce: false, ...more });
   return { time, nonces, check: (jwt: string) => check({ cnf: { jkt } }, TOKEN, { ...REQUEST, jwt }) };
 }
 
@@ -109,7 +112,7 @@ test('PRM-11.6 a nonce is that of the key of now, and may be of the period of a 
 test('PRM-11.6 where nothing is set, a proof needs a nonce, and is a minute old at most, or five seconds ahead', async () => {
   const clock = { now: () => START, monotonic: () => START };
   const nonces = createDpopNonces(clock, () => new Uint8Array(32));
-  const strict = createPossessionCheck({ clock, ids: memoryProofIds(clock.now), nonces, publicUrl: '' });
+  const strict = createPossessionCheck({ clock, ids: memoryProofIds(clock.now), nonces, ...TERMS });
   const judge = async (claims: object) =>
     strict({ cnf: { jkt } }, TOKEN, { ...REQUEST, jwt: await proof({ ...claims }) });
   const nonce = nonces.current();
@@ -139,7 +142,7 @@ test('PRM-11.6 a proof is taken once for all that one request asks, and once at 
   const ids = memoryProofIds(() => START);
   const clock = { now: () => START, monotonic: () => START };
   const nonces = createDpopNonces(clock, () => new Uint8Array(32));
-  const once = createPossessionCheck({ clock, ids, nonces, publicUrl: '', asksNonce: false });
+  const once = createPossessionCheck({ clock, ids, nonces, ...TERMS, asksNonce: false });
   for (const _asked of [1, 2, 3]) expect(await once({ cnf: { jkt } }, TOKEN, parts)).toBeUndefined();
   expect(await once({ cnf: { jkt } }, TOKEN, { ...parts })).toMatchObject({ code: 'E3216' });
   expect(await check(jwt)).toBeUndefined();
@@ -148,7 +151,7 @@ test('PRM-11.6 a proof is taken once for all that one request asks, and once at 
 test('a token without a key that comes without proof costs no promise', () => {
   const clock = { now: () => START, monotonic: () => START };
   const nonces = createDpopNonces(clock, () => new Uint8Array(32));
-  const check = createPossessionCheck({ clock, ids: memoryProofIds(), nonces, publicUrl: '' });
+  const check = createPossessionCheck({ clock, ids: memoryProofIds(), nonces, ...TERMS });
   expect(check({}, TOKEN, undefined)).toBeUndefined();
 });
 
@@ -215,7 +218,7 @@ describe('PRM-11.6 a proof is refused, with the reason', () => {
   test('for a token without proof, and for a proof of a token that is bound to no key', () => {
     const clock = { now: () => START, monotonic: () => START };
     const nonces = createDpopNonces(clock, () => new Uint8Array(32));
-    const check = createPossessionCheck({ clock, ids: memoryProofIds(), nonces, publicUrl: '' });
+    const check = createPossessionCheck({ clock, ids: memoryProofIds(), nonces, ...TERMS });
     expect(check({ cnf: { jkt } }, TOKEN, undefined)).toMatchObject(refused('bound to a key'));
     expect(check({}, TOKEN, { ...REQUEST, jwt: 'x' })).toMatchObject(refused('bound to no key'));
   });
@@ -223,7 +226,7 @@ describe('PRM-11.6 a proof is refused, with the reason', () => {
   test('where the request has no address itself, or the key is of a kind that is not known', async () => {
     const clock = { now: () => START, monotonic: () => START };
     const nonces = createDpopNonces(clock, () => new Uint8Array(32));
-    const check = createPossessionCheck({ clock, ids: memoryProofIds(), nonces, publicUrl: '', asksNonce: false });
+    const check = createPossessionCheck({ clock, ids: memoryProofIds(), nonces, ...TERMS, asksNonce: false });
     const at = { ...REQUEST, host: 'no host', jwt: await proof() };
     expect(await check({ cnf: { jkt } }, TOKEN, at)).toMatchObject(refused('another address'));
     const jwt = await signed({ typ: 'dpop+jwt', jwk: { kty: 'none' } });

@@ -4,10 +4,8 @@ import { sha256 } from '@sallyport/std/sha256';
 import type { CapabilityClaims } from '../../../api/schemas/capability-token.ts';
 import type { PresentedProof } from '../../domain/principal/presented-proof.ts';
 import type { ProofIdStore } from '../proof-ids.port.ts';
-import { TOKEN_SETTINGS } from '../token/token-settings.ts';
 import type { DpopNonces } from './dpop-nonces.ts';
 import { ProofFault, type ReadProof, readProof } from './dpop-proof.ts';
-import { POSSESSION_SETTINGS } from './possession-settings.ts';
 
 /** Dependencies of the check. */
 export interface PossessionParts {
@@ -16,12 +14,11 @@ export interface PossessionParts {
   readonly nonces: DpopNonces;
   /** Address of the layer without path; empty: the `Host` of the request, over http. */
   readonly publicUrl: string;
-  /** Default true. */
-  readonly asksNonce?: boolean;
-  /** Age up to which a proof is accepted. Default 60 000, at most 300 000. */
-  readonly proofMs?: number;
-  /** How far a sender's clock may be ahead. Default 5, at most 300. */
-  readonly clockSkewSeconds?: number;
+  readonly asksNonce: boolean;
+  /** Age up to which a proof is accepted; at most 300 000. */
+  readonly proofMs: number;
+  /** How far a sender's clock may be ahead; at most 300. */
+  readonly clockSkewSeconds: number;
 }
 
 /**
@@ -78,7 +75,7 @@ async function judge(
 
 /** The nonce last: a client whose clock is off learns that, rather than to try again. */
 function untimely(
-  { clock, asksNonce = true, nonces, ...parts }: PossessionParts,
+  { clock, asksNonce, nonces, ...parts }: PossessionParts,
   { iat, nonce }: ReadProof,
 ): Failure | undefined {
   const age = clock.now() - iat * 1000;
@@ -101,10 +98,9 @@ async function repeated(
 
 type Times = Pick<PossessionParts, 'proofMs' | 'clockSkewSeconds'>;
 
-const proofMsOf = ({ proofMs = POSSESSION_SETTINGS.proofMs.default * 1000 }: Times): number =>
-  Math.min(proofMs, PROOF_MS_MAX);
+const proofMsOf = ({ proofMs }: Times): number => Math.min(proofMs, PROOF_MS_MAX);
 
-const skewMsOf = ({ clockSkewSeconds = TOKEN_SETTINGS.clockSkewSeconds.default }: Times): number =>
+const skewMsOf = ({ clockSkewSeconds }: Times): number =>
   Math.max(0, Math.min(clockSkewSeconds, SKEW_SECONDS_MAX)) * 1000;
 
 function refused(why: string, cause?: unknown): Failure {

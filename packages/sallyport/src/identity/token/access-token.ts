@@ -29,20 +29,19 @@ export interface AccessTokenOptions {
   /** Names of this layer in `aud`; a token must name one of them (RFC 8707). */
   readonly audiences: readonly string[];
   /**
-   * The upstream whose own address of the gateway an audience names: the token is accepted there alone. Default: no
-   * audience does.
+   * The upstream whose own address of the gateway an audience names: the token is accepted there alone.
+   * Undefined for other audiences.
    */
-  readonly serverOf?: (audience: string) => string | undefined;
-  /** Default RS256 alone. */
-  readonly algorithms?: readonly Algorithm[];
-  /** Accepted `typ`, in lower case; default at+jwt alone (RFC 9068 §4). */
-  readonly types?: readonly string[];
+  readonly serverOf: (audience: string) => string | undefined;
+  readonly algorithms: readonly Algorithm[];
+  /** Accepted `typ`, in lower case (RFC 9068 §4). */
+  readonly types: readonly string[];
   /** The role that each scope gives. */
   readonly roles: Readonly<Record<string, Role>>;
-  /** Tools that need a scope of their own instead of `tools:call`; the first match decides. Default none. */
-  readonly toolScopes?: readonly Omit<ToolScope, 'held'>[];
-  /** True to refuse tokens that are bound to no key (E3216). Default false. */
-  readonly mustBeBound?: boolean;
+  /** Tools that need a scope of their own instead of `tools:call`; the first match decides. */
+  readonly toolScopes: readonly Omit<ToolScope, 'held'>[];
+  /** True to refuse tokens that are bound to no key (E3216). */
+  readonly mustBeBound: boolean;
   /** Claim that names the tenant; absent: every token acts for `tenantId`. */
   readonly tenantClaim?: string;
   /** Tenant of tokens when no claim names it. */
@@ -89,7 +88,7 @@ const CAPABILITIES = [
  * and user are `oauth:` plus the server's name for them, so that no client can have the name of another issuer's agent.
  */
 export function accessTokenReader(options: AccessTokenOptions): TokenReader {
-  const { keys, algorithms = ['RS256'], types = ['at+jwt'] } = options;
+  const { keys, algorithms, types } = options;
   const signature = { keys, algorithms, types, what: 'access token' };
   return async (token) => {
     const verified = await verifySigned(token, signature);
@@ -143,7 +142,7 @@ function judge(given: Readonly<Record<string, unknown>>, options: AccessTokenOpt
   const servers = serversMeant([access.aud].flat(), options);
   if (servers?.length === 0)
     return failure('E3201', 'The access token is meant for another audience. Ask for one with this resource.');
-  if (options.mustBeBound === true && access.cnf === undefined)
+  if (options.mustBeBound && access.cnf === undefined)
     return failure('E3216', 'The access token is bound to no key. Ask for one that is (DPoP, RFC 9449).');
   const claims = claimsOf(access, options);
   if (isFailure(claims)) return claims;
@@ -156,7 +155,7 @@ function serversMeant(
   { audiences, serverOf }: AccessTokenOptions,
 ): readonly string[] | undefined {
   if (meant.some((audience) => audiences.includes(audience))) return undefined;
-  return meant.map((audience) => serverOf?.(audience)).filter((server) => server !== undefined);
+  return meant.map((audience) => serverOf(audience)).filter((server) => server !== undefined);
 }
 
 function readAccessClaims(claims: Readonly<Record<string, unknown>>): AccessClaims | Failure {
@@ -205,7 +204,7 @@ function tenantOf(access: AccessClaims, { tenantClaim, tenantId }: AccessTokenOp
 }
 
 /** Any scope that permits calling a tool makes the holder an agent. */
-function roleOf(scope: string, { roles, toolScopes = [] }: AccessTokenOptions): Role | undefined {
+function roleOf(scope: string, { roles, toolScopes }: AccessTokenOptions): Role | undefined {
   if (Object.hasOwn(roles, scope)) return roles[scope];
   return toolScopes.some((each) => each.scope === scope) ? 'agent' : undefined;
 }
@@ -214,7 +213,7 @@ function roleOf(scope: string, { roles, toolScopes = [] }: AccessTokenOptions): 
 function capabilitiesOf(
   access: AccessClaims,
   scopes: readonly string[],
-  { toolScopes = [] }: AccessTokenOptions,
+  { toolScopes }: AccessTokenOptions,
 ): Partial<CapabilityClaims> {
   const given = CAPABILITIES.filter((name) => Object.hasOwn(access, name));
   if (given.length === 0) {

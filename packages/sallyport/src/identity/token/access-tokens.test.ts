@@ -2,8 +2,9 @@ import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { isFailure } from '@sallyport/std/error/failure';
 import { SignJWT } from 'jose';
 import { describe, expect, test } from 'vitest';
-import { createTokenVerifier, type TokenVerifierOptions } from '../capability-token.ts';
+import type { TokenVerifierOptions } from '../capability-token.ts';
 import { combinedKeys, fixedKeys, type KeySource } from '../key-source.ts';
+import { ACCESS_RULES, verifierWith } from './verifier.fixture.ts';
 
 const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
 const other = generateKeyPairSync('rsa', { modulusLength: 2048 });
@@ -23,16 +24,15 @@ const clock = { now: () => NOW * 1000, monotonic: () => 0 };
 
 type AccessRules = NonNullable<TokenVerifierOptions['accessTokens']>;
 const verifierOf = (rules: Partial<AccessRules> = {}) =>
-  createTokenVerifier({
-    keys: [],
+  verifierWith({
     issuers: ['issuer'],
     clock,
     accessTokens: {
+      ...ACCESS_RULES,
       issuer: ISSUER,
       keys: fixedKeys([KEY]),
       audiences: ['https://tools.example', 'https://tools.example/mcp'],
       roles: { 'tools:call': 'agent', 'layer:read': 'viewer', 'layer:view': 'viewer' },
-      tenantId: 'acme',
       ...rules,
     },
   });
@@ -164,10 +164,11 @@ describe('an access token of the authorization server', () => {
 
   test('PRM-10.2 is distinguished from a capability token by its issuer, also where opaque ones are asked about', async () => {
     const introspect = async () => ({ active: true, client_id: 'opaque', aud: 'https://tools.example' });
-    const both = createTokenVerifier({
+    const both = verifierWith({
       ...{ keys: [{ kid: 'k', key: other.publicKey }], issuers: ['issuer'], clock },
       accessTokens: {
-        ...{ issuer: ISSUER, keys: fixedKeys([KEY]), audiences: ['https://tools.example'], tenantId: 'acme' },
+        ...ACCESS_RULES,
+        ...{ issuer: ISSUER, keys: fixedKeys([KEY]), audiences: ['https://tools.example'] },
         ...{ roles: {}, introspect },
       },
     });
@@ -190,7 +191,7 @@ describe('an access token of the authorization server', () => {
   });
 
   test('PRM-10 is no capability token where no authorization server is configured', async () => {
-    const bare = createTokenVerifier({ keys: [KEY], issuers: [ISSUER], clock });
+    const bare = verifierWith({ keys: [KEY], issuers: [ISSUER], clock });
     expect(await bare.verify(await sign(ACCESS))).toMatchObject({ code: 'E3201' });
     expect(await bare.explain(await sign(ACCESS))).toMatchObject({ kind: 'capability_token', accepted: false });
   });

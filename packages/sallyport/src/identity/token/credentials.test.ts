@@ -8,10 +8,10 @@ import { memoryRevocationStore } from '../../../test/stores/memory-revocation-st
 import { type Log, silentLog } from '../../telemetry/log.ts';
 import { API_KEYS_MAX, createApiKeys } from '../api-keys.ts';
 import { createAuthenticator } from '../authenticator.ts';
-import { createTokenVerifier } from '../capability-token.ts';
 import { keysOfDocument } from '../keys/key-document.ts';
 import { createTokenMint } from '../mint-token.ts';
 import { createRevocations } from '../revocations.ts';
+import { verifierWith } from './verifier.fixture.ts';
 
 const NOW = 1_800_000_000_000;
 const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
@@ -26,11 +26,11 @@ const clock = { now: () => now, monotonic: () => now - NOW };
 const log: Log = { ...silentLog, warn: (event, fields) => void logged.push([event, fields]) };
 
 async function apiKeys(store = memoryApiKeyStore()) {
-  const keys = createApiKeys({ store, isRevoked: () => false, clock, log, followMs: 5 });
+  const keys = createApiKeys({ store, isRevoked: () => false, clock, log, followMs: 5, onLook: () => {} });
   await keys.start();
   return keys;
 }
-const verifier = () => createTokenVerifier({ keys: [{ kid: 'k', key: publicKey }], issuers: ['issuer'], clock });
+const verifier = () => verifierWith({ keys: [{ kid: 'k', key: publicKey }], issuers: ['issuer'], clock });
 const signed = (more: object) =>
   new SignJWT({ ...CLAIMS, iss: 'issuer', iat: NOW / 1000, exp: NOW / 1000 + 60, ...more })
     .setProtectedHeader({ alg: 'RS256' })
@@ -164,7 +164,10 @@ describe('tokens', () => {
 
   test('PRM-02.4 each member of a request arrives in its token, and a path has a length that Linux takes', async () => {
     const keys = { kid: 'k', privateKey, publicKey };
-    const { mint } = createTokenMint({ keys, issuer: 'issuer', tenantId: 'acme', agentDid: 'did:a', clock });
+    const { mint } = createTokenMint({
+      ...{ keys: () => keys, issuer: 'issuer', tenantId: 'acme', agentDid: 'did:a' },
+      ...{ revokedBefore: () => 0, clock },
+    });
     const request = {
       user_did: 'did:u',
       session_id: 's',
@@ -189,7 +192,13 @@ describe('tokens', () => {
   });
 
   test('PRM-01.6 why a token was revoked is on record', async () => {
-    const revocations = createRevocations({ store: memoryRevocationStore(), clock, log, followMs: 5 });
+    const revocations = createRevocations({
+      store: memoryRevocationStore(),
+      clock,
+      log,
+      followMs: 5,
+      onLook: () => {},
+    });
     await revocations.start();
     await revocations.revoke({ tenantId: 'acme', kind: 'token', subject: 'j', by: 'did:op', reason: 'lost' });
     await revocations.revoke({ tenantId: 'acme', kind: 'token', subject: 'k', by: 'did:op' });

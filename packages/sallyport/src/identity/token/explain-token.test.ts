@@ -1,7 +1,7 @@
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { SignJWT } from 'jose';
 import { expect, test } from 'vitest';
-import { createTokenVerifier } from '../capability-token.ts';
+import { verifierWith } from './verifier.fixture.ts';
 
 const [own, other] = [0, 1].map(() => generateKeyPairSync('ed25519'));
 const NOW = 1_800_000_000;
@@ -13,7 +13,7 @@ const FORGED =
   'The capability token is not a JWT signed by a known key with EdDSA: its signature is by no key known here.';
 const FOREIGN = 'The issuer of the capability token is not accepted here.';
 
-const { explain } = createTokenVerifier({
+const { explain } = verifierWith({
   keys: [{ kid: 'k', key: own?.publicKey as KeyObject }],
   issuers: ['issuer'],
   algorithms: ['EdDSA'],

@@ -1,6 +1,7 @@
 import { isFailure } from '@sallyport/std/error/failure';
 import { expect, test } from 'vitest';
-import { createTokenVerifier } from '../capability-token.ts';
+import { fixedKeys } from '../key-source.ts';
+import { ACCESS_RULES, verifierWith } from './verifier.fixture.ts';
 
 const ISSUER = 'https://id.example';
 const START = 1_800_000_000_000;
@@ -12,13 +13,12 @@ function verifierFor(answer: object | undefined) {
     asked: 0,
     fault: undefined as Error | undefined,
   };
-  const verifier = createTokenVerifier({
-    keys: [],
-    issuers: [],
+  const verifier = verifierWith({
     clock: { now: () => time.now, monotonic: () => time.now },
     accessTokens: {
+      ...ACCESS_RULES,
       issuer: ISSUER,
-      keys: { keys: () => [], lookAgain: async () => false, problem: () => undefined },
+      keys: fixedKeys([]),
       audiences: ['tools'],
       roles: { 'tools:call': 'agent' },
       tenantId: 'default',

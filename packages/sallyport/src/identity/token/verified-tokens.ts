@@ -7,7 +7,6 @@ import { sha256 } from '@sallyport/std/sha256';
 import { LRUCache } from 'lru-cache';
 import type { CapabilityClaims } from '../../../api/schemas/capability-token.ts';
 import type { VerificationKey } from '../key-source.ts';
-import { TOKEN_SETTINGS } from './token-settings.ts';
 
 /** Bytes of a token; the wire contract allows no more either. */
 export const TOKEN_BYTES_MAX = 16 * KiB;
@@ -30,8 +29,8 @@ export type TokenReader = (token: string) => Promise<ReadToken | Failure>;
 /** Checks whose result may change between two uses of a token. */
 export interface CurrentOptions {
   readonly clock: Clock;
-  readonly clockSkewSeconds?: number;
-  readonly isRevoked?: (claims: CapabilityClaims) => boolean;
+  readonly clockSkewSeconds: number;
+  readonly isRevoked: (claims: CapabilityClaims) => boolean;
 }
 
 type Verify = (token: string | undefined) => CapabilityClaims | Failure | Promise<CapabilityClaims | Failure>;
@@ -66,18 +65,14 @@ export function verifiedTokens(read: TokenReader, options: CurrentOptions): Veri
 }
 
 /** Checks claims for this moment: time and revocation. */
-export function currentCheck({
-  clock,
-  isRevoked,
-  clockSkewSeconds = TOKEN_SETTINGS.clockSkewSeconds.default,
-}: CurrentOptions) {
+export function currentCheck({ clock, isRevoked, clockSkewSeconds }: CurrentOptions) {
   const skew = Math.max(0, Math.min(clockSkewSeconds, CLOCK_SKEW_SECONDS_MAX));
   return (claims: CapabilityClaims): Failure | undefined => {
     const now = clock.now() / 1000;
     if (now >= claims.exp + skew) return expired(claims.exp);
     if (now < Math.max(claims.nbf ?? claims.iat, claims.iat) - skew)
       return failure('E3201', 'The capability token is not valid yet. Check the clocks of issuer and layer.');
-    if (isRevoked?.(claims) === true) return failure('E3208', 'The capability token was revoked. Ask for a new one.');
+    if (isRevoked(claims)) return failure('E3208', 'The capability token was revoked. Ask for a new one.');
     return undefined;
   };
 }

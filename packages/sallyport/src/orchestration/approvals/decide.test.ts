@@ -3,7 +3,8 @@ import { isFailure } from '@sallyport/std/error/failure';
 import { describe, expect, test } from 'vitest';
 import { memoryLedgerStore } from '../../../test/stores/memory-ledger-store.ts';
 import type { ApprovalBinding } from '../../domain/invocation/waiting-call.ts';
-import { createPolicyDecisions, type PolicyDecisions } from '../../permission/policy-decisions.ts';
+import { decisionsOf } from '../../permission/gates/gates.fixture.ts';
+import type { PolicyDecisions } from '../../permission/policy-decisions.ts';
 import { digestOf } from '../approvals.ts';
 import { ADMIN, ALICE, approvalsOf, approver, BOB, factsOf, questionOf, rowOf } from './approvals.fixture.ts';
 
@@ -305,7 +306,7 @@ test('ORC-03 of many edits at once 32 are judged; the next approver is asked to 
       return { allowed: true, policies: [] };
     },
   };
-  const made = await approvalsOf({ pipeline: { policy: createPolicyDecisions({ engine }) } });
+  const made = await approvalsOf({ pipeline: { policy: decisionsOf(engine) } });
   const waiting = await made.ask({ tool_id: 'send', parameters: { n: 1 } });
   const { approvalId } = questionOf(waiting);
   held = 1;

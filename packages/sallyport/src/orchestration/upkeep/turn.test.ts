@@ -69,7 +69,7 @@ test('PIPE-07 PIPE-10 DOC-04 STA-06 STA-07 EXT-02 VIS-03 a turn does all that is
   await upkeep.turn();
   // The work of the day is done.
   expect(did.flat()).not.toContain('archive');
-  const { rates: _rates, credentialEndings: _endings, keepResultsMs: _kept, ...less } = noting().parts;
+  const { keepResultsMs: _kept, ...less } = noting().parts;
   const bare = noting();
   await createUpkeep({ ...less, ...bareStores(bare.parts), threads: { ...bare.parts.threads, keptMs: 0 } }).turn();
   const asked = bare.did.map((each) => (each as unknown[])[0]);

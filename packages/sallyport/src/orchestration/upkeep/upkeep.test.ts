@@ -80,6 +80,7 @@ async function made(rows: readonly InvocationRecord[], keepResultsMs?: number, k
         return 0;
       },
     },
+    credentialEndings: async () => {},
     clock: { now: () => now, monotonic: () => now },
     log: silentLog,
     everyMs: 1,

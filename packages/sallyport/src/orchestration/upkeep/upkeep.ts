@@ -30,10 +30,10 @@ export interface UpkeepParts {
   readonly contexts: Pick<ContextStore, 'forget'> & { readonly keptMs: number };
   /** Threads of agents, which are kept for `keptMs` after their last change; 0 for good. */
   readonly threads: Pick<ThreadStore, 'forget'> & { readonly keptMs: number };
-  readonly rates?: Pick<StoredRates, 'forget'>;
+  readonly rates: Pick<StoredRates, 'forget'>;
   readonly sideEffects: Pick<SideEffects, 'settleOpen'>;
-  /** Records credentials that end; absent when none is described. */
-  readonly credentialEndings?: () => Promise<void>;
+  /** Records credentials that end. */
+  readonly credentialEndings: () => Promise<void>;
   readonly clock: Clock;
   readonly log: Log;
   /** How long the result of a completed call is kept, and what it pinned, in ms; for good when absent. */
@@ -90,8 +90,7 @@ export function createUpkeep(parts: UpkeepParts): Upkeep {
       log.warn(event, { reason: failureOf(thrown).message });
     }
   };
-  const recordEndings = (): Promise<void> =>
-    attempt('credential-endings-not-recorded', async () => parts.credentialEndings?.());
+  const recordEndings = (): Promise<void> => attempt('credential-endings-not-recorded', parts.credentialEndings);
   const turn = async (): Promise<void> => {
     await attempt('compensations-not-settled', async () => {
       const settled = await parts.sideEffects.settleOpen();
@@ -111,8 +110,7 @@ export function createUpkeep(parts: UpkeepParts): Upkeep {
     await attempt('checkpoints-not-archived', () => daily(isStopped));
     await forgetOld('contexts-not-forgotten', contexts.keptMs, contexts);
     if (threads.keptMs > 0) await forgetOld('threads-not-forgotten', threads.keptMs, threads, THREADS_AT_ONCE);
-    if (rates !== undefined)
-      await attempt('rates-not-forgotten', () => inPortions(SHORT_AT_ONCE, isStopped, rates.forget));
+    await attempt('rates-not-forgotten', () => inPortions(SHORT_AT_ONCE, isStopped, rates.forget));
   };
   return {
     start() {

@@ -35,5 +35,5 @@ export interface WorkerParts {
   /** The stored approval of a call; undefined when nobody has approved it. */
   readonly givenApproval: (record: InvocationRecord) => Promise<GivenApproval | undefined>;
   /** Cancels the task that the server of a call began for it, as far as the server can be reached. Never rejects. */
-  readonly cancelServerTask?: (record: InvocationRecord, task: ServerTask) => Promise<void>;
+  readonly cancelServerTask: (record: InvocationRecord, task: ServerTask) => Promise<void>;
 }

@@ -28,7 +28,9 @@ export function sharedMemory(): Shared {
 }
 
 /** Parts for workers of calls that need no approval and that no other instance left with changes to roll back. */
-export const NOBODY_BEFORE = { rollBackFor: async () => 0, givenApproval: async () => undefined };
+export const NOBODY_BEFORE = {
+  ...{ rollBackFor: async () => 0, givenApproval: async () => undefined, cancelServerTask: async () => {} },
+};
 
 export const LATER = { execution_options: { async_mode: true } } as const;
 

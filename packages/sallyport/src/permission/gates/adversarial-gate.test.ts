@@ -7,11 +7,11 @@ import { type ChatServer, chatServer, sendCompletion } from '../../external/lang
 import { createOpenAiLanguageModel } from '../../external/language-models/openai/openai-language-model.ts';
 import {
   type AdversarialGateOptions,
-  createAdversarialGate,
   type GatePolicies,
   type JudgedCall,
   readGatePolicies,
 } from '../adversarial-gate.ts';
+import { gateWith } from './gates.fixture.ts';
 
 let server: ChatServer;
 beforeAll(async () => {
@@ -33,7 +33,7 @@ const call: JudgedCall = {
 
 const gate = (more: Partial<AdversarialGateOptions> = {}) => {
   const model = createOpenAiLanguageModel({ url: server.url, model: 'judge' });
-  return createAdversarialGate({ model, policies, ...more });
+  return gateWith({ model, policies, ...more });
 };
 const judge = (more: Partial<JudgedCall> = {}, options: Partial<AdversarialGateOptions> = {}) =>
   gate(options).judge({ ...call, ...more }, new AbortController().signal);

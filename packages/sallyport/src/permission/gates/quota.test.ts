@@ -3,7 +3,8 @@ import { describe, expect, test } from 'vitest';
 import type { CapabilityClaims } from '../../../api/schemas/capability-token.ts';
 import { memoryQuotaStore } from '../../../test/stores/calls/memory-quota-store.ts';
 import type { Principal } from '../../domain/principal/principal.ts';
-import { createQuota, type Quota } from '../quota.ts';
+import type { Quota } from '../quota.ts';
+import { quotaWith } from './gates.fixture.ts';
 
 const agent: Principal = { tenantId: 'acme', agentDid: 'did:agent:a', sessionId: 's', roles: ['agent'] };
 const claims = (more: Partial<CapabilityClaims> = {}) => more as CapabilityClaims;
@@ -31,7 +32,7 @@ describe('the quota of a session', () => {
       [0, -1, 0],
     ];
     for (const [callsPerSession, claimed, expected] of cases) {
-      const quota = createQuota({ store: memoryQuotaStore(), callsPerSession });
+      const quota = quotaWith({ store: memoryQuotaStore(), callsPerSession });
       const own = claimed === undefined ? claims() : claims({ max_tool_calls_per_session: claimed });
       expect(await passed(quota, agent, own), `${callsPerSession}, ${claimed}`).toBe(expected);
     }
@@ -39,12 +40,12 @@ describe('the quota of a session', () => {
 
   test('PRM-07 costs nothing when none is set', () => {
     const store = { take: () => Promise.reject(new Error('nobody asks')) };
-    expect(createQuota({ store }).take(agent, claims())).toBeUndefined();
-    expect(createQuota({ store }).knownSpent(agent, claims())).toBeUndefined();
+    expect(quotaWith({ store }).take(agent, claims())).toBeUndefined();
+    expect(quotaWith({ store }).knownSpent(agent, claims())).toBeUndefined();
   });
 
   test('PRM-07 of a token without a session is that of the token', async () => {
-    const quota = createQuota({ store: memoryQuotaStore(), callsPerSession: 2 });
+    const quota = quotaWith({ store: memoryQuotaStore(), callsPerSession: 2 });
     const { sessionId: _none, ...nameless } = agent;
     expect(await passed(quota, nameless, claims({ jti: 'one' }))).toBe(2);
     expect(await passed(quota, nameless, claims({ jti: 'two' }))).toBe(2);
@@ -53,7 +54,7 @@ describe('the quota of a session', () => {
   });
 
   test('PRM-07.4 is not known to be spent before it is, and says how many calls there were', async () => {
-    const quota = createQuota({ store: memoryQuotaStore(), callsPerSession: 2 });
+    const quota = quotaWith({ store: memoryQuotaStore(), callsPerSession: 2 });
     await quota.take(agent, claims());
     expect(quota.knownSpent(agent, claims())).toBeUndefined();
     await quota.take(agent, claims());
@@ -68,7 +69,7 @@ describe('the quota of a session', () => {
   });
 
   test('PRM-07 of a session is not that of a token with its name, nor of all', async () => {
-    const quota = createQuota({ store: memoryQuotaStore(), callsPerSession: 1 });
+    const quota = quotaWith({ store: memoryQuotaStore(), callsPerSession: 1 });
     const { sessionId: _none, ...nameless } = agent;
     const named = (sessionId: string) => ({ ...nameless, sessionId });
     for (const [who, own] of [
@@ -86,9 +87,9 @@ describe('the quota of a session', () => {
   test('PRM-07 asks the store for the session, its calls and the time after which it begins anew', async () => {
     const asked: unknown[] = [];
     const store = { take: async (...all: unknown[]) => void asked.push(all) };
-    await createQuota({ store, callsPerSession: 3, idleSeconds: 60 }).take(agent, claims());
+    await quotaWith({ store, callsPerSession: 3, idleSeconds: 60 }).take(agent, claims());
     for (const max_tool_calls_per_session of [0, -1, -5])
-      expect(await createQuota({ store }).take(agent, claims({ max_tool_calls_per_session }))).toMatchObject({
+      expect(await quotaWith({ store }).take(agent, claims({ max_tool_calls_per_session }))).toMatchObject({
         details: { max_tool_calls_per_session: 0 },
       });
     expect(asked).toEqual([[{ owner: agent, sessionId: 'session:s' }, 3, 60]]);
@@ -97,7 +98,7 @@ describe('the quota of a session', () => {
   test('is known to be spent once it is, without asking the store, and for some seconds only', async () => {
     let now = 0;
     const clock = { now: () => now, monotonic: () => now };
-    const quota = createQuota({ store: memoryQuotaStore(), callsPerSession: 1, clock });
+    const quota = quotaWith({ store: memoryQuotaStore(), callsPerSession: 1, clock });
     expect(quota.knownSpent(agent, claims())).toBeUndefined();
     expect(await quota.take(agent, claims())).toBeUndefined();
     expect(isFailure(quota.knownSpent(agent, claims()))).toBe(true);

@@ -1,5 +1,6 @@
 import type { CapabilityClaims } from '../../../api/schemas/capability-token.ts';
 import type { ToolManifest, ToolPermissions } from '../../../api/schemas/tool-manifest.ts';
+import { computeGrant, type GrantQuestion } from '../compute-grant.ts';
 import type { LayerLimits } from './effective-limits.ts';
 
 /** A layer with a limit in every dimension. */
@@ -22,6 +23,10 @@ export const LAYER: LayerLimits = {
     diskMb: 100,
   },
 };
+
+/** A grant of a layer that sets no bounds of its own, whose paths are no links and that has no name servers. */
+export const grantOf = (question: Pick<GrantQuestion, 'manifest' | 'claims'> & Partial<GrantQuestion>) =>
+  computeGrant({ agentContext: {}, layer: LAYER, realPath: (path) => path, dnsServers: [], ...question });
 
 /** A manifest of a tool that needs these permissions. */
 export const manifestOf = (

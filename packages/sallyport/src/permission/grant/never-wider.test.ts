@@ -4,8 +4,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { AgentSandboxContext, ResourceLimits } from '../../../api/schemas/agent-sandbox-context.ts';
 import type { FilesystemPermission, NetworkPermission } from '../../../api/schemas/tool-manifest.ts';
-import { computeGrant } from '../compute-grant.ts';
-import { claimsOf, LAYER, manifestOf } from './grant.fixture.ts';
+import { claimsOf, grantOf, manifestOf } from './grant.fixture.ts';
 
 // The expected results, computed from the specification in another way than the code under test does.
 const partsOf = (path: string): string[] =>
@@ -107,7 +106,7 @@ test('PRM-03.1 SBX-01 a grant is never wider than token, manifest, agent context
         output: limit,
       }),
       ({ filesystem, network, token, agent, call, asked, tool, output }) => {
-        const grant = computeGrant({
+        const grant = grantOf({
           manifest: manifestOf({ filesystem, network }, configOf(limitsOf(tool), output)),
           claims: claimsOf({
             filesystem_permissions: { allowed_paths: token.paths, mode: token.mode },
@@ -116,7 +115,6 @@ test('PRM-03.1 SBX-01 a grant is never wider than token, manifest, agent context
           agentContext: contextOf(agent),
           requestContext: contextOf(call),
           requestLimits: limitsOf(asked),
-          layer: LAYER,
         });
         const tokenSide = token.paths.map((one) => ({ path: one, mode: token.mode }));
         const pathsOk = filesystem.every((one) =>
@@ -163,14 +161,14 @@ test.each<[keyof ResourceLimits, number, string, string]>([
   ['memory_mb_limit', 11, '11 MB', '10 MB'],
   ['network_bandwidth_mbps', 11, '11 Mbit/s', '10 Mbit/s'],
 ])('SBX-01.2 E3102 says which limit, and both values: %s', (name, wanted, told, allowed) => {
-  const question = { manifest: manifestOf({}), claims: claimsOf(), layer: LAYER };
+  const question = { manifest: manifestOf({}), claims: claimsOf() };
   const agentContext = { resource_limits: { [name]: 10 } };
-  expect(computeGrant({ ...question, agentContext, requestLimits: { [name]: wanted } })).toMatchObject({
+  expect(grantOf({ ...question, agentContext, requestLimits: { [name]: wanted } })).toMatchObject({
     code: 'E3102',
     details: { violations: [{ limit: name, wanted: `${name}: ${told}`, allowed: [allowed] }] },
   });
-  expect(isFailure(computeGrant({ ...question, agentContext, requestLimits: { [name]: 10 } }))).toBe(false);
-  const lowered = computeGrant({ ...question, agentContext });
+  expect(isFailure(grantOf({ ...question, agentContext, requestLimits: { [name]: 10 } }))).toBe(false);
+  const lowered = grantOf({ ...question, agentContext });
   const values = isFailure(lowered) ? [] : Object.values(lowered.limits);
   expect(values.includes(10) || values.includes(10_000)).toBe(true);
 });
@@ -185,11 +183,10 @@ test('SBX-01 of a pattern the grant holds exactly the names that token and conte
     fc.property(fc.constantFrom('*', '*.a.test', '*.A.Test'), policy, context, (wanted, token, agent) => {
       const manifest = manifestOf({ network: [{ host: wanted, port: 443 }] });
       const claims = claimsOf({ network_permissions: token });
-      const grant = computeGrant({
+      const grant = grantOf({
         manifest,
         claims,
         agentContext: contextOf({ ...agent, limits: undefined }),
-        layer: LAYER,
       });
       const rows = isFailure(grant) ? [] : grant.network;
       for (const host of names) {

@@ -15,7 +15,7 @@ export interface Sides {
   /** Targets of the wanted paths that contain links. */
   readonly links: ReadonlyMap<string, string | undefined> | undefined;
   /** Name servers that the layer uses; absent when unknown. */
-  readonly dnsServers: readonly string[] | undefined;
+  readonly dnsServers: readonly string[];
 }
 
 /** One side: the codes of its refusals and its name in messages. */

@@ -55,7 +55,7 @@ async function judge(
   const request = { ...waiting.request, parameters };
   const resumed = { invocationId, nonce: nonceOf(record), acceptedAt, waiting: { ...waiting, request } };
   const ongoing = newOngoingCall({ request, caller: { door } }, parts.clock.monotonic(), true, resumed);
-  const { failure: refused } = await bounded(parts).wrap(throughStages(stages))(ongoing, noState);
+  const { failure: refused } = await bounded(parts)(throughStages(stages))(ongoing, noState);
   if (refused !== undefined) return refused;
   const { principal, tool, inputHash, policyDecision, hookVerdicts = [] }: CallSoFar = ongoing.call;
   if (principal === undefined || tool === undefined || inputHash === undefined || policyDecision === undefined)

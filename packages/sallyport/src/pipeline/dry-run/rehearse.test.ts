@@ -7,9 +7,7 @@ import { memoryLedgerStore } from '../../../test/stores/memory-ledger-store.ts';
 import type { ApprovalBinding } from '../../domain/invocation/waiting-call.ts';
 import type { HookedCall } from '../../hooks/hook.ts';
 import { createHooks } from '../../hooks/run-hooks.ts';
-import { createAdversarialGate } from '../../permission/adversarial-gate.ts';
-import { createPolicyDecisions } from '../../permission/policy-decisions.ts';
-import { createQuota } from '../../permission/quota.ts';
+import { decisionsOf, gateWith, quotaWith } from '../../permission/gates/gates.fixture.ts';
 import { silentLog } from '../../telemetry/log.ts';
 import type { ApprovalQuestions } from '../approval-questions.port.ts';
 import { manifest, pipeline } from '../pipeline.fixture.ts';
@@ -124,7 +122,7 @@ describe('a dry run', () => {
   });
 
   test('PIPE-15.1 takes nothing: no run, no record, no key, no id, no quota, no rate token, no slot', async () => {
-    const quota = createQuota({ store: memoryQuotaStore(), callsPerSession: 1 });
+    const quota = quotaWith({ store: memoryQuotaStore(), callsPerSession: 1 });
     const { dry, call, add, store, parts, runs } = await rehearsed({ quota });
     const limited = { execution_config: { rate_limit: { per_minute: 1, burst: 1 } } };
     await add(manifest('rated', limited), () => 1);
@@ -140,7 +138,7 @@ describe('a dry run', () => {
   test('PIPE-15 tells of policies in shadow mode, and is an event of its own that holds no arguments', async () => {
     const shadow = { allowed: false, policies: ['tomorrow'] };
     const engine = { name: 'e', version: () => '1', decide: () => ({ allowed: true, policies: ['permit'], shadow }) };
-    const { dry, store } = await rehearsed({ policy: createPolicyDecisions({ engine }) });
+    const { dry, store } = await rehearsed({ policy: decisionsOf(engine) });
     const told = await dry({ parameters: { n: 123_456 }, execution_options: { phase: 'verifier' } });
     expect(told).toMatchObject({ would: 'run', policy_decision: { allowed: true, shadow } });
     const events = (await store.events(undefined, { limit: 100 })).map(({ event }) => event);
@@ -157,7 +155,7 @@ describe('a dry run', () => {
   test('PIPE-15 asks the gate as a call does, and says what it decided', async () => {
     const asked: string[] = [];
     const gate = (answer: string) =>
-      createAdversarialGate({
+      gateWith({
         model: {
           name: 'm',
           complete: async ({ user }) => {
@@ -231,7 +229,7 @@ describe('a dry run', () => {
 
 describe('what a dry run leaves', () => {
   test('PIPE-15 is one event with all that was decided, under the id of the tool itself', async () => {
-    const gate = createAdversarialGate({
+    const gate = gateWith({
       model: { name: 'm', complete: async () => 'Perhaps.' },
       policies: { always: ['Send nothing on Sundays.'], phases: {} },
     });

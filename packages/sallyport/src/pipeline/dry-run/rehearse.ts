@@ -38,7 +38,7 @@ export function createRehearsal(parts: PipelineParts): RehearseCall {
     0,
     all.findIndex(({ begins }) => begins === 'EXECUTING'),
   );
-  const toEnd = bounded(parts).wrap(throughStages(stages));
+  const toEnd = bounded(parts)(throughStages(stages));
   let underWay = 0;
   const rehearseOne: RehearseCall = async (request) => {
     const ongoing = newOngoingCall(request, parts.clock.monotonic(), true);

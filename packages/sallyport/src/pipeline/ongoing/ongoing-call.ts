@@ -5,7 +5,7 @@ import type { InvocationRecord } from '../../domain/invocation/record.ts';
 import type { GivenApproval, WaitFor, WaitingCall } from '../../domain/invocation/waiting-call.ts';
 import { type CallFact, type CallRequest, type CallSoFar, newCall } from '../call.ts';
 import { ToolRun } from './tool-run.ts';
-import { type Trace, traceAfter } from './trace.ts';
+import { traceIdOf } from './trace-id.ts';
 import { UndoLog } from './undo-log.ts';
 import type { WorkerHold } from './worker-hold.ts';
 
@@ -60,7 +60,7 @@ export interface OngoingCall {
   /** Monotonic ms at the start. */
   readonly startedAt: number;
   /** Absent when the caller sent no trace. */
-  readonly trace: Trace | undefined;
+  readonly traceId: string | undefined;
   /** Present when the call was accepted before and waited: what it took then is not taken again. */
   readonly resumed: Resumed | undefined;
   /** A dry run: nothing of the call will run, and nothing is taken (PIPE-15). */
@@ -99,7 +99,7 @@ export interface EndedCall {
 export function newOngoingCall(
   request: CallRequest,
   startedAt: number,
-  rehearsal = false,
+  rehearsal: boolean,
   resumed?: Resumed,
 ): OngoingCall {
   const { traceparent } = request.caller;
@@ -111,7 +111,7 @@ export function newOngoingCall(
     toolRun: new ToolRun(),
     transitions: resumed === undefined ? [] : statesBeforeWaiting(resumed),
     startedAt,
-    trace: traceparent === undefined ? undefined : traceAfter(traceparent),
+    traceId: traceparent === undefined ? undefined : traceIdOf(traceparent),
     resumed,
     rehearsal,
   };

@@ -16,7 +16,7 @@ const RECORD: InvocationRecord = {
   acceptedAt: 0,
 };
 
-const PASS = newOngoingCall({ request: { tool_id: 't' }, caller: { door: 'library' } }, 0);
+const PASS = newOngoingCall({ request: { tool_id: 't' }, caller: { door: 'library' } }, 0, false);
 
 test('whoever watches a call hears that it is on record, and nobody else does', async () => {
   const running = new RunningCalls();

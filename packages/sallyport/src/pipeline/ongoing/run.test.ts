@@ -2,10 +2,9 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { systemClock } from '@sallyport/std/clock';
 import { sha256 } from '@sallyport/std/sha256';
 import { describe, expect, test } from 'vitest';
-import type { ToolInvokeRequest } from '../../../api/schemas/invocation.ts';
 import { memoryLedgerStore } from '../../../test/stores/memory-ledger-store.ts';
 import type { InvocationRecord } from '../../domain/invocation/record.ts';
-import { createPolicyDecisions } from '../../permission/policy-decisions.ts';
+import { decisionsOf } from '../../permission/gates/gates.fixture.ts';
 import type { PolicyEngine } from '../../permission/policy-engine.port.ts';
 import { manifest, pipeline } from '../pipeline.fixture.ts';
 
@@ -151,7 +150,7 @@ describe('a call that is refused', () => {
       [forbid, 'E3210'],
       [down, 'E3206'],
     ] as const) {
-      const { add, call } = await pipeline({ policy: createPolicyDecisions({ engine }) });
+      const { add, call } = await pipeline({ policy: decisionsOf(engine) });
       await add(manifest('double'), double);
       const record = await call({ tool_id: 'double', parameters: { n: 1 } });
       expect([record.state, record.failure?.code]).toEqual(['DENIED', code]);
@@ -176,23 +175,6 @@ describe('a call that is refused', () => {
     await add(manifest('double'), double);
     const record = await call({ tool_id: 'double', parameters: { n: 1 }, execution_options: { async_mode: true } });
     expect(record.failure).toMatchObject({ code: 'E3901', details: { option: 'execution_options.async_mode' } });
-  });
-
-  test('for documents, whatever member asks for them, says which', async () => {
-    const { add, call } = await pipeline();
-    await add(manifest('double'), double);
-    const answerTo = async (more: Partial<ToolInvokeRequest>) => {
-      const { state, failure } = await call({ tool_id: 'double', parameters: { n: 1 }, ...more });
-      return failure === undefined ? state : [failure.code, failure.details?.['option']];
-    };
-    const asked: [Partial<ToolInvokeRequest>, unknown][] = [
-      [{ document_context: { document_refs: ['a'] } }, ['E3901', 'document_context.document_refs']],
-      [{ document_context: { query: 'a' } }, ['E3901', 'document_context.query']],
-      [{ document_context: { version_pinning: true } }, ['E3901', 'document_context.version_pinning']],
-      [{ document_context: { document_refs: [], version_pinning: false } }, 'COMPLETED'],
-      [{ checkpoint_config: { enable_checkpointing: false } }, 'COMPLETED'],
-    ];
-    for (const [more, answer] of asked) expect(await answerTo(more)).toEqual(answer);
   });
 
   test('REG-17.1 REG-17.2 by a tool for other versions of agents names both versions; a call that states none is warned', async () => {

@@ -4,7 +4,7 @@ import type { InvocationRecord } from '../../domain/invocation/record.ts';
 import { mayHaveRow, newOngoingCall } from './ongoing-call.ts';
 import { RunningCalls } from './running-calls.ts';
 
-const ongoing = () => newOngoingCall({ request: { tool_id: 't' }, caller: { door: 'library' } }, 0);
+const ongoing = () => newOngoingCall({ request: { tool_id: 't' }, caller: { door: 'library' } }, 0, false);
 
 describe('the calls under way', () => {
   test('are found by tenant and id, and one id runs once', () => {
@@ -139,9 +139,9 @@ describe('a call under way', () => {
   });
 
   test('PIPE-01 that is new has a nonce of its own, no state and no row until it runs', () => {
-    const [one, other] = [newOngoingCall(request, 7), newOngoingCall(request, 7, true)];
+    const [one, other] = [newOngoingCall(request, 7, false), newOngoingCall(request, 7, true)];
     expect(one.nonce).not.toBe(other.nonce);
-    expect([one.transitions, one.startedAt, one.rehearsal, other.rehearsal, one.trace]).toEqual([
+    expect([one.transitions, one.startedAt, one.rehearsal, other.rehearsal, one.traceId]).toEqual([
       [],
       7,
       false,

@@ -31,7 +31,12 @@ const RESUMED = {
 /** What one stage makes of a call of which so much is established. */
 function stageEnd(
   stage: AnyStage,
-  { resumed, rehearsal, request, ...call }: Partial<CallSoFar> & { resumed?: Partial<Resumed>; rehearsal?: boolean },
+  {
+    resumed,
+    rehearsal = false,
+    request,
+    ...call
+  }: Partial<CallSoFar> & { resumed?: Partial<Resumed>; rehearsal?: boolean },
   change: (ongoing: OngoingCall) => void = () => undefined,
 ): Promise<object> {
   const asked = { request: { tool_id: 'tool', ...request }, caller: { door: 'library' as const } };
@@ -45,7 +50,7 @@ const LATER = { execution_options: { async_mode: true } };
 const request = (more: Partial<ToolInvokeRequest>): ToolInvokeRequest => ({ tool_id: 'tool', ...more });
 
 describe('admit', () => {
-  async function admitting(changes: { workers?: unknown; documents?: unknown; running?: unknown } = {}) {
+  async function admitting(changes: { workers?: unknown; running?: unknown } = {}) {
     const { parts } = await pipeline();
     const running = new RunningCalls();
     const stage = admit({ clock, limits: parts.limits, running, ...changes } as never);
@@ -96,18 +101,6 @@ describe('admit', () => {
     expect(await end({ request: request({ parameters: { text: 'x'.repeat(10_000) } }) })).toHaveProperty(
       'invocationId',
     );
-  });
-
-  test('PIPE-02 what asks for documents is refused where there are none: an empty list asks for nothing, a text does', async () => {
-    const without = await admitting();
-    const withThem = await admitting({ documents: {} });
-    const asks = (document_context: object) => ({ request: request({ document_context }) });
-    for (const nothing of [{}, { query: undefined }, { document_refs: [] }, { version_pinning: false }])
-      expect(await without(asks(nothing))).toHaveProperty('invocationId');
-    for (const something of [{ query: '' }, { document_refs: ['a'] }]) {
-      expect(await without(asks(something))).toMatchObject({ code: 'E3901' });
-      expect(await withThem(asks(something))).toHaveProperty('invocationId');
-    }
   });
 });
 

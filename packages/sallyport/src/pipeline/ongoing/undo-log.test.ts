@@ -17,7 +17,7 @@ function logged(): { undo: UndoLog; ran: string[] } {
 describe('the undo log', () => {
   test('takes back and closes, newest first', async () => {
     const { undo, ran } = logged();
-    expect(await undo.rollBack(silentLog)).toBe('nothing');
+    expect(await undo.rollBack(silentLog, true)).toBe('nothing');
     await undo.close(silentLog);
     expect(ran).toEqual(['undo 2', 'undo 1', 'close 2', 'close 1']);
   });
@@ -26,9 +26,9 @@ describe('the undo log', () => {
     const { undo } = logged();
     undo.sayRolledBack();
     expect(await undo.rollBackAttempt(silentLog)).toBe('nothing');
-    expect(await undo.rollBack(silentLog)).toBe('nothing');
+    expect(await undo.rollBack(silentLog, true)).toBe('nothing');
     undo.sayRolledBack();
-    expect(await undo.rollBack(silentLog)).toBe('done');
+    expect(await undo.rollBack(silentLog, true)).toBe('done');
   });
 
   test('PIPE-03 what the tool has taken back itself says nothing of changes that are recorded and could not be', async () => {
@@ -45,7 +45,7 @@ describe('the undo log', () => {
       const step = { kind: 'value', ...(partial ? { partial } : {}) };
       await undo.record({ journal, checkpoints, undoers: { value: undoer } }, of, step);
       undo.sayRolledBack();
-      expect(await undo.rollBack(silentLog)).toBe(end);
+      expect(await undo.rollBack(silentLog, true)).toBe(end);
     }
   });
 
@@ -64,7 +64,7 @@ describe('the undo log', () => {
       });
       register(() => Promise.reject(new Error(`cannot ${name} either`)));
     }
-    expect(await undo.rollBack(log)).toBe('nothing');
+    expect(await undo.rollBack(log, true)).toBe('nothing');
     await undo.close(log);
     expect(ran).toEqual(['undo', 'close']);
     expect(failed).toEqual(

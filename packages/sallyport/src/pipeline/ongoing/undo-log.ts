@@ -66,7 +66,7 @@ export class UndoLog {
    * @param isEnd false when the call runs again later: then it keeps what it holds as a call, above all its idempotency
    *   key
    */
-  async rollBack(log: Log, isEnd = true): Promise<RolledBack> {
+  async rollBack(log: Log, isEnd: boolean): Promise<RolledBack> {
     if (!isEnd) this.#undos = undefined;
     const changes = this.#transaction === undefined ? 'nothing' : await this.#transaction.rollBack(log);
     for (let step = this.#undos?.pop(); step !== undefined; step = this.#undos?.pop()) await runStep(step, log);

@@ -26,7 +26,7 @@ const grant: Grant = {
 function ongoing(): OngoingCall {
   const request = { tool_id: 'weather', parameters: {} };
   const traceparent = `00-${'a'.repeat(32)}-${'c'.repeat(16)}-01`;
-  const made = newOngoingCall({ request, caller: { door: 'library', traceparent } }, 0);
+  const made = newOngoingCall({ request, caller: { door: 'library', traceparent } }, 0, false);
   establish(made.call, { grant });
   const states = ['DECLARED', 'VALIDATED', 'AUTHORIZED', 'EXECUTING', 'COMPLETED'] as const;
   made.transitions.push(...states.map((state, at) => ({ state, at })));
@@ -146,7 +146,7 @@ test('a call that was refused tells at its end what was decided, and all that ho
 /** A call that went through these states, and what it established. */
 function through(states: readonly LifecycleState[], established: Partial<CallSoFar>, request = {}): OngoingCall {
   const caller = { door: 'library' } as const;
-  const made = newOngoingCall({ request: { tool_id: 'weather', parameters: {}, ...request }, caller }, 0);
+  const made = newOngoingCall({ request: { tool_id: 'weather', parameters: {}, ...request }, caller }, 0, false);
   establish(made.call, established);
   made.transitions.push(...states.map((state, at) => ({ state, at })));
   return made;

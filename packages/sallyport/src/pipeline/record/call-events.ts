@@ -75,7 +75,7 @@ function factsOf(facts: readonly CallFact[], record: InvocationRecord): readonly
 }
 
 /** Members that all events of a call share. */
-const sharedMembers = ({ call, trace }: OngoingCall, record: InvocationRecord, answeredBy?: string) => ({
+const sharedMembers = ({ call, traceId }: OngoingCall, record: InvocationRecord, answeredBy?: string) => ({
   agent_did: record.agentDid,
   answered_by: answeredBy,
   argument_findings: call.argumentFindings?.length === 0 ? undefined : call.argumentFindings,
@@ -92,7 +92,7 @@ const sharedMembers = ({ call, trace }: OngoingCall, record: InvocationRecord, a
   tenant_id: record.tenantId,
   tool_id: record.toolId,
   tool_version: record.toolVersion,
-  trace_id: trace?.traceId,
+  trace_id: traceId,
   trust: record.trust,
   turn_group_id: record.turnGroupId,
   user_did: record.userDid,

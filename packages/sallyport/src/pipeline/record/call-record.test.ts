@@ -8,7 +8,7 @@ import { NO_USAGE } from '../../domain/invocation/usage.ts';
 import type { WaitingCall } from '../../domain/invocation/waiting-call.ts';
 import { createCompositeExecutor } from '../../executors/composite.ts';
 import { createNativeExecutor } from '../../executors/native/native-executor.ts';
-import { createPolicyDecisions } from '../../permission/policy-decisions.ts';
+import { decisionsOf } from '../../permission/gates/gates.fixture.ts';
 import type { CallSoFar } from '../call.ts';
 import { type EndedCall, establish, newOngoingCall, type OngoingCall, type Resumed } from '../ongoing/ongoing-call.ts';
 import { manifest, pipeline } from '../pipeline.fixture.ts';
@@ -266,7 +266,7 @@ test('AUD-01 a call is on record for the one who asked, also when its tool is no
 test('PRM-06 the trust in a call is on record, also when the policy or the gate behind it fails', async () => {
   const engine = { name: 'broken', version: () => '1', decide: fault };
   const gate = { judge: fault } as never;
-  for (const changes of [{ policy: createPolicyDecisions({ engine }) }, { gate }]) {
+  for (const changes of [{ policy: decisionsOf(engine) }, { gate }]) {
     const made = await pipeline(changes);
     await made.add(manifest('tool'), () => 'ran');
     const capability_token = await made.token({ trust_level: 'provisional' });

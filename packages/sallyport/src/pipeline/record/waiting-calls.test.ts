@@ -6,7 +6,7 @@ import type { ApprovalRequest, GivenApproval } from '../../domain/invocation/wai
 import { createCompositeExecutor } from '../../executors/composite.ts';
 import type { Executor } from '../../executors/executor.port.ts';
 import { createNativeExecutor } from '../../executors/native/native-executor.ts';
-import { createTrustRules } from '../../permission/trust.ts';
+import { trustWith } from '../../permission/gates/gates.fixture.ts';
 import type { ApprovalQuestions } from '../approval-questions.port.ts';
 import { createEditJudge } from '../dry-run/judge-edit.ts';
 import type { Resumed } from '../ongoing/ongoing-call.ts';
@@ -169,7 +169,7 @@ describe('a call that needs an approval', () => {
 
   test('PRM-01 a token that was revoked meanwhile ends it, in the row in which it waited', async () => {
     let revoked = false;
-    const made = await layer({ identifyAgain: createIdentifyAgain(() => revoked) });
+    const made = await layer({ identifyAgain: createIdentifyAgain(() => revoked, 'trusted') });
     const waiting = await made.call({ tool_id: 'ask', parameters: { n: 1 } });
     revoked = true;
     await resume(made, waiting, { approval: yes(waiting) });
@@ -266,7 +266,7 @@ describe('what the executor asks about a call', () => {
   });
 
   test('PRM-09 ends an autonomous call, whatever the operator lets pass', async () => {
-    const made = await asking('It is odd.', { trust: createTrustRules({ autonomous: 'allow' }) });
+    const made = await asking('It is odd.', { trust: trustWith({ autonomous: 'allow' }) });
     const options = { execution_options: { phase: 'autonomous' as const } };
     for (const tool_id of ['read', 'ask'])
       expect(await made.call({ tool_id, parameters: { n: 1 }, ...options })).toMatchObject({

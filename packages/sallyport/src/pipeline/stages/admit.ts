@@ -21,8 +21,7 @@ export function admit({
   limits,
   running,
   workers,
-  documents,
-}: Pick<PipelineParts, 'clock' | 'limits' | 'running' | 'workers' | 'documents'>): Stage<CallRequest, Admitted> {
+}: Pick<PipelineParts, 'clock' | 'limits' | 'running' | 'workers'>): Stage<CallRequest, Admitted> {
   return {
     name: 'admit',
     async run({ request, onBehalfOf }, { resumed, nonce }) {
@@ -35,7 +34,7 @@ export function admit({
       }
       const givenParameters = withoutThoughts(request.parameters ?? {});
       return (
-        unsupported(request, workers !== undefined, documents !== undefined) ??
+        unsupported(request, workers) ??
         (resumed === undefined ? overloaded(request, workers) : undefined) ??
         argumentsOutOfBounds(givenParameters, limits) ?? {
           // The id that the caller chose is this call's only once it is claimed (reuse).
@@ -48,7 +47,14 @@ export function admit({
   };
 }
 
-function overloaded({ execution_options: options }: CallRequest['request'], workers: PipelineParts['workers']) {
+/** Refusal of a call for later where nobody runs it later. */
+function unsupported({ execution_options }: ToolInvokeRequest, workers: PipelineParts['workers']): Failure | undefined {
+  if (execution_options?.async_mode !== true || workers !== undefined) return undefined;
+  const option = 'execution_options.async_mode';
+  return failure('E3901', `This layer cannot do ${option}. Leave it out, or call without it.`, { details: { option } });
+}
+
+function overloaded({ execution_options: options }: ToolInvokeRequest, workers: PipelineParts['workers']) {
   return options?.async_mode === true ? workers?.refuses(options.priority ?? 'normal') : undefined;
 }
 
@@ -66,30 +72,6 @@ export function argumentsOutOfBounds(
   const code = first.code === 'E3801' ? 'E3801' : 'E3810';
   return failure(code, `The parameters cannot be taken: ${first.message}`, { details: { faults } });
 }
-
-/** Refusal of options of the contract that this layer is not configured for. */
-function unsupported(
-  { document_context, execution_options }: ToolInvokeRequest,
-  hasWorkers: boolean,
-  hasDocuments: boolean,
-): Failure | undefined {
-  if (execution_options?.async_mode === true && !hasWorkers) return notBuilt('execution_options.async_mode');
-  if (hasDocuments) return undefined;
-  const asked = firstAsked(document_context, 'document_context');
-  return asked === undefined ? undefined : notBuilt(asked);
-}
-
-/** Path of the first member that asks for something; false and an empty list ask for nothing. */
-function firstAsked(options: Readonly<Record<string, unknown>> | undefined, path: string): string | undefined {
-  if (options === undefined) return undefined;
-  const asked = Object.entries(options).find(
-    ([, value]) => value !== undefined && value !== false && !(Array.isArray(value) && value.length === 0),
-  );
-  return asked === undefined ? undefined : `${path}.${asked[0]}`;
-}
-
-const notBuilt = (option: string): Failure =>
-  failure('E3901', `This layer cannot do ${option}. Leave it out, or call without it.`, { details: { option } });
 
 function withoutThoughts(parameters: Parameters): Parameters {
   for (const name in parameters) {

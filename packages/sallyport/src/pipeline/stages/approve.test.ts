@@ -2,19 +2,19 @@ import { describe, expect, test } from 'vitest';
 import type { TokenMintRequest } from '../../../api/schemas/capability-token.ts';
 import type { InvocationPhase } from '../../../api/schemas/invocation.ts';
 import type { SideEffectPolicy, ToolManifest } from '../../../api/schemas/tool-manifest.ts';
-import { createPolicyDecisions } from '../../permission/policy-decisions.ts';
-import { createTrustRules, type TrustSettings } from '../../permission/trust.ts';
+import { decisionsOf, trustWith } from '../../permission/gates/gates.fixture.ts';
+import type { TrustSettings } from '../../permission/trust.ts';
 import { manifest, pipeline } from '../pipeline.fixture.ts';
 
 /** Error code of a call of a tool, and how often its function ran. */
 async function calling(
   tool: Partial<ToolManifest>,
-  trust: TrustSettings,
+  trust: Partial<TrustSettings>,
   token: TokenMintRequest = {},
   options: { phase?: InvocationPhase; require_approval?: boolean } = {},
   toolId = 'tool',
 ) {
-  const made = await pipeline({ trust: createTrustRules(trust) });
+  const made = await pipeline({ trust: trustWith(trust) });
   let runs = 0;
   await made.add(manifest(toolId, tool), () => {
     runs += 1;
@@ -78,7 +78,7 @@ describe('a call that a policy wants to be confirmed', () => {
   };
 
   test('is pending, and nothing runs', async () => {
-    const { add, call } = await pipeline({ policy: createPolicyDecisions({ engine: asks }) });
+    const { add, call } = await pipeline({ policy: decisionsOf(asks) });
     await add(manifest('tool'), () => 'ran');
     const record = await call({ tool_id: 'tool', parameters: { n: 1 } });
     expect(record).toMatchObject({ state: 'DENIED', failure: { code: 'E3806', details: { reason: 'policy' } } });

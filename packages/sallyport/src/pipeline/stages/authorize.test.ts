@@ -6,9 +6,8 @@ import type { LanguageModelPrompt } from '../../domain/language-model/language-m
 import { createCompositeExecutor } from '../../executors/composite.ts';
 import type { Executor } from '../../executors/executor.port.ts';
 import { createNativeExecutor } from '../../executors/native/native-executor.ts';
-import { createAdversarialGate } from '../../permission/adversarial-gate.ts';
+import { decisionsOf, gateWith } from '../../permission/gates/gates.fixture.ts';
 import { type PolicyServer, policyServer, sendJson } from '../../permission/policies/policy.fixture.ts';
-import { createPolicyDecisions } from '../../permission/policy-decisions.ts';
 import type { PolicyDecision, PolicyQuestion } from '../../permission/policy-engine.port.ts';
 import { createOpaPolicyEngine } from '../../permission/policy-engines/opa/opa-policy-engine.ts';
 import { manifest, pipeline } from '../pipeline.fixture.ts';
@@ -55,7 +54,7 @@ describe('the language model that judges calls', () => {
       return answer;
     };
     const policies = { always: ['Spend nothing.'], phases: {} };
-    const gate = createAdversarialGate({ model: { name: 'm', complete }, policies, failOpen });
+    const gate = gateWith({ model: { name: 'm', complete }, policies, failOpen });
     const made = await pipeline({ gate });
     await made.add(manifest('pay'), () => 'paid');
     const options = { phase: 'executor', claim_source: 'mail from "Bob"' } as const;
@@ -122,12 +121,12 @@ describe('the language model that judges calls', () => {
 
   test('PRM-08 is not asked about what a policy forbids', async () => {
     const complete = () => Promise.reject(new Error('nobody asks'));
-    const gate = createAdversarialGate({
+    const gate = gateWith({
       model: { name: 'm', complete },
       policies: { always: ['A.'], phases: {} },
     });
     const deny = { name: 'd', version: () => '1', decide: () => ({ allowed: false, policies: ['no'] }) };
-    const { add, call } = await pipeline({ gate, policy: createPolicyDecisions({ engine: deny }) });
+    const { add, call } = await pipeline({ gate, policy: decisionsOf(deny) });
     await add(manifest('pay'), () => 'paid');
     const record = await call({ tool_id: 'pay', parameters: { n: 1 } });
     expect(record.failure?.code).toBe('E3210');
@@ -138,7 +137,7 @@ describe('the language model that judges calls', () => {
 describe('the decision of a policy', () => {
   const decided = async (decision: PolicyDecision) => {
     const engine = { name: 'e', version: () => '1', decide: () => decision };
-    const { add, call, eventsOf } = await pipeline({ policy: createPolicyDecisions({ engine }) });
+    const { add, call, eventsOf } = await pipeline({ policy: decisionsOf(engine) });
     await add(manifest('double'), () => 1);
     const { invocationId } = await call({ tool_id: 'double', parameters: { n: 1 } });
     return eventsOf(invocationId);
@@ -173,7 +172,7 @@ test('PRM-04 a policy is asked about the tool, its source, its effect, the trust
     return { allowed: question.phase === undefined, policies: ['p'] };
   };
   const { add, call, token } = await pipeline({
-    policy: createPolicyDecisions({ engine: { name: 'e', version: () => '1', decide } }),
+    policy: decisionsOf({ name: 'e', version: () => '1', decide }),
   });
   await add(
     manifest('mail__send', { category: 'external_api', tags: ['out'], side_effect_policy: 'idempotent' }),
@@ -222,7 +221,7 @@ describe('a policy server that gives no usable answer', () => {
       const timeoutMs = what === 'hangs' ? 1_500 : 10_000;
       const engine = createOpaPolicyEngine({ endpoint: `${server.url}/v1/data/allow`, timeoutMs });
       let runs = 0;
-      const { add, call } = await pipeline({ policy: createPolicyDecisions({ engine }) });
+      const { add, call } = await pipeline({ policy: decisionsOf(engine) });
       await add(manifest('guarded'), () => {
         runs += 1;
       });
@@ -238,8 +237,8 @@ describe('a policy server that gives no usable answer', () => {
   test('PRM-04.8 that is not there denies the call', async () => {
     const server = await policyServer(() => undefined);
     await server[Symbol.asyncDispose]();
-    const engine = createOpaPolicyEngine({ endpoint: `${server.url}/v1/data/allow` });
-    const { add, call } = await pipeline({ policy: createPolicyDecisions({ engine }) });
+    const engine = createOpaPolicyEngine({ endpoint: `${server.url}/v1/data/allow`, timeoutMs: 5000 });
+    const { add, call } = await pipeline({ policy: decisionsOf(engine) });
     await add(manifest('guarded'), () => 1);
     const record = await call({ tool_id: 'guarded', parameters: { n: 1 } });
     expect(record).toMatchObject({ state: 'DENIED', failure: { code: 'E3206' } });
@@ -270,7 +269,7 @@ async function overseen(
   };
   const made = await pipeline({
     executors: createCompositeExecutor([executor]),
-    policy: createPolicyDecisions({ engine }),
+    policy: decisionsOf(engine),
     ...changes,
   });
   await made.add(manifest('double', double), () => 1);

@@ -36,16 +36,15 @@ export type CheckPossession = (
 export interface IdentifyOptions {
   /** Claims of callers without a token, always the same object; absent where tokens are required (PRM-02). */
   readonly withoutToken?: CapabilityClaims;
-  /** Trust level of callers whose token names none; default trusted (PRM-06). */
-  readonly defaultTrust?: TrustLevel;
-  /** Default: a token that is bound to a key is refused. */
-  readonly checkPossession?: CheckPossession;
+  /** Trust level of callers whose token names none (PRM-06). */
+  readonly defaultTrust: TrustLevel;
+  readonly checkPossession: CheckPossession;
 }
 
 /** Verifies every token that is presented: a bad token never falls back to the rights of callers without one. */
 export function createIdentify(
   verify: VerifyToken,
-  { withoutToken, defaultTrust = 'trusted', checkPossession = refuseBound }: IdentifyOptions = {},
+  { withoutToken, defaultTrust, checkPossession }: IdentifyOptions,
 ): Identify {
   const identities = new WeakMap<CapabilityClaims, Identity>();
   const identityOf = (claims: CapabilityClaims): Identity => {
@@ -77,16 +76,14 @@ const OTHER_ADDRESS = failure(
   'The access token is meant for the address of another server. Ask for one with this resource.',
 );
 
-const refuseBound: CheckPossession = () =>
-  failure('E3216', 'The token is bound to a key, and nothing here checks proofs of keys.');
-
 /**
  * A call that waited resumes although its token has expired meanwhile: it was valid when the call was accepted. A
  * revoked token stops the call: somebody wanted it to end (PRM-01).
+ * @param defaultTrust trust level of callers whose token names none
  */
 export function createIdentifyAgain(
   isRevoked: (claims: CapabilityClaims) => boolean,
-  { defaultTrust = 'trusted' }: Pick<IdentifyOptions, 'defaultTrust'> = {},
+  defaultTrust: TrustLevel,
 ): IdentifyAgain {
   return (claims) => {
     const identity = { claims, principal: principalOf(claims, defaultTrust) };

@@ -2,7 +2,7 @@ import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { describe, expect, test } from 'vitest';
 import type { ToolInvokeRequest } from '../../../api/schemas/invocation.ts';
 import { memoryQuotaStore } from '../../../test/stores/calls/memory-quota-store.ts';
-import { createQuota } from '../../permission/quota.ts';
+import { quotaWith } from '../../permission/gates/gates.fixture.ts';
 import { manifest, pipeline, retries } from '../pipeline.fixture.ts';
 
 const request = (more: Partial<ToolInvokeRequest> = {}): ToolInvokeRequest => ({
@@ -12,7 +12,7 @@ const request = (more: Partial<ToolInvokeRequest> = {}): ToolInvokeRequest => ({
 });
 
 async function counting(callsPerSession: number, store = memoryQuotaStore()) {
-  const made = await pipeline({ quota: createQuota({ store, callsPerSession }) });
+  const made = await pipeline({ quota: quotaWith({ store, callsPerSession }) });
   let runs = 0;
   await made.add(manifest('count'), () => {
     runs += 1;
@@ -69,7 +69,7 @@ describe('the quota of calls', () => {
   });
 
   test('PRM-07.2 counts a call once, however often it is tried', async () => {
-    const quota = createQuota({ store: memoryQuotaStore(), callsPerSession: 1 });
+    const quota = quotaWith({ store: memoryQuotaStore(), callsPerSession: 1 });
     const { add, call } = await pipeline({
       quota,
       retries: { ...retries, jitter: 'none', attemptsMax: 5, budgetMs: 10_000 },

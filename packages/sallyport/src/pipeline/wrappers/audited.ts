@@ -27,61 +27,58 @@ type Parts = Pick<
  */
 export function audited(parts: Parts): Wrapper {
   const firstEvents = createFirstEvents(parts.ledger);
-  return {
-    name: 'audited',
-    wrap: (next) => async (ongoing) => {
-      /** Number of transitions that are already written. */
-      let written = ongoing.transitions.length;
-      let begunCall: BegunCall | undefined;
-      const enter: EnterState = (state) => {
-        // A call that waited passes again through states that are on record.
-        if (ongoing.resumed !== undefined && ongoing.transitions.some((each) => each.state === state)) return undefined;
-        const hold = ongoing.resumed?.hold;
-        if (hold !== undefined && state === 'EXECUTING' && !isSafe(ongoing)) return hold.begin().then(begun);
-        return advance(state);
-      };
-      const begun = (isMine: boolean): Promise<void> | undefined => {
-        if (!isMine) throw new ToolLayerError('E3811', 'Another instance has taken the call over, and runs it.');
-        return advance('EXECUTING');
-      };
-      const advance = (state: LifecycleState): Promise<void> | undefined => {
-        move(parts, ongoing, state);
-        if (state !== 'EXECUTING') return undefined;
-        const durability = beforeExecution(ongoing);
-        if (durability === undefined) return undefined;
-        const from = written;
-        written = ongoing.transitions.length;
-        const record = recordOf(parts, ongoing, { state });
-        const events = eventsOf(ongoing, record, from);
-        // A worker may write the row of a resumed call while it runs.
-        if (ongoing.resumed === undefined) begunCall = firstEvents.begin(record, events, durability);
-        const standing = begunCall?.standing.catch(disown) ?? parts.ledger.commit({ record, events, durability });
-        const { confirmClaims } = ongoing.call;
-        return confirmClaims === undefined ? standing : standing.then(confirmClaims);
-      };
-      /** Another call took the id after the database lost this call's claim. Nothing of this call is written yet. */
-      const disown = (thrown: unknown): void => {
-        if (failureOf(thrown).code !== 'E3802') throw thrown;
-        establish(ongoing.call, { invocationId: ongoing.nonce });
-        begunCall = undefined;
-        written = 0;
-        throw new ToolLayerError(
-          'E3811',
-          'Another call with this id runs instead of this one. Nothing of it ran: call again.',
-        );
-      };
-      if (ongoing.resumed === undefined) move(parts, ongoing, 'DECLARED');
-      const end = discreet(parts, ongoing, await next(ongoing, enter));
-      if (ongoing.resumed?.hold?.counts(end.failure, ongoing.toolRun.attempts) === false) {
-        return { ...end, record: recordOf(parts, ongoing, { state: 'EXECUTING' }) };
-      }
-      const unlinked = begunCall === undefined ? NONE : await begunCall.unlinked();
-      const eventsTo = (record: InvocationRecord): EventDraft[] => [
-        ...unlinked,
-        ...eventsOf(ongoing, record, written, end),
-      ];
-      return end.waits === undefined ? settled(parts, ongoing, end, eventsTo) : setAside(parts, ongoing, end, eventsTo);
-    },
+  return (next) => async (ongoing) => {
+    /** Number of transitions that are already written. */
+    let written = ongoing.transitions.length;
+    let begunCall: BegunCall | undefined;
+    const enter: EnterState = (state) => {
+      // A call that waited passes again through states that are on record.
+      if (ongoing.resumed !== undefined && ongoing.transitions.some((each) => each.state === state)) return undefined;
+      const hold = ongoing.resumed?.hold;
+      if (hold !== undefined && state === 'EXECUTING' && !isSafe(ongoing)) return hold.begin().then(begun);
+      return advance(state);
+    };
+    const begun = (isMine: boolean): Promise<void> | undefined => {
+      if (!isMine) throw new ToolLayerError('E3811', 'Another instance has taken the call over, and runs it.');
+      return advance('EXECUTING');
+    };
+    const advance = (state: LifecycleState): Promise<void> | undefined => {
+      move(parts, ongoing, state);
+      if (state !== 'EXECUTING') return undefined;
+      const durability = beforeExecution(ongoing);
+      if (durability === undefined) return undefined;
+      const from = written;
+      written = ongoing.transitions.length;
+      const record = recordOf(parts, ongoing, { state });
+      const events = eventsOf(ongoing, record, from);
+      // A worker may write the row of a resumed call while it runs.
+      if (ongoing.resumed === undefined) begunCall = firstEvents.begin(record, events, durability);
+      const standing = begunCall?.standing.catch(disown) ?? parts.ledger.commit({ record, events, durability });
+      const { confirmClaims } = ongoing.call;
+      return confirmClaims === undefined ? standing : standing.then(confirmClaims);
+    };
+    /** Another call took the id after the database lost this call's claim. Nothing of this call is written yet. */
+    const disown = (thrown: unknown): void => {
+      if (failureOf(thrown).code !== 'E3802') throw thrown;
+      establish(ongoing.call, { invocationId: ongoing.nonce });
+      begunCall = undefined;
+      written = 0;
+      throw new ToolLayerError(
+        'E3811',
+        'Another call with this id runs instead of this one. Nothing of it ran: call again.',
+      );
+    };
+    if (ongoing.resumed === undefined) move(parts, ongoing, 'DECLARED');
+    const end = discreet(parts, ongoing, await next(ongoing, enter));
+    if (ongoing.resumed?.hold?.counts(end.failure, ongoing.toolRun.attempts) === false) {
+      return { ...end, record: recordOf(parts, ongoing, { state: 'EXECUTING' }) };
+    }
+    const unlinked = begunCall === undefined ? NONE : await begunCall.unlinked();
+    const eventsTo = (record: InvocationRecord): EventDraft[] => [
+      ...unlinked,
+      ...eventsOf(ongoing, record, written, end),
+    ];
+    return end.waits === undefined ? settled(parts, ongoing, end, eventsTo) : setAside(parts, ongoing, end, eventsTo);
   };
 }
 

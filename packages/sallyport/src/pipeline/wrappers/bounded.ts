@@ -14,27 +14,24 @@ export function bounded({ limits }: Pick<PipelineParts, 'limits'>): Wrapper {
   const laterMs = limits.laterTimeoutMsMax;
   const present = createTimeLimit(limits.timeoutMsMax);
   const later = createTimeLimit(laterMs);
-  return {
-    name: 'bounded',
-    wrap: (next) => async (ongoing, enter) => {
-      const { controller, call } = ongoing;
-      const { signal } = call.caller;
-      const isLater = ongoing.resumed !== undefined;
-      const limit = isLater ? later : present;
-      const run = limit.begin(() => controller.abort(tooLong(isLater ? laterMs : limits.timeoutMsMax, isLater)));
-      const onGone = (): void => {
-        const isAwaited = signal?.reason instanceof ConnectionLost && call.idempotencyKey !== undefined;
-        if (!isAwaited) controller.abort(gone(signal?.reason));
-      };
-      if (signal?.aborted === true) onGone();
-      signal?.addEventListener('abort', onGone, { once: true });
-      try {
-        return await next(ongoing, enter);
-      } finally {
-        limit.end(run);
-        signal?.removeEventListener('abort', onGone);
-      }
-    },
+  return (next) => async (ongoing, enter) => {
+    const { controller, call } = ongoing;
+    const { signal } = call.caller;
+    const isLater = ongoing.resumed !== undefined;
+    const limit = isLater ? later : present;
+    const run = limit.begin(() => controller.abort(tooLong(isLater ? laterMs : limits.timeoutMsMax, isLater)));
+    const onGone = (): void => {
+      const isAwaited = signal?.reason instanceof ConnectionLost && call.idempotencyKey !== undefined;
+      if (!isAwaited) controller.abort(gone(signal?.reason));
+    };
+    if (signal?.aborted === true) onGone();
+    signal?.addEventListener('abort', onGone, { once: true });
+    try {
+      return await next(ongoing, enter);
+    } finally {
+      limit.end(run);
+      signal?.removeEventListener('abort', onGone);
+    }
   };
 }
 

@@ -4,11 +4,12 @@ import type { ToolInvokeRequest } from '../../../api/schemas/invocation.ts';
 import type { SideEffectPolicy } from '../../../api/schemas/tool-manifest.ts';
 import { memoryLedgerStore } from '../../../test/stores/memory-ledger-store.ts';
 import { nonceOf } from '../../domain/invocation/record.ts';
-import { createPolicyDecisions } from '../../permission/policy-decisions.ts';
+import { decisionsOf } from '../../permission/gates/gates.fixture.ts';
 import { manifest, pipeline } from '../pipeline.fixture.ts';
 
-const FORBIDDING = createPolicyDecisions({
-  engine: { name: 'forbidding', version: () => '1', decide: () => ({ allowed: false, policies: ['p'] }) },
+const FORBIDDING = decisionsOf({
+  ...{ name: 'forbidding', version: () => '1' },
+  decide: () => ({ allowed: false, policies: ['p'] }),
 });
 
 /**

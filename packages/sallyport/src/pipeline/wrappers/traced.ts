@@ -1,18 +1,14 @@
 import { entryOf, type Failure } from '@sallyport/std/error/failure';
 import type { EndedCall } from '../ongoing/ongoing-call.ts';
-import type { Trace } from '../ongoing/trace.ts';
 import type { PipelineParts } from '../parts.ts';
 import type { Wrapper } from './wrapper.ts';
 
 /** Logs what failed for the operator, with the place in the caller's trace, and with cause and stack, which no door shows. */
 export function traced({ log }: Pick<PipelineParts, 'log'>): Wrapper {
-  return {
-    name: 'traced',
-    wrap: (next) => async (ongoing, enter) => {
-      const end = await next(ongoing, enter);
-      if (end.failure !== undefined) logFailure(log, end.failure, end.record, ongoing.trace);
-      return end;
-    },
+  return (next) => async (ongoing, enter) => {
+    const end = await next(ongoing, enter);
+    if (end.failure !== undefined) logFailure(log, end.failure, end.record, ongoing.traceId);
+    return end;
   };
 }
 
@@ -20,13 +16,13 @@ function logFailure(
   log: PipelineParts['log'],
   failure: Failure,
   record: EndedCall['record'],
-  trace: Trace | undefined,
+  traceId: string | undefined,
 ): void {
   const fields = {
     e_code: failure.code,
     invocation_id: record?.invocationId,
     tool_id: record?.toolId,
-    ...(trace === undefined ? {} : { trace_id: trace.traceId }),
+    ...(traceId === undefined ? {} : { trace_id: traceId }),
   };
   const isFault = entryOf(failure.code).wire === 'internal_error' && failure.code !== 'E3901';
   const cause = failure.cause === undefined ? {} : { cause: failure.cause };

@@ -31,7 +31,7 @@ async function ended(end: EndedCall, does: (ongoing: OngoingCall) => void | Prom
   establish(ongoing.call, { invocationId: 'call', tool: pay });
   ongoing.toolRun.beginAttempt();
   const entered: string[] = [];
-  const run = undoable({ log, clock, transactions: ONE_CHANGE } as never).wrap(async () => {
+  const run = undoable({ log, clock, transactions: ONE_CHANGE } as never)(async () => {
     await does(ongoing);
     return end;
   });

@@ -14,38 +14,35 @@ import type { Wrapper } from './wrapper.ts';
  */
 export function undoable(parts: Pick<PipelineParts, 'log' | 'transactions' | 'clock'>): Wrapper {
   const { log } = parts;
-  return {
-    name: 'undoable',
-    wrap: (next) => async (ongoing, enter) => {
-      const leftover = ongoing.resumed?.cutOff === true ? await rollBackLeftover(parts, ongoing.resumed) : undefined;
-      const end: EndedCall =
-        leftover === undefined ? await next(ongoing, enter) : { state: 'ABORTED', failure: leftover };
-      const { failure } = end;
-      // A waiting call keeps what it holds, above all its idempotency key.
-      if (failure === undefined) {
-        await ongoing.undo.close(log);
-        return end;
-      }
-      const isEnd = ongoing.resumed?.hold?.counts(failure, ongoing.toolRun.attempts) !== false;
-      const rolledBack = await ongoing.undo.rollBack(log, isEnd);
+  return (next) => async (ongoing, enter) => {
+    const leftover = ongoing.resumed?.cutOff === true ? await rollBackLeftover(parts, ongoing.resumed) : undefined;
+    const end: EndedCall =
+      leftover === undefined ? await next(ongoing, enter) : { state: 'ABORTED', failure: leftover };
+    const { failure } = end;
+    // A waiting call keeps what it holds, above all its idempotency key.
+    if (failure === undefined) {
       await ongoing.undo.close(log);
-      const unknown = unknownAfter(rolledBack, ongoing, failure);
-      if (unknown === undefined && (rolledBack === 'done' || rolledBack === 'part')) {
-        log.info('rolled-back', { invocation_id: ongoing.call.invocationId, e_code: failure.code });
-        if (end.state === 'ABORTED') await enter('ABORTED');
-        return { ...end, state: 'ROLLED_BACK' };
-      }
-      if (unknown === undefined) return end;
-      // The end of the call says another code, so that nobody else logs this cause.
-      if (failure.code === 'E3900')
-        log.error('call-failed', {
-          invocation_id: ongoing.call.invocationId,
-          e_code: failure.code,
-          cause: failure.cause,
-        });
-      const facts = rolledBack === 'part' ? [partRolledBack(parts.clock.now())] : [];
-      return { ...end, state: stateAfterFailure(unknown), failure: unknown, facts };
-    },
+      return end;
+    }
+    const isEnd = ongoing.resumed?.hold?.counts(failure, ongoing.toolRun.attempts) !== false;
+    const rolledBack = await ongoing.undo.rollBack(log, isEnd);
+    await ongoing.undo.close(log);
+    const unknown = unknownAfter(rolledBack, ongoing, failure);
+    if (unknown === undefined && (rolledBack === 'done' || rolledBack === 'part')) {
+      log.info('rolled-back', { invocation_id: ongoing.call.invocationId, e_code: failure.code });
+      if (end.state === 'ABORTED') await enter('ABORTED');
+      return { ...end, state: 'ROLLED_BACK' };
+    }
+    if (unknown === undefined) return end;
+    // The end of the call says another code, so that nobody else logs this cause.
+    if (failure.code === 'E3900')
+      log.error('call-failed', {
+        invocation_id: ongoing.call.invocationId,
+        e_code: failure.code,
+        cause: failure.cause,
+      });
+    const facts = rolledBack === 'part' ? [partRolledBack(parts.clock.now())] : [];
+    return { ...end, state: stateAfterFailure(unknown), failure: unknown, facts };
   };
 }
 

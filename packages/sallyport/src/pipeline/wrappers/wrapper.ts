@@ -11,7 +11,4 @@ export type EnterState = (state: LifecycleState) => Promise<void> | undefined;
 export type Runner = (ongoing: OngoingCall, enter: EnterState) => Promise<EndedCall>;
 
 /** A concern of every call, laid around the whole list of stages. */
-export interface Wrapper {
-  readonly name: string;
-  wrap(next: Runner): Runner;
-}
+export type Wrapper = (next: Runner) => Runner;

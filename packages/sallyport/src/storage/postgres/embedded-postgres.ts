@@ -47,8 +47,6 @@ export interface EmbeddedPostgresOptions {
   readonly log: Log;
   /** `<process.platform>-<process.arch>` of the binaries; default: this machine's. */
   readonly platform?: string;
-  /** Longest start, in ms; 60 000 when absent. */
-  readonly startTimeoutMs?: number;
   /** Called when only other processes are left to wait for, so that this one can do other work. */
   readonly onWaiting?: () => void;
 }
@@ -61,7 +59,7 @@ export interface EmbeddedPostgresOptions {
  *   folder-unusable, other-major-version, disk-full, no-unprivileged-user, server-failed
  */
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
-  const { log, platform = `${process.platform}-${process.arch}`, startTimeoutMs = START_TIMEOUT_MS } = options;
+  const { log, platform = `${process.platform}-${process.arch}`, onWaiting = () => undefined } = options;
   const binaries = await locateBinaries(platform);
   const dataFolder = await makeFolder(options.dataFolder);
   const clusterFolder = join(dataFolder, 'postgres');
@@ -69,7 +67,6 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   await using opened = new AsyncDisposableStack();
   opened.defer(await claimFolder(dataFolder));
   const runAs = await chooseUser(clusterFolder, binaries.postgres);
-  const { onWaiting = () => undefined } = options;
   await ensureCluster(clusterFolder, binaries, runAs, onWaiting);
   const socket = await openSocketFolder(dataFolder, runAs.uid);
   opened.defer(socket.remove);
@@ -78,7 +75,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   const args = serverArguments(clusterFolder, socket.path);
   const start = () =>
     startAlone(
-      { postgres, args, clusterFolder, runAs, startTimeoutMs, log, pidFileIsVoid: false, onWaiting },
+      { postgres, args, clusterFolder, runAs, startTimeoutMs: START_TIMEOUT_MS, log, pidFileIsVoid: false, onWaiting },
       password,
     );
   const server = supervise(await start(), start, log);

@@ -3,6 +3,7 @@ import { MiB } from '@sallyport/std/bytes';
 import { messageOf } from '@sallyport/std/error/message-of';
 import type { SandboxExit, SandboxLimits, SandboxProcess, SandboxSpec } from '../../driver.port.ts';
 import { EGRESS_DEFAULTS, type EgressRun } from '../../egress-gate.ts';
+import { killOnDispose } from '../../kill-on-dispose.ts';
 import { agentLink, type ToolEnd } from './agent/agent-link.ts';
 import { type OutputStream, outputStream } from './agent/output-stream.ts';
 import type { StartMessage } from './agent/start-message.ts';
@@ -56,7 +57,7 @@ export async function runJob(
     return { ...exitOf({ tool, end, killed, refused: refusal !== undefined, limits: spec.limits }), ...network };
   })();
   await begun;
-  return {
+  return killOnDispose({
     stdin,
     stdout: outputs[0].stream,
     stderr: outputs[1].stream,
@@ -68,11 +69,7 @@ export async function runJob(
       clearTimeout(deadline);
       deadline = setTimeout(endAll, graceMs);
     },
-    async [Symbol.asyncDispose]() {
-      endAll();
-      await exited;
-    },
-  };
+  });
 }
 
 /** The tool has ended: the data left in its pipes and in the machine is read. */

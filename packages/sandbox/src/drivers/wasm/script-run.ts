@@ -2,6 +2,7 @@ import { Readable, Writable } from 'node:stream';
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import { KiB, MiB } from '@sallyport/std/bytes';
 import type { SandboxExit, SandboxProcess, SandboxSpec } from '../../driver.port.ts';
+import { killOnDispose } from '../../kill-on-dispose.ts';
 import type { Thread } from './pool/thread.ts';
 import type { Task, ThreadPool } from './pool/thread-pool.ts';
 import { type InputMessage, type JobEnd, type JobMessage, PAGE_BYTES, SHARED, type WasmJob } from './protocol.ts';
@@ -73,17 +74,7 @@ export function runScript(pool: ThreadPool, script: Script, spec: SandboxSpec): 
     throw error;
   }
   const { stdin, stdout, stderr } = run;
-  return {
-    stdin,
-    stdout,
-    stderr,
-    exited,
-    kill,
-    async [Symbol.asyncDispose]() {
-      kill();
-      await exited;
-    },
-  };
+  return killOnDispose({ stdin, stdout, stderr, exited, kill });
 }
 
 function jobOf(

@@ -32,7 +32,6 @@ const DEFAULT_SHARES = 1024;
 export function createControlGroupsV1(parents: V1Parents): ControlGroups {
   const nextName = groupNames();
   return {
-    version: 'v1',
     removeDead: () => removeDeadGroups([...new Set(Object.values(parents))]),
     create(limits, owner) {
       const name = nextName();

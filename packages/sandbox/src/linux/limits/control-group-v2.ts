@@ -24,7 +24,6 @@ export function createControlGroupsV2(parent: string): ControlGroups | undefined
   if (!delegates(parent)) return undefined;
   const nextName = groupNames();
   return {
-    version: 'v2',
     removeDead: () => removeDeadGroups([parent]),
     create(limits) {
       const folder = join(parent, nextName());

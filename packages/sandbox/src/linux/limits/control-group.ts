@@ -32,7 +32,6 @@ export interface ControlGroup {
 
 /** Makes groups under the one that the layer itself lives in, so that the layer's own bounds hold too. */
 export interface ControlGroups {
-  readonly version: 'v1' | 'v2';
   /**
    * Makes a group.
    * @param limits none when undefined; `bound` sets them before anything foreign runs in it

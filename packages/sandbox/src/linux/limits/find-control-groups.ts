@@ -15,8 +15,8 @@ export interface GroupPlaces {
 const V1_CONTROLLERS = ['memory', 'cpu', 'cpuacct', 'pids'] as const;
 
 /** Control groups where this process may make them, v1 before v2. Undefined where it may not. */
-export function findControlGroups(places = readPlaces()): ControlGroups | undefined {
-  const folders = ownFolders(places);
+export function findControlGroups(): ControlGroups | undefined {
+  const folders = ownFolders(readPlaces());
   const [memory, cpu, cpuacct, pids] = V1_CONTROLLERS.map((name) => folders.get(name));
   if (memory !== undefined && cpu !== undefined && cpuacct !== undefined && pids !== undefined) {
     const parents = { memory, cpu, cpuacct, pids };

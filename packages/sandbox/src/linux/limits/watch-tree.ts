@@ -23,7 +23,7 @@ export interface TreeWatch {
  * Samples the tree below `root` and calls `end` once when it uses more memory or processes than it may.
  * @param isUsed whether the tree has used processor time already that does not count
  */
-export function watchTree(root: number, limits: SandboxLimits, end: () => void, isUsed = false): TreeWatch {
+export function watchTree(root: number, limits: SandboxLimits, end: () => void, isUsed: boolean): TreeWatch {
   const usedMs = isUsed ? sum(treeOf(root), cpuMsOf) : 0;
   const watch: {
     cpuMs: number;

@@ -68,15 +68,14 @@ describe('a conversion says which settings it sets, what differs, and what is wr
       ],
     ],
     [
-      retriesToAttempts('calls.max', 'a remark'),
+      retriesToAttempts('calls.max'),
       ['calls.max'],
-      'retries to attempts: one more; a remark',
+      'retries to attempts: one more; for all tools',
       [
         [3, { 'calls.max': 4 }],
         [true, NUMBER],
       ],
     ],
-    [retriesToAttempts('calls.max'), ['calls.max'], 'retries to attempts: one more', []],
     [
       numberAboveZero('calls.max'),
       ['calls.max'],

@@ -50,10 +50,10 @@ export const bytesToMb = (setting: Key): Conversion => ({
     ),
 });
 
-/** A number of retries becomes one of attempts, which counts the first one too. */
-export const retriesToAttempts = (setting: Key, remark = ''): Conversion => ({
+/** A number of retries becomes one of attempts of all tools, which counts the first one too. */
+export const retriesToAttempts = (setting: Key): Conversion => ({
   settings: [setting],
-  means: ['retries to attempts: one more', remark].filter((part) => part !== '').join('; '),
+  means: 'retries to attempts: one more; for all tools',
   convert: (value) => fromNumber(value, (retries) => set(setting, retries + 1)),
 });
 

@@ -5,7 +5,7 @@ const EACH = 'for tools whose manifest says nothing else';
 
 /** Keys of specification 001. */
 export const KEYS_OF_001: readonly SourceKey[] = [
-  ...keysOf('001', '§7.3', '', [taken('maxRetries', retriesToAttempts('retry.attempts_max', 'for all tools'), 3)]),
+  ...keysOf('001', '§7.3', '', [taken('maxRetries', retriesToAttempts('retry.attempts_max'), 3)]),
   ...keysOf('001', '§4.1, §5.2, Appendix A', 'resourceLimits.', [
     taken('maxExecutionTime', { ...msToSeconds('calls.timeout_seconds'), means: `ms to seconds; ${EACH}` }),
     taken('maxMemory', bytesToMb('calls.memory_mb')),

@@ -17,7 +17,7 @@ const GATEWAY = keysOf('004', '§11', 'tool_gateway.', [
     'COMPOSIO_API_KEY',
   ),
   taken('providers.http.default_timeout', same('calls.timeout_seconds', 'for tools of every kind'), 30),
-  taken('providers.http.max_retries', retriesToAttempts('retry.attempts_max', 'for all tools'), 3),
+  taken('providers.http.max_retries', retriesToAttempts('retry.attempts_max'), 3),
   left('idempotency.backend', KEYS_IN_ROWS, 'redis'),
   left('idempotency.key_prefix', KEYS_IN_ROWS, 'tool_idem'),
   taken('idempotency.default_ttl', same('idempotency.ttl_seconds'), 86_400),

@@ -3,12 +3,8 @@ import { afterAll, beforeAll, beforeEach } from 'vitest';
 import type { DocumentServer } from '../../../bridges/document-server.port.ts';
 import type { DocumentCache } from '../../../bridges/document-stores.port.ts';
 import type { DocumentUpdate } from '../../../bridges/document-updates.port.ts';
-import {
-  createDocuments,
-  type DocumentParts,
-  type DocumentRequest,
-  type Documents,
-} from '../../../bridges/documents.ts';
+import { DOCUMENT_DEFAULTS, type DocumentChanges } from '../../../bridges/documents/documents.fixture.ts';
+import { createDocuments, type DocumentRequest, type Documents } from '../../../bridges/documents.ts';
 import { readDocumentRef } from '../../../domain/document/document-ref.ts';
 import type { WantedDocument } from '../../../domain/document/given-document.ts';
 import { memoryDocumentCache } from '../../../storage/memory/memory-document-cache.ts';
@@ -62,7 +58,7 @@ export class DocumentsUnderTest {
     return upstreamDocuments(this.upstreams, { name, catalogTenant: 'catalog' });
   }
 
-  make(parts: Partial<DocumentParts> = {}): Documents {
+  make({ settings, ...parts }: DocumentChanges = {}): Documents {
     return createDocuments({
       ...{ server: this.named(), cache: this.cache, clock: this.clock, log: silentLog },
       updates: {
@@ -72,7 +68,7 @@ export class DocumentsUnderTest {
         },
       },
       ...parts,
-      settings: { retryMs: 0, ...parts.settings },
+      settings: { ...DOCUMENT_DEFAULTS, retryMs: 0, ...settings },
     });
   }
 

@@ -1,4 +1,4 @@
-import { type Clock, systemClock } from '@sallyport/std/clock';
+import { systemClock } from '@sallyport/std/clock';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { canonicalJson } from '@sallyport/std/json/canonical-json';
 import { sha256 } from '@sallyport/std/sha256';
@@ -19,7 +19,6 @@ const TRY_AGAIN: ReadonlySet<number> = new Set([408, 425, 429]);
 export interface ApprovalWebhookParts {
   /** Value of a secret by its name, read again for each message. */
   readonly secret: (name: string) => Promise<string>;
-  readonly clock?: Clock;
 }
 
 /**
@@ -27,9 +26,8 @@ export interface ApprovalWebhookParts {
  * notice always has the same `webhook-id`.
  * @throws ToolLayerError E3801 for an address that messages may not go to
  */
-export function createWebhookNotifier(settings: ApprovalWebhookSettings, parts: ApprovalWebhookParts): Notifier {
+export function createWebhookNotifier(settings: ApprovalWebhookSettings, { secret }: ApprovalWebhookParts): Notifier {
   const { id, secret: secretName, timeoutMs = TIMEOUT_MS } = settings;
-  const { secret, clock = systemClock } = parts;
   const url = addressOf(settings);
   return {
     name: `webhook:${id}`,
@@ -39,7 +37,7 @@ export function createWebhookNotifier(settings: ApprovalWebhookSettings, parts: 
         throw new NoticeRefused(`The secret ${secretName} is shorter than ${KEY_BYTES_MIN} bytes.`);
       const body = JSON.stringify(messageOf(visibleNotice(notice), settings));
       const messageId = messageIdOf(id, notice);
-      const timestamp = Math.floor(clock.now() / 1000);
+      const timestamp = Math.floor(systemClock.now() / 1000);
       const response = await fetch(url, {
         method: 'POST',
         headers: {

@@ -1,16 +1,13 @@
 import { addressOf, lifetimeIn, postQuestion, reasonsIn, unusable } from '../../policies/post-question.ts';
 import { resourceDocument } from '../../policies/question-document.ts';
 import type { PolicyEngine, PolicyQuestion } from '../../policy-engine.port.ts';
-import { ABAC_SETTINGS, type AbacSettings } from './settings.ts';
+import type { AbacSettings } from './settings.ts';
 
 /**
  * The attribute-based access control of a data layer, asked by `POST /api/v1/abac/check-permission` (000 §4.2.2).
  * @throws ToolLayerError E3801 for an endpoint that is no http address
  */
-export function createAbacPolicyEngine({
-  endpoint,
-  timeoutMs = ABAC_SETTINGS.timeoutMs.default,
-}: AbacSettings): PolicyEngine {
+export function createAbacPolicyEngine({ endpoint, timeoutMs }: AbacSettings): PolicyEngine {
   const base = addressOf('permission.abac_endpoint', endpoint.endsWith('/') ? endpoint : `${endpoint}/`);
   const url = new URL('api/v1/abac/check-permission', base);
   return {

@@ -11,7 +11,5 @@ export const ABAC_SETTINGS = {
   timeoutMs: POLICY_SERVER_SETTINGS.timeoutMs,
 };
 
-type Values = ValuesOf<typeof ABAC_SETTINGS>;
-
 /** Values of the settings of the data layer's access control. */
-export interface AbacSettings extends Pick<Values, 'endpoint'>, Partial<Pick<Values, 'timeoutMs'>> {}
+export type AbacSettings = ValuesOf<typeof ABAC_SETTINGS>;

@@ -1,7 +1,7 @@
 import { addressOf, lifetimeIn, postQuestion, reasonsIn, unusable } from '../../policies/post-question.ts';
 import { questionDocument } from '../../policies/question-document.ts';
 import type { PolicyDecision, PolicyEngine } from '../../policy-engine.port.ts';
-import { OPA_SETTINGS, type OpaSettings } from './settings.ts';
+import type { OpaSettings } from './settings.ts';
 
 /** Lifetime of a denial caused by an undefined policy, in seconds: it may be defined in a moment. */
 const UNDEFINED_TTL_SECONDS = 5;
@@ -11,10 +11,7 @@ const UNDEFINED_TTL_SECONDS = 5;
  * with `allow`. A missing result means that the policy is not defined, which denies (PRM-04).
  * @throws ToolLayerError E3801 for an endpoint that is no http address
  */
-export function createOpaPolicyEngine({
-  endpoint,
-  timeoutMs = OPA_SETTINGS.timeoutMs.default,
-}: OpaSettings): PolicyEngine {
+export function createOpaPolicyEngine({ endpoint, timeoutMs }: OpaSettings): PolicyEngine {
   const url = addressOf('permission.opa_endpoint', endpoint);
   const policy = `opa:${url.pathname.replace(/^\/v1\/data\//, '').replace(/^\/+/, '')}`;
   return {

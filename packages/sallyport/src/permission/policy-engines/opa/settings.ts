@@ -11,7 +11,5 @@ export const OPA_SETTINGS = {
   timeoutMs: POLICY_SERVER_SETTINGS.timeoutMs,
 };
 
-type Values = ValuesOf<typeof OPA_SETTINGS>;
-
 /** Values of the settings of the Open Policy Agent. */
-export interface OpaSettings extends Pick<Values, 'endpoint'>, Partial<Pick<Values, 'timeoutMs'>> {}
+export type OpaSettings = ValuesOf<typeof OPA_SETTINGS>;

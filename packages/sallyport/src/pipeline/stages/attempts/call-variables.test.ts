@@ -5,8 +5,7 @@ import type { ExecutorCall } from '../../../executors/executor.port.ts';
 import { createNativeExecutor } from '../../../executors/native/native-executor.ts';
 import type { BeforeHook } from '../../../hooks/hook.ts';
 import { createHooks } from '../../../hooks/run-hooks.ts';
-import { createAdversarialGate } from '../../../permission/adversarial-gate.ts';
-import { createPolicyDecisions } from '../../../permission/policy-decisions.ts';
+import { decisionsOf, gateWith } from '../../../permission/gates/gates.fixture.ts';
 import { manifest, pipeline } from '../../pipeline.fixture.ts';
 
 type Options = NonNullable<ToolInvokeRequest['execution_options']>;
@@ -56,7 +55,7 @@ describe('variables of a call', () => {
         return { allowed: true, policies: [] };
       },
     };
-    const { build, seen } = await layer({ policy: createPolicyDecisions({ engine }) });
+    const { build, seen } = await layer({ policy: decisionsOf(engine) });
     for (const name of ['LD_PRELOAD', 'PATH', 'GITHUB_TOKEN', 'OTHER', 'project']) {
       const record = await build({ environment: { PROJECT: 'a', [name]: 'x' } });
       expect([name, record.failure?.code, record.metadata?.attempts]).toEqual([name, 'E3801', 0]);
@@ -95,7 +94,7 @@ describe('variables of a call', () => {
         return 'ALLOW';
       },
     };
-    const gate = createAdversarialGate({ model, policies: { always: ['Never build "secret".'], phases: {} } });
+    const gate = gateWith({ model, policies: { always: ['Never build "secret".'], phases: {} } });
     const { build } = await layer({ gate });
     await build({ environment: { PROJECT: 'the-project' } });
     await build({});

@@ -33,7 +33,7 @@ test('AUD-01.7 EXE-03.6 PIPE-03.4 a run that its executor has taken back ends as
 
 /** A call as its executor gets it, with the members that the test adds. */
 function made(more: object = {}, tool = manifest('t'), parts?: object) {
-  const ongoing = newOngoingCall({ request: { tool_id: 't' }, caller: { door: 'library' } }, 0);
+  const ongoing = newOngoingCall({ request: { tool_id: 't' }, caller: { door: 'library' } }, 0, false);
   const call = {
     invocationId: 'i',
     principal: { tenantId: 'acme', agentDid: 'did:a', sessionId: 's' },
@@ -108,7 +108,6 @@ test('the context of the session is there for a tool whose manifest asks for it'
   expect(await made({}, asking, { context }).of.sessionContext?.()).toBe('context');
   const without = { principal: { tenantId: 'acme', agentDid: 'did:a' } };
   expect(await made(without, asking, { context }).of.sessionContext?.()).toBeUndefined();
-  expect(await made({}, asking, {}).of.sessionContext?.()).toBeUndefined();
   expect(asked).toEqual([['s', false]]);
 });
 

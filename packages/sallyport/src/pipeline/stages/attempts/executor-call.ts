@@ -107,7 +107,7 @@ function sessionOf({ context }: RecordingParts, { principal, tool }: Call, signa
   const { sessionId } = principal;
   if (tool.manifest.execution_config?.session_context !== true) return {};
   const sessionContext: NonNullable<ExecutorCall['sessionContext']> = async () =>
-    sessionId === undefined ? undefined : context?.sessionContext(principal, sessionId, signal);
+    sessionId === undefined ? undefined : context.sessionContext(principal, sessionId, signal);
   return { sessionContext };
 }
 

@@ -32,8 +32,6 @@ export const RETRY_SETTINGS = {
 export interface RetryRules extends Omit<ValuesOf<typeof RETRY_SETTINGS>, 'statusCodes'> {
   /** Statuses of 400 to 599. */
   readonly statusCodes: ReadonlySet<number>;
-  /** At least 0 and below 1; default `Math.random`. */
-  readonly random?: () => number;
 }
 
 /**

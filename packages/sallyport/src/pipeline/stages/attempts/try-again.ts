@@ -48,7 +48,7 @@ export async function tryAgain(
     Math.min(startedAt + rules.budgetMs - clock.monotonic(), ongoing.toolRun.deadline?.leftMs() ?? 0);
   let last = failedAttempt(clock, failed, 1, startedAt, 0);
   for (;;) {
-    const waitMs = waitAfter(last, terms, budget, { rules, leftMs: leftMs() });
+    const waitMs = waitAfter(last, terms, budget, leftMs());
     if (waitMs === undefined || signal.aborted) return ended(ongoing, last, terms);
     // The changes of the attempt are undone first; when that fails, no other attempt may build upon them.
     if ((await ongoing.undo.rollBackAttempt(parts.log)) === 'failed') return ended(ongoing, last, terms);
@@ -99,17 +99,12 @@ function failedAttempt(
   return { attempt, failure: failed, startedAt: clock.now() - durationMs, durationMs, waitedMs };
 }
 
-function waitAfter(
-  last: FailedAttempt,
-  terms: RetryTerms,
-  budget: RetryBudget,
-  { rules, leftMs }: { readonly rules: RetryRules; readonly leftMs: number },
-): number | undefined {
+function waitAfter(last: FailedAttempt, terms: RetryTerms, budget: RetryBudget, leftMs: number): number | undefined {
   if (!mayRetry(last.failure, terms)) return undefined;
   const { attempt: attempts, waitedMs, failure: failed } = last;
   const previousMs = attempts === 1 ? undefined : waitedMs;
   const standing = { attempts, leftMs, previousMs, retryAfterMs: failed.retryAfterMs };
-  return nextWait(budget, standing, rules.random ?? Math.random);
+  return nextWait(budget, standing, Math.random);
 }
 
 /** Goes on record, and is audited with the end of the call. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { BeforeAnswer, Hook, HookedCall } from '../../../hooks/hook.ts';
 import { createHooks } from '../../../hooks/run-hooks.ts';
-import { createPolicyDecisions } from '../../../permission/policy-decisions.ts';
+import { decisionsOf } from '../../../permission/gates/gates.fixture.ts';
 import { manifest, pipeline } from '../../pipeline.fixture.ts';
 
 const beforeHook = (id: string, run: (call: HookedCall) => BeforeAnswer | undefined, more: Partial<Hook> = {}): Hook =>
@@ -116,7 +116,7 @@ describe('a hook before a call', () => {
       decide: () => (asked > 1 ? { allowed: false, policies: ['second'] } : { allowed: true, policies: ['first'] }),
     };
     const hooks = [beforeHook('a', () => rewrite({ n: 2 }))];
-    const { call, ran, eventsOf } = await hooked(hooks, { policy: createPolicyDecisions({ engine }) });
+    const { call, ran, eventsOf } = await hooked(hooks, { policy: decisionsOf(engine) });
     const record = await call();
     expect(record.failure?.code).toBe('E3210');
     expect(ran).toEqual([]);

@@ -8,8 +8,9 @@ import { memoryDocumentPins } from '../../../../test/stores/outcomes/memory-docu
 import type { DocumentServer } from '../../../bridges/document-server.port.ts';
 import type { DocumentPinStore } from '../../../bridges/document-stores.port.ts';
 import type { DocumentUpdate } from '../../../bridges/document-updates.port.ts';
+import { DOCUMENT_DEFAULTS } from '../../../bridges/documents/documents.fixture.ts';
 import { createDocuments } from '../../../bridges/documents.ts';
-import { createPolicyDecisions } from '../../../permission/policy-decisions.ts';
+import { decisionsOf } from '../../../permission/gates/gates.fixture.ts';
 import type { PolicyQuestion } from '../../../permission/policy-engine.port.ts';
 import { memoryDocumentCache } from '../../../storage/memory/memory-document-cache.ts';
 import { silentLog } from '../../../telemetry/log.ts';
@@ -59,9 +60,10 @@ async function open(allows: (question: PolicyQuestion) => boolean = () => true, 
     cache: memoryDocumentCache({ bytesMax }),
     clock: { now: () => now, monotonic: () => performance.now() },
     log: silentLog,
+    settings: DOCUMENT_DEFAULTS,
   });
   const decide = (question: PolicyQuestion) => ({ allowed: allows(question), policies: ['own'] });
-  const policy = createPolicyDecisions({ engine: { name: 'own', version: () => policies, decide } });
+  const policy = decisionsOf({ name: 'own', version: () => policies, decide });
   const made = await pipeline({ documents: { bridge, pins, serverAt: () => undefined, isPinning: true }, policy });
   await made.add(manifest('read'), (_, { documents }) => documents.map(({ content }) => content));
   return made;

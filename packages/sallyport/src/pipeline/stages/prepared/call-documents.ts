@@ -30,7 +30,7 @@ export async function callDocuments(
   const { documents } = parts;
   const wanted = wantedDocuments(call.request, call.tool.manifest, documents);
   if (isFailure(wanted)) throw ToolLayerError.of(wanted);
-  if (wanted.length === 0 || documents === undefined) return undefined;
+  if (wanted.length === 0) return undefined;
   const { tenantId, agentDid, userDid } = call.principal;
   const pins = await earlierPins(parts, call, ongoing, wanted);
   const read = await documents.bridge.read({
@@ -51,7 +51,7 @@ async function earlierPins(
   { resumed }: OngoingCall,
   wanted: readonly WantedDocument[],
 ): Promise<readonly DocumentPin[]> {
-  if (documents === undefined || !wanted.some(({ isPinned }) => isPinned)) return [];
+  if (!wanted.some(({ isPinned }) => isPinned)) return [];
   const { tenantId } = principal;
   const own = resumed === undefined ? undefined : await documents.pins.find(tenantId, invocationId);
   const checkpointId = request.checkpoint_config?.resume_from_checkpoint_id;
@@ -64,7 +64,7 @@ async function earlierPins(
 
 /** A tool whose later runs would see other versions does not run. */
 async function storePins(
-  pins: NonNullable<Parts['documents']>['pins'],
+  pins: Parts['documents']['pins'],
   { principal, invocationId }: DocumentedCall,
   found: readonly DocumentPin[],
 ): Promise<void> {

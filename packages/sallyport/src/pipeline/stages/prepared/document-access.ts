@@ -71,7 +71,7 @@ function ownTool(
   { tool: { manifest, tenantId } }: Pick<Resolved, 'tool'>,
 ): OwnTool | undefined {
   const at = serverToolOf(manifest);
-  if (documents === undefined || at === undefined) return undefined;
+  if (at === undefined) return undefined;
   const serverAt = documents.serverAt(tenantId, at.upstream);
   const mode = documentModeOf(at.tool);
   return serverAt === undefined || mode === undefined ? undefined : { name: at.tool, mode, serverAt };

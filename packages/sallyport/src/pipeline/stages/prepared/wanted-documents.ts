@@ -12,19 +12,18 @@ const SHOWN_MAX = 100;
 /**
  * The documents that a call gets: the dependencies of its tool, then the documents that the call names, then the answer to
  * its question.
- * @param layer `isPinning`: whether versions are pinned where neither says; undefined for a layer without documents
- * @returns E3901 for a tool or a layer that has no documents; E3801 for what is no reference
+ * @param layer `isPinning`: whether versions are pinned where neither says
+ * @returns E3901 for a tool that gets no documents; E3801 for what is no reference
  */
 export function wantedDocuments(
   { document_context: asked = {} }: Pick<ToolInvokeRequest, 'document_context'>,
   manifest: ToolManifest,
-  layer: { readonly isPinning: boolean } | undefined,
+  layer: { readonly isPinning: boolean },
 ): readonly WantedDocument[] | Failure {
   const { document_refs: refs = [], query, version_pinning } = asked;
   const { document_dependencies: dependencies = [] } = manifest;
   if (refs.length === 0 && query === undefined && dependencies.length === 0) return NONE;
   if (!takesDocuments(manifest)) return takesNone(manifest);
-  if (layer === undefined) return failure('E3901', 'This layer brings no documents to tools.');
   const pinned = version_pinning ?? layer.isPinning;
   const wanted: WantedDocument[] = [];
   for (const { document_pattern, access_mode = 'read', version_pinning = pinned } of dependencies) {

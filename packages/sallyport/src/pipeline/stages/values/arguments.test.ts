@@ -5,7 +5,7 @@ import type { Fault } from '../../../../api/schemas/error.ts';
 import type { Warning } from '../../../../api/schemas/invocation.ts';
 import type { ArgumentContent, ToolManifest } from '../../../../api/schemas/tool-manifest.ts';
 import type { InvocationRecord } from '../../../domain/invocation/record.ts';
-import { createPolicyDecisions } from '../../../permission/policy-decisions.ts';
+import { decisionsOf } from '../../../permission/gates/gates.fixture.ts';
 import { type CompiledSchema, createSchemaValidator } from '../../../validation/schema-validator.ts';
 import { manifest, pipeline } from '../../pipeline.fixture.ts';
 import { validate } from '../validate.ts';
@@ -75,7 +75,7 @@ describe('arguments that do not fit', () => {
         return { allowed: false, policies: ['no'] };
       },
     };
-    const { add, call } = await pipeline({ policy: createPolicyDecisions({ engine }) });
+    const { add, call } = await pipeline({ policy: decisionsOf(engine) });
     await add(manifest('echo', { parameters_schema: schema }), (given) => given);
     expect((await call({ tool_id: 'echo', parameters: { n: 'x' } })).failure?.code).toBe('E3502');
     expect(asked).toBe(0);

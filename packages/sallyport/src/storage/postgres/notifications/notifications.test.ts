@@ -252,7 +252,7 @@ test('PRM-05.4 DOC-02.3 PIPE-08 what one database opens is received by another o
   await two.slotStore.leave('two');
   await vi.waitFor(() => expect(received).toEqual(expect.arrayContaining([{ reason: 'x' }, UPDATE, 'any'])), ENOUGH_MS);
   expect(await one.vectorIndex()).toBeUndefined();
-  expect(await serverFacts(connection)).toMatchObject({ isSuperuser: false });
+  expect(await serverFacts(connection, Date.now)).toMatchObject({ isSuperuser: false });
   const asking = "select pid from pg_stat_activity where query like '%is_superuser%' and pid <> pg_backend_pid()";
   await vi.waitFor(async () => expect(await run(connection, asking)).toEqual([]), ENOUGH_MS);
 });

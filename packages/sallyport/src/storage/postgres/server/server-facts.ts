@@ -1,4 +1,3 @@
-import { systemClock } from '@sallyport/std/clock';
 import { Client } from 'pg';
 import { inDatabase } from '../database-error.ts';
 import { type PostgresConnection, poolTarget } from '../postgres-connection.ts';
@@ -23,10 +22,7 @@ export const SERVER_CLOCK = 'round(extract(epoch from clock_timestamp()) * 1000)
  * Connects once and reads the facts.
  * @throws E3812 when the server cannot be reached or refuses the user
  */
-export async function serverFacts(
-  connection: PostgresConnection,
-  now: () => number = systemClock.now,
-): Promise<ServerFacts> {
+export async function serverFacts(connection: PostgresConnection, now: () => number): Promise<ServerFacts> {
   const client = new Client({
     ...poolTarget(connection),
     connectionTimeoutMillis: TIMEOUT_MS,

@@ -19,6 +19,7 @@ const partsOf = (script: string, more: Partial<ForkServerParts> = {}): ForkServe
   files: [],
   inherited: [],
   nothing: { open: () => openSync('/dev/null', 'r') },
+  sharesUser: false,
   ...more,
 });
 

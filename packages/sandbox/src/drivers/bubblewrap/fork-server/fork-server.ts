@@ -52,9 +52,9 @@ export interface ForkServerParts {
   readonly nothing: KeptBytes;
   /**
    * True when its processes have the layer's uid: half of what the kernel counts for that user is then withheld from
-   * them, and everything waits until there is a server. Default false
+   * them, and everything waits until there is a server.
    */
-  readonly sharesUser?: boolean;
+  readonly sharesUser: boolean;
   /** Name or path of perl. Default `/usr/bin/perl`. */
   readonly perl?: string;
   /** Longest time for an order; after it the server is replaced. Default 10 s. */
@@ -66,7 +66,7 @@ export interface ForkServerParts {
 /** The fork server of one driver. A server that was killed, or once did not answer, is replaced at the next use. */
 export function createForkServer(parts: ForkServerParts): ForkServer {
   const command = perlCommand(parts);
-  const { sharesUser = false } = parts;
+  const { sharesUser } = parts;
   let server: RunningServer | undefined;
   const lost = (gone: RunningServer) => (): void => {
     if (server === gone) server = undefined;
@@ -239,7 +239,7 @@ function perlCommand({
   command,
   sockets,
   files,
-  sharesUser = false,
+  sharesUser,
 }: ForkServerParts): readonly string[] | undefined {
   const { arch } = process;
   if ((arch !== 'x64' && arch !== 'arm64') || !hasPerl(perl)) return undefined;

@@ -2,6 +2,7 @@ import { constants } from 'node:os';
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises';
 import type { LimitName, SandboxExit, SandboxLimits, SandboxProcess } from '../../../driver.port.ts';
 import { EGRESS_DEFAULTS, type EgressRun } from '../../../egress-gate.ts';
+import { killOnDispose } from '../../../kill-on-dispose.ts';
 import { startOf } from '../../../linux/crash/layer-mark.ts';
 import { childrenOf, type TreeWatch, watchTree } from '../../../linux/limits/watch-tree.ts';
 import { signal } from '../../../linux/signal.ts';
@@ -87,17 +88,7 @@ export function runSandbox(parts: RunParts): SandboxProcess {
     deadline = setTimeout(endAll, graceMs);
   };
 
-  return {
-    stdin,
-    stdout,
-    stderr,
-    exited,
-    kill,
-    async [Symbol.asyncDispose]() {
-      kill();
-      await exited;
-    },
-  };
+  return killOnDispose({ stdin, stdout, stderr, exited, kill });
 }
 
 /** The end of the tool ends bubblewrap at once; daemons that it left die with the first process a moment later. */

@@ -7,8 +7,6 @@ export interface JobReport {
   readonly ready: Promise<void>;
   /** Whether the job's program began to run. */
   hasBegun(): boolean;
-  /** Whether the job's program could not be run. */
-  hasNoProgram(): boolean;
   readonly ended: Promise<void>;
 }
 
@@ -33,7 +31,6 @@ export function readJobReport(pipe: Readable): JobReport {
   return {
     ready: ready.promise,
     hasBegun: () => said.includes('+') && !said.includes('x'),
-    hasNoProgram: () => said.includes('x'),
     ended: ended.promise,
   };
 }

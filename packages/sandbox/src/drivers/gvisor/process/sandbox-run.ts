@@ -1,6 +1,7 @@
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises';
 import type { LimitName, SandboxExit, SandboxLimits, SandboxProcess } from '../../../driver.port.ts';
 import { EGRESS_DEFAULTS, type EgressRun } from '../../../egress-gate.ts';
+import { killOnDispose } from '../../../kill-on-dispose.ts';
 import type { ControlGroup } from '../../../linux/limits/control-group.ts';
 import { signal } from '../../../linux/signal.ts';
 import { closeWhenSilent } from '../../../linux/tool-pipes.ts';
@@ -82,17 +83,7 @@ export function runSandbox(parts: RunParts): SandboxProcess {
     asked = ask(asked);
   };
 
-  return {
-    stdin,
-    stdout,
-    stderr,
-    exited,
-    kill,
-    async [Symbol.asyncDispose]() {
-      kill();
-      await exited;
-    },
-  };
+  return killOnDispose({ stdin, stdout, stderr, exited, kill });
 }
 
 /** runsc ends with the tool; its children end a moment later, or are killed. */

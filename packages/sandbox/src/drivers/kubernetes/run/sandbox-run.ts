@@ -2,6 +2,7 @@ import { constants } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MiB } from '@sallyport/std/bytes';
 import type { LimitName, SandboxExit, SandboxLimits, SandboxProcess } from '../../../driver.port.ts';
+import { killOnDispose } from '../../../kill-on-dispose.ts';
 import { collections, type Pod } from '../api/objects.ts';
 import { watchObject } from '../api/watch-object.ts';
 import type { Claim } from '../claim/claims.ts';
@@ -58,17 +59,7 @@ export function runSandbox(parts: RunParts): SandboxProcess {
     clearTimeout(deadline);
     deadline = setTimeout(endAll, graceMs);
   };
-  return {
-    stdin: exec.stdin,
-    stdout,
-    stderr: exec.stderr,
-    exited,
-    kill,
-    async [Symbol.asyncDispose]() {
-      kill();
-      await exited;
-    },
-  };
+  return killOnDispose({ stdin: exec.stdin, stdout, stderr: exec.stderr, exited, kill });
 }
 
 /** SIGTERM by a second program in the pod. If it fails, the deadline ends the tool. */

@@ -31,7 +31,6 @@ export interface Berth {
 
 /** A running machine monitor. */
 export interface Monitor {
-  readonly pid: number;
   /** Resolves when its process is gone. Never rejects. */
   readonly gone: Promise<MachineEnd>;
   kill(): void;
@@ -116,7 +115,7 @@ export async function startMonitor(
     throw error;
   }
   monitor.stdin?.end('go\n');
-  return { pid, gone, kill };
+  return { gone, kill };
 }
 
 async function endOf(monitor: ChildProcess, group: ControlGroup | undefined): Promise<MachineEnd> {

@@ -39,7 +39,7 @@ export function lostReport({ log }: Pick<NoteParts, 'log'>, name: string, thrown
 
 /** The refusal of an attempt when the store does not know the state; undefined where that counts as closed. */
 export function unknownState(
-  { log, unknownState: counts = 'open' }: Pick<NoteParts, 'log'> & { readonly unknownState?: 'open' | 'closed' },
+  { log, unknownState: counts }: Pick<NoteParts, 'log'> & { readonly unknownState: 'open' | 'closed' },
   name: string,
   thrown: unknown,
 ): Failure | undefined {

@@ -4,7 +4,6 @@ import { describe, expect, test } from 'vitest';
 import type { ToolManifest } from '../../../../../api/schemas/tool-manifest.ts';
 import { memoryLedgerStore } from '../../../../../test/stores/memory-ledger-store.ts';
 import { type Ledger, openLedger } from '../../../../audit/ledger.ts';
-import { circuitTermsOf } from '../../../../domain/circuit/circuit-config.ts';
 import { CIRCUIT_DEFAULTS, type CircuitTerms } from '../../../../domain/circuit/circuit-terms.ts';
 import type { CircuitStore } from '../../../../external/circuit-store.port.ts';
 import { memoryCircuitStore } from '../../../../storage/memory/memory-circuit-store.ts';
@@ -26,8 +25,9 @@ async function bench(more: Partial<CircuitParts> = {}, execution: ToolManifest['
   const records = memoryLedgerStore();
   const ledger = await openLedger({ store: records, chainId: 'one', log: silentLog });
   const store = more.store ?? memoryCircuitStore({ clock });
-  const parts = {
+  const parts: CircuitParts = {
     terms: CIRCUIT_DEFAULTS,
+    unknownState: 'open',
     timeoutMs: 2000,
     upstreamTimeoutMs: 2000,
     outbound: { send: () => Promise.reject(new Error('no tool here names a probe')) },
@@ -307,7 +307,7 @@ describe('which circuit a tool goes through', () => {
   });
 
   test('CIR-01 what a manifest leaves out is as the settings say', () => {
-    const settings: CircuitTerms = circuitTermsOf({ wait_duration_seconds: 7 });
+    const settings: CircuitTerms = { ...CIRCUIT_DEFAULTS, waitMs: 7000 };
     const config = { circuit_breaker_config: { failure_rate_threshold: 80 } };
     expect(circuitOf(manifest('t', { execution_config: config }), settings, 1000)?.terms).toEqual({
       ...CIRCUIT_DEFAULTS,

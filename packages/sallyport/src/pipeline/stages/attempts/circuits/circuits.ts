@@ -53,8 +53,8 @@ export interface CircuitParts {
   readonly store: CircuitStore;
   /** Terms of circuits whose tools set none. */
   readonly terms: CircuitTerms;
-  /** Assumed state of a circuit whose state the store does not know; default `open` (E3402). */
-  readonly unknownState?: 'open' | 'closed';
+  /** Assumed state of a circuit whose state the store does not know (E3402). */
+  readonly unknownState: 'open' | 'closed';
   /** Timeout of tools that name none. */
   readonly timeoutMs: number;
   /** Timeout of upstream tools. */

@@ -21,6 +21,7 @@ async function bench(more: { readonly store?: CircuitStore; readonly unknownStat
   const ledger = await openLedger({ store: records, chainId: 'one', log: silentLog });
   const store = more.store ?? memoryCircuitStore({ clock });
   const circuits = createCircuits({
+    unknownState: 'open',
     ...more,
     store,
     terms: { ...CIRCUIT_DEFAULTS, windowSize: 4, callsMin: 2, trialCalls: 1, waitMs: 60_000 },

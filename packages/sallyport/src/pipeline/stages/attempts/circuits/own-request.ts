@@ -12,7 +12,7 @@ import { refusalOf } from './circuit-refusals.ts';
 export interface OwnRequestParts extends NoteParts {
   readonly store: Pick<CircuitStore, 'permit' | 'report'>;
   readonly terms: CircuitTerms;
-  readonly unknownState?: 'open' | 'closed';
+  readonly unknownState: 'open' | 'closed';
 }
 
 /** How long beyond its timeout a request may hold a trial. */

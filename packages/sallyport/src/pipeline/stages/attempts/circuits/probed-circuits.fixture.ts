@@ -77,7 +77,10 @@ export function probedCircuits(more: Partial<CircuitParts> = {}) {
       return undefined as never;
     },
   };
-  const usual = { terms: TERMS, timeoutMs: 2_000, upstreamTimeoutMs: 2_000, outbound, ledger, clock, log: silentLog };
+  const usual = {
+    ...{ terms: TERMS, unknownState: 'open' as const, timeoutMs: 2_000, upstreamTimeoutMs: 2_000 },
+    ...{ outbound, ledger, clock, log: silentLog },
+  };
   const circuits = createCircuits({ ...usual, ...more, store });
   const attempt = (...given: [tenantId?: string, limits?: object, signal?: AbortSignal]) =>
     attemptOf(circuits, ...given);
