@@ -171,4 +171,4 @@ test('STA-03.4 STA-02.2 STA-04.1 a layer that is killed between the object of a 
     expect.poll(() => sql(connection, REPORTED)).toEqual(reported),
   );
   expect(resumed).toMatchObject({ continuesAt: 1, answer: { status: 'success', result: [0, 1, 2] } });
-});
+}, 120_000);
