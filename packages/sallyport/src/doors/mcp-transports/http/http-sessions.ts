@@ -116,7 +116,10 @@ export async function takeAnswer(answer: RpcResponse, exchange: HttpExchange, en
   exchange.empty(202);
 }
 
-/** GET: opens the session's stream of changes. */
+/**
+ * GET: opens the session's stream of changes, and ends an earlier one: a client whose connection was cut off asks for
+ * another stream long before anybody notices here that the first one is dead.
+ */
 export async function openSessionStream(exchange: HttpExchange, endpoint: Endpoint): Promise<void> {
   if (exchange.headers.accept?.includes('text/event-stream') !== true) {
     exchange.refuse(406, RPC.invalidRequest, 'The header Accept must list text/event-stream.');
@@ -126,9 +129,7 @@ export async function openSessionStream(exchange: HttpExchange, endpoint: Endpoi
   if (session === undefined) return;
   const refused = await endpoint.serverOf(exchange.request).refuseCaller(null, exchange.caller);
   if (refused !== undefined) exchange.answer(refused);
-  else if (session.hasStream) {
-    exchange.refuse(409, RPC.invalidRequest, 'This session has an open stream already.');
-  } else await keepSessionStream(session, exchange, endpoint);
+  else await keepSessionStream(session, exchange, endpoint);
 }
 
 async function keepSessionStream(session: Session, exchange: HttpExchange, endpoint: Endpoint): Promise<void> {
@@ -139,10 +140,8 @@ async function keepSessionStream(session: Session, exchange: HttpExchange, endpo
     refuseFull(thrown, exchange, null);
     return;
   }
-  session.hasStream = true;
-  const release = (): void => {
+  const deafen = (): void => {
     session.stream = undefined;
-    session.hasStream = false;
     void session.watch.listen(undefined);
   };
   try {
@@ -150,14 +149,21 @@ async function keepSessionStream(session: Session, exchange: HttpExchange, endpo
     await session.watch.listen(exchange.caller);
   } catch (thrown) {
     place[Symbol.dispose]();
-    release();
+    session.stream?.end();
+    deafen();
     throw thrown;
   }
   const stream = exchange.stream();
+  const before = session.stream;
   session.stream = stream;
+  before?.end();
   const { caller, request } = exchange;
   const server = endpoint.serverOf(request);
-  place.keep(stream, () => server.holderOf(caller), release);
+  place.keep(
+    stream,
+    () => server.holderOf(caller),
+    () => (session.stream === stream ? deafen() : undefined),
+  );
   // The session may have ended meanwhile; its stream then ends too.
   if (endpoint.sessions.find(session.id) === undefined) stream.end();
 }

@@ -30,10 +30,8 @@ export interface Session {
   readonly running: Map<RpcId, AbortController>;
   /** Subscription whose notifications go to the GET stream. */
   readonly watch: Watch;
-  /** The client's GET stream, while it is open. */
+  /** The client's GET stream, while it is open; its newest one. */
   stream: EventStream | undefined;
-  /** A GET stream is open, or about to open. */
-  hasStream: boolean;
   /** Monotonic ms. */
   usedAt: number;
   /** Counts the session among the open sessions of its holder and tenant. */
@@ -91,7 +89,7 @@ export function createSessions(settings: Settings): Sessions {
     const before = performance.now() - settings.sessionIdleMs;
     for (const session of sessions.values()) {
       if (session.usedAt >= before) return;
-      if (session.hasStream) touch(session);
+      if (session.stream !== undefined) touch(session);
       else end(session.id);
     }
   };
@@ -138,7 +136,6 @@ function sessionOf(id: string, of: SessionOf, watch: Watch, entry: OpenEntry): S
     running: new Map(),
     watch,
     stream: undefined,
-    hasStream: false,
     usedAt: performance.now(),
     entry,
   };
