@@ -35,7 +35,7 @@ import { createPolicyDecisions } from '../permission/policy-decisions.ts';
 import type { PolicyEngine } from '../permission/policy-engine.port.ts';
 import { createQuota } from '../permission/quota.ts';
 import { createTrustRules } from '../permission/trust.ts';
-import { createRegistry } from '../registry/registry.ts';
+import { createRegistry, RETENTION } from '../registry/registry.ts';
 import { memoryRateLimiter } from '../storage/memory/memory-rate-limiter.ts';
 import { silentLog } from '../telemetry/log.ts';
 import { createSchemaValidator } from '../validation/schema-validator.ts';
@@ -134,6 +134,7 @@ export async function pipeline(changes: PipelineChanges = {}) {
     store: memoryToolStore(),
     clock: systemClock,
     log: silentLog,
+    retention: RETENTION,
     timeoutSecondsMax: 300,
     compileSchema: (schema) => schemas.inspect(schema),
     configFaults: (given) => (changes.executors ?? executors).configFaults(given),
