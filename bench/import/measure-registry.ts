@@ -4,7 +4,7 @@ import { collectGarbage } from '@sallyport/std/held-bytes';
 import type { ToolManifest } from '../../packages/sallyport/api/schemas/tool-manifest.ts';
 import { createCompositeExecutor } from '../../packages/sallyport/src/executors/composite.ts';
 import { openHttpExecutor } from '../../packages/sallyport/src/executors/http/http-server.fixture.ts';
-import { createRegistry } from '../../packages/sallyport/src/registry/registry.ts';
+import { createRegistry, RETENTION } from '../../packages/sallyport/src/registry/registry.ts';
 import { silentLog } from '../../packages/sallyport/src/telemetry/log.ts';
 import { createSchemaValidator } from '../../packages/sallyport/src/validation/schema-validator.ts';
 import { memoryToolStore } from '../../packages/sallyport/test/stores/memory-tool-store.ts';
@@ -29,6 +29,7 @@ export async function measureRegistry(documents: readonly (readonly ToolManifest
     store: memoryToolStore(),
     clock: systemClock,
     log: silentLog,
+    retention: RETENTION,
     timeoutSecondsMax: 300,
     compileSchema: (schema) => schemas.inspect(schema),
     configFaults: (manifest) => executors.configFaults(manifest),

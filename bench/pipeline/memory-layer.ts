@@ -33,7 +33,7 @@ import { createOutputMemory } from '../../packages/sallyport/src/pipeline/stages
 import { createIdentifyAgain } from '../../packages/sallyport/src/pipeline/stages/identify.ts';
 import { stateUndoer } from '../../packages/sallyport/src/pipeline/undo/state/state-undoer.ts';
 import { createVisibleTools } from '../../packages/sallyport/src/pipeline/visible-tools.ts';
-import { createRegistry } from '../../packages/sallyport/src/registry/registry.ts';
+import { createRegistry, RETENTION } from '../../packages/sallyport/src/registry/registry.ts';
 import { memoryRateLimiter } from '../../packages/sallyport/src/storage/memory/memory-rate-limiter.ts';
 import { silentLog } from '../../packages/sallyport/src/telemetry/log.ts';
 import {
@@ -123,6 +123,7 @@ async function partsOf(
     store: memoryToolStore(),
     clock,
     log,
+    retention: RETENTION,
     timeoutSecondsMax: settings['calls.timeout_seconds_max'],
     compileSchema: (schema) => schemas.inspect(schema),
     configFaults: (manifest) => executors.configFaults(manifest),

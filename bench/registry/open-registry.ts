@@ -1,6 +1,6 @@
 import { systemClock } from '@sallyport/std/clock';
 import { contentHash, type ToolVersion } from '../../packages/sallyport/src/domain/tool/tool-version.ts';
-import { createRegistry, type Registry } from '../../packages/sallyport/src/registry/registry.ts';
+import { createRegistry, RETENTION, type Registry } from '../../packages/sallyport/src/registry/registry.ts';
 import type { ToolStore } from '../../packages/sallyport/src/registry/tool-store.port.ts';
 import { silentLog } from '../../packages/sallyport/src/telemetry/log.ts';
 import { createSchemaValidator } from '../../packages/sallyport/src/validation/schema-validator.ts';
@@ -17,6 +17,7 @@ export function openRegistry(store: ToolStore): Registry {
     store,
     clock: systemClock,
     log: silentLog,
+    retention: RETENTION,
     timeoutSecondsMax: 300,
     compileSchema: (schema) => schemas.inspect(schema),
     configFaults: () => [],

@@ -14,7 +14,7 @@ import {
 } from './trust/compare-listing.ts';
 import { definitionHash } from './trust/definition-hash.ts';
 import type { DescriptionScanner, ScanVerdict } from './trust/description-scanner.port.ts';
-import { type Block, createKnownTools, type QuarantineChange } from './trust/known-tools.ts';
+import { type Block, createKnownTools } from './trust/known-tools.ts';
 import { isOfferPlace, placesOf, upstreamAt } from './trust/offer-places.ts';
 import { scanAll } from './trust/scan-all.ts';
 import { scanDescription } from './trust/scan-description.ts';
@@ -24,7 +24,6 @@ export type {
   DescriptionScanner,
   IdentifiedTool,
   ListingComparison,
-  QuarantineChange,
   ScanVerdict,
   ServedDefinition,
   ServedTool,
@@ -92,7 +91,7 @@ export interface Quarantine {
   /** Runs work on one upstream after the work already running on it. */
   inTurn<T>(tenantId: string, upstream: string, work: () => Promise<T>): Promise<T>;
   /** Notifies of changes after they took effect, until the handle is disposed. */
-  onChanged(listener: (change: QuarantineChange) => void): Disposable;
+  onChanged(listener: () => void): Disposable;
 }
 
 /** Dependencies of a quarantine. */

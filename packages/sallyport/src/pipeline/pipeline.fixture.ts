@@ -34,7 +34,7 @@ import { createQuarantine } from '../mcp-servers/quarantine.ts';
 import { createOverflows } from '../model-facing/overflows.ts';
 import { decisionsOf, quotaWith, trustWith } from '../permission/gates/gates.fixture.ts';
 import type { PolicyEngine } from '../permission/policy-engine.port.ts';
-import { createRegistry } from '../registry/registry.ts';
+import { createRegistry, RETENTION } from '../registry/registry.ts';
 import { memoryRateLimiter } from '../storage/memory/memory-rate-limiter.ts';
 import { silentLog } from '../telemetry/log.ts';
 import { createSchemaValidator } from '../validation/schema-validator.ts';
@@ -135,6 +135,7 @@ export async function pipeline(changes: PipelineChanges = {}) {
     store: memoryToolStore(),
     clock: systemClock,
     log: silentLog,
+    retention: RETENTION,
     timeoutSecondsMax: 300,
     compileSchema: (schema) => schemas.inspect(schema),
     configFaults: (given) => (changes.executors ?? executors).configFaults(given),

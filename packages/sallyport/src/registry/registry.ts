@@ -126,7 +126,7 @@ export interface Registry {
 
 /** Makes an empty registry over a store; call `load` before the first use. */
 export function createRegistry(parts: RegistryParts): Registry {
-  const state = registryState(parts, { ...RETENTION, ...parts.retention });
+  const state = registryState(parts);
   const find: Registry['find'] = (tenantId, toolId, range) => memory.find(state.catalogue, tenantId, toolId, range);
   const lookAgain = lookingAgain(state);
   return {

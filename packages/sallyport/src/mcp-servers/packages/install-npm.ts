@@ -72,7 +72,6 @@ function findNpm(searchPath: string, node: string): string {
 interface LockedPackage {
   readonly version?: string;
   readonly integrity?: string;
-  readonly optional?: boolean;
 }
 
 /** @throws E3801 for a part whose content nothing proves to be as published */

@@ -28,13 +28,6 @@ export interface NpxRequest {
   readonly args: readonly string[];
 }
 
-/** An installed package's program. */
-export interface InstalledBin {
-  /** Absolute path of the script. */
-  readonly script: string;
-  readonly version: string;
-}
-
 /**
  * Reads the command line of a package runner; undefined when the command is none.
  * @throws E3801 when it names no package
@@ -72,14 +65,14 @@ function splitSpec(spec: string): Pick<NpxRequest, 'packageName' | 'wanted'> {
 
 /**
  * Finds the installed package of an `npx` command: in the `node_modules` of the given folders and their parents, among
- * the global packages, and in npx's own cache.
+ * the global packages, and in npx's own cache. Gives the absolute path of its program's script.
  * @throws E3801 when it is not installed in a fitting version, with what to type
  */
 export function findInstalled(
   request: NpxRequest,
   startFolders: readonly string[],
   environment: Readonly<Record<string, string | undefined>>,
-): InstalledBin {
+): string {
   const { packageName, wanted } = request;
   const versions: string[] = [];
   for (const modules of moduleFolders(startFolders, environment)) {
@@ -87,7 +80,7 @@ export function findInstalled(
     const manifest = readManifest(join(folder, 'package.json'));
     if (manifest === undefined) continue;
     if (!fits(manifest.version, wanted)) versions.push(manifest.version);
-    else return { script: scriptOf(folder, manifest, request), version: manifest.version };
+    else return scriptOf(folder, manifest, request);
   }
   const spec = wanted === undefined ? packageName : `${packageName}@${wanted}`;
   const found =

@@ -132,7 +132,7 @@ function commandOf(
   const npx = npxRequest(command, args);
   if (npx !== undefined) {
     const start = cwd === undefined ? [import.meta.dirname] : [cwd, import.meta.dirname];
-    const { script } = findInstalled(npx, start, { ...process.env, ...environment });
+    const script = findInstalled(npx, start, { ...process.env, ...environment });
     return [realpathSync(process.execPath), script, ...npx.args];
   }
   if (pythonRequest(command, args) !== undefined) {

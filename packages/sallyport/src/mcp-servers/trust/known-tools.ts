@@ -11,12 +11,6 @@ export interface Block {
   readonly tool: string;
 }
 
-/** Tools whose block was set, lifted or changed. */
-export interface QuarantineChange {
-  readonly tenantId: string;
-  readonly toolIds: readonly string[];
-}
-
 /** The tools of all upstreams, in memory. */
 export interface KnownTools {
   blockOf(tenantId: string, toolId: string): Block | undefined;
@@ -33,7 +27,8 @@ export interface KnownTools {
   /** Blocks before the change is written. */
   blockNow(tools: readonly { readonly known: UpstreamTool }[], reason: BlockReason): void;
   forget(tenantId: string, upstream: string): void;
-  onChanged(listener: (change: QuarantineChange) => void): Disposable;
+  /** Notifies of blocks that were set, lifted or changed. */
+  onChanged(listener: () => void): Disposable;
 }
 
 interface TenantTools {
@@ -46,25 +41,19 @@ interface TenantTools {
 /** Makes the state, empty. */
 export function createKnownTools(log: Log): KnownTools {
   const tenants = new Map<string, TenantTools>();
-  const listeners = new Set<{ readonly receive: (change: QuarantineChange) => void }>();
-  const notify = (tenantId: string, toolIds: readonly string[]): void => {
-    if (toolIds.length === 0) return;
+  const listeners = new Set<{ readonly receive: () => void }>();
+  const notify = (): void => {
     for (const { receive } of listeners) {
       try {
-        receive({ tenantId, toolIds });
+        receive();
       } catch (cause) {
         log.error('quarantine-listener-failed', { reason: String(cause) });
       }
     }
   };
   const put = (tools: readonly UpstreamTool[]): void => {
-    for (const [tenantId, ofTenant] of Map.groupBy(tools, (tool) => tool.tenantId)) {
-      const tenant = tenantOf(tenants, tenantId);
-      notify(
-        tenantId,
-        ofTenant.filter((tool) => keep(tenant, tool)).map(({ toolId }) => toolId),
-      );
-    }
+    const changed = tools.filter((tool) => keep(tenantOf(tenants, tool.tenantId), tool));
+    if (changed.length > 0) notify();
   };
   return {
     blockOf: (tenantId, toolId) => tenants.get(tenantId)?.blocks.get(toolId),
@@ -82,10 +71,7 @@ export function createKnownTools(log: Log): KnownTools {
         const onRecord = new Set(byTenant.get(tenantId)?.map(({ toolId }) => toolId));
         const gone = [...tenant.byId.values()].filter(({ toolId }) => !onRecord.has(toolId));
         for (const tool of gone) drop(tenant, tool);
-        notify(
-          tenantId,
-          gone.map(({ toolId }) => toolId),
-        );
+        if (gone.length > 0) notify();
       }
       put(tools.filter((tool) => isOther(tool, tenants.get(tool.tenantId)?.byId.get(tool.toolId))));
     },
@@ -105,7 +91,7 @@ export function createKnownTools(log: Log): KnownTools {
         tenant?.blocks.delete(toolId);
       }
       tenant?.byUpstream.delete(upstream);
-      notify(tenantId, gone);
+      if (gone.length > 0) notify();
     },
     onChanged(listener) {
       const entry = { receive: listener };

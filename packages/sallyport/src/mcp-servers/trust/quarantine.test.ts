@@ -40,8 +40,8 @@ test('REG-09.5 what is served otherwise is refused at once, before anything is c
     details: { reached: false },
   });
   expect(quarantine.refusal('globex', 'up', 'a', undefined)).toBeUndefined();
-  const heard: string[] = [];
-  using _listening = quarantine.onChanged(({ toolIds }) => heard.push(...toolIds));
+  const told: true[] = [];
+  using _listening = quarantine.onChanged(() => told.push(true));
   quarantine.compare('acme', 'up', listing(listed('a', 'Second.')));
   expect(quarantine.blocks('acme', 'up__a')).toEqual({ reason: 'changed', upstream: 'up', tool: 'a' });
   expect(quarantine.blocks('globex', 'up__a')).toBeUndefined();
@@ -51,7 +51,7 @@ test('REG-09.5 what is served otherwise is refused at once, before anything is c
   await quarantine.put([known('a', { block: 'changed' })]);
   await quarantine.put([known('a')]);
   expect(quarantine.blocks('acme', 'up__a')).toBeUndefined();
-  expect(heard).toEqual(['up__a', 'up__a']);
+  expect(told).toHaveLength(2);
 });
 
 test('REG-09 of a reference server a changed definition is accepted and may run at once, but not what an operator refused', async () => {
@@ -137,13 +137,13 @@ test('REG-09 what another instance decided or forgot holds here after the next l
   const [here, there] = [make(), make()];
   await there.put([known('a'), known('b', { block: 'changed' }), known('c')]);
   await here.load();
-  const heard: string[] = [];
-  using _listening = here.onChanged(({ toolIds }) => heard.push(...toolIds));
+  const told: true[] = [];
+  using _listening = here.onChanged(() => told.push(true));
   await here.load();
-  expect(heard).toEqual([]);
+  expect(told).toEqual([]);
   await there.put([known('a', { block: 'rejected' }), known('b')]);
   await here.load();
-  expect(heard).toEqual(['up__a', 'up__b']);
+  expect(told).toHaveLength(1);
   expect(here.blocks('acme', 'up__a')?.reason).toBe('rejected');
   expect(here.blocks('acme', 'up__b')).toBeUndefined();
   await there.forget('acme', 'up');

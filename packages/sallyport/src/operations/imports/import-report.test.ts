@@ -10,7 +10,7 @@ import { openLedger } from '../../audit/ledger.ts';
 import { createQuarantine } from '../../mcp-servers/quarantine.ts';
 import type { ImportedTools } from '../../registry/importer.port.ts';
 import { importOpenApi } from '../../registry/importers/openapi/openapi-importer.ts';
-import { createRegistry, type Registry } from '../../registry/registry.ts';
+import { createRegistry, RETENTION, type Registry } from '../../registry/registry.ts';
 import { silentLog } from '../../telemetry/log.ts';
 import { createSchemaValidator } from '../../validation/schema-validator.ts';
 import type { Asker } from '../operation.ts';
@@ -30,6 +30,7 @@ beforeEach(async () => {
     store: memoryToolStore(),
     clock,
     log: silentLog,
+    retention: RETENTION,
     timeoutSecondsMax: 300,
     compileSchema: inspect,
     configFaults,

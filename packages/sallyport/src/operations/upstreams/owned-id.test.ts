@@ -7,7 +7,7 @@ import { memoryQuarantineStore } from '../../../test/stores/memory-quarantine-st
 import { memoryToolStore } from '../../../test/stores/memory-tool-store.ts';
 import { openLedger } from '../../audit/ledger.ts';
 import { createQuarantine, type UpstreamTool } from '../../mcp-servers/quarantine.ts';
-import { createRegistry } from '../../registry/registry.ts';
+import { createRegistry, RETENTION } from '../../registry/registry.ts';
 import { silentLog as log } from '../../telemetry/log.ts';
 import { createSchemaValidator } from '../../validation/schema-validator.ts';
 import type { Asker } from '../operation.ts';
@@ -36,6 +36,7 @@ async function openParts() {
     store: memoryToolStore(),
     clock,
     log,
+    retention: RETENTION,
     timeoutSecondsMax: 300,
     compileSchema,
     configFaults: () => [],

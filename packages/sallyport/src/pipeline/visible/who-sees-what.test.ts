@@ -48,7 +48,7 @@ async function bench(...offered: readonly ToolManifest[]) {
     blocks: (tenantId: string, tool: string) =>
       blocked.has(`${tenantId}/${tool}`) ? ({ reason: 'changed', upstream: 'up', tool } as const) : undefined,
     supersededBy: () => undefined,
-    onChanged: (listener: (change: never) => void) => quarantined.listen(listener as () => void),
+    onChanged: quarantined.listen,
   };
   const gate = { held: new Map<string, string[]>(), boosts: new Map<string, number>(), asked: [] as string[][] };
   const gates = {

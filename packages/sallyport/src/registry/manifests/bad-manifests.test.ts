@@ -5,7 +5,7 @@ import type { Fault } from '../../../api/schemas/error.ts';
 import { memoryToolStore } from '../../../test/stores/memory-tool-store.ts';
 import { silentLog } from '../../telemetry/log.ts';
 import { createSchemaValidator } from '../../validation/schema-validator.ts';
-import { createRegistry, type Registry } from '../registry.ts';
+import { createRegistry, RETENTION, type Registry } from '../registry.ts';
 import { clockAtNoon, manifest } from '../versions/registry.fixture.ts';
 
 const schemas = createSchemaValidator();
@@ -14,6 +14,7 @@ const open = (): Registry =>
     store: memoryToolStore(),
     clock: clockAtNoon(),
     log: silentLog,
+    retention: RETENTION,
     timeoutSecondsMax: 300,
     compileSchema: (schema) => schemas.inspect(schema),
     configFaults: ({ executor }) =>

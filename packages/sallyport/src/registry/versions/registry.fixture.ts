@@ -2,7 +2,7 @@ import type { Clock } from '@sallyport/std/clock';
 import { isFailure } from '@sallyport/std/error/failure';
 import type { Fault } from '../../../api/schemas/error.ts';
 import { type Log, silentLog } from '../../telemetry/log.ts';
-import { createRegistry, type Registry, type RegistryParts } from '../registry.ts';
+import { createRegistry, RETENTION, type Registry, type RegistryParts } from '../registry.ts';
 import type { ToolStore } from '../tool-store.port.ts';
 
 const NOON = Date.UTC(2026, 0, 1, 12);
@@ -19,7 +19,8 @@ export function clockAtNoon(): MovedClock {
 }
 
 /** Parts of a registry that a test may replace. */
-export interface RegistryChanges extends Pick<Partial<RegistryParts>, 'retention'> {
+export interface RegistryChanges {
+  readonly retention?: Partial<RegistryParts['retention']>;
   readonly log?: Log;
   readonly clock?: Clock;
 }
@@ -33,7 +34,7 @@ export function registryOver(
     store,
     log,
     clock,
-    ...(retention === undefined ? {} : { retention }),
+    retention: { ...RETENTION, ...retention },
     timeoutSecondsMax: 300,
     compileSchema: (schema) => (schema['minimum'] === 'bad' ? [fault('/minimum')] : []),
     configFaults: ({ executor }) => (executor.config?.['broken'] === true ? [fault('/executor/config/broken')] : []),

@@ -8,7 +8,7 @@ import {
   type RpcRequest,
   type RpcResponse,
 } from '../../json-rpc.ts';
-import { isLegacyVersion, isModernVersion, negotiate, SESSION_WISH } from '../../mcp-protocol.ts';
+import { isLegacyVersion, isModernVersion, SESSION_WISH } from '../../mcp-protocol.ts';
 import type { AskClient, McpServer } from '../../mcp-server.ts';
 import type { Endpoint } from './endpoint.ts';
 import { type HttpExchange, refuseFull } from './http-exchange.ts';
@@ -74,10 +74,9 @@ async function openSession(
     exchange.answer(answer);
     return;
   }
-  const version = negotiate(request.params['protocolVersion']);
   const { capabilities } = request.params;
   const can = isObject(capabilities) ? capabilities : {};
-  const of = { version, path: pathOf(exchange), holder: await server.holderOf(caller), token: caller.token, can };
+  const of = { path: pathOf(exchange), holder: await server.holderOf(caller), token: caller.token, can };
   try {
     const session = await endpoint.sessions.create(of, (send) =>
       server.watch(SESSION_WISH, caller, (method, params) => send(notificationText(method, params))),

@@ -15,7 +15,6 @@ import type { EventStream } from './event-stream.ts';
  */
 export interface Session {
   readonly id: string;
-  readonly version: string;
   /** Path of the address at which it was opened; it is unknown at others. */
   readonly path: string;
   /** Holder that opened the session; nobody else can use it. */
@@ -38,8 +37,8 @@ export interface Session {
   readonly entry: OpenEntry;
 }
 
-/** Holder, address, protocol version and client capabilities of a session. */
-export type SessionOf = Pick<Session, 'version' | 'path' | 'holder' | 'token' | 'can'>;
+/** Holder, address and client capabilities of a session. */
+export type SessionOf = Pick<Session, 'path' | 'holder' | 'token' | 'can'>;
 
 export interface Sessions {
   /**

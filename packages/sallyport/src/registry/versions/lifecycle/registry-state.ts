@@ -17,15 +17,13 @@ export interface RegistryParts extends Pick<ManifestChecks, 'compileSchema'> {
   readonly store: ToolStore;
   readonly clock: Clock;
   readonly log: Log;
-  /** Default: {@link Retention}. */
-  readonly retention?: Partial<Retention>;
+  readonly retention: Retention;
   /** Longest timeout of a synchronous call; a manifest that asks for more gets a warning. */
   readonly timeoutSecondsMax: number;
 }
 
 /** State of the registry of this process: the store, and its copy in memory. */
-export interface RegistryState extends Omit<RegistryParts, 'retention'> {
-  readonly retention: Retention;
+export interface RegistryState extends RegistryParts {
   readonly changes: Changes;
   readonly uses: Uses;
   /** Replaced as a whole by each load. */
@@ -38,11 +36,10 @@ export interface RegistryState extends Omit<RegistryParts, 'retention'> {
 }
 
 /** An empty registry over a store. */
-export function registryState(parts: RegistryParts, retention: Retention): RegistryState {
+export function registryState(parts: RegistryParts): RegistryState {
   const inTurn = oneAfterTheOther();
   const state: RegistryState = {
     ...parts,
-    retention,
     changes: createChanges(parts.log),
     uses: createUses(parts),
     catalogue: new Map(),

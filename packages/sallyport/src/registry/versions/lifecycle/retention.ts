@@ -1,6 +1,5 @@
 import { integer } from '../../../domain/settings/rows.ts';
 import { defaultsOf, type ValuesOf } from '../../../domain/settings/setting.ts';
-import type { ToolVersion } from '../../../domain/tool/tool-version.ts';
 
 /** Settings of how long versions are kept (REG-04). */
 export const RETENTION_SETTINGS = {
@@ -25,10 +24,7 @@ export const RETENTION_SETTINGS = {
 };
 
 /** Values of the retention settings. */
-export interface Retention extends ValuesOf<typeof RETENTION_SETTINGS> {
-  /** True when something outside the registry refers to exactly this version; default: nothing does. */
-  readonly isPinned?: (version: ToolVersion) => boolean;
-}
+export type Retention = ValuesOf<typeof RETENTION_SETTINGS>;
 
 /** Defaults. */
 export const RETENTION: Retention = defaultsOf(RETENTION_SETTINGS);

@@ -47,7 +47,7 @@ export async function retireVersions(
 }
 
 /**
- * True when a version was called lately, or something refers to exactly this version. Calls are shorter than the
+ * True when a version was called lately, or another names it as its successor. Calls are shorter than the
  * window, so running ones count.
  */
 export function isInUse(
@@ -60,8 +60,7 @@ export function isInUse(
   const noted = Date.parse(lastUses.get(number) ?? '');
   const last = Math.max(uses.lastUse(version) ?? 0, Number.isNaN(noted) ? 0 : noted);
   if (clock.now() - last < retention.inUseDays * DAY_MS) return true;
-  if (set.live.some((other) => other.deprecatedInFavorOf === number)) return true;
-  return retention.isPinned?.(version) === true;
+  return set.live.some((other) => other.deprecatedInFavorOf === number);
 }
 
 /** One step of the retirement. False when it is too early, or another instance moved the version. */
