@@ -120,7 +120,13 @@ function openClient(opened: AsyncDisposableStack, secrets: SecretStore) {
   });
   const upstreams = createUpstreams({
     driver: createBubblewrapDriver(),
-    store: { put: async () => undefined, remove: async () => false, loadAll: async () => [] },
+    store: {
+      put: async () => undefined,
+      remove: async () => false,
+      find: async () => undefined,
+      loadAll: async () => [],
+      print: async () => '',
+    },
     ...{ clock: systemClock, log: silentLog, secrets, outbound, logins },
     clients: person,
     client: { name: 'sallyport', version: '0.1.0' },

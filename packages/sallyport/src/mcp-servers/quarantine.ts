@@ -105,7 +105,7 @@ export function createQuarantine({ store, clock, log, scanner = scanDescription 
   const { load, written } = onRecord(store, known);
   return {
     load,
-    follow: (intervalMs) => repeatedly(intervalMs, load, log),
+    follow: (intervalMs) => repeatedly(intervalMs, load, log, 'quarantine-not-read'),
     blocks: known.blockOf,
     refusal(tenantId, upstream, tool, servedHash, isTrusted = false) {
       const found = known.named(tenantId, upstream)?.get(tool);
