@@ -51,7 +51,7 @@ import { openPipeline } from './parts/open-pipeline.ts';
 import type { Storage } from './parts/open-storage.ts';
 import { openTools } from './parts/open-tools.ts';
 
-/** Ms between polls for changes that other instances made to the registry. */
+/** Ms between polls for changes that other instances made to the registry and to upstreams. */
 const FOLLOW_MS = 2_000;
 /** Ms between polls for decisions of operators in other instances on tools of upstreams. */
 const QUARANTINE_FOLLOW_MS = 30_000;
@@ -126,6 +126,7 @@ export async function assemble(from: Ingredients): Promise<AssembledLayer> {
   opened.use(await openUpkeep(foundation, sideEffects, tools.objects, from)).start();
   opened.use(quarantine.follow(QUARANTINE_FOLLOW_MS));
   opened.use(registry.follow(FOLLOW_MS));
+  opened.use(upstreams.followStore(FOLLOW_MS));
   opened.use(followUnrecorded({ registry, ledger, clock, log }));
   // Opened after the tools were read, so that only later changes are indexed in the background.
   const toolSearch = await openSearch({ settings, clock, log, database: storage.database, registry, embedder });

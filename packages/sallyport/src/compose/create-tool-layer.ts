@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { type Clock, systemClock } from '@sallyport/std/clock';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { makeFolder } from '@sallyport/std/files/make-folder';
+import { ownCopy } from '@sallyport/std/json/own-copy';
 import type { TokenMintRequest, TokenMintResponse } from '../../api/schemas/capability-token.ts';
 import type { ToolInvokeRequest, ToolInvokeResponse } from '../../api/schemas/invocation.ts';
 import type { SideEffectListener } from '../audit/relay/side-effect-listener.ts';
@@ -197,9 +198,10 @@ function embedded(
     closing ??= assembled.close();
     return closing;
   };
-  const functions = functionTools(layer, native, LOCAL_CALLER, () => assembled.parts.callWorkers?.lookAgain());
+  const own = { ...layer, ask: withoutSharing(layer.ask) };
+  const functions = functionTools(own, native, LOCAL_CALLER, () => assembled.parts.callWorkers?.lookAgain());
   return {
-    ...layer,
+    ...own,
     ...functions,
     ...offerTools(programOffers, functions.registerFunction),
     settings,
@@ -207,12 +209,24 @@ function embedded(
     ...(assembled.embeddedDatabase === undefined ? {} : { embeddedDatabase: assembled.embeddedDatabase }),
     forGateway: assembled,
     forServer: assembled,
-    invoke: (request, caller) => layer.ask('tools.invoke', request, { door: 'library', ...caller }),
-    mintToken: (request) => layer.ask('tokens.mint', request, LOCAL_CALLER),
+    invoke: (request, caller) => own.ask('tools.invoke', request, { door: 'library', ...caller }),
+    mintToken: (request) => own.ask('tokens.mint', request, LOCAL_CALLER),
     close,
     [Symbol.asyncDispose]: close,
   };
 }
+
+/**
+ * Asks for a program in this process: what it passes is copied, since it may change it meanwhile, and so are answers, since
+ * the layer may hold the same objects. The result of a call is nobody else's.
+ */
+const withoutSharing =
+  (ask: ToolLayer['ask']): ToolLayer['ask'] =>
+  async (name, input, caller) => {
+    if (caller.door !== 'library') return ask(name, input, caller);
+    const answer = await ask(name, ownCopy(input), caller);
+    return name === 'tools.invoke' ? answer : ownCopy(answer);
+  };
 
 async function openDataFolder(folder: string): Promise<string> {
   const path = resolve(folder);

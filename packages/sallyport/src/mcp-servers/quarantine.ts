@@ -110,7 +110,7 @@ export function createQuarantine({ store, clock, log, scanner = scanDescription 
   const { load, written } = onRecord(store, known);
   return {
     load,
-    follow: (intervalMs) => repeatedly(intervalMs, load, log),
+    follow: (intervalMs) => repeatedly(intervalMs, load, log, 'quarantine-not-read'),
     blocks: known.blockOf,
     supersededBy(tenantId, toolId, version) {
       const served = known.find(tenantId, toolId)?.version;

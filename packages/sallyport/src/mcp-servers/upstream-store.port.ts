@@ -12,5 +12,9 @@ export interface UpstreamStore {
   put(upstream: StoredUpstream): Promise<void>;
   /** False when there was no such upstream. */
   remove(tenantId: string, name: string): Promise<boolean>;
+  /** Undefined when there is no such upstream. */
+  find(tenantId: string, name: string): Promise<UpstreamDefinition | undefined>;
   loadAll(): Promise<readonly StoredUpstream[]>;
+  /** Another text after each change of any upstream, by whichever instance. Costs less than `loadAll`. */
+  print(): Promise<string>;
 }

@@ -4,21 +4,23 @@ import { keptIn } from '../domain/shape/kept-in.ts';
 import { closedDown, tooManyUpstreams, unknownUpstream } from './connection/call-failures.ts';
 import type { UpstreamCalls } from './connection/calls/upstream-calls.ts';
 import { embeddedServer } from './connection/embedded-link.ts';
+import { makeUpstream, type SharedByUpstreams } from './connection/keeping/make-upstream.ts';
+import { createOutliving, type OutlivingByUpstream } from './connection/keeping/outliving.ts';
+import { isSameDefinition, lookElsewhere } from './connection/keeping/stored-elsewhere.ts';
 import type { UpstreamCallResult } from './connection/link.ts';
 import { createListeners } from './connection/listing/listeners.ts';
 import { notifyOfTools } from './connection/listing/notify-of-tools.ts';
-import { checkPrompt, createHeldOffers } from './connection/offers/held-offers.ts';
-import { createWatchedResources, type WatchedResources } from './connection/offers/watched-resources.ts';
-import { createStartSlots, type StartSlots } from './connection/pacing/start-slots.ts';
+import { checkPrompt } from './connection/offers/held-offers.ts';
+import { repeatedly } from './connection/pacing/repeatedly.ts';
+import { createStartSlots } from './connection/pacing/start-slots.ts';
 import { createTurns } from './connection/pacing/turns.ts';
 import { callerCredentials, checkListCredentials } from './connection/per-caller/caller-credentials.ts';
-import { type KeptUpstream, keepUpstream } from './connection/per-caller/keep-upstream.ts';
+import type { KeptUpstream } from './connection/per-caller/keep-upstream.ts';
 import { isListedByOperator, type UpstreamOperator } from './connection/per-caller/own-listing.ts';
 import { literalSecrets, secretArgument, secretNameOf, withReferences } from './connection/secrets/literal-secrets.ts';
 import { UPSTREAM_DEFAULTS, type UpstreamSettings } from './connection/settings.ts';
 import type { UpstreamCallOptions } from './connection/supervised-parts.ts';
 import type { UpstreamsParts } from './connection/upstreams-parts.ts';
-import { shipsWithLayer } from './embedded-server.port.ts';
 import { withLogin } from './incoming/with-login.ts';
 import {
   type AddedUpstream,
@@ -33,7 +35,7 @@ import {
 } from './known-upstream.ts';
 import { withPackage } from './packages/with-package.ts';
 import { planOf } from './stdio/plan-of.ts';
-import { createStderrLog, type StderrLog } from './stdio/stderr-log.ts';
+import type { StderrLog } from './stdio/stderr-log.ts';
 
 export type {
   AddedUpstream,
@@ -52,6 +54,13 @@ export { callerCredentials, literalSecrets, secretArgument, secretNameOf, withRe
 export interface Upstreams extends UpstreamCalls, UpstreamOffers {
   /** Loads the stored upstreams and starts them in the background; resolves before any is connected. */
   start(): Promise<void>;
+  /**
+   * Brings the upstreams to what other instances stored, every `intervalMs` until disposed: what was removed or disabled
+   * there ends here, and what was added or changed starts. Failures are logged.
+   */
+  followStore(intervalMs: number): AsyncDisposable;
+  /** How it runs here, against what is stored: another instance may have changed or removed it. */
+  standing(tenantId: string, name: string): Promise<'as-stored' | 'changed' | 'removed'>;
   /**
    * Installs the package that a definition's command needs, when missing on this machine, and names it in the
    * definition, so that the upstream runs exactly this version. An earlier installation is reused.
@@ -110,7 +119,7 @@ export const createUpstreams = (parts: UpstreamsParts): Upstreams => new OwnUpst
 class OwnUpstreams implements Upstreams {
   readonly #parts: UpstreamsParts;
   readonly #settings: UpstreamSettings;
-  readonly #startSlots: StartSlots;
+  readonly #shared: SharedByUpstreams;
   readonly #inTurn = createTurns();
   readonly #tenants = new Map<string, Map<string, KeptUpstream>>();
   /** Upstreams that may have something running, those being added included. */
@@ -122,15 +131,22 @@ class OwnUpstreams implements Upstreams {
   readonly onOffersChanged = this.#offersChanged.add;
   readonly onOffersHeld = this.#offersHeld.add;
   readonly onLogged = this.#logged.add;
-  /** Logs of all known upstreams; they outlive the connections. */
-  readonly #logs = new Map<string, StderrLog>();
-  readonly #watched = new Map<string, WatchedResources>();
+  readonly #outliving: OutlivingByUpstream;
   #closed = false;
 
   constructor(parts: UpstreamsParts) {
     this.#parts = parts;
     this.#settings = { ...UPSTREAM_DEFAULTS, ...parts.settings };
-    this.#startSlots = createStartSlots(this.#settings.startsAtOnce, this.#settings.startHoldMs);
+    this.#outliving = createOutliving(parts.log);
+    this.#shared = {
+      parts,
+      settings: this.#settings,
+      startSlots: createStartSlots(this.#settings.startsAtOnce, this.#settings.startHoldMs),
+      toolListeners: this.#listeners,
+      offersChanged: this.#offersChanged.notify,
+      offersHeld: this.#offersHeld.notify,
+      logged: this.#logged.notify,
+    };
   }
 
   async start(): Promise<void> {
@@ -138,6 +154,19 @@ class OwnUpstreams implements Upstreams {
       const known = this.#ofTenant(tenantId);
       if (!this.#closed && !known.has(definition.name)) this.#begin(tenantId, definition);
     }
+  }
+
+  followStore(intervalMs: number): AsyncDisposable {
+    const { store, log } = this.#parts;
+    const agree = (tenantId: string, name: string) => this.#agree(tenantId, name);
+    const look = lookElsewhere(store, { tenants: this.#tenants, agree }, log);
+    return repeatedly(intervalMs, look, log, 'upstreams-not-read');
+  }
+
+  async standing(tenantId: string, name: string): Promise<'as-stored' | 'changed' | 'removed'> {
+    const stored = await this.#parts.store.find(tenantId, name);
+    if (stored === undefined) return 'removed';
+    return isSameDefinition(stored, this.definition(tenantId, name)) ? 'as-stored' : 'changed';
   }
 
   async prepare(tenantId: string, definition: UpstreamDefinition, mayInstall: boolean): Promise<UpstreamDefinition> {
@@ -198,19 +227,14 @@ class OwnUpstreams implements Upstreams {
   }
 
   logs(tenantId: string, name: string, after: number): ReturnType<StderrLog['read']> | undefined {
-    return this.#tenants.get(tenantId)?.has(name) === true ? this.#logOf(tenantId, name).read(after) : undefined;
+    if (this.#tenants.get(tenantId)?.has(name) !== true) return undefined;
+    return this.#outliving.of(tenantId, name).stderrLog.read(after);
   }
 
   remove(tenantId: string, name: string): Promise<boolean> {
     return this.#inTurn(turnOf(tenantId, name), async () => {
-      const stored = await this.#parts.store.remove(tenantId, name);
-      const known = this.#tenants.get(tenantId);
-      const upstream = known?.get(name);
-      known?.delete(name);
-      this.#logs.delete(turnOf(tenantId, name));
-      if (this.#watchedOf(tenantId, name).isEmpty()) this.#watched.delete(turnOf(tenantId, name));
-      if (upstream !== undefined) await this.#end(upstream);
-      return stored || upstream !== undefined;
+      const wasStored = await this.#parts.store.remove(tenantId, name);
+      return (await this.#drop(tenantId, name)) || wasStored;
     });
   }
 
@@ -312,19 +336,34 @@ class OwnUpstreams implements Upstreams {
     await Promise.all([...this.#alive].map((upstream) => this.#end(upstream)));
   }
 
+  /** Brings one upstream to what another instance stored. */
+  #agree(tenantId: string, name: string): Promise<void> {
+    return this.#inTurn(turnOf(tenantId, name), async () => {
+      const definition = await this.#parts.store.find(tenantId, name);
+      const old = this.#tenants.get(tenantId)?.get(name);
+      if (this.#closed || isSameDefinition(definition, old?.definition())) return;
+      this.#parts.log.info('upstream-changed-elsewhere', { upstream: name, removed: definition === undefined });
+      if (definition === undefined) await this.#drop(tenantId, name);
+      else if (old !== undefined) await this.#end(old);
+      if (definition !== undefined && !this.#closed) this.#begin(tenantId, definition);
+    });
+  }
+
+  /** Ends and forgets it. @returns false when it was not here */
+  async #drop(tenantId: string, name: string): Promise<boolean> {
+    const known = this.#tenants.get(tenantId);
+    const upstream = known?.get(name);
+    known?.delete(name);
+    this.#outliving.forget(tenantId, name);
+    if (upstream !== undefined) await this.#end(upstream);
+    return upstream !== undefined;
+  }
+
   #begin(tenantId: string, definition: UpstreamDefinition): KeptUpstream {
     const upstream = this.#make(tenantId, definition);
     this.#ofTenant(tenantId).set(definition.name, upstream);
     if (definition.disabled !== true) upstream.startTrying();
     return upstream;
-  }
-
-  #logOf(tenantId: string, name: string): StderrLog {
-    return keptIn(this.#logs, turnOf(tenantId, name), createStderrLog);
-  }
-
-  #watchedOf(tenantId: string, name: string): WatchedResources {
-    return keptIn(this.#watched, turnOf(tenantId, name), () => createWatchedResources(name, this.#parts.log));
   }
 
   #statusOf(tenantId: string, upstream: KeptUpstream): UpstreamStatus {
@@ -342,39 +381,7 @@ class OwnUpstreams implements Upstreams {
   }
 
   #make(tenantId: string, definition: UpstreamDefinition): KeptUpstream {
-    const { clock, log, quarantine, callerOutbound } = this.#parts;
-    const { name } = definition;
-    const isTrusted = shipsWithLayer(definition);
-    const upstream = keepUpstream({
-      definition,
-      tenantId,
-      link: { ...this.#parts, stderrLog: this.#logOf(tenantId, name) },
-      callerOutbound,
-      settings: this.#settings,
-      startSlots: this.#startSlots,
-      clock,
-      log,
-      random: Math.random,
-      onTools: (tools, serverVersion) => {
-        for (const listener of this.#listeners) notifyOfTools(listener, log, tenantId, name, tools, serverVersion);
-      },
-      watched: this.#watchedOf(tenantId, name),
-      onOffers: this.#offersChanged.notify,
-      onLog: (message, owner) => this.#logged.notify(tenantId, name, message, owner),
-      judgeOffers: (texts) => quarantine.scan(tenantId, name, texts),
-      heldOffers: createHeldOffers({
-        ...{
-          quarantine,
-          tenantId,
-          upstream: name,
-          isTrusted,
-          clock,
-          acceptsNew: definition.accept_new_tools !== false,
-        },
-        onHeld: (change, offers) => this.#offersHeld.notify(tenantId, name, change, offers),
-      }),
-      refusal: (tool, servedHash) => quarantine.refusal(tenantId, name, tool, servedHash, isTrusted),
-    });
+    const upstream = makeUpstream(this.#shared, tenantId, definition, this.#outliving.of(tenantId, definition.name));
     this.#alive.add(upstream);
     return upstream;
   }

@@ -4,6 +4,8 @@ import type { ToolOverride } from '../../api/schemas/upstream.ts';
 /** Knowledge of registered ids: a registered tool keeps its id, even when it is longer than imports make today. */
 export interface KnownIds {
   readonly isRegistered?: (toolId: string) => boolean;
+  /** Method and path of the request that a registered tool sends: `GET /a`; undefined for other tools and free ids. */
+  readonly operationOf?: (toolId: string) => string | undefined;
 }
 
 /**

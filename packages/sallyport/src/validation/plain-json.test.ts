@@ -35,6 +35,11 @@ describe('VAL-03 a result as JSON', () => {
     ['a set', { a: new Set([1]) }, '/a'],
     ['a function', { a: () => 1 }, '/a'],
     ['a symbol', [Symbol('x')], '/0'],
+    ['a promise that nobody awaited', { a: Promise.resolve(1) }, '/a'],
+    ['an error', { a: Object.assign(new Error('x'), { code: 1 }) }, '/a'],
+    ['a response of fetch', new Response('x'), ''],
+    ['a generator', [(function* () {})()], '/0'],
+    ['what fails to write itself', { a: { toJSON: () => Reflect.get(Object(undefined).none, 'x') } }, '/a'],
     ['one of many', [1, 'x', 7n, null], '/2'],
   ])('%s would be lost, so it is a fault with its place', (_name, value, path) => {
     expect(plainJson(value).faults).toMatchObject([{ path, code: 'E3501', keyword: 'json' }]);

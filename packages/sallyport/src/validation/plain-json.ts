@@ -9,7 +9,7 @@ const FAULTS_MAX = 20;
 /**
  * A value as its JSON text would read back: dates and values with toJSON are converted, undefined members dropped.
  * Values that JSON would lose or refuse are faults instead: numbers that are not finite, big integers, maps, sets,
- * functions and symbols.
+ * functions, symbols, errors, and objects of classes of which JSON keeps nothing, such as promises and streams.
  * @returns the same value when it is plain already (the common case) or undefined; faults with E3501 and their place
  */
 export function plainJson(value: unknown): { readonly value: unknown; readonly faults: readonly Fault[] } {
@@ -51,17 +51,35 @@ function convert(given: unknown, path: string, depth: number, faults: Fault[]): 
   return Object.fromEntries(members.filter(([, member]) => member !== undefined));
 }
 
+/** Stands for a value that fails when it is asked for its JSON form. */
+const UNWRITABLE = Symbol('unwritable');
+
 /** The JSON form of a value; of a date its instant. */
 function written(value: unknown): unknown {
   if (typeof value !== 'object' || value === null || !('toJSON' in value)) return value;
-  return typeof value.toJSON === 'function' ? value.toJSON() : value;
+  try {
+    return typeof value.toJSON === 'function' ? value.toJSON() : value;
+  } catch {
+    return UNWRITABLE;
+  }
 }
 
 /** What JSON would lose of a value; undefined when nothing. */
 function lost(value: unknown): string | undefined {
+  if (value === UNWRITABLE) return 'a value whose toJSON fails';
   if (typeof value === 'number' && !Number.isFinite(value)) return `the number ${value}`;
   if (typeof value === 'bigint' || typeof value === 'function' || typeof value === 'symbol') return `a ${typeof value}`;
-  return value instanceof Map || value instanceof Set ? 'a Map or a Set' : undefined;
+  if (value instanceof Map || value instanceof Set) return 'a Map or a Set';
+  if (value instanceof Promise) return 'a promise that was not awaited';
+  if (value instanceof Error) return 'an error';
+  return isEmptyInstance(value) ? 'an object of a class, without members of its own' : undefined;
+}
+
+/** True for a stream, a response, a generator and their like: JSON makes `{}` of them. */
+function isEmptyInstance(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype !== Object.prototype && prototype !== null && Object.keys(value).length === 0;
 }
 
 const fault = (path: string, what: string): Fault => ({

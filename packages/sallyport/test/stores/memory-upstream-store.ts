@@ -10,6 +10,11 @@ export function memoryUpstreamStore(): UpstreamStore {
     async remove(tenantId, name) {
       return upstreams.delete(keyOf(tenantId, name));
     },
+    async find(tenantId, name) {
+      const text = upstreams.get(keyOf(tenantId, name));
+      return text === undefined ? undefined : (JSON.parse(text) as StoredUpstream).definition;
+    },
+    print: async () => JSON.stringify([...upstreams]),
     async loadAll() {
       return [...upstreams.values()].map((text) => JSON.parse(text) as StoredUpstream);
     },

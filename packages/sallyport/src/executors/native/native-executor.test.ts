@@ -166,3 +166,34 @@ describe('native functions', () => {
     await expect(executor.execute(call('constructor'), never)).rejects.toMatchObject({ code: 'E3901' });
   });
 });
+
+test.each<[string, NativeFunction]>([
+  ['a result that cannot be read', () => new Proxy({}, { ownKeys: unreadable })],
+  ['a promise of one that fails when it is read', async () => new Proxy({ a: 1 }, { get: unlessThen })],
+  [
+    'a member that fails when it is read',
+    () => ({
+      get a() {
+        return unreadable();
+      },
+    }),
+  ],
+  [
+    'a thrown value that cannot be read',
+    () => {
+      throw new Proxy({}, { getPrototypeOf: unreadable });
+    },
+  ],
+  ['a value that cannot be asked whether it is a promise', () => new Proxy({}, { has: unreadable })],
+])('EXE-08.1 %s is a failure of the function, and ends the call', async (_what, toolFunction) => {
+  const executor = createNativeExecutor();
+  executor.register('odd', '1.0.0', toolFunction);
+  await expect(executor.execute(call('odd'), never)).rejects.toMatchObject({ code: 'E3109' });
+});
+
+function unreadable(): never {
+  throw new Error('It cannot be read.');
+}
+
+/** A trap of a proxy that may be awaited and nothing else. */
+const unlessThen = (_target: object, name: string | symbol): undefined => (name === 'then' ? undefined : unreadable());

@@ -1,6 +1,7 @@
 // A synchronous function runs without a promise of its own and without a listener on the signal.
 
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
+import { ownCopy } from '@sallyport/std/json/own-copy';
 import type { Fault } from '../../../api/schemas/error.ts';
 import type { ToolManifest } from '../../../api/schemas/tool-manifest.ts';
 import type { RunCheckpoints } from '../../domain/checkpoint/checkpoint.ts';
@@ -175,7 +176,8 @@ function runFunction(run: NativeFunction, call: ExecutorCall, signal: AbortSigna
   const { invocationId, principal, secrets, parameters, onProgress } = call;
   let result: unknown;
   try {
-    result = run(parameters, {
+    // The function may change its arguments; other attempts and the record hold those of the call.
+    result = run(ownCopy(parameters), {
       invocationId,
       principal,
       signal,
@@ -191,15 +193,20 @@ function runFunction(run: NativeFunction, call: ExecutorCall, signal: AbortSigna
       compensateWith: compensating(call),
       sessionContext: call.sessionContext ?? noSession,
     });
+    if (!isThenable(result)) return Promise.resolve(outcome(result, call));
   } catch (thrown) {
     return Promise.reject(functionFailed(call, thrown));
   }
-  return isThenable(result) ? settled(result, call, signal) : Promise.resolve(outcome(result, call));
+  return settled(result, call, signal);
 }
 
-/** A CallToolResult that reports an error is the tool's own error, as that of an MCP server is. */
-function outcome(result: unknown, { tool }: ExecutorCall): ExecutorOutcome {
-  if (result === LATER) return { result: null, later: true, usage: NO_USAGE };
+/**
+ * The result as it is now: the function may hold it, and change it while it is judged, recorded and answered. A
+ * CallToolResult that reports an error is the tool's own error, as that of an MCP server is.
+ */
+function outcome(given: unknown, { tool }: ExecutorCall): ExecutorOutcome {
+  if (given === LATER) return { result: null, later: true, usage: NO_USAGE };
+  const result = ownCopy(given);
   const isError = isObject(result) && result['isError'] === true && givesCallResult(tool.manifest);
   return {
     result: result === undefined ? null : result,
@@ -219,25 +226,31 @@ function settled(running: PromiseLike<unknown>, call: ExecutorCall, signal: Abor
     const done = (): void => signal.removeEventListener('abort', onAbort);
     signal.addEventListener('abort', onAbort, { once: true });
     if (signal.aborted) onAbort();
-    running.then(
-      (result) => {
-        done();
-        resolve(outcome(result, call));
-      },
-      (thrown: unknown) => {
-        done();
-        reject(functionFailed(call, thrown));
-      },
-    );
+    Promise.resolve(running)
+      .then((result) => outcome(result, call))
+      .then(
+        (ended) => {
+          done();
+          resolve(ended);
+        },
+        (thrown: unknown) => {
+          done();
+          reject(functionFailed(call, thrown));
+        },
+      );
   });
 }
 
 function functionFailed({ tool }: ExecutorCall, thrown: unknown): ToolLayerError {
-  if (thrown instanceof ToolLayerError) return thrown;
-  const name = thrown instanceof Error && /^[A-Za-z]{1,60}$/.test(thrown.name) ? thrown.name : 'error';
-  return new ToolLayerError('E3109', `The function of ${tool.manifest.tool_id} failed with ${name}.`, {
-    cause: thrown,
-  });
+  const message = (name: string): string => `The function of ${tool.manifest.tool_id} failed with ${name}.`;
+  try {
+    if (thrown instanceof ToolLayerError) return thrown;
+    const name = thrown instanceof Error && /^[A-Za-z]{1,60}$/.test(thrown.name) ? thrown.name : 'error';
+    return new ToolLayerError('E3109', message(name), { cause: thrown });
+  } catch {
+    // A proxy, for example, that cannot be looked at: no log could show it either.
+    return new ToolLayerError('E3109', message('something that cannot be read'));
+  }
 }
 
 const noFunction = ({ tool_id, version }: ToolManifest): ToolLayerError =>

@@ -1,4 +1,4 @@
-import { deepEqual, equal } from 'node:assert/strict';
+import { deepEqual, equal, notEqual } from 'node:assert/strict';
 import { casesOver, type OpenStore, type TestCase } from '@sallyport/std/adapter-cases';
 import type { StoredUpstream, UpstreamStore } from '../upstream-store.port.ts';
 
@@ -30,6 +30,29 @@ export function upstreamStoreConformance(test: TestCase, adapter: string, open: 
     equal(await store.remove('acme', 'files'), true);
     equal(await store.remove('acme', 'files'), false);
     deepEqual(await store.loadAll(), [upstream('globex', 'files', 'node')]);
+  });
+
+  check('one upstream is found by tenant and name', async (store) => {
+    await store.put(upstream('acme', 'files', 'node'));
+    deepEqual(await store.find('acme', 'files'), upstream('acme', 'files', 'node').definition);
+    equal(await store.find('globex', 'files'), undefined);
+    equal(await store.find('acme', 'other'), undefined);
+  });
+
+  check('each change of an upstream gives another print, and a look none', async (store) => {
+    const changes = [
+      () => store.put(upstream('acme', 'files', 'node')),
+      () => store.put(upstream('acme', 'files', 'python3')),
+      () => store.put(upstream('globex', 'files', 'node')),
+      () => store.remove('globex', 'files'),
+      () => store.remove('acme', 'files'),
+    ];
+    for (const change of changes) {
+      const before = await store.print();
+      equal(await store.print(), before);
+      await change();
+      notEqual(await store.print(), before);
+    }
   });
 
   check('writers of one upstream at the same time leave one', async (store) => {

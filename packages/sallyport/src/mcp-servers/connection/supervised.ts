@@ -18,6 +18,7 @@ import { backoffMs } from './pacing/backoff.ts';
 import { createPendingWork } from './pacing/pending-work.ts';
 import { createRelist } from './pacing/relist.ts';
 import { createStaleWatch, type StaleWatch } from './pacing/stale-watch.ts';
+import { createWaiters, type Waiters } from './pacing/waiters.ts';
 import type { RequestOptions } from './request-table.ts';
 import { withoutSecrets } from './secrets/without-secrets.ts';
 import {
@@ -27,7 +28,6 @@ import {
   type SupervisedParts,
   type UpstreamCallOptions,
 } from './supervised-parts.ts';
-import { createWaiters, type Waiters } from './waiters.ts';
 
 const LAST_ERROR_CHARS_MAX = 2_000;
 

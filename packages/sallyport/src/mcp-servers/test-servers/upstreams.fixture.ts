@@ -57,7 +57,9 @@ export function fixture(driver: SandboxDriver, { quarantine, ...parts }: Fixture
       stored.set(`${upstream.tenantId} ${upstream.definition.name}`, upstream);
     },
     remove: async (tenantId, name) => stored.delete(`${tenantId} ${name}`),
+    find: async (tenantId, name) => stored.get(`${tenantId} ${name}`)?.definition,
     loadAll: async () => [...stored.values()],
+    print: async () => JSON.stringify([...stored]),
   };
   const upstreams = createUpstreams({
     driver,

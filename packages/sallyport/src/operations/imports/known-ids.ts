@@ -8,5 +8,11 @@ export async function knownIds(
   { principal: { tenantId } }: Pick<Asker, 'principal'>,
 ): Promise<Required<KnownIds>> {
   await registry.refresh();
-  return { isRegistered: (toolId) => registry.versions(tenantId, toolId).length > 0 };
+  return {
+    isRegistered: (toolId) => registry.versions(tenantId, toolId).length > 0,
+    operationOf: (toolId) => {
+      const { kind, config } = registry.versions(tenantId, toolId)[0]?.manifest.executor ?? {};
+      return kind === 'http' ? `${String(config?.['method'])} ${String(config?.['path'])}` : undefined;
+    },
+  };
 }

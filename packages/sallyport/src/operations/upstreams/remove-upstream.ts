@@ -1,6 +1,6 @@
 import { failure } from '@sallyport/std/error/failure';
 import { UpstreamNameRequest, UpstreamRemoveResponse } from '../../../api/schemas/upstream.ts';
-import { operation } from '../operation.ts';
+import { type Asker, operation } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
 import { recordChange } from '../tools/registry-event.ts';
 
@@ -20,13 +20,28 @@ export const removeUpstream = operation({
       const { tenantId } = asker.principal;
       if (!(await parts.upstreams.remove(tenantId, name))) return failure('E3809', `There is no upstream ${name}.`);
       await parts.logins.removeAll(tenantId, name);
-      await parts.quarantine.inTurn(tenantId, name, () => parts.quarantine.forget(tenantId, name));
-      const leaving = parts.registry.manifests(tenantId).flatMap(({ manifest: { tool_id, executor } }) => {
-        return executor.kind === 'mcp' && executor.config?.['upstream'] === name ? [tool_id] : [];
-      });
-      const left = await parts.registry.removeAll(tenantId, leaving);
-      await recordChange(parts, asker, name, { change: 'upstream-removed', upstream: name, tool_ids: leaving });
-      await parts.registry.recorded(left);
-      return { name, removed_tools: leaving };
+      const removed_tools = await parts.quarantine.inTurn(tenantId, name, async () =>
+        // An upstream that was added under this name meanwhile keeps its tools.
+        parts.upstreams.definition(tenantId, name) === undefined ? removeToolsOf(parts, asker, name) : [],
+      );
+      return { name, removed_tools: [...removed_tools] };
     },
 });
+
+/** Removes the tools of an upstream that was removed, and forgets what was accepted of it. @returns their ids */
+export async function removeToolsOf(
+  parts: Pick<OperationParts, 'quarantine' | 'registry' | 'ledger' | 'clock'>,
+  asker: Asker,
+  name: string,
+): Promise<readonly string[]> {
+  const { quarantine, registry } = parts;
+  const { tenantId } = asker.principal;
+  await quarantine.forget(tenantId, name);
+  const leaving = registry.manifests(tenantId).flatMap(({ manifest: { tool_id, executor } }) => {
+    return executor.kind === 'mcp' && executor.config?.['upstream'] === name ? [tool_id] : [];
+  });
+  const left = await registry.removeAll(tenantId, leaving);
+  await recordChange(parts, asker, name, { change: 'upstream-removed', upstream: name, tool_ids: leaving });
+  await registry.recorded(left);
+  return leaving;
+}

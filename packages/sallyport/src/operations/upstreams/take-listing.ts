@@ -17,6 +17,7 @@ import type { OperationParts } from '../parts.ts';
 import { isOfSameTool, sameDefinition } from './next-version.ts';
 import { recordToolChanges } from './record-tool-changes.ts';
 import { type Candidate, deprecateFormer, noteRecorded, registerListed, registrationOf } from './register-listed.ts';
+import { removeToolsOf } from './remove-upstream.ts';
 
 /** Dependencies of processing a listing. */
 export type ListingParts = Pick<
@@ -35,6 +36,8 @@ export function takeListing(parts: ListingParts, asker: Asker, name: string, add
   return parts.quarantine.inTurn(tenantId, name, async () => {
     const current = parts.upstreams.current(tenantId, name);
     if (current === undefined || current.definition.disabled === true) return [];
+    // Another instance may have removed or replaced it: what still runs here then brings no tools back.
+    if ((await parts.upstreams.standing(tenantId, name)) !== 'as-stored') return [];
     const listed = identify(parts, tenantId, current);
     const isTrusted = shipsWithLayer(current.definition);
     const compared = parts.quarantine.compare(tenantId, name, listed.tools, isTrusted);
@@ -43,6 +46,8 @@ export function takeListing(parts: ListingParts, asker: Asker, name: string, add
     const fresh = await takeUnknown(work, compared.unknown);
     const kept = await keepAccepted(work, compared.accepted);
     const refused = [...listed.refused, ...compared.refused].map(({ place, reason }) => unregistered(place, reason));
+    // Removed elsewhere while its tools were registered here.
+    if ((await parts.upstreams.standing(tenantId, name)) === 'removed') await removeToolsOf(parts, asker, name);
     return [...kept, ...fresh, ...quarantined, ...refused];
   });
 }

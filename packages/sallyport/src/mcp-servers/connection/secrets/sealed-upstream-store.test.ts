@@ -24,7 +24,13 @@ function oneRow(first: StoredUpstream) {
   const put = async (upstream: StoredUpstream): Promise<void> => {
     row = upstream;
   };
-  const store = { put, remove: async () => true, loadAll: async () => [row] };
+  const store = {
+    put,
+    remove: async () => true,
+    find: async () => row.definition,
+    loadAll: async () => [row],
+    print: async () => '',
+  };
   return { text: () => JSON.stringify(row), sealed: sealedUpstreamStore(store, new Uint8Array(32), silentLog) };
 }
 

@@ -24,6 +24,10 @@ export function sealedUpstreamStore(store: UpstreamStore, key: Uint8Array, log: 
   return {
     ...store,
     put,
+    async find(tenantId, name) {
+      const definition = await store.find(tenantId, name);
+      return definition && openOne({ tenantId, definition }, key, log).upstream.definition;
+    },
     async loadAll() {
       const stored = await store.loadAll();
       const opened: StoredUpstream[] = [];

@@ -106,6 +106,31 @@ describe('names', () => {
     expect((await load(document, { name: 'x' })).manifests.map(({ tool_id }) => tool_id)).toEqual(ids);
   });
 
+  test('REG-02.4 of namesakes stay with their requests when the document lists them in another order, or more of them', async () => {
+    const document = (paths: readonly string[]) => ({
+      paths: Object.fromEntries(paths.map((path) => [path, { get: { operationId: 'same' } }])),
+    });
+    const requests = async (paths: readonly string[], options: Parameters<typeof load>[1] = {}) => {
+      const { manifests } = await load(document(paths), { name: 'x', ...options });
+      return new Map(manifests.map((manifest) => [manifest.tool_id, `GET ${configOf(manifest).path}`]));
+    };
+    const first = await requests(['/a', '/b']);
+    expect([...first]).toEqual([
+      ['x__same', 'GET /a'],
+      ['x__same_2', 'GET /b'],
+    ]);
+    const known = { operationOf: (toolId: string) => first.get(toolId) };
+    const again = await requests(['/new', '/b', '/a'], known);
+    expect(again).toEqual(new Map([...first, ['x__same_3', 'GET /new']]));
+    // An id whose request is gone is free for a namesake: the operation has moved.
+    expect(await requests(['/b', '/moved'], known)).toEqual(
+      new Map([
+        ['x__same_2', 'GET /b'],
+        ['x__same', 'GET /moved'],
+      ]),
+    );
+  });
+
   test('REG-02 stay as an earlier release made them where tools are registered, longer and numbered ones too', async () => {
     const long = `get${'VeryLong'.repeat(20)}`;
     const document = {

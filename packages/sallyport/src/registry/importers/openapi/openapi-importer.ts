@@ -44,7 +44,7 @@ export const importOpenApi: OpenApiImporter = async (text, options) => {
   const skipped = webhooksOf(document.root);
   const operations = operationsOf(document.root, skipped);
   const manifests: ToolManifest[] = [];
-  const idOf = toolIds(source, options.isRegistered);
+  const idOf = toolIds(source, options, operations.map(named));
   for (const [index, operation] of operations.entries()) {
     if (index % TURN_OPERATIONS === TURN_OPERATIONS - 1) await setImmediate();
     const made = attempt(operation, idOf, context);
@@ -111,17 +111,19 @@ function attempt(
   idOf: ReturnType<typeof toolIds>,
   context: ImportContext,
 ): ToolManifest | Skipped {
-  const { method, template, node } = operation;
+  const { method, template } = operation;
   const place = `${method} ${operation.place}`;
   try {
     if (!isTemplate(template)) throw new NotImportable('its path holds . or .. or ? or starts without /');
-    const manifest = operationManifest(operation, idOf(asText(node['operationId']), method, operation.place), context);
+    const manifest = operationManifest(operation, idOf(named(operation)), context);
     return bounded(manifest, context.charsOf);
   } catch (thrown) {
     if (!(thrown instanceof NotImportable)) throw thrown;
     return { place, reason: thrown.message };
   }
 }
+
+const named = (operation: Operation) => ({ ...operation, operationId: asText(operation.node['operationId']) });
 
 function isTemplate(template: string): boolean {
   const segments = template.split('/');

@@ -1,10 +1,13 @@
-import type { Kysely } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import type { UpstreamStore } from '../../../mcp-servers/upstream-store.port.ts';
 import { inDatabase } from '../database-error.ts';
 import { keyOfText, keyText } from '../key-text.ts';
 import type { Tables } from '../schema/tables.ts';
 
 const TABLE = 'sallyport.upstreams';
+
+/** The transactions that wrote the rows. */
+const PRINT = sql`coalesce(md5(string_agg(xmin::text || ' ' || name, ',' order by tenant_id, name)), '')`;
 
 /** Upstreams in PostgreSQL. */
 export function postgresUpstreamStore(database: Kysely<Tables>): UpstreamStore {
@@ -26,10 +29,22 @@ export function postgresUpstreamStore(database: Kysely<Tables>): UpstreamStore {
         const { numDeletedRows } = await removal.where('name', '=', keyText(name)).executeTakeFirst();
         return numDeletedRows > 0n;
       }),
+    find: (tenantId, name) =>
+      inDatabase('find the upstream', async () => {
+        const found = database.selectFrom(TABLE).select('definition').where('tenant_id', '=', keyText(tenantId));
+        return (await found.where('name', '=', keyText(name)).executeTakeFirst())?.definition;
+      }),
     loadAll: () =>
       inDatabase('list the upstreams', async () => {
         const rows = await database.selectFrom(TABLE).select(['tenant_id', 'definition']).execute();
         return rows.map(({ tenant_id, definition }) => ({ tenantId: keyOfText(tenant_id), definition }));
+      }),
+    print: () =>
+      inDatabase('see whether upstreams changed', async () => {
+        const { rows } = await sql<{ print: string }>`select ${PRINT} as print from ${sql.table(TABLE)}`.execute(
+          database,
+        );
+        return rows[0]?.print ?? '';
       }),
   };
 }

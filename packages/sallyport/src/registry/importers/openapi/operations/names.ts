@@ -1,4 +1,5 @@
-import { type IsRegistered, importedId, plainName, shortened, TOOL_ID_CHARS_MAX } from '../../../foreign/tool-ids.ts';
+import { importedId, plainName, shortened, TOOL_ID_CHARS_MAX } from '../../../foreign/tool-ids.ts';
+import type { KnownIds } from '../../../importer.port.ts';
 
 /** Longest prefix of tool ids; the contract of the import allows no more. */
 const SOURCE_CHARS_MAX = 40;
@@ -20,28 +21,66 @@ const FORMER_CHARS_MAX = 64;
 /** Room for a number that makes an operation's id unique. */
 const NUMBER_CHARS = 5;
 
-/** Gives each operation of a document a unique id, the same at every import. */
+/** What names an operation. */
+export interface NamedOperation {
+  readonly operationId: string | undefined;
+  readonly method: string;
+  /** Its path in the document. */
+  readonly place: string;
+  /** Its path as it is sent, under which its tool is registered. */
+  readonly template: string;
+}
+
+/**
+ * Gives each operation of a document a unique id, the same at every import: of operations with one name, those that are
+ * registered keep their ids, in whatever order a document lists them; the others get a number.
+ * @param operations of the whole document
+ */
 export function toolIds(
   source: string,
-  isRegistered?: IsRegistered,
-): (operationId: string | undefined, method: string, path: string) => string {
+  { isRegistered, operationOf = () => undefined }: KnownIds,
+  operations: readonly NamedOperation[],
+): (operation: NamedOperation) => string {
   const taken = new Set<string>();
   const takenFormerly = new Set<string>();
-  return (operationId, method, path) => {
-    const own = plainName(operationId ?? '') || plainName(`${method}_${path}`) || method;
+  const namesakes = Map.groupBy(operations, ownName);
+  return (operation) => {
+    const own = ownName(operation);
+    const rivals = new Set(namesakes.get(own)?.map(sentOf));
     const whole = shortened(`${source}__${own}`, FORMER_CHARS_MAX);
-    const former = numbered(whole, takenFormerly, FORMER_CHARS_MAX);
+    const former = firstOf({ base: whole, charsMax: FORMER_CHARS_MAX }, (id) => !takenFormerly.has(id));
     takenFormerly.add(former);
     const base = importedId(source, own, former, isRegistered);
-    const id = base === former && !taken.has(base) ? base : numbered(base, taken, TOOL_ID_CHARS_MAX);
+    const ids = base === former ? { base: whole, charsMax: FORMER_CHARS_MAX } : { base, charsMax: TOOL_ID_CHARS_MAX };
+    const sent = sentOf(operation);
+    const isFree = (id: string): boolean => {
+      const holder = operationOf(id);
+      return !taken.has(id) && (holder === undefined || holder === sent || !rivals.has(holder));
+    };
+    const ownOrNew = (id: string): boolean => operationOf(id) === undefined || (operationOf(id) === sent && isFree(id));
+    const known = firstOf(ids, ownOrNew);
+    const id = operationOf(known) === sent ? known : firstOf(ids, isFree);
     taken.add(id);
     return id;
   };
 }
 
-function numbered(base: string, taken: ReadonlySet<string>, charsMax: number): string {
+const ownName = ({ operationId, method, place }: NamedOperation): string =>
+  plainName(operationId ?? '') || plainName(`${method}_${place}`) || method;
+
+const sentOf = ({ method, template }: Pick<NamedOperation, 'method' | 'template'>): string => `${method} ${template}`;
+
+/** The ids of namesakes. */
+interface NumberedIds {
+  readonly base: string;
+  /** Longest of the numbered ones. */
+  readonly charsMax: number;
+}
+
+/** The base, else the first of its numbered ids, that meets a condition. */
+function firstOf({ base, charsMax }: NumberedIds, meets: (id: string) => boolean): string {
   let id = base;
-  for (let next = 2; taken.has(id); next += 1) id = `${base.slice(0, charsMax - NUMBER_CHARS)}_${next}`;
+  for (let next = 2; !meets(id); next += 1) id = `${base.slice(0, charsMax - NUMBER_CHARS)}_${next}`;
   return id;
 }
 

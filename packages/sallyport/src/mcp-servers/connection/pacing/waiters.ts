@@ -1,5 +1,5 @@
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
-import type { Link } from './link.ts';
+import type { Link } from '../link.ts';
 
 /** Most calls that wait for one upstream to start; one more is refused with E3803. */
 const WAITING_MAX = 1024;
