@@ -68,10 +68,8 @@ export interface Beat {
 
 /** A lease as anybody may read it. */
 export interface LeaseView {
-  readonly instanceId: string;
   /** False once it has expired: anybody may take it. */
   readonly live: boolean;
-  readonly fence: number;
   readonly progress?: HeldProgress;
 }
 

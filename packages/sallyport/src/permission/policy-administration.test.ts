@@ -2,6 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate as soon } from 'node:timers/promises';
+import { systemClock } from '@sallyport/std/clock';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { memoryPolicyUpdates } from '../storage/memory/memory-policy-updates.ts';
@@ -38,7 +39,7 @@ const open = async (watched = folder) => {
   const engineOver = (files: readonly { readonly name: string; readonly text: string }[]) =>
     createRulesPolicyEngine({ files });
   const administration = createPolicyAdministration(
-    { engines, folder: watched, engineOver, updates, news: told, log: silentLog },
+    { engines, folder: watched, engineOver, updates, news: told, log: silentLog, clock: systemClock },
     engine,
   );
   return { engine, decisions: decisionsOf(engine), administration, updates, heard, news, faults };
@@ -93,9 +94,7 @@ describe('hot reload', () => {
     const parts = {
       engines: [{ engine, mode: 'enforce' as const }],
       folder: elsewhere,
-      updates,
-      news: told,
-      log: silentLog,
+      ...{ updates, news: told, log: silentLog, clock: systemClock },
     };
     const engineOver = () => Promise.resolve(engine);
     const administration = createPolicyAdministration({ ...parts, engineOver }, engine);

@@ -1,4 +1,4 @@
-import { type Clock, systemClock } from '@sallyport/std/clock';
+import type { Clock } from '@sallyport/std/clock';
 import { failureOf, ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import type {
   PolicyEngineState,
@@ -39,7 +39,7 @@ export interface PolicyAdministrationParts {
   readonly updates: PolicyUpdates;
   readonly news: PolicyNews;
   readonly log: Log;
-  readonly clock?: Clock;
+  readonly clock: Clock;
 }
 
 /** The person who had the policies read again. */
@@ -113,7 +113,7 @@ export function createPolicyAdministration(
   parts: PolicyAdministrationParts,
   decided: PolicyEngine,
 ): PolicyAdministration {
-  const { engines, folder, engineOver, updates, log, clock = systemClock } = parts;
+  const { engines, folder, engineOver, updates, log, clock } = parts;
   const faults = new Map<PolicyEngine, StandingFault>();
   let publishing = 0;
   const publish = async (reason: string): Promise<void> => {

@@ -176,8 +176,8 @@ export interface PipelineParts {
   /** The operator's hooks before and after a call; none when absent (PIPE-14). */
   readonly hooks?: Hooks;
   readonly executors: CompositeExecutor;
-  /** Puts questions of tools to the clients of their calls; absent: nobody is asked. */
-  readonly clients?: ClientAsker;
+  /** Puts questions of tools to the clients of their calls. */
+  readonly clients: ClientAsker;
   /** Records how changes are undone; `createPipeline` adds the undoer of calls (PIPE-03). */
   readonly transactions: TransactionParts;
   /** State that tools keep; `transactions` must have an undoer for its steps (PIPE-03). */

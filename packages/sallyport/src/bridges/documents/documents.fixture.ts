@@ -118,8 +118,9 @@ export const wanted = (text: string, more: Partial<WantedDocument> = {}): Wanted
 export const failed = (code: ToolLayerError['code'], more: ErrorOptions = {}): ToolLayerError =>
   new ToolLayerError(code, 'no', more);
 
-/** A layer without documents and contexts. */
+/** A layer without documents and contexts, whose calls have no clients. */
 export const NOTHING_BRIDGED = {
+  clients: { clientOf: () => undefined, ask: async () => ({ unasked: 'nobody is there' }), completed: () => {} },
   context: { sessionContext: async () => undefined },
   documents: {
     bridge: { read: () => Promise.reject(new Error('there are no documents')), [Symbol.dispose]: () => {} },

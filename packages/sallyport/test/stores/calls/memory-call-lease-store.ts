@@ -115,8 +115,8 @@ function holding(held: Held): Holding {
     async find(call) {
       const lease = leases.get(textOfCall(call));
       if (lease === undefined || lease.owner === null) return undefined;
-      const { instanceId, fence, progress } = lease;
-      return { instanceId, live: isLive(held, lease), fence, ...(progress === undefined ? {} : { progress }) };
+      const { progress } = lease;
+      return { live: isLive(held, lease), ...(progress === undefined ? {} : { progress }) };
     },
   };
 }

@@ -9,7 +9,7 @@ const DEPTH_MAX = 24;
  */
 export function expandBraces(source: string, depth = 0): string[] | undefined {
   if (depth > DEPTH_MAX) return undefined;
-  const open = openingBrace(source, 0);
+  const open = openingBrace(source);
   if (open === undefined) return [source];
   const { start, end, commas } = open;
   const alternatives = alternativesOf(source.slice(start + 1, end), commas, start + 1);
@@ -42,10 +42,10 @@ interface Braces {
 }
 
 /** The first pair of braces outside quotes and expansions. */
-function openingBrace(source: string, from: number): Braces | undefined {
+function openingBrace(source: string): Braces | undefined {
   const open: { start: number; commas: number[] }[] = [];
   let found: Braces | undefined;
-  for (let at = from; at < source.length; at += 1) {
+  for (let at = 0; at < source.length; at += 1) {
     const character = source[at];
     if (character === '\\') at += 1;
     else if (character === "'" || character === '"' || character === '`') at = quoteEnd(source, at);

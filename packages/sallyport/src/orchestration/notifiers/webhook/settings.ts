@@ -17,10 +17,8 @@ export const APPROVAL_WEBHOOK_SETTINGS = {
   }),
 };
 
-type Values = ValuesOf<typeof APPROVAL_WEBHOOK_SETTINGS>;
-
 /** One webhook for notices of approvals. */
-export interface ApprovalWebhookSettings extends Pick<Values, 'url' | 'secret'>, Partial<Pick<Values, 'answerTokens'>> {
+export interface ApprovalWebhookSettings extends ValuesOf<typeof APPROVAL_WEBHOOK_SETTINGS> {
   /** Its name; the approver `webhook:<id>` of the approvals file is this webhook. */
   readonly id: string;
   /** 8 000 when absent. */

@@ -77,7 +77,7 @@ function addressOf({ id, url }: ApprovalWebhookSettings): URL {
 const messageIdOf = (id: string, { tenantId, approvalId, kind, level }: ApprovalNotice): string =>
   `msg_${sha256(canonicalJson([id, tenantId, approvalId, kind, level]))}`;
 
-function messageOf(notice: ApprovalNotice, { id, answerTokens = false }: ApprovalWebhookSettings): object {
+function messageOf(notice: ApprovalNotice, { id, answerTokens }: ApprovalWebhookSettings): object {
   const { approvers, decision } = notice;
   return {
     type: `approval.${notice.kind}`,

@@ -119,7 +119,7 @@ describe('questions of a running call', () => {
     const asked: unknown[] = [];
     const running = { find: () => here };
     const leases = {
-      find: async () => ({ instanceId: 'two', live: true, fence: 1, ...(progress === undefined ? {} : { progress }) }),
+      find: async () => ({ live: true, ...(progress === undefined ? {} : { progress }) }),
       notifyHolder: async (key: object, wish: object) => asked.push([key, wish]) > 0,
     };
     return { asked, questions: createCallQuestions({ running: running as never, leases }) };

@@ -1,13 +1,14 @@
 import { createRedactor } from '@sallyport/guards';
 import { KiB } from '@sallyport/std/bytes';
 import { expect, test } from 'vitest';
+import { NOTHING_BRIDGED } from '../../../bridges/documents/documents.fixture.ts';
 import type { LogMessage } from '../../../domain/invocation/log-message.ts';
 import type { ClientAsker, ClientQuestion } from '../../../domain/questions/client-question.ts';
 import { callOf } from '../../../executors/conformance/executor-call.fixture.ts';
 import { towardsClient } from './towards-client.ts';
 
 /** A call whose client takes log messages, at a time that the test sets. */
-function callAt(clients?: ClientAsker) {
+function callAt(clients: ClientAsker = NOTHING_BRIDGED.clients) {
   const time = { ms: 0 };
   const got: LogMessage[] = [];
   const reasons: string[] = [];
@@ -22,7 +23,7 @@ function callAt(clients?: ClientAsker) {
     onUnasked: (why: string) => void reasons.push(why),
     signal: end.signal,
   };
-  const parts = { clock, redactor: createRedactor(), ...(clients === undefined ? {} : { clients }) };
+  const parts = { clock, redactor: createRedactor(), clients };
   return { time, got, reasons, end, ...towardsClient(parts, call, asking) };
 }
 
@@ -72,13 +73,13 @@ test('EXE-08.1 a question goes out in the name of the tool for its own call, and
     completed() {},
   };
   const { askClient, clientCan, reasons, end } = callAt(clients);
-  expect(clientCan?.()).toEqual({ roots: {} });
-  expect(await askClient?.({ kind: 'roots' }, 'where')).toEqual({ unasked: 'nobody is there' });
+  expect(clientCan()).toEqual({ roots: {} });
+  expect(await askClient({ kind: 'roots' }, 'where')).toEqual({ unasked: 'nobody is there' });
   expect(asked).toMatchObject([
     { author: { kind: 'tool', name: 'subject' }, invocationIds: ['invocation-1'], tenantId: 'acme', key: 'where' },
   ]);
   expect(reasons).toEqual(['nobody is there']);
   end.abort(new Error('The call is over.'));
-  await expect(askClient?.({ kind: 'roots' })).rejects.toThrow('The call is over.');
+  await expect(askClient({ kind: 'roots' })).rejects.toThrow('The call is over.');
   expect(asked).toHaveLength(1);
 });

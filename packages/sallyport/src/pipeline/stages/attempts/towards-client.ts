@@ -27,7 +27,7 @@ interface Asking extends Required<Pick<ExecutorCall, 'whileAsking' | 'onUnasked'
   readonly signal: AbortSignal;
 }
 
-type Towards = Pick<ExecutorCall, 'logs' | 'askClient' | 'clientCan'>;
+type Towards = Pick<ExecutorCall, 'logs'> & Required<Pick<ExecutorCall, 'askClient' | 'clientCan'>>;
 
 /** What a tool may send to the client of its call while it runs: log messages and questions. */
 export function towardsClient(
@@ -38,18 +38,14 @@ export function towardsClient(
   const author = { kind: 'tool' as const, name: tool.manifest.tool_id };
   return {
     ...(logs === undefined ? {} : { logs: boundedLogs(logs, clock, redactor) }),
-    ...(clients === undefined
-      ? {}
-      : {
-          clientCan: () => clients.clientOf(tenantId, invocationId)?.can,
-          askClient: async (asked, key) => {
-            signal.throwIfAborted();
-            const question = { tenantId, author, invocationIds: [invocationId], asked, key, whileAsking };
-            const answer = await clients.ask(question, signal);
-            if ('unasked' in answer) onUnasked(answer.unasked);
-            return answer;
-          },
-        }),
+    clientCan: () => clients.clientOf(tenantId, invocationId)?.can,
+    askClient: async (asked, key) => {
+      signal.throwIfAborted();
+      const question = { tenantId, author, invocationIds: [invocationId], asked, key, whileAsking };
+      const answer = await clients.ask(question, signal);
+      if ('unasked' in answer) onUnasked(answer.unasked);
+      return answer;
+    },
   };
 }
 

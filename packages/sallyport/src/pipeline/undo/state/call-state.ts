@@ -70,7 +70,7 @@ export class CallState implements ToolState {
     const found = await this.#of.change(() => this.#read(key));
     this.#note(name, found?.revision ?? 0);
     const isMine = found?.held !== undefined && this.#isMine(found.held.by);
-    const text = isMine ? found.held?.next : this.#removed?.has(name) === true ? undefined : found?.value;
+    const text = isMine ? found.held.next : this.#removed?.has(name) === true ? undefined : found?.value;
     return text === undefined ? undefined : JSON.parse(text);
   }
 

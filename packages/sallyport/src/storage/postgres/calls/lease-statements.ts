@@ -109,7 +109,7 @@ where lease.until <= now() and lease.owner is not null and call.is_final
 export const FIND = statement(
   'find',
   `
-select instance_id, until > now() as live, fence::text, progress from sallyport.call_leases
+select until > now() as live, progress from sallyport.call_leases
 where ${THIS_CALL} and owner is not null`,
 );
 

@@ -38,8 +38,8 @@ export function postgresCallLeaseStore(pool: Pool): CallLeaseStore {
       inDatabase('read the lease', async () => {
         const [row] = (await pool.query<LeaseRow>({ ...FIND, values: keyValues(call) })).rows;
         if (row === undefined) return undefined;
-        const view = { instanceId: keyOfText(row.instance_id), live: row.live, fence: Number(row.fence) };
-        return row.progress === null ? view : { ...view, progress: row.progress };
+        const { live, progress } = row;
+        return progress === null ? { live } : { live, progress };
       }),
     notifyHolder: (call, { cancel, extendMs = 0, answers }) =>
       inDatabase('leave word for the call', async () => {
@@ -73,9 +73,7 @@ interface KeyRow {
   readonly invocation_id: string;
 }
 interface LeaseRow {
-  readonly instance_id: string;
   readonly live: boolean;
-  readonly fence: string;
   readonly progress: HeldProgress | null;
 }
 interface UnattendedRow extends KeyRow {

@@ -23,9 +23,8 @@ const FACTS = `document_id, title, tags, authority, source, deprecation, newest,
 const NEWEST = `sallyport.documents join sallyport.document_versions using (tenant_id, document_id)
   where tenant_id = $1 and version = newest`;
 
-/** @param at number of the first of the three parameters that `filterValues` gives */
-const filtered = (at: number): string =>
-  `tags @> $${at}::text[] and authority >= $${at + 1} and ($${at + 2} or deprecation is null)`;
+/** The third to fifth parameter are the `filterValues`. */
+const FILTERED = 'tags @> $3::text[] and authority >= $4 and ($5 or deprecation is null)';
 
 const filterValues = ({ tags = [], authorityMin = 0, includeDeprecated }: DocumentFilter): readonly unknown[] => [
   tags.map(shownText),
@@ -43,7 +42,7 @@ const WITH_WORDS = {
 with wanted as (select replace(plainto_tsquery('english', $2)::text, ' & ', ' | ')::tsquery as query)
 select document_id, ts_rank('{0.1, 0.2, 0.4, 1.0}', words, query, 1) as score
 from sallyport.documents, wanted
-where tenant_id = $1 and words @@ query and ${filtered(3)}
+where tenant_id = $1 and words @@ query and ${FILTERED}
 order by score desc, document_id limit $6`,
 };
 
@@ -144,7 +143,7 @@ function searchIn(pool: Pool): Pick<DocumentStore, 'matching' | 'withWords' | 's
         .replace(/[\\%_]/g, '\\$&')
         .replaceAll('*', '%');
       const values = [keyText(tenantId), like, ...filterValues(filter), limit];
-      const text = `select ${FACTS} from ${NEWEST} and document_id like $2 and ${filtered(3)}
+      const text = `select ${FACTS} from ${NEWEST} and document_id like $2 and ${FILTERED}
         order by authority desc, stored_at desc, document_id limit $6`;
       return (await rows<FactsRow>('find documents', text, values)).map(versionOf);
     },
