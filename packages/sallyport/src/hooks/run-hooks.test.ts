@@ -42,6 +42,31 @@ describe('what a hook says', () => {
     ]);
   });
 
+  test('PIPE-14.8 counts alone: a hook that changes the arguments, the result or its answer by itself changes no call', async () => {
+    const given = { ...call, arguments: { to: 'a', card: { number: '1' } } };
+    const forLog = (hooked: HookedCall): void => {
+      Reflect.deleteProperty(hooked.arguments['card'] as object, 'number');
+      Object.assign(hooked.arguments, { to: 'b' });
+    };
+    const said = { outcome: 'rewrite', arguments: { to: 'c' } } as const;
+    const hook: BeforeHook = { id: 'h', at: 'before', run: (hooked) => void forLog(hooked) };
+    const rewriting: BeforeHook = { id: 'r', at: 'before', run: () => said };
+    const hooks = createHooks([hook, rewriting]);
+    await hooks.askBefore(hook, given, never());
+    expect(given.arguments).toEqual({ to: 'a', card: { number: '1' } });
+    const { answer } = await hooks.askBefore(rewriting, given, never());
+    Object.assign(said.arguments, { to: 'd' });
+    expect(answer?.arguments).toEqual({ to: 'c' });
+    const after: Hook = {
+      id: 'a',
+      at: 'after',
+      run: (hooked) => void Object.assign(hooked.result as object, { n: 2 }),
+    };
+    const ran = { ...result, result: { n: 1 } };
+    await createHooks([after]).askAfter(after, ran, never());
+    expect(ran.result).toEqual({ n: 1 });
+  });
+
   test.each([
     ['an unknown outcome', { outcome: 'maybe' }],
     ['nothing readable', 'allow'],

@@ -3,6 +3,7 @@
 import { type Clock, systemClock } from '@sallyport/std/clock';
 import { type Failure, failure } from '@sallyport/std/error/failure';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
+import { ownCopy } from '@sallyport/std/json/own-copy';
 import { wildcardMatcher } from '@sallyport/std/text/wildcard';
 import type { InvocationPhase } from '../../api/schemas/invocation.ts';
 import type { SideEffectPolicy } from '../../api/schemas/tool-manifest.ts';
@@ -55,7 +56,7 @@ const ID = /^[A-Za-z0-9._-]{1,64}$/;
 const REASON_MAX = 500;
 
 /**
- * Makes the hooks ready.
+ * Makes the hooks ready. Each gets a copy of the call, and its answer is copied: what it changes by itself changes no call.
  * @throws ToolLayerError E3801 for an id that is not well formed or there twice, a timeout out of bounds, too many hooks
  */
 export function createHooks(hooks: readonly Hook[], clock: Clock = systemClock): Hooks {
@@ -71,8 +72,8 @@ export function createHooks(hooks: readonly Hook[], clock: Clock = systemClock):
   return {
     before: (subject) => fitting(before, subject),
     after: (subject) => fitting(after, subject),
-    askBefore: (hook, call, signal) => askHook(hook, (own) => hook.run(call, own), signal, clock),
-    askAfter: (hook, call, signal) => askHook(hook, (own) => hook.run(call, own), signal, clock),
+    askBefore: (hook, call, signal) => askHook(hook, (own) => hook.run(ownCopy(call), own), signal, clock),
+    askAfter: (hook, call, signal) => askHook(hook, (own) => hook.run(ownCopy(call), own), signal, clock),
   };
 }
 
@@ -132,7 +133,7 @@ async function askHook<Answer extends BeforeAnswer | AfterAnswer>(
     ms: Math.round(clock.monotonic() - start),
   });
   try {
-    const answer = checked(hook, await inTime(hook, run, signal));
+    const answer = checked(hook, ownCopy(await inTime(hook, run, signal)));
     if (answer === undefined || answer.outcome === 'allow') return { verdict: verdict('allow') };
     if (answer.outcome === 'refuse') return { verdict: verdict('refuse'), refused: refusal(hook, answer.reason) };
     return { verdict: verdict('rewrite'), answer: answer as Extract<Answer, { outcome: 'rewrite' }> };

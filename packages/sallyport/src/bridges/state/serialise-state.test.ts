@@ -53,6 +53,25 @@ describe('a state is written as JSON', () => {
     expect(turns).toBeGreaterThan(5);
   });
 
+  test('STA-01.4 one that its tool goes on changing is written as it was when it was given', async () => {
+    class Work {
+      readonly done = Array.from({ length: 3_000 }, (_, at) => ({ at, text: `item ${at}` }));
+      count = this.done.length;
+    }
+    const work = new Work();
+    const before = JSON.stringify(work);
+    const writing = textOf(work);
+    let isWritten = false;
+    void writing.finally(() => {
+      isWritten = true;
+    });
+    for (; !isWritten; await new Promise(setImmediate)) {
+      work.done.push({ at: work.count, text: 'more' });
+      work.count += 1;
+    }
+    expect(await writing).toBe(before);
+  });
+
   test('it is nested a thousand levels deep at most, in lists and in objects', async () => {
     for (const around of [(inner: unknown) => [inner], (inner: unknown) => ({ inner })]) {
       let deep: unknown = LONG;
@@ -65,7 +84,7 @@ describe('a state is written as JSON', () => {
   test('what JSON cannot hold is refused', async () => {
     const cycle: Record<string, unknown> = {};
     cycle['self'] = cycle;
-    for (const value of [undefined, () => 1, 1n, { big: 1n }, cycle]) {
+    for (const value of [undefined, () => 1, 1n, { big: 1n }, Object(1n), cycle]) {
       await expect(serialiseState(value)).rejects.toThrow(TypeError);
     }
   });

@@ -19,17 +19,28 @@ interface Writer {
 }
 
 /**
- * The JSON text of a value as bytes, as `JSON.stringify` writes it, without holding the event loop for longer than a
- * part of the text takes.
+ * The JSON text of a value as bytes, as `JSON.stringify` writes it now: its tool may change the value while the text is
+ * written. Only the copy that is made at first holds the event loop for longer than a part of the text takes.
  * @throws TypeError for a value that JSON cannot hold: undefined, functions, BigInt, cycles and too deep nesting
  */
 export async function serialiseState(value: unknown): Promise<Uint8Array> {
   const writer: Writer = { parts: [], text: '' };
-  const plain = plainOf(value, '');
+  const plain = copyOf(value, '', 0);
   if (isLeftOut(plain)) throw new TypeError('A state must be a value that JSON can hold.');
   await write(writer, plain, 0);
   flush(writer);
   return joinInTurns(writer.parts);
+}
+
+/** The value as lists, objects of no class and what else JSON holds; nobody else holds it. */
+function copyOf(given: unknown, name: string, depth: number): unknown {
+  const value = plainOf(given, name);
+  if (depth > DEPTH_MAX) throw new TypeError(`A state is nested at most ${DEPTH_MAX} levels deep, and has no cycle.`);
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return Array.from(value, (item, at) => copyOf(item, String(at), depth + 1));
+  const copy: Record<string, unknown> = Object.create(null);
+  for (const member of Object.keys(value)) copy[member] = copyOf((value as Members)[member], member, depth + 1);
+  return copy;
 }
 
 async function joinInTurns(parts: readonly Buffer[]): Promise<Uint8Array> {
@@ -49,7 +60,6 @@ async function joinInTurns(parts: readonly Buffer[]): Promise<Uint8Array> {
 
 /** Most values are small, and are written without a promise: the collection of a hundred thousand promises holds the loop. */
 function write(writer: Writer, value: unknown, depth: number): Promise<void> | undefined {
-  if (depth > DEPTH_MAX) throw new TypeError(`A state is nested at most ${DEPTH_MAX} levels deep, and has no cycle.`);
   if (leftAfter(value, SMALL_CHARACTERS) < 0 && typeof value === 'object' && value !== null)
     return writeLarge(writer, value as Members, depth);
   writer.text += JSON.stringify(value);
@@ -65,7 +75,7 @@ async function writeLarge(writer: Writer, value: Members, depth: number): Promis
 async function writeArray(writer: Writer, values: readonly unknown[], depth: number): Promise<void> {
   writer.text += '[';
   for (let at = 0; at < values.length; at += 1) {
-    const value = plainOf(values[at], String(at));
+    const value = values[at];
     if (at > 0) writer.text += ',';
     const writing = write(writer, isLeftOut(value) ? null : value, depth + 1);
     if (writing !== undefined) await writing;
@@ -77,7 +87,7 @@ async function writeObject(writer: Writer, members: Members, depth: number): Pro
   let isFirst = true;
   writer.text += '{';
   for (const name of Object.keys(members)) {
-    const value = plainOf(members[name], name);
+    const value = members[name];
     if (isLeftOut(value)) continue;
     writer.text += `${isFirst ? '' : ','}${JSON.stringify(name)}:`;
     isFirst = false;
@@ -108,7 +118,7 @@ function leftAfter(value: unknown, characters: number): number {
 function plainOf(value: unknown, name: string): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if ('toJSON' in value && typeof value.toJSON === 'function') return plainOf(value.toJSON(name), name);
-  if (value instanceof Number || value instanceof String || value instanceof Boolean) return value.valueOf();
+  if ([Number, String, Boolean, BigInt].some((wrapper) => value instanceof wrapper)) return value.valueOf();
   return value;
 }
 

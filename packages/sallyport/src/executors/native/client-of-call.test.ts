@@ -84,6 +84,36 @@ test('EXE-07.14 a function’s log messages are sent from the level on that the 
   expect(got).toEqual([{ level: 'warning', data: { a: 1 }, logger: 'db' }]);
 });
 
+test('EXE-07.14 what a function logs never fails its call: what JSON cannot hold is left out of it', () => {
+  const got: unknown[] = [];
+  const logs = {
+    level: 'debug' as const,
+    take: ({ data }: LogMessage) => void got.push(JSON.parse(JSON.stringify(data))),
+  };
+  const client = clientOfCall(callOf(NATIVE, {}, { logs }));
+  const unreadable = new Proxy({}, { ownKeys: () => Object(undefined).none.here });
+  for (const data of [{ a: 1n, b: 'x' }, new Error('bad'), undefined, unreadable]) client.log('info', data);
+  expect(got).toEqual([{ a: null, b: 'x' }, 'Error: bad', null, null]);
+  const cycle: Record<string, unknown> = {};
+  cycle['self'] = cycle;
+  client.log('info', cycle);
+  expect(got).toHaveLength(5);
+});
+
+test('EXE-12.1 progress of a function that is none is passed over, and fails no call', async () => {
+  const seen: unknown[] = [];
+  const executor = createNativeExecutor();
+  executor.register('f', '1.0.0', (_parameters, { progress }) => {
+    for (const given of [{ progress: 1n }, { progress: Number.NaN }, undefined, { progress: 1, total: 'two' }])
+      progress(given as never);
+    return 'done';
+  });
+  const onProgress = (progress: unknown) => void seen.push(progress);
+  const call = callOf({ tool_id: 'f', executor: { kind: 'native' } }, {}, { onProgress });
+  expect((await executor.execute(call, new AbortController().signal)).result).toBe('done');
+  expect(seen).toEqual([{ progress: 1 }]);
+});
+
 test('EXE-12 a CallToolResult with isError is the function’s own error, where the manifest says that it gives one', async () => {
   const executor = createNativeExecutor();
   const result = { content: [], isError: true };

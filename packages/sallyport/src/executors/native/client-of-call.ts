@@ -2,6 +2,7 @@ import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { isWanted, LEAST_BY_DEFAULT, type LogLevel } from '../../domain/invocation/log-message.ts';
 import type { QuestionKind } from '../../domain/questions/client-question.ts';
 import { questionIn } from '../../domain/questions/read-question.ts';
+import { plainJson } from '../../validation/plain-json.ts';
 import type { ExecutorCall } from '../executor.port.ts';
 
 type Members = Readonly<Record<string, unknown>>;
@@ -64,7 +65,7 @@ export function clientOfCall(call: ExecutorCall): CallClient {
     can: (kind) => call.clientCan?.()?.[kind] !== undefined,
     log(level, data, logger) {
       if (logs === undefined || !isWanted(level, logs.level ?? LEAST_BY_DEFAULT)) return;
-      logs.take({ level, data, ...(logger === undefined ? {} : { logger }) });
+      logs.take({ level, data: loggable(data), ...(logger === undefined ? {} : { logger }) });
     },
     async elicit(question, key) {
       const params = 'url' in question ? { ...question, mode: 'url' } : question;
@@ -76,6 +77,15 @@ export function clientOfCall(call: ExecutorCall): CallClient {
     sample: async (request, key) => (await demand('sampling', request, key)) as unknown as Completion,
     listRoots: async (key) => (await demand('roots', {}, key))['roots'] as readonly ClientRoot[],
   };
+}
+
+/** Data of a log message as JSON: whoever listens, what a function logs must not fail its call. */
+function loggable(data: unknown): unknown {
+  try {
+    return data instanceof Error ? String(data) : (plainJson(data).value ?? null);
+  } catch {
+    return null;
+  }
 }
 
 type Answer = Awaited<ReturnType<NonNullable<ExecutorCall['askClient']>>>;

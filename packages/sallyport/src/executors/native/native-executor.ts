@@ -139,6 +139,17 @@ const FLAGS: ReadonlySet<string> = new Set([TRANSACTED, MCP_RESULT]);
 
 const noProgress = (): void => {};
 
+/** Passes on what is progress of it: whoever listens, what a function reports must not fail its call. */
+function report(onProgress: (progress: Progress) => void, given: Partial<Progress> | undefined): void {
+  const { progress, total, message } = given ?? {};
+  if (progress === undefined || !Number.isFinite(progress)) return;
+  onProgress({
+    progress,
+    ...(total !== undefined && Number.isFinite(total) ? { total } : {}),
+    ...(typeof message === 'string' ? { message } : {}),
+  });
+}
+
 const nothingKept = (): Promise<never> =>
   Promise.reject(new ToolLayerError('E3109', 'This layer keeps no state of tools, and takes nothing back.'));
 const NO_STATE: ToolState = { get: nothingKept, put: nothingKept, delete: nothingKept };
@@ -182,7 +193,7 @@ function runFunction(run: NativeFunction, call: ExecutorCall, signal: AbortSigna
       principal,
       signal,
       secrets,
-      progress: onProgress ?? noProgress,
+      progress: onProgress === undefined ? noProgress : (given) => report(onProgress, given),
       client: clientOfCall(call),
       state: call.state ?? NO_STATE,
       get checkpoints() {

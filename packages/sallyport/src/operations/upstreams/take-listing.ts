@@ -36,11 +36,12 @@ export function takeListing(parts: ListingParts, asker: Asker, name: string, add
   return parts.quarantine.inTurn(tenantId, name, async () => {
     const current = parts.upstreams.current(tenantId, name);
     if (current === undefined || current.definition.disabled === true) return [];
-    // Another instance may have removed or replaced it: what still runs here then brings no tools back.
-    if ((await parts.upstreams.standing(tenantId, name)) !== 'as-stored') return [];
     const listed = identify(parts, tenantId, current);
     const isTrusted = shipsWithLayer(current.definition);
     const compared = parts.quarantine.compare(tenantId, name, listed.tools, isTrusted);
+    // Another instance may have removed or replaced it: what still runs here then brings no tools back. Changed tools are
+    // blocked before, whether or not the database answers.
+    if ((await parts.upstreams.standing(tenantId, name)) !== 'as-stored') return [];
     const work: Work = { parts, asker, current, manifests: listed.manifests, added, isTrusted };
     const quarantined = await noteChanges(work, compared);
     const fresh = await takeUnknown(work, compared.unknown);
