@@ -168,3 +168,27 @@ test('a whole manifest still takes a function', async () => {
   await layer.registerFunction(manifest, ({ n }) => ({ n }));
   expect(await call('whole', { n: 1 })).toMatchObject({ result: { n: 1 } });
 });
+
+test('SBX-02 a module runs with no less isolation than the operator wants for all programs', async () => {
+  const folder = await temporaryDataFolder('sallyport-module-isolation-');
+  const settings = { data_folder: folder, 'sandbox.drivers': ['bubblewrap'], 'sandbox.isolation': 'microvm' } as const;
+  const strict = await createToolLayer({ settings, log: silentLog, environment: {} });
+  try {
+    const manifest: ToolManifest = {
+      ...{ tool_id: 'module', tool_name: 'Module', version: '1.0.0', description: 'Runs.' },
+      parameters_schema: { type: 'object' },
+      executor: { kind: 'native', config: { module: 'export default () => "ran"' } },
+    };
+    await strict.ask('tools.register', { manifest }, LOCAL_CALLER);
+    await layer.ask('tools.register', { manifest }, LOCAL_CALLER);
+    expect(await call('module', {})).toMatchObject({ status: 'success', result: 'ran' });
+    const { capability_token } = await strict.mintToken({});
+    expect(await strict.invoke({ tool_id: 'module', parameters: {}, capability_token })).toMatchObject({
+      status: 'error',
+      error: { e_code: 'E3101', details: { isolation: 'microvm' } },
+    });
+  } finally {
+    await strict.close();
+    await rm(folder, { recursive: true, force: true });
+  }
+});

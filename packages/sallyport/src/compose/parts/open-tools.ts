@@ -1,4 +1,5 @@
 import { join, resolve } from 'node:path';
+import type { IsolationLevel } from '@sallyport/sandbox';
 import { createWasmDriver } from '@sallyport/sandbox/wasm';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import type { ExecutorKind } from '../../../api/schemas/tool-manifest.ts';
@@ -182,8 +183,15 @@ function openUpstreams(opened: AsyncDisposableStack, parts: UpstreamsParts): Ups
 }
 
 /** The operator's folder of modules, if there is one. */
-const modulesOf = (settings: Settings): { readonly folder?: string } =>
-  settings['functions.folder'] === '' ? {} : { folder: resolve(settings['functions.folder']) };
+/** The interpreter is enough for modules until the operator wants more than the namespaces that programs get anyway. */
+function modulesOf(settings: Settings): { readonly folder?: string; readonly atLeast: IsolationLevel } {
+  const wanted = settings['sandbox.isolation'];
+  const folder = settings['functions.folder'];
+  return {
+    atLeast: wanted === 'namespaces' ? 'interpreter' : wanted,
+    ...(folder === '' ? {} : { folder: resolve(folder) }),
+  };
+}
 
 interface RegistryIngredients extends Pick<Ingredients, 'clock' | 'log'> {
   readonly store: Storage['database']['toolStore'];

@@ -20,7 +20,8 @@ export const SANDBOX_ROWS = [
   }),
   oneOf('sandbox.isolation', ['namespaces', 'user_kernel', 'microvm'], {
     default: 'namespaces',
-    sentence: 'The least that stands between any sandboxed program and the host, whatever its tool asks for.',
+    sentence:
+      'The least that stands between any sandboxed program and the host, whatever its tool asks for. With namespaces, modules that ask for no more run in an interpreter.',
   }),
   list('sandbox.require_limits', {
     default: [],

@@ -35,6 +35,7 @@ export function openDrivers(): TestDrivers {
       interpreter: counted(interpreter),
       processes: counted(chooseDriver([createBubblewrapDriver()])),
       checkSource: interpreter.checkSource,
+      atLeast: 'interpreter',
     },
     running: () => count,
     nextStart: () => new Promise((resolve) => waiting.push(resolve)),

@@ -26,8 +26,8 @@ export interface ModuleDrivers {
   readonly interpreter: SandboxDriver;
   /** Runs Node: for modules that ask for more, and where there is no interpreter. */
   readonly processes: SandboxDriver;
-  /** Least isolation of every module, whatever its manifest says. Default: an interpreter. */
-  readonly atLeast?: IsolationLevel;
+  /** Least isolation of every module, whatever its manifest says. */
+  readonly atLeast: IsolationLevel;
 }
 
 /**
@@ -98,10 +98,7 @@ interface Place {
   readonly spec: SandboxSpec;
 }
 
-async function placeOf(
-  { interpreter, processes, atLeast = 'interpreter' }: ModuleDrivers,
-  call: ExecutorCall,
-): Promise<Place> {
+async function placeOf({ interpreter, processes, atLeast }: ModuleDrivers, call: ExecutorCall): Promise<Place> {
   const { tool_id: label, execution_config } = call.tool.manifest;
   const asked = execution_config?.isolation ?? atLeast;
   const demanded = isAsStrong(asked, atLeast) ? asked : atLeast;
