@@ -31,5 +31,10 @@ test('what is no list and no plain object is as it was, and a value that holds i
   expect(ownCopy(bare)).toEqual({ a: 1 });
   const circle: Record<string, unknown> = {};
   circle['self'] = circle;
-  expect(ownCopy(circle)).not.toBe(circle);
+  // One reference more, and without a memory of what was copied the work doubles with each level.
+  circle['again'] = [circle];
+  const copy = ownCopy(circle);
+  expect(copy).not.toBe(circle);
+  expect(copy['self']).toBe(copy);
+  expect(copy['again']).toEqual([copy]);
 });
