@@ -39,7 +39,7 @@ async function bench(more: Partial<CircuitParts> = {}, execution: ToolManifest['
   };
   const made = await pipeline({
     store: records,
-    ledger,
+    ...{ ledger, clock },
     circuits: createCircuits(parts),
     retries: { ...retries, jitter: 'none', attemptsMax: 20, budgetMs: 30_000 },
   });
@@ -145,13 +145,18 @@ describe('a call through a circuit', () => {
 
   test('CIR-01 that its caller gave too little time counts nothing; the own timeout of the tool counts', async () => {
     const never = () => new Promise(() => undefined);
-    const short = await bench({}, { ...ONCE, default_timeout_seconds: 1 });
+    const short = await bench({}, { ...ONCE, default_timeout_seconds: 30 });
     const resource_limits = { resource_limits: { timeout_seconds: 0.02 } };
     for (let at = 0; at < 3; at += 1)
       expect((await short.call(never, {}, resource_limits)).failure?.code).toBe('E3103');
     expect(await short.state()).toBe('closed');
     const own = await bench({}, { ...ONCE, default_timeout_seconds: 0.5 });
-    for (let at = 0; at < 2; at += 1) expect((await own.call(never)).failure?.code).toBe('E3103');
+    // The stages before take their part of the time of a call, on a busy machine more of it: the clock makes up for it.
+    const late = () => {
+      own.turn(500);
+      return never();
+    };
+    for (let at = 0; at < 2; at += 1) expect((await own.call(late)).failure?.code).toBe('E3103');
     expect(await own.state()).toBe('open');
   });
 
