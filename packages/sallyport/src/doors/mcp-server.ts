@@ -151,7 +151,8 @@ export function protocolError(
   entry: ErrorEntry = errorEntry(error.e_code),
 ): RpcAnswer {
   const { code, e_code, details } = error;
-  const rpc = entry.rpc === 'result' ? RPC.internalError : entry.rpc;
+  const inPlaceOfResult = entry.http === 400 ? RPC.invalidParams : RPC.internalError;
+  const rpc = entry.rpc === 'result' ? inPlaceOfResult : entry.rpc;
   const answer = errorAnswer(id, rpc, error.message, { e_code, code, ...(details === undefined ? {} : { details }) });
   if (!isChallenged(entry.http, e_code)) return answer;
   return { ...answer, http: entry.http, challenge: refusalOf(e_code, details) };

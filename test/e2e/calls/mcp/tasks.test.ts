@@ -152,6 +152,8 @@ describe('tasks of 2025-11-25', () => {
     const { ask } = await session(desk.server, token);
     const forbidden = await ask('tools/call', { name: 'quick', arguments: { n: 7 }, task: {} });
     expect(forbidden.error).toMatchObject({ code: -32601, data: { e_code: 'E3822' } });
+    const wrong = await ask('tools/call', { name: 'held', arguments: { n: 'seven' }, task: {} });
+    expect(wrong.error).toMatchObject({ code: -32602, data: { e_code: 'E3502' } });
     const required = await ask('tools/call', { name: 'slow', arguments: { n: 7 } });
     expect(required.error).toMatchObject({ code: -32601, data: { e_code: 'E3822' } });
     expect((await ask('tools/call', { name: 'quick', arguments: { n: 7 } })).result).toMatchObject({
