@@ -2,6 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import type { UpstreamDefinition } from '../../../packages/sallyport/api/schemas/upstream.ts';
 import type { EmbeddedToolLayer } from '../../../packages/sallyport/src/index.ts';
 import {
   embeddedDatabases,
@@ -71,13 +72,13 @@ const toolIds = async ({ layer }: OpenLayer) =>
   (await layer.ask('tools.list', {}, LOCAL)).tools.map(({ tool_id }) => tool_id);
 
 /** Two layers over one database; the upstream was added at the first before the second was opened. */
-async function twoLayers() {
+async function twoLayers(more: Partial<UpstreamDefinition> = {}) {
   const server = await growingServer();
   const connection = await databases.fresh();
   const url = 'url' in connection ? connection.url : '';
   const one = await openLayer({ 'database.url': url });
   opened.push(one);
-  await one.layer.ask('upstreams.add', { upstream: server.definition }, LOCAL);
+  await one.layer.ask('upstreams.add', { upstream: { ...server.definition, ...more } }, LOCAL);
   const two = await openLayer({ 'database.url': url });
   opened.push(two);
   await expect.poll(() => status(two), ENOUGH).toMatchObject({ state: 'ready' });
@@ -107,4 +108,20 @@ test('OPS-04.1 a server brings no tools back at one instance after its upstream 
   await one.layer.ask('upstreams.add', { upstream: server.definition }, LOCAL);
   await expect.poll(() => status(two), ENOUGH).toMatchObject({ name: 'growing', state: 'ready' });
   await expect.poll(() => toolIds(two), ENOUGH).toEqual(await toolIds(one));
+}, 60_000);
+
+test('REG-09.6 OPS-04.1 what an operator refuses or accepts at one instance holds at the other', async () => {
+  const { one, two, server } = await twoLayers({ accept_new_tools: false });
+  const running = call(one);
+  await expect.poll(() => server.waiting.length, ENOUGH).toBe(1);
+  server.waiting[0]?.();
+  await running;
+  const waiting = async ({ layer }: OpenLayer) =>
+    (await layer.ask('upstreams.quarantine', {}, LOCAL)).quarantined.map(({ tool_id, reason }) => [tool_id, reason]);
+  await expect.poll(() => waiting(one), ENOUGH).toEqual([['growing__more-1', 'new']]);
+  await one.layer.ask('upstreams.reject', { name: 'growing', tool: 'more-1' }, LOCAL);
+  await expect.poll(() => waiting(two), ENOUGH).toEqual([['growing__more-1', 'rejected']]);
+  await one.layer.ask('upstreams.accept', { name: 'growing', tool: 'more-1' }, LOCAL);
+  await expect.poll(() => toolIds(two), ENOUGH).toContain('growing__more-1');
+  expect(await waiting(two)).toEqual([]);
 }, 60_000);

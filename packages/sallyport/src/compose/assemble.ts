@@ -51,10 +51,8 @@ import { openPipeline } from './parts/open-pipeline.ts';
 import type { Storage } from './parts/open-storage.ts';
 import { openTools } from './parts/open-tools.ts';
 
-/** Ms between polls for changes that other instances made to the registry and to upstreams. */
+/** Ms between polls for what other instances changed: the registry, upstreams, and decisions on tools of upstreams. */
 const FOLLOW_MS = 2_000;
-/** Ms between polls for decisions of operators in other instances on tools of upstreams. */
-const QUARANTINE_FOLLOW_MS = 30_000;
 
 /** All parts of the layer, connected and running. */
 export interface AssembledLayer {
@@ -124,7 +122,7 @@ export async function assemble(from: Ingredients): Promise<AssembledLayer> {
   const sideEffects = sideEffectsOf(settings, foundation, orchestration);
   await sideEffects.settleOpen();
   opened.use(await openUpkeep(foundation, sideEffects, tools.objects, from)).start();
-  opened.use(quarantine.follow(QUARANTINE_FOLLOW_MS));
+  opened.use(quarantine.follow(FOLLOW_MS));
   opened.use(registry.follow(FOLLOW_MS));
   opened.use(upstreams.followStore(FOLLOW_MS));
   opened.use(followUnrecorded({ registry, ledger, clock, log }));

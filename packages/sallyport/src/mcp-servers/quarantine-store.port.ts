@@ -49,4 +49,6 @@ export interface QuarantineStore {
   removeUpstream(tenantId: string, upstream: string): Promise<void>;
   /** All tools of every tenant, in no order. */
   loadAll(): Promise<readonly UpstreamTool[]>;
+  /** Another text after each change of any tool, by whichever instance. Costs less than `loadAll`. */
+  print(): Promise<string>;
 }

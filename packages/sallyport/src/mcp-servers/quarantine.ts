@@ -41,7 +41,7 @@ export const TOOLS_PER_UPSTREAM_MAX = 20_000;
 export interface Quarantine {
   /** Reloads everything from the store, so that decisions of other instances take effect here too. */
   load(): Promise<void>;
-  /** Loads every `intervalMs` until disposed; failures are logged. A longer load causes a longer pause. */
+  /** Looks every `intervalMs` until disposed, and loads when something changed; failures are logged. A longer load causes a longer pause. */
   follow(intervalMs: number): AsyncDisposable;
   /** The block of a tool; undefined when it may be called or belongs to no upstream. One map lookup. */
   blocks(tenantId: string, toolId: string): Block | undefined;
@@ -107,10 +107,10 @@ export interface QuarantineParts {
 export function createQuarantine({ store, clock, log, scanner = scanDescription }: QuarantineParts): Quarantine {
   const known = createKnownTools(log);
   const turns = createTurns();
-  const { load, written } = onRecord(store, known);
+  const { load, loadChanges, written } = onRecord(store, known);
   return {
     load,
-    follow: (intervalMs) => repeatedly(intervalMs, load, log, 'quarantine-not-read'),
+    follow: (intervalMs) => repeatedly(intervalMs, loadChanges, log, 'quarantine-not-read'),
     blocks: known.blockOf,
     supersededBy(tenantId, toolId, version) {
       const served = known.find(tenantId, toolId)?.version;
@@ -171,12 +171,20 @@ export function createQuarantine({ store, clock, log, scanner = scanDescription 
 /** Coordinates reads and writes of the store, so that neither undoes the other in memory. */
 function onRecord(store: QuarantineStore, known: ReturnType<typeof createKnownTools>) {
   const writes = { begun: 0, open: 0 };
+  let agreed: string | undefined;
+  /** False for a read that overlaps a write here, which may be older than it; the next load comes soon. */
+  const load = async (): Promise<boolean> => {
+    const { begun, open } = writes;
+    const tools = await store.loadAll();
+    const isNewest = open === 0 && begun === writes.begun;
+    if (isNewest) known.agreeWith(tools);
+    return isNewest;
+  };
   return {
-    async load(): Promise<void> {
-      const { begun, open } = writes;
-      const tools = await store.loadAll();
-      // A read that overlaps a write here may be older than it; the next load comes soon.
-      if (open === 0 && begun === writes.begun) known.agreeWith(tools);
+    load: async (): Promise<void> => void (await load()),
+    async loadChanges(): Promise<void> {
+      const print = await store.print();
+      if (print !== agreed && (await load())) agreed = print;
     },
     /** Writes, then applies. */
     async written(write: () => Promise<void>, act: () => void): Promise<void> {

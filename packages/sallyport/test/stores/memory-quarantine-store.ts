@@ -13,6 +13,7 @@ export function memoryQuarantineStore(): QuarantineStore {
     async loadAll() {
       return structuredClone([...tools.values()]);
     },
+    print: async () => JSON.stringify([...tools]),
   };
 }
 

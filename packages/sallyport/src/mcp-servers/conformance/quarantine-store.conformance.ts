@@ -1,4 +1,4 @@
-import { deepEqual } from 'node:assert/strict';
+import { deepEqual, equal, notEqual } from 'node:assert/strict';
 import { casesOver, type OpenStore, type TestCase } from '@sallyport/std/adapter-cases';
 import type { QuarantineStore, UpstreamTool } from '../quarantine-store.port.ts';
 
@@ -41,6 +41,21 @@ export function quarantineStoreConformance(test: TestCase, adapter: string, open
     await store.putAll([tool('a'), tool('c'), ...others]);
     await store.removeUpstream('acme', 'files');
     deepEqual(sorted(await store.loadAll()), others);
+  });
+
+  check('each change of a tool gives another print, and a look none', async (store) => {
+    const changes = [
+      () => store.putAll([tool('a'), tool('b')]),
+      () => store.putAll([{ ...tool('a'), block: 'rejected' }]),
+      () => store.putAll([{ ...tool('a'), tenantId: 'globex' }]),
+      () => store.removeUpstream('acme', 'files'),
+    ];
+    for (const change of changes) {
+      const before = await store.print();
+      equal(await store.print(), before);
+      await change();
+      notEqual(await store.print(), before);
+    }
   });
 
   check('many are kept, and writers of the same tools at the same time leave one of each', async (store) => {

@@ -3,6 +3,7 @@ import type { QuarantineStore, UpstreamTool } from '../../../mcp-servers/quarant
 import { inDatabase } from '../database-error.ts';
 import { keyOfText, keyText } from '../key-text.ts';
 import type { Tables } from '../schema/tables.ts';
+import { tablePrint } from './table-print.ts';
 
 const TABLE = 'sallyport.upstream_tools';
 /** Tools written by one statement. */
@@ -29,6 +30,7 @@ export function postgresQuarantineStore(database: Kysely<Tables>): QuarantineSto
         const rows = await database.selectFrom(TABLE).selectAll().execute();
         return rows.map(toolOf);
       }),
+    print: () => inDatabase('see whether tools of upstreams changed', () => tablePrint(database, TABLE, 'tool_id')),
   };
 }
 

@@ -1,13 +1,11 @@
-import { type Kysely, sql } from 'kysely';
+import type { Kysely } from 'kysely';
 import type { UpstreamStore } from '../../../mcp-servers/upstream-store.port.ts';
 import { inDatabase } from '../database-error.ts';
 import { keyOfText, keyText } from '../key-text.ts';
 import type { Tables } from '../schema/tables.ts';
+import { tablePrint } from './table-print.ts';
 
 const TABLE = 'sallyport.upstreams';
-
-/** The transactions that wrote the rows. */
-const PRINT = sql`coalesce(md5(string_agg(xmin::text || ' ' || name, ',' order by tenant_id, name)), '')`;
 
 /** Upstreams in PostgreSQL. */
 export function postgresUpstreamStore(database: Kysely<Tables>): UpstreamStore {
@@ -39,12 +37,6 @@ export function postgresUpstreamStore(database: Kysely<Tables>): UpstreamStore {
         const rows = await database.selectFrom(TABLE).select(['tenant_id', 'definition']).execute();
         return rows.map(({ tenant_id, definition }) => ({ tenantId: keyOfText(tenant_id), definition }));
       }),
-    print: () =>
-      inDatabase('see whether upstreams changed', async () => {
-        const { rows } = await sql<{ print: string }>`select ${PRINT} as print from ${sql.table(TABLE)}`.execute(
-          database,
-        );
-        return rows[0]?.print ?? '';
-      }),
+    print: () => inDatabase('see whether upstreams changed', () => tablePrint(database, TABLE, 'name')),
   };
 }
