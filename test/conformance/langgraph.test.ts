@@ -89,6 +89,24 @@ describe('graphs of LangGraph', () => {
     expect(ran).toEqual(['one', 'two', 'two', 'three']);
   });
 
+  test('STA-07 a thread that is removed while its graph runs stays removed, and no state without its values takes its place', async () => {
+    const saver = await saverOf();
+    const Both = Annotation.Root({ customer: Annotation<string>(), steps: State.spec.steps });
+    const graph = new StateGraph(Both)
+      .addNode('one', async () => ({ steps: ['one'] }))
+      .addNode('two', async () => {
+        await saver.deleteThread('work');
+        return { steps: ['two'] };
+      })
+      .addEdge(START, 'one')
+      .addEdge('one', 'two')
+      .addEdge('two', END)
+      .compile({ checkpointer: saver });
+    const running = graph.invoke({ customer: 'ann', steps: [] }, { ...config, durability: 'sync' });
+    await expect(running).rejects.toMatchObject({ code: 'E3702' });
+    expect(await all(saver.list(config))).toEqual([]);
+  });
+
   test('STA-07 two branches of one thread keep their own values', async () => {
     const graph = graphOver(await saverOf(), []);
     await graph.invoke({ steps: [] }, config);

@@ -86,18 +86,22 @@ function sessionsOf(parts: ContextBridgeParts): Pick<ContextBridge, 'sessionCont
     ttlResolution: 0,
     perf: { now: () => parts.clock.monotonic() },
   });
+  let changes = 0;
   return {
     async sessionContext(owner, sessionId, signal) {
       const key = `${ownerKey(owner)} ${sessionId}`;
       const remembered = known.get(key);
       // The tool may change what it gets.
       if (remembered !== undefined) return structuredClone(remembered.context);
+      const since = changes;
       const context = await readContext(parts, owner, sessionId, signal);
-      // That there is none is not remembered: the agent may be about to save one.
-      if (context !== undefined && cacheMs > 0) known.set(key, { context: structuredClone(context) });
+      // What was read before a change is over. That there is none is not remembered: the agent may be about to save one.
+      if (context !== undefined && cacheMs > 0 && since === changes)
+        known.set(key, { context: structuredClone(context) });
       return context;
     },
     forget(owner) {
+      changes += 1;
       const prefix = `${ownerKey(owner)} `;
       for (const key of known.keys()) if (key.startsWith(prefix)) known.delete(key);
     },

@@ -39,7 +39,7 @@ export interface ThreadRecord extends ThreadPlace {
   readonly parentId?: string;
   readonly state: TypedBytes;
   readonly metadata: TypedBytes;
-  /** The version of each channel. */
+  /** The version of each channel that has a value. A state without a parent may name some that are not stored. */
   readonly versions: Readonly<Record<string, string>>;
 }
 
@@ -52,7 +52,7 @@ export interface StoredValue extends ChannelPlace {
 
 /** A state as it is stored. */
 export interface StoredThreadState extends ThreadRecord {
-  /** Values that are stored of the versions it has. */
+  /** Values that are stored of the versions it has; to store, those that are new. */
   readonly values: readonly StoredValue[];
 }
 
@@ -81,8 +81,10 @@ export interface ThreadStore {
   /**
    * Stores a state, or replaces the one of that place, with values that are new. A value of a version that is there already stays.
    * Objects of values were announced before (`CheckpointArchive`).
+   * @returns false, and stores nothing, when it has a parent and the value of one of its versions is neither given nor there: its
+   *   thread was removed meanwhile
    */
-  put(owner: CallOwner, state: StoredThreadState): Promise<void>;
+  put(owner: CallOwner, state: StoredThreadState): Promise<boolean>;
   /** Stores writes. One that is there already stays, unless its index is negative: then it is replaced. */
   write(owner: CallOwner, place: ThreadPlace, writes: readonly ThreadWrite[]): Promise<void>;
   /** States with their writes, newest first: by id, downwards. */

@@ -34,7 +34,8 @@ export interface Threads {
   /**
    * Saves a state.
    * @param state with the values of those channels alone that have changed
-   * @throws E3102 for a value that is too large, and when the owner's threads are too many or too large; E3812, E3823
+   * @throws E3102 for a value that is too large, and when the owner's threads are too many or too large; E3702 when a value of
+   *   an earlier state is not there any more; E3812, E3823
    */
   save(owner: CallOwner, state: Omit<ThreadState, 'writes'>): Promise<void>;
   /** @throws E3102, E3812 */
@@ -70,7 +71,7 @@ export function createThreads(parts: ThreadParts): Threads {
       await refuseTooMany(parts, owner, record.threadId, given);
       const stored: StoredValue[] = [];
       for (const one of packed) stored.push({ ...one, packed: await heldState(parts, owner.tenantId, one.packed) });
-      await store.put(owner, { ...record, values: stored });
+      if (!(await store.put(owner, { ...record, values: stored }))) throw removed(record.threadId);
     },
     async write(owner, place, writes) {
       for (const { value } of writes) bounded(value);
@@ -109,6 +110,12 @@ async function refuseTooMany(
   const needed = given.reduce((sum, { length }) => sum + length + THREAD_ROW_BYTES, bytes);
   if (needed > bytesMax) throw tooMuch(`would have threads of ${needed} bytes`, 'threads.bytes_max', bytesMax);
 }
+
+const removed = (threadId: string): ToolLayerError =>
+  new ToolLayerError(
+    'E3702',
+    `The thread ${JSON.stringify(threadId.slice(0, 128))} does not hold the values on which this state is built: it was removed meanwhile. Nothing was saved. Begin the thread anew.`,
+  );
 
 const tooMuch = (what: string, limit: string, max: number): ToolLayerError =>
   new ToolLayerError('E3102', `The agent ${what}; ${limit} is ${max}. Remove threads that are not needed any more.`, {

@@ -177,7 +177,11 @@ const STORES: readonly (readonly [name: string, store: object, given: Readonly<R
       postgresQuarantineStore(database),
       { putAll: [[it]], removeUpstream: ['t', 'u'], loadAll: [] },
     ],
-    ['upstreams', postgresUpstreamStore(database), { put: [it], remove: ['t', 'u'], loadAll: [] }],
+    [
+      'upstreams',
+      postgresUpstreamStore(database),
+      { put: [it], remove: ['t', 'u'], find: ['t', 'u'], loadAll: [], print: [] },
+    ],
   ];
 
 test.each(STORES)(

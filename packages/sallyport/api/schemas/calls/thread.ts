@@ -49,8 +49,11 @@ const STATE = {
   parent_checkpoint_id: Type.Optional(Name),
   state: TypedValue,
   metadata: TypedValue,
-  versions: Type.Record(Channel, ChannelVersion, { description: 'The version of each channel.' }),
-  values: Type.Array(ChannelValue, { maxItems: 10_000, description: 'To save: of the channels that have changed.' }),
+  versions: Type.Record(Channel, ChannelVersion, { description: 'The version of each channel that has a value.' }),
+  values: Type.Array(ChannelValue, {
+    maxItems: 10_000,
+    description: 'To save: of the versions that are not saved yet.',
+  }),
 };
 
 export const ThreadSaveRequest = Type.Object(STATE, { additionalProperties: false });

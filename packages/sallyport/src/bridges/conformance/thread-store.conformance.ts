@@ -90,7 +90,7 @@ export function threadStoreConformance(test: TestCase, adapter: string, open: Op
     await store.put(OWNER, stateOf('1', { versions: { x: '1' }, values: [storedValue('x', '1', 'first')] }));
     const again = {
       ...{ state: { ...typed('"again"'), type: 'other' }, metadata: { ...typed('"more"'), type: 'other' } },
-      ...{ parentId: '0', versions: { x: '1', y: '1' } },
+      ...{ parentId: '0', versions: { x: '1' } },
     };
     await store.put(OWNER, stateOf('1', { ...again, values: [storedValue('x', '1', 'forged')] }));
     await store.put(OWNER, stateOf('1', { namespace: 'child', versions: { x: '1' } }));
@@ -99,6 +99,27 @@ export function threadStoreConformance(test: TestCase, adapter: string, open: Op
     deepEqual(
       (await store.list(OWNER, { namespace: 'child', limit: 9 })).map(({ values }) => values),
       [[]],
+    );
+  });
+
+  check('STA-07.2 a state that continues another is stored with all its values or not at all', async (store) => {
+    const [x, y] = [storedValue('x', '1', '1'), storedValue('y', '2', '2')];
+    equal(await store.put(OWNER, stateOf('1', { versions: { x: '1' }, values: [x] })), true);
+    const second = stateOf('2', { parentId: '1', versions: { x: '1', y: '2' }, values: [y] });
+    await store.remove(OWNER, 'thread');
+    equal(await store.put(OWNER, second), false);
+    deepEqual([await idsOf(store), await store.used(OWNER, 'thread')], [[], { others: 0, bytes: 0 }]);
+    equal(await store.put(OWNER, { ...second, values: [x, y] }), true);
+    const third = stateOf('3', { parentId: '2', versions: second.versions });
+    equal(await store.put(OWNER, third), true);
+    equal(await store.put(OWNER, { ...third, state: typed('"4"'), versions: { x: '1', y: '3' } }), false);
+    equal(await store.put(OWNER, { ...third, namespace: 'child' }), false);
+    deepEqual(
+      (await store.list(OWNER, { limit: 9 })).map(({ state, values }) => [textOf(state.bytes), values.length]),
+      [
+        ['"3"', 2],
+        ['"2"', 2],
+      ],
     );
   });
 

@@ -369,7 +369,7 @@ describe('contexts of sessions', () => {
     expect(asked).toHaveLength(1);
   });
 
-  test('EXT-04.2 it is remembered until it is changed here', async () => {
+  test('EXT-04.2 it is remembered until it is changed here, while it is read too', async () => {
     expect(await bridge.sessionContext(OWNER, 'session-1')).toBeUndefined();
     await save(OWNER, { project_id: 'p1' });
     for (let turn = 0; turn < 3; turn += 1) await bridge.sessionContext(OWNER, 'session-1');
@@ -380,6 +380,14 @@ describe('contexts of sessions', () => {
     expect(await bridge.sessionContext(OWNER, 'session-1')).toEqual({ project_id: 'p1' });
     bridge.forget(OWNER);
     expect(await bridge.sessionContext(OWNER, 'session-1')).toEqual({ project_id: 'p2' });
+    open(async (...given) => {
+      const answer = await reachable(...given);
+      await save(OWNER, { project_id: 'p3' });
+      bridge.forget(OWNER);
+      return answer;
+    });
+    await bridge.sessionContext(OWNER, 'session-1');
+    expect(await bridge.sessionContext(OWNER, 'session-1')).toEqual({ project_id: 'p3' });
   });
 
   test('EXT-04.2 nothing is remembered where the operator says so', async () => {

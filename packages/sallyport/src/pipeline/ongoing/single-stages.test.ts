@@ -275,9 +275,11 @@ describe('settle', () => {
     expect(await settling({})).toEqual({ end: { settled: true }, seen: ['completed', 'answered'] });
   });
 
-  test('PIPE-10 a tool that says it is deterministic is compared, but not where documents were read, whose versions differ', async () => {
+  test('PIPE-10 a tool that says it is deterministic is compared, but not where it reads documents or a context, which differ', async () => {
     expect((await settling({ deterministic: true })).seen).toContain('compared');
     expect((await settling({ deterministic: true }, { documents: [] })).seen).not.toContain('compared');
+    const reads = { deterministic: true, execution_config: { session_context: true } };
+    expect((await settling(reads)).seen).not.toContain('compared');
     expect((await settling({ deterministic: false })).seen).not.toContain('compared');
   });
 

@@ -114,7 +114,7 @@ test('PIPE-09 an id that the caller chose stays free when the call is refused be
   expect(rowOf(call({}, {}, resumed), failed)).toMatchObject({ invocationId: 'call-1', nonce: 'nonce-1' });
 });
 
-test('PIPE-10 the inputs of a tool that says it is deterministic are kept, with its variables, unless documents change its answer', () => {
+test('PIPE-10 the inputs of a tool that says it is deterministic are kept, with its variables, unless documents or a context change its answer', () => {
   const inputsOf = (more: Partial<CallSoFar>, environment?: Record<string, string>) => {
     const request = environment === undefined ? {} : { execution_options: { environment } };
     const known = { parameters: { n: 1 }, result: 1, outputHash: 'o', tool: toolOf({ deterministic: true }) };
@@ -125,6 +125,8 @@ test('PIPE-10 the inputs of a tool that says it is deterministic are kept, with 
   expect(inputsOf({ tool: toolOf() })).toBeUndefined();
   expect(inputsOf({ tool: toolOf({ deterministic: true, side_effect_policy: 'idempotent' }) })).toBeUndefined();
   expect(inputsOf({ documents: [] })).toBeUndefined();
+  const reads = toolOf({ deterministic: true, execution_config: { session_context: true } });
+  expect(inputsOf({ tool: reads })).toBeUndefined();
   expect(inputsOf({ parameters: undefined })).toBeUndefined();
   expect(inputsOf({ tool: undefined })).toBeUndefined();
 });

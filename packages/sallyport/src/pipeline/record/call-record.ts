@@ -3,6 +3,7 @@ import type { DocumentAccess, ExecutionMetadata } from '../../../api/schemas/inv
 import type { InvocationRecord } from '../../domain/invocation/record.ts';
 import { NO_USAGE } from '../../domain/invocation/usage.ts';
 import type { WaitingCall } from '../../domain/invocation/waiting-call.ts';
+import { followsFromArguments } from '../../domain/tool/follows-from-arguments.ts';
 import { sideEffectOf } from '../../domain/tool/tool-version.ts';
 import type { CallSoFar } from '../call.ts';
 import { type EndedCall, mayHaveRow, type OngoingCall } from '../ongoing/ongoing-call.ts';
@@ -78,8 +79,8 @@ function invocationIdOf(ongoing: OngoingCall, { failure }: EndedCall): string {
  * in-process memory.
  */
 function noteInputs(record: Open<InvocationRecord>, { tool, parameters, request, documents }: CallSoFar): void {
-  if (documents !== undefined) return;
-  if (tool?.manifest.deterministic !== true || record.sideEffect !== 'pure' || parameters === undefined) return;
+  if (tool === undefined || record.sideEffect !== 'pure' || parameters === undefined) return;
+  if (!followsFromArguments(tool.manifest, documents)) return;
   const environment = request.execution_options?.environment;
   record.inputs = environment === undefined ? { parameters } : { parameters, environment };
 }

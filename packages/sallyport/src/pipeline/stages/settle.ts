@@ -1,3 +1,4 @@
+import { followsFromArguments } from '../../domain/tool/follows-from-arguments.ts';
 import type {
   Admitted,
   CallRequest,
@@ -31,9 +32,9 @@ export function settle(
       const mayHaveCheckpoints = ongoing.toolRun.checkpoints !== undefined || resumes(call);
       if (mayHaveCheckpoints) await endCheckpoints(parts, call, true);
       await parts.gates?.completed(call.principal, call.tool);
-      // Another version of a document is another input.
-      const isComparable = call.tool.manifest.deterministic === true && call.documents === undefined;
-      const noted = isComparable ? await checkDeterminism(parts, call) : undefined;
+      const noted = followsFromArguments(call.tool.manifest, call.documents)
+        ? await checkDeterminism(parts, call)
+        : undefined;
       return { settled: true, ...noted };
     },
   };

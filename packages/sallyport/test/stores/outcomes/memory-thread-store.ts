@@ -32,12 +32,18 @@ export function memoryThreadStore(now: () => number = Date.now): ThreadStore {
   const ofOwner = (owner: string): readonly Thread[] => [...threads.values()].filter((one) => one.owner === owner);
   return {
     async put(owner, { values, ...record }) {
+      const there = threads.get(keyOf(ownerKey(owner), record.threadId))?.values;
+      const isThere = ([channel, version]: [string, string]): boolean =>
+        values.some((one) => one.channel === channel && one.version === version) ||
+        there?.has(keyOf(record.namespace, channel, version)) === true;
+      if (record.parentId !== undefined && !Object.entries(record.versions).every(isThere)) return false;
       const thread = changed(ownerKey(owner), record.threadId);
       thread.states.set(placeKey(record), record);
       for (const value of values) {
         const key = keyOf(record.namespace, value.channel, value.version);
         if (!thread.values.has(key)) thread.values.set(key, value);
       }
+      return true;
     },
     async write(owner, place, writes) {
       if (writes.length === 0) return;

@@ -44,7 +44,7 @@ const PAGE = 20;
  * Keeps the state of LangGraph's graphs in the layer (STA-07): durable, packed and checked like the checkpoints of tools. Threads
  * belong to the agent of the token, and to its user.
  *
- * Methods throw what the operations `threads.*` throw: E32xx without a valid token, E3102, E3703, E3812, E3823.
+ * Methods throw what the operations `threads.*` throw: E32xx without a valid token, E3102, E3702, E3703, E3812, E3823.
  */
 export class SallyportSaver extends BaseCheckpointSaver {
   readonly #layer: Pick<ToolLayer, 'ask'>;
@@ -108,8 +108,11 @@ export class SallyportSaver extends BaseCheckpointSaver {
       ...(parent ? { parent_checkpoint_id: parent } : {}),
       state: await this.#valueOf(rest),
       metadata: await this.#valueOf(metadata),
+      // A channel without a value has a version too, which stands in the state.
       versions: Object.fromEntries(
-        Object.entries(checkpoint.channel_versions).map(([channel, version]) => [channel, String(version)]),
+        Object.entries(checkpoint.channel_versions)
+          .filter(([channel]) => channel in channel_values)
+          .map(([channel, version]) => [channel, String(version)]),
       ),
       values: await Promise.all(values),
     };

@@ -15,16 +15,28 @@ import { keyOfText, keyText } from '../key-text.ts';
 import { objectColumnsOf, stateBytesOf } from './postgres-checkpoint-store.ts';
 
 /** What is stored in a thread is added to what it takes; a state that replaces another counts for what it has more. */
-const COUNTED = (bytes: string) => `
-insert into sallyport.threads (tenant_id, owner, thread_id, bytes) select $1, $2, $3, ${bytes}
+const COUNTED = (bytes: string, where = 'true') => `
+insert into sallyport.threads (tenant_id, owner, thread_id, bytes) select $1, $2, $3, ${bytes} where ${where}
 on conflict (tenant_id, owner, thread_id) do update set bytes = threads.bytes + excluded.bytes, changed_at = now()`;
 
+/**
+ * Stores nothing of a state that continues another when a value that is not given is not there: it went with its thread. The
+ * thread is locked, so that no removal comes between.
+ */
 const PUT = `
-with values as (
+with thread as materialized (
+  select from sallyport.threads where tenant_id = $1 and owner = $2 and thread_id = $3 for update
+), complete as materialized (
+  select where $6::text is null or cardinality($22::text[]) = 0 or exists (select from thread) and not exists (
+    select from unnest($22::text[], $23::text[]) as named (channel, version) where not exists (
+      select from sallyport.thread_values held
+      where tenant_id = $1 and owner = $2 and thread_id = $3 and namespace = $4
+        and held.channel = named.channel and held.version = named.version))
+), values as (
   insert into sallyport.thread_values (tenant_id, owner, thread_id, namespace, channel, version, value_type, form, value, size,
     sha256, object_name, object_size, object_sha256)
-  select $1, $2, $3, $4, * from unnest($12::text[], $13::text[], $14::text[], $15::text[], $16::bytea[], $17::bigint[],
-    $18::text[], $19::text[], $20::bigint[], $21::text[])
+  select $1, $2, $3, $4, given.* from complete, unnest($12::text[], $13::text[], $14::text[], $15::text[], $16::bytea[], $17::bigint[],
+    $18::text[], $19::text[], $20::bigint[], $21::text[]) as given
   on conflict do nothing
   returning coalesce(object_size, octet_length(value)) + ${THREAD_ROW_BYTES} as bytes
 ), replaced as (
@@ -33,13 +45,17 @@ with values as (
 ), stored as (
   insert into sallyport.thread_states
     (tenant_id, owner, thread_id, namespace, checkpoint_id, parent_id, state_type, state, metadata_type, metadata, versions)
-  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+  select $1, $2, $3, $4, $5, $6, $7, $8::bytea, $9, $10::bytea, $11::json from complete
   on conflict (tenant_id, owner, thread_id, namespace, checkpoint_id) do update set
     parent_id = excluded.parent_id, state_type = excluded.state_type, state = excluded.state,
     metadata_type = excluded.metadata_type, metadata = excluded.metadata, versions = excluded.versions
   returning octet_length(state) + octet_length(metadata) + ${THREAD_ROW_BYTES} as bytes
-)${COUNTED(`(select sum(bytes) from stored) + (select coalesce(sum(bytes), 0) from values)
-  - (select coalesce(sum(bytes), 0) from replaced)`)}`;
+)${COUNTED(
+  `(select sum(bytes) from stored) + (select coalesce(sum(bytes), 0) from values)
+  - (select coalesce(sum(bytes), 0) from replaced)`,
+  'exists (select from stored)',
+)}
+returning thread_id`;
 
 const WRITE = `
 with given as (
@@ -143,7 +159,7 @@ export function postgresThreadStore(pool: Pool): ThreadStore {
   const run = <Row extends QueryResultRow>(action: string, text: string, values: readonly unknown[]): Promise<Row[]> =>
     inDatabase(action, async () => (await pool.query<Row>(text, [...values])).rows);
   return {
-    put: async (owner, state) => void (await run('store the state of a thread', PUT, valuesOf(owner, state))),
+    put: async (owner, state) => (await run('store the state of a thread', PUT, valuesOf(owner, state))).length > 0,
     async write(owner, place, given) {
       const writes = eachOnce(given);
       if (writes.length === 0) return;
@@ -171,14 +187,21 @@ export function postgresThreadStore(pool: Pool): ThreadStore {
       const values = await run<ValueRow>('read the values of threads', VALUES, [...ownerOf(owner), ...columns]);
       const byPlace = Map.groupBy(written, keyOf);
       const byVersion = new Map(values.map((row) => [keyOfVersion(row), row]));
-      return rows.map((row) => ({
-        ...recordOf(row),
-        values: versionsOf(row).flatMap((names) => {
-          const value = byVersion.get(JSON.stringify(names));
-          return value === undefined ? [] : [storedOf(value)];
-        }),
-        writes: (byPlace.get(keyOf(row)) ?? []).map(writeOf),
-      }));
+      // Where values are missing, the thread may have been removed after the first of these statements.
+      const left = wanted.every((names) => byVersion.has(JSON.stringify(names)))
+        ? rows
+        : await run<StateRow>('list the states of threads', LIST, [...ownerOf(owner), ...wantedOf(query)]);
+      const there = new Set(left.map(keyOf));
+      return rows
+        .filter((row) => there.has(keyOf(row)))
+        .map((row) => ({
+          ...recordOf(row),
+          values: versionsOf(row).flatMap((names) => {
+            const value = byVersion.get(JSON.stringify(names));
+            return value === undefined ? [] : [storedOf(value)];
+          }),
+          writes: (byPlace.get(keyOf(row)) ?? []).map(writeOf),
+        }));
     },
     async used(owner, threadId) {
       const [row] = await run<UsedRow>('count the threads', USED, [...ownerOf(owner), keyText(threadId)]);
@@ -220,6 +243,8 @@ const wantedOf = ({ threadId, namespace, checkpointId, before, after, limit }: T
 function valuesOf(owner: CallOwner, place: StoredThreadState): readonly unknown[] {
   const { parentId, state, metadata, versions, values } = place;
   const objects = values.map(({ packed }) => objectColumnsOf(packed));
+  const given = new Set(values.map(({ channel, version }) => JSON.stringify([channel, version])));
+  const before = Object.entries(versions).filter((named) => !given.has(JSON.stringify(named)));
   return [
     ...[...ownerOf(owner), ...placeOf(place), orNull(parentId)],
     ...[state.type, Buffer.from(state.bytes), metadata.type, Buffer.from(metadata.bytes), JSON.stringify(versions)],
@@ -231,6 +256,7 @@ function valuesOf(owner: CallOwner, place: StoredThreadState): readonly unknown[
     values.map(({ packed }) => packed.size),
     values.map(({ packed }) => packed.sha256),
     ...[0, 1, 2].map((at) => objects.map((columns) => columns[at])),
+    ...[0, 1].map((at) => before.map((named) => keyText(named[at] ?? ''))),
   ];
 }
 
