@@ -175,7 +175,7 @@ const STORES: readonly (readonly [name: string, store: object, given: Readonly<R
     [
       'tools of upstreams',
       postgresQuarantineStore(database),
-      { putAll: [[it]], removeUpstream: ['t', 'u'], loadAll: [] },
+      { putAll: [[it]], removeUpstream: ['t', 'u'], loadAll: [], print: [] },
     ],
     [
       'upstreams',
