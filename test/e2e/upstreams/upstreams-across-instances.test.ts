@@ -5,6 +5,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import type { EmbeddedToolLayer } from '../../../packages/sallyport/src/index.ts';
 import {
   embeddedDatabases,
+  run,
   type TestDatabases,
 } from '../../../packages/sallyport/src/storage/postgres/postgres-databases.fixture.ts';
 import { type OpenLayer, openLayer } from '../layer.fixture.ts';
@@ -24,7 +25,7 @@ afterEach(async () => {
 
 /** A server that answers a call when the test says so, and reports then that it lists one more tool. */
 async function growingServer() {
-  const tools = [{ name: 'first', inputSchema: { type: 'object' } }];
+  const tools: object[] = [{ name: 'first', inputSchema: { type: 'object' } }];
   const waiting: (() => void)[] = [];
   const results: Readonly<Record<string, () => object>> = {
     initialize: () => ({
@@ -61,6 +62,7 @@ async function growingServer() {
       transport: { type: 'http', url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp` } as const,
     },
     waiting,
+    tools,
   };
 }
 
@@ -107,4 +109,26 @@ test('OPS-04.1 a server brings no tools back at one instance after its upstream 
   await one.layer.ask('upstreams.add', { upstream: server.definition }, LOCAL);
   await expect.poll(() => status(two), ENOUGH).toMatchObject({ name: 'growing', state: 'ready' });
   await expect.poll(() => toolIds(two), ENOUGH).toEqual(await toolIds(one));
+}, 60_000);
+
+test('REG-09.5 REG-09.6 OPS-04.1 what was accepted at one instance holds at once at the other, which shows another definition', async () => {
+  const server = await growingServer();
+  const connection = await databases.fresh();
+  const settings = { 'database.url': 'url' in connection ? connection.url : '' };
+  const one = await openLayer(settings);
+  opened.push(one);
+  const two = await openLayer(settings);
+  opened.push(two);
+  const add = async ({ layer }: OpenLayer) =>
+    (await layer.ask('upstreams.add', { upstream: server.definition }, LOCAL)).registrations;
+  const [accepted] = server.tools;
+  expect(await add(one)).toMatchObject([{ outcome: 'created' }]);
+  server.tools[0] = { ...accepted, description: 'Does something else.' };
+  expect(await add(two)).toMatchObject([{ outcome: 'refused', error: { e_code: 'E3813' } }]);
+  expect(await call(two)).toMatchObject({ error: { e_code: 'E3813' } });
+  // The one that did not see the block lifts it on record too.
+  server.tools[0] = { ...accepted };
+  expect(await add(one)).toMatchObject([{ outcome: 'unchanged' }]);
+  const blocks = 'select 1 from sallyport.upstream_tools where block is not null';
+  expect(await run(connection, blocks)).toEqual([]);
 }, 60_000);

@@ -9,6 +9,7 @@ import type { BlockReason, QuarantineStore, ServedDefinition, UpstreamTool } fro
 import {
   compareListing,
   type IdentifiedTool,
+  isNews,
   type ListingComparison,
   type ServedTool,
 } from './trust/compare-listing.ts';
@@ -29,7 +30,7 @@ export type {
   ServedTool,
   UpstreamTool,
 };
-export { definitionHash, isOfferPlace, placesOf, upstreamAt };
+export { definitionHash, isNews, isOfferPlace, placesOf, upstreamAt };
 
 /** Most tools remembered of one upstream, absent ones included; further tools are refused. */
 export const TOOLS_PER_UPSTREAM_MAX = 20_000;
@@ -41,6 +42,11 @@ export const TOOLS_PER_UPSTREAM_MAX = 20_000;
 export interface Quarantine {
   /** Reloads everything from the store, so that decisions of other instances take effect here too. */
   load(): Promise<void>;
+  /**
+   * Takes over what is on record of one upstream or other place: another instance may have accepted or blocked since
+   * `load`. To be called in its turn, before anything of it is written.
+   */
+  reread(tenantId: string, upstream: string): Promise<void>;
   /** Loads every `intervalMs` until disposed; failures are logged. A longer load causes a longer pause. */
   follow(intervalMs: number): AsyncDisposable;
   /** The block of a tool; undefined when it may be called or belongs to no upstream. One map lookup. */
@@ -110,6 +116,10 @@ export function createQuarantine({ store, clock, log, scanner = scanDescription 
   const { load, written } = onRecord(store, known);
   return {
     load,
+    async reread(tenantId, upstream) {
+      const tools = await store.loadAll();
+      known.put(tools.filter((tool) => tool.tenantId === tenantId && tool.upstream === upstream));
+    },
     follow: (intervalMs) => repeatedly(intervalMs, load, log, 'quarantine-not-read'),
     blocks: known.blockOf,
     supersededBy(tenantId, toolId, version) {

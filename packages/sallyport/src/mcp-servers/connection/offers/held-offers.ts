@@ -4,12 +4,13 @@ import type { ListedMcpTool } from '../../../registry/importer.port.ts';
 import type { ListedOffer } from '../../known-upstream.ts';
 import { blockedFailure, type Quarantine } from '../../quarantine.ts';
 import type { BlockReason, UpstreamTool } from '../../quarantine-store.port.ts';
+import { isNews } from '../../trust/compare-listing.ts';
 import { definitionHash } from '../../trust/definition-hash.ts';
 import type { ScanVerdict } from '../../trust/description-scanner.port.ts';
 import { type HeldKind, offerId, placeOf } from '../../trust/offer-places.ts';
 
 /** What of the quarantine offers need. */
-export type OfferQuarantine = Pick<Quarantine, 'compare' | 'put' | 'find' | 'blocks' | 'inTurn'>;
+export type OfferQuarantine = Pick<Quarantine, 'compare' | 'reread' | 'put' | 'find' | 'blocks' | 'inTurn'>;
 
 /** Prompts and resource templates of one upstream; changed ones wait for an operator (REG-09). */
 export interface HeldOffers {
@@ -57,7 +58,11 @@ export function createHeldOffers(parts: HeldOffersParts): HeldOffers {
         }));
         const findingsOf = new Map(listing.map(({ listed }, at) => [listed, verdicts[at]?.findings ?? []]));
         const isClean = (listed: ListedMcpTool): boolean => findingsOf.get(listed)?.length === 0;
-        const compared = quarantine.compare(tenantId, place, listing, isTrusted);
+        let compared = quarantine.compare(tenantId, place, listing, isTrusted);
+        if (isAdded || isNews(compared)) {
+          await quarantine.reread(tenantId, place);
+          compared = quarantine.compare(tenantId, place, listing, isTrusted);
+        }
         const noticedAt = new Date(clock.now()).toISOString();
         const free = (
           { block: _block, served: _served, ...known }: UpstreamTool,
