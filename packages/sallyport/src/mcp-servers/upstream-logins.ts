@@ -157,8 +157,11 @@ export function createUpstreamLogins(parts: UpstreamLoginsParts): UpstreamLogins
     async end(tenantId, definition, holder) {
       const { context, tokens } = needed(tenantId, definition, holder);
       await revokeKept(context);
-      tokens.forget();
-      return context.remove();
+      try {
+        return await context.remove();
+      } finally {
+        tokens.forget();
+      }
     },
     async removeAll(tenantId, upstream) {
       await parts.store.remove(tenantId, upstream);
