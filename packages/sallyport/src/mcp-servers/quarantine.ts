@@ -113,13 +113,10 @@ export interface QuarantineParts {
 export function createQuarantine({ store, clock, log, scanner = scanDescription }: QuarantineParts): Quarantine {
   const known = createKnownTools(log);
   const turns = createTurns();
-  const { load, written } = onRecord(store, known);
+  const { load, reread, written } = onRecord(store, known);
   return {
     load,
-    async reread(tenantId, upstream) {
-      const tools = await store.loadAll();
-      known.put(tools.filter((tool) => tool.tenantId === tenantId && tool.upstream === upstream));
-    },
+    reread,
     follow: (intervalMs) => repeatedly(intervalMs, load, log, 'quarantine-not-read'),
     blocks: known.blockOf,
     supersededBy(tenantId, toolId, version) {
@@ -187,6 +184,10 @@ function onRecord(store: QuarantineStore, known: ReturnType<typeof createKnownTo
       const tools = await store.loadAll();
       // A read that overlaps a write here may be older than it; the next load comes soon.
       if (open === 0 && begun === writes.begun) known.agreeWith(tools);
+    },
+    async reread(tenantId: string, upstream: string): Promise<void> {
+      const tools = await store.loadAll();
+      known.put(tools.filter((tool) => tool.tenantId === tenantId && tool.upstream === upstream));
     },
     /** Writes, then applies. */
     async written(write: () => Promise<void>, act: () => void): Promise<void> {

@@ -45,6 +45,19 @@ interface HeldOffersParts {
   readonly onHeld: OffersHeld;
 }
 
+/** What is new, or changed, is compared again with what is on record: another instance may have decided since. */
+async function comparedOnRecord(
+  { quarantine, tenantId, isTrusted }: HeldOffersParts,
+  place: string,
+  listing: Parameters<Quarantine['compare']>[2],
+  isAdded: boolean,
+): Promise<ReturnType<Quarantine['compare']>> {
+  const compared = quarantine.compare(tenantId, place, listing, isTrusted);
+  if (!isAdded && !isNews(compared)) return compared;
+  await quarantine.reread(tenantId, place);
+  return quarantine.compare(tenantId, place, listing, isTrusted);
+}
+
 /** Makes the held offers of one upstream. */
 export function createHeldOffers(parts: HeldOffersParts): HeldOffers {
   const { quarantine, tenantId, upstream, isTrusted, acceptsNew, clock, onHeld } = parts;
@@ -58,11 +71,7 @@ export function createHeldOffers(parts: HeldOffersParts): HeldOffers {
         }));
         const findingsOf = new Map(listing.map(({ listed }, at) => [listed, verdicts[at]?.findings ?? []]));
         const isClean = (listed: ListedMcpTool): boolean => findingsOf.get(listed)?.length === 0;
-        let compared = quarantine.compare(tenantId, place, listing, isTrusted);
-        if (isAdded || isNews(compared)) {
-          await quarantine.reread(tenantId, place);
-          compared = quarantine.compare(tenantId, place, listing, isTrusted);
-        }
+        const compared = await comparedOnRecord(parts, place, listing, isAdded);
         const noticedAt = new Date(clock.now()).toISOString();
         const free = (
           { block: _block, served: _served, ...known }: UpstreamTool,
