@@ -112,6 +112,23 @@ test('EXE-06 reserved characters stay where they are allowed, but none that coul
   expect(inQuery('a&b=c#d+e', { allow_reserved: true })).toBe('?v=a%26b%3Dc%23d%2Be');
 });
 
+test('EXE-06.2 no argument stands beside the credential of its name', () => {
+  const operation: Partial<HttpOperation> = {
+    parameters: [
+      parameter({ property: 'key', name: 'key' }),
+      parameter({ property: 'more' }),
+      parameter({ property: 'sid', name: 'sid', in: 'cookie' }),
+    ],
+    auth: [
+      { type: 'api_key', in: 'query', name: 'key', secret: 'S' },
+      { type: 'api_key', in: 'cookie', name: 'sid', secret: 'S' },
+    ],
+  };
+  const given = { key: 'mine', more: { key: 'mine', keys: 1 }, sid: 'mine' };
+  const { url, headers } = build(operation, given, new Map([['S', 'theirs']]));
+  expect([url.search, headers['cookie']]).toEqual(['?keys=1&key=theirs', 'sid=theirs']);
+});
+
 describe('hostile arguments', () => {
   test.each(['?admin=1', '#x', 'a/b', 'a/.b/..c', '%2e%2e', 'a\0b', '\ud800', 'http://evil/'])(
     'a path value %j stays inside its segment',
@@ -132,23 +149,6 @@ describe('hostile arguments', () => {
       );
     },
   );
-
-  test('EXE-06.2 no argument stands beside the credential of its name', () => {
-    const operation: Partial<HttpOperation> = {
-      parameters: [
-        parameter({ property: 'key', name: 'key' }),
-        parameter({ property: 'more' }),
-        parameter({ property: 'sid', name: 'sid', in: 'cookie' }),
-      ],
-      auth: [
-        { type: 'api_key', in: 'query', name: 'key', secret: 'S' },
-        { type: 'api_key', in: 'cookie', name: 'sid', secret: 'S' },
-      ],
-    };
-    const given = { key: 'mine', more: { key: 'mine', keys: 1 }, sid: 'mine' };
-    const { url, headers } = build(operation, given, new Map([['S', 'theirs']]));
-    expect([url.search, headers['cookie']]).toEqual(['?keys=1&key=theirs', 'sid=theirs']);
-  });
 
   test.each(['.', '..', '', undefined, []])('a path value %j that would change the path is refused', (value) => {
     expect(() => inPath(value)).toThrow(expect.objectContaining({ code: 'E3509' }));
