@@ -157,11 +157,9 @@ export function createUpstreamLogins(parts: UpstreamLoginsParts): UpstreamLogins
     async end(tenantId, definition, holder) {
       const { context, tokens } = needed(tenantId, definition, holder);
       await revokeKept(context);
-      try {
-        return await context.remove();
-      } finally {
-        tokens.forget();
-      }
+      const wereThere = await context.remove();
+      tokens.forget();
+      return wereThere;
     },
     async removeAll(tenantId, upstream) {
       await parts.store.remove(tenantId, upstream);
