@@ -9,16 +9,16 @@ interface Run {
 
 let desk: Desk;
 const runs: Run[] = [];
+const hold = async ({ n }: Readonly<Record<string, unknown>>, { signal }: { readonly signal: AbortSignal }) => {
+  await new Promise<void>((resolve, reject) => {
+    runs.push({ n: Number(n), signal, end: resolve });
+    // Like most tools this one takes a moment to stop.
+    signal.addEventListener('abort', () => setTimeout(() => reject(signal.reason), 300));
+  });
+  return { done: n };
+};
 beforeAll(async () => {
   desk = await openDesk({ settings: { 'workers.slots': 2 } });
-  const hold = async ({ n }: Readonly<Record<string, unknown>>, { signal }: { readonly signal: AbortSignal }) => {
-    await new Promise<void>((resolve, reject) => {
-      runs.push({ n: Number(n), signal, end: resolve });
-      // Like most tools this one takes a moment to stop.
-      signal.addEventListener('abort', () => setTimeout(() => reject(signal.reason), 300));
-    });
-    return { done: n };
-  };
   await desk.layer.registerFunction(toolOf('report', { side_effect_policy: 'pure' }), hold);
   await desk.layer.registerFunction(toolOf('ship', {}), hold);
 });
@@ -28,9 +28,9 @@ afterAll(async () => {
 });
 
 /** Makes an asynchronous call of `tool`, as a new agent. */
-async function later(tool: string, n: number, priority: string): Promise<string> {
-  const token = await desk.token({ agent_did: `did:agent:${n}` });
-  const { body } = await desk.invoke(tool, n, { execution_options: { async_mode: true, priority } }, token);
+async function later(tool: string, n: number, priority: string, at = desk): Promise<string> {
+  const token = await at.token({ agent_did: `did:agent:${n}` });
+  const { body } = await at.invoke(tool, n, { execution_options: { async_mode: true, priority } }, token);
   return String(body['invocation_id']);
 }
 
@@ -56,6 +56,21 @@ test('PIPE-08.5 an urgent call makes one low call make way, which runs again aft
     await desk.token({ roles: ['viewer'] }),
   );
   expect((body['events'] as object[]).length).toBe(1);
+});
+
+test('PRM-07 PIPE-08.5 a call that made way is counted once in the quota of its session', async () => {
+  runs.length = 0;
+  await using narrow = await openDesk({ settings: { 'workers.slots': 1, 'quota.calls_per_session': 1 } });
+  await narrow.layer.registerFunction(toolOf('report', { side_effect_policy: 'pure' }), hold);
+  const low = await later('report', 21, 'low', narrow);
+  await begun(21);
+  const urgent = await later('report', 22, 'high', narrow);
+  await begun(22);
+  runsOf(22)[0]?.end();
+  await narrow.reaches(urgent, 'COMPLETED');
+  await begun(21, 2);
+  runsOf(21)[1]?.end();
+  await narrow.reaches(low, 'COMPLETED');
 });
 
 test('PIPE-08 a call that may not run twice makes way for nobody', async () => {

@@ -6,6 +6,7 @@ import type { UpstreamDefinition } from '../../../packages/sallyport/api/schemas
 import type { EmbeddedToolLayer } from '../../../packages/sallyport/src/index.ts';
 import {
   embeddedDatabases,
+  run,
   type TestDatabases,
 } from '../../../packages/sallyport/src/storage/postgres/postgres-databases.fixture.ts';
 import { type OpenLayer, openLayer } from '../layer.fixture.ts';
@@ -25,7 +26,7 @@ afterEach(async () => {
 
 /** A server that answers a call when the test says so, and reports then that it lists one more tool. */
 async function growingServer() {
-  const tools = [{ name: 'first', inputSchema: { type: 'object' } }];
+  const tools: object[] = [{ name: 'first', inputSchema: { type: 'object' } }];
   const waiting: (() => void)[] = [];
   const results: Readonly<Record<string, () => object>> = {
     initialize: () => ({
@@ -62,6 +63,7 @@ async function growingServer() {
       transport: { type: 'http', url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp` } as const,
     },
     waiting,
+    tools,
   };
 }
 
@@ -124,4 +126,26 @@ test('REG-09.6 OPS-04.1 what an operator refuses or accepts at one instance hold
   await one.layer.ask('upstreams.accept', { name: 'growing', tool: 'more-1' }, LOCAL);
   await expect.poll(() => toolIds(two), ENOUGH).toContain('growing__more-1');
   expect(await waiting(two)).toEqual([]);
+}, 60_000);
+
+test('REG-09.5 REG-09.6 OPS-04.1 what was accepted at one instance holds at once at the other, which shows another definition', async () => {
+  const server = await growingServer();
+  const connection = await databases.fresh();
+  const settings = { 'database.url': 'url' in connection ? connection.url : '' };
+  const one = await openLayer(settings);
+  opened.push(one);
+  const two = await openLayer(settings);
+  opened.push(two);
+  const add = async ({ layer }: OpenLayer) =>
+    (await layer.ask('upstreams.add', { upstream: server.definition }, LOCAL)).registrations;
+  const [accepted] = server.tools;
+  expect(await add(one)).toMatchObject([{ outcome: 'created' }]);
+  server.tools[0] = { ...accepted, description: 'Does something else.' };
+  expect(await add(two)).toMatchObject([{ outcome: 'refused', error: { e_code: 'E3813' } }]);
+  expect(await call(two)).toMatchObject({ error: { e_code: 'E3813' } });
+  // The one that did not see the block lifts it on record too.
+  server.tools[0] = { ...accepted };
+  expect(await add(one)).toMatchObject([{ outcome: 'unchanged' }]);
+  const blocks = 'select 1 from sallyport.upstream_tools where block is not null';
+  expect(await run(connection, blocks)).toEqual([]);
 }, 60_000);

@@ -9,6 +9,7 @@ import type { BlockReason, QuarantineStore, ServedDefinition, UpstreamTool } fro
 import {
   compareListing,
   type IdentifiedTool,
+  isNews,
   type ListingComparison,
   type ServedTool,
 } from './trust/compare-listing.ts';
@@ -29,7 +30,7 @@ export type {
   ServedTool,
   UpstreamTool,
 };
-export { definitionHash, isOfferPlace, placesOf, upstreamAt };
+export { definitionHash, isNews, isOfferPlace, placesOf, upstreamAt };
 
 /** Most tools remembered of one upstream, absent ones included; further tools are refused. */
 export const TOOLS_PER_UPSTREAM_MAX = 20_000;
@@ -41,7 +42,15 @@ export const TOOLS_PER_UPSTREAM_MAX = 20_000;
 export interface Quarantine {
   /** Reloads everything from the store, so that decisions of other instances take effect here too. */
   load(): Promise<void>;
-  /** Looks every `intervalMs` until disposed, and loads when something changed; failures are logged. A longer load causes a longer pause. */
+  /**
+   * Takes over what is on record of one upstream or other place: another instance may have accepted or blocked since
+   * `load`. To be called in its turn, before anything of it is written.
+   */
+  reread(tenantId: string, upstream: string): Promise<void>;
+  /**
+   * Looks every `intervalMs` until disposed, and loads when something changed; failures are logged. A longer load causes a
+   * longer pause.
+   */
   follow(intervalMs: number): AsyncDisposable;
   /** The block of a tool; undefined when it may be called or belongs to no upstream. One map lookup. */
   blocks(tenantId: string, toolId: string): Block | undefined;
@@ -107,9 +116,10 @@ export interface QuarantineParts {
 export function createQuarantine({ store, clock, log, scanner = scanDescription }: QuarantineParts): Quarantine {
   const known = createKnownTools(log);
   const turns = createTurns();
-  const { load, loadChanges, written } = onRecord(store, known);
+  const { load, loadChanges, reread, written } = onRecord(store, known);
   return {
     load,
+    reread,
     follow: (intervalMs) => repeatedly(intervalMs, loadChanges, log, 'quarantine-not-read'),
     blocks: known.blockOf,
     supersededBy(tenantId, toolId, version) {
@@ -185,6 +195,10 @@ function onRecord(store: QuarantineStore, known: ReturnType<typeof createKnownTo
     async loadChanges(): Promise<void> {
       const print = await store.print();
       if (print !== agreed && (await load())) agreed = print;
+    },
+    async reread(tenantId: string, upstream: string): Promise<void> {
+      const tools = await store.loadAll();
+      known.put(tools.filter((tool) => tool.tenantId === tenantId && tool.upstream === upstream));
     },
     /** Writes, then applies. */
     async written(write: () => Promise<void>, act: () => void): Promise<void> {

@@ -157,8 +157,9 @@ export function createUpstreamLogins(parts: UpstreamLoginsParts): UpstreamLogins
     async end(tenantId, definition, holder) {
       const { context, tokens } = needed(tenantId, definition, holder);
       await revokeKept(context);
+      const wereThere = await context.remove();
       tokens.forget();
-      return context.remove();
+      return wereThere;
     },
     async removeAll(tenantId, upstream) {
       await parts.store.remove(tenantId, upstream);

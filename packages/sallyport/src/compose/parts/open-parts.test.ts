@@ -186,23 +186,13 @@ test('nothing is left in the folder of a part that was refused', async () => {
 });
 
 test('SBX-01 the own files of the layer are known wherever they are: they are hidden from every tool', () => {
-  const files = {
-    data_folder: '/data',
-    'approvals.file': '/etc/approvals.toml',
-    'hooks.file': '/etc/hooks.toml',
-    'object_store.folder': '/objects',
-    'oauth.exchange_file': '/etc/exchange.toml',
-    'permission.policies_folder': '/etc/policies',
-    'sandbox.kubernetes_kubeconfig': '/etc/kubeconfig',
-    'sandbox.microvm_folder': '/images',
-    'shell.policy_file': '/etc/shell.toml',
-    'shell.snapshot_folder': '/snapshots',
-    'audit.anchor_file': '/etc/anchors',
-    'tokens.public_key_file': '/etc/keys.pem',
-  };
+  const bare = readSettings({ environment: {}, given: { data_folder: '/data' } });
+  // Documented as open: modules that tools have to see.
+  const names = Object.keys(bare).filter((name) => /[._](?:file|folder)$/.test(name) && name !== 'functions.folder');
+  expect(names).toContain('secrets.key_file');
+  const files = Object.fromEntries([...names, 'sandbox.kubernetes_kubeconfig'].map((name) => [name, `/own/${name}`]));
   const named = ownPlaces(readSettings({ environment: {}, given: files }), 'sallyport.toml', ['/run/sockets']);
   expect(new Set(named)).toEqual(new Set([...Object.values(files), resolve('sallyport.toml'), '/run/sockets']));
-  const bare = readSettings({ environment: {}, given: { data_folder: '/data' } });
   expect(ownPlaces(bare, undefined, [])).not.toContain(resolve(''));
 });
 

@@ -70,6 +70,11 @@ export function compareListing(
   return { unknown, accepted, changed, rejected, absent, refused };
 }
 
+/** True when something would be written of it: then what is on record decides, not what was known here. */
+export const isNews = ({ unknown, accepted, changed, rejected, absent }: ListingComparison): boolean =>
+  unknown.length + changed.length + rejected.length + absent.length > 0 ||
+  accepted.some(({ known: { block } }) => block !== undefined);
+
 /** What an operator refused, or never let in, is decided by operators alone. */
 function isAccepted({ acceptedHash, rejectedHash }: UpstreamTool, hash: string, isTrusted: boolean): boolean {
   return hash === acceptedHash || (isTrusted && acceptedHash !== undefined && hash !== rejectedHash);

@@ -6,6 +6,7 @@ import {
   blockedFailure,
   definitionHash,
   type IdentifiedTool,
+  isNews,
   type ListingComparison,
   type ScanVerdict,
   type ServedTool,
@@ -36,9 +37,16 @@ export function takeListing(parts: ListingParts, asker: Asker, name: string, add
   return parts.quarantine.inTurn(tenantId, name, async () => {
     const current = parts.upstreams.current(tenantId, name);
     if (current === undefined || current.definition.disabled === true) return [];
-    const listed = identify(parts, tenantId, current);
     const isTrusted = shipsWithLayer(current.definition);
-    const compared = parts.quarantine.compare(tenantId, name, listed.tools, isTrusted);
+    const judge = () => {
+      const listed = identify(parts, tenantId, current);
+      return { listed, compared: parts.quarantine.compare(tenantId, name, listed.tools, isTrusted) };
+    };
+    let { listed, compared } = judge();
+    if (added || isNews(compared)) {
+      await parts.quarantine.reread(tenantId, name);
+      ({ listed, compared } = judge());
+    }
     // Another instance may have removed or replaced it: what still runs here then brings no tools back. Changed tools are
     // blocked before, whether or not the database answers.
     if ((await parts.upstreams.standing(tenantId, name)) !== 'as-stored') return [];

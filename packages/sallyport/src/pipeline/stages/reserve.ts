@@ -29,13 +29,16 @@ export function reserve(parts: Parts): Stage<CallRequest & Resolved & Authorized
       if (isLater) return cannotWait(parts, call, 'for a worker') ?? { waits: forWorker(call) };
       // A compensating call runs inside the original call's slot; only circuit and rate limits apply to it.
       if (call.onBehalfOf !== undefined) return (await takeWay(parts, call, ongoing)) ?? NO_SLOT;
+      // A call that ran before and was cut off was counted then.
+      const isCounted = ongoing.resumed?.cutOff === true;
       // Checked first: a session without quota must not use up what other agents share.
-      const spent = quota.knownSpent(principal, claims);
+      const spent = isCounted ? undefined : quota.knownSpent(principal, claims);
       if (spent !== undefined) return spent;
       const held = await slotFor(parts, call, ongoing);
       if (isRefused(held)) return held;
       try {
-        const refused = (await takeWay(parts, call, ongoing)) ?? (await quota.take(principal, claims));
+        const noWay = await takeWay(parts, call, ongoing);
+        const refused = noWay ?? (isCounted ? undefined : await quota.take(principal, claims));
         return refused === undefined ? held : { refused, established: held };
       } catch (thrown) {
         return refusedBy(thrown, held);

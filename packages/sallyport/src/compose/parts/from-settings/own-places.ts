@@ -15,12 +15,16 @@ export function ownPlaces(
 ): readonly string[] {
   const named = [
     settings['approvals.file'],
+    settings['calls.output_filters_file'],
     settings['hooks.file'],
     settings['object_store.folder'],
     settings['oauth.exchange_file'],
+    settings['oauth.introspection_secret_file'],
     settings['permission.policies_folder'],
     settings['sandbox.kubernetes_kubeconfig'],
     settings['sandbox.microvm_folder'],
+    settings['secrets.credentials_file'],
+    settings['secrets.key_file'],
     settings['shell.policy_file'],
     settings['shell.snapshot_folder'],
     settings['audit.anchor_file'],

@@ -33,13 +33,19 @@ export function addCredentials(
   }
 }
 
+/** A credential takes the place of what an argument sent under its name: of two, some services take the first. */
 function add(credential: HttpAuth, secret: string, { headers, query, cookies }: CredentialTarget): void {
   if (credential.type === 'bearer') headers['authorization'] = `Bearer ${secret}`;
   else if (credential.type !== 'api_key') {
     headers['authorization'] = `Basic ${Buffer.from(secret).toString('base64')}`;
   } else if (credential.in === 'header') headers[credential.name.toLowerCase()] = secret;
-  else if (credential.in === 'query') query.push(`${escapeAll(credential.name)}=${escapeAll(secret)}`);
-  else cookies.push(`${credential.name}=${escapeAll(secret)}`);
+  else if (credential.in === 'query') putOnly(query, escapeAll(credential.name), secret);
+  else putOnly(cookies, credential.name, secret);
+}
+
+function putOnly(pairs: string[], name: string, secret: string): void {
+  const others = pairs.filter((pair) => !pair.startsWith(`${name}=`));
+  pairs.splice(0, Infinity, ...others, `${name}=${escapeAll(secret)}`);
 }
 
 /** @throws ToolLayerError E3302 as `addCredentials` */

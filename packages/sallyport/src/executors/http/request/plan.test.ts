@@ -5,10 +5,14 @@ import { type BuiltRequest, buildRequest, planOf } from './plan.ts';
 
 const BASE = 'https://api.example.com/v1';
 
-function build(operation: Partial<HttpOperation>, parameters: Record<string, unknown>): BuiltRequest {
+function build(
+  operation: Partial<HttpOperation>,
+  parameters: Record<string, unknown>,
+  secrets: ReadonlyMap<string, string> = new Map(),
+): BuiltRequest {
   const config = { base_url: BASE, method: 'GET', path: '/', ...operation };
   const { tool } = callOf({ executor: { kind: 'http', config } });
-  return buildRequest(planOf(tool, 'test'), parameters, { secrets: new Map(), tokens: new Map() });
+  return buildRequest(planOf(tool, 'test'), parameters, { secrets, tokens: new Map() });
 }
 
 const parameter = (more: Partial<HttpParameter>): HttpParameter => ({
@@ -108,24 +112,43 @@ test('EXE-06 reserved characters stay where they are allowed, but none that coul
   expect(inQuery('a&b=c#d+e', { allow_reserved: true })).toBe('?v=a%26b%3Dc%23d%2Be');
 });
 
+test('EXE-06.2 no argument stands beside the credential of its name', () => {
+  const operation: Partial<HttpOperation> = {
+    parameters: [
+      parameter({ property: 'key', name: 'key' }),
+      parameter({ property: 'more' }),
+      parameter({ property: 'sid', name: 'sid', in: 'cookie' }),
+    ],
+    auth: [
+      { type: 'api_key', in: 'query', name: 'key', secret: 'S' },
+      { type: 'api_key', in: 'cookie', name: 'sid', secret: 'S' },
+    ],
+  };
+  const given = { key: 'mine', more: { key: 'mine', keys: 1 }, sid: 'mine' };
+  const { url, headers } = build(operation, given, new Map([['S', 'theirs']]));
+  expect([url.search, headers['cookie']]).toEqual(['?keys=1&key=theirs', 'sid=theirs']);
+});
+
 describe('hostile arguments', () => {
-  test.each([
-    '../admin',
-    'x/../../admin',
-    '?admin=1',
-    '#x',
-    'a/b',
-    '\\..\\',
-    '%2e%2e',
-    'a\0b',
-    '\ud800',
-    'http://evil/',
-  ])('a path value %j stays inside its segment', (value) => {
-    const { pathname, search, hash, host } = new URL(inPath(value));
-    expect(pathname.split('/')).toHaveLength(5);
-    expect(pathname.startsWith('/v1/a/') && pathname.endsWith('/b')).toBe(true);
-    expect({ search, hash, host }).toEqual({ search: '', hash: '', host: 'api.example.com' });
-  });
+  test.each(['?admin=1', '#x', 'a/b', 'a/.b/..c', '%2e%2e', 'a\0b', '\ud800', 'http://evil/'])(
+    'a path value %j stays inside its segment',
+    (value) => {
+      const { pathname, search, hash, host } = new URL(inPath(value));
+      expect(pathname.split('/')).toHaveLength(5);
+      expect(pathname.startsWith('/v1/a/') && pathname.endsWith('/b')).toBe(true);
+      expect({ search, hash, host }).toEqual({ search: '', hash: '', host: 'api.example.com' });
+    },
+  );
+
+  test.each(['../admin', 'x/../../admin', 'a/.', '\\..\\'])(
+    'EXE-06.1 a path value %j that leaves its folder where a proxy decodes it is refused, by its own name',
+    (v) => {
+      const parameters = ['u', 'v'].map((name) => parameter({ in: 'path', style: 'simple', name, property: name }));
+      expect(() => build({ path: '/{u}/{v}.json', parameters }, { u: 'a', v: `/${v}/` })).toThrow(
+        expect.objectContaining({ code: 'E3509', message: expect.stringContaining('/v makes') }),
+      );
+    },
+  );
 
   test.each(['.', '..', '', undefined, []])('a path value %j that would change the path is refused', (value) => {
     expect(() => inPath(value)).toThrow(expect.objectContaining({ code: 'E3509' }));

@@ -96,16 +96,21 @@ function bodyOf(
 }
 
 function pathOf(plan: RequestPlan, given: Readonly<Record<string, unknown>>): string {
-  let path = '';
-  for (const part of plan.path) path += typeof part === 'string' ? part : segmentValue(part, own(given, part.property));
-  const segments = path.split('/');
+  const parts = plan.path.map((part) => {
+    return typeof part === 'string' ? part : segmentValue(part, own(given, part.property));
+  });
+  const path = parts.join('');
   // Dot segments cannot be escaped: every URL parser removes them, also when written %2E.
-  if (!segments.some(isDotSegment)) return path;
-  const culprit = plan.path.find((part): part is HttpParameter => typeof part !== 'string');
+  if (!hasDotSegment(path)) return path;
+  const isParameter = (part: RequestPlan['path'][number]): part is HttpParameter => typeof part !== 'string';
+  const alone = plan.path.find((part, at) => isParameter(part) && hasDotSegment(parts[at] ?? ''));
+  const culprit = [alone, ...plan.path].find((part) => part !== undefined && isParameter(part));
   throw argumentRefused(culprit?.property ?? '', 'makes . or .. a segment of the path');
 }
 
-const isDotSegment = (segment: string): boolean => /^(?:\.|%2e){1,2}$/i.test(segment);
+/** Escaped separators count: proxies that decode them before they normalise the path would leave its folder. */
+const hasDotSegment = (path: string): boolean =>
+  path.split(/\/|%2f|%5c/i).some((one) => /^(?:\.|%2e){1,2}$/i.test(one));
 
 function segmentValue({ name, property, style, explode, json }: HttpParameter, value: unknown): string {
   if (value === undefined) throw argumentRefused(property, 'is part of the path and must be given');

@@ -4,12 +4,13 @@ import type { ListedMcpTool } from '../../../registry/importer.port.ts';
 import type { ListedOffer } from '../../known-upstream.ts';
 import { blockedFailure, type Quarantine } from '../../quarantine.ts';
 import type { BlockReason, UpstreamTool } from '../../quarantine-store.port.ts';
+import { isNews } from '../../trust/compare-listing.ts';
 import { definitionHash } from '../../trust/definition-hash.ts';
 import type { ScanVerdict } from '../../trust/description-scanner.port.ts';
 import { type HeldKind, offerId, placeOf } from '../../trust/offer-places.ts';
 
 /** What of the quarantine offers need. */
-export type OfferQuarantine = Pick<Quarantine, 'compare' | 'put' | 'find' | 'blocks' | 'inTurn'>;
+export type OfferQuarantine = Pick<Quarantine, 'compare' | 'reread' | 'put' | 'find' | 'blocks' | 'inTurn'>;
 
 /** Prompts and resource templates of one upstream; changed ones wait for an operator (REG-09). */
 export interface HeldOffers {
@@ -44,6 +45,19 @@ interface HeldOffersParts {
   readonly onHeld: OffersHeld;
 }
 
+/** What is new, or changed, is compared again with what is on record: another instance may have decided since. */
+async function comparedOnRecord(
+  { quarantine, tenantId, isTrusted }: HeldOffersParts,
+  place: string,
+  listing: Parameters<Quarantine['compare']>[2],
+  isAdded: boolean,
+): Promise<ReturnType<Quarantine['compare']>> {
+  const compared = quarantine.compare(tenantId, place, listing, isTrusted);
+  if (!isAdded && !isNews(compared)) return compared;
+  await quarantine.reread(tenantId, place);
+  return quarantine.compare(tenantId, place, listing, isTrusted);
+}
+
 /** Makes the held offers of one upstream. */
 export function createHeldOffers(parts: HeldOffersParts): HeldOffers {
   const { quarantine, tenantId, upstream, isTrusted, acceptsNew, clock, onHeld } = parts;
@@ -57,7 +71,7 @@ export function createHeldOffers(parts: HeldOffersParts): HeldOffers {
         }));
         const findingsOf = new Map(listing.map(({ listed }, at) => [listed, verdicts[at]?.findings ?? []]));
         const isClean = (listed: ListedMcpTool): boolean => findingsOf.get(listed)?.length === 0;
-        const compared = quarantine.compare(tenantId, place, listing, isTrusted);
+        const compared = await comparedOnRecord(parts, place, listing, isAdded);
         const noticedAt = new Date(clock.now()).toISOString();
         const free = (
           { block: _block, served: _served, ...known }: UpstreamTool,

@@ -20,6 +20,9 @@ const CLAIM_MS = 30_000;
 /** How often an instance looks whether another one has renewed the tokens, ms. */
 const LOOK_MS = 100;
 
+/** How long tokens are used as they were read: another instance may have ended the login, or begun another one, ms. */
+const FRESH_MS = 1_000;
+
 /** A token to send, and the key that it is bound to. */
 export interface Access {
   readonly token: string;
@@ -34,6 +37,9 @@ export interface Access {
 export class HolderTokens {
   readonly #context: AuthorizationContext;
   #held: Held<HolderState> | undefined;
+  #readAt = 0;
+  /** New tokens that could not be written, with the revision that they replace. */
+  #unkept: Held<HolderState> | undefined;
   #working: Promise<Access | undefined> | undefined;
   #hide: { readonly token: string; readonly hide: HideSecrets } | undefined;
 
@@ -47,7 +53,8 @@ export class HolderTokens {
    * @throws when an old token cannot be renewed
    */
   async current(secrets: SecretStore): Promise<Access | undefined> {
-    const held = this.#held ?? (await this.#read());
+    const isFresh = this.#context.parts.clock.monotonic() - this.#readAt < FRESH_MS;
+    const held = (isFresh ? this.#held : undefined) ?? (await this.#read());
     const { tokens } = held.value;
     if (tokens === undefined) return undefined;
     if (!this.#isOld(tokens)) return accessOf(held.value);
@@ -67,6 +74,7 @@ export class HolderTokens {
   /** Forgets what was read; the next request reads again. */
   forget(): void {
     this.#held = undefined;
+    this.#unkept = undefined;
   }
 
   /** Takes the tokens out of a text of the upstream. */
@@ -87,7 +95,9 @@ export class HolderTokens {
   }
 
   async #read(): Promise<Held<HolderState>> {
-    this.#held = await this.#context.held.read();
+    const kept = await this.#context.held.read();
+    this.#held = this.#unkept?.revision === kept.revision ? this.#unkept : kept;
+    this.#readAt = this.#context.parts.clock.monotonic();
     return this.#held;
   }
 
@@ -179,7 +189,7 @@ export class HolderTokens {
     scopes: readonly string[],
     secrets: SecretStore,
     found?: Parameters<typeof requestTokens>[4],
-  ): Promise<Access> {
+  ): Promise<Access | undefined> {
     const { tokens, dpopKey } = await requestTokens(this.#context, source, scopes, secrets, found, held.value.dpopKey);
     const value = { tokens, source, scopes, ...(dpopKey === undefined ? {} : { dpopKey }) };
     return this.#keep(value, held);
@@ -218,17 +228,19 @@ export class HolderTokens {
     );
   }
 
-  async #keep(value: HolderState, held: Held<HolderState>): Promise<Access> {
-    const access = accessOf(value) as Access;
-    // New tokens are used even when they cannot be kept: those before them may have ended.
-    this.#held = { value, revision: held.revision };
+  async #keep(value: HolderState, held: Held<HolderState>): Promise<Access | undefined> {
+    // New tokens are used even when they cannot be written: those before them may have ended.
+    this.#unkept = { value, revision: held.revision };
     try {
-      this.#held = (await this.#context.held.replace(value, held)) ?? this.#held;
+      this.#held = await this.#context.held.replace(value, held);
+      this.#unkept = undefined;
     } catch (thrown) {
+      this.#held = this.#unkept;
       const { name } = this.#context.subject;
       this.#context.parts.log.error('upstream-tokens-not-kept', { upstream: name, error: String(thrown) });
     }
-    return access;
+    // Somebody logged out or in meanwhile, or another instance was faster.
+    return accessOf((this.#held ?? (await this.#read())).value);
   }
 }
 

@@ -249,6 +249,59 @@ test('EXE-07.10 a refresh token that two instances have is used once, and both g
   expect(textOf(answer)).toBe('ok Bearer [hidden]');
 });
 
+test('PRM-11 OPS-04.1 a login that is ended at one instance is used by no other', async () => {
+  const store: AuthorizationStore = memoryAuthorizationStore({ clock: systemClock });
+  let later = 0;
+  const clock: Clock = { now: () => systemClock.now(), monotonic: () => systemClock.monotonic() + later };
+  const [one, other] = [instance({ store }), instance({ store, clock })];
+  const { redirect, finish } = await begun(one);
+  await finish(redirect());
+  await Promise.all([one, other].map(({ upstreams }) => upstreams.add(TENANT, definition())));
+  // The server takes the token still, as one that cannot revoke does.
+  expect(await one.logins.end(TENANT, definition(), undefined)).toBe(true);
+  later = 2_000;
+  const call = other.upstreams.call(TENANT, 'notes', 't', {}, { timeoutMs: 10_000 });
+  expect(await failureOf(call)).toMatchObject({ code: 'E3311' });
+});
+
+test('PRM-11 a token that is issued while its login is ended is not used', async () => {
+  const layer = instance();
+  const { redirect, finish } = await begun(layer);
+  servers.behaviour.token = () => tokens('first-token', 'refresh-1', 0);
+  await finish(redirect());
+  servers.behaviour.token = async () => {
+    await layer.logins.end(TENANT, definition(), undefined);
+    servers.behaviour.accepted.add('second-token');
+    return tokens('second-token', 'refresh-2');
+  };
+  expect(await failureOf(layer.upstreams.add(TENANT, definition()))).toMatchObject({ code: 'E3311' });
+});
+
+test('EXE-07.10 new tokens that cannot be written are used, and those before them no more', async () => {
+  const kept = memoryAuthorizationStore({ clock: systemClock });
+  let isDown = false;
+  let later = 0;
+  const store: AuthorizationStore = {
+    ...kept,
+    replace: (...given) => (isDown ? Promise.reject(new Error('down')) : kept.replace(...given)),
+  };
+  const clock: Clock = { now: () => systemClock.now(), monotonic: () => systemClock.monotonic() + later };
+  const layer = instance({ store, clock });
+  const { redirect, finish } = await begun(layer);
+  servers.behaviour.token = () => tokens('first-token', 'refresh-1', 0);
+  await finish(redirect());
+  servers.behaviour.token = () => {
+    isDown = true;
+    servers.behaviour.accepted = new Set(['second-token']);
+    servers.behaviour.token = () => ({ status: 400, body: { error: 'invalid_grant' } });
+    return tokens('second-token', 'refresh-2');
+  };
+  await layer.upstreams.add(TENANT, definition());
+  later = 2_000;
+  const answer = await layer.upstreams.call(TENANT, 'notes', 't', {}, { timeoutMs: 10_000 });
+  expect(textOf(answer)).toContain('ok Bearer');
+});
+
 test('EXE-07.10 a refresh token that is used up asks for a login, and no failure of the server does', async () => {
   const layer = instance();
   const { redirect, finish } = await begun(layer);
